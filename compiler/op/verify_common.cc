@@ -35,10 +35,6 @@ bool size_fits(const TensorType& type) {
 
 }  // namespace
 
-Status violated(std::string_view label, const std::string& message) {
-  return invalid_argument(std::string(label) + ": " + message);
-}
-
 std::string show(const std::vector<int64_t>& list) {
   std::string out = "[";
   for (size_t i = 0; i < list.size(); ++i) {

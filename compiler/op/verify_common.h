@@ -1,5 +1,5 @@
 // Checks that verify_scatter.cc, verify_gather.cc and verify_expr.cc share: of one tensor, of lists of dims, of dtypes.
-// Each takes the label with which its error begins (or has the labels that its comment names) and the name of the
+// Each takes the label that its error names (or has the labels that its comment names) and the name of the
 // field. For use in this folder only.
 #pragma once
 
@@ -8,13 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/violated.h"
 #include "strew/op.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
-
-/// "label: message"
-Status violated(std::string_view label, const std::string& message);
 
 /// "[1,2,?]"
 std::string show(const std::vector<int64_t>& list);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/violated.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/extent.h"
 #include "runtime/call/overlap.h"
@@ -70,18 +71,17 @@ Status Binder::check_constraints(std::span<const TensorView> tensors, bool& has_
       continue;
     }
     const std::string name = kernel_->tensors[c.tensor].name, other = kernel_->tensors[c.other].name;
-    const std::string what = std::string(c.label) + ": " + name + ": ";
-    if (c.kind == STREW_DISTINCT) return invalid_argument(what + "its strides put two elements at one address");
+    if (c.kind == STREW_DISTINCT) return violated(c.label, name + ": its strides put two elements at one address");
     if (c.kind == STREW_NOTHING)
-      return invalid_argument(what + "it has elements, expected none: they would come from a slice of size 0");
-    const std::string dim = what + "dim " + std::to_string(c.dim) + " is " + std::to_string(tensors[c.tensor].dims[c.dim]);
+      return violated(c.label, name + ": it has elements, expected none: they would come from a slice of size 0");
+    const std::string dim = name + ": dim " + std::to_string(c.dim) + " is " + std::to_string(tensors[c.tensor].dims[c.dim]);
     if (c.kind == STREW_NOT_EMPTY)
-      return invalid_argument(dim + ", expected 1 or more: " + other + " takes its elements from a slice of it");
+      return violated(c.label, dim + ", expected 1 or more: " + other + " takes its elements from a slice of it");
     if (c.kind == STREW_EMPTY)
-      return invalid_argument(dim + ", expected 0: " + other + " takes its elements from a slice of size 0 of it");
+      return violated(c.label, dim + ", expected 0: " + other + " takes its elements from a slice of size 0 of it");
     const std::string bound = std::to_string(tensors[c.other].dims[c.other_dim]);
-    return invalid_argument(dim + ", expected " + (c.kind == STREW_AT_MOST ? "at most " : "") + bound + ", dim " +
-                            std::to_string(c.other_dim) + " of " + other);
+    return violated(c.label, dim + ", expected " + (c.kind == STREW_AT_MOST ? "at most " : "") + bound + ", dim " +
+                                 std::to_string(c.other_dim) + " of " + other);
   }
   return {};
 }

@@ -8,6 +8,7 @@
 
 #include "tests/error/broken_mlir.h"
 #include "tests/support/limited.h"
+#include "tests/support/rule_label.h"
 #include "tests/unit/stablehlo_testing.h"
 
 namespace strew {
@@ -56,48 +57,48 @@ TEST(StablehloError, TheUnbrokenFilesImport) {
 TEST(StablehloError, ScatterDimensionNumbers) {
   check({
       {kScatter, "update_window_dims = [3, 4]", "update_window_dims = [4]",
-       "FILE:2: stablehlo.scatter: scatter_c2: operand[0] is f32[2,3,4,2] of rank 4; expected size(update_window_dims) + "
-       "size(inserted_window_dims) + size(input_batching_dims) = 1 + 1 + 1"},
+       "FILE:2: stablehlo.scatter: operand[0] is f32[2,3,4,2] of rank 4; expected size(update_window_dims) + "
+       "size(inserted_window_dims) + size(input_batching_dims) = 1 + 1 + 1 [scatter_c2]"},
       {kScatter, "update_window_dims = [3, 4]", "update_window_dims = [4, 3]",
-       "FILE:2: stablehlo.scatter: scatter_c7: update_window_dims is [4,3]; expected ascending order"},
+       "FILE:2: stablehlo.scatter: update_window_dims is [4,3]; expected ascending order [scatter_c7]"},
       {kScatter, "update_window_dims = [3, 4]", "update_window_dims = [3, 3]",
-       "FILE:2: stablehlo.scatter: scatter_c7: update_window_dims is [3,3]; expected each entry once, 3 is there more often"},
+       "FILE:2: stablehlo.scatter: update_window_dims is [3,3]; expected each entry once, 3 is there more often [scatter_c7]"},
       {kScatter, "update_window_dims = [3, 4]", "update_window_dims = [3, 5]",
-       "FILE:2: stablehlo.scatter: scatter_c8: update_window_dims is [3,5] and holds 5; expected entries from 0 to below 5, the "
-       "rank of updates"},
+       "FILE:2: stablehlo.scatter: update_window_dims is [3,5] and holds 5; expected entries from 0 to below 5, the "
+       "rank of updates [scatter_c8]"},
       {kScatter, "inserted_window_dims = [1]", "inserted_window_dims = [0]",
-       "FILE:2: stablehlo.scatter: scatter_c9: inserted_window_dims is [0] and input_batching_dims is [0]; expected each entry "
-       "once, 0 is there more often"},
+       "FILE:2: stablehlo.scatter: inserted_window_dims is [0] and input_batching_dims is [0]; expected each entry "
+       "once, 0 is there more often [scatter_c9]"},
       {kScatter, "inserted_window_dims = [1]", "inserted_window_dims = [4]",
-       "FILE:2: stablehlo.scatter: scatter_c11: inserted_window_dims is [4] and holds 4; expected entries from 0 to below 4, the "
-       "rank of operand"},
+       "FILE:2: stablehlo.scatter: inserted_window_dims is [4] and holds 4; expected entries from 0 to below 4, the "
+       "rank of operand [scatter_c11]"},
       {kScatter, "input_batching_dims = [0]", "input_batching_dims = [-1]",
-       "FILE:2: stablehlo.scatter: scatter_c13: input_batching_dims is [-1] and holds -1; expected entries from 0 to below 4, "
-       "the rank of operand"},
+       "FILE:2: stablehlo.scatter: input_batching_dims is [-1] and holds -1; expected entries from 0 to below 4, "
+       "the rank of operand [scatter_c13]"},
       {kScatter, "scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [4]",
-       "FILE:2: stablehlo.scatter: scatter_c15: scatter_indices_batching_dims is [4] and holds 4; expected entries from 0 to "
-       "below 4, the rank of indices"},
+       "FILE:2: stablehlo.scatter: scatter_indices_batching_dims is [4] and holds 4; expected entries from 0 to "
+       "below 4, the rank of indices [scatter_c15]"},
       {kScatter, "scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [3]",
-       "FILE:2: stablehlo.scatter: scatter_c16: scatter_indices_batching_dims is [3]; expected it without index_vector_dim, 3"},
+       "FILE:2: stablehlo.scatter: scatter_indices_batching_dims is [3]; expected it without index_vector_dim, 3 [scatter_c16]"},
       {kScatter, "scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = []",
-       "FILE:2: stablehlo.scatter: scatter_c17: scatter_indices_batching_dims is []; expected as many entries as "
-       "input_batching_dims, [0]"},
+       "FILE:2: stablehlo.scatter: scatter_indices_batching_dims is []; expected as many entries as "
+       "input_batching_dims, [0] [scatter_c17]"},
       {kScatter, "scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [2]",
-       "FILE:2: stablehlo.scatter: scatter_c18: indices is i64[2,2,3,2]; expected its batching dim 2 to be 2, dim 0 of operand "
-       "f32[2,3,4,2]"},
+       "FILE:2: stablehlo.scatter: indices is i64[2,2,3,2]; expected its batching dim 2 to be 2, dim 0 of operand "
+       "f32[2,3,4,2] [scatter_c18]"},
       {kScatter, "scatter_dims_to_operand_dims = [2, 1]", "scatter_dims_to_operand_dims = [2]",
-       "FILE:2: stablehlo.scatter: scatter_c19: scatter_dims_to_operand_dims is [2]; expected one entry per component of the "
-       "index vector, 2: indices is i64[2,2,3,2], index_vector_dim 3"},
+       "FILE:2: stablehlo.scatter: scatter_dims_to_operand_dims is [2]; expected one entry per component of the "
+       "index vector, 2: indices is i64[2,2,3,2], index_vector_dim 3 [scatter_c19]"},
       {kScatter, "scatter_dims_to_operand_dims = [2, 1]", "scatter_dims_to_operand_dims = [2, 0]",
-       "FILE:2: stablehlo.scatter: scatter_c20: scatter_dims_to_operand_dims is [2,0] and input_batching_dims is [0]; expected "
-       "each entry once, 0 is there more often"},
+       "FILE:2: stablehlo.scatter: scatter_dims_to_operand_dims is [2,0] and input_batching_dims is [0]; expected "
+       "each entry once, 0 is there more often [scatter_c20]"},
       {kScatter, "scatter_dims_to_operand_dims = [2, 1]", "scatter_dims_to_operand_dims = [2, 4]",
-       "FILE:2: stablehlo.scatter: scatter_c21: scatter_dims_to_operand_dims is [2,4] and holds 4; expected entries from 0 to "
-       "below 4, the rank of operand"},
+       "FILE:2: stablehlo.scatter: scatter_dims_to_operand_dims is [2,4] and holds 4; expected entries from 0 to "
+       "below 4, the rank of operand [scatter_c21]"},
       {kScatter, "index_vector_dim = 3", "index_vector_dim = 5",
-       "FILE:2: stablehlo.scatter: scatter_c22: index_vector_dim is 5; expected from 0 to 4, the rank of indices i64[2,2,3,2]"},
+       "FILE:2: stablehlo.scatter: index_vector_dim is 5; expected from 0 to 4, the rank of indices i64[2,2,3,2] [scatter_c22]"},
       {kScatter, "index_vector_dim = 3", "index_vector_dim = -1",
-       "FILE:2: stablehlo.scatter: scatter_c22: index_vector_dim is -1; expected from 0 to 4, the rank of indices i64[2,2,3,2]"},
+       "FILE:2: stablehlo.scatter: index_vector_dim is -1; expected from 0 to 4, the rank of indices i64[2,2,3,2] [scatter_c22]"},
       {kScatter, "index_vector_dim = 3", "index_vector_dim = 99999999999999999999",
        "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'index_vector_dim': expected an integer of 64 bits at "
        "'99999999999999999999'"},
@@ -124,26 +125,26 @@ TEST(StablehloError, ScatterTypes) {
   check({
       {kScatter, "%x, %i, %u) <{", "%x, %i) <{", "FILE:9: expected 2 operand types but had 3"},
       {kScatter, "tensor<2x2x3x2x2xf32>", "tensor<2x2x3x2x3xf32>",
-       "FILE:2: stablehlo.scatter: scatter_c4: updates[0] is f32[2,2,3,2,3]; expected its window dim 4 to be at most 2, dim 3 of "
-       "operand f32[2,3,4,2]"},
+       "FILE:2: stablehlo.scatter: updates[0] is f32[2,2,3,2,3]; expected its window dim 4 to be at most 2, dim 3 of "
+       "operand f32[2,3,4,2] [scatter_c4]"},
       {kScatter, "tensor<2x2x3x2x2xf32>", "tensor<2x2x3x2x2xf16>",
-       "FILE:2: stablehlo.scatter: scatter_c6: updates[0] tensor<2x2x3x2x2xf16>, expected element type f32"},
+       "FILE:2: stablehlo.scatter: updates[0] tensor<2x2x3x2x2xf16>, expected element type f32 [scatter_c6]"},
       {kScatter, "tensor<2x2x3x2xi64>", "tensor<2x2x3x2xf32>",
-       "FILE:2: stablehlo.scatter: scatter_index_dtype: indices is f32[2,2,3,2]; expected an integer dtype from i4 to i64 or u4 "
-       "to u64"},
+       "FILE:2: stablehlo.scatter: indices is f32[2,2,3,2]; expected an integer dtype from i4 to i64 or u4 "
+       "to u64 [scatter_index_dtype]"},
       {kScatter, "tensor<f32>", "tensor<f16>",
-       "FILE:2: stablehlo.scatter: scatter_c23: update_computation argument 0 is tensor<f16>, expected a type that f32 promotes "
-       "to"},
+       "FILE:2: stablehlo.scatter: update_computation argument 0 is tensor<f16>, expected a type that f32 promotes "
+       "to [scatter_c23]"},
       {kScatter, "tensor<f32>", "tensor<f64>",
-       "FILE:2: stablehlo.scatter: scatter_c25: results[0] tensor<2x3x4x2xf32>, expected element type f64"},
+       "FILE:2: stablehlo.scatter: results[0] tensor<2x3x4x2xf32>, expected element type f64 [scatter_c25]"},
       {kScatter, "tensor<f32>", "tensor<1xf32>",
-       "FILE:2: stablehlo.scatter: scatter_c23: update_computation argument 0 is tensor<1xf32>, expected rank 0"},
+       "FILE:2: stablehlo.scatter: update_computation argument 0 is tensor<1xf32>, expected rank 0 [scatter_c23]"},
       {kScatter, "%b: tensor<f32>", "%b: tensor<f64>",
        "FILE:7: use of value '%b' expects different type than prior uses: 'tensor<f32>' vs 'tensor<f64>'"},
       {kScatter, ", %b: tensor<f32>", "", "FILE:7: use of undeclared SSA value name"},
       {kScatter, "-> tensor<2x3x4x2xf32>\n  return %r : tensor<2x3x4x2xf32>",
        "-> tensor<2x3x4x3xf32>\n  return %x : tensor<2x3x4x2xf32>",
-       "FILE:2: stablehlo.scatter: scatter_c24: shape of results [2,3,4,3], expected [2,3,4,2]"},
+       "FILE:2: stablehlo.scatter: shape of results [2,3,4,3], expected [2,3,4,2] [scatter_c24]"},
       {kScatter, "-> tensor<2x3x4x2xf32>\n  return %r : tensor<2x3x4x2xf32>", "-> ()\n  return %x : tensor<2x3x4x2xf32>",
        "FILE:2: cannot name an operation with no results"},
       {kScatter, "tensor<2x3x4x2xf32>", "tensor<*xf32>",
@@ -174,9 +175,9 @@ TEST(StablehloError, ScatterAttributesAndRegion) {
       {kScatter, "scatter_dimension_numbers", "dimension_numbers",
        "FILE:2: stablehlo.scatter: attribute 'dimension_numbers' is unknown"},
       {kScatter, "stablehlo.return %s : tensor<f32>", "stablehlo.return %s, %s : tensor<f32>, tensor<f32>",
-       "FILE:2: stablehlo.scatter: scatter_c23: update_computation returns 2 values, expected 1"},
+       "FILE:2: stablehlo.scatter: update_computation returns 2 values, expected 1 [scatter_c23]"},
       {kScatter, "stablehlo.return %s : tensor<f32>", "stablehlo.return",
-       "FILE:2: stablehlo.scatter: scatter_c23: update_computation returns 0 values, expected 1"},
+       "FILE:2: stablehlo.scatter: update_computation returns 0 values, expected 1 [scatter_c23]"},
       {kScatter, "    stablehlo.return %s : tensor<f32>\n", "",
        "FILE:2: stablehlo.scatter: the region does not end in stablehlo.return"},
       {kScatter, "stablehlo.add %a, %b", "stablehlo.add %a", "FILE:7: stablehlo.add: 1 operands, expected 2"},
@@ -190,13 +191,14 @@ TEST(StablehloError, ScatterAttributesAndRegion) {
        "%t = stablehlo.compare LT, %a, %b, SIGNED : (tensor<f32>, tensor<f32>) -> tensor<i1>\n    %s = stablehlo.add",
        "FILE:7: stablehlo.compare: compare_type SIGNED on f32, expected FLOAT"},
       {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>",
-       "FILE:2: stablehlo.scatter: scatter_c23: update_computation returns bool as value 0, expected f32"},
+       "FILE:2: stablehlo.scatter: update_computation returns bool as value 0, expected f32 [scatter_c23]"},
       {kScatter, "%s = stablehlo.add %a, %b : tensor<f32>",
        "%h = stablehlo.convert %a : (tensor<f32>) -> tensor<f16>\n    %s = stablehlo.power %h, %b : (tensor<f16>, tensor<f32>) "
        "-> tensor<f32>",
-       "FILE:2: stablehlo.scatter: expr_types: expr node %3, power:f32, has arguments of dtypes f16 and f32; expected one dtype"},
+       "FILE:2: stablehlo.scatter: expr node %3, power:f32, has arguments of dtypes f16 and f32; expected one dtype "
+       "[expr_types]"},
       {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.and %a, %b : tensor<f32>",
-       "FILE:2: stablehlo.scatter: scatter_combiner: combiner is and and result[0] is f32; expected a bool or integer dtype"},
+       "FILE:2: stablehlo.scatter: combiner is and and result[0] is f32; expected a bool or integer dtype [scatter_combiner]"},
       {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.constant dense<1> : tensor<f32>",
        "FILE:7: unexpected decimal integer literal for a floating point value"},
       {kScatter, "stablehlo.add %a, %b : tensor<f32>", "func.call @main(%a) : (tensor<f32>) -> tensor<f32>",
@@ -209,55 +211,55 @@ TEST(StablehloError, ScatterAttributesAndRegion) {
 TEST(StablehloError, Gather) {
   check({
       {kGather, "offset_dims = [3, 4]", "offset_dims = [4]",
-       "FILE:2: stablehlo.gather: gather_c1: operand is f32[2,3,4,2] of rank 4; expected size(offset_dims) + "
-       "size(collapsed_slice_dims) + size(operand_batching_dims) = 1 + 1 + 1"},
+       "FILE:2: stablehlo.gather: operand is f32[2,3,4,2] of rank 4; expected size(offset_dims) + "
+       "size(collapsed_slice_dims) + size(operand_batching_dims) = 1 + 1 + 1 [gather_c1]"},
       {kGather, "offset_dims = [3, 4]", "offset_dims = [4, 3]",
-       "FILE:2: stablehlo.gather: gather_c4: offset_dims is [4,3]; expected ascending order"},
+       "FILE:2: stablehlo.gather: offset_dims is [4,3]; expected ascending order [gather_c4]"},
       {kGather, "offset_dims = [3, 4]", "offset_dims = [3, 5]",
-       "FILE:2: stablehlo.gather: gather_c5: offset_dims is [3,5] and holds 5; expected entries from 0 to below 5, the rank of "
-       "result"},
+       "FILE:2: stablehlo.gather: offset_dims is [3,5] and holds 5; expected entries from 0 to below 5, the rank of "
+       "result [gather_c5]"},
       {kGather, "collapsed_slice_dims = [1]", "collapsed_slice_dims = [0]",
-       "FILE:2: stablehlo.gather: gather_c6: collapsed_slice_dims is [0] and operand_batching_dims is [0]; expected each entry "
-       "once, 0 is there more often"},
+       "FILE:2: stablehlo.gather: collapsed_slice_dims is [0] and operand_batching_dims is [0]; expected each entry "
+       "once, 0 is there more often [gather_c6]"},
       {kGather, "collapsed_slice_dims = [1]", "collapsed_slice_dims = [7]",
-       "FILE:2: stablehlo.gather: gather_c8: collapsed_slice_dims is [7] and holds 7; expected entries from 0 to below 4, the "
-       "rank of operand"},
+       "FILE:2: stablehlo.gather: collapsed_slice_dims is [7] and holds 7; expected entries from 0 to below 4, the "
+       "rank of operand [gather_c8]"},
       {kGather, "operand_batching_dims = [0]", "operand_batching_dims = [9]",
-       "FILE:2: stablehlo.gather: gather_c11: operand_batching_dims is [9] and holds 9; expected entries from 0 to below 4, the "
-       "rank of operand"},
+       "FILE:2: stablehlo.gather: operand_batching_dims is [9] and holds 9; expected entries from 0 to below 4, the "
+       "rank of operand [gather_c11]"},
       {kGather, "start_indices_batching_dims = [1]", "start_indices_batching_dims = [2]",
-       "FILE:2: stablehlo.gather: gather_c17: indices is i64[2,2,3,2]; expected its batching dim 2 to be 2, dim 0 of operand "
-       "f32[2,3,4,2]"},
+       "FILE:2: stablehlo.gather: indices is i64[2,2,3,2]; expected its batching dim 2 to be 2, dim 0 of operand "
+       "f32[2,3,4,2] [gather_c17]"},
       {kGather, "start_indices_batching_dims = [1]", "start_indices_batching_dims = [3]",
-       "FILE:2: stablehlo.gather: gather_c15: start_indices_batching_dims is [3]; expected it without index_vector_dim, 3"},
+       "FILE:2: stablehlo.gather: start_indices_batching_dims is [3]; expected it without index_vector_dim, 3 [gather_c15]"},
       {kGather, "start_index_map = [2, 1]", "start_index_map = [2, 2]",
-       "FILE:2: stablehlo.gather: gather_c18: start_index_map is [2,2] and operand_batching_dims is [0]; expected each entry "
-       "once, 2 is there more often"},
+       "FILE:2: stablehlo.gather: start_index_map is [2,2] and operand_batching_dims is [0]; expected each entry "
+       "once, 2 is there more often [gather_c18]"},
       {kGather, "start_index_map = [2, 1]", "start_index_map = [2]",
-       "FILE:2: stablehlo.gather: gather_c3: start_index_map is [2]; expected one entry per component of the index vector, 2: "
-       "indices is i64[2,2,3,2], index_vector_dim 3"},
+       "FILE:2: stablehlo.gather: start_index_map is [2]; expected one entry per component of the index vector, 2: "
+       "indices is i64[2,2,3,2], index_vector_dim 3 [gather_c3]"},
       {kGather, "index_vector_dim = 3", "index_vector_dim = 9",
-       "FILE:2: stablehlo.gather: gather_c2: index_vector_dim is 9; expected from 0 to 4, the rank of indices i64[2,2,3,2]"},
+       "FILE:2: stablehlo.gather: index_vector_dim is 9; expected from 0 to 4, the rank of indices i64[2,2,3,2] [gather_c2]"},
       {kGather, "array<i64: 1, 1, 2, 2>", "array<i64: 1, 2, 2, 2>",
-       "FILE:2: stablehlo.gather: gather_c9: slice_sizes is [1,2,2,2]; expected entry 1 to be 0 or 1: dim 1 is in "
-       "collapsed_slice_dims [1]"},
+       "FILE:2: stablehlo.gather: slice_sizes is [1,2,2,2]; expected entry 1 to be 0 or 1: dim 1 is in "
+       "collapsed_slice_dims [1] [gather_c9]"},
       {kGather, "array<i64: 1, 1, 2, 2>", "array<i64: 1, 1, 5, 2>",
-       "FILE:2: stablehlo.gather: gather_c21: slice_sizes is [1,1,5,2]; expected entry 2 from 0 to 4, dim 2 of operand "
-       "f32[2,3,4,2]"},
+       "FILE:2: stablehlo.gather: slice_sizes is [1,1,5,2]; expected entry 2 from 0 to 4, dim 2 of operand "
+       "f32[2,3,4,2] [gather_c21]"},
       {kGather, "array<i64: 1, 1, 2, 2>", "array<i64: 1, 1, 2>",
-       "FILE:2: stablehlo.gather: gather_c20: slice_sizes is [1,1,2]; expected 4 entries, the rank of operand"},
+       "FILE:2: stablehlo.gather: slice_sizes is [1,1,2]; expected 4 entries, the rank of operand [gather_c20]"},
       {kGather, "array<i64: 1, 1, 2, 2>", "array<i64: 1, 1, -2, 2>",
-       "FILE:2: stablehlo.gather: gather_c21: slice_sizes is [1,1,-2,2]; expected entry 2 from 0 to 4, dim 2 of operand "
-       "f32[2,3,4,2]"},
+       "FILE:2: stablehlo.gather: slice_sizes is [1,1,-2,2]; expected entry 2 from 0 to 4, dim 2 of operand "
+       "f32[2,3,4,2] [gather_c21]"},
       {kGather, "array<i64: 1, 1, 2, 2>", "array<i32: 1, 1, 2, 2>",
        "FILE:2: stablehlo.gather: attribute 'slice_sizes', expected array<i64: ...>"},
       {kGather, ",\n    slice_sizes = array<i64: 1, 1, 2, 2>", "",
        "FILE:2: stablehlo.gather: attribute 'slice_sizes' is missing"},
       {kGather, "tensor<2x2x3x2x2xf32>", "tensor<2x2x3x2x2xf16>",
-       "FILE:2: stablehlo.gather: gather_c23: result tensor<2x2x3x2x2xf16>, expected element type f32"},
+       "FILE:2: stablehlo.gather: result tensor<2x2x3x2x2xf16>, expected element type f32 [gather_c23]"},
       {kGather, "tensor<2x2x3x2x2xf32>", "tensor<2x2x3x2x3xf32>",
-       "FILE:2: stablehlo.gather: gather_c22: result is f32[2,2,3,2,3]; expected dims [2,2,3,2,2], from indices i64[2,2,3,2] and "
-       "slice_sizes [1,1,2,2]"},
+       "FILE:2: stablehlo.gather: result is f32[2,2,3,2,3]; expected dims [2,2,3,2,2], from indices i64[2,2,3,2] and "
+       "slice_sizes [1,1,2,2] [gather_c22]"},
       {kGather, "(%x, %i)", "(%x)", "FILE:5: expected 1 operand type  but had 2"},
       {kGather, "\"stablehlo.gather\"", "\"stablehlo.dynamic_gather\"",
        "FILE:2: stablehlo.dynamic_gather: attribute 'slice_sizes' is unknown"},
@@ -273,11 +275,11 @@ TEST(StablehloError, Gather) {
 TEST(StablehloError, Slices) {
   check({
       {kUpdateSlice, "tensor<2x5xf32>", "tensor<5x5xf32>",
-       "FILE:2: stablehlo.dynamic_update_slice: dynamic_update_slice_c6: shape of update[0] is 5, expected 0 to 4"},
+       "FILE:2: stablehlo.dynamic_update_slice: shape of update[0] is 5, expected 0 to 4 [dynamic_update_slice_c6]"},
       {kUpdateSlice, "tensor<2x5xf32>", "tensor<5xf32>",
-       "FILE:2: stablehlo.dynamic_update_slice: dynamic_update_slice_c3: update has rank 1, expected 2"},
+       "FILE:2: stablehlo.dynamic_update_slice: update has rank 1, expected 2 [dynamic_update_slice_c3]"},
       {kUpdateSlice, "tensor<2x5xf32>", "tensor<2x5xf16>",
-       "FILE:2: stablehlo.dynamic_update_slice: dynamic_update_slice_c2: update tensor<2x5xf16>, expected element type f32"},
+       "FILE:2: stablehlo.dynamic_update_slice: update tensor<2x5xf16>, expected element type f32 [dynamic_update_slice_c2]"},
       {kUpdateSlice, "tensor<i32>", "tensor<1xi32>",
        "FILE:2: stablehlo.dynamic_update_slice: start index 0 is tensor<1xi32>, expected a rank-0 integer"},
       {kUpdateSlice, "tensor<i32>", "tensor<f32>",
@@ -286,19 +288,19 @@ TEST(StablehloError, Slices) {
        "FILE:2: use of value '%i' expects different type than prior uses: 'tensor<i32>' vs 'tensor<i64>'"},
       {kUpdateSlice, "%i, %j : (tensor<4x5xf32>, tensor<2x5xf32>, tensor<i32>, tensor<i32>)",
        "%i : (tensor<4x5xf32>, tensor<2x5xf32>, tensor<i32>)",
-       "FILE:2: stablehlo.dynamic_update_slice: dynamic_update_slice_c4: 1 start indices, expected one per dim of the operand: "
-       "2"},
-      {kSlice, "sizes = [1, 4]", "sizes = [1]", "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c2: 1 slice_sizes, expected 2"},
+       "FILE:2: stablehlo.dynamic_update_slice: 1 start indices, expected one per dim of the operand: "
+       "2 [dynamic_update_slice_c4]"},
+      {kSlice, "sizes = [1, 4]", "sizes = [1]", "FILE:2: stablehlo.dynamic_slice: 1 slice_sizes, expected 2 [dynamic_slice_c2]"},
       {kSlice, "sizes = [1, 4]", "sizes = [1, 6]",
-       "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c4: slice_sizes[1] is 6, expected 0 to 5"},
+       "FILE:2: stablehlo.dynamic_slice: slice_sizes[1] is 6, expected 0 to 5 [dynamic_slice_c4]"},
       {kSlice, "sizes = [1, 4]", "sizes = [1, 3]",
-       "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c5: shape of the result [1,4], expected [1,3]"},
+       "FILE:2: stablehlo.dynamic_slice: shape of the result [1,4], expected [1,3] [dynamic_slice_c5]"},
       {kSlice, ", sizes = [1, 4]", "", "FILE:2: stablehlo.dynamic_slice: attribute 'slice_sizes' is missing"},
       {kSlice, "sizes = [1, 4]", "sizes = [1, 4], sizes = [1, 4]",
        "FILE:2: stablehlo.dynamic_slice: 'slice_sizes' is given twice"},
       {kSlice, "sizes = [1, 4]", "size = [1, 4]", "FILE:2: stablehlo.dynamic_slice: attribute 'slice_sizes' is missing"},
       {kSlice, "tensor<1x4xf32>", "tensor<1x4xi32>",
-       "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c1: result tensor<1x4xi32>, expected element type f32"},
+       "FILE:2: stablehlo.dynamic_slice: result tensor<1x4xi32>, expected element type f32 [dynamic_slice_c1]"},
   });
 }
 
@@ -395,18 +397,20 @@ TEST(StablehloError, HostileTextIsRefusedQuickly) {
        "FILE:2: a name of 100000 characters, expected at most 1024"},
       {replaced(kSlice, "%x", "%" + std::string(2000, 'x')), "FILE:1: a name of 2000 characters"},
       {sized("tensor<" + repeated("1x", 100'000) + "f32>"), "FILE:1: a name of 200002 characters, expected at most 1024"},
-      {sized("tensor<" + repeated("?x", 100'000) + "f32>"), "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c2: 2 start indices"},
+      {sized("tensor<" + repeated("?x", 100'000) + "f32>"), "FILE:2: stablehlo.dynamic_slice: 2 start indices"},
       {sized("tensor<9223372036854775807x5xf32>"), "FILE:"},
       {sized("tensor<4611686018427387904x4xf32>"), "FILE:"},
       {sized("tensor<99999999999999999999x5xf32>"), "FILE:1: "},
       {sized("tensor<3037000500x3037000500xf32>"), "FILE:"},
       {sized("tensor<4294967296x4294967296xi1>"), "FILE:"},
       {replaced(kSlice, "sizes = [1, 4]", "sizes = [9223372036854775807, 4]"),
-       "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c4"},
+       "FILE:2: stablehlo.dynamic_slice: slice_sizes[0] is 9223372036854775807, expected 0 to 4 [dynamic_slice_c4]"},
       {replaced(kSlice, "sizes = [1, 4]", "sizes = [-9223372036854775808, 4]"), "FILE:2: stablehlo.dynamic_slice"},
       {replaced(kSlice, "sizes = [1, 4]", "sizes = [" + repeated("1, ", 100'000) + "4]"), "FILE:2: stablehlo.dynamic_slice"},
-      {replaced(kScatter, "[3, 4]", "[" + repeated("3, ", 100'000) + "4]"), "FILE:2: stablehlo.scatter: scatter_c2: o"},
-      {replaced(kScatter, "[3, 4]", "[-9223372036854775808, 4]"), "FILE:2: stablehlo.scatter: scatter_c8"},
+      {replaced(kScatter, "[3, 4]", "[" + repeated("3, ", 100'000) + "4]"),
+       "FILE:2: stablehlo.scatter: operand[0] is f32[2,3,4,2]"},
+      {replaced(kScatter, "[3, 4]", "[-9223372036854775808, 4]"),
+       "FILE:2: stablehlo.scatter: update_window_dims is [?,4] and holds -9223372036854775808"},
       {around("  %k = stablehlo.constant dense<[" + repeated("0, ", 1000) + "0]> : tensor<7xi32>"), "FILE:2: "},
       {around("  %k = stablehlo.constant dense<\"0x" + std::string(1'000'000, '0') + "\"> : tensor<7xi32>"), "FILE:2: "},
       {around("  %k = call @gone(%x) : (tensor<4x5xf32>) -> tensor<4x5xf32>"), "FILE:2: "},
@@ -423,13 +427,24 @@ TEST(StablehloError, HostileTextIsRefusedQuickly) {
   }
 }
 
+/// The end of a message says what was expected, and names the rule.
+TEST(StablehloError, ALongMessageKeepsItsEnd) {
+  const std::string message =
+      import_message(replaced(kGather, "array<i64: 1, 1, 2, 2>", "array<i64: " + repeated("1, ", 1000) + "2>"));
+  EXPECT_EQ(message.rfind("FILE:2: stablehlo.gather: slice_sizes is [1,1,1,", 0), 0U) << message;
+  EXPECT_NE(message.find(",1,2]; expected 4 entries, the rank of operand [gather_c20]"), std::string::npos) << message;
+  EXPECT_EQ(test::rule_label(message), "gather_c20") << message;
+  EXPECT_LT(message.size(), 1010U);
+}
+
 /// Operations that are refused beside a kernel refuse nothing else.
 TEST(StablehloError, RefusedOperationsAreOpaque) {
   const std::vector<std::pair<std::string, std::string>> rows{
       {"stablehlo.constant dense_resource<gone> : tensor<4xf32>", "dense_resource<gone>"},
       {"stablehlo.slice %x [0:9223372036854775807, 0:1] : (tensor<4x5xf32>) -> tensor<4x1xf32>",
        "dim 0: 0:9223372036854775807:1"},
-      {"stablehlo.slice %x [0:4:9223372036854775807, 0:1] : (tensor<4x5xf32>) -> tensor<2x1xf32>", "slice: result"},
+      {"stablehlo.slice %x [0:4:9223372036854775807, 0:1] : (tensor<4x5xf32>) -> tensor<2x1xf32>",
+       "shape of the result [2,1], expected [1,1]"},
       {"stablehlo.reshape %x : (tensor<4x5xf32>) -> tensor<0x9223372036854775807xf32>",
        "result 0: type tensor<0x9223372036854775807xf32>"},
       {"stablehlo.broadcast_in_dim %x, dims = [0, 9223372036854775807] : (tensor<4x5xf32>) -> tensor<4x5xf32>",
@@ -438,7 +453,7 @@ TEST(StablehloError, RefusedOperationsAreOpaque) {
       {"stablehlo.iota dim = 0 : tensor<?xi32>", "result tensor<?xi32>, expected static extents"},
       {"stablehlo.custom_call @f(%x) : (tensor<4x5xf32>) -> tensor<4x5xf32>", "target 'f' is not read"},
       {"\"mhlo.add\"(%x, %x) : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>", "the mhlo dialect is not read"},
-      {"stablehlo.add %x, %x : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<5x4xf32>", "shape: operand 0"},
+      {"stablehlo.add %x, %x : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<5x4xf32>", "shape of operand 0"},
   };
   for (const auto& [line, reason] : rows) {
     const Expected<Imported> imported = import_mlir_text(replaced(kSlice, "  %r = ", "  %k = " + line + "\n  %r = "));

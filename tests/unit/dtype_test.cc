@@ -23,8 +23,8 @@ TEST(DType, ANumberThatIsNone) {
     EXPECT_EQ(name(DType(number)), "(no dtype)") << number;
     Op op = test::op_of(kGather);
     std::get<Gather>(op).operand.dtype = DType(number);
-    EXPECT_EQ(verify(op).message(), "op_dtype: operand has dtype number " + std::to_string(number) + "; expected 0 to " +
-                                        std::to_string(kDTypeCount - 1));
+    EXPECT_EQ(verify(op).message(), "operand has dtype number " + std::to_string(number) + "; expected 0 to " +
+                                        std::to_string(kDTypeCount - 1) + " [op_dtype]");
     op = test::op_of(kGather);
     std::get<Gather>(op).expr = {{ExprNode{}}, {0}};
     std::get<Gather>(op).expr.nodes[0].dtype = DType(number);

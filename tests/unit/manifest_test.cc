@@ -12,6 +12,7 @@
 #include "library/json_lines.h"
 #include "strew/schedule.h"
 #include "strew/text.h"
+#include "tests/support/rule_label.h"
 
 namespace strew {
 namespace {
@@ -86,7 +87,8 @@ TEST_F(Manifests, AnOpThatDoesNotVerifyNamesTheKernel) {
       "{\"library\": \"lib\",\n\"kernels\": [\n{\"name\": \"bad\", \"op\": \"strew1.scatter(operand=f32[4] indices=i64[3] "
       "updates=f32[2] "
       "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1)\"}]}");
-  EXPECT_THAT(manifest.status().message(), HasSubstr(".json:3: kernel bad: scatter_"));
+  EXPECT_THAT(manifest.status().message(), HasSubstr(".json:3: kernel bad: updates[0] is f32[2]"));
+  EXPECT_EQ(test::rule_label(manifest.status().message()), "scatter_c4");
 }
 
 TEST_F(Manifests, ASmallTextCannotAskForEndlessKernels) {

@@ -106,7 +106,7 @@ TEST(ReferenceGather, CornerShapes) {
   EXPECT_EQ(run("strew1.gather(operand=i32[0] indices=i32[2] result=i32[2] collapsed_slice_dims=[0] start_index_map=[0] "
                 "index_vector_dim=1 slice_sizes=[1] oob=fill_element fill=4:i32)",
                 {"", "0 1"}),
-            "gather_c21: slice_sizes is [1]; expected entry 0 from 0 to 0, dim 0 of operand i32[0]");
+            "slice_sizes is [1]; expected entry 0 from 0 to 0, dim 0 of operand i32[0] [gather_c21]");
 }
 
 TEST(ReferenceGather, SmallerBatchingDim) {  // ONNX GatherElements

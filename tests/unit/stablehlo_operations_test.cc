@@ -280,7 +280,7 @@ TEST(StablehloOperations, ElementwiseOnesAreRefusedWithTheReason) {
     EXPECT_THAT(
         refusal(row.name, statement("%k", row, row.operands.substr(1), type)),
         HasSubstr(std::to_string(row.operands.size() - 1) + " operands, expected " + std::to_string(row.operands.size())));
-    EXPECT_THAT(refusal(row.name, statement("%k", row, row.operands, other)), HasSubstr("shape: operand 0 [4], expected [3]"));
+    EXPECT_THAT(refusal(row.name, statement("%k", row, row.operands, other)), HasSubstr("shape of operand 0 [4], expected [3]"));
   }
   EXPECT_THAT(
       refusal("stablehlo.compare", "  %k = stablehlo.compare XX, %f, %g : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>\n"),

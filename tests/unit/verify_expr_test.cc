@@ -32,51 +32,51 @@ std::string verdict(const Expr& e, int currents = 1) {
 
 TEST(VerifyExpr, Form) {
   EXPECT_EQ(verdict(Expr{{current(DType::f32), {ExprOp::add, DType::f32, {0}, 0, {}}}, {1}}),
-            "expr_form: expr node %1, add:f32, has 1 arguments; expected 2");
+            "expr node %1, add:f32, has 1 arguments; expected 2 [expr_form]");
   EXPECT_EQ(verdict(Expr{{current(DType::f32), {ExprOp::neg, DType::f32, {1}, 0, {}}}, {1}}),
-            "expr_form: expr node %1, negate:f32, reads %1; expected an earlier node");
+            "expr node %1, negate:f32, reads %1; expected an earlier node [expr_form]");
   EXPECT_EQ(verdict(Expr{{{ExprOp::current, DType::f32, {}, 0, {DType::f32, {1, 0}}}}, {0}}),
-            "expr_form: expr node %0, current:f32, has a value; only a constant does");
+            "expr node %0, current:f32, has a value; only a constant does [expr_form]");
   EXPECT_EQ(verdict(Expr{{current(DType::f32), {ExprOp::neg, DType::f32, {0}, 3, {}}}, {1}}),
-            "expr_form: expr node %1, negate:f32, has an index; only current, update and extra do");
+            "expr node %1, negate:f32, has an index; only current, update and extra do [expr_form]");
 }
 
 TEST(VerifyExpr, ANumberThatIsNoOperation) {
   for (const int number : {static_cast<int>(ExprOp::select) + 1, 200, 255}) {
     EXPECT_EQ(verdict(Expr{{{ExprOp(number), DType::f32, {}, 0, {}}}, {0}}),
-              "op_enum: expr node %0, operation, has number " + std::to_string(number) + "; expected 0 to " +
-                  std::to_string(static_cast<int>(ExprOp::select)));
+              "expr node %0, operation, has number " + std::to_string(number) + "; expected 0 to " +
+                  std::to_string(static_cast<int>(ExprOp::select)) + " [op_enum]");
     EXPECT_EQ(name(ExprOp(number)), "(no operation)");
   }
 }
 
 TEST(VerifyExpr, ConstantsHaveValues) {
   EXPECT_EQ(verdict(Expr{{{ExprOp::literal, DType::f32, {}, 0, {}}}, {0}}),
-            "expr_types: expr node %0, constant, has no value; expected one of dtype f32, as from Scalar::of");
+            "expr node %0, constant, has no value; expected one of dtype f32, as from Scalar::of [expr_types]");
   EXPECT_EQ(verdict(Expr{{{ExprOp::literal, DType::f32, {}, 0, Scalar::of(1)}}, {0}}),
-            "expr_types: expr node %0, constant, is 1 of dtype i32; expected dtype f32");
+            "expr node %0, constant, is 1 of dtype i32; expected dtype f32 [expr_types]");
   ExprBuilder builder;
   const int32_t empty = builder.literal(Scalar{});
-  EXPECT_EQ(verdict(builder.returns({empty})), "op_dtype: expr node %0 has dtype number 255; expected 0 to 31");
+  EXPECT_EQ(verdict(builder.returns({empty})), "expr node %0 has dtype number 255; expected 0 to 31 [op_dtype]");
 }
 
 TEST(VerifyExpr, Inputs) {
   EXPECT_EQ(verdict(Expr{{{ExprOp::current, DType::f32, {}, 1, {}}}, {0}}),
-            "expr_inputs: expr node %0, current:f32, reads number 1; expected from 0 to below 1");
+            "expr node %0, current:f32, reads number 1; expected from 0 to below 1 [expr_inputs]");
   EXPECT_EQ(verdict(Expr{{{ExprOp::extra, DType::f32, {}, -1, {}}}, {0}}),
-            "expr_inputs: expr node %0, extra:f32, reads number -1; expected from 0 to below 1");
+            "expr node %0, extra:f32, reads number -1; expected from 0 to below 1 [expr_inputs]");
 }
 
 TEST(VerifyExpr, Results) {
-  EXPECT_EQ(verdict(Expr{{current(DType::f32)}, {0}}, 2), "expr_results: expr returns 1 values; expected 2");
-  EXPECT_EQ(verdict(Expr{{current(DType::f32)}, {1}}), "expr_results: expr returns %1; expected a node from %0 to below %1");
+  EXPECT_EQ(verdict(Expr{{current(DType::f32)}, {0}}, 2), "expr returns 1 values; expected 2 [expr_results]");
+  EXPECT_EQ(verdict(Expr{{current(DType::f32)}, {1}}), "expr returns %1; expected a node from %0 to below %1 [expr_results]");
 }
 
 TEST(VerifyExpr, Limits) {
   Expr e;
   e.nodes.assign(kMaxExprNodes + 1, current(DType::f32));
   e.results = {0};
-  EXPECT_EQ(verdict(e), "op_limits: expr has 4097 nodes; expected at most 4096");
+  EXPECT_EQ(verdict(e), "expr has 4097 nodes; expected at most 4096 [op_limits]");
   e.nodes.pop_back();
   EXPECT_EQ(verdict(e), "ok");
 }
@@ -85,33 +85,31 @@ TEST(VerifyExpr, Types) {
   using E = ExprOp;
   using D = DType;
   EXPECT_EQ(verdict(E::add, D::f32, {D::f32, D::bf16}),
-            "expr_types: expr node %2, add:f32, has arguments of dtypes f32 and bf16; expected one dtype");
+            "expr node %2, add:f32, has arguments of dtypes f32 and bf16; expected one dtype [expr_types]");
   EXPECT_EQ(verdict(E::add, D::f64, {D::f32, D::f32}),
-            "expr_types: expr node %2, add:f64, is of arguments of dtype f32; expected result dtype f32");
+            "expr node %2, add:f64, is of arguments of dtype f32; expected result dtype f32 [expr_types]");
   EXPECT_EQ(verdict(E::bit_and, D::f32, {D::f32, D::f32}),
-            "expr_types: expr node %2, and:f32, has an argument of dtype f32; expected one of: bool, integers");
-  EXPECT_EQ(
-      verdict(E::add, D::f8e8m0, {D::f8e8m0, D::f8e8m0}),
-      "expr_types: expr node %2, add:f8e8m0, has an argument of dtype f8e8m0; expected one of: bool, integers, floats, complex, "
-      "with arithmetic");
+            "expr node %2, and:f32, has an argument of dtype f32; expected one of: bool, integers [expr_types]");
+  EXPECT_EQ(verdict(E::add, D::f8e8m0, {D::f8e8m0, D::f8e8m0}),
+            "expr node %2, add:f8e8m0, has an argument of dtype f8e8m0; expected one of: bool, integers, floats, complex, "
+            "with arithmetic [expr_types]");
   EXPECT_EQ(verdict(E::abs, D::u8, {D::u8}),
-            "expr_types: expr node %1, abs:u8, has an argument of dtype u8; expected one of: signed integers, floats");
+            "expr node %1, abs:u8, has an argument of dtype u8; expected one of: signed integers, floats [expr_types]");
   EXPECT_EQ(verdict(E::lt, D::f32, {D::f32, D::f32}),
-            "expr_types: expr node %2, lt:f32, is of arguments of dtype f32; expected result dtype bool");
+            "expr node %2, lt:f32, is of arguments of dtype f32; expected result dtype bool [expr_types]");
   EXPECT_EQ(verdict(E::convert, D::f32, {D::complex64}),
-            "expr_types: expr node %1, convert:f32, has an argument of dtype complex64, which does not convert to it");
-  EXPECT_EQ(
-      verdict(E::bitcast, D::boolean, {D::u8}),
-      "expr_types: expr node %1, bitcast_convert:bool, has an argument of dtype u8; expected an integer or float dtype of the "
-      "same width (not bool, f6, complex or string)");
+            "expr node %1, convert:f32, has an argument of dtype complex64, which does not convert to it [expr_types]");
+  EXPECT_EQ(verdict(E::bitcast, D::boolean, {D::u8}),
+            "expr node %1, bitcast_convert:bool, has an argument of dtype u8; expected an integer or float dtype of the "
+            "same width (not bool, f6, complex or string) [expr_types]");
   EXPECT_EQ(verdict(E::select, D::f32, {D::i8, D::f32, D::f32}),
-            "expr_types: expr node %3, select:f32, chooses by i8; expected bool");
+            "expr node %3, select:f32, chooses by i8; expected bool [expr_types]");
   EXPECT_EQ(verdict(E::complex, D::complex64, {D::f16, D::f16}),
-            "expr_types: expr node %2, complex:complex64, has parts of dtype f16; expected f32 or f64");
+            "expr node %2, complex:complex64, has parts of dtype f16; expected f32 or f64 [expr_types]");
   EXPECT_EQ(verdict(Expr{{{E::literal, D::f32, {}, 0, {D::f64, {0, 0}}}}, {0}}),
-            "expr_types: expr node %0, constant, is 0 of dtype f64; expected dtype f32");
+            "expr node %0, constant, is 0 of dtype f64; expected dtype f32 [expr_types]");
   EXPECT_EQ(verdict(Expr{{{E::literal, D::i4, {}, 0, {D::i4, {16, 0}}}}, {0}}),
-            "expr_types: expr node %0, constant, is 0x00000000000000000000000000000010; expected at most 4 bits");
+            "expr node %0, constant, is 0x00000000000000000000000000000010; expected at most 4 bits [expr_types]");
 }
 
 TEST(VerifyExpr, EveryOperationHasALegalDType) {

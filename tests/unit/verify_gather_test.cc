@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 #include "strew/text.h"
 #include "strew/verify.h"
+#include "tests/support/rule_label.h"
 
 namespace strew {
 namespace {
@@ -32,8 +33,7 @@ struct Case {
   std::string body, message;
 };
 std::string label_of(const testing::TestParamInfo<Case>& info) {
-  std::string name = info.param.message.substr(0, info.param.message.find(':'));
-  return name + "_" + std::to_string(info.index);
+  return test::rule_label(info.param.message) + "_" + std::to_string(info.index);
 }
 class VerifyGatherLabel : public testing::TestWithParam<Case> {};
 TEST_P(VerifyGatherLabel, NamesFieldValueAndExpectation) { EXPECT_EQ(verdict(GetParam().body), GetParam().message); }
@@ -44,111 +44,111 @@ INSTANTIATE_TEST_SUITE_P(
     StableHlo, VerifyGatherLabel,
     testing::Values(
         Case{kOperand + "indices=i32[4] result=f32[4,16] offset_dims=[1] slice_sizes=[1,16]",
-             "gather_c1: operand is f32[8,16] of rank 2; expected size(offset_dims) + size(collapsed_slice_dims) + "
-             "size(operand_batching_dims) = 1 + 0 + 0"},
+             "operand is f32[8,16] of rank 2; expected size(offset_dims) + size(collapsed_slice_dims) + "
+             "size(operand_batching_dims) = 1 + 0 + 0 [gather_c1]"},
         Case{kOperand + "indices=i32[4] result=f32[4,16] offset_dims=[1] collapsed_slice_dims=[0] index_vector_dim=2",
-             "gather_c2: index_vector_dim is 2; expected from 0 to 1, the rank of indices i32[4]"},
+             "index_vector_dim is 2; expected from 0 to 1, the rank of indices i32[4] [gather_c2]"},
         Case{kOperand + "indices=i32[4] result=f32[4,16] offset_dims=[1] collapsed_slice_dims=[0] index_vector_dim=1",
-             "gather_c3: start_index_map is []; expected one entry per component of the index vector, 1: indices is i32[4], "
-             "index_vector_dim 1"},
+             "start_index_map is []; expected one entry per component of the index vector, 1: indices is i32[4], "
+             "index_vector_dim 1 [gather_c3]"},
         Case{kOperand + "indices=i32[?] result=f32[16] offset_dims=[0] collapsed_slice_dims=[0] start_index_map=[0]",
-             "gather_c3: start_index_map is [0]; expected one entry per component of the index vector, ? (it must be static): "
-             "indices is i32[?], index_vector_dim 0"},
+             "start_index_map is [0]; expected one entry per component of the index vector, ? (it must be static): "
+             "indices is i32[?], index_vector_dim 0 [gather_c3]"},
         Case{kOperand + "indices=i32[2] result=f32[8,16] offset_dims=[0,0] start_index_map=[0,1]",
-             "gather_c4: offset_dims is [0,0]; expected each entry once, 0 is there more often"},
+             "offset_dims is [0,0]; expected each entry once, 0 is there more often [gather_c4]"},
         Case{kOperand + "indices=i32[2] result=f32[8,16] offset_dims=[1,0] start_index_map=[0,1]",
-             "gather_c4: offset_dims is [1,0]; expected ascending order"},
+             "offset_dims is [1,0]; expected ascending order [gather_c4]"},
         Case{kOperand + "indices=i32[2] result=f32[8,16] offset_dims=[0,2] start_index_map=[0,1]",
-             "gather_c5: offset_dims is [0,2] and holds 2; expected entries from 0 to below 2, the rank of result"},
+             "offset_dims is [0,2] and holds 2; expected entries from 0 to below 2, the rank of result [gather_c5]"},
         Case{kOperand + "indices=i32[2] result=f32[] collapsed_slice_dims=[0] operand_batching_dims=[0] start_index_map=[0,1]",
-             "gather_c6: collapsed_slice_dims is [0] and operand_batching_dims is [0]; expected each entry once, 0 is there more "
-             "often"},
+             "collapsed_slice_dims is [0] and operand_batching_dims is [0]; expected each entry once, 0 is there more "
+             "often [gather_c6]"},
         Case{kOperand + "indices=i32[2] result=f32[] collapsed_slice_dims=[1,0] start_index_map=[0,1]",
-             "gather_c7: collapsed_slice_dims is [1,0]; expected ascending order"},
+             "collapsed_slice_dims is [1,0]; expected ascending order [gather_c7]"},
         Case{kOperand + "indices=i32[2] result=f32[] collapsed_slice_dims=[0,2] start_index_map=[0,1]",
-             "gather_c8: collapsed_slice_dims is [0,2] and holds 2; expected entries from 0 to below 2, the rank of operand"},
+             "collapsed_slice_dims is [0,2] and holds 2; expected entries from 0 to below 2, the rank of operand [gather_c8]"},
         Case{kOperand + "indices=i32[4] result=f32[4,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
                         "index_vector_dim=1 slice_sizes=[2,16]",
-             "gather_c9: slice_sizes is [2,16]; expected entry 0 to be 0 or 1: dim 0 is in collapsed_slice_dims [0]"},
+             "slice_sizes is [2,16]; expected entry 0 to be 0 or 1: dim 0 is in collapsed_slice_dims [0] [gather_c9]"},
         Case{kOperand + "indices=i32[0] result=f32[] operand_batching_dims=[1,0]",
-             "gather_c10: operand_batching_dims is [1,0]; expected ascending order"},
+             "operand_batching_dims is [1,0]; expected ascending order [gather_c10]"},
         Case{kOperand + "indices=i32[0] result=f32[] operand_batching_dims=[0,2]",
-             "gather_c11: operand_batching_dims is [0,2] and holds 2; expected entries from 0 to below 2, the rank of operand"},
+             "operand_batching_dims is [0,2] and holds 2; expected entries from 0 to below 2, the rank of operand [gather_c11]"},
         Case{kOperand + "indices=i32[8] result=f32[8] collapsed_slice_dims=[1] operand_batching_dims=[0] "
                         "start_indices_batching_dims=[0] start_index_map=[1] index_vector_dim=1 slice_sizes=[2,1]",
-             "gather_c12: slice_sizes is [2,1]; expected entry 0 to be 0 or 1: dim 0 is in operand_batching_dims [0]"},
+             "slice_sizes is [2,1]; expected entry 0 to be 0 or 1: dim 0 is in operand_batching_dims [0] [gather_c12]"},
         Case{kOperand + "indices=i32[8,0] result=f32[8] operand_batching_dims=[0,1] start_indices_batching_dims=[0,0] "
                         "index_vector_dim=1",
-             "gather_c13: start_indices_batching_dims is [0,0]; expected each entry once, 0 is there more often"},
+             "start_indices_batching_dims is [0,0]; expected each entry once, 0 is there more often [gather_c13]"},
         Case{kOperand + "indices=i32[8,0] result=f32[8] operand_batching_dims=[0,1] start_indices_batching_dims=[0,2] "
                         "index_vector_dim=1",
-             "gather_c14: start_indices_batching_dims is [0,2] and holds 2; expected entries from 0 to below 2, the rank of "
-             "indices"},
+             "start_indices_batching_dims is [0,2] and holds 2; expected entries from 0 to below 2, the rank of "
+             "indices [gather_c14]"},
         Case{kOperand + "indices=i32[8,0] result=f32[8] operand_batching_dims=[0,1] start_indices_batching_dims=[0,1] "
                         "index_vector_dim=1",
-             "gather_c15: start_indices_batching_dims is [0,1]; expected it without index_vector_dim, 1"},
+             "start_indices_batching_dims is [0,1]; expected it without index_vector_dim, 1 [gather_c15]"},
         Case{kOperand +
                  "indices=i32[8,0] result=f32[8] operand_batching_dims=[0,1] start_indices_batching_dims=[0] index_vector_dim=1",
-             "gather_c16: start_indices_batching_dims is [0]; expected as many entries as operand_batching_dims, [0,1]"},
+             "start_indices_batching_dims is [0]; expected as many entries as operand_batching_dims, [0,1] [gather_c16]"},
         Case{kOperand + "indices=i32[9] result=f32[9] collapsed_slice_dims=[1] operand_batching_dims=[0] "
                         "start_indices_batching_dims=[0] start_index_map=[1] index_vector_dim=1 slice_sizes=[1,1]",
-             "gather_c17: indices is i32[9]; expected its batching dim 0 to be at most 8, dim 0 of operand f32[8,16]"},
+             "indices is i32[9]; expected its batching dim 0 to be at most 8, dim 0 of operand f32[8,16] [gather_c17]"},
         Case{kOperand + "indices=i32[8] result=f32[8] collapsed_slice_dims=[1] operand_batching_dims=[0] "
                         "start_indices_batching_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1,1]",
-             "gather_c18: start_index_map is [0] and operand_batching_dims is [0]; expected each entry once, 0 is there more "
-             "often"},
+             "start_index_map is [0] and operand_batching_dims is [0]; expected each entry once, 0 is there more "
+             "often [gather_c18]"},
         Case{kOperand + "indices=i32[4] result=f32[4,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[2] "
                         "index_vector_dim=1 slice_sizes=[1,16]",
-             "gather_c19: start_index_map is [2] and holds 2; expected entries from 0 to below 2, the rank of operand"},
+             "start_index_map is [2] and holds 2; expected entries from 0 to below 2, the rank of operand [gather_c19]"},
         Case{kOperand + "indices=i32[4] result=f32[4,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
                         "index_vector_dim=1 slice_sizes=[1]",
-             "gather_c20: slice_sizes is [1]; expected 2 entries, the rank of operand"},
+             "slice_sizes is [1]; expected 2 entries, the rank of operand [gather_c20]"},
         Case{kOperand + "indices=i32[4] result=f32[4,17] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
                         "index_vector_dim=1 slice_sizes=[1,17]",
-             "gather_c21: slice_sizes is [1,17]; expected entry 1 from 0 to 16, dim 1 of operand f32[8,16]"},
+             "slice_sizes is [1,17]; expected entry 1 from 0 to 16, dim 1 of operand f32[8,16] [gather_c21]"},
         Case{kOperand + "indices=i32[4] result=f32[4,15] " + kRowDims,
-             "gather_c22: result is f32[4,15]; expected dims [4,16], from indices i32[4] and slice_sizes [1,16]"},
+             "result is f32[4,15]; expected dims [4,16], from indices i32[4] and slice_sizes [1,16] [gather_c22]"},
         Case{kOperand + "indices=i32[4] result=f32[4,1,16] " + kRowDims,
-             "gather_c22: result is f32[4,1,16] of rank 3; expected rank 2: 1 dims of indices i32[4] and 1 offset_dims"},
+             "result is f32[4,1,16] of rank 3; expected rank 2: 1 dims of indices i32[4] and 1 offset_dims [gather_c22]"},
         Case{"operand=complex64[8,16] indices=i32[4] result=f32[4,16] " + kRowDims,
-             "gather_c23: operand has dtype complex64; expected one that converts to f32, the dtype of result (the imaginary "
-             "part would be lost)"},
+             "operand has dtype complex64; expected one that converts to f32, the dtype of result (the imaginary "
+             "part would be lost) [gather_c23]"},
         Case{kRows + "expr={%0=current(0):f32; %1=convert(%0):i8; return %1}",
-             "gather_c23: expr returns i8; expected f32, the dtype of result"},
+             "expr returns i8; expected f32, the dtype of result [gather_c23]"},
         Case{kRows + "expr={%0=current(0):f64; %1=convert(%0):f32; return %1}",
-             "gather_c23: expr node %0 reads current 0 as f64; expected its dtype, f32 (add a convert)"}),
+             "expr node %0 reads current 0 as f64; expected its dtype, f32 (add a convert) [gather_c23]"}),
     label_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Strew, VerifyGatherLabel,
     testing::Values(
         Case{kOperand + "indices=bool[4] result=f32[4,16] " + kRowDims,
-             "gather_index_dtype: indices is bool[4]; expected an integer dtype from i4 to i64 or u4 to u64"},
+             "indices is bool[4]; expected an integer dtype from i4 to i64 or u4 to u64 [gather_index_dtype]"},
         Case{kRows + "extras=[scalar:f32[]]",
-             "gather_extras: 1 extras without expr; expected none: only an expression graph reads them"},
+             "1 extras without expr; expected none: only an expression graph reads them [gather_extras]"},
         Case{kRows + "extras=[per_window:f32[4]] expr={%0=current(0):f32; return %0}",
-             "gather_extras: extras[0] is f32[4]; expected dims [16], for its kind is per_window"},
+             "extras[0] is f32[4]; expected dims [16], for its kind is per_window [gather_extras]"},
         Case{kRows + "oob=skip_window",
-             "gather_policy: oob is skip_window; expected undefined, clamp, wrap, error, fill_element or fill_window"},
+             "oob is skip_window; expected undefined, clamp, wrap, error, fill_element or fill_window [gather_policy]"},
         Case{"operand=bf16[8,16] indices=i32[4] result=f32[4,16] oob=fill_window fill=1:f32 " + kRowDims,
-             "gather_fill: fill is 1 of dtype f32; expected dtype bf16"},
+             "fill is 1 of dtype f32; expected dtype bf16 [gather_fill]"},
         Case{kRows + "oob=clamp fill=1:f32",
-             "gather_fill: fill is 1 with oob clamp; expected none: only fill_element and fill_window read it"},
-        Case{
-            "operand=f32[0,16] indices=i32[4] result=f32[4,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
-            "index_vector_dim=1 slice_sizes=[0,16]",
-            "gather_empty: result is f32[4,16] and takes its elements from a slice of size 0 of dim 0 of operand f32[0,16] with "
-            "oob clamp; expected a slice with elements, an empty result, or (for an empty dim in start_index_map) fill or error"},
-        Case{
-            kOperand + "indices=i32[4] result=f32[4,16] oob=error offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
-                       "index_vector_dim=1 slice_sizes=[0,16]",
-            "gather_empty: result is f32[4,16] and takes its elements from a slice of size 0 of dim 0 of operand f32[8,16] with "
-            "oob error; expected a slice with elements, an empty result, or (for an empty dim in start_index_map) fill or error"},
+             "fill is 1 with oob clamp; expected none: only fill_element and fill_window read it [gather_fill]"},
+        Case{"operand=f32[0,16] indices=i32[4] result=f32[4,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
+             "index_vector_dim=1 slice_sizes=[0,16]",
+             "result is f32[4,16] and takes its elements from a slice of size 0 of dim 0 of operand f32[0,16] with "
+             "oob clamp; expected a slice with elements, an empty result, or (for an empty dim in start_index_map) fill or error "
+             "[gather_empty]"},
+        Case{kOperand + "indices=i32[4] result=f32[4,16] oob=error offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
+                        "index_vector_dim=1 slice_sizes=[0,16]",
+             "result is f32[4,16] and takes its elements from a slice of size 0 of dim 0 of operand f32[8,16] with "
+             "oob error; expected a slice with elements, an empty result, or (for an empty dim in start_index_map) fill or error "
+             "[gather_empty]"},
         Case{kOperand + "indices=i32[4] result=f32[4,16]{1,1} " + kRowDims,
-             "op_strides: result is f32[4,16]{1,1}, where two elements share an address; a result needs strides that keep its "
-             "elements apart"},
+             "result is f32[4,16]{1,1}, where two elements share an address; a result needs strides that keep its "
+             "elements apart [op_strides]"},
         Case{kOperand + "indices=i32[4,-7] result=f32[4,16] " + kRowDims,
-             "op_dims: indices is i32[4,-7]; expected dim 1 to be 0 or more, or ?"}),
+             "indices is i32[4,-7]; expected dim 1 to be 0 or more, or ? [op_dims]"}),
     label_of);
 
 TEST(VerifyGather, EqualBatchingDimsIsStableHlosRule) {
@@ -158,7 +158,7 @@ TEST(VerifyGather, EqualBatchingDimsIsStableHlosRule) {
       "start_index_map=[1] index_vector_dim=1 slice_sizes=[1,1]";
   EXPECT_EQ(verdict(op), "ok");
   EXPECT_EQ(verdict(op, {.equal_batching_dims = true}),
-            "gather_c17: indices is i32[7]; expected its batching dim 0 to be 8, dim 0 of operand f32[8,16]");
+            "indices is i32[7]; expected its batching dim 0 to be 8, dim 0 of operand f32[8,16] [gather_c17]");
 }
 
 TEST(VerifyGather, EdgesAreLegal) {

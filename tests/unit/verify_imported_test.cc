@@ -77,7 +77,7 @@ TEST(VerifyImported, WrongNumbersAreFound) {
        "compute 0: the imported program is wrong: value 99 does not exist"},
       {[&](Imported& m) { m.computes[0].arguments[0] = value_of(m, ValueKind::compute); }, "needs itself"},
       {[&](Imported& m) { m.computes[0].op = ComputeOp::transpose; }, "transpose"},
-      {[&](Imported& m) { m.computes[0].function.nodes[0].index = 5; }, "map: expr_inputs"},
+      {[&](Imported& m) { m.computes[0].function.nodes[0].index = 5; }, "map: expr node %0, extra:f32, reads number 5"},
       {[&](Imported& m) { m.outputs[0].value = 99; }, "value 99 does not exist"},
       {[&](Imported& m) {
          m.opaques.push_back({"A", "", {99}, {}, "", false});

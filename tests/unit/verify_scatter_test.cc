@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "strew/text.h"
 #include "strew/verify.h"
+#include "tests/support/rule_label.h"
 
 namespace strew {
 namespace {
@@ -36,8 +37,7 @@ struct Case {
   std::string body, message;
 };
 std::string label_of(const testing::TestParamInfo<Case>& info) {
-  std::string name = info.param.message.substr(0, info.param.message.find(':'));
-  return name + "_" + std::to_string(info.index);
+  return test::rule_label(info.param.message) + "_" + std::to_string(info.index);
 }
 class VerifyScatterLabel : public testing::TestWithParam<Case> {};
 TEST_P(VerifyScatterLabel, NamesFieldValueAndExpectation) { EXPECT_EQ(verdict(GetParam().body), GetParam().message); }
@@ -46,165 +46,165 @@ INSTANTIATE_TEST_SUITE_P(
     StableHlo, VerifyScatterLabel,
     testing::Values(
         Case{"operand=[f32[8,16],f32[8,15]] updates=[f32[4,16],f32[4,16]] " + kRows,
-             "scatter_c1: operand[1] is f32[8,15]; expected dims [8,16], the dims of operand[0]"},
+             "operand[1] is f32[8,15]; expected dims [8,16], the dims of operand[0] [scatter_c1]"},
         Case{kTensors + "update_window_dims=[3,4] input_batching_dims=[0]",
-             "scatter_c2: operand[0] is i64[2,3,4,2] of rank 4; expected size(update_window_dims) + size(inserted_window_dims) + "
-             "size(input_batching_dims) = 2 + 0 + 1"},
+             "operand[0] is i64[2,3,4,2] of rank 4; expected size(update_window_dims) + size(inserted_window_dims) + "
+             "size(input_batching_dims) = 2 + 0 + 1 [scatter_c2]"},
         Case{"operand=[f32[8,16],f32[8,16]] updates=[f32[4,16],f32[5,16]] " + kRows,
-             "scatter_c3: updates[1] is f32[5,16]; expected dims [4,16], the dims of updates[0]"},
+             "updates[1] is f32[5,16]; expected dims [4,16], the dims of updates[0] [scatter_c3]"},
         Case{"operand=f32[8,16] updates=f32[4,1,16] " + kRows,
-             "scatter_c4: updates[0] is f32[4,1,16] of rank 3; expected rank 2: 1 dims of indices i32[4] and 1 "
-             "update_window_dims"},
+             "updates[0] is f32[4,1,16] of rank 3; expected rank 2: 1 dims of indices i32[4] and 1 "
+             "update_window_dims [scatter_c4]"},
         Case{"operand=f32[8,16] updates=f32[5,16] " + kRows,
-             "scatter_c4: updates[0] is f32[5,16]; expected its dim 0 to be 4, as indices i32[4] has"},
+             "updates[0] is f32[5,16]; expected its dim 0 to be 4, as indices i32[4] has [scatter_c4]"},
         Case{"operand=f32[8,16] updates=f32[4,17] " + kRows,
-             "scatter_c4: updates[0] is f32[4,17]; expected its window dim 1 to be at most 16, dim 1 of operand f32[8,16]"},
+             "updates[0] is f32[4,17]; expected its window dim 1 to be at most 16, dim 1 of operand f32[8,16] [scatter_c4]"},
         Case{"operand=[] updates=[] " + kRows,
-             "scatter_c5: 0 operands and 0 updates; expected the same number of both, at least 1"},
+             "0 operands and 0 updates; expected the same number of both, at least 1 [scatter_c5]"},
         Case{"operand=f32[8,16] updates=[f32[4,16],f32[4,16]] " + kRows,
-             "scatter_c5: 1 operands and 2 updates; expected the same number of both, at least 1"},
+             "1 operands and 2 updates; expected the same number of both, at least 1 [scatter_c5]"},
         Case{"operand=f32[8,16] updates=complex64[4,16] " + kRows,
-             "scatter_c6: updates[0] has dtype complex64; expected one that converts to f32, the dtype of result[0] (the "
-             "imaginary part would be lost)"},
+             "updates[0] has dtype complex64; expected one that converts to f32, the dtype of result[0] (the "
+             "imaginary part would be lost) [scatter_c6]"},
         Case{"operand=f8e8m0[8,16] updates=f32[4,16] " + kRows,
-             "scatter_c6: updates[0] has dtype f32; expected one that converts to f8e8m0, the dtype of result[0] (f8e8m0 moves, "
-             "but has no conversions)"},
+             "updates[0] has dtype f32; expected one that converts to f8e8m0, the dtype of result[0] (f8e8m0 moves, "
+             "but has no conversions) [scatter_c6]"},
         Case{"operand=f32[8,16] updates=f32[4,16] indices=i32[4] update_window_dims=[1,1]",
-             "scatter_c7: update_window_dims is [1,1]; expected each entry once, 1 is there more often"},
+             "update_window_dims is [1,1]; expected each entry once, 1 is there more often [scatter_c7]"},
         Case{"operand=f32[8,16] updates=f32[4,16] indices=i32[4] update_window_dims=[1,0]",
-             "scatter_c7: update_window_dims is [1,0]; expected ascending order"},
+             "update_window_dims is [1,0]; expected ascending order [scatter_c7]"},
         Case{"operand=f32[8,16] updates=f32[4,16] indices=i32[4] update_window_dims=[2] inserted_window_dims=[0]",
-             "scatter_c8: update_window_dims is [2] and holds 2; expected entries from 0 to below 2, the rank of updates"},
+             "update_window_dims is [2] and holds 2; expected entries from 0 to below 2, the rank of updates [scatter_c8]"},
         Case{"operand=f32[8,16] updates=f32[4] indices=i32[4] inserted_window_dims=[0] input_batching_dims=[0]",
-             "scatter_c9: inserted_window_dims is [0] and input_batching_dims is [0]; expected each entry once, 0 is there more "
-             "often"},
+             "inserted_window_dims is [0] and input_batching_dims is [0]; expected each entry once, 0 is there more "
+             "often [scatter_c9]"},
         Case{"operand=f32[8,16] updates=f32[4] indices=i32[4] inserted_window_dims=[1,0]",
-             "scatter_c10: inserted_window_dims is [1,0]; expected ascending order"},
+             "inserted_window_dims is [1,0]; expected ascending order [scatter_c10]"},
         Case{"operand=f32[8,16] updates=f32[4] indices=i32[4] inserted_window_dims=[0,2]",
-             "scatter_c11: inserted_window_dims is [0,2] and holds 2; expected entries from 0 to below 2, the rank of operand"},
+             "inserted_window_dims is [0,2] and holds 2; expected entries from 0 to below 2, the rank of operand [scatter_c11]"},
         Case{"operand=f32[8,16] updates=f32[4] indices=i32[4] input_batching_dims=[1,0]",
-             "scatter_c12: input_batching_dims is [1,0]; expected ascending order"},
+             "input_batching_dims is [1,0]; expected ascending order [scatter_c12]"},
         Case{"operand=f32[8,16] updates=f32[4] indices=i32[4] input_batching_dims=[-1,0]",
-             "scatter_c13: input_batching_dims is [-1,0] and holds -1; expected entries from 0 to below 2, the rank of operand"},
+             "input_batching_dims is [-1,0] and holds -1; expected entries from 0 to below 2, the rank of operand [scatter_c13]"},
         Case{"operand=f32[8,16] updates=f32[8] indices=i32[8] input_batching_dims=[0,1] scatter_indices_batching_dims=[0,0] "
              "index_vector_dim=1",
-             "scatter_c14: scatter_indices_batching_dims is [0,0]; expected each entry once, 0 is there more often"},
+             "scatter_indices_batching_dims is [0,0]; expected each entry once, 0 is there more often [scatter_c14]"},
         Case{"operand=f32[8,16] updates=f32[8] indices=i32[8] input_batching_dims=[0,1] scatter_indices_batching_dims=[0,1] "
              "index_vector_dim=1",
-             "scatter_c15: scatter_indices_batching_dims is [0,1] and holds 1; expected entries from 0 to below 1, the rank of "
-             "indices"},
+             "scatter_indices_batching_dims is [0,1] and holds 1; expected entries from 0 to below 1, the rank of "
+             "indices [scatter_c15]"},
         Case{"operand=f32[8,16] updates=f32[8] indices=i32[8,2] input_batching_dims=[0,1] scatter_indices_batching_dims=[0,1] "
              "index_vector_dim=1",
-             "scatter_c16: scatter_indices_batching_dims is [0,1]; expected it without index_vector_dim, 1"},
+             "scatter_indices_batching_dims is [0,1]; expected it without index_vector_dim, 1 [scatter_c16]"},
         Case{"operand=f32[8,16] updates=f32[8] indices=i32[8,2] input_batching_dims=[0,1] scatter_indices_batching_dims=[0] "
              "index_vector_dim=1",
-             "scatter_c17: scatter_indices_batching_dims is [0]; expected as many entries as input_batching_dims, [0,1]"},
+             "scatter_indices_batching_dims is [0]; expected as many entries as input_batching_dims, [0,1] [scatter_c17]"},
         Case{"operand=f32[8,16] updates=f32[9] indices=i32[9] inserted_window_dims=[1] input_batching_dims=[0] "
              "scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[1] index_vector_dim=1",
-             "scatter_c18: indices is i32[9]; expected its batching dim 0 to be at most 8, dim 0 of operand f32[8,16]"},
+             "indices is i32[9]; expected its batching dim 0 to be at most 8, dim 0 of operand f32[8,16] [scatter_c18]"},
         Case{"operand=f32[8,16] updates=f32[4] indices=i32[4,2] inserted_window_dims=[0,1] scatter_dims_to_operand_dims=[0] "
              "index_vector_dim=1",
-             "scatter_c19: scatter_dims_to_operand_dims is [0]; expected one entry per component of the index vector, 2: indices "
-             "is i32[4,2], index_vector_dim 1"},
+             "scatter_dims_to_operand_dims is [0]; expected one entry per component of the index vector, 2: indices "
+             "is i32[4,2], index_vector_dim 1 [scatter_c19]"},
         Case{"operand=f32[8,16] updates=f32[4] indices=i32[4,?] inserted_window_dims=[0,1] scatter_dims_to_operand_dims=[0,1] "
              "index_vector_dim=1",
-             "scatter_c19: scatter_dims_to_operand_dims is [0,1]; expected one entry per component of the index vector, ? (it "
-             "must be static): indices is i32[4,?], index_vector_dim 1"},
+             "scatter_dims_to_operand_dims is [0,1]; expected one entry per component of the index vector, ? (it "
+             "must be static): indices is i32[4,?], index_vector_dim 1 [scatter_c19]"},
         Case{"operand=f32[8,16] updates=f32[4] indices=i32[4,2] inserted_window_dims=[0,1] scatter_dims_to_operand_dims=[1,1] "
              "index_vector_dim=1",
-             "scatter_c20: scatter_dims_to_operand_dims is [1,1] and input_batching_dims is []; expected each entry once, 1 is "
-             "there more often"},
+             "scatter_dims_to_operand_dims is [1,1] and input_batching_dims is []; expected each entry once, 1 is "
+             "there more often [scatter_c20]"},
         Case{"operand=f32[8,16] updates=f32[4] indices=i32[4,2] inserted_window_dims=[0,1] scatter_dims_to_operand_dims=[1,2] "
              "index_vector_dim=1",
-             "scatter_c21: scatter_dims_to_operand_dims is [1,2] and holds 2; expected entries from 0 to below 2, the rank of "
-             "operand"},
+             "scatter_dims_to_operand_dims is [1,2] and holds 2; expected entries from 0 to below 2, the rank of "
+             "operand [scatter_c21]"},
         Case{"operand=f32[8,16] updates=f32[4,16] indices=i32[4] update_window_dims=[1] inserted_window_dims=[0] "
              "scatter_dims_to_operand_dims=[0] index_vector_dim=2",
-             "scatter_c22: index_vector_dim is 2; expected from 0 to 1, the rank of indices i32[4]"},
+             "index_vector_dim is 2; expected from 0 to 1, the rank of indices i32[4] [scatter_c22]"},
         Case{"operand=complex64[8,16] updates=f32[4,16] result=f32[8,16] " + kRows,
-             "scatter_c23: operand[0] has dtype complex64; expected one that converts to f32, the dtype of result[0] (the "
-             "imaginary part would be lost)"},
+             "operand[0] has dtype complex64; expected one that converts to f32, the dtype of result[0] (the "
+             "imaginary part would be lost) [scatter_c23]"},
         Case{kF32Rows + "combiner=expr expr={%0=current(0):f32; %1=update(0):bf16; return %0}",
-             "scatter_c23: expr node %1 reads update 0 as bf16; expected its dtype, f32 (add a convert)"},
+             "expr node %1 reads update 0 as bf16; expected its dtype, f32 (add a convert) [scatter_c23]"},
         Case{"operand=f32[8,16] updates=f32[4,16] result=f32[8,15] " + kRows,
-             "scatter_c24: result[0] is f32[8,15]; expected dims [8,16], the dims of its operand"},
+             "result[0] is f32[8,15]; expected dims [8,16], the dims of its operand [scatter_c24]"},
         Case{"operand=f32[8,16] updates=f32[4,16] result=[f32[8,16],f32[8,16]] " + kRows,
-             "scatter_c24: 2 results; expected 1, one per operand"},
+             "2 results; expected 1, one per operand [scatter_c24]"},
         Case{kF32Rows + "combiner=expr expr={%0=current(0):f32; %1=convert(%0):bf16; return %1}",
-             "scatter_c25: expr returns bf16 for result[0]; expected f32, its dtype"}),
+             "expr returns bf16 for result[0]; expected f32, its dtype [scatter_c25]"}),
     label_of);
 
 INSTANTIATE_TEST_SUITE_P(
     Strew, VerifyScatterLabel,
     testing::Values(
         Case{"operand=f32[8,16] updates=f32[4,16] indices=f32[4]",
-             "scatter_index_dtype: indices is f32[4]; expected an integer dtype from i4 to i64 or u4 to u64"},
+             "indices is f32[4]; expected an integer dtype from i4 to i64 or u4 to u64 [scatter_index_dtype]"},
         Case{"operand=f32[8,16] updates=f32[4,16] indices=u2[4]",
-             "scatter_index_dtype: indices is u2[4]; expected an integer dtype from i4 to i64 or u4 to u64"},
+             "indices is u2[4]; expected an integer dtype from i4 to i64 or u4 to u64 [scatter_index_dtype]"},
         Case{"operand=string[8,16] updates=string[4,16] combiner=add " + kRows,
-             "scatter_combiner: combiner is add and result[0] is string; expected a dtype with arithmetic (this one takes assign "
-             "only)"},
+             "combiner is add and result[0] is string; expected a dtype with arithmetic (this one takes assign "
+             "only) [scatter_combiner]"},
         Case{"operand=i2[8,16] updates=i2[4,16] combiner=or " + kRows,
-             "scatter_combiner: combiner is or and result[0] is i2; expected a dtype with arithmetic (this one takes assign "
-             "only)"},
+             "combiner is or and result[0] is i2; expected a dtype with arithmetic (this one takes assign "
+             "only) [scatter_combiner]"},
         Case{"operand=complex64[8,16] updates=complex64[4,16] combiner=min " + kRows,
-             "scatter_combiner: combiner is min and result[0] is complex64; expected a bool, integer or float dtype"},
+             "combiner is min and result[0] is complex64; expected a bool, integer or float dtype [scatter_combiner]"},
         Case{"operand=bool[8,16] updates=bool[4,16] combiner=sub " + kRows,
-             "scatter_combiner: combiner is sub and result[0] is bool; expected an integer, float or complex dtype"},
+             "combiner is sub and result[0] is bool; expected an integer, float or complex dtype [scatter_combiner]"},
         Case{"operand=f32[8,16] updates=f32[4,16] combiner=xor " + kRows,
-             "scatter_combiner: combiner is xor and result[0] is f32; expected a bool or integer dtype"},
+             "combiner is xor and result[0] is f32; expected a bool or integer dtype [scatter_combiner]"},
         Case{kF32Rows +
                  "combiner=expr expr={%0=update(0):f32; %1=current(0):f32; %2=add(%1,%0):f32; return %2} extras=[scalar:f32[]]",
-             "scatter_extras: 1 extras with combiner add; expected none: only an expression graph reads them"},
+             "1 extras with combiner add; expected none: only an expression graph reads them [scatter_extras]"},
         Case{kF32Rows + "combiner=add extras=[scalar:f32[]]",
-             "scatter_extras: 1 extras with combiner add; expected none: only an expression graph reads them"},
+             "1 extras with combiner add; expected none: only an expression graph reads them [scatter_extras]"},
         Case{kF32Rows + "combiner=expr expr={%0=update(0):f32; return %0} extras=[per_element:f32[4,15]]",
-             "scatter_extras: extras[0] is f32[4,15]; expected dims [4,16], for its kind is per_element"},
+             "extras[0] is f32[4,15]; expected dims [4,16], for its kind is per_element [scatter_extras]"},
         Case{kF32Rows + "combiner=expr expr={%0=update(0):f32; return %0} extras=[per_position:f32[16]]",
-             "scatter_extras: extras[0] is f32[16]; expected dims [4], for its kind is per_position"},
+             "extras[0] is f32[16]; expected dims [4], for its kind is per_position [scatter_extras]"},
         Case{kF32Rows + "combiner=expr expr={%0=update(0):f32; return %0} extras=[per_window:f32[4]]",
-             "scatter_extras: extras[0] is f32[4]; expected dims [16], for its kind is per_window"},
+             "extras[0] is f32[4]; expected dims [16], for its kind is per_window [scatter_extras]"},
         Case{kF32Rows + "combiner=expr expr={%0=update(0):f32; return %0} extras=[scalar:f32[1]]",
-             "scatter_extras: extras[0] is f32[1]; expected dims [], for its kind is scalar"},
+             "extras[0] is f32[1]; expected dims [], for its kind is scalar [scatter_extras]"},
         Case{"operand=f32[8,16] result=f64[8,16] updates=f32[4,16] init=in_place " + kRows,
-             "scatter_in_place: result[0] is f64[8,16]; expected f32[8,16], its operand's type: in place they are one buffer"},
+             "result[0] is f64[8,16]; expected f32[8,16], its operand's type: in place they are one buffer [scatter_in_place]"},
         Case{"operand=f32[8,16] result=f32[8,16]{32,1} updates=f32[4,16] init=in_place " + kRows,
-             "scatter_in_place: result[0] is f32[8,16]{32,1}; expected f32[8,16], its operand's type: in place they are one "
-             "buffer"},
-        Case{kF32Rows + "init=fill", "scatter_fill: init is fill with 0 fill values; expected 1"},
-        Case{kF32Rows + "fill=0:f32", "scatter_fill: init is copy with 1 fill values; expected 0"},
-        Case{kF32Rows + "init=fill fill=0:f64", "scatter_fill: fill[0] is 0 of dtype f64; expected dtype f32"},
+             "result[0] is f32[8,16]{32,1}; expected f32[8,16], its operand's type: in place they are one "
+             "buffer [scatter_in_place]"},
+        Case{kF32Rows + "init=fill", "init is fill with 0 fill values; expected 1 [scatter_fill]"},
+        Case{kF32Rows + "fill=0:f32", "init is copy with 1 fill values; expected 0 [scatter_fill]"},
+        Case{kF32Rows + "init=fill fill=0:f64", "fill[0] is 0 of dtype f64; expected dtype f32 [scatter_fill]"},
         Case{"operand=bool[8,16] updates=bool[4,16] init=fill fill=0x02:bool " + kRows,
-             "scatter_fill: fill[0] is 0x02; expected true or false"},
+             "fill[0] is 0x02; expected true or false [scatter_fill]"},
         Case{"operand=string[8,16] updates=string[4,16] init=fill fill=0x01:string " + kRows,
-             "scatter_fill: fill[0] is a string view; expected the empty string, all bits 0: an op holds no addresses"},
+             "fill[0] is a string view; expected the empty string, all bits 0: an op holds no addresses [scatter_fill]"},
         Case{kF32Rows + "oob=fill_window",
-             "scatter_policy: oob is fill_window; expected undefined, skip_element, skip_window, clamp, wrap or error"},
+             "oob is fill_window; expected undefined, skip_element, skip_window, clamp, wrap or error [scatter_policy]"},
         Case{"operand=bf16[8,16] updates=bf16[4,16] combiner=mul accumulate=wide " + kRows,
-             "scatter_accumulate: accumulate is wide with combiner mul; expected add or sub"},
+             "accumulate is wide with combiner mul; expected add or sub [scatter_accumulate]"},
         Case{"operand=bf16[8,16] updates=bf16[4,16] combiner=expr expr={%0=update(0):bf16; %1=current(0):bf16; "
              "%2=add(%0,%1):bf16; return %2} accumulate=wide " +
                  kRows,
-             "scatter_accumulate: accumulate is wide with combiner expr; expected add or sub"},
+             "accumulate is wide with combiner expr; expected add or sub [scatter_accumulate]"},
         Case{kF32Rows + "combiner=add accumulate=wide",
-             "scatter_accumulate: accumulate is wide and result[0] is f32; expected f16, bf16, or an f8 with arithmetic"},
+             "accumulate is wide and result[0] is f32; expected f16, bf16, or an f8 with arithmetic [scatter_accumulate]"},
         Case{"operand=bf16[8,16] updates=bf16[4,16] combiner=add accumulate=wide_f64 " + kRows,
-             "scatter_accumulate: accumulate is wide_f64 and result[0] is bf16; expected f32"},
+             "accumulate is wide_f64 and result[0] is bf16; expected f32 [scatter_accumulate]"},
         Case{"operand=f32[8,-1] updates=f32[4,16] " + kRows,
-             "op_dims: operand[0] is f32[8,-1]; expected dim 1 to be 0 or more, or ?"},
+             "operand[0] is f32[8,-1]; expected dim 1 to be 0 or more, or ? [op_dims]"},
         Case{"operand=f32[8,16]{16} updates=f32[4,16] " + kRows,
-             "op_strides: operand[0] is f32[8,16]{16}; expected no strides (contiguous) or one per dim"},
+             "operand[0] is f32[8,16]{16}; expected no strides (contiguous) or one per dim [op_strides]"},
         Case{"operand=f32[8,16] result=f32[8,16]{0,1} updates=f32[4,16] " + kRows,
-             "op_strides: result[0] is f32[8,16]{0,1}, where two elements share an address; a result needs strides that keep its "
-             "elements apart"},
+             "result[0] is f32[8,16]{0,1}, where two elements share an address; a result needs strides that keep its "
+             "elements apart [op_strides]"},
         Case{"operand=f32[8,16] result=f32[8,16]{15,1} updates=f32[4,16] " + kRows,
-             "op_strides: result[0] is f32[8,16]{15,1}, where two elements share an address; a result needs strides that keep "
-             "its elements apart"},
+             "result[0] is f32[8,16]{15,1}, where two elements share an address; a result needs strides that keep "
+             "its elements apart [op_strides]"},
         Case{"operand=f32[4294967296,67108864] updates=f32[4,16] " + kRows,
-             "op_size: operand[0] is f32[4294967296,67108864]; expected a size in bits that fits 64-bit signed integers"},
-        Case{
-            "operand=f32[8,16] updates=f32[4,16]{9223372036854775807,1} " + kRows,
-            "op_size: updates[0] is f32[4,16]{9223372036854775807,1}; expected a size in bits that fits 64-bit signed integers"}),
+             "operand[0] is f32[4294967296,67108864]; expected a size in bits that fits 64-bit signed integers [op_size]"},
+        Case{"operand=f32[8,16] updates=f32[4,16]{9223372036854775807,1} " + kRows,
+             "updates[0] is f32[4,16]{9223372036854775807,1}; expected a size in bits that fits 64-bit signed integers "
+             "[op_size]"}),
     label_of);
 
 TEST(VerifyScatter, EqualBatchingDimsIsStableHlosRule) {
@@ -213,7 +213,7 @@ TEST(VerifyScatter, EqualBatchingDimsIsStableHlosRule) {
       "scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[1] index_vector_dim=1";
   EXPECT_EQ(verdict(op), "ok");
   EXPECT_EQ(verdict(op, {.equal_batching_dims = true}),
-            "scatter_c18: indices is i32[7]; expected its batching dim 0 to be 8, dim 0 of operand f32[8,16]");
+            "indices is i32[7]; expected its batching dim 0 to be 8, dim 0 of operand f32[8,16] [scatter_c18]");
 }
 
 TEST(VerifyScatter, LimitsHold) {
@@ -221,11 +221,11 @@ TEST(VerifyScatter, LimitsHold) {
   s.operands.resize(kMaxPairs + 1);
   s.updates.resize(kMaxPairs + 1);
   s.results.resize(kMaxPairs + 1);
-  EXPECT_EQ(verify(s).message(), "op_limits: 65 operands; expected at most 64");
+  EXPECT_EQ(verify(s).message(), "65 operands; expected at most 64 [op_limits]");
   s = {};
   s.operands.push_back({DType::f32, std::vector<int64_t>(kMaxRank + 1, 1), {}});
   s.updates = s.results = s.operands;
-  EXPECT_EQ(verify(s).message(), "op_limits: operand[0] has rank 65; expected at most 64");
+  EXPECT_EQ(verify(s).message(), "operand[0] has rank 65; expected at most 64 [op_limits]");
 }
 
 TEST(VerifyScatter, EdgesAreLegal) {

@@ -19,10 +19,12 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Makes the message one line of printable text, since MLIR quotes pieces of the file in its messages.
+/// Makes the message one line of printable text, since MLIR quotes pieces of the file in its messages. Of a long message the middle is left
+/// out: its end says what was expected, and names the rule.
 Status one_line(const Status& status) {
-  constexpr size_t kLongest = 1000;
-  std::string text = status.message().substr(0, kLongest);
+  constexpr size_t kStart = 700, kEnd = 300;
+  std::string text = status.message();
+  if (text.size() > kStart + kEnd) text = text.substr(0, kStart) + " ... " + text.substr(text.size() - kEnd);
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return {status.code(), std::move(text)};

@@ -50,7 +50,7 @@ Status check_dims(const std::vector<int64_t>& dims, size_t count, int rank, std:
 
 Status same_elements(mlir::Operation* op) {
   for (const mlir::Value operand : op->getOperands())
-    STREW_TRY(same_element(operand.getType(), op->getResult(0).getType(), "element type", "result"));
+    STREW_TRY(same_element(operand.getType(), op->getResult(0).getType(), "result"));
   return {};
 }
 
@@ -72,7 +72,7 @@ Status read_concatenation(mlir::Operation* op, llvm::StringRef attribute, Comput
     if (!sum) return invalid_argument(fmt::format("the sum of the extents in dim {} does not fit 63 bits", dim));
     total = *sum;
     operand.dims[along] = whole;
-    STREW_TRY(unify_dims({&result, &operand}, "concatenate", fmt::format("operand {}", i)));
+    STREW_TRY(unify_dims({&result, &operand}, fmt::format("shape of operand {}", i)));
   }
   if (total != kDynamic && result.dims[along] == kDynamic) result.dims[along] = total;
   if (total != kDynamic && result.dims[along] != total)

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/violated.h"
 #include "compiler/import/mlir/types.h"
 
 namespace strew::inline v0 {
@@ -14,6 +15,10 @@ std::string dims_text(const std::vector<int64_t>& dims) {
   for (size_t i = 0; i < dims.size() && i < 16; ++i)
     text += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
   return text + (dims.size() > 16 ? ",...]" : "]");
+}
+
+Status refused(std::string message, std::string_view label) {
+  return label.empty() ? invalid_argument(std::move(message)) : violated(label, std::move(message));
 }
 
 }  // namespace
@@ -30,7 +35,7 @@ Expected<TensorType> result_type(mlir::Operation* op, unsigned index) {
   return type;
 }
 
-Status unify_dims(const std::vector<TensorType*>& types, std::string_view label, std::string_view what) {
+Status unify_dims(const std::vector<TensorType*>& types, std::string_view what, std::string_view label) {
   std::vector<int64_t> dims = types.front()->dims;
   for (const TensorType* type : types) {
     bool agree = type->dims.size() == dims.size();
@@ -38,16 +43,15 @@ Status unify_dims(const std::vector<TensorType*>& types, std::string_view label,
       if (dims[i] == kDynamic) dims[i] = type->dims[i];
       agree = type->dims[i] == kDynamic || type->dims[i] == dims[i];
     }
-    if (!agree)
-      return invalid_argument(fmt::format("{}: {} {}, expected {}", label, what, dims_text(type->dims), dims_text(dims)));
+    if (!agree) return refused(fmt::format("{} {}, expected {}", what, dims_text(type->dims), dims_text(dims)), label);
   }
   for (TensorType* type : types) type->dims = dims;
   return {};
 }
 
-Status same_element(mlir::Type a, mlir::Type b, std::string_view label, std::string_view what) {
+Status same_element(mlir::Type a, mlir::Type b, std::string_view what, std::string_view label) {
   if (element_of(a) == element_of(b)) return {};
-  return invalid_argument(fmt::format("{}: {} {}, expected element type {}", label, what, text_of(b), text_of(element_of(a))));
+  return refused(fmt::format("{} {}, expected element type {}", what, text_of(b), text_of(element_of(a))), label);
 }
 
 void infer_index_vector(TensorType& indices, int64_t index_vector_dim, size_t components) {

@@ -14,12 +14,12 @@ namespace strew::inline v0 {
 Expected<TensorType> operand_type(mlir::Operation* op, unsigned index);
 Expected<TensorType> result_type(mlir::Operation* op, unsigned index);
 
-/// Requires the dims of `types` to be equal; an extent that is open in one type gets its value from another. Fails with `label` if two
-/// extents contradict each other.
-Status unify_dims(const std::vector<TensorType*>& types, std::string_view label, std::string_view what);
+/// Requires the dims of `types` to be equal; an extent that is open in one type gets its value from another. Fails if two extents
+/// contradict each other: the message starts with `what`, such as "shape of the result", and ends with the label of the rule, if it has one.
+Status unify_dims(const std::vector<TensorType*>& types, std::string_view what, std::string_view label = {});
 
-/// Fails with `label` if the element types of `a` and `b`, quantization included, differ.
-Status same_element(mlir::Type a, mlir::Type b, std::string_view label, std::string_view what);
+/// Fails if the element types of `a` and `b`, quantization included, differ: `what` is the name of `b`.
+Status same_element(mlir::Type a, mlir::Type b, std::string_view what, std::string_view label = {});
 
 /// The extent of the index vector follows from its number of components (constraints C3 and C19), if the text leaves it open.
 void infer_index_vector(TensorType& indices, int64_t index_vector_dim, size_t components);

@@ -41,7 +41,7 @@ Status read_dynamic_broadcast(mlir::Operation* op, Compute& compute) {
   const Attributes attributes(op);
   STREW_TRY(attributes.only({"broadcast_dimensions", "known_expanding_dimensions", "known_nonexpanding_dimensions"}));
   STREW_TRY(counts(op, 2));
-  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "element type", "result"));
+  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "result"));
   STREW_ASSIGN(const TensorType operand, operand_type(op, 0));
   STREW_ASSIGN(TensorType result, result_type(op, 0));
   STREW_TRY(read_shape(op, 1, result));
@@ -61,7 +61,7 @@ Status read_dynamic_broadcast(mlir::Operation* op, Compute& compute) {
 Status read_dynamic_reshape(mlir::Operation* op, Compute& compute) {
   STREW_TRY(Attributes(op).only({}));
   STREW_TRY(counts(op, 2));
-  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "element type", "result"));
+  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "result"));
   STREW_TRY(operand_type(op, 0).status());
   STREW_ASSIGN(TensorType result, result_type(op, 0));
   STREW_TRY(read_shape(op, 1, result));

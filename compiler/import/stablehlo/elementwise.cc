@@ -35,7 +35,7 @@ Status read_elementwise(mlir::Operation* op, Compute& compute) {
     if (is_quantized(op->getOperand(i).getType()))
       return invalid_argument(fmt::format("operand {} is quantized, expected plain numbers", i));
     if (operand.dims.empty() && may_be_scalar(name, i)) continue;
-    STREW_TRY(unify_dims({&result, &operand}, "shape", fmt::format("operand {}", i)));
+    STREW_TRY(unify_dims({&result, &operand}, fmt::format("shape of operand {}", i)));
   }
   if (is_quantized(op->getResult(0).getType())) return invalid_argument("the result is quantized, expected plain numbers");
   STREW_ASSIGN(const int32_t last, add_scalar_op(op, result.dtype, std::move(nodes), compute.function));

@@ -77,7 +77,7 @@ Status read_transpose(mlir::Operation* op, Compute& compute) {
   STREW_TRY(check_dims(compute.dims, operand.dims.size(), operand.rank(), "permutation"));
   TensorType moved{operand.dtype, {}, {}};
   for (const int64_t d : compute.dims) moved.dims.push_back(operand.dims[static_cast<size_t>(d)]);
-  STREW_TRY(unify_dims({&moved, &result}, "transpose", "result"));
+  STREW_TRY(unify_dims({&moved, &result}, "shape of the result"));
   compute.op = ComputeOp::transpose;
   compute.results = {std::move(result)};
   return {};
@@ -104,7 +104,7 @@ Status read_slice(mlir::Operation* op, Compute& compute) {
           fmt::format("dim {}: {}:{}:{}, expected 0 <= start <= limit <= extent and stride >= 1", d, start, limit, stride));
     window.dims.push_back(limit == start ? 0 : (limit - start - 1) / stride + 1);
   }
-  STREW_TRY(unify_dims({&window, &result}, "slice", "result"));
+  STREW_TRY(unify_dims({&window, &result}, "shape of the result"));
   compute.op = ComputeOp::slice;
   compute.results = {std::move(result)};
   return {};
@@ -117,7 +117,7 @@ Status read_reverse(mlir::Operation* op, Compute& compute) {
   STREW_TRY(same_elements(op));
   STREW_ASSIGN(TensorType operand, operand_type(op, 0));
   STREW_ASSIGN(TensorType result, result_type(op, 0));
-  STREW_TRY(unify_dims({&operand, &result}, "reverse", "result"));
+  STREW_TRY(unify_dims({&operand, &result}, "shape of the result"));
   STREW_ASSIGN(compute.dims, attributes.integers("dimensions"));
   STREW_TRY(check_dims(compute.dims, compute.dims.size(), operand.rank(), "dimensions"));
   compute.op = ComputeOp::reverse;

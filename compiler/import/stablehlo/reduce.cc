@@ -55,12 +55,12 @@ Status read_types(mlir::Operation* op, Compute& compute, std::vector<DType>& ele
     if (!initial.dims.empty())
       return invalid_argument(fmt::format("initial value {} has rank {}, expected 0", i, initial.rank()));
     if (i == 0) shape = input;
-    STREW_TRY(unify_dims({&shape, &input}, "reduce", fmt::format("operand {}", i)));
+    STREW_TRY(unify_dims({&shape, &input}, fmt::format("shape of operand {}", i)));
     TensorType kept{result.dtype, {}, {}};
     for (int64_t d = 0; d < input.rank(); ++d)
       if (std::find(compute.dims.begin(), compute.dims.end(), d) == compute.dims.end())
         kept.dims.push_back(input.dims[static_cast<size_t>(d)]);
-    STREW_TRY(unify_dims({&kept, &result}, "reduce", fmt::format("result {}", i)));
+    STREW_TRY(unify_dims({&kept, &result}, fmt::format("shape of result {}", i)));
     if (initial.dtype != input.dtype)
       return invalid_argument(fmt::format("initial value {} is {}, expected {}", i, name(initial.dtype), name(input.dtype)));
     elements.push_back(result.dtype);

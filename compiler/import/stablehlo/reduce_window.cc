@@ -112,7 +112,7 @@ Status read_scan(Translation& t, mlir::Operation* op, Compute& compute) {
   STREW_ASSIGN(TensorType operand, operand_type(op, 0));
   STREW_ASSIGN(const TensorType initial, operand_type(op, 1));
   STREW_ASSIGN(TensorType result, result_type(op, 0));
-  STREW_TRY(unify_dims({&operand, &result}, "reduce_window", "result"));
+  STREW_TRY(unify_dims({&operand, &result}, "shape of the result"));
   if (initial.rank() != 0) return invalid_argument(fmt::format("initial value of rank {}, expected 0", initial.rank()));
   if (is_quantized(op->getOperand(0).getType())) return invalid_argument("the operand is quantized, expected plain numbers");
   STREW_TRY(read_window(op, operand, compute));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
+#include "base/violated.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
@@ -28,25 +29,23 @@ bool is_promotable(mlir::Type from, mlir::Type to, DType from_dtype, DType to_dt
 Status read_tensors(mlir::Operation* op, Scatter& scatter) {
   const unsigned count = op->getNumOperands(), n = (count - 1) / 2;
   if (count < 3 || count % 2 == 0)
-    return invalid_argument(
-        fmt::format("scatter_c5: {} operands, expected N inputs, scatter_indices and N updates, N >= 1", count));
-  if (op->getNumResults() != n)
-    return invalid_argument(fmt::format("scatter_c25: {} results, expected {}", op->getNumResults(), n));
+    return violated("scatter_c5", fmt::format("{} operands, expected N inputs, scatter_indices and N updates, N >= 1", count));
+  if (op->getNumResults() != n) return violated("scatter_c25", fmt::format("{} results, expected {}", op->getNumResults(), n));
   std::vector<TensorType*> shaped, updates;
   for (unsigned i = 0; i < n; ++i) {
     STREW_ASSIGN(scatter.operands.emplace_back(), operand_type(op, i));
     STREW_ASSIGN(scatter.updates.emplace_back(), operand_type(op, n + 1 + i));
     STREW_ASSIGN(scatter.results.emplace_back(), result_type(op, i));
-    STREW_TRY(same_element(op->getOperand(i).getType(), op->getOperand(n + 1 + i).getType(), "scatter_c6",
-                           fmt::format("updates[{}]", i)));
+    STREW_TRY(same_element(op->getOperand(i).getType(), op->getOperand(n + 1 + i).getType(), fmt::format("updates[{}]", i),
+                           "scatter_c6"));
   }
   STREW_ASSIGN(scatter.indices, operand_type(op, n));
   for (TensorType& type : scatter.operands) shaped.push_back(&type);
-  STREW_TRY(unify_dims(shaped, "scatter_c1", "shape of inputs"));
+  STREW_TRY(unify_dims(shaped, "shape of inputs", "scatter_c1"));
   for (TensorType& type : scatter.results) shaped.push_back(&type);
-  STREW_TRY(unify_dims(shaped, "scatter_c24", "shape of results"));
+  STREW_TRY(unify_dims(shaped, "shape of results", "scatter_c24"));
   for (TensorType& type : scatter.updates) updates.push_back(&type);
-  return unify_dims(updates, "scatter_c3", "shape of updates");
+  return unify_dims(updates, "shape of updates", "scatter_c3");
 }
 
 /// Checks C23 and C25 on the region's arguments.
@@ -56,37 +55,37 @@ Status check_region(mlir::Operation* op, const Scatter& scatter) {
     return invalid_argument("update_computation, expected one region of one block");
   mlir::Block& block = op->getRegion(0).front();
   if (block.getNumArguments() != 2 * n)
-    return invalid_argument(
-        fmt::format("scatter_c23: update_computation has {} arguments, expected {}", block.getNumArguments(), 2 * n));
+    return violated("scatter_c23",
+                    fmt::format("update_computation has {} arguments, expected {}", block.getNumArguments(), 2 * n));
   for (size_t i = 0; i < 2 * n; ++i) {
     const size_t pair = i % n;
     const mlir::Type type = block.getArgument(static_cast<unsigned>(i)).getType();
     const mlir::Type input = op->getOperand(static_cast<unsigned>(pair)).getType();
     STREW_ASSIGN(const TensorType own, tensor_type(type));
     if (own.rank() != 0 || type != block.getArgument(static_cast<unsigned>(pair)).getType())
-      return invalid_argument(
-          fmt::format("scatter_c23: update_computation argument {} is {}, expected {}", i, text_of(type),
+      return violated(
+          "scatter_c23",
+          fmt::format("update_computation argument {} is {}, expected {}", i, text_of(type),
                       own.rank() != 0 ? "rank 0" : text_of(block.getArgument(static_cast<unsigned>(pair)).getType())));
     if (!is_promotable(element_of(input), element_of(type), scatter.operands[pair].dtype, own.dtype))
-      return invalid_argument(
-          fmt::format("scatter_c23: update_computation argument {} is {}, expected a type that {} promotes to", i, text_of(type),
-                      text_of(element_of(input))));
+      return violated("scatter_c23", fmt::format("update_computation argument {} is {}, expected a type that {} promotes to", i,
+                                                 text_of(type), text_of(element_of(input))));
     if (i < n)
       STREW_TRY(
-          same_element(type, op->getResult(static_cast<unsigned>(i)).getType(), "scatter_c25", fmt::format("results[{}]", i)));
+          same_element(type, op->getResult(static_cast<unsigned>(i)).getType(), fmt::format("results[{}]", i), "scatter_c25"));
   }
   return {};
 }
 
 Status check_results(const Expr& expr, const std::vector<DType>& elements) {
   if (expr.results.size() != elements.size())
-    return invalid_argument(
-        fmt::format("scatter_c23: update_computation returns {} values, expected {}", expr.results.size(), elements.size()));
+    return violated("scatter_c23",
+                    fmt::format("update_computation returns {} values, expected {}", expr.results.size(), elements.size()));
   for (size_t i = 0; i < elements.size(); ++i) {
     const DType got = expr.nodes[static_cast<size_t>(expr.results[i])].dtype;
     if (got != elements[i])
-      return invalid_argument(
-          fmt::format("scatter_c23: update_computation returns {} as value {}, expected {}", name(got), i, name(elements[i])));
+      return violated("scatter_c23",
+                      fmt::format("update_computation returns {} as value {}, expected {}", name(got), i, name(elements[i])));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include <numeric>
 
+#include "base/violated.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
@@ -27,8 +28,7 @@ Expected<TensorType> start_type(mlir::Operation* op, unsigned first, int rank, s
                                 std::string_view type_label) {
   const int starts = static_cast<int>(op->getNumOperands() - first);
   if (starts != rank)
-    return invalid_argument(
-        fmt::format("{}: {} start indices, expected one per dim of the operand: {}", count_label, starts, rank));
+    return violated(count_label, fmt::format("{} start indices, expected one per dim of the operand: {}", starts, rank));
   TensorType stack{DType::i64, {rank}, {}};
   for (unsigned i = first; i < op->getNumOperands(); ++i) {
     const mlir::Type type = op->getOperand(i).getType();
@@ -36,8 +36,8 @@ Expected<TensorType> start_type(mlir::Operation* op, unsigned first, int rank, s
     if (own.rank() != 0 || !is_integer(own.dtype))
       return invalid_argument(fmt::format("start index {} is {}, expected a rank-0 integer", i - first, text_of(type)));
     if (type != op->getOperand(first).getType())
-      return invalid_argument(fmt::format("{}: start index {} is {}, expected {}", type_label, i - first, text_of(type),
-                                          text_of(op->getOperand(first).getType())));
+      return violated(type_label, fmt::format("start index {} is {}, expected {}", i - first, text_of(type),
+                                              text_of(op->getOperand(first).getType())));
     stack.dtype = own.dtype;
   }
   return stack;
@@ -58,11 +58,11 @@ Status check_counts(mlir::Operation* op, unsigned least_operands) {
 }
 
 /// Refuses a window that is larger than the operand: no clamped start exists for it.
-Status fits(const std::vector<int64_t>& window, const std::vector<int64_t>& dims, std::string_view label, std::string_view what) {
+Status fits(const std::vector<int64_t>& window, const std::vector<int64_t>& dims, std::string_view what, std::string_view label) {
   for (size_t d = 0; d < dims.size(); ++d)
     if (window[d] != kDynamic && (window[d] < 0 || (dims[d] != kDynamic && window[d] > dims[d])))
-      return invalid_argument(fmt::format("{}: {}[{}] is {}, expected 0 to {}", label, what, d, window[d],
-                                          dims[d] == kDynamic ? "the operand's extent" : std::to_string(dims[d])));
+      return violated(label, fmt::format("{}[{}] is {}, expected 0 to {}", what, d, window[d],
+                                         dims[d] == kDynamic ? "the operand's extent" : std::to_string(dims[d])));
   return {};
 }
 
@@ -72,15 +72,15 @@ Status read_slice(mlir::Operation* op, Gather& gather) {
   STREW_TRY(check_counts(op, 1));
   STREW_ASSIGN(gather.operand, operand_type(op, 0));
   STREW_ASSIGN(gather.result, result_type(op, 0));
-  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "dynamic_slice_c1", "result"));
+  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "result", "dynamic_slice_c1"));
   STREW_ASSIGN(gather.slice_sizes, attributes.integers("slice_sizes"));
   const int rank = gather.operand.rank();
   STREW_ASSIGN(gather.indices, start_type(op, 1, rank, "dynamic_slice_c2", "dynamic_slice_c3"));
   if (static_cast<int>(gather.slice_sizes.size()) != rank)
-    return invalid_argument(fmt::format("dynamic_slice_c2: {} slice_sizes, expected {}", gather.slice_sizes.size(), rank));
-  STREW_TRY(fits(gather.slice_sizes, gather.operand.dims, "dynamic_slice_c4", "slice_sizes"));
+    return violated("dynamic_slice_c2", fmt::format("{} slice_sizes, expected {}", gather.slice_sizes.size(), rank));
+  STREW_TRY(fits(gather.slice_sizes, gather.operand.dims, "slice_sizes", "dynamic_slice_c4"));
   TensorType window{gather.operand.dtype, gather.slice_sizes, {}};
-  STREW_TRY(unify_dims({&window, &gather.result}, "dynamic_slice_c5", "shape of the result"));
+  STREW_TRY(unify_dims({&window, &gather.result}, "shape of the result", "dynamic_slice_c5"));
   gather.dims.offset_dims = gather.dims.start_index_map = iota(rank);
   gather.oob = OobPolicy::clamp;
   return {};
@@ -92,14 +92,13 @@ Status read_update_slice(mlir::Operation* op, Scatter& scatter) {
   STREW_ASSIGN(TensorType operand, operand_type(op, 0));
   STREW_ASSIGN(const TensorType update, operand_type(op, 1));
   STREW_ASSIGN(TensorType result, result_type(op, 0));
-  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "dynamic_update_slice_c1", "result"));
-  STREW_TRY(unify_dims({&operand, &result}, "dynamic_update_slice_c1", "shape of the result"));
-  STREW_TRY(same_element(op->getOperand(0).getType(), op->getOperand(1).getType(), "dynamic_update_slice_c2", "update"));
+  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "result", "dynamic_update_slice_c1"));
+  STREW_TRY(unify_dims({&operand, &result}, "shape of the result", "dynamic_update_slice_c1"));
+  STREW_TRY(same_element(op->getOperand(0).getType(), op->getOperand(1).getType(), "update", "dynamic_update_slice_c2"));
   if (update.rank() != operand.rank())
-    return invalid_argument(
-        fmt::format("dynamic_update_slice_c3: update has rank {}, expected {}", update.rank(), operand.rank()));
+    return violated("dynamic_update_slice_c3", fmt::format("update has rank {}, expected {}", update.rank(), operand.rank()));
   STREW_ASSIGN(scatter.indices, start_type(op, 2, operand.rank(), "dynamic_update_slice_c4", "dynamic_update_slice_c5"));
-  STREW_TRY(fits(update.dims, operand.dims, "dynamic_update_slice_c6", "shape of update"));
+  STREW_TRY(fits(update.dims, operand.dims, "shape of update", "dynamic_update_slice_c6"));
   scatter.dims.update_window_dims = scatter.dims.scatter_dims_to_operand_dims = iota(operand.rank());
   scatter.operands = {std::move(operand)};
   scatter.updates = {update};

@@ -33,7 +33,7 @@ Status read_ends(mlir::Operation* op, TensorType& from, TensorType& to) {
   if (op->getNumOperands() == 0 || op->getNumResults() != 1 || op->getNumRegions() != 0)
     return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected an operand, 1 and 0",
                                         op->getNumOperands(), op->getNumResults(), op->getNumRegions()));
-  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "element type", "result"));
+  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "result"));
   STREW_ASSIGN(from, operand_type(op, 0));
   STREW_ASSIGN(to, result_type(op, 0));
   return {};
@@ -164,7 +164,7 @@ Status import_cast(Translation& t, mlir::Operation* op) {
   TensorType from, to;
   STREW_TRY(t.parsed.at(op, read_ends(op, from, to)));
   TensorType both = to;
-  STREW_TRY(t.parsed.at(op, unify_dims({&both, &from}, "cast", "operand")));
+  STREW_TRY(t.parsed.at(op, unify_dims({&both, &from}, "shape of the operand")));
   const bool forgets = std::equal(to.dims.begin(), to.dims.end(), from.dims.begin(),
                                   [](int64_t wanted, int64_t known) { return wanted == kDynamic || wanted == known; });
   if (!forgets) return t.add_compute(op, identity(to));
