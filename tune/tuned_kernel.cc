@@ -3,7 +3,6 @@
 #include "strew/tuned_kernel.h"
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <mutex>
 #include <new>
@@ -13,6 +12,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/machine_costs.h"
+#include "runtime/call/call_clock.h"
 #include "runtime/call/online_search.h"
 #include "schedules/wisdom/wisdom_file.h"
 #include "strew/prepared_op.h"
@@ -24,10 +24,7 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr double kClockNanoseconds = 60;  ///< of timing a call
 constexpr int kMostCandidates = 1000;
-
-double now() { return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 uint64_t hash_of(std::span<const TensorView> tensors) {
   uint64_t hash = 0;
@@ -159,7 +156,7 @@ void TunedKernel::State::learn(bool is_trial, double nanoseconds, uint64_t shape
   } else {
     search.add_call(nanoseconds, shape, calls);
     const double share = std::max(tuning.regret, 1e-3) * nanoseconds;
-    every.store(static_cast<uint32_t>(std::clamp(std::ceil(kClockNanoseconds / share), 1.0, 10'000.0)),
+    every.store(static_cast<uint32_t>(std::clamp(std::ceil(kCallClockNanoseconds / share), 1.0, 10'000.0)),
                 std::memory_order_relaxed);
   }
   publish();
@@ -213,11 +210,11 @@ Status TunedKernel::run_and_learn(std::span<const TensorView> tensors, strew_fau
     return in_use.run(tensors, fault);
   }
   const bool is_trial = state.trial != nullptr && state.search.may_try();
-  const double begin = now();
+  const double begin = call_clock();
   const Status status = (is_trial ? *state.trial : in_use).run(tensors, fault);
   if (!status.ok()) return status;  // a call that fails early says nothing
   try {
-    state.learn(is_trial, now() - begin, hash_of(tensors), every);
+    state.learn(is_trial, call_clock() - begin, hash_of(tensors), every);
   } catch (const std::bad_alloc&) {
   }
   return status;

@@ -22,18 +22,28 @@ bool moves_past_caches(const Callable& callable, const Call& call) {
   return exceeds_cache(Bytes(moved), 1, callable.last_level_cache);
 }
 
-// The two steps of a small call, as functions that run() takes in: a call costs as little as 20 ns.
+// The two steps of a small call, which are part of every function that binds: a call costs as little as 20 ns, of which a call of each of them
+// would take two.
 
-inline bool goes_straight(const Callable& callable, const Call& call) {
+/// Is the work worth one thread only? The estimate is made of floats, even for kernels that compute none.
+[[gnu::noinline]] bool takes_one_thread(const Callable& callable, const Call& call) {
+  const FpEnvironment environment(true, true);
+  return apply_nanoseconds(callable, call) < callable.alone_nanoseconds;
+}
+
+[[gnu::always_inline]] inline bool goes_straight(const Callable& callable, const Call& call) {
   if (call.init != 0 && !call.result_is_operand) return false;
   if (callable.check_at_once != nullptr && call.positions > callable.checked_alone) return false;
   if (callable.is_sequential) return true;
-  const FpEnvironment environment(callable.may_be_alone, true);  // costs are floats, even of kernels that compute none
-  return callable.may_be_alone && apply_nanoseconds(callable, call) < callable.alone_nanoseconds;
+  if (!callable.may_be_alone) return false;
+  int64_t elements = 0;
+  const bool is_small = call.positions <= callable.small_positions &&
+                        !__builtin_mul_overflow(call.positions, call.window, &elements) && elements <= callable.small_elements;
+  return is_small || takes_one_thread(callable, call);
 }
 
-inline Status run_straight(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault,
-                           strew_entry applies) {
+[[gnu::always_inline]] inline Status run_straight(const Callable& callable, std::span<const TensorView> tensors, const Call& call,
+                                                  strew_fault* fault, strew_entry applies) {
   const int64_t positions = call.positions;
   if (positions == 0) return {};
   const FpEnvironment environment(callable.computes_floats);
@@ -49,22 +59,37 @@ inline Status run_straight(const Callable& callable, std::span<const TensorView>
 /// Does a call that goes straight move so little that asking the learner would cost more than 2 % of its time? Where the product wraps around,
 /// which takes more memory than there is, either answer will do.
 inline bool moves_little(const Callable& callable, const Call& call) {
-  constexpr uint64_t kLittle = 16384;  // bytes
+  constexpr uint64_t kLittle = 2048, kLittleOfOpen = 16384;  // bytes
   return static_cast<uint64_t>(call.positions) * static_cast<uint64_t>(call.window) *
              static_cast<uint64_t>(callable.result_bytes) <
-         kLittle;
+         (callable.is_open ? kLittleOfOpen : kLittle);
+}
+
+/// Is it known, without the learner's run(), how a call runs that goes straight? Sets its stores if so.
+inline bool knows_stores(const Callable& callable, Call& call) {
+  if (callable.learner == nullptr || moves_little(callable, call)) return true;
+  Learner::count_call();
+  return !callable.is_open && callable.learner->decides_stores(call);
+}
+
+/// Runs a bound call that run_ready() does not run: it needs phases, or stores can be chosen.
+[[gnu::noinline]] Status run_choosing(const Callable& callable, std::span<const TensorView> tensors, Call& call,
+                                      const CallOptions& options, bool is_straight) {
+  callable.choose_stores(tensors, call);
+  if (is_straight && knows_stores(callable, call))
+    return run_straight(callable, tensors, call, options.fault, callable.applies(call));
+  callable.use(call, options);
+  if (callable.learner == nullptr) return run_phases(callable, tensors, call, options.fault);
+  if (!is_straight) Learner::count_call();
+  return callable.learner->run(callable, tensors, call, options.fault);
 }
 
 /// Runs a call that is bound.
-inline Status run_ready(const Callable& callable, std::span<const TensorView> tensors, Call& call, const CallOptions& options) {
+[[gnu::always_inline]] inline Status run_ready(const Callable& callable, std::span<const TensorView> tensors, Call& call,
+                                               const CallOptions& options) {
   const bool is_straight = goes_straight(callable, call);
   if (is_straight && callable.stream == nullptr) return run_straight(callable, tensors, call, options.fault, callable.range);
-  callable.choose_stores(tensors, call);
-  if (is_straight && (callable.learner == nullptr || moves_little(callable, call)))
-    return run_straight(callable, tensors, call, options.fault, callable.applies(call));
-  callable.use(call, options);
-  if (callable.learner != nullptr) return callable.learner->run(callable, tensors, call, options.fault);
-  return run_phases(callable, tensors, call, options.fault);
+  return run_choosing(callable, tensors, call, options, is_straight);
 }
 
 }  // namespace

@@ -74,7 +74,6 @@ class alignas(64) Callable {
   Binder binder;
   strew_entry range = nullptr;
   strew_entry stream = nullptr;         ///< range with stores that bypass the caches; null: calls do not choose
-  std::unique_ptr<Learner> learner;     ///< null: calls do not learn
   strew_entry check_at_once = nullptr;  ///< the check entry, if the kernel must check indices first
   const void* program = nullptr;        ///< strew_kernel.program
   bool computes_floats = false;
@@ -84,10 +83,16 @@ class alignas(64) Callable {
   bool takes_addresses = false;  ///< run_addresses() can run calls
   bool streams = false;          ///< what calls take whose extents are all known
   bool is_open = false;          ///< some extents are known only at the call
-  int32_t checked_alone = 0;     ///< a call that has to check more positions may use several threads
-  int64_t result_bytes = 1;      ///< bytes of an element of result 0
-  Bytes table_bytes;             ///< of the indexed tensor; the most that there can be if its shape is known only at the call
-  double alone_nanoseconds = 0;  ///< of work from which on a call is worth two threads
+  // Here the second cache line ends.
+  int32_t checked_alone = 0;  ///< a call that has to check more positions may use several threads
+  /// A call of at most so many positions and elements is worth one thread, whatever level of memory holds its table: calls of a few
+  /// nanoseconds are not to estimate, which takes floats and their environment.
+  int32_t small_positions = -1;
+  int64_t small_elements = 0;
+  std::unique_ptr<Learner> learner;  ///< null: calls do not learn
+  int64_t result_bytes = 1;          ///< bytes of an element of result 0
+  Bytes table_bytes;                 ///< of the indexed tensor; the most that there can be if its shape is known only at the call
+  double alone_nanoseconds = 0;      ///< of work from which on a call is worth two threads
   CallCosts costs;
   std::shared_ptr<const ExecutionLimits> limits;
 

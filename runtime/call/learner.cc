@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <new>
 
 #include "base/fp_environment.h"
+#include "runtime/call/call_clock.h"
 #include "runtime/call/callable.h"
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/executor/phases.h"
@@ -16,14 +16,15 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr double kClockNanoseconds = 60;   ///< of timing a call
 constexpr double kClockShare = 0.001;      ///< of the time of calls that timing them may take
-constexpr double kLeastSamples = 8;        ///< calls of a block that are timed
+constexpr double kLeastSamples = 4;        ///< calls of a block that are timed
 constexpr double kMostBlock = 4096;        ///< calls
 constexpr double kRests = 8;               ///< times the time of a search until the next
+constexpr double kOtherCalls = 1.5;        ///< times as long as after the search: these are other calls than were learned from
+constexpr int kOtherBlocks = 2;            ///< of such calls in a row, and the search starts again at once
 constexpr uint32_t kRareWhenSettled = 16;  ///< times as rarely a call is timed once the search is over
 
-double now() { return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+thread_local uint32_t calls_of_thread = 0;  ///< of kernels that learn
 
 void add_to(std::atomic<double>& sum, double value) { sum.fetch_add(value, std::memory_order_relaxed); }
 
@@ -36,15 +37,14 @@ Lesson::Lesson(const Ways& ways, double block_calls, LearningCounts* counts)
 
 bool Lesson::is_due() const {
   // Multiples of the golden ratio are spread evenly, those of every second or third call, too; a thread may call several kernels in turns.
-  thread_local uint32_t calls = 0;
-  constexpr uint32_t kGolden = 2654435769U, kAll = ~uint32_t{0};
-  return ++calls * kGolden <= kAll / every_.load(std::memory_order_relaxed);
+  constexpr uint32_t kGolden = 2654435769U;
+  return calls_of_thread * kGolden <= most_due_.load(std::memory_order_relaxed);
 }
 
 void Lesson::add(CallWay way, double nanoseconds, double alone) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || way != way_.load(std::memory_order_relaxed)) return;
-  block_.calls += every_.load(std::memory_order_relaxed);
+  block_.calls += every_;
   if (block_.calls > block_.length / 2) {
     block_.samples += 1;
     block_.ratio += nanoseconds / alone;
@@ -58,8 +58,9 @@ void Lesson::end_block() {
   const double total = search_.total_ns(), regret = search_.regret_ns();
   if (search_.is_settled()) {
     rest_ns_ -= call_ns * block_.calls;
+    search_.add_call(call_ns, 0, block_.calls);
     add_to(counts_->total_ns, call_ns * block_.calls);
-    if (rest_ns_ <= 0) start_again();
+    if (rest_ns_ <= 0 || are_other_calls(block_.ratio / block_.samples)) start_again();
     return begin_block(call_ns);
   }
   const size_t best = search_.best();
@@ -72,7 +73,9 @@ void Lesson::end_block() {
   counts_->trials.fetch_add(block_.is_trial ? 1 : 0, std::memory_order_relaxed);
   counts_->changes.fetch_add(search_.best() != best ? 1 : 0, std::memory_order_relaxed);
   if (search_.is_settled()) {
-    rest_ns_ = kRests * search_.total_ns();
+    rest_ns_ = kRests * (search_.total_ns() - searched_ns_);
+    settled_ratio_ = 0;
+    changed_ = 0;
     has_settled_.store(true, std::memory_order_relaxed);
   }
   begin_block(call_ns);
@@ -81,18 +84,28 @@ void Lesson::end_block() {
 /// A trial is compared with the block before it, so the way in use has every second block.
 void Lesson::begin_block(double call_ns) {
   const bool was_trial = block_.is_trial;
-  const double every = std::clamp(std::ceil(kClockNanoseconds / (kClockShare * std::max(call_ns, 1.0))), 1.0, kMostBlock);
+  const double every = std::clamp(std::ceil(kCallClockNanoseconds / (kClockShare * std::max(call_ns, 1.0))), 1.0, kMostBlock);
+  every_ = static_cast<uint32_t>(every) * (search_.is_settled() ? kRareWhenSettled : 1);
   block_ = {};
-  block_.length = std::max(block_calls_, kLeastSamples * every);
+  block_.length = std::max(block_calls_, kLeastSamples * every_);
   block_.is_trial = !search_.is_settled() && !was_trial && search_.may_try(block_.length);
-  every_.store(static_cast<uint32_t>(every) * (search_.is_settled() ? kRareWhenSettled : 1), std::memory_order_relaxed);
+  most_due_.store(~uint32_t{0} / every_, std::memory_order_relaxed);
   way_.store(ways_.list[block_.is_trial ? search_.next() : search_.best()], std::memory_order_relaxed);
+}
+
+/// A kernel may have come to another part of its program, whose data lie in other caches: then calls take another time than when it settled.
+bool Lesson::are_other_calls(double ratio) {
+  if (settled_ratio_ == 0) settled_ratio_ = ratio;
+  const bool is_other = ratio > kOtherCalls * settled_ratio_ || kOtherCalls * ratio < settled_ratio_;
+  changed_ = is_other ? changed_ + 1 : 0;
+  return changed_ >= kOtherBlocks;
 }
 
 /// What was the fastest once need not be it for ever: other work may have come to the machine, or other data.
 void Lesson::start_again() {
   std::swap(ways_.list[0], ways_.list[search_.best()]);
-  search_ = OnlineSearch(ways_.count - 1, kRegret);
+  search_ = OnlineSearch(ways_.count - 1, search_);
+  searched_ns_ = search_.total_ns();
   has_settled_.store(false, std::memory_order_relaxed);
 }
 
@@ -172,7 +185,7 @@ Status Learner::run(const Callable& callable, std::span<const TensorView> tensor
       if (is_due) {
         const FpEnvironment environment(true, keeps_flags);  // costs are floats
         alone = std::max(1.0, apply_nanoseconds(callable, call));
-        begin = now();
+        begin = call_clock();
       }
     }
   }
@@ -180,10 +193,21 @@ Status Learner::run(const Callable& callable, std::span<const TensorView> tensor
   if (!is_due || !status.ok()) return status;  // a call that fails early says nothing
   const FpEnvironment environment(true, keeps_flags);
   try {
-    lesson->add({static_cast<int16_t>(call.strategy), call.streams}, now() - begin, alone);
+    lesson->add({static_cast<int16_t>(call.strategy), call.streams}, call_clock() - begin, alone);
   } catch (const std::bad_alloc&) {  // nothing is learned of this call
   }
   return status;
+}
+
+void Learner::count_call() { ++calls_of_thread; }
+
+bool Learner::decides_stores(Call& call) const {
+  const Lesson* const lesson = slots_[0].lesson.load(std::memory_order_acquire);
+  if (lesson == nullptr) return false;
+  if (!lesson->has_choice()) return true;
+  if (lesson->is_due()) return false;
+  call.streams = lesson->way().streams;
+  return true;
 }
 
 bool Learner::settled_stores(Call& call) const {

@@ -62,7 +62,7 @@ class Lesson {
   bool has_choice() const { return ways_.count > 1; }
   /// How to run the next call.
   CallWay way() const { return way_.load(std::memory_order_relaxed); }
-  /// Is the next call to be timed?
+  /// Is the call to be timed that the thread counted last?
   bool is_due() const;
   /// A call that was timed took so long. `alone`: what the estimates say of it, by which calls of several sizes are compared.
   void add(CallWay way, double nanoseconds, double alone);
@@ -76,19 +76,24 @@ class Lesson {
   };
   void end_block();
   void begin_block(double call_ns);
+  bool are_other_calls(double ratio);
   void start_again();
-  void count(double before_total, double before_regret) const;
 
   Ways ways_;
   const double block_calls_;
   LearningCounts* const counts_;
   std::atomic<CallWay> way_;
-  std::atomic<uint32_t> every_{1};  ///< one of so many calls is timed
+  /// A call whose number, times the golden ratio, is at most this is timed: one of every_ calls.
+  std::atomic<uint32_t> most_due_{~uint32_t{0}};
   std::atomic<bool> has_settled_{false};
-  std::mutex mutex_;  ///< of what follows; a call that finds it locked is not counted
+  std::mutex mutex_;    ///< of what follows; a call that finds it locked is not counted
+  uint32_t every_ = 1;  ///< one of so many calls is timed
   OnlineSearch search_;
   Block block_;
-  double rest_ns_ = 0;  ///< of calls before the search starts again
+  double rest_ns_ = 0;        ///< of calls before the search starts again
+  double searched_ns_ = 0;    ///< search_.total_ns() when the search started
+  double settled_ratio_ = 0;  ///< of times to estimates, of the first block after the search; 0: none yet
+  int changed_ = 0;           ///< blocks in a row whose ratio was another one
 };
 
 class Learner {
@@ -99,9 +104,14 @@ class Learner {
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
 
+  /// Every call is counted, by the thread that makes it, before it is run or decided.
+  static void count_call();
   /// Runs a bound call whose executor and threads are set, and whose stores are what it would take if it did not learn.
   Status run(const Callable& callable, std::span<const TensorView> tensors, Call& call, strew_fault* fault);
-  /// Sets the stores of a small call of a kernel whose extents are all known, if it is known how to run it. If not, run() has to be called.
+  /// For calls of a kernel whose extents are all known, which one thread runs without phases: sets their stores, in a few nanoseconds. Returns
+  /// false if run() has to be called, because it is not known yet how they can run, or because the call has to be timed.
+  bool decides_stores(Call& call) const;
+  /// The same for calls that are not counted: they run as soon as the search is over, and are never timed.
   bool settled_stores(Call& call) const;
 
  private:

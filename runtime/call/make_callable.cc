@@ -21,6 +21,18 @@ int64_t static_table_bytes(const strew_kernel& kernel) {
   return bits / 8;
 }
 
+/// Sets the positions and elements up to which a call is worth one thread without an estimate. Of the time from which on two threads pay, the
+/// positions may take half, each with a whole line from the slowest memory, and the elements the other half. CallCosts::of_windows() answers no
+/// more than their sum.
+void set_small_calls(Callable& callable) {
+  const CallCosts& costs = callable.costs;
+  const double half = callable.alone_nanoseconds / 2;
+  const double line = *std::max_element(costs.lines_ns.begin(), costs.lines_ns.end());
+  callable.small_positions = static_cast<int32_t>(whole(half / (static_cast<double>(costs.position_ns) + line), INT32_MAX)) - 1;
+  const double element = static_cast<double>(callable.result_bytes) / static_cast<double>(kLineBytes);
+  callable.small_elements = whole(half / (element * (static_cast<double>(costs.vector_ns) + line)), int64_t{1} << 53);
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, std::shared_ptr<Executor> executor, int threads,
@@ -50,6 +62,7 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
                             : static_cast<int32_t>(whole(made->alone_nanoseconds / made->costs.position_ns, INT32_MAX));
   made->table_bytes = Bytes(static_table_bytes(kernel));
   made->result_bytes = strew::result_bytes(kernel);
+  set_small_calls(*made);
   made->threads = threads == 0 ? std::max(1, executor->threads()) : threads;
   made->executor = std::move(executor);
   made->limits = std::move(limits);

@@ -17,6 +17,11 @@ class OnlineSearch {
  public:
   /// Candidates have the numbers 1..candidates; 0 is the default. `regret`: the part of the time that trials may cost, 0..1.
   OnlineSearch(size_t candidates, double regret) : candidates_(candidates), regret_(regret) { is_settled_ = candidates == 0; }
+  /// Begins after `before`, whose time and regret count as its own.
+  OnlineSearch(size_t candidates, const OnlineSearch& before) : OnlineSearch(candidates, before.regret_) {
+    total_ = before.total_;
+    spent_ = before.spent_;
+  }
 
   /// The kernel in use.
   size_t best() const { return best_; }

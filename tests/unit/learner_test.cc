@@ -31,6 +31,7 @@ double call(Lesson& lesson, int calls, const std::function<double(CallWay)>& tim
     const CallWay way = lesson.way();
     const double nanoseconds = time(way);
     total += nanoseconds;
+    Learner::count_call();
     if (lesson.is_due()) lesson.add(way, nanoseconds, 1000);
   }
   return total;
@@ -96,6 +97,24 @@ TEST(Lesson, TriesAgainWhenItHasRested) {
   is_cold = true;
   for (int i = 0; i < 10'000 && counts.changes.load() == 0; ++i) call(lesson, 1000, time);
   EXPECT_EQ(lesson.way(), kStreams);
+}
+
+TEST(Lesson, LearnsOtherCallsAtOnce) {
+  LearningCounts counts;
+  std::mt19937 random(5);
+  bool is_cold = false;
+  Lesson lesson(ways({kPlain, kStreams}), 8, &counts);
+  const auto time = [&](CallWay way) {
+    return noisy(is_cold ? (way == kPlain ? 16e3 : 8e3) : (way == kPlain ? 8e3 : 12e3), random);
+  };
+  int searched = 0, again = 0;
+  for (; searched < 100'000 && !lesson.has_settled(); ++searched) call(lesson, 100, time);
+  ASSERT_EQ(lesson.way(), kPlain);
+  call(lesson, 10'000, time);  // the search is over, and what it found is known
+  is_cold = true;
+  for (; again < 100'000 && counts.changes.load() == 0; ++again) call(lesson, 100, time);
+  EXPECT_EQ(lesson.way(), kStreams);
+  EXPECT_LT(again, 3 * searched) << "it rested for eight times the time of the search";
 }
 
 TEST(Lesson, OneWayIsNoChoice) {
@@ -169,6 +188,36 @@ TEST(Learner, KernelsLearnWhileTheyServe) {
     EXPECT_LE(stats.learn_regret_nanoseconds, stats.learn_nanoseconds / 10)
         << threads;  // of few calls, on a machine that may be busy
   }
+}
+
+/// Calls of 8 KiB: one thread makes them without phases, and they run as their lesson says without going through the learner, but for those
+/// that are timed.
+TEST(Learner, SmallCallsLearn) {
+  Runtime runtime(options_with(true));
+  const Expected<Kernel> kernel = runtime.get(
+      *parse_op("strew1.scatter(operand=bf16[4,8,1024,128] indices=i64[4] updates=bf16[4,8,1,128] update_window_dims=[1,2,3] "
+                "input_batching_dims=[0] scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[2] index_vector_dim=1 "
+                "init=in_place oob=error)"),
+      with_schedule(""));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  const std::vector<int64_t> cache_dims{4, 8, 1024, 128}, index_dims{4}, token_dims{4, 8, 1, 128};
+  std::vector<uint16_t> cache(4 * 8 * 1024 * 128), token(4 * 8 * 128);
+  std::vector<int64_t> at(4);
+  for (int i = 0; i < 20'000; ++i) {
+    for (size_t s = 0; s < at.size(); ++s) at[s] = (i * 7 + static_cast<int64_t>(s) * 100) % 1024;
+    std::fill(token.begin(), token.end(), static_cast<uint16_t>(i));
+    ASSERT_TRUE(kernel
+                    ->run(std::vector<TensorView>{{cache.data(), DType::bf16, 4, cache_dims.data()},
+                                                  {at.data(), DType::i64, 1, index_dims.data()},
+                                                  {token.data(), DType::bf16, 4, token_dims.data()}})
+                    .ok());
+    for (size_t s = 0; s < at.size(); ++s) {
+      const size_t row = ((s * 8 + 7) * 1024 + static_cast<size_t>(at[s])) * 128;
+      ASSERT_EQ(cache[row], static_cast<uint16_t>(i)) << "call " << i;
+      ASSERT_EQ(cache[row + 127], static_cast<uint16_t>(i)) << "call " << i;
+    }
+  }
+  EXPECT_GT(runtime.stats().learn_nanoseconds, 0U);
 }
 
 TEST(Learner, StaysOffWhereItIsTold) {

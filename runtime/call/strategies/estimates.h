@@ -1,7 +1,7 @@
 // Estimates: how long each strategy takes for a call, roughly; only the ratio of two counts. They stand in one place so that choose_strategy()
 // (strategy.cc) has them inline and computes what they share once, because every call of a kernel that carries several strategies asks for
 // all of theirs. schedules/strategies has the estimates by which schedules are chosen. Tested by tests/unit/choose_strategy_test.cc; the time of a
-// choice by bench/overhead (choice).
+// choice by bench/overhead (choice), which is why its parts are always inlined.
 #pragma once
 
 #include <algorithm>
@@ -28,25 +28,27 @@ class Estimates {
   }
 
   // By the names of STREW_STRATEGIES.
-  double sequential() const { return one_; }
-  double positions() const {
+  [[gnu::always_inline]] double sequential() const { return one_; }
+  [[gnu::always_inline]] double positions() const {
     const int64_t units = call_.call.positions / position_unit(call_);
     return shared_out(static_cast<double>(units), EstimatedTime(0), 1);
   }
-  double window() const { return shared_out(static_cast<double>(call_.call.splits), visits(), 1); }
-  double owner() const { return owned_ + keys_ + phase_; }
+  [[gnu::always_inline]] double window() const { return shared_out(static_cast<double>(call_.call.splits), visits(), 1); }
+  [[gnu::always_inline]] double owner() const { return owned_ + keys_ + phase_; }
   /// A thread computes the keys of its positions twice, and writes and reads a list of them; there are six phases.
-  double radix() const {
+  [[gnu::always_inline]] double radix() const {
     constexpr double kKeys = 8;  // in keys_: two keys, a place in the list, and what another core writes of the list
     constexpr int kPhases = 6;
     return owned_ + kKeys * keys_ / call_.threads + kPhases * phase_;
   }
-  double runs() const { return shared_out(static_cast<double>(call_.call.positions), EstimatedTime(0), 1); }
-  double clip() const {
+  [[gnu::always_inline]] double runs() const {
+    return shared_out(static_cast<double>(call_.call.positions), EstimatedTime(0), 1);
+  }
+  [[gnu::always_inline]] double clip() const {
     return shared_out(static_cast<double>(evaluate(call_.kernel(), call_.kernel().clip_extent, call_.args.dyn)), visits(), 1);
   }
   /// Every table is filled, and read once more than the result.
-  double private_tables() const {
+  [[gnu::always_inline]] double private_tables() const {
     if (!repays_tables(call_, elements(call_.tensors[0]))) return std::numeric_limits<double>::infinity();
     const double tables = 2 * call_.callable.costs.of_bytes(call_.table);
     return shared_out(most_tables(call_), EstimatedTime(0), 2) + tables;
@@ -55,7 +57,7 @@ class Estimates {
  private:
   /// One thread's time, if it is cut into as many parts as there are threads but at most `parts`, and `repeated` of it is done by
   /// every thread; with fork and join of `phases`.
-  double shared_out(double parts, EstimatedTime repeated, int phases) const {
+  [[gnu::always_inline]] double shared_out(double parts, EstimatedTime repeated, int phases) const {
     const double threads_busy = std::clamp(parts, 1.0, static_cast<double>(call_.threads)), each = repeated.count();
     return each + (one_ - std::min(each, one_)) / threads_busy + phases * phase_;
   }

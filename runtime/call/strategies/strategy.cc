@@ -43,7 +43,6 @@ int choose_strategy(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
   const int own = kernel.strategy, wanted = call.limits().strategy;
   if (wanted >= 0) return (kernel.strategies >> wanted & 1) != 0 ? wanted : own;
-  if (call.call.strategy >= 0) return call.call.strategy;
   constexpr uint32_t kAlone = 1U << STREW_STRATEGY_sequential;
   const uint32_t all = kernel.strategies | 1U << own;
   if ((all & ~(1U << own) & ~kAlone) == 0 || call.limits().shares_all) return own;
@@ -88,7 +87,8 @@ void apply(const Callable& callable, const Call& call, std::span<const TensorVie
     const Nanoseconds alone = whole_ns(apply_nanoseconds(callable, call, bytes));
     const int threads = threads_for(alone, call.threads, *callable.limits);
     const ApplyCall apply{callable, call, tensors, args, threads, alone, bytes};
-    if (kApply[choose_strategy(apply)](apply)) return;
+    const bool has_learned = call.strategy >= 0 && callable.limits->strategy < 0;
+    if (kApply[has_learned ? call.strategy : choose_strategy(apply)](apply)) return;
   }
   note_phase(*callable.limits, PhaseKind::whole, 1);
   strew_fault unused{};
