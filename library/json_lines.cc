@@ -37,12 +37,12 @@ class CountingIterator {
   int* lines_;
 };
 
-constexpr size_t kMostDepth = 16;
+constexpr size_t kMostJsonDepth = 16;
 
 /// Builds the tree from the parser's events.
-class Builder {
+class ValueBuilder {
  public:
-  explicit Builder(const int* lines) : lines_(lines) {}
+  explicit ValueBuilder(const int* lines) : lines_(lines) {}
 
   // NOLINTBEGIN(readability-identifier-naming): nlohmann's names
   bool null() { return put({}); }
@@ -105,7 +105,7 @@ class Builder {
     object.items.push_back(std::move(value));
   }
   bool open(JsonValue::Kind kind) {
-    if (open_.size() >= kMostDepth) return fail("nested deeper than " + std::to_string(kMostDepth) + " levels");
+    if (open_.size() >= kMostJsonDepth) return fail("nested deeper than " + std::to_string(kMostJsonDepth) + " levels");
     open_.push_back(of(kind));
     names_.emplace_back();
     return true;
@@ -141,7 +141,7 @@ const char* JsonValue::what(Kind kind) {
 
 Expected<JsonValue> parse_json(std::string_view text) {
   int lines = 1;
-  Builder builder(&lines);
+  ValueBuilder builder(&lines);
   const CountingIterator begin(text.data(), &lines), end(text.data() + text.size(), &lines);
   const bool parsed = nlohmann::json::sax_parse(begin, end, &builder, nlohmann::json::input_format_t::json, /*strict=*/true,
                                                 /*ignore_comments=*/true);

@@ -19,7 +19,7 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{16} << 20;
+constexpr int64_t kMostManifestBytes = int64_t{16} << 20;
 constexpr size_t kMostKernels = 10000;
 /// Per architecture, the target that all its machines run.
 struct Baseline {
@@ -352,7 +352,7 @@ Expected<std::string> name_in_manifest(const std::filesystem::path& model, const
 }  // namespace
 
 Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions& options) {
-  STREW_ASSIGN(const std::string text, read_file(path, kMostBytes));
+  STREW_ASSIGN(const std::string text, read_file(path, kMostManifestBytes));
   const Expected<JsonValue> root = parse_json(text);
   if (!root.ok()) return Status(root.status().code(), path + ":" + root.status().message());
   return Reader(path, options).read(*root);

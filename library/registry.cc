@@ -12,7 +12,7 @@
 namespace strew::inline v0 {
 namespace {
 
-class Writer {
+class RegistryWriter {
  public:
   uint32_t reserve(size_t bytes) {
     while (image_.bytes.size() % alignof(std::max_align_t) != 0) image_.bytes.push_back(0);
@@ -49,7 +49,7 @@ class Writer {
 }  // namespace
 
 DescriptorImage make_registry(const std::string& library, const std::vector<RegistryKernel>& kernels) {
-  Writer out;
+  RegistryWriter out;
   const uint32_t root = out.reserve(sizeof(strew_library));
   const uint32_t list = out.reserve(kernels.size() * sizeof(LibraryKernel));
   std::vector<LibraryKernel> written;
@@ -70,7 +70,7 @@ DescriptorImage make_registry(const std::string& library, const std::vector<Regi
 }
 
 DescriptorImage pack(const DescriptorImage& descriptor, const std::vector<std::string>& parts) {
-  Writer out;
+  RegistryWriter out;
   out.append(PackedKernel{static_cast<uint32_t>(descriptor.bytes.size()), static_cast<uint32_t>(descriptor.pointers.size()),
                           static_cast<uint32_t>(descriptor.externals.size())});
   for (const DescriptorImage::Pointer& pointer : descriptor.pointers) out.append(PackedKernel::Pointer{pointer.at, pointer.to});

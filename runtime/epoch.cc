@@ -99,7 +99,7 @@ struct Reclamation {
 };
 
 /// How many objects may wait before collect_some() looks whether they can be dropped: a look costs a microsecond or more.
-constexpr size_t kBatch = 32;
+constexpr size_t kRetiredBatch = 32;
 
 }  // namespace
 
@@ -142,7 +142,7 @@ void collect_some() {
   Reclamation& all = Reclamation::process();
   {
     const std::lock_guard lock(all.mutex);
-    if (all.retired.size() < kBatch) return;
+    if (all.retired.size() < kRetiredBatch) return;
   }
   collect();
 }

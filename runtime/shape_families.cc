@@ -19,9 +19,9 @@ bool opens_windows(FamilyKind kind) { return kind != FamilyKind::counts; }
 
 /// Calls visit(extent) for each extent of the kind's classes, and for each stride, in a fixed order.
 template <class Visit>
-class Walk {
+class ExtentWalk {
  public:
-  Walk(FamilyKind kind, const AccessDims& dims, Visit& visit) : kind_(kind), dims_(dims), visit_(visit) {}
+  ExtentWalk(FamilyKind kind, const AccessDims& dims, Visit& visit) : kind_(kind), dims_(dims), visit_(visit) {}
 
   void operand(TensorType& type) {
     for (size_t d = 0; d < type.dims.size(); ++d) {
@@ -66,7 +66,7 @@ class Walk {
 template <class Visit>
 void for_each_extent(Op& op, FamilyKind kind, Visit visit) {
   const AccessDims dims(op);  // before the visitor changes extents
-  Walk walk(kind, dims, visit);
+  ExtentWalk walk(kind, dims, visit);
   if (auto* const scatter = std::get_if<Scatter>(&op)) {
     for (TensorType& type : scatter->operands) walk.operand(type);
     for (TensorType& type : scatter->results) walk.operand(type);

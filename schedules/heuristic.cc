@@ -18,7 +18,7 @@ namespace strew::inline v0 {
 namespace {
 
 /// A candidate must be this much faster than a simpler one, which comes before it.
-constexpr double kWorthIt = 0.98;
+constexpr double kWorthTheStep = 0.98;
 
 /// Does another number of private tables give other bits? Then whether they are used must not depend on the machine or on its threads.
 bool tables_decide_bits(const Plan& plan) { return legal_private_tables(plan).ok() && !combines_exactly(plan); }
@@ -93,7 +93,7 @@ Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads
   double nanoseconds = std::numeric_limits<double>::infinity();
   for (const Schedule& schedule : default_candidates(plan, target, threads)) {
     const Prediction prediction = predict({work, schedule, target, threads});
-    if (prediction.total() >= nanoseconds * kWorthIt) continue;
+    if (prediction.total() >= nanoseconds * kWorthTheStep) continue;
     nanoseconds = prediction.total();
     best = schedule;
     least = prediction;

@@ -16,10 +16,6 @@
 namespace strew::inline v0 {
 namespace {
 
-int64_t product(const std::vector<int64_t>& dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-}
-
 std::vector<int64_t> strides_of(const TensorType& type) {
   return type.strides.empty() ? contiguous_strides(type.dims) : type.strides;
 }
@@ -84,6 +80,10 @@ std::vector<size_t> components_in_order(const AccessDims& dims) {
 }
 
 }  // namespace
+
+int64_t product(const std::vector<int64_t>& dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
 
 Status write_indices(const Op& sized, const Distribution& distribution, uint64_t seed, std::byte* first) {
   Positions position(sized);

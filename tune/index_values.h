@@ -3,12 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "strew/op.h"
 #include "strew/status.h"
 #include "tune/distribution.h"
 
 namespace strew::inline v0 {
+
+/// The number of elements of a tensor with these dims, none of which is open.
+int64_t product(const std::vector<int64_t>& dims);
 
 /// Writes index vectors that are in bounds, drawn from the distribution, into the indices of an op without open extents. `first`: the byte
 /// of element [0, ..., 0]. Each element of the batching dims has a draw of its own.

@@ -28,7 +28,7 @@ namespace {
   }
   const std::string text = std::string(1, static_cast<char>('A' + static_cast<int>(status.code()))) + status.message();
   for (size_t sent = 0; sent < text.size();) {
-    const ssize_t n = write(to, text.data() + sent, text.size() - sent);
+    const ssize_t n = ::write(to, text.data() + sent, text.size() - sent);
     if (n <= 0 && errno != EINTR) break;
     if (n > 0) sent += static_cast<size_t>(n);
   }
@@ -36,7 +36,7 @@ namespace {
 }
 
 /// What the child has written until it closes the pipe or `seconds` have passed; `in_time` says which.
-std::string read_all(int from, double seconds, bool& in_time) {
+std::string read_pipe(int from, double seconds, bool& in_time) {
   std::string text;
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   for (;;) {
@@ -46,7 +46,7 @@ std::string read_all(int from, double seconds, bool& in_time) {
     pollfd waiting{from, POLLIN, 0};
     if (poll(&waiting, 1, static_cast<int>(std::min<long>(left, 60'000))) <= 0) continue;
     std::array<char, 4096> part;
-    const ssize_t n = read(from, part.data(), part.size());
+    const ssize_t n = ::read(from, part.data(), part.size());
     if (n == 0) return text;
     if (n > 0) text.append(part.data(), static_cast<size_t>(n));
   }
@@ -64,7 +64,7 @@ Status run_isolated(const std::function<Status()>& work, double seconds) {
   }
   close(ends[1]);
   bool in_time = true;
-  const std::string text = child > 0 ? read_all(ends[0], seconds, in_time) : "";
+  const std::string text = child > 0 ? read_pipe(ends[0], seconds, in_time) : "";
   close(ends[0]);
   if (child < 0) return unsupported(std::string("isolated run: no process: ") + std::strerror(errno));
   if (!in_time) kill(child, SIGKILL);

@@ -58,11 +58,11 @@ class Lines {
 void use(uint64_t value) { asm volatile("" : : "r"(value) : "memory"); }
 
 /// A loop of `n` steps, or a few more; returns how many.
-using Loop = std::function<int64_t(int64_t n)>;
+using MemoryLoop = std::function<int64_t(int64_t n)>;
 
 /// Nanoseconds per step of each loop. They take turns, so that all see the same noise; each time is the median of several runs, because what
 /// others take of a shared memory they will take from kernels, too.
-std::vector<double> typical_nanoseconds(const std::vector<Loop>& loops) {
+std::vector<double> typical_nanoseconds(const std::vector<MemoryLoop>& loops) {
   using Clock = std::chrono::steady_clock;
   struct Timed {
     int64_t steps = 1024;
@@ -93,12 +93,12 @@ std::vector<double> typical_nanoseconds(const std::vector<Loop>& loops) {
 /// a power of two of lines. In an order by pages, 64 lines of a page follow one another, at random: what it costs to find pages is
 /// then shared by many lines, and the time is that of the caches alone. Lines are prefetched `ahead` lines before. With 32, lines of main
 /// memory are waited for (4.7 ns a line on a Zen 5 server, against 2.8 with 128).
-class Order {
+class LineOrder {
  public:
   static constexpr size_t kCount = 2048, kAhead = 128, kWaits = 32, kPageLines = 64;
   enum class By : uint8_t { lines, pages };
 
-  Order(size_t lines, uint64_t seed, size_t ahead = kAhead, By by = By::lines)
+  LineOrder(size_t lines, uint64_t seed, size_t ahead = kAhead, By by = By::lines)
       : ahead_(ahead), mask_(lines - 1), flipped_(by == By::pages ? mask_ & ~(kPageLines - 1) : mask_) {
     std::mt19937_64 random(seed);
     for (size_t i = 0; i < kCount; ++i) {
@@ -126,8 +126,8 @@ class Order {
   std::array<uint32_t, kCount + kAhead> at_;
 };
 
-Loop read_lines(const Lines& lines, uint64_t seed) {
-  return [&lines, order = Order(lines.count(), seed)](int64_t n) mutable {
+MemoryLoop read_lines(const Lines& lines, uint64_t seed) {
+  return [&lines, order = LineOrder(lines.count(), seed)](int64_t n) mutable {
     uint64_t sum = 0;
     const int64_t done = order.walk(n, [&](size_t line, size_t later) {
       __builtin_prefetch(lines.line(later), 0);
@@ -138,7 +138,7 @@ Loop read_lines(const Lines& lines, uint64_t seed) {
   };
 }
 
-Loop update_lines(const Lines& lines, const Order& from) {
+MemoryLoop update_lines(const Lines& lines, const LineOrder& from) {
   return [&lines, order = from](int64_t n) mutable {
     return order.walk(n, [&](size_t line, size_t later) {
       __builtin_prefetch(lines.line(later), 1);
@@ -148,7 +148,7 @@ Loop update_lines(const Lines& lines, const Order& from) {
 }
 
 /// Each line has the number of the next one: a cycle through all of them.
-Loop latency(const Lines& lines) {
+MemoryLoop latency(const Lines& lines) {
   std::mt19937_64 random(3);
   std::vector<uint32_t> order(lines.count());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
@@ -164,7 +164,7 @@ Loop latency(const Lines& lines) {
 using Vector __attribute__((vector_size(16))) = uint64_t;
 static_assert(kLineBytes == 4 * sizeof(Vector));
 
-Loop read_in_order(const Lines& lines) {
+MemoryLoop read_in_order(const Lines& lines) {
   return [&lines, at = size_t{0}](int64_t n) mutable {
     Vector sums[4] = {};
     for (int64_t i = 0; i < n; ++i) {
@@ -191,7 +191,7 @@ constexpr auto kStorePastCaches = kStore;  // g++ has no such store for AArch64
 
 /// Writes all lines with one of the two kinds of stores.
 template <class Store>
-Loop write_in_order(const Lines& lines, const Store& store) {
+MemoryLoop write_in_order(const Lines& lines, const Store& store) {
   return [&lines, &store, at = size_t{0}](int64_t n) mutable {
     for (int64_t i = 0; i < n; ++i) {
       auto* const to = reinterpret_cast<Vector*>(lines.line(at));
@@ -208,7 +208,7 @@ Loop write_in_order(const Lines& lines, const Store& store) {
 }
 
 /// How many times as fast `cores` threads are as one. Each runs a loop of its own.
-double scale_of(int cores, const std::function<Loop(int)>& one) {
+double scale_of(int cores, const std::function<MemoryLoop(int)>& one) {
   if (cores <= 1) return 1;
   const double alone = typical_nanoseconds({one(0)})[0];
   std::vector<double> each(static_cast<size_t>(cores));
@@ -230,7 +230,7 @@ double scale_of(int cores, const std::function<Loop(int)>& one) {
 }
 
 /// The most of several attempts: others who run on a core meanwhile only ever lower it.
-double best_scale(int cores, const std::function<Loop(int)>& one) {
+double best_scale(int cores, const std::function<MemoryLoop(int)>& one) {
   constexpr int kAttempts = 3;
   double best = 1;
   for (int i = 0; i < kAttempts; ++i) best = std::max(best, scale_of(cores, one));
@@ -245,7 +245,7 @@ void measure_memory(int64_t bytes, int cores, MemoryCosts& costs, float* streami
   const auto set = [](float& to, double value) { to = static_cast<float>(value); };
   const std::vector<double> took =
       typical_nanoseconds({read_in_order(lines), write_in_order(lines, kStore), read_lines(lines, 1),
-                           update_lines(lines, Order(lines.count(), 1)), write_in_order(lines, kStorePastCaches)});
+                           update_lines(lines, LineOrder(lines.count(), 1)), write_in_order(lines, kStorePastCaches)});
   set(costs.stream_ns, took[0]);
   set(costs.store_ns, took[1]);
   set(costs.read_line_ns, took[2]);
@@ -256,8 +256,9 @@ void measure_memory(int64_t bytes, int cores, MemoryCosts& costs, float* streami
   const bool has_parts = std::all_of(parts.begin(), parts.end(), [](const auto& part) { return static_cast<bool>(*part); });
   const auto part_of = [&](int thread) -> const Lines& { return *parts[static_cast<size_t>(thread)]; };
   if (has_parts) {
-    set(costs.line_scale,
-        best_scale(cores, [&](int i) { return update_lines(part_of(i), Order(part_of(i).count(), static_cast<uint64_t>(i))); }));
+    set(costs.line_scale, best_scale(cores, [&](int i) {
+          return update_lines(part_of(i), LineOrder(part_of(i).count(), static_cast<uint64_t>(i)));
+        }));
     set(costs.stream_scale, best_scale(cores, [&](int i) { return read_in_order(part_of(i)); }));
   }
   set(costs.latency_ns, typical_nanoseconds({latency(lines)})[0]);  // last, because it writes the lines' numbers
@@ -265,7 +266,7 @@ void measure_memory(int64_t bytes, int cores, MemoryCosts& costs, float* streami
 
 float measure_updates(int64_t bytes) {
   const Lines lines(bytes);
-  const Order order(lines.count(), 1, Order::kWaits, Order::By::pages);
+  const LineOrder order(lines.count(), 1, LineOrder::kWaits, LineOrder::By::pages);
   return lines ? static_cast<float>(typical_nanoseconds({update_lines(lines, order)})[0]) : 0;
 }
 

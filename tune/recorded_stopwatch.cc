@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
+constexpr int kRecordFormat = 1;
 
 std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -29,7 +29,8 @@ Expected<T> member(const Json& json, const char* name) {
 
 Status read_run(const Json& json, RecordedRun& run) {
   STREW_ASSIGN(const int format, member<int>(json, "format"));
-  if (format != kFormat) return invalid_argument("format is " + std::to_string(format) + ", expected " + std::to_string(kFormat));
+  if (format != kRecordFormat)
+    return invalid_argument("format is " + std::to_string(format) + ", expected " + std::to_string(kRecordFormat));
   STREW_ASSIGN(run.mode, member<std::string>(json, "mode"));
   STREW_ASSIGN(run.seed, member<uint64_t>(json, "seed"));
   STREW_ASSIGN(run.budget_seconds, member<double>(json, "budget_seconds"));
@@ -96,7 +97,7 @@ Expected<std::shared_ptr<TimingsFile>> TimingsFile::create(const std::string& pa
   file->path_ = path;
   file->out_.open(path, std::ios::trunc);
   if (!file->out_) return Status(Code::io, path + ": cannot write timings there, expected a file that can be written");
-  file->write(line_of({{"format", kFormat}, {"mode", mode}, {"seed", seed}, {"budget_seconds", budget_seconds}}));
+  file->write(line_of({{"format", kRecordFormat}, {"mode", mode}, {"seed", seed}, {"budget_seconds", budget_seconds}}));
   return file;
 }
 

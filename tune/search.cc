@@ -11,14 +11,14 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr size_t kBatch = 8;                            ///< new variants of a wave
+constexpr size_t kWaveSize = 8;                         ///< new variants of a wave
 constexpr int kRungs[] = {3, 5, 9};                     ///< rounds between eliminations
 constexpr int kConfirmPlaces = 3, kConfirmRounds = 13;  ///< places of the data, and rounds for each
-constexpr double kForConfirming = 0.8;                  ///< of the time that confirm() has; the rest is for second looks
+constexpr double kForConfirmRounds = 0.8;               ///< of the time that confirm() has; the rest is for second looks
 constexpr int kEnoughRounds = 17;                       ///< of the default, after which it is confirmed without confirm()
 constexpr size_t kFinalists = 3;                        ///< that are confirmed
 constexpr double kNear = 1.1;       ///< a variant this close to the fastest is never left out before the last rung
-constexpr double kWorthIt = 0.97;   ///< a winner's time over the default's is at most this
+constexpr double kWins = 0.97;      ///< a winner's time over the default's is at most this
 constexpr double kImproves = 0.99;  ///< a wave that gains less than this counts as idle
 constexpr int kIdleWaves = 2;       ///< of mode measure, until it ends
 constexpr size_t kRandom = 2;       ///< variants of a wave that are taken at random, where there are enough
@@ -86,7 +86,7 @@ std::vector<Variant> Search::next_batch() {
   std::vector<Variant> batch;
   const auto take = [&](const Variant& variant) {
     const bool is_new = !is_tried(variant) && std::find(batch.begin(), batch.end(), variant) == batch.end();
-    if (is_new && batch.size() < kBatch) batch.push_back(variant);
+    if (is_new && batch.size() < kWaveSize) batch.push_back(variant);
   };
   const std::vector<ListedVariant>& listed = space_->listed();
   if (settings_.mode == SearchMode::exhaustive) {
@@ -108,7 +108,7 @@ std::vector<Variant> Search::next_batch() {
     std::vector<Variant> near = space_->neighbours(variant_of(candidates_[best_]));
     for (size_t i = near.size(); i > 1; --i) std::swap(near[i - 1], near[random() % i]);
     for (const Variant& variant : near)
-      if (batch.size() + kRandom < kBatch) take(variant);
+      if (batch.size() + kRandom < kWaveSize) take(variant);
     for (size_t tries = 0; tries < 4 * kRandom && !listed.empty(); ++tries) take(listed[random() % listed.size()].variant);
   }
   for (const ListedVariant& each : listed) take(each.variant);
@@ -259,7 +259,7 @@ Status Search::confirm(Stopwatch& watch, double deadline) {
   }
   std::vector<Times> times(running.size());
   const HostLoad load(watch);
-  const double confirmed_by = watch.seconds() + kForConfirming * (deadline - watch.seconds());
+  const double confirmed_by = watch.seconds() + kForConfirmRounds * (deadline - watch.seconds());
   // Times depend on where the data lies, so each part of the rounds has it elsewhere.
   for (int part = 0; part < kConfirmPlaces; ++part) {
     if (part > 0) STREW_TRY(watch.relocate());
@@ -320,6 +320,6 @@ Expected<bool> Search::holds(Stopwatch& watch, size_t at, double deadline) {
   return false;
 }
 
-bool Search::is_faster(const TunedCandidate& candidate) { return candidate.ratio < kWorthIt && candidate.ratio_high < 1; }
+bool Search::is_faster(const TunedCandidate& candidate) { return candidate.ratio < kWins && candidate.ratio_high < 1; }
 
 }  // namespace strew::inline v0

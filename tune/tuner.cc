@@ -21,7 +21,7 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr double kForConfirming = 0.15;   ///< of the budget, at the end
+constexpr double kConfirmShare = 0.15;    ///< of the budget, at the end
 constexpr double kReferenceShare = 0.15;  ///< of an op's budget that the reference may take
 constexpr double kForgets = 0.5;          ///< what a wave gained is expected of the next one by half
 
@@ -78,7 +78,7 @@ class Tuner {
   TuningResult run() {
     read_known();
     for (const TuningTask& task : tasks_) begin(task);
-    const double until = budget_ * (1 - kForConfirming);
+    const double until = budget_ * (1 - kConfirmShare);
     while (!is_over(until)) {
       Tuned* const next = most_promising();
       if (next == nullptr) break;
@@ -170,7 +170,7 @@ class Tuner {
     ++op.waves;
     op.seconds += seconds_() - begin;
     tell(op);
-    if (op.search->is_done()) confirm(op, std::min(budget_, seconds_() + 0.5 * kForConfirming * kSecondsPerOp));
+    if (op.search->is_done()) confirm(op, std::min(budget_, seconds_() + 0.5 * kConfirmShare * kSecondsPerOp));
   }
 
   void confirm(Tuned& op, double deadline) {

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "base/machine.h"
 #include "compiler/op/access_dims.h"
@@ -13,20 +12,17 @@
 #include "compiler/rewrite/rewrites.h"
 #include "strew/executor.h"
 #include "strew/text.h"
+#include "tune/index_values.h"
 #include "tune/open_dims.h"
 
 namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kPositions = 4096;  ///< at most
-constexpr int64_t kBatch = 8, kWholeDim = 64, kWindow = 1;
+constexpr int64_t kBatchExtent = 8, kWholeDim = 64, kWindow = 1;
 constexpr int64_t kTableBytes = int64_t{16} << 20;  ///< a table with open extents gets about as many bytes
 constexpr int64_t kManyRows = 4096;                 ///< from here on some rows are usually more frequent than others
 constexpr double kZipf = 1;
-
-int64_t product(const std::vector<int64_t>& dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, [](int64_t a, int64_t b) { return a * b; });
-}
 
 bool is_unique(const Op& op) { return is_scatter(op) && std::get<Scatter>(op).unique_indices; }
 
@@ -64,7 +60,7 @@ int64_t invented_rows(const Op& op, int64_t open_dims_of_rows) {
 int64_t invented_extent(const Op& op, OpenDimKind kind, int64_t alike) {
   switch (kind) {
     case OpenDimKind::batching:
-      return kBatch;
+      return kBatchExtent;
     case OpenDimKind::indexed:
       return invented_rows(op, alike);
     case OpenDimKind::whole:

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <numeric>
 #include <string>
 
 #include "backends/reference/hints.h"
@@ -24,9 +23,7 @@ constexpr int64_t kMostSets = 1 << 16;  ///< of a cold one: enough for calls tha
 constexpr int64_t kPatternElements = 4096;
 constexpr int64_t kHotIndexBytes = int64_t{4} << 20;  ///< index sets of a hot workload take at most about this
 
-int64_t elements_of(const TensorType& type) {
-  return std::accumulate(type.dims.begin(), type.dims.end(), int64_t{1}, std::multiplies<>());
-}
+int64_t elements_of(const TensorType& type) { return product(type.dims); }
 
 /// The elements that a tensor reaches before and after its first one.
 struct Reach {
@@ -57,7 +54,7 @@ Scalar number(DType dtype, uint64_t random) {
   return out;
 }
 
-int64_t bytes_of(const TensorType& type) {
+int64_t reached_bytes(const TensorType& type) {
   const Reach reach = reach_of(type);
   return storage_bytes(type.dtype, reach.before) + storage_bytes(type.dtype, reach.after);
 }
@@ -88,7 +85,7 @@ Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usa
 
 Expected<size_t> WorkloadData::allocate(size_t slot) {
   const TensorType& type = *slots_[slot].type;
-  const int64_t bytes = bytes_of(type);
+  const int64_t bytes = reached_bytes(type);
   STREW_TRY(check_memory(bytes));
   STREW_ASSIGN(Buffer buffer, Buffer::allocate(bytes));
   storages_.push_back({std::move(buffer), storage_bytes(type.dtype, reach_of(type).before), slot});
@@ -102,7 +99,7 @@ Status WorkloadData::lay_out(const Usage& usage, int64_t max_bytes) {
   const int64_t round = 2 * machine().l3_bytes;
   int64_t tables = 0, indices = 0, others = 0;
   for (const TensorSlot& slot : slots_)
-    (slot.role == Role::indices ? indices : is_table(*sized_, slot) ? tables : others) += bytes_of(*slot.type);
+    (slot.role == Role::indices ? indices : is_table(*sized_, slot) ? tables : others) += reached_bytes(*slot.type);
   const bool shares_tables = !is_cold || tables >= round;
   const int64_t shared = (shares_tables ? tables : 0) + (is_cold ? 0 : others);
   const int64_t own = tables + indices + others - shared;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -48,5 +49,8 @@ struct ElfFile {
   /// The entries of a section of type SHT_RELA.
   Expected<std::vector<ElfRelocation>> relocations(const ElfSection& section) const;
 };
+
+/// What reading a damaged object fails with.
+Status damaged_object(const std::string& what);
 
 }  // namespace strew::inline v0

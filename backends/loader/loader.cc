@@ -29,8 +29,6 @@ constexpr size_t kPointerBytes = 8;             // what the jump reads
 constexpr size_t kMostAlignment = 4096;         // of code: a page
 constexpr size_t kMostBytes = size_t{1} << 30;  // Slabs::place() has the same limit
 
-Status damaged(const std::string& what) { return invalid_argument("the object is damaged: " + what); }
-
 /// The code or the constants of an object: the bytes that are worked on, and where they will run.
 struct Part {
   std::vector<char> bytes;
@@ -171,7 +169,7 @@ Status Load::relocate() {
 }
 
 Status Load::relocate(const ElfSection& table) {
-  if (table.info >= file_.sections.size()) return damaged("relocations are for a section that is not there");
+  if (table.info >= file_.sections.size()) return damaged_object("relocations are for a section that is not there");
   const Place& target = places_[table.info];
   if (target.part == nullptr) return {};  // of a debugger, for example
   STREW_ASSIGN(const std::vector<ElfRelocation> relocations, file_.relocations(table));
@@ -185,7 +183,7 @@ Status Load::relocate(const ElfSection& section, const Place& target, const ElfR
     return unsupported("the object has a relocation of type " + std::to_string(type) + ", which generated code does not have");
   const size_t bytes = type == R_X86_64_64 ? sizeof(uint64_t) : sizeof(int32_t);
   if (relocation.at > section.bytes.size() || bytes > section.bytes.size() - relocation.at)
-    return damaged("a relocation lies behind its section");
+    return damaged_object("a relocation lies behind its section");
   const Place field{target.part, target.at + relocation.at};
   const ElfSymbol& symbol = file_.symbols[relocation.symbol];
   const auto external = externals_.find(relocation.symbol);
@@ -238,7 +236,7 @@ Expected<std::shared_ptr<LinkedObject>> Load::finish(std::string_view object, co
     const LoadedLayout::Export* found = nullptr;
     for (const LoadedLayout::Export& each : where.exports) {
       if (each.symbol != symbol) continue;
-      if (found != nullptr) return damaged("symbol " + symbol + " is defined twice");
+      if (found != nullptr) return damaged_object("symbol " + symbol + " is defined twice");
       found = &each;
     }
     if (found == nullptr) return internal_error("no object defines symbol " + symbol);

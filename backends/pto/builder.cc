@@ -12,7 +12,7 @@
 namespace strew::inline v0::pto {
 namespace {
 
-constexpr int64_t kRowBytes = 32, kFractalRows = 16;
+constexpr int64_t kRowBytes = 32;
 
 int64_t known_or(const Number& number, int64_t otherwise) { return number.value.value_or(otherwise); }
 

@@ -17,6 +17,8 @@
 
 namespace strew::inline v0::pto {
 
+constexpr int64_t kFractalRows = 16;  ///< rows of a block of a matrix in fractals
+
 /// A number of type `index`: known when the program is planned, or the name of a value that the program computes.
 struct Number {
   std::string name;

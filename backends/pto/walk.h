@@ -12,7 +12,7 @@
 namespace strew::inline v0::pto {
 
 constexpr int64_t kCacheLine = 64;  ///< the bytes of a line of the cache through which a3 writes single elements
-constexpr int64_t kFractalRows = 16, kFractalBytes = 32;
+constexpr int64_t kFractalBytes = 32;
 
 /// The loops of a program of rows (rows.h). The rows of a tile belong to consecutive positions along the axis.
 struct RowWalk {

@@ -1,5 +1,5 @@
-// See hints.h. check_unique() keeps a hash table from each element written to the position that wrote it;
-// check_sorted() keeps the last start of each batch. Both are simple and slow like the rest of the reference: they are
+// See hints.h. check_unique_elements() keeps a hash table from each element written to the position that wrote it;
+// check_sorted_starts() keeps the last start of each batch. Both are simple and slow like the rest of the reference: they are
 // for finding out why a result is wrong. Tested by tests/unit/hints_test.cc.
 #include "backends/reference/hints.h"
 
@@ -51,7 +51,7 @@ Walk walk_of(const Op& op, std::span<const TensorView> tensors) {
   return {std::move(shape), std::move(starts), gather.oob, gather.normalize_negative};
 }
 
-Status check_unique(const Walk& walk) {
+Status check_unique_elements(const Walk& walk) {
   const Geometry& shape = walk.shape;
   if (is_empty(shape.positions) || is_empty(shape.window)) return {};
   Policy policy(shape, walk.oob, walk.normalize_negative);
@@ -75,7 +75,7 @@ Status check_unique(const Walk& walk) {
   return {};
 }
 
-Status check_sorted(const Walk& walk) {
+Status check_sorted_starts(const Walk& walk) {
   const Geometry& shape = walk.shape;
   if (is_empty(shape.positions)) return {};
   struct Last {
@@ -113,9 +113,9 @@ bool has_hints(const Op& op) {
 Status check_hints(const Op& op, std::span<const TensorView> tensors) {
   const Walk walk = walk_of(op, tensors);
   const auto* scatter = std::get_if<Scatter>(&op);
-  if (scatter != nullptr && scatter->unique_indices) STREW_TRY(check_unique(walk));
+  if (scatter != nullptr && scatter->unique_indices) STREW_TRY(check_unique_elements(walk));
   const bool sorted = scatter != nullptr ? scatter->indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
-  return sorted ? check_sorted(walk) : Status();
+  return sorted ? check_sorted_starts(walk) : Status();
 }
 
 }  // namespace strew::inline v0

@@ -126,7 +126,7 @@ class ScatterRun {
     Scalar& value = wide.value[number];
     if (!wide.touched[number]) value = convert(result.load(dot(target, result.strides)), wide.dtype);
     wide.touched[number] = true;
-    value = evaluate::apply(fold.op, value, convert(update, wide.dtype));
+    value = scalar_eval::apply(fold.op, value, convert(update, wide.dtype));
   }
 
   void finish_accumulators() {
@@ -149,7 +149,7 @@ class ScatterRun {
   const Indices indices_;
   Policy policy_;
   std::vector<Stream> updates_, extras_;
-  evaluate::ExprEvaluator evaluator_;
+  scalar_eval::ExprEvaluator evaluator_;
   std::vector<Scalar> current_, update_, extra_;
   std::vector<Accumulators> accumulators_;
 };

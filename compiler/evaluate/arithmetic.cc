@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 
-namespace strew::inline v0::evaluate {
+namespace strew::inline v0::scalar_eval {
 namespace {
 
 template <class T>
@@ -70,4 +70,4 @@ bool compare(ExprOp op, const Scalar& a, const Scalar& b) {
 
 bool is_finite(const Scalar& x) { return std::isfinite(decode(x.dtype, x.bits[0])); }
 
-}  // namespace strew::inline v0::evaluate
+}  // namespace strew::inline v0::scalar_eval

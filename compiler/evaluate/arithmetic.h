@@ -6,7 +6,7 @@
 #include "strew/expr.h"
 #include "strew/scalar.h"
 
-namespace strew::inline v0::evaluate {
+namespace strew::inline v0::scalar_eval {
 
 /// An operation of one argument whose result has the argument's dtype: neg ... erf.
 Scalar apply(ExprOp op, const Scalar& x);
@@ -25,4 +25,4 @@ Scalar apply_float(ExprOp op, const Scalar& a, const Scalar& b);
 Scalar apply_complex(ExprOp op, const Scalar& x);
 Scalar apply_complex(ExprOp op, const Scalar& a, const Scalar& b);
 
-}  // namespace strew::inline v0::evaluate
+}  // namespace strew::inline v0::scalar_eval

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
 
-namespace strew::inline v0::evaluate {
+namespace strew::inline v0::scalar_eval {
 namespace {
 
 template <class T>
@@ -73,4 +73,4 @@ Scalar apply_complex(ExprOp op, const Scalar& a, const Scalar& b) {
   return a.dtype == DType::complex64 ? evaluate<float>(op, a, b) : evaluate<double>(op, a, b);
 }
 
-}  // namespace strew::inline v0::evaluate
+}  // namespace strew::inline v0::scalar_eval

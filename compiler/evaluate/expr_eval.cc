@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
 
-namespace strew::inline v0::evaluate {
+namespace strew::inline v0::scalar_eval {
 
 void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar> update, std::span<const Scalar> extra) {
   for (size_t i = 0; i < expr_.nodes.size(); ++i) {
@@ -63,4 +63,4 @@ void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar>
   }
 }
 
-}  // namespace strew::inline v0::evaluate
+}  // namespace strew::inline v0::scalar_eval

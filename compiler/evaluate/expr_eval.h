@@ -6,7 +6,7 @@
 
 #include "strew/expr.h"
 
-namespace strew::inline v0::evaluate {
+namespace strew::inline v0::scalar_eval {
 
 class ExprEvaluator {
  public:
@@ -22,4 +22,4 @@ class ExprEvaluator {
   std::vector<Scalar> values_;  // per node; kept between runs so that a run allocates nothing
 };
 
-}  // namespace strew::inline v0::evaluate
+}  // namespace strew::inline v0::scalar_eval

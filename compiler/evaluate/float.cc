@@ -8,7 +8,7 @@
 #include "compiler/evaluate/arithmetic.h"
 #include "compiler/op/expr_math.h"
 
-namespace strew::inline v0::evaluate {
+namespace strew::inline v0::scalar_eval {
 namespace {
 
 template <class T>
@@ -108,4 +108,4 @@ Scalar apply_float(ExprOp op, const Scalar& a, const Scalar& b) {
   return rounded(a.dtype, evaluate<float>(op, as_f32(a), as_f32(b)));
 }
 
-}  // namespace strew::inline v0::evaluate
+}  // namespace strew::inline v0::scalar_eval

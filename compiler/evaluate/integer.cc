@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
 
-namespace strew::inline v0::evaluate {
+namespace strew::inline v0::scalar_eval {
 namespace {
 
 /// The value of an integer of either signedness.
@@ -108,4 +108,4 @@ Scalar apply_boolean(ExprOp op, const Scalar& a, const Scalar& b) {
   return {DType::boolean, {result ? 1u : 0u, 0}};
 }
 
-}  // namespace strew::inline v0::evaluate
+}  // namespace strew::inline v0::scalar_eval

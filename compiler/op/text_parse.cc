@@ -258,7 +258,7 @@ Status read_expr(Cursor& c, Expr& out) {
 
 /// One key of the text and how its value is read.
 template <class T>
-struct Field {
+struct TextField {
   std::string_view key;
   Status (*read)(Cursor&, T&);
   bool required = false;
@@ -269,7 +269,7 @@ struct ScatterText : Scatter {
   CombinerKind kind = CombinerKind::assign;
 };
 
-constexpr Field<ScatterText> kScatterFields[] = {
+constexpr TextField<ScatterText> kScatterFields[] = {
     {"operand", [](Cursor& c, ScatterText& s) { return read_types(c, s.operands); }, true},
     {"indices", [](Cursor& c, ScatterText& s) { return read_type(c, s.indices); }, true},
     {"updates", [](Cursor& c, ScatterText& s) { return read_types(c, s.updates); }, true},
@@ -296,7 +296,7 @@ constexpr Field<ScatterText> kScatterFields[] = {
 constexpr size_t kResultField = 4;
 static_assert(kScatterFields[kResultField].key == "result");
 
-constexpr Field<Gather> kGatherFields[] = {
+constexpr TextField<Gather> kGatherFields[] = {
     {"operand", [](Cursor& c, Gather& g) { return read_type(c, g.operand); }, true},
     {"indices", [](Cursor& c, Gather& g) { return read_type(c, g.indices); }, true},
     {"extras", [](Cursor& c, Gather& g) { return read_extras(c, g.extras); }},
@@ -317,7 +317,7 @@ constexpr Field<Gather> kGatherFields[] = {
 
 /// Reads the fields up to the closing parenthesis, which must end the text.
 template <class T, size_t N>
-Status read_fields(Cursor& c, const Field<T> (&fields)[N], T& out, bool (&seen)[N]) {
+Status read_fields(Cursor& c, const TextField<T> (&fields)[N], T& out, bool (&seen)[N]) {
   STREW_TRY(c.expect('('));
   while (!c.accept(')')) {
     c.skip_space();
@@ -327,7 +327,7 @@ Status read_fields(Cursor& c, const Field<T> (&fields)[N], T& out, bool (&seen)[
     while (i < N && fields[i].key != key) ++i;
     if (i == N) {
       std::string names;
-      for (const Field<T>& field : fields) names.append(names.empty() ? "" : ", ").append(field.key);
+      for (const TextField<T>& field : fields) names.append(names.empty() ? "" : ", ").append(field.key);
       if (key.empty()) return c.fail("')' or a field (" + names + ")");
       return c.fail_at(begin, "found \"" + std::string(key.substr(0, 40)) + "\"; expected a field (" + names + ")");
     }

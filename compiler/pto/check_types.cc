@@ -14,7 +14,6 @@ bool is_integral(const Type& type) {
   return type.kind == TypeKind::index || (type.kind == TypeKind::scalar && (is_integer(dtype) || dtype == DType::boolean));
 }
 int width_of(const Type& type) { return type.element.dtype == DType::boolean ? 1 : bits(type.element.dtype); }
-std::string extent_text(int64_t extent) { return extent == kDynamic ? "?" : std::to_string(extent); }
 
 }  // namespace
 

@@ -148,7 +148,7 @@ constexpr Operand kGatherL1Elem[] = {
 using O = Opcode;
 using F = Form;
 using P = Pipe;
-using C = Compute;
+using C = TileCompute;
 constexpr Instruction kTable[] = {
     {O::constant, "arith.constant", F::constant, {}, 0, {}, ""},
     {O::index_cast, "arith.index_cast", F::cast, kOne, 0, {}, ""},

@@ -1,6 +1,6 @@
 // The instruction table: for each statement its spelling, its operands and attributes, the element types that each chip
 // allows, the pipe that executes it there, and what it computes. Parsers, printers, verifier and simulator read this
-// table. A new statement is a new row, and a new entry of Compute if it computes something new. Tested by
+// table. A new statement is a new row, and a new entry of TileCompute if it computes something new. Tested by
 // tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
@@ -80,7 +80,7 @@ inline constexpr int kPipes = 5, kEvents = 8;          ///< the pipes s to mte3;
 
 /// The computation of a tile instruction on each element. Its arguments are the elements of the tiles that are read and
 /// the numbers, in the order of the operands.
-enum class Compute : uint8_t {
+enum class TileCompute : uint8_t {
   none,
   add,
   sub,
@@ -132,7 +132,7 @@ struct Instruction {
   std::string_view segments;
   Pipe a3 = Pipe::none, a5 = Pipe::none;  ///< the pipe that executes it; none: it is not executed, or with the scalars
   const Legality* legality = nullptr;     ///< the element types that are allowed; null: all
-  Compute compute = Compute::none;
+  TileCompute compute = TileCompute::none;
   std::string_view cpp;  ///< the call in C++, a template: {0} is the operand of group 0, {cmpMode} the value of an attribute
   size_t groups() const { return operands.size(); }
 };

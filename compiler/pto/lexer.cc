@@ -8,7 +8,7 @@ namespace strew::inline v0::pto {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void Lexer::skip_blank() {
     } else if (text_.substr(at_, 2) == "//") {
       at_ = std::min(text_.find('\n', at_), text_.size());
       continue;
-    } else if (!is_blank(text_[at_])) {
+    } else if (!is_space(text_[at_])) {
       return;
     }
     ++at_;
@@ -115,7 +115,7 @@ std::string_view Lexer::take_line() {
   std::string_view line = rest().substr(0, rest().find('\n'));
   line = line.substr(0, line.find("//"));
   at_ = begin_ + line.size();
-  while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+  while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
   advance();
   return line;
 }
@@ -124,7 +124,7 @@ std::string Lexer::found() const {
   if (token_.kind == TokenKind::end) return "the end of the text";
   std::string out;
   for (const char c : rest().substr(0, 40)) {
-    if (static_cast<unsigned char>(c) < 0x20 || (is_blank(c) && !out.empty())) break;
+    if (static_cast<unsigned char>(c) < 0x20 || (is_space(c) && !out.empty())) break;
     out += static_cast<unsigned char>(c) < 0x7f ? c : '?';
     if (out.size() >= std::max<size_t>(at_ - begin_, 1)) break;
   }

@@ -23,8 +23,6 @@ constexpr ElementName kElements[] = {
     {"f8E5M2", DType::f8e5m2, false}, {"!pto.hif8", DType::hif8, false},
 };
 
-std::string extent_text(int64_t extent) { return extent == kDynamic ? "?" : std::to_string(extent); }
-
 std::string dims_text(const Type& type) {
   std::string out;
   for (const int64_t dim : type.dims) out += extent_text(dim) + "x";
@@ -111,5 +109,7 @@ Type make_index() {
   type.element.dtype = DType::i64;
   return type;
 }
+
+std::string extent_text(int64_t extent) { return extent == kDynamic ? "?" : std::to_string(extent); }
 
 }  // namespace strew::inline v0::pto

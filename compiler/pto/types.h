@@ -12,6 +12,8 @@ namespace strew::inline v0::pto {
 /// The text of a type. The spellings differ for tiles only; memrefs exist in PTO-AS only.
 STREW_API std::string print(const Type& type, Spelling spelling = Spelling::ir);
 STREW_API std::string print(const Element& element);
+/// The text of an extent: a number, or `?` if only the call knows it.
+std::string extent_text(int64_t extent);
 /// Sets `out` to the element type with this name: `f32`, `si8`, `!pto.hif8`. Returns false if there is none.
 bool element_from_name(std::string_view name, Element& out);
 

@@ -12,7 +12,7 @@ namespace strew::inline v0 {
 namespace {
 
 constexpr std::string_view kMagic = "strewkc\n";
-constexpr uint32_t kFormat = 1;
+constexpr uint32_t kEntryFormat = 1;
 constexpr size_t kTexts = 7;
 constexpr size_t kHeaderBytes = 8 + 4 + 4 + 8 + 8 + 8 + 4 * kTexts;
 constexpr size_t kChecksumBytes = 16;
@@ -67,7 +67,7 @@ std::string CacheEntry::encode() const {
   std::string out;
   out.reserve(size);
   out += kMagic;
-  append(out, kFormat, 4);
+  append(out, kEntryFormat, 4);
   append(out, 0, 4);
   append(out, size, 8);
   append(out, static_cast<uint64_t>(written), 8);
@@ -82,7 +82,7 @@ Expected<CacheEntry> CacheEntry::decode(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) return damaged("it is no kernel of strew's");
   if (bytes.size() < kHeaderBytes + kChecksumBytes) return damaged("it is cut off");
   std::string_view header = bytes.substr(kMagic.size(), kHeaderBytes - kMagic.size());
-  if (take(header, 4) != kFormat) return unsupported("it has the format of another version of strew");
+  if (take(header, 4) != kEntryFormat) return unsupported("it has the format of another version of strew");
   if (take(header, 4) != 0) return damaged("its header is damaged");
   if (take(header, 8) != bytes.size()) return damaged("it has another size than it says");
   const std::string_view content = bytes.substr(0, bytes.size() - kChecksumBytes);

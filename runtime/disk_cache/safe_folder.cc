@@ -45,9 +45,9 @@ Status check_owner(FolderCalls& calls, const struct stat& info, const std::strin
 }
 
 /// The walk: `at` is the path of the open folder, for messages.
-class Walk {
+class FolderWalk {
  public:
-  Walk(FolderCalls& calls, FolderUse use) : calls_(calls), use_(use) {}
+  FolderWalk(FolderCalls& calls, FolderUse use) : calls_(calls), use_(use) {}
 
   Expected<OpenFile> run(const std::string& path) {
     STREW_TRY(restart());
@@ -131,7 +131,7 @@ Status check_unshared(FolderCalls& calls, const struct stat& info, const std::st
 
 Expected<OpenFile> open_safe_folder(FolderCalls& calls, const std::string& path, FolderUse use) {
   if (!path.starts_with('/')) return invalid_argument("the folder '" + path + "' has no absolute path");
-  return Walk(calls, use).run(path);
+  return FolderWalk(calls, use).run(path);
 }
 
 }  // namespace strew::inline v0

@@ -21,7 +21,7 @@ namespace strew::inline v0 {
 namespace {
 
 /// A schedule is worth more than the default if it takes at most this part of its time.
-constexpr double kWorthIt = 0.97;
+constexpr double kWorthAnEntry = 0.97;
 
 /// What was measured of one op with one shape, on one machine, with one number of threads.
 struct Group {
@@ -79,7 +79,7 @@ std::vector<WisdomAnswer::Choice> ranked(const std::vector<const WisdomRecord*>&
   std::vector<WisdomAnswer::Choice> out;
   for (const auto& [candidate, sum] : logs) {
     const double ratio = std::exp(sum / static_cast<double>(workloads));
-    if (ratio < kWorthIt && is_sure[candidate]) out.push_back({candidate.first, candidate.second, ratio, false});
+    if (ratio < kWorthAnEntry && is_sure[candidate]) out.push_back({candidate.first, candidate.second, ratio, false});
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.ratio < b.ratio; });
   const WisdomRecord& standard = *standards.begin()->second;

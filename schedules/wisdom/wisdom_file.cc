@@ -21,7 +21,7 @@ namespace {
 
 constexpr mode_t kMode = 0666;  // less the process's umask
 
-Status io_error(const std::string& path, const char* what) {
+Status errno_error(const std::string& path, const char* what) {
   return Status(Code::io, path + ": cannot " + what + ": " + std::strerror(errno));
 }
 
@@ -66,18 +66,18 @@ Status append_wisdom(const std::string& path, std::span<const WisdomRecord> reco
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
   const Descriptor file(open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, kMode));
-  if (file.get() < 0) return io_error(path, "append");
+  if (file.get() < 0) return errno_error(path, "append");
   struct stat info = {};
   if (fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))
     return Status(Code::io, path + ": cannot append: it is no regular file, expected a file of wisdom");
   while (flock(file.get(), LOCK_EX) != 0)
-    if (errno != EINTR) return io_error(path, "lock");
+    if (errno != EINTR) return errno_error(path, "lock");
   std::string text = ends_in_line_break(file.get()) ? "" : "\n";
   for (const WisdomRecord& record : records) text += print(record);
   for (size_t written = 0; written < text.size();) {
     const ssize_t n = write_quietly(file.get(), text.data() + written, text.size() - written);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return io_error(path, "append");
+    if (n <= 0) return errno_error(path, "append");
     written += static_cast<size_t>(n);
   }
   return {};

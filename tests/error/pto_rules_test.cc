@@ -202,7 +202,7 @@ TEST(PtoRules, EveryRowOfTheTableIsWhole) {
     EXPECT_TRUE(fresh) << row.name;
     if (row.form != pto::Form::computes) continue;
     EXPECT_NE(row.legality, nullptr) << row.name;
-    EXPECT_NE(row.compute, pto::Compute::none) << row.name;
+    EXPECT_NE(row.compute, pto::TileCompute::none) << row.name;
     EXPECT_EQ(row.a3, pto::Pipe::v) << row.name;
     EXPECT_EQ(row.operands.back().access, pto::Access::write) << row.name << ": the result comes last";
     EXPECT_THAT(std::string(row.cpp), HasSubstr("{" + std::to_string(row.groups() - 1) + "}")) << row.name;

@@ -75,7 +75,7 @@ TEST(Combiner, CommutesWhereTheRowSaysSo) {
       if (!takes(row, dtype)) continue;
       for (const Scalar& a : all_values(dtype))
         for (const Scalar& b : all_values(dtype))
-          commutes = commutes && same(evaluate::apply(row.op, a, b), evaluate::apply(row.op, b, a));
+          commutes = commutes && same(scalar_eval::apply(row.op, a, b), scalar_eval::apply(row.op, b, a));
     }
     EXPECT_EQ(row.commutes, commutes) << name(row.kind);
   }
@@ -91,8 +91,8 @@ TEST(Combiner, AFoldThatStartsWithTheIdentityAndIsMergedIsTheFold) {
     const Scalar identity{dtype, {*code, 0}};
     for (const Scalar& x : all_values(dtype))
       for (const Scalar& y : all_values(dtype)) {
-        const Scalar apart = evaluate::apply(merge_of(row.op), y, evaluate::apply(row.op, identity, x));
-        ASSERT_TRUE(same(apart, evaluate::apply(row.op, y, x)))
+        const Scalar apart = scalar_eval::apply(merge_of(row.op), y, scalar_eval::apply(row.op, identity, x));
+        ASSERT_TRUE(same(apart, scalar_eval::apply(row.op, y, x)))
             << title(row, dtype) << ": " << print(y) << " with " << print(x) << " gave " << print(apart);
       }
   });
@@ -106,11 +106,11 @@ bool groups_freely(const CombinerTraits& row, DType dtype) {
   for (const Scalar& a : values)
     for (const Scalar& b : values) {
       const Scalar start{dtype, {code.value_or(0), 0}};
-      const Scalar apart = evaluate::apply(row.op, evaluate::apply(row.op, start, a), b);
+      const Scalar apart = scalar_eval::apply(row.op, scalar_eval::apply(row.op, start, a), b);
       for (const Scalar& y : values) {
-        const Scalar in_order = evaluate::apply(row.op, evaluate::apply(row.op, y, a), b);
-        if (!same(in_order, evaluate::apply(row.op, evaluate::apply(row.op, y, b), a))) return false;
-        if (!code || !same(in_order, evaluate::apply(merge, y, apart))) return false;
+        const Scalar in_order = scalar_eval::apply(row.op, scalar_eval::apply(row.op, y, a), b);
+        if (!same(in_order, scalar_eval::apply(row.op, scalar_eval::apply(row.op, y, b), a))) return false;
+        if (!code || !same(in_order, scalar_eval::apply(merge, y, apart))) return false;
       }
     }
   return true;

@@ -28,12 +28,12 @@ std::string text(const Scalar& value) {
   return is_nan(value.dtype, value.bits[0]) ? "nan" : print(value);
 }
 
-std::string one(ExprOp op, DType dtype, std::string_view x) { return text(evaluate::apply(op, scalar(dtype, x))); }
+std::string one(ExprOp op, DType dtype, std::string_view x) { return text(scalar_eval::apply(op, scalar(dtype, x))); }
 std::string two(ExprOp op, DType dtype, std::string_view a, std::string_view b) {
-  return text(evaluate::apply(op, scalar(dtype, a), scalar(dtype, b)));
+  return text(scalar_eval::apply(op, scalar(dtype, a), scalar(dtype, b)));
 }
 bool holds(ExprOp op, DType dtype, std::string_view a, std::string_view b) {
-  return evaluate::compare(op, scalar(dtype, a), scalar(dtype, b));
+  return scalar_eval::compare(op, scalar(dtype, a), scalar(dtype, b));
 }
 
 TEST(ReferenceArithmetic, IntegersWrap) {
@@ -167,9 +167,9 @@ TEST(ReferenceArithmetic, FloatComparisons) {
   EXPECT_FALSE(holds(ExprOp::ge, DType::f32, "nan", "1"));
   EXPECT_TRUE(holds(ExprOp::eq, DType::f16, "0", "-0"));
   EXPECT_TRUE(holds(ExprOp::lt, DType::bf16, "-inf", "1"));
-  EXPECT_FALSE(evaluate::is_finite(scalar(DType::f16, "inf")));
-  EXPECT_FALSE(evaluate::is_finite(scalar(DType::f8e4m3fn, "nan")));
-  EXPECT_TRUE(evaluate::is_finite(scalar(DType::f4e2m1, "6")));
+  EXPECT_FALSE(scalar_eval::is_finite(scalar(DType::f16, "inf")));
+  EXPECT_FALSE(scalar_eval::is_finite(scalar(DType::f8e4m3fn, "nan")));
+  EXPECT_TRUE(scalar_eval::is_finite(scalar(DType::f4e2m1, "6")));
 }
 
 TEST(ReferenceArithmetic, ComplexFormulas) {
@@ -199,7 +199,7 @@ TEST(ReferenceArithmetic, Accumulators) {
 
 /// The results of a graph on one value, for nodes that are movement.
 std::string evaluate(const Expr& graph, const Scalar& current) {
-  evaluate::ExprEvaluator evaluator(graph);
+  scalar_eval::ExprEvaluator evaluator(graph);
   evaluator.run({&current, 1}, {}, {});
   return text(evaluator.result(0));
 }

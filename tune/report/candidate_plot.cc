@@ -16,21 +16,21 @@ constexpr double kWidth = 860, kLeft = 130, kRight = 20, kTop = 40, kRow = 9, kG
 constexpr double kSlowest = 8;  ///< candidates that take more than this many times the fastest one's time stand at the edge
 
 /// A candidate with its time by the ratio to the default: rounds differ more than candidates do.
-struct Row {
+struct CandidateRow {
   size_t number = 0;
   const TunedCandidate* candidate = nullptr;
   double time = 0, low = 0, high = 0;
 };
 
-std::vector<Row> rows_of(const TunedOp& op) {
-  std::vector<Row> rows;
+std::vector<CandidateRow> rows_of(const TunedOp& op) {
+  std::vector<CandidateRow> rows;
   const double standard = op.candidates[op.default_at].nanoseconds;
   for (size_t i = 0; i < op.candidates.size(); ++i) {
     const TunedCandidate& each = op.candidates[i];
     if (each.is_measured)
       rows.push_back({i, &each, standard * each.ratio, standard * each.ratio_low, standard * each.ratio_high});
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.time < b.time; });
+  std::stable_sort(rows.begin(), rows.end(), [](const CandidateRow& a, const CandidateRow& b) { return a.time < b.time; });
   return rows;
 }
 
@@ -40,7 +40,7 @@ std::string group_of(const TunedCandidate& candidate, const TunedOp& op) {
                                                                    : std::string(name(candidate.backend)) + " " + strategy;
 }
 
-std::string title_of(const Row& row, const TunedOp& op) {
+std::string title_of(const CandidateRow& row, const TunedOp& op) {
   const TunedCandidate& c = *row.candidate;
   const std::string what = row.number == op.default_at ? "the default" : difference(c, op.candidates[op.default_at]);
   return fmt::format("<title>{}: {}, {:.2f} ({:.2f} to {:.2f}) of the default's time, {} rounds</title>", escaped(what),
@@ -48,7 +48,7 @@ std::string title_of(const Row& row, const TunedOp& op) {
 }
 
 /// The mark of a candidate: a diamond for the winner, a ring for the default, a dot, or a small ring for one that was left out early.
-std::string mark_of(const Row& row, const TunedOp& op, double x, double y) {
+std::string mark_of(const CandidateRow& row, const TunedOp& op, double x, double y) {
   if (row.number == op.winner_at && row.number != op.default_at)
     return fmt::format("<path class=\"best\" d=\"M{0:.1f} {1:.1f}l5 5l-5 5l-5 -5z\"/>", x, y - 5);
   if (row.number == op.default_at) return fmt::format("<circle class=\"standard\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4.5\"/>", x, y);
@@ -56,7 +56,7 @@ std::string mark_of(const Row& row, const TunedOp& op, double x, double y) {
   return fmt::format("<circle class=\"dot\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"/>", x, y);
 }
 
-std::string row_marks(const Row& row, const TunedOp& op, const LogAxis& axis, double y) {
+std::string row_marks(const CandidateRow& row, const TunedOp& op, const LogAxis& axis, double y) {
   const bool is_winner = row.number == op.winner_at && row.number != op.default_at;
   const char* const spread = is_winner ? "best-spread" : row.candidate->remark.empty() ? "spread" : "left-spread";
   std::string out =
@@ -97,18 +97,18 @@ std::string reference_line(const LogAxis& axis, double time, double least, doubl
 }  // namespace
 
 std::string candidate_plot(const TunedOp& op) {
-  std::vector<Row> rows = rows_of(op);
+  std::vector<CandidateRow> rows = rows_of(op);
   if (rows.empty()) return "";
   const double fastest = rows[0].time;
   const size_t all = rows.size();
   if (rows.size() > kMostRows) {
     // The default is always shown.
-    std::stable_partition(rows.begin(), rows.end(), [&](const Row& row) { return row.number == op.default_at; });
+    std::stable_partition(rows.begin(), rows.end(), [&](const CandidateRow& row) { return row.number == op.default_at; });
     rows.resize(kMostRows);
-    std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.time < b.time; });
+    std::stable_sort(rows.begin(), rows.end(), [](const CandidateRow& a, const CandidateRow& b) { return a.time < b.time; });
   }
   double least = rows[0].low, most = 0;
-  for (const Row& row : rows) {
+  for (const CandidateRow& row : rows) {
     least = std::min(least, row.low);
     most = std::max(most, std::min(row.high, kSlowest * fastest));
   }
@@ -119,8 +119,8 @@ std::string candidate_plot(const TunedOp& op) {
     }
   const LogAxis axis(least, most, kLeft, kWidth - kRight);
   std::vector<std::string> groups;
-  std::map<std::string, std::vector<const Row*>> by_group;
-  for (const Row& row : rows) {
+  std::map<std::string, std::vector<const CandidateRow*>> by_group;
+  for (const CandidateRow& row : rows) {
     const std::string group = group_of(*row.candidate, op);
     if (!by_group.contains(group)) groups.push_back(group);
     by_group[group].push_back(&row);
@@ -130,7 +130,7 @@ std::string candidate_plot(const TunedOp& op) {
   double y = kTop + kGap / 2;
   for (const std::string& group : groups) {
     marks += fmt::format("<text x=\"0\" y=\"{:.1f}\">{}</text>\n", y + 8, escaped(group));
-    for (const Row* row : by_group[group]) marks += row_marks(*row, op, axis, y + kRow / 2), y += kRow;
+    for (const CandidateRow* row : by_group[group]) marks += row_marks(*row, op, axis, y + kRow / 2), y += kRow;
     y += kGap;
   }
   std::string out =
@@ -144,12 +144,12 @@ std::string candidate_plot(const TunedOp& op) {
 
 std::string prediction_plot(const TunedOp& op) {
   constexpr double kSide = 340, kEdge = 56;
-  std::vector<Row> rows = rows_of(op);
-  std::erase_if(rows, [](const Row& row) { return row.candidate->predicted_ns <= 0; });
+  std::vector<CandidateRow> rows = rows_of(op);
+  std::erase_if(rows, [](const CandidateRow& row) { return row.candidate->predicted_ns <= 0; });
   if (rows.size() < 2) return "";
   if (rows.size() > 500) rows.resize(500);
   double least = rows[0].time, most = rows[0].time;
-  for (const Row& row : rows) {
+  for (const CandidateRow& row : rows) {
     least = std::min({least, row.time, row.candidate->predicted_ns});
     most = std::max({most, row.time, row.candidate->predicted_ns});
   }
@@ -170,7 +170,7 @@ std::string prediction_plot(const TunedOp& op) {
   }
   out += fmt::format("<line class=\"reference\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n", x.at(least),
                      y.at(least), x.at(most), y.at(most));
-  for (const Row& row : rows)
+  for (const CandidateRow& row : rows)
     out += "<g>" + title_of(row, op) + mark_of(row, op, x.at(row.time), y.at(row.candidate->predicted_ns)) + "</g>\n";
   return out + fmt::format(
                    "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">measured</text><text x=\"{}\" y=\"12\">predicted</text></svg>\n",

@@ -17,7 +17,7 @@ namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
-constexpr int64_t kLine = 64;
+constexpr int64_t kStoredLine = 64;
 
 /// The expression for one element: `current`, which is an operand's element or the fill value, converted to the result's dtype.
 Expr convert_graph(DType from, DType to) {
@@ -44,13 +44,13 @@ class Streamer {
   /// fence at the end orders these stores before whatever the caller publishes next.
   void copy(Value* to, Value* from, Value* bytes) {
     Value* address = e_.b.CreatePtrToInt(to, e_.b.getInt64Ty());
-    Value* head = e_.smin(e_.b.CreateAnd(e_.b.CreateNeg(address), e_.i64(kLine - 1)), bytes);
-    Value* lines = e_.b.CreateAnd(e_.b.CreateSub(bytes, head), e_.i64(-kLine));
+    Value* head = e_.smin(e_.b.CreateAnd(e_.b.CreateNeg(address), e_.i64(kStoredLine - 1)), bytes);
+    Value* lines = e_.b.CreateAnd(e_.b.CreateSub(bytes, head), e_.i64(-kStoredLine));
     Value* tail = e_.b.CreateSub(e_.b.CreateSub(bytes, head), lines);
     memcpy(to, from, head);
     to = e_.at(to, head);
     from = e_.at(from, head);
-    e_.loop(e_.i64(0), lines, {kLine, kUnroll}, [&](Value* i) {
+    e_.loop(e_.i64(0), lines, {kStoredLine, kUnroll}, [&](Value* i) {
       Value* source = e_.at(from, i);
       line(e_.at(to, i), source);
     });
@@ -68,7 +68,7 @@ class Streamer {
     const int64_t width = f_.schedule.vector_bytes;
     llvm::Type* type = llvm::FixedVectorType::get(e_.b.getInt8Ty(), static_cast<unsigned>(width));
     llvm::SmallVector<Value*, 4> vectors;
-    for (int64_t at = 0; at < kLine; at += width) vectors.push_back(e_.load(type, e_.at(from, e_.i64(at)), Access::input));
+    for (int64_t at = 0; at < kStoredLine; at += width) vectors.push_back(e_.load(type, e_.at(from, e_.i64(at)), Access::input));
     for (size_t v = 0; v < vectors.size(); ++v)
       e_.store(vectors[v], e_.at(to, e_.i64(static_cast<int64_t>(v) * width)), static_cast<uint64_t>(width), true);
   }

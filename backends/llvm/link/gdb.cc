@@ -2,7 +2,7 @@
 // the field sh_addr of its section headers, which a compiler leaves at 0.
 #include "backends/llvm/link/gdb.h"
 
-#include <elf.h>
+#include <llvm/BinaryFormat/ELF.h>
 
 #include <cstring>
 #include <utility>
@@ -46,11 +46,11 @@ T read(const std::string& image, size_t offset) {
 }
 
 void set_addresses(std::string& image, const SectionAddresses& sections) {
-  const auto header = read<Elf64_Ehdr>(image, 0);
-  const auto header_of = [&](size_t section) { return header.e_shoff + section * sizeof(Elf64_Shdr); };
-  const auto names = read<Elf64_Shdr>(image, header_of(header.e_shstrndx));
+  const auto header = read<llvm::ELF::Elf64_Ehdr>(image, 0);
+  const auto header_of = [&](size_t section) { return header.e_shoff + section * sizeof(llvm::ELF::Elf64_Shdr); };
+  const auto names = read<llvm::ELF::Elf64_Shdr>(image, header_of(header.e_shstrndx));
   for (size_t i = 1; i < header.e_shnum; ++i) {
-    auto section = read<Elf64_Shdr>(image, header_of(i));
+    auto section = read<llvm::ELF::Elf64_Shdr>(image, header_of(i));
     const size_t name = names.sh_offset + section.sh_name;
     if (name >= image.size() || header_of(i) + sizeof section > image.size()) return;
     const auto found = sections.find(std::string_view(image.c_str() + name));

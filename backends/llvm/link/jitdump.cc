@@ -2,7 +2,7 @@
 // with PROT_EXEC, which is made for that purpose alone and stays.
 #include "backends/llvm/link/jitdump.h"
 
-#include <elf.h>
+#include <llvm/BinaryFormat/ELF.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -42,9 +42,9 @@ struct CodeLoad {
 static_assert(sizeof(CodeLoad) == 56);
 
 #if defined(__x86_64__)
-constexpr uint32_t kMachine = EM_X86_64;
+constexpr uint32_t kMachine = llvm::ELF::EM_X86_64;
 #else
-constexpr uint32_t kMachine = EM_AARCH64;
+constexpr uint32_t kMachine = llvm::ELF::EM_AARCH64;
 #endif
 
 /// The clock that perf uses with `-k mono`.

@@ -14,41 +14,41 @@ namespace {
 
 uint64_t mask_of(DType dtype) { return bits(dtype) == 64 ? ~uint64_t{0} : (uint64_t{1} << bits(dtype)) - 1; }
 
-uint64_t integer(Compute what, DType dtype, uint64_t a, uint64_t b) {
+uint64_t integer(TileCompute what, DType dtype, uint64_t a, uint64_t b) {
   const uint64_t mask = mask_of(dtype);
   const bool is_signed = is_signed_integer(dtype);
   const int64_t x = decode_i64(dtype, a), y = decode_i64(dtype, b);
   const bool less = is_signed ? x < y : a < b;
   const auto width = static_cast<uint64_t>(bits(dtype));
   switch (what) {
-    case Compute::add:
+    case TileCompute::add:
       return (a + b) & mask;
-    case Compute::sub:
+    case TileCompute::sub:
       return (a - b) & mask;
-    case Compute::mul:
+    case TileCompute::mul:
       return (a * b) & mask;
-    case Compute::div:
+    case TileCompute::div:
       if (b == 0) return mask;
       if (is_signed && y == -1) return (uint64_t{0} - a) & mask;
       return (is_signed ? static_cast<uint64_t>(x / y) : a / b) & mask;
-    case Compute::max:
+    case TileCompute::max:
       return less ? b : a;
-    case Compute::min:
+    case TileCompute::min:
       return less ? a : b;
-    case Compute::bit_and:
+    case TileCompute::bit_and:
       return a & b;
-    case Compute::bit_or:
+    case TileCompute::bit_or:
       return a | b;
-    case Compute::bit_xor:
+    case TileCompute::bit_xor:
       return a ^ b;
-    case Compute::shift_left:
+    case TileCompute::shift_left:
       return b >= width ? 0 : (a << b) & mask;
-    case Compute::shift_right:
+    case TileCompute::shift_right:
       if (is_signed) return static_cast<uint64_t>(x >> (b >= width ? width - 1 : b)) & mask;
       return b >= width ? 0 : a >> b;
-    case Compute::negate:
+    case TileCompute::negate:
       return (uint64_t{0} - a) & mask;
-    case Compute::bit_not:
+    case TileCompute::bit_not:
       return ~a & mask;
     default:
       return a;
@@ -56,22 +56,22 @@ uint64_t integer(Compute what, DType dtype, uint64_t a, uint64_t b) {
 }
 
 template <typename T>
-T floating(Compute what, T x, T y) {
+T floating(TileCompute what, T x, T y) {
   switch (what) {
-    case Compute::add:
+    case TileCompute::add:
       return x + y;
-    case Compute::sub:
+    case TileCompute::sub:
       return x - y;
-    case Compute::mul:
+    case TileCompute::mul:
       return x * y;
-    case Compute::div:
+    case TileCompute::div:
       return x / y;
-    case Compute::max:
-    case Compute::min:
+    case TileCompute::max:
+    case TileCompute::min:
       if (std::isnan(x) || std::isnan(y)) return std::numeric_limits<T>::quiet_NaN();
-      if (x == y) return std::signbit(x) == (what == Compute::max) ? y : x;
-      return (x < y) == (what == Compute::max) ? y : x;
-    case Compute::negate:
+      if (x == y) return std::signbit(x) == (what == TileCompute::max) ? y : x;
+      return (x < y) == (what == TileCompute::max) ? y : x;
+    case TileCompute::negate:
       return -x;
     default:
       return x;
@@ -90,8 +90,8 @@ double rounded(double value, std::string_view mode) {
 
 }  // namespace
 
-uint64_t compute(Compute what, DType dtype, uint64_t a, uint64_t b) {
-  if (what == Compute::move || what == Compute::fill) return a;
+uint64_t compute(TileCompute what, DType dtype, uint64_t a, uint64_t b) {
+  if (what == TileCompute::move || what == TileCompute::fill) return a;
   if (!is_float(dtype)) return integer(what, dtype, a, b);
   if (dtype == DType::f32) {
     const auto x = std::bit_cast<float>(static_cast<uint32_t>(a)), y = std::bit_cast<float>(static_cast<uint32_t>(b));

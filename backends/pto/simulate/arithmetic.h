@@ -13,7 +13,7 @@ namespace strew::inline v0::pto {
 /// Integers wrap. Floats are rounded once to their own type. The maximum and the minimum of a NaN and anything are a
 /// NaN. An integer divided by 0 has all bits set. A shift by the width or more gives 0, or for signed right shifts the
 /// sign in every bit.
-uint64_t compute(Compute what, DType dtype, uint64_t a, uint64_t b);
+uint64_t compute(TileCompute what, DType dtype, uint64_t a, uint64_t b);
 
 /// tcvt: converts an element. `mode`, the rounding to integers, is RINT, ROUND, FLOOR, CEIL or TRUNC. `saturates`:
 /// integers out of range become the nearest end of the range; otherwise they keep their low bits.

@@ -12,10 +12,6 @@ namespace {
 
 constexpr int64_t kBlock = 32;
 
-Status fail(const Statement& s, const std::string& message) {
-  return error_at(s.at, std::string(name(s.opcode)) + ": " + message);
-}
-
 }  // namespace
 
 Buffer::Buffer(int64_t bytes)
@@ -33,24 +29,24 @@ Expected<Tile> Buffer::place(const Statement& s, const int64_t* address, int64_t
   constexpr const char* kNames[] = {"valid_row", "valid_col"};
   for (size_t d = 0; d < 2; ++d)
     if (valid[d] < 0 || valid[d] > extents[d])
-      return fail(s, std::string(kNames[d]) + " of %" + s.result + " is " + std::to_string(valid[d]) + ", expected 0 to " +
-                         std::to_string(extents[d]));
+      return statement_error(s, std::string(kNames[d]) + " of %" + s.result + " is " + std::to_string(valid[d]) +
+                                    ", expected 0 to " + std::to_string(extents[d]));
   out.valid_rows = valid_rows;
   out.valid_cols = valid_cols;
   const int64_t room = static_cast<int64_t>(data_.size()), bytes = (out.bytes() + kBlock - 1) / kBlock * kBlock;
   if (address != nullptr) {
     out.address = *address;
     if (out.address < 0 || out.address % kBlock != 0)
-      return fail(s, "addr of %" + s.result + " is " + std::to_string(out.address) + ", expected a multiple of " +
-                         std::to_string(kBlock));
+      return statement_error(s, "addr of %" + s.result + " is " + std::to_string(out.address) + ", expected a multiple of " +
+                                    std::to_string(kBlock));
   } else {
     const auto [place, fresh] = places_.try_emplace(&s, next_);
     out.address = place->second;
     if (fresh) next_ += bytes;
   }
   if (out.address > room - bytes)
-    return fail(s, "%" + s.result + " ends at byte " + std::to_string(out.address + bytes) + " of the buffer, expected at most " +
-                       std::to_string(room));
+    return statement_error(s, "%" + s.result + " ends at byte " + std::to_string(out.address + bytes) +
+                                  " of the buffer, expected at most " + std::to_string(room));
   if (address == nullptr) std::fill_n(written_.begin() + out.address, bytes, false);
   used_ = std::max(used_, out.address + bytes);
   out.identity = identities_
@@ -96,9 +92,10 @@ Status Buffer::read(const Statement& s, const Tile& tile, int64_t row, int64_t c
   const Block& block = blocks_[static_cast<size_t>(at / kBlock)];
   const std::string element = "element [" + std::to_string(row) + ", " + std::to_string(col) + "] of %" + name;
   if (block.owner >= 0 && block.owner != tile.identity)
-    return fail(s, "it reads " + element + ", where %" + block.name + " was put since, expected tiles that do not overlap");
+    return statement_error(
+        s, "it reads " + element + ", where %" + block.name + " was put since, expected tiles that do not overlap");
   if (block.owner < 0 || !written_[static_cast<size_t>(at)])
-    return fail(s, "it reads " + element + ", which nothing has written, expected a tload or another write before");
+    return statement_error(s, "it reads " + element + ", which nothing has written, expected a tload or another write before");
   code = 0;
   std::memcpy(&code, data_.data() + at, static_cast<size_t>(tile.width()));
   return {};

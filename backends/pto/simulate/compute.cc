@@ -40,7 +40,7 @@ Status Core::compute_tile(const Statement& s) {
     if (row.operands[g].access == Access::write) result = &s.operands[g][0];
   }
   const Tile& out = value(*result).tile;
-  const bool compares = row.compute == Compute::compare;
+  const bool compares = row.compute == TileCompute::compare;
   const Tile& shape = compares ? value(s.operands[0][0]).tile : out;
   if (compares && (out.rows < shape.valid_rows || out.cols * 8 < shape.valid_cols))
     return fail(s, "the mask %" + *result + " is " + std::to_string(out.rows) + "x" + std::to_string(out.cols) +
@@ -68,17 +68,17 @@ Status Core::compute_tile(const Statement& s) {
         STREW_TRY(buffer_.read(s, tile, r, c, operand, in[count++]));
       }
       switch (row.compute) {
-        case Compute::compare:
+        case TileCompute::compare:
           mask.push_back(compare(s.attribute("cmpMode"), dtype, in[0], in[1]));
           break;
-        case Compute::select:
+        case TileCompute::select:
           buffer_.write(out, r, c, in[chosen ? 0 : 1]);
           break;
-        case Compute::convert:
+        case TileCompute::convert:
           buffer_.write(out, r, c, convert(dtype, out.dtype, in[0], s.attribute("rmode"), s.attribute("satmode") == "ON"));
           break;
-        case Compute::sequence:
-          buffer_.write(out, r, c, compute(Compute::add, out.dtype, in[0], static_cast<uint64_t>(c)));
+        case TileCompute::sequence:
+          buffer_.write(out, r, c, compute(TileCompute::add, out.dtype, in[0], static_cast<uint64_t>(c)));
           break;
         default:
           buffer_.write(out, r, c, compute(row.compute, dtype, in[0], in[1]));

@@ -141,16 +141,16 @@ Status Core::scatter_some() {
   const int memory = value(s.operands[2][0]).view.memory;
   const DType dtype = machine_.memories[static_cast<size_t>(memory)].dtype;
   const std::string_view atomic = s.attribute("scatterAtomicOp");
-  const Compute what = atomic == "add"   ? Compute::add
-                       : atomic == "max" ? Compute::max
-                       : atomic == "min" ? Compute::min
-                                         : Compute::move;
-  const bool splits = what != Compute::move && machine_.chip() == Chip::a3 && s.attribute("coalesce") == "elem";
+  const TileCompute what = atomic == "add"   ? TileCompute::add
+                           : atomic == "max" ? TileCompute::max
+                           : atomic == "min" ? TileCompute::min
+                                             : TileCompute::move;
+  const bool splits = what != TileCompute::move && machine_.chip() == Chip::a3 && s.attribute("coalesce") == "elem";
   size_t turns = machine_.interrupts() ? 1 + machine_.random.below(64) : call.writes.size();
   for (; call.next < call.writes.size() && turns > 0; --turns) {
     const auto& [element, code] = call.writes[call.next];
     if (!call.held) {
-      call.held = what == Compute::move ? code : compute(what, dtype, load_code(memory, element), code);
+      call.held = what == TileCompute::move ? code : compute(what, dtype, load_code(memory, element), code);
       if (splits && machine_.interrupts() && machine_.random.below(4) == 0) return {};
     }
     store_code(memory, element, *call.held);

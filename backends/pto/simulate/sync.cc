@@ -12,10 +12,6 @@ namespace {
 
 std::string line_of(const Statement& s) { return std::string(name(s.opcode)) + " in line " + std::to_string(s.at.line); }
 
-Status fail(const Statement& s, const std::string& message) {
-  return error_at(s.at, std::string(name(s.opcode)) + ": " + message);
-}
-
 /// Does the pipe start an instruction before its previous one has finished?
 bool overlaps(Pipe pipe, Chip chip) { return pipe == Pipe::mte3 || (pipe == Pipe::v && chip != Chip::a5); }
 
@@ -36,7 +32,7 @@ Expected<std::string> Pipes::key(const Statement& s, Pipe& source, Pipe& destina
   const auto single = [](Pipe pipe) { return pipe != Pipe::none && pipe != Pipe::all; };
   const std::string text = std::string(s.attribute("src_pipe")) + " to " + std::string(s.attribute("dst_pipe"));
   if (!single(source) || !single(destination) || source == destination)
-    return fail(s, "it is from " + text + ", expected two of PIPE_S, PIPE_V, PIPE_MTE1, PIPE_MTE2 and PIPE_MTE3");
+    return statement_error(s, "it is from " + text + ", expected two of PIPE_S, PIPE_V, PIPE_MTE1, PIPE_MTE2 and PIPE_MTE3");
   return text + ", " + std::string(s.attribute("event_id"));
 }
 
@@ -45,8 +41,8 @@ Status Pipes::set(const Statement& s) {
   STREW_ASSIGN(const std::string flag, key(s, source, destination));
   const auto [place, fresh] = flags_.try_emplace(flag);
   if (!fresh)
-    return fail(s,
-                "flag " + flag + " is set already, by " + line_of(*place->second.statement) + ", expected a wait_flag between");
+    return statement_error(
+        s, "flag " + flag + " is set already, by " + line_of(*place->second.statement) + ", expected a wait_flag between");
   place->second.clock = over_[index(source)];
   place->second.clock[index(source)] = issued_[index(source)];
   place->second.statement = &s;
@@ -58,7 +54,8 @@ Status Pipes::wait(const Statement& s) {
   Pipe source{}, destination{};
   STREW_ASSIGN(const std::string flag, key(s, source, destination));
   const auto place = flags_.find(flag);
-  if (place == flags_.end()) return fail(s, "the core hangs here: nothing set flag " + flag + " before, expected a set_flag");
+  if (place == flags_.end())
+    return statement_error(s, "the core hangs here: nothing set flag " + flag + " before, expected a set_flag");
   Clock& over = over_[index(destination)];
   for (size_t p = 0; p < over.size(); ++p) over[p] = std::max(over[p], place->second.clock[p]);
   busy_[index(destination)] = std::max(busy_[index(destination)], place->second.time);
@@ -68,7 +65,8 @@ Status Pipes::wait(const Statement& s) {
 
 Status Pipes::barrier(const Statement& s) {
   const Pipe pipe = pipe_from_name(s.attribute("pipe"));
-  if (pipe == Pipe::none) return fail(s, "the pipe is " + std::string(s.attribute("pipe")) + ", expected one of a vector kernel");
+  if (pipe == Pipe::none)
+    return statement_error(s, "the pipe is " + std::string(s.attribute("pipe")) + ", expected one of a vector kernel");
   if (pipe == Pipe::all) {
     over_.fill(issued_);
     busy_.fill(time());
@@ -81,8 +79,8 @@ Status Pipes::barrier(const Statement& s) {
 Status Pipes::finish() const {
   if (flags_.empty()) return {};
   const Flag& flag = flags_.begin()->second;
-  return fail(*flag.statement,
-              "flag " + flags_.begin()->first + " is set and nobody waits for it, expected a wait_flag before the end");
+  return statement_error(
+      *flag.statement, "flag " + flags_.begin()->first + " is set and nobody waits for it, expected a wait_flag before the end");
 }
 
 bool Pipes::is_over(const Event& earlier, Pipe now) const {
@@ -94,10 +92,10 @@ Status Pipes::ordered(const Event& earlier, const Event& now, const char* did, c
   if (earlier.statement == nullptr || (earlier.pipe == now.pipe && earlier.time == now.time) || is_over(earlier, now.pipe))
     return {};
   const std::string from(name(earlier.pipe)), to(name(now.pipe));
-  return fail(*now.statement, "on " + to + " it " + does + " " + what.text() + ", which " + line_of(*earlier.statement) + " " +
-                                  did + " on " + from + ", expected " +
-                                  (from == to ? "a barrier of " + to : "set_flag and wait_flag from " + from + " to " + to) +
-                                  " between");
+  return statement_error(
+      *now.statement, "on " + to + " it " + does + " " + what.text() + ", which " + line_of(*earlier.statement) + " " + did +
+                          " on " + from + ", expected " +
+                          (from == to ? "a barrier of " + to : "set_flag and wait_flag from " + from + " to " + to) + " between");
 }
 
 Status Pipes::read(History& history, const Event& now, const Touched& what) const {
@@ -112,6 +110,10 @@ Status Pipes::write(History& history, const Event& now, const Touched& what) con
   history.write = now;
   history.reads = {};
   return {};
+}
+
+Status statement_error(const Statement& s, const std::string& message) {
+  return error_at(s.at, std::string(name(s.opcode)) + ": " + message);
 }
 
 }  // namespace strew::inline v0::pto

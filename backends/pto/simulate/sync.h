@@ -19,6 +19,9 @@
 
 namespace strew::inline v0::pto {
 
+/// What the simulation of a statement fails with: its place, its name, and the message.
+Status statement_error(const Statement& s, const std::string& message);
+
 /// One execution of an instruction: the `time`-th of its pipe.
 struct Event {
   const Statement* statement = nullptr;  ///< null: none

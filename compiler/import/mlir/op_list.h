@@ -16,6 +16,7 @@ class Translation;
 using OpHandler = Status (*)(Translation& t, mlir::Operation* op);
 
 struct OpRow {
+  static constexpr bool kIndexed = true;
   llvm::StringRef name;
   OpHandler handler;
   bool indexed = false;  ///< a scatter or gather, or an operation that is one

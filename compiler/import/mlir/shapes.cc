@@ -8,7 +8,6 @@
 #include "compiler/import/mlir/types.h"
 
 namespace strew::inline v0 {
-namespace {
 
 std::string dims_text(const std::vector<int64_t>& dims) {
   std::string text = "[";
@@ -16,6 +15,8 @@ std::string dims_text(const std::vector<int64_t>& dims) {
     text += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
   return text + (dims.size() > 16 ? ",...]" : "]");
 }
+
+namespace {
 
 Status refused(std::string message, std::string_view label) {
   return label.empty() ? invalid_argument(std::move(message)) : violated(label, std::move(message));

@@ -3,6 +3,7 @@
 
 #include <mlir/IR/Operation.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "strew/status.h"
 
 namespace strew::inline v0 {
+
+/// `[2,?,16]`, at most 16 extents.
+std::string dims_text(const std::vector<int64_t>& dims);
 
 Expected<TensorType> operand_type(mlir::Operation* op, unsigned index);
 Expected<TensorType> result_type(mlir::Operation* op, unsigned index);

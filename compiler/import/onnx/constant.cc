@@ -21,9 +21,9 @@ Constant from_list(DType dtype, const List& list, bool scalar) {
   return out;
 }
 
-Expected<Constant> to_constant(const AttributeProto& a, const Node& node) {
+Expected<Constant> constant_of_attribute(const AttributeProto& a, const Node& node) {
   const std::string& n = a.name();
-  if (n == "value") return onnx::to_constant(a.t(), node.location() + ": attribute value", node.graph().path());
+  if (n == "value") return to_constant(a.t(), node.location() + ": attribute value", node.graph().path());
   if (n == "value_float") return from_list(DType::f32, std::vector<float>{a.f()}, true);
   if (n == "value_floats") return from_list(DType::f32, a.floats(), false);
   if (n == "value_int") return from_list(DType::i64, std::vector<int64_t>{a.i()}, true);
@@ -47,7 +47,7 @@ Status import_constant(Node& node) {
   if (node.proto().attribute_size() != 1) {
     return node.error("it has " + std::to_string(node.proto().attribute_size()) + " attributes, expected one");
   }
-  STREW_ASSIGN(Constant constant, to_constant(node.proto().attribute(0), node));
+  STREW_ASSIGN(Constant constant, constant_of_attribute(node.proto().attribute(0), node));
   Value value = constant_value(node.graph().imported(), std::move(constant));
   return node.graph().define(node.proto().output(0), std::move(value), node.location() + ": output 0");
 }

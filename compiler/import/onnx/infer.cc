@@ -62,9 +62,9 @@ constexpr std::array<std::string_view, 18> kSameRank = {"Attention",     "Averag
                                                         "Split",         "Tile",          "Upsample"};
 
 /// Operators that reduce dims.
-constexpr std::array<std::string_view, 10> kReductions = {"ReduceL1",  "ReduceL2",       "ReduceLogSum", "ReduceLogSumExp",
-                                                          "ReduceMax", "ReduceMean",     "ReduceMin",    "ReduceProd",
-                                                          "ReduceSum", "ReduceSumSquare"};
+constexpr std::array<std::string_view, 10> kReducingOperators = {"ReduceL1",  "ReduceL2",       "ReduceLogSum", "ReduceLogSumExp",
+                                                                 "ReduceMax", "ReduceMean",     "ReduceMin",    "ReduceProd",
+                                                                 "ReduceSum", "ReduceSumSquare"};
 
 template <size_t kCount>
 bool contains(const std::array<std::string_view, kCount>& list, const std::string& name) {
@@ -201,7 +201,7 @@ std::optional<TensorType> inferred_type(const Node& node, int output) {
   const std::optional<TensorType> a = input_type(node, 0), b = input_type(node, 1);
   if (!a) return std::nullopt;
   if (output == 0 && contains(kSameType, op)) return a;
-  if (contains(kReductions, op)) return reduced_type(node, *a);
+  if (contains(kReducingOperators, op)) return reduced_type(node, *a);
   if (op == "Einsum") return einsum_type(node, a->dtype);
   if (op == "MatMul" && b) return product_type(*a, *b);
   if (op == "Gemm" && b) return gemm_type(node, *a, *b);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMaxTerms = 8, kMaxFactors = 4;
 constexpr int kMaxWeight = 200;
-constexpr size_t kMaxText = 200;
+constexpr size_t kMaxShownText = 200;
 
 constexpr uint32_t bit(SymbolKind kind) { return uint32_t{1} << static_cast<uint32_t>(kind); }
 
@@ -220,7 +220,7 @@ std::string Scalars::text(const Poly& poly) const {
     for (const SymbolId id : term.factors) one += (one.empty() ? "" : " * ") + (*this)[id].name;
     out += (out.empty() ? "" : " + ") + one;
   }
-  return out.size() > kMaxText ? out.substr(0, kMaxText) + "..." : out;
+  return out.size() > kMaxShownText ? out.substr(0, kMaxShownText) + "..." : out;
 }
 
 uint32_t Scalars::kinds(const Poly& poly) const {

@@ -9,13 +9,12 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr bool kIndexed = true;
-constexpr std::array kRows{
-    OpRow{"stablehlo.scatter", import_scatter, kIndexed},
-    OpRow{"stablehlo.gather", import_gather, kIndexed},
-    OpRow{"stablehlo.dynamic_gather", import_dynamic_gather, kIndexed},
-    OpRow{"stablehlo.dynamic_slice", import_dynamic_slice, kIndexed},
-    OpRow{"stablehlo.dynamic_update_slice", import_dynamic_update_slice, kIndexed},
+constexpr std::array kStablehloOps{
+    OpRow{"stablehlo.scatter", import_scatter, OpRow::kIndexed},
+    OpRow{"stablehlo.gather", import_gather, OpRow::kIndexed},
+    OpRow{"stablehlo.dynamic_gather", import_dynamic_gather, OpRow::kIndexed},
+    OpRow{"stablehlo.dynamic_slice", import_dynamic_slice, OpRow::kIndexed},
+    OpRow{"stablehlo.dynamic_update_slice", import_dynamic_update_slice, OpRow::kIndexed},
     OpRow{"stablehlo.constant", import_constant},
     OpRow{"stablehlo.custom_call", import_custom_call},
     OpRow{"stablehlo.iota", import_iota},
@@ -42,14 +41,14 @@ constexpr std::array kRows{
 
 const OpRow* find_stablehlo_op(llvm::StringRef name) {
   static constexpr OpRow kElementwise{"", import_elementwise};
-  for (const OpRow& row : kRows)
+  for (const OpRow& row : kStablehloOps)
     if (row.name == name) return &row;
   return is_scalar_op(name) ? &kElementwise : nullptr;
 }
 
 std::vector<std::string> stablehlo_operations() {
   std::vector<std::string> out{"func.call"};  // the row that all dialects share (compiler/import/mlir/op_list.cc)
-  for (const OpRow& row : kRows) out.push_back(row.name.str());
+  for (const OpRow& row : kStablehloOps) out.push_back(row.name.str());
   for (std::string& name : scalar_operations()) out.push_back(std::move(name));
   return out;
 }

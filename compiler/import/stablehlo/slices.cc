@@ -51,7 +51,7 @@ int add_stack(Translation& t, mlir::Operation* op, unsigned first, const TensorT
   return t.add_value(std::move(stack));
 }
 
-Status check_counts(mlir::Operation* op, unsigned least_operands) {
+Status check_least_counts(mlir::Operation* op, unsigned least_operands) {
   if (op->getNumOperands() >= least_operands && op->getNumResults() == 1 && op->getNumRegions() == 0) return {};
   return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected at least {}, 1 and 0",
                                       op->getNumOperands(), op->getNumResults(), op->getNumRegions(), least_operands));
@@ -69,7 +69,7 @@ Status fits(const std::vector<int64_t>& window, const std::vector<int64_t>& dims
 Status read_slice(mlir::Operation* op, Gather& gather) {
   const Attributes attributes(op);
   STREW_TRY(attributes.only({"slice_sizes"}));
-  STREW_TRY(check_counts(op, 1));
+  STREW_TRY(check_least_counts(op, 1));
   STREW_ASSIGN(gather.operand, operand_type(op, 0));
   STREW_ASSIGN(gather.result, result_type(op, 0));
   STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "result", "dynamic_slice_c1"));
@@ -88,7 +88,7 @@ Status read_slice(mlir::Operation* op, Gather& gather) {
 
 Status read_update_slice(mlir::Operation* op, Scatter& scatter) {
   STREW_TRY(Attributes(op).only({}));
-  STREW_TRY(check_counts(op, 2));
+  STREW_TRY(check_least_counts(op, 2));
   STREW_ASSIGN(TensorType operand, operand_type(op, 0));
   STREW_ASSIGN(const TensorType update, operand_type(op, 1));
   STREW_ASSIGN(TensorType result, result_type(op, 0));

@@ -33,81 +33,81 @@ enum class Form : uint8_t {
   cmpi,
   cmpf,
 };
-struct Row {
+struct ScalarOpRow {
   llvm::StringRef name;
   ExprOp op;
   Form form = Form::plain;
 };
-constexpr std::array kRows{
-    Row{"arith.addf", ExprOp::add},
-    Row{"arith.addi", ExprOp::add},
-    Row{"arith.subf", ExprOp::sub},
-    Row{"arith.subi", ExprOp::sub},
-    Row{"arith.mulf", ExprOp::mul},
-    Row{"arith.muli", ExprOp::mul},
-    Row{"arith.divf", ExprOp::div},
-    Row{"arith.divsi", ExprOp::div},
-    Row{"arith.divui", ExprOp::div, Form::as_unsigned},
-    Row{"arith.remf", ExprOp::rem},
-    Row{"arith.remsi", ExprOp::rem},
-    Row{"arith.remui", ExprOp::rem, Form::as_unsigned},
-    Row{"arith.maximumf", ExprOp::max},
-    Row{"arith.minimumf", ExprOp::min},
-    Row{"arith.maxnumf", ExprOp::max, Form::number},
-    Row{"arith.minnumf", ExprOp::min, Form::number},
-    Row{"arith.maxsi", ExprOp::max},
-    Row{"arith.minsi", ExprOp::min},
-    Row{"arith.maxui", ExprOp::max, Form::as_unsigned},
-    Row{"arith.minui", ExprOp::min, Form::as_unsigned},
-    Row{"arith.andi", ExprOp::bit_and},
-    Row{"arith.ori", ExprOp::bit_or},
-    Row{"arith.xori", ExprOp::bit_xor},
-    Row{"arith.shli", ExprOp::shift_left},
-    Row{"arith.shrsi", ExprOp::shift_right_arithmetic},
-    Row{"arith.shrui", ExprOp::shift_right_logical},
-    Row{"arith.negf", ExprOp::neg},
-    Row{"arith.select", ExprOp::select},
-    Row{"arith.bitcast", ExprOp::bitcast},
-    Row{"arith.cmpi", ExprOp::eq, Form::cmpi},
-    Row{"arith.cmpf", ExprOp::eq, Form::cmpf},
-    Row{"arith.extf", ExprOp::convert, Form::convert},
-    Row{"arith.truncf", ExprOp::convert, Form::convert},
-    Row{"arith.extsi", ExprOp::convert, Form::convert},
-    Row{"arith.trunci", ExprOp::convert, Form::convert},
-    Row{"arith.sitofp", ExprOp::convert, Form::convert},
-    Row{"arith.fptosi", ExprOp::convert, Form::convert},
-    Row{"arith.index_cast", ExprOp::convert, Form::convert},
-    Row{"arith.extui", ExprOp::convert, Form::from_unsigned},
-    Row{"arith.uitofp", ExprOp::convert, Form::from_unsigned},
-    Row{"arith.index_castui", ExprOp::convert, Form::from_unsigned},
-    Row{"arith.fptoui", ExprOp::convert, Form::to_unsigned},
-    Row{"math.absf", ExprOp::abs},
-    Row{"math.absi", ExprOp::abs},
-    Row{"math.atan2", ExprOp::atan2},
-    Row{"math.cbrt", ExprOp::cbrt},
-    Row{"math.ceil", ExprOp::ceil},
-    Row{"math.cos", ExprOp::cos},
-    Row{"math.erf", ExprOp::erf},
-    Row{"math.exp", ExprOp::exp},
-    Row{"math.exp2", ExprOp::exp2},
-    Row{"math.expm1", ExprOp::expm1},
-    Row{"math.floor", ExprOp::floor},
-    Row{"math.log", ExprOp::log},
-    Row{"math.log1p", ExprOp::log1p},
-    Row{"math.log2", ExprOp::log2},
-    Row{"math.powf", ExprOp::pow},
-    Row{"math.round", ExprOp::round_half_away},
-    Row{"math.roundeven", ExprOp::round_half_even},
-    Row{"math.rsqrt", ExprOp::rsqrt},
-    Row{"math.sin", ExprOp::sin},
-    Row{"math.sqrt", ExprOp::sqrt},
-    Row{"math.tan", ExprOp::tan},
-    Row{"math.tanh", ExprOp::tanh},
-    Row{"math.trunc", ExprOp::trunc},
+constexpr std::array kScalarOps{
+    ScalarOpRow{"arith.addf", ExprOp::add},
+    ScalarOpRow{"arith.addi", ExprOp::add},
+    ScalarOpRow{"arith.subf", ExprOp::sub},
+    ScalarOpRow{"arith.subi", ExprOp::sub},
+    ScalarOpRow{"arith.mulf", ExprOp::mul},
+    ScalarOpRow{"arith.muli", ExprOp::mul},
+    ScalarOpRow{"arith.divf", ExprOp::div},
+    ScalarOpRow{"arith.divsi", ExprOp::div},
+    ScalarOpRow{"arith.divui", ExprOp::div, Form::as_unsigned},
+    ScalarOpRow{"arith.remf", ExprOp::rem},
+    ScalarOpRow{"arith.remsi", ExprOp::rem},
+    ScalarOpRow{"arith.remui", ExprOp::rem, Form::as_unsigned},
+    ScalarOpRow{"arith.maximumf", ExprOp::max},
+    ScalarOpRow{"arith.minimumf", ExprOp::min},
+    ScalarOpRow{"arith.maxnumf", ExprOp::max, Form::number},
+    ScalarOpRow{"arith.minnumf", ExprOp::min, Form::number},
+    ScalarOpRow{"arith.maxsi", ExprOp::max},
+    ScalarOpRow{"arith.minsi", ExprOp::min},
+    ScalarOpRow{"arith.maxui", ExprOp::max, Form::as_unsigned},
+    ScalarOpRow{"arith.minui", ExprOp::min, Form::as_unsigned},
+    ScalarOpRow{"arith.andi", ExprOp::bit_and},
+    ScalarOpRow{"arith.ori", ExprOp::bit_or},
+    ScalarOpRow{"arith.xori", ExprOp::bit_xor},
+    ScalarOpRow{"arith.shli", ExprOp::shift_left},
+    ScalarOpRow{"arith.shrsi", ExprOp::shift_right_arithmetic},
+    ScalarOpRow{"arith.shrui", ExprOp::shift_right_logical},
+    ScalarOpRow{"arith.negf", ExprOp::neg},
+    ScalarOpRow{"arith.select", ExprOp::select},
+    ScalarOpRow{"arith.bitcast", ExprOp::bitcast},
+    ScalarOpRow{"arith.cmpi", ExprOp::eq, Form::cmpi},
+    ScalarOpRow{"arith.cmpf", ExprOp::eq, Form::cmpf},
+    ScalarOpRow{"arith.extf", ExprOp::convert, Form::convert},
+    ScalarOpRow{"arith.truncf", ExprOp::convert, Form::convert},
+    ScalarOpRow{"arith.extsi", ExprOp::convert, Form::convert},
+    ScalarOpRow{"arith.trunci", ExprOp::convert, Form::convert},
+    ScalarOpRow{"arith.sitofp", ExprOp::convert, Form::convert},
+    ScalarOpRow{"arith.fptosi", ExprOp::convert, Form::convert},
+    ScalarOpRow{"arith.index_cast", ExprOp::convert, Form::convert},
+    ScalarOpRow{"arith.extui", ExprOp::convert, Form::from_unsigned},
+    ScalarOpRow{"arith.uitofp", ExprOp::convert, Form::from_unsigned},
+    ScalarOpRow{"arith.index_castui", ExprOp::convert, Form::from_unsigned},
+    ScalarOpRow{"arith.fptoui", ExprOp::convert, Form::to_unsigned},
+    ScalarOpRow{"math.absf", ExprOp::abs},
+    ScalarOpRow{"math.absi", ExprOp::abs},
+    ScalarOpRow{"math.atan2", ExprOp::atan2},
+    ScalarOpRow{"math.cbrt", ExprOp::cbrt},
+    ScalarOpRow{"math.ceil", ExprOp::ceil},
+    ScalarOpRow{"math.cos", ExprOp::cos},
+    ScalarOpRow{"math.erf", ExprOp::erf},
+    ScalarOpRow{"math.exp", ExprOp::exp},
+    ScalarOpRow{"math.exp2", ExprOp::exp2},
+    ScalarOpRow{"math.expm1", ExprOp::expm1},
+    ScalarOpRow{"math.floor", ExprOp::floor},
+    ScalarOpRow{"math.log", ExprOp::log},
+    ScalarOpRow{"math.log1p", ExprOp::log1p},
+    ScalarOpRow{"math.log2", ExprOp::log2},
+    ScalarOpRow{"math.powf", ExprOp::pow},
+    ScalarOpRow{"math.round", ExprOp::round_half_away},
+    ScalarOpRow{"math.roundeven", ExprOp::round_half_even},
+    ScalarOpRow{"math.rsqrt", ExprOp::rsqrt},
+    ScalarOpRow{"math.sin", ExprOp::sin},
+    ScalarOpRow{"math.sqrt", ExprOp::sqrt},
+    ScalarOpRow{"math.tan", ExprOp::tan},
+    ScalarOpRow{"math.tanh", ExprOp::tanh},
+    ScalarOpRow{"math.trunc", ExprOp::trunc},
 };
 
-std::optional<Row> row_of(llvm::StringRef name) {
-  for (const Row& row : kRows)
+std::optional<ScalarOpRow> row_of(llvm::StringRef name) {
+  for (const ScalarOpRow& row : kScalarOps)
     if (row.name == name) return row;
   return std::nullopt;
 }
@@ -133,7 +133,7 @@ class Appender {
  public:
   Appender(mlir::Operation* op, Expr& expr, DType result) : op_(op), expr_(expr), result_(result) {}
 
-  Expected<int32_t> run(const Row& row, std::vector<int32_t> args) {
+  Expected<int32_t> run(const ScalarOpRow& row, std::vector<int32_t> args) {
     const bool on_bool = dtype(args[0]) == DType::boolean;
     switch (row.form) {
       case Form::plain:
@@ -180,7 +180,7 @@ class Appender {
   int32_t inverted(int32_t node) { return add(ExprOp::bit_not, DType::boolean, {node}); }
   int32_t truth(ExprOp op, int32_t a, int32_t b) { return add(op, DType::boolean, {a, b}); }
 
-  Expected<int32_t> plain(const Row& row, std::vector<int32_t> args, bool on_bool) {
+  Expected<int32_t> plain(const ScalarOpRow& row, std::vector<int32_t> args, bool on_bool) {
     ExprOp op = row.op;
     if (on_bool && row.name.starts_with("arith.") && op != ExprOp::select) {
       if (op == ExprOp::add || op == ExprOp::sub)
@@ -200,7 +200,7 @@ class Appender {
     return add(ExprOp::select, result_, {truth(ExprOp::ne, a, a), b, b_lost});
   }
 
-  Expected<int32_t> convert(const Row& row, int32_t arg, bool on_bool) {
+  Expected<int32_t> convert(const ScalarOpRow& row, int32_t arg, bool on_bool) {
     if (op_->getAttr("roundingmode")) return invalid_argument("attribute 'roundingmode', expected none (to nearest even)");
     if (dtype(arg) == result_) return arg;
     const bool arith = row.name.starts_with("arith.");
@@ -311,8 +311,8 @@ Status same_shape(mlir::Operation* op) {
   return {};
 }
 
-Status read_elementwise(mlir::Operation* op, Compute& compute) {
-  const std::optional<Row> row = row_of(op->getName().getStringRef());
+Status read_scalar_op(mlir::Operation* op, Compute& compute) {
+  const std::optional<ScalarOpRow> row = row_of(op->getName().getStringRef());
   if (!row) return internal_error("no elementwise operation");
   const int arity = row->form == Form::cmpi || row->form == Form::cmpf ? 2 : info(row->op).arity;
   const unsigned operands = op->getNumOperands();
@@ -342,13 +342,13 @@ bool is_arith(llvm::StringRef name) { return row_of(name).has_value(); }
 
 std::vector<std::string> arith_operations() {
   std::vector<std::string> out;
-  for (const Row& row : kRows) out.push_back(row.name.str());
+  for (const ScalarOpRow& row : kScalarOps) out.push_back(row.name.str());
   return out;
 }
 
 Status import_arith(Translation& t, mlir::Operation* op) {
   Compute compute;
-  STREW_TRY(t.parsed.at(op, read_elementwise(op, compute)));
+  STREW_TRY(t.parsed.at(op, read_scalar_op(op, compute)));
   return t.add_compute(op, std::move(compute));
 }
 

@@ -14,6 +14,7 @@
 #include <numeric>
 
 #include "compiler/import/mlir/attributes.h"
+#include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/tensor/forms.h"
@@ -32,13 +33,6 @@ struct Access {
   bool unique = false;
   bool rfc = false;
 };
-
-std::string dims_text(const std::vector<int64_t>& dims) {
-  std::string text = "[";
-  for (size_t i = 0; i < dims.size() && i < 16; ++i)
-    text += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
-  return text + (dims.size() > 16 ? ",...]" : "]");
-}
 
 bool contains(const std::vector<int64_t>& sorted, int64_t d) { return std::binary_search(sorted.begin(), sorted.end(), d); }
 
@@ -77,7 +71,7 @@ Status infer_dims(Access& a) {
                                       a.dims_name, a.small_name, dims_text(a.small.dims), k, rank, a.dims_name));
 }
 
-Status check_dims(const Access& a) {
+Status check_access_dims(const Access& a) {
   const int64_t rank = a.indexed.rank();
   const std::string is = fmt::format("{} is {}", a.dims_name, dims_text(a.dims));
   if (a.dims.empty()) return invalid_argument(a.dims_name + " must be non-empty");
@@ -145,7 +139,7 @@ Status read_access(mlir::Operation* op, mlir::Type indexed, mlir::Type indices, 
   } else {
     STREW_TRY(infer_dims(a));
   }
-  STREW_TRY(check_dims(a));
+  STREW_TRY(check_access_dims(a));
   return check_small(a);
 }
 

@@ -7,10 +7,9 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr bool kIndexed = true;
-constexpr std::array kRows{
-    OpRow{"tensor.gather", import_tensor_gather, kIndexed},
-    OpRow{"tensor.scatter", import_tensor_scatter, kIndexed},
+constexpr std::array kTensorOps{
+    OpRow{"tensor.gather", import_tensor_gather, OpRow::kIndexed},
+    OpRow{"tensor.scatter", import_tensor_scatter, OpRow::kIndexed},
     OpRow{"arith.constant", import_constant},
     OpRow{"tensor.cast", import_cast},
     OpRow{"tensor.dim", import_dim},
@@ -29,14 +28,14 @@ constexpr std::array kRows{
 
 const OpRow* find_tensor_op(llvm::StringRef name) {
   static constexpr OpRow kElementwise{"", import_arith};
-  for (const OpRow& row : kRows)
+  for (const OpRow& row : kTensorOps)
     if (row.name == name) return &row;
   return is_arith(name) ? &kElementwise : nullptr;
 }
 
 std::vector<std::string> tensor_operations() {
   std::vector<std::string> out = arith_operations();
-  for (const OpRow& row : kRows) out.push_back(row.name.str());
+  for (const OpRow& row : kTensorOps) out.push_back(row.name.str());
   return out;
 }
 

@@ -13,59 +13,59 @@ namespace {
 
 using Builtin = schema::BuiltinOperator;
 
-struct Row {
+struct OperatorRow {
   std::string_view name;
   Builtin code;
   ExprOp op;
 };
 constexpr std::array kUnary{
-    Row{"ABS", Builtin::ABS, ExprOp::abs},
-    Row{"CEIL", Builtin::CEIL, ExprOp::ceil},
-    Row{"COS", Builtin::COS, ExprOp::cos},
-    Row{"EXP", Builtin::EXP, ExprOp::exp},
-    Row{"FLOOR", Builtin::FLOOR, ExprOp::floor},
-    Row{"LOG", Builtin::LOG, ExprOp::log},
-    Row{"LOGICAL_NOT", Builtin::LOGICAL_NOT, ExprOp::bit_not},
-    Row{"LOGISTIC", Builtin::LOGISTIC, ExprOp::logistic},
-    Row{"NEG", Builtin::NEG, ExprOp::neg},
-    Row{"ROUND", Builtin::ROUND, ExprOp::round_half_even},
-    Row{"RSQRT", Builtin::RSQRT, ExprOp::rsqrt},
-    Row{"SIGN", Builtin::SIGN, ExprOp::sign},
-    Row{"SIN", Builtin::SIN, ExprOp::sin},
-    Row{"SQRT", Builtin::SQRT, ExprOp::sqrt},
-    Row{"TANH", Builtin::TANH, ExprOp::tanh},
-    Row{"STABLEHLO_ABS", Builtin::STABLEHLO_ABS, ExprOp::abs},
-    Row{"STABLEHLO_NEGATE", Builtin::STABLEHLO_NEGATE, ExprOp::neg},
+    OperatorRow{"ABS", Builtin::ABS, ExprOp::abs},
+    OperatorRow{"CEIL", Builtin::CEIL, ExprOp::ceil},
+    OperatorRow{"COS", Builtin::COS, ExprOp::cos},
+    OperatorRow{"EXP", Builtin::EXP, ExprOp::exp},
+    OperatorRow{"FLOOR", Builtin::FLOOR, ExprOp::floor},
+    OperatorRow{"LOG", Builtin::LOG, ExprOp::log},
+    OperatorRow{"LOGICAL_NOT", Builtin::LOGICAL_NOT, ExprOp::bit_not},
+    OperatorRow{"LOGISTIC", Builtin::LOGISTIC, ExprOp::logistic},
+    OperatorRow{"NEG", Builtin::NEG, ExprOp::neg},
+    OperatorRow{"ROUND", Builtin::ROUND, ExprOp::round_half_even},
+    OperatorRow{"RSQRT", Builtin::RSQRT, ExprOp::rsqrt},
+    OperatorRow{"SIGN", Builtin::SIGN, ExprOp::sign},
+    OperatorRow{"SIN", Builtin::SIN, ExprOp::sin},
+    OperatorRow{"SQRT", Builtin::SQRT, ExprOp::sqrt},
+    OperatorRow{"TANH", Builtin::TANH, ExprOp::tanh},
+    OperatorRow{"STABLEHLO_ABS", Builtin::STABLEHLO_ABS, ExprOp::abs},
+    OperatorRow{"STABLEHLO_NEGATE", Builtin::STABLEHLO_NEGATE, ExprOp::neg},
 };
 constexpr std::array kBinary{
-    Row{"ADD", Builtin::ADD, ExprOp::add},
-    Row{"DIV", Builtin::DIV, ExprOp::div},
-    Row{"MUL", Builtin::MUL, ExprOp::mul},
-    Row{"SUB", Builtin::SUB, ExprOp::sub},
-    Row{"EQUAL", Builtin::EQUAL, ExprOp::eq},
-    Row{"GREATER", Builtin::GREATER, ExprOp::gt},
-    Row{"GREATER_EQUAL", Builtin::GREATER_EQUAL, ExprOp::ge},
-    Row{"LESS", Builtin::LESS, ExprOp::lt},
-    Row{"LESS_EQUAL", Builtin::LESS_EQUAL, ExprOp::le},
-    Row{"NOT_EQUAL", Builtin::NOT_EQUAL, ExprOp::ne},
-    Row{"LOGICAL_AND", Builtin::LOGICAL_AND, ExprOp::bit_and},
-    Row{"LOGICAL_OR", Builtin::LOGICAL_OR, ExprOp::bit_or},
-    Row{"MAXIMUM", Builtin::MAXIMUM, ExprOp::max},
-    Row{"MINIMUM", Builtin::MINIMUM, ExprOp::min},
-    Row{"BITWISE_XOR", Builtin::BITWISE_XOR, ExprOp::bit_xor},
-    Row{"STABLEHLO_ADD", Builtin::STABLEHLO_ADD, ExprOp::add},
-    Row{"STABLEHLO_AND", Builtin::STABLEHLO_AND, ExprOp::bit_and},
-    Row{"STABLEHLO_DIVIDE", Builtin::STABLEHLO_DIVIDE, ExprOp::div},
-    Row{"STABLEHLO_MAXIMUM", Builtin::STABLEHLO_MAXIMUM, ExprOp::max},
-    Row{"STABLEHLO_MINIMUM", Builtin::STABLEHLO_MINIMUM, ExprOp::min},
-    Row{"STABLEHLO_MULTIPLY", Builtin::STABLEHLO_MULTIPLY, ExprOp::mul},
-    Row{"STABLEHLO_OR", Builtin::STABLEHLO_OR, ExprOp::bit_or},
-    Row{"STABLEHLO_REMAINDER", Builtin::STABLEHLO_REMAINDER, ExprOp::rem},
-    Row{"STABLEHLO_SUBTRACT", Builtin::STABLEHLO_SUBTRACT, ExprOp::sub},
+    OperatorRow{"ADD", Builtin::ADD, ExprOp::add},
+    OperatorRow{"DIV", Builtin::DIV, ExprOp::div},
+    OperatorRow{"MUL", Builtin::MUL, ExprOp::mul},
+    OperatorRow{"SUB", Builtin::SUB, ExprOp::sub},
+    OperatorRow{"EQUAL", Builtin::EQUAL, ExprOp::eq},
+    OperatorRow{"GREATER", Builtin::GREATER, ExprOp::gt},
+    OperatorRow{"GREATER_EQUAL", Builtin::GREATER_EQUAL, ExprOp::ge},
+    OperatorRow{"LESS", Builtin::LESS, ExprOp::lt},
+    OperatorRow{"LESS_EQUAL", Builtin::LESS_EQUAL, ExprOp::le},
+    OperatorRow{"NOT_EQUAL", Builtin::NOT_EQUAL, ExprOp::ne},
+    OperatorRow{"LOGICAL_AND", Builtin::LOGICAL_AND, ExprOp::bit_and},
+    OperatorRow{"LOGICAL_OR", Builtin::LOGICAL_OR, ExprOp::bit_or},
+    OperatorRow{"MAXIMUM", Builtin::MAXIMUM, ExprOp::max},
+    OperatorRow{"MINIMUM", Builtin::MINIMUM, ExprOp::min},
+    OperatorRow{"BITWISE_XOR", Builtin::BITWISE_XOR, ExprOp::bit_xor},
+    OperatorRow{"STABLEHLO_ADD", Builtin::STABLEHLO_ADD, ExprOp::add},
+    OperatorRow{"STABLEHLO_AND", Builtin::STABLEHLO_AND, ExprOp::bit_and},
+    OperatorRow{"STABLEHLO_DIVIDE", Builtin::STABLEHLO_DIVIDE, ExprOp::div},
+    OperatorRow{"STABLEHLO_MAXIMUM", Builtin::STABLEHLO_MAXIMUM, ExprOp::max},
+    OperatorRow{"STABLEHLO_MINIMUM", Builtin::STABLEHLO_MINIMUM, ExprOp::min},
+    OperatorRow{"STABLEHLO_MULTIPLY", Builtin::STABLEHLO_MULTIPLY, ExprOp::mul},
+    OperatorRow{"STABLEHLO_OR", Builtin::STABLEHLO_OR, ExprOp::bit_or},
+    OperatorRow{"STABLEHLO_REMAINDER", Builtin::STABLEHLO_REMAINDER, ExprOp::rem},
+    OperatorRow{"STABLEHLO_SUBTRACT", Builtin::STABLEHLO_SUBTRACT, ExprOp::sub},
 };
 
 template <size_t N>
-ExprOp op_of(const std::array<Row, N>& rows, Builtin code) {
+ExprOp op_of(const std::array<OperatorRow, N>& rows, Builtin code) {
   size_t at = 0;
   while (rows[at].code != code) ++at;
   return rows[at].op;
@@ -271,8 +271,8 @@ const std::vector<Operator>& elementwise_operators() {
         {"STABLEHLO_CONVERT", Builtin::STABLEHLO_CONVERT, import_cast},
         {"STABLEHLO_SELECT", Builtin::STABLEHLO_SELECT, import_select},
     };
-    for (const Row& row : kUnary) all.emplace_back(row.name, row.code, import_unary);
-    for (const Row& row : kBinary) all.emplace_back(row.name, row.code, import_binary);
+    for (const OperatorRow& row : kUnary) all.emplace_back(row.name, row.code, import_unary);
+    for (const OperatorRow& row : kBinary) all.emplace_back(row.name, row.code, import_binary);
     return all;
   }());
   return list;

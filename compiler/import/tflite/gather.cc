@@ -8,18 +8,18 @@
 namespace strew::inline v0::tflite {
 namespace {
 
-struct Options {
+struct GatherAxes {
   int64_t axis = 0, batch_dims = 0;
 };
 
-Expected<Options> read_options(const Node& node) {
-  if (node.op().builtin_options() == nullptr) return Options{};
+Expected<GatherAxes> read_axes(const Node& node) {
+  if (node.op().builtin_options() == nullptr) return GatherAxes{};
   const schema::GatherOptions* given = node.op().builtin_options_as_GatherOptions();
   if (given == nullptr) {
     return node.error("its options are number " + std::to_string(static_cast<int>(node.op().builtin_options_type())) +
                       ", expected GatherOptions (23)");
   }
-  return Options{given->axis(), given->batch_dims()};
+  return GatherAxes{given->axis(), given->batch_dims()};
 }
 
 Status add(Node& node, const GatherBuilder& builder, int operand, int indices) {
@@ -30,7 +30,7 @@ Status add(Node& node, const GatherBuilder& builder, int operand, int indices) {
 
 Status import_gather(Node& node) {
   STREW_TRY(node.check_signature(2, 1));
-  STREW_ASSIGN(Options options, read_options(node));
+  STREW_ASSIGN(GatherAxes options, read_axes(node));
   STREW_ASSIGN(const int operand, node.input(0, "params"));
   STREW_ASSIGN(const int indices, node.input(1, "indices"));
   if (options.batch_dims < 0) {

@@ -14,11 +14,11 @@ namespace {
 
 using Builtin = schema::BuiltinOperator;
 
-struct Row {
+struct CombinerRow {
   Builtin op;
   CombinerKind kind;
 };
-constexpr Row kCombiners[] = {
+constexpr CombinerRow kCombiners[] = {
     {Builtin::STABLEHLO_ADD, CombinerKind::add},
     {Builtin::STABLEHLO_MULTIPLY, CombinerKind::mul},
     {Builtin::STABLEHLO_MAXIMUM, CombinerKind::max},
@@ -48,7 +48,7 @@ Expected<CombinerKind> combiner_of(const Node& node, const schema::Operator& op,
                                    const std::vector<int32_t>& inputs, int32_t output) {
   STREW_ASSIGN(const std::string name, operator_name(node.graph().model(), op, node.location() + ": " + what));
   const auto code = static_cast<Builtin>(operator_code(*node.graph().model().operator_codes()->Get(op.opcode_index())));
-  for (const Row& row : kCombiners) {
+  for (const CombinerRow& row : kCombiners) {
     if (row.op != code) continue;
     const std::vector<int32_t> read = numbers(op.inputs()), swapped = {inputs[1], inputs[0]};
     const bool commutes = find_combiner(row.kind)->commutes;
@@ -64,7 +64,8 @@ Expected<CombinerKind> combiner_of(const Node& node, const schema::Operator& op,
     return row.kind;
   }
   std::string known;
-  for (const Row& row : kCombiners) known += (known.empty() ? "" : ", ") + std::string(schema::EnumNameBuiltinOperator(row.op));
+  for (const CombinerRow& row : kCombiners)
+    known += (known.empty() ? "" : ", ") + std::string(schema::EnumNameBuiltinOperator(row.op));
   return Status(Code::unsupported, node.location() + ": " + what + " (" + name + ") is no combiner, expected one of: " + known);
 }
 

@@ -19,11 +19,11 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "buffers are little-endian and copied as they are");
 
-struct Row {
+struct ElementTypeRow {
   schema::ElementType type;
   DType dtype;
 };
-constexpr Row kElementTypes[] = {
+constexpr ElementTypeRow kElementTypes[] = {
     {schema::ElementType::FLOAT32, DType::f32},
     {schema::ElementType::FLOAT16, DType::f16},
     {schema::ElementType::INT32, DType::i32},
@@ -48,7 +48,7 @@ constexpr Row kElementTypes[] = {
 };
 
 Expected<DType> element_type(schema::ElementType type, const std::string& what) {
-  for (const Row& row : kElementTypes) {
+  for (const ElementTypeRow& row : kElementTypes) {
     if (row.type == type) return row.dtype;
   }
   const std::string name = schema::EnumNameElementType(type);

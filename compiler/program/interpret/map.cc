@@ -24,7 +24,7 @@ Expected<std::vector<int64_t>> result_dims(const Compute& compute, const std::ve
 }
 
 void map_scalars(const Expr& function, const std::vector<const Tensor*>& arguments, Tensor& result) {
-  evaluate::ExprEvaluator evaluator(function);
+  scalar_eval::ExprEvaluator evaluator(function);
   std::vector<Scalar> values(arguments.size());
   for (size_t a = 0; a < arguments.size(); ++a)
     if (result.elements() > 0 && arguments[a]->dims.empty())

@@ -31,7 +31,7 @@ Expected<std::vector<Tensor>> interpret_reduce(const Compute& compute, const std
     for (int64_t e = 0, count = result.elements(); e < count; ++e) store_element(result.dtype, result.data.data(), e, initial);
     results.push_back(std::move(result));
   }
-  evaluate::ExprEvaluator evaluator(compute.function);
+  scalar_eval::ExprEvaluator evaluator(compute.function);
   std::vector<Scalar> current(n), element(n);
   std::vector<int64_t> at(rank, 0);
   int64_t to = 0;

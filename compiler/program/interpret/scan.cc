@@ -15,7 +15,7 @@ Expected<Tensor> interpret_scan(const Compute& compute, const std::vector<const 
   const int64_t extent = from.dims[along];
   const int64_t stride = contiguous_strides(from.dims)[along];
   const int64_t lines = extent == 0 ? 0 : from.elements() / extent;
-  evaluate::ExprEvaluator evaluator(compute.function);
+  scalar_eval::ExprEvaluator evaluator(compute.function);
   const Scalar initial = load_element(arguments[1]->dtype, arguments[1]->data.data(), 0);
   std::vector<Scalar> current(1), element(1);
   for (int64_t line = 0; line < lines; ++line) {
