@@ -1,5 +1,5 @@
 # Compiler and linker settings that hold for every target, and helpers: strew_glob, strew_exports_api, strew_protobuf, strew_flatbuffers, strew_needs_modules,
-# strew_looks_beside, strew_converts_openly.
+# strew_looks_beside, strew_converts_openly, strew_unites.
 include(GNUInstallDirs)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)
@@ -63,12 +63,23 @@ function(strew_calls_kernels)
   endif()
 endfunction()
 
-# strew_converts_openly(FILE...): sources in which a number that is narrowed, cut to an integer or given another sign without a cast is an error of
+# strew_converts_openly(target): in its sources, a number that is narrowed, cut to an integer or given another sign without a cast is an error of
 # the build: a count of bytes that lost its upper half is a small number that passes the checks behind it. Only with g++, so that every version of
 # clang, whose warnings of these names say more, builds strew.
-function(strew_converts_openly)
+function(strew_converts_openly target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -Werror=conversion -Werror=float-conversion -Werror=sign-conversion)
+    target_compile_options(${target} PRIVATE -Werror=conversion -Werror=float-conversion -Werror=sign-conversion)
+  endif()
+endfunction()
+
+# strew_unites(target files): compiles so many sources of the target as one, which reads the headers that they share once. Sources with options or
+# definitions of their own stay alone. The sources of a target share one namespace, so their anonymous namespaces do, too: two files cannot give one
+# name to two things. They include what they use all the same: clang-tidy compiles each of them alone.
+function(strew_unites target files)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${STREW_UNITY} UNITY_BUILD_BATCH_SIZE ${files})
+  if(STREW_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # g++ takes a source that is included for a header, in which a class with a member from an anonymous namespace is a mistake.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
 endfunction()
 
@@ -95,7 +106,7 @@ endfunction()
 # what they use all the same: clang-tidy compiles them without it. ccache needs the option, and CCACHE_SLOPPINESS, which ./dev sets.
 function(strew_precompile target header)
   target_precompile_headers(${target} PRIVATE ${header})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     # g++ 12 takes the standard library's headers for ours when they come precompiled, and then warns of std::string's own code.
     target_compile_options(${target} PRIVATE -fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
                            -Wno-stringop-overread)

@@ -105,7 +105,13 @@ def self_test():
             assert f"stands {count} times" in str(trouble), trouble
         else:
             raise AssertionError(f"'{old}' was taken for an anchor")
+    assert united_files('/* generated */\n#include "/a/b.cc"\n\n#include "/a/c.cc"\n') == ["/a/b.cc", "/a/c.cc"]
     assert len(check_anchors(sources, [Bug("x", "h();", ""), Bug("x", "h();", "g();")])) == 1
+
+
+def united_files(text):
+    """The files that a unit of CMake's unity build includes."""
+    return re.findall(r'^#include "([^"]+)"$', text, re.MULTILINE)
 
 
 class Workplace:
@@ -117,8 +123,13 @@ class Workplace:
         commands = self.build / "compile_commands.json"
         if not commands.exists() or not (self.build / "bin/strew_differential").exists():
             raise Trouble(f"{build} holds no built strew_differential (./dev planted builds it)")
-        self.commands = {str(pathlib.Path(entry["file"]).relative_to(ROOT)): entry["command"]
-                         for entry in json.loads(commands.read_text()) if entry["file"].startswith(str(ROOT) + "/")}
+        self.commands = {}  # of each file: what the build compiles, the file or a text that includes it with others (STREW_UNITY), and how
+        for entry in json.loads(commands.read_text()):
+            compiled = pathlib.Path(entry["file"])
+            files = united_files(compiled.read_text()) if compiled.parent.name == "Unity" else [str(compiled)]
+            for file in files:
+                if file.startswith(str(ROOT) + "/"):
+                    self.commands[str(pathlib.Path(file).relative_to(ROOT))] = compiled, entry["command"]
         self.cache = "ccache " if shutil.which("ccache") else ""
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -151,9 +162,13 @@ class Workplace:
         home = self.copy(bug.folder)
         source, new_object = home / pathlib.Path(file).name, home / "changed.o"
         source.write_text(text)
-        command = self.commands[file]
+        compiled, command = self.commands[file]
+        if compiled != ROOT / file:
+            united = compiled.read_text()
+            source = home / "united.cc"
+            source.write_text(united.replace(f'"{ROOT / file}"', f'"{home / pathlib.Path(file).name}"'))
         old_object = re.search(r" -o (\S+)", command).group(1)
-        self.make(bug.name, self.cache + command, source=(ROOT / file, source), object=(old_object, new_object))
+        self.make(bug.name, self.cache + command, source=(compiled, source), object=(old_object, new_object))
         for product in self.products(bug, file, old_object):
             link = subprocess.run(["ninja", "-t", "commands", "-s", product], cwd=self.build, capture_output=True, text=True, check=True).stdout
             (home / product).unlink()  # the linker would write into it
@@ -166,7 +181,7 @@ class Workplace:
         if not target:
             raise Trouble(f"planted bug '{bug.name}': {file} belongs to no library (its object is {object_file})")
         library = target.group(1).removesuffix("_objects")
-        if library == "strew_core" or library.startswith("strew_rt_"):
+        if library in ("strew_core", "strew_counting") or library.startswith("strew_rt_"):
             return ["bin/strew_differential"]
         module = next((self.build / "lib").rglob(f"lib{library}.so")).relative_to(self.build)
         return [str(module)] + (["bin/strew_differential"] if library == "strew_pto" else [])
