@@ -22,4 +22,10 @@ std::optional<Nanoseconds> waited_for_cores() {
   return Nanoseconds(all);
 }
 
+double HostWatch::waiting() const {
+  const std::optional<Nanoseconds> now = waited_for_cores();
+  if (!before_ || !now || *now < *before_) return 0;  // fewer: threads have ended, and their time with them
+  return EstimatedTime(*now - *before_) / EstimatedTime(std::chrono::steady_clock::now() - start_);
+}
+
 }  // namespace strew::inline v0

@@ -2,6 +2,7 @@
 // ran on the machine meanwhile, and can be thrown away. Tested by tests/unit/run_queue_test.cc.
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include "base/units.h"
@@ -14,5 +15,17 @@ std::optional<Nanoseconds> waited_for_cores();
 
 /// What was measured while the threads waited for more than this part of the time was measured on a busy host.
 inline constexpr double kMostWaiting = 0.03;
+
+/// Whether something else has kept the process's threads from the cores since it was made.
+class HostWatch {
+ public:
+  /// The time for which threads waited over the time that has passed; 0 where the system does not tell.
+  double waiting() const;
+  bool was_busy() const { return waiting() > kMostWaiting; }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::optional<Nanoseconds> before_ = waited_for_cores();
+};
 
 }  // namespace strew::inline v0

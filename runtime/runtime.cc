@@ -32,6 +32,7 @@
 #include "runtime/disk_cache/disk_cache.h"
 #include "runtime/disk_cache/disk_cache_functions.h"
 #include "runtime/kernel_state.h"
+#include "runtime/learned_wisdom.h"
 #include "runtime/loaded_kernels.h"
 #include "runtime/shape_families.h"
 #include "schedules/can_run.h"
@@ -53,6 +54,7 @@ struct Runtime::Impl {
   int threads = 0;               ///< the most threads of a call whose request names no number; 0: all of the executor's
   std::optional<Target> target;  ///< of requests that name none; absent: the machine of this process
   CompileMode compile = CompileMode::blocking;  ///< of requests that name none
+  std::string learned_wisdom_file;              ///< where kernels keep what their calls learn; empty: nowhere
   BuiltKernels kernels;
   LoadedKernels loaded;
   ShapeFamilies families;
@@ -123,6 +125,7 @@ Runtime::Runtime(const ExecutionSettings& settings, const Options& options)
   impl_->limits = settings.limits != nullptr ? settings.limits : new_limits(options.learn);
   impl_->threads = options.threads;
   impl_->compile = options.compile;
+  if (options.learned_wisdom_file != "off") impl_->learned_wisdom_file = options.learned_wisdom_file;
   // The process's target is what `native` means everywhere; only another one has to be named in requests.
   if (options.target != process_options().target)
     if (Expected<Target> target = parse_target(options.target, machine()); target.ok()) impl_->target = *target;
@@ -144,6 +147,8 @@ KernelOptions Runtime::Impl::options_of(const PreparedOp& op) const {
 Expected<Kernel> Runtime::Impl::handle(Built built, const PreparedOp& op) const {
   const int most = op.options().threads != 0 ? op.options().threads : threads;
   STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), op, most, executor, limits));
+  Learner* const learner = state->callable->learner.get();
+  if (learner != nullptr && !learned_wisdom_file.empty()) learner->keep_with(lesson_keeper(*state, learned_wisdom_file));
   return Kernel(std::move(state));
 }
 

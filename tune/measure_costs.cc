@@ -112,12 +112,9 @@ Expected<KeptCosts> measure_and_keep_costs(bool even_if_busy) {
     return invalid_argument(
         "--measure: no file to keep costs in: the environment has neither HOME nor XDG_CACHE_HOME, or STREW_COSTS is off; "
         "set STREW_COSTS to a file");
-  double waiting = 0;
-  const auto start = std::chrono::steady_clock::now();
-  const std::optional<Nanoseconds> before = waited_for_cores();
+  const HostWatch host;
   STREW_ASSIGN(const MachineCosts costs, measure_costs(machine()));
-  if (const std::optional<Nanoseconds> after = waited_for_cores(); before && after)
-    waiting = to_ns(*after - *before) / to_ns(std::chrono::steady_clock::now() - start);
+  const double waiting = host.waiting();
   if (waiting > kMostWaiting && !even_if_busy) return KeptCosts{costs, {}, waiting};
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);  // create() below says what is wrong

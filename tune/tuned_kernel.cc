@@ -10,16 +10,15 @@
 
 #include "backends/pipeline.h"
 #include "base/log.h"
-#include "base/machine.h"
-#include "base/machine_costs.h"
+#include "base/run_queue.h"
 #include "runtime/call/call_clock.h"
 #include "runtime/call/online_search.h"
+#include "runtime/learned_wisdom.h"
 #include "schedules/wisdom/wisdom_file.h"
 #include "strew/prepared_op.h"
 #include "strew/wisdom.h"
 #include "tune/random.h"
 #include "tune/search_space.h"
-#include "tune/wisdom_of_tuning.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -62,6 +61,7 @@ struct TunedKernel::State {
   const OnlineTuning tuning;
   std::vector<Variant> variants;  ///< the default, then the candidates
   std::unique_ptr<Compiled> planned;
+  const HostWatch host;
 
   std::mutex mutex;  ///< of what follows; calls that find it locked run the kernel in use
   OnlineSearch search;
@@ -111,25 +111,17 @@ void TunedKernel::State::make_ready() {
 
 void TunedKernel::State::keep() {
   if (tuning.wisdom_file.empty()) return;
-  TuningTask task{"", planned->op, {}, {}};
-  task.usage.threads = planned_threads(planned->target, planned->threads);
-  std::vector<WisdomRecord> records;
-  for (const size_t at : {size_t{0}, search.best()}) {
-    TunedCandidate candidate;
-    candidate.backend = variants[at].backend;
-    candidate.schedule = variants[at].schedule;
-    candidate.rounds = static_cast<int>(search.trials());
-    candidate.is_confirmed = true;
-    if (at != 0) {
-      candidate.ratio = search.ratio();
-      candidate.ratio_low = search.ratio_low();
-      candidate.ratio_high = search.ratio_high();
-    }
-    records.push_back(record_of(task, *planned, *planned, candidate, at == 0));
-    records.back().indices = "in service";
-    if (search.best() == 0) break;
-  }
-  if (const Status status = append_wisdom(tuning.wisdom_file, records); !status.ok())
+  const auto kernel = [&](size_t at) { return ServiceKernel{name(variants[at].backend), variants[at].schedule}; };
+  ServiceOutcome outcome;
+  outcome.first = kernel(0);
+  outcome.other = kernel(search.best());
+  outcome.ratio = search.ratio();
+  outcome.ratio_low = search.ratio_low();
+  outcome.ratio_high = search.ratio_high();
+  outcome.rounds = static_cast<int>(search.trials());
+  outcome.threads = planned_threads(planned->target, planned->threads);
+  outcome.is_busy = host.was_busy();
+  if (const Status status = append_wisdom(tuning.wisdom_file, records_in_service(*planned, outcome)); !status.ok())
     log(LogLevel::warn, status.message() + "; what online tuning found is not kept");
 }
 

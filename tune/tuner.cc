@@ -12,6 +12,7 @@
 #include "backends/pipeline.h"
 #include "base/machine.h"
 #include "base/machine_costs.h"
+#include "runtime/learned_wisdom.h"
 #include "schedules/costs/predict.h"
 #include "schedules/wisdom/wisdom_file.h"
 #include "strew/wisdom.h"

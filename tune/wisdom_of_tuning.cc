@@ -1,26 +1,18 @@
 // See wisdom_of_tuning.h.
 #include "tune/wisdom_of_tuning.h"
 
-#include <fmt/chrono.h>
-
 #include <algorithm>
-#include <ctime>
 
 #include "base/machine.h"
 #include "base/machine_costs.h"
-#include "schedules/wisdom/learned.h"
+#include "runtime/learned_wisdom.h"
 
 namespace strew::inline v0 {
 
-std::string date_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
-
 WisdomRecord record_of(const TuningTask& task, const Compiled& planned, const Compiled& sized, const TunedCandidate& candidate,
                        bool is_default) {
-  WisdomRecord out;
-  out.family = family_of(planned.identity);
-  out.op = planned.identity_text;
+  WisdomRecord out = record_here(planned, sized);
   out.dims = task.usage.dims;
-  out.shape = shape_features(sized.plan);
   out.indices = print(task.usage.indices);
   out.temperature = name(task.usage.temperature);
   out.threads = task.usage.threads;
@@ -34,10 +26,6 @@ WisdomRecord record_of(const TuningTask& task, const Compiled& planned, const Co
   out.ratio_low = candidate.ratio_low;
   out.ratio_high = candidate.ratio_high;
   out.rounds = candidate.rounds;
-  out.machine = machine_key(machine());
-  out.features = features_key(planned.target);
-  out.generator = generator_version();
-  out.date = date_now();
   return out;
 }
 

@@ -12,9 +12,6 @@
 
 namespace strew::inline v0 {
 
-/// Now, as records have it: ISO 8601 in UTC.
-std::string date_now();
-
 /// `planned`: the op as it was given; `sized`: with the usage's extents.
 WisdomRecord record_of(const TuningTask& task, const Compiled& planned, const Compiled& sized, const TunedCandidate& candidate,
                        bool is_default);

@@ -93,9 +93,12 @@ struct Options {
   /// time are removed.
   int64_t cache_limit_bytes = int64_t{256} << 20;
   /// STREW_LEARN, 0 or 1: a kernel that is called often finds out which of the ways it has is the fastest: by which of its strategies, and with
-  /// which stores (docs/tuning.md, "Kernels that learn"). Trials take at most 0.5 % of the time of calls; results are the same. Nothing is compiled
-  /// and nothing is written. Kernels whose schedule is `checked`, or names a strategy or stores, do not learn.
+  /// which stores (docs/tuning.md, "Kernels that learn"). Trials take at most 0.5 % of the time of calls; results are the same. Nothing is compiled,
+  /// and nothing is written unless learned_wisdom_file is named. Kernels whose schedule is `checked`, or names a strategy or stores, do not learn.
   bool learn = true;
+  /// STREW_LEARNED_WISDOM, a file of wisdom (wisdom.h), or "off": kernels that learn append to it what they found, so that the next process
+  /// whose wisdom it is begins with that (docs/tuning.md, "Kernels that learn"). Empty: as "off".
+  std::string learned_wisdom_file;
   /// STREW_COMPILE_NICE, 0..19: how far the threads that compile for CompileMode::background step back (nice(1)), so that they do not take the cores of
   /// threads that serve. They are threads of their own, as many as compile_threads; builds that a caller waits for run at the process's priority. 0:
   /// these do, too.

@@ -81,6 +81,7 @@ typedef struct strew_options {
   int64_t cache_limit_bytes;   /* the most that the files in that folder may take */
   int32_t compile_nice;        /* 0 to 19: how far the threads that compile for mode "background" step back (nice) */
   int32_t learn; /* 1: kernels that are called often find out which of their strategies and stores is the fastest; 0: none does */
+  const char* learned_wisdom_file; /* a file of wisdom to which such kernels append what they found; "" or "off": none */
 } strew_options;
 /* Fills in what the environment says (docs/options.md), or else the defaults. The texts are static. */
 STREW_API strew_options strew_options_from_environment(void);

@@ -30,8 +30,14 @@ void add_to(std::atomic<double>& sum, double value) { sum.fetch_add(value, std::
 
 }  // namespace
 
-Lesson::Lesson(const Ways& ways, double block_calls, LearningCounts* counts)
-    : ways_(ways), block_calls_(block_calls), counts_(counts), way_(ways.list[0]), search_(ways.count - 1, kRegret) {
+Lesson::Lesson(const Ways& ways, double block_calls, LearningCounts* counts, const KeepLesson* keep, int threads)
+    : ways_(ways),
+      block_calls_(block_calls),
+      counts_(counts),
+      keep_(keep),
+      way_(ways.list[0]),
+      search_(ways.count - 1, kRegret),
+      outcome_{.first = ways.list[0], .other = ways.list[0], .threads = threads} {
   block_.length = kLeastSamples;
 }
 
@@ -72,13 +78,30 @@ void Lesson::end_block() {
   add_to(counts_->regret_ns, search_.regret_ns() - regret);
   counts_->trials.fetch_add(block_.is_trial ? 1 : 0, std::memory_order_relaxed);
   counts_->changes.fetch_add(search_.best() != best ? 1 : 0, std::memory_order_relaxed);
-  if (search_.is_settled()) {
-    rest_ns_ = kRests * (search_.total_ns() - searched_ns_);
-    settled_ratio_ = 0;
-    changed_ = 0;
-    has_settled_.store(true, std::memory_order_relaxed);
-  }
   begin_block(call_ns);
+  if (search_.is_settled()) settle();
+}
+
+void Lesson::settle() {
+  rest_ns_ = kRests * (search_.total_ns() - searched_ns_);
+  settled_ratio_ = 0;
+  changed_ = 0;
+  has_settled_.store(true, std::memory_order_relaxed);
+  outcome_.trials += static_cast<int>(search_.trials());
+  if (search_.best() == 0) return;
+  const CallWay best = ways_.list[search_.best()];
+  if (best == outcome_.first) {  // the search began with the other
+    outcome_.ratio = 1 / search_.ratio();
+    outcome_.ratio_low = 1 / search_.ratio_high();
+    outcome_.ratio_high = 1 / search_.ratio_low();
+  } else {
+    outcome_.other = best;
+    outcome_.ratio *= search_.ratio();
+    outcome_.ratio_low *= search_.ratio_low();
+    outcome_.ratio_high *= search_.ratio_high();
+  }
+  if (keep_ != nullptr && *keep_ != nullptr) (*keep_)(outcome_);
+  if (best == outcome_.first) outcome_.ratio = outcome_.ratio_low = outcome_.ratio_high = 1;
 }
 
 /// A trial is compared with the block before it, so the way in use has every second block.
@@ -150,7 +173,7 @@ Lesson* Learner::new_lesson(const Callable& callable, std::span<const TensorView
   const double moved = std::max(
       1.0, static_cast<double>(call.positions) * static_cast<double>(call.window) * static_cast<double>(callable.result_bytes));
   const double calls = callable.stream == nullptr ? 1 : 2 * static_cast<double>(callable.last_level_cache.count()) / moved;
-  return new (std::nothrow) Lesson(ways, std::clamp(std::ceil(calls), 1.0, kMostBlock), counts_);
+  return new (std::nothrow) Lesson(ways, std::clamp(std::ceil(calls), 1.0, kMostBlock), counts_, &keep_, call.threads);
 }
 
 Lesson* Learner::lesson_of(const Callable& callable, std::span<const TensorView> tensors, const Call& call) {

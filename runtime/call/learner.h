@@ -1,5 +1,5 @@
 // Learner: a kernel that is called often finds out which of the ways in which it can run a call is the fastest: by which of its strategies, and
-// with which stores. The kernel has all of them already, and all give the same bits; nothing is compiled and nothing is written. The estimates
+// with which stores. The kernel has all of them already, and all give the same bits; nothing is compiled. The estimates
 // (strategies/estimates.h) say which are worth trying: those within twice the time of the best.
 //
 // What a call finds in the caches depends on how the calls before it stored. So a way is tried for a block of calls, which together move twice the
@@ -14,9 +14,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 
 #include "runtime/call/call.h"
 #include "runtime/call/online_search.h"
@@ -47,6 +49,18 @@ struct CallWay {
   friend bool operator==(const CallWay&, const CallWay&) = default;
 };
 
+/// What the calls of a kernel have found out, when a search is over: the fastest way, or that the first is the fastest again.
+struct LessonOutcome {
+  CallWay first, other;  ///< what calls would take that do not learn, and the fastest: now, or until this search
+  int threads = 1;       ///< that a call may use
+  int trials = 0;        ///< blocks of calls, of all searches
+  /// Of the other's time to that of the first: the product of the medians by which each way took the place of the one before, and of the ends of
+  /// the intervals in which these lie. Above 1 if the first is the fastest again.
+  double ratio = 1, ratio_low = 1, ratio_high = 1;
+};
+/// Called by the call that ended a search, if it ended with another way than the search before it. May not throw.
+using KeepLesson = std::function<void(const LessonOutcome& outcome)>;
+
 /// The ways of calls of one class, and what is known of them.
 class Lesson {
  public:
@@ -56,8 +70,9 @@ class Lesson {
     size_t count = 0;
   };
 
-  /// `block_calls`: how many calls move twice the last-level cache.
-  Lesson(const Ways& ways, double block_calls, LearningCounts* counts);
+  /// `block_calls`: how many calls move twice the last-level cache. `keep` may be null or empty, and outlives the
+  /// lesson. `threads`: that a call may use.
+  Lesson(const Ways& ways, double block_calls, LearningCounts* counts, const KeepLesson* keep = nullptr, int threads = 1);
 
   bool has_choice() const { return ways_.count > 1; }
   /// How to run the next call.
@@ -75,6 +90,7 @@ class Lesson {
     double samples = 0, ratio = 0, alone = 0;  ///< sums over the calls that were timed in its second half
   };
   void end_block();
+  void settle();
   void begin_block(double call_ns);
   bool are_other_calls(double ratio);
   void start_again();
@@ -82,6 +98,7 @@ class Lesson {
   Ways ways_;
   const double block_calls_;
   LearningCounts* const counts_;
+  const KeepLesson* const keep_;
   std::atomic<CallWay> way_;
   /// A call whose number, times the golden ratio, is at most this is timed: one of every_ calls.
   std::atomic<uint32_t> most_due_{~uint32_t{0}};
@@ -94,6 +111,7 @@ class Lesson {
   double searched_ns_ = 0;    ///< search_.total_ns() when the search started
   double settled_ratio_ = 0;  ///< of times to estimates, of the first block after the search; 0: none yet
   int changed_ = 0;           ///< blocks in a row whose ratio was another one
+  LessonOutcome outcome_;     ///< of the searches that are over
 };
 
 class Learner {
@@ -103,6 +121,10 @@ class Learner {
   ~Learner();
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
+
+  /// From now on `keep` is told what calls learn. Before the first call.
+  void keep_with(KeepLesson keep) { keep_ = std::move(keep); }
+  bool keeps() const { return keep_ != nullptr; }
 
   /// Every call is counted, by the thread that makes it, before it is run or decided.
   static void count_call();
@@ -126,6 +148,7 @@ class Learner {
   Lesson* new_lesson(const Callable& callable, std::span<const TensorView> tensors, const Call& call) const;
 
   LearningCounts* const counts_;
+  KeepLesson keep_;
   std::array<Slot, kClasses> slots_;
 };
 

@@ -364,6 +364,7 @@ static void test_runtimes(void) {
   options.cache_limit_bytes = -1;
   FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "cache_limit_bytes");
   options.cache_limit_bytes = 1 << 20;
+  options.learned_wisdom_file = "off";
   if (!OK(strew_runtime_create(&options, NULL, &runtime))) return;
 
   FAILS(strew_get(NULL, prepared, STREW_NO_TIMEOUT, &kernel), STREW_CODE_INVALID_ARGUMENT, "runtime: null");

@@ -117,6 +117,57 @@ TEST(Lesson, LearnsOtherCallsAtOnce) {
   EXPECT_LT(again, 3 * searched) << "it rested for eight times the time of the search";
 }
 
+TEST(Lesson, TellsWhatASearchFoundAndThatItIsSoNoMore) {
+  LearningCounts counts;
+  std::mt19937 random(6);
+  bool is_cold = true;
+  std::vector<LessonOutcome> told;
+  const KeepLesson keep = [&](const LessonOutcome& outcome) { told.push_back(outcome); };
+  Lesson lesson(ways({kPlain, kStreams, kOwner}), 8, &counts, &keep, 4);
+  const auto time = [&](CallWay way) {
+    return noisy(way == kOwner ? 19e3 : way == (is_cold ? kPlain : kStreams) ? 20e3 : 10e3, random);
+  };
+  for (int i = 0; i < 10'000 && !lesson.has_settled(); ++i) call(lesson, 1000, time);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].first, kPlain);
+  EXPECT_EQ(told[0].other, kStreams);
+  EXPECT_EQ(told[0].threads, 4);
+  EXPECT_EQ(told[0].trials, static_cast<int>(counts.trials.load()));
+  EXPECT_NEAR(told[0].ratio, 0.5, 0.1);
+  EXPECT_LE(told[0].ratio_low, told[0].ratio);
+  EXPECT_LE(told[0].ratio, told[0].ratio_high);
+  EXPECT_LT(told[0].ratio_high, 0.7);
+
+  is_cold = false;
+  for (int i = 0; i < 10'000 && told.size() == 1; ++i) call(lesson, 1000, time);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(lesson.way(), kPlain);
+  EXPECT_EQ(told[1].first, kPlain);
+  EXPECT_EQ(told[1].other, kStreams);
+  EXPECT_NEAR(told[1].ratio, 2, 0.4);
+  EXPECT_LE(told[1].ratio_low, told[1].ratio);
+  EXPECT_LE(told[1].ratio, told[1].ratio_high);
+  EXPECT_GT(told[1].ratio_low, 1.4);
+
+  is_cold = true;  // the ratio is one to the first way again, not to the ways in between
+  for (int i = 0; i < 10'000 && told.size() == 2; ++i) call(lesson, 1000, time);
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[2].other, kStreams);
+  EXPECT_NEAR(told[2].ratio, 0.5, 0.1);
+}
+
+TEST(Lesson, SaysNothingOfASearchThatKeepsTheFirstWay) {
+  LearningCounts counts;
+  std::mt19937 random(7);
+  int told = 0;
+  const KeepLesson keep = [&](const LessonOutcome&) { ++told; };
+  Lesson lesson(ways({kPlain, kStreams}), 8, &counts, &keep);
+  for (int i = 0; i < 10'000 && !lesson.has_settled(); ++i)
+    call(lesson, 1000, [&](CallWay way) { return noisy(way == kPlain ? 10e3 : 14e3, random); });
+  EXPECT_TRUE(lesson.has_settled());
+  EXPECT_EQ(told, 0);
+}
+
 TEST(Lesson, OneWayIsNoChoice) {
   LearningCounts counts;
   const Lesson lesson(ways({kStreams}), 8, &counts);

@@ -61,10 +61,10 @@ std::string text_of_file(const std::string& path) {
 
 TEST(Options, EveryFieldHasARow) {
   const auto& [threads, pin, spin, cache, compile, exact, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify,
-               target, costs, wisdom, record, folder, mode, limit, learn, nice] = Options{};
-  const std::set<const void*> fields = {&threads, &pin,  &spin,    &cache, &compile, &exact,  &compile_threads, &stack,  &verbose,
-                                        &dump,    &perf, &jitdump, &gdb,   &verify,  &target, &costs,           &wisdom, &record,
-                                        &folder,  &mode, &limit,   &learn, &nice};
+               target, costs, wisdom, record, folder, mode, limit, learn, learned, nice] = Options{};
+  const std::set<const void*> fields = {&threads, &pin,    &spin,   &cache,   &compile, &exact,  &compile_threads, &stack,
+                                        &verbose, &dump,   &perf,   &jitdump, &gdb,     &verify, &target,          &costs,
+                                        &wisdom,  &record, &folder, &mode,    &limit,   &learn,  &learned,         &nice};
   EXPECT_EQ(kOptionRows.size(), fields.size());
   std::set<std::string> names;
   const std::string header = text_of_file("include/strew/options.h");
@@ -73,7 +73,8 @@ TEST(Options, EveryFieldHasARow) {
     EXPECT_TRUE(names.insert(row.variable).second && names.insert(std::string(row.field)).second) << row.variable;
     const size_t said = header.find(std::string("/// ") + row.variable + ",");
     ASSERT_NE(said, std::string::npos) << row.variable;
-    const std::set<std::string_view> without_default = {"dump_dir", "costs_file", "wisdom_file", "record_dir", "cache_dir"};
+    const std::set<std::string_view> without_default = {"learned_wisdom_file", "dump_dir",   "costs_file",
+                                                        "wisdom_file",         "record_dir", "cache_dir"};
     const size_t field = header.find(" " + std::string(row.field) + (without_default.contains(row.field) ? ";" : " = "), said);
     EXPECT_LT(field, header.find("/// STREW_", said + 1)) << row.variable << " does not stand at its field";
   }
@@ -81,9 +82,9 @@ TEST(Options, EveryFieldHasARow) {
 
 TEST(Options, NothingSetIsTheDefaults) {
   EXPECT_EQ(values_in(read({}).options),
-            (std::vector<std::string>{"0",      "0", "1000", "268435456", "blocking", "2",          "0",        "8388608",
-                                      "10",     "1", "off",  "",          "0",        "0",          "0",        "0",
-                                      "native", "",  "",     "",          "",         "read_write", "268435456"}));
+            (std::vector<std::string>{"0",  "0",      "1000", "268435456", "blocking", "2", "0",          "8388608",
+                                      "10", "1",      "",     "off",       "",         "0", "0",          "0",
+                                      "0",  "native", "",     "",          "",         "",  "read_write", "268435456"}));
   std::map<std::string, std::string> empty;
   for (const OptionRow& row : kOptionRows) empty[row.variable] = "";
   EXPECT_EQ(values_in(read(empty).options), values_in(Options{}));
@@ -101,6 +102,7 @@ TEST(Options, EachVariableSetsItsOwnField) {
                                                      {"STREW_COMPILE_STACK", "1048576"},
                                                      {"STREW_COMPILE_NICE", "19"},
                                                      {"STREW_LEARN", "0"},
+                                                     {"STREW_LEARNED_WISDOM", "some file"},
                                                      {"STREW_VERBOSE", "dump"},
                                                      {"STREW_DUMP", "some folder"},
                                                      {"STREW_PERF_MAP", "1"},

@@ -12,6 +12,7 @@ namespace strew {
 namespace {
 
 TEST(RunQueue, TwoThreadsOnOneCoreWait) {
+  const HostWatch host;
   const auto before = waited_for_cores();
   if (!before) GTEST_SKIP() << "this system does not say how long threads wait";
   std::atomic<bool> stop{false};
@@ -31,6 +32,7 @@ TEST(RunQueue, TwoThreadsOnOneCoreWait) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     after = waited_for_cores();
   }
+  EXPECT_TRUE(host.was_busy()) << host.waiting();
   stop = true;
   first.join();
   second.join();

@@ -80,7 +80,7 @@ strew_options strew_options_from_environment(void) {
           name(options.compile).data(), options.exact_shapes,
           options.cache_dir.c_str(),    name(options.cache_mode).data(),
           options.cache_limit_bytes,    options.compile_nice,
-          options.learn ? 1 : 0};
+          options.learn ? 1 : 0,        options.learned_wisdom_file.c_str()};
 }
 
 strew_runtime* strew_runtime_process(void) {
@@ -111,6 +111,7 @@ strew_status strew_runtime_create(const strew_options* options, const strew_exec
     if (known.learn != 0 && known.learn != 1)
       return invalid_argument("options: learn is " + std::to_string(known.learn) + ", expected 0 or 1");
     wanted.learn = known.learn != 0;
+    if (known.learned_wisdom_file != nullptr) wanted.learned_wisdom_file = known.learned_wisdom_file;
     STREW_TRY(check(wanted));
     auto runtime = std::make_unique<Runtime>(wanted, executor_of(executor));
     Runtime* const made = runtime.get();
