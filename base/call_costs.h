@@ -23,14 +23,14 @@ struct CallCosts {
   float vector_ns = 0.5F;    ///< of 64 bytes of a window: load, combine, store
   /// Of a line of the table and a line of updates or of a gather's result; by the level of memory that holds the table.
   std::array<float, 4> lines_ns = {0.7F, 1.1F, 1.9F, 10.2F};
-  float phase_ns = 120;   ///< of fork and join; at most kMostPhaseNs
+  float phase_ns = 270;   ///< of fork and join; at most kMostPhaseNs
   float wake_ns = 20000;  ///< of waking a worker that sleeps
   std::array<int64_t, 3> cache_bytes = {int64_t{32} << 10, int64_t{512} << 10, int64_t{8} << 20};  ///< that a table can have
 
   /// A call uses one thread per so many nanoseconds of work: a thread must save several times what its phases cost, because its caches
   /// may hold nothing of the call's data yet. Never 0.
   Nanoseconds thread_time() const {
-    constexpr float kPhases = 50;
+    constexpr float kPhases = 12;
     return Nanoseconds(static_cast<int64_t>(std::max(1.0F, kPhases * phase_ns)));
   }
   /// The level of memory that holds so many bytes.
