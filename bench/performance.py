@@ -24,7 +24,7 @@ Written by bench/performance.py from one run{peers}; do not edit. Again: `./dev 
 
 Times are medians of {rounds} rounds in which strew, the hand-written kernels and plain streaming took turns; ratios are medians over rounds
 of the ratio within a round, with their 10th and 90th percentile. strew runs through `Kernel::run` with the kernel already built, and called for
-a second before if its calls have a choice, so that it has learned (docs/tuning.md). The limit
+two seconds before if its calls have a choice, so that it has learned (docs/tuning.md). The limit
 is the fastest hand-written kernel for that shape on that machine (bench/suite/hand_*.cc) with at most as many threads. Every result was
 checked bit for bit before anything was timed. Target: 1.1 times the limit; below a microsecond, the limit plus 60 ns.
 

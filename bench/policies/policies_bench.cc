@@ -25,7 +25,12 @@ constexpr const char* kForms[] = {"add", "assign", "get"};
 Expected<Op> op_of(Form form, OobPolicy oob) {
   using namespace types;
   if (form == Form::get) {
-    Expected<Gather> op = gather_rows(f32({kTable}), i32({kUpdates})).oob(oob).normalize_negative(false).build();
+    auto builder = gather_rows(f32({kTable}), i32({kUpdates}));
+    if (oob == OobPolicy::fill_element)
+      builder.fill(oob, Scalar::of(0.25F));
+    else
+      builder.oob(oob);
+    Expected<Gather> op = builder.normalize_negative(false).build();
     if (!op.ok()) return op.status();
     return Op(std::move(*op));
   }

@@ -4,7 +4,7 @@
 // small cases also those of the reference backend; sums are checked on numbers whose every order rounds differently. Hand-written ways
 // are checked too. Then all ways that are not clearly slower take turns: strew, the hand-written ones (for two threads also those that use
 // one), and streaming. Ratios are medians over rounds. A sample in which our threads had to wait for a core is taken again; the process
-// raises its own priority where it may (not with --polite). Before it is timed, every kernel is called for a second (--serve), so that it has
+// raises its own priority where it may (not with --polite). Before it is timed, every kernel is called for two seconds (--serve), so that it has
 // learned what kernels learn in service (docs/tuning.md, "Kernels that learn").
 //
 //   bench_suite [--benchmark_filter=REGEX] [--rounds=N] [--schedule=KNOBS] [--polite] [--serve=SECONDS]
@@ -243,7 +243,7 @@ int main(int argc, char** argv) {
   const std::string folder = take_flag(argc, argv, "folder", "."), wanted = take_flag(argc, argv, "write");
   if (!wanted.empty()) return write_case(wanted, folder);
   forced_schedule() = take_flag(argc, argv, "schedule");
-  serve_seconds() = std::atof(take_flag(argc, argv, "serve", "1").c_str());
+  serve_seconds() = std::atof(take_flag(argc, argv, "serve", "2").c_str());
   if (const std::string name = take_flag(argc, argv, "profile"); !name.empty()) return profile_from(name, argc, argv);
   const int rounds = std::max(1, std::atoi(take_flag(argc, argv, "rounds", "11").c_str()));
   const std::string compared = take_flag(argc, argv, "backends");
