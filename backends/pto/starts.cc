@@ -87,7 +87,7 @@ void StartCode::bound(size_t k, const Number& value) {
   const Number dim = frame_.number(c.dim), window = frame_.number(c.window), zero = b_.number(0);
   const Number last = b_.sub(dim, window, "last_start");
   Number at = value;
-  Span left{zero, window};
+  LoopSpan left{zero, window};
   const auto drop_outside = [&](const Number& limit) {
     // `near` is the value clamped to [-1, limit + 1], so that nothing overflows. Its distance from [0, limit] is 0
     // inside and 1 or -1 outside.

@@ -42,7 +42,7 @@ class WindowWriter {
   void rows();
   void columns(const Number& first, const Number& count);
   void move(const TileAt& at);
-  Span span(const Loop& loop) const;
+  LoopSpan span(const Loop& loop) const;
 
   Frame& frame_;
   const Plan& plan_;
@@ -133,14 +133,14 @@ void WindowWriter::pieces(size_t k) {
 }
 
 /// The iterations of a window loop that the policy does not drop.
-Span WindowWriter::span(const Loop& loop) const {
+LoopSpan WindowWriter::span(const Loop& loop) const {
   if (loop.component < 0) return {b_.number(0), frame_.number(loop.extent)};
   return at_.spans[static_cast<size_t>(loop.component)];
 }
 
 void WindowWriter::around(size_t depth) {
   if (depth == walk_.around.size()) return rows();
-  const Span left = span(walk_.around[depth]);
+  const LoopSpan left = span(walk_.around[depth]);
   b_.loop("part", left.from, left.to, b_.number(1), static_cast<double>(frame_.assumed(walk_.around[depth].extent)),
           [&](const Number& variable) {
             around_at_.push_back(variable);
@@ -150,7 +150,7 @@ void WindowWriter::around(size_t depth) {
 }
 
 void WindowWriter::rows() {
-  const Span left = span(walk_.axis);
+  const LoopSpan left = span(walk_.axis);
   const Number height = b_.number(frame_.attempt.rows);
   const bool is_split = spread_ == Spread::tiles && walk_.has_axis;
   const bool even = left.from.is(0) && left.to.value && *left.to.value % frame_.attempt.rows == 0;
@@ -165,7 +165,7 @@ void WindowWriter::rows() {
 }
 
 void WindowWriter::columns(const Number& first, const Number& count) {
-  const Span left = span(walk_.run);
+  const LoopSpan left = span(walk_.run);
   const int64_t wide = walk_.cols;
   TileAt at{first, walk_.has_axis ? count : b_.number(1), b_.number(0), b_.number(wide), {}};
   for (size_t i = 0; i < plan_.positions.size(); ++i) at.movers.push_back({at_.position[i], plan_.positions[i].strides});
@@ -194,7 +194,7 @@ void WindowWriter::position() {
   at_.read_all();
   if (plan_.gather && (plan_.oob == OobPolicy::fill_element || plan_.oob == OobPolicy::fill_window)) {
     // First fill the whole window, then copy the part that is in bounds.
-    const std::vector<Span> left = at_.spans;
+    const std::vector<LoopSpan> left = at_.spans;
     const Number valid = at_.valid;
     for (size_t k = 0; k < at_.spans.size(); ++k) at_.spans[k] = {b_.number(0), frame_.number(plan_.components[k].window)};
     at_.valid = b_.number(1);

@@ -10,17 +10,17 @@
 
 namespace strew::test {
 
-enum class Shape { chain, comb, tree, shared };
+enum class DeepShape { chain, comb, tree, shared };
 
-inline const char* name_of(Shape shape) {
+inline const char* name_of(DeepShape shape) {
   switch (shape) {
-    case Shape::chain:
+    case DeepShape::chain:
       return "chain";
-    case Shape::comb:
+    case DeepShape::comb:
       return "comb";
-    case Shape::tree:
+    case DeepShape::tree:
       return "tree";
-    case Shape::shared:
+    case DeepShape::shared:
       return "shared";
   }
   return "";
@@ -28,18 +28,18 @@ inline const char* name_of(Shape shape) {
 
 /// An expression of `count` nodes. chain: every node reads the one before; comb: as its second argument; tree: balanced; shared: every
 /// node reads the one before twice, so that it would be 2^count nodes as a tree.
-inline Expr expr_of(Shape shape, DType dtype, int count) {
+inline Expr expr_of(DeepShape shape, DType dtype, int count) {
   Expr out;
   const ExprOp ops[] = {ExprOp::add, ExprOp::mul, is_float(dtype) ? ExprOp::max : ExprOp::bit_xor};
   const auto combine = [&](int32_t a, int32_t b) { out.nodes.push_back({ops[out.nodes.size() % 3], dtype, {a, b}, 0, {}}); };
-  const int leaves = shape == Shape::tree ? (count + 1) / 2 : 2;
+  const int leaves = shape == DeepShape::tree ? (count + 1) / 2 : 2;
   for (int i = 0; i < leaves; ++i) out.nodes.push_back({i % 2 == 0 ? ExprOp::current : ExprOp::update, dtype, {}, 0, {}});
   for (int32_t next = 0; static_cast<int>(out.nodes.size()) < count;) {
     const auto last = static_cast<int32_t>(out.nodes.size()) - 1;
-    if (shape == Shape::chain) combine(last, 1);
-    if (shape == Shape::comb) combine(last % 2, last);
-    if (shape == Shape::shared) combine(last, last);
-    if (shape == Shape::tree) {
+    if (shape == DeepShape::chain) combine(last, 1);
+    if (shape == DeepShape::comb) combine(last % 2, last);
+    if (shape == DeepShape::shared) combine(last, last);
+    if (shape == DeepShape::tree) {
       if (next + 1 > last) break;
       combine(next, next + 1);
       next += 2;
@@ -50,7 +50,7 @@ inline Expr expr_of(Shape shape, DType dtype, int count) {
 }
 
 /// Adds 3 rows of 4 updates to 5 rows, by the expression.
-inline Op deep_op(Shape shape, DType dtype, int count) {
+inline Op deep_op(DeepShape shape, DType dtype, int count) {
   const std::string d(name(dtype));
   Op op = op_of("strew1.scatter(operand=" + d + "[5,4] indices=i32[3,1] updates=" + d +
                 "[3,4] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 "

@@ -27,7 +27,7 @@
 namespace strew {
 namespace {
 
-using test::Shape;
+using test::DeepShape;
 using testing::HasSubstr;
 
 /// The bytes of the table after one call, or why there are none.
@@ -115,7 +115,7 @@ void check_npu(const Op& op) {
   }
 }
 
-class DeepExpr : public testing::TestWithParam<std::tuple<Shape, DType>> {
+class DeepExpr : public testing::TestWithParam<std::tuple<DeepShape, DType>> {
  protected:
   Op op() const { return test::deep_op(std::get<0>(GetParam()), std::get<1>(GetParam()), kMaxExprNodes); }
 };
@@ -134,7 +134,7 @@ TEST_P(DeepExpr, IsAnNpuProgramOrHasAReason) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, DeepExpr,
-                         testing::Combine(testing::Values(Shape::chain, Shape::comb, Shape::tree, Shape::shared),
+                         testing::Combine(testing::Values(DeepShape::chain, DeepShape::comb, DeepShape::tree, DeepShape::shared),
                                           testing::Values(DType::f32, DType::bf16, DType::i64)),
                          [](const auto& info) {
                            return std::string(test::name_of(std::get<0>(info.param))) + "_" +
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DeepExpr,
 TEST(DeepExprHalide, TakesWhatItSaysAndNoMore) {
   test::on_small_stack(test::kSmallStack, [] {
     Runtime runtime;
-    const Op most = test::deep_op(Shape::chain, DType::i32, 512 + 1), more = test::deep_op(Shape::chain, DType::i32, 512 + 2);
+    const Op most = test::deep_op(DeepShape::chain, DType::i32, 512 + 1), more = test::deep_op(DeepShape::chain, DType::i32, 512 + 2);
     const Expected<std::string> table = table_after(runtime, most, "halide"), right = table_after(runtime, most, "reference");
     if (!table.ok() && table.status().message().find("STREW_WITH_HALIDE") != std::string::npos) return;
     ASSERT_TRUE(table.ok()) << table.status().message();
@@ -158,7 +158,7 @@ TEST(DeepExprHalide, TakesWhatItSaysAndNoMore) {
 /// 64-bit integers are computed element by element, so that large expressions are programs and not too many tiles.
 TEST(DeepExprNpu, IsWrittenWhereScalarsCompute) {
   test::on_small_stack(test::kSmallStack, [] {
-    const Op op = test::deep_op(Shape::chain, DType::i64, kMaxExprNodes);
+    const Op op = test::deep_op(DeepShape::chain, DType::i64, kMaxExprNodes);
     const Expected<VerifiedOp> verified = VerifiedOp::of(op);
     ASSERT_TRUE(verified.ok()) << verified.status().message();
     const Expected<Plan> plan = canonical_plan(*verified);

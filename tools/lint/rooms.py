@@ -267,6 +267,35 @@ def check_compile_commands(path="build/compile_commands.json"):
     return [f"{entry['file']}: compiled without -ffp-contract=off" for entry in commands if "-ffp-contract=off" not in entry["command"]]
 
 
+NAMESPACE = re.compile(r"namespace((?: [\w:]+)*) *\{")
+TYPE = re.compile(r"(?:struct|class|union|enum(?: class)?) (?:STREW_API |\[\[\w+\]\] |alignas\([^)]*\) )*(\w+)(?: final)?(?: :[^:;][^;]*)?\s*(?:\{|$)")
+
+
+def types_of(text):
+    """The types that the text defines at the top of a named namespace, each as "namespace::name"."""
+    open_now = []
+    for line in blank(text).split("\n"):
+        begins, defines = NAMESPACE.match(line), TYPE.match(line)
+        if begins:
+            open_now.append(begins[1].replace("inline ", "").strip())
+        elif line.startswith("}  ") and open_now:  # what follows was "// namespace"
+            open_now.pop()
+        elif defines and open_now and "" not in open_now:
+            yield "::".join(open_now) + "::" + defines[1]
+
+
+def repeated_types(texts):
+    """Two types of one name and namespace are one for the linker: code that meets the one may run functions that were made for the other. `texts`: by
+    path. The programs of bench/ are linked from one folder each."""
+    first = {}
+    for path, text in texts.items():
+        program = "/".join(path.split("/")[:2]) if path.startswith("bench/") else ""
+        for name in types_of(text) if path.endswith(CODE) else ():
+            other = first.setdefault((program, name), path)
+            if other != path:
+                yield f"{path}: {name} is the name of a type in {other}, too; expected another name, or an unnamed namespace"
+
+
 OPEN = "// What this is.\n"
 PLANTS = [  # (rule that must find it, path, text)
     ("owned_headers", "compiler/op/a.cc", OPEN + '#include "llvm/IR/Module.h"\n'),
@@ -323,6 +352,9 @@ def self_test():
     wrong = [f"{name}: not found in planted {path}" for name, path, text in PLANTS if not check_file(path, text, [rules[name]])]
     wrong += [f"{name}: no plant for this rule" for name in rules if name not in {plant[0] for plant in PLANTS}]
     wrong += [f"clean {finding}" for path, text in CLEAN for finding in check_file(path, text, rules.values())]
+    planted = OPEN + "namespace strew::inline v0 {\nstruct A {\n};\nclass B : public A {\n};\nnamespace {\nstruct C {\n};\n}  // namespace\n}  // namespace strew::inline v0\n"
+    found = list(repeated_types({"base/a.cc": planted, "base/b.cc": planted, "bench/a/a.cc": planted, "bench/b/b.cc": planted}))
+    wrong += [] if len(found) == 2 else [f"repeated_types: {len(found)} found of 2 planted: {found}"]
     for line in wrong:
         print("rooms self-test:", line)
     return not wrong
@@ -333,13 +365,15 @@ def main():
         return 0 if self_test() else 1
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True, check=True)
-    findings = check_compile_commands()
+    findings, texts = check_compile_commands(), {}
     for path in sorted(set(listed.stdout.splitlines())):
         try:
             text = open(path, encoding="utf-8").read()
         except (OSError, UnicodeDecodeError):
             continue  # deleted in the work tree, or binary
         findings += check_file(path, text)
+        texts[path] = text
+    findings += repeated_types(texts)
     for finding in findings:
         print(finding)
     return 1 if findings else 0
