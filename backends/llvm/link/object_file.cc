@@ -9,6 +9,7 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "backends/object_checksum.h"
 
@@ -31,11 +32,22 @@ Status check_object(std::string_view bytes, const std::string& what, bool for_th
   return {};
 }
 
-Expected<ArchiveMember> member_of(const llvm::object::Archive::Child& child) {
+/// LLVM believes the size that the header of an archive's last member names.
+bool is_within(std::string_view file, llvm::StringRef part) {
+  const std::less_equal<const char*> is_before;
+  return is_before(file.data(), part.begin()) && is_before(part.end(), file.data() + file.size());
+}
+
+/// `file`: the archive.
+Expected<ArchiveMember> member_of(const llvm::object::Archive::Child& child, std::string_view file) {
   auto name = child.getName();
   if (!name) return invalid_argument("archive: " + llvm::toString(name.takeError()));
+  if (!is_within(file, *name)) return invalid_argument("archive: the name of a member is cut off");
   auto bytes = child.getBuffer();
   if (!bytes) return invalid_argument("archive: member " + name->str() + ": " + llvm::toString(bytes.takeError()));
+  if (!is_within(file, *bytes))
+    return invalid_argument("archive: member " + name->str() + ": its " + std::to_string(bytes->size()) +
+                            " bytes end behind the archive, which is cut off or damaged");
   return ArchiveMember{name->str(), bytes->str()};
 }
 
@@ -47,7 +59,7 @@ Expected<std::vector<ArchiveMember>> members_of(std::string_view file) {
   Status status;
   llvm::Error error = llvm::Error::success();
   for (const llvm::object::Archive::Child& child : (*archive)->children(error)) {
-    Expected<ArchiveMember> member = member_of(child);
+    Expected<ArchiveMember> member = member_of(child, file);
     status = member.status();
     if (!status.ok()) break;
     members.push_back(*std::move(member));
