@@ -87,16 +87,19 @@ void advance(int64_t* places, const int64_t* v, int64_t stride, int64_t n) {
         static_cast<int64_t>(static_cast<uint64_t>(places[i]) + static_cast<uint64_t>(v[i]) * static_cast<uint64_t>(stride));
 }
 
+/// Wraps around: the place of an index that is dropped may be any number.
+inline uint64_t distance(int64_t place, int64_t first) { return static_cast<uint64_t>(place) - static_cast<uint64_t>(first); }
+
 void keys(uint32_t* out, const int64_t* places, const uint8_t* inside, int64_t first, int64_t unit, int64_t n) {
   if ((unit & (unit - 1)) == 0) {
     const int by = __builtin_ctzll(static_cast<unsigned long long>(unit));
     for (int64_t i = 0; i < n; ++i) {
-      const auto key = static_cast<uint32_t>(static_cast<uint64_t>(places[i] - first) >> by);
+      const auto key = static_cast<uint32_t>(distance(places[i], first) >> by);
       out[i] = inside[i] != 0 ? key : ~0U;
     }
     return;
   }
-  for (int64_t i = 0; i < n; ++i) out[i] = inside[i] != 0 ? static_cast<uint32_t>((places[i] - first) / unit) : ~0U;
+  for (int64_t i = 0; i < n; ++i) out[i] = inside[i] != 0 ? static_cast<uint32_t>(static_cast<int64_t>(distance(places[i], first)) / unit) : ~0U;
 }
 
 }  // namespace
