@@ -441,14 +441,14 @@ DescriptorImage make_descriptor(const DescriptorRequest& request) { return Build
 
 std::shared_ptr<const strew_kernel> materialise(const DescriptorImage& image,
                                                 const std::function<const void*(const std::string&)>& resolve) {
-  constexpr std::align_val_t kAlignment{alignof(std::max_align_t)};
+  static constexpr std::align_val_t kAlignment{alignof(std::max_align_t)};
   char* const bytes = static_cast<char*>(::operator new(image.bytes.size(), kAlignment));
   std::memcpy(bytes, image.bytes.data(), image.bytes.size());
   const auto put = [&](uint32_t at, const void* address) { std::memcpy(bytes + at, &address, sizeof address); };
   for (const DescriptorImage::Pointer& pointer : image.pointers) put(pointer.at, bytes + pointer.to);
   for (const DescriptorImage::External& external : image.externals) put(external.at, resolve(external.symbol));
   return {reinterpret_cast<const strew_kernel*>(bytes),
-          [kAlignment](const strew_kernel* kernel) { ::operator delete(const_cast<strew_kernel*>(kernel), kAlignment); }};
+          [](const strew_kernel* kernel) { ::operator delete(const_cast<strew_kernel*>(kernel), kAlignment); }};
 }
 
 }  // namespace strew::inline v0

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <utility>
 
 #include "bench/measure.h"
 #include "bench/suite/work.h"
@@ -33,8 +34,9 @@ HandWay best_hand(const Work& work, int threads) {
       nanoseconds(run, 1);
       std::vector<double> times;
       for (int i = 0; i < 5; ++i) times.push_back(nanoseconds(run, work.data.c.sets));
-      if (median(times) >= least) continue;
-      least = median(times);
+      const double took = median(std::move(times));
+      if (took >= least) continue;
+      least = took;
       best = std::move(way);
     }
     hand_pool().sleep();

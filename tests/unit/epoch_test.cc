@@ -97,8 +97,8 @@ TEST(Epochs, ALaterReaderKeepsNothing) {
 }
 
 TEST(Epochs, ReadersThatOverlapForEverKeepLittle) {
-  std::array<std::optional<std::jthread>, 2> threads;
   std::atomic<bool> stop{false};
+  std::array<std::optional<std::jthread>, 2> threads;
   for (auto& thread : threads)
     thread.emplace([&] {
       while (!stop) const EpochReader reader;

@@ -81,7 +81,9 @@ TEST(Runtime, OneKernelAppendsEveryBatchToAFixedCache) {
     float sum = 0;
     for (const float value : cache) sum += value;
     EXPECT_EQ(sum, static_cast<float>(8 * batch));
-    if (batch > 0) EXPECT_EQ(cache[(static_cast<size_t>(batch - 1) * 2 * 8 + 3) * 4], 1.0F);
+    if (batch > 0) {
+      EXPECT_EQ(cache[(static_cast<size_t>(batch - 1) * 2 * 8 + 3) * 4], 1.0F);
+    }
   }
   EXPECT_EQ(runtime.stats().built, 1u);
 }
