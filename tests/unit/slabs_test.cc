@@ -205,8 +205,8 @@ TEST(Slabs, ManyHolesKeepTheirMemoryUntilTheirNeighboursAreFree) {
 }
 
 TEST(Slabs, TenThousandRunsTakeFewMappings) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "ThreadSanitizer makes mappings of its own";
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "sanitizers make mappings of their own";
 #endif
   Slabs slabs;
   const int before = mappings();
