@@ -26,7 +26,7 @@ class StartCode {
 
   std::vector<Number> position;  ///< the variables of the position loops; the caller sets them
   std::vector<Number> starts;    ///< for each component: the coordinate at which the window starts, after the policy
-  std::vector<LoopSpan> spans;       ///< for each component: the window's coordinates that the policy does not drop
+  std::vector<LoopSpan> spans;   ///< for each component: the window's coordinates that the policy does not drop
   Number valid;                  ///< 0: the policy drops the whole window; else 1
 
  private:

@@ -35,10 +35,13 @@ static void* ask(void* mode) {
       fflush(stdout);
       _exit(4);
     }
-    if (status != NULL) return NULL; /* the process ends */
     strew_kernel_release(kernel);
     strew_prepared_free(prepared);
     strew_op_free(op);
+    if (status != NULL) { /* the process ends */
+      strew_status_free(status);
+      return NULL;
+    }
   }
 }
 

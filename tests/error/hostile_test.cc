@@ -152,7 +152,8 @@ TEST_F(Hostile, TheLargestExpressionsNeedNoLargeStack) {
   write_tensor("deep_table.npy", DType::i64, {5, 4}, "");
   write_tensor("deep_at.npy", DType::i32, {3, 1}, "");
   write_tensor("deep_rows.npy", DType::i64, {3, 4}, "");
-  for (const test::DeepShape shape : {test::DeepShape::chain, test::DeepShape::comb, test::DeepShape::tree, test::DeepShape::shared}) {
+  for (const test::DeepShape shape :
+       {test::DeepShape::chain, test::DeepShape::comb, test::DeepShape::tree, test::DeepShape::shared}) {
     write("deep.strew", print(test::deep_op(shape, DType::i64, kMaxExprNodes)));
     success("check deep.strew", limit);
     success("explain deep.strew", limit);

@@ -145,7 +145,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DeepExpr,
 TEST(DeepExprHalide, TakesWhatItSaysAndNoMore) {
   test::on_small_stack(test::kSmallStack, [] {
     Runtime runtime;
-    const Op most = test::deep_op(DeepShape::chain, DType::i32, 512 + 1), more = test::deep_op(DeepShape::chain, DType::i32, 512 + 2);
+    const Op most = test::deep_op(DeepShape::chain, DType::i32, 512 + 1),
+             more = test::deep_op(DeepShape::chain, DType::i32, 512 + 2);
     const Expected<std::string> table = table_after(runtime, most, "halide"), right = table_after(runtime, most, "reference");
     if (!table.ok() && table.status().message().find("STREW_WITH_HALIDE") != std::string::npos) return;
     ASSERT_TRUE(table.ok()) << table.status().message();

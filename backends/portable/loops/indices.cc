@@ -99,7 +99,8 @@ void keys(uint32_t* out, const int64_t* places, const uint8_t* inside, int64_t f
     }
     return;
   }
-  for (int64_t i = 0; i < n; ++i) out[i] = inside[i] != 0 ? static_cast<uint32_t>(static_cast<int64_t>(distance(places[i], first)) / unit) : ~0U;
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = inside[i] != 0 ? static_cast<uint32_t>(static_cast<int64_t>(distance(places[i], first)) / unit) : ~0U;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -63,6 +64,12 @@ struct strew_kernel_ref {
 };
 
 namespace strew::inline v0::c_api {
+
+/// The number of an enumerator that a caller gave. In C it may be any number; C++ may not even read one that the enumeration does not have.
+template <class Enum>
+unsigned number_of(const Enum& given) {
+  return std::bit_cast<unsigned>(given);
+}
 
 /// The failure of a function that had no memory for its own.
 strew_status out_of_memory();

@@ -51,18 +51,22 @@ void strew_status_free(strew_status status) {
 }
 
 const char* strew_dtype_name(strew_dtype dtype) {
-  return static_cast<unsigned>(dtype) < kDTypeCount ? name(static_cast<DType>(dtype)).data() : nullptr;
+  const unsigned number = number_of(dtype);
+  return number < kDTypeCount ? name(static_cast<DType>(number)).data() : nullptr;
 }
 int32_t strew_dtype_bits(strew_dtype dtype) {
-  return static_cast<unsigned>(dtype) < kDTypeCount ? bits(static_cast<DType>(dtype)) : 0;
+  const unsigned number = number_of(dtype);
+  return number < kDTypeCount ? bits(static_cast<DType>(number)) : 0;
 }
 
 strew_status strew_set_log(strew_log_sink sink, void* context, strew_log_level level) {
   return guarded([&]() -> Status {
-    if (static_cast<unsigned>(level) > STREW_LOG_DUMP)
-      return invalid_argument("level: number " + std::to_string(level) + ", expected 0.." + std::to_string(STREW_LOG_DUMP));
+    const unsigned number = number_of(level);
+    if (number > STREW_LOG_DUMP)
+      return invalid_argument("level: number " + std::to_string(static_cast<int>(number)) + ", expected 0.." +
+                              std::to_string(STREW_LOG_DUMP));
     if (sink != nullptr) log_sink.store(new Sink{sink, context}, std::memory_order_release);
-    set_log(sink != nullptr ? pass_on : nullptr, static_cast<LogLevel>(level));
+    set_log(sink != nullptr ? pass_on : nullptr, static_cast<LogLevel>(number));
     return {};
   });
 }
