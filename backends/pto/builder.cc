@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
@@ -441,10 +442,12 @@ void ProgramBuilder::finish(Program& program, const std::string& kernel) {
   program.module.functions.push_back(std::move(function));
   program.kernel = kernel;
   program.chip = chip_;
-  program.cost.loaded_bytes = std::llround(loaded_);
-  program.cost.stored_bytes = std::llround(stored_);
-  program.cost.scattered_bytes = std::llround(scattered_);
-  program.cost.instructions = std::llround(instructions_);
+  constexpr int64_t kMost = int64_t{1} << 53;  // extents may be as large as an index is, and the sum of these is a number, too
+  const auto counted = [](double number) { return whole(std::round(number), kMost); };
+  program.cost.loaded_bytes = counted(loaded_);
+  program.cost.stored_bytes = counted(stored_);
+  program.cost.scattered_bytes = counted(scattered_);
+  program.cost.instructions = counted(instructions_);
 }
 
 }  // namespace strew::inline v0::pto
