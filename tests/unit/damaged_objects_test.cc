@@ -103,6 +103,20 @@ TEST(DamagedObjects, ArchivesAreRefused) {
   expect_refused(archive, true, 1, 3001);
 }
 
+/// The header of the last member names more bytes than the archive has.
+TEST(DamagedObjects, AnArchiveThatIsCutOffIsNotReadBeyondItsEnd) {
+  std::string archive = archive_of({object_of("10"), object_of("?")});
+  constexpr size_t kSizeAt = 48, kDigits = 10;  // of the header, which begins with the name
+  const size_t header = archive.rfind("1.o/");
+  ASSERT_NE(header, std::string::npos);
+  std::string size = std::to_string(std::stoll(archive.substr(header + kSizeAt, kDigits)) + 4000);
+  size.resize(kDigits, ' ');
+  archive.replace(header + kSizeAt, kDigits, size);
+  const Status status = Runtime().load(std::as_bytes(std::span(archive))).status();
+  EXPECT_EQ(status.code(), Code::invalid_argument);
+  EXPECT_NE(status.message().find("end behind the archive"), std::string::npos) << status.message();
+}
+
 TEST(DamagedObjects, WhatAnotherProgramHasWrittenAnewIsRefused) {
   const std::string object = object_of("10");
   const std::string stripped = object.substr(0, object.size() - kChecksumMark.size() - kChecksumBytes);
