@@ -24,6 +24,12 @@ inline double median(std::vector<double> values) { return quantile(std::move(val
 struct MedianRange {
   double median = 0, low = 0, high = 0;
 };
+/// Ratios that follow one another: of the last to the first.
+inline MedianRange operator*(const MedianRange& a, const MedianRange& b) {
+  return {a.median * b.median, a.low * b.low, a.high * b.high};
+}
+inline MedianRange inverse(const MedianRange& ratio) { return {1 / ratio.median, 1 / ratio.high, 1 / ratio.low}; }
+
 inline MedianRange median_range(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());

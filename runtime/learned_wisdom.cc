@@ -32,8 +32,6 @@ void keep(const Compiled& made, const LessonOutcome& learned, bool was_busy, con
   outcome.first = {made.backend->name(), schedule_of(made.schedule, learned.first, learned.first)};
   outcome.other = {made.backend->name(), schedule_of(made.schedule, learned.other, learned.first)};
   outcome.ratio = learned.ratio;
-  outcome.ratio_low = learned.ratio_low;
-  outcome.ratio_high = learned.ratio_high;
   outcome.rounds = learned.trials;
   outcome.threads = learned.threads;
   outcome.is_busy = was_busy;
@@ -73,9 +71,9 @@ std::vector<WisdomRecord> records_in_service(const Compiled& planned, const Serv
   other.is_default = false;
   other.backend = outcome.other.backend;
   other.schedule = print(outcome.other.schedule);
-  other.ratio = outcome.ratio;
-  other.ratio_low = outcome.ratio_low;
-  other.ratio_high = outcome.ratio_high;
+  other.ratio = outcome.ratio.median;
+  other.ratio_low = outcome.ratio.low;
+  other.ratio_high = outcome.ratio.high;
   return {record, other};
 }
 

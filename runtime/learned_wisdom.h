@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/pipeline.h"
+#include "base/quantiles.h"
 #include "runtime/call/learner.h"
 #include "runtime/kernel_state.h"
 #include "schedules/wisdom/record.h"
@@ -32,10 +33,10 @@ struct ServiceKernel {
 /// What a search in service found.
 struct ServiceOutcome {
   ServiceKernel first, other;  ///< what calls began with, and the one that was compared with it, which may be the same
-  double ratio = 1, ratio_low = 1, ratio_high = 1;  ///< of the other to the first
-  int rounds = 0;                                   ///< trials
-  int threads = 1;                                  ///< of a call
-  bool is_busy = false;                             ///< something else ran on the host meanwhile
+  MedianRange ratio{1, 1, 1};  ///< of the other to the first
+  int rounds = 0;              ///< trials
+  int threads = 1;             ///< of a call
+  bool is_busy = false;        ///< something else ran on the host meanwhile
 };
 
 /// The records of the first kernel and, unless it is the same, of the other.

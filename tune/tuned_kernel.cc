@@ -116,8 +116,6 @@ void TunedKernel::State::keep() {
   outcome.first = kernel(0);
   outcome.other = kernel(search.best());
   outcome.ratio = search.ratio();
-  outcome.ratio_low = search.ratio_low();
-  outcome.ratio_high = search.ratio_high();
   outcome.rounds = static_cast<int>(search.trials());
   outcome.threads = planned_threads(planned->target, planned->threads);
   outcome.is_busy = host.was_busy();
@@ -129,7 +127,7 @@ void TunedKernel::State::publish() {
   trials.store(search.trials(), std::memory_order_relaxed);
   total_ns.store(search.total_ns(), std::memory_order_relaxed);
   regret_ns.store(search.regret_ns(), std::memory_order_relaxed);
-  ratio.store(search.ratio(), std::memory_order_relaxed);
+  ratio.store(search.ratio().median, std::memory_order_relaxed);
 }
 
 void TunedKernel::State::settle() {

@@ -91,17 +91,13 @@ void Lesson::settle() {
   if (search_.best() == 0) return;
   const CallWay best = ways_.list[search_.best()];
   if (best == outcome_.first) {  // the search began with the other
-    outcome_.ratio = 1 / search_.ratio();
-    outcome_.ratio_low = 1 / search_.ratio_high();
-    outcome_.ratio_high = 1 / search_.ratio_low();
+    outcome_.ratio = inverse(search_.ratio());
   } else {
     outcome_.other = best;
-    outcome_.ratio *= search_.ratio();
-    outcome_.ratio_low *= search_.ratio_low();
-    outcome_.ratio_high *= search_.ratio_high();
+    outcome_.ratio = outcome_.ratio * search_.ratio();
   }
   if (keep_ != nullptr && *keep_ != nullptr) (*keep_)(outcome_);
-  if (best == outcome_.first) outcome_.ratio = outcome_.ratio_low = outcome_.ratio_high = 1;
+  if (best == outcome_.first) outcome_.ratio = {1, 1, 1};
 }
 
 /// A trial is compared with the block before it, so the way in use has every second block.

@@ -20,6 +20,7 @@
 #include <span>
 #include <utility>
 
+#include "base/quantiles.h"
 #include "runtime/call/call.h"
 #include "runtime/call/online_search.h"
 #include "strew/abi.h"
@@ -54,9 +55,9 @@ struct LessonOutcome {
   CallWay first, other;  ///< what calls would take that do not learn, and the fastest: now, or until this search
   int threads = 1;       ///< that a call may use
   int trials = 0;        ///< blocks of calls, of all searches
-  /// Of the other's time to that of the first: the product of the medians by which each way took the place of the one before, and of the ends of
-  /// the intervals in which these lie. Above 1 if the first is the fastest again.
-  double ratio = 1, ratio_low = 1, ratio_high = 1;
+  /// Of the other's time to that of the first: the product of the ratios by which each way took the place of the one before. Above 1 if the first is
+  /// the fastest again.
+  MedianRange ratio{1, 1, 1};
 };
 /// Called by the call that ended a search, if it ended with another way than the search before it. May not throw.
 using KeepLesson = std::function<void(const LessonOutcome& outcome)>;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/quantiles.h"
-
 namespace strew::inline v0 {
 namespace {
 
@@ -51,9 +49,7 @@ void OnlineSearch::decide() {
   const bool is_faster = ratio.high < 1 && ratio.median < kWorthIt;
   if (is_faster && ratios_.size() % kLeast == 0) {
     best_ = next_;
-    ratio_ *= ratio.median;
-    low_ *= ratio.low;
-    high_ *= ratio.high;
+    ratio_ = ratio_ * ratio;
     last_ = 0;  // the next trial is compared with a call of the new kernel
     go_on();
   } else if (ratio.low > 1 || ratios_.size() >= kMost || (ratio.low > kWorthIt && ratios_.size() >= kLeast)) {

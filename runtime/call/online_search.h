@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/quantiles.h"
+
 namespace strew::inline v0 {
 
 class OnlineSearch {
@@ -41,10 +43,8 @@ class OnlineSearch {
   double total_ns() const { return total_; }
   double regret_ns() const { return spent_; }
   uint64_t trials() const { return trials_; }
-  /// Of the kernel in use to the default: the product of the medians by which each took the place of the one before.
-  double ratio() const { return ratio_; }
-  double ratio_low() const { return low_; }
-  double ratio_high() const { return high_; }
+  /// Of the kernel in use to the default: the product of the ratios by which each took the place of the one before.
+  const MedianRange& ratio() const { return ratio_; }
 
  private:
   void decide();
@@ -56,7 +56,7 @@ class OnlineSearch {
   uint64_t last_shape_ = 0, trials_ = 0;
   std::vector<double> ratios_;  ///< of next()
   size_t unused_ = 0;           ///< trials of next() that could not be compared
-  double ratio_ = 1, low_ = 1, high_ = 1;
+  MedianRange ratio_{1, 1, 1};
   bool is_settled_ = false;
 };
 

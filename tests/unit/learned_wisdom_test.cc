@@ -70,9 +70,7 @@ LessonOutcome streams_are_faster() {
   learned.first = {-1, false};
   learned.other = {-1, true};
   learned.trials = 25;
-  learned.ratio = 0.5;
-  learned.ratio_low = 0.45;
-  learned.ratio_high = 0.55;
+  learned.ratio = {0.5, 0.45, 0.55};
   return learned;
 }
 
@@ -111,9 +109,7 @@ TEST(LearnedWisdom, AWayThatIsNotTheFastestAnyMoreIsNotTaken) {
   LessonOutcome learned = streams_are_faster();
   keep(learned);
   EXPECT_TRUE(schedule_with(file).nontemporal);
-  learned.ratio = 1.25;
-  learned.ratio_low = 1.2;
-  learned.ratio_high = 1.3;
+  learned.ratio = {1.25, 1.2, 1.3};
   keep(learned);
   EXPECT_EQ(records_in(file).size(), 4U);
   EXPECT_EQ(schedule_with(file), kernel.state()->built->compiled.schedule);

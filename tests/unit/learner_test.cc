@@ -133,10 +133,10 @@ TEST(Lesson, TellsWhatASearchFoundAndThatItIsSoNoMore) {
   EXPECT_EQ(told[0].other, kStreams);
   EXPECT_EQ(told[0].threads, 4);
   EXPECT_EQ(told[0].trials, static_cast<int>(counts.trials.load()));
-  EXPECT_NEAR(told[0].ratio, 0.5, 0.1);
-  EXPECT_LE(told[0].ratio_low, told[0].ratio);
-  EXPECT_LE(told[0].ratio, told[0].ratio_high);
-  EXPECT_LT(told[0].ratio_high, 0.7);
+  EXPECT_NEAR(told[0].ratio.median, 0.5, 0.1);
+  EXPECT_LE(told[0].ratio.low, told[0].ratio.median);
+  EXPECT_LE(told[0].ratio.median, told[0].ratio.high);
+  EXPECT_LT(told[0].ratio.high, 0.7);
 
   is_cold = false;
   for (int i = 0; i < 10'000 && told.size() == 1; ++i) call(lesson, 1000, time);
@@ -144,16 +144,16 @@ TEST(Lesson, TellsWhatASearchFoundAndThatItIsSoNoMore) {
   EXPECT_EQ(lesson.way(), kPlain);
   EXPECT_EQ(told[1].first, kPlain);
   EXPECT_EQ(told[1].other, kStreams);
-  EXPECT_NEAR(told[1].ratio, 2, 0.4);
-  EXPECT_LE(told[1].ratio_low, told[1].ratio);
-  EXPECT_LE(told[1].ratio, told[1].ratio_high);
-  EXPECT_GT(told[1].ratio_low, 1.4);
+  EXPECT_NEAR(told[1].ratio.median, 2, 0.4);
+  EXPECT_LE(told[1].ratio.low, told[1].ratio.median);
+  EXPECT_LE(told[1].ratio.median, told[1].ratio.high);
+  EXPECT_GT(told[1].ratio.low, 1.4);
 
   is_cold = true;  // the ratio is one to the first way again, not to the ways in between
   for (int i = 0; i < 10'000 && told.size() == 2; ++i) call(lesson, 1000, time);
   ASSERT_EQ(told.size(), 3U);
   EXPECT_EQ(told[2].other, kStreams);
-  EXPECT_NEAR(told[2].ratio, 0.5, 0.1);
+  EXPECT_NEAR(told[2].ratio.median, 0.5, 0.1);
 }
 
 TEST(Lesson, SaysNothingOfASearchThatKeepsTheFirstWay) {
