@@ -121,7 +121,10 @@ struct CompileForks {
       return all_quiet;
     });
     waited = all_quiet;
-    for (CompileThreads* pool = first; pool != nullptr; pool = pool->next_) pool->mutex_.lock();
+    for (CompileThreads* pool = first; pool != nullptr; pool = pool->next_) {
+      pool->mutex_.lock();
+      pool->join_finished();  // the child could not, and would keep their stacks
+    }
     static_cast<void>(lock.release());  // the mutexes stay locked, so that the child finds what they guard whole
   }
   void after_in_parent() {

@@ -71,7 +71,7 @@ struct Reclamation {
   }
   static void in_child() {
     for (EpochRecord* record = process().records.load(); record != nullptr; record = record->next)
-      if (record != epochs::own) {
+      if (record != epochs::own && record->taken.load(std::memory_order_acquire)) {  // its thread does not exist here
         record->depth = 0;
         record->epoch.store(0);
         record->taken.store(false);
