@@ -1,5 +1,5 @@
 // Parses the canonical text of an op (docs/op_text.md has the grammar): whatever print() writes, with spaces between
-// any two tokens and with the fields in any order.
+// any two tokens and with the fields in any order. Builders read the text of one field (ScatterBuilder::set).
 //
 // The text may come from a hostile file, so the parser does not recurse, every list is bounded, and integers are
 // checked for overflow. An error names the offset, the text found there and what was expected. The op is not verified.
@@ -10,6 +10,7 @@
 
 #include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
+#include "strew/builder.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {
@@ -17,10 +18,10 @@ namespace {
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
-/// The text and a position in it.
+/// The text and a position in it. Messages begin with `subject`, the name of the text.
 class Cursor {
  public:
-  explicit Cursor(std::string_view text) : text_(text) {}
+  explicit Cursor(std::string_view text, std::string_view subject = "op text") : text_(text), subject_(subject) {}
 
   void skip_space() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
@@ -41,7 +42,7 @@ class Cursor {
   size_t offset() const { return at_; }
 
   Status fail_at(size_t offset, const std::string& message) const {
-    return invalid_argument("op text, offset " + std::to_string(offset) + ": " + message);
+    return invalid_argument(std::string(subject_) + ", offset " + std::to_string(offset) + ": " + message);
   }
   Status fail(const std::string& expected) {
     skip_space();
@@ -86,6 +87,7 @@ class Cursor {
 
  private:
   std::string_view text_;
+  std::string_view subject_;
   size_t at_ = 0;
 };
 
@@ -114,6 +116,7 @@ Status read_extents(Cursor& c, char close, std::vector<int64_t>& out) {
 }
 
 Status read_list(Cursor& c, std::vector<int64_t>& out) {
+  out.clear();
   STREW_TRY(c.expect('['));
   return read_extents(c, ']', out);
 }
@@ -130,12 +133,14 @@ Status read_dtype(Cursor& c, DType& out) {
 }
 
 Status read_type(Cursor& c, TensorType& out) {
+  out = {};
   STREW_TRY(read_dtype(c, out.dtype));
   STREW_TRY(read_list(c, out.dims));
   return c.accept('{') ? read_extents(c, '}', out.strides) : Status();
 }
 
 Status read_types(Cursor& c, std::vector<TensorType>& out) {
+  out.clear();
   if (!c.accept('[')) return read_type(c, out.emplace_back());
   return read_items(c, ']', kMaxPairs, "tensors", [&] { return read_type(c, out.emplace_back()); });
 }
@@ -184,6 +189,7 @@ Status read_typed(Cursor& c, Scalar& out) {
 }
 
 Status read_fill(Cursor& c, std::vector<Scalar>& out) {
+  out.clear();
   if (!c.accept('[')) return read_typed(c, out.emplace_back());
   return read_items(c, ']', kMaxPairs, "values", [&] { return read_typed(c, out.emplace_back()); });
 }
@@ -195,6 +201,7 @@ Status read_extra(Cursor& c, Extra& out) {
 }
 
 Status read_extras(Cursor& c, std::vector<Extra>& out) {
+  out.clear();
   STREW_TRY(c.expect('['));
   return read_items(c, ']', kMaxExtras, "extra inputs", [&] { return read_extra(c, out.emplace_back()); });
 }
@@ -238,6 +245,7 @@ Status read_node(Cursor& c, ExprNode& node) {
 
 /// Reads a graph: "{%0=current(0):f32; ...; return %0, %1}".
 Status read_expr(Cursor& c, Expr& out) {
+  out = {};
   STREW_TRY(c.expect('{'));
   while (c.peek() == '%') {
     const size_t begin = c.offset();
@@ -315,6 +323,31 @@ constexpr TextField<Gather> kGatherFields[] = {
     {"indices_are_sorted", [](Cursor& c, Gather& g) { return read_flag(c, g.indices_are_sorted); }},
 };
 
+/// The names of the fields, for messages.
+template <class T, size_t N>
+std::string keys_of(const TextField<T> (&fields)[N]) {
+  std::string names;
+  for (const TextField<T>& field : fields) names.append(names.empty() ? "" : ", ").append(field.key);
+  return names;
+}
+
+/// Reads the value of one field, which must be the whole text. `out` stays as it is if that fails.
+template <class T, size_t N>
+Status read_one(const TextField<T> (&fields)[N], std::string_view key, std::string_view text, T& out) {
+  size_t i = 0;
+  while (i < N && fields[i].key != key) ++i;
+  if (i == N) return invalid_argument("field: '" + std::string(key.substr(0, 40)) + "', expected one of " + keys_of(fields));
+  Cursor c(text, key);
+  if (text.size() > kMaxOpText)
+    return c.fail_at(
+        0, "the text has " + std::to_string(text.size()) + " characters; expected at most " + std::to_string(kMaxOpText));
+  T read = out;
+  STREW_TRY(fields[i].read(c, read));
+  if (!c.at_end()) return c.fail("the end of the text");
+  out = std::move(read);
+  return {};
+}
+
 /// Reads the fields up to the closing parenthesis, which must end the text.
 template <class T, size_t N>
 Status read_fields(Cursor& c, const TextField<T> (&fields)[N], T& out, bool (&seen)[N]) {
@@ -326,8 +359,7 @@ Status read_fields(Cursor& c, const TextField<T> (&fields)[N], T& out, bool (&se
     size_t i = 0;
     while (i < N && fields[i].key != key) ++i;
     if (i == N) {
-      std::string names;
-      for (const TextField<T>& field : fields) names.append(names.empty() ? "" : ", ").append(field.key);
+      const std::string names = keys_of(fields);
       if (key.empty()) return c.fail("')' or a field (" + names + ")");
       return c.fail_at(begin, "found \"" + std::string(key.substr(0, 40)) + "\"; expected a field (" + names + ")");
     }
@@ -355,6 +387,20 @@ Status spell_out(const Cursor& c, ScatterText& s) {
 }
 
 }  // namespace
+
+Status ScatterBuilder::set(std::string_view field, std::string_view value) {
+  ScatterText read{op_, combiner_};
+  STREW_TRY(read_one(kScatterFields, field, value, read));
+  if (field == "expr") read.kind = CombinerKind::expr;
+  combiner_ = read.kind;
+  op_ = static_cast<Scatter&&>(read);
+  return {};
+}
+Status GatherBuilder::set(std::string_view field, std::string_view value) {
+  STREW_TRY(read_one(kGatherFields, field, value, op_));
+  has_result_ |= field == "result";
+  return {};
+}
 
 Expected<Op> parse_op(std::string_view text) {
   Cursor c(text);

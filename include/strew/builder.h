@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -87,6 +88,10 @@ class ScatterBuilder {
   ScatterBuilder& indices_are_sorted(bool on = true) { return op_.indices_are_sorted = on, *this; }
   ScatterBuilder& unique_indices(bool on = true) { return op_.unique_indices = on, *this; }
 
+  /// Sets a field from text: its key and its value in canonical text (docs/op_text.md), "combiner" and "add", or "fill" and "0:f32". It
+  /// replaces the field's value; an error names the field, and leaves the builder as it was.
+  STREW_API Status set(std::string_view field, std::string_view value);
+
   /// Records a failure; build() returns the first one. A form uses it where its arguments have no dimension numbers.
   ScatterBuilder& fail(Status status) {
     if (failure_.ok()) failure_ = std::move(status);
@@ -138,6 +143,9 @@ class GatherBuilder {
   }
   GatherBuilder& normalize_negative(bool on = true) { return op_.normalize_negative = on, *this; }
   GatherBuilder& indices_are_sorted(bool on = true) { return op_.indices_are_sorted = on, *this; }
+
+  /// As ScatterBuilder::set.
+  STREW_API Status set(std::string_view field, std::string_view value);
 
   /// Records a failure; build() returns the first one.
   GatherBuilder& fail(Status status) {

@@ -41,6 +41,59 @@ typedef struct strew_slot {
 STREW_API size_t strew_op_slot_count(const strew_op* op);
 STREW_API strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) STREW_CHECK_RESULT;
 
+/* ---- Op builders (builder.h, forms.h) ---------------------------------------------------------------------------------------------- */
+
+/* Builds an op by calls instead of text. Tensors stand for their types here: their data is neither read nor kept, and an extent or a
+ * stride may be STREW_OPEN, which leaves it to the calls of the kernel. Hosts pass the tensors that they have. Builders are not thread-safe. */
+typedef struct strew_op_builder strew_op_builder;
+
+/* From a form, which fills in the dimension numbers and the policy of a common operation (forms.h has their meanings). */
+STREW_API strew_status strew_op_builder_scatter_rows(const strew_tensor* operand, const strew_tensor* indices,
+                                                     const strew_tensor* updates, strew_op_builder** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_op_builder_gather_rows(const strew_tensor* operand, const strew_tensor* indices,
+                                                    strew_op_builder** out) STREW_CHECK_RESULT;
+/* A negative axis counts from the end. */
+STREW_API strew_status strew_op_builder_scatter_elements(const strew_tensor* operand, const strew_tensor* indices,
+                                                         const strew_tensor* updates, int64_t axis,
+                                                         strew_op_builder** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_op_builder_gather_elements(const strew_tensor* operand, const strew_tensor* indices, int64_t axis,
+                                                        strew_op_builder** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_op_builder_scatter_nd(const strew_tensor* operand, const strew_tensor* indices,
+                                                   const strew_tensor* updates, strew_op_builder** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_op_builder_gather_nd(const strew_tensor* operand, const strew_tensor* indices, int64_t batch_dims,
+                                                  strew_op_builder** out) STREW_CHECK_RESULT;
+/* circular not 0: mode `circular` of ONNX TensorScatter. */
+STREW_API strew_status strew_op_builder_tensor_scatter(const strew_tensor* operand, const strew_tensor* indices,
+                                                       const strew_tensor* updates, int64_t axis, int32_t circular,
+                                                       strew_op_builder** out) STREW_CHECK_RESULT;
+/* ONNX Gather and numpy.take. */
+STREW_API strew_status strew_op_builder_gather(const strew_tensor* operand, const strew_tensor* indices, int64_t axis,
+                                               int64_t batch_dims, strew_op_builder** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_op_builder_dynamic_update_slice(const strew_tensor* operand, const strew_tensor* indices,
+                                                             const strew_tensor* updates,
+                                                             strew_op_builder** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_op_builder_dynamic_slice(const strew_tensor* operand, const strew_tensor* indices,
+                                                      const int64_t* slice_sizes, size_t count,
+                                                      strew_op_builder** out) STREW_CHECK_RESULT;
+/* From nothing, with StableHLO's dimension numbers. */
+STREW_API strew_status strew_op_builder_create_scatter(strew_op_builder** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_op_builder_create_gather(strew_op_builder** out) STREW_CHECK_RESULT;
+STREW_API void strew_op_builder_free(strew_op_builder* builder);
+
+/* Sets a field from text: its key and its value in canonical text (docs/op_text.md): "combiner" and "add", "oob" and "error", "init"
+ * and "in_place", "update_window_dims" and "[1]", "expr" and a graph. A failure leaves the builder as it was. */
+STREW_API strew_status strew_op_builder_set(strew_op_builder* builder, const char* field, const char* value) STREW_CHECK_RESULT;
+/* Gives the type of one more tensor: STREW_RESULT, STREW_OPERAND, STREW_INDICES or, of a scatter, STREW_UPDATES. A scatter of N pairs has
+ * N operands, N updates and N results; other indices, or of a gather another operand or result, replace those before. Results that
+ * are not given follow from the other tensors; of a builder that came from a form, only they need to be given. */
+STREW_API strew_status strew_op_builder_tensor(strew_op_builder* builder, int32_t role,
+                                               const strew_tensor* type) STREW_CHECK_RESULT;
+/* One more extra input; `kind`: "per_element", "per_position", "per_window" or "scalar" (ExtraKind in op.h). */
+STREW_API strew_status strew_op_builder_extra(strew_op_builder* builder, const char* kind,
+                                              const strew_tensor* type) STREW_CHECK_RESULT;
+/* The op, complete and verified. Its slots say the dtypes and dims of the results (strew_op_slot). The builder stays as it is. */
+STREW_API strew_status strew_op_builder_build(const strew_op_builder* builder, strew_op** out) STREW_CHECK_RESULT;
+
 /* ---- Requests (kernel_options.h, prepared_op.h) ----------------------------------------------------------------------------------- */
 
 /* How a kernel is compiled. A null pointer to a request stands for the defaults, as do null texts in it. */

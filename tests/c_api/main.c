@@ -10,7 +10,7 @@ int failures = 0;
 /* Rows of 4 floats, added to a table of any number of rows. */
 static const char* const kRows =
     "strew1.scatter(operand=f32[?,4] indices=i32[?] updates=f32[?,4] update_window_dims=[1] inserted_window_dims=[0] "
-    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=error init=in_place)";
+    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=error)";
 
 typedef struct {
   float table[10 * 4];
@@ -112,6 +112,172 @@ static void test_ops(void) {
   strew_op_free(op);
   strew_op_free(NULL);
   strew_prepared_free(NULL);
+}
+
+static int is_built(const strew_op_builder* builder, const char* text) {
+  strew_op* op = NULL;
+  const int built = OK(strew_op_builder_build(builder, &op));
+  const int same = built && strcmp(strew_op_text(op), text) == 0;
+  if (built && !same) printf("built %s\n  expected %s\n", strew_op_text(op), text);
+  strew_op_free(op);
+  return same;
+}
+
+/* Every form gives the op that its C++ function gives (tests/unit/builder_test.cc pins those). */
+static void test_forms(void) {
+  const int64_t table[] = {STREW_OPEN, 4}, three[] = {3}, rows[] = {3, 4}, vectors[] = {3, 1}, two[] = {2}, cache[] = {2, 3, 8, 4};
+  const int64_t batch[] = {2}, token[] = {2, 3, 1, 4}, window[] = {1, 4}, fixed[] = {10, 4};
+  const strew_tensor operand = {NULL, table, NULL, 2, STREW_F32, 0, {0}}, indices = {NULL, three, NULL, 1, STREW_I32, 0, {0}};
+  const strew_tensor updates = {NULL, rows, NULL, 2, STREW_F32, 0, {0}}, elements = {NULL, rows, NULL, 2, STREW_I64, 0, {0}};
+  const strew_tensor of_vectors = {NULL, vectors, NULL, 2, STREW_I32, 0, {0}}, start = {NULL, two, NULL, 1, STREW_I32, 0, {0}};
+  const strew_tensor kv = {NULL, cache, NULL, 4, STREW_F16, 0, {0}}, positions = {NULL, batch, NULL, 1, STREW_I64, 0, {0}};
+  const strew_tensor one = {NULL, token, NULL, 4, STREW_F16, 0, {0}}, slice = {NULL, window, NULL, 2, STREW_F32, 0, {0}};
+  const strew_tensor whole = {NULL, fixed, NULL, 2, STREW_F32, 0, {0}};
+  strew_op_builder* builder = NULL;
+#define FORM(call, text)                                   \
+  do {                                                     \
+    builder = NULL;                                        \
+    if (OK(call)) CHECK(is_built(builder, text));          \
+    strew_op_builder_free(builder);                        \
+  } while (0)
+  FORM(strew_op_builder_scatter_rows(&operand, &indices, &updates, &builder),
+       "strew1.scatter(operand=f32[?,4] indices=i32[3] updates=f32[3,4] update_window_dims=[1] inserted_window_dims=[0] "
+       "scatter_dims_to_operand_dims=[0] index_vector_dim=1)");
+  FORM(strew_op_builder_gather_rows(&operand, &indices, &builder),
+       "strew1.gather(operand=f32[?,4] indices=i32[3] result=f32[3,4] offset_dims=[1] collapsed_slice_dims=[0] "
+       "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,4])");
+  FORM(strew_op_builder_scatter_elements(&operand, &elements, &updates, -2, &builder),
+       "strew1.scatter(operand=f32[?,4] indices=i64[3,4] updates=f32[3,4] inserted_window_dims=[0] input_batching_dims=[1] "
+       "scatter_indices_batching_dims=[1] scatter_dims_to_operand_dims=[0] index_vector_dim=2 oob=error normalize_negative=true)");
+  FORM(strew_op_builder_gather_elements(&operand, &elements, 0, &builder),
+       "strew1.gather(operand=f32[?,4] indices=i64[3,4] result=f32[3,4] collapsed_slice_dims=[0] operand_batching_dims=[1] "
+       "start_indices_batching_dims=[1] start_index_map=[0] index_vector_dim=2 slice_sizes=[1,1] oob=error "
+       "normalize_negative=true)");
+  FORM(strew_op_builder_scatter_nd(&operand, &of_vectors, &updates, &builder),
+       "strew1.scatter(operand=f32[?,4] indices=i32[3,1] updates=f32[3,4] update_window_dims=[1] inserted_window_dims=[0] "
+       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 oob=error normalize_negative=true)");
+  FORM(strew_op_builder_gather_nd(&operand, &of_vectors, 0, &builder),
+       "strew1.gather(operand=f32[?,4] indices=i32[3,1] result=f32[3,4] offset_dims=[1] collapsed_slice_dims=[0] "
+       "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,4] oob=error normalize_negative=true)");
+  FORM(strew_op_builder_gather(&operand, &indices, -1, 0, &builder),
+       "strew1.gather(operand=f32[?,4] indices=i32[3] result=f32[?,3] offset_dims=[0] collapsed_slice_dims=[1] "
+       "start_index_map=[1] index_vector_dim=1 slice_sizes=[?,1] oob=error normalize_negative=true)");
+  FORM(strew_op_builder_tensor_scatter(&kv, &positions, &one, -2, 1, &builder),
+       "strew1.scatter(operand=f16[2,3,8,4] indices=i64[2] updates=f16[2,3,1,4] update_window_dims=[1,2,3] "
+       "input_batching_dims=[0] scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[2] index_vector_dim=1 oob=wrap)");
+  FORM(strew_op_builder_dynamic_update_slice(&whole, &start, &slice, &builder),
+       "strew1.scatter(operand=f32[10,4] indices=i32[2] updates=f32[1,4] update_window_dims=[0,1] "
+       "scatter_dims_to_operand_dims=[0,1] oob=clamp)");
+  FORM(strew_op_builder_dynamic_slice(&whole, &start, window, 2, &builder),
+       "strew1.gather(operand=f32[10,4] indices=i32[2] result=f32[1,4] offset_dims=[0,1] start_index_map=[0,1] "
+       "slice_sizes=[1,4])");
+#undef FORM
+
+  builder = NULL;
+  FAILS(strew_op_builder_scatter_rows(NULL, &indices, &updates, &builder), STREW_CODE_INVALID_ARGUMENT, "operand: null");
+  FAILS(strew_op_builder_scatter_rows(&operand, NULL, &updates, &builder), STREW_CODE_INVALID_ARGUMENT, "indices: null");
+  FAILS(strew_op_builder_scatter_rows(&operand, &indices, NULL, &builder), STREW_CODE_INVALID_ARGUMENT, "updates: null");
+  FAILS(strew_op_builder_scatter_rows(&operand, &indices, &updates, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  FAILS(strew_op_builder_gather_rows(&operand, NULL, &builder), STREW_CODE_INVALID_ARGUMENT, "indices: null");
+  FAILS(strew_op_builder_dynamic_slice(&whole, &start, NULL, 2, &builder), STREW_CODE_INVALID_ARGUMENT, "slice_sizes: null");
+  FAILS(strew_op_builder_dynamic_slice(&whole, &start, window, 65, &builder), STREW_CODE_INVALID_ARGUMENT, "count: 65");
+  CHECK(builder == NULL);
+  /* What does not fit together is found when the op is built. */
+  if (OK(strew_op_builder_scatter_elements(&operand, &elements, &updates, 7, &builder))) {
+    strew_op* op = NULL;
+    FAILS(strew_op_builder_build(builder, &op), STREW_CODE_INVALID_ARGUMENT, "axis is 7; expected from -2 to 1");
+    CHECK(op == NULL);
+  }
+  strew_op_builder_free(builder);
+}
+
+static void test_op_builder(void) {
+  const int64_t table[] = {STREW_OPEN, 4}, three[] = {STREW_OPEN}, rows[] = {STREW_OPEN, 4};
+  const int64_t strides[] = {STREW_OPEN, 1};
+  const strew_tensor operand = {NULL, table, NULL, 2, STREW_F32, 0, {0}}, indices = {NULL, three, NULL, 1, STREW_I32, 0, {0}};
+  const strew_tensor updates = {NULL, rows, NULL, 2, STREW_F32, 0, {0}}, strided = {NULL, rows, strides, 2, STREW_F32, 0, {0}};
+  strew_tensor bad = operand;
+  strew_op_builder* builder = NULL;
+  strew_op* op = NULL;
+  strew_prepared* prepared = NULL;
+  strew_kernel_ref* kernel = NULL;
+  strew_slot slot;
+  Rows data;
+  /* The op of the text above, from a form, and its kernel. */
+  if (!OK(strew_op_builder_scatter_rows(&operand, &indices, &updates, &builder))) return;
+  OK(strew_op_builder_set(builder, "combiner", "add"));
+  OK(strew_op_builder_set(builder, "oob", "error"));
+  OK(strew_op_builder_set(builder, "init", "in_place"));
+  CHECK(is_built(builder, kRows));
+  FAILS(strew_op_builder_set(builder, "oob", "often"), STREW_CODE_INVALID_ARGUMENT, "oob, offset 0: found \"often\"; expected one of");
+  FAILS(strew_op_builder_set(builder, "colour", "red"), STREW_CODE_INVALID_ARGUMENT, "field: 'colour', expected one of operand");
+  FAILS(strew_op_builder_set(NULL, "oob", "error"), STREW_CODE_INVALID_ARGUMENT, "builder: null");
+  FAILS(strew_op_builder_set(builder, NULL, "error"), STREW_CODE_INVALID_ARGUMENT, "field: null");
+  FAILS(strew_op_builder_set(builder, "oob", NULL), STREW_CODE_INVALID_ARGUMENT, "value: null");
+  FAILS(strew_op_builder_build(NULL, &op), STREW_CODE_INVALID_ARGUMENT, "builder: null");
+  FAILS(strew_op_builder_build(builder, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  CHECK(is_built(builder, kRows));
+  if (OK(strew_op_builder_build(builder, &op)) && OK(strew_prepare(op, NULL, &prepared)) &&
+      OK(strew_get(strew_runtime_process(), prepared, STREW_NO_TIMEOUT, &kernel))) {
+    fill(&data);
+    OK(strew_kernel_run(kernel, data.tensors, 3, NULL));
+    CHECK(holds(&data, 1));
+  }
+  strew_kernel_release(kernel);
+  strew_prepared_free(prepared);
+  strew_op_free(op);
+  op = NULL;
+  strew_op_builder_free(builder);
+  strew_op_builder_free(NULL);
+
+  /* From nothing, with an extra input and a graph; the results follow. */
+  builder = NULL;
+  if (!OK(strew_op_builder_create_scatter(&builder))) return;
+  FAILS(strew_op_builder_build(builder, &op), STREW_CODE_INVALID_ARGUMENT, "operand");
+  OK(strew_op_builder_tensor(builder, STREW_OPERAND, &operand));
+  OK(strew_op_builder_tensor(builder, STREW_INDICES, &indices));
+  OK(strew_op_builder_tensor(builder, STREW_UPDATES, &strided));
+  OK(strew_op_builder_extra(builder, "per_position", &indices));
+  OK(strew_op_builder_set(builder, "update_window_dims", "[1]"));
+  OK(strew_op_builder_set(builder, "inserted_window_dims", "[0]"));
+  OK(strew_op_builder_set(builder, "scatter_dims_to_operand_dims", "[0]"));
+  OK(strew_op_builder_set(builder, "index_vector_dim", "1"));
+  OK(strew_op_builder_set(builder, "expr", "{%0=update(0):f32; %1=extra(0):i32; %2=convert(%1):f32; %3=multiply(%0,%2):f32; return %3}"));
+  CHECK(is_built(builder,
+                 "strew1.scatter(operand=f32[?,4] indices=i32[?] updates=f32[?,4]{?,1} extras=[per_position:i32[?]] "
+                 "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr "
+                 "expr={%0=update(0):f32; %1=extra(0):i32; %2=convert(%1):f32; %3=multiply(%0,%2):f32; return %3})"));
+  if (OK(strew_op_builder_build(builder, &op))) {
+    OK(strew_op_slot(op, 0, &slot));
+    CHECK(slot.role == STREW_RESULT && slot.dtype == STREW_F32 && slot.rank == 2 && slot.dims[0] == STREW_OPEN && slot.dims[1] == 4);
+  }
+  strew_op_free(op);
+  op = NULL;
+  FAILS(strew_op_builder_tensor(NULL, STREW_OPERAND, &operand), STREW_CODE_INVALID_ARGUMENT, "builder: null");
+  FAILS(strew_op_builder_tensor(builder, STREW_OPERAND, NULL), STREW_CODE_INVALID_ARGUMENT, "type: null");
+  FAILS(strew_op_builder_tensor(builder, STREW_EXTRA, &operand), STREW_CODE_INVALID_ARGUMENT, "strew_op_builder_extra()");
+  FAILS(strew_op_builder_tensor(builder, -1, &operand), STREW_CODE_INVALID_ARGUMENT, "role: number -1, expected STREW_RESULT");
+  FAILS(strew_op_builder_extra(builder, "per_row", &operand), STREW_CODE_INVALID_ARGUMENT,
+        "kind: 'per_row', expected one of per_element, per_position, per_window, scalar");
+  FAILS(strew_op_builder_extra(builder, NULL, &operand), STREW_CODE_INVALID_ARGUMENT, "kind: null");
+  FAILS(strew_op_builder_extra(NULL, "scalar", &operand), STREW_CODE_INVALID_ARGUMENT, "builder: null");
+  FAILS(strew_op_builder_extra(builder, "scalar", NULL), STREW_CODE_INVALID_ARGUMENT, "type: null");
+  bad.dtype = 200;
+  FAILS(strew_op_builder_tensor(builder, STREW_OPERAND, &bad), STREW_CODE_INVALID_ARGUMENT, "type.dtype: number 200, expected 0..");
+  bad = operand;
+  bad.rank = 65;
+  FAILS(strew_op_builder_tensor(builder, STREW_OPERAND, &bad), STREW_CODE_INVALID_ARGUMENT, "type.rank: 65, expected 0..64");
+  bad = operand;
+  bad.dims = NULL;
+  FAILS(strew_op_builder_tensor(builder, STREW_OPERAND, &bad), STREW_CODE_INVALID_ARGUMENT, "type.dims: null");
+  strew_op_builder_free(builder);
+  builder = NULL;
+  FAILS(strew_op_builder_create_scatter(NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  FAILS(strew_op_builder_create_gather(NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  if (!OK(strew_op_builder_create_gather(&builder))) return;
+  FAILS(strew_op_builder_tensor(builder, STREW_UPDATES, &updates), STREW_CODE_INVALID_ARGUMENT, "for a gather");
+  FAILS(strew_op_builder_set(builder, "combiner", "add"), STREW_CODE_INVALID_ARGUMENT, "field: 'combiner'");
+  strew_op_builder_free(builder);
 }
 
 /* A struct of a caller that was compiled with a later header. */
@@ -728,6 +894,8 @@ int main(int argc, char** argv) {
   }
   test_status_and_dtypes();
   test_ops();
+  test_forms();
+  test_op_builder();
   test_struct_versions();
   test_calls("llvm");
   test_calls("reference");

@@ -1,6 +1,11 @@
 // Builders and the familiar forms: pinned as canonical text, which shows every dimension number.
 #include "strew/builder.h"
 
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "gtest/gtest.h"
 #include "strew/forms.h"
 #include "strew/text.h"
@@ -45,6 +50,89 @@ TEST(Builder, ScatterSaysEverythingAnOpCanHold) {
       "index_vector_dim=1 combiner=expr expr={%0=update(0):bf16; %1=convert(%0):f32; %2=extra(0):f32; %3=multiply(%1,%2):f32; "
       "%4=current(0):f32; %5=add(%4,%3):f32; return %5} init=fill fill=0:f32 oob=clamp normalize_negative=true order=relaxed "
       "indices_are_sorted=true unique_indices=true)");
+}
+
+/// Sets the fields one by one, twice, and in between to text that is none. Returns the text of an op of `kind` that has these fields in this order.
+template <class Builder>
+std::string set_all(Builder& builder, const std::string& kind, const std::vector<std::pair<const char*, const char*>>& fields) {
+  std::string expected = "strew1." + kind + "(";
+  for (const auto& [field, value] : fields) {
+    EXPECT_TRUE(builder.set(field, value).ok()) << field;
+    EXPECT_EQ(builder.set(field, "(none").code(), Code::invalid_argument) << field;
+    EXPECT_TRUE(builder.set(field, value).ok()) << field;
+    expected.append(field).append("=").append(value).append(" ");
+  }
+  expected.back() = ')';
+  return expected;
+}
+
+TEST(Builder, EveryFieldIsSetFromItsText) {
+  ScatterBuilder scatter;
+  const std::string of_scatter = set_all(
+      scatter, "scatter",
+      {{"operand", "f32[8,16]"},
+       {"indices", "i32[4]"},
+       {"updates", "bf16[4,16]{0,1}"},
+       {"extras", "[per_position:f32[4]]"},
+       {"result", "f32[8,16]{32,1}"},
+       {"update_window_dims", "[1]"},
+       {"inserted_window_dims", "[0]"},
+       {"scatter_dims_to_operand_dims", "[0]"},
+       {"index_vector_dim", "1"},
+       {"combiner", "expr"},
+       {"expr",
+        "{%0=update(0):bf16; %1=convert(%0):f32; %2=extra(0):f32; %3=multiply(%1,%2):f32; %4=current(0):f32; %5=add(%4,%3):f32; "
+        "return %5}"},
+       {"init", "fill"},
+       {"fill", "0:f32"},
+       {"oob", "clamp"},
+       {"normalize_negative", "true"},
+       {"order", "relaxed"},
+       {"indices_are_sorted", "true"},
+       {"unique_indices", "true"}});
+  EXPECT_EQ(text(scatter), of_scatter);
+  ASSERT_TRUE(scatter.set("combiner", "max").ok());
+  ASSERT_TRUE(scatter.set("extras", "[]").ok());
+  EXPECT_NE(text(ScatterBuilder(scatter).relaxed(false)).find("combiner=max init=fill"), std::string::npos);
+
+  ScatterBuilder batched = scatter_elements(bf16({3, 8}), i64({3, 4}), bf16({3, 4}), 1);
+  ASSERT_TRUE(batched.set("input_batching_dims", "[0]").ok());
+  ASSERT_TRUE(batched.set("scatter_indices_batching_dims", "[0]").ok());
+  ASSERT_TRUE(batched.set("combiner", "add").ok());
+  ASSERT_TRUE(batched.set("accumulate", "wide").ok());
+  EXPECT_NE(text(batched).find("input_batching_dims=[0] scatter_indices_batching_dims=[0]"), std::string::npos);
+  EXPECT_NE(text(batched).find("accumulate=wide"), std::string::npos);
+
+  GatherBuilder gather;
+  const std::string of_gather = set_all(gather, "gather",
+                                        {{"operand", "f32[?,64]"},
+                                         {"indices", "u32[7]"},
+                                         {"result", "f16[7,64]{128,1}"},
+                                         {"offset_dims", "[1]"},
+                                         {"collapsed_slice_dims", "[0]"},
+                                         {"start_index_map", "[0]"},
+                                         {"index_vector_dim", "1"},
+                                         {"slice_sizes", "[1,64]"},
+                                         {"oob", "fill_window"},
+                                         {"fill", "-1.5:f32"}});
+  EXPECT_EQ(text(gather), of_gather);
+}
+
+TEST(Builder, TextThatIsNoFieldIsRefused) {
+  ScatterBuilder rows = scatter_rows(f32({8, 16}), i64({4}), f32({4, 16}));
+  const std::string before = text(rows);
+  EXPECT_EQ(rows.set("oob", "sometimes").message(),
+            "oob, offset 0: found \"sometimes\"; expected one of undefined, skip_element, skip_window, clamp, wrap, error, "
+            "fill_element, fill_window");
+  EXPECT_EQ(rows.set("oob", "clamp clamp").message(), "oob, offset 6: found \"clamp\"; expected the end of the text");
+  EXPECT_EQ(rows.set("update_window_dims", "[1").message(), "update_window_dims, offset 2: the text ends; expected ',' or ']'");
+  EXPECT_NE(rows.set("slice_sizes", "[1]").message().find("field: 'slice_sizes', expected one of operand, indices, updates"),
+            std::string::npos);
+  EXPECT_NE(rows.set("", "").message().find("field: '', expected one of"), std::string::npos);
+  EXPECT_NE(rows.set("expr", std::string((size_t{1} << 20) + 1, ' ')).message().find("expected at most"), std::string::npos);
+  EXPECT_EQ(text(rows), before);
+  GatherBuilder gather = gather_rows(f32({8, 16}), i64({4}));
+  EXPECT_NE(gather.set("combiner", "add").message().find("field: 'combiner'"), std::string::npos);
 }
 
 TEST(Builder, ResultsFollowTheOperands) {
