@@ -1,45 +1,114 @@
 // See strew/site.h. A Way is a kernel that was called at the site; it is constant once made. Calls compare the labels of the
 // ways, which lie side by side, and hold an EpochReader (runtime/epoch.h) while they use a way, since another thread may
-// replace it. Ways are replaced in turn. Calls by tensors first look at the one extent in which the remembered kernels differ
-// most, which is usually the batch; binding then finds out whether the tensors fit. Tested by tests/unit/site_test.cc.
+// replace it. Ways are replaced in turn. Calls by tensors first look at the one extent in which the kernels of the ways differ
+// most, which is usually the batch; binding then finds out whether the tensors fit.
+//
+// Once there are more kernels than ways, those that are found by their tensors are in a table, by the hash of what calls tell apart
+// (signature_of). A kernel that the table finds many times in a row becomes a way. Tested by tests/unit/site_test.cc.
 #include "strew/site.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <vector>
 
+#include "compiler/op/limits.h"
 #include "runtime/compile_threads.h"
 #include "runtime/epoch.h"
 #include "runtime/kernel_state.h"
+#include "runtime/kernel_table.h"
+#include "strew/text.h"
 
 namespace strew::inline v0 {
 
 struct Site::Way {
-  Way(PreparedOp prepared, Kernel made, bool by_tensors, uint64_t wanted_variant)
-      : op(std::move(prepared)),
-        kernel(std::move(made)),
-        callable(kernel.state()->plain()),
-        label(by_tensors ? nullptr : op.data_.get()),
-        binds_fast(callable != nullptr && callable->binder.is_fast()),
-        variant(wanted_variant) {}
+  /// A kernel that is found by its op, whose data the way keeps alive.
+  Way(Kernel made, std::shared_ptr<const void> op) : Way(std::move(made)) {
+    label = op.get();
+    op_data = std::move(op);
+  }
+  /// A kernel that is found by its tensors.
+  Way(Kernel made, uint64_t wanted_variant, Hash128 wanted_signature) : Way(std::move(made)) {
+    variant = wanted_variant;
+    signature = wanted_signature;
+  }
 
-  PreparedOp op;
   Kernel kernel;
-  const Callable* callable;  ///< null: calls need more than it knows
-  const void* label;         ///< as in labels_
-  bool binds_fast;           ///< the callable can tell quickly whether tensors fit
-  uint64_t variant;
+  const Callable* callable;     ///< null: calls need more than it knows
+  bool binds_fast;              ///< the callable can tell quickly whether tensors fit
+  const void* label = nullptr;  ///< as in labels_
+  std::shared_ptr<const void> op_data;
+  uint64_t variant = 0;
+  Hash128 signature;
+
+ private:
+  explicit Way(Kernel made)
+      : kernel(std::move(made)),
+        callable(kernel.state()->plain()),
+        binds_fast(callable != nullptr && callable->binder.is_fast()) {}
 };
 
 namespace {
 
+/// How many kernels a site remembers by their tensors.
+constexpr size_t kMostInTable = 4096;
+/// After so many calls in a row that the table has led to one kernel, the kernel becomes a way.
+constexpr uint32_t kCallsToAWay = 16;
+
 bool fits(const Kernel& kernel, std::span<const TensorView> tensors) {
   Call call;
   return kernel.state()->current().callable->binder.bind(tensors, call).ok();
+}
+
+/// The hash of words, of which there may be any number.
+class WordHash {
+ public:
+  void add(int64_t word) {
+    if (count_ == words_.size()) {
+      const Hash128 before = value();
+      std::memcpy(words_.data(), &before, sizeof before);
+      count_ = sizeof before / sizeof(int64_t);
+    }
+    words_[count_++] = word;
+  }
+  Hash128 value() const { return hash_text({reinterpret_cast<const char*>(words_.data()), count_ * sizeof(int64_t)}); }
+
+ private:
+  std::array<int64_t, 64> words_;  // NOLINT(cppcoreguidelines-pro-type-member-init): the first count_ are set
+  size_t count_ = 0;
+};
+
+/// What calls by tensors are told apart by: the variant, and the dtype, rank, dims and strides of each tensor. Null for tensors that no
+/// kernel takes.
+std::optional<Hash128> signature_of(std::span<const TensorView> tensors, uint64_t variant) {
+  WordHash hash;
+  hash.add(static_cast<int64_t>(variant));
+  for (const TensorView& tensor : tensors) {
+    if (tensor.rank < 0 || tensor.rank > kMaxRank || (tensor.rank > 0 && tensor.dims == nullptr)) return std::nullopt;
+    const bool has_strides = tensor.strides != nullptr && tensor.rank > 0;
+    hash.add(static_cast<int64_t>(tensor.dtype) << 32 | tensor.rank << 1 | static_cast<int64_t>(has_strides));
+    for (int32_t d = 0; d < tensor.rank; ++d) hash.add(tensor.dims[d]);
+    for (int32_t d = 0; has_strides && d < tensor.rank; ++d) hash.add(tensor.strides[d]);
+  }
+  return hash.value();
+}
+
+/// The kernel that the table found last for this thread, and how many times in a row.
+struct Repeats {
+  const void* kernel = nullptr;
+  uint32_t count = 0;
+};
+constinit thread_local Repeats repeats;
+
+bool is_repeated(const Kernel& kernel) {
+  if (repeats.kernel != kernel.state().get()) repeats = {kernel.state().get(), 0};
+  return ++repeats.count == kCallsToAWay;
 }
 
 }  // namespace
@@ -99,6 +168,12 @@ struct Site::Shapes {
     }
     return false;
   }
+  /// The first way that takes the tensors, or null.
+  const Way* find(std::span<const TensorView> tensors, uint64_t variant) const {
+    for (size_t i = 0; i < count; ++i)
+      if (ways[i]->variant == variant && fits(ways[i]->kernel, tensors)) return ways[i];
+    return nullptr;
+  }
 
   size_t count = 0;
   uint32_t tensor = 0;
@@ -124,6 +199,7 @@ struct Site::Owners {
     std::mutex mutex;  // guards the members below and the writing of the labels
     Shapes::Ways ways;
     std::shared_ptr<const Shapes> shapes;
+    std::unique_ptr<KernelTable> table;  ///< null: all kernels that are found by their tensors are ways
     size_t next = 0;
   };
   ~Owners() { delete ways.load(); }
@@ -137,7 +213,13 @@ struct Site::Owners {
     return ways.compare_exchange_strong(found, fresh.get(), std::memory_order_acq_rel) ? *fresh.release() : *found;
   }
 
+  /// Adds the way, or puts it in the place of `instead_of`, if that is still there.
   void put(Site& site, std::shared_ptr<const Way> way, const Way* instead_of);
+  /// Adds a kernel that is found by its tensors: as a way, as long as there are free ones, or to the table.
+  void put_by_tensors(Site& site, std::shared_ptr<const Way> way);
+  /// Puts a kernel that the table has in the place of the one with this signature.
+  void exchange(Hash128 signature, Kernel kernel);
+  void found_in_table(Site& site, const KernelTable::Entry& entry, uint64_t variant);
 
   std::atomic<Ways*> ways{new Ways};
 };
@@ -158,7 +240,8 @@ Status Site::run(const PreparedOp& op, std::span<const TensorView> tensors, stre
       return way->kernel.run(tensors, fault);
     }
   }
-  return run_first(op, tensors, fault);
+  STREW_ASSIGN(const Kernel kernel, first(op));
+  return kernel.run(tensors, fault);
 }
 
 bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant, strew_fault* fault, Status& status) {
@@ -167,10 +250,58 @@ bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant,
   if (shapes == nullptr || reader.record() == nullptr) return false;
   const Callable* const guess = shapes->guess(tensors, variant);
   if (guess != nullptr && guess->run_if_it_fits(tensors, fault, status)) return true;
+  if (const KernelTable* const table = table_.load(std::memory_order_acquire)) {
+    const std::optional<Hash128> signature = signature_of(tensors, variant);
+    const KernelTable::Entry* const entry = signature ? table->find(*signature, reader.record()) : nullptr;
+    if (entry != nullptr) {
+      const Callable* const callable = entry->kernel.state()->plain();
+      if (callable == nullptr || !callable->run_if_it_fits(tensors, fault, status)) status = entry->kernel.run(tensors, fault);
+      owners_->found_in_table(*this, *entry, variant);
+      return true;
+    }
+  }
   const Way* slow = nullptr;
   if (!shapes->run(tensors, variant, fault, status, slow)) return false;
   if (slow != nullptr) renew(*slow);
   return true;
+}
+
+[[gnu::noinline]] bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant, const CallOptions& how,
+                                            Status& status) {
+  const EpochReader reader;
+  const Shapes* const shapes = shapes_.load(std::memory_order_acquire);
+  if (shapes == nullptr || reader.record() == nullptr) return false;
+  if (const KernelTable* const table = table_.load(std::memory_order_acquire)) {
+    const std::optional<Hash128> signature = signature_of(tensors, variant);
+    const KernelTable::Entry* const entry = signature ? table->find(*signature, reader.record()) : nullptr;
+    if (entry != nullptr) {
+      status = entry->kernel.run(tensors, how);
+      owners_->found_in_table(*this, *entry, variant);
+      return true;
+    }
+  }
+  const Way* const way = shapes->find(tensors, variant);
+  if (way == nullptr) return false;
+  status = way->kernel.run(tensors, how);
+  if (way->callable == nullptr) renew(*way);
+  return true;
+}
+
+/// A stand-in that has a successor is replaced by it; a kernel that was found many times in a row becomes a way, which is found faster. The
+/// caller holds an EpochReader.
+void Site::Owners::found_in_table(Site& site, const KernelTable::Entry& entry, uint64_t variant) {
+  Kernel next = entry.kernel.state()->replaced_by();
+  const bool repeated = is_repeated(entry.kernel);
+  if (!next && !repeated) return;
+  try {
+    if (next)
+      exchange(entry.key, std::move(next));
+    else if (entry.kernel.state()->plain() != nullptr)
+      put(site, std::make_shared<const Way>(entry.kernel, variant, entry.key), nullptr);
+    epochs::collect_some();
+  } catch (const std::bad_alloc&) {
+    // it stays as it is, which is right, too
+  }
 }
 
 /// A way whose stand-in has a successor is replaced by one to the successor, whose calls cost less. The caller holds an EpochReader.
@@ -178,39 +309,56 @@ void Site::renew(const Way& way) {
   Kernel kernel = way.kernel.state()->replaced_by();
   if (!kernel) return;
   try {
-    remember(std::make_shared<const Way>(way.op, std::move(kernel), way.label == nullptr, way.variant), &way);
+    const bool by_tensors = way.label == nullptr;
+    owners_->put(*this,
+                 by_tensors ? std::make_shared<const Way>(std::move(kernel), way.variant, way.signature)
+                            : std::make_shared<const Way>(std::move(kernel), way.op_data),
+                 &way);
+    epochs::collect_some();
   } catch (const std::bad_alloc&) {
     // the way stays as it is, which is right, too
   }
 }
 
-[[gnu::noinline]] Status Site::run_first(const PreparedOp& op, std::span<const TensorView> tensors, strew_fault* fault) {
-  STREW_ASSIGN(const Kernel kernel, runtime_.get(op));
+[[gnu::noinline]] Expected<Kernel> Site::first(const PreparedOp& op) {
+  STREW_ASSIGN(Kernel kernel, runtime_.get(op));
   try {
-    remember(std::make_shared<const Way>(op, kernel, false, 0));
+    owners_->put(*this, std::make_shared<const Way>(kernel, op.data_), nullptr);
+    epochs::collect_some();
   } catch (const std::bad_alloc&) {
     // the next call looks for the kernel again
   }
-  return kernel.run(tensors, fault);
+  return kernel;
+}
+
+Status Site::run(const PreparedOp& op, std::span<const TensorView> tensors, const CallOptions& how) {
+  {
+    const EpochReader reader;
+    for (size_t i = 0; reader.record() != nullptr && i < kWays; ++i) {
+      if (labels_[i].load(std::memory_order_acquire) != op.data_.get()) continue;
+      const Way* const way = ways_[i].load(std::memory_order_acquire);
+      if (way->label != op.data_.get()) break;  // it is being replaced
+      if (way->callable == nullptr) renew(*way);
+      return way->kernel.run(tensors, how);
+    }
+  }
+  STREW_ASSIGN(const Kernel kernel, first(op));
+  return kernel.run(tensors, how);
 }
 
 Status Site::run_new(Op op, const KernelOptions& options, std::span<const TensorView> tensors, uint64_t variant,
-                     strew_fault* fault) {
+                     const CallOptions& how) {
   try {
     STREW_ASSIGN(const PreparedOp prepared, PreparedOp::of(std::move(op), options));
     STREW_ASSIGN(const Kernel kernel, runtime_.get(prepared));
-    STREW_TRY(kernel.run(tensors, fault));  // tensors that the kernel refuses are no reason to remember it
-    remember(std::make_shared<const Way>(prepared, kernel, true, variant));
+    STREW_TRY(kernel.run(tensors, how));  // tensors that the kernel refuses are no reason to remember it
+    const std::optional<Hash128> signature = signature_of(tensors, variant);
+    if (signature) owners_->put_by_tensors(*this, std::make_shared<const Way>(kernel, variant, *signature));
+    epochs::collect_some();
     return {};
   } catch (const std::bad_alloc&) {
     return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
-}
-
-/// `instead_of`: a way that it replaces, if that is still there; null: the oldest.
-void Site::remember(std::shared_ptr<const Way> way, const Way* instead_of) {
-  owners_->put(*this, std::move(way), instead_of);
-  epochs::collect_some();
 }
 
 void Site::Owners::put(Site& site, std::shared_ptr<const Way> way, const Way* instead_of) {
@@ -234,6 +382,35 @@ void Site::Owners::put(Site& site, std::shared_ptr<const Way> way, const Way* in
   own.shapes.swap(shapes);
   if (shapes != nullptr) epochs::retire(std::move(shapes));
   if (way != nullptr) epochs::retire(std::move(way));
+}
+
+void Site::Owners::put_by_tensors(Site& site, std::shared_ptr<const Way> way) {
+  Ways& own = current();
+  {
+    const std::lock_guard lock(own.mutex);
+    if (own.table == nullptr && own.ways[own.next % kWays] != nullptr) {
+      own.table = std::make_unique<KernelTable>();
+      for (const std::shared_ptr<const Way>& other : own.ways)
+        if (other->label == nullptr) own.table->insert(other->signature, other->kernel);
+      site.table_.store(own.table.get(), std::memory_order_release);
+    }
+    if (own.table != nullptr) {
+      if (own.table->size() >= kMostInTable) {  // those that were not used for the longest time go
+        std::vector<const KernelTable::Entry*> oldest = own.table->by_age();
+        oldest.resize(kMostInTable / 4);
+        for (const KernelTable::Entry* const entry : oldest) own.table->remove(entry->key);
+      }
+      own.table->insert(way->signature, way->kernel);
+      return;
+    }
+  }
+  put(site, std::move(way), nullptr);
+}
+
+void Site::Owners::exchange(Hash128 signature, Kernel kernel) {
+  Ways& own = current();
+  const std::lock_guard lock(own.mutex);
+  if (own.table != nullptr && own.table->peek(signature) != nullptr) own.table->exchange(signature, std::move(kernel));
 }
 
 }  // namespace strew::inline v0

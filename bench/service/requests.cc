@@ -90,7 +90,7 @@ void site(benchmark::State& state, int64_t shapes, bool by_tensors) {
   const Medians medians = take_turns(state, {{"site", turns(through_site)}, {"run", turns(plainly)}}, shapes);
   const double over = medians[0] - medians[1];
   state.counters["over_ns"] = over;
-  label(state, over, 3, "ns over run");
+  label(state, over, static_cast<size_t>(shapes) <= Site::kWays ? 3 : 40, "ns over run");
 }
 
 /// Every thread looks for all kernels in turn; nanoseconds per look-up of one thread.
@@ -199,6 +199,8 @@ void add_request_benchmarks() {
     add("site/prepared/" + std::to_string(shapes), 101, [shapes](benchmark::State& state) { site(state, shapes, false); });
     add("site/tensors/" + std::to_string(shapes), 101, [shapes](benchmark::State& state) { site(state, shapes, true); });
   }
+  for (const int64_t shapes : {9, 64})
+    add("site/tensors/" + std::to_string(shapes), 101, [shapes](benchmark::State& state) { site(state, shapes, true); });
   for (const bool lends : {false, true}) {
     const std::string name = lends ? "lookup/lend" : "lookup/find";
     add(name, 101, [lends](benchmark::State& state) { look_up(state, lends, 1); });

@@ -5,8 +5,9 @@
 //   status = append.run(prepared, tensors);                                  // an op that was prepared before
 //   status = append.run(tensors, [&] { return append_op(batch, length); });  // an op that follows from the tensors' shapes
 //
-// A site remembers kWays kernels and replaces one of them when another is called. It keeps what it remembers alive. Member
-// functions are thread-safe. A site must not outlive its runtime. Tested by tests/unit/site_test.cc.
+// A site remembers the kWays ops that were called last, and the kernels of the last few thousand different shapes that calls by tensors had: up to
+// kWays of them cost about two nanoseconds more than the kernel's call, others a look-up by hash, about 40. It keeps what it remembers
+// alive. Member functions are thread-safe. A site must not outlive its runtime. Tested by tests/unit/site_test.cc.
 #pragma once
 
 #include <array>
@@ -17,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "strew/call_options.h"
 #include "strew/export.h"
 #include "strew/kernel.h"
 #include "strew/prepared_op.h"
@@ -25,6 +27,8 @@
 #include "strew/tensor_view.h"
 
 namespace strew::inline v0 {
+
+class KernelTable;
 
 class Site {
  public:
@@ -37,6 +41,7 @@ class Site {
 
   /// Runs the kernel of `op` on the tensors, as Kernel::run does. The first call with an op gets the kernel from the runtime.
   STREW_API Status run(const PreparedOp& op, std::span<const TensorView> tensors, strew_fault* fault = nullptr);
+  STREW_API Status run(const PreparedOp& op, std::span<const TensorView> tensors, const CallOptions& how);
 
   /// Runs the op that `make_op` returns, an op or an Expected of one, but calls `make_op` only if no remembered kernel takes tensors
   /// of these dtypes, dims and strides. The op must therefore follow from these and from `variant`: give two ops that take
@@ -45,27 +50,35 @@ class Site {
   Status run(std::span<const TensorView> tensors, MakeOp&& make_op, strew_fault* fault = nullptr, uint64_t variant = 0) {
     Status status;
     if (run_remembered(tensors, variant, fault, status)) return status;
-    return run_made(tensors, std::forward<MakeOp>(make_op), fault, variant);
+    return run_made(tensors, std::forward<MakeOp>(make_op), {.fault = fault}, variant);
   }
   template <class MakeOp>
   Status run(std::span<const TensorView> tensors, MakeOp&& make_op, strew_fault* fault, uint64_t variant,
              const KernelOptions& options) {
     Status status;
     if (run_remembered(tensors, variant, fault, status)) return status;
-    return run_made(tensors, std::forward<MakeOp>(make_op), fault, variant, options);
+    return run_made(tensors, std::forward<MakeOp>(make_op), {.fault = fault}, variant, options);
+  }
+  /// The same for a call with options of its own.
+  template <class MakeOp>
+  Status run(std::span<const TensorView> tensors, MakeOp&& make_op, const CallOptions& how, uint64_t variant = 0,
+             const KernelOptions& options = {}) {
+    Status status;
+    if (run_remembered(tensors, variant, how, status)) return status;
+    return run_made(tensors, std::forward<MakeOp>(make_op), how, variant, options);
   }
 
  private:
   /// Not inline, so that calls of remembered kernels do not pay for making options.
   template <class MakeOp>
-  [[gnu::noinline]] Status run_made(std::span<const TensorView> tensors, MakeOp&& make_op, strew_fault* fault, uint64_t variant,
-                                    const KernelOptions& options = {}) {
+  [[gnu::noinline]] Status run_made(std::span<const TensorView> tensors, MakeOp&& make_op, const CallOptions& how,
+                                    uint64_t variant, const KernelOptions& options = {}) {
     auto op = std::forward<MakeOp>(make_op)();
     if constexpr (std::is_convertible_v<decltype(op), Op>) {
-      return run_new(std::move(op), options, tensors, variant, fault);
+      return run_new(std::move(op), options, tensors, variant, how);
     } else {
       if (!op.ok()) return op.status();
-      return run_new(*std::move(op), options, tensors, variant, fault);
+      return run_new(*std::move(op), options, tensors, variant, how);
     }
   }
 
@@ -74,10 +87,10 @@ class Site {
   struct Owners;
 
   STREW_API bool run_remembered(std::span<const TensorView> tensors, uint64_t variant, strew_fault* fault, Status& status);
+  STREW_API bool run_remembered(std::span<const TensorView> tensors, uint64_t variant, const CallOptions& how, Status& status);
   STREW_API Status run_new(Op op, const KernelOptions& options, std::span<const TensorView> tensors, uint64_t variant,
-                           strew_fault* fault);
-  Status run_first(const PreparedOp& op, std::span<const TensorView> tensors, strew_fault* fault);
-  void remember(std::shared_ptr<const Way> way, const Way* instead_of = nullptr);
+                           const CallOptions& how);
+  Expected<Kernel> first(const PreparedOp& op);
   void renew(const Way& way);
 
   Runtime& runtime_;
@@ -85,7 +98,8 @@ class Site {
   /// tensors.
   alignas(64) std::array<std::atomic<const void*>, kWays> labels_{};
   std::array<std::atomic<const Way*>, kWays> ways_{};
-  std::atomic<const Shapes*> shapes_{nullptr};  ///< of the ways that are found by their tensors; null: there are none
+  std::atomic<const Shapes*> shapes_{nullptr};      ///< of the ways that are found by their tensors; null: there are none
+  std::atomic<const KernelTable*> table_{nullptr};  ///< of all kernels that are found by their tensors; null: they are ways
   std::unique_ptr<Owners> owners_;
 };
 

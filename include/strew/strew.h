@@ -208,16 +208,17 @@ STREW_API int64_t strew_kernel_build_nanoseconds(const strew_kernel_ref* kernel)
 typedef struct strew_site strew_site;
 STREW_API strew_status strew_site_create(strew_runtime* runtime, strew_site** out) STREW_CHECK_RESULT;
 STREW_API void strew_site_free(strew_site* site);
-/* Runs the kernel of `op`; the first call gets it from the runtime. `fault` may be null. */
+/* Runs the kernel of `op`; the first call gets it from the runtime. `options` may be null. */
 STREW_API strew_status strew_site_run(strew_site* site, const strew_prepared* op, const strew_tensor* tensors,
-                                      size_t tensor_count, strew_fault* fault) STREW_CHECK_RESULT;
+                                      size_t tensor_count, const strew_call_options* options) STREW_CHECK_RESULT;
 /* Makes an op, or says why there is none; the status is passed on. */
 typedef strew_status (*strew_make_op)(void* context, strew_op** out);
-/* Runs the op that make_op returns, but calls make_op only if no remembered kernel takes tensors of these dtypes, dims and strides.
- * The op must follow from these and from `variant`. The request of the first call with a variant counts. */
+/* Runs the op that make_op returns, but calls make_op only if no remembered kernel takes tensors of these dtypes, dims and strides. A site
+ * remembers thousands of them, so that a host needs one for all shapes. The op must follow from these and from `variant`. The request of
+ * the first call with a variant counts. */
 STREW_API strew_status strew_site_run_tensors(strew_site* site, const strew_tensor* tensors, size_t tensor_count,
                                               strew_make_op make_op, void* context, uint64_t variant,
-                                              const strew_request* request, strew_fault* fault) STREW_CHECK_RESULT;
+                                              const strew_request* request, const strew_call_options* options) STREW_CHECK_RESULT;
 
 /* ---- Programs (import.h, program.h) ----------------------------------------------------------------------------------------------- */
 

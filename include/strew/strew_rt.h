@@ -177,9 +177,12 @@ typedef struct strew_call_options {
   int32_t threads;          /* the most threads, the calling thread included, 1..1024; 0: as many as the kernel may use */
   strew_executor* executor; /* null: the kernel's */
   strew_fault* fault;       /* if not null, is filled if the call fails with STREW_CODE_OUT_OF_BOUNDS */
+  /* If not null, is passed to the callbacks of `executor` in this call, in place of their own context: for hosts whose pools are
+   * reached through something that each call is given. Only for an executor that strew_executor_create() made. */
+  void* executor_context;
 } strew_call_options;
 #define STREW_CALL_OPTIONS_INIT \
-  { sizeof(strew_call_options), 0, NULL, NULL }
+  { sizeof(strew_call_options), 0, NULL, NULL, NULL }
 
 /* A kernel that can be called: one of an object (strew_kernel_open), or one that a runtime compiled or loaded (strew.h). */
 typedef struct strew_kernel_ref strew_kernel_ref;

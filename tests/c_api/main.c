@@ -417,9 +417,9 @@ static void test_batches(const char* backend) {
 
 /* ---- A host's thread pool: everything on the calling thread, backwards. */
 
-static int loops = 0, released = 0;
+static int loops = 0, loops_of_call = 0, released = 0;
 static int32_t four(void* context) {
-  CHECK(context == &loops);
+  CHECK(context == &loops || context == &loops_of_call);
   return 4;
 }
 static void serial(void* context, int32_t count, strew_task task, void* task_context) {
@@ -454,8 +454,6 @@ static void test_executors(void) {
   OK(strew_executor_create_pool(2, 0, &pool));
 
   OK(strew_runtime_create(NULL, host, &runtime));
-  strew_executor_free(host); /* the runtime keeps it */
-  CHECK(released == 0);
   if (OK(strew_get(runtime, prepared, STREW_NO_TIMEOUT, &kernel))) {
     const int64_t table_dims[] = {4096, 256}, index_dims[] = {8192}, update_dims[] = {8192, 256};
     float* const table = calloc(4096 * 256, sizeof *table);
@@ -475,10 +473,20 @@ static void test_executors(void) {
     loops = 0;
     OK(strew_kernel_run(kernel, tensors, 3, &options));
     CHECK(loops == 0 && table[17 * 256] == 4);
+    /* The context of a call. */
+    options.executor_context = &loops_of_call;
+    FAILS(strew_kernel_run(kernel, tensors, 3, &options), STREW_CODE_INVALID_ARGUMENT, "options.executor_context: a pointer, expected null");
+    options.executor = NULL;
+    FAILS(strew_kernel_run(kernel, tensors, 3, &options), STREW_CODE_INVALID_ARGUMENT, "options.executor_context: a pointer, expected null");
+    options.executor = host;
+    OK(strew_kernel_run(kernel, tensors, 3, &options));
+    CHECK(loops == 0 && loops_of_call > 0 && table[17 * 256] == 6);
     free(table);
     free(updates);
     free(indices);
   }
+  strew_executor_free(host); /* the runtime keeps it */
+  CHECK(released == 0);
   strew_kernel_release(kernel);
   strew_prepared_free(prepared);
   strew_runtime_free(runtime);
@@ -608,13 +616,16 @@ static void test_sites(void) {
   strew_site* site = NULL;
   strew_prepared* const prepared = prepare(kRows, NULL);
   strew_fault fault = {0, 0, 0, 0};
+  strew_call_options options = STREW_CALL_OPTIONS_INIT;
   Rows rows;
   char text[600];
+  int turn;
   FAILS(strew_site_create(NULL, &site), STREW_CODE_INVALID_ARGUMENT, "runtime: null");
   FAILS(strew_site_create(strew_runtime_process(), NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
   if (!OK(strew_site_create(strew_runtime_process(), &site))) return;
   fill(&rows);
-  OK(strew_site_run(site, prepared, rows.tensors, 3, &fault));
+  options.fault = &fault;
+  OK(strew_site_run(site, prepared, rows.tensors, 3, &options));
   OK(strew_site_run(site, prepared, rows.tensors, 3, NULL));
   CHECK(holds(&rows, 2));
   strcpy(text, kRows);
@@ -623,16 +634,18 @@ static void test_sites(void) {
   CHECK(made == 1 && holds(&rows, 4));
   OK(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 1, NULL, NULL));
   CHECK(made == 2 && holds(&rows, 5));
+  for (turn = 0; turn < 80; ++turn) OK(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, (uint64_t)(turn % 40), NULL, NULL));
+  CHECK(made == 40 && holds(&rows, 85)); /* a site remembers more kernels than a few */
   rows.indices[0] = -1;
-  FAILS(strew_site_run(site, prepared, rows.tensors, 3, &fault), STREW_CODE_OUT_OF_BOUNDS, "value -1");
+  FAILS(strew_site_run(site, prepared, rows.tensors, 3, &options), STREW_CODE_OUT_OF_BOUNDS, "value -1");
   CHECK(fault.position == 0 && fault.value == -1);
-  FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 0, NULL, &fault), STREW_CODE_OUT_OF_BOUNDS, "value -1");
+  FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 0, NULL, &options), STREW_CODE_OUT_OF_BOUNDS, "value -1");
   strcpy(text, "nonsense");
-  FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 2, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "expected strew1.scatter");
-  FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_nothing, NULL, 2, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "make_op");
+  FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "expected strew1.scatter");
+  FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_nothing, NULL, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "make_op");
   FAILS(strew_site_run_tensors(site, rows.tensors, 3, NULL, NULL, 2, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "make_op: null");
-  FAILS(strew_site_run_tensors(NULL, rows.tensors, 3, make_rows, text, 2, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "site: null");
-  FAILS(strew_site_run_tensors(site, NULL, 3, make_rows, text, 2, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "tensors: null");
+  FAILS(strew_site_run_tensors(NULL, rows.tensors, 3, make_rows, text, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "site: null");
+  FAILS(strew_site_run_tensors(site, NULL, 3, make_rows, text, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "tensors: null");
   FAILS(strew_site_run(NULL, prepared, rows.tensors, 3, NULL), STREW_CODE_INVALID_ARGUMENT, "site: null");
   FAILS(strew_site_run(site, NULL, rows.tensors, 3, NULL), STREW_CODE_INVALID_ARGUMENT, "op: null");
   FAILS(strew_site_run(site, prepared, NULL, 3, NULL), STREW_CODE_INVALID_ARGUMENT, "tensors: null");

@@ -148,6 +148,129 @@ TEST(Site, MoreShapesThanItRemembersAreRightToo) {
   EXPECT_EQ(runtime.stats().built, 20u);
 }
 
+/// One site serves as many shapes as a host has: each op is made once, and found by its tensors from then on.
+TEST(Site, RemembersMoreKernelsThanItHasWays) {
+  Runtime runtime;
+  Site site(runtime);
+  int made = 0;
+  const auto call = [&](int64_t count, const CallOptions* how) {
+    Tensors tensors(8, count);
+    const auto make = [&] {
+      ++made;
+      return add_rows(8, count);
+    };
+    EXPECT_TRUE((how == nullptr ? site.run(tensors.views, make) : site.run(tensors.views, make, *how)).ok());
+    EXPECT_EQ(tensors.sum(), static_cast<float>(4 * count));
+  };
+  constexpr int64_t kShapes = 60;
+  const CallOptions alone{.threads = 1};
+  for (int turn = 0; turn < 4; ++turn)
+    for (int64_t count = 1; count <= kShapes; ++count) call(count, turn % 2 == 0 ? nullptr : &alone);
+  EXPECT_EQ(made, kShapes);
+  const uint64_t asked = runtime.stats().hits + runtime.stats().misses;
+  for (int64_t count : {40, 1, 59})  // found many times in a row, each becomes a way
+    for (int i = 0; i < 40; ++i) call(count, nullptr);
+  for (int64_t count = 1; count <= kShapes; ++count) call(count, nullptr);
+  EXPECT_EQ(made, kShapes);
+  EXPECT_EQ(runtime.stats().hits + runtime.stats().misses, asked);
+  // Tensors that no remembered kernel takes are not mistaken for others.
+  Tensors other(9, 40);
+  EXPECT_EQ(site.run(other.views, [] { return add_rows(8, 40); }).code(), Code::invalid_argument);
+  Tensors strided(8, 4);
+  const std::vector<int64_t> strides{8, 1};
+  std::vector<float> table(8 * 8);
+  strided.views[0] = TensorView(table.data(), strided.dims, strides);
+  const auto strided_rows = [] {
+    return scatter_rows(f32({8, 4}, {8, 1}), i32({4}), f32({4, 4}))
+        .combine(CombinerKind::add)
+        .in_place()
+        .oob(OobPolicy::error)
+        .build();
+  };
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(site.run(strided.views, strided_rows).ok());
+  EXPECT_EQ(table[8], 3.0F);
+  EXPECT_EQ(table[4], 0.0F);
+}
+
+TEST(Site, ForgetsTheKernelsThatWereNotCalledForTheLongestTime) {
+  Runtime runtime;
+  Site site(runtime);
+  uint64_t made = 0;
+  const auto call = [&](uint64_t variant) {
+    Tensors tensors(8, 3);
+    const auto make = [&] {
+      ++made;
+      return add_rows(8, 3);
+    };
+    ASSERT_TRUE(site.run(tensors.views, make, nullptr, variant).ok());
+    ASSERT_EQ(tensors.sum(), 12.0F);
+  };
+  constexpr uint64_t kMany = 6000;
+  for (uint64_t variant = 0; variant < kMany; ++variant) {
+    call(variant);
+    call(0);
+  }
+  EXPECT_EQ(made, kMany);
+  call(kMany - 1);
+  EXPECT_EQ(made, kMany);
+  for (uint64_t variant = 20; variant < 30; ++variant) call(variant);
+  EXPECT_EQ(made, kMany + 10);
+}
+
+/// Kernels that answer until the compiled ones are there are replaced in the table, too.
+TEST(Site, ShapesInTheTableGetTheirCompiledKernels) {
+  Runtime runtime(test::exact_shapes());
+  Site site(runtime);
+  const KernelOptions background{.compile = CompileMode::background};
+  const auto call = [&](int64_t count) {
+    Tensors tensors(8, count);
+    ASSERT_TRUE(site.run(
+                        tensors.views, [&] { return add_rows(8, count); }, nullptr, 0, background)
+                    .ok());
+    ASSERT_EQ(tensors.sum(), static_cast<float>(4 * count));
+  };
+  constexpr int64_t kShapes = 20;
+  for (int64_t count = 1; count <= kShapes; ++count) call(count);
+  for (int64_t count = 1; count <= kShapes; ++count)
+    ASSERT_TRUE(runtime.get(*PreparedOp::of(*add_rows(8, count))).ok());  // waits for its build
+  for (int turn = 0; turn < 3; ++turn)
+    for (int64_t count = 1; count <= kShapes; ++count) call(count);
+  EXPECT_EQ(runtime.stats().built, static_cast<uint64_t>(kShapes));
+}
+
+TEST(Site, CallsHaveOptionsOfTheirOwn) {
+  class Counting final : public Executor {
+   public:
+    int threads() const noexcept override { return 4; }
+    void parallel_for(int count, Task task, void* context) override {
+      ++loops;
+      for (int i = 0; i < count; ++i) task(context, i);
+    }
+    int loops = 0;
+  } host;
+  Runtime runtime(Options{}, *make_executor(4));
+  Site site(runtime);
+  const PreparedOp op = *PreparedOp::of(*add_rows(4096, 400000));
+  Tensors tensors(4096, 400000);
+  const auto make = [] { return add_rows(4096, 400000); };
+  strew_fault fault{};
+  ASSERT_TRUE(site.run(op, tensors.views, {.executor = &host, .fault = &fault}).ok());
+  ASSERT_TRUE(site.run(op, tensors.views, {.executor = &host, .fault = &fault}).ok());
+  EXPECT_GE(host.loops, 2);
+  const int loops = host.loops;
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(site.run(tensors.views, make, {.executor = &host, .fault = &fault}).ok());
+  EXPECT_GE(host.loops, loops + 2);
+  const int before = host.loops;
+  ASSERT_TRUE(site.run(tensors.views, make, {.threads = 1, .executor = &host}).ok());
+  ASSERT_TRUE(site.run(op, tensors.views, {.threads = 1, .executor = &host}).ok());
+  EXPECT_EQ(host.loops, before);
+  EXPECT_EQ(tensors.sum(), 6.0F * 4 * 400000);
+  tensors.indices[7] = -5;
+  EXPECT_EQ(site.run(op, tensors.views, {.fault = &fault}).code(), Code::out_of_bounds);
+  EXPECT_EQ(fault.value, -5);
+  EXPECT_EQ(site.run(tensors.views, make, {.threads = -1}).code(), Code::invalid_argument);
+}
+
 TEST(Site, FailuresAreThoseOfTheCall) {
   Runtime runtime;
   Site site(runtime);

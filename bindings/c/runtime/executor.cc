@@ -4,22 +4,19 @@
 namespace strew::inline v0::c_api {
 namespace {
 
-class CallbackExecutor final : public Executor {
- public:
-  explicit CallbackExecutor(const strew_executor_callbacks& callbacks) : callbacks_(callbacks) {}
-  CallbackExecutor(const CallbackExecutor&) = delete;
-  CallbackExecutor& operator=(const CallbackExecutor&) = delete;
-  ~CallbackExecutor() override {
-    if (callbacks_.release != nullptr) callbacks_.release(callbacks_.context);
+/// The callbacks, which are released with the executor.
+struct OwnedCallbacks {
+  explicit OwnedCallbacks(const strew_executor_callbacks& given) : callbacks(given) {}
+  OwnedCallbacks(const OwnedCallbacks&) = delete;
+  OwnedCallbacks& operator=(const OwnedCallbacks&) = delete;
+  ~OwnedCallbacks() {
+    if (callbacks.release != nullptr) callbacks.release(callbacks.context);
   }
-  int threads() const noexcept override { return callbacks_.threads(callbacks_.context); }
-  void parallel_for(int count, Task task, void* context) override {
-    callbacks_.parallel_for(callbacks_.context, count, task, context);
-  }
-  int64_t dispatch_ns() const noexcept override { return callbacks_.dispatch_ns; }
-
- private:
-  const strew_executor_callbacks callbacks_;
+  const strew_executor_callbacks callbacks;
+};
+struct HostExecutor final : OwnedCallbacks, CallbackExecutor {
+  explicit HostExecutor(const strew_executor_callbacks& given)
+      : OwnedCallbacks(given), CallbackExecutor(OwnedCallbacks::callbacks, given.context) {}
 };
 
 }  // namespace
@@ -36,7 +33,9 @@ strew_status strew_executor_create(const strew_executor_callbacks* callbacks, st
     STREW_TRY(check_not_null(reinterpret_cast<const void*>(known.threads), "callbacks.threads"));
     STREW_TRY(check_not_null(reinterpret_cast<const void*>(known.parallel_for), "callbacks.parallel_for"));
     auto handle = std::make_unique<strew_executor>();
-    handle->executor = std::make_shared<CallbackExecutor>(known);
+    auto executor = std::make_shared<HostExecutor>(known);
+    handle->callbacks = &executor->callbacks;
+    handle->executor = std::move(executor);
     *out = handle.release();
     return {};
   });

@@ -29,6 +29,7 @@ struct strew_failure {
 
 struct strew_executor {
   std::shared_ptr<strew::Executor> executor;
+  const strew_executor_callbacks* callbacks = nullptr;  ///< of the executor, which owns them; null: it is a pool
 };
 
 /// A kernel with the number of its owners. Derived structs own what `callable` refers to.
@@ -132,12 +133,34 @@ inline Status check_tensors(const void* tensors, size_t count) {
   return count == 0 ? Status() : check_not_null(tensors, "tensors");
 }
 
-/// CallOptions from the caller's struct, which may be null.
-inline Expected<CallOptions> call_options(const strew_call_options* given) {
-  if (given == nullptr) return CallOptions();
+/// A host's pool, by its callbacks, to which `context` is passed.
+class CallbackExecutor : public Executor {
+ public:
+  CallbackExecutor(const strew_executor_callbacks& callbacks, void* context) : callbacks_(callbacks), context_(context) {}
+  int threads() const noexcept override { return callbacks_.threads(context_); }
+  void parallel_for(int count, Task task, void* context) override { callbacks_.parallel_for(context_, count, task, context); }
+  int64_t dispatch_ns() const noexcept override { return callbacks_.dispatch_ns; }
+
+ private:
+  const strew_executor_callbacks& callbacks_;
+  void* const context_;
+};
+
+/// Calls run(options) with the CallOptions of the caller's struct, which may be null.
+template <class Run>
+Status with_call_options(const strew_call_options* given, const Run& run) {
+  if (given == nullptr) return run(CallOptions());
   constexpr strew_call_options kDefaults = STREW_CALL_OPTIONS_INIT;
   STREW_ASSIGN(const strew_call_options options, known_fields(given, kDefaults, "options"));
-  return CallOptions{options.threads, options.executor != nullptr ? options.executor->executor.get() : nullptr, options.fault};
+  CallOptions how{options.threads, options.executor != nullptr ? options.executor->executor.get() : nullptr, options.fault};
+  if (options.executor_context == nullptr) return run(how);
+  if (options.executor == nullptr || options.executor->callbacks == nullptr)
+    return invalid_argument(
+        "options.executor_context: a pointer, expected null for a call whose options.executor was not made by "
+        "strew_executor_create()");
+  CallbackExecutor of_call(*options.executor->callbacks, options.executor_context);
+  how.executor = &of_call;
+  return run(how);
 }
 
 /// A runtime's, a library's or a kernel's executor: null stands for strew's own.

@@ -58,8 +58,7 @@ strew_status strew_kernel_run(const strew_kernel_ref* kernel, const strew_tensor
       return kernel->callable->run(as_views(tensors, tensor_count));
     STREW_TRY(check_not_null(kernel, "kernel"));
     STREW_TRY(check_tensors(tensors, tensor_count));
-    STREW_ASSIGN(const CallOptions how, call_options(options));
-    return kernel->run(as_views(tensors, tensor_count), how);
+    return with_call_options(options, [&](const CallOptions& how) { return kernel->run(as_views(tensors, tensor_count), how); });
   });
 }
 
@@ -74,8 +73,7 @@ strew_status strew_kernel_run_named(const strew_kernel_ref* kernel, const strew_
       named.push_back({tensors[i].name, as_views(&tensors[i].tensor, 1)[0]});
     }
     STREW_ASSIGN(const std::vector<TensorView> views, in_binding_order(kernel->callable->kernel, named));
-    STREW_ASSIGN(const CallOptions how, call_options(options));
-    return kernel->run(views, how);
+    return with_call_options(options, [&](const CallOptions& how) { return kernel->run(views, how); });
   });
 }
 
@@ -85,18 +83,18 @@ strew_status strew_kernel_run_many(const strew_kernel_ref* kernel, const strew_t
     STREW_TRY(check_not_null(kernel, "kernel"));
     STREW_TRY(check_tensors(shapes, tensor_count));
     if (call_count != 0) STREW_TRY(check_not_null(data, "data"));
-    STREW_ASSIGN(const CallOptions how, call_options(options));
     const std::span<const TensorView> views = as_views(shapes, tensor_count);
     const std::span<void* const> addresses(data, tensor_count * call_count);
-    return kernel->is_plain ? run_many(*kernel->callable, views, addresses, how)
-                            : kernel->run_many_otherwise(views, addresses, how);
+    return with_call_options(options, [&](const CallOptions& how) {
+      return kernel->is_plain ? run_many(*kernel->callable, views, addresses, how)
+                              : kernel->run_many_otherwise(views, addresses, how);
+    });
   });
 }
 
 strew_status strew_run_batch(const strew_kernel_call* calls, size_t call_count, const strew_call_options* options) {
   return guarded([&]() -> Status {
     if (call_count != 0) STREW_TRY(check_not_null(calls, "calls"));
-    STREW_ASSIGN(const CallOptions how, call_options(options));
     std::vector<BatchCall> batch;
     bool is_plain = true;
     for (size_t c = 0; c < call_count; ++c) {
@@ -107,7 +105,9 @@ strew_status strew_run_batch(const strew_kernel_call* calls, size_t call_count, 
       batch.push_back({now.callable, as_views(calls[c].tensors, calls[c].tensor_count)});
       is_plain = is_plain && now.is_plain;
     }
-    if (is_plain) return run_batch(batch, how);
-    return run_one_by_one(batch, how, [&](size_t c) { return calls[c].kernel->run(batch[c].tensors, how); });
+    return with_call_options(options, [&](const CallOptions& how) {
+      if (is_plain) return run_batch(batch, how);
+      return run_one_by_one(batch, how, [&](size_t c) { return calls[c].kernel->run(batch[c].tensors, how); });
+    });
   });
 }

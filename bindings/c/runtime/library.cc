@@ -142,8 +142,8 @@ strew_status strew_context_run(const strew_context* context, uint32_t kernel, co
       return opened->callable->run(as_views(tensors, tensor_count));
     STREW_ASSIGN(opened, open(context, kernel));
     STREW_TRY(check_tensors(tensors, tensor_count));
-    STREW_ASSIGN(const CallOptions how, call_options(options));
-    return opened->callable->run(as_views(tensors, tensor_count), how);
+    return with_call_options(options,
+                             [&](const CallOptions& how) { return opened->callable->run(as_views(tensors, tensor_count), how); });
   });
 }
 
