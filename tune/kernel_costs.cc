@@ -42,8 +42,9 @@ class Example {
   Example(int64_t rows, int64_t width)
       : rows_(rows),
         width_(width),
+        positions_(width == 1 ? kPositions : kUpdateRows),
         table_(static_cast<size_t>(rows * width)),
-        updates_(static_cast<size_t>(kUpdateRows * width)) {
+        updates_(static_cast<size_t>(positions_ * width)) {
     std::mt19937_64 random(9);
     for (int32_t& each : indices_) each = static_cast<int32_t>(random() % static_cast<uint64_t>(rows));
   }
@@ -52,8 +53,7 @@ class Example {
   Status build(Strategy strategy) {
     using namespace types;
     const auto shape = [&](int64_t rows) { return width_ == 1 ? f32({rows}) : f32({rows, width_}); };
-    const int64_t positions = width_ == 1 ? kPositions : kUpdateRows;
-    auto builder = scatter_rows(shape(rows_), i32({positions}), shape(positions));
+    auto builder = scatter_rows(shape(rows_), i32({positions_}), shape(positions_));
     builder.combine(CombinerKind::add).in_place().oob(OobPolicy::skip_element).normalize_negative(false);
     STREW_ASSIGN(const Scatter scatter, builder.build());
     KernelOptions options;
@@ -62,7 +62,6 @@ class Example {
     options.threads = 1;
     STREW_ASSIGN(kernel_, Runtime::process().get(Op(scatter), options));
     if (kernel_.entry(STREW_ENTRY_range) == nullptr) return unsupported("no backend makes machine code for this machine");
-    positions_ = positions;
     return {};
   }
 
@@ -111,8 +110,8 @@ class Example {
 
  private:
   static constexpr int64_t kUpdateRows = 16;
-  int64_t rows_, width_, positions_ = 0;
-  std::vector<float> table_, updates_ = std::vector<float>(kPositions);
+  int64_t rows_, width_, positions_;
+  std::vector<float> table_, updates_;
   alignas(64) int32_t indices_[kPositions] = {};
   uint32_t keys_[kPositions + 64] = {};
   Kernel kernel_;
