@@ -386,12 +386,14 @@ void Site::Owners::put(Site& site, std::shared_ptr<const Way> way, const Way* in
 
 void Site::Owners::put_by_tensors(Site& site, std::shared_ptr<const Way> way) {
   Ways& own = current();
+  bool becomes_way = true;
   {
     const std::lock_guard lock(own.mutex);
     if (own.table == nullptr && own.ways[own.next % kWays] != nullptr) {
-      own.table = std::make_unique<KernelTable>();
+      auto table = std::make_unique<KernelTable>();
       for (const std::shared_ptr<const Way>& other : own.ways)
-        if (other->label == nullptr) own.table->insert(other->signature, other->kernel);
+        if (other->label == nullptr) table->insert(other->signature, other->kernel);
+      own.table = std::move(table);
       site.table_.store(own.table.get(), std::memory_order_release);
     }
     if (own.table != nullptr) {
@@ -401,10 +403,10 @@ void Site::Owners::put_by_tensors(Site& site, std::shared_ptr<const Way> way) {
         for (const KernelTable::Entry* const entry : oldest) own.table->remove(entry->key);
       }
       own.table->insert(way->signature, way->kernel);
-      return;
+      becomes_way = way->kernel.descriptor().symbol_count > 0;  // it takes other tensors, too, which the table does not know
     }
   }
-  put(site, std::move(way), nullptr);
+  if (becomes_way) put(site, std::move(way), nullptr);
 }
 
 void Site::Owners::exchange(Hash128 signature, Kernel kernel) {

@@ -31,6 +31,7 @@ STREW_API const char* strew_op_text(const strew_op* op);
 
 /* A tensor that calls of an op bind. */
 typedef struct strew_slot {
+  uint32_t size;
   char name[16]; /* "updates 0" */
   uint8_t role;  /* STREW_RESULT to STREW_EXTRA */
   uint8_t dtype; /* strew_dtype */
@@ -38,6 +39,8 @@ typedef struct strew_slot {
   const int64_t* dims;    /* rank extents, or STREW_OPEN; valid as long as the op */
   const int64_t* strides; /* rank strides in elements, or STREW_OPEN; null: row-major */
 } strew_slot;
+#define STREW_SLOT_INIT \
+  { sizeof(strew_slot), "", 0, 0, 0, NULL, NULL }
 STREW_API size_t strew_op_slot_count(const strew_op* op);
 STREW_API strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) STREW_CHECK_RESULT;
 
@@ -248,12 +251,15 @@ STREW_API strew_status strew_program_kernel_op(const strew_program* program, siz
 
 /* An input or output of a program. */
 typedef struct strew_port {
-  const char* name;
+  uint32_t size;
   uint8_t dtype;       /* strew_dtype */
   uint8_t is_optional; /* an input that may be left out */
   int32_t rank;
+  const char* name;
   const int64_t* dims; /* rank extents, or STREW_OPEN */
 } strew_port;
+#define STREW_PORT_INIT \
+  { sizeof(strew_port), 0, 0, 0, NULL, NULL }
 STREW_API size_t strew_program_input_count(const strew_program* program);
 STREW_API size_t strew_program_output_count(const strew_program* program);
 /* What they point to is valid as long as the program. */

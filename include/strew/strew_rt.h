@@ -17,7 +17,7 @@
  *   ends in _free or _release. These accept null. A handle may be used by several threads at once, but not while it is given back.
  * - Structs that may grow begin with `size`, which the caller sets to sizeof the struct (the _INIT macros do). A struct from an older
  *   header has defaults for the fields it lacks. One from a newer header is refused if a field that this library does not know is
- *   not zero.
+ *   not zero. Of a struct that a function fills in, such fields become zero.
  * - A null pointer where a value is required is an error that names the argument. No C++ exception leaves a function.
  * - Texts are UTF-8 and end with a zero byte. Sizes of arrays are numbers of elements; strides are in elements.
  *

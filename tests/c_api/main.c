@@ -71,8 +71,12 @@ static void test_status_and_dtypes(void) {
 }
 
 static void test_ops(void) {
+  struct {
+    strew_slot slot;
+    int64_t later;
+  } newer = {STREW_SLOT_INIT, 7};
   strew_op* op = NULL;
-  strew_slot slot;
+  strew_slot slot = STREW_SLOT_INIT;
   strew_prepared* prepared = NULL;
   strew_request request = STREW_REQUEST_INIT;
   FAILS(strew_op_parse(NULL, &op), STREW_CODE_INVALID_ARGUMENT, "text: null");
@@ -91,6 +95,12 @@ static void test_ops(void) {
   FAILS(strew_op_slot(op, 3, &slot), STREW_CODE_INVALID_ARGUMENT, "number: 3, expected less than 3");
   FAILS(strew_op_slot(NULL, 0, &slot), STREW_CODE_INVALID_ARGUMENT, "op: null");
   FAILS(strew_op_slot(op, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  slot.size = 3;
+  FAILS(strew_op_slot(op, 0, &slot), STREW_CODE_INVALID_ARGUMENT, "out.size: 3, expected the size of the struct");
+  CHECK(strcmp(slot.name, "indices") == 0);
+  newer.slot.size = sizeof newer;
+  OK(strew_op_slot(op, 0, &newer.slot)); /* of a caller with a later header: what this library does not know is zero */
+  CHECK(newer.slot.size == sizeof newer && newer.slot.rank == 2 && newer.later == 0);
 
   FAILS(strew_prepare(NULL, NULL, &prepared), STREW_CODE_INVALID_ARGUMENT, "op: null");
   FAILS(strew_prepare(op, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
@@ -201,7 +211,7 @@ static void test_op_builder(void) {
   strew_op* op = NULL;
   strew_prepared* prepared = NULL;
   strew_kernel_ref* kernel = NULL;
-  strew_slot slot;
+  strew_slot slot = STREW_SLOT_INIT;
   Rows data;
   /* The op of the text above, from a form, and its kernel. */
   if (!OK(strew_op_builder_scatter_rows(&operand, &indices, &updates, &builder))) return;
@@ -775,7 +785,7 @@ static void test_programs(const char* examples) {
   strew_program* program = NULL;
   strew_import_options options = STREW_IMPORT_OPTIONS_INIT;
   strew_op* op = NULL;
-  strew_port port = {0};
+  strew_port port = STREW_PORT_INIT;
   const strew_tensor* inputs[16] = {0};
   strew_tensor tensors[16];
   struct DLManagedTensorVersioned* outputs[16] = {0};

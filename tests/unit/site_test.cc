@@ -192,6 +192,32 @@ TEST(Site, RemembersMoreKernelsThanItHasWays) {
   EXPECT_EQ(table[4], 0.0F);
 }
 
+/// A kernel that leaves extents to its calls is found by all tensors that it takes.
+TEST(Site, OpenKernelsAreFoundBesideManyOthers) {
+  Runtime runtime;
+  Site site(runtime);
+  for (int64_t count = 1; count <= 20; ++count) {
+    Tensors tensors(8, count);
+    ASSERT_TRUE(site.run(tensors.views, [&] { return add_rows(8, count); }).ok());
+  }
+  int made = 0;
+  for (int64_t count = 30; count < 80; ++count) {
+    Tensors tensors(9, count);
+    ASSERT_TRUE(site.run(tensors.views,
+                         [&] {
+                           ++made;
+                           return scatter_rows(f32({9, 4}), i32({kDynamic}), f32({kDynamic, 4}))
+                               .combine(CombinerKind::add)
+                               .in_place()
+                               .oob(OobPolicy::error)
+                               .build();
+                         })
+                    .ok());
+    EXPECT_EQ(tensors.sum(), static_cast<float>(4 * count));
+  }
+  EXPECT_EQ(made, 1);
+}
+
 TEST(Site, ForgetsTheKernelsThatWereNotCalledForTheLongestTime) {
   Runtime runtime;
   Site site(runtime);

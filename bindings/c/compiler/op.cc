@@ -58,11 +58,10 @@ size_t strew_op_slot_count(const strew_op* op) { return op != nullptr ? op->slot
 strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(op, "op"));
-    STREW_TRY(check_not_null(out, "out"));
     if (number >= op->slots.size())
       return invalid_argument("number: " + std::to_string(number) + ", expected less than " + std::to_string(op->slots.size()));
     const TensorSlot& slot = op->slots[number];
-    strew_slot filled = {};
+    strew_slot filled = STREW_SLOT_INIT;
     const std::string_view role = name(slot.role);
     if (slot.role == Role::indices)
       std::snprintf(filled.name, sizeof filled.name, "indices");
@@ -73,8 +72,7 @@ strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) {
     filled.rank = slot.type->rank();
     filled.dims = slot.type->dims.data();
     filled.strides = slot.type->strides.empty() ? nullptr : slot.type->strides.data();
-    *out = filled;
-    return {};
+    return give_struct(out, filled, "out");
   });
 }
 

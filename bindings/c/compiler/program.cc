@@ -19,7 +19,7 @@ Status check_number(size_t number, size_t count) {
 }
 
 strew_port port_of(const std::string& name, const TensorType& type, bool is_optional) {
-  return {name.c_str(), static_cast<uint8_t>(type.dtype), is_optional, type.rank(), type.dims.data()};
+  return {sizeof(strew_port), static_cast<uint8_t>(type.dtype), is_optional, type.rank(), name.c_str(), type.dims.data()};
 }
 
 const TensorType& output_type(const Imported& imported, size_t number) {
@@ -125,20 +125,17 @@ size_t strew_program_output_count(const strew_program* program) {
 strew_status strew_program_input(const strew_program* program, size_t number, strew_port* out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
-    STREW_TRY(check_not_null(out, "out"));
     STREW_TRY(check_number(number, program->imported.inputs.size()));
     const ImportedInput& input = program->imported.inputs[number];
-    *out = port_of(input.name, input.type, input.optional);
-    return {};
+    return give_struct(out, port_of(input.name, input.type, input.optional), "out");
   });
 }
 strew_status strew_program_output(const strew_program* program, size_t number, strew_port* out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
-    STREW_TRY(check_not_null(out, "out"));
     STREW_TRY(check_number(number, program->imported.outputs.size()));
-    *out = port_of(program->imported.outputs[number].name, output_type(program->imported, number), false);
-    return {};
+    return give_struct(out, port_of(program->imported.outputs[number].name, output_type(program->imported, number), false),
+                       "out");
   });
 }
 

@@ -207,10 +207,8 @@ void strew_kernel_list_free(strew_kernel_list* list) { delete list; }
 strew_status strew_runtime_stats(const strew_runtime* runtime, strew_stats* stats) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(runtime, "runtime"));
-    STREW_TRY(check_not_null(stats, "stats"));
-    STREW_TRY(known_fields(stats, {}, "stats").status());
     const Runtime::Stats now = runtime->runtime->stats();
-    const strew_stats filled{stats->size,
+    const strew_stats filled{sizeof filled,
                              now.hits,
                              now.misses,
                              now.built,
@@ -231,8 +229,7 @@ strew_status strew_runtime_stats(const strew_runtime* runtime, strew_stats* stat
                              now.learn_changes,
                              now.learn_nanoseconds,
                              now.learn_regret_nanoseconds};
-    std::memcpy(stats, &filled, std::min<size_t>(stats->size, sizeof filled));
-    return {};
+    return give_struct(stats, filled, "stats");
   });
 }
 

@@ -119,6 +119,20 @@ Expected<T> known_fields(const T* given, const T& defaults, const char* argument
   return out;
 }
 
+/// Fills in the caller's struct: the fields that its version has. Those of a later version, which this library does not know, become 0.
+template <class T>
+Status give_struct(T* out, T filled, const char* argument) {
+  STREW_TRY(check_not_null(out, argument));
+  const uint32_t size = out->size;
+  if (size < sizeof size)
+    return invalid_argument(std::string(argument) + ".size: " + std::to_string(size) +
+                            ", expected the size of the struct (its _INIT macro sets it)");
+  filled.size = size;
+  std::memcpy(static_cast<void*>(out), &filled, std::min<size_t>(size, sizeof filled));
+  if (size > sizeof filled) std::memset(reinterpret_cast<unsigned char*>(out) + sizeof filled, 0, size - sizeof filled);
+  return {};
+}
+
 // The two structs have their members in the same places, so that callers' tensors are views without being copied.
 static_assert(sizeof(TensorView) == sizeof(strew_tensor) && offsetof(TensorView, data) == offsetof(strew_tensor, data) &&
               offsetof(TensorView, dims) == offsetof(strew_tensor, dims) &&

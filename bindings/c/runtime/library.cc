@@ -176,10 +176,6 @@ uint32_t strew_library_find(const strew_library* library, const char* name) {
 strew_status strew_library_variant(const strew_library* library, uint32_t kernel, uint32_t variant, strew_variant* out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_registry(library));
-    STREW_TRY(check_not_null(out, "out"));
-    if (out->size < sizeof out->size || out->size > sizeof *out)
-      return invalid_argument("out.size: " + std::to_string(out->size) +
-                              ", expected the size of the struct (STREW_VARIANT_INIT sets it)");
     if (kernel >= library->kernel_count)
       return invalid_argument("kernel: number " + std::to_string(kernel) + ", expected less than " +
                               std::to_string(library->kernel_count));
@@ -189,7 +185,7 @@ strew_status strew_library_variant(const strew_library* library, uint32_t kernel
                               std::to_string(row.variant_count));
     const PackedKernel& packed = variant_of(*library, row, variant);
     const auto text = [&](size_t field) { return packed.text(field); };
-    const strew_variant all = {out->size,
+    const strew_variant all = {sizeof all,
                                row.variant_count,
                                name_of(*library, row),
                                text(offsetof(strew_kernel, name)),
@@ -198,7 +194,6 @@ strew_status strew_library_variant(const strew_library* library, uint32_t kernel
                                text(offsetof(strew_kernel, target)),
                                text(offsetof(strew_kernel, schedule)),
                                text(offsetof(strew_kernel, backend))};
-    std::memcpy(static_cast<void*>(out), &all, out->size);
-    return {};
+    return give_struct(out, all, "out");
   });
 }
