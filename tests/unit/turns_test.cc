@@ -34,8 +34,9 @@ TEST(Turns, TheIntervalOfAMedianContainsTheTrueOne) {
 }
 
 TEST(Turns, ASampleRunsBeforeAndAfterAroundItsTurn) {
-  int runs = 0, before = 0, after = 0;
-  const Way way{"", [&](int64_t calls) { runs += static_cast<int>(calls); }, [&] { ++before; }, [&] { ++after; }};
+  int64_t runs = 0;
+  int before = 0, after = 0;
+  const Way way{"", [&](int64_t calls) { runs += calls; }, [&] { ++before; }, [&] { ++after; }};
   EXPECT_GE(sample(way, 10, {}), 0);
   EXPECT_EQ(runs, 10);
   EXPECT_EQ(before, 1);
