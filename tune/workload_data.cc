@@ -191,7 +191,7 @@ int64_t WorkloadData::first_difference(int64_t set, std::span<const std::byte> e
     const std::byte* const found = storage.buffer.data();
     const std::byte* const wanted = expected.data() + begin;
     const int64_t size = storage.buffer.size(), elements = size * 8 / bits(dtype);
-    for (int64_t i = std::memcmp(found, wanted, static_cast<size_t>(size)) == 0 ? elements : 0; i < elements; ++i)
+    for (int64_t i = std::equal(found, found + size, wanted) ? elements : 0; i < elements; ++i)
       if (!same_value(load_element(dtype, found, i), load_element(dtype, wanted, i))) return begin + i * bits(dtype) / 8;
     begin += size;
   }
