@@ -1,4 +1,5 @@
 // Op builders of the C interface. Tested by tests/c_api.
+#include <type_traits>
 #include <variant>
 
 #include "bindings/c/compiler/handles.h"
@@ -59,7 +60,9 @@ strew_status write_form(const strew_tensor* operand, const strew_tensor* indices
   });
 }
 
-void add(ScatterBuilder& builder, Role role, TensorType type) {
+/// The caller has checked that the builder has tensors of that role.
+template <class Builder>
+void add(Builder& builder, Role role, TensorType type) {
   switch (role) {
     case Role::result:
       builder.result(std::move(type));
@@ -71,26 +74,10 @@ void add(ScatterBuilder& builder, Role role, TensorType type) {
       builder.indices(std::move(type));
       return;
     case Role::updates:
-      builder.updates(std::move(type));
+      if constexpr (std::is_same_v<Builder, ScatterBuilder>) builder.updates(std::move(type));
       return;
     case Role::extra:
-      return;
-  }
-}
-void add(GatherBuilder& builder, Role role, TensorType type) {
-  switch (role) {
-    case Role::result:
-      builder.result(std::move(type));
-      return;
-    case Role::operand:
-      builder.operand(std::move(type));
-      return;
-    case Role::indices:
-      builder.indices(std::move(type));
-      return;
-    case Role::updates:
-    case Role::extra:
-      return;
+      return;  // strew_op_builder_extra() adds them
   }
 }
 
