@@ -56,6 +56,22 @@ std::string reason(const std::string& body) {
   return !imported.ok() || imported->opaques.empty() ? "" : imported->opaques[0].reason;
 }
 
+TEST(StablehloDynamic, TheExtentsOfWhatIsConcatenatedAreAddedWithoutOverflow) {
+  const std::string type = "tensor<576460752303423488xi8>";  // 2^59 elements, of which sixteen are 2^63
+  std::string operands = "%x", types = type;
+  for (int i = 1; i < 16; ++i) {
+    operands += ", %x";
+    types += ", " + type;
+  }
+  const auto imported = import_mlir_text(
+      "func.func @main(%x: " + type + ", %i: tensor<i32>) -> tensor<1xi8> {\n  %y = " + "\"stablehlo.concatenate\"(" + operands +
+      ") <{dimension = 0 : i64}> : (" + types + ") -> tensor<?xi8>\n  %r = stablehlo.dynamic_slice %y, %i, sizes = [1] : " +
+      "(tensor<?xi8>, tensor<i32>) -> tensor<1xi8>\n  return %r : tensor<1xi8>\n}\n");
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  ASSERT_EQ(imported->opaques.size(), 1U);
+  EXPECT_THAT(imported->opaques[0].reason, HasSubstr("the sum of the extents in dim 0 does not fit 63 bits"));
+}
+
 TEST(StablehloDynamic, ReverseAndBarrier) {
   EXPECT_THAT(run("tensor<3xf32>",
                   "  %a = stablehlo.reverse %x, dims = [0] : tensor<3xf32>\n  %b:2 = stablehlo.optimization_barrier %a, %x : "

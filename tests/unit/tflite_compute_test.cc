@@ -86,9 +86,10 @@ std::function<void(TfliteOperator&)> activation(Options type, int8_t number) {
 std::function<void(TfliteOperator&)> axis_of(Options type, int axis) {
   return with(type, [=](auto& builder) { return schema::CreatePackOptions(builder, 0, axis); });
 }
-std::function<void(TfliteOperator&)> masks(int begin, int end, int ellipsis, int added, int shrunk) {
-  return with(Options::StridedSliceOptions,
-              [=](auto& builder) { return schema::CreateStridedSliceOptions(builder, begin, end, ellipsis, added, shrunk); });
+std::function<void(TfliteOperator&)> masks(int begin, int end, int ellipsis, int added, int shrunk, bool offset = false) {
+  return with(Options::StridedSliceOptions, [=](auto& builder) {
+    return schema::CreateStridedSliceOptions(builder, begin, end, ellipsis, added, shrunk, offset);
+  });
 }
 
 TfliteModel model_of(const Row& row) {
@@ -354,6 +355,9 @@ void parts() {
          "begin 0 is 2, expected an element of the dim of 2");
   refuse({C::STRIDED_SLICE, {a, c({1}, {0}), c({1}, {1}), c({1}, {0})}, {{T::FLOAT32, {1, 4}, {}}}, masks(0, 0, 0, 0, 0)},
          "stride 0 is 0");
+  const In far{T::INT64, {1}, {0x1p62}, true}, one{T::INT64, {1}, {1}, true};
+  refuse({C::STRIDED_SLICE, {a, far, far, one}, {{T::FLOAT32, {1, 4}, {}}}, masks(0, 0, 0, 0, 0, true)},
+         "end 0 does not fit 64 bits");
   refuse({C::STRIDED_SLICE, {a, i({1}, {}), c({1}, {1}), c({1}, {1})}, {{T::FLOAT32, {1, 4}, {}}}, masks(0, 0, 0, 0, 0)},
          "computed when the model runs");
 }

@@ -7,6 +7,8 @@
 #include <functional>
 
 #include "compiler/import/import_bytes.h"
+#include "strew/program.h"
+#include "strew/runtime.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {
@@ -32,6 +34,33 @@ int value_of(const Imported& imported, ValueKind kind) {
   for (size_t v = 0; v < imported.values.size(); ++v)
     if (imported.values[v].kind == kind) return static_cast<int>(v);
   return -1;
+}
+
+/// A condition of the second of two kernels reads what strew does not compute: that is found before the first one runs.
+TEST(VerifyImported, WhatConditionsNeedIsKnownBeforeAnythingRuns) {
+  OnnxModel model = onnx_scatter_model("ScatterElements", {8, 4}, {3, 4}, {3, 4});
+  OnnxNode again = model.nodes[0];
+  const std::string last = again.outputs[0];
+  again.name = "again";
+  again.inputs[0] = model.nodes[0].outputs[0] = "first";
+  model.nodes.push_back(again);
+  Expected<Imported> imported = import_bytes(model.bytes(), "m.onnx", {});
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  ASSERT_EQ(imported->kernels.size(), 2U);
+  imported->opaques.push_back({"Lengths", "m.onnx: node lengths (Lengths)", {}, {}, "", false});
+  Value length;
+  length.kind = ValueKind::opaque;
+  length.index = static_cast<int>(imported->opaques.size()) - 1;
+  length.type = {DType::i64, {}, {}};
+  imported->values.push_back(length);
+  imported->kernels[1].non_negative = {static_cast<int>(imported->values.size()) - 1};
+  const Status verified = verify(*imported);
+  ASSERT_TRUE(verified.ok()) << verified.message();
+  Runtime runtime;
+  const auto out = run_program(runtime, *imported, std::vector<std::unique_ptr<Tensor>>(imported->inputs.size()), {});
+  EXPECT_EQ(out.status().code(), Code::unsupported);
+  EXPECT_THAT(out.status().message(), HasSubstr("node lengths (Lengths): strew does not run this operation"));
+  EXPECT_EQ(runtime.stats().misses, 0U) << "no kernel was asked for";
 }
 
 TEST(VerifyImported, WrongNumbersAreFound) {

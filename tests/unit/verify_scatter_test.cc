@@ -228,6 +228,26 @@ TEST(VerifyScatter, LimitsHold) {
   EXPECT_EQ(verify(s).message(), "operand[0] has rank 65; expected at most 64 [op_limits]");
 }
 
+TEST(VerifyScatter, NumbersThatAreNoEnumeratorsAreRefused) {
+  const Expected<Op> parsed = parse_op(
+      "strew1.scatter(operand=f32[8,4] indices=i32[3] updates=f32[3,4] extras=[scalar:f32[]] update_window_dims=[1] "
+      "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr expr={%0=update(0):f32; "
+      "%1=extra(0):f32; %2=add(%0,%1):f32; return %2})");
+  ASSERT_TRUE(parsed.ok() && verify(*parsed).ok());
+  const auto refused = [&](const auto& change) {
+    Scatter op = std::get<Scatter>(*parsed);
+    change(op);
+    const Status status = verify(Op(op));
+    EXPECT_NE(status.message().find("has number 77; expected 0 to "), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find("[op_enum]"), std::string::npos) << status.message();
+  };
+  refused([](Scatter& op) { op.oob = OobPolicy(77); });
+  refused([](Scatter& op) { op.init = InitKind(77); });
+  refused([](Scatter& op) { op.order = Order(77); });
+  refused([](Scatter& op) { op.accumulate = Accumulate(77); });
+  refused([](Scatter& op) { op.extras[0].kind = ExtraKind(77); });
+}
+
 TEST(VerifyScatter, EdgesAreLegal) {
   const char* const legal[] = {
       // rank 0, empty index vector
