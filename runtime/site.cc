@@ -99,6 +99,14 @@ std::optional<Hash128> signature_of(std::span<const TensorView> tensors, uint64_
   return hash.value();
 }
 
+/// The table's entry for these tensors; null if it has none, or if there is no table. It lives as long as `reader`.
+const KernelTable::Entry* find_in(const KernelTable* table, std::span<const TensorView> tensors, uint64_t variant,
+                                  const EpochReader& reader) {
+  if (table == nullptr) return nullptr;
+  const std::optional<Hash128> signature = signature_of(tensors, variant);
+  return signature ? table->find(*signature, reader.record()) : nullptr;
+}
+
 /// The kernel that the table found last for this thread, and how many times in a row.
 struct Repeats {
   const void* kernel = nullptr;
@@ -250,15 +258,11 @@ bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant,
   if (shapes == nullptr || reader.record() == nullptr) return false;
   const Callable* const guess = shapes->guess(tensors, variant);
   if (guess != nullptr && guess->run_if_it_fits(tensors, fault, status)) return true;
-  if (const KernelTable* const table = table_.load(std::memory_order_acquire)) {
-    const std::optional<Hash128> signature = signature_of(tensors, variant);
-    const KernelTable::Entry* const entry = signature ? table->find(*signature, reader.record()) : nullptr;
-    if (entry != nullptr) {
-      const Callable* const callable = entry->kernel.state()->plain();
-      if (callable == nullptr || !callable->run_if_it_fits(tensors, fault, status)) status = entry->kernel.run(tensors, fault);
-      owners_->found_in_table(*this, *entry, variant);
-      return true;
-    }
+  if (const KernelTable::Entry* const entry = find_in(table_.load(std::memory_order_acquire), tensors, variant, reader)) {
+    const Callable* const callable = entry->kernel.state()->plain();
+    if (callable == nullptr || !callable->run_if_it_fits(tensors, fault, status)) status = entry->kernel.run(tensors, fault);
+    owners_->found_in_table(*this, *entry, variant);
+    return true;
   }
   const Way* slow = nullptr;
   if (!shapes->run(tensors, variant, fault, status, slow)) return false;
@@ -271,14 +275,10 @@ bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant,
   const EpochReader reader;
   const Shapes* const shapes = shapes_.load(std::memory_order_acquire);
   if (shapes == nullptr || reader.record() == nullptr) return false;
-  if (const KernelTable* const table = table_.load(std::memory_order_acquire)) {
-    const std::optional<Hash128> signature = signature_of(tensors, variant);
-    const KernelTable::Entry* const entry = signature ? table->find(*signature, reader.record()) : nullptr;
-    if (entry != nullptr) {
-      status = entry->kernel.run(tensors, how);
-      owners_->found_in_table(*this, *entry, variant);
-      return true;
-    }
+  if (const KernelTable::Entry* const entry = find_in(table_.load(std::memory_order_acquire), tensors, variant, reader)) {
+    status = entry->kernel.run(tensors, how);
+    owners_->found_in_table(*this, *entry, variant);
+    return true;
   }
   const Way* const way = shapes->find(tensors, variant);
   if (way == nullptr) return false;
