@@ -54,6 +54,11 @@ class Cursor {
     }
     return fail_at(at_, "found \"" + found + "\"; expected " + expected);
   }
+  Status check_size() const {
+    if (text_.size() <= kMaxOpText) return {};
+    return fail_at(
+        0, "the text has " + std::to_string(text_.size()) + " characters; expected at most " + std::to_string(kMaxOpText));
+  }
   Status expect(char c) { return accept(c) ? Status() : fail(std::string("'") + c + "'"); }
 
   /// A run of letters, digits and underscores, perhaps empty.
@@ -331,16 +336,21 @@ std::string keys_of(const TextField<T> (&fields)[N]) {
   return names;
 }
 
+/// The number of the field with this key, or N.
+template <class T, size_t N>
+size_t number_of(const TextField<T> (&fields)[N], std::string_view key) {
+  size_t i = 0;
+  while (i < N && fields[i].key != key) ++i;
+  return i;
+}
+
 /// Reads the value of one field, which must be the whole text. `out` stays as it is if that fails.
 template <class T, size_t N>
 Status read_one(const TextField<T> (&fields)[N], std::string_view key, std::string_view text, T& out) {
-  size_t i = 0;
-  while (i < N && fields[i].key != key) ++i;
+  const size_t i = number_of(fields, key);
   if (i == N) return invalid_argument("field: '" + std::string(key.substr(0, 40)) + "', expected one of " + keys_of(fields));
   Cursor c(text, key);
-  if (text.size() > kMaxOpText)
-    return c.fail_at(
-        0, "the text has " + std::to_string(text.size()) + " characters; expected at most " + std::to_string(kMaxOpText));
+  STREW_TRY(c.check_size());
   T read = out;
   STREW_TRY(fields[i].read(c, read));
   if (!c.at_end()) return c.fail("the end of the text");
@@ -356,8 +366,7 @@ Status read_fields(Cursor& c, const TextField<T> (&fields)[N], T& out, bool (&se
     c.skip_space();
     const size_t begin = c.offset();
     const std::string_view key = c.word();
-    size_t i = 0;
-    while (i < N && fields[i].key != key) ++i;
+    const size_t i = number_of(fields, key);
     if (i == N) {
       const std::string names = keys_of(fields);
       if (key.empty()) return c.fail("')' or a field (" + names + ")");
@@ -404,10 +413,7 @@ Status GatherBuilder::set(std::string_view field, std::string_view value) {
 
 Expected<Op> parse_op(std::string_view text) {
   Cursor c(text);
-  if (text.size() > kMaxOpText) {
-    return c.fail_at(
-        0, "the text has " + std::to_string(text.size()) + " characters; expected at most " + std::to_string(kMaxOpText));
-  }
+  STREW_TRY(c.check_size());
   const std::string_view version = c.word();
   if (version != "strew1" || !c.accept('.')) {
     return c.fail_at(0, "expected strew1.scatter(...) or strew1.gather(...)");
