@@ -1,0 +1,68 @@
+// Arrays of Python as strew's tensors, without a copy: NumPy's by the buffer protocol (those of ml_dtypes by __array_interface__), PyTorch's by its
+// table of C functions for DLPack, JAX's by the buffer protocol or __dlpack__, and whatever else speaks one of these. Tested by
+// tests/python/arrays_test.py.
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+#include <cstdint>
+
+#include "bindings/python/native/objects.h"
+#include "strew/strew_rt.h"
+
+namespace strew::python {
+
+constexpr int kMaxRank = 64;  // of strew
+
+/// Whose array it is: results come back as the same.
+enum class Host : uint8_t { numpy, torch, jax, other };
+
+/// A tensor on the memory of a Python object, which must live as long.
+class Array {
+ public:
+  Array() = default;
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  ~Array() {
+    if (has_buffer_) PyBuffer_Release(&buffer_);
+  }
+
+  /// False with an exception that begins with `what`, such as "indices".
+  bool read(PyObject* object, const char* what);
+  /// As read(), for a tensor that is written. It refuses what must not change: arrays of JAX, read-only arrays, tensors that require grad.
+  bool read_result(PyObject* object, const char* what);
+
+  /// Makes an input a view of the same elements with these dims, as NumPy broadcasts. False, without an exception, if it cannot.
+  bool broadcast(const int64_t* dims, int rank);
+
+  strew_tensor tensor{};
+  Host host = Host::other;
+  int64_t elements = 0;
+
+ private:
+  bool read_buffer(PyObject* object, const char* what);
+  bool read_interface(PyObject* object, const char* what);
+  bool read_exchange(PyObject* object, const void* api, const char* what);
+  bool read_capsule(PyObject* object, const char* what);
+  bool take_strides(const int64_t* bytes, const char* what);
+  void finish();
+
+  Py_buffer buffer_;
+  bool has_buffer_ = false;
+  Ref kept_;  ///< what else keeps the memory
+  std::array<int64_t, kMaxRank> dims_;
+  std::array<int64_t, kMaxRank> strides_;
+};
+
+/// The library whose array the object is; `other` for what is no array that strew knows.
+Host host_of(PyObject* object);
+
+/// A new array of the host's, contiguous and not initialised, for the results of a call whose input `like` is.
+Ref new_array(Host host, PyObject* like, int like_dtype, int dtype, const int64_t* dims, int rank);
+/// Tells PyTorch that its tensor was written, so that autograd notices. False with an exception.
+bool was_written(PyObject* object, Host host);
+/// An array of the host's that has what a NumPy array holds; the array itself where the host is NumPy.
+Ref as_host(Ref numpy_array, Host host);
+
+}  // namespace strew::python

@@ -1,0 +1,421 @@
+// A call reads the arrays, looks its kernel up by their dtypes, dims and strides in the site of the process, and runs it; only a miss builds an op.
+// A Function is called in one of two ways. Called as an object it is quick and never explains: what it cannot do as it stands, such as adding lists or
+// updates of another dtype, it answers with NotImplemented, and nothing is written. Function.run() raises what is wrong.
+//
+// Tensors: `out`, then the inputs in binding order. `out` None makes a new array, of the dims and dtype that the op gives its result. Tested by
+// tests/python/functions_test.py and arrays_test.py.
+#include "bindings/python/native/function.h"
+
+#include <structmember.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bindings/python/native/arrays.h"
+#include "bindings/python/native/errors.h"
+#include "bindings/python/native/threads.h"
+#include "strew/strew.h"
+
+namespace strew::python {
+namespace {
+
+/// The forms of strew/forms.h that Python's functions need. Extra inputs follow the others.
+enum class Form : uint8_t { scatter_rows, gather_rows, scatter_elements, gather_elements, scatter_nd, gather_nd, gather, tensor_scatter };
+constexpr const char* kForms[] = {"scatter_rows", "gather_rows", "scatter_elements", "gather_elements",
+                                  "scatter_nd",   "gather_nd",   "gather",           "tensor_scatter"};
+bool is_gather(Form form) {
+  switch (form) {
+    case Form::gather_rows:
+    case Form::gather_elements:
+    case Form::gather_nd:
+    case Form::gather: return true;
+    case Form::scatter_rows:
+    case Form::scatter_elements:
+    case Form::scatter_nd:
+    case Form::tensor_scatter: return false;
+  }
+  return false;
+}
+
+/// What a scatter's result holds before the updates, as far as it says how many tensors there are.
+enum class Init : uint8_t { copy, in_place, fill };
+
+struct Field {
+  std::string key, value;
+};
+
+/// The type of a result that was made before: that of a new one for inputs of the same types.
+struct ResultType {
+  uint8_t dtype = 0;
+  std::vector<int64_t> dims;
+};
+
+/// What does not change after the object is made, but for `results`.
+struct Definition {
+  Form form = Form::scatter_rows;
+  Init init = Init::copy;
+  int64_t axis = 0;
+  bool circular = false;
+  bool same_dtype = false;  ///< called as an object, it takes updates of the result's dtype only
+  bool broadcasts = false;  ///< updates are broadcast to the dims that the form gives them
+  std::string fill;         ///< init fill or a policy that fills: the value without its dtype
+  std::vector<Field> fields;
+  std::vector<std::string> extras;  ///< kinds
+  uint64_t variant = 0;
+  std::unordered_map<std::string, ResultType> results;
+
+  bool takes_operand() const { return is_gather(form) || init == Init::copy; }
+  size_t inputs() const { return (takes_operand() ? 1U : 0U) + 1 + (is_gather(form) ? 0U : 1U) + extras.size(); }
+};
+
+struct FunctionObject {
+  PyObject_HEAD
+  vectorcallfunc call;
+  Definition* definition;
+};
+
+constexpr size_t kMostInputs = 8;
+
+/// The arrays of one call: the result first.
+struct Arrays {
+  std::array<Array, kMostInputs + 1> all;
+  size_t count = 0;
+
+  Array& result() { return all[0]; }
+  Array& input(size_t number) { return all[number + 1]; }
+};
+
+/// The roles of a call's tensors.
+const strew_tensor& operand_of(const Definition& what, Arrays& arrays) {
+  return (what.takes_operand() ? arrays.input(0) : arrays.result()).tensor;
+}
+Array& indices_of(const Definition& what, Arrays& arrays) { return arrays.input(what.takes_operand() ? 1 : 0); }
+Array& updates_of(const Definition& what, Arrays& arrays) { return arrays.input(what.takes_operand() ? 2 : 1); }
+
+strew_status builder_of(const Definition& what, const strew_tensor& operand, const strew_tensor& indices, const strew_tensor& updates,
+                        strew_op_builder** out) {
+  switch (what.form) {
+    case Form::scatter_rows: return strew_op_builder_scatter_rows(&operand, &indices, &updates, out);
+    case Form::gather_rows: return strew_op_builder_gather_rows(&operand, &indices, out);
+    case Form::scatter_elements: return strew_op_builder_scatter_elements(&operand, &indices, &updates, what.axis, out);
+    case Form::gather_elements: return strew_op_builder_gather_elements(&operand, &indices, what.axis, out);
+    case Form::scatter_nd: return strew_op_builder_scatter_nd(&operand, &indices, &updates, out);
+    case Form::gather_nd: return strew_op_builder_gather_nd(&operand, &indices, 0, out);
+    case Form::gather: return strew_op_builder_gather(&operand, &indices, what.axis, 0, out);
+    case Form::tensor_scatter:
+      return strew_op_builder_tensor_scatter(&operand, &indices, &updates, what.axis, what.circular ? 1 : 0, out);
+  }
+  return nullptr;
+}
+
+/// Builds the op of these tensors. Without a result, the op derives its type.
+strew_status build(const Definition& what, Arrays& arrays, bool has_result, strew_op** out) {
+  const strew_tensor& operand = operand_of(what, arrays);
+  const strew_tensor& indices = indices_of(what, arrays).tensor;
+  const strew_tensor& updates = is_gather(what.form) ? indices : updates_of(what, arrays).tensor;
+  strew_op_builder* made = nullptr;
+  strew_status status = builder_of(what, operand, indices, updates, &made);
+  const std::unique_ptr<strew_op_builder, void (*)(strew_op_builder*)> builder(made, strew_op_builder_free);
+  for (const Field& field : what.fields)
+    if (status == nullptr) status = strew_op_builder_set(made, field.key.c_str(), field.value.c_str());
+  if (status == nullptr && !what.fill.empty()) {
+    const std::string value = what.fill + ":" + strew_dtype_name(static_cast<strew_dtype>(operand.dtype));
+    status = strew_op_builder_set(made, "fill", value.c_str());
+  }
+  const size_t first_extra = what.inputs() - what.extras.size();
+  for (size_t i = 0; i < what.extras.size() && status == nullptr; ++i)
+    status = strew_op_builder_extra(made, what.extras[i].c_str(), &arrays.input(first_extra + i).tensor);
+  if (status == nullptr && has_result && what.init != Init::in_place)
+    status = strew_op_builder_tensor(made, STREW_RESULT, &arrays.result().tensor);
+  if (status == nullptr) status = strew_op_builder_build(made, out);
+  return status;
+}
+
+/// What a site calls when it has no kernel: from here on, the call lets other Python threads run.
+struct Miss {
+  const Definition* what;
+  Arrays* arrays;
+  Unlocked* unlocked;
+};
+strew_status make_op(void* context, strew_op** out) {
+  const Miss& miss = *static_cast<Miss*>(context);
+  miss.unlocked->begin();
+  return build(*miss.what, *miss.arrays, true, out);
+}
+
+/// The site of the process, for all functions: each has a variant of its own. It is never destroyed, as the runtime of the process is not.
+strew_site* site() {
+  static strew_site* const made = [] {
+    strew_site* out = nullptr;
+    strew_status_free(strew_site_create(strew_runtime_process(), &out));
+    return out;
+  }();
+  return made;
+}
+
+/// A call whose arrays have fewer bytes than this keeps the interpreter: giving it away and taking it back costs what such a call takes.
+constexpr int64_t kQuickBytes = 64 << 10;
+
+bool is_quick(const Arrays& arrays) {
+  int64_t bytes = 0;
+  for (size_t i = 1; i < arrays.count; ++i)
+    bytes += arrays.all[i].elements * (strew_dtype_bits(static_cast<strew_dtype>(arrays.all[i].tensor.dtype)) / 8);
+  return bytes < kQuickBytes;
+}
+
+strew_status run(const Definition& what, Arrays& arrays, strew_fault& fault) {
+  std::array<strew_tensor, kMostInputs + 1> tensors;
+  for (size_t i = 0; i < arrays.count; ++i) tensors[i] = arrays.all[i].tensor;
+  Unlocked unlocked;
+  Miss miss{&what, &arrays, &unlocked};
+  strew_call_options options = STREW_CALL_OPTIONS_INIT;
+  options.threads = call_threads();
+  options.fault = &fault;
+  static const bool environment_says = std::getenv("STREW_COMPILE") != nullptr;
+  strew_request request = STREW_REQUEST_INIT;
+  if (!environment_says) request.compile = "background";
+  if (!is_quick(arrays)) unlocked.begin();
+  return strew_site_run_tensors(site(), tensors.data(), arrays.count, make_op, &miss, what.variant, &request, &options);
+}
+
+/// The dims of the updates: as NumPy says, those of operand[indices].
+bool broadcast_updates(const Definition& what, Arrays& arrays) {
+  const strew_tensor& operand = operand_of(what, arrays);
+  const strew_tensor& indices = indices_of(what, arrays).tensor;
+  std::array<int64_t, 2 * kMaxRank> dims;
+  int rank = 0, skipped = 1;
+  int positions = indices.rank;
+  if (what.form == Form::scatter_nd) {
+    if (indices.rank == 0) return false;
+    positions = indices.rank - 1;
+    skipped = static_cast<int>(indices.dims[positions]);
+  }
+  if (skipped > operand.rank || positions + operand.rank - skipped > kMaxRank) return false;
+  for (int d = 0; d < positions; ++d) dims[static_cast<size_t>(rank++)] = indices.dims[d];
+  for (int d = skipped; d < operand.rank; ++d) dims[static_cast<size_t>(rank++)] = operand.dims[d];
+  Array& updates = updates_of(what, arrays);
+  if (updates.tensor.rank == rank && std::equal(dims.begin(), dims.begin() + rank, updates.tensor.dims)) return true;
+  return updates.broadcast(dims.data(), rank);
+}
+
+/// The inputs' types as a key.
+std::string key_of(const Arrays& arrays) {
+  std::string key;
+  for (size_t i = 1; i < arrays.count; ++i) {
+    const strew_tensor& each = arrays.all[i].tensor;
+    key.push_back(static_cast<char>(each.dtype));
+    key.push_back(static_cast<char>(each.rank));
+    if (each.rank > 0) key.append(reinterpret_cast<const char*>(each.dims), static_cast<size_t>(each.rank) * sizeof(int64_t));
+  }
+  return key;
+}
+
+/// The type that the op gives its result, which is the only place that knows. Null with a status.
+const ResultType* result_type(Definition& what, Arrays& arrays, strew_status& status) {
+  const std::string key = key_of(arrays);
+  const auto found = what.results.find(key);
+  if (found != what.results.end()) return &found->second;
+  strew_op* op = nullptr;
+  status = build(what, arrays, false, &op);
+  const std::unique_ptr<strew_op, void (*)(strew_op*)> owned(op, strew_op_free);
+  strew_slot slot = STREW_SLOT_INIT;
+  if (status == nullptr) status = strew_op_slot(op, 0, &slot);
+  if (status != nullptr) return nullptr;
+  constexpr size_t kMost = 4096;
+  if (what.results.size() >= kMost) what.results.clear();
+  return &(what.results[key] = {slot.dtype, {slot.dims, slot.dims + slot.rank}});
+}
+
+/// How a call goes on after a step.
+enum class Step : uint8_t { on, other_way, raised };
+
+/// A step that failed with an exception: called as an object, a function leaves the explanation to the other way.
+Step failed(bool explains) {
+  if (explains) return Step::raised;
+  PyErr_Clear();
+  return Step::other_way;
+}
+
+Step read_inputs(const Definition& what, Arrays& arrays, PyObject* out, PyObject* const* inputs, bool explains) {
+  static constexpr const char* kInputs[] = {"operand", "indices", "updates"};
+  const size_t first = what.takes_operand() ? 0 : 1;
+  arrays.count = 1 + what.inputs();
+  for (size_t i = 0; i < what.inputs(); ++i) {
+    if (!explains && host_of(inputs[i]) == Host::other) return Step::other_way;
+    const char* const name = i + what.extras.size() >= what.inputs() ? "extra" : kInputs[std::min<size_t>(first + i, 2)];
+    if (!arrays.input(i).read(inputs[i], name)) return failed(explains);
+  }
+  if (out != Py_None && !arrays.result().read_result(out, "out")) return failed(explains);
+  return Step::on;
+}
+
+/// Makes the result.
+Step make_result(Definition& what, Arrays& arrays, PyObject* like, Ref& made, bool explains) {
+  strew_status status = nullptr;
+  const ResultType* const type = result_type(what, arrays, status);
+  if (type == nullptr) {
+    if (explains) raise(status);
+    else strew_status_free(status);
+    return explains ? Step::raised : Step::other_way;
+  }
+  const Array& first = arrays.input(0);
+  made = new_array(first.host, like, first.tensor.dtype, type->dtype, type->dims.data(), static_cast<int>(type->dims.size()));
+  if (!made || !arrays.result().read(made.get(), "result")) return Step::raised;
+  return Step::on;
+}
+
+Step call(Definition& what, PyObject* out, PyObject* const* inputs, bool explains, Ref& answer) {
+  Arrays arrays;
+  if (const Step step = read_inputs(what, arrays, out, inputs, explains); step != Step::on) return step;
+  if (out == Py_None && !what.takes_operand()) {
+    PyErr_SetString(PyExc_TypeError, "out: None, expected the array to write into");
+    return Step::raised;
+  }
+  if (what.same_dtype && !explains && updates_of(what, arrays).tensor.dtype != operand_of(what, arrays).dtype) return Step::other_way;
+  if (!explains && indices_of(what, arrays).tensor.dtype == STREW_BOOL) return Step::other_way;
+  if (what.broadcasts && !broadcast_updates(what, arrays)) {
+    PyErr_SetString(PyExc_ValueError, "updates: these dims cannot be broadcast to those of operand[indices]");
+    return failed(explains);
+  }
+  Ref made;
+  if (out == Py_None) {
+    if (const Step step = make_result(what, arrays, inputs[0], made, explains); step != Step::on) return step;
+  }
+  strew_fault fault{};
+  if (const strew_status status = run(what, arrays, fault)) {
+    const strew_code code = strew_status_code(status);
+    if (!explains && (code == STREW_CODE_INVALID_ARGUMENT || code == STREW_CODE_UNSUPPORTED)) {
+      strew_status_free(status);
+      return Step::other_way;
+    }
+    raise(status, &fault);
+    return Step::raised;
+  }
+  if (out == Py_None) {
+    answer = as_host(std::move(made), arrays.input(0).host);
+    return answer ? Step::on : Step::raised;
+  }
+  if (!was_written(out, arrays.result().host)) return Step::raised;
+  answer = Ref::borrowed(out);
+  return Step::on;
+}
+
+bool count_is_right(const Definition& what, Py_ssize_t count, PyObject* names) {
+  if (names == nullptr && count == static_cast<Py_ssize_t>(what.inputs()) + 1) return true;
+  PyErr_Format(PyExc_TypeError, "expected out and %zu inputs, positional, got %zd arguments", what.inputs(), count);
+  return false;
+}
+
+PyObject* call_quickly(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* names) {
+  Definition& what = *reinterpret_cast<FunctionObject*>(self)->definition;
+  if (!count_is_right(what, PyVectorcall_NARGS(flags), names)) return nullptr;
+  Ref answer;
+  switch (call(what, arguments[0], arguments + 1, false, answer)) {
+    case Step::on: return answer.release();
+    case Step::other_way: return Py_NewRef(Py_NotImplemented);
+    case Step::raised: break;
+  }
+  return nullptr;
+}
+
+PyObject* call_and_explain(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  Definition& what = *reinterpret_cast<FunctionObject*>(self)->definition;
+  if (!count_is_right(what, count, nullptr)) return nullptr;
+  Ref answer;
+  return call(what, arguments[0], arguments + 1, true, answer) == Step::on ? answer.release() : nullptr;
+}
+
+template <size_t N>
+int number_of(const char* text, const char* const (&names)[N]) {
+  for (size_t i = 0; i < N; ++i)
+    if (std::strcmp(text, names[i]) == 0) return static_cast<int>(i);
+  return -1;
+}
+
+bool read_fields(PyObject* dict, Definition& what) {
+  PyObject *key = nullptr, *value = nullptr;
+  Py_ssize_t at = 0;
+  while (PyDict_Next(dict, &at, &key, &value) != 0) {
+    const char* const name = PyUnicode_AsUTF8(key);
+    const char* const text = name != nullptr ? PyUnicode_AsUTF8(value) : nullptr;
+    if (text == nullptr) return false;
+    what.fields.push_back({name, text});
+    if (what.fields.back().key == "init") what.init = what.fields.back().value == "in_place" ? Init::in_place : Init::copy;
+  }
+  return true;
+}
+
+/// Function(form, fields, *, axis, circular, fill, extras, same_dtype, broadcasts)
+PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
+  static const char* const kNames[] = {"form", "fields", "axis", "circular", "fill", "extras", "same_dtype", "broadcasts", nullptr};
+  const char *form = nullptr, *fill = "";
+  PyObject *fields = nullptr, *extras = nullptr;
+  long long axis = 0;
+  int circular = 0, same_dtype = 0, broadcasts = 0;
+  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!pp", const_cast<char**>(kNames), &form, &PyDict_Type, &fields, &axis,
+                                  &circular, &fill, &PyTuple_Type, &extras, &same_dtype, &broadcasts) == 0)
+    return nullptr;
+  const int number = number_of(form, kForms);
+  if (number < 0) return PyErr_Format(PyExc_ValueError, "form: '%s', expected one of those of strew/forms.h", form);
+  auto what = std::make_unique<Definition>();
+  what->form = static_cast<Form>(number);
+  what->axis = axis;
+  what->circular = circular != 0;
+  what->fill = fill;
+  what->same_dtype = same_dtype != 0;
+  what->broadcasts = broadcasts != 0;
+  if (!read_fields(fields, *what)) return nullptr;
+  if (!what->fill.empty() && !is_gather(what->form)) what->init = Init::fill;
+  for (Py_ssize_t i = 0; extras != nullptr && i < PyTuple_GET_SIZE(extras); ++i) {
+    const char* const kind = PyUnicode_AsUTF8(PyTuple_GET_ITEM(extras, i));
+    if (kind == nullptr) return nullptr;
+    what->extras.emplace_back(kind);
+  }
+  if (what->inputs() > kMostInputs) return PyErr_Format(PyExc_ValueError, "extras: more than %zu inputs", kMostInputs);
+  static uint64_t variants = 0;
+  what->variant = ++variants;
+  PyObject* const self = type->tp_alloc(type, 0);
+  if (self == nullptr) return nullptr;
+  reinterpret_cast<FunctionObject*>(self)->call = call_quickly;
+  reinterpret_cast<FunctionObject*>(self)->definition = what.release();
+  return self;
+}
+
+void destroy(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  delete reinterpret_cast<FunctionObject*>(self)->definition;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyMethodDef methods[] = {
+    {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_and_explain)), METH_FASTCALL,
+     "run(out, *inputs)\n--\n\nCalls the function, and raises what is wrong with the arguments."},
+    {nullptr, nullptr, 0, nullptr}};
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(make)},
+                       {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+                       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                       {Py_tp_methods, methods},
+                       {Py_tp_members, members},
+                       {Py_tp_doc, const_cast<char*>("An operation of one form with its fields set, on arrays of any shape. Returns out, the new "
+                                                     "array, or NotImplemented.")},
+                       {0, nullptr}};
+PyType_Spec spec = {"strew._native.Function", sizeof(FunctionObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, slots};
+
+}  // namespace
+
+bool add_function_type(PyObject* module) {
+  const Ref type(PyType_FromSpec(&spec));
+  return type && PyModule_AddObjectRef(module, "Function", type.get()) == 0;
+}
+
+}  // namespace strew::python

@@ -1,0 +1,31 @@
+"""The exceptions of strew that Python has no class for. Wrong arguments are ValueError or TypeError, what a build lacks is
+NotImplementedError, no memory is MemoryError, files are OSError."""
+
+
+class OutOfBoundsError(IndexError):
+    """An index is out of bounds; nothing was written.
+
+    Attributes:
+        position: row-major number of the index position (the row of the indices), counted from 0.
+        component: which entry of the index vector at that position.
+        value: the index as it was given.
+        bound: the largest legal value.
+    """
+
+    def __init__(self, message, position=None, component=None, value=None, bound=None):
+        super().__init__(message)
+        self.position = position
+        self.component = component
+        self.value = value
+        self.bound = bound
+
+    def __reduce__(self):
+        return type(self), (self.args[0], self.position, self.component, self.value, self.bound)
+
+
+class CompileError(RuntimeError):
+    """A kernel could not be compiled although its op is legal: a bug in strew, or a machine without what the backend needs."""
+
+
+class CancelledError(RuntimeError):
+    """What was asked for was given up."""
