@@ -156,6 +156,11 @@ PyObject* of_module(const char* module, const char* name) {
 Host host_of(PyObject* object) { return known(Py_TYPE(object)).host; }
 
 bool Array::read(PyObject* object, const char* what) {
+  if (!read_any(object, what)) return false;
+  return is_aligned() || fail(PyExc_ValueError, what, "the elements are not aligned; pass a copy (array.copy())");
+}
+
+bool Array::read_any(PyObject* object, const char* what) {
   const KnownType type = known(Py_TYPE(object));
   host = type.host;
   if (type.exchange != nullptr) return read_exchange(object, type.exchange, what);
@@ -207,6 +212,14 @@ void Array::finish() {
     elements *= tensor.dims[d];
   }
   if (is_plain || elements == 0) tensor.strides = nullptr;
+}
+
+/// The address must be a multiple of the element's size, half of that for complex elements.
+bool Array::is_aligned() const {
+  const int bytes = strew_dtype_bits(static_cast<strew_dtype>(tensor.dtype)) / 8;
+  const bool is_complex = tensor.dtype == STREW_COMPLEX64 || tensor.dtype == STREW_COMPLEX128;
+  const auto needed = static_cast<uintptr_t>(is_complex ? bytes / 2 : bytes);
+  return elements == 0 || (reinterpret_cast<uintptr_t>(tensor.data) & (needed - 1)) == 0;
 }
 
 /// False without an exception if the object gives no buffer; false with one if its elements are not strew's.

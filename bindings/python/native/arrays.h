@@ -41,6 +41,8 @@ class Array {
   int64_t elements = 0;
 
  private:
+  bool read_any(PyObject* object, const char* what);
+  bool is_aligned() const;
   bool read_buffer(PyObject* object, const char* what);
   bool read_interface(PyObject* object, const char* what);
   bool read_exchange(PyObject* object, const void* api, const char* what);

@@ -63,11 +63,21 @@ struct Definition {
   bool circular = false;
   bool same_dtype = false;  ///< called as an object, it takes updates of the result's dtype only
   bool broadcasts = false;  ///< updates are broadcast to the dims that the form gives them
+  bool flat = false;        ///< called as an object, it takes operands of one dim only
+  bool along = false;       ///< called as an object, it takes indices with the operand's dims, but for the axis
   std::string fill;         ///< init fill or a policy that fills: the value without its dtype
   std::vector<Field> fields;
   std::vector<std::string> extras;  ///< kinds
   uint64_t variant = 0;
   std::unordered_map<std::string, ResultType> results;
+  std::unordered_map<std::string, strew_kernel_ref*> kernels;  ///< of run_many
+
+  Definition() = default;
+  Definition(const Definition&) = delete;
+  Definition& operator=(const Definition&) = delete;
+  ~Definition() {
+    for (const auto& each : kernels) strew_kernel_release(each.second);
+  }
 
   bool takes_operand() const { return is_gather(form) || init == Init::copy; }
   size_t inputs() const { return (takes_operand() ? 1U : 0U) + 1 + (is_gather(form) ? 0U : 1U) + extras.size(); }
@@ -123,6 +133,7 @@ strew_status build(const Definition& what, Arrays& arrays, bool has_result, stre
   const std::unique_ptr<strew_op_builder, void (*)(strew_op_builder*)> builder(made, strew_op_builder_free);
   for (const Field& field : what.fields)
     if (status == nullptr) status = strew_op_builder_set(made, field.key.c_str(), field.value.c_str());
+  if (status == nullptr && what.init == Init::fill) status = strew_op_builder_set(made, "init", "fill");
   if (status == nullptr && !what.fill.empty()) {
     const std::string value = what.fill + ":" + strew_dtype_name(static_cast<strew_dtype>(operand.dtype));
     status = strew_op_builder_set(made, "fill", value.c_str());
@@ -168,6 +179,14 @@ bool is_quick(const Arrays& arrays) {
   return bytes < kQuickBytes;
 }
 
+/// How kernels are compiled for calls: in the background, unless the environment says otherwise (docs/options.md).
+strew_request request_of_call() {
+  static const bool environment_says = std::getenv("STREW_COMPILE") != nullptr;
+  strew_request request = STREW_REQUEST_INIT;
+  if (!environment_says) request.compile = "background";
+  return request;
+}
+
 strew_status run(const Definition& what, Arrays& arrays, strew_fault& fault) {
   std::array<strew_tensor, kMostInputs + 1> tensors;
   for (size_t i = 0; i < arrays.count; ++i) tensors[i] = arrays.all[i].tensor;
@@ -176,18 +195,17 @@ strew_status run(const Definition& what, Arrays& arrays, strew_fault& fault) {
   strew_call_options options = STREW_CALL_OPTIONS_INIT;
   options.threads = call_threads();
   options.fault = &fault;
-  static const bool environment_says = std::getenv("STREW_COMPILE") != nullptr;
-  strew_request request = STREW_REQUEST_INIT;
-  if (!environment_says) request.compile = "background";
+  const strew_request request = request_of_call();
   if (!is_quick(arrays)) unlocked.begin();
   return strew_site_run_tensors(site(), tensors.data(), arrays.count, make_op, &miss, what.variant, &request, &options);
 }
 
-/// The dims of the updates: as NumPy says, those of operand[indices].
+/// The dims of the updates: as NumPy says, those of operand[indices]; along an axis, those of the indices.
 bool broadcast_updates(const Definition& what, Arrays& arrays) {
   const strew_tensor& operand = operand_of(what, arrays);
   const strew_tensor& indices = indices_of(what, arrays).tensor;
   std::array<int64_t, 2 * kMaxRank> dims;
+  if (what.form == Form::scatter_elements) return updates_of(what, arrays).broadcast(indices.dims, indices.rank);
   int rank = 0, skipped = 1;
   int positions = indices.rank;
   if (what.form == Form::scatter_nd) {
@@ -269,6 +287,20 @@ Step make_result(Definition& what, Arrays& arrays, PyObject* like, Ref& made, bo
   return Step::on;
 }
 
+/// Whether the tensors are those that the function takes when it is called as an object.
+bool takes(const Definition& what, Arrays& arrays) {
+  const strew_tensor& operand = operand_of(what, arrays);
+  const strew_tensor& indices = indices_of(what, arrays).tensor;
+  if (indices.dtype == STREW_BOOL || (what.flat && operand.rank != 1)) return false;
+  if (what.same_dtype && updates_of(what, arrays).tensor.dtype != operand.dtype) return false;
+  if (!what.along) return true;
+  const int64_t axis = what.axis < 0 ? what.axis + operand.rank : what.axis;
+  if (operand.rank != indices.rank || axis < 0 || axis >= operand.rank) return false;
+  for (int32_t d = 0; d < operand.rank; ++d)
+    if (d != axis && operand.dims[d] != indices.dims[d]) return false;
+  return true;
+}
+
 Step call(Definition& what, PyObject* out, PyObject* const* inputs, bool explains, Ref& answer) {
   Arrays arrays;
   if (const Step step = read_inputs(what, arrays, out, inputs, explains); step != Step::on) return step;
@@ -276,8 +308,7 @@ Step call(Definition& what, PyObject* out, PyObject* const* inputs, bool explain
     PyErr_SetString(PyExc_TypeError, "out: None, expected the array to write into");
     return Step::raised;
   }
-  if (what.same_dtype && !explains && updates_of(what, arrays).tensor.dtype != operand_of(what, arrays).dtype) return Step::other_way;
-  if (!explains && indices_of(what, arrays).tensor.dtype == STREW_BOOL) return Step::other_way;
+  if (!explains && !takes(what, arrays)) return Step::other_way;
   if (what.broadcasts && !broadcast_updates(what, arrays)) {
     PyErr_SetString(PyExc_ValueError, "updates: these dims cannot be broadcast to those of operand[indices]");
     return failed(explains);
@@ -330,6 +361,85 @@ PyObject* call_and_explain(PyObject* self, PyObject* const* arguments, Py_ssize_
   return call(what, arguments[0], arguments + 1, true, answer) == Step::on ? answer.release() : nullptr;
 }
 
+/// The kernel for these tensors; made once. Null with a status.
+strew_kernel_ref* kernel_of(Definition& what, Arrays& arrays, strew_status& status) {
+  std::string key;
+  for (size_t i = 0; i < arrays.count; ++i) {
+    const strew_tensor& each = arrays.all[i].tensor;
+    const auto bytes = static_cast<size_t>(each.rank) * sizeof(int64_t);
+    key.push_back(static_cast<char>(each.dtype));
+    key.push_back(static_cast<char>(each.strides != nullptr ? -1 - each.rank : each.rank));
+    if (bytes != 0) key.append(reinterpret_cast<const char*>(each.dims), bytes);
+    if (bytes != 0 && each.strides != nullptr) key.append(reinterpret_cast<const char*>(each.strides), bytes);
+  }
+  const auto found = what.kernels.find(key);
+  if (found != what.kernels.end()) return found->second;
+  strew_op* op = nullptr;
+  status = build(what, arrays, true, &op);
+  const std::unique_ptr<strew_op, void (*)(strew_op*)> owned_op(op, strew_op_free);
+  const strew_request request = request_of_call();
+  strew_prepared* prepared = nullptr;
+  if (status == nullptr) status = strew_prepare(op, &request, &prepared);
+  const std::unique_ptr<strew_prepared, void (*)(strew_prepared*)> owned(prepared, strew_prepared_free);
+  strew_kernel_ref* kernel = nullptr;
+  if (status == nullptr) status = strew_get(strew_runtime_process(), prepared, STREW_NO_TIMEOUT, &kernel);
+  if (status == nullptr) what.kernels.emplace(std::move(key), kernel);
+  return kernel;
+}
+
+/// The items of a list or tuple of arrays.
+struct Items {
+  explicit Items(PyObject* given) : list(PySequence_Fast(given, "expected a list of arrays")) {}
+  size_t count() const { return list ? static_cast<size_t>(PySequence_Fast_GET_SIZE(list.get())) : 0; }
+  PyObject* at(size_t i) const { return PySequence_Fast_GET_ITEM(list.get(), static_cast<Py_ssize_t>(i)); }
+  Ref list;
+};
+
+bool same_type(const strew_tensor& a, const strew_tensor& b) {
+  if (a.dtype != b.dtype || a.rank != b.rank || (a.strides == nullptr) != (b.strides == nullptr)) return false;
+  return std::equal(a.dims, a.dims + a.rank, b.dims) && (a.strides == nullptr || std::equal(a.strides, a.strides + a.rank, b.strides));
+}
+
+/// run_many(results, indices, updates): calls in place that share their indices, as one. False if it takes another way to run them: arrays of
+/// another type than the first, or no arrays.
+PyObject* call_many(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  Definition& what = *reinterpret_cast<FunctionObject*>(self)->definition;
+  if (count != 3 || what.inputs() != 2) return PyErr_Format(PyExc_TypeError, "expected results, indices and updates");
+  const Items results(arguments[0]);
+  const Items updates(arguments[2]);
+  if (!results.list || !updates.list) return nullptr;
+  const auto other_way = [] { return PyErr_Clear(), Py_NewRef(Py_False); };
+  const size_t calls = results.count();
+  if (calls != updates.count() || calls == 0) return other_way();
+  const auto arrays = std::make_unique<Arrays[]>(calls);
+  std::vector<void*> data;
+  for (size_t c = 0; c < calls; ++c) {
+    PyObject* const inputs[] = {arguments[1], updates.at(c)};
+    if (read_inputs(what, arrays[c], results.at(c), inputs, false) != Step::on || !takes(what, arrays[c])) return other_way();
+    for (size_t i = 0; i < arrays[c].count; ++i) {
+      if (!same_type(arrays[c].all[i].tensor, arrays[0].all[i].tensor)) return other_way();
+      data.push_back(arrays[c].all[i].tensor.data);
+    }
+  }
+  strew_status status = nullptr;
+  const strew_kernel_ref* const kernel = kernel_of(what, arrays[0], status);
+  if (kernel == nullptr) return strew_status_free(status), other_way();
+  strew_fault fault{};
+  {
+    const std::array<strew_tensor, 3> shapes = {arrays[0].all[0].tensor, arrays[0].all[1].tensor, arrays[0].all[2].tensor};
+    strew_call_options options = STREW_CALL_OPTIONS_INIT;
+    options.threads = call_threads();
+    options.fault = &fault;
+    Unlocked unlocked;
+    unlocked.begin();
+    status = strew_kernel_run_many(kernel, shapes.data(), shapes.size(), data.data(), calls, &options);
+  }
+  if (status != nullptr) return raise(status, &fault);
+  for (size_t c = 0; c < calls; ++c)
+    if (!was_written(results.at(c), arrays[c].result().host)) return nullptr;
+  return Py_NewRef(Py_True);
+}
+
 template <size_t N>
 int number_of(const char* text, const char* const (&names)[N]) {
   for (size_t i = 0; i < N; ++i)
@@ -350,15 +460,15 @@ bool read_fields(PyObject* dict, Definition& what) {
   return true;
 }
 
-/// Function(form, fields, *, axis, circular, fill, extras, same_dtype, broadcasts)
+/// Function(form, fields, *, axis, circular, fill, extras, same_dtype, broadcasts, flat, along)
 PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
-  static const char* const kNames[] = {"form", "fields", "axis", "circular", "fill", "extras", "same_dtype", "broadcasts", nullptr};
+  static const char* const kNames[] = {"form", "fields", "axis", "circular", "fill", "extras", "same_dtype", "broadcasts", "flat", "along", nullptr};
   const char *form = nullptr, *fill = "";
   PyObject *fields = nullptr, *extras = nullptr;
   long long axis = 0;
-  int circular = 0, same_dtype = 0, broadcasts = 0;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!pp", const_cast<char**>(kNames), &form, &PyDict_Type, &fields, &axis,
-                                  &circular, &fill, &PyTuple_Type, &extras, &same_dtype, &broadcasts) == 0)
+  int circular = 0, same_dtype = 0, broadcasts = 0, flat = 0, along = 0;
+  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!pppp", const_cast<char**>(kNames), &form, &PyDict_Type, &fields, &axis,
+                                  &circular, &fill, &PyTuple_Type, &extras, &same_dtype, &broadcasts, &flat, &along) == 0)
     return nullptr;
   const int number = number_of(form, kForms);
   if (number < 0) return PyErr_Format(PyExc_ValueError, "form: '%s', expected one of those of strew/forms.h", form);
@@ -369,6 +479,8 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
   what->fill = fill;
   what->same_dtype = same_dtype != 0;
   what->broadcasts = broadcasts != 0;
+  what->flat = flat != 0;
+  what->along = along != 0;
   if (!read_fields(fields, *what)) return nullptr;
   if (!what->fill.empty() && !is_gather(what->form)) what->init = Init::fill;
   for (Py_ssize_t i = 0; extras != nullptr && i < PyTuple_GET_SIZE(extras); ++i) {
@@ -396,6 +508,8 @@ void destroy(PyObject* self) {
 PyMethodDef methods[] = {
     {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_and_explain)), METH_FASTCALL,
      "run(out, *inputs)\n--\n\nCalls the function, and raises what is wrong with the arguments."},
+    {"run_many", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_many)), METH_FASTCALL,
+     "run_many(results, indices, updates)\n--\n\nCalls in place that share their indices, as one job. False if they have to run one by one."},
     {nullptr, nullptr, 0, nullptr}};
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},

@@ -1,0 +1,383 @@
+"""The functions that people know from NumPy, PyTorch and JAX, run by strew's kernels.
+
+Each one first calls a ``_native.Function``, which takes arrays as they are. That answers NotImplemented for arguments that need something first (lists,
+other dtypes, slices among the indices, memory that overlaps), and the function goes the general way: with NumPy's views, in ``_general.py``.
+"""
+
+import numpy as np
+
+from . import _general as general
+from ._general import ALONG, AT, INDEX, TAKE, normal_axis
+
+__all__ = [
+    "add_at", "sub_at", "mul_at", "max_at", "min_at", "put_rows", "take", "put", "take_along_axis", "put_along_axis", "gather", "scatter",
+    "scatter_add", "scatter_mul", "scatter_max", "scatter_min", "index_add", "segment_sum", "segment_prod", "segment_max", "segment_min",
+    "bincount", "histogram", "kv_append", "moe_permute", "moe_unpermute",
+]
+
+
+def add_at(a, indices, b, *, mode="raise"):
+    """Adds `b` to ``a[indices]``, in place, once for every time that an index is there: ``numpy.add.at``.
+
+    Args:
+        a: the array that is written, of any shape and strides.
+        indices: as in ``a[indices]``: integers of any shape, a mask, or a tuple of these and slices.
+        b: broadcast to the shape of ``a[indices]``. Sums are in the order of the indices, rounded once per addition, on any number of threads.
+        mode: what an index that is out of bounds does. "raise": `OutOfBoundsError`, and nothing is written. "wrap": it counts modulo
+            the extent. "clip": it becomes the nearest in bounds, 0 for negative ones. "drop": it is left out. Negative indices count from the
+            end under "raise" and "drop".
+
+    >>> table = np.zeros((3, 2))
+    >>> strew.add_at(table, [0, 2, 0], [[1, 2], [3, 4], [5, 6]])
+    >>> table
+    array([[6., 8.],
+           [0., 0.],
+           [3., 4.]])
+    """
+    if AT["add"][mode](a, indices, b) is NotImplemented:
+        general.at("add", a, indices, b, mode)
+
+
+def sub_at(a, indices, b, *, mode="raise"):
+    """Subtracts `b` from ``a[indices]``, in place: ``numpy.subtract.at``. Arguments as of `add_at`.
+
+    >>> count = np.array([5, 5, 5])
+    >>> strew.sub_at(count, [0, 0, 1], 1)
+    >>> count
+    array([3, 4, 5])
+    """
+    if AT["sub"][mode](a, indices, b) is NotImplemented:
+        general.at("sub", a, indices, b, mode)
+
+
+def mul_at(a, indices, b, *, mode="raise"):
+    """Multiplies ``a[indices]`` by `b`, in place: ``numpy.multiply.at``. Arguments as of `add_at`.
+
+    >>> x = np.array([1.0, 2.0, 3.0])
+    >>> strew.mul_at(x, [1, 1, 2], 10)
+    >>> x
+    array([  1., 200.,  30.])
+    """
+    if AT["mul"][mode](a, indices, b) is NotImplemented:
+        general.at("mul", a, indices, b, mode)
+
+
+def max_at(a, indices, b, *, mode="raise"):
+    """Sets ``a[indices]`` to the maximum of itself and `b`, in place: ``numpy.maximum.at``. A NaN stays one. Arguments as of `add_at`.
+
+    >>> x = np.array([1, 2, 3])
+    >>> strew.max_at(x, [0, 0, 2], [7, 5, 1])
+    >>> x
+    array([7, 2, 3])
+    """
+    if AT["max"][mode](a, indices, b) is NotImplemented:
+        general.at("max", a, indices, b, mode)
+
+
+def min_at(a, indices, b, *, mode="raise"):
+    """Sets ``a[indices]`` to the minimum of itself and `b`, in place: ``numpy.minimum.at``. A NaN stays one. Arguments as of `add_at`.
+
+    >>> x = np.array([1, 2, 3])
+    >>> strew.min_at(x, [0, 0, 2], [7, -5, 1])
+    >>> x
+    array([-5,  2,  1])
+    """
+    if AT["min"][mode](a, indices, b) is NotImplemented:
+        general.at("min", a, indices, b, mode)
+
+
+def put_rows(a, indices, b, *, mode="raise"):
+    """Sets ``a[indices] = b``, in place. Of several values for one element the last one stays. Arguments as of `add_at`; `b` is converted to the
+    dtype of `a`.
+
+    >>> table = np.zeros((3, 2), np.float32)
+    >>> strew.put_rows(table, [2, 0], [[1, 2], [3, 4]])
+    >>> table
+    array([[3., 4.],
+           [0., 0.],
+           [1., 2.]], dtype=float32)
+    """
+    if AT["assign"][mode](a, indices, b) is NotImplemented:
+        general.at("assign", a, indices, b, mode)
+
+
+def take(a, indices, axis=None, out=None, mode="raise", *, fill_value=0):
+    """The elements of `a` at `indices` along `axis`: ``numpy.take``.
+
+    Args:
+        a: any array.
+        indices: integers of any shape.
+        axis: None: of ``a`` flattened.
+        out: an array for the result, of its shape and dtype; returned.
+        mode: as of `add_at`, and "fill": an index out of bounds gives `fill_value`. Negative indices count from the end under "raise" and "fill".
+
+    Returns:
+        A new array, of the library that `a` is of, with the dims of `indices` in place of the axis.
+
+    >>> strew.take(np.array([[1, 2], [3, 4], [5, 6]]), [2, 0], axis=0)
+    array([[5, 6],
+           [1, 2]])
+    >>> strew.take(np.array([1.5, 2.5]), [1, 7], mode="fill", fill_value=-1)
+    array([ 2.5, -1. ])
+    """
+    quick = TAKE.get((axis, mode))
+    if quick is not None:
+        done = quick(out, a, indices)
+        if done is not NotImplemented:
+            return done
+    return general.take(a, indices, axis, out, mode, fill_value)
+
+
+def put(a, ind, v, mode="raise"):
+    """Sets ``a.flat[ind] = v``, in place: ``numpy.put``. `v` is repeated if it is shorter.
+
+    Unlike NumPy's, nothing is written if an index is out of bounds. Other modes as of `add_at`.
+
+    >>> x = np.arange(5)
+    >>> strew.put(x, [0, -1], [10, 20])
+    >>> x
+    array([10,  1,  2,  3, 20])
+    """
+    general.put(a, ind, v, mode)
+
+
+def take_along_axis(arr, indices, axis=-1, *, mode="raise", fill_value=0):
+    """Matches 1-d slices of `indices` and of `arr` along `axis`, and takes the elements: ``numpy.take_along_axis``.
+
+    Args:
+        arr: any array.
+        indices: integers, of the rank of `arr`; other dims than the axis are broadcast against those of `arr`.
+        axis: None: of ``arr`` flattened.
+        mode: as of `take`.
+
+    >>> x = np.array([[3, 1, 2], [6, 5, 4]])
+    >>> strew.take_along_axis(x, np.argsort(x, axis=1), axis=1)
+    array([[1, 2, 3],
+           [4, 5, 6]])
+    """
+    quick = ALONG["take"].get((axis, mode))
+    if quick is not None:
+        done = quick(None, arr, indices)
+        if done is not NotImplemented:
+            return done
+    return general.take_along_axis(arr, indices, axis, mode, fill_value)
+
+
+def put_along_axis(arr, indices, values, axis, *, mode="raise"):
+    """Matches 1-d slices of `indices` and of `arr` along `axis`, and sets the elements to `values`, in place: ``numpy.put_along_axis``.
+
+    Unlike NumPy's, nothing is written if an index is out of bounds. Arguments as of `take_along_axis`.
+
+    >>> x = np.array([[10, 30, 20], [60, 40, 50]])
+    >>> strew.put_along_axis(x, np.argmax(x, axis=1, keepdims=True), 99, axis=1)
+    >>> x
+    array([[10, 99, 20],
+           [99, 40, 50]])
+    """
+    quick = ALONG["assign"].get((axis, mode))
+    if quick is None or quick(arr, indices, values) is NotImplemented:
+        general.put_along_axis(arr, indices, values, axis, mode)
+
+
+def gather(input, dim, index, *, out=None):
+    """``out[i][j] = input[index[i][j]][j]`` for `dim` 0: ``torch.gather``, for arrays of any library. Negative indices count from the end.
+
+    Args:
+        index: integers, of the rank of `input`. Its other dims than `dim` may be smaller than those of `input`.
+
+    >>> strew.gather(np.array([[1, 2], [3, 4]]), 1, np.array([[0, 0], [1, 0]]))
+    array([[1, 1],
+           [4, 3]])
+    """
+    return general.elements("gather", input, dim, index, None, out)
+
+
+def scatter(input, dim, index, src, *, out=None):
+    """A copy of `input` with ``result[index[i][j]][j] = src[i][j]`` for `dim` 0: ``torch.scatter``. Of several values the last one stays.
+
+    Args:
+        index: integers, of the rank of `input`; negative ones count from the end.
+        src: an array whose dims are those of `index` or larger, or a number.
+        out: an array for the result, which may be `input` itself; None: a new one.
+
+    >>> strew.scatter(np.zeros((2, 3)), 1, np.array([[0], [2]]), 1.5)
+    array([[1.5, 0. , 0. ],
+           [0. , 0. , 1.5]])
+    """
+    return general.elements("assign", input, dim, index, src, out)
+
+
+def scatter_add(input, dim, index, src, *, out=None):
+    """As `scatter`, but adds: ``torch.scatter_add``, in the order of the indices on any number of threads.
+
+    >>> strew.scatter_add(np.zeros(3), 0, np.array([0, 0, 2]), np.array([1.0, 2.0, 3.0]))
+    array([3., 0., 3.])
+    """
+    return general.elements("add", input, dim, index, src, out)
+
+
+def scatter_mul(input, dim, index, src, *, out=None):
+    """As `scatter`, but multiplies: ``torch.scatter_reduce(reduce="prod")``.
+
+    >>> strew.scatter_mul(np.ones(3), 0, np.array([0, 0, 2]), np.array([2.0, 3.0, 4.0]))
+    array([6., 1., 4.])
+    """
+    return general.elements("mul", input, dim, index, src, out)
+
+
+def scatter_max(input, dim, index, src, *, out=None):
+    """As `scatter`, but takes the maximum: ``torch.scatter_reduce(reduce="amax")``.
+
+    >>> strew.scatter_max(np.zeros(3), 0, np.array([0, 0, 2]), np.array([2.0, 3.0, -4.0]))
+    array([3., 0., 0.])
+    """
+    return general.elements("max", input, dim, index, src, out)
+
+
+def scatter_min(input, dim, index, src, *, out=None):
+    """As `scatter`, but takes the minimum: ``torch.scatter_reduce(reduce="amin")``.
+
+    >>> strew.scatter_min(np.zeros(3), 0, np.array([0, 0, 2]), np.array([2.0, 3.0, -4.0]))
+    array([ 0.,  0., -4.])
+    """
+    return general.elements("min", input, dim, index, src, out)
+
+
+def index_add(input, dim, index, source, *, alpha=1, out=None):
+    """A copy of `input` whose slices ``index[i]`` of `dim` have ``alpha * source``'s slice i added: ``torch.index_add``.
+
+    Args:
+        index: integers of one dim; negative ones count from the end.
+        source: an array with the dims of `input`, but in `dim` those of `index`.
+        out: an array for the result, which may be `input` itself: then it is added in place.
+
+    >>> strew.index_add(np.zeros((3, 2)), 0, [0, 2, 0], np.ones((3, 2)))
+    array([[2., 2.],
+           [0., 0.],
+           [1., 1.]])
+    """
+    if dim == 0 and alpha == 1:
+        done = INDEX["in_place" if out is input else "copy"](*((out,) if out is input else (out, input)), index, source)
+        if done is not NotImplemented:
+            return done
+    return general.index_add(input, dim, index, source, alpha, out)
+
+
+def segment_sum(data, segment_ids, num_segments=None, *, out=None):
+    """The sums of the rows of `data` that have the same id: ``jax.ops.segment_sum``. Ids need not be sorted.
+
+    Args:
+        data: an array whose first dims are those of `segment_ids`.
+        segment_ids: integers; those that are negative, or `num_segments` and more, are left out.
+        num_segments: the extent of the first dim of the result; None: the largest id and one.
+        out: an array for the result.
+
+    >>> strew.segment_sum(np.array([1.0, 2.0, 3.0, 4.0]), [0, 0, 1, 3])
+    array([3., 3., 0., 4.])
+    """
+    return general.segment("add", data, segment_ids, num_segments, out)
+
+
+def segment_prod(data, segment_ids, num_segments=None, *, out=None):
+    """As `segment_sum`, but the product; 1 for a segment without rows: ``jax.ops.segment_prod``.
+
+    >>> strew.segment_prod(np.array([1.0, 2.0, 3.0, 4.0]), [0, 0, 1, 3])
+    array([2., 3., 1., 4.])
+    """
+    return general.segment("mul", data, segment_ids, num_segments, out)
+
+
+def segment_max(data, segment_ids, num_segments=None, *, out=None):
+    """As `segment_sum`, but the maximum; the least value of the dtype for a segment without rows: ``jax.ops.segment_max``.
+
+    >>> strew.segment_max(np.array([1.0, 2.0, 3.0]), [0, 0, 2])
+    array([  2., -inf,   3.])
+    """
+    return general.segment("max", data, segment_ids, num_segments, out)
+
+
+def segment_min(data, segment_ids, num_segments=None, *, out=None):
+    """As `segment_sum`, but the minimum; the greatest value of the dtype for a segment without rows: ``jax.ops.segment_min``.
+
+    >>> strew.segment_min(np.array([1.0, 2.0, 3.0]), [0, 0, 2])
+    array([ 1., inf,  3.])
+    """
+    return general.segment("min", data, segment_ids, num_segments, out)
+
+
+def bincount(x, weights=None, minlength=0):
+    """How often each number from 0 to the largest is in `x`: ``numpy.bincount``.
+
+    Args:
+        x: non-negative integers, of one dim.
+        weights: numbers that are added in place of 1, as float64; in the order of `x`.
+        minlength: the least extent of the result.
+
+    >>> strew.bincount([0, 1, 1, 3])
+    array([1, 2, 0, 1])
+    """
+    return general.bincount(x, weights, minlength)
+
+
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    """How many values fall into each bin: ``numpy.histogram``, whose arguments and results it has. NumPy finds the edges.
+
+    >>> strew.histogram([1, 2, 1], bins=[0, 1, 2, 3])
+    (array([0, 2, 1]), array([0, 1, 2, 3]))
+    """
+    return general.histogram(a, bins, range, density, weights)
+
+
+def kv_append(cache, positions, token, axis=-2, *, mode="raise"):
+    """Writes each sequence's new tokens into its cache, in place, from ``positions[b]`` of `axis` on.
+
+    Args:
+        cache: an array ``[batch, ..., length, ...]``, or a list of as many as there are layers, all of one shape: then one call writes all of them.
+        positions: integers ``[batch]``. The batch may be less than that of the cache, whose first sequences are then meant.
+        token: the new elements, with the dims of the cache but for `axis`; a list with one array per cache.
+        axis: the dim of the length.
+        mode: "raise": tokens that do not fit are an error and nothing is written. "wrap": the cache is circular.
+
+    >>> cache = np.zeros((2, 4, 1))
+    >>> strew.kv_append(cache, [0, 3], np.array([[[1.0]], [[2.0]]]))
+    >>> cache[:, :, 0]
+    array([[1., 0., 0., 0.],
+           [0., 0., 0., 2.]])
+    """
+    general.kv_append(cache, positions, token, axis, mode)
+
+
+def moe_permute(tokens, experts, num_experts=None):
+    """Puts tokens into the order of their experts, for one product of matrices per expert.
+
+    Args:
+        tokens: an array ``[tokens, width]``.
+        experts: integers ``[tokens, k]`` or ``[tokens]``: the experts that each token goes to.
+        num_experts: None: the largest and one.
+
+    Returns:
+        (permuted, rows, counts): the tokens ``[tokens * k, width]`` sorted by expert, and within one in their order; which of ``experts.ravel()`` each
+        row came from, int64; and how many rows each expert has, int64.
+
+    >>> permuted, rows, counts = strew.moe_permute(np.array([[1.0], [2.0]]), [[1, 0], [1, 2]])
+    >>> permuted.ravel(), rows, counts
+    (array([1., 1., 2., 2.]), array([1, 0, 2, 3]), array([1, 2, 1]))
+    """
+    return general.moe_permute(tokens, experts, num_experts)
+
+
+def moe_unpermute(permuted, rows, k, weights=None, *, out=None):
+    """The inverse of `moe_permute`: each token's rows, times their weights, added up in the order of `rows`.
+
+    Args:
+        permuted: an array ``[tokens * k, width]``.
+        rows: what `moe_permute` returned.
+        k: how many experts a token went to.
+        weights: an array ``[tokens, k]``; None: 1.
+        out: an array ``[tokens, width]`` for the result.
+
+    >>> strew.moe_unpermute(np.array([[1.0], [1.0], [2.0], [2.0]]), [1, 0, 2, 3], 2, [[0.5, 0.5], [0.25, 0.75]])
+    array([[1.],
+           [2.]])
+    """
+    return general.moe_unpermute(permuted, rows, k, weights, out)

@@ -1,0 +1,404 @@
+#!/usr/bin/env python3
+"""strew's functions against NumPy's on drawn arguments: the same results, bit for bit, and the same refusals.
+
+    numpy_test.py [--seed N] [--cases N]
+
+Each case draws a function, arrays of any dtype, shape, strides and byte order, and arguments that are mostly legal; a case is replayed by its seed and number.
+Where strew differs from NumPy by intent (docs/python.md has the list), `allowed` says so.
+"""
+import argparse
+import os
+import random
+import sys
+import time
+import warnings
+
+import numpy as np
+
+import strew
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
+
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+FLOATS = [np.float16, np.float32, np.float64]
+NARROW = [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2] if ml_dtypes else []
+COMPLEX = [np.complex64, np.complex128]
+UFUNCS = {"add_at": np.add, "sub_at": np.subtract, "mul_at": np.multiply, "max_at": np.maximum, "min_at": np.minimum}
+
+
+class Draw:
+    """Random arguments."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.numpy = np.random.default_rng(self.random.getrandbits(64))
+
+    def chance(self, p):
+        return self.random.random() < p
+
+    def shape(self, rank=None, most=5):
+        rank = self.random.choice([0, 1, 1, 1, 2, 2, 2, 3, 4]) if rank is None else rank
+        return tuple(0 if self.chance(0.04) else self.random.randint(1, most) for _ in range(rank))
+
+    def dtype(self, kinds="bifc"):
+        choices = []
+        if "b" in kinds:
+            choices += [np.bool_]
+        if "i" in kinds:
+            choices += INTEGERS
+        if "f" in kinds:
+            choices += FLOATS * 3
+        if "n" in kinds:
+            choices += NARROW
+        if "c" in kinds:
+            choices += COMPLEX
+        return np.dtype(self.random.choice(choices))
+
+    def values(self, shape, dtype):
+        count = int(np.prod(shape))
+        if dtype == bool:
+            flat = self.numpy.integers(0, 2, count).astype(bool)
+        elif dtype.kind in "iu":
+            flat = self.numpy.integers(0, 256, count).astype(np.int64).astype(dtype)
+            if self.chance(0.3):
+                flat = self.numpy.integers(0, 2**63, count).astype(dtype)
+        elif dtype.kind == "c":
+            flat = (self.numpy.normal(size=count) + 1j * self.numpy.normal(size=count)).astype(dtype)
+        else:
+            flat = self.numpy.normal(size=count).astype(dtype)
+            if count and self.chance(0.1):
+                flat[self.random.randrange(count)] = np.nan
+            if count and self.chance(0.1):
+                flat[self.random.randrange(count)] = np.inf
+        return flat.reshape(shape)
+
+    def laid_out(self, array, is_index=False):
+        """The same elements with other strides, order of bytes or alignment."""
+        choice = self.random.random()
+        if choice < 0.6:
+            return array
+        if choice < 0.7 or (is_index and choice > 0.8 and choice < 0.88):
+            if is_index:
+                return array
+            return np.asfortranarray(array)
+        if choice < 0.8 and array.ndim:
+            wide = np.empty(array.shape[:-1] + (array.shape[-1] * 2,), array.dtype)
+            wide[..., ::2] = array
+            return wide[..., ::2]
+        if choice < 0.88 and array.ndim:
+            back = np.ascontiguousarray(array[::-1])
+            return back[::-1]
+        if choice < 0.92 and array.dtype.kind != "V":
+            return array.astype(array.dtype.newbyteorder(">"))
+        if choice < 0.96 and array.dtype.itemsize > 1:
+            raw = np.empty(array.nbytes + 1, np.uint8)
+            odd = raw[1:].view(array.dtype).reshape(array.shape)
+            odd[...] = array
+            return odd
+        return array
+
+    def index(self, shape, extent, bad=0.04):
+        """Indices into an extent, some of them negative; sometimes one out of bounds."""
+        dtype = np.dtype(self.random.choice([np.int64, np.int64, np.int32, np.int8, np.uint8, np.uint16, np.uint32, np.uint64]))
+        low = 0 if dtype.kind == "u" or self.chance(0.5) else -extent
+        if extent == 0:
+            low, extent = 0, 1
+        index = self.numpy.integers(low, extent, shape).astype(dtype)
+        if index.size and self.chance(bad):
+            wrong = extent + self.random.randint(0, 3)
+            index.reshape(-1)[self.random.randrange(index.size)] = min(wrong, np.iinfo(dtype).max)
+        # NumPy visits indices in the order of their memory, strew in row-major order: layouts here keep the two the same.
+        return self.laid_out(index, is_index=True) if self.chance(0.3) else index
+
+    def listed(self, array):
+        """Sometimes a list in place of the array."""
+        if self.chance(0.15) and array.size and array.dtype.kind in "iufb":
+            return array.tolist()
+        return array
+
+
+def indices_of(draw, shape):
+    """What stands between the brackets of an array of this shape, and what NumPy makes of it."""
+    if not shape or draw.chance(0.55):
+        if not shape:
+            return ()
+        return draw.listed(draw.index(draw.shape(draw.random.choice([0, 1, 1, 1, 2])), shape[0]))
+    if draw.chance(0.15):
+        rank = draw.random.randint(1, len(shape))
+        return draw.numpy.integers(0, 2, shape[:rank]).astype(bool)
+    items, own, d = [], draw.shape(draw.random.choice([0, 1, 1, 2]), 3), 0
+    ellipsis = draw.chance(0.3)
+    while d < len(shape) and len(items) < 6:
+        what = draw.random.random()
+        if what < 0.5:
+            part = tuple(1 if draw.chance(0.2) else extent for extent in own)[draw.random.randint(0, len(own)) if draw.chance(0.2) else 0 :]
+            items.append(draw.listed(draw.index(part, shape[d])))
+            d += 1
+        elif what < 0.7:
+            items.append(slice(*draw.random.choice([(None,), (1, None), (None, None, -1), (0, 1), (None, None, 2)])))
+            d += 1
+        elif what < 0.78:
+            items.append(None)
+        elif what < 0.85:
+            items.append(draw.random.randint(-shape[d], max(shape[d] - 1, 0)))
+            d += 1
+        elif what < 0.93 and ellipsis:
+            items.append(Ellipsis)
+            ellipsis = False
+            d += draw.random.randint(0, len(shape) - d)
+        else:
+            break
+    return tuple(items)
+
+
+def case_at(draw):
+    name = draw.random.choice([*UFUNCS, "put_rows"])
+    dtype = draw.dtype("bifn" if name in ("max_at", "min_at") else "bifnc")
+    shape = draw.shape()
+    a = draw.laid_out(draw.values(shape, dtype))
+    indices = indices_of(draw, shape)
+    try:
+        target = a[indices].shape
+    except Exception:  # noqa: BLE001
+        target = draw.shape()
+    cut = tuple(1 if draw.chance(0.15) else extent for extent in target)[draw.random.randint(0, len(target)) if draw.chance(0.25) else 0 :]
+    if draw.chance(0.03):
+        cut += (2,)
+    other = dtype if draw.chance(0.7) else draw.dtype("bif" if name in ("max_at", "min_at") else "bifc")
+    b = draw.laid_out(draw.values(cut, other))
+    if draw.chance(0.1):
+        b = draw.random.choice([1, 2, 0.5]) if dtype.kind == "f" else draw.random.choice([1, 2])
+    try:
+        fits = np.broadcast_shapes(np.shape(b), target) == target
+    except ValueError:
+        fits = False
+    def expected(a):
+        if name == "put_rows":
+            a[indices] = b
+        else:
+            # NumPy 2.4 reads past the end of b where it broadcasts b over several dims of indices; so that is done for it.
+            UFUNCS[name].at(a, indices, np.broadcast_to(b, target) if fits else b)
+        return a
+    def got(a):
+        getattr(strew, name)(a, indices, b)
+        return a
+    return f"{name}({describe(a)}, {describe(indices)}, {describe(b)})", expected, got, a, (a, b)
+
+
+def case_take(draw):
+    dtype = draw.dtype("bifnc")
+    shape = draw.shape()
+    a = draw.laid_out(draw.values(shape, dtype))
+    axis = None if draw.chance(0.25) else draw.random.randint(-len(shape), max(len(shape) - 1, 0)) if not draw.chance(0.03) else 7
+    mode = draw.random.choice(["raise", "raise", "wrap", "clip"])
+    extent = a.size if axis is None else shape[axis] if -len(shape) <= axis < len(shape) else 1
+    index = draw.listed(draw.index(draw.shape(draw.random.choice([0, 1, 1, 2])), extent, 0.04 if mode == "raise" else 0.5))
+    return (f"take({describe(a)}, {describe(index)}, {axis}, mode={mode})", lambda a: np.take(a, index, axis, mode=mode),
+            lambda a: strew.take(a, index, axis, mode=mode), a, (a,))
+
+
+def case_put(draw):
+    a = draw.laid_out(draw.values(draw.shape(), draw.dtype("bif")))
+    mode = draw.random.choice(["raise", "raise", "wrap", "clip"])
+    index = draw.listed(draw.index(draw.shape(draw.random.choice([0, 1, 1, 2])), a.size, 0.04 if mode == "raise" else 0.5))
+    v = draw.listed(draw.values(draw.shape(draw.random.choice([0, 1, 1, 2])), a.dtype.newbyteorder("=") if draw.chance(0.7) else draw.dtype("bi")))
+    def expected(a):
+        np.put(a, index, v, mode)
+        return a
+    def got(a):
+        strew.put(a, index, v, mode)
+        return a
+    return f"put({describe(a)}, {describe(index)}, {describe(v)}, {mode})", expected, got, a, (a, v)
+
+
+def along(draw):
+    shape = draw.shape(draw.random.choice([1, 2, 2, 3]))
+    axis = draw.random.randint(-len(shape), len(shape) - 1)
+    own = list(shape)
+    own[axis] = draw.random.randint(0, 6)
+    for d in range(len(shape)):
+        if d != axis % len(shape) and draw.chance(0.2):
+            own[d] = draw.random.choice([1, 1, own[d], 3])
+    return shape, axis, tuple(own)
+
+
+def case_take_along_axis(draw):
+    shape, axis, own = along(draw)
+    a = draw.laid_out(draw.values(shape, draw.dtype("bifnc")))
+    index = draw.index(own, shape[axis])
+    if draw.chance(0.1):
+        axis, index = None, draw.index(draw.shape(1), a.size)
+    return (f"take_along_axis({describe(a)}, {describe(index)}, {axis})", lambda a: np.take_along_axis(a, index, axis),
+            lambda a: strew.take_along_axis(a, index, axis), a, (a,))
+
+
+def case_put_along_axis(draw):
+    shape, axis, own = along(draw)
+    a = draw.laid_out(draw.values(shape, draw.dtype("bif")))
+    index = draw.index(own, shape[axis])
+    if draw.chance(0.1):
+        axis, index = None, draw.index(draw.shape(1), a.size)
+    v = draw.values(index.shape if draw.chance(0.6) else draw.random.choice([(), (1,), index.shape[-1:]]), a.dtype.newbyteorder("="))
+    def expected(a):
+        np.put_along_axis(a, index, v, axis)
+        return a
+    def got(a):
+        strew.put_along_axis(a, index, v, axis)
+        return a
+    return f"put_along_axis({describe(a)}, {describe(index)}, {describe(v)}, {axis})", expected, got, a, (a, v)
+
+
+def case_bincount(draw):
+    x = draw.index(draw.shape(draw.random.choice([1, 1, 1, 1, 1, 1, 2])), draw.random.randint(1, 30), 0)
+    if draw.chance(0.8):
+        x = np.abs(x)
+    x = draw.listed(x)
+    weights = None
+    if draw.chance(0.5):
+        weights = draw.values(np.shape(x) if draw.chance(0.95) else draw.shape(1), draw.dtype("bif"))
+    minlength = draw.random.choice([0, 0, 5, 40, -1])
+    return (f"bincount({describe(x)}, {describe(weights)}, {minlength})", lambda _: np.bincount(x, weights, minlength),
+            lambda _: strew.bincount(x, weights, minlength), None, (weights,))
+
+
+def case_histogram(draw):
+    a = draw.values(draw.shape(draw.random.choice([1, 1, 2])), draw.dtype("bif"))
+    if a.dtype.kind == "f":
+        a = np.nan_to_num(a, posinf=1, neginf=-1)
+    bins = draw.random.choice([1, 3, 10, 17, [0, 0.5, 1], "auto"])
+    bounds = draw.random.choice([None, None, (0, 1), (-2, 200)])
+    weights = draw.values(a.shape, np.dtype(np.float64)) if draw.chance(0.3) and bins != "auto" else None
+    if weights is not None:
+        weights = np.round(np.nan_to_num(weights, posinf=1, neginf=-1) * 8) / 8  # NumPy adds them in blocks: sums must be exact
+    density = draw.chance(0.2)
+    def joined(result):
+        counts, edges = result
+        return np.concatenate([np.asarray(counts, np.float64), edges])
+    return (f"histogram({describe(a)}, {bins}, {bounds}, {density}, {describe(weights)})",
+            lambda _: joined(np.histogram(a, bins, bounds, density, weights)), lambda _: joined(strew.histogram(a, bins, bounds, density, weights)), None, ())
+
+
+CASES = [case_at] * 8 + [case_take] * 3 + [case_put, case_take_along_axis, case_take_along_axis, case_put_along_axis, case_put_along_axis, case_bincount, case_histogram]
+
+
+def describe(value):
+    if isinstance(value, np.ndarray):
+        text = f"{value.dtype}{list(value.shape)}"
+        if value.size and value.dtype.kind in "iu" and value.size < 20:
+            text += f"={value.tolist()}"
+        if not value.flags.c_contiguous:
+            text += f" strides {value.strides}"
+        return text
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(describe, value)) + ")"
+    return repr(value)
+
+
+def outcome(function, a):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(a), None
+        except (IndexError, ValueError, TypeError, NotImplementedError, OverflowError) as error:
+            return None, error
+
+
+def same(a, b, computes):
+    """Equal bits, but that any NaN equals any other; and 0 equals -0 where a maximum or minimum was taken."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.dtype.newbyteorder("=") != b.dtype.newbyteorder("="):
+        return False
+    a, b = a.astype(a.dtype.newbyteorder("=")), b.astype(b.dtype.newbyteorder("="))
+    if a.tobytes() == b.tobytes():
+        return True
+    if a.dtype.kind in "biu":
+        return False
+    if a.dtype.kind == "c":
+        return same(a.real, b.real, computes) and same(a.imag, b.imag, computes)
+    nan = np.isnan(a) & np.isnan(b)
+    plain_a, plain_b = a[~nan], b[~nan]
+    if computes:
+        return bool(np.all(plain_a == plain_b))
+    return plain_a.tobytes() == plain_b.tobytes()
+
+
+def is_float_to_integer(arrays):
+    """NumPy converts floats to integers as C does; strew saturates, and NaN becomes 0 (docs/python.md)."""
+    dtypes = [np.asarray(each).dtype for each in arrays if each is not None]
+    if len(dtypes) != 2 or dtypes[0].kind not in "iu":
+        return False
+    # NumPy computes a mixture of uint64 and signed integers in float64.
+    return dtypes[1].kind in "fc" or np.result_type(*dtypes).kind == "f"
+
+
+def copy_of(a):
+    """The array in a copy of its memory, with its strides."""
+    if a is None:
+        return None
+    base = a if a.base is None else a.base
+    while base.base is not None:
+        base = base.base
+    whole = base.copy()
+    offset = a.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return np.ndarray(a.shape, a.dtype, whole.data.cast("B") if False else whole.reshape(-1).view(np.uint8).data, offset, a.strides) if base.flags.c_contiguous else a.copy("K")
+
+
+def allowed(text, expected_error, got_error, arrays):
+    """Differences by intent, which docs/python.md lists."""
+    if got_error is not None and expected_error is None:
+        message = str(got_error)
+        if "boolean without dims" in message or "expected real ones" in message:
+            return True
+        if isinstance(got_error, IndexError) and "expected integers" in message and "float" in message:
+            return True  # NumPy's take and put cut floats of lists to integers
+    if got_error is None and expected_error is not None and "destination is read-only" in str(expected_error):
+        return True  # NumPy flattens arrays with other strides into a copy for put_along_axis
+    if got_error is None and expected_error is not None and "Cannot cast" in str(expected_error):
+        return True  # strew takes indices of any kind of integer
+    return is_float_to_integer(arrays)
+
+
+def run(seed, number):
+    """One case. The text of what is wrong, or None."""
+    draw = Draw(f"{seed}/{number}")
+    text, expected, got, a, arrays = draw.random.choice(CASES)(draw)
+    mine, theirs = (None, None) if a is None else (copy_of(a), copy_of(a))
+    wanted, expected_error = outcome(expected, theirs)
+    answer, got_error = outcome(got, mine)
+    if allowed(text, expected_error, got_error, arrays):
+        return None
+    if (expected_error is None) != (got_error is None):
+        return f"{text}: NumPy: {expected_error!r}, strew: {got_error!r}"
+    if expected_error is not None:
+        if a is not None and mine.tobytes() != a.tobytes():
+            return f"{text}: strew wrote before {got_error!r}"
+        return None
+    if not same(wanted, answer, text.startswith(("max", "min"))):
+        return f"{text}:\nNumPy\n{str(wanted)[:300]}\nstrew\n{str(answer)[:300]}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))
+    parser.add_argument("--cases", type=int, default=20000)
+    parser.add_argument("--only", type=int)
+    options = parser.parse_args()
+    print(f"numpy_test: NumPy {np.__version__}, --seed {options.seed} --cases {options.cases}", flush=True)
+    started, failures = time.monotonic(), 0
+    for number in range(options.cases) if options.only is None else [options.only]:
+        problem = run(options.seed, number)
+        if problem is not None:
+            failures += 1
+            print(f"--seed {options.seed} --only {number}: {problem}", flush=True)
+            if failures == 20:
+                break
+    print(f"numpy_test: {failures} of {options.cases} cases failed, {time.monotonic() - started:.1f} s")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
