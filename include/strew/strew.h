@@ -43,6 +43,11 @@ typedef struct strew_slot {
   { sizeof(strew_slot), "", 0, 0, 0, NULL, NULL }
 STREW_API size_t strew_op_slot_count(const strew_op* op);
 STREW_API strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) STREW_CHECK_RESULT;
+/* The dims of result `result` of a call with these inputs: the tensors after the results, in binding order, of which only ranks and dims
+ * are read. `dims` has room for `rank` extents, as many as the slot of the result. Fails if an extent follows from no input. Whether the inputs suit the op
+ * is for the call to say. */
+STREW_API strew_status strew_op_result_dims(const strew_op* op, size_t result, const strew_tensor* inputs, size_t input_count,
+                                            int64_t* dims, int32_t rank) STREW_CHECK_RESULT;
 
 /* ---- Op builders (builder.h, forms.h) ---------------------------------------------------------------------------------------------- */
 

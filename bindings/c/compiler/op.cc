@@ -1,9 +1,14 @@
 // Ops and requests of the C interface. Tested by tests/c_api.
 #include "strew/op.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <span>
+#include <variant>
+#include <vector>
 
 #include "bindings/c/compiler/handles.h"
+#include "compiler/op/access_dims.h"
 #include "strew/schedule.h"
 #include "strew/target.h"
 #include "strew/text.h"
@@ -35,6 +40,57 @@ Expected<KernelOptions> kernel_options(const strew_request* request) {
   return options;
 }
 
+namespace {
+
+/// The dims of a tensor that a call binds to a slot of this type.
+Expected<std::vector<int64_t>> dims_of_input(const VerifiedOp& op, Role role, int index, std::span<const strew_tensor> inputs,
+                                             const std::vector<TensorSlot>& slots) {
+  size_t input = 0;
+  for (const TensorSlot& slot : slots) {
+    if (slot.role == Role::result) continue;
+    if (slot.role == role && slot.index == index) {
+      const strew_tensor& given = inputs[input];
+      const std::string argument = "inputs[" + std::to_string(input) + "]";
+      if (given.rank != slot.type->rank())
+        return invalid_argument(argument + ".rank: " + std::to_string(given.rank) + ", expected " +
+                                std::to_string(slot.type->rank()));
+      if (given.rank > 0) STREW_TRY(check_not_null(given.dims, (argument + ".dims").c_str()));
+      return std::vector<int64_t>(given.dims, given.dims + given.rank);
+    }
+    ++input;
+  }
+  // A scatter whose operand is no input: its buffer is the result's, or nothing is read.
+  return std::get<Scatter>(*op).operands[static_cast<size_t>(index)].dims;
+}
+
+Expected<std::vector<int64_t>> result_dims(const strew_op& op, size_t result, std::span<const strew_tensor> inputs) {
+  const auto count = static_cast<size_t>(
+      std::count_if(op.slots.begin(), op.slots.end(), [](const TensorSlot& slot) { return slot.role == Role::result; }));
+  if (result >= count)
+    return invalid_argument("result: " + std::to_string(result) + ", expected less than " + std::to_string(count));
+  if (inputs.size() != op.slots.size() - count)
+    return invalid_argument("input_count: " + std::to_string(inputs.size()) + ", expected " +
+                            std::to_string(op.slots.size() - count));
+  const std::vector<int64_t>& known = op.slots[result].type->dims;
+  if (std::find(known.begin(), known.end(), kDynamic) == known.end()) return known;
+  STREW_ASSIGN(std::vector<int64_t> operand,
+               dims_of_input(op.op, Role::operand, static_cast<int>(result), inputs, op.slots));
+  if (const auto* const gather = std::get_if<Gather>(&*op.op)) {
+    const AccessDims dims(*gather);
+    STREW_ASSIGN(const std::vector<int64_t> indices, dims_of_input(op.op, Role::indices, 0, inputs, op.slots));
+    std::vector<int64_t> derived = dims.slices_extents(dims.position_extents(indices), dims.window_extents());
+    for (size_t d = 0; d < derived.size(); ++d)
+      if (derived[d] == kDynamic) derived[d] = known[d];
+    operand = std::move(derived);
+  }
+  for (size_t d = 0; d < operand.size(); ++d)
+    if (operand[d] == kDynamic)
+      return invalid_argument("result " + std::to_string(result) + ": the extent of dim " + std::to_string(d) +
+                              " is open and follows from no input");
+  return operand;
+}
+
+}  // namespace
 }  // namespace strew::inline v0::c_api
 
 using namespace strew;         // NOLINT(google-build-using-namespace): the definitions below are C's
@@ -73,6 +129,20 @@ strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) {
     filled.dims = slot.type->dims.data();
     filled.strides = slot.type->strides.empty() ? nullptr : slot.type->strides.data();
     return give_struct(out, filled, "out");
+  });
+}
+
+strew_status strew_op_result_dims(const strew_op* op, size_t result, const strew_tensor* inputs, size_t input_count, int64_t* dims,
+                                  int32_t rank) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(op, "op"));
+    if (input_count != 0) STREW_TRY(check_not_null(inputs, "inputs"));
+    STREW_ASSIGN(const std::vector<int64_t> extents, result_dims(*op, result, {inputs, input_count}));
+    if (rank < 0 || static_cast<size_t>(rank) != extents.size())
+      return invalid_argument("rank: " + std::to_string(rank) + ", expected " + std::to_string(extents.size()));
+    if (rank > 0) STREW_TRY(check_not_null(dims, "dims"));
+    std::copy(extents.begin(), extents.end(), dims);
+    return {};
   });
 }
 

@@ -21,7 +21,7 @@ enum class Host : uint8_t { numpy, torch, jax, other };
 /// A tensor on the memory of a Python object, which must live as long.
 class Array {
  public:
-  Array() = default;
+  Array() {}  // NOLINT(modernize-use-equals-default): or else a vector of them would be zeroed
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
   ~Array() {

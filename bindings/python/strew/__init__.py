@@ -7,8 +7,9 @@
 Functions take arrays of NumPy, PyTorch (CPU) and JAX (CPU) without a copy, and return what they are given.
 """
 
+from . import _functions, _kernels
 from ._errors import CancelledError, CompileError, OutOfBoundsError
 from ._functions import *  # noqa: F403
-from . import _functions
+from ._kernels import *  # noqa: F403
 
-__all__ = ["CancelledError", "CompileError", "OutOfBoundsError", *_functions.__all__]
+__all__ = ["CancelledError", "CompileError", "OutOfBoundsError", *_functions.__all__, *_kernels.__all__]

@@ -1,0 +1,157 @@
+// Programs: files with scatters and gathers, whole or kernel by kernel. Results are memory of strew's that NumPy's arrays keep. Tested by
+// tests/python/program_test.py.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings/c/runtime/dlpack.h"
+#include "bindings/python/native/arrays.h"
+#include "bindings/python/native/errors.h"
+#include "bindings/python/native/runtime.h"
+#include "strew/strew.h"
+
+namespace nb = nanobind;
+
+namespace strew::python {
+namespace {
+
+void check(strew_status status) {
+  if (status == nullptr) return;
+  raise(status);
+  throw nb::python_error();
+}
+
+/// Memory of a result, for as long as an array refers to it.
+class Memory {
+ public:
+  explicit Memory(DLManagedTensorVersioned* given) : tensor_(given) {}
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { dlpack::release(tensor_); }
+
+  /// Bytes, which the caller views as elements.
+  nb::dict interface() const {
+    const dlpack::Tensor& tensor = dlpack::managed(tensor_)->tensor;
+    nb::dict out;
+    out["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset, false);
+    out["shape"] = nb::make_tuple(bytes());
+    out["typestr"] = "|u1";
+    out["version"] = 3;
+    return out;
+  }
+  nb::tuple dims() const {
+    const dlpack::Tensor& tensor = dlpack::managed(tensor_)->tensor;
+    nb::list list;
+    for (int32_t d = 0; d < tensor.rank; ++d) list.append(tensor.dims[d]);
+    return nb::tuple(list);
+  }
+
+ private:
+  int64_t bytes() const {
+    const dlpack::Tensor& tensor = dlpack::managed(tensor_)->tensor;
+    int64_t count = tensor.dtype.bits / 8 * tensor.dtype.lanes;
+    for (int32_t d = 0; d < tensor.rank; ++d) count *= tensor.dims[d];
+    return count;
+  }
+  DLManagedTensorVersioned* tensor_;
+};
+
+class Program {
+ public:
+  Program(const std::string& path, const nb::dict& how) {
+    const auto text = [&how](const char* key) -> std::optional<std::string> {
+      if (!how.contains(key) || nb::object(how[key]).is_none()) return std::nullopt;
+      return nb::cast<std::string>(how[key]);
+    };
+    const std::optional<std::string> oob = text("oob"), order = text("order"), accumulate = text("accumulate");
+    strew_import_options options = STREW_IMPORT_OPTIONS_INIT;
+    if (how.contains("check_undefined")) options.check_undefined = nb::cast<bool>(how["check_undefined"]) ? 1 : 0;
+    if (oob) options.oob = oob->c_str();
+    if (order) options.order = order->c_str();
+    if (accumulate) options.accumulate = accumulate->c_str();
+    strew_status status = nullptr;
+    {
+      const nb::gil_scoped_release unlocked;
+      status = strew_program_open(path.c_str(), &options, &program_);
+    }
+    check(status);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  ~Program() { strew_program_free(program_); }
+
+  /// (name, text of the op) of each kernel.
+  nb::list kernels() const {
+    nb::list list;
+    for (size_t i = 0; i < strew_program_kernel_count(program_); ++i) {
+      strew_op* op = nullptr;
+      check(strew_program_kernel_op(program_, i, &op));
+      list.append(nb::make_tuple(strew_program_kernel_name(program_, i), strew_op_text(op)));
+      strew_op_free(op);
+    }
+    return list;
+  }
+
+  /// (name, dtype, dims, optional) of each input or output; an open extent as None.
+  nb::list ports(bool inputs) const {
+    nb::list list;
+    const size_t count = inputs ? strew_program_input_count(program_) : strew_program_output_count(program_);
+    for (size_t i = 0; i < count; ++i) {
+      strew_port port = STREW_PORT_INIT;
+      check(inputs ? strew_program_input(program_, i, &port) : strew_program_output(program_, i, &port));
+      nb::list dims;
+      for (int32_t d = 0; d < port.rank; ++d) {
+        if (port.dims[d] == STREW_OPEN) dims.append(nb::none());
+        else dims.append(port.dims[d]);
+      }
+      list.append(nb::make_tuple(port.name, strew_dtype_name(static_cast<strew_dtype>(port.dtype)), nb::tuple(dims), port.is_optional != 0));
+    }
+    return list;
+  }
+
+  /// Runs the program on arrays in the order of its inputs, None for one that is left out. The results' memory.
+  nb::list run(const nb::list& inputs, const std::optional<std::string>& compile) const {
+    std::vector<Array> arrays(inputs.size());
+    std::vector<const strew_tensor*> tensors(inputs.size());
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      const nb::object each = inputs[i];
+      if (each.is_none()) continue;
+      if (!arrays[i].read(each.ptr(), ("input " + std::to_string(i)).c_str())) throw nb::python_error();
+      tensors[i] = &arrays[i].tensor;
+    }
+    std::vector<DLManagedTensorVersioned*> outputs(strew_program_output_count(program_));
+    strew_request request = STREW_REQUEST_INIT;
+    if (compile) request.compile = compile->c_str();
+    strew_status status = nullptr;
+    {
+      const nb::gil_scoped_release unlocked;
+      status = strew_program_run(program_, strew_runtime_process(), &request, tensors.data(), tensors.size(), outputs.data(), outputs.size());
+    }
+    check(status);
+    nb::list list;
+    for (DLManagedTensorVersioned* const each : outputs) list.append(nb::cast(new Memory(each), nb::rv_policy::take_ownership));
+    return list;
+  }
+
+ private:
+  strew_program* program_ = nullptr;
+};
+
+}  // namespace
+
+void add_programs(nb::module_& module) {
+  nb::class_<Memory>(module, "Memory")
+      .def_prop_ro("__array_interface__", &Memory::interface)
+      .def_prop_ro("dims", &Memory::dims);
+  nb::class_<Program>(module, "Program")
+      .def(nb::init<const std::string&, const nb::dict&>(), nb::arg("path"), nb::arg("how"))
+      .def("kernels", &Program::kernels)
+      .def("ports", &Program::ports)
+      .def("run", &Program::run, nb::arg("inputs"), nb::arg("compile").none());
+}
+
+}  // namespace strew::python

@@ -1,0 +1,151 @@
+// Ops from texts, kernels of ops, and the runtime of the process. Tested by tests/python/kernel_test.py.
+#include "bindings/python/native/runtime.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bindings/python/native/errors.h"
+#include "bindings/python/native/kernel.h"
+#include "bindings/python/native/objects.h"
+#include "strew/strew.h"
+
+namespace nb = nanobind;
+
+namespace strew::python {
+namespace {
+
+using OwnedOp = std::unique_ptr<strew_op, void (*)(strew_op*)>;
+
+void check(strew_status status) {
+  if (status == nullptr) return;
+  raise(status);
+  throw nb::python_error();
+}
+
+OwnedOp parse(const std::string& text) {
+  strew_op* op = nullptr;
+  check(strew_op_parse(text.c_str(), &op));
+  return {op, strew_op_free};
+}
+
+/// The value of a key of `how`, where None and a missing key are the same.
+std::optional<std::string> text_in(const nb::dict& how, const char* key) {
+  if (!how.contains(key)) return std::nullopt;
+  const nb::object value = how[key];
+  if (value.is_none()) return std::nullopt;
+  return nb::cast<std::string>(value);
+}
+
+/// The kernel of an op: waits for it without the interpreter.
+nb::object make_kernel(const std::string& text, const nb::dict& how, std::optional<double> timeout) {
+  OwnedOp op = parse(text);
+  const std::optional<std::string> backend = text_in(how, "backend"), schedule = text_in(how, "schedule");
+  const std::optional<std::string> target = text_in(how, "target"), compile = text_in(how, "compile");
+  const auto or_null = [](const std::optional<std::string>& value) { return value ? value->c_str() : nullptr; };
+  strew_request request = STREW_REQUEST_INIT;
+  request.backend = or_null(backend);
+  request.schedule = or_null(schedule);
+  request.target = or_null(target);
+  request.compile = or_null(compile);
+  if (how.contains("threads")) request.threads = nb::cast<int32_t>(how["threads"]);
+  strew_kernel_ref* kernel = nullptr;
+  strew_status status = nullptr;
+  {
+    const nb::gil_scoped_release unlocked;
+    strew_prepared* prepared = nullptr;
+    status = strew_prepare(op.get(), &request, &prepared);
+    const std::unique_ptr<strew_prepared, void (*)(strew_prepared*)> owned(prepared, strew_prepared_free);
+    constexpr double kMostSeconds = 1e9;
+    const int64_t nanoseconds = timeout && *timeout < kMostSeconds ? static_cast<int64_t>(*timeout * 1e9) : STREW_NO_TIMEOUT;
+    if (status == nullptr) status = strew_get(strew_runtime_process(), prepared, nanoseconds, &kernel);
+  }
+  check(status);
+  PyObject* const made = new_kernel(kernel, op.release(), how.ptr());
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
+}
+
+nb::object dims_of(const int64_t* dims, int32_t rank) {
+  nb::list list;
+  for (int32_t d = 0; d < rank; ++d) {
+    if (dims[d] == STREW_OPEN) list.append(nb::none());
+    else list.append(dims[d]);
+  }
+  return nb::tuple(list);
+}
+
+/// The tensors of an op: (name, dtype, dims), an open extent as None.
+nb::list slots_of(const std::string& text) {
+  const OwnedOp op = parse(text);
+  nb::list list;
+  for (size_t i = 0; i < strew_op_slot_count(op.get()); ++i) {
+    strew_slot slot = STREW_SLOT_INIT;
+    check(strew_op_slot(op.get(), i, &slot));
+    list.append(nb::make_tuple(slot.name, strew_dtype_name(static_cast<strew_dtype>(slot.dtype)), dims_of(slot.dims, slot.rank)));
+  }
+  return list;
+}
+
+nb::dict stats() {
+  strew_stats now{};
+  now.size = sizeof now;
+  check(strew_runtime_stats(strew_runtime_process(), &now));
+  nb::dict out;
+  out["hits"] = now.hits;
+  out["misses"] = now.misses;
+  out["built"] = now.built;
+  out["failed"] = now.failed;
+  out["cancelled"] = now.cancelled;
+  out["evicted"] = now.evicted;
+  out["build_seconds"] = static_cast<double>(now.build_nanoseconds) * 1e-9;
+  out["kernels"] = now.kernels;
+  out["bytes"] = now.bytes;
+  out["stand_ins"] = now.stand_ins;
+  out["generalised"] = now.generalised;
+  out["disk_hits"] = now.disk_hits;
+  out["disk_misses"] = now.disk_misses;
+  out["disk_rejected"] = now.disk_rejected;
+  out["disk_published"] = now.disk_published;
+  out["disk_errors"] = now.disk_errors;
+  out["learn_trials"] = now.learn_trials;
+  out["learn_changes"] = now.learn_changes;
+  out["learn_seconds"] = static_cast<double>(now.learn_nanoseconds) * 1e-9;
+  out["learn_regret_seconds"] = static_cast<double>(now.learn_regret_nanoseconds) * 1e-9;
+  return out;
+}
+
+nb::dict options() {
+  const strew_options now = strew_options_from_environment();
+  nb::dict out;
+  out["threads"] = now.threads;
+  out["compile_threads"] = now.compile_threads;
+  out["cache_bytes"] = now.cache_bytes;
+  out["target"] = now.target;
+  out["compile"] = now.compile;
+  out["exact_shapes"] = now.exact_shapes;
+  out["cache_dir"] = now.cache_dir;
+  out["cache_mode"] = now.cache_mode;
+  out["cache_limit_bytes"] = now.cache_limit_bytes;
+  out["compile_nice"] = now.compile_nice;
+  out["learn"] = now.learn != 0;
+  out["learned_wisdom_file"] = now.learned_wisdom_file;
+  return out;
+}
+
+}  // namespace
+
+void add_runtime(nb::module_& module) {
+  module.def("canonical", [](const std::string& text) { return std::string(strew_op_text(parse(text).get())); });
+  module.def("slots", slots_of);
+  module.def("make_kernel", make_kernel, nb::arg("text"), nb::arg("how"), nb::arg("timeout").none());
+  module.def("stats", stats);
+  module.def("options", options);
+  module.def("clear", [] { strew_runtime_clear(strew_runtime_process()); });
+  module.def("set_capacity", [](int64_t bytes) { strew_runtime_set_capacity(strew_runtime_process(), bytes); });
+}
+
+}  // namespace strew::python

@@ -1,0 +1,11 @@
+// Ops, kernels, the runtime of the process and programs as Python sees them. Tested by tests/python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace strew::python {
+
+void add_runtime(nanobind::module_& module);
+void add_programs(nanobind::module_& module);
+
+}  // namespace strew::python

@@ -1,0 +1,195 @@
+"""Kernels of single ops, programs of whole files, and the runtime of the process."""
+
+import contextlib
+import os
+
+import numpy as np
+
+from . import _hosts as hosts
+from . import _native
+from ._native import Kernel
+
+__all__ = ["Kernel", "Program", "clear", "kernel", "open", "options", "set_threads", "stats", "threads"]
+
+
+def kernel(op, *, backend=None, schedule=None, target=None, threads=0, compile=None, timeout=None):
+    """The kernel of one op, to be called many times.
+
+    Args:
+        op: the op's text (docs/op_text.md).
+        backend: "auto", "llvm", "halide", "portable" or "reference".
+        schedule: knobs that replace the heuristic's choice, "strategy=owner,unroll=8".
+        target: "native", "x86-64-v3", ...
+        threads: the most threads that a call may use; 0: as many as there are cores.
+        compile: "blocking": wait for the compiled kernel. "background": a portable one answers until then. "must_hit": only what is compiled already.
+            None: as the environment says.
+        timeout: the most seconds to wait; None: no limit.
+
+    Returns:
+        A `Kernel`: call it with the inputs, and with ``out=`` for the result.
+
+    Raises:
+        ValueError: the text is no op, or an option has no such value.
+        TimeoutError: there was no kernel in time; the build goes on.
+
+    >>> rows = strew.kernel("strew1.gather(operand=f32[?,2] indices=i64[?] result=f32[?,2] offset_dims=[1] collapsed_slice_dims=[0] "
+    ...                     "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,2] oob=error)")
+    >>> rows(np.array([[1, 2], [3, 4]], np.float32), np.array([1, 0, 1]))
+    array([[3., 4.],
+           [1., 2.],
+           [3., 4.]], dtype=float32)
+    >>> rows.inputs
+    ('operand', 'indices')
+    """
+    given = {"backend": backend, "schedule": schedule, "target": target, "threads": threads, "compile": compile}
+    return _native.make_kernel(op, {name: value for name, value in given.items() if value}, timeout)
+
+
+def _restore_kernel(text, how):
+    return _native.make_kernel(text, how, None)
+
+
+class Port:
+    """An input or output of a program.
+
+    Attributes:
+        name: as in the file.
+        dtype: strew's name, "f32".
+        dims: the extents; None for one that a call says.
+        optional: whether the input may be left out.
+    """
+
+    def __init__(self, name, dtype, dims, optional):
+        self.name, self.dtype, self.dims, self.optional = name, dtype, dims, optional
+
+    def __repr__(self):
+        dims = ",".join("?" if extent is None else str(extent) for extent in self.dims)
+        return f"{self.name}: {self.dtype}[{dims}]"
+
+
+class Program:
+    """A file with scatters and gathers: .onnx, .tflite, .mlir, .pto or .strew. Made by `open`.
+
+    Attributes:
+        inputs: the inputs, a list of `Port`.
+        outputs: the outputs, a list of `Port`.
+        kernels: the ops in it by name, as texts that `kernel` takes.
+    """
+
+    def __init__(self, path, how):
+        self.path, self._how = path, how
+        self._native = _native.Program(path, how)
+        self.inputs = [Port(*port) for port in self._native.ports(True)]
+        self.outputs = [Port(*port) for port in self._native.ports(False)]
+        self.kernels = dict(self._native.kernels())
+
+    def run(self, inputs, *, compile=None):
+        """Runs the program.
+
+        Args:
+            inputs: a dict from the names of the inputs to arrays, row-major. Optional inputs may be missing.
+            compile: as of `kernel`.
+
+        Returns:
+            A dict from the names of the outputs to NumPy arrays.
+        """
+        unknown = set(inputs) - {port.name for port in self.inputs}
+        if unknown:
+            raise ValueError(f"inputs: no input {', '.join(sorted(unknown))}; expected {', '.join(port.name for port in self.inputs)}")
+        arrays = [self._input(port, inputs.get(port.name)) for port in self.inputs]
+        results = self._native.run(arrays, compile)
+        return {port.name: self._output(port, memory) for port, memory in zip(self.outputs, results)}
+
+    @staticmethod
+    def _input(port, given):
+        if given is None:
+            if not port.optional:
+                raise ValueError(f"inputs: no '{port.name}', expected an array")
+            return None
+        array = hosts.to_numpy(given, port.name)
+        return np.require(array, requirements="CA") if array.dtype.isnative else np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+
+    @staticmethod
+    def _output(port, memory):
+        names = {strew: numpy for numpy, strew in _native.dtypes.items()}
+        if names.get(port.dtype) is None:
+            raise TypeError(f"output '{port.name}': elements of {port.dtype}, which NumPy does not have")
+        return np.asarray(memory).view(np.dtype(names[port.dtype])).reshape(memory.dims)
+
+    def __repr__(self):
+        return f"strew.open({self.path!r}): {len(self.kernels)} kernels, inputs {self.inputs}, outputs {self.outputs}"
+
+    def __reduce__(self):
+        return Program, (self.path, self._how)
+
+
+def open(path, *, check_undefined=False, oob=None, order=None, accumulate=None):
+    """Reads a file with scatters and gathers.
+
+    Args:
+        path: a .onnx, .tflite, .mlir, .pto or .strew file.
+        check_undefined: for files that are not trusted: what an op leaves undefined becomes an error.
+        oob, order, accumulate: replace what the file says (docs/cli.md).
+
+    Returns:
+        A `Program`.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is not what its name says, or an op in it is wrong.
+    """
+    return Program(os.fspath(path), {"check_undefined": check_undefined, "oob": oob, "order": order, "accumulate": accumulate})
+
+
+def stats():
+    """What the runtime of the process has done and holds: a dict of counts, seconds and bytes (docs/service.md).
+
+    >>> sorted(strew.stats())[:3]
+    ['build_seconds', 'built', 'bytes']
+    """
+    return _native.stats()
+
+
+def options():
+    """The options of the process, as the environment sets them (docs/options.md).
+
+    >>> strew.options()["compile"]
+    'blocking'
+    """
+    return _native.options()
+
+
+def clear():
+    """Forgets all kernels of the process's runtime that nobody holds."""
+    _native.clear()
+
+
+def _check_threads(count):
+    count = count.__index__()
+    if not 0 <= count <= 1024:
+        raise ValueError(f"threads: {count}, expected 1..1024, or 0 for as many as there are cores")
+    return count
+
+
+def set_threads(count):
+    """The most threads that a call may use, in the whole process; 0: as many as there are cores.
+
+    >>> strew.set_threads(2)
+    >>> strew.set_threads(0)
+    """
+    _native.set_process_threads(_check_threads(count))
+
+
+@contextlib.contextmanager
+def threads(count):
+    """The most threads that calls of this thread use within a ``with`` block.
+
+    >>> with strew.threads(1):
+    ...     strew.take(np.arange(4), [2, 3])
+    array([2, 3])
+    """
+    before = _native.set_thread_threads(_check_threads(count))
+    try:
+        yield
+    finally:
+        _native.set_thread_threads(before)
