@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Arrays of every library: read and written without a copy, returned as their own kind, and refused with what is wrong and what to do."""
+import array
+import pickle
+import unittest
+
+import numpy as np
+
+import strew
+from strew import _native
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
+try:
+    import jax
+    import jax.numpy as jnp
+except ImportError:
+    jax = None
+try:
+    import torch
+except ImportError:
+    torch = None
+
+ROWS = np.array([2, 0, 2])
+
+
+class NumPy(unittest.TestCase):
+    def test_every_dtype(self):
+        for name in _native.dtypes:
+            if ml_dtypes is None and not hasattr(np, name):
+                continue
+            with self.subTest(name):
+                dtype = np.dtype(getattr(ml_dtypes, name) if not hasattr(np, name) else name)
+                table = np.arange(4).astype(np.uint8).astype(dtype) if dtype.kind == "V" else np.arange(4).astype(dtype)
+                taken = strew.take(table, ROWS)
+                self.assertEqual(taken.dtype, dtype)
+                self.assertEqual(taken.tobytes(), table[ROWS].tobytes())
+                other = np.zeros_like(table)
+                strew.put_rows(other, ROWS, taken)
+                self.assertEqual(other[[0, 2]].tobytes(), table[[0, 2]].tobytes())
+
+    def test_views_are_written_in_place(self):
+        whole = np.zeros((6, 8), np.float32)
+        for view in (whole[::2, 1::3], whole.T, whole[::-1], whole[:, 3], whole[2:2], whole[..., None]):
+            expected = view.copy()
+            index = np.zeros(min(len(view), 1), int)
+            np.add.at(expected, index, 1)
+            strew.add_at(view, index, 1)
+            np.testing.assert_array_equal(view, expected)
+
+    def test_a_broadcast_array_is_read(self):
+        strewn = np.zeros((3, 4))
+        strew.add_at(strewn, ROWS, np.broadcast_to(np.arange(4.0), (3, 4)))
+        np.testing.assert_array_equal(strewn[2], 2 * np.arange(4))
+
+    def test_other_byte_orders_and_odd_addresses(self):
+        big = np.zeros(3, ">f4")
+        strew.add_at(big, ROWS, np.ones(3, ">f4"))
+        np.testing.assert_array_equal(big, [1, 0, 2])
+        odd = np.zeros(13, np.uint8)[1:].view(np.float32)
+        strew.add_at(odd, ROWS, 1)
+        np.testing.assert_array_equal(odd, [1, 0, 2])
+        np.testing.assert_array_equal(strew.take(big, ROWS), big[ROWS])
+
+    def test_a_field_of_records(self):
+        records = np.zeros(4, [("a", np.int8), ("b", np.float32)])
+        strew.add_at(records["b"], ROWS, 2)
+        np.testing.assert_array_equal(records["b"], [2, 0, 4, 0])
+
+    def test_read_only(self):
+        table = np.zeros(3)
+        table.flags.writeable = False
+        with self.assertRaisesRegex(ValueError, "read-only"):
+            strew.add_at(table, ROWS, 1)
+        np.testing.assert_array_equal(strew.take(table, ROWS), np.zeros(3))
+
+    def test_overlap(self):
+        table = np.arange(8.0)
+        expected = table.copy()
+        np.add.at(expected, np.arange(4), table[2:6].copy())
+        strew.add_at(table, np.arange(4), table[2:6])
+        np.testing.assert_array_equal(table, expected)
+        index = np.array([3, 2, 1, 0])
+        strew.put_rows(index, index, [9, 9, 9, 9])
+        np.testing.assert_array_equal(index, [9, 9, 9, 9])
+
+    def test_what_strew_has_no_dtype_for(self):
+        for dtype in (object, "U3", "M8[s]", np.longdouble, [("a", int)]):
+            with self.subTest(dtype), self.assertRaises(TypeError):
+                strew.take(np.zeros(3, dtype), ROWS)
+
+    @unittest.skipIf(ml_dtypes is None, "needs ml_dtypes")
+    def test_four_bits_are_refused(self):
+        with self.assertRaisesRegex(TypeError, "int4"):
+            strew.take(np.zeros(3, ml_dtypes.int4), ROWS)
+
+    def test_memory_without_numpy(self):
+        table = array.array("d", [0, 0, 0])
+        taken = strew.take(memoryview(table), ROWS)
+        np.testing.assert_array_equal(taken, np.zeros(3))
+
+    def test_subclasses_and_masked(self):
+        class Mine(np.ndarray):
+            pass
+
+        mine = np.zeros(3).view(Mine)
+        strew.add_at(mine, ROWS, 1)
+        np.testing.assert_array_equal(np.asarray(mine), [1, 0, 2])
+
+    def test_no_reference_is_kept(self):
+        import sys
+
+        table, rows, updates = np.zeros((3, 2)), ROWS.copy(), np.ones((3, 2))
+        before = [sys.getrefcount(each) for each in (table, rows, updates)]
+        for _ in range(1000):
+            strew.add_at(table, rows, updates)
+            strew.take(table, rows, 0)
+            for bad in (rows + 9, rows.astype(float)):
+                with self.assertRaises(IndexError):
+                    strew.add_at(table, bad, updates)
+        self.assertEqual(before, [sys.getrefcount(each) for each in (table, rows, updates)])
+
+
+@unittest.skipIf(jax is None, "needs jax")
+class Jax(unittest.TestCase):
+    def test_results_are_jax_arrays(self):
+        for dtype in (jnp.float32, jnp.bfloat16, jnp.int32):
+            table = jnp.arange(12).reshape(3, 4).astype(dtype)
+            taken = strew.take(table, jnp.array([2, 0]), 0)
+            self.assertIsInstance(taken, jax.Array)
+            self.assertEqual(taken.dtype, dtype)
+            self.assertTrue((taken == jnp.take(table, jnp.array([2, 0]), 0)).all())
+
+    def test_segments(self):
+        data, ids = jnp.arange(8.0).reshape(4, 2), jnp.array([0, 2, 2, 7])
+        self.assertTrue((strew.segment_sum(data, ids, 3) == jax.ops.segment_sum(data, ids, 3)).all())
+
+    def test_it_is_never_written(self):
+        table = jnp.zeros(3)
+        for write in (lambda: strew.add_at(table, [0], 1), lambda: strew.put(table, [0], 1), lambda: strew.take(table, [0], out=table)):
+            with self.assertRaisesRegex(ValueError, "jax array"):
+                write()
+        self.assertEqual(table.sum(), 0)
+
+
+@unittest.skipIf(torch is None, "needs torch")
+class Torch(unittest.TestCase):
+    def test_results_are_tensors(self):
+        for dtype in (torch.float32, torch.bfloat16, torch.int64, torch.float8_e5m2):
+            table = torch.arange(12).reshape(3, 4).to(torch.float32).to(dtype)
+            taken = strew.take(table, torch.tensor([2, 0]), 0)
+            self.assertIsInstance(taken, torch.Tensor)
+            self.assertEqual(taken.dtype, dtype)
+            self.assertTrue(torch.equal(taken.float(), table[[2, 0]].float()))
+
+    def test_autograd_notices(self):
+        weight = torch.ones(3, requires_grad=True)
+        table = torch.ones(3)
+        product = (weight * table).sum()
+        strew.add_at(table, torch.tensor([0]), torch.ones(1))
+        with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+            product.backward()
+
+    def test_a_leaf_is_not_written(self):
+        leaf = torch.zeros(3, requires_grad=True)
+        with self.assertRaisesRegex(ValueError, "requires grad"):
+            strew.add_at(leaf, torch.tensor([0]), torch.ones(1))
+        strew.add_at(leaf.detach(), torch.tensor([0]), torch.ones(1))
+        self.assertEqual(leaf[0].item(), 1)
+
+    def test_without_memory(self):
+        with self.assertRaises((ValueError, NotImplementedError)):
+            strew.take(torch.zeros(3, device="meta"), torch.tensor([0]))
+
+    def test_views(self):
+        table = torch.zeros(4, 6)
+        strew.add_at(table.T, torch.tensor([0, 5, 5]), torch.ones(3, 4))
+        self.assertEqual(table.sum(0).tolist(), [4, 0, 0, 0, 0, 8])
+
+
+class Errors(unittest.TestCase):
+    def test_where_the_bad_index_is(self):
+        table = np.zeros((4, 2))
+        with self.assertRaises(strew.OutOfBoundsError) as raised:
+            strew.add_at(table, np.array([0, 1, -7]), np.ones((3, 2)))
+        error = raised.exception
+        self.assertEqual((error.position, error.component, error.value, error.bound), (2, 0, -7, 3))
+        self.assertIsInstance(error, IndexError)
+        np.testing.assert_array_equal(table, 0)
+        again = pickle.loads(pickle.dumps(error))
+        self.assertEqual((str(again), again.value), (str(error), -7))
+
+    def test_messages_name_the_argument(self):
+        table = np.zeros((4, 2))
+        for message, call in {
+            "mode: 'up'": lambda: strew.add_at(table, [0], 1, mode="up"),
+            "updates: shape": lambda: strew.add_at(table, [0, 1], np.ones(3)),
+            "indices: elements of float64": lambda: strew.add_at(table, [0.5], 1),
+            "indices: too many": lambda: strew.add_at(table, (0, 0, 0), 1),
+            "boolean mask": lambda: strew.add_at(table, np.ones(3, bool), 1),
+            "expected float64": lambda: strew.take(table, [0], 0, out=np.zeros((1, 2), np.float32)),
+            "axis 5": lambda: strew.take(table, [0], 5),
+            "indices: 1 dims": lambda: strew.take_along_axis(table, np.zeros(2, int), 0),
+            "expected at least that of index": lambda: strew.scatter(table, 0, np.zeros((2, 2), int), np.ones((1, 2))),
+            "num_segments: -1": lambda: strew.segment_sum(table, [0, 1, 2, 3], -1),
+            "segment_ids: shape": lambda: strew.segment_sum(table, [0, 1]),
+            "minlength: -2": lambda: strew.bincount([1], minlength=-2),
+            "x: -1": lambda: strew.bincount([3, -1]),
+            "weights: shape": lambda: strew.bincount([3, 1], [1.0]),
+            "token: 1 arrays": lambda: strew.kv_append([table, table], [0], [table]),
+            "mode: 'clip'": lambda: strew.kv_append(np.zeros((1, 2, 3)), [0], np.zeros((1, 1, 3)), mode="clip"),
+            "k: 2": lambda: strew.moe_unpermute(np.zeros((3, 2)), [0, 1, 2], 2),
+            "experts: from 0 to 5": lambda: strew.moe_permute(table, [0, 1, 5, 2], 3),
+        }.items():
+            with self.subTest(message), self.assertRaisesRegex((ValueError, IndexError, TypeError), message.replace("'", "."[0:1])):
+                call()
+        np.testing.assert_array_equal(table, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Kernels, programs, threads and the process: calls, names, pickling, 16 threads, fork, spawn, and that nothing leaks."""
+import gc
+import multiprocessing
+import os
+import pathlib
+import pickle
+import resource
+import subprocess
+import sys
+import threading
+import unittest
+
+import numpy as np
+
+import strew
+
+APPEND = (
+    "strew1.scatter(operand=f32[?,4] indices=i64[?] updates=f32[?,4] update_window_dims=[1] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=error)"
+)
+ROWS = (
+    "strew1.gather(operand=f32[?,4] indices=i64[?] result=f32[?,4] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
+    "index_vector_dim=1 slice_sizes=[1,4] oob=error)"
+)
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def add_in_child(seed):
+    table = np.zeros((8, 4), np.float32)
+    rows = np.random.default_rng(seed).integers(0, 8, 100)
+    strew.add_at(table, rows, np.ones((100, 4), np.float32))
+    return table.sum()
+
+
+def run_kernel(kernel):
+    return kernel(np.arange(8, dtype=np.float32).reshape(2, 4), np.array([1]))
+
+
+class Kernels(unittest.TestCase):
+    def test_results_are_made_or_given(self):
+        kernel = strew.kernel(ROWS)
+        table = np.arange(12, dtype=np.float32).reshape(3, 4)
+        rows = np.array([2, 0])
+        np.testing.assert_array_equal(kernel(table, rows), table[rows])
+        out = np.empty((2, 4), np.float32)
+        self.assertIs(kernel(indices=rows, operand=table, out=out), out)
+        np.testing.assert_array_equal(out, table[rows])
+
+    def test_in_place(self):
+        kernel = strew.kernel(APPEND, backend="llvm", threads=1)
+        self.assertEqual((kernel.inputs, kernel.threads), (("indices", "updates"), 1))
+        table = np.zeros((3, 4), np.float32)
+        kernel(np.array([1, 1]), np.ones((2, 4), np.float32), out=table)
+        np.testing.assert_array_equal(table[:, 0], [0, 2, 0])
+
+    def test_wrong_arguments(self):
+        kernel, table, rows, ones = strew.kernel(APPEND), np.zeros((3, 4), np.float32), np.array([1]), np.ones((1, 4), np.float32)
+        for error, message, call in (
+            (TypeError, "out: missing", lambda: kernel(rows, ones)),
+            (TypeError, "updates: missing", lambda: kernel(rows, out=table)),
+            (TypeError, "expected 2 inputs", lambda: kernel(rows, ones, ones, out=table)),
+            (TypeError, "indices: given twice", lambda: kernel(rows, ones, indices=rows, out=table)),
+            (TypeError, "table: no tensor", lambda: kernel(rows, ones, table=table)),
+            (TypeError, "updates: a list", lambda: kernel(rows, [1], out=table)),
+            (ValueError, "dtype", lambda: kernel(rows, ones.astype(np.float64), out=table)),
+            (ValueError, "dim 1 is 3", lambda: kernel(rows, ones[:, :3].copy(), out=table)),
+            (ValueError, "read-only", lambda: kernel(rows, ones, out=np.broadcast_to(ones, (3, 4)))),
+            (strew.OutOfBoundsError, "value 3", lambda: kernel(rows + 2, ones, out=table)),
+            (ValueError, "text|op", lambda: strew.kernel("strew1.nothing()")),
+            (ValueError, "backend", lambda: strew.kernel(APPEND, backend="gpu")),
+            (ValueError, "compile", lambda: strew.kernel(APPEND, compile="never")),
+            (ValueError, "threads", lambda: strew.kernel(APPEND, threads=-1)),
+        ):
+            with self.subTest(message), self.assertRaisesRegex(error, message):
+                call()
+        np.testing.assert_array_equal(table, 0)
+
+    def test_pickling(self):
+        kernel = pickle.loads(pickle.dumps(strew.kernel(ROWS, threads=1)))
+        self.assertEqual(kernel.options, {"threads": 1})
+        np.testing.assert_array_equal(run_kernel(kernel), [[4, 5, 6, 7]])
+
+    def test_backends_agree(self):
+        table = np.random.default_rng(3).normal(size=(50, 4)).astype(np.float32)
+        rows = np.random.default_rng(4).integers(0, 50, 500)
+        updates = np.random.default_rng(5).normal(size=(500, 4)).astype(np.float32)
+        bits = set()
+        for backend in ("llvm", "portable", "reference"):
+            for threads in (1, 2):
+                out = table.copy()
+                strew.kernel(APPEND, backend=backend, threads=threads)(rows, updates, out=out)
+                bits.add(out.tobytes())
+        self.assertEqual(len(bits), 1)
+
+
+class Programs(unittest.TestCase):
+    def test_a_file(self):
+        program = strew.open(ROOT / "examples/kv_cache/decode.onnx")
+        self.assertEqual([port.name for port in program.inputs], ["past_cache", "update", "write_indices"])
+        self.assertEqual(len(program.kernels), 1)
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("needs ml_dtypes")
+        cache = np.zeros((8, 8, 2048, 128), ml_dtypes.bfloat16)
+        token = np.ones((8, 8, 1, 128), ml_dtypes.bfloat16)
+        positions = np.arange(8)
+        (result,) = program.run({"past_cache": cache, "update": token, "write_indices": positions}).values()
+        self.assertEqual((result.dtype, result.shape), (cache.dtype, cache.shape))
+        for b in range(8):
+            cache[b, :, b] = token[b, :, 0]
+        self.assertEqual(result.tobytes(), cache.tobytes())
+        with self.assertRaisesRegex(ValueError, "no input typo"):
+            program.run({"typo": cache})
+        with self.assertRaisesRegex(ValueError, "no 'update'"):
+            program.run({"past_cache": cache})
+        self.assertEqual(len(pickle.loads(pickle.dumps(program)).kernels), 1)
+
+    def test_no_file(self):
+        with self.assertRaises(OSError):
+            strew.open("/nonexistent.onnx")
+
+
+class Process(unittest.TestCase):
+    def test_threads_share_kernels(self):
+        kernel, failures = strew.kernel(ROWS), []
+        table = np.arange(4000, dtype=np.float32).reshape(1000, 4)
+
+        def work(seed):
+            random = np.random.default_rng(seed)
+            for _ in range(300):
+                rows = random.integers(0, 1000, random.integers(1, 60))
+                if not np.array_equal(kernel(table, rows), table[rows]) or not np.array_equal(strew.take(table, rows, 0), table[rows]):
+                    failures.append(seed)
+
+        workers = [threading.Thread(target=work, args=(seed,)) for seed in range(16)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        self.assertEqual(failures, [])
+
+    def test_threads_settings(self):
+        for bad in (-1, 1025):
+            with self.assertRaisesRegex(ValueError, "threads"):
+                strew.set_threads(bad)
+        with self.assertRaises((AttributeError, TypeError)):
+            strew.set_threads("2")
+        with strew.threads(1):
+            strew.take(np.arange(5), [1])
+        strew.set_threads(0)
+
+    def test_fork_and_spawn(self):
+        add_in_child(0)
+        for method in ("fork", "spawn"):
+            with self.subTest(method), multiprocessing.get_context(method).Pool(2) as pool:
+                self.assertEqual(pool.map(add_in_child, range(4)), [400.0] * 4)
+
+    def test_nothing_leaks(self):
+        table, rows, updates = np.zeros((64, 16), np.float32), np.arange(32), np.ones((32, 16), np.float32)
+        kernel = strew.kernel(ROWS.replace("4]", "16]"))
+
+        def calls(count):
+            for _ in range(count):
+                strew.add_at(table, rows, updates)
+                strew.add_at(table, rows.tolist(), 1.0)
+                kernel(table, rows)
+                try:
+                    strew.take(table, rows + 60, 0)
+                except IndexError:
+                    pass
+
+        calls(2000)
+        gc.collect()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        calls(10000)
+        gc.collect()
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 4096, "KiB more after 10,000 rounds")
+
+    def test_a_subinterpreter_is_refused(self):
+        inner = f"import sys\nsys.path[:0] = {sys.path!r}\ntry:\n import strew\nexcept ImportError as error:\n print(error)\n"
+        program = f"import _xxsubinterpreters as sub\nimport strew\nsub.run_string(sub.create(), {inner!r})\n"
+        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        if "No module named '_xxsubinterpreters'" in result.stderr:
+            self.skipTest("needs sub-interpreters by their old name")
+        self.assertRegex(result.stdout, "sub-?interpreter", result.stderr)
+
+    def test_environments(self):
+        line = "import strew, numpy as np; t = np.zeros(3); strew.add_at(t, [1, 1], 1); assert t[1] == 2; print('fine')"
+        for arguments, environment in (
+            ((), {"HOME": "/nonexistent"}),
+            ((), {"STREW_CACHE_DIR": "/proc/nothing", "STREW_CACHE": "read_write"}),
+            (("-OO",), {}),
+            ((), {"STREW_COMPILE": "blocking"}),
+        ):
+            with self.subTest(arguments=arguments, environment=environment):
+                result = subprocess.run([sys.executable, *arguments, "-c", line], capture_output=True, text=True, env={**os.environ, **environment}, check=False)
+                self.assertEqual(result.stdout, "fine\n", result.stderr)
+
+    def test_exit_while_it_compiles(self):
+        line = "import strew, numpy as np\nfor n in range(1, 40): strew.add_at(np.zeros((n, n)), [0], 1)\n"
+        for _ in range(5):
+            result = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=False)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_beside_other_libraries(self):
+        for order in ("import strew\n{}", "{}\nimport strew"):
+            for module in ("jax", "onnxruntime", "numba", "torch"):
+                probe = subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True, check=False)
+                if probe.returncode != 0:
+                    continue
+                line = order.format(f"import {module}") + "\nimport numpy as np\nt = np.zeros(3)\nk = strew.kernel({!r})\nstrew.add_at(t, [1, 1], 1)\nprint(t[1])".format(ROWS)
+                if module == "jax":
+                    line += "\nimport jax.numpy as jnp\nassert float(jax.jit(lambda x: x + 1)(jnp.ones(2)).sum()) == 4"
+                with self.subTest(module=module, order=order):
+                    result = subprocess.run([sys.executable, "-c", line], capture_output=True, text=True, check=False)
+                    self.assertEqual(result.stdout, "2.0\n", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,23 @@
+#!/bin/sh
+# run.sh SCRIPT BUILD [ARGUMENT...]: runs a test of the Python package with the package in BUILD/python and the .venv that ./dev makes. Exit status 77,
+# which ctest shows as skipped, where one of them is missing; in CI nothing may be skipped.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+python=$root/.venv/bin/python3
+script=$1
+build=$2
+shift 2
+if [ ! -x "$python" ]; then
+  echo "no $python: ./dev setup makes it"
+  status=77
+elif ! ls "$build"/python/strew/_native*.so >/dev/null 2>&1; then
+  echo "the Python package was not built: it needs Python's headers and nanobind"
+  status=77
+else
+  PYTHONPATH=$build/python:$root/tests/python JAX_PLATFORMS=cpu "$python" "$script" "$@"
+  status=$?
+fi
+if [ "$status" = 77 ] && [ "${CI:-}" = true ]; then
+  echo "skipped, which CI does not allow"
+  exit 1
+fi
+exit "$status"
