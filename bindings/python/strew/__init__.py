@@ -7,6 +7,7 @@
 Functions take arrays of NumPy, PyTorch (CPU) and JAX (CPU) without a copy, and return what they are given.
 """
 
+from . import _native  # first: it says why it cannot be loaded, where it cannot
 from . import _functions, _kernels
 from ._errors import CancelledError, CompileError, OutOfBoundsError
 from ._functions import *  # noqa: F403
