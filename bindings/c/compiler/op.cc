@@ -73,8 +73,7 @@ Expected<std::vector<int64_t>> result_dims(const strew_op& op, size_t result, st
                             std::to_string(op.slots.size() - count));
   const std::vector<int64_t>& known = op.slots[result].type->dims;
   if (std::find(known.begin(), known.end(), kDynamic) == known.end()) return known;
-  STREW_ASSIGN(std::vector<int64_t> operand,
-               dims_of_input(op.op, Role::operand, static_cast<int>(result), inputs, op.slots));
+  STREW_ASSIGN(std::vector<int64_t> operand, dims_of_input(op.op, Role::operand, static_cast<int>(result), inputs, op.slots));
   if (const auto* const gather = std::get_if<Gather>(&*op.op)) {
     const AccessDims dims(*gather);
     STREW_ASSIGN(const std::vector<int64_t> indices, dims_of_input(op.op, Role::indices, 0, inputs, op.slots));
@@ -132,8 +131,8 @@ strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) {
   });
 }
 
-strew_status strew_op_result_dims(const strew_op* op, size_t result, const strew_tensor* inputs, size_t input_count, int64_t* dims,
-                                  int32_t rank) {
+strew_status strew_op_result_dims(const strew_op* op, size_t result, const strew_tensor* inputs, size_t input_count,
+                                  int64_t* dims, int32_t rank) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(op, "op"));
     if (input_count != 0) STREW_TRY(check_not_null(inputs, "inputs"));

@@ -169,8 +169,9 @@ bool Array::read_any(PyObject* object, const char* what) {
   if (type.host == Host::numpy) return read_interface(object, what);
   if (PyObject_HasAttrString(object, "__dlpack__") != 0) return read_capsule(object, what);
   if (PyObject_HasAttrString(object, "__array_interface__") != 0) return read_interface(object, what);
-  return fail(PyExc_TypeError, what, std::string("a ") + Py_TYPE(object)->tp_name +
-                                         ", expected an array: of NumPy, PyTorch or JAX, or with the buffer protocol or __dlpack__");
+  return fail(PyExc_TypeError, what,
+              std::string("a ") + Py_TYPE(object)->tp_name +
+                  ", expected an array: of NumPy, PyTorch or JAX, or with the buffer protocol or __dlpack__");
 }
 
 bool Array::read_result(PyObject* object, const char* what) {
@@ -181,8 +182,9 @@ bool Array::read_result(PyObject* object, const char* what) {
     const Ref requires_grad(PyObject_GetAttrString(object, "requires_grad"));
     if (!requires_grad) return false;
     if (requires_grad.get() == Py_True)
-      return fail(PyExc_ValueError, what,
-                  "a tensor that requires grad, and autograd would not see the write; write into tensor.detach() if that is meant");
+      return fail(
+          PyExc_ValueError, what,
+          "a tensor that requires grad, and autograd would not see the write; write into tensor.detach() if that is meant");
   }
   if (!read(object, what)) return false;
   if (tensor.read_only != 0) return fail(PyExc_ValueError, what, "the array is read-only");
@@ -194,9 +196,10 @@ bool Array::take_strides(const int64_t* bytes, const char* what) {
   const int64_t size = strew_dtype_bits(static_cast<strew_dtype>(tensor.dtype)) / 8;
   for (int32_t d = 0; d < tensor.rank; ++d) {
     if (bytes[d] % size != 0 && tensor.dims[d] > 1)
-      return fail(PyExc_ValueError, what, "stride " + std::to_string(d) + " is " + std::to_string(bytes[d]) +
-                                              " bytes, expected a multiple of the element's " + std::to_string(size) +
-                                              "; pass a copy (numpy.ascontiguousarray)");
+      return fail(PyExc_ValueError, what,
+                  "stride " + std::to_string(d) + " is " + std::to_string(bytes[d]) +
+                      " bytes, expected a multiple of the element's " + std::to_string(size) +
+                      "; pass a copy (numpy.ascontiguousarray)");
     strides_[static_cast<size_t>(d)] = bytes[d] / size;
   }
   tensor.strides = strides_.data();
@@ -235,13 +238,20 @@ bool Array::read_buffer(PyObject* object, const char* what) {
   if (dtype < 0) {
     const char first = buffer_.format[0];
     if (first == '>' || first == '!')
-      return fail(PyExc_ValueError, what, "the elements are big-endian; pass a copy in native order (array.astype(array.dtype.newbyteorder('=')))");
+      return fail(PyExc_ValueError, what,
+                  "the elements are big-endian; pass a copy in native order (array.astype(array.dtype.newbyteorder('=')))");
     return fail(PyExc_TypeError, what, std::string("elements of format '") + buffer_.format + "', of which strew has no dtype");
   }
-  if (buffer_.ndim > kMaxRank) return fail(PyExc_ValueError, what, "rank " + std::to_string(buffer_.ndim) + ", expected at most 64");
+  if (buffer_.ndim > kMaxRank)
+    return fail(PyExc_ValueError, what, "rank " + std::to_string(buffer_.ndim) + ", expected at most 64");
   static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-  tensor = {buffer_.buf, reinterpret_cast<const int64_t*>(buffer_.shape), nullptr, buffer_.ndim, static_cast<uint8_t>(dtype),
-            static_cast<uint8_t>(buffer_.readonly != 0), {}};
+  tensor = {buffer_.buf,
+            reinterpret_cast<const int64_t*>(buffer_.shape),
+            nullptr,
+            buffer_.ndim,
+            static_cast<uint8_t>(dtype),
+            static_cast<uint8_t>(buffer_.readonly != 0),
+            {}};
   if (buffer_.strides != nullptr && !take_strides(reinterpret_cast<const int64_t*>(buffer_.strides), what)) return false;
   finish();
   return true;
@@ -260,8 +270,13 @@ bool Array::read_interface(PyObject* object, const char* what) {
   PyObject* const strides = PyDict_GetItemString(interface.get(), "strides");
   if (data == nullptr || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2 || shape == nullptr)
     return fail(PyExc_TypeError, what, "__array_interface__ without an address or a shape");
-  tensor = {PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0)), dims_.data(), nullptr, 0, static_cast<uint8_t>(dtype),
-            static_cast<uint8_t>(PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) != 0), {}};
+  tensor = {PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0)),
+            dims_.data(),
+            nullptr,
+            0,
+            static_cast<uint8_t>(dtype),
+            static_cast<uint8_t>(PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) != 0),
+            {}};
   if (PyErr_Occurred() != nullptr || !read_numbers(shape, dims_, tensor.rank)) return prefix_exception(PyExc_TypeError, what);
   if (strides != nullptr && strides != Py_None) {
     int32_t count = 0;
@@ -297,10 +312,10 @@ bool Array::read_capsule(PyObject* object, const char* what) {
   if (PyCapsule_IsValid(kept_.get(), "dltensor") != 0) {
     const auto* const managed = static_cast<const dlpack::Tensor*>(PyCapsule_GetPointer(kept_.get(), "dltensor"));
     status = strew_tensor_from_dltensor(managed, &tensor);  // the first member of a DLManagedTensor
-    tensor.read_only = 1;  // it does not say, and JAX's must not be written
+    tensor.read_only = 1;                                   // it does not say, and JAX's must not be written
   } else if (PyCapsule_IsValid(kept_.get(), "dltensor_versioned") != 0) {
-    status = strew_tensor_from_dlpack(static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(kept_.get(), "dltensor_versioned")),
-                                      &tensor);
+    status = strew_tensor_from_dlpack(
+        static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(kept_.get(), "dltensor_versioned")), &tensor);
   } else {
     return fail(PyExc_TypeError, what, "__dlpack__() returned something else than a DLPack capsule");
   }
@@ -358,8 +373,10 @@ Ref new_array(Host host, PyObject* like, int like_dtype, int dtype, const int64_
                    is_torch ? "torch" : "numpy");
       return {};
     }
-    if (is_torch) type = Ref(of_module("torch", name));
-    else type = Ref(PyUnicode_FromString(name));
+    if (is_torch)
+      type = Ref(of_module("torch", name));
+    else
+      type = Ref(PyUnicode_FromString(name));
   }
   if (!type) return {};
   static PyObject* const names = Py_BuildValue("(s)", "dtype");

@@ -17,15 +17,24 @@ Classes classes;
 
 PyObject* class_of(strew_code code) {
   switch (code) {
-    case STREW_CODE_OK: break;  // no failure: raise() is not called with it
-    case STREW_CODE_INVALID_ARGUMENT: return PyExc_ValueError;
-    case STREW_CODE_UNSUPPORTED: return PyExc_NotImplementedError;
-    case STREW_CODE_OUT_OF_BOUNDS: return classes.out_of_bounds;
-    case STREW_CODE_IO: return PyExc_OSError;
-    case STREW_CODE_INTERNAL: return classes.compile;
-    case STREW_CODE_CANCELLED: return classes.cancelled;
-    case STREW_CODE_DEADLINE_EXCEEDED: return PyExc_TimeoutError;
-    case STREW_CODE_RESOURCE_EXHAUSTED: return PyExc_MemoryError;
+    case STREW_CODE_OK:
+      break;  // no failure: raise() is not called with it
+    case STREW_CODE_INVALID_ARGUMENT:
+      return PyExc_ValueError;
+    case STREW_CODE_UNSUPPORTED:
+      return PyExc_NotImplementedError;
+    case STREW_CODE_OUT_OF_BOUNDS:
+      return classes.out_of_bounds;
+    case STREW_CODE_IO:
+      return PyExc_OSError;
+    case STREW_CODE_INTERNAL:
+      return classes.compile;
+    case STREW_CODE_CANCELLED:
+      return classes.cancelled;
+    case STREW_CODE_DEADLINE_EXCEEDED:
+      return PyExc_TimeoutError;
+    case STREW_CODE_RESOURCE_EXHAUSTED:
+      return PyExc_MemoryError;
   }
   return PyExc_SystemError;
 }

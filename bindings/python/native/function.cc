@@ -25,7 +25,16 @@ namespace strew::python {
 namespace {
 
 /// The forms of strew/forms.h that Python's functions need. Extra inputs follow the others.
-enum class Form : uint8_t { scatter_rows, gather_rows, scatter_elements, gather_elements, scatter_nd, gather_nd, gather, tensor_scatter };
+enum class Form : uint8_t {
+  scatter_rows,
+  gather_rows,
+  scatter_elements,
+  gather_elements,
+  scatter_nd,
+  gather_nd,
+  gather,
+  tensor_scatter
+};
 constexpr const char* kForms[] = {"scatter_rows", "gather_rows", "scatter_elements", "gather_elements",
                                   "scatter_nd",   "gather_nd",   "gather",           "tensor_scatter"};
 bool is_gather(Form form) {
@@ -33,11 +42,13 @@ bool is_gather(Form form) {
     case Form::gather_rows:
     case Form::gather_elements:
     case Form::gather_nd:
-    case Form::gather: return true;
+    case Form::gather:
+      return true;
     case Form::scatter_rows:
     case Form::scatter_elements:
     case Form::scatter_nd:
-    case Form::tensor_scatter: return false;
+    case Form::tensor_scatter:
+      return false;
   }
   return false;
 }
@@ -84,8 +95,7 @@ struct Definition {
 };
 
 struct FunctionObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   Definition* definition;
 };
 
@@ -107,16 +117,23 @@ const strew_tensor& operand_of(const Definition& what, Arrays& arrays) {
 Array& indices_of(const Definition& what, Arrays& arrays) { return arrays.input(what.takes_operand() ? 1 : 0); }
 Array& updates_of(const Definition& what, Arrays& arrays) { return arrays.input(what.takes_operand() ? 2 : 1); }
 
-strew_status builder_of(const Definition& what, const strew_tensor& operand, const strew_tensor& indices, const strew_tensor& updates,
-                        strew_op_builder** out) {
+strew_status builder_of(const Definition& what, const strew_tensor& operand, const strew_tensor& indices,
+                        const strew_tensor& updates, strew_op_builder** out) {
   switch (what.form) {
-    case Form::scatter_rows: return strew_op_builder_scatter_rows(&operand, &indices, &updates, out);
-    case Form::gather_rows: return strew_op_builder_gather_rows(&operand, &indices, out);
-    case Form::scatter_elements: return strew_op_builder_scatter_elements(&operand, &indices, &updates, what.axis, out);
-    case Form::gather_elements: return strew_op_builder_gather_elements(&operand, &indices, what.axis, out);
-    case Form::scatter_nd: return strew_op_builder_scatter_nd(&operand, &indices, &updates, out);
-    case Form::gather_nd: return strew_op_builder_gather_nd(&operand, &indices, 0, out);
-    case Form::gather: return strew_op_builder_gather(&operand, &indices, what.axis, 0, out);
+    case Form::scatter_rows:
+      return strew_op_builder_scatter_rows(&operand, &indices, &updates, out);
+    case Form::gather_rows:
+      return strew_op_builder_gather_rows(&operand, &indices, out);
+    case Form::scatter_elements:
+      return strew_op_builder_scatter_elements(&operand, &indices, &updates, what.axis, out);
+    case Form::gather_elements:
+      return strew_op_builder_gather_elements(&operand, &indices, what.axis, out);
+    case Form::scatter_nd:
+      return strew_op_builder_scatter_nd(&operand, &indices, &updates, out);
+    case Form::gather_nd:
+      return strew_op_builder_gather_nd(&operand, &indices, 0, out);
+    case Form::gather:
+      return strew_op_builder_gather(&operand, &indices, what.axis, 0, out);
     case Form::tensor_scatter:
       return strew_op_builder_tensor_scatter(&operand, &indices, &updates, what.axis, what.circular ? 1 : 0, out);
   }
@@ -277,8 +294,10 @@ Step make_result(Definition& what, Arrays& arrays, PyObject* like, Ref& made, bo
   strew_status status = nullptr;
   const ResultType* const type = result_type(what, arrays, status);
   if (type == nullptr) {
-    if (explains) raise(status);
-    else strew_status_free(status);
+    if (explains)
+      raise(status);
+    else
+      strew_status_free(status);
     return explains ? Step::raised : Step::other_way;
   }
   const Array& first = arrays.input(0);
@@ -347,9 +366,12 @@ PyObject* call_quickly(PyObject* self, PyObject* const* arguments, size_t flags,
   if (!count_is_right(what, PyVectorcall_NARGS(flags), names)) return nullptr;
   Ref answer;
   switch (call(what, arguments[0], arguments + 1, false, answer)) {
-    case Step::on: return answer.release();
-    case Step::other_way: return Py_NewRef(Py_NotImplemented);
-    case Step::raised: break;
+    case Step::on:
+      return answer.release();
+    case Step::other_way:
+      return Py_NewRef(Py_NotImplemented);
+    case Step::raised:
+      break;
   }
   return nullptr;
 }
@@ -397,7 +419,8 @@ struct Items {
 
 bool same_type(const strew_tensor& a, const strew_tensor& b) {
   if (a.dtype != b.dtype || a.rank != b.rank || (a.strides == nullptr) != (b.strides == nullptr)) return false;
-  return std::equal(a.dims, a.dims + a.rank, b.dims) && (a.strides == nullptr || std::equal(a.strides, a.strides + a.rank, b.strides));
+  return std::equal(a.dims, a.dims + a.rank, b.dims) &&
+         (a.strides == nullptr || std::equal(a.strides, a.strides + a.rank, b.strides));
 }
 
 /// run_many(results, indices, updates): calls in place that share their indices, as one. False if it takes another way to run them: arrays of
@@ -462,13 +485,14 @@ bool read_fields(PyObject* dict, Definition& what) {
 
 /// Function(form, fields, *, axis, circular, fill, extras, same_dtype, broadcasts, flat, along)
 PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
-  static const char* const kNames[] = {"form", "fields", "axis", "circular", "fill", "extras", "same_dtype", "broadcasts", "flat", "along", nullptr};
+  static const char* const kNames[] = {"form",       "fields",     "axis", "circular", "fill", "extras",
+                                       "same_dtype", "broadcasts", "flat", "along",    nullptr};
   const char *form = nullptr, *fill = "";
   PyObject *fields = nullptr, *extras = nullptr;
   long long axis = 0;
   int circular = 0, same_dtype = 0, broadcasts = 0, flat = 0, along = 0;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!pppp", const_cast<char**>(kNames), &form, &PyDict_Type, &fields, &axis,
-                                  &circular, &fill, &PyTuple_Type, &extras, &same_dtype, &broadcasts, &flat, &along) == 0)
+  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!pppp", const_cast<char**>(kNames), &form, &PyDict_Type, &fields,
+                                  &axis, &circular, &fill, &PyTuple_Type, &extras, &same_dtype, &broadcasts, &flat, &along) == 0)
     return nullptr;
   const int number = number_of(form, kForms);
   if (number < 0) return PyErr_Format(PyExc_ValueError, "form: '%s', expected one of those of strew/forms.h", form);
@@ -505,23 +529,23 @@ void destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyMethodDef methods[] = {
-    {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_and_explain)), METH_FASTCALL,
-     "run(out, *inputs)\n--\n\nCalls the function, and raises what is wrong with the arguments."},
-    {"run_many", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_many)), METH_FASTCALL,
-     "run_many(results, indices, updates)\n--\n\nCalls in place that share their indices, as one job. False if they have to run one by one."},
-    {nullptr, nullptr, 0, nullptr}};
-PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(make)},
-                       {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
-                       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                       {Py_tp_methods, methods},
-                       {Py_tp_members, members},
-                       {Py_tp_doc, const_cast<char*>("An operation of one form with its fields set, on arrays of any shape. Returns out, the new "
-                                                     "array, or NotImplemented.")},
-                       {0, nullptr}};
+PyMethodDef methods[] = {{"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_and_explain)), METH_FASTCALL,
+                          "run(out, *inputs)\n--\n\nCalls the function, and raises what is wrong with the arguments."},
+                         {"run_many", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_many)), METH_FASTCALL,
+                          "run_many(results, indices, updates)\n--\n\nCalls in place that share their indices, as one job. False "
+                          "if they have to run one by one."},
+                         {nullptr, nullptr, 0, nullptr}};
+PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},
+                         {nullptr, 0, 0, 0, nullptr}};
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(make)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_methods, methods},
+    {Py_tp_members, members},
+    {Py_tp_doc, const_cast<char*>("An operation of one form with its fields set, on arrays of any shape. Returns out, the new "
+                                  "array, or NotImplemented.")},
+    {0, nullptr}};
 PyType_Spec spec = {"strew._native.Function", sizeof(FunctionObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, slots};
 

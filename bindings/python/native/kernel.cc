@@ -39,8 +39,7 @@ struct State {
 };
 
 struct KernelObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   State* state;
   PyObject* how;
 };
@@ -100,7 +99,8 @@ bool take_out(const State& state, Arguments& arguments, Ref& kept) {
     PyErr_Format(PyExc_ValueError, "out: %zd arrays, expected %zu", PySequence_Fast_GET_SIZE(kept.get()), state.results);
     return false;
   }
-  for (size_t i = 0; i < state.results; ++i) arguments.by_slot[i] = PySequence_Fast_GET_ITEM(kept.get(), static_cast<Py_ssize_t>(i));
+  for (size_t i = 0; i < state.results; ++i)
+    arguments.by_slot[i] = PySequence_Fast_GET_ITEM(kept.get(), static_cast<Py_ssize_t>(i));
   return true;
 }
 
@@ -119,7 +119,8 @@ bool make_results(const State& state, std::vector<Array>& arrays, const Argument
     std::array<int64_t, kMaxRank> dims;
     if (const strew_status status = strew_op_result_dims(state.op, i, inputs.data(), inputs.size(), dims.data(), slot.rank))
       return raise(status), false;
-    made.push_back(new_array(first.host, arguments.by_slot[state.results], first.tensor.dtype, slot.dtype, dims.data(), slot.rank));
+    made.push_back(
+        new_array(first.host, arguments.by_slot[state.results], first.tensor.dtype, slot.dtype, dims.data(), slot.rank));
     if (!made.back() || !arrays[i].read(made.back().get(), "result")) return false;
   }
   return true;
@@ -169,7 +170,8 @@ PyObject* call(PyObject* self, PyObject* const* given, size_t flags, PyObject* n
   for (size_t i = 0; i < arrays.size(); ++i) {
     PyObject* const each = arguments.by_slot[i];
     if (each == nullptr) continue;
-    if (!(i < state.results ? arrays[i].read_result(each, "out") : arrays[i].read(each, state.slots[i].name.c_str()))) return nullptr;
+    if (!(i < state.results ? arrays[i].read_result(each, "out") : arrays[i].read(each, state.slots[i].name.c_str())))
+      return nullptr;
   }
   std::vector<Ref> made;
   if (!make_results(state, arrays, arguments, made)) return nullptr;
@@ -202,28 +204,25 @@ PyObject* get_names(PyObject* self, void*) {
   }
   return tuple.release();
 }
-PyObject* describe(PyObject* self) {
-  return PyUnicode_FromFormat("strew.kernel('%s')", strew_op_text(state_of(self).op));
-}
+PyObject* describe(PyObject* self) { return PyUnicode_FromFormat("strew.kernel('%s')", strew_op_text(state_of(self).op)); }
 /// Pickled as its text and how it was asked for.
 PyObject* reduce(PyObject* self, PyObject*) {
   const Ref module(PyImport_ImportModule("strew._kernels"));
   const Ref restore(module ? PyObject_GetAttrString(module.get(), "_restore_kernel") : nullptr);
-  return restore ? Py_BuildValue("O(sO)", restore.get(), strew_op_text(state_of(self).op), reinterpret_cast<KernelObject*>(self)->how)
-                 : nullptr;
+  return restore
+             ? Py_BuildValue("O(sO)", restore.get(), strew_op_text(state_of(self).op), reinterpret_cast<KernelObject*>(self)->how)
+             : nullptr;
 }
 
-PyGetSetDef getters[] = {
-    {"text", get_text, nullptr, "The canonical text of the op.", nullptr},
-    {"threads", get_threads, nullptr, "The most threads that a call uses.", nullptr},
-    {"options", get_how, nullptr, "How the kernel was asked for: the arguments of strew.kernel().", nullptr},
-    {"inputs", get_names, nullptr, "The names of the inputs, in the order of the arguments.", nullptr},
-    {"build_seconds", get_build_seconds, nullptr, "How long it took to build.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef getters[] = {{"text", get_text, nullptr, "The canonical text of the op.", nullptr},
+                         {"threads", get_threads, nullptr, "The most threads that a call uses.", nullptr},
+                         {"options", get_how, nullptr, "How the kernel was asked for: the arguments of strew.kernel().", nullptr},
+                         {"inputs", get_names, nullptr, "The names of the inputs, in the order of the arguments.", nullptr},
+                         {"build_seconds", get_build_seconds, nullptr, "How long it took to build.", nullptr},
+                         {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
-PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(KernelObject, call), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(KernelObject, call), READONLY, nullptr},
+                         {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
@@ -231,11 +230,13 @@ PyType_Slot slots[] = {
     {Py_tp_getset, getters},
     {Py_tp_methods, methods},
     {Py_tp_members, members},
-    {Py_tp_doc, const_cast<char*>("One op, compiled: call it with its inputs, in the order of `inputs` or by these names, and with `out=` for the result.\n\n"
+    {Py_tp_doc, const_cast<char*>("One op, compiled: call it with its inputs, in the order of `inputs` or by these names, and "
+                                  "with `out=` for the result.\n\n"
                                   "Without `out`, a new array is returned, or a tuple of them. Made by strew.kernel().")},
     {0, nullptr}};
-PyType_Spec spec = {"strew.Kernel", sizeof(KernelObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+PyType_Spec spec = {
+    "strew.Kernel", sizeof(KernelObject), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 PyTypeObject* kernel_type = nullptr;
 
 /// "updates 0" is "updates" where it is alone, else "updates0".

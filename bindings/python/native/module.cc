@@ -13,12 +13,13 @@ namespace nb = nanobind;
 
 NB_MODULE(_native, module) {
   if (PyInterpreterState_Get() != PyInterpreterState_Main())
-    throw nb::import_error("strew: it cannot be used in a sub-interpreter, because its kernels and its threads belong to the process");
+    throw nb::import_error(
+        "strew: it cannot be used in a sub-interpreter, because its kernels and its threads belong to the process");
   if (!strew::python::load_errors() || !strew::python::add_function_type(module.ptr()) ||
-      !strew::python::add_kernel_type(module.ptr())) throw nb::python_error();
+      !strew::python::add_kernel_type(module.ptr()))
+    throw nb::python_error();
   nb::dict dtypes;
-  for (const strew::python::DTypeNames& each : strew::python::kDTypeNames)
-    dtypes[each.numpy] = strew_dtype_name(each.dtype);
+  for (const strew::python::DTypeNames& each : strew::python::kDTypeNames) dtypes[each.numpy] = strew_dtype_name(each.dtype);
   module.attr("dtypes") = dtypes;
   strew::python::add_runtime(module);
   strew::python::add_programs(module);

@@ -105,10 +105,13 @@ class Program {
       check(inputs ? strew_program_input(program_, i, &port) : strew_program_output(program_, i, &port));
       nb::list dims;
       for (int32_t d = 0; d < port.rank; ++d) {
-        if (port.dims[d] == STREW_OPEN) dims.append(nb::none());
-        else dims.append(port.dims[d]);
+        if (port.dims[d] == STREW_OPEN)
+          dims.append(nb::none());
+        else
+          dims.append(port.dims[d]);
       }
-      list.append(nb::make_tuple(port.name, strew_dtype_name(static_cast<strew_dtype>(port.dtype)), nb::tuple(dims), port.is_optional != 0));
+      list.append(nb::make_tuple(port.name, strew_dtype_name(static_cast<strew_dtype>(port.dtype)), nb::tuple(dims),
+                                 port.is_optional != 0));
     }
     return list;
   }
@@ -129,7 +132,8 @@ class Program {
     strew_status status = nullptr;
     {
       const nb::gil_scoped_release unlocked;
-      status = strew_program_run(program_, strew_runtime_process(), &request, tensors.data(), tensors.size(), outputs.data(), outputs.size());
+      status = strew_program_run(program_, strew_runtime_process(), &request, tensors.data(), tensors.size(), outputs.data(),
+                                 outputs.size());
     }
     check(status);
     nb::list list;
@@ -144,9 +148,7 @@ class Program {
 }  // namespace
 
 void add_programs(nb::module_& module) {
-  nb::class_<Memory>(module, "Memory")
-      .def_prop_ro("__array_interface__", &Memory::interface)
-      .def_prop_ro("dims", &Memory::dims);
+  nb::class_<Memory>(module, "Memory").def_prop_ro("__array_interface__", &Memory::interface).def_prop_ro("dims", &Memory::dims);
   nb::class_<Program>(module, "Program")
       .def(nb::init<const std::string&, const nb::dict&>(), nb::arg("path"), nb::arg("how"))
       .def("kernels", &Program::kernels)

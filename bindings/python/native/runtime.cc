@@ -72,8 +72,10 @@ nb::object make_kernel(const std::string& text, const nb::dict& how, std::option
 nb::object dims_of(const int64_t* dims, int32_t rank) {
   nb::list list;
   for (int32_t d = 0; d < rank; ++d) {
-    if (dims[d] == STREW_OPEN) list.append(nb::none());
-    else list.append(dims[d]);
+    if (dims[d] == STREW_OPEN)
+      list.append(nb::none());
+    else
+      list.append(dims[d]);
   }
   return nb::tuple(list);
 }
