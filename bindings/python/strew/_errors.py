@@ -1,6 +1,10 @@
 """The exceptions of strew that Python has no class for. Wrong arguments are ValueError or TypeError, what a build lacks is
 NotImplementedError, no memory is MemoryError, files are OSError."""
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class OutOfBoundsError(IndexError):
     """An index is out of bounds; nothing was written.
@@ -12,14 +16,16 @@ class OutOfBoundsError(IndexError):
         bound: the largest legal value.
     """
 
-    def __init__(self, message, position=None, component=None, value=None, bound=None):
+    def __init__(
+        self, message: str, position: int | None = None, component: int | None = None, value: int | None = None, bound: int | None = None
+    ) -> None:
         super().__init__(message)
         self.position = position
         self.component = component
         self.value = value
         self.bound = bound
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.args[0], self.position, self.component, self.value, self.bound)
 
 

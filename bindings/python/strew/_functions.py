@@ -4,10 +4,12 @@ Each one first calls a ``_native.Function``, which takes arrays as they are. Tha
 other dtypes, slices among the indices, memory that overlaps), and the function goes the general way: with NumPy's views, in ``_general.py``.
 """
 
-import numpy as np
+from __future__ import annotations
+
+from typing import Any
 
 from . import _general as general
-from ._general import ALONG, AT, INDEX, TAKE, normal_axis
+from ._general import ALONG, AT, INDEX, TAKE
 
 __all__ = [
     "add_at", "sub_at", "mul_at", "max_at", "min_at", "put_rows", "take", "put", "take_along_axis", "put_along_axis", "gather", "scatter",
@@ -16,7 +18,7 @@ __all__ = [
 ]
 
 
-def add_at(a, indices, b, *, mode="raise"):
+def add_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
     """Adds `b` to ``a[indices]``, in place, once for every time that an index is there: ``numpy.add.at``.
 
     Args:
@@ -38,7 +40,7 @@ def add_at(a, indices, b, *, mode="raise"):
         general.at("add", a, indices, b, mode)
 
 
-def sub_at(a, indices, b, *, mode="raise"):
+def sub_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
     """Subtracts `b` from ``a[indices]``, in place: ``numpy.subtract.at``. Arguments as of `add_at`.
 
     >>> count = np.array([5, 5, 5])
@@ -50,7 +52,7 @@ def sub_at(a, indices, b, *, mode="raise"):
         general.at("sub", a, indices, b, mode)
 
 
-def mul_at(a, indices, b, *, mode="raise"):
+def mul_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
     """Multiplies ``a[indices]`` by `b`, in place: ``numpy.multiply.at``. Arguments as of `add_at`.
 
     >>> x = np.array([1.0, 2.0, 3.0])
@@ -62,7 +64,7 @@ def mul_at(a, indices, b, *, mode="raise"):
         general.at("mul", a, indices, b, mode)
 
 
-def max_at(a, indices, b, *, mode="raise"):
+def max_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
     """Sets ``a[indices]`` to the maximum of itself and `b`, in place: ``numpy.maximum.at``. A NaN stays one. Arguments as of `add_at`.
 
     >>> x = np.array([1, 2, 3])
@@ -74,7 +76,7 @@ def max_at(a, indices, b, *, mode="raise"):
         general.at("max", a, indices, b, mode)
 
 
-def min_at(a, indices, b, *, mode="raise"):
+def min_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
     """Sets ``a[indices]`` to the minimum of itself and `b`, in place: ``numpy.minimum.at``. A NaN stays one. Arguments as of `add_at`.
 
     >>> x = np.array([1, 2, 3])
@@ -86,7 +88,7 @@ def min_at(a, indices, b, *, mode="raise"):
         general.at("min", a, indices, b, mode)
 
 
-def put_rows(a, indices, b, *, mode="raise"):
+def put_rows(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
     """Sets ``a[indices] = b``, in place. Of several values for one element the last one stays. Arguments as of `add_at`; `b` is converted to the
     dtype of `a`.
 
@@ -101,7 +103,7 @@ def put_rows(a, indices, b, *, mode="raise"):
         general.at("assign", a, indices, b, mode)
 
 
-def take(a, indices, axis=None, out=None, mode="raise", *, fill_value=0):
+def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise", *, fill_value: Any = 0) -> Any:
     """The elements of `a` at `indices` along `axis`: ``numpy.take``.
 
     Args:
@@ -128,7 +130,7 @@ def take(a, indices, axis=None, out=None, mode="raise", *, fill_value=0):
     return general.take(a, indices, axis, out, mode, fill_value)
 
 
-def put(a, ind, v, mode="raise"):
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Sets ``a.flat[ind] = v``, in place: ``numpy.put``. `v` is repeated if it is shorter.
 
     Unlike NumPy's, nothing is written if an index is out of bounds. Other modes as of `add_at`.
@@ -141,7 +143,7 @@ def put(a, ind, v, mode="raise"):
     general.put(a, ind, v, mode)
 
 
-def take_along_axis(arr, indices, axis=-1, *, mode="raise", fill_value=0):
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, *, mode: str = "raise", fill_value: Any = 0) -> Any:
     """Matches 1-d slices of `indices` and of `arr` along `axis`, and takes the elements: ``numpy.take_along_axis``.
 
     Args:
@@ -163,7 +165,7 @@ def take_along_axis(arr, indices, axis=-1, *, mode="raise", fill_value=0):
     return general.take_along_axis(arr, indices, axis, mode, fill_value)
 
 
-def put_along_axis(arr, indices, values, axis, *, mode="raise"):
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, *, mode: str = "raise") -> None:
     """Matches 1-d slices of `indices` and of `arr` along `axis`, and sets the elements to `values`, in place: ``numpy.put_along_axis``.
 
     Unlike NumPy's, nothing is written if an index is out of bounds. Arguments as of `take_along_axis`.
@@ -179,7 +181,7 @@ def put_along_axis(arr, indices, values, axis, *, mode="raise"):
         general.put_along_axis(arr, indices, values, axis, mode)
 
 
-def gather(input, dim, index, *, out=None):
+def gather(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     """``out[i][j] = input[index[i][j]][j]`` for `dim` 0: ``torch.gather``, for arrays of any library. Negative indices count from the end.
 
     Args:
@@ -192,7 +194,7 @@ def gather(input, dim, index, *, out=None):
     return general.elements("gather", input, dim, index, None, out)
 
 
-def scatter(input, dim, index, src, *, out=None):
+def scatter(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
     """A copy of `input` with ``result[index[i][j]][j] = src[i][j]`` for `dim` 0: ``torch.scatter``. Of several values the last one stays.
 
     Args:
@@ -207,7 +209,7 @@ def scatter(input, dim, index, src, *, out=None):
     return general.elements("assign", input, dim, index, src, out)
 
 
-def scatter_add(input, dim, index, src, *, out=None):
+def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
     """As `scatter`, but adds: ``torch.scatter_add``, in the order of the indices on any number of threads.
 
     >>> strew.scatter_add(np.zeros(3), 0, np.array([0, 0, 2]), np.array([1.0, 2.0, 3.0]))
@@ -216,7 +218,7 @@ def scatter_add(input, dim, index, src, *, out=None):
     return general.elements("add", input, dim, index, src, out)
 
 
-def scatter_mul(input, dim, index, src, *, out=None):
+def scatter_mul(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
     """As `scatter`, but multiplies: ``torch.scatter_reduce(reduce="prod")``.
 
     >>> strew.scatter_mul(np.ones(3), 0, np.array([0, 0, 2]), np.array([2.0, 3.0, 4.0]))
@@ -225,7 +227,7 @@ def scatter_mul(input, dim, index, src, *, out=None):
     return general.elements("mul", input, dim, index, src, out)
 
 
-def scatter_max(input, dim, index, src, *, out=None):
+def scatter_max(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
     """As `scatter`, but takes the maximum: ``torch.scatter_reduce(reduce="amax")``.
 
     >>> strew.scatter_max(np.zeros(3), 0, np.array([0, 0, 2]), np.array([2.0, 3.0, -4.0]))
@@ -234,7 +236,7 @@ def scatter_max(input, dim, index, src, *, out=None):
     return general.elements("max", input, dim, index, src, out)
 
 
-def scatter_min(input, dim, index, src, *, out=None):
+def scatter_min(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
     """As `scatter`, but takes the minimum: ``torch.scatter_reduce(reduce="amin")``.
 
     >>> strew.scatter_min(np.zeros(3), 0, np.array([0, 0, 2]), np.array([2.0, 3.0, -4.0]))
@@ -243,7 +245,7 @@ def scatter_min(input, dim, index, src, *, out=None):
     return general.elements("min", input, dim, index, src, out)
 
 
-def index_add(input, dim, index, source, *, alpha=1, out=None):
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     """A copy of `input` whose slices ``index[i]`` of `dim` have ``alpha * source``'s slice i added: ``torch.index_add``.
 
     Args:
@@ -263,7 +265,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     return general.index_add(input, dim, index, source, alpha, out)
 
 
-def segment_sum(data, segment_ids, num_segments=None, *, out=None):
+def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
     """The sums of the rows of `data` that have the same id: ``jax.ops.segment_sum``. Ids need not be sorted.
 
     Args:
@@ -278,7 +280,7 @@ def segment_sum(data, segment_ids, num_segments=None, *, out=None):
     return general.segment("add", data, segment_ids, num_segments, out)
 
 
-def segment_prod(data, segment_ids, num_segments=None, *, out=None):
+def segment_prod(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
     """As `segment_sum`, but the product; 1 for a segment without rows: ``jax.ops.segment_prod``.
 
     >>> strew.segment_prod(np.array([1.0, 2.0, 3.0, 4.0]), [0, 0, 1, 3])
@@ -287,7 +289,7 @@ def segment_prod(data, segment_ids, num_segments=None, *, out=None):
     return general.segment("mul", data, segment_ids, num_segments, out)
 
 
-def segment_max(data, segment_ids, num_segments=None, *, out=None):
+def segment_max(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
     """As `segment_sum`, but the maximum; the least value of the dtype for a segment without rows: ``jax.ops.segment_max``.
 
     >>> strew.segment_max(np.array([1.0, 2.0, 3.0]), [0, 0, 2])
@@ -296,7 +298,7 @@ def segment_max(data, segment_ids, num_segments=None, *, out=None):
     return general.segment("max", data, segment_ids, num_segments, out)
 
 
-def segment_min(data, segment_ids, num_segments=None, *, out=None):
+def segment_min(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
     """As `segment_sum`, but the minimum; the greatest value of the dtype for a segment without rows: ``jax.ops.segment_min``.
 
     >>> strew.segment_min(np.array([1.0, 2.0, 3.0]), [0, 0, 2])
@@ -305,7 +307,7 @@ def segment_min(data, segment_ids, num_segments=None, *, out=None):
     return general.segment("min", data, segment_ids, num_segments, out)
 
 
-def bincount(x, weights=None, minlength=0):
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number from 0 to the largest is in `x`: ``numpy.bincount``.
 
     Args:
@@ -319,7 +321,7 @@ def bincount(x, weights=None, minlength=0):
     return general.bincount(x, weights, minlength)
 
 
-def histogram(a, bins=10, range=None, density=None, weights=None):
+def histogram(a: Any, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None, weights: Any = None) -> tuple[Any, Any]:
     """How many values fall into each bin: ``numpy.histogram``, whose arguments and results it has. NumPy finds the edges.
 
     >>> strew.histogram([1, 2, 1], bins=[0, 1, 2, 3])
@@ -328,7 +330,7 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     return general.histogram(a, bins, range, density, weights)
 
 
-def kv_append(cache, positions, token, axis=-2, *, mode="raise"):
+def kv_append(cache: Any, positions: Any, token: Any, axis: int = -2, *, mode: str = "raise") -> None:
     """Writes each sequence's new tokens into its cache, in place, from ``positions[b]`` of `axis` on.
 
     Args:
@@ -347,7 +349,7 @@ def kv_append(cache, positions, token, axis=-2, *, mode="raise"):
     general.kv_append(cache, positions, token, axis, mode)
 
 
-def moe_permute(tokens, experts, num_experts=None):
+def moe_permute(tokens: Any, experts: Any, num_experts: int | None = None) -> tuple[Any, Any, Any]:
     """Puts tokens into the order of their experts, for one product of matrices per expert.
 
     Args:
@@ -366,7 +368,7 @@ def moe_permute(tokens, experts, num_experts=None):
     return general.moe_permute(tokens, experts, num_experts)
 
 
-def moe_unpermute(permuted, rows, k, weights=None, *, out=None):
+def moe_unpermute(permuted: Any, rows: Any, k: int, weights: Any = None, *, out: Any = None) -> Any:
     """The inverse of `moe_permute`: each token's rows, times their weights, added up in the order of `rows`.
 
     Args:

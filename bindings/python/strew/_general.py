@@ -2,6 +2,10 @@
 
 It computes no result itself: it brings arguments into the form that an op of strew has, and gives the result back as an array of the caller's library."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from . import _hosts as hosts
@@ -45,12 +49,13 @@ INDEX = {
     "copy": Function("scatter_rows", {"combiner": "add", **_WRITE_MODES["raise"]}, same_dtype=True),
 }
 # By (axis, mode); filled as they are asked for.
-TAKE = {}
-ALONG = {"take": {}, "assign": {}}
-_ELEMENTS = {}
-_SEGMENTS = {}
-_MIXED = {}
-_WEIGHTED = {}
+TAKE: dict[Any, Function] = {}
+ALONG: dict[str, dict[Any, Function]] = {"take": {}, "assign": {}}
+_ELEMENTS: dict[Any, Function] = {}
+_SEGMENTS: dict[Any, Function] = {}
+_MIXED: dict[Any, Function] = {}
+_WEIGHTED: dict[Any, Function] = {}
+_APPENDS: dict[Any, Function] = {}
 
 
 def _check_mode(mode, modes):
@@ -544,9 +549,6 @@ def _append_function(axis, mode):
             raise ValueError(f"mode: {mode!r}, expected 'raise' or 'wrap'")
         _APPENDS[key] = Function("tensor_scatter", {"init": "in_place"}, axis=axis, circular=mode == "wrap")
     return _APPENDS[key]
-
-
-_APPENDS = {}
 
 
 def kv_append(cache, positions, token, axis, mode):

@@ -1,7 +1,10 @@
 """Kernels of single ops, programs of whole files, and the runtime of the process."""
 
+from __future__ import annotations
+
 import contextlib
 import os
+from typing import Any, Iterator
 
 import numpy as np
 
@@ -12,7 +15,10 @@ from ._native import Kernel
 __all__ = ["Kernel", "Program", "clear", "kernel", "open", "options", "set_threads", "stats", "threads"]
 
 
-def kernel(op, *, backend=None, schedule=None, target=None, threads=0, compile=None, timeout=None):
+def kernel(
+    op: str, *, backend: str | None = None, schedule: str | None = None, target: str | None = None, threads: int = 0,
+    compile: str | None = None, timeout: float | None = None,
+) -> Kernel:
     """The kernel of one op, to be called many times.
 
     Args:
@@ -45,7 +51,7 @@ def kernel(op, *, backend=None, schedule=None, target=None, threads=0, compile=N
     return _native.make_kernel(op, {name: value for name, value in given.items() if value}, timeout)
 
 
-def _restore_kernel(text, how):
+def _restore_kernel(text: str, how: dict[str, Any]) -> Kernel:
     return _native.make_kernel(text, how, None)
 
 
@@ -59,10 +65,10 @@ class Port:
         optional: whether the input may be left out.
     """
 
-    def __init__(self, name, dtype, dims, optional):
+    def __init__(self, name: str, dtype: str, dims: tuple[int | None, ...], optional: bool) -> None:
         self.name, self.dtype, self.dims, self.optional = name, dtype, dims, optional
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         dims = ",".join("?" if extent is None else str(extent) for extent in self.dims)
         return f"{self.name}: {self.dtype}[{dims}]"
 
@@ -76,14 +82,14 @@ class Program:
         kernels: the ops in it by name, as texts that `kernel` takes.
     """
 
-    def __init__(self, path, how):
+    def __init__(self, path: str, how: dict[str, Any]) -> None:
         self.path, self._how = path, how
         self._native = _native.Program(path, how)
         self.inputs = [Port(*port) for port in self._native.ports(True)]
         self.outputs = [Port(*port) for port in self._native.ports(False)]
         self.kernels = dict(self._native.kernels())
 
-    def run(self, inputs, *, compile=None):
+    def run(self, inputs: dict[str, Any], *, compile: str | None = None) -> dict[str, np.ndarray[Any, Any]]:
         """Runs the program.
 
         Args:
@@ -101,29 +107,32 @@ class Program:
         return {port.name: self._output(port, memory) for port, memory in zip(self.outputs, results)}
 
     @staticmethod
-    def _input(port, given):
+    def _input(port: Port, given: Any) -> Any:
         if given is None:
             if not port.optional:
                 raise ValueError(f"inputs: no '{port.name}', expected an array")
             return None
         array = hosts.to_numpy(given, port.name)
-        return np.require(array, requirements="CA") if array.dtype.isnative else np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+        return np.require(array, requirements=["C", "A"]) if array.dtype.isnative else np.ascontiguousarray(array, array.dtype.newbyteorder("="))
 
     @staticmethod
-    def _output(port, memory):
+    def _output(port: Port, memory: Any) -> np.ndarray[Any, Any]:
         names = {strew: numpy for numpy, strew in _native.dtypes.items()}
         if names.get(port.dtype) is None:
             raise TypeError(f"output '{port.name}': elements of {port.dtype}, which NumPy does not have")
         return np.asarray(memory).view(np.dtype(names[port.dtype])).reshape(memory.dims)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"strew.open({self.path!r}): {len(self.kernels)} kernels, inputs {self.inputs}, outputs {self.outputs}"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Program, (self.path, self._how)
 
 
-def open(path, *, check_undefined=False, oob=None, order=None, accumulate=None):
+def open(
+    path: str | os.PathLike[str], *, check_undefined: bool = False, oob: str | None = None, order: str | None = None,
+    accumulate: str | None = None,
+) -> Program:
     """Reads a file with scatters and gathers.
 
     Args:
@@ -141,7 +150,7 @@ def open(path, *, check_undefined=False, oob=None, order=None, accumulate=None):
     return Program(os.fspath(path), {"check_undefined": check_undefined, "oob": oob, "order": order, "accumulate": accumulate})
 
 
-def stats():
+def stats() -> dict[str, Any]:
     """What the runtime of the process has done and holds: a dict of counts, seconds and bytes (docs/service.md).
 
     >>> sorted(strew.stats())[:3]
@@ -150,7 +159,7 @@ def stats():
     return _native.stats()
 
 
-def options():
+def options() -> dict[str, Any]:
     """The options of the process, as the environment sets them (docs/options.md).
 
     >>> strew.options()["compile"]
@@ -159,19 +168,19 @@ def options():
     return _native.options()
 
 
-def clear():
+def clear() -> None:
     """Forgets all kernels of the process's runtime that nobody holds."""
     _native.clear()
 
 
-def _check_threads(count):
+def _check_threads(count: int) -> int:
     count = count.__index__()
     if not 0 <= count <= 1024:
         raise ValueError(f"threads: {count}, expected 1..1024, or 0 for as many as there are cores")
     return count
 
 
-def set_threads(count):
+def set_threads(count: int) -> None:
     """The most threads that a call may use, in the whole process; 0: as many as there are cores.
 
     >>> strew.set_threads(2)
@@ -181,7 +190,7 @@ def set_threads(count):
 
 
 @contextlib.contextmanager
-def threads(count):
+def threads(count: int) -> Iterator[None]:
     """The most threads that calls of this thread use within a ``with`` block.
 
     >>> with strew.threads(1):
