@@ -530,9 +530,9 @@ void destroy(PyObject* self) {
 }
 
 PyMethodDef methods[] = {{"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_and_explain)), METH_FASTCALL,
-                          "run(out, *inputs)\n--\n\nCalls the function, and raises what is wrong with the arguments."},
+                          "run($self, out, /, *inputs)\n--\n\nCalls the function, and raises what is wrong with the arguments."},
                          {"run_many", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_many)), METH_FASTCALL,
-                          "run_many(results, indices, updates)\n--\n\nCalls in place that share their indices, as one job. False "
+                          "run_many($self, results, indices, updates, /)\n--\n\nCalls in place that share their indices, as one job. False "
                           "if they have to run one by one."},
                          {nullptr, nullptr, 0, nullptr}};
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},

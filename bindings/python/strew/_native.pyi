@@ -1,16 +1,20 @@
-from typing import Any
+"""The module in C++ that the package is made of. Not for programs: the package has functions for all of it."""
+
+from typing import Any, final
 
 dtypes: dict[str, str]
 
+@final
 class Function:
     def __new__(
         cls, form: str, fields: dict[str, str], *, axis: int = ..., circular: bool = ..., fill: str = ..., extras: tuple[str, ...] = ...,
         same_dtype: bool = ..., broadcasts: bool = ..., flat: bool = ..., along: bool = ...,
     ) -> Function: ...
     def __call__(self, out: Any, *inputs: Any) -> Any: ...
-    def run(self, out: Any, *inputs: Any) -> Any: ...
-    def run_many(self, results: Any, indices: Any, updates: Any) -> bool: ...
+    def run(self, out: Any, /, *inputs: Any) -> Any: ...
+    def run_many(self, results: Any, indices: Any, updates: Any, /) -> bool: ...
 
+@final
 class Kernel:
     """One op, compiled."""
 

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""The types of the package: mypy accepts it, the stub of the module in C++ says what that has (stubtest), and a program that uses the functions is
+checked against their signatures."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import strew
+
+# What stubtest does not know of nanobind: its functions are no functions of Python's, and its classes have a metaclass.
+NANOBIND = """
+strew._native.Memory
+strew._native.Memory.__init__
+strew._native.Program
+strew._native.canonical
+strew._native.clear
+strew._native.make_kernel
+strew._native.options
+strew._native.set_capacity
+strew._native.set_process_threads
+strew._native.set_thread_threads
+strew._native.slots
+strew._native.stats
+"""
+RIGHT = """
+import numpy as np
+import strew
+
+table = np.zeros((3, 4))
+strew.add_at(table, [0, 1], 1.0, mode="drop")
+total = strew.segment_sum(table, [0, 0, 1], num_segments=2)
+kernel: strew.Kernel = strew.kernel("strew1.gather()", threads=2)
+with strew.threads(1):
+    print(kernel(table, out=None), kernel.inputs[0].upper(), strew.stats()["hits"])
+"""
+WRONG = {
+    "strew.add_at([0], [0])": "Missing positional argument",
+    "strew.take([0], [0], axis='0')": "Argument",
+    "strew.kernel(3)": "Argument",
+    "strew.nothing()": "Module has no attribute",
+}
+
+
+def run(*arguments):
+    package = pathlib.Path(strew.__file__).parent.parent
+    return subprocess.run([sys.executable, "-m", *arguments], capture_output=True, text=True, cwd=package, check=False,
+                          env={**os.environ, "MYPYPATH": str(package)})
+
+
+def main():
+    try:
+        import mypy  # noqa: F401
+    except ImportError:
+        print("skipped: no mypy")
+        return 77
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder, "mypy.ini")
+        config.write_text(f"[mypy]\ncache_dir = {folder}/cache\nignore_missing_imports = True\n")
+        cache = ("--config-file", str(config))
+        result = run("mypy", *cache, "-p", "strew")
+        if result.returncode:
+            failed += 1
+            print(result.stdout, result.stderr)
+        allowed = pathlib.Path(folder, "allowed")
+        allowed.write_text(NANOBIND)
+        result = run("mypy.stubtest", "strew._native", "--ignore-missing-stub", "--ignore-disjoint-bases", "--allowlist", str(allowed), "--mypy-config-file", str(config))
+        if result.returncode:
+            failed += 1
+            print(result.stdout, result.stderr)
+        right = pathlib.Path(folder, "right.py")
+        right.write_text(RIGHT)
+        result = run("mypy", *cache, "--strict", "--follow-imports=silent", str(right))
+        if result.returncode:
+            failed += 1
+            print(result.stdout, result.stderr)
+        wrong = pathlib.Path(folder, "wrong.py")
+        wrong.write_text("import strew\n" + "\n".join(WRONG))
+        result = run("mypy", *cache, str(wrong))
+        for line, message in enumerate(WRONG.values(), 2):
+            if not any(f"wrong.py:{line}:" in found and message in found for found in result.stdout.splitlines()):
+                failed += 1
+                print(f"mypy did not say '{message}' of line {line}:\n{result.stdout}")
+    print(f"types_test: {failed} failures")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
