@@ -57,6 +57,10 @@ struct LlvmModule {
   /// is this one, and null otherwise. A program could not refer to the constant in a shared library without a copy of it.
   Expected<std::string> (*emit_registry)(const DescriptorImage& image, const std::string& name, uint32_t version,
                                          const Target& target);
+  /// The object with a library's functions for TVM-FFI: `__tvm_ffi_NAME` for each of `kernels`, which are in the order of the registry that
+  /// emit_registry() emitted as `registry`; each calls strew_tvm_ffi_call() (strew/library.h).
+  Expected<std::string> (*emit_tvm_ffi)(const std::vector<std::string>& kernels, const std::string& registry,
+                                        const Target& target);
   /// The objects that an archive consists of, or the file itself if it is an object. An archive's members have names.
   Expected<std::vector<ArchiveMember>> (*read_archive)(std::string_view file);
   /// The symbols that an object refers to and does not define, in alphabetical order.

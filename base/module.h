@@ -19,7 +19,7 @@ namespace strew::inline v0 {
 
 /// The value of the field `version`, the first of every interface. It is raised with every change of an interface or
 /// of the types that its functions take, so that a module of another version of strew is refused.
-inline constexpr uint32_t kModuleVersion = 7;
+inline constexpr uint32_t kModuleVersion = 8;
 
 /// The folder of the modules, with a slash at its end; empty if it is not known.
 const std::string& module_folder();

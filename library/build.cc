@@ -231,6 +231,12 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
   STREW_ASSIGN(std::string registry_object, llvm->emit_registry(make_registry(manifest.name, registry), manifest.name + "_query",
                                                                 STREW_LIBRARY_VERSION, manifest.targets.front()));
   members.push_back({manifest.name + "_registry.o", std::move(registry_object)});
+  if (manifest.tvm_ffi) {
+    std::vector<std::string> names;
+    for (const ManifestKernel& kernel : manifest.kernels) names.push_back(kernel.name);
+    STREW_ASSIGN(std::string functions, llvm->emit_tvm_ffi(names, manifest.name + "_query", manifest.targets.front()));
+    members.push_back({manifest.name + "_tvm_ffi.o", std::move(functions)});
+  }
   STREW_ASSIGN(const std::string archive, llvm->write_archive(members));
   report.archive_bytes = archive.size();
   report.archive = folder + "/" + archive_name;

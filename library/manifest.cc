@@ -61,10 +61,14 @@ class Reader {
       : path_(path), folder_(std::filesystem::path(path).parent_path()), options_(options) {}
 
   Expected<Manifest> read(const JsonValue& root) {
-    STREW_TRY(check_members(root, "the manifest", {"library", "targets", "kernels", "wisdom"}));
+    STREW_TRY(check_members(root, "the manifest", {"library", "targets", "kernels", "wisdom", "tvm_ffi"}));
     STREW_ASSIGN(out_.name, name_of(root, "library"));
     STREW_TRY(read_targets(root));
     STREW_TRY(read_wisdom_file(root));
+    if (root.find("tvm_ffi") != nullptr) {
+      STREW_ASSIGN(const JsonValue* const tvm_ffi, member(root, "tvm_ffi", Kind::boolean));
+      out_.tvm_ffi = tvm_ffi->boolean;
+    }
     STREW_ASSIGN(const JsonValue* const kernels, member(root, "kernels", Kind::list));
     for (const JsonValue& kernel : kernels->items) STREW_TRY(read_kernel(kernel));
     if (out_.kernels.empty()) return error(*kernels, "kernels: the list is empty, expected a kernel");
@@ -89,6 +93,10 @@ class Reader {
                                                 {"run", "a function of the library's class in C++"}};
     for (const ManifestKernel& kernel : out_.kernels)
       taken.emplace(kernel.name + "_at", "the function by pointers of kernel " + kernel.name);
+    for (const ManifestKernel& kernel : out_.kernels)
+      if (out_.tvm_ffi && kernel.name[0] == '_')
+        return invalid_argument(kernel.location + ": name: '" + kernel.name +
+                                "' begins with '_', which TVM-FFI keeps for itself, expected another name or no tvm_ffi");
     for (const ManifestKernel& kernel : out_.kernels)
       if (const auto found = taken.find(kernel.name); found != taken.end())
         return invalid_argument(kernel.location + ": name: '" + kernel.name + "' is also the name of " + found->second +

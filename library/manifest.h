@@ -32,6 +32,7 @@ struct Manifest {
   std::vector<ManifestKernel> kernels;  ///< sorted by name
   std::vector<std::string> files;       ///< the files that it names, with their paths
   std::shared_ptr<const Wisdom> wisdom = Wisdom::none();  ///< measured schedules that its kernels take
+  bool tvm_ffi = false;                                   ///< it exports a function of TVM-FFI for each kernel
 };
 
 struct ManifestOptions {

@@ -9,6 +9,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "backends/descriptor.h"
 #include "backends/llvm/codegen/codegen.h"
@@ -188,11 +189,14 @@ Expected<std::string> emit_constant(const DescriptorImage& image, const std::str
   });
 }
 
+/// The hidden constant of the registry that is exported as `name`.
+std::string registry_symbol(const std::string& name) { return name + "_registry"; }
+
 Expected<std::string> emit_registry(const DescriptorImage& image, const std::string& name, uint32_t version,
                                     const Target& target) {
   return with_module(name, [&](llvm::Module& module) -> Expected<std::string> {
     STREW_TRY(prepare(module, target));
-    const std::string constant = name + "_registry";
+    const std::string constant = registry_symbol(name);
     emit_with_declarations(module, image, constant);
     llvm::GlobalValue* const registry = module.getNamedValue(constant);
     registry->setVisibility(llvm::GlobalValue::HiddenVisibility);
@@ -203,6 +207,45 @@ Expected<std::string> emit_registry(const DescriptorImage& image, const std::str
     llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", query));
     llvm::Value* const is_this = builder.CreateICmpEQ(query->getArg(0), llvm::ConstantInt::get(number, version));
     builder.CreateRet(builder.CreateSelect(is_this, registry, llvm::Constant::getNullValue(pointer)));
+    return generate_object(module, target);
+  });
+}
+
+/// One function for each kernel, which passes TVM-FFI's arguments on with the library's registry and the place of its context; and a destructor, which
+/// frees the context when the library is unloaded.
+Expected<std::string> emit_tvm_ffi(const std::vector<std::string>& kernels, const std::string& registry, const Target& target) {
+  return with_module(registry + "_tvm_ffi", [&](llvm::Module& module) -> Expected<std::string> {
+    STREW_TRY(prepare(module, target));
+    using llvm::FunctionType, llvm::Function, llvm::GlobalValue, llvm::GlobalVariable;
+    llvm::IRBuilder<> builder(module.getContext());
+    llvm::Type *const number = builder.getInt32Ty(), *const pointer = builder.getPtrTy();
+    auto* const library =
+        new GlobalVariable(module, builder.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, registry_symbol(registry));
+    library->setVisibility(GlobalValue::HiddenVisibility);
+    auto* const context = new GlobalVariable(module, pointer, false, GlobalValue::InternalLinkage,
+                                             llvm::ConstantPointerNull::get(builder.getPtrTy()), "context");
+    const llvm::FunctionCallee call = module.getOrInsertFunction(
+        "strew_tvm_ffi_call", FunctionType::get(number, {pointer, pointer, number, pointer, number, pointer}, false));
+    // TVMFFISafeCallType: int(void* handle, const TVMFFIAny* args, int32_t count, TVMFFIAny* result)
+    FunctionType* const safe_call = FunctionType::get(number, {pointer, pointer, number, pointer}, false);
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      Function* const made = Function::Create(safe_call, GlobalValue::ExternalLinkage, "__tvm_ffi_" + kernels[k], module);
+      builder.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", made));
+      llvm::CallInst* const passed_on = builder.CreateCall(call, {context, library, builder.getInt32(static_cast<uint32_t>(k)),
+                                                                  made->getArg(1), made->getArg(2), made->getArg(3)});
+      passed_on->setTailCall();
+      builder.CreateRet(passed_on);
+    }
+    Function* const unload =
+        Function::Create(FunctionType::get(builder.getVoidTy(), false), GlobalValue::InternalLinkage, "unload", module);
+    builder.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", unload));
+    builder.CreateCall(
+        module.getOrInsertFunction("strew_tvm_ffi_close", FunctionType::get(builder.getVoidTy(), {pointer}, false)), {context});
+    builder.CreateRetVoid();
+    // LLVM's own list of destructors becomes the section .dtors, which not every linker makes the loader call.
+    auto* const destructor = new GlobalVariable(module, pointer, false, GlobalValue::InternalLinkage, unload, "destructor");
+    destructor->setSection(".fini_array");
+    llvm::appendToCompilerUsed(module, {destructor});
     return generate_object(module, target);
   });
 }
@@ -231,7 +274,7 @@ extern "C" STREW_API const strew::LlvmModule* strew_llvm_module() {
   strew::install_llvm_handlers();
   static const strew::LlvmModule module = {strew::kModuleVersion,     strew::use_services,   strew::build_on_stack,
                                            strew::emit_text_on_stack, strew::process_linker, strew::emit_constant,
-                                           strew::emit_registry,      strew::read_archive,   strew::undefined_symbols,
-                                           strew::write_archive,      strew::compare_load};
+                                           strew::emit_registry,      strew::emit_tvm_ffi,   strew::read_archive,
+                                           strew::undefined_symbols,  strew::write_archive,  strew::compare_load};
   return &module;
 }

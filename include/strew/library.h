@@ -89,6 +89,22 @@ STREW_API uint32_t strew_library_find(const strew_library* library, const char* 
 STREW_API strew_status strew_library_variant(const strew_library* library, uint32_t kernel, uint32_t variant,
                                              strew_variant* out) STREW_CHECK_RESULT;
 
+/* What the functions __tvm_ffi_NAME call, which a library with "tvm_ffi" in its manifest exports (docs/libraries.md, "From Python, by TVM-FFI").
+ * Their convention is TVM-FFI's TVMFFISafeCallType. args: `count` structs TVMFFIAny, one for each of the kernel's tensors in the order of its
+ * descriptor, either a DLTensor* or a tensor object. *context: null until the first call, which opens the library with the default options;
+ * several threads may call at once. Returns 0 and sets *result, a TVMFFIAny, to None. Or returns -1, when the kernel has written nothing,
+ * after it has raised an error by the function TVMFFIErrorSetRaisedFromCStr() of the process's TVM-FFI:
+ *   IndexError    STREW_CODE_OUT_OF_BOUNDS
+ *   ValueError    STREW_CODE_INVALID_ARGUMENT, and tensors that strew cannot read
+ *   TypeError     another number of arguments, or one that is no tensor
+ *   MemoryError   STREW_CODE_RESOURCE_EXHAUSTED
+ *   RuntimeError  all else */
+STREW_API int strew_tvm_ffi_call(strew_context** context, const strew_library* library, uint32_t kernel, const void* args,
+                                 int32_t count, void* result);
+/* Called when such a library is unloaded: frees the context and sets it to null. Does nothing once exit() has begun, because other threads may
+ * then still be in calls. */
+STREW_API void strew_tvm_ffi_close(strew_context** context);
+
 #ifdef __cplusplus
 }
 #endif

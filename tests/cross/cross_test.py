@@ -6,7 +6,8 @@
 The differential test (tests/differential) writes the kernels of its random ops, of all strategies and both code generators, to a manifest;
 `strew library` compiles them for three CPUs; the test itself, the reference and the runtime are cross-compiled and linked with them, and run under
 qemu-user, on two emulated CPUs: one with SVE and one without. Then examples/kernel_library, a project of its own, is cross-compiled against the
-installed runtime for AArch64, and run on both. Run by ctest (`cross`). Exit: 0 right, 1 wrong, 77 skipped: no cross compiler or no emulator.
+installed runtime for AArch64, and run on both; and so is the program that calls a library as TVM-FFI does. Run by ctest (`cross`). Exit: 0 right,
+1 wrong, 77 skipped: no cross compiler or no emulator.
 """
 import argparse
 import os
@@ -93,6 +94,17 @@ def example(options, cross, folder):
     print(text)
 
 
+def tvm_ffi(options, folder):
+    """The functions of a library that TVM-FFI calls (tests/library), with the runtime that example() installed."""
+    kernels, runtime, program = folder / "tvm_ffi", folder / "runtime", folder / "tvm_ffi_program"
+    run(options.build / "bin/strew", "library", ROOT / "tests/library/tvm_ffi.json", "-o", kernels, "--arch", "aarch64")
+    libraries = next(runtime.rglob("libstrew_rt.so")).parent
+    run("aarch64-linux-gnu-gcc", "-std=gnu11", "-rdynamic", "-o", program, ROOT / "tests/library/tvm_ffi.c", f"-I{kernels}", f"-I{ROOT}", f"-I{ROOT}/include",
+        f"-L{kernels}", "-ltvm_kernels", f"-L{libraries}", "-lstrew_rt", f"-Wl,-rpath,{libraries}")
+    for cpu in CPUS:
+        emulate(cpu, program)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cmake", required=True)
@@ -111,6 +123,7 @@ def main():
     print(f"seed {options.seed}")
     cross = differential(options, folder)
     example(options, cross, folder)
+    tvm_ffi(options, folder)
     shutil.rmtree(folder)
     return 0
 

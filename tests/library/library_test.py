@@ -6,7 +6,7 @@
 The library is made twice, in two folders and with two numbers of jobs, and has the same bytes; made again, it compiles nothing; with one kernel
 changed, it compiles that kernel. A C program is linked with it and libstrew_rt, shared and static, and run for several CPUs (STREW_TARGET).
 A C++ program calls it by views, another one registers it with a runtime; a program without any library calls the entry of an object. A manifest is made of a model file, and a library of that. Bad manifests, folders and options are one
-line and leave no file. Run by ctest (`library`). Exit: 0 right, 1 wrong.
+line and leave no file. A program calls a library of tvm_ffi.json as TVM-FFI does. Run by ctest (`library`). Exit: 0 right, 1 wrong.
 """
 import argparse
 import json
@@ -100,6 +100,29 @@ def check_freestanding(check):
     check.run("cc", "-std=gnu11", "-O1", "-ffreestanding", "-fno-stack-protector", "-nostdlib", "-static", "-Wall", "-Wextra", f"-DKERNEL={symbol}",
               f"-I{ROOT}/include", "-o", "freestanding", HERE / "freestanding.c", "-Lmade", "-ltest_kernels")
     check.run(check.folder / "freestanding")
+
+
+def check_tvm_ffi(check):
+    """A library with tvm_ffi exports a function for each kernel, and no other library does."""
+    check.run(check.strew, "library", HERE / "tvm_ffi.json", "-o", "tvm_ffi")
+    kernels = {v["kernel"] for v in json.loads((check.folder / "tvm_ffi/report.json").read_text())["variants"]}
+    for library, expected in [("tvm_ffi/libtvm_kernels.a", kernels), ("made/libtest_kernels.a", set())]:
+        shared = check.folder / "shared.so"
+        check.run("cc", "-shared", "-o", shared, "-Wl,--whole-archive", library, "-Wl,--no-whole-archive", f"-L{check.build}/lib", "-lstrew_rt", "-lm",
+                  f"-Wl,-rpath,{check.build}/lib")
+        exported = {line.split()[-1] for line in check.run("nm", "-D", shared).stdout.splitlines() if "tvm_ffi" in line.lower()}
+        functions = {f"__tvm_ffi_{name}" for name in expected}
+        calls = {"strew_tvm_ffi_call", "strew_tvm_ffi_close"} if expected else set()
+        check.that(exported == functions | calls, f"{library} as a shared library has these names of TVM-FFI: {exported}")
+        needed = set(re.findall(r"NEEDED.*\[(.*?)\]", check.run("readelf", "-d", shared).stdout))
+        check.that(all(name.startswith(("libstrew_rt.so", "libm.so", "libc.so")) for name in needed), f"{library} as a shared library needs {needed}")
+        if expected:
+            check.run("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-rdynamic", "-o", "tvm_ffi_program", HERE / "tvm_ffi.c", "-Itvm_ffi", f"-I{ROOT}",
+                      f"-I{ROOT}/include", "-Ltvm_ffi", "-ltvm_kernels", f"-L{check.build}/lib", "-lstrew_rt", f"-Wl,-rpath,{check.build}/lib")
+            check.run(check.folder / "tvm_ffi_program")
+            check.run(check.folder / "tvm_ffi_program", shared)
+            alone = "import ctypes; f = ctypes.CDLL('shared.so').__getattr__('__tvm_ffi_count'); print(f(None, None, 0, ctypes.create_string_buffer(16)))"
+            check.that(check.run(sys.executable, "-c", alone.replace("shared.so", str(shared))).stdout == "-1\n", "a process without TVM-FFI gets no -1")
 
 
 def check_model(check):
@@ -208,6 +231,8 @@ def check_errors(check):
     refused({**good, "library": "while"}, "library: 'while' is reserved")
     refused({**good, "kernls": []}, "the manifest has a member 'kernls', expected one of library, targets, kernels")
     refused({**good, "kernels": []}, "kernels: the list is empty")
+    refused({**good, "tvm_ffi": 1}, "bad.json:", "tvm_ffi: it is a number, expected true or false")
+    refused({**good, "tvm_ffi": True, "kernels": [{"name": "_k", "op": OP}]}, "name: '_k' begins with '_', which TVM-FFI keeps for itself")
     refused({**good, "kernels": [1]}, "a kernel is a number, expected an object")
     refused({**good, "targets": ["z80"]}, "targets: ", "z80")
     refused({**good, "targets": ["native"]}, "differs from machine to machine")
@@ -253,6 +278,7 @@ def main():
     check_builds(check, manifest)
     check_programs(check)
     check_freestanding(check)
+    check_tvm_ffi(check)
     check_model(check)
     check_command_line(check)
     check_targets(check)

@@ -82,6 +82,24 @@ TEST_F(Manifests, FamiliesAreAllCombinations) {
   EXPECT_EQ(manifest->targets[2].cpu, "x86-64-v4");
 }
 
+TEST_F(Manifests, FunctionsForTvmFfiAreAnOption) {
+  const std::string op =
+      "strew1.scatter(operand=f32[4] indices=i64[3] updates=f32[3] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1)";
+  const auto read_with = [&](const std::string& option, const std::string& name) {
+    return read(R"({"library": "lib",)" + option + R"("kernels": [{"name": ")" + name + R"(", "op": ")" + op + R"("}]})");
+  };
+  const auto without = read_with("", "_k"), off = read_with("\n\"tvm_ffi\": false,", "_k"),
+             on = read_with("\n\"tvm_ffi\": true,", "k");
+  ASSERT_TRUE(without.ok() && off.ok() && on.ok());
+  EXPECT_FALSE(without->tvm_ffi || off->tvm_ffi);
+  EXPECT_TRUE(on->tvm_ffi);
+  EXPECT_THAT(read_with("\n\"tvm_ffi\": true,", "_k").status().message(),
+              HasSubstr(".json:2: name: '_k' begins with '_', which TVM-FFI keeps for itself"));
+  EXPECT_THAT(read_with("\n\"tvm_ffi\": 1,", "k").status().message(),
+              HasSubstr(".json:2: tvm_ffi: it is a number, expected true or false"));
+}
+
 TEST_F(Manifests, AnOpThatDoesNotVerifyNamesTheKernel) {
   const auto manifest = read(
       "{\"library\": \"lib\",\n\"kernels\": [\n{\"name\": \"bad\", \"op\": \"strew1.scatter(operand=f32[4] indices=i64[3] "

@@ -15,14 +15,17 @@ struct Row {
   uint8_t code;
   const char* name;  ///< of the code
 };
+/// What most tensors have stands first, because every call of a host may look for the dtypes of its tensors.
 constexpr Row kRows[] = {
+    {DType::f32, 2, "float"},
+    {DType::i64, 0, "int"},
+    {DType::i32, 0, "int"},
+    {DType::bf16, 4, "bfloat"},
     {DType::boolean, 6, "bool"},
     {DType::i2, 0, "int"},
     {DType::i4, 0, "int"},
     {DType::i8, 0, "int"},
     {DType::i16, 0, "int"},
-    {DType::i32, 0, "int"},
-    {DType::i64, 0, "int"},
     {DType::u2, 1, "uint"},
     {DType::u4, 1, "uint"},
     {DType::u8, 1, "uint"},
@@ -30,9 +33,7 @@ constexpr Row kRows[] = {
     {DType::u32, 1, "uint"},
     {DType::u64, 1, "uint"},
     {DType::f16, 2, "float"},
-    {DType::f32, 2, "float"},
     {DType::f64, 2, "float"},
-    {DType::bf16, 4, "bfloat"},
     {DType::complex64, 5, "complex"},
     {DType::complex128, 5, "complex"},
     {DType::f8e3m4, 7, "float8_e3m4"},
@@ -54,7 +55,9 @@ std::optional<DType> dtype_from(dlpack::DataType type) {
   return {};
 }
 
-Status view_of(const dlpack::Tensor& from, strew_tensor& out) {
+}  // namespace
+
+Status view_of_dltensor(const dlpack::Tensor& from, strew_tensor& out) {
   if (from.device_type != dlpack::kCpu && from.device_type != dlpack::kCudaHost && from.device_type != dlpack::kRocmHost)
     return unsupported("DLPack: device type is " + std::to_string(from.device_type) +
                        ", expected memory of the CPU (1, or pinned memory, 3 and 11)");
@@ -66,7 +69,7 @@ Status view_of(const dlpack::Tensor& from, strew_tensor& out) {
     return unsupported("DLPack: dtype code " + std::to_string(from.dtype.code) + " with " + std::to_string(from.dtype.bits) +
                        " bits, expected a type of docs/semantics.md section 5");
   if (from.rank < 0) return invalid_argument("DLPack: ndim is " + std::to_string(from.rank) + ", expected 0 or more");
-  if (from.rank > 0) STREW_TRY(check_not_null(from.dims, "DLPack: shape"));
+  if (from.rank > 0 && from.dims == nullptr) return check_not_null(from.dims, "DLPack: shape");
   char* const data = static_cast<char*>(from.data);
   out = {data == nullptr ? nullptr : data + from.byte_offset,
          from.dims,
@@ -77,6 +80,8 @@ Status view_of(const dlpack::Tensor& from, strew_tensor& out) {
          {}};
   return {};
 }
+
+namespace {
 
 /// A tensor that is passed on: DLPack's struct, and the memory that it refers to.
 struct PassedOn {
@@ -102,7 +107,7 @@ strew_status strew_tensor_from_dltensor(const void* dl_tensor, strew_tensor* out
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(dl_tensor, "dl_tensor"));
     STREW_TRY(check_not_null(out, "out"));
-    return view_of(*static_cast<const dlpack::Tensor*>(dl_tensor), *out);
+    return view_of_dltensor(*static_cast<const dlpack::Tensor*>(dl_tensor), *out);
   });
 }
 
@@ -115,7 +120,7 @@ strew_status strew_tensor_from_dlpack(const DLManagedTensorVersioned* managed, s
       return unsupported("DLPack: version is " + std::to_string(from.major) + "." + std::to_string(from.minor) +
                          ", expected 1.x");
     strew_tensor view;
-    STREW_TRY(view_of(from.tensor, view));
+    STREW_TRY(view_of_dltensor(from.tensor, view));
     if ((from.flags & dlpack::kSubBytePadded) != 0 && from.tensor.dtype.bits < 8)
       return unsupported("DLPack: elements of " + std::to_string(from.tensor.dtype.bits) +
                          " bits are padded to bytes, expected packed ones");

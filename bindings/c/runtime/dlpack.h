@@ -5,6 +5,9 @@
 
 #include <cstdint>
 
+#include "strew/status.h"
+#include "strew/strew_rt.h"
+
 extern "C" {
 
 struct DLManagedTensorVersioned;
@@ -44,3 +47,10 @@ inline Managed* managed(DLManagedTensorVersioned* tensor) { return reinterpret_c
 inline void release(DLManagedTensorVersioned* tensor) { managed(tensor)->deleter(managed(tensor)); }
 
 }  // namespace strew::inline v0::dlpack
+
+namespace strew::inline v0::c_api {
+
+/// The tensor as strew has it, with the dims and strides of `from`. Fails for memory of other devices and for types that strew does not have.
+Status view_of_dltensor(const dlpack::Tensor& from, strew_tensor& out);
+
+}  // namespace strew::inline v0::c_api

@@ -9,6 +9,7 @@
 #include "base/machine.h"
 #include "base/options.h"
 #include "bindings/c/runtime/handles.h"
+#include "bindings/c/runtime/library.h"
 #include "runtime/call/packed_kernel.h"
 
 struct strew_context {
@@ -101,14 +102,14 @@ inline strew_kernel_ref* opened_kernel(const strew_context* context, uint32_t nu
   return context->kernels[number].load(std::memory_order_acquire);
 }
 
-/// The kernel, which the first call opens.
-Expected<strew_kernel_ref*> open(const strew_context* context, uint32_t number) {
+}  // namespace
+
+Expected<strew_kernel_ref*> kernel_in(const strew_context* context, uint32_t number) {
   if (strew_kernel_ref* const opened = opened_kernel(context, number)) return opened;
   STREW_TRY(check_not_null(context, "context"));
   return open_kernel(const_cast<strew_context&>(*context), number);  // what is opened late is no state that a caller sees
 }
 
-}  // namespace
 }  // namespace strew::inline v0::c_api
 
 using namespace strew;         // NOLINT(google-build-using-namespace): the definitions below are C's
@@ -140,7 +141,7 @@ strew_status strew_context_run(const strew_context* context, uint32_t kernel, co
     const strew_kernel_ref* opened = opened_kernel(context, kernel);
     if (opened != nullptr && tensors != nullptr && options == nullptr)
       return opened->callable->run(as_views(tensors, tensor_count));
-    STREW_ASSIGN(opened, open(context, kernel));
+    STREW_ASSIGN(opened, kernel_in(context, kernel));
     STREW_TRY(check_tensors(tensors, tensor_count));
     return with_call_options(options,
                              [&](const CallOptions& how) { return opened->callable->run(as_views(tensors, tensor_count), how); });
@@ -155,7 +156,7 @@ int strew_context_run_at(const strew_context* context, uint32_t kernel, void* co
 strew_status strew_context_kernel(const strew_context* context, uint32_t kernel, strew_kernel_ref** out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(out, "out"));
-    STREW_ASSIGN(strew_kernel_ref* const opened, open(context, kernel));
+    STREW_ASSIGN(strew_kernel_ref* const opened, kernel_in(context, kernel));
     *out = strew_kernel_retain(opened);
     return {};
   });
