@@ -130,6 +130,9 @@ def check_kernel_library(check, cmake, prefix, folder):
     for program in ["shared", "registered"]:
         check.run([forms / program], folder)
     check.that("libshared_kernels.so" in check.run(["ldd", forms / "shared"], folder), "the kernels are not in a shared library")
+    # As TVM-FFI loads it: by itself. Without arguments the call fails.
+    call = f"import ctypes; print(ctypes.CDLL({str(forms / 'libshared_kernels.so')!r})['__tvm_ffi_round_up'](None, None, 0, ctypes.create_string_buffer(16)))"
+    check.that(check.run([sys.executable, "-c", call], folder) == "-1\n", "a shared library of kernels cannot be loaded and called by itself")
 
 
 def check_pkg_config(check, prefix, folder):
