@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/module.h"
 #include "base/start_thread.h"
+#include "runtime/epoch.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -68,8 +69,9 @@ struct CompileForks {
     after_modules_open([] { std::atexit(stop_all); });
   }
 
-  /// After a job, whose libraries may have made static objects: often at first, then ever more seldom.
+  /// After a job: its libraries may have made static objects, often at first, then ever more seldom; and nobody waits for this thread now.
   void after_job() {
+    epochs::rely_on_barrier();
     constexpr uint64_t kAlways = 32;
     const uint64_t number = jobs.fetch_add(1, std::memory_order_relaxed) + 1;
     if (number <= kAlways || std::has_single_bit(number)) std::atexit(stop_all);

@@ -3,15 +3,20 @@
 //
 // Why that is safe: a writer unlinks the object, increments the epoch, and calls membarrier() before it looks at the
 // records. A reader whose store is not visible then executes its loads after the barrier, so it cannot find the object.
-// A reader that stored an old epoch is merely waited for. Where the kernel has no membarrier(), and under
+// A reader that stored an old epoch is merely waited for. Until the process has asked for membarrier() (rely_on_barrier()), where the kernel has no membarrier(), and under
 // ThreadSanitizer, which does not know it, readers execute a full fence instead. If membarrier() is refused later on, because the program
 // has put a filter of system calls in place (seccomp), nothing orders the readers that exist: then nothing is dropped any more.
+//
+// A reader may begin to do without its fence while a writer is at work. If the writer still found has_barrier false, then its fence, which comes after
+// the unlinking, is before the store of has_barrier in the order of sequentially consistent operations; the reader, which acquired from after that store, sees the
+// object unlinked.
 //
 // fork(): the child has one thread. The records of the others are given up there, since their readers are gone.
 #include "runtime/epoch.h"
 
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -47,14 +52,13 @@ struct Reclamation {
   std::vector<Retired> retired;
   std::atomic<EpochRecord*> records{nullptr};
   std::atomic<uint32_t> count{0};
-  std::atomic<bool> has_barrier{false};  ///< readers rely on membarrier()
+  std::atomic<bool> has_barrier{false};  ///< readers rely on membarrier(), or may begin to
+  std::atomic<bool> was_asked{false};    ///< rely_on_barrier() was called
   std::atomic<bool> keeps_all{false};    ///< membarrier() was refused while readers relied on it
   pthread_key_t at_thread_end{};
 
   Reclamation() {
-#ifndef __SANITIZE_THREAD__
-    has_barrier = syscall(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-#endif
+    if (__libc_single_threaded != 0) rely_on_barrier();
     pthread_key_create(&at_thread_end, [](void* record) { give_back(static_cast<EpochRecord*>(record)); });
     set_fork_hooks(ForkStage::epochs, {[] { process().mutex.lock(); }, [] { process().mutex.unlock(); }, in_child});
   }
@@ -79,12 +83,25 @@ struct Reclamation {
     process().mutex.unlock();
   }
 
+  /// Asks the system for membarrier(), once, and lets readers do without their fence. With several threads that takes 5 to 20 ms, a grace period of
+  /// the kernel's, which no call should wait for.
+  void rely_on_barrier() {
+#ifndef __SANITIZE_THREAD__
+    if (was_asked.exchange(true, std::memory_order_relaxed)) return;
+    if (syscall(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0) return;
+    has_barrier.store(true, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (EpochRecord* record = records.load(std::memory_order_acquire); record != nullptr; record = record->next)
+      record->needs_fence.store(false, std::memory_order_release);
+#endif
+  }
+
   /// Orders the unlinking of objects before the reads of the records, and the loads of every reader after its store.
   /// False if that cannot be done.
   bool barrier() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (keeps_all.load(std::memory_order_relaxed)) return false;
-    if (!has_barrier.load(std::memory_order_relaxed) || syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
+    if (!has_barrier.load(std::memory_order_seq_cst) || syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
       return true;
     has_barrier = false;  // records that threads take from now on have a fence
     keeps_all = true;
@@ -120,10 +137,15 @@ EpochRecord* attach() {
     while (!all.records.compare_exchange_weak(record->next, record, std::memory_order_release)) {
     }
   }
-  record->needs_fence = !all.has_barrier.load(std::memory_order_relaxed);
+  // This store, then that load; rely_on_barrier() has a store, then stores to the records: one of the two sees the other.
+  record->needs_fence.store(true, std::memory_order_seq_cst);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (all.has_barrier.load(std::memory_order_seq_cst)) record->needs_fence.store(false, std::memory_order_relaxed);
   pthread_setspecific(all.at_thread_end, record);  // on failure the record stays taken, and a later thread makes its own
   return own = record;
 }
+
+void rely_on_barrier() { Reclamation::process().rely_on_barrier(); }
 
 void retire(std::shared_ptr<const void> object) noexcept {
   Reclamation& all = Reclamation::process();

@@ -18,8 +18,9 @@ namespace strew::inline v0 {
 struct alignas(64) EpochRecord {
   std::atomic<uint64_t> epoch{0};  ///< the epoch in which the outermost reader of the thread began; 0: none
   uint32_t depth = 0;              ///< readers of this thread that are alive
-  bool needs_fence = true;         ///< the kernel lacks membarrier(): the reader itself orders its store before its loads
-  uint32_t number = 0;             ///< of the record, from 0 on: chooses counters that only this thread writes
+  std::atomic<bool> needs_fence{
+      true};            ///< there is no membarrier(), or not yet: the reader itself orders its store before its loads
+  uint32_t number = 0;  ///< of the record, from 0 on: chooses counters that only this thread writes
   std::atomic<bool> taken{true};
   EpochRecord* next = nullptr;
 };
@@ -40,7 +41,7 @@ inline EpochRecord* begin() {
   // early, and the epoch, which says that the reader came too late for the object behind it, later.
   // The store must be visible before the loads that follow. Writers make it so with membarrier(), which acts as a fence on
   // all threads of the process; then the compiler's order is all that is needed here.
-  if (record->needs_fence) {
+  if (record->needs_fence.load(std::memory_order_acquire)) {
     record->epoch.store(current.load(std::memory_order_acquire), std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   } else {
@@ -52,6 +53,10 @@ inline EpochRecord* begin() {
 inline void end(EpochRecord* record) {
   if (record != nullptr && --record->depth == 0) record->epoch.store(0, std::memory_order_release);
 }
+
+/// From some time on, readers rely on membarrier(), which is faster. Whoever has the time to spare calls it, a thread that has compiled: it may take 20 ms,
+/// the first time.
+void rely_on_barrier();
 
 /// Keeps `object` until collect() finds that no reader that began before this call is alive. It never drops anything itself, so it may be
 /// called with locks held: what is dropped may take the linker's lock, or call a program's functions. The caller has already made the object

@@ -42,6 +42,7 @@ TEST(Epochs, WithoutMembarrierNothingIsDropped) {
 #if defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
   GTEST_SKIP() << "readers have fences of their own under this sanitizer, and the filter below is x86's";
 #else
+  epochs::rely_on_barrier();
   const EpochReader reader;  // the process has its records
   if (reader.record()->needs_fence) GTEST_SKIP() << "the system has no membarrier()";
   const pid_t child = fork();
@@ -67,6 +68,32 @@ TEST(Epochs, WithoutMembarrierNothingIsDropped) {
   ASSERT_TRUE(WIFEXITED(status));
   if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "the system takes no filter of system calls";
   EXPECT_EQ(WEXITSTATUS(status), 0);
+#endif
+}
+
+// Threads that began to read before the process asked for membarrier() do without their fence from then on, as later ones do.
+TEST(Epochs, ReadersOfAllAgesRelyOnTheBarrier) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "readers have fences of their own under this sanitizer";
+#else
+  bool earlier = true;
+  std::atomic<int> step{0};
+  std::thread thread([&] {
+    { const EpochReader first; }
+    step = 1;
+    step.notify_all();
+    step.wait(1);
+    const EpochReader second;
+    earlier = second.record()->needs_fence;
+  });
+  step.wait(0);
+  epochs::rely_on_barrier();
+  step = 2;
+  step.notify_all();
+  thread.join();
+  const EpochReader later;
+  EXPECT_EQ(earlier, later.record()->needs_fence) << "both, or neither where the system has no membarrier()";
+  EXPECT_EQ(later.record()->needs_fence, syscall(__NR_membarrier, 0, 0, 0) < 0);
 #endif
 }
 
