@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 
 #include "bindings/c/runtime/dlpack.h"
@@ -327,6 +328,61 @@ bool Array::read_capsule(PyObject* object, const char* what) {
   return true;
 }
 
+bool Array::read_list(PyObject* list) {
+  static PyObject* const asarray = of_module("numpy", "asarray");
+  if (asarray != nullptr) kept_ = Ref(PyObject_CallOneArg(asarray, list));
+  if (kept_ && read_buffer(kept_.get(), "indices") && tensor.dtype == STREW_I64) return true;
+  PyErr_Clear();
+  return false;
+}
+
+bool Array::read_number(PyObject* number, int dtype) {
+  const auto store = [&]<class T>(T value) {
+    std::memcpy(number_.data(), &value, sizeof value);
+    tensor = {number_.data(), nullptr, nullptr, 0, static_cast<uint8_t>(dtype), 1, {}};
+    elements = 1;
+    return true;
+  };
+  if (PyFloat_CheckExact(number) != 0) {
+    const double value = PyFloat_AS_DOUBLE(number);
+    if (dtype == STREW_F64) return store(value);
+    return dtype == STREW_F32 && static_cast<double>(static_cast<float>(value)) == value && store(static_cast<float>(value));
+  }
+  if (PyLong_CheckExact(number) == 0) return false;
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow != 0) return false;
+  const auto store_if_exact = [&]<class T>(T as) {
+    constexpr long long kExactInFloats = 1 << 24;
+    if (!std::is_integral_v<T>) return value >= -kExactInFloats && value <= kExactInFloats && store(as);
+    return static_cast<long long>(as) == value && !(std::is_unsigned_v<T> && value < 0) && store(as);
+  };
+  switch (dtype) {
+    case STREW_I8:
+      return store_if_exact(static_cast<int8_t>(value));
+    case STREW_U8:
+      return store_if_exact(static_cast<uint8_t>(value));
+    case STREW_I16:
+      return store_if_exact(static_cast<int16_t>(value));
+    case STREW_U16:
+      return store_if_exact(static_cast<uint16_t>(value));
+    case STREW_I32:
+      return store_if_exact(static_cast<int32_t>(value));
+    case STREW_U32:
+      return store_if_exact(static_cast<uint32_t>(value));
+    case STREW_I64:
+      return store_if_exact(static_cast<int64_t>(value));
+    case STREW_U64:
+      return store_if_exact(static_cast<uint64_t>(value));
+    case STREW_F32:
+      return store_if_exact(static_cast<float>(value));
+    case STREW_F64:
+      return store_if_exact(static_cast<double>(value));
+    default:
+      return false;  // the others are left to NumPy
+  }
+}
+
 bool Array::broadcast(const int64_t* dims, int rank) {
   if (rank < tensor.rank || rank > kMaxRank) return false;
   const int added = rank - tensor.rank;
@@ -364,7 +420,8 @@ Ref new_array(Host host, PyObject* like, int like_dtype, int dtype, const int64_
   if (empty == nullptr) return {};
   Ref type;
   if (dtype == like_dtype && (host == Host::numpy || is_torch || host == Host::jax)) {
-    type = Ref(PyObject_GetAttrString(like, "dtype"));
+    static PyObject* const attribute = PyUnicode_InternFromString("dtype");
+    type = Ref(PyObject_GetAttr(like, attribute));
   } else {
     const DTypeNames* const names = names_of(dtype);
     const char* const name = names == nullptr ? nullptr : is_torch ? names->torch : names->numpy;
@@ -379,9 +436,9 @@ Ref new_array(Host host, PyObject* like, int like_dtype, int dtype, const int64_
       type = Ref(PyUnicode_FromString(name));
   }
   if (!type) return {};
-  static PyObject* const names = Py_BuildValue("(s)", "dtype");
   PyObject* const arguments[] = {shape.get(), type.get()};
-  return Ref(PyObject_Vectorcall(empty, arguments, 1, names));
+  static PyObject* const names = Py_BuildValue("(s)", "dtype");
+  return Ref(is_torch ? PyObject_Vectorcall(empty, arguments, 1, names) : PyObject_Vectorcall(empty, arguments, 2, nullptr));
 }
 
 bool was_written(PyObject* object, Host host) {

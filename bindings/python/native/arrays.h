@@ -6,6 +6,7 @@
 #include <Python.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "bindings/python/native/objects.h"
@@ -33,6 +34,11 @@ class Array {
   /// As read(), for a tensor that is written. It refuses what must not change: arrays of JAX, read-only arrays, tensors that require grad.
   bool read_result(PyObject* object, const char* what);
 
+  /// Reads a list by making a NumPy array of it, which must have integers. False, without an exception, if that is not possible.
+  bool read_list(PyObject* list);
+  /// Reads a float or an int of Python as a tensor without dims of this dtype. False, without an exception, if the dtype does not have exactly this number.
+  bool read_number(PyObject* number, int dtype);
+
   /// Makes an input a view of the same elements with these dims, as NumPy broadcasts. False, without an exception, if it cannot.
   bool broadcast(const int64_t* dims, int rank);
 
@@ -53,6 +59,7 @@ class Array {
   Py_buffer buffer_;
   bool has_buffer_ = false;
   Ref kept_;  ///< what else keeps the memory
+  alignas(8) std::array<std::byte, 8> number_;
   std::array<int64_t, kMaxRank> dims_;
   std::array<int64_t, kMaxRank> strides_;
 };

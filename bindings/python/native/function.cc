@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -80,7 +83,9 @@ struct Definition {
   std::vector<Field> fields;
   std::vector<std::string> extras;  ///< kinds
   uint64_t variant = 0;
-  std::unordered_map<std::string, ResultType> results;
+  std::map<std::string, ResultType, std::less<>> results;  ///< by Key
+  std::string last_key;
+  ResultType last_result;
   std::unordered_map<std::string, strew_kernel_ref*> kernels;  ///< of run_many
 
   Definition() = default;
@@ -238,32 +243,51 @@ bool broadcast_updates(const Definition& what, Arrays& arrays) {
   return updates.broadcast(dims.data(), rank);
 }
 
-/// The inputs' types as a key.
-std::string key_of(const Arrays& arrays) {
-  std::string key;
-  for (size_t i = 1; i < arrays.count; ++i) {
-    const strew_tensor& each = arrays.all[i].tensor;
-    key.push_back(static_cast<char>(each.dtype));
-    key.push_back(static_cast<char>(each.rank));
-    if (each.rank > 0) key.append(reinterpret_cast<const char*>(each.dims), static_cast<size_t>(each.rank) * sizeof(int64_t));
+/// The inputs' dtypes and dims in a row of numbers.
+class Key {
+ public:
+  explicit Key(const Arrays& arrays) {
+    for (size_t i = 1; i < arrays.count; ++i) {
+      const strew_tensor& each = arrays.all[i].tensor;
+      if (count_ + static_cast<size_t>(each.rank) + 1 > numbers_.size()) {
+        count_ = 0;
+        return;
+      }
+      numbers_[count_++] = int64_t{each.dtype} << 8 | each.rank;
+      std::copy(each.dims, each.dims + each.rank, numbers_.begin() + static_cast<std::ptrdiff_t>(count_));
+      count_ += static_cast<size_t>(each.rank);
+    }
   }
-  return key;
-}
+  bool fits() const { return count_ != 0; }
+  /// Tensors of few dims only have a key.
+  std::string_view text() const { return {reinterpret_cast<const char*>(numbers_.data()), count_ * sizeof numbers_[0]}; }
+
+ private:
+  std::array<int64_t, 32> numbers_;
+  size_t count_ = 0;
+};
 
 /// The type that the op gives its result, which is the only place that knows. Null with a status.
 const ResultType* result_type(Definition& what, Arrays& arrays, strew_status& status) {
-  const std::string key = key_of(arrays);
-  const auto found = what.results.find(key);
-  if (found != what.results.end()) return &found->second;
-  strew_op* op = nullptr;
-  status = build(what, arrays, false, &op);
-  const std::unique_ptr<strew_op, void (*)(strew_op*)> owned(op, strew_op_free);
-  strew_slot slot = STREW_SLOT_INIT;
-  if (status == nullptr) status = strew_op_slot(op, 0, &slot);
-  if (status != nullptr) return nullptr;
-  constexpr size_t kMost = 4096;
-  if (what.results.size() >= kMost) what.results.clear();
-  return &(what.results[key] = {slot.dtype, {slot.dims, slot.dims + slot.rank}});
+  const Key key(arrays);
+  if (key.fits() && key.text() == what.last_key) return &what.last_result;
+  const auto found = key.fits() ? what.results.find(key.text()) : what.results.end();
+  if (found == what.results.end()) {
+    strew_op* op = nullptr;
+    status = build(what, arrays, false, &op);
+    const std::unique_ptr<strew_op, void (*)(strew_op*)> owned(op, strew_op_free);
+    strew_slot slot = STREW_SLOT_INIT;
+    if (status == nullptr) status = strew_op_slot(op, 0, &slot);
+    if (status != nullptr) return nullptr;
+    constexpr size_t kMost = 4096;
+    if (what.results.size() >= kMost) what.results.clear();
+    what.last_result = {slot.dtype, {slot.dims, slot.dims + slot.rank}};
+    if (key.fits()) what.results.emplace(key.text(), what.last_result);
+  } else {
+    what.last_result = found->second;
+  }
+  what.last_key = key.text();
+  return &what.last_result;
 }
 
 /// How a call goes on after a step.
@@ -280,12 +304,20 @@ Step read_inputs(const Definition& what, Arrays& arrays, PyObject* out, PyObject
   static constexpr const char* kInputs[] = {"operand", "indices", "updates"};
   const size_t first = what.takes_operand() ? 0 : 1;
   arrays.count = 1 + what.inputs();
+  if (out != Py_None && !arrays.result().read_result(out, "out")) return failed(explains);
   for (size_t i = 0; i < what.inputs(); ++i) {
-    if (!explains && host_of(inputs[i]) == Host::other) return Step::other_way;
-    const char* const name = i + what.extras.size() >= what.inputs() ? "extra" : kInputs[std::min<size_t>(first + i, 2)];
+    const size_t role = first + i;
+    if (!explains && host_of(inputs[i]) == Host::other) {
+      // Lists of indices, and numbers that a scatter in place broadcasts, need no more than a conversion.
+      const bool is_read =
+          role == 1 ? PyList_CheckExact(inputs[i]) != 0 && arrays.input(i).read_list(inputs[i])
+                    : role == 2 && what.broadcasts && arrays.input(i).read_number(inputs[i], arrays.result().tensor.dtype);
+      if (!is_read) return Step::other_way;
+      continue;
+    }
+    const char* const name = i + what.extras.size() >= what.inputs() ? "extra" : kInputs[std::min<size_t>(role, 2)];
     if (!arrays.input(i).read(inputs[i], name)) return failed(explains);
   }
-  if (out != Py_None && !arrays.result().read_result(out, "out")) return failed(explains);
   return Step::on;
 }
 
@@ -529,12 +561,13 @@ void destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyMethodDef methods[] = {{"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_and_explain)), METH_FASTCALL,
-                          "run($self, out, /, *inputs)\n--\n\nCalls the function, and raises what is wrong with the arguments."},
-                         {"run_many", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_many)), METH_FASTCALL,
-                          "run_many($self, results, indices, updates, /)\n--\n\nCalls in place that share their indices, as one job. False "
-                          "if they have to run one by one."},
-                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {
+    {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_and_explain)), METH_FASTCALL,
+     "run($self, out, /, *inputs)\n--\n\nCalls the function, and raises what is wrong with the arguments."},
+    {"run_many", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_many)), METH_FASTCALL,
+     "run_many($self, results, indices, updates, /)\n--\n\nCalls in place that share their indices, as one job. False "
+     "if they have to run one by one."},
+    {nullptr, nullptr, 0, nullptr}};
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},
                          {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot slots[] = {
