@@ -6,6 +6,7 @@
 #include <span>
 
 #include "strew/abi.h"
+#include "strew/bad_index.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -21,5 +22,10 @@ struct FaultRule {
 /// v <= 7". If values count from the end, the message has the negative range, too. `position_dims`: the dims of the
 /// indices without the index vector. `dim`: the extent that the bad component indexes.
 Status fault_status(const FaultRule& rule, const strew_fault& fault, std::span<const int64_t> position_dims, int64_t dim);
+
+/// What a caller receives for `fault`. `source`: the number of the indices among the tensors of the call.
+inline BadIndex bad_index_of(const strew_fault& fault, uint32_t source) {
+  return {static_cast<int32_t>(source), fault.position, fault.component, fault.value, fault.bound};
+}
 
 }  // namespace strew::inline v0

@@ -94,7 +94,7 @@ void log_call(const Kernel::State& state, const char* what) {
 /// run() for calls that need the op, for stand-ins, and for empty handles.
 [[gnu::noinline]] Status run_watched(const Kernel::State* handle, std::span<const TensorView> tensors,
                                      const CallOptions& options) {
-  strew_fault* const fault = options.fault;
+  BadIndex* const bad_index = options.bad_index;
   if (handle == nullptr) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
   const Kernel::State* const state = &handle->current();
   if (state->is_plain) return state->callable->run(tensors, options);
@@ -108,11 +108,11 @@ void log_call(const Kernel::State& state, const char* what) {
     if (state->checks_hints) STREW_TRY(check_hints(state->op(), tensors));
     if (state->verify_every != 0 && state->calls.fetch_add(1, std::memory_order_relaxed) % state->verify_every == 0) {
       log_call(*state, ": the call is repeated on the reference and compared");
-      Status status = run_and_replay(*state, tensors, call, fault);
+      Status status = run_and_replay(*state, tensors, call, bad_index);
       if (status.code() == Code::internal) log(LogLevel::error, status.message());
       return status;
     }
-    return run_bound(*state, tensors, call, fault);
+    return run_bound(*state, tensors, call, bad_index);
   } catch (const std::bad_alloc&) {
     return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
@@ -120,16 +120,16 @@ void log_call(const Kernel::State& state, const char* what) {
 
 }  // namespace
 
-Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
+Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
   const Artifact& artifact = state.built->compiled.artifact;
-  if (!artifact.interpreted) return run_phases(*state.callable, tensors, call, fault);
+  if (!artifact.interpreted) return run_phases(*state.callable, tensors, call, bad_index);
   log_call(state, ": the call is interpreted");
   const FpEnvironment environment(true);
   if (artifact.interpreter != nullptr) {
     STREW_ASSIGN(const bool ran, artifact.interpreter->run(tensors));
     if (ran) return {};
   }
-  return run_reference(state.op(), tensors, fault);
+  return run_reference(state.op(), tensors, bad_index);
 }
 
 int64_t size_without_code(const BuiltKernel& kernel) {
@@ -215,8 +215,8 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
 Kernel::Kernel(std::shared_ptr<const State> state)
     : state_(std::move(state)), plain_(state_ != nullptr ? state_->plain() : nullptr) {}
 
-Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
-  return plain_ != nullptr ? plain_->run(tensors, fault) : run_watched(state_.get(), tensors, {.fault = fault});
+Status Kernel::run(std::span<const TensorView> tensors, BadIndex* bad_index) const {
+  return plain_ != nullptr ? plain_->run(tensors, bad_index) : run_watched(state_.get(), tensors, {.bad_index = bad_index});
 }
 
 Status Kernel::run(std::span<const TensorView> tensors, const CallOptions& options) const {
@@ -249,10 +249,10 @@ Status run_many(std::span<const KernelCall> calls, const CallOptions& options) {
   return run_one_by_one(batch, options, [&](size_t c) { return calls[c].kernel.run(calls[c].tensors, options); });
 }
 
-Status Kernel::run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault) const {
-  if (state_ == nullptr) return run({}, fault);
+Status Kernel::run_by_name(std::span<const NamedTensor> tensors, BadIndex* bad_index) const {
+  if (state_ == nullptr) return run({}, bad_index);
   STREW_ASSIGN(const std::vector<TensorView> views, in_binding_order(descriptor(), tensors));
-  return run(views, fault);
+  return run(views, bad_index);
 }
 
 const VerifiedOp& Kernel::op() const { return state_->op(); }

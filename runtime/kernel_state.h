@@ -87,6 +87,6 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
                                                      std::shared_ptr<const ExecutionLimits> limits = default_limits());
 
 /// Runs a bound call: by its code, or, of an interpreted kernel, by its interpreter.
-Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
+Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index);
 
 }  // namespace strew::inline v0

@@ -47,7 +47,7 @@ Status mismatch(const Kernel::State& state, const std::string& what) {
 
 }  // namespace
 
-Status run_and_replay(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
+Status run_and_replay(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
   const std::vector<TensorSlot> slots = tensor_slots(state.op());
   std::vector<TensorView> copies(tensors.begin(), tensors.end());
   std::vector<std::vector<std::byte>> memory(tensors.size());
@@ -58,10 +58,8 @@ Status run_and_replay(const Kernel::State& state, std::span<const TensorView> te
     memory[i].assign(bytes + slot.lo, bytes + slot.hi);
     copies[i].data = memory[i].data() - slot.lo;
   }
-  strew_fault expected_fault{}, actual_fault{};
-  Status actual = run_bound(state, tensors, call, &actual_fault);
-  const Status expected = run_reference(state.op(), copies, &expected_fault);
-  if (fault) *fault = actual_fault;
+  Status actual = run_bound(state, tensors, call, bad_index);
+  const Status expected = run_reference(state.op(), copies);
   if (actual.code() != expected.code() || actual.message() != expected.message())
     return mismatch(state, "'" + actual.message() + "' against '" + expected.message() + "'");
   for (size_t i = 0; i < slots.size() && slots[i].role == Role::result; ++i) {

@@ -9,6 +9,6 @@ namespace strew::inline v0 {
 
 /// Runs the call and returns its status. Fails with Code::internal and the op's text if the reference returns another
 /// status or other result bits.
-Status run_and_replay(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
+Status run_and_replay(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index);
 
 }  // namespace strew::inline v0

@@ -161,16 +161,16 @@ struct Site::Shapes {
     return nullptr;
   }
   /// Runs the first way that takes the tensors, and sets `slow` to it if it does not bind fast. Returns false if none does.
-  [[gnu::noinline]] bool run(std::span<const TensorView> tensors, uint64_t variant, strew_fault* fault, Status& status,
+  [[gnu::noinline]] bool run(std::span<const TensorView> tensors, uint64_t variant, BadIndex* bad_index, Status& status,
                              const Way*& slow) const {
     for (size_t i = 0; i < count; ++i) {
       const Way& way = *ways[i];
       if (way.variant != variant) continue;
       if (way.binds_fast) {
-        if (way.callable->run_if_it_fits(tensors, fault, status)) return true;
+        if (way.callable->run_if_it_fits(tensors, bad_index, status)) return true;
       } else if (fits(way.kernel, tensors)) {
         slow = &way;
-        status = way.kernel.run(tensors, fault);
+        status = way.kernel.run(tensors, bad_index);
         return true;
       }
     }
@@ -235,7 +235,7 @@ struct Site::Owners {
 Site::Site(Runtime& runtime) : runtime_(runtime), owners_(std::make_unique<Owners>()) {}
 Site::~Site() = default;
 
-Status Site::run(const PreparedOp& op, std::span<const TensorView> tensors, strew_fault* fault) {
+Status Site::run(const PreparedOp& op, std::span<const TensorView> tensors, BadIndex* bad_index) {
   const EpochReader reader;
   if (reader.record() != nullptr) {
     const void* const wanted = op.data_.get();
@@ -243,29 +243,30 @@ Status Site::run(const PreparedOp& op, std::span<const TensorView> tensors, stre
       if (labels_[i].load(std::memory_order_acquire) != wanted) continue;  // the way was stored before its label
       const Way* const way = ways_[i].load(std::memory_order_acquire);
       if (way->label != wanted) break;  // it is being replaced
-      if (way->callable != nullptr) return way->callable->run(tensors, fault);
+      if (way->callable != nullptr) return way->callable->run(tensors, bad_index);
       renew(*way);
-      return way->kernel.run(tensors, fault);
+      return way->kernel.run(tensors, bad_index);
     }
   }
   STREW_ASSIGN(const Kernel kernel, first(op));
-  return kernel.run(tensors, fault);
+  return kernel.run(tensors, bad_index);
 }
 
-bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant, strew_fault* fault, Status& status) {
+bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant, BadIndex* bad_index, Status& status) {
   const EpochReader reader;
   const Shapes* const shapes = shapes_.load(std::memory_order_acquire);
   if (shapes == nullptr || reader.record() == nullptr) return false;
   const Callable* const guess = shapes->guess(tensors, variant);
-  if (guess != nullptr && guess->run_if_it_fits(tensors, fault, status)) return true;
+  if (guess != nullptr && guess->run_if_it_fits(tensors, bad_index, status)) return true;
   if (const KernelTable::Entry* const entry = find_in(table_.load(std::memory_order_acquire), tensors, variant, reader)) {
     const Callable* const callable = entry->kernel.state()->plain();
-    if (callable == nullptr || !callable->run_if_it_fits(tensors, fault, status)) status = entry->kernel.run(tensors, fault);
+    if (callable == nullptr || !callable->run_if_it_fits(tensors, bad_index, status))
+      status = entry->kernel.run(tensors, bad_index);
     owners_->found_in_table(*this, *entry, variant);
     return true;
   }
   const Way* slow = nullptr;
-  if (!shapes->run(tensors, variant, fault, status, slow)) return false;
+  if (!shapes->run(tensors, variant, bad_index, status, slow)) return false;
   if (slow != nullptr) renew(*slow);
   return true;
 }

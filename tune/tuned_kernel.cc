@@ -175,9 +175,9 @@ Expected<TunedKernel> TunedKernel::make(Runtime& runtime, const Op& op, const Ke
   return TunedKernel(std::move(state));
 }
 
-Status TunedKernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
-  if (!state_->is_settled.load(std::memory_order_acquire)) return run_and_learn(tensors, fault);
-  return state_->in_use.load(std::memory_order_acquire)->run(tensors, fault);
+Status TunedKernel::run(std::span<const TensorView> tensors, BadIndex* bad_index) const {
+  if (!state_->is_settled.load(std::memory_order_acquire)) return run_and_learn(tensors, bad_index);
+  return state_->in_use.load(std::memory_order_acquire)->run(tensors, bad_index);
 }
 
 TunedKernel::Stats TunedKernel::stats() const {
@@ -185,23 +185,23 @@ TunedKernel::Stats TunedKernel::stats() const {
           state_->total_ns.load(), state_->regret_ns.load(),  state_->ratio.load()};
 }
 
-Status TunedKernel::run_and_learn(std::span<const TensorView> tensors, strew_fault* fault) const {
+Status TunedKernel::run_and_learn(std::span<const TensorView> tensors, BadIndex* bad_index) const {
   State& state = *state_;
   const Kernel& in_use = *state.in_use.load(std::memory_order_acquire);
   thread_local uint32_t calls = 0;
   const uint32_t every = state.every.load(std::memory_order_relaxed);
-  if (++calls % every != 0) return in_use.run(tensors, fault);
+  if (++calls % every != 0) return in_use.run(tensors, bad_index);
   const std::unique_lock lock(state.mutex, std::try_to_lock);
-  if (!lock.owns_lock() || state.search.is_settled()) return in_use.run(tensors, fault);
+  if (!lock.owns_lock() || state.search.is_settled()) return in_use.run(tensors, bad_index);
   // Without memory there is nothing to learn; the call itself reports what it lacks.
   try {
     state.make_ready();
   } catch (const std::bad_alloc&) {
-    return in_use.run(tensors, fault);
+    return in_use.run(tensors, bad_index);
   }
   const bool is_trial = state.trial != nullptr && state.search.may_try();
   const double begin = call_clock();
-  const Status status = (is_trial ? *state.trial : in_use).run(tensors, fault);
+  const Status status = (is_trial ? *state.trial : in_use).run(tensors, bad_index);
   if (!status.ok()) return status;  // a call that fails early says nothing
   try {
     state.learn(is_trial, call_clock() - begin, hash_of(tensors), every);

@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "strew/abi.h"
+#include "strew/bad_index.h"
 #include "strew/export.h"
 #include "strew/status.h"
 #include "strew/tensor_view.h"
@@ -15,8 +15,8 @@
 namespace strew::inline v0 {
 
 /// Runs the op on `tensors`, which stand in the order of tensor_slots(op) and whose dims replace every kDynamic of the
-/// op. Policy `error`: if an index is out of bounds, writes nothing, fills `fault` unless it is null, and returns
+/// op. Policy `error`: if an index is out of bounds, writes nothing, fills `bad_index` unless it is null, and returns
 /// Code::out_of_bounds. The views are not checked here: runtime/call/bind has done that.
-STREW_API Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, strew_fault* fault = nullptr);
+STREW_API Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, BadIndex* bad_index = nullptr);
 
 }  // namespace strew::inline v0

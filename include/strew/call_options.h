@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "strew/abi.h"
+#include "strew/bad_index.h"
 #include "strew/executor.h"
 #include "strew/tensor_view.h"
 
@@ -15,7 +15,7 @@ struct CallOptions {
   /// Runs the call's work; null: the executor of the kernel's runtime. It must live until the call returns.
   Executor* executor = nullptr;
   /// Is filled if the call fails with Code::out_of_bounds.
-  strew_fault* fault = nullptr;
+  BadIndex* bad_index = nullptr;
 };
 
 }  // namespace strew::inline v0

@@ -37,13 +37,13 @@ class CompiledKernel {
 
   /// Runs the kernel on the tensors of descriptor().tensors, in that order: results, operands, indices, updates,
   /// extras. First checks rank, dtype, dims, null pointers and overlap (docs/semantics.md section 6) and, under policy
-  /// `error`, the indices; if a check fails, nothing is written. With code out_of_bounds, `fault`, if given, is filled.
+  /// `error`, the indices; if a check fails, nothing is written. With code out_of_bounds, `bad_index`, if given, is filled.
   /// Thread-safe; the calling thread takes part in the work.
-  STREW_API Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
+  STREW_API Status run(std::span<const TensorView> tensors, BadIndex* bad_index = nullptr) const;
   /// run() with other threads, or on another executor, than the kernel's.
   STREW_API Status run(std::span<const TensorView> tensors, const CallOptions& options) const;
   /// run() with the tensors in any order, each with the name of its slot, as in Kernel::run_by_name.
-  STREW_API Status run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault = nullptr) const;
+  STREW_API Status run_by_name(std::span<const NamedTensor> tensors, BadIndex* bad_index = nullptr) const;
 
   /// Many calls at once that differ in their buffers only, as in Kernel::run_many.
   STREW_API Status run_many(std::span<const TensorView> shapes, std::span<void* const> data,

@@ -31,15 +31,15 @@ class Kernel {
 
   /// Runs on the tensors of tensor_slots(op), in that order: results, operands, indices, updates, extras. First checks
   /// rank, dtype, dims, null pointers and overlap (docs/semantics.md section 6) and, under policy `error`, the indices;
-  /// if a check fails, nothing is written. With code out_of_bounds, `fault`, if given, is filled. Thread-safe; the
+  /// if a check fails, nothing is written. With code out_of_bounds, `bad_index`, if given, is filled. Thread-safe; the
   /// calling thread takes part in the work.
-  STREW_API Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
+  STREW_API Status run(std::span<const TensorView> tensors, BadIndex* bad_index = nullptr) const;
   /// run() with other threads, or on another executor, than the kernel's.
   STREW_API Status run(std::span<const TensorView> tensors, const CallOptions& options) const;
   /// run() with the tensors in any order, each with the name of its slot: "result 0", "operand 0", "indices", "updates
   /// 0", "extra 0". A slot that is the only one of its role may leave out the number. A name that is unknown, missing
   /// or given twice is an error.
-  STREW_API Status run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault = nullptr) const;
+  STREW_API Status run_by_name(std::span<const NamedTensor> tensors, BadIndex* bad_index = nullptr) const;
 
   /// Many calls at once that differ in their buffers only: call c has the tensors `shapes`, with the addresses
   /// data[c * shapes.size() + i]; the addresses in `shapes` are not used. One dispatch

@@ -40,24 +40,24 @@ class Site {
   Site& operator=(const Site&) = delete;
 
   /// Runs the kernel of `op` on the tensors, as Kernel::run does. The first call with an op gets the kernel from the runtime.
-  STREW_API Status run(const PreparedOp& op, std::span<const TensorView> tensors, strew_fault* fault = nullptr);
+  STREW_API Status run(const PreparedOp& op, std::span<const TensorView> tensors, BadIndex* bad_index = nullptr);
   STREW_API Status run(const PreparedOp& op, std::span<const TensorView> tensors, const CallOptions& how);
 
   /// Runs the op that `make_op` returns, an op or an Expected of one, but calls `make_op` only if no remembered kernel takes tensors
   /// of these dtypes, dims and strides. The op must therefore follow from these and from `variant`: give two ops that take
   /// the same tensors (two combiners, say) two variants or two sites. `options` of the first call with a variant count.
   template <class MakeOp>
-  Status run(std::span<const TensorView> tensors, MakeOp&& make_op, strew_fault* fault = nullptr, uint64_t variant = 0) {
+  Status run(std::span<const TensorView> tensors, MakeOp&& make_op, BadIndex* bad_index = nullptr, uint64_t variant = 0) {
     Status status;
-    if (run_remembered(tensors, variant, fault, status)) return status;
-    return run_made(tensors, std::forward<MakeOp>(make_op), {.fault = fault}, variant);
+    if (run_remembered(tensors, variant, bad_index, status)) return status;
+    return run_made(tensors, std::forward<MakeOp>(make_op), {.bad_index = bad_index}, variant);
   }
   template <class MakeOp>
-  Status run(std::span<const TensorView> tensors, MakeOp&& make_op, strew_fault* fault, uint64_t variant,
+  Status run(std::span<const TensorView> tensors, MakeOp&& make_op, BadIndex* bad_index, uint64_t variant,
              const KernelOptions& options) {
     Status status;
-    if (run_remembered(tensors, variant, fault, status)) return status;
-    return run_made(tensors, std::forward<MakeOp>(make_op), {.fault = fault}, variant, options);
+    if (run_remembered(tensors, variant, bad_index, status)) return status;
+    return run_made(tensors, std::forward<MakeOp>(make_op), {.bad_index = bad_index}, variant, options);
   }
   /// The same for a call with options of its own.
   template <class MakeOp>
@@ -86,7 +86,7 @@ class Site {
   struct Shapes;
   struct Owners;
 
-  STREW_API bool run_remembered(std::span<const TensorView> tensors, uint64_t variant, strew_fault* fault, Status& status);
+  STREW_API bool run_remembered(std::span<const TensorView> tensors, uint64_t variant, BadIndex* bad_index, Status& status);
   STREW_API bool run_remembered(std::span<const TensorView> tensors, uint64_t variant, const CallOptions& how, Status& status);
   STREW_API Status run_new(Op op, const KernelOptions& options, std::span<const TensorView> tensors, uint64_t variant,
                            const CallOptions& how);

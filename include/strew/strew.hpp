@@ -4,6 +4,7 @@
 #pragma once
 
 #include "strew/abi.h"
+#include "strew/bad_index.h"
 #include "strew/builder.h"
 #include "strew/call_options.h"
 #include "strew/compile_mode.h"

@@ -171,12 +171,24 @@ STREW_API void strew_executor_free(strew_executor* executor);
 
 /* ---- Kernels ---------------------------------------------------------------------------------------------------------------------- */
 
+/* The index that made a call fail with STREW_CODE_OUT_OF_BOUNDS (bad_index.h): the first one by position, and there by component. */
+typedef struct strew_bad_index {
+  uint32_t size;
+  int32_t source;    /* which tensor of the call, counted as strew_kernel_run() takes them, held the index */
+  int64_t position;  /* row-major number of the index position */
+  int64_t component; /* which entry of the index vector */
+  int64_t value;     /* the index as the caller gave it, before negatives are normalised; of u64 indices: its bits */
+  int64_t bound;     /* the largest legal value; -1: there is none, because the dim is empty */
+} strew_bad_index;
+#define STREW_BAD_INDEX_INIT \
+  { sizeof(strew_bad_index), -1, 0, 0, 0, 0 }
+
 /* How one call runs. A null pointer to options stands for the defaults. */
 typedef struct strew_call_options {
   uint32_t size;
-  int32_t threads;          /* the most threads, the calling thread included, 1..1024; 0: as many as the kernel may use */
-  strew_executor* executor; /* null: the kernel's */
-  strew_fault* fault;       /* if not null, is filled if the call fails with STREW_CODE_OUT_OF_BOUNDS */
+  int32_t threads;            /* the most threads, the calling thread included, 1..1024; 0: as many as the kernel may use */
+  strew_executor* executor;   /* null: the kernel's */
+  strew_bad_index* bad_index; /* if not null, is filled if the call fails with STREW_CODE_OUT_OF_BOUNDS */
   /* If not null, is passed to the callbacks of `executor` in this call, in place of their own context: for hosts whose pools are
    * reached through something that each call is given. Only for an executor that strew_executor_create() made. */
   void* executor_context;

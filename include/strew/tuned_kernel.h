@@ -36,7 +36,7 @@ class TunedKernel {
   STREW_API static Expected<TunedKernel> make(Runtime& runtime, const Op& op, const KernelOptions& options = {},
                                               const OnlineTuning& tuning = {});
   /// As Kernel::run.
-  STREW_API Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
+  STREW_API Status run(std::span<const TensorView> tensors, BadIndex* bad_index = nullptr) const;
 
   struct Stats {
     const Kernel* in_use = nullptr;  ///< the default or the fastest candidate so far; lives as long as the TunedKernel
@@ -51,7 +51,7 @@ class TunedKernel {
  private:
   struct State;
   explicit TunedKernel(std::shared_ptr<State> state) : state_(std::move(state)) {}
-  Status run_and_learn(std::span<const TensorView> tensors, strew_fault* fault) const;
+  Status run_and_learn(std::span<const TensorView> tensors, BadIndex* bad_index) const;
   std::shared_ptr<State> state_;
 };
 

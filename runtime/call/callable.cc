@@ -43,14 +43,14 @@ bool moves_past_caches(const Callable& callable, const Call& call) {
 }
 
 [[gnu::always_inline]] inline Status run_straight(const Callable& callable, std::span<const TensorView> tensors, const Call& call,
-                                                  strew_fault* fault, strew_entry applies) {
+                                                  BadIndex* bad_index, strew_entry applies) {
   const int64_t positions = call.positions;
   if (positions == 0) return {};
   const FpEnvironment environment(callable.computes_floats);
   const strew_args args = arguments_of(call, callable.program);
   strew_fault found;
   if (callable.check_at_once != nullptr && callable.check_at_once(&args, 0, positions, &found) != STREW_OK)
-    return bad_index_error(callable.kernel, tensors, found, fault);
+    return bad_index_error(callable.kernel, tensors, found, bad_index);
   if (call.moves_nothing()) return {};
   applies(&args, 0, positions, &found);
   return {};
@@ -77,18 +77,18 @@ inline bool knows_stores(const Callable& callable, Call& call) {
                                       const CallOptions& options, bool is_straight) {
   callable.choose_stores(tensors, call);
   if (is_straight && knows_stores(callable, call))
-    return run_straight(callable, tensors, call, options.fault, callable.applies(call));
+    return run_straight(callable, tensors, call, options.bad_index, callable.applies(call));
   callable.use(call, options);
-  if (callable.learner == nullptr) return run_phases(callable, tensors, call, options.fault);
+  if (callable.learner == nullptr) return run_phases(callable, tensors, call, options.bad_index);
   if (!is_straight) Learner::count_call();
-  return callable.learner->run(callable, tensors, call, options.fault);
+  return callable.learner->run(callable, tensors, call, options.bad_index);
 }
 
 /// Runs a call that is bound.
 [[gnu::always_inline]] inline Status run_ready(const Callable& callable, std::span<const TensorView> tensors, Call& call,
                                                const CallOptions& options) {
   const bool is_straight = goes_straight(callable, call);
-  if (is_straight && callable.stream == nullptr) return run_straight(callable, tensors, call, options.fault, callable.range);
+  if (is_straight && callable.stream == nullptr) return run_straight(callable, tensors, call, options.bad_index, callable.range);
   return run_choosing(callable, tensors, call, options, is_straight);
 }
 
@@ -102,21 +102,21 @@ bool Callable::streams_past_caches(std::span<const TensorView> tensors, const Ca
          (kernel.is_gather != 0 || exceeds_cache(strew::table_bytes(kernel, tensors), 1, last_level_cache));
 }
 
-Status Callable::run_bound(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const {
-  if (goes_straight(*this, call)) return run_straight(*this, tensors, call, fault, applies(call));
-  return run_phases(*this, tensors, call, fault);
+Status Callable::run_bound(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const {
+  if (goes_straight(*this, call)) return run_straight(*this, tensors, call, bad_index, applies(call));
+  return run_phases(*this, tensors, call, bad_index);
 }
 
 bool Callable::is_direct(const Call& call) const { return goes_straight(*this, call); }
-Status Callable::run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const {
-  return run_straight(*this, tensors, call, fault, applies(call));
+Status Callable::run_at_once(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const {
+  return run_straight(*this, tensors, call, bad_index, applies(call));
 }
 
-Status Callable::run(std::span<const TensorView> tensors, strew_fault* fault) const {
+Status Callable::run(std::span<const TensorView> tensors, BadIndex* bad_index) const {
   try {
     Call call;
     STREW_TRY(binder.bind(tensors, call));
-    return run_ready(*this, tensors, call, {.fault = fault});
+    return run_ready(*this, tensors, call, {.bad_index = bad_index});
   } catch (const std::bad_alloc&) {
     return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
@@ -133,11 +133,11 @@ Status Callable::run(std::span<const TensorView> tensors, const CallOptions& opt
   }
 }
 
-bool Callable::run_if_it_fits(std::span<const TensorView> tensors, strew_fault* fault, Status& status) const {
+bool Callable::run_if_it_fits(std::span<const TensorView> tensors, BadIndex* bad_index, Status& status) const {
   try {
     Call call;
     if (!binder.binds_plainly(tensors, call)) return false;
-    if (Status failure = run_ready(*this, tensors, call, {.fault = fault}); !failure.ok()) status = std::move(failure);
+    if (Status failure = run_ready(*this, tensors, call, {.bad_index = bad_index}); !failure.ok()) status = std::move(failure);
   } catch (const std::bad_alloc&) {
     status = resource_exhausted("call: out of memory; what the results hold is not specified");
   }

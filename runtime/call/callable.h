@@ -31,8 +31,8 @@ class alignas(64) Callable {
                                                   std::shared_ptr<const ExecutionLimits> limits = default_limits());
 
   /// Runs the kernel on the tensors of kernel.tensors, in that order. First checks rank, dtype, dims, null pointers and overlap
-  /// (semantics.md section 6); on any error nothing is written. For out_of_bounds `fault`, if given, gets the details. Thread-safe.
-  Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
+  /// (semantics.md section 6); on any error nothing is written. For out_of_bounds `bad_index`, if given, gets the details. Thread-safe.
+  Status run(std::span<const TensorView> tensors, BadIndex* bad_index = nullptr) const;
   Status run(std::span<const TensorView> tensors, const CallOptions& options) const;
 
   ~Callable();
@@ -41,7 +41,7 @@ class alignas(64) Callable {
 
   /// run(), if the binder's fast path accepts the tensors: then returns true, and sets `status`, which was ok, if the call failed.
   /// Otherwise does nothing.
-  bool run_if_it_fits(std::span<const TensorView> tensors, strew_fault* fault, Status& status) const;
+  bool run_if_it_fits(std::span<const TensorView> tensors, BadIndex* bad_index, Status& status) const;
 
   /// Runs a small call whose tensors the caller knows to fit: their addresses and the symbols, as strew_args has them. Returns false, and has
   /// done nothing, if run() must be called instead: for another call, or to find out what is wrong.
@@ -65,9 +65,9 @@ class alignas(64) Callable {
   /// threads, and one thread applies the updates.
   bool is_direct(const Call& call) const;
   /// Does what run_phases() does for such calls, in less time: calls the check entry, if there is one, and the range entry once.
-  Status run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const;
+  Status run_at_once(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const;
   /// Runs a bound call whose stores, executor and threads are set.
-  Status run_bound(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const;
+  Status run_bound(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const;
 
   // The members are set by make() and do not change. The first ones are those that every call reads: they lie side by side, because between
   // two calls other data pushes them out of the first-level cache.

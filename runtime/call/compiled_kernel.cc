@@ -15,8 +15,8 @@ Expected<CompiledKernel> CompiledKernel::make(const strew_kernel& kernel, int th
   return CompiledKernel(std::move(callable));
 }
 
-Status CompiledKernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
-  return callable_->run(tensors, fault);
+Status CompiledKernel::run(std::span<const TensorView> tensors, BadIndex* bad_index) const {
+  return callable_->run(tensors, bad_index);
 }
 
 Status CompiledKernel::run(std::span<const TensorView> tensors, const CallOptions& options) const {
@@ -28,9 +28,9 @@ Status CompiledKernel::run_many(std::span<const TensorView> shapes, std::span<vo
   return strew::run_many(*callable_, shapes, data, options);
 }
 
-Status CompiledKernel::run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault) const {
+Status CompiledKernel::run_by_name(std::span<const NamedTensor> tensors, BadIndex* bad_index) const {
   STREW_ASSIGN(const std::vector<TensorView> views, in_binding_order(callable_->kernel, tensors));
-  return callable_->run(views, fault);
+  return callable_->run(views, bad_index);
 }
 
 const strew_kernel& CompiledKernel::descriptor() const { return callable_->kernel; }

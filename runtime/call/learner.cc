@@ -189,7 +189,7 @@ Lesson* Learner::lesson_of(const Callable& callable, std::span<const TensorView>
   return nullptr;
 }
 
-Status Learner::run(const Callable& callable, std::span<const TensorView> tensors, Call& call, strew_fault* fault) {
+Status Learner::run(const Callable& callable, std::span<const TensorView> tensors, Call& call, BadIndex* bad_index) {
   const bool keeps_flags = !callable.computes_floats;
   Lesson* lesson = nullptr;
   double alone = 0, begin = 0;
@@ -208,7 +208,7 @@ Status Learner::run(const Callable& callable, std::span<const TensorView> tensor
       }
     }
   }
-  Status status = callable.run_bound(tensors, call, fault);
+  Status status = callable.run_bound(tensors, call, bad_index);
   if (!is_due || !status.ok()) return status;  // a call that fails early says nothing
   const FpEnvironment environment(true, keeps_flags);
   try {

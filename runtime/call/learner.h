@@ -24,6 +24,7 @@
 #include "runtime/call/call.h"
 #include "runtime/call/online_search.h"
 #include "strew/abi.h"
+#include "strew/bad_index.h"
 #include "strew/status.h"
 #include "strew/tensor_view.h"
 
@@ -130,7 +131,7 @@ class Learner {
   /// Every call is counted, by the thread that makes it, before it is run or decided.
   static void count_call();
   /// Runs a bound call whose executor and threads are set, and whose stores are what it would take if it did not learn.
-  Status run(const Callable& callable, std::span<const TensorView> tensors, Call& call, strew_fault* fault);
+  Status run(const Callable& callable, std::span<const TensorView> tensors, Call& call, BadIndex* bad_index);
   /// For calls of a kernel whose extents are all known, which one thread runs without phases: sets their stores, in a few nanoseconds. Returns
   /// false if run() has to be called, because it is not known yet how they can run, or because the call has to be timed.
   bool decides_stores(Call& call) const;

@@ -166,7 +166,7 @@ class SameShapes {
       const strew_args args = arguments_of(call_, callable_.program);
       strew_fault found;
       if (callable_.check_at_once(&args, 0, call_.positions, &found) != STREW_OK)
-        return in_call(c, bad_index_error(kernel_, tensors(c), found, options.fault));
+        return in_call(c, bad_index_error(kernel_, tensors(c), found, options.bad_index));
     }
     return {};
   }
@@ -261,7 +261,8 @@ Status check_batch(std::span<const BatchCall> calls, const CallOptions& options)
       callable->use(call, options);
       const bool has_check = callable->kernel.entries[STREW_ENTRY_check] != nullptr;
       if (has_check)
-        if (const Status status = check_indices(*callable, tensors, call, options.fault); !status.ok()) return in_call(c, status);
+        if (const Status status = check_indices(*callable, tensors, call, options.bad_index); !status.ok())
+          return in_call(c, status);
       data.clear();
       for (const TensorView& view : tensors) data.push_back(view.data);
       add_bytes(callable->kernel, extents_of(callable->kernel, tensors), data.data(), c, writes, reads);

@@ -66,7 +66,7 @@ Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> 
   STREW_TRY(fold.binder.bind(stages.fold, fold_call));
   fold.use(fold_call, options);
   if (!prefers_sparse(callable, fold_call) || !keys_fit(fold.kernel, fold_call.dyn)) return false;
-  STREW_TRY(check_indices(fold, stages.fold, fold_call, options.fault));
+  STREW_TRY(check_indices(fold, stages.fold, fold_call, options.bad_index));
   STREW_TRY(narrow.binder.bind(stages.narrow, narrow_call));
   narrow.use(narrow_call, options);
   make_result(narrow, narrow_call);

@@ -3,24 +3,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "areas.h"
 #include "check.h"
+#include "dlpack_types.h"
 
 int failures = 0;
 
-/* Rows of 4 floats, added to a table of any number of rows. */
-static const char* const kRows =
+const char* const kRows =
     "strew1.scatter(operand=f32[?,4] indices=i32[?] updates=f32[?,4] update_window_dims=[1] inserted_window_dims=[0] "
     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=error)";
 
-typedef struct {
-  float table[10 * 4];
-  int32_t indices[3];
-  float updates[3 * 4];
-  int64_t table_dims[2], index_dims[1], update_dims[2];
-  strew_tensor tensors[3];
-} Rows;
-
-static void fill(Rows* rows) {
+void fill(Rows* rows) {
   const Rows empty = {{0}, {2, 0, 2}, {0}, {10, 4}, {3}, {3, 4}, {{0}}};
   const strew_tensor table = {rows->table, rows->table_dims, NULL, 2, STREW_F32, 0, {0}};
   const strew_tensor indices = {rows->indices, rows->index_dims, NULL, 1, STREW_I32, 1, {0}};
@@ -33,8 +26,7 @@ static void fill(Rows* rows) {
   rows->tensors[2] = updates;
 }
 
-/* Row 0 has 1, row 2 has 2, times `calls`. */
-static int holds(const Rows* rows, float calls) {
+int holds(const Rows* rows, float calls) {
   int i;
   for (i = 0; i < 40; ++i) {
     const float expected = i / 4 == 0 ? calls : i / 4 == 2 ? 2 * calls : 0;
@@ -43,7 +35,7 @@ static int holds(const Rows* rows, float calls) {
   return 1;
 }
 
-static strew_prepared* prepare(const char* text, const strew_request* request) {
+strew_prepared* prepare(const char* text, const strew_request* request) {
   strew_op* op = NULL;
   strew_prepared* prepared = NULL;
   if (OK(strew_op_parse(text, &op))) OK(strew_prepare(op, request, &prepared));
@@ -51,7 +43,7 @@ static strew_prepared* prepare(const char* text, const strew_request* request) {
   return prepared;
 }
 
-static strew_kernel_ref* get(const char* text, const strew_request* request) {
+strew_kernel_ref* get(const char* text, const strew_request* request) {
   strew_prepared* const prepared = prepare(text, request);
   strew_kernel_ref* kernel = NULL;
   OK(strew_get(strew_runtime_process(), prepared, STREW_NO_TIMEOUT, &kernel));
@@ -322,7 +314,7 @@ static void test_struct_versions(void) {
 static void test_calls(const char* backend) {
   strew_request request = STREW_REQUEST_INIT;
   strew_call_options options = STREW_CALL_OPTIONS_INIT;
-  strew_fault fault = {0, 0, 0, 0};
+  strew_bad_index bad_index = STREW_BAD_INDEX_INIT;
   Rows rows;
   strew_kernel_ref* kernel;
   strew_named_tensor named[3] = {{"updates", {0}}, {"result", {0}}, {"indices", {0}}};
@@ -333,7 +325,7 @@ static void test_calls(const char* backend) {
   OK(strew_kernel_run(kernel, rows.tensors, 3, NULL));
   CHECK(holds(&rows, 1));
   options.threads = 2;
-  options.fault = &fault;
+  options.bad_index = &bad_index;
   OK(strew_kernel_run(kernel, rows.tensors, 3, &options));
   CHECK(holds(&rows, 2));
   named[0].tensor = rows.tensors[2];
@@ -344,7 +336,7 @@ static void test_calls(const char* backend) {
 
   rows.indices[1] = 10;
   FAILS(strew_kernel_run(kernel, rows.tensors, 3, &options), STREW_CODE_OUT_OF_BOUNDS, "value 10");
-  CHECK(fault.position == 1 && fault.value == 10 && fault.bound == 9);
+  CHECK(bad_index.position == 1 && bad_index.value == 10 && bad_index.bound == 9);
   FAILS(strew_kernel_run(kernel, rows.tensors, 3, NULL), STREW_CODE_OUT_OF_BOUNDS, "value 10");
   rows.indices[1] = 0;
   FAILS(strew_kernel_run(NULL, rows.tensors, 3, NULL), STREW_CODE_INVALID_ARGUMENT, "kernel: null");
@@ -625,7 +617,7 @@ static strew_status make_nothing(void* context, strew_op** out) {
 static void test_sites(void) {
   strew_site* site = NULL;
   strew_prepared* const prepared = prepare(kRows, NULL);
-  strew_fault fault = {0, 0, 0, 0};
+  strew_bad_index bad_index = STREW_BAD_INDEX_INIT;
   strew_call_options options = STREW_CALL_OPTIONS_INIT;
   Rows rows;
   char text[600];
@@ -634,7 +626,7 @@ static void test_sites(void) {
   FAILS(strew_site_create(strew_runtime_process(), NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
   if (!OK(strew_site_create(strew_runtime_process(), &site))) return;
   fill(&rows);
-  options.fault = &fault;
+  options.bad_index = &bad_index;
   OK(strew_site_run(site, prepared, rows.tensors, 3, &options));
   OK(strew_site_run(site, prepared, rows.tensors, 3, NULL));
   CHECK(holds(&rows, 2));
@@ -648,7 +640,7 @@ static void test_sites(void) {
   CHECK(made == 40 && holds(&rows, 85)); /* a site remembers more kernels than a few */
   rows.indices[0] = -1;
   FAILS(strew_site_run(site, prepared, rows.tensors, 3, &options), STREW_CODE_OUT_OF_BOUNDS, "value -1");
-  CHECK(fault.position == 0 && fault.value == -1);
+  CHECK(bad_index.position == 0 && bad_index.value == -1);
   FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 0, NULL, &options), STREW_CODE_OUT_OF_BOUNDS, "value -1");
   strcpy(text, "nonsense");
   FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "expected strew1.scatter");
@@ -685,30 +677,6 @@ static void test_log(void) {
 }
 
 /* ---- DLPack, as dlpack.h has it. */
-
-typedef struct {
-  uint8_t code, bits;
-  uint16_t lanes;
-} DLDataType;
-typedef struct {
-  void* data;
-  struct {
-    int32_t device_type, device_id;
-  } device;
-  int32_t ndim;
-  DLDataType dtype;
-  int64_t *shape, *strides;
-  uint64_t byte_offset;
-} DLTensor;
-struct DLManagedTensorVersioned {
-  struct {
-    uint32_t major, minor;
-  } version;
-  void* manager_ctx;
-  void (*deleter)(struct DLManagedTensorVersioned* self);
-  uint64_t flags;
-  DLTensor dl_tensor;
-};
 
 static void count_release(void* context) { ++*(int*)context; }
 
@@ -931,6 +899,7 @@ int main(int argc, char** argv) {
   test_dlpack();
   test_programs(argv[1]);
   test_loading();
+  test_bad_index();
   if (argc > 2) test_object(argv[2]);
   if (failures != 0) printf("%d checks failed\n", failures);
   return failures == 0 ? 0 : 1;

@@ -40,7 +40,7 @@ class PreparedCall {
   std::optional<FoldBounds> bounds;  ///< set if the order of updates is open
   Call::Image before, expected;
   Status want;
-  strew_fault want_fault{};
+  BadIndex want_bad_index;
   std::string text;
 };
 
@@ -78,8 +78,9 @@ class CallersFloats {
 /// instead.
 constexpr int64_t kMostBounded = 200'000;
 
-std::string fault_text(const strew_fault& f) {
-  return fmt::format("position {}, component {}, value {}, bound {}", f.position, f.component, f.value, f.bound);
+std::string bad_index_text(const BadIndex& bad) {
+  return fmt::format("tensor {}, position {}, component {}, value {}, bound {}", bad.source, bad.position, bad.component,
+                     bad.value, bad.bound);
 }
 
 /// Is the call defined? Policy `undefined`, or an extent of zero, may leave it without a result.
@@ -208,7 +209,7 @@ std::optional<Failure> Checker::check_reference(const VerifiedOp& op, PreparedCa
     return Failure{std::move(what), p.text, "reference", stopped};
   };
   running_ = "reference";
-  const Caught caught = catch_fault([&] { p.want = run_reference(op, p.call.views(), &p.want_fault); });
+  const Caught caught = catch_fault([&] { p.want = run_reference(op, p.call.views(), &p.want_bad_index); });
   if (caught.faulted) return failed(describe(caught.signal, caught.address), true);
   p.expected = p.call.results();
   if (auto stray = first_stray_write(p.call, p.before, p.expected)) return failed(*stray);
@@ -253,13 +254,14 @@ std::optional<Failure> Checker::check_way(const Engine& engine, const Way& way, 
   const bool raw = way.kind == Way::Kind::raw;
   p.call.restore(p.before);
   room_.set_limits(way.limits);
-  strew_fault got_fault{};
+  BadIndex got_bad_index;
   Status got;
   running_ = fmt::format("{} {} [{}]{}", engine.backend, engine.target, engine.schedule,
                          raw ? " entries in pieces" : fmt::format(" on {} threads", way.threads));
   const CallersFloats floats(!raw && p.splits.chance(10));
   const Caught caught = catch_fault([&] {
-    got = raw ? run_entries(engine.kernel, p.call.views(), p.splits, &got_fault) : engine.kernel.run(p.call.views(), &got_fault);
+    got = raw ? run_entries(engine.kernel, p.call.views(), p.splits, &got_bad_index)
+              : engine.kernel.run(p.call.views(), &got_bad_index);
   });
   if (caught.faulted) return failed(describe(caught.signal, caught.address), true);
   if (!floats.kept()) return failed("the caller's floating-point environment changed");
@@ -267,8 +269,8 @@ std::optional<Failure> Checker::check_way(const Engine& engine, const Way& way, 
   const Status& want = p.want;
   if (want.code() != got.code())
     return failed(fmt::format("status: expected {}, got {}", want.ok() ? "ok" : want.message(), got.ok() ? "ok" : got.message()));
-  if (!want.ok() && std::memcmp(&p.want_fault, &got_fault, sizeof got_fault) != 0)
-    return failed(fmt::format("fault: expected {}; got {}", fault_text(p.want_fault), fault_text(got_fault)));
+  if (!want.ok() && got_bad_index != p.want_bad_index)
+    return failed(fmt::format("bad index: expected {}; got {}", bad_index_text(p.want_bad_index), bad_index_text(got_bad_index)));
   if (auto difference = difference_from(p, p.call.results(), way, first)) return failed(*difference);
   const std::vector<PhaseTrace::Step>& steps = room_.trace().steps();
   if (raw || !want.ok() || engine.backend == "reference") return std::nullopt;

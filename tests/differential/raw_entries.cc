@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fault_text.h"
 #include "compiler/plan/plan.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/phases.h"
@@ -96,7 +97,7 @@ void apply(const Kernel& kernel, strew_args args, int64_t positions, Rng& rng) {
 
 bool has_entries(const Kernel& kernel) { return kernel.entry(STREW_ENTRY_range) != nullptr; }
 
-Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rng& rng, strew_fault* fault) {
+Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rng& rng, BadIndex* bad_index) {
   const Plan& plan = kernel.plan();
   Expected<Binder> binder = Binder::make(kernel.descriptor());
   if (!binder.ok()) return binder.status();
@@ -105,8 +106,12 @@ Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rn
   strew_args args = arguments_of(call, kernel.descriptor().program);
   const int64_t positions = call.positions;
   if (plan.checks_first) {
+    strew_fault fault{};
     for (const auto& [begin, end] : pieces(rng, positions))
-      if (kernel.entry(STREW_ENTRY_check)(&args, begin, end, fault) != STREW_OK) return out_of_bounds("check entry");
+      if (kernel.entry(STREW_ENTRY_check)(&args, begin, end, &fault) != STREW_OK) {
+        *bad_index = bad_index_of(fault, kernel.descriptor().index_tensor);
+        return out_of_bounds("check entry");
+      }
   }
   if (call.init != 0 && !call.result_is_operand) {
     strew_fault unused{};

@@ -14,6 +14,6 @@ namespace strew::test {
 bool has_entries(const Kernel& kernel);
 /// Makes one call in random pieces: disjoint ones in any order if nothing is combined, and in the order of positions
 /// if destinations may meet.
-Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rng& rng, strew_fault* fault);
+Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rng& rng, BadIndex* bad_index);
 
 }  // namespace strew::test

@@ -57,9 +57,9 @@ void add_rows() {
 
   const std::vector<float> before = table;
   indices[123456] = kRows;
-  strew_fault fault{};
-  const strew::Status bad_index = kernel->run(views, &fault);
-  expect(bad_index.code() == strew::Code::out_of_bounds && fault.position == 123456, bad_index.message());
+  strew::BadIndex found;
+  const strew::Status bad_index = kernel->run(views, &found);
+  expect(bad_index.code() == strew::Code::out_of_bounds && found.position == 123456, bad_index.message());
   expect(bad_index.message() ==
              "index out of bounds: update position [123456] (linear 123456), component 0: value 50000, expected 0 <= v <= 49999",
          bad_index.message());

@@ -111,9 +111,9 @@ TEST_F(Halide, PolicyErrorChecksBeforeTheFirstWrite) {
   Views views;
   views.add(table.data(), DType::f32, {kRows, kWidth}).add(indices.data(), DType::i32, {kCount});
   views.add(updates.data(), DType::f32, {kCount, kWidth});
-  strew_fault fault{};
-  EXPECT_EQ(kernel->run(views, &fault).code(), Code::out_of_bounds);
-  EXPECT_EQ(fault.position, 3999);
+  BadIndex bad_index;
+  EXPECT_EQ(kernel->run(views, &bad_index).code(), Code::out_of_bounds);
+  EXPECT_EQ(bad_index.position, 3999);
   EXPECT_EQ(table, std::vector<float>(kRows * kWidth, 2.0f));
 }
 

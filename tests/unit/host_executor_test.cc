@@ -271,13 +271,13 @@ TEST(CallOptions, WrongValuesAreNamed) {
   }
   Sums sums;
   sums.indices[77] = 5000;
-  strew_fault fault{};
+  BadIndex bad_index;
   std::vector<float> table(static_cast<size_t>(Sums::kRows * Sums::kWidth));
   const std::vector<TensorView> views{
       {table.data(), sums.dims}, {sums.indices.data(), sums.index_dims}, {sums.updates.data(), sums.update_dims}};
-  const Status bad = kernel.run(views, CallOptions{.fault = &fault});
+  const Status bad = kernel.run(views, CallOptions{.bad_index = &bad_index});
   EXPECT_EQ(bad.code(), Code::out_of_bounds);
-  EXPECT_EQ(fault.position, 77);
+  EXPECT_EQ(bad_index.position, 77);
   EXPECT_EQ(std::accumulate(table.begin(), table.end(), 0.0F), 0.0F) << "nothing was written";
 }
 

@@ -159,15 +159,15 @@ TEST(Kernel, ErrorPolicyReportsTheFirstBadIndexAndWritesNothing) {
       const auto kernel = runtime.get(op_of(data.op(" oob=error")), with(backend, schedule));
       ASSERT_TRUE(kernel.ok()) << kernel.status().message();
       std::vector<float> result = data.table;
-      strew_fault fault{};
-      const Status status = kernel->run(data.views(result), &fault);
+      BadIndex bad_index;
+      const Status status = kernel->run(data.views(result), &bad_index);
       EXPECT_EQ(status.code(), Code::out_of_bounds);
       EXPECT_EQ(status.message(),
                 "index out of bounds: update position [41234] (linear 41234), component 0: value -1, expected 0 <= v <= 999");
-      EXPECT_EQ(fault.position, 41234);
-      EXPECT_EQ(fault.component, 0);
-      EXPECT_EQ(fault.value, -1);
-      EXPECT_EQ(fault.bound, 999);
+      EXPECT_EQ(bad_index.position, 41234);
+      EXPECT_EQ(bad_index.component, 0);
+      EXPECT_EQ(bad_index.value, -1);
+      EXPECT_EQ(bad_index.bound, 999);
       EXPECT_EQ(result, data.table);
     }
   }

@@ -31,12 +31,12 @@ struct Data {
   std::vector<int32_t> indices = {3, 1, 4, 1, 5, 9, 2, 6, 99, -1, 5, 8};
   std::vector<int64_t> table_dims = {64, 32}, index_dims = {12, 1}, update_dims = {12, 32};
 
-  Status run(const Kernel& kernel, strew_fault* fault = nullptr) {
+  Status run(const Kernel& kernel, BadIndex* bad_index = nullptr) {
     const TensorView table_view{table.data(), DType::f32, 2, table_dims.data(), nullptr};
     const TensorView views[] = {table_view,
                                 {indices.data(), DType::i32, 2, index_dims.data(), nullptr},
                                 {updates.data(), DType::f32, 2, update_dims.data(), nullptr}};
-    return kernel.run(views, fault);
+    return kernel.run(views, bad_index);
   }
 };
 
@@ -59,11 +59,11 @@ TEST(NpuBackend, AnErrorNamesTheIndexAndWritesNothing) {
   const Expected<Kernel> kernel = kernel_of(std::string(kRows) + "error)", "npu-a5");
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
   Data data;
-  strew_fault fault{};
-  const Status status = data.run(*kernel, &fault);
+  BadIndex bad_index;
+  const Status status = data.run(*kernel, &bad_index);
   EXPECT_EQ(status.code(), Code::out_of_bounds);
-  EXPECT_EQ(fault.position, 8);
-  EXPECT_EQ(fault.value, 99);
+  EXPECT_EQ(bad_index.position, 8);
+  EXPECT_EQ(bad_index.value, 99);
   EXPECT_EQ(data.table, Data().table);
 }
 

@@ -114,13 +114,13 @@ TEST(ReferenceScatter, FaultIsReported) {
   const TensorView views[] = {{result, DType::i32, 1, &five, nullptr},
                               {indices, DType::i32, 1, &three, nullptr},
                               {updates, DType::i32, 1, &three, nullptr}};
-  strew_fault fault{};
-  const Status status = run_reference(test::verified(op), views, &fault);
+  BadIndex bad_index;
+  const Status status = run_reference(test::verified(op), views, &bad_index);
   EXPECT_EQ(status.code(), Code::out_of_bounds);
-  EXPECT_EQ(fault.position, 1);
-  EXPECT_EQ(fault.component, 0);
-  EXPECT_EQ(fault.value, 9);
-  EXPECT_EQ(fault.bound, 4);
+  EXPECT_EQ(bad_index.position, 1);
+  EXPECT_EQ(bad_index.component, 0);
+  EXPECT_EQ(bad_index.value, 9);
+  EXPECT_EQ(bad_index.bound, 4);
   EXPECT_EQ(result[0], 1);
 }
 

@@ -79,11 +79,11 @@ TEST(RunMany, ABadIndexInAnyCallWritesNothing) {
   Layers layers(8);
   std::vector<int64_t> bad{3, 99};
   layers.data[3 * 5 + 1] = bad.data();
-  strew_fault fault{};
-  const Status status = kernel.run_many(layers.shapes(), layers.data, {.fault = &fault});
+  BadIndex bad_index;
+  const Status status = kernel.run_many(layers.shapes(), layers.data, {.bad_index = &bad_index});
   EXPECT_EQ(status.code(), Code::out_of_bounds);
   EXPECT_THAT(status.message(), testing::StartsWith("call 5: "));
-  EXPECT_EQ(fault.value, 99);
+  EXPECT_EQ(bad_index.value, 99);
   EXPECT_EQ(layers.written(), 0.0F);
 }
 

@@ -279,12 +279,12 @@ TEST(Site, CallsHaveOptionsOfTheirOwn) {
   const PreparedOp op = *PreparedOp::of(*add_rows(4096, 400000));
   Tensors tensors(4096, 400000);
   const auto make = [] { return add_rows(4096, 400000); };
-  strew_fault fault{};
-  ASSERT_TRUE(site.run(op, tensors.views, {.executor = &host, .fault = &fault}).ok());
-  ASSERT_TRUE(site.run(op, tensors.views, {.executor = &host, .fault = &fault}).ok());
+  BadIndex bad_index;
+  ASSERT_TRUE(site.run(op, tensors.views, {.executor = &host, .bad_index = &bad_index}).ok());
+  ASSERT_TRUE(site.run(op, tensors.views, {.executor = &host, .bad_index = &bad_index}).ok());
   EXPECT_GE(host.loops, 2);
   const int loops = host.loops;
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(site.run(tensors.views, make, {.executor = &host, .fault = &fault}).ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(site.run(tensors.views, make, {.executor = &host, .bad_index = &bad_index}).ok());
   EXPECT_GE(host.loops, loops + 2);
   const int before = host.loops;
   ASSERT_TRUE(site.run(tensors.views, make, {.threads = 1, .executor = &host}).ok());
@@ -292,8 +292,8 @@ TEST(Site, CallsHaveOptionsOfTheirOwn) {
   EXPECT_EQ(host.loops, before);
   EXPECT_EQ(tensors.sum(), 6.0F * 4 * 400000);
   tensors.indices[7] = -5;
-  EXPECT_EQ(site.run(op, tensors.views, {.fault = &fault}).code(), Code::out_of_bounds);
-  EXPECT_EQ(fault.value, -5);
+  EXPECT_EQ(site.run(op, tensors.views, {.bad_index = &bad_index}).code(), Code::out_of_bounds);
+  EXPECT_EQ(bad_index.value, -5);
   EXPECT_EQ(site.run(tensors.views, make, {.threads = -1}).code(), Code::invalid_argument);
 }
 
@@ -302,14 +302,14 @@ TEST(Site, FailuresAreThoseOfTheCall) {
   Site site(runtime);
   Tensors tensors(8, 3);
   tensors.indices[1] = 99;
-  strew_fault fault{};
+  BadIndex bad_index;
   const PreparedOp op = *PreparedOp::of(*add_rows(8, 3));
   for (int turn = 0; turn < 2; ++turn) {
-    const Status by_op = site.run(op, tensors.views, &fault);
+    const Status by_op = site.run(op, tensors.views, &bad_index);
     EXPECT_EQ(by_op.code(), Code::out_of_bounds);
-    EXPECT_EQ(fault.value, 99);
+    EXPECT_EQ(bad_index.value, 99);
     const Status by_tensors = site.run(
-        tensors.views, [] { return add_rows(8, 3); }, &fault);
+        tensors.views, [] { return add_rows(8, 3); }, &bad_index);
     EXPECT_EQ(by_tensors.message(), by_op.message());
   }
   EXPECT_EQ(tensors.sum(), 0.0F) << "nothing was written";

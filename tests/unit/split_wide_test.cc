@@ -30,7 +30,7 @@ struct Buffers {
   std::vector<uint16_t> ones = std::vector<uint16_t>(1000, 0x3f80);
   int64_t eight = 8, thousand = 1000;
 
-  Status run(const std::string& fields, const std::string& backend, strew_fault* fault = nullptr) {
+  Status run(const std::string& fields, const std::string& backend, BadIndex* bad_index = nullptr) {
     Runtime runtime;
     KernelOptions options;
     options.backend = test::backend(backend);
@@ -39,7 +39,7 @@ struct Buffers {
     const TensorView views[] = {{table.data(), DType::bf16, 1, &eight, nullptr},
                                 {indices.data(), DType::i32, 1, &thousand, nullptr},
                                 {ones.data(), DType::bf16, 1, &thousand, nullptr}};
-    return kernel->run(views, fault);
+    return kernel->run(views, bad_index);
   }
 };
 
@@ -68,10 +68,11 @@ TEST(SplitWide, UntouchedElementsKeepTheirBits) {
 TEST(SplitWide, BadIndexLeavesTheTableAlone) {
   Buffers buffers;
   buffers.indices[700] = 8;
-  strew_fault fault{};
-  const Status status = buffers.run("init=in_place accumulate=wide oob=error", "llvm", &fault);
+  BadIndex bad_index;
+  const Status status = buffers.run("init=in_place accumulate=wide oob=error", "llvm", &bad_index);
   EXPECT_EQ(status.code(), Code::out_of_bounds) << status.message();
-  EXPECT_EQ(fault.position, 700);
+  EXPECT_EQ(bad_index.position, 700);
+  EXPECT_EQ(bad_index.source, 1);  // of the call's tensors: the fold binds others
   EXPECT_EQ(buffers.table, std::vector<uint16_t>(8, 0));
 }
 

@@ -130,9 +130,9 @@ TEST(Tiers, ErrorsAreTheSameBeforeAndAfter) {
   Rows rows(20), other(21);
   rows.indices[7] = 16;
   const auto messages = [&] {
-    strew_fault fault{};
-    const std::string out = kernel->run(rows.views(), &fault).message();
-    EXPECT_EQ(fault.position, 7);
+    BadIndex bad_index;
+    const std::string out = kernel->run(rows.views(), &bad_index).message();
+    EXPECT_EQ(bad_index.position, 7);
     return out + "\n" + kernel->run(other.views()).message();
   };
   const std::string before = messages();

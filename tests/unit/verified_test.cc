@@ -26,7 +26,7 @@ static_assert(!std::is_constructible_v<VerifiedOp, Op> && !std::is_default_const
 static_assert(!std::is_invocable_v<decltype(make_plan), const Op&>);
 static_assert(!std::is_invocable_v<decltype(canonicalise), const Op&>);
 static_assert(!std::is_invocable_v<decltype(split_wide), const Op&>);
-static_assert(!std::is_invocable_v<decltype(run_reference), const Op&, std::span<const TensorView>, strew_fault*>);
+static_assert(!std::is_invocable_v<decltype(run_reference), const Op&, std::span<const TensorView>, BadIndex*>);
 static_assert(!std::is_constructible_v<ImportedKernel, Op> && !std::is_default_constructible_v<ImportedKernel>);
 static_assert(std::is_same_v<decltype(Compiled::op), VerifiedOp>);
 

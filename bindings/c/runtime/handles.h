@@ -101,21 +101,27 @@ inline Status check_not_null(const void* pointer, const char* argument) {
   return pointer != nullptr ? Status() : invalid_argument(std::string(argument) + ": null, expected a pointer");
 }
 
+/// Has the caller set the size of a struct?
+template <class T>
+Status check_size(const T& given, const char* argument) {
+  if (given.size >= sizeof given.size) return {};
+  return invalid_argument(std::string(argument) + ".size: " + std::to_string(given.size) +
+                          ", expected the size of the struct (its _INIT macro sets it)");
+}
+
 /// The struct that a caller passed, with the defaults for fields that its version lacks. `given` null: the defaults.
 template <class T>
 Expected<T> known_fields(const T* given, const T& defaults, const char* argument) {
   T out = defaults;
   if (given == nullptr) return out;
-  const std::string field = std::string(argument) + ".size: " + std::to_string(given->size);
-  if (given->size < sizeof given->size)
-    return invalid_argument(field + ", expected the size of the struct (its _INIT macro sets it)");
+  STREW_TRY(check_size(*given, argument));
   std::memcpy(static_cast<void*>(&out), given, std::min<size_t>(given->size, sizeof out));
   out.size = sizeof out;
   const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
   for (size_t i = sizeof out; i < given->size; ++i)
     if (bytes[i] != 0)
-      return unsupported(field + ", and byte " + std::to_string(i) + " is set: this library knows the first " +
-                         std::to_string(sizeof out) + " bytes");
+      return unsupported(std::string(argument) + ".size: " + std::to_string(given->size) + ", and byte " + std::to_string(i) +
+                         " is set: this library knows the first " + std::to_string(sizeof out) + " bytes");
   return out;
 }
 
@@ -123,10 +129,8 @@ Expected<T> known_fields(const T* given, const T& defaults, const char* argument
 template <class T>
 Status give_struct(T* out, T filled, const char* argument) {
   STREW_TRY(check_not_null(out, argument));
+  STREW_TRY(check_size(*out, argument));
   const uint32_t size = out->size;
-  if (size < sizeof size)
-    return invalid_argument(std::string(argument) + ".size: " + std::to_string(size) +
-                            ", expected the size of the struct (its _INIT macro sets it)");
   filled.size = size;
   std::memcpy(static_cast<void*>(out), &filled, std::min<size_t>(size, sizeof filled));
   if (size > sizeof filled) std::memset(reinterpret_cast<unsigned char*>(out) + sizeof filled, 0, size - sizeof filled);
@@ -160,13 +164,9 @@ class CallbackExecutor : public Executor {
   void* const context_;
 };
 
-/// Calls run(options) with the CallOptions of the caller's struct, which may be null.
+/// Calls run(options) on an executor of this call alone, if the caller's struct has a context for its callbacks.
 template <class Run>
-Status with_call_options(const strew_call_options* given, const Run& run) {
-  if (given == nullptr) return run(CallOptions());
-  constexpr strew_call_options kDefaults = STREW_CALL_OPTIONS_INIT;
-  STREW_ASSIGN(const strew_call_options options, known_fields(given, kDefaults, "options"));
-  CallOptions how{options.threads, options.executor != nullptr ? options.executor->executor.get() : nullptr, options.fault};
+Status with_executor_context(const strew_call_options& options, CallOptions how, const Run& run) {
   if (options.executor_context == nullptr) return run(how);
   if (options.executor == nullptr || options.executor->callbacks == nullptr)
     return invalid_argument(
@@ -175,6 +175,25 @@ Status with_call_options(const strew_call_options* given, const Run& run) {
   CallbackExecutor of_call(*options.executor->callbacks, options.executor_context);
   how.executor = &of_call;
   return run(how);
+}
+
+/// Calls run(options) with the CallOptions of the caller's struct, which may be null.
+template <class Run>
+Status with_call_options(const strew_call_options* given, const Run& run) {
+  if (given == nullptr) return run(CallOptions());
+  constexpr strew_call_options kDefaults = STREW_CALL_OPTIONS_INIT;
+  STREW_ASSIGN(const strew_call_options options, known_fields(given, kDefaults, "options"));
+  CallOptions how{options.threads, options.executor != nullptr ? options.executor->executor.get() : nullptr};
+  if (options.bad_index == nullptr) return with_executor_context(options, how, run);
+  STREW_TRY(check_size(*options.bad_index, "options.bad_index"));
+  BadIndex found;
+  how.bad_index = &found;
+  Status status = with_executor_context(options, how, run);
+  if (status.code() == Code::out_of_bounds) {
+    const strew_bad_index filled{sizeof filled, found.source, found.position, found.component, found.value, found.bound};
+    STREW_TRY(give_struct(options.bad_index, filled, "options.bad_index"));
+  }
+  return status;
 }
 
 /// A runtime's, a library's or a kernel's executor: null stands for strew's own.

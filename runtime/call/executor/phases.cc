@@ -28,8 +28,8 @@ void log_copy(const strew_kernel& kernel, int64_t elements) {
 }  // namespace
 
 Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> tensors, const strew_fault& found,
-                       strew_fault* fault) {
-  if (fault) *fault = found;
+                       BadIndex* bad_index) {
+  if (bad_index != nullptr) *bad_index = bad_index_of(found, kernel.index_tensor);
   const TensorView &index = tensors[kernel.index_tensor], &table = tensors[kernel.table_tensor];
   std::vector<int64_t> position_dims;
   for (int d = 0; d < index.rank; ++d)
@@ -38,14 +38,14 @@ Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> t
   return fault_status(rule, found, position_dims, table.dims[kernel.component_dims[found.component]]);
 }
 
-Status check_indices(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
+Status check_indices(const Callable& callable, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
   if (callable.kernel.checks_first == 0) return {};
   const strew_args args = arguments_of(call, callable.program);
   const int64_t positions = call.positions;
   strew_fault found{};
   const Phase phase{PhaseKind::check, callable.kernel.entries[STREW_ENTRY_check], args, {positions, 1, 1}};
   if (run_split(callable, call, phase, whole_ns(static_cast<double>(positions) * callable.costs.position_ns), &found)) return {};
-  return bad_index_error(callable.kernel, tensors, found, fault);
+  return bad_index_error(callable.kernel, tensors, found, bad_index);
 }
 
 void make_result(const Callable& callable, const Call& call) {
@@ -65,10 +65,16 @@ void make_result(const Callable& callable, const Call& call) {
   run_split(callable, call, {PhaseKind::init, kernel.entries[STREW_ENTRY_init], args, {count, unit, 1}}, alone, &unused);
 }
 
-Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
+Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
   const FpEnvironment environment(true, !callable.computes_floats);  // costs are floats, even of kernels that compute none
-  if (!callable.parts.empty()) return run_wide(callable, tensors, {call.threads, call.executor, fault});
-  STREW_TRY(check_indices(callable, tensors, call, fault));
+  if (!callable.parts.empty()) {
+    Status status = run_wide(callable, tensors, {call.threads, call.executor, bad_index});
+    // The fold, which checks the indices, binds other tensors than the call.
+    if (bad_index != nullptr && status.code() == Code::out_of_bounds)
+      bad_index->source = static_cast<int32_t>(callable.kernel.index_tensor);
+    return status;
+  }
+  STREW_TRY(check_indices(callable, tensors, call, bad_index));
   make_result(callable, call);
   apply(callable, call, tensors, arguments_of(call, callable.program));
   return {};

@@ -10,12 +10,12 @@
 namespace strew::inline v0 {
 
 /// Under policy error, checks all indices before anything is written. Does nothing under other policies.
-Status check_indices(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
+Status check_indices(const Callable& callable, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index);
 /// With init copy or fill, writes the initial result, unless its buffer is the operand's. Does nothing otherwise.
 void make_result(const Callable& callable, const Call& call);
 
-/// Runs all phases of a call that is bound. On out_of_bounds nothing was written, and `fault`, if given, has the details.
-Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
+/// Runs all phases of a call that is bound. On out_of_bounds nothing was written, and `bad_index`, if given, has the details.
+Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index);
 /// The nanoseconds that one thread would need for the updates, roughly.
 inline double apply_nanoseconds(const Callable& callable, const Call& call, Bytes table) {
   const EstimatedBytes window(static_cast<double>(call.window) * static_cast<double>(callable.result_bytes));
@@ -34,6 +34,6 @@ Bytes table_bytes(const strew_kernel& kernel, std::span<const TensorView> tensor
 
 /// The error for an index that policy error refuses.
 [[gnu::cold]] Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> tensors, const strew_fault& found,
-                                     strew_fault* fault);
+                                     BadIndex* bad_index);
 
 }  // namespace strew::inline v0
