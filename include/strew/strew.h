@@ -29,18 +29,7 @@ STREW_API void strew_op_free(strew_op* op);
 /* The canonical text. Valid as long as the op. */
 STREW_API const char* strew_op_text(const strew_op* op);
 
-/* A tensor that calls of an op bind. */
-typedef struct strew_slot {
-  uint32_t size;
-  char name[16]; /* "updates 0" */
-  uint8_t role;  /* STREW_RESULT to STREW_EXTRA */
-  uint8_t dtype; /* strew_dtype */
-  int32_t rank;
-  const int64_t* dims;    /* rank extents, or STREW_OPEN; valid as long as the op */
-  const int64_t* strides; /* rank strides in elements, or STREW_OPEN; null: row-major */
-} strew_slot;
-#define STREW_SLOT_INIT \
-  { sizeof(strew_slot), "", 0, 0, 0, NULL, NULL }
+/* The tensors that calls of the op bind, in the order of the arguments. */
 STREW_API size_t strew_op_slot_count(const strew_op* op);
 STREW_API strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) STREW_CHECK_RESULT;
 /* The dims of result `result` of a call with these inputs: the tensors after the results, in binding order, of which only ranks and dims
@@ -209,6 +198,19 @@ STREW_API void strew_runtime_clear(strew_runtime* runtime);
 
 /* How long a kernel took to build; 0 for one that was not built by a runtime. */
 STREW_API int64_t strew_kernel_build_nanoseconds(const strew_kernel_ref* kernel);
+
+/* ---- Texts about kernels and ops (kernel.h) --------------------------------------------------------------------------------------- */
+
+/* The op as the runtime was asked for it. Of a kernel that was compiled before: its identity. */
+STREW_API strew_status strew_kernel_op_text(const strew_kernel_ref* kernel, strew_text** out) STREW_CHECK_RESULT;
+/* What the op does to addresses: loops, strides and index components. For people; the format may change. STREW_CODE_UNSUPPORTED of a
+ * kernel that was compiled before: its object has no plan. */
+STREW_API strew_status strew_kernel_plan_text(const strew_kernel_ref* kernel, strew_text** out) STREW_CHECK_RESULT;
+/* 1 if the kernel answers only until the compiled one takes its place (compile mode "background"); else 0. */
+STREW_API int32_t strew_kernel_is_stand_in(const strew_kernel_ref* kernel);
+/* What a request for the op would get, without compiling it: what it does, the schedule and where that comes from, the predicted time, the
+ * backends with the reasons of those that cannot build it, the plan. For people; the format may change. */
+STREW_API strew_status strew_explain(const strew_op* op, const strew_request* request, strew_text** out) STREW_CHECK_RESULT;
 
 /* ---- Sites (site.h) --------------------------------------------------------------------------------------------------------------- */
 

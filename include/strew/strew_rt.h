@@ -64,6 +64,16 @@ STREW_API strew_code strew_status_code(strew_status status);
 STREW_API const char* strew_status_message(strew_status status);
 STREW_API void strew_status_free(strew_status status);
 
+/* ---- Texts ------------------------------------------------------------------------------------------------------------------------ */
+
+/* A text that a function made for its caller. */
+typedef struct strew_text strew_text;
+/* Valid until the text is freed; "" for null. */
+STREW_API const char* strew_text_chars(const strew_text* text);
+/* The number of bytes before the zero byte at the end. */
+STREW_API size_t strew_text_length(const strew_text* text);
+STREW_API void strew_text_free(strew_text* text);
+
 /* ---- Tensors ---------------------------------------------------------------------------------------------------------------------- */
 
 /* Element types, with the numbers of DType (dtype.h). Elements of less than a byte are packed, the first in the low bits. */
@@ -124,6 +134,19 @@ typedef struct strew_named_tensor {
   const char* name;
   strew_tensor tensor;
 } strew_named_tensor;
+
+/* A tensor that the calls of an op or of a kernel bind. */
+typedef struct strew_slot {
+  uint32_t size;
+  char name[16]; /* "updates 0" */
+  uint8_t role;  /* STREW_RESULT to STREW_EXTRA */
+  uint8_t dtype; /* strew_dtype */
+  int32_t rank;
+  const int64_t* dims;    /* rank extents, or STREW_OPEN; valid as long as the op or the kernel */
+  const int64_t* strides; /* rank strides in elements, or STREW_OPEN; null: row-major */
+} strew_slot;
+#define STREW_SLOT_INIT \
+  { sizeof(strew_slot), "", 0, 0, 0, NULL, NULL }
 
 /* ---- DLPack 1.x -------------------------------------------------------------------------------------------------------------------
  * Tensors of NumPy, PyTorch, JAX, CuPy and others, without a copy. dlpack.h is not needed here: a DLTensor is passed as const void*. */
@@ -208,8 +231,19 @@ STREW_API strew_status strew_kernel_open(const strew_kernel* kernel, int32_t thr
 STREW_API strew_kernel_ref* strew_kernel_retain(strew_kernel_ref* kernel);
 STREW_API void strew_kernel_release(strew_kernel_ref* kernel);
 
-/* The kernel's descriptor (abi.h): its tensors in the order of the arguments, the op, the target, the schedule. Valid as long as the
- * kernel. */
+/* The tensors that a call binds, in the order of the arguments. Of a null pointer the count is 0. */
+STREW_API size_t strew_kernel_slot_count(const strew_kernel_ref* kernel);
+STREW_API strew_status strew_kernel_slot(const strew_kernel_ref* kernel, size_t number, strew_slot* out) STREW_CHECK_RESULT;
+/* What the kernel says of itself. The texts are valid as long as the kernel; of a null pointer they are null. A kernel that answers until
+ * the compiled one takes its place (strew_kernel_is_stand_in) has others afterwards. */
+STREW_API const char* strew_kernel_symbol(const strew_kernel_ref* kernel);
+STREW_API const char* strew_kernel_identity(
+    const strew_kernel_ref* kernel); /* the op in canonical text, the same for all its spellings */
+STREW_API const char* strew_kernel_schedule(const strew_kernel_ref* kernel); /* "strategy=owner vector_bytes=32 ..." */
+STREW_API const char* strew_kernel_target(const strew_kernel_ref* kernel);   /* "x86_64-x86-64-v3" */
+STREW_API const char* strew_kernel_features(const strew_kernel_ref* kernel); /* of the CPU that it uses, "avx2,fma" */
+STREW_API const char* strew_kernel_backend(const strew_kernel_ref* kernel);  /* "llvm" */
+/* The kernel's descriptor (abi.h), for programs that call entries themselves. Valid as long as the kernel. */
 STREW_API const strew_kernel* strew_kernel_descriptor(const strew_kernel_ref* kernel);
 /* The most threads that a call uses. */
 STREW_API int32_t strew_kernel_threads(const strew_kernel_ref* kernel);

@@ -4,6 +4,7 @@
 #include "check.h"
 
 void test_bad_index(void);
+void test_texts(void);
 
 /* Rows of 4 floats, added to a table of any number of rows. */
 extern const char* const kRows;

@@ -900,6 +900,7 @@ int main(int argc, char** argv) {
   test_programs(argv[1]);
   test_loading();
   test_bad_index();
+  test_texts();
   if (argc > 2) test_object(argv[2]);
   if (failures != 0) printf("%d checks failed\n", failures);
   return failures == 0 ? 0 : 1;

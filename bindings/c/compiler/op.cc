@@ -2,7 +2,6 @@
 #include "strew/op.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <span>
 #include <variant>
 #include <vector>
@@ -113,21 +112,15 @@ size_t strew_op_slot_count(const strew_op* op) { return op != nullptr ? op->slot
 strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(op, "op"));
-    if (number >= op->slots.size())
-      return invalid_argument("number: " + std::to_string(number) + ", expected less than " + std::to_string(op->slots.size()));
+    STREW_TRY(check_number(number, op->slots.size()));
     const TensorSlot& slot = op->slots[number];
-    strew_slot filled = STREW_SLOT_INIT;
-    const std::string_view role = name(slot.role);
-    if (slot.role == Role::indices)
-      std::snprintf(filled.name, sizeof filled.name, "indices");
-    else
-      std::snprintf(filled.name, sizeof filled.name, "%.*s %d", static_cast<int>(role.size()), role.data(), slot.index);
-    filled.role = static_cast<uint8_t>(slot.role);
-    filled.dtype = static_cast<uint8_t>(slot.type->dtype);
-    filled.rank = slot.type->rank();
-    filled.dims = slot.type->dims.data();
-    filled.strides = slot.type->strides.empty() ? nullptr : slot.type->strides.data();
-    return give_struct(out, filled, "out");
+    const std::string called =
+        std::string(name(slot.role)) + (slot.role == Role::indices ? "" : " " + std::to_string(slot.index));
+    const TensorType& type = *slot.type;
+    return give_struct(out,
+                       make_slot(called, static_cast<uint8_t>(slot.role), static_cast<uint8_t>(type.dtype), type.rank(),
+                                 type.dims.data(), type.strides.empty() ? nullptr : type.strides.data()),
+                       "out");
   });
 }
 

@@ -6,17 +6,8 @@
 #include "compiler/import/option_text.h"
 #include "strew/tensor.h"
 
-struct strew_program {
-  strew::Imported imported;
-};
-
 namespace strew::inline v0::c_api {
 namespace {
-
-Status check_number(size_t number, size_t count) {
-  if (number < count) return {};
-  return invalid_argument("number: " + std::to_string(number) + ", expected less than " + std::to_string(count));
-}
 
 strew_port port_of(const std::string& name, const TensorType& type, bool is_optional) {
   return {sizeof(strew_port), static_cast<uint8_t>(type.dtype), is_optional, type.rank(), name.c_str(), type.dims.data()};

@@ -38,6 +38,9 @@ struct RuntimeKernel final : strew_kernel_ref {
     return {state.callable.get(), state.is_plain};
   }
   int64_t build_nanoseconds() const override { return kernel.compile_nanoseconds(); }
+  std::string op_text() const override { return kernel.op_text(); }
+  Expected<std::string> plan_text() const override { return kernel.plan_text(); }
+  bool is_stand_in() const override { return kernel.is_stand_in(); }
   const Kernel kernel;
 };
 

@@ -13,6 +13,8 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/call/callable.h"
@@ -25,6 +27,10 @@
 
 struct strew_failure {
   strew::Status status;
+};
+
+struct strew_text {
+  std::string chars;
 };
 
 struct strew_executor {
@@ -54,6 +60,11 @@ struct strew_kernel_ref {
   };
   virtual Current current() const { return {callable, is_plain}; }
   virtual int64_t build_nanoseconds() const { return 0; }
+  virtual std::string op_text() const { return current().callable->kernel.identity; }
+  virtual strew::Expected<std::string> plan_text() const {
+    return strew::unsupported("kernel: it was compiled before, and has no plan; expected one that a runtime compiled");
+  }
+  virtual bool is_stand_in() const { return false; }
 
   strew::Status run(std::span<const strew::TensorView> tensors, const strew::CallOptions& options) const {
     return is_plain ? callable->run(tensors, options) : run_otherwise(tensors, options);
@@ -78,6 +89,13 @@ strew_status out_of_memory();
 /// Prepares calls of a kernel, which may be linked into the program and then needs no owner. The executor must not be null.
 Expected<strew_kernel_ref*> make_opened_kernel(std::shared_ptr<const strew_kernel> kernel, int threads,
                                                std::shared_ptr<Executor> executor);
+
+/// `out` must not be null.
+Status give_text(std::string text, strew_text** out);
+strew_slot make_slot(std::string_view name, uint8_t role, uint8_t dtype, int32_t rank, const int64_t* dims,
+                     const int64_t* strides);
+/// Is there an element of that number?
+Status check_number(size_t number, size_t count);
 
 inline strew_status give(Status status) { return status.ok() ? nullptr : new strew_failure{std::move(status)}; }
 
