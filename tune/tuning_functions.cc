@@ -5,6 +5,7 @@
 #include "base/machine_costs.h"
 #include "runtime/disk_cache/disk_cache_functions.h"
 #include "tune/report/html_report.h"
+#include "tune/tuning_text.h"
 
 namespace strew::inline v0 {
 
@@ -21,6 +22,9 @@ const TuningFunctions& tuning_functions() {
                                             replay,
                                             difference,
                                             html_report,
+                                            tuning_text,
+                                            tuning_json,
+                                            tuning_duration,
                                             wisdom_path,
                                             read_wisdom,
                                             latest,

@@ -32,6 +32,9 @@ struct TuningFunctions {
   Expected<TuningResult> (*replay)(const RecordedRun&);
   std::string (*difference)(const TunedCandidate& candidate, const TunedCandidate& standard);
   std::string (*html_report)(const TuningResult&);
+  std::string (*text)(const TuningResult&);
+  std::string (*json)(const TuningResult&);
+  std::string (*duration)(double nanoseconds);
   // schedules/wisdom/
   std::string (*wisdom_path)();
   Expected<WisdomLines> (*read_wisdom)(const std::string& path);

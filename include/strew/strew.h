@@ -102,9 +102,12 @@ typedef struct strew_request {
   const char* target;   /* "native", "x86-64-v3", "znver3-avx2" */
   const char*
       compile; /* what the request does if there is no compiled kernel: "blocking", "background", "must_hit" (compile_mode.h) */
+  /* Measured schedules, of which the request takes the one that fits it best. Null: those of the process's file if `target` is null, else
+   * none. The request keeps it alive. */
+  const struct strew_wisdom* wisdom;
 } strew_request;
 #define STREW_REQUEST_INIT \
-  { sizeof(strew_request), 0, NULL, NULL, NULL, NULL }
+  { sizeof(strew_request), 0, NULL, NULL, NULL, NULL, NULL }
 
 /* An op that is ready to be asked for: asking for a known one is a look-up. */
 typedef struct strew_prepared strew_prepared;
@@ -279,6 +282,99 @@ STREW_API strew_status strew_program_output(const strew_program* program, size_t
 STREW_API strew_status strew_program_run(const strew_program* program, strew_runtime* runtime, const strew_request* request,
                                          const strew_tensor* const* inputs, size_t input_count,
                                          struct DLManagedTensorVersioned** outputs, size_t output_count) STREW_CHECK_RESULT;
+
+/* ---- Wisdom (wisdom.h) ------------------------------------------------------------------------------------------------------------ */
+
+/* Schedules that were measured (docs/tuning.md), for requests (strew_request.wisdom). */
+typedef struct strew_wisdom strew_wisdom;
+/* Reads a file of records. A line that is no record is left out. Fails if the file cannot be read or is larger than 1 GiB. */
+STREW_API strew_status strew_wisdom_load(const char* path, strew_wisdom** out) STREW_CHECK_RESULT;
+/* No records: the cost model chooses. */
+STREW_API strew_status strew_wisdom_none(strew_wisdom** out) STREW_CHECK_RESULT;
+/* The process's file, which requests take that name neither wisdom nor a target; "" if there is none. */
+STREW_API strew_status strew_wisdom_path(strew_text** out) STREW_CHECK_RESULT;
+STREW_API void strew_wisdom_free(strew_wisdom* wisdom);
+
+/* ---- Tuning (docs/tuning.md) ------------------------------------------------------------------------------------------------------ */
+
+/* Where a run of the tuner is. Valid during the callback. */
+typedef struct strew_tuning_progress {
+  uint32_t size;
+  uint32_t reserved;
+  const char* kernel;             /* its name in the file; null as long as nothing has been measured */
+  size_t number, count;           /* which kernel of how many */
+  size_t candidates;              /* schedules of this kernel that were tried so far */
+  double best_ratio;              /* the time of its fastest one over that of the default */
+  double best_nanoseconds;        /* of a call */
+  double seconds, budget_seconds; /* of the run so far, and of all; no budget is infinity */
+} strew_tuning_progress;
+/* Is called by the thread that tunes, about ten times a second. It returns 0 to go on. Another number ends the run, and what was
+ * measured is kept. */
+typedef int32_t (*strew_tuning_callback)(void* context, const strew_tuning_progress* progress);
+
+/* How kernels are tuned. A null pointer stands for the defaults. Texts are as on the command line (`strew tune`). */
+typedef struct strew_tuning_options {
+  uint32_t size;
+  int32_t threads;         /* of a call, 1..1024; 0: as many as this process may use cores */
+  double budget_seconds;   /* for all kernels; 0: 4 for each, and no limit in mode "exhaustive" */
+  uint64_t seed;           /* of the data that calls are measured with */
+  const char* mode;        /* "measure" (null), "estimate" or "exhaustive" */
+  const char* dims;        /* extents that ops leave open, "s0=1024,s1=8"; null: they are invented */
+  const char* indices;     /* how indices are spread, "uniform", "zipf(1)", ...; null: invented */
+  const char* temperature; /* "hot" or "cold": whether calls find their data in the caches; null: invented */
+  /* What is measured is appended to this file, whole lines at a time, so that nothing is lost when the run is ended; and what it has
+   * is not measured again. Null: the process's file (strew_wisdom_path); "off": nothing is kept. */
+  const char* wisdom_file;
+  strew_tuning_callback progress; /* may be null */
+  void* context;
+} strew_tuning_options;
+#define STREW_TUNING_OPTIONS_INIT \
+  { sizeof(strew_tuning_options), 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* What a run found. */
+typedef struct strew_tuning strew_tuning;
+/* Measures schedules of the op, or of the kernels of a program (`kernel`: the name of one; null: all), on the calling thread. Fails if none
+ * could be tuned: with STREW_CODE_CANCELLED if the callback ended the run before anything was measured. */
+STREW_API strew_status strew_tune_op(const strew_op* op, const strew_tuning_options* options,
+                                     strew_tuning** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_tune_program(const strew_program* program, const char* kernel, const strew_tuning_options* options,
+                                          strew_tuning** out) STREW_CHECK_RESULT;
+/* What `strew tune` prints, what it prints with --json (docs/cli.md), and the report with pictures. */
+STREW_API strew_status strew_tuning_text(const strew_tuning* tuning, strew_text** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_tuning_json(const strew_tuning* tuning, strew_text** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_tuning_html(const strew_tuning* tuning, strew_text** out) STREW_CHECK_RESULT;
+STREW_API void strew_tuning_free(strew_tuning* tuning);
+
+/* A kernel that looks for a faster schedule while it serves (tuned_kernel.h). */
+typedef struct strew_tuned_kernel strew_tuned_kernel;
+typedef struct strew_online_tuning {
+  uint32_t size;
+  int32_t candidates;      /* the most to try, 0..1000 */
+  double regret;           /* the part of all calls' time that trials may cost, 0..1 */
+  const char* wisdom_file; /* append the outcome to this file when the search is over; null: do not */
+} strew_online_tuning;
+#define STREW_ONLINE_TUNING_INIT \
+  { sizeof(strew_online_tuning), 16, 0.01, NULL }
+/* `request` must name neither a schedule nor a backend. The runtime must outlive the kernel. */
+STREW_API strew_status strew_tuned_kernel_create(strew_runtime* runtime, const strew_op* op, const strew_request* request,
+                                                 const strew_online_tuning* options, strew_tuned_kernel** out) STREW_CHECK_RESULT;
+/* As strew_kernel_run() with these options, of which only bad_index is heeded: others must have their defaults. */
+STREW_API strew_status strew_tuned_kernel_run(const strew_tuned_kernel* kernel, const strew_tensor* tensors, size_t tensor_count,
+                                              const strew_call_options* options) STREW_CHECK_RESULT;
+/* The kernel in use: the default or the fastest candidate so far. It belongs to the caller. */
+STREW_API strew_status strew_tuned_kernel_in_use(const strew_tuned_kernel* kernel, strew_kernel_ref** out) STREW_CHECK_RESULT;
+typedef struct strew_tuned_stats {
+  uint32_t size;
+  int32_t is_settled;        /* 1: the search is over */
+  uint64_t trials;           /* calls that were run by another candidate */
+  double total_nanoseconds;  /* of all calls so far */
+  double regret_nanoseconds; /* that trials took longer than the kernel in use */
+  double ratio;              /* the kernel in use over the default */
+} strew_tuned_stats;
+#define STREW_TUNED_STATS_INIT \
+  { sizeof(strew_tuned_stats), 0, 0, 0, 0, 1 }
+STREW_API strew_status strew_tuned_kernel_stats(const strew_tuned_kernel* kernel, strew_tuned_stats* out) STREW_CHECK_RESULT;
+STREW_API void strew_tuned_kernel_free(strew_tuned_kernel* kernel);
 
 #ifdef __cplusplus
 }

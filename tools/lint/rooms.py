@@ -27,7 +27,7 @@ ROOMS = {
     "backends/": ("compiler/", "schedules/"),
     "runtime/": ("runtime/call/", "compiler/", "schedules/", "backends/"),
     "bindings/c/runtime/": ("runtime/call/",),
-    "bindings/c/compiler/": ("bindings/c/runtime/", "runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
+    "bindings/c/compiler/": ("bindings/c/runtime/", "runtime/call/", "compiler/", "schedules/", "backends/", "runtime/", "library/", "tune/"),
     "library/": ("runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
     "tune/": ("runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "strew/status.h"
 
 namespace strew::cli {
@@ -25,9 +26,6 @@ void warn(std::string_view message);
 /// Sets the names that messages show in full: those that the user typed. Other long words and quoted texts, which come
 /// from files, are shortened.
 void keep_whole(std::vector<std::string> names);
-
-/// The text with control characters written as \n, \x1b and so on, so that it stays on one line.
-std::string printable(std::string_view text);
 
 /// Writes to stdout. A full disk or a closed pipe is an error.
 Status print_out(std::string_view text);

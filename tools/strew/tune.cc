@@ -8,7 +8,7 @@
 #include "tools/strew/interrupt.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
-#include "tools/strew/tuning_text.h"
+#include "tools/strew/tuning_progress.h"
 #include "tune/tuning_functions.h"
 
 namespace strew::cli {
@@ -107,7 +107,7 @@ int tune(const Options& options) {
   if (report->has_value())
     if (const Status status = write_report(**report, *result); !status.ok()) return fail(status);
   if (const Status status = failures_of(*result); !status.ok()) return fail(status);
-  return fail(print_out(options.json ? tuning_json(*result) : tuning_text(*result)));
+  return fail(print_out(options.json ? tuning_functions().json(*result) : tuning_functions().text(*result)));
 }
 
 }  // namespace strew::cli

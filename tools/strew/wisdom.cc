@@ -9,7 +9,6 @@
 #include "base/pending_file.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
-#include "tools/strew/tuning_text.h"
 #include "tune/tuning_functions.h"
 
 namespace strew::cli {
@@ -206,7 +205,7 @@ int replay(const Options& options) {
   for (const std::string& problem : run->problems) warn(options.wisdom.files[0] + ": " + problem + "; the line is left out");
   const Expected<TuningResult> result = tuning_functions().replay(*run);
   if (!result.ok()) return fail(result.status());
-  return fail(print_out(options.json ? tuning_json(*result) : tuning_text(*result)));
+  return fail(print_out(options.json ? tuning_functions().json(*result) : tuning_functions().text(*result)));
 }
 
 struct Action {

@@ -1,6 +1,8 @@
 // What the handles of strew/strew.h are. Tested by tests/c_api.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,6 +18,7 @@
 #include "strew/site.h"
 #include "strew/strew.h"
 #include "strew/verified.h"
+#include "strew/wisdom.h"
 
 struct strew_op {
   explicit strew_op(strew::VerifiedOp given) : op(std::move(given)), text(strew::print(*op)), slots(strew::tensor_slots(op)) {}
@@ -25,6 +28,14 @@ struct strew_op {
   const strew::VerifiedOp op;
   const std::string text;
   const std::vector<strew::TensorSlot> slots;  ///< they refer to `op`
+};
+
+struct strew_program {
+  strew::Imported imported;
+};
+
+struct strew_wisdom {
+  std::shared_ptr<const strew::Wisdom> wisdom;
 };
 
 struct strew_prepared {

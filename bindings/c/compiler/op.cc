@@ -33,6 +33,7 @@ Expected<KernelOptions> kernel_options(const strew_request* request) {
   if (known.target != nullptr) {
     STREW_ASSIGN(options.target, parse_target(known.target));
   }
+  if (known.wisdom != nullptr) options.wisdom = known.wisdom->wisdom;
   if (known.compile != nullptr) {
     STREW_ASSIGN(options.compile, value_named<CompileMode>("compile", known.compile, kCompileModes));
   }

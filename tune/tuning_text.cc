@@ -1,26 +1,16 @@
 // See tuning_text.h.
-#include "tools/strew/tuning_text.h"
+#include "tune/tuning_text.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "tools/strew/message.h"
-#include "tune/tuning_functions.h"
+#include "base/printable.h"
 
-namespace strew::cli {
+namespace strew::inline v0 {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string duration(double ns) {
-  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.2f} us", ns / 1e3);
-  return ns < 1e9 ? fmt::format("{:.2f} ms", ns / 1e6) : fmt::format("{:.2f} s", ns / 1e9);
-}
 
 std::string ratio_text(const TunedCandidate& c) {
   return fmt::format("{:.2f} ({:.2f}..{:.2f}) of the default's time, {} rounds", c.ratio, c.ratio_low, c.ratio_high, c.rounds);
@@ -51,17 +41,17 @@ std::string op_text(const TunedOp& op) {
   const TunedCandidate &standard = op.candidates[op.default_at], &winner = op.candidates[op.winner_at];
   size_t measured = 0, failed = 0;
   for (const TunedCandidate& each : op.candidates) {
-    measured += each.is_measured ? 1 : 0;
-    failed += !each.is_measured && !each.remark.empty() ? 1 : 0;
+    measured += size_t{each.is_measured};
+    failed += size_t{!each.is_measured && !each.remark.empty()};
   }
   out += fmt::format("  {} candidates measured in {:.1f} s{}{}\n", measured, op.seconds,
                      failed > 0 ? fmt::format(", {} could not be", failed) : "", op.is_stopped ? "; stopped before the end" : "");
   if (standard.is_measured)
-    out += fmt::format("  default   {:>10}  {} {}\n", duration(standard.nanoseconds), name(standard.backend),
+    out += fmt::format("  default   {:>10}  {} {}\n", tuning_duration(standard.nanoseconds), name(standard.backend),
                        print(standard.schedule));
   if (op.winner_at != op.default_at)
-    out += fmt::format("  winner    {:>10}  {}: {}\n", duration(winner.nanoseconds),
-                       tuning_functions().difference(winner, standard), ratio_text(winner));
+    out += fmt::format("  winner    {:>10}  {}: {}\n", tuning_duration(winner.nanoseconds), difference(winner, standard),
+                       ratio_text(winner));
   else if (op.undecided_after >= 0)
     out += fmt::format("  undecided: budget spent, {} of {} confirm rounds; until a larger budget decides, the default stays\n",
                        op.undecided_after, op.rounds_to_confirm);
@@ -70,9 +60,10 @@ std::string op_text(const TunedOp& op) {
   for (const TunedCandidate& each : op.candidates)
     if (each.lost_second_look)
       out += fmt::format("  not kept: {} looked faster, and its second look beside the default gave {}\n",
-                         tuning_functions().difference(each, standard), ratio_text(each));
+                         difference(each, standard), ratio_text(each));
   out += busy_note(standard, winner);
-  if (op.memcpy_ns > 0) out += fmt::format("  memcpy    {:>10}  of as many bytes, by one thread\n", duration(op.memcpy_ns));
+  if (op.memcpy_ns > 0)
+    out += fmt::format("  memcpy    {:>10}  of as many bytes, by one thread\n", tuning_duration(op.memcpy_ns));
   for (const TunedCandidate& each : op.candidates)
     if (!each.is_measured && each.remark.starts_with("wrong result"))
       out += fmt::format("  refused: {} {}: {}\n", name(each.backend), print(each.schedule), printable(each.remark));
@@ -99,6 +90,12 @@ Json json_of(const TunedCandidate& c) {
 
 }  // namespace
 
+std::string tuning_duration(double ns) {
+  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
+  if (ns < 1e6) return fmt::format("{:.2f} us", ns / 1e3);
+  return ns < 1e9 ? fmt::format("{:.2f} ms", ns / 1e6) : fmt::format("{:.2f} s", ns / 1e9);
+}
+
 std::string tuning_text(const TuningResult& result) {
   std::string out, winners;
   for (const TunedOp& op : result.ops) {
@@ -109,8 +106,9 @@ std::string tuning_text(const TuningResult& result) {
 }
 
 std::string tuning_json(const TuningResult& result) {
-  Json out = {{"machine", result.machine}, {"generator", result.generator}, {"date", result.date},     {"mode", result.mode},
-              {"seed", result.seed},       {"seconds", result.seconds},     {"kernels", Json::array()}};
+  Json out = {{"machine", result.machine},   {"generator", result.generator}, {"date", result.date},
+              {"mode", result.mode},         {"seed", result.seed},           {"seconds", result.seconds},
+              {"problems", result.problems}, {"kernels", Json::array()}};
   for (const TunedOp& op : result.ops) {
     Json kernel = {{"name", op.name},
                    {"op", op.op_text},
@@ -134,35 +132,4 @@ std::string tuning_json(const TuningResult& result) {
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void TuningProgressBar::show(const TuningProgress& progress) {
-  if (progress.best_ns <= 0) return;  // nothing has been measured yet
-  const bool is_terminal = isatty(STDERR_FILENO) != 0;
-  const bool is_due = last_ < 0 || progress.seconds - last_ >= (is_terminal ? 0.1 : 1.0);
-  if (!is_due) return;
-  last_ = progress.seconds;
-  const std::string left = std::isinf(progress.budget_seconds)
-                               ? ""
-                               : fmt::format(", {:.0f} s left", std::max(0.0, progress.budget_seconds - progress.seconds));
-  const std::string text = fmt::format(
-      "kernel {} of {}, {}: {} candidates, the fastest takes {} ({:.2f} of the default's time){}", progress.op_number + 1,
-      progress.ops, printable(progress.op), progress.candidates, duration(progress.best_ns), progress.best_ratio, left);
-  if (!is_terminal) {
-    note(text);
-    return;
-  }
-  constexpr int kWidth = 24;
-  const double done = std::isinf(progress.budget_seconds) ? 0 : std::min(1.0, progress.seconds / progress.budget_seconds);
-  const int filled = static_cast<int>(done * kWidth);
-  fmt::print(stderr, "\r\x1b[K[{}{}] {}", std::string(static_cast<size_t>(filled), '#'),
-             std::string(static_cast<size_t>(kWidth - filled), ' '), text.substr(0, 150));
-  std::fflush(stderr);
-  is_shown_ = true;
-}
-
-void TuningProgressBar::clear() {
-  if (is_shown_) fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
-  is_shown_ = false;
-}
-
-}  // namespace strew::cli
+}  // namespace strew::inline v0
