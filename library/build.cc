@@ -110,19 +110,20 @@ void compile_one(const LlvmModule& llvm, Job& job) {
 }
 
 /// Compiles the jobs that have no object.
-void compile_all(const LlvmModule& llvm, std::vector<Job>& jobs, const LibraryOptions& options) {
+Status compile_all(const LlvmModule& llvm, std::vector<Job>& jobs, const LibraryOptions& options) {
   std::vector<Job*> missing;
   for (Job& job : jobs)
     if (!job.reused) missing.push_back(&job);
   std::atomic<size_t> next{0};
   std::mutex reporting;
   size_t done = jobs.size() - missing.size();
+  std::atomic<bool> goes_on{true};
   const auto work = [&] {
-    for (size_t i = next++; i < missing.size(); i = next++) {
+    for (size_t i = next++; i < missing.size() && goes_on; i = next++) {
       compile_one(llvm, *missing[i]);
       const std::lock_guard lock(reporting);
       ++done;
-      if (options.progress) options.progress(done, jobs.size());
+      if (options.progress && goes_on && !options.progress(done, jobs.size())) goes_on = false;
     }
   };
   const size_t wanted = std::min<size_t>(missing.size(), static_cast<size_t>(options.jobs > 0 ? options.jobs : machine().cores));
@@ -134,6 +135,9 @@ void compile_all(const LlvmModule& llvm, std::vector<Job>& jobs, const LibraryOp
   }
   work();
   for (std::thread& helper : helpers) helper.join();
+  if (goes_on) return {};
+  return cancelled("library: ended by the caller after " + std::to_string(done) + " of " + std::to_string(jobs.size()) +
+                   " variants");
 }
 
 /// Does the code of the kernel call nothing but what every C compiler's output may call?
@@ -202,7 +206,7 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
     if (job.reused) job.object = code->second;
     if (job.reused && has_descriptor) job.descriptor = descriptor->second;
   }
-  compile_all(*llvm, jobs, options);
+  STREW_TRY(compile_all(*llvm, jobs, options));
 
   LibraryReport report;
   std::vector<RegistryKernel> registry;

@@ -17,8 +17,9 @@ struct LibraryOptions {
   int jobs = 0;  ///< the most kernels that are compiled at a time; 0: as many as this process may use cores
   /// Refuse kernels whose code calls more than memcpy, memmove, memset and memcmp, for programs without libstrew_rt and libm.
   bool freestanding = false;
-  /// Is called, by one thread at a time, when `done` of `all` variants are compiled.
-  std::function<void(size_t done, size_t all)> progress;
+  /// Is called, by one of the threads that compile, one at a time, when `done` of `all` variants are compiled. If it returns false, the run ends
+  /// with Code::cancelled, and the folder stays as it was.
+  std::function<bool(size_t done, size_t all)> progress;
 };
 
 /// What was made of one kernel for one target.
@@ -33,6 +34,8 @@ struct LibraryReport {
   size_t archive_bytes = 0;
   std::string archive, header;  ///< paths
 };
+/// The report as `strew library --json` prints it.
+std::string report_json(const LibraryReport& report, const Manifest& manifest);
 
 /// Writes the folder. A folder of an earlier run is replaced when everything has been made; any other folder that is not empty is refused.
 Expected<LibraryReport> build_library(const Manifest& manifest, const std::string& folder, const LibraryOptions& options);

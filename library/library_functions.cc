@@ -4,7 +4,7 @@
 namespace strew::inline v0 {
 
 const LibraryFunctions& library_functions() {
-  static const LibraryFunctions functions = {read_manifest, manifest_of_model, build_library};
+  static const LibraryFunctions functions = {read_manifest, manifest_of_model, build_library, report_json};
   return functions;
 }
 

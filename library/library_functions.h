@@ -14,6 +14,7 @@ struct LibraryFunctions {
   Expected<Manifest> (*read_manifest)(const std::string& path, const ManifestOptions& options);
   Expected<std::string> (*manifest_of_model)(const std::string& path, const std::string& manifest);
   Expected<LibraryReport> (*build_library)(const Manifest& manifest, const std::string& folder, const LibraryOptions& options);
+  std::string (*report_json)(const LibraryReport& report, const Manifest& manifest);
 };
 STREW_API const LibraryFunctions& library_functions();
 

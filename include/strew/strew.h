@@ -376,6 +376,33 @@ typedef struct strew_tuned_stats {
 STREW_API strew_status strew_tuned_kernel_stats(const strew_tuned_kernel* kernel, strew_tuned_stats* out) STREW_CHECK_RESULT;
 STREW_API void strew_tuned_kernel_free(strew_tuned_kernel* kernel);
 
+/* ---- Kernel libraries (docs/libraries.md) ----------------------------------------------------------------------------------------- */
+
+/* Is called by one of the threads that compile, one at a time, when `done` of `all` variants are compiled. It returns 0 to go on; another
+ * number ends the run. */
+typedef int32_t (*strew_library_callback)(void* context, size_t done, size_t all);
+typedef struct strew_library_options {
+  uint32_t size;
+  int32_t jobs;         /* the most kernels that are compiled at a time, 1..1024; 0: as many as this process may use cores */
+  int32_t freestanding; /* not 0: refuse kernels that need libstrew_rt or libm */
+  const char* arch;     /* "x86_64", "aarch64"; null: that of the targets, else this machine's */
+  const char* const* targets; /* target_count of them, in place of the manifest's; null: the manifest's */
+  size_t target_count;
+  strew_library_callback progress; /* may be null */
+  void* context;
+} strew_library_options;
+#define STREW_LIBRARY_OPTIONS_INIT \
+  { sizeof(strew_library_options), 0, 0, NULL, NULL, 0, NULL, NULL }
+/* Makes a kernel library of a manifest, as `strew library MANIFEST -o FOLDER` does. A folder of an earlier run is replaced when everything has
+ * been made, and any other folder that is not empty is refused. A failure leaves the folder as it was; of one in the manifest, the message
+ * begins with "PATH:LINE: ". `report`: what was made, as `strew library --json` prints it; may be null. If the callback ends the run, the
+ * answer is STREW_CODE_CANCELLED. */
+STREW_API strew_status strew_library_build(const char* manifest, const char* folder, const strew_library_options* options,
+                                           strew_text** report) STREW_CHECK_RESULT;
+/* A manifest with the kernels of a model file. `manifest`: the file that it shall be written to; the text names the model relative to its
+ * folder. Null: by its absolute path. */
+STREW_API strew_status strew_library_manifest(const char* model, const char* manifest, strew_text** out) STREW_CHECK_RESULT;
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 void test_bad_index(void);
 void test_texts(void);
 void test_tuning(const char* examples);
+void test_library(const char* examples);
 
 /* Rows of 4 floats, added to a table of any number of rows. */
 extern const char* const kRows;

@@ -902,6 +902,7 @@ int main(int argc, char** argv) {
   test_bad_index();
   test_texts();
   test_tuning(argv[1]);
+  test_library(argv[1]);
   if (argc > 2) test_object(argv[2]);
   if (failures != 0) printf("%d checks failed\n", failures);
   return failures == 0 ? 0 : 1;

@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/pending_file.h"
 #include "library/library_functions.h"
@@ -15,39 +14,15 @@
 namespace strew::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// A line that counts the compiled variants, on a terminal only.
-void show_progress(size_t done, size_t all) {
-  if (isatty(STDERR_FILENO) == 0) return;
+bool show_progress(size_t done, size_t all) {
+  if (isatty(STDERR_FILENO) == 0) return true;
   constexpr size_t kWidth = 40;
   const size_t filled = all == 0 ? kWidth : done * kWidth / all;
   fmt::print(stderr, "\r[{}{}] {} of {}{}", std::string(filled, '#'), std::string(kWidth - filled, ' '), done, all,
              done == all ? "\n" : "");
   std::fflush(stderr);
-}
-
-std::string as_json(const LibraryReport& report, const Manifest& manifest) {
-  Json left_out = Json::array();
-  for (const Target& target : manifest.left_out) left_out.push_back(print(target));
-  Json variants = Json::array();
-  for (const LibraryVariant& each : report.variants)
-    variants.push_back({{"kernel", each.kernel},
-                        {"target", each.target},
-                        {"symbol", each.symbol},
-                        {"backend", each.backend},
-                        {"schedule", each.schedule},
-                        {"why", each.why},
-                        {"object_bytes", each.object_bytes},
-                        {"reused", each.reused},
-                        {"compile_ms", static_cast<double>(each.nanoseconds) / 1e6}});
-  return Json{{"archive", report.archive},
-              {"header", report.header},
-              {"left_out", left_out},
-              {"archive_bytes", report.archive_bytes},
-              {"variants", variants}}
-             .dump(2) +
-         "\n";
+  return true;
 }
 
 /// A line per kernel: what was made of it for which targets.
@@ -122,7 +97,7 @@ int library(const Options& options) {
   if (!report.ok()) return fail(report.status());
   if (!options.depfile.empty())
     if (const Status status = write_depfile(options, *manifest, *report); !status.ok()) return fail(status);
-  return fail(print_out(options.json ? as_json(*report, *manifest) : as_text(*report, *manifest)));
+  return fail(print_out(options.json ? library_functions().report_json(*report, *manifest) : as_text(*report, *manifest)));
 }
 
 }  // namespace strew::cli
