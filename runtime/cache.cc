@@ -82,7 +82,7 @@ struct KernelCache::Running {
 
   KernelCache& cache;
   const std::shared_ptr<BuildJob> job;
-  Status why = cancelled("kernel: the runtime was destroyed, or the process ends, before it was built");
+  Status why = cancelled("kernel: the runtime was drained or destroyed, or the process ends, before it was built");
   Status no_memory = no_memory_for_kernel();
   bool ran = false;
 };
@@ -165,6 +165,11 @@ Expected<Kernel> KernelCache::build_now(BuildJob& job) {
   } catch (const std::exception& e) {
     return internal_error(std::string("build: ") + e.what());
   }
+}
+
+bool KernelCache::drain(Deadline until) {
+  const bool quiet = threads_.drain(until);
+  return background_.drain(until) && quiet;
 }
 
 /// On a compile thread: builds, remembers, and answers all who wait.

@@ -54,6 +54,8 @@ class KernelCache {
   }
   /// Forgets the kernel of the key, if it is this one.
   void forget(Hash128 key, const Kernel::State* kernel);
+  /// Ends the threads that compile (CompileThreads::drain); false if `until` passes first.
+  bool drain(Deadline until);
   /// For work that looks for a kernel on the caller's thread: fork() waits for it.
   CompileThreads& threads() { return threads_; }
   void set_capacity(int64_t bytes);

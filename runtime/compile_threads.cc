@@ -218,6 +218,26 @@ void CompileThreads::stop(int own) {
   lock.unlock();  // what the jobs hold may take the lock when it is destroyed
 }
 
+bool CompileThreads::drain(std::chrono::steady_clock::time_point until) {
+  const int own = own_frames(this);
+  std::deque<Job> dropped;
+  std::unique_lock lock(mutex_);
+  is_drained_ = true;
+  dropped.swap(jobs_);
+  changed_.notify_all();
+  ++watchers_;
+  const auto is_quiet = [&] { return threads_ <= (own_pool == this ? 1 : 0) && running_ <= own; };
+  bool quiet = true;
+  if (until == std::chrono::steady_clock::time_point::max())
+    changed_.wait(lock, is_quiet);
+  else
+    quiet = changed_.wait_until(lock, until, is_quiet);
+  --watchers_;
+  join_finished();
+  lock.unlock();  // what the jobs hold may take the lock when it is destroyed
+  return quiet;
+}
+
 /// The caller holds the lock. The threads have left work(), or are about to.
 void CompileThreads::join_finished() {
   for (const pthread_t thread : finished_) pthread_join(thread, nullptr);
@@ -273,8 +293,12 @@ void CompileThreads::run_here(const Job& job) {
 void CompileThreads::run(Job job) {
   if (runs_job_of(this)) return run_here(job);
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (stops_) return;
+    if (is_drained_) {
+      lock.unlock();
+      return run_here(job);
+    }
     const bool has_thread = idle_ > static_cast<int>(jobs_.size());
     if (has_thread || threads_ == most_ || start_thread() || threads_ > 0) {
       jobs_.push_back(std::move(job));
@@ -316,10 +340,10 @@ bool CompileThreads::start_thread() {
 void CompileThreads::work() {
   own_pool = this;
   std::unique_lock lock(mutex_);
-  while (!stops_) {
+  while (!stops_ && !is_drained_) {
     if (jobs_.empty()) {
       ++idle_;
-      const bool has_job = changed_.wait_for(lock, kLinger, [&] { return stops_ || !jobs_.empty(); });
+      const bool has_job = changed_.wait_for(lock, kLinger, [&] { return stops_ || is_drained_ || !jobs_.empty(); });
       --idle_;
       if (!has_job) break;
       continue;

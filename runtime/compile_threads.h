@@ -44,6 +44,10 @@ class CompileThreads {
   /// (whose job may wait for the new one), the job runs here, before run() returns. A job must not throw.
   void run(Job job);
 
+  /// Drops the jobs that have not begun, waits for those that run, and joins the threads. From then on jobs run on the thread that calls run(). Returns
+  /// false if `until` passes first: then jobs still run, and it may be called again. On a thread that runs a job of this pool, that job is not waited for.
+  bool drain(std::chrono::steady_clock::time_point until);
+
   /// What this thread does for a pool: a job, or a Here. They nest, also across pools.
   struct Frame {
     const CompileThreads* pool;
@@ -97,6 +101,7 @@ class CompileThreads {
   int running_ = 0;   ///< jobs that run, on these threads or on a caller's
   int watchers_ = 0;  ///< threads that wait until nothing runs, or until a fork is over
   bool stops_ = false;
+  bool is_drained_ = false;          ///< no thread starts any more
   std::vector<pthread_t> finished_;  ///< threads that have ended and are to be joined
   // Guarded by the mutex of the process's list (CompileForks).
   CompileThreads* next_ = nullptr;

@@ -59,6 +59,7 @@ struct Runtime::Impl {
   LoadedKernels loaded;
   ShapeFamilies families;
   std::atomic<uint64_t> stand_ins{0}, generalised{0};
+  std::atomic<bool> is_drained{false};  ///< requests build on the thread that asks
   DiskCache disk;
   KernelCache cache;  // the last member: its destructor waits for builds, which use the others
 
@@ -70,7 +71,10 @@ struct Runtime::Impl {
  private:
   using Built = BuiltKernels::Built;
 
-  CompileMode mode(const PreparedOp& op) const { return op.options().compile.value_or(compile); }
+  CompileMode mode(const PreparedOp& op) const {
+    const CompileMode wanted = op.options().compile.value_or(compile);
+    return wanted == CompileMode::background && is_drained ? CompileMode::blocking : wanted;
+  }
   KernelOptions options_of(const PreparedOp& op) const;
   Expected<Kernel> handle(Built built, const PreparedOp& op) const;
   Expected<Kernel> at_once(const PreparedOp& op, Deadline deadline, bool& was_looked_for);
@@ -215,8 +219,8 @@ Expected<Kernel> Runtime::Impl::stand_in(const PreparedOp& op, Compiled planned)
   return Kernel(std::move(state));
 }
 
-/// Begins to build the kernel that takes the place of a stand-in. Where there is no memory for that, the stand-in is forgotten, so that the
-/// next request tries again; its handles stay portable.
+/// Begins to build the kernel that takes the place of a stand-in. Where there is no memory for that, or drain() drops the build, the stand-in is
+/// forgotten, so that the next request tries again; its handles stay portable.
 void Runtime::Impl::compile_for(const PreparedOp& op, const Kernel& stand_in, bool was_looked_for) {
   stand_ins.fetch_add(1, std::memory_order_relaxed);
   const auto done = [this, key = op.key().hash,
@@ -224,8 +228,9 @@ void Runtime::Impl::compile_for(const PreparedOp& op, const Kernel& stand_in, bo
     const auto replaced = state.lock();
     if (replaced == nullptr) return;
     if (answer.ok()) return replaced->replace(answer->state());
-    if (answer.status().code() == Code::resource_exhausted) cache.forget(key, replaced.get());
-    if (answer.status().code() != Code::cancelled && logs(LogLevel::warn))
+    const Code code = answer.status().code();
+    if (code == Code::resource_exhausted || (code == Code::cancelled && is_drained)) cache.forget(key, replaced.get());
+    if (code != Code::cancelled && logs(LogLevel::warn))
       log(LogLevel::warn, replaced->built->compiled.symbol + " stays portable: " + answer.status().message());
   };
   try {
@@ -435,6 +440,12 @@ Status Runtime::register_library(const strew_library& library) {
   } catch (const std::bad_alloc&) {
     return resource_exhausted("library: out of memory");
   }
+}
+
+Status Runtime::drain(Deadline until) {
+  impl_->is_drained = true;
+  if (impl_->cache.drain(until)) return {};
+  return deadline_exceeded("drain: builds still run, and their threads with them; drain() may be called again");
 }
 
 Runtime::Stats Runtime::stats() const {

@@ -159,6 +159,14 @@ class Runtime {
   /// Empties the cache. Kernels that handles refer to stay.
   STREW_API void clear();
 
+  /// Ends the threads that compile, so that the process may fork, exit, or unload the code of callbacks. Builds that have not begun are
+  /// given up with Code::cancelled; those that run come to their end; then the threads are joined. From then on the runtime starts none:
+  /// a request that needs a build still works, but builds on the thread that asks, also with CompileMode::background and get_async().
+  /// A forked child goes on that way. If `until` passes before the builds have ended, the answer is Code::deadline_exceeded, and
+  /// drain() may be called again. From a callback of a build it does not wait for that build. The threads of calls belong to the executor
+  /// (executor.h), and stay.
+  STREW_API Status drain(Deadline until = kNoDeadline);
+
  private:
   friend class Site;
   struct Impl;

@@ -155,6 +155,11 @@ STREW_API void strew_runtime_free(strew_runtime* runtime);
 STREW_API strew_status strew_get(strew_runtime* runtime, const strew_prepared* op, int64_t timeout,
                                  strew_kernel_ref** out) STREW_CHECK_RESULT;
 
+/* The compiled kernel of the op if the runtime has it, else null: a kernel that only answers until the compiled one is there does not count. It
+ * compiles nothing, takes no lock, and allocates only when it finds a kernel for the first time. The kernel is lent: it is valid as long as
+ * `op`, which keeps it alive from then on, also beyond the runtime and its cache. strew_kernel_retain() keeps it longer. */
+STREW_API strew_status strew_find(strew_runtime* runtime, const strew_prepared* op, strew_kernel_ref** out) STREW_CHECK_RESULT;
+
 /* A kernel that is being built (pending_kernel.h). */
 typedef struct strew_pending strew_pending;
 /* Is called once with the kernel, or with the failure and a null kernel: by a compile thread, or by the thread that asks or cancels.
@@ -184,6 +189,12 @@ STREW_API size_t strew_kernel_list_count(const strew_kernel_list* list);
 STREW_API strew_kernel_ref* strew_kernel_list_at(const strew_kernel_list* list, size_t number);
 STREW_API void strew_kernel_list_free(strew_kernel_list* list);
 
+/* From now on, answers requests with the kernels of a library that is linked into the program (library.h), as with loaded ones. The library must
+ * outlive the runtime and its kernels. Fails if it belongs to another version of strew. */
+struct strew_library;
+STREW_API strew_status strew_runtime_register_library(strew_runtime* runtime,
+                                                      const struct strew_library* library) STREW_CHECK_RESULT;
+
 /* Counts since the runtime was made, and what it holds now (Runtime::Stats). */
 typedef struct strew_stats {
   uint32_t size;
@@ -198,6 +209,13 @@ STREW_API strew_status strew_runtime_stats(const strew_runtime* runtime, strew_s
 STREW_API void strew_runtime_set_capacity(strew_runtime* runtime, int64_t bytes);
 /* Empties the cache. Kernels that somebody owns stay. */
 STREW_API void strew_runtime_clear(strew_runtime* runtime);
+
+/* Ends the threads that compile, so that the process may fork, exit, or unload the code of callbacks. Builds that have not begun are given up with
+ * STREW_CODE_CANCELLED; those that run come to their end; then the threads are joined. From then on the runtime starts none: a request that
+ * needs a build still works, but builds on the thread that asks, also in mode "background" and for strew_get_async(). A forked child goes
+ * on that way. If the time passes before the builds have ended, the answer is STREW_CODE_DEADLINE_EXCEEDED, and it may be called again. The
+ * threads of calls belong to the executor, and stay. */
+STREW_API strew_status strew_runtime_drain(strew_runtime* runtime, int64_t timeout) STREW_CHECK_RESULT;
 
 /* How long a kernel took to build; 0 for one that was not built by a runtime. */
 STREW_API int64_t strew_kernel_build_nanoseconds(const strew_kernel_ref* kernel);

@@ -901,6 +901,7 @@ int main(int argc, char** argv) {
   test_loading();
   test_bad_index();
   test_texts();
+  test_find_and_drain();
   test_tuning(argv[1]);
   test_library(argv[1]);
   if (argc > 2) test_object(argv[2]);

@@ -192,5 +192,65 @@ TEST(Async, FailuresReachEveryoneAndAreForgotten) {
   EXPECT_EQ(runtime.stats().kernels, 0u);
 }
 
+// ---- drain() ----------------------------------------------------------------------------------------------------------------------
+
+TEST(Drain, WaitsForWhatRunsAndGivesTheRestUp) {
+  std::counting_semaphore<> begun{0}, gate{0};
+  std::atomic<int> builds{0};
+  KernelCache cache(
+      [&](BuildJob& job) -> Expected<Kernel> {
+        ++builds;
+        begun.release();
+        gate.acquire();
+        Runtime runtime;
+        return runtime.get(job.op);
+      },
+      {.compile_threads = 1});
+  const PendingKernel runs = cache.get_async(prepared(6), {}, kNoDeadline);
+  begun.acquire();
+  std::promise<Status> told;
+  const PendingKernel waits = cache.get_async(
+      prepared(7), [&](const Expected<Kernel>& k) { told.set_value(k.status()); }, kNoDeadline);
+  EXPECT_FALSE(cache.drain(in(20ms))) << "a build runs";
+  EXPECT_EQ(told.get_future().get().code(), Code::cancelled);
+  const Status given_up = waits.wait().status();
+  EXPECT_EQ(given_up.code(), Code::cancelled);
+  EXPECT_THAT(given_up.message(), HasSubstr("the runtime was drained"));
+  EXPECT_FALSE(runs.ready());
+  gate.release();
+  EXPECT_TRUE(cache.drain(kNoDeadline));
+  EXPECT_TRUE(runs.ready());
+  EXPECT_TRUE(runs.wait().ok());
+  EXPECT_EQ(builds, 1);
+}
+
+TEST(Drain, LaterRequestsAreBuiltByTheThreadThatAsks) {
+  std::thread::id builder;
+  KernelCache cache(
+      [&](BuildJob& job) -> Expected<Kernel> {
+        builder = std::this_thread::get_id();
+        Runtime runtime;
+        return runtime.get(job.op);
+      },
+      {});
+  EXPECT_TRUE(cache.drain(kNoDeadline));
+  EXPECT_TRUE(cache.get(prepared(6), kNoDeadline, false).ok());
+  EXPECT_EQ(builder, std::this_thread::get_id());
+  bool answered = false;
+  builder = {};
+  const PendingKernel pending = cache.get_async(
+      prepared(7), [&](const Expected<Kernel>& k) { answered = k.ok(); }, kNoDeadline);
+  EXPECT_TRUE(answered);
+  EXPECT_TRUE(pending.ready());
+  EXPECT_EQ(builder, std::this_thread::get_id());
+}
+
+TEST(Drain, OfARuntimeSaysThatItWasTooLate) {
+  Runtime runtime;
+  EXPECT_TRUE(runtime.drain().ok());
+  EXPECT_TRUE(runtime.drain(std::chrono::steady_clock::now()).ok()) << "nothing runs";
+  EXPECT_TRUE(runtime.get(prepared(6)).ok());
+}
+
 }  // namespace
 }  // namespace strew

@@ -181,5 +181,26 @@ TEST(CompileThreads, AForkFromInsideHereDoesNotWaitForItself) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
+TEST(CompileThreads, DrainedRunJobsOnTheThreadThatCalls) {
+  CompileThreads threads(2, kStack);
+  std::atomic<int> ran{0};
+  threads.run([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ++ran;
+  });
+  while (ran == 0) std::this_thread::yield();
+  EXPECT_TRUE(threads.drain(std::chrono::steady_clock::time_point::max()));
+  std::thread::id runner;
+  threads.run([&] { runner = std::this_thread::get_id(); });
+  EXPECT_EQ(runner, std::this_thread::get_id());
+}
+
+TEST(CompileThreads, DrainOfAJobDoesNotWaitForThatJob) {
+  CompileThreads threads(1, kStack);
+  std::promise<bool> answer;
+  threads.run([&] { answer.set_value(threads.drain(std::chrono::steady_clock::time_point::max())); });
+  EXPECT_TRUE(answer.get_future().get());
+}
+
 }  // namespace
 }  // namespace strew

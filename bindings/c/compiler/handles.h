@@ -38,13 +38,29 @@ struct strew_wisdom {
   std::shared_ptr<const strew::Wisdom> wisdom;
 };
 
+/// A kernel that strew_find() lends.
+struct strew_lent_kernel {
+  uint64_t runtime = 0;  ///< its serial number: another runtime may have the address of one that is gone
+  strew_kernel_ref* kernel = nullptr;
+  const strew_lent_kernel* next = nullptr;
+};
+
 struct strew_prepared {
-  strew::PreparedOp op;
+  explicit strew_prepared(strew::PreparedOp given) : op(std::move(given)) {}
+  strew_prepared(const strew_prepared&) = delete;
+  strew_prepared& operator=(const strew_prepared&) = delete;
+  ~strew_prepared();
+
+  const strew::PreparedOp op;
+  mutable std::atomic<const strew_lent_kernel*> lent{nullptr};  ///< a list that only grows, of one for each runtime
 };
 
 struct strew_runtime {
-  strew::Runtime* runtime;
-  std::unique_ptr<strew::Runtime> owned;  ///< null: the process's
+  strew_runtime(strew::Runtime* used, std::unique_ptr<strew::Runtime> own) : runtime(used), owned(std::move(own)) {}
+  strew::Runtime* const runtime;
+  const std::unique_ptr<strew::Runtime> owned;  ///< null: the process's
+  const uint64_t serial = ++last_serial;
+  static inline std::atomic<uint64_t> last_serial{0};
 };
 
 struct strew_site {

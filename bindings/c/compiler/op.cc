@@ -145,7 +145,7 @@ strew_status strew_prepare(const strew_op* op, const strew_request* request, str
     STREW_TRY(check_not_null(out, "out"));
     STREW_ASSIGN(const KernelOptions options, kernel_options(request));
     STREW_ASSIGN(PreparedOp prepared, PreparedOp::of(*op->op, options));
-    *out = new strew_prepared{std::move(prepared)};
+    *out = new strew_prepared(std::move(prepared));
     return {};
   });
 }

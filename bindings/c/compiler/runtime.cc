@@ -66,6 +66,26 @@ Status give_list(Expected<std::vector<CompiledKernel>> loaded, strew_kernel_list
   return {};
 }
 
+strew_kernel_ref* find_lent(const strew_runtime& runtime, const strew_lent_kernel* from) {
+  for (; from != nullptr; from = from->next)
+    if (from->runtime == runtime.serial) return from->kernel;
+  return nullptr;
+}
+
+/// Adds a kernel to those that the op lends. Of threads that find it at the same time, the first one's is lent.
+strew_kernel_ref* lend(const strew_prepared& op, const strew_runtime& runtime, Kernel kernel) {
+  auto made = std::make_unique<strew_lent_kernel>();
+  made->runtime = runtime.serial;
+  const std::unique_ptr<strew_kernel_ref, void (*)(strew_kernel_ref*)> owned(make_ref(std::move(kernel)), strew_kernel_release);
+  made->kernel = owned.get();
+  made->next = op.lent.load(std::memory_order_acquire);
+  do {
+    if (strew_kernel_ref* const present = find_lent(runtime, made->next)) return present;
+  } while (!op.lent.compare_exchange_weak(made->next, made.get(), std::memory_order_acq_rel));
+  strew_kernel_retain(made->kernel);
+  return made.release()->kernel;
+}
+
 }  // namespace
 
 strew_kernel_ref* make_ref(Kernel kernel) { return new RuntimeKernel(std::move(kernel)); }
@@ -87,7 +107,7 @@ strew_options strew_options_from_environment(void) {
 }
 
 strew_runtime* strew_runtime_process(void) {
-  static strew_runtime& process = *new strew_runtime{&Runtime::process(), nullptr};
+  static strew_runtime& process = *new strew_runtime(&Runtime::process(), nullptr);
   return &process;
 }
 
@@ -118,7 +138,7 @@ strew_status strew_runtime_create(const strew_options* options, const strew_exec
     STREW_TRY(check(wanted));
     auto runtime = std::make_unique<Runtime>(wanted, executor_of(executor));
     Runtime* const made = runtime.get();
-    *out = new strew_runtime{made, std::move(runtime)};
+    *out = new strew_runtime(made, std::move(runtime));
     return {};
   });
 }
@@ -135,6 +155,28 @@ strew_status strew_get(strew_runtime* runtime, const strew_prepared* op, int64_t
     STREW_ASSIGN(Kernel kernel,
                  runtime->runtime->get(op->op, timeout == STREW_NO_TIMEOUT ? kNoDeadline : deadline_after(timeout)));
     *out = make_ref(std::move(kernel));
+    return {};
+  });
+}
+
+strew_prepared::~strew_prepared() {
+  for (const strew_lent_kernel* each = lent.load(); each != nullptr;) {
+    const std::unique_ptr<const strew_lent_kernel> owned(each);
+    each = owned->next;
+    strew_kernel_release(owned->kernel);
+  }
+}
+
+strew_status strew_find(strew_runtime* runtime, const strew_prepared* op, strew_kernel_ref** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(runtime, "runtime"));
+    STREW_TRY(check_not_null(op, "op"));
+    STREW_TRY(check_not_null(out, "out"));
+    *out = find_lent(*runtime, op->lent.load(std::memory_order_acquire));
+    if (*out != nullptr) return {};
+    const Kernel found = runtime->runtime->find(op->op.key());
+    if (!found || found.state()->is_stand_in) return {};
+    *out = lend(*op, *runtime, found);
     return {};
   });
 }
@@ -201,6 +243,14 @@ strew_status strew_runtime_load_memory(strew_runtime* runtime, const void* bytes
   });
 }
 
+strew_status strew_runtime_register_library(strew_runtime* runtime, const strew_library* library) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(runtime, "runtime"));
+    STREW_TRY(check_not_null(library, "library"));
+    return runtime->runtime->register_library(*library);
+  });
+}
+
 size_t strew_kernel_list_count(const strew_kernel_list* list) { return list != nullptr ? list->kernels.size() : 0; }
 strew_kernel_ref* strew_kernel_list_at(const strew_kernel_list* list, size_t number) {
   return number < strew_kernel_list_count(list) ? list->kernels[number] : nullptr;
@@ -241,6 +291,13 @@ void strew_runtime_set_capacity(strew_runtime* runtime, int64_t bytes) {
 }
 void strew_runtime_clear(strew_runtime* runtime) {
   if (runtime != nullptr) runtime->runtime->clear();
+}
+
+strew_status strew_runtime_drain(strew_runtime* runtime, int64_t timeout) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(runtime, "runtime"));
+    return runtime->runtime->drain(timeout == STREW_NO_TIMEOUT ? kNoDeadline : deadline_after(timeout));
+  });
 }
 
 int64_t strew_kernel_build_nanoseconds(const strew_kernel_ref* kernel) {
