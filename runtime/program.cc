@@ -3,13 +3,16 @@
 
 #include <chrono>
 
+#include "base/strides.h"
 #include "compiler/program/program.h"
 
 namespace strew::inline v0 {
 
-Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                          const ProgramOptions& options) {
-  const auto run = [&](const ImportedKernel& kernel, std::span<const TensorView> views) -> Status {
+namespace {
+
+Expected<std::vector<Tensor>> run(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+                                  const ProgramOptions& options, const std::vector<Tensor>* outputs) {
+  const auto run_kernel = [&](const ImportedKernel& kernel, std::span<const TensorView> views) -> Status {
     STREW_ASSIGN(const Kernel compiled, runtime.get(kernel.op, options.kernel));
     const auto start = std::chrono::steady_clock::now();
     STREW_TRY(compiled.run(views));
@@ -22,7 +25,66 @@ Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& impo
     observe = [&](const Compute& compute, int64_t nanoseconds) {
       options.times->interpreted.emplace_back(&compute, nanoseconds);
     };
-  return run_imported(imported, std::move(inputs), run, observe);
+  return run_imported(imported, std::move(inputs), run_kernel, observe, {!options.after_kernel, outputs});
+}
+
+/// The caller's buffer for an output, as a tensor. What the file says of it is checked; extents that it leaves open are checked when they are known.
+Expected<Tensor> output_tensor(const ImportedOutput& output, const TensorType& type, const TensorView& given) {
+  const auto bad = [&](const std::string& what) { return invalid_argument("output '" + output.name + "': " + what); };
+  if (type.dtype == DType::string) return unsupported("output '" + output.name + "': its dtype is string, which has no buffer");
+  if (given.dtype != type.dtype)
+    return bad("dtype is " + std::string(name(given.dtype)) + ", expected " + std::string(name(type.dtype)));
+  if (given.read_only != 0) return bad("it is read-only, expected a tensor that may be written");
+  if (given.rank != type.rank() || (given.rank > 0 && given.dims == nullptr))
+    return bad("rank is " + std::to_string(given.rank) + ", expected " + std::to_string(type.rank()));
+  Tensor tensor{type.dtype, {given.dims, given.dims + given.rank}, {}, {}};
+  const Expected<int64_t> elements = element_count(tensor.dims);
+  if (!elements.ok()) return bad(elements.status().message());
+  for (int32_t d = 0; d < given.rank; ++d)
+    if (const int64_t expected = type.dims[static_cast<size_t>(d)]; expected != kDynamic && given.dims[d] != expected)
+      return bad("dim " + std::to_string(d) + " is " + std::to_string(given.dims[d]) + ", expected " + std::to_string(expected));
+  if (*elements == 0) return tensor;
+  if (given.data == nullptr) return bad("data: null, expected a pointer");
+  const std::vector<int64_t> packed = contiguous_strides(tensor.dims);
+  for (int32_t d = 0; d < given.rank && given.strides != nullptr; ++d)
+    if (given.dims[d] != 1 && given.strides[d] != packed[static_cast<size_t>(d)])
+      return bad("stride " + std::to_string(d) + " is " + std::to_string(given.strides[d]) + ", expected " +
+                 std::to_string(packed[static_cast<size_t>(d)]) + ": outputs of programs are row-major");
+  tensor.data = Buffer::borrow({static_cast<std::byte*>(given.data), static_cast<size_t>(storage_bytes(type.dtype, *elements))});
+  return tensor;
+}
+
+Status check_apart(const Imported& imported, const std::vector<Tensor>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      const Buffer &a = outputs[i].data, &b = outputs[j].data;
+      if (a.data() < b.data() + b.size() && b.data() < a.data() + a.size())
+        return invalid_argument("output '" + imported.outputs[i].name + "': its buffer overlaps that of output '" +
+                                imported.outputs[j].name + "', expected buffers of their own");
+    }
+  return {};
+}
+
+}  // namespace
+
+Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+                                          const ProgramOptions& options) {
+  return run(runtime, imported, std::move(inputs), options, nullptr);
+}
+
+Status run_program_into(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+                        std::span<const TensorView> outputs, const ProgramOptions& options) {
+  if (outputs.size() != imported.outputs.size())
+    return invalid_argument("outputs: " + std::to_string(outputs.size()) + " are given, expected " +
+                            std::to_string(imported.outputs.size()) + ", as many as the program has");
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ImportedOutput& output = imported.outputs[i];
+    STREW_ASSIGN(Tensor tensor, output_tensor(output, imported.values[static_cast<size_t>(output.value)].type, outputs[i]));
+    tensors.push_back(std::move(tensor));
+  }
+  STREW_TRY(check_apart(imported, tensors));
+  return run(runtime, imported, std::move(inputs), options, &tensors).status();
 }
 
 }  // namespace strew::inline v0

@@ -39,11 +39,49 @@ Expected<Tensor> copy_of(const Tensor& tensor) {
   return copy;
 }
 
+bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.size() && b.data() < a.data() + a.size(); }
+
+/// How often the elements of each value are read, whether what reads them is needed or not. Its extents may be read as often as one likes.
+std::vector<int> readers_of(const Imported& imported) {
+  std::vector<int> out(imported.values.size(), 0);
+  const auto reads = [&](int v) {
+    if (v >= 0) ++out[static_cast<size_t>(v)];
+  };
+  for (const ImportedKernel& kernel : imported.kernels) {
+    for (const int v : kernel.arguments) reads(v);
+    for (const int v : kernel.non_negative) reads(v);
+    for (const EqualScalars& e : kernel.equal_scalars) {
+      reads(e.value);
+      reads(e.other);
+    }
+    reads(kernel.slice_sizes);
+    reads(kernel.result_shape);
+  }
+  for (const Value& value : imported.values)
+    for (const int v : value.parts) reads(v);
+  for (const Compute& compute : imported.computes)
+    for (const int v : compute.arguments) reads(v);
+  for (const ImportedOutput& output : imported.outputs) reads(output.value);
+  std::vector<int> of_input(imported.inputs.size(), 0);  // several values may be one input
+  const auto is_input = [](const Value& value) { return value.kind == ValueKind::input; };
+  for (size_t v = 0; v < out.size(); ++v)
+    if (is_input(imported.values[v])) of_input[static_cast<size_t>(imported.values[v].index)] += out[v];
+  for (size_t v = 0; v < out.size(); ++v)
+    if (is_input(imported.values[v])) out[v] = of_input[static_cast<size_t>(imported.values[v].index)];
+  return out;
+}
+
 class Runner {
  public:
   Runner(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs, const KernelRunner& run,
-         const ComputeObserver& observe)
-      : imported_(imported), inputs_(std::move(inputs)), run_(run), observe_(observe), values_(imported.values.size()) {}
+         const ComputeObserver& observe, const ProgramBuffers& buffers)
+      : imported_(imported),
+        inputs_(std::move(inputs)),
+        run_(run),
+        observe_(observe),
+        buffers_(buffers),
+        readers_(readers_of(imported)),
+        values_(imported.values.size()) {}
 
   Expected<std::vector<Tensor>> run() {
     STREW_TRY(mark_needed());
@@ -284,7 +322,7 @@ class Runner {
         continue;
       }
       STREW_ASSIGN(std::vector<int64_t> dims, result_dims(kernel, *slot.type));
-      STREW_ASSIGN(Tensor result, make_tensor(slot.type->dtype, std::move(dims)));
+      STREW_ASSIGN(Tensor result, make_result(k, slot.index, *slot.type, std::move(dims)));
       STREW_TRY(fill_in_place(kernel, slot.index, result));
       results.push_back(std::move(result));
       STREW_ASSIGN(StridedTensor tensor, lay_out(results.back(), *slot.type));
@@ -297,6 +335,7 @@ class Runner {
     for (size_t i = 0, r = 0; i < slots.size(); ++i) {
       if (slots[i].role == Role::result) collect_layout(bound[i], results[r++]);
     }
+    take_over(results);
     if (results_.size() <= static_cast<size_t>(k)) results_.resize(imported_.kernels.size());
     results_[k] = std::move(results);
     return {};
@@ -311,8 +350,68 @@ class Runner {
       return invalid_argument("operand is " + shape_text(operand.dtype, operand.dims) + ", expected " +
                               shape_text(result.dtype, result.dims));
     }
-    std::memcpy(result.data.data(), operand.data.data(), static_cast<size_t>(result.data.size()));
+    if (result.data.data() != operand.data.data())
+      std::memcpy(result.data.data(), operand.data.data(), static_cast<size_t>(result.data.size()));
     return {};
+  }
+
+  /// The input that result number `index` of the kernel may be written over: its operand, if nothing else reads that.
+  Tensor* reusable_operand(const ImportedKernel& kernel, int index, const TensorType& type, const std::vector<int64_t>& dims) {
+    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
+    if (!buffers_.reuses_inputs || scatter == nullptr || scatter->init == InitKind::fill || !type.strides.empty()) return nullptr;
+    const int v = kernel.arguments[static_cast<size_t>(index)];
+    const Tensor& operand = *values_[v];
+    const bool fits = operand.dtype == type.dtype && operand.dims == dims && operand.dtype != DType::string;
+    if (!fits || imported_.values[v].kind != ValueKind::input || readers_[v] != 1 || operand.data.read_only()) return nullptr;
+    Tensor* found = nullptr;
+    for (const std::unique_ptr<Tensor>& input : inputs_) {
+      if (input.get() == &operand)
+        found = input.get();
+      else if (input != nullptr && overlap(input->data, operand.data))
+        return nullptr;  // what lies in the same memory is read, too
+    }
+    return found;
+  }
+  /// Results that were written over inputs take over the memory, if the inputs own it.
+  void take_over(std::vector<Tensor>& results) {
+    for (Tensor& result : results)
+      for (const std::unique_ptr<Tensor>& input : inputs_)
+        if (input != nullptr && input->data.owns() && result.data.size() > 0 && input->data.data() == result.data.data())
+          result.data = std::move(input->data);
+  }
+
+  /// Memory for a result: the caller's for the output, that of the operand that it updates, or new one.
+  Expected<Tensor> make_result(int k, int index, const TensorType& type, std::vector<int64_t> dims) {
+    Tensor* const operand = reusable_operand(imported_.kernels[k], index, type, dims);
+    const auto on = [&](const Buffer& buffer) {
+      return Tensor{type.dtype, dims, Buffer::borrow({buffer.data(), static_cast<size_t>(buffer.size())}), {}};
+    };
+    if (const Tensor* const given = given_output(k, index)) {
+      if (given->dims != dims) return other_dims(output_of(k, index), given->dims, dims);
+      const bool is_free = std::none_of(inputs_.begin(), inputs_.end(), [&](const std::unique_ptr<Tensor>& input) {
+        return input != nullptr && overlap(input->data, given->data);
+      });
+      if (is_free || (operand != nullptr && operand->data.data() == given->data.data())) return on(given->data);
+    }
+    if (operand != nullptr) return on(operand->data);
+    return make_tensor(type.dtype, std::move(dims));
+  }
+
+  /// The output that is result number `index` of the kernel; -1: none is.
+  int output_of(int k, int index) const {
+    for (size_t i = 0; i < imported_.outputs.size(); ++i) {
+      const Value& value = imported_.values[static_cast<size_t>(imported_.outputs[i].value)];
+      if (value.kind == ValueKind::result && value.index == k && value.result == index) return static_cast<int>(i);
+    }
+    return -1;
+  }
+  const Tensor* given_output(int k, int index) const {
+    const int output = buffers_.outputs != nullptr ? output_of(k, index) : -1;
+    return output < 0 ? nullptr : &(*buffers_.outputs)[static_cast<size_t>(output)];
+  }
+  Status other_dims(int output, const std::vector<int64_t>& given, const std::vector<int64_t>& expected) const {
+    return invalid_argument("output '" + imported_.outputs[static_cast<size_t>(output)].name + "': dims are " +
+                            shape_text(given) + ", expected " + shape_text(expected));
   }
 
   Expected<std::vector<int64_t>> result_dims(const ImportedKernel& kernel, const TensorType& type) {
@@ -388,10 +487,12 @@ class Runner {
       STREW_ASSIGN(const Tensor* tensor, evaluate(output.value));
       from.push_back(tensor);
     }
+    if (buffers_.outputs != nullptr) return collect_into(from);
     std::vector<Tensor> out;
     for (size_t i = 0; i < from.size(); ++i) {
       const bool again = std::find(from.begin() + static_cast<ptrdiff_t>(i) + 1, from.end(), from[i]) != from.end();
-      if (!again && from[i]->dtype != DType::string) {
+      // What lies in memory that was lent has to be copied: results own their elements.
+      if (!again && from[i]->dtype != DType::string && (from[i]->data.owns() || from[i]->data.size() == 0)) {
         out.push_back(std::move(const_cast<Tensor&>(*from[i])));  // values_ points only to tensors that this object owns
         continue;
       }
@@ -401,10 +502,25 @@ class Runner {
     return out;
   }
 
+  /// Copies what does not lie in the caller's buffers.
+  Expected<std::vector<Tensor>> collect_into(const std::vector<const Tensor*>& from) const {
+    for (size_t i = 0; i < from.size(); ++i)
+      if ((*buffers_.outputs)[i].dims != from[i]->dims)
+        return other_dims(static_cast<int>(i), (*buffers_.outputs)[i].dims, from[i]->dims);
+    for (size_t i = 0; i < from.size(); ++i) {
+      const Buffer& into = (*buffers_.outputs)[i].data;
+      if (into.data() != from[i]->data.data() && into.size() > 0)
+        std::memmove(into.data(), from[i]->data.data(), static_cast<size_t>(into.size()));
+    }
+    return std::vector<Tensor>();
+  }
+
   const Imported& imported_;
   std::vector<std::unique_ptr<Tensor>> inputs_;
   const KernelRunner& run_;
   const ComputeObserver& observe_;
+  const ProgramBuffers& buffers_;
+  const std::vector<int> readers_;              ///< per value: how often its elements are read
   std::vector<const Tensor*> values_;           ///< null: not evaluated so far
   std::vector<std::unique_ptr<Tensor>> owned_;  ///< constants, zeros, stacks
   std::vector<std::vector<Tensor>> results_;    ///< per kernel
@@ -415,9 +531,10 @@ class Runner {
 }  // namespace
 
 Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                           const KernelRunner& run, const ComputeObserver& observe) {
+                                           const KernelRunner& run, const ComputeObserver& observe,
+                                           const ProgramBuffers& buffers) {
   const FpEnvironment environment(true);  // operations around the kernels are interpreted
-  return Runner(imported, std::move(inputs), run, observe).run();
+  return Runner(imported, std::move(inputs), run, observe, buffers).run();
 }
 
 }  // namespace strew::inline v0

@@ -20,8 +20,16 @@ using KernelRunner = std::function<Status(const ImportedKernel&, std::span<const
 /// Told after each operation around the kernels that was evaluated: the operation and its nanoseconds.
 using ComputeObserver = std::function<void(const Compute&, int64_t)>;
 
+struct ProgramBuffers {
+  /// Kernels that update an input may write to its buffer, if it is not read-only and nothing else reads the input.
+  bool reuses_inputs = false;
+  /// Null, or where each output is to lie, as run_program_into (strew/program.h) documents. The tensors that run_imported() returns then lie there.
+  const std::vector<Tensor>* outputs = nullptr;
+};
+
 /// Does what run_program (strew/program.h) documents: runs everything that the outputs need.
 Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                           const KernelRunner& run, const ComputeObserver& observe = nullptr);
+                                           const KernelRunner& run, const ComputeObserver& observe = nullptr,
+                                           const ProgramBuffers& buffers = {});
 
 }  // namespace strew::inline v0

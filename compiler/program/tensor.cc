@@ -64,6 +64,13 @@ Buffer Buffer::share(std::span<const std::byte> bytes, std::shared_ptr<const voi
   return out;
 }
 
+Buffer Buffer::borrow(std::span<std::byte> bytes) {
+  Buffer out;
+  out.data_ = bytes.data();
+  out.size_ = static_cast<int64_t>(bytes.size());
+  return out;
+}
+
 bool can_map(DType dtype, int64_t offset, int64_t bytes) {
   constexpr int64_t kWorthwhile = int64_t{1} << 20;
   if (bytes < kWorthwhile || bits(dtype) < 8 || !(is_float(dtype) || is_complex(dtype))) return false;

@@ -33,9 +33,17 @@ struct ProgramOptions {
 
 /// Runs whatever the outputs need and returns one tensor per output. Fails if they need an operation that strew does not run (Opaque);
 /// then cut_kernel() makes a program of one kernel. `inputs`: one per imported.inputs, in that order; null for an optional input that is left out and for an input that is not
-/// needed. Fails if dtype, rank or a static dim of an input differs from its imported type. The results own their
+/// needed. A kernel that updates an input writes to its buffer, unless the buffer is read-only (Buffer::share), something else reads the
+/// input, or options.after_kernel is set: then the input is copied first. Fails if dtype, rank or a static dim of an input differs from its imported type. The results own their
 /// elements and, of string tensors, the strings.
 STREW_API Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported,
                                                     std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options);
+
+/// run_program() into buffers of the caller's: `outputs` has one per imported.outputs, row-major, with the dtype and the dims of the result;
+/// others are refused, and so are strings and buffers that overlap each other. Where a kernel makes an output, it writes to that
+/// buffer; what operations around the kernels make is copied there at the end. A buffer may be that of an input whose memory may be
+/// written (Buffer::borrow): it is then updated in place, if nothing else reads the input. After a failure, what the outputs hold is not specified.
+STREW_API Status run_program_into(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+                                  std::span<const TensorView> outputs, const ProgramOptions& options);
 
 }  // namespace strew::inline v0

@@ -277,6 +277,10 @@ STREW_API size_t strew_program_kernel_count(const strew_program* program);
 STREW_API const char* strew_program_kernel_name(const strew_program* program, size_t number);
 STREW_API strew_status strew_program_kernel_op(const strew_program* program, size_t number, strew_op** out) STREW_CHECK_RESULT;
 
+/* A program of one kernel alone: its inputs are what the kernel needs of the file, of other kernels and of operations that strew does not run;
+ * its outputs are the kernel's results. Constants are copied. */
+STREW_API strew_status strew_program_cut(const strew_program* program, size_t number, strew_program** out) STREW_CHECK_RESULT;
+
 /* An input or output of a program. */
 typedef struct strew_port {
   uint32_t size;
@@ -300,6 +304,15 @@ STREW_API strew_status strew_program_output(const strew_program* program, size_t
 STREW_API strew_status strew_program_run(const strew_program* program, strew_runtime* runtime, const strew_request* request,
                                          const strew_tensor* const* inputs, size_t input_count,
                                          struct DLManagedTensorVersioned** outputs, size_t output_count) STREW_CHECK_RESULT;
+
+/* The same into buffers of the caller's: `outputs` has one tensor per output of the program, row-major, with the dtype and the dims of the
+ * result; others are refused, and so are outputs that overlap. Where a kernel makes an output, it writes to that buffer. `may_overwrite`: null,
+ * or one byte per input; where it is not 0, a kernel that updates the input may write to its buffer instead of copying it first, so what the
+ * buffer holds afterwards is not specified. An output may have the buffer of such an input: then it is updated in place, if nothing else
+ * reads the input. After a failure, what the outputs hold is not specified. */
+STREW_API strew_status strew_program_run_into(const strew_program* program, strew_runtime* runtime, const strew_request* request,
+                                              const strew_tensor* const* inputs, const uint8_t* may_overwrite, size_t input_count,
+                                              const strew_tensor* outputs, size_t output_count) STREW_CHECK_RESULT;
 
 /* ---- Wisdom (wisdom.h) ------------------------------------------------------------------------------------------------------------ */
 

@@ -26,6 +26,8 @@ class Buffer {
   /// A buffer of `bytes`, which must live as long as `owner`; the buffer holds a reference to `owner`. Copies nothing.
   /// The bytes must not be written.
   STREW_API static Buffer share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+  /// A buffer of `bytes`, which may be written, and must live longer than the buffer. Copies nothing.
+  STREW_API static Buffer borrow(std::span<std::byte> bytes);
   /// Another buffer of the same bytes, for reading only.
   Buffer share() const { return share({data_, static_cast<size_t>(size_)}, owner_); }
   Buffer(Buffer&&) = default;
@@ -35,6 +37,8 @@ class Buffer {
   std::byte* data() const { return data_; }
   int64_t size() const { return size_; }
   bool read_only() const { return read_only_; }
+  /// Does the buffer, or another one that shares its bytes, keep them? False of bytes that were lent: borrow(), or share() without an owner.
+  bool owns() const { return owner_ != nullptr; }
 
  private:
   std::shared_ptr<const void> owner_;

@@ -901,6 +901,7 @@ int main(int argc, char** argv) {
   test_loading();
   test_bad_index();
   test_texts();
+  test_programs_into(argv[1]);
   test_find_and_drain();
   test_tuning(argv[1]);
   test_library(argv[1]);

@@ -293,5 +293,122 @@ TEST(TensorMemory, SizesThatNoMachineHas) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(empty.data.data()) % 64, 0u);
 }
 
+// ---- The caller's buffers ---------------------------------------------------------------------------------------------------------
+
+Status run_into(const Imported& imported, Inputs inputs, std::span<const TensorView> outputs, ProgramOptions options = {}) {
+  Runtime runtime;
+  options.kernel.backend = BackendChoice::reference;
+  return run_program_into(runtime, imported, std::move(inputs), outputs, options);
+}
+
+TEST(ProgramBuffers, ResultsTakeOverTheMemoryOfInputsThatTheyUpdate) {
+  for (const char* init : {"", " init=in_place"}) {
+    Inputs inputs = three();
+    const std::byte* const memory = inputs[0]->data.data();
+    const auto out = run(text(scatter("i32[4]", init)), std::move(inputs));
+    ASSERT_TRUE(out.ok()) << out.status().message();
+    EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
+    EXPECT_EQ((*out)[0].data.data(), memory) << init;
+    EXPECT_TRUE((*out)[0].data.owns());
+  }
+}
+
+TEST(ProgramBuffers, InputsThatAreReadOnlyOrReadTwiceAreCopied) {
+  int32_t table[] = {10, 20, 30, 40};
+  const Imported m = text(scatter("i32[4]", " init=in_place"));
+  Inputs inputs = three();
+  inputs[0]->data = Buffer::share(std::as_bytes(std::span(table)), nullptr);
+  auto out = run(m, std::move(inputs));
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_EQ(table[3], 40);
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
+
+  Imported twice = m;  // the operand is an output, too
+  twice.outputs.push_back({"before", twice.kernels[0].arguments[0]});
+  out = run(twice, three());
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
+  EXPECT_THAT(values_of<int32_t>((*out)[1]), ElementsAre(10, 20, 30, 40));
+
+  twice.outputs[1].value = static_cast<int>(twice.values.size());  // by another value that is the same input
+  twice.values.push_back(Value(twice.values[static_cast<size_t>(twice.kernels[0].arguments[0])]));
+  out = run(twice, three());
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
+  EXPECT_THAT(values_of<int32_t>((*out)[1]), ElementsAre(10, 20, 30, 40));
+}
+
+TEST(ProgramBuffers, ResultsNeverLieInMemoryThatWasLent) {
+  int32_t table[] = {10, 20, 30, 40};
+  Imported m = text(scatter("i32[4]", " init=in_place"));
+  Inputs inputs = three();
+  inputs[0]->data = Buffer::borrow(std::as_writable_bytes(std::span(table)));
+  auto out = run(m, std::move(inputs));
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_EQ(table[3], 43) << "it may be written, and nothing else reads it";
+  EXPECT_NE(static_cast<void*>((*out)[0].data.data()), table);
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
+
+  m.outputs[0].value = m.kernels[0].arguments[0];  // an output that is an input
+  inputs = three();
+  inputs[0]->data = Buffer::share(std::as_bytes(std::span(table)), nullptr);
+  out = run(m, std::move(inputs));
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_NE(static_cast<void*>((*out)[0].data.data()), table);
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
+}
+
+TEST(ProgramBuffers, KernelsWriteToTheOutputs) {
+  const Imported m = text(scatter("i32[?]", ""));
+  int32_t table[4] = {};
+  const int64_t dims[] = {4};
+  const TensorView output(table, dims);
+  const void* written = nullptr;
+  ProgramOptions options;
+  options.after_kernel = [&](const ImportedKernel&, const Kernel&, std::span<const TensorView> views) {
+    written = views[0].data;
+    return Status();
+  };
+  const Status status = run_into(m, three(), {&output, 1}, options);
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(written, table);
+  EXPECT_THAT(table, ElementsAre(10, 20, 30, 43));
+}
+
+TEST(ProgramBuffers, AnInputThatMayBeWrittenIsUpdatedWhereItLies) {
+  const Imported m = text(scatter("i32[?]", " init=in_place"));
+  int32_t table[] = {10, 20, 30, 40};
+  const int64_t dims[] = {4};
+  const TensorView output(table, dims);
+  Inputs inputs = three();
+  inputs[0]->data = Buffer::borrow(std::as_writable_bytes(std::span(table)));
+  const Status status = run_into(m, std::move(inputs), {&output, 1});
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_THAT(table, ElementsAre(10, 20, 30, 43));
+}
+
+TEST(ProgramBuffers, OutputsAreChecked) {
+  const Imported m = text(scatter("i32[?]", ""));
+  int32_t table[8] = {};
+  const int64_t dims[] = {4}, five[] = {5}, square[] = {2, 2}, negative[] = {-1}, two[] = {2};
+  const auto message = [&](const TensorView& output) { return run_into(m, three(), {&output, 1}).message(); };
+  EXPECT_THAT(message(TensorView(table, five)), HasSubstr("output 'result': dims are [5], expected [4]"));
+  EXPECT_THAT(message(TensorView(table, square)), HasSubstr("rank is 2, expected 1"));
+  EXPECT_THAT(message(TensorView(table, negative)), HasSubstr("dim 0 is -1"));
+  EXPECT_THAT(message(TensorView(table, dims, two)), HasSubstr("stride 0 is 2, expected 1"));
+  EXPECT_THAT(message(TensorView(static_cast<const int32_t*>(table), dims)), HasSubstr("read-only"));
+  EXPECT_THAT(message(TensorView(static_cast<float*>(nullptr), dims)), HasSubstr("dtype is f32, expected i32"));
+  EXPECT_THAT(message(TensorView(static_cast<int32_t*>(nullptr), dims)), HasSubstr("data: null"));
+  EXPECT_THAT(run_into(m, three(), {}).message(), HasSubstr("outputs: 0 are given, expected 1"));
+  EXPECT_EQ(table[3], 0);
+
+  Imported twice = m;
+  twice.outputs.push_back({"again", twice.outputs[0].value});
+  const TensorView overlapping[] = {{table, dims}, {table + 3, dims}}, apart[] = {{table, dims}, {table + 4, dims}};
+  EXPECT_THAT(run_into(twice, three(), overlapping).message(), HasSubstr("output 'again': its buffer overlaps that of output"));
+  EXPECT_TRUE(run_into(twice, three(), apart).ok());
+  EXPECT_THAT(table, ElementsAre(10, 20, 30, 43, 10, 20, 30, 43));
+}
+
 }  // namespace
 }  // namespace strew

@@ -18,7 +18,7 @@ const TensorType& output_type(const Imported& imported, size_t number) {
 }
 
 /// A Tensor on the caller's buffer. The program reads the dims, so they are checked here.
-Expected<std::unique_ptr<Tensor>> input_tensor(const strew_tensor& given, const std::string& name) {
+Expected<std::unique_ptr<Tensor>> input_tensor(const strew_tensor& given, const std::string& name, bool may_overwrite) {
   const auto bad = [&](const std::string& what) { return invalid_argument("input '" + name + "': " + what); };
   if (given.dtype >= STREW_DTYPE_COUNT) return bad("dtype: number " + std::to_string(given.dtype) + ", expected a strew_dtype");
   if (given.dtype == STREW_STRING)
@@ -38,9 +38,31 @@ Expected<std::unique_ptr<Tensor>> input_tensor(const strew_tensor& given, const 
                  std::to_string(stride) + ": inputs of programs are row-major");
     stride *= given.dims[d];
   }
-  const auto bytes = static_cast<size_t>(storage_bytes(tensor->dtype, *elements));
-  tensor->data = Buffer::share({static_cast<const std::byte*>(given.data), bytes}, nullptr);
+  if (may_overwrite && given.read_only != 0) return bad("it is read-only, expected may_overwrite 0 for it");
+  const std::span<std::byte> bytes(static_cast<std::byte*>(given.data),
+                                   static_cast<size_t>(storage_bytes(tensor->dtype, *elements)));
+  tensor->data = may_overwrite ? Buffer::borrow(bytes) : Buffer::share(bytes, nullptr);
   return tensor;
+}
+
+Status check_count(const char* what, size_t given, size_t expected) {
+  if (given == expected) return {};
+  return invalid_argument(std::string(what) + ": " + std::to_string(given) + ", expected " + std::to_string(expected) +
+                          ", as many as the program has");
+}
+
+/// `may_overwrite`: null, or a byte per input.
+Expected<std::vector<std::unique_ptr<Tensor>>> input_tensors(const Imported& imported, const strew_tensor* const* inputs,
+                                                             const uint8_t* may_overwrite, size_t count) {
+  STREW_TRY(check_count("input_count", count, imported.inputs.size()));
+  if (count != 0) STREW_TRY(check_not_null(inputs, "inputs"));
+  std::vector<std::unique_ptr<Tensor>> tensors(count);
+  for (size_t i = 0; i < count; ++i)
+    if (inputs[i] != nullptr) {
+      STREW_ASSIGN(tensors[i],
+                   input_tensor(*inputs[i], imported.inputs[i].name, may_overwrite != nullptr && may_overwrite[i] != 0));
+    }
+  return tensors;
 }
 
 Status give_outputs(std::vector<Tensor> tensors, DLManagedTensorVersioned** outputs) {
@@ -107,6 +129,16 @@ strew_status strew_program_kernel_op(const strew_program* program, size_t number
   });
 }
 
+strew_status strew_program_cut(const strew_program* program, size_t number, strew_program** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(program, "program"));
+    STREW_TRY(check_not_null(out, "out"));
+    STREW_TRY(check_number(number, program->imported.kernels.size()));
+    *out = new strew_program{cut_kernel(program->imported, static_cast<int>(number))};
+    return {};
+  });
+}
+
 size_t strew_program_input_count(const strew_program* program) {
   return program != nullptr ? program->imported.inputs.size() : 0;
 }
@@ -137,23 +169,32 @@ strew_status strew_program_run(const strew_program* program, strew_runtime* runt
     STREW_TRY(check_not_null(program, "program"));
     STREW_TRY(check_not_null(runtime, "runtime"));
     const Imported& imported = program->imported;
-    const auto check_count = [](const char* what, size_t given, size_t expected) {
-      return given == expected ? Status()
-                               : invalid_argument(std::string(what) + ": " + std::to_string(given) + ", expected " +
-                                                  std::to_string(expected) + ", as many as the program has");
-    };
-    STREW_TRY(check_count("input_count", input_count, imported.inputs.size()));
+    STREW_ASSIGN(std::vector<std::unique_ptr<Tensor>> tensors, input_tensors(imported, inputs, nullptr, input_count));
     STREW_TRY(check_count("output_count", output_count, imported.outputs.size()));
-    if (input_count != 0) STREW_TRY(check_not_null(inputs, "inputs"));
     if (output_count != 0) STREW_TRY(check_not_null(outputs, "outputs"));
     ProgramOptions options;
     STREW_ASSIGN(options.kernel, kernel_options(request));
-    std::vector<std::unique_ptr<Tensor>> tensors(input_count);
-    for (size_t i = 0; i < input_count; ++i)
-      if (inputs[i] != nullptr) {
-        STREW_ASSIGN(tensors[i], input_tensor(*inputs[i], imported.inputs[i].name));
-      }
     STREW_ASSIGN(std::vector<Tensor> results, run_program(*runtime->runtime, imported, std::move(tensors), options));
     return give_outputs(std::move(results), outputs);
+  });
+}
+
+strew_status strew_program_run_into(const strew_program* program, strew_runtime* runtime, const strew_request* request,
+                                    const strew_tensor* const* inputs, const uint8_t* may_overwrite, size_t input_count,
+                                    const strew_tensor* outputs, size_t output_count) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(program, "program"));
+    STREW_TRY(check_not_null(runtime, "runtime"));
+    const Imported& imported = program->imported;
+    STREW_ASSIGN(std::vector<std::unique_ptr<Tensor>> tensors, input_tensors(imported, inputs, may_overwrite, input_count));
+    STREW_TRY(check_count("output_count", output_count, imported.outputs.size()));
+    if (output_count != 0) STREW_TRY(check_not_null(outputs, "outputs"));
+    for (size_t i = 0; i < output_count; ++i)
+      if (outputs[i].dtype >= STREW_DTYPE_COUNT)
+        return invalid_argument("output '" + imported.outputs[i].name + "': dtype: number " + std::to_string(outputs[i].dtype) +
+                                ", expected a strew_dtype");
+    ProgramOptions options;
+    STREW_ASSIGN(options.kernel, kernel_options(request));
+    return run_program_into(*runtime->runtime, imported, std::move(tensors), as_views(outputs, output_count), options);
   });
 }

@@ -1,0 +1,180 @@
+/* Programs that run into the caller's buffers. */
+#include <stdlib.h>
+
+#include "areas.h"
+#include "dlpack_types.h"
+
+static strew_program* open_text(const char* text) {
+  static const char kPath[] = "c_api_program.strew";
+  strew_program* program = NULL;
+  FILE* const file = fopen(kPath, "w");
+  CHECK(file != NULL);
+  if (file == NULL) return NULL;
+  fprintf(file, "%s\n", text);
+  fclose(file);
+  OK(strew_program_open(kPath, NULL, &program));
+  remove(kPath);
+  return program;
+}
+
+/* An op that updates its operand: its program has the operand, the indices and the updates as inputs, and the result as output. */
+static void test_in_place(void) {
+  strew_program* const program = open_text(kRows);
+  strew_runtime* const runtime = strew_runtime_process();
+  const strew_tensor* inputs[3];
+  uint8_t may_overwrite[3] = {1, 0, 0};
+  float result[40], shared[80];
+  int64_t other_dims[2] = {9, 4}, columns[2] = {1, 10}, far_stride[2] = {5, 1};
+  strew_tensor output;
+  Rows rows;
+  int i;
+  if (program == NULL) return;
+  fill(&rows);
+  for (i = 0; i < 40; ++i) rows.table[i] = 100;
+  inputs[0] = &rows.tensors[0];
+  inputs[1] = &rows.tensors[1];
+  inputs[2] = &rows.tensors[2];
+  output = rows.tensors[0];
+  output.data = result;
+  OK(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1));
+  CHECK(rows.table[0] == 100 && result[0] == 101 && result[4] == 100 && result[8] == 102);
+  OK(strew_program_run_into(program, runtime, NULL, inputs, may_overwrite, 3, &output, 1)); /* the output has memory of its own */
+  CHECK(rows.table[0] == 100 && result[0] == 101 && result[8] == 102);
+  output.data = rows.table;
+  OK(strew_program_run_into(program, runtime, NULL, inputs, may_overwrite, 3, &output, 1));
+  CHECK(rows.table[0] == 101 && rows.table[4] == 100 && rows.table[8] == 102);
+  OK(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1)); /* copied first, and back at the end */
+  CHECK(rows.table[0] == 102 && rows.table[8] == 104);
+  rows.indices[1] = 10;
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, may_overwrite, 3, &output, 1), STREW_CODE_OUT_OF_BOUNDS, "value 10");
+  CHECK(rows.table[0] == 102);
+  rows.indices[1] = 0;
+
+  output.dims = other_dims;
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT,
+        "dims are [9,4], expected [10,4]");
+  output.dims = columns;
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "dim 1 is 10, expected 4");
+  output = rows.tensors[0];
+  output.data = NULL;
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "data: null");
+  output.data = shared;
+  output.strides = far_stride;
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "row-major");
+  output.strides = NULL;
+  output.read_only = 1;
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "read-only");
+  output.read_only = 0;
+  output.dtype = STREW_I32;
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT,
+        "dtype is i32, expected f32");
+  output.dtype = STREW_DTYPE_COUNT;
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "expected a strew_dtype");
+  output.dtype = STREW_F32;
+  output.rank = 1;
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "rank is 1, expected 2");
+  output.rank = 2;
+  may_overwrite[2] = 1; /* the updates are read-only */
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, may_overwrite, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT,
+        "expected may_overwrite 0");
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 2, &output, 1), STREW_CODE_INVALID_ARGUMENT, "input_count: 2");
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 2), STREW_CODE_INVALID_ARGUMENT, "output_count: 2");
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, NULL, 1), STREW_CODE_INVALID_ARGUMENT, "outputs: null");
+  FAILS(strew_program_run_into(program, runtime, NULL, NULL, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "inputs: null");
+  FAILS(strew_program_run_into(program, NULL, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "runtime: null");
+  FAILS(strew_program_run_into(NULL, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "program: null");
+  strew_program_free(program);
+}
+
+/* An input that lies where the operand lies is read, too, so the operand is not written before that. */
+static void test_shared_memory(void) {
+  strew_program* const program = open_text(
+      "strew1.scatter(operand=f32[4] indices=i32[4] updates=f32[4] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+      "index_vector_dim=1 combiner=add init=in_place oob=error)");
+  const int64_t dims[1] = {4};
+  const uint8_t may_overwrite[3] = {1, 0, 0};
+  int32_t indices[4] = {1, 2, 3, 0};
+  float table[4] = {1, 10, 100, 1000}, result[4];
+  const strew_tensor operand = {table, dims, NULL, 1, STREW_F32, 0, {0}}, places = {indices, dims, NULL, 1, STREW_I32, 1, {0}};
+  const strew_tensor output = {table, dims, NULL, 1, STREW_F32, 0, {0}};
+  const strew_tensor apart = {result, dims, NULL, 1, STREW_F32, 0, {0}};
+  const strew_tensor* const inputs[3] = {&operand, &places, &operand};
+  if (program == NULL) return;
+  OK(strew_program_run_into(program, strew_runtime_process(), NULL, inputs, may_overwrite, 3, &apart, 1));
+  CHECK(result[0] == 1001 && result[1] == 11 && result[2] == 110 && result[3] == 1100);
+  OK(strew_program_run_into(program, strew_runtime_process(), NULL, inputs, may_overwrite, 3, &output, 1));
+  CHECK(memcmp(table, result, sizeof table) == 0);
+  strew_program_free(program);
+}
+
+/* A model with operations around its kernels gives the same into buffers as in tensors of its own. */
+static void test_model(const char* examples) {
+  strew_program* program = NULL;
+  strew_port port = STREW_PORT_INIT;
+  const strew_tensor* inputs[16] = {0};
+  strew_tensor tensors[16], outputs[16];
+  struct DLManagedTensorVersioned* made[16] = {0};
+  strew_tensor expected;
+  size_t n, m, i, d;
+  char path[4096];
+  snprintf(path, sizeof path, "%s/tflite_cache/append.tflite", examples);
+  if (!OK(strew_program_open(path, NULL, &program))) return;
+  n = strew_program_input_count(program);
+  m = strew_program_output_count(program);
+  for (i = 0; i < n + m; ++i) {
+    strew_tensor* const tensor = i < n ? &tensors[i] : &outputs[i - n];
+    size_t elements = 1;
+    OK(i < n ? strew_program_input(program, i, &port) : strew_program_output(program, i - n, &port));
+    for (d = 0; d < (size_t)port.rank; ++d) elements *= (size_t)port.dims[d];
+    *tensor = (strew_tensor){calloc(elements, 16), port.dims, NULL, port.rank, port.dtype, 0, {0}};
+    if (i < n && port.dtype == STREW_F32)
+      for (d = 0; d < elements; ++d) ((float*)tensor->data)[d] = (float)(i + 1) + (float)(d % 7);
+    if (i < n) inputs[i] = tensor;
+  }
+  if (OK(strew_program_run(program, strew_runtime_process(), NULL, inputs, n, made, m)) &&
+      OK(strew_program_run_into(program, strew_runtime_process(), NULL, inputs, NULL, n, outputs, m))) {
+    for (i = 0; i < m; ++i) {
+      size_t elements = 1;
+      OK(strew_tensor_from_dlpack(made[i], &expected));
+      for (d = 0; d < (size_t)expected.rank; ++d) elements *= (size_t)expected.dims[d];
+      CHECK(memcmp(expected.data, outputs[i].data, elements * (size_t)strew_dtype_bits((strew_dtype)expected.dtype) / 8) == 0);
+      if (i > 0) {
+        strew_tensor both[16];
+        memcpy(both, outputs, sizeof both);
+        both[i].data = outputs[0].data;
+        FAILS(strew_program_run_into(program, strew_runtime_process(), NULL, inputs, NULL, n, both, m), STREW_CODE_INVALID_ARGUMENT,
+              "overlaps that of output");
+      }
+    }
+  }
+  for (i = 0; i < m; ++i)
+    if (made[i] != NULL) made[i]->deleter(made[i]);
+  for (i = 0; i < n; ++i) free(tensors[i].data);
+  for (i = 0; i < m; ++i) free(outputs[i].data);
+  strew_program_free(program);
+}
+
+/* One kernel of a model as a program of its own. */
+static void test_cut(const char* examples) {
+  strew_program *program = NULL, *cut = NULL;
+  char path[4096];
+  snprintf(path, sizeof path, "%s/tflite_cache/append.tflite", examples);
+  if (!OK(strew_program_open(path, NULL, &program))) return;
+  if (OK(strew_program_cut(program, 0, &cut))) {
+    CHECK(strew_program_kernel_count(cut) == 1 && strew_program_output_count(cut) == 1 && strew_program_input_count(cut) >= 2);
+    CHECK(strcmp(strew_program_kernel_name(cut, 0), strew_program_kernel_name(program, 0)) == 0);
+    strew_program_free(cut);
+    cut = NULL;
+  }
+  FAILS(strew_program_cut(program, 1000, &cut), STREW_CODE_INVALID_ARGUMENT, "number: 1000");
+  FAILS(strew_program_cut(NULL, 0, &cut), STREW_CODE_INVALID_ARGUMENT, "program: null");
+  FAILS(strew_program_cut(program, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  strew_program_free(program);
+}
+
+void test_programs_into(const char* examples) {
+  test_in_place();
+  test_shared_memory();
+  test_model(examples);
+  test_cut(examples);
+}
