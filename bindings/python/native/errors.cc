@@ -41,13 +41,13 @@ PyObject* class_of(strew_code code) {
 
 }  // namespace
 
-PyObject* raise(strew_status status, const strew_fault* fault) {
+PyObject* raise(strew_status status, const strew_bad_index* bad_index) {
   const strew_code code = strew_status_code(status);
   const char* const message = strew_status_message(status);
-  if (code == STREW_CODE_OUT_OF_BOUNDS && fault != nullptr) {
+  if (code == STREW_CODE_OUT_OF_BOUNDS && bad_index != nullptr) {
     const auto number = [](int64_t value) { return static_cast<long long>(value); };
-    const Ref made(PyObject_CallFunction(class_of(code), "sLLLL", message, number(fault->position), number(fault->component),
-                                         number(fault->value), number(fault->bound)));
+    const Ref made(PyObject_CallFunction(class_of(code), "sLLLL", message, number(bad_index->position),
+                                         number(bad_index->component), number(bad_index->value), number(bad_index->bound)));
     if (made) PyErr_SetObject(class_of(code), made.get());
   } else {
     PyErr_SetString(class_of(code), message);

@@ -209,14 +209,14 @@ strew_request request_of_call() {
   return request;
 }
 
-strew_status run(const Definition& what, Arrays& arrays, strew_fault& fault) {
+strew_status run(const Definition& what, Arrays& arrays, strew_bad_index& bad_index) {
   std::array<strew_tensor, kMostInputs + 1> tensors;
   for (size_t i = 0; i < arrays.count; ++i) tensors[i] = arrays.all[i].tensor;
   Unlocked unlocked;
   Miss miss{&what, &arrays, &unlocked};
   strew_call_options options = STREW_CALL_OPTIONS_INIT;
   options.threads = call_threads();
-  options.fault = &fault;
+  options.bad_index = &bad_index;
   const strew_request request = request_of_call();
   if (!is_quick(arrays)) unlocked.begin();
   return strew_site_run_tensors(site(), tensors.data(), arrays.count, make_op, &miss, what.variant, &request, &options);
@@ -368,14 +368,14 @@ Step call(Definition& what, PyObject* out, PyObject* const* inputs, bool explain
   if (out == Py_None) {
     if (const Step step = make_result(what, arrays, inputs[0], made, explains); step != Step::on) return step;
   }
-  strew_fault fault{};
-  if (const strew_status status = run(what, arrays, fault)) {
+  strew_bad_index bad_index = STREW_BAD_INDEX_INIT;
+  if (const strew_status status = run(what, arrays, bad_index)) {
     const strew_code code = strew_status_code(status);
     if (!explains && (code == STREW_CODE_INVALID_ARGUMENT || code == STREW_CODE_UNSUPPORTED)) {
       strew_status_free(status);
       return Step::other_way;
     }
-    raise(status, &fault);
+    raise(status, &bad_index);
     return Step::raised;
   }
   if (out == Py_None) {
@@ -479,17 +479,17 @@ PyObject* call_many(PyObject* self, PyObject* const* arguments, Py_ssize_t count
   strew_status status = nullptr;
   const strew_kernel_ref* const kernel = kernel_of(what, arrays[0], status);
   if (kernel == nullptr) return strew_status_free(status), other_way();
-  strew_fault fault{};
+  strew_bad_index bad_index = STREW_BAD_INDEX_INIT;
   {
     const std::array<strew_tensor, 3> shapes = {arrays[0].all[0].tensor, arrays[0].all[1].tensor, arrays[0].all[2].tensor};
     strew_call_options options = STREW_CALL_OPTIONS_INIT;
     options.threads = call_threads();
-    options.fault = &fault;
+    options.bad_index = &bad_index;
     Unlocked unlocked;
     unlocked.begin();
     status = strew_kernel_run_many(kernel, shapes.data(), shapes.size(), data.data(), calls, &options);
   }
-  if (status != nullptr) return raise(status, &fault);
+  if (status != nullptr) return raise(status, &bad_index);
   for (size_t c = 0; c < calls; ++c)
     if (!was_written(results.at(c), arrays[c].result().host)) return nullptr;
   return Py_NewRef(Py_True);

@@ -126,7 +126,7 @@ bool make_results(const State& state, std::vector<Array>& arrays, const Argument
   return true;
 }
 
-strew_status run(const State& state, const std::vector<Array>& arrays, strew_fault& fault) {
+strew_status run(const State& state, const std::vector<Array>& arrays, strew_bad_index& bad_index) {
   std::vector<strew_tensor> tensors;
   tensors.reserve(arrays.size());
   int64_t elements = 0;
@@ -136,7 +136,7 @@ strew_status run(const State& state, const std::vector<Array>& arrays, strew_fau
   }
   strew_call_options options = STREW_CALL_OPTIONS_INIT;
   options.threads = call_threads();
-  options.fault = &fault;
+  options.bad_index = &bad_index;
   Unlocked unlocked;
   constexpr int64_t kQuickElements = 16 << 10;  // fewer are done before another thread has the interpreter
   if (elements >= kQuickElements) unlocked.begin();
@@ -175,8 +175,8 @@ PyObject* call(PyObject* self, PyObject* const* given, size_t flags, PyObject* n
   }
   std::vector<Ref> made;
   if (!make_results(state, arrays, arguments, made)) return nullptr;
-  strew_fault fault{};
-  if (const strew_status status = run(state, arrays, fault)) return raise(status, &fault);
+  strew_bad_index bad_index = STREW_BAD_INDEX_INIT;
+  if (const strew_status status = run(state, arrays, bad_index)) return raise(status, &bad_index);
   return answer(state, arrays, arguments, made);
 }
 
