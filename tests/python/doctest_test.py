@@ -11,7 +11,7 @@ import strew
 
 def main():
     failed = 0
-    for module in (strew._functions, strew._kernels):
+    for module in (strew._functions, strew._kernels, strew._tuning):
         result = doctest.testmod(module, extraglobs={"strew": strew, "np": np})
         failed += result.failed
         if result.attempted == 0:

@@ -14,8 +14,11 @@ NANOBIND = """
 strew._native.Memory
 strew._native.Memory.__init__
 strew._native.Program
+strew._native.build_library
 strew._native.canonical
 strew._native.clear
+strew._native.drain
+strew._native.explain
 strew._native.make_kernel
 strew._native.options
 strew._native.set_capacity
@@ -23,6 +26,9 @@ strew._native.set_process_threads
 strew._native.set_thread_threads
 strew._native.slots
 strew._native.stats
+strew._native.tune_file
+strew._native.tune_op
+strew._native.wisdom_path
 """
 RIGHT = """
 import numpy as np
@@ -51,7 +57,7 @@ def run(*arguments):
 
 def main():
     try:
-        import mypy  # noqa: F401
+        import mypy  # noqa: F401 -- whether it is installed
     except ImportError:
         print("skipped: no mypy")
         return 77

@@ -190,6 +190,19 @@ void destroy(PyObject* self) {
 
 PyObject* get_text(PyObject* self, void*) { return PyUnicode_FromString(strew_op_text(state_of(self).op)); }
 PyObject* get_threads(PyObject* self, void*) { return PyLong_FromLong(strew_kernel_threads(state_of(self).kernel)); }
+PyObject* text_or_none(const char* text) { return text != nullptr ? PyUnicode_FromString(text) : Py_NewRef(Py_None); }
+PyObject* get_symbol(PyObject* self, void*) { return text_or_none(strew_kernel_symbol(state_of(self).kernel)); }
+PyObject* get_schedule(PyObject* self, void*) { return text_or_none(strew_kernel_schedule(state_of(self).kernel)); }
+PyObject* get_target(PyObject* self, void*) { return text_or_none(strew_kernel_target(state_of(self).kernel)); }
+PyObject* get_backend(PyObject* self, void*) { return text_or_none(strew_kernel_backend(state_of(self).kernel)); }
+PyObject* get_stand_in(PyObject* self, void*) { return PyBool_FromLong(strew_kernel_is_stand_in(state_of(self).kernel)); }
+PyObject* get_plan(PyObject* self, void*) {
+  strew_text* text = nullptr;
+  if (const strew_status status = strew_kernel_plan_text(state_of(self).kernel, &text)) return raise(status);
+  PyObject* const made = PyUnicode_FromString(strew_text_chars(text));
+  strew_text_free(text);
+  return made;
+}
 PyObject* get_how(PyObject* self, void*) { return PyDict_Copy(reinterpret_cast<KernelObject*>(self)->how); }
 PyObject* get_build_seconds(PyObject* self, void*) {
   return PyFloat_FromDouble(static_cast<double>(strew_kernel_build_nanoseconds(state_of(self).kernel)) * 1e-9);
@@ -218,7 +231,13 @@ PyGetSetDef getters[] = {{"text", get_text, nullptr, "The canonical text of the 
                          {"threads", get_threads, nullptr, "The most threads that a call uses.", nullptr},
                          {"options", get_how, nullptr, "How the kernel was asked for: the arguments of strew.kernel().", nullptr},
                          {"inputs", get_names, nullptr, "The names of the inputs, in the order of the arguments.", nullptr},
-                         {"build_seconds", get_build_seconds, nullptr, "How long it took to build.", nullptr},
+                         {"symbol", get_symbol, nullptr, "The name of the machine code, the same for all ops that share it.", nullptr},
+    {"schedule", get_schedule, nullptr, "How it was compiled, as knobs (schedules/README.md).", nullptr},
+    {"target", get_target, nullptr, "The CPU that it was compiled for.", nullptr},
+    {"backend", get_backend, nullptr, "What made the code: \"llvm\", \"halide\", \"portable\" or \"reference\".", nullptr},
+    {"plan", get_plan, nullptr, "What the op does to addresses: loops, strides and index components. For people.", nullptr},
+    {"is_stand_in", get_stand_in, nullptr, "Whether it answers only until the compiled kernel takes its place.", nullptr},
+    {"build_seconds", get_build_seconds, nullptr, "How long it took to build.", nullptr},
                          {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(KernelObject, call), READONLY, nullptr},

@@ -23,6 +23,7 @@ NB_MODULE(_native, module) {
   module.attr("dtypes") = dtypes;
   strew::python::add_runtime(module);
   strew::python::add_programs(module);
+  strew::python::add_tuning(module);
   module.def("set_process_threads", strew::python::set_process_threads);
   module.def("set_thread_threads", strew::python::set_thread_threads);
 }

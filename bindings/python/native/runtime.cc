@@ -40,27 +40,65 @@ std::optional<std::string> text_in(const nb::dict& how, const char* key) {
   return nb::cast<std::string>(value);
 }
 
+int64_t nanoseconds_of(std::optional<double> seconds) {
+  constexpr double kMostSeconds = 1e9;
+  return seconds && *seconds < kMostSeconds ? static_cast<int64_t>(*seconds * 1e9) : STREW_NO_TIMEOUT;
+}
+
+const char* or_null(const std::optional<std::string>& value) { return value ? value->c_str() : nullptr; }
+
+/// strew_request from the arguments of strew.kernel().
+class Request {
+ public:
+  explicit Request(const nb::dict& how)
+      : backend_(text_in(how, "backend")),
+        schedule_(text_in(how, "schedule")),
+        target_(text_in(how, "target")),
+        compile_(text_in(how, "compile")) {
+    if (const std::optional<std::string> path = text_in(how, "wisdom")) {
+      strew_wisdom* wisdom = nullptr;
+      check(strew_wisdom_load(path->c_str(), &wisdom));
+      wisdom_.reset(wisdom);
+    }
+    request.backend = or_null(backend_);
+    request.schedule = or_null(schedule_);
+    request.target = or_null(target_);
+    request.compile = or_null(compile_);
+    request.wisdom = wisdom_.get();
+    if (how.contains("threads")) request.threads = nb::cast<int32_t>(how["threads"]);
+  }
+  strew_request request = STREW_REQUEST_INIT;
+
+ private:
+  std::optional<std::string> backend_, schedule_, target_, compile_;
+  std::unique_ptr<strew_wisdom, void (*)(strew_wisdom*)> wisdom_{nullptr, strew_wisdom_free};
+};
+
+std::string take_text(strew_text* text) {
+  const std::unique_ptr<strew_text, void (*)(strew_text*)> owned(text, strew_text_free);
+  return {strew_text_chars(text), strew_text_length(text)};
+}
+
+std::string explain(const std::string& text, const nb::dict& how) {
+  const OwnedOp op = parse(text);
+  const Request request(how);
+  strew_text* out = nullptr;
+  check(strew_explain(op.get(), &request.request, &out));
+  return take_text(out);
+}
+
 /// The kernel of an op: waits for it without the interpreter.
 nb::object make_kernel(const std::string& text, const nb::dict& how, std::optional<double> timeout) {
   OwnedOp op = parse(text);
-  const std::optional<std::string> backend = text_in(how, "backend"), schedule = text_in(how, "schedule");
-  const std::optional<std::string> target = text_in(how, "target"), compile = text_in(how, "compile");
-  const auto or_null = [](const std::optional<std::string>& value) { return value ? value->c_str() : nullptr; };
-  strew_request request = STREW_REQUEST_INIT;
-  request.backend = or_null(backend);
-  request.schedule = or_null(schedule);
-  request.target = or_null(target);
-  request.compile = or_null(compile);
-  if (how.contains("threads")) request.threads = nb::cast<int32_t>(how["threads"]);
+  const Request request(how);
   strew_kernel_ref* kernel = nullptr;
   strew_status status = nullptr;
   {
     const nb::gil_scoped_release unlocked;
     strew_prepared* prepared = nullptr;
-    status = strew_prepare(op.get(), &request, &prepared);
+    status = strew_prepare(op.get(), &request.request, &prepared);
     const std::unique_ptr<strew_prepared, void (*)(strew_prepared*)> owned(prepared, strew_prepared_free);
-    constexpr double kMostSeconds = 1e9;
-    const int64_t nanoseconds = timeout && *timeout < kMostSeconds ? static_cast<int64_t>(*timeout * 1e9) : STREW_NO_TIMEOUT;
+    const int64_t nanoseconds = nanoseconds_of(timeout);
     if (status == nullptr) status = strew_get(strew_runtime_process(), prepared, nanoseconds, &kernel);
   }
   check(status);
@@ -144,6 +182,23 @@ void add_runtime(nb::module_& module) {
   module.def("canonical", [](const std::string& text) { return std::string(strew_op_text(parse(text).get())); });
   module.def("slots", slots_of);
   module.def("make_kernel", make_kernel, nb::arg("text"), nb::arg("how"), nb::arg("timeout").none());
+  module.def("explain", explain);
+  module.def("wisdom_path", [] {
+    strew_text* out = nullptr;
+    check(strew_wisdom_path(&out));
+    return take_text(out);
+  });
+  module.def(
+      "drain",
+      [](std::optional<double> timeout) {
+        strew_status status = nullptr;
+        {
+          const nb::gil_scoped_release unlocked;
+          status = strew_runtime_drain(strew_runtime_process(), nanoseconds_of(timeout));
+        }
+        check(status);
+      },
+      nb::arg("timeout").none());
   module.def("stats", stats);
   module.def("options", options);
   module.def("clear", [] { strew_runtime_clear(strew_runtime_process()); });

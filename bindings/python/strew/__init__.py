@@ -8,9 +8,10 @@ Functions take arrays of NumPy, PyTorch (CPU) and JAX (CPU) without a copy, and 
 """
 
 from . import _native  # first: it says why it cannot be loaded, where it cannot
-from . import _functions, _kernels
+from . import _functions, _kernels, _tuning
 from ._errors import CancelledError, CompileError, OutOfBoundsError
 from ._functions import *  # noqa: F403
 from ._kernels import *  # noqa: F403
+from ._tuning import *  # noqa: F403
 
-__all__ = ["CancelledError", "CompileError", "OutOfBoundsError", *_functions.__all__, *_kernels.__all__]
+__all__ = ["CancelledError", "CompileError", "OutOfBoundsError", *_functions.__all__, *_kernels.__all__, *_tuning.__all__]

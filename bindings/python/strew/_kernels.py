@@ -12,12 +12,12 @@ from . import _hosts as hosts
 from . import _native
 from ._native import Kernel
 
-__all__ = ["Kernel", "Program", "clear", "kernel", "open", "options", "set_threads", "stats", "threads"]
+__all__ = ["Kernel", "Program", "clear", "drain", "kernel", "open", "options", "set_threads", "stats", "threads"]
 
 
 def kernel(
     op: str, *, backend: str | None = None, schedule: str | None = None, target: str | None = None, threads: int = 0,
-    compile: str | None = None, timeout: float | None = None,
+    compile: str | None = None, wisdom: str | os.PathLike[str] | None = None, timeout: float | None = None,
 ) -> Kernel:
     """The kernel of one op, to be called many times.
 
@@ -29,6 +29,7 @@ def kernel(
         threads: the most threads that a call may use; 0: as many as there are cores.
         compile: "blocking": wait for the compiled kernel. "background": a portable one answers until then. "must_hit": only what is compiled already.
             None: as the environment says.
+        wisdom: a file of measured schedules, in place of the process's.
         timeout: the most seconds to wait; None: no limit.
 
     Returns:
@@ -47,7 +48,9 @@ def kernel(
     >>> rows.inputs
     ('operand', 'indices')
     """
-    given = {"backend": backend, "schedule": schedule, "target": target, "threads": threads, "compile": compile}
+    given: dict[str, Any] = {"backend": backend, "schedule": schedule, "target": target, "threads": threads, "compile": compile}
+    if wisdom is not None:
+        given["wisdom"] = os.fspath(wisdom)
     return _native.make_kernel(op, {name: value for name, value in given.items() if value}, timeout)
 
 
@@ -171,6 +174,15 @@ def options() -> dict[str, Any]:
 def clear() -> None:
     """Forgets all kernels of the process's runtime that nobody holds."""
     _native.clear()
+
+
+def drain(timeout: float | None = None) -> None:
+    """Ends the threads that compile, for a process that is about to fork or to exit. Later requests compile on the thread that asks.
+
+    Raises:
+        TimeoutError: builds still ran after so many seconds; it may be called again.
+    """
+    _native.drain(timeout)
 
 
 def _check_threads(count: int) -> int:
