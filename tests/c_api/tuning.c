@@ -60,7 +60,7 @@ static void test_tune_op(strew_op* op) {
   Watcher watcher = {0, 0, 0, 0};
   int lines;
   remove(kWisdom);
-  options.budget_seconds = 1;
+  options.budget_seconds = 20; /* it ends earlier, unless the machine is busy */
   options.threads = 1;
   options.indices = "zipf(1)";
   options.temperature = "hot";
@@ -68,7 +68,7 @@ static void test_tune_op(strew_op* op) {
   options.progress = watch;
   options.context = &watcher;
   if (!OK(strew_tune_op(op, &options, &tuning))) return;
-  CHECK(watcher.calls > 0 && watcher.measured > 0 && watcher.budget == 1);
+  CHECK(watcher.calls > 0 && watcher.measured > 0 && watcher.budget == 20);
   if (OK(strew_tuning_text(tuning, &text))) CHECK(text_has(text, "winner: op: "));
   if (OK(strew_tuning_json(tuning, &text))) CHECK(text_has(text, "\"kernels\": ["));
   if (OK(strew_tuning_html(tuning, &text))) CHECK(text_has(text, "<svg"));
@@ -107,6 +107,7 @@ static void test_wisdom(strew_op* op) {
   request.wisdom = none;
   OK(strew_prepare(op, &request, &prepared));
   strew_prepared_free(prepared);
+  prepared = NULL;
   request.wisdom = NULL;
   if (OK(strew_wisdom_load(kWisdom, &wisdom))) {
     request.wisdom = wisdom;
