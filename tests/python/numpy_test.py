@@ -356,6 +356,8 @@ def allowed(text, expected_error, got_error, arrays):
             return True  # NumPy's take and put cut floats of lists to integers
     if text.startswith("take(") and isinstance(got_error, IndexError) and expected_error is None and 0 in arrays[0].shape:
         return True  # NumPy's take does not look at indices where there is nothing to take
+    if got_error is None and any(part in str(expected_error) for part in ("setting an array element", "expected number", "0-dimensional arrays")):
+        return True  # an element is assigned an array of one element, of which NumPy takes some dtypes and refuses others
     if got_error is None and expected_error is not None and "destination is read-only" in str(expected_error):
         return True  # NumPy flattens arrays with other strides into a copy for put_along_axis
     if got_error is None and expected_error is not None and "Cannot cast" in str(expected_error):

@@ -1,5 +1,5 @@
 // Which exception stands for which code. The classes are Python's own where it has one that fits, else those of strew/_errors.py. Tested by
-// tests/python/errors_test.py.
+// tests/python/arrays_test.py.
 #include "bindings/python/native/errors.h"
 
 #include "bindings/python/native/objects.h"

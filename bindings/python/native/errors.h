@@ -1,4 +1,4 @@
-// strew's statuses as Python exceptions. Tested by tests/python/errors_test.py.
+// strew's statuses as Python exceptions. Tested by tests/python/arrays_test.py.
 #pragma once
 
 #include <Python.h>

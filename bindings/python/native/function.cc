@@ -3,7 +3,7 @@
 // updates of another dtype, it answers with NotImplemented, and nothing is written. Function.run() raises what is wrong.
 //
 // Tensors: `out`, then the inputs in binding order. `out` None makes a new array, of the dims and dtype that the op gives its result. Tested by
-// tests/python/functions_test.py and arrays_test.py.
+// tests/python/numpy_test.py and arrays_test.py.
 #include "bindings/python/native/function.h"
 
 #include <structmember.h>

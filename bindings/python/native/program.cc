@@ -1,5 +1,5 @@
 // Programs: files with scatters and gathers, whole or kernel by kernel. Results are memory of strew's that NumPy's arrays keep. Tested by
-// tests/python/program_test.py.
+// tests/python/kernel_test.py.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 

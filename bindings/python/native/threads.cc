@@ -1,4 +1,4 @@
-// Tested by tests/python/threads_test.py.
+// Tested by tests/python/kernel_test.py.
 #include "bindings/python/native/threads.h"
 
 #include <atomic>

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _general as general
-from ._general import ALONG, AT, INDEX, TAKE
+from ._general import ALONG, AT, INDEX, TAKE, TAKE_RAISING
 
 __all__ = [
     "add_at", "sub_at", "mul_at", "max_at", "min_at", "put_rows", "take", "put", "take_along_axis", "put_along_axis", "gather", "scatter",
@@ -122,7 +122,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     >>> strew.take(np.array([1.5, 2.5]), [1, 7], mode="fill", fill_value=-1)
     array([ 2.5, -1. ])
     """
-    quick = TAKE.get((axis, mode))
+    quick = TAKE_RAISING.get(axis) if mode == "raise" else TAKE.get((axis, mode))
     if quick is not None:
         done = quick(out, a, indices)
         if done is not NotImplemented:

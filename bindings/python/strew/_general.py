@@ -50,6 +50,7 @@ INDEX = {
 }
 # By (axis, mode); filled as they are asked for.
 TAKE: dict[Any, Function] = {}
+TAKE_RAISING: dict[Any, Function] = {}  # those of mode "raise", by axis
 ALONG: dict[str, dict[Any, Function]] = {"take": {}, "assign": {}}
 _ELEMENTS: dict[Any, Function] = {}
 _SEGMENTS: dict[Any, Function] = {}
@@ -167,7 +168,7 @@ def _host_indices(indices):
 def at(kind, a, indices, b, mode):
     _check_mode(mode, _WRITE_MODES)
     written = _Written(a, "a")
-    indexed = Indexed(written.array, _host_indices(indices))
+    indexed = Indexed(written.array, _host_indices(indices), mode == "raise")
     dtype = written.array.dtype
     values = _values(b, dtype, "b") if kind == "assign" else hosts.to_numpy(b, "b")
     if values.dtype.kind == "c" and dtype.kind != "c":
@@ -175,7 +176,7 @@ def at(kind, a, indices, b, mode):
     loop = dtype if kind == "assign" else _loop_dtype(kind, dtype, values.dtype)
     values = _apart(_input(values.astype(loop, casting="unsafe", copy=False), "b"), indexed.view)
     index = _apart(indexed.indices if _is_usable(indexed.indices) else indexed.indices.copy(), indexed.view)
-    updates = indexed.updates(values)
+    updates = indexed.updates(values, kind == "assign")
     function = _at_function("scatter_rows" if indexed.count == 1 else "scatter_nd", kind, mode, dtype, loop)
     function.run(indexed.view, index, updates)
     written.finish()
@@ -230,6 +231,8 @@ def _reader(table, form, axis, mode, dtype, fill_value, **more):
         return table[key]
     if (axis, mode) not in table:
         table[axis, mode] = Function(form, _READ_MODES[mode], axis=axis or 0, flat=axis is None, **more)
+        if table is TAKE and mode == "raise":
+            TAKE_RAISING[axis] = table[axis, mode]
     return table[axis, mode]
 
 

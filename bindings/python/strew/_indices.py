@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ._errors import OutOfBoundsError
+
 
 def as_index(index, name="indices"):
     """An integer (or boolean) array. An empty list counts as one, as in NumPy."""
@@ -23,11 +25,13 @@ class Indexed:
         shape: the shape of ``array[indices]``.
     """
 
-    def __init__(self, array, indices):
+    def __init__(self, array, indices, raises=True):
         items = list(indices) if isinstance(indices, tuple) else [indices]
         items = self._expand(array, items)
         basic, coordinates, places, axis, out_axis = [], [], [], 0, 0
         for number, item in enumerate(items):
+            if item is Ellipsis:
+                continue
             if item is None:
                 basic.append(None)
                 out_axis += 1
@@ -46,6 +50,8 @@ class Indexed:
         self.count = len(coordinates)
         arrays = np.broadcast_arrays(*[each for each, _ in coordinates]) if coordinates else []
         own = arrays[0].shape if arrays else ()
+        if raises and arrays and arrays[0].size == 0:
+            self._check_what_meets_nothing(coordinates)
         self.view = np.moveaxis(view, [place for _, place in places], range(self.count))
         rest = self.view.shape[self.count:]
         together = all(b[0] - a[0] <= 1 for a, b in zip(places, places[1:]))
@@ -58,6 +64,18 @@ class Indexed:
             self.indices = np.empty((0,), np.int64)
         else:
             self.indices = np.stack([each.astype(np.int64, copy=False) for each in arrays], -1)
+
+    @staticmethod
+    def _check_what_meets_nothing(coordinates):
+        """Indices that are broadcast against none are in no index vector, so that no kernel sees them; NumPy looks at them all the same."""
+        for index, extent in coordinates:
+            bad = (index < -extent) | (index >= extent)
+            if extent != 0 and bad.any():
+                position = int(np.flatnonzero(bad)[0])
+                value = int(index.reshape(-1)[position])
+                raise OutOfBoundsError(
+                    f"index out of bounds: value {value}, expected {-extent} <= v < {extent}", position, 0, value, extent - 1
+                )
 
     @staticmethod
     def _expand(array, items):
@@ -75,7 +93,7 @@ class Indexed:
         expanded, axis = [], 0
         for item, count in zip(read, dims):
             if item is Ellipsis:
-                expanded += [slice(None)] * left
+                expanded += [slice(None)] * left or [Ellipsis]  # even without dims it stands between arrays of indices
                 axis += left
                 continue
             if isinstance(item, np.ndarray) and item.dtype == bool:
@@ -98,8 +116,10 @@ class Indexed:
             return item.ndim
         return 1
 
-    def updates(self, values):
-        """`values`, broadcast to ``array[indices]``, in the order of dims of `view` and `indices`."""
+    def updates(self, values, assigns=False):
+        """`values`, broadcast to ``array[indices]``, in the order of dims of `view` and `indices`. Assignments leave out leading dims of 1."""
+        while values.ndim > len(self.shape) and values.shape[0] == 1 and assigns:
+            values = values[0]
         try:
             values = np.broadcast_to(values, self.shape)
         except ValueError:
