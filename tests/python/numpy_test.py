@@ -195,6 +195,8 @@ def case_take(draw):
     axis = None if draw.chance(0.25) else draw.random.randint(-len(shape), max(len(shape) - 1, 0)) if not draw.chance(0.03) else 7
     mode = draw.random.choice(["raise", "raise", "wrap", "clip"])
     extent = a.size if axis is None else shape[axis] if -len(shape) <= axis < len(shape) else 1
+    if extent == 0 and mode == "wrap":
+        mode = "raise"  # NumPy 2.4 never returns where the other dims are empty, too
     index = draw.listed(draw.index(draw.shape(draw.random.choice([0, 1, 1, 2])), extent, 0.04 if mode == "raise" else 0.5))
     return (f"take({describe(a)}, {describe(index)}, {axis}, mode={mode})", lambda a: np.take(a, index, axis, mode=mode),
             lambda a: strew.take(a, index, axis, mode=mode), a, (a,))
@@ -356,7 +358,7 @@ def allowed(text, expected_error, got_error, arrays):
             return True  # NumPy's take and put cut floats of lists to integers
     if text.startswith("take(") and isinstance(got_error, IndexError) and expected_error is None and 0 in arrays[0].shape:
         return True  # NumPy's take does not look at indices where there is nothing to take
-    if got_error is None and any(part in str(expected_error) for part in ("setting an array element", "expected number", "0-dimensional arrays")):
+    if got_error is None and any(part in str(expected_error) for part in ("setting an array element", "expected number", "0-dimensional arrays", "boolean array indexing assignment")):
         return True  # an element is assigned an array of one element, of which NumPy takes some dtypes and refuses others
     if got_error is None and expected_error is not None and "destination is read-only" in str(expected_error):
         return True  # NumPy flattens arrays with other strides into a copy for put_along_axis
