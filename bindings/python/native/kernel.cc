@@ -227,18 +227,19 @@ PyObject* reduce(PyObject* self, PyObject*) {
              : nullptr;
 }
 
-PyGetSetDef getters[] = {{"text", get_text, nullptr, "The canonical text of the op.", nullptr},
-                         {"threads", get_threads, nullptr, "The most threads that a call uses.", nullptr},
-                         {"options", get_how, nullptr, "How the kernel was asked for: the arguments of strew.kernel().", nullptr},
-                         {"inputs", get_names, nullptr, "The names of the inputs, in the order of the arguments.", nullptr},
-                         {"symbol", get_symbol, nullptr, "The name of the machine code, the same for all ops that share it.", nullptr},
+PyGetSetDef getters[] = {
+    {"text", get_text, nullptr, "The canonical text of the op.", nullptr},
+    {"threads", get_threads, nullptr, "The most threads that a call uses.", nullptr},
+    {"options", get_how, nullptr, "How the kernel was asked for: the arguments of strew.kernel().", nullptr},
+    {"inputs", get_names, nullptr, "The names of the inputs, in the order of the arguments.", nullptr},
+    {"symbol", get_symbol, nullptr, "The name of the machine code, the same for all ops that share it.", nullptr},
     {"schedule", get_schedule, nullptr, "How it was compiled, as knobs (schedules/README.md).", nullptr},
     {"target", get_target, nullptr, "The CPU that it was compiled for.", nullptr},
     {"backend", get_backend, nullptr, "What made the code: \"llvm\", \"halide\", \"portable\" or \"reference\".", nullptr},
     {"plan", get_plan, nullptr, "What the op does to addresses: loops, strides and index components. For people.", nullptr},
     {"is_stand_in", get_stand_in, nullptr, "Whether it answers only until the compiled kernel takes its place.", nullptr},
     {"build_seconds", get_build_seconds, nullptr, "How long it took to build.", nullptr},
-                         {nullptr, nullptr, nullptr, nullptr, nullptr}};
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(KernelObject, call), READONLY, nullptr},
                          {nullptr, 0, 0, 0, nullptr}};

@@ -57,8 +57,8 @@ class Progress {
 
 int32_t tell_tuning(void* context, const strew_tuning_progress* progress) {
   const std::string kernel = progress->kernel != nullptr ? progress->kernel : "";
-  return static_cast<Progress*>(context)->tell(kernel, progress->number, progress->count, progress->candidates, progress->best_ratio,
-                                               progress->seconds, progress->budget_seconds);
+  return static_cast<Progress*>(context)->tell(kernel, progress->number, progress->count, progress->candidates,
+                                               progress->best_ratio, progress->seconds, progress->budget_seconds);
 }
 int32_t tell_library(void* context, size_t done, size_t all) { return static_cast<Progress*>(context)->tell(done, all); }
 
