@@ -176,7 +176,7 @@ def at(kind, a, indices, b, mode):
     loop = dtype if kind == "assign" else _loop_dtype(kind, dtype, values.dtype)
     values = _apart(_input(values.astype(loop, casting="unsafe", copy=False), "b"), indexed.view)
     index = _apart(indexed.indices if _is_usable(indexed.indices) else indexed.indices.copy(), indexed.view)
-    updates = indexed.updates(values)
+    updates = indexed.updates(values, kind == "assign")
     function = _at_function("scatter_rows" if indexed.count == 1 else "scatter_nd", kind, mode, dtype, loop)
     function.run(indexed.view, index, updates)
     written.finish()

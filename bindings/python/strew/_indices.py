@@ -116,9 +116,9 @@ class Indexed:
             return item.ndim
         return 1
 
-    def updates(self, values):
-        """`values`, broadcast to ``array[indices]``, in the order of dims of `view` and `indices`. Leading dims of 1 are left out, as in assignments."""
-        while values.ndim > len(self.shape) and values.shape[0] == 1:
+    def updates(self, values, assigns=False):
+        """`values`, broadcast to ``array[indices]``, in the order of dims of `view` and `indices`. Assignments leave out leading dims of 1."""
+        while values.ndim > len(self.shape) and values.shape[0] == 1 and assigns:
             values = values[0]
         try:
             values = np.broadcast_to(values, self.shape)
