@@ -82,15 +82,13 @@ class Draw:
         choice = self.random.random()
         if choice < 0.6:
             return array
-        if choice < 0.7 or (is_index and choice > 0.8 and choice < 0.88):
-            if is_index:
-                return array
-            return np.asfortranarray(array)
-        if choice < 0.8 and array.ndim:
+        if choice < 0.7 and array.ndim:
             wide = np.empty(array.shape[:-1] + (array.shape[-1] * 2,), array.dtype)
             wide[..., ::2] = array
             return wide[..., ::2]
-        if choice < 0.88 and array.ndim:
+        if choice < 0.8:
+            return array if is_index else np.asfortranarray(array)
+        if choice < 0.88 and array.ndim and not is_index:
             back = np.ascontiguousarray(array[::-1])
             return back[::-1]
         if choice < 0.92 and array.dtype.kind != "V":
@@ -345,9 +343,10 @@ def copy_of(a):
     base = a if a.base is None else a.base
     while base.base is not None:
         base = base.base
-    whole = base.copy()
+    if not base.flags.c_contiguous:
+        return a.copy("K")
     offset = a.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    return np.ndarray(a.shape, a.dtype, whole.data.cast("B") if False else whole.reshape(-1).view(np.uint8).data, offset, a.strides) if base.flags.c_contiguous else a.copy("K")
+    return np.ndarray(a.shape, a.dtype, base.copy().reshape(-1).view(np.uint8).data, offset, a.strides)
 
 
 def allowed(text, expected_error, got_error, arrays):

@@ -240,7 +240,15 @@ PyGetSetDef getters[] = {
     {"is_stand_in", get_stand_in, nullptr, "Whether it answers only until the compiled kernel takes its place.", nullptr},
     {"build_seconds", get_build_seconds, nullptr, "How long it took to build.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+/// What notebooks show.
+PyObject* html(PyObject* self, PyObject*) {
+  const Ref module(PyImport_ImportModule("strew._kernels"));
+  const Ref function(module ? PyObject_GetAttrString(module.get(), "_kernel_html") : nullptr);
+  return function ? PyObject_CallOneArg(function.get(), self) : nullptr;
+}
+
+PyMethodDef methods[] = {
+    {"__reduce__", reduce, METH_NOARGS, nullptr}, {"_repr_html_", html, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(KernelObject, call), READONLY, nullptr},
                          {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot slots[] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import os
 from typing import Any, Iterator
 
@@ -52,6 +53,24 @@ def kernel(
     if wisdom is not None:
         given["wisdom"] = os.fspath(wisdom)
     return _native.make_kernel(op, {name: value for name, value in given.items() if value}, timeout)
+
+
+def _table(rows: list[tuple[str, str]]) -> str:
+    cells = "".join(
+        f'<tr><td style="text-align:left">{html.escape(name)}</td><td style="text-align:left"><code>{html.escape(value)}</code></td></tr>'
+        for name, value in rows
+    )
+    return f"<table>{cells}</table>"
+
+
+def _kernel_html(kernel: Kernel) -> str:
+    """What a notebook shows of a kernel: its tensors, what made it, and, to be opened, its op and its plan."""
+    tensors = [(name, f"{dtype}[{','.join('?' if extent is None else str(extent) for extent in dims)}]")
+               for name, dtype, dims in _native.slots(kernel.text)]
+    facts = [("backend", kernel.backend or ""), ("schedule", kernel.schedule or ""), ("target", kernel.target or ""), ("threads", str(kernel.threads)),
+             ("built in", f"{kernel.build_seconds * 1e3:.1f} ms")]
+    more = "".join(f"<details><summary>{name}</summary><pre>{html.escape(text)}</pre></details>" for name, text in (("op", kernel.text), ("plan", kernel.plan)))
+    return _table(tensors + facts) + more
 
 
 def _restore_kernel(text: str, how: dict[str, Any]) -> Kernel:
@@ -127,6 +146,10 @@ class Program:
 
     def __repr__(self) -> str:
         return f"strew.open({self.path!r}): {len(self.kernels)} kernels, inputs {self.inputs}, outputs {self.outputs}"
+
+    def _repr_html_(self) -> str:
+        rows = [("input", repr(port)) for port in self.inputs] + [("output", repr(port)) for port in self.outputs]
+        return f"<b>{html.escape(self.path)}</b>" + _table(rows + [(f"kernel {name}", op) for name, op in self.kernels.items()])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Program, (self.path, self._how)
