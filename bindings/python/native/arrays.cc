@@ -390,8 +390,9 @@ bool Array::broadcast(const int64_t* dims, int rank) {
   int64_t stride = 1;
   for (int d = tensor.rank; d-- > 0;) {
     const int64_t own = tensor.dims[d];
-    if (own != dims[added + d] && own != 1) return false;
-    strides[static_cast<size_t>(added + d)] = own == 1 ? 0 : tensor.strides != nullptr ? tensor.strides[d] : stride;
+    const int to = added + d;
+    if (own != dims[to] && own != 1) return false;
+    strides[static_cast<size_t>(to)] = own == 1 ? 0 : tensor.strides != nullptr ? tensor.strides[d] : stride;
     stride *= own;
   }
   for (int d = 0; d < added; ++d) strides[static_cast<size_t>(d)] = 0;
