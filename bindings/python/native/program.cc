@@ -10,7 +10,7 @@
 
 #include "bindings/c/runtime/dlpack.h"
 #include "bindings/python/native/arrays.h"
-#include "bindings/python/native/errors.h"
+#include "bindings/python/native/check.h"
 #include "bindings/python/native/runtime.h"
 #include "strew/strew.h"
 
@@ -18,12 +18,6 @@ namespace nb = nanobind;
 
 namespace strew::python {
 namespace {
-
-void check(strew_status status) {
-  if (status == nullptr) return;
-  raise(status);
-  throw nb::python_error();
-}
 
 /// Memory of a result, for as long as an array refers to it.
 class Memory {
@@ -63,16 +57,13 @@ class Memory {
 class Program {
  public:
   Program(const std::string& path, const nb::dict& how) {
-    const auto text = [&how](const char* key) -> std::optional<std::string> {
-      if (!how.contains(key) || nb::object(how[key]).is_none()) return std::nullopt;
-      return nb::cast<std::string>(how[key]);
-    };
-    const std::optional<std::string> oob = text("oob"), order = text("order"), accumulate = text("accumulate");
+    const std::optional<std::string> oob = text_in(how, "oob"), order = text_in(how, "order");
+    const std::optional<std::string> accumulate = text_in(how, "accumulate");
     strew_import_options options = STREW_IMPORT_OPTIONS_INIT;
     if (how.contains("check_undefined")) options.check_undefined = nb::cast<bool>(how["check_undefined"]) ? 1 : 0;
-    if (oob) options.oob = oob->c_str();
-    if (order) options.order = order->c_str();
-    if (accumulate) options.accumulate = accumulate->c_str();
+    options.oob = or_null(oob);
+    options.order = or_null(order);
+    options.accumulate = or_null(accumulate);
     strew_status status = nullptr;
     {
       const nb::gil_scoped_release unlocked;

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "bindings/python/native/errors.h"
+#include "bindings/python/native/check.h"
 #include "bindings/python/native/kernel.h"
 #include "bindings/python/native/objects.h"
 #include "strew/strew.h"
@@ -20,32 +20,16 @@ namespace {
 
 using OwnedOp = std::unique_ptr<strew_op, void (*)(strew_op*)>;
 
-void check(strew_status status) {
-  if (status == nullptr) return;
-  raise(status);
-  throw nb::python_error();
-}
-
 OwnedOp parse(const std::string& text) {
   strew_op* op = nullptr;
   check(strew_op_parse(text.c_str(), &op));
   return {op, strew_op_free};
 }
 
-/// The value of a key of `how`, where None and a missing key are the same.
-std::optional<std::string> text_in(const nb::dict& how, const char* key) {
-  if (!how.contains(key)) return std::nullopt;
-  const nb::object value = how[key];
-  if (value.is_none()) return std::nullopt;
-  return nb::cast<std::string>(value);
-}
-
 int64_t nanoseconds_of(std::optional<double> seconds) {
   constexpr double kMostSeconds = 1e9;
   return seconds && *seconds < kMostSeconds ? static_cast<int64_t>(*seconds * 1e9) : STREW_NO_TIMEOUT;
 }
-
-const char* or_null(const std::optional<std::string>& value) { return value ? value->c_str() : nullptr; }
 
 /// strew_request from the arguments of strew.kernel().
 class Request {
@@ -73,11 +57,6 @@ class Request {
   std::optional<std::string> backend_, schedule_, target_, compile_;
   std::unique_ptr<strew_wisdom, void (*)(strew_wisdom*)> wisdom_{nullptr, strew_wisdom_free};
 };
-
-std::string take_text(strew_text* text) {
-  const std::unique_ptr<strew_text, void (*)(strew_text*)> owned(text, strew_text_free);
-  return {strew_text_chars(text), strew_text_length(text)};
-}
 
 std::string explain(const std::string& text, const nb::dict& how) {
   const OwnedOp op = parse(text);

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bindings/python/native/errors.h"
+#include "bindings/python/native/check.h"
 #include "bindings/python/native/runtime.h"
 #include "strew/strew.h"
 
@@ -70,18 +70,7 @@ void finish(strew_status status, Progress& progress) {
     strew_status_free(status);
     throw;
   }
-  if (status == nullptr) return;
-  raise(status);
-  throw nb::python_error();
-}
-
-std::string take_text(strew_status status, strew_text* text) {
-  const std::unique_ptr<strew_text, void (*)(strew_text*)> owned(text, strew_text_free);
-  if (status != nullptr) {
-    raise(status);
-    throw nb::python_error();
-  }
-  return {strew_text_chars(text), strew_text_length(text)};
+  check(status);
 }
 
 /// What a run found: (text, json, html).
@@ -89,8 +78,8 @@ nb::tuple texts_of(strew_tuning* tuning) {
   const std::unique_ptr<strew_tuning, void (*)(strew_tuning*)> owned(tuning, strew_tuning_free);
   const auto text = [&](strew_status (*make)(const strew_tuning*, strew_text**)) {
     strew_text* out = nullptr;
-    const strew_status status = make(tuning, &out);
-    return take_text(status, out);
+    check(make(tuning, &out));
+    return take_text(out);
   };
   return nb::make_tuple(text(strew_tuning_text), text(strew_tuning_json), text(strew_tuning_html));
 }
@@ -99,12 +88,11 @@ nb::tuple texts_of(strew_tuning* tuning) {
 class Options {
  public:
   Options(const nb::dict& how, Progress& progress)
-      : mode_(text(how, "mode")),
-        dims_(text(how, "dims")),
-        indices_(text(how, "indices")),
-        temperature_(text(how, "temperature")),
-        wisdom_file_(text(how, "wisdom_file")) {
-    const auto or_null = [](const std::optional<std::string>& value) { return value ? value->c_str() : nullptr; };
+      : mode_(text_in(how, "mode")),
+        dims_(text_in(how, "dims")),
+        indices_(text_in(how, "indices")),
+        temperature_(text_in(how, "temperature")),
+        wisdom_file_(text_in(how, "wisdom_file")) {
     options.mode = or_null(mode_);
     options.dims = or_null(dims_);
     options.indices = or_null(indices_);
@@ -119,11 +107,6 @@ class Options {
   strew_tuning_options options = STREW_TUNING_OPTIONS_INIT;
 
  private:
-  static std::optional<std::string> text(const nb::dict& how, const char* key) {
-    const nb::object value = how[key];
-    if (value.is_none()) return std::nullopt;
-    return nb::cast<std::string>(value);
-  }
   std::optional<std::string> mode_, dims_, indices_, temperature_, wisdom_file_;
 };
 
@@ -167,7 +150,7 @@ std::string build_library(const std::string& manifest, const std::string& folder
   strew_library_options options = STREW_LIBRARY_OPTIONS_INIT;
   options.jobs = jobs;
   options.freestanding = freestanding ? 1 : 0;
-  options.arch = arch ? arch->c_str() : nullptr;
+  options.arch = or_null(arch);
   options.targets = names.empty() ? nullptr : names.data();
   options.target_count = names.size();
   options.progress = tell_library;
@@ -179,7 +162,7 @@ std::string build_library(const std::string& manifest, const std::string& folder
     status = strew_library_build(manifest.c_str(), folder.c_str(), &options, &report);
   }
   finish(status, progress);
-  return take_text(nullptr, report);
+  return take_text(report);
 }
 
 }  // namespace
