@@ -22,6 +22,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "examples/kv_cache/decode.onnx"
 
 
+def tune_for(seconds_to_try, **arguments):
+    """Tunes with the first budget that is enough to measure something: a busy machine needs more."""
+    for seconds in seconds_to_try:
+        try:
+            return strew.tune(OP, seconds=seconds, **arguments)
+        except NotImplementedError as error:
+            last = error
+    raise last
+
+
 class Texts(unittest.TestCase):
     def test_explain(self):
         text = strew.explain(OP)
@@ -48,7 +58,7 @@ class Tuning(unittest.TestCase):
         self.wisdom = os.path.join(self.folder.name, "wisdom")
 
     def test_what_is_found_is_used(self):
-        result = strew.tune(OP, seconds=0.3, threads=1, wisdom_file=self.wisdom)
+        result = tune_for((0.3, 3, 30), threads=1, wisdom_file=self.wisdom)
         self.assertTrue(result.text and result.report)
         self.assertIn("<iframe", result._repr_html_())
         self.assertGreater(os.path.getsize(self.wisdom), 0)
@@ -101,7 +111,7 @@ class Tuning(unittest.TestCase):
         strew.kernel(OP, wisdom=self.wisdom)
 
     def test_progress_is_shown_where_it_is_wanted(self):
-        line = f"import strew; strew.tune({OP!r}, seconds=0.5, threads=1, wisdom_file='off', progress={{}})"
+        line = "from tuning_test import tune_for; tune_for((0.5, 4, 30), threads=1, wisdom_file='off', progress={})"
         for wanted, shown in ((True, True), (None, False)):
             result = subprocess.run([sys.executable, "-c", line.format(wanted)], capture_output=True, text=True, check=True)
             self.assertEqual("tune [" in result.stderr, shown, result.stderr)
