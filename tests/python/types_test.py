@@ -15,13 +15,11 @@ strew._native.Memory
 strew._native.Memory.__init__
 strew._native.Program
 strew._native.build_library
-strew._native.canonical
 strew._native.clear
 strew._native.drain
 strew._native.explain
 strew._native.make_kernel
 strew._native.options
-strew._native.set_capacity
 strew._native.set_process_threads
 strew._native.set_thread_threads
 strew._native.slots

@@ -1,4 +1,4 @@
-// How the functions that nanobind binds turn statuses and texts of the C interface into those of Python.
+// How the functions that nanobind binds turn statuses, texts and dims of the C interface into those of Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -31,6 +31,18 @@ inline std::optional<std::string> text_in(const nanobind::dict& dict, const char
   const nanobind::object value = dict[key];
   if (value.is_none()) return std::nullopt;
   return nanobind::cast<std::string>(value);
+}
+
+/// Extents as a tuple; an open one is None.
+inline nanobind::tuple dims_of(const int64_t* dims, int32_t rank) {
+  nanobind::list list;
+  for (int32_t d = 0; d < rank; ++d) {
+    if (dims[d] == STREW_OPEN)
+      list.append(nanobind::none());
+    else
+      list.append(dims[d]);
+  }
+  return nanobind::tuple(list);
 }
 
 inline const char* or_null(const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; }

@@ -9,7 +9,6 @@
 #include <structmember.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -20,32 +19,21 @@
 #include <vector>
 
 #include "bindings/python/native/arrays.h"
+#include "bindings/python/native/calls.h"
 #include "bindings/python/native/errors.h"
-#include "bindings/python/native/threads.h"
 #include "strew/strew.h"
 
 namespace strew::python {
 namespace {
 
 /// The forms of strew/forms.h that Python's functions need. Extra inputs follow the others.
-enum class Form : uint8_t {
-  scatter_rows,
-  gather_rows,
-  scatter_elements,
-  gather_elements,
-  scatter_nd,
-  gather_nd,
-  gather,
-  tensor_scatter
-};
-constexpr const char* kForms[] = {"scatter_rows", "gather_rows", "scatter_elements", "gather_elements",
-                                  "scatter_nd",   "gather_nd",   "gather",           "tensor_scatter"};
+enum class Form : uint8_t { scatter_rows, scatter_elements, scatter_nd, tensor_scatter, gather, gather_elements };
+constexpr const char* kForms[] = {"scatter_rows",   "scatter_elements", "scatter_nd",
+                                  "tensor_scatter", "gather",           "gather_elements"};
 bool is_gather(Form form) {
   switch (form) {
-    case Form::gather_rows:
-    case Form::gather_elements:
-    case Form::gather_nd:
     case Form::gather:
+    case Form::gather_elements:
       return true;
     case Form::scatter_rows:
     case Form::scatter_elements:
@@ -76,7 +64,7 @@ struct Definition {
   int64_t axis = 0;
   bool circular = false;
   bool same_dtype = false;  ///< called as an object, it takes updates of the result's dtype only
-  bool broadcasts = false;  ///< updates are broadcast to the dims that the form gives them
+  bool broadcasts = false;  ///< of scatter_rows and scatter_elements: updates are broadcast to the dims that the form gives them
   bool flat = false;        ///< called as an object, it takes operands of one dim only
   bool along = false;       ///< called as an object, it takes indices with the operand's dims, but for the axis
   std::string fill;         ///< init fill or a policy that fills: the value without its dtype
@@ -127,16 +115,12 @@ strew_status builder_of(const Definition& what, const strew_tensor& operand, con
   switch (what.form) {
     case Form::scatter_rows:
       return strew_op_builder_scatter_rows(&operand, &indices, &updates, out);
-    case Form::gather_rows:
-      return strew_op_builder_gather_rows(&operand, &indices, out);
     case Form::scatter_elements:
       return strew_op_builder_scatter_elements(&operand, &indices, &updates, what.axis, out);
     case Form::gather_elements:
       return strew_op_builder_gather_elements(&operand, &indices, what.axis, out);
     case Form::scatter_nd:
       return strew_op_builder_scatter_nd(&operand, &indices, &updates, out);
-    case Form::gather_nd:
-      return strew_op_builder_gather_nd(&operand, &indices, 0, out);
     case Form::gather:
       return strew_op_builder_gather(&operand, &indices, what.axis, 0, out);
     case Form::tensor_scatter:
@@ -191,34 +175,14 @@ strew_site* site() {
   return made;
 }
 
-/// A call whose arrays have fewer bytes than this keeps the interpreter: giving it away and taking it back costs what such a call takes.
-constexpr int64_t kQuickBytes = 64 << 10;
-
-bool is_quick(const Arrays& arrays) {
-  int64_t bytes = 0;
-  for (size_t i = 1; i < arrays.count; ++i)
-    bytes += arrays.all[i].elements * (strew_dtype_bits(static_cast<strew_dtype>(arrays.all[i].tensor.dtype)) / 8);
-  return bytes < kQuickBytes;
-}
-
-/// How kernels are compiled for calls: in the background, unless the environment says otherwise (docs/options.md).
-strew_request request_of_call() {
-  static const bool environment_says = std::getenv("STREW_COMPILE") != nullptr;
-  strew_request request = STREW_REQUEST_INIT;
-  if (!environment_says) request.compile = "background";
-  return request;
-}
-
 strew_status run(const Definition& what, Arrays& arrays, strew_bad_index& bad_index) {
   std::array<strew_tensor, kMostInputs + 1> tensors;
   for (size_t i = 0; i < arrays.count; ++i) tensors[i] = arrays.all[i].tensor;
   Unlocked unlocked;
   Miss miss{&what, &arrays, &unlocked};
-  strew_call_options options = STREW_CALL_OPTIONS_INIT;
-  options.threads = call_threads();
-  options.bad_index = &bad_index;
-  const strew_request request = request_of_call();
-  if (!is_quick(arrays)) unlocked.begin();
+  const strew_call_options options = options_of_call(bad_index);
+  const strew_request request = request_of_functions();
+  if (!is_quick({&arrays.input(0), arrays.count - 1})) unlocked.begin();
   return strew_site_run_tensors(site(), tensors.data(), arrays.count, make_op, &miss, what.variant, &request, &options);
 }
 
@@ -226,18 +190,12 @@ strew_status run(const Definition& what, Arrays& arrays, strew_bad_index& bad_in
 bool broadcast_updates(const Definition& what, Arrays& arrays) {
   const strew_tensor& operand = operand_of(what, arrays);
   const strew_tensor& indices = indices_of(what, arrays).tensor;
-  std::array<int64_t, 2 * kMaxRank> dims;
+  std::array<int64_t, kMaxRank> dims;
   if (what.form == Form::scatter_elements) return updates_of(what, arrays).broadcast(indices.dims, indices.rank);
-  int rank = 0, skipped = 1;
-  int positions = indices.rank;
-  if (what.form == Form::scatter_nd) {
-    if (indices.rank == 0) return false;
-    positions = indices.rank - 1;
-    skipped = static_cast<int>(indices.dims[positions]);
-  }
-  if (skipped > operand.rank || positions + operand.rank - skipped > kMaxRank) return false;
-  for (int d = 0; d < positions; ++d) dims[static_cast<size_t>(rank++)] = indices.dims[d];
-  for (int d = skipped; d < operand.rank; ++d) dims[static_cast<size_t>(rank++)] = operand.dims[d];
+  if (operand.rank == 0 || indices.rank + operand.rank - 1 > kMaxRank) return false;
+  int rank = 0;
+  for (int d = 0; d < indices.rank; ++d) dims[static_cast<size_t>(rank++)] = indices.dims[d];
+  for (int d = 1; d < operand.rank; ++d) dims[static_cast<size_t>(rank++)] = operand.dims[d];
   Array& updates = updates_of(what, arrays);
   if (updates.tensor.rank == rank && std::equal(dims.begin(), dims.begin() + rank, updates.tensor.dims)) return true;
   return updates.broadcast(dims.data(), rank);
@@ -431,7 +389,7 @@ strew_kernel_ref* kernel_of(Definition& what, Arrays& arrays, strew_status& stat
   strew_op* op = nullptr;
   status = build(what, arrays, true, &op);
   const std::unique_ptr<strew_op, void (*)(strew_op*)> owned_op(op, strew_op_free);
-  const strew_request request = request_of_call();
+  const strew_request request = request_of_functions();
   strew_prepared* prepared = nullptr;
   if (status == nullptr) status = strew_prepare(op, &request, &prepared);
   const std::unique_ptr<strew_prepared, void (*)(strew_prepared*)> owned(prepared, strew_prepared_free);
@@ -482,9 +440,7 @@ PyObject* call_many(PyObject* self, PyObject* const* arguments, Py_ssize_t count
   strew_bad_index bad_index = STREW_BAD_INDEX_INIT;
   {
     const std::array<strew_tensor, 3> shapes = {arrays[0].all[0].tensor, arrays[0].all[1].tensor, arrays[0].all[2].tensor};
-    strew_call_options options = STREW_CALL_OPTIONS_INIT;
-    options.threads = call_threads();
-    options.bad_index = &bad_index;
+    const strew_call_options options = options_of_call(bad_index);
     Unlocked unlocked;
     unlocked.begin();
     status = strew_kernel_run_many(kernel, shapes.data(), shapes.size(), data.data(), calls, &options);

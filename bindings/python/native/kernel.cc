@@ -5,12 +5,14 @@
 #include <structmember.h>
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bindings/python/native/arrays.h"
+#include "bindings/python/native/calls.h"
 #include "bindings/python/native/errors.h"
-#include "bindings/python/native/threads.h"
 
 namespace strew::python {
 namespace {
@@ -18,7 +20,6 @@ namespace {
 struct Slot {
   strew_slot slot;
   std::string name;  ///< as an argument: "indices", "updates", or with a number where there are several, "updates1"
-  bool is_result = false;
 };
 
 struct State {
@@ -129,17 +130,10 @@ bool make_results(const State& state, std::vector<Array>& arrays, const Argument
 strew_status run(const State& state, const std::vector<Array>& arrays, strew_bad_index& bad_index) {
   std::vector<strew_tensor> tensors;
   tensors.reserve(arrays.size());
-  int64_t elements = 0;
-  for (const Array& each : arrays) {
-    tensors.push_back(each.tensor);
-    elements += each.elements;
-  }
-  strew_call_options options = STREW_CALL_OPTIONS_INIT;
-  options.threads = call_threads();
-  options.bad_index = &bad_index;
+  for (const Array& each : arrays) tensors.push_back(each.tensor);
+  const strew_call_options options = options_of_call(bad_index);
   Unlocked unlocked;
-  constexpr int64_t kQuickElements = 16 << 10;  // fewer are done before another thread has the interpreter
-  if (elements >= kQuickElements) unlocked.begin();
+  if (!is_quick(std::span(arrays).subspan(state.results))) unlocked.begin();
   return strew_kernel_run(state.kernel, tensors.data(), tensors.size(), &options);
 }
 
@@ -292,7 +286,7 @@ PyObject* new_kernel(strew_kernel_ref* kernel, strew_op* op, PyObject* how) {
   for (size_t i = 0; i < strew_op_slot_count(op); ++i) {
     strew_slot slot = STREW_SLOT_INIT;
     if (const strew_status status = strew_op_slot(op, i, &slot)) return raise(status);
-    state->slots.push_back({slot, "", slot.role == STREW_RESULT});
+    state->slots.push_back({slot, ""});
     state->results += slot.role == STREW_RESULT ? 1 : 0;
   }
   for (Slot& each : state->slots) each.name = argument_name(each.slot.name, state->slots);

@@ -1,12 +1,12 @@
 // The module strew._native: what strew's Python package is made of, over the C interface. Tested by tests/python.
 #include <nanobind/nanobind.h>
 
+#include "bindings/python/native/calls.h"
 #include "bindings/python/native/dtypes.h"
 #include "bindings/python/native/errors.h"
 #include "bindings/python/native/function.h"
 #include "bindings/python/native/kernel.h"
 #include "bindings/python/native/runtime.h"
-#include "bindings/python/native/threads.h"
 #include "strew/strew.h"
 
 namespace nb = nanobind;

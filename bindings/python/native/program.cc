@@ -39,9 +39,7 @@ class Memory {
   }
   nb::tuple dims() const {
     const dlpack::Tensor& tensor = dlpack::managed(tensor_)->tensor;
-    nb::list list;
-    for (int32_t d = 0; d < tensor.rank; ++d) list.append(tensor.dims[d]);
-    return nb::tuple(list);
+    return dims_of(tensor.dims, tensor.rank);
   }
 
  private:
@@ -94,14 +92,7 @@ class Program {
     for (size_t i = 0; i < count; ++i) {
       strew_port port = STREW_PORT_INIT;
       check(inputs ? strew_program_input(program_, i, &port) : strew_program_output(program_, i, &port));
-      nb::list dims;
-      for (int32_t d = 0; d < port.rank; ++d) {
-        if (port.dims[d] == STREW_OPEN)
-          dims.append(nb::none());
-        else
-          dims.append(port.dims[d]);
-      }
-      list.append(nb::make_tuple(port.name, strew_dtype_name(static_cast<strew_dtype>(port.dtype)), nb::tuple(dims),
+      list.append(nb::make_tuple(port.name, strew_dtype_name(static_cast<strew_dtype>(port.dtype)), dims_of(port.dims, port.rank),
                                  port.is_optional != 0));
     }
     return list;

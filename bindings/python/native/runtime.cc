@@ -86,17 +86,6 @@ nb::object make_kernel(const std::string& text, const nb::dict& how, std::option
   return nb::steal(made);
 }
 
-nb::object dims_of(const int64_t* dims, int32_t rank) {
-  nb::list list;
-  for (int32_t d = 0; d < rank; ++d) {
-    if (dims[d] == STREW_OPEN)
-      list.append(nb::none());
-    else
-      list.append(dims[d]);
-  }
-  return nb::tuple(list);
-}
-
 /// The tensors of an op: (name, dtype, dims), an open extent as None.
 nb::list slots_of(const std::string& text) {
   const OwnedOp op = parse(text);
@@ -158,7 +147,6 @@ nb::dict options() {
 }  // namespace
 
 void add_runtime(nb::module_& module) {
-  module.def("canonical", [](const std::string& text) { return std::string(strew_op_text(parse(text).get())); });
   module.def("slots", slots_of);
   module.def("make_kernel", make_kernel, nb::arg("text"), nb::arg("how"), nb::arg("timeout").none());
   module.def("explain", explain);
@@ -181,7 +169,6 @@ void add_runtime(nb::module_& module) {
   module.def("stats", stats);
   module.def("options", options);
   module.def("clear", [] { strew_runtime_clear(strew_runtime_process()); });
-  module.def("set_capacity", [](int64_t bytes) { strew_runtime_set_capacity(strew_runtime_process(), bytes); });
 }
 
 }  // namespace strew::python
