@@ -1,14 +1,14 @@
 """The functions that people know from NumPy, PyTorch and JAX, run by strew's kernels.
 
 Each one first calls a ``_native.Function``, which takes arrays as they are. That answers NotImplemented for arguments that need something first (lists,
-other dtypes, slices among the indices, memory that overlaps), and the function goes the general way: with NumPy's views, in ``_general.py``.
+other dtypes, slices among the indices, memory that overlaps), and the function goes the general way: with NumPy's views, in ``_general.py``, ``_segments.py`` and ``_tokens.py``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from . import _general as general
+from . import _general, _segments, _tokens
 from ._general import ALONG, AT, INDEX, TAKE, TAKE_RAISING
 
 __all__ = [
@@ -37,7 +37,7 @@ def add_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
            [3., 4.]])
     """
     if AT["add"][mode](a, indices, b) is NotImplemented:
-        general.at("add", a, indices, b, mode)
+        _general.at("add", a, indices, b, mode)
 
 
 def sub_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
@@ -49,7 +49,7 @@ def sub_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
     array([3, 4, 5])
     """
     if AT["sub"][mode](a, indices, b) is NotImplemented:
-        general.at("sub", a, indices, b, mode)
+        _general.at("sub", a, indices, b, mode)
 
 
 def mul_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
@@ -61,7 +61,7 @@ def mul_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
     array([  1., 200.,  30.])
     """
     if AT["mul"][mode](a, indices, b) is NotImplemented:
-        general.at("mul", a, indices, b, mode)
+        _general.at("mul", a, indices, b, mode)
 
 
 def max_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
@@ -73,7 +73,7 @@ def max_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
     array([7, 2, 3])
     """
     if AT["max"][mode](a, indices, b) is NotImplemented:
-        general.at("max", a, indices, b, mode)
+        _general.at("max", a, indices, b, mode)
 
 
 def min_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
@@ -85,7 +85,7 @@ def min_at(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
     array([-5,  2,  1])
     """
     if AT["min"][mode](a, indices, b) is NotImplemented:
-        general.at("min", a, indices, b, mode)
+        _general.at("min", a, indices, b, mode)
 
 
 def put_rows(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
@@ -100,7 +100,7 @@ def put_rows(a: Any, indices: Any, b: Any, *, mode: str = "raise") -> None:
            [1., 2.]], dtype=float32)
     """
     if AT["assign"][mode](a, indices, b) is NotImplemented:
-        general.at("assign", a, indices, b, mode)
+        _general.at("assign", a, indices, b, mode)
 
 
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise", *, fill_value: Any = 0) -> Any:
@@ -127,7 +127,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
         done = quick(out, a, indices)
         if done is not NotImplemented:
             return done
-    return general.take(a, indices, axis, out, mode, fill_value)
+    return _general.take(a, indices, axis, out, mode, fill_value)
 
 
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
@@ -140,7 +140,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     >>> x
     array([10,  1,  2,  3, 20])
     """
-    general.put(a, ind, v, mode)
+    _general.put(a, ind, v, mode)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, *, mode: str = "raise", fill_value: Any = 0) -> Any:
@@ -162,7 +162,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, *, mode: str 
         done = quick(None, arr, indices)
         if done is not NotImplemented:
             return done
-    return general.take_along_axis(arr, indices, axis, mode, fill_value)
+    return _general.take_along_axis(arr, indices, axis, mode, fill_value)
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, *, mode: str = "raise") -> None:
@@ -178,7 +178,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, *, mod
     """
     quick = ALONG["assign"].get((axis, mode))
     if quick is None or quick(arr, indices, values) is NotImplemented:
-        general.put_along_axis(arr, indices, values, axis, mode)
+        _general.put_along_axis(arr, indices, values, axis, mode)
 
 
 def gather(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
@@ -191,7 +191,7 @@ def gather(input: Any, dim: int, index: Any, *, out: Any = None) -> Any:
     array([[1, 1],
            [4, 3]])
     """
-    return general.elements("gather", input, dim, index, None, out)
+    return _general.elements("gather", input, dim, index, None, out)
 
 
 def scatter(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
@@ -206,7 +206,7 @@ def scatter(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> A
     array([[1.5, 0. , 0. ],
            [0. , 0. , 1.5]])
     """
-    return general.elements("assign", input, dim, index, src, out)
+    return _general.elements("assign", input, dim, index, src, out)
 
 
 def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
@@ -215,7 +215,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) 
     >>> strew.scatter_add(np.zeros(3), 0, np.array([0, 0, 2]), np.array([1.0, 2.0, 3.0]))
     array([3., 0., 3.])
     """
-    return general.elements("add", input, dim, index, src, out)
+    return _general.elements("add", input, dim, index, src, out)
 
 
 def scatter_mul(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
@@ -224,7 +224,7 @@ def scatter_mul(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) 
     >>> strew.scatter_mul(np.ones(3), 0, np.array([0, 0, 2]), np.array([2.0, 3.0, 4.0]))
     array([6., 1., 4.])
     """
-    return general.elements("mul", input, dim, index, src, out)
+    return _general.elements("mul", input, dim, index, src, out)
 
 
 def scatter_max(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
@@ -233,7 +233,7 @@ def scatter_max(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) 
     >>> strew.scatter_max(np.zeros(3), 0, np.array([0, 0, 2]), np.array([2.0, 3.0, -4.0]))
     array([3., 0., 0.])
     """
-    return general.elements("max", input, dim, index, src, out)
+    return _general.elements("max", input, dim, index, src, out)
 
 
 def scatter_min(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) -> Any:
@@ -242,7 +242,7 @@ def scatter_min(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) 
     >>> strew.scatter_min(np.zeros(3), 0, np.array([0, 0, 2]), np.array([2.0, 3.0, -4.0]))
     array([ 0.,  0., -4.])
     """
-    return general.elements("min", input, dim, index, src, out)
+    return _general.elements("min", input, dim, index, src, out)
 
 
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, out: Any = None) -> Any:
@@ -262,7 +262,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, 
         done = INDEX["in_place" if out is input else "copy"](*((out,) if out is input else (out, input)), index, source)
         if done is not NotImplemented:
             return done
-    return general.index_add(input, dim, index, source, alpha, out)
+    return _general.index_add(input, dim, index, source, alpha, out)
 
 
 def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
@@ -277,7 +277,7 @@ def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None, *,
     >>> strew.segment_sum(np.array([1.0, 2.0, 3.0, 4.0]), [0, 0, 1, 3])
     array([3., 3., 0., 4.])
     """
-    return general.segment("add", data, segment_ids, num_segments, out)
+    return _segments.segment("add", data, segment_ids, num_segments, out)
 
 
 def segment_prod(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
@@ -286,7 +286,7 @@ def segment_prod(data: Any, segment_ids: Any, num_segments: int | None = None, *
     >>> strew.segment_prod(np.array([1.0, 2.0, 3.0, 4.0]), [0, 0, 1, 3])
     array([2., 3., 1., 4.])
     """
-    return general.segment("mul", data, segment_ids, num_segments, out)
+    return _segments.segment("mul", data, segment_ids, num_segments, out)
 
 
 def segment_max(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
@@ -295,7 +295,7 @@ def segment_max(data: Any, segment_ids: Any, num_segments: int | None = None, *,
     >>> strew.segment_max(np.array([1.0, 2.0, 3.0]), [0, 0, 2])
     array([  2., -inf,   3.])
     """
-    return general.segment("max", data, segment_ids, num_segments, out)
+    return _segments.segment("max", data, segment_ids, num_segments, out)
 
 
 def segment_min(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
@@ -304,7 +304,7 @@ def segment_min(data: Any, segment_ids: Any, num_segments: int | None = None, *,
     >>> strew.segment_min(np.array([1.0, 2.0, 3.0]), [0, 0, 2])
     array([ 1., inf,  3.])
     """
-    return general.segment("min", data, segment_ids, num_segments, out)
+    return _segments.segment("min", data, segment_ids, num_segments, out)
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
@@ -318,7 +318,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     >>> strew.bincount([0, 1, 1, 3])
     array([1, 2, 0, 1])
     """
-    return general.bincount(x, weights, minlength)
+    return _segments.bincount(x, weights, minlength)
 
 
 def histogram(a: Any, bins: Any = 10, range: tuple[float, float] | None = None, density: bool | None = None, weights: Any = None) -> tuple[Any, Any]:
@@ -327,7 +327,7 @@ def histogram(a: Any, bins: Any = 10, range: tuple[float, float] | None = None, 
     >>> strew.histogram([1, 2, 1], bins=[0, 1, 2, 3])
     (array([0, 2, 1]), array([0, 1, 2, 3]))
     """
-    return general.histogram(a, bins, range, density, weights)
+    return _segments.histogram(a, bins, range, density, weights)
 
 
 def kv_append(cache: Any, positions: Any, token: Any, axis: int = -2, *, mode: str = "raise") -> None:
@@ -346,7 +346,7 @@ def kv_append(cache: Any, positions: Any, token: Any, axis: int = -2, *, mode: s
     array([[1., 0., 0., 0.],
            [0., 0., 0., 2.]])
     """
-    general.kv_append(cache, positions, token, axis, mode)
+    _tokens.kv_append(cache, positions, token, axis, mode)
 
 
 def moe_permute(tokens: Any, experts: Any, num_experts: int | None = None) -> tuple[Any, Any, Any]:
@@ -365,7 +365,7 @@ def moe_permute(tokens: Any, experts: Any, num_experts: int | None = None) -> tu
     >>> permuted.ravel(), rows, counts
     (array([1., 1., 2., 2.]), array([1, 0, 2, 3]), array([1, 2, 1]))
     """
-    return general.moe_permute(tokens, experts, num_experts)
+    return _tokens.moe_permute(tokens, experts, num_experts)
 
 
 def moe_unpermute(permuted: Any, rows: Any, k: int, weights: Any = None, *, out: Any = None) -> Any:
@@ -382,4 +382,4 @@ def moe_unpermute(permuted: Any, rows: Any, k: int, weights: Any = None, *, out:
     array([[1.],
            [2.]])
     """
-    return general.moe_unpermute(permuted, rows, k, weights, out)
+    return _tokens.moe_unpermute(permuted, rows, k, weights, out)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import _hosts as hosts
-from . import _native
-from ._indices import Indexed, as_index
+from ._arguments import Written, apart, as_input, combiner_on, fill_text, given_back, index_input, is_usable, like_operand, result_array, strew_name
+from ._indices import Indexed
 from ._native import Function
 
 _WRITE_MODES = {
@@ -43,7 +43,6 @@ def _in_place(form, kind, mode, **more):
 
 AT = {kind: _Modes({mode: _in_place("scatter_rows", kind, mode, same_dtype=True, broadcasts=True) for mode in _WRITE_MODES}) for kind in _KINDS}
 _AT_VECTORS = {kind: _Modes({mode: _in_place("scatter_nd", kind, mode) for mode in _WRITE_MODES}) for kind in _KINDS}
-_TAKE_VECTORS = {mode: Function("gather_nd", fields) for mode, fields in _READ_MODES.items() if mode != "fill"}
 INDEX = {
     "in_place": _in_place("scatter_rows", "add", "raise", same_dtype=True),
     "copy": Function("scatter_rows", {"combiner": "add", **_WRITE_MODES["raise"]}, same_dtype=True),
@@ -53,10 +52,7 @@ TAKE: dict[Any, Function] = {}
 TAKE_RAISING: dict[Any, Function] = {}  # those of mode "raise", by axis
 ALONG: dict[str, dict[Any, Function]] = {"take": {}, "assign": {}}
 _ELEMENTS: dict[Any, Function] = {}
-_SEGMENTS: dict[Any, Function] = {}
 _MIXED: dict[Any, Function] = {}
-_WEIGHTED: dict[Any, Function] = {}
-_APPENDS: dict[Any, Function] = {}
 
 
 def _check_mode(mode, modes):
@@ -72,47 +68,6 @@ def normal_axis(axis, ndim, name="axis"):
     return number % ndim
 
 
-def _is_usable(array):
-    return array.dtype.isnative and array.flags.aligned and all(
-        stride % array.dtype.itemsize == 0 for stride, extent in zip(array.strides, array.shape) if extent > 1
-    )
-
-
-def _input(array, name="operand"):
-    """The array, or a copy in native byte order if the elements are not aligned or not native."""
-    array = hosts.to_numpy(array, name)
-    if array.dtype.kind in "OSUMm" or (array.dtype.kind == "V" and array.dtype.name not in _native.dtypes):
-        raise TypeError(f"{name}: elements of {array.dtype}, of which strew has no dtype")
-    return array if _is_usable(array) else array.astype(array.dtype.newbyteorder("="), order="C", copy=True)
-
-
-def _apart(array, out):
-    """The array, or a copy if it may share memory with `out`."""
-    return array.copy() if np.may_share_memory(array, out) else array
-
-
-def _index(index, name="indices"):
-    index = hosts.to_numpy(index, name) if hosts.is_array(index) else index
-    index = as_index(index, name)
-    if index.dtype == bool:
-        index = index.astype(np.intp)
-    return index if _is_usable(index) else index.copy()
-
-
-class _Written:
-    """The array that a call writes, as NumPy's: itself, or a copy in native order that `finish` writes back."""
-
-    def __init__(self, array, name):
-        self.given = array
-        self._whole = hosts.result_to_numpy(array, name)
-        self.array = _input(self._whole, name)
-
-    def finish(self):
-        if self.array is not self._whole:
-            self._whole[...] = self.array
-        hosts.was_written(self.given)
-
-
 def _loop_dtype(kind, a, b):
     """The dtype in which NumPy computes `kind` of the two dtypes."""
     if a == b and a.kind == "V":
@@ -125,25 +80,9 @@ def _loop_dtype(kind, a, b):
         raise TypeError(f"{kind}: {error}") from None
 
 
-def _strew_name(dtype, name):
-    try:
-        return _native.dtypes[dtype.name]
-    except KeyError:
-        raise TypeError(f"{name}: elements of {dtype}, of which strew has no dtype") from None
-
-
-def _combiner(kind, dtype):
-    """The combiner on the dtype. On bools, NumPy's maximum is or, and its minimum is and."""
-    if dtype == bool:
-        if kind == "sub":
-            raise TypeError("sub: elements of bool; NumPy has no subtraction of them either")
-        return {"max": "or", "min": "and"}.get(kind, kind)
-    return kind
-
-
 def _at_function(form, kind, mode, dtype, loop):
     """The function that combines in the dtype `loop` and rounds to `dtype`."""
-    combiner = _combiner(kind, loop)
+    combiner = combiner_on(kind, loop)
     if loop == dtype and combiner == kind:
         return (AT if form == "scatter_rows" else _AT_VECTORS)[kind][mode]
     key = (form, kind, mode, dtype, loop)
@@ -151,7 +90,7 @@ def _at_function(form, kind, mode, dtype, loop):
         if loop == dtype:
             _MIXED[key] = _in_place(form, combiner, mode)
         else:
-            own, wide = _strew_name(dtype, "a"), _strew_name(loop, "b")
+            own, wide = strew_name(dtype, "a"), strew_name(loop, "b")
             node = _NODES[combiner]
             graph = f"{{%0=update(0):{wide};%1=current(0):{own};%2=convert(%1):{wide};%3={node}(%2,%0):{wide};%4=convert(%3):{own};return %4}}"
             _MIXED[key] = Function(form, {"combiner": "expr", "expr": graph, "init": "in_place", **_WRITE_MODES[mode]})
@@ -167,15 +106,15 @@ def _host_indices(indices):
 
 def at(kind, a, indices, b, mode):
     _check_mode(mode, _WRITE_MODES)
-    written = _Written(a, "a")
+    written = Written(a, "a")
     indexed = Indexed(written.array, _host_indices(indices), mode == "raise")
     dtype = written.array.dtype
     values = _values(b, dtype, "b") if kind == "assign" else hosts.to_numpy(b, "b")
     if values.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"b: elements of {values.dtype}, expected real ones for an array of {dtype}; pass b.real if that is meant")
     loop = dtype if kind == "assign" else _loop_dtype(kind, dtype, values.dtype)
-    values = _apart(_input(values.astype(loop, casting="unsafe", copy=False), "b"), indexed.view)
-    index = _apart(indexed.indices if _is_usable(indexed.indices) else indexed.indices.copy(), indexed.view)
+    values = apart(as_input(values.astype(loop, casting="unsafe", copy=False), "b"), indexed.view)
+    index = apart(indexed.indices if is_usable(indexed.indices) else indexed.indices.copy(), indexed.view)
     updates = indexed.updates(values, kind == "assign")
     function = _at_function("scatter_rows" if indexed.count == 1 else "scatter_nd", kind, mode, dtype, loop)
     function.run(indexed.view, index, updates)
@@ -187,44 +126,10 @@ def _values(values, dtype, name):
     return hosts.to_numpy(values, name) if hosts.is_array(values) else np.asarray(values, dtype)
 
 
-def _fill_text(value, dtype):
-    """A value of the dtype as ops write it."""
-    value = np.asarray(value).astype(dtype)[()]
-    if dtype == bool:
-        return "true" if value else "false"
-    if dtype.kind in "iu":
-        return str(int(value))
-    if dtype.kind == "c":
-        return f"({_float_text(value.real)},{_float_text(value.imag)})"
-    return _float_text(value)
-
-
-def _float_text(value):
-    return repr(float(value)).removesuffix(".0") if np.isfinite(float(value)) else str(float(value))
-
-
-def _result(out, shape, dtype, name="out"):
-    """An array for a result: the caller's, or a new one."""
-    if out is None:
-        return np.empty(shape, dtype), None
-    written = _Written(out, name)
-    if written.array.shape != tuple(shape) or written.array.dtype != dtype:
-        raise ValueError(f"{name}: {written.array.dtype}{list(written.array.shape)}, expected {dtype}{list(shape)}")
-    return written.array, written
-
-
-def _given(result, written, out, like):
-    """The result as the caller's: `out`, or an array of the library of `like`."""
-    if written is not None:
-        written.finish()
-        return out
-    return hosts.from_numpy(result, like) if hosts.is_array(like) else result
-
-
 def _reader(table, form, axis, mode, dtype, fill_value, **more):
     """The function of a read along an axis."""
     if mode == "fill":
-        fill = _fill_text(fill_value, dtype)
+        fill = fill_text(fill_value, dtype)
         key = (axis, mode, dtype, fill)
         if key not in table:
             table[key] = Function(form, _READ_MODES[mode], axis=axis or 0, fill=fill, **more)
@@ -244,35 +149,31 @@ def _no_elements(mode, extent, count):
 
 def take(a, indices, axis, out, mode, fill_value):
     _check_mode(mode, _READ_MODES)
-    operand = _input(a, "a")
-    key = axis
+    operand = as_input(a, "a")
     if axis is None:
-        operand, key = operand.reshape(-1), None
+        operand = operand.reshape(-1)
     elif operand.ndim == 0:
-        normal_axis(axis, 1)
-        operand, key = operand.reshape(1), 0
-    else:
-        key = normal_axis(axis, operand.ndim)
-    index = _index(indices)
-    at_axis = key or 0
+        operand = operand.reshape(1)
+    at_axis = 0 if axis is None else normal_axis(axis, operand.ndim)
+    index = index_input(indices)
     shape = operand.shape[:at_axis] + index.shape + operand.shape[at_axis + 1 :]
     _no_elements(mode, operand.shape[at_axis], np.prod(shape))
-    result, written = _result(out, shape, operand.dtype)
+    result, written = result_array(out, shape, operand.dtype)
     if written is not None:
-        operand, index = _apart(operand, result), _apart(index, result)
-    _reader(TAKE, "gather", key, mode, operand.dtype, fill_value).run(result, operand, index)
+        operand, index = apart(operand, result), apart(index, result)
+    _reader(TAKE, "gather", axis, mode, operand.dtype, fill_value).run(result, operand, index)
     if written is None and not shape and not hosts.is_torch(a) and not hosts.is_jax(a):
         return result[()]
-    return _given(result, written, out, a)
+    return given_back(result, written, out, a)
 
 
 def put(a, ind, v, mode):
     _check_mode(mode, _WRITE_MODES)
     if not hosts.is_array(a):
         raise TypeError(f"a: a {type(a).__name__}, expected an array that can be written into")
-    written = _Written(a, "a")
+    written = Written(a, "a")
     array = written.array
-    index = _index(ind, "ind").ravel()
+    index = index_input(ind, "ind").ravel()
     values = _values(v, array.dtype, "v").astype(array.dtype, casting="unsafe", copy=False).ravel()
     if index.size == 0:
         return
@@ -284,7 +185,7 @@ def put(a, ind, v, mode):
         values = np.broadcast_to(values, index.shape)
     elif values.size != index.size:
         values = np.resize(values, index.shape)
-    values, index = _apart(values, array), _apart(index, array)
+    values, index = apart(values, array), apart(index, array)
     if array.flags.c_contiguous or array.ndim == 1:
         AT["assign"][mode].run(array.reshape(-1), index, values)
     else:
@@ -299,7 +200,7 @@ def _along(arr, indices, axis):
     index = hosts.to_numpy(indices, "indices") if hosts.is_array(indices) else np.asarray(indices)
     if index.dtype.kind not in "iu":
         raise IndexError(f"indices: elements of {index.dtype}, expected integers")
-    index = _index(index)
+    index = index_input(index)
     if axis is None:
         if index.ndim != 1:
             raise ValueError(f"indices: {index.ndim} dims, expected 1 for axis None")
@@ -324,7 +225,7 @@ def _broadcast_along(arr, index, axis):
 
 def take_along_axis(arr, indices, axis, mode, fill_value):
     _check_mode(mode, _READ_MODES)
-    operand = _input(arr, "arr")
+    operand = as_input(arr, "arr")
     same, index, at_axis = _along(operand, indices, axis)
     if same is None:
         operand = operand.reshape(-1)
@@ -333,14 +234,13 @@ def take_along_axis(arr, indices, axis, mode, fill_value):
     index = np.broadcast_to(index, before + (index.shape[at_axis],) + after)
     _no_elements(mode, operand.shape[at_axis], index.size)
     result = np.empty(index.shape, operand.dtype)
-    key = at_axis if axis is None else axis
-    _reader(ALONG["take"], "gather_elements", key, mode, operand.dtype, fill_value, along=True).run(result, operand, index)
-    return _given(result, None, None, arr)
+    _reader(ALONG["take"], "gather_elements", at_axis if axis is None else axis, mode, operand.dtype, fill_value, along=True).run(result, operand, index)
+    return given_back(result, None, None, arr)
 
 
 def put_along_axis(arr, indices, values, axis, mode):
     _check_mode(mode, _WRITE_MODES)
-    written = _Written(arr, "arr")
+    written = Written(arr, "arr")
     array = written.array
     same, index, at_axis = _along(array, indices, axis)
     if same is None:
@@ -355,10 +255,10 @@ def put_along_axis(arr, indices, values, axis, mode):
 
 def _put_along(array, index, values, axis, mode):
     before, after = _broadcast_along(array, index, axis)
-    index = _apart(np.broadcast_to(index, before + (index.shape[axis],) + after), array)
+    index = apart(np.broadcast_to(index, before + (index.shape[axis],) + after), array)
     values = _values(values, array.dtype, "values").astype(array.dtype, casting="unsafe", copy=False)
     try:
-        values = np.broadcast_to(_apart(_input(values, "values"), array), index.shape)
+        values = np.broadcast_to(apart(as_input(values, "values"), array), index.shape)
     except ValueError:
         raise ValueError(f"values: shape {list(values.shape)}, expected one that can be broadcast to {list(index.shape)}") from None
     if any(index.shape[d] > array.shape[d] for d in range(array.ndim) if d != axis):
@@ -373,21 +273,9 @@ def _put_along(array, index, values, axis, mode):
     ALONG["assign"][key].run(array, index, values)
 
 
-def _like_operand(source, operand, name):
-    """The source in the operand's dtype; a number as it is, an array if nothing of another kind is lost."""
-    if not hosts.is_array(source) and np.ndim(source) == 0:
-        return np.asarray(source, operand.dtype)
-    values = _input(source, name)
-    if values.dtype == operand.dtype:
-        return values
-    if not np.can_cast(values.dtype, operand.dtype, "same_kind"):
-        raise TypeError(f"{name}: elements of {values.dtype}, expected {operand.dtype} or what converts to it")
-    return values.astype(operand.dtype)
-
-
 def elements(kind, input, dim, index, src, out):
-    operand = _input(input, "input")
-    index = _index(index, "index")
+    operand = as_input(input, "input")
+    index = index_input(index, "index")
     is_scalar = operand.ndim == 0 and index.ndim <= 1
     if is_scalar:
         operand, index = operand.reshape(1), index.reshape(-1)
@@ -401,20 +289,20 @@ def elements(kind, input, dim, index, src, out):
     key = (kind, axis, operand.dtype == bool)
     if key not in _ELEMENTS:
         form = "gather_elements" if kind == "gather" else "scatter_elements"
-        fields = {} if kind == "gather" else {"combiner": _combiner(kind, operand.dtype)}
+        fields = {} if kind == "gather" else {"combiner": combiner_on(kind, operand.dtype)}
         _ELEMENTS[key] = Function(form, {**fields, **_WRITE_MODES["raise"]}, axis=axis)
     shape = index.shape if kind == "gather" else operand.shape
-    result, written = _result(out, (() if is_scalar and kind != "gather" else shape), operand.dtype)
+    result, written = result_array(out, (() if is_scalar and kind != "gather" else shape), operand.dtype)
     target = result.reshape(shape)
     inputs = [operand, index]
     if kind != "gather":
-        inputs.append(_updates_of_elements(_like_operand(src, operand, "src"), index))
+        inputs.append(_updates_of_elements(like_operand(src, operand, "src"), index))
     if written is not None:
-        inputs = [each if each is operand and each is target else _apart(each, target) for each in inputs]
+        inputs = [each if each is operand and each is target else apart(each, target) for each in inputs]
         if out is input:
             inputs[0] = target
     _ELEMENTS[key].run(target, *inputs)
-    return _given(result, written, out, input)
+    return given_back(result, written, out, input)
 
 
 def _updates_of_elements(values, index):
@@ -426,206 +314,21 @@ def _updates_of_elements(values, index):
 
 
 def index_add(input, dim, index, source, alpha, out):
-    operand = _input(input, "input")
+    operand = as_input(input, "input")
     axis = normal_axis(dim, operand.ndim, "dim")
-    index = _index(index, "index")
+    index = index_input(index, "index")
     if index.ndim != 1:
         raise ValueError(f"index: {index.ndim} dims, expected 1")
-    values = _like_operand(source, operand, "source")
+    values = like_operand(source, operand, "source")
     expected = operand.shape[:axis] + index.shape + operand.shape[axis + 1 :]
     if values.shape != expected:
         raise ValueError(f"source: shape {list(values.shape)}, expected {list(expected)}")
     if alpha != 1:
         values = (values * np.asarray(alpha, operand.dtype)).astype(operand.dtype, copy=False)
-    result, written = _result(out, operand.shape, operand.dtype)
+    result, written = result_array(out, operand.shape, operand.dtype)
     if written is not None:
-        index, values = _apart(index, result), _apart(values, result)
+        index, values = apart(index, result), apart(values, result)
     if out is not input:
         result[...] = operand
     INDEX["in_place"].run(np.moveaxis(result, axis, 0), index, np.moveaxis(values, axis, 0))
-    return _given(result, written, out, input)
-
-
-def _identity(kind, dtype):
-    """What a segment without rows holds."""
-    if kind == "add":
-        return _fill_text(0, dtype)
-    if kind == "mul":
-        return _fill_text(1, dtype)
-    if dtype == bool:
-        return "false" if kind == "max" else "true"
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        return str(limits.min if kind == "max" else limits.max)
-    return "-inf" if kind == "max" else "inf"
-
-
-def segment(kind, data, segment_ids, num_segments, out):
-    values = _input(data, "data")
-    ids = _index(segment_ids, "segment_ids")
-    if ids.shape != values.shape[: ids.ndim] or ids.ndim == 0:
-        raise ValueError(f"segment_ids: shape {list(ids.shape)}, expected the first dims of data, {list(values.shape)}")
-    if num_segments is None:
-        num_segments = int(ids.max()) + 1 if ids.size else 0
-    count = num_segments.__index__()
-    if count < 0:
-        raise ValueError(f"num_segments: {count}, expected 0 or more")
-    result, written = _result(out, (count, *values.shape[ids.ndim :]), values.dtype)
-    if written is not None:
-        ids, values = _apart(ids, result), _apart(values, result)
-    key = (kind, values.dtype)
-    if key not in _SEGMENTS:
-        fields = {"combiner": _combiner(kind, values.dtype), "oob": "skip_window"}
-        _SEGMENTS[key] = Function("scatter_rows", fields, fill=_identity(kind, values.dtype))
-    _SEGMENTS[key].run(result, ids, values)
-    return _given(result, written, out, data)
-
-
-def _counts(numbers, weights, count):
-    """The sums of `weights`, or how many there are, of each number below `count`."""
-    values = np.broadcast_to(np.ones((), np.intp), numbers.shape) if weights is None else weights
-    return segment("add", values, numbers, count, None)
-
-
-def bincount(x, weights, minlength):
-    numbers = hosts.to_numpy(x, "x")
-    if numbers.ndim != 1:
-        raise ValueError(f"x: {numbers.ndim} dims, expected 1")
-    if numbers.size and numbers.dtype.kind not in "iub":
-        raise TypeError(f"x: elements of {numbers.dtype}, expected integers")
-    minlength = minlength.__index__()
-    if minlength < 0:
-        raise ValueError(f"minlength: {minlength}, expected 0 or more")
-    if weights is not None:
-        weights = _input(weights, "weights")
-        if weights.dtype.kind == "c":
-            raise TypeError(f"weights: elements of {weights.dtype}, expected real numbers")
-        weights = weights.astype(np.float64, copy=False) if numbers.size else np.empty(numbers.shape)
-        if weights.shape != numbers.shape:
-            raise ValueError(f"weights: shape {list(weights.shape)}, expected that of x, {list(numbers.shape)}")
-    numbers = _input(numbers.astype(np.intp, copy=False) if numbers.dtype == bool or not numbers.size else numbers, "x")
-    if numbers.size and numbers.min() < 0:
-        raise ValueError(f"x: {int(numbers.min())} among the elements, expected 0 or more")
-    count = max(int(numbers.max()) + 1 if numbers.size else 0, minlength)
-    result = _counts(numbers, weights if numbers.size else None, count)
-    return hosts.from_numpy(result, x) if hosts.is_array(x) else result
-
-
-def histogram(a, bins, range, density, weights):
-    values = hosts.to_numpy(a, "a").ravel()
-    if values.dtype == bool:
-        values = values.astype(np.uint8)
-    if weights is not None:
-        weights = np.asarray(hosts.to_numpy(weights, "weights"))
-        if weights.shape != np.shape(hosts.to_numpy(a, "a")):
-            raise ValueError("weights: expected the shape of a")
-        weights = weights.ravel()
-    edges = np.histogram_bin_edges(values, bins, range, weights)
-    simple = weights is None or weights.dtype == np.float64
-    if not simple or np.ndim(bins) == 1 and not isinstance(bins, str):
-        return np.histogram(values, edges, density=density, weights=weights)
-    numbers, kept = _bin_numbers(values, edges)
-    counts = _counts(numbers, None if weights is None else weights[kept], len(edges) - 1)
-    if density:
-        widths = np.array(np.diff(edges), float)
-        return counts / widths / counts.sum(), edges
-    return counts, edges
-
-
-def _bin_numbers(values, edges):
-    """The bins of equal width that values fall into, and which values fall into one: in NumPy's arithmetic, so that values at edges go the same way."""
-    first, last, count = edges[0], edges[-1], len(edges) - 1
-    kept = (values >= first) & (values <= last)
-    inside = values[kept].astype(edges.dtype, copy=False)
-    spread = np.subtract(last, first, dtype=np.result_type(first, last, values, np.float16) if values.dtype.kind in "iu" else None)
-    numbers = (((inside - first) / spread) * count).astype(np.intp)
-    numbers[numbers == count] -= 1
-    numbers[inside < edges[numbers]] -= 1
-    numbers[(inside >= edges[numbers + 1]) & (numbers != count - 1)] += 1
-    return numbers, kept
-
-
-def _append_function(axis, mode):
-    key = (axis, mode)
-    if key not in _APPENDS:
-        if mode not in ("raise", "wrap"):
-            raise ValueError(f"mode: {mode!r}, expected 'raise' or 'wrap'")
-        _APPENDS[key] = Function("tensor_scatter", {"init": "in_place"}, axis=axis, circular=mode == "wrap")
-    return _APPENDS[key]
-
-
-def kv_append(cache, positions, token, axis, mode):
-    caches = list(cache) if isinstance(cache, (list, tuple)) else [cache]
-    tokens = list(token) if isinstance(token, (list, tuple)) else [token]
-    if len(caches) != len(tokens):
-        raise ValueError(f"token: {len(tokens)} arrays, expected one per cache, {len(caches)}")
-    if not caches:
-        return
-    function = _append_function(axis, mode)
-    positions = _index(positions, "positions") if not isinstance(positions, np.ndarray) else positions
-    if len(caches) == 1:
-        done = function(caches[0], positions, tokens[0])
-        if done is NotImplemented:
-            _append_generally(function, caches[0], positions, tokens[0])
-        return
-    if not function.run_many(caches, positions, tokens):
-        for one, new in zip(caches, tokens):
-            _append_generally(function, one, positions, new)
-
-
-def _append_generally(function, cache, positions, token):
-    written = _Written(cache, "cache")
-    values = _apart(_like_operand(token, written.array, "token"), written.array)
-    function.run(written.array, _apart(_index(positions, "positions"), written.array), values)
-    written.finish()
-
-
-def moe_permute(tokens, experts, num_experts):
-    values = _input(tokens, "tokens")
-    experts_array = _index(experts, "experts")
-    if experts_array.ndim not in (1, 2) or values.ndim < 1 or experts_array.shape[0] != values.shape[0]:
-        raise ValueError(f"experts: shape {list(experts_array.shape)}, expected [tokens, k] or [tokens] with the {values.shape[:1]} tokens")
-    flat = experts_array.reshape(-1)
-    k = experts_array.shape[1] if experts_array.ndim == 2 else 1
-    if num_experts is None:
-        num_experts = int(flat.max()) + 1 if flat.size else 0
-    if flat.size and not (0 <= int(flat.min()) and int(flat.max()) < num_experts):
-        raise IndexError(f"experts: from {int(flat.min())} to {int(flat.max())}, expected 0 to {num_experts - 1}")
-    rows = np.argsort(flat, kind="stable").astype(np.int64, copy=False)
-    permuted = take(values, rows // k if k != 1 else rows, 0, None, "raise", 0)
-    counts = _counts(flat, None, num_experts)
-    return tuple(hosts.from_numpy(each, tokens) if hosts.is_array(tokens) else each for each in (permuted, rows, counts))
-
-
-def _weighted(dtype):
-    if dtype not in _WEIGHTED:
-        own = _strew_name(dtype, "permuted")
-        graph = f"{{%0=update(0):{own};%1=extra(0):{own};%2=multiply(%0,%1):{own};%3=current(0):{own};%4=add(%3,%2):{own};return %4}}"
-        fields = {"combiner": "expr", "expr": graph, "oob": "error"}
-        _WEIGHTED[dtype] = Function("scatter_rows", fields, fill=_fill_text(0, dtype), extras=("per_position",))
-    return _WEIGHTED[dtype]
-
-
-def moe_unpermute(permuted, rows, k, weights, out):
-    values = _input(permuted, "permuted")
-    rows_array = _index(rows, "rows")
-    k = k.__index__()
-    if rows_array.ndim != 1 or values.ndim < 1 or rows_array.shape[0] != values.shape[0]:
-        raise ValueError(f"rows: shape {list(rows_array.shape)}, expected one per row of permuted, {list(values.shape[:1])}")
-    if k < 1 or rows_array.size % k:
-        raise ValueError(f"k: {k}, expected a divisor of the {rows_array.size} rows")
-    result, written = _result(out, (rows_array.size // k, *values.shape[1:]), values.dtype)
-    if written is not None:
-        values, rows_array = _apart(values, result), _apart(rows_array, result)
-    where = rows_array // k if k != 1 else rows_array
-    if weights is None:
-        key = ("unpermute", values.dtype)
-        if key not in _SEGMENTS:
-            _SEGMENTS[key] = Function("scatter_rows", {"combiner": "add", "oob": "error"}, fill=_fill_text(0, values.dtype))
-        _SEGMENTS[key].run(result, where, values)
-    else:
-        factors = _input(weights, "weights").astype(values.dtype, copy=False).reshape(-1)
-        if factors.size != rows_array.size:
-            raise ValueError(f"weights: {factors.size} elements, expected {rows_array.size}")
-        _weighted(values.dtype).run(result, where, values, take(factors, rows_array, 0, None, "raise", 0))
-    return _given(result, written, out, permuted)
+    return given_back(result, written, out, input)

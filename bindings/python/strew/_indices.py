@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from ._errors import OutOfBoundsError
+from ._native import Function
+
+_LOOK = Function("gather", {"oob": "error", "normalize_negative": "true"})
 
 
 def as_index(index, name="indices"):
@@ -67,15 +69,12 @@ class Indexed:
 
     @staticmethod
     def _check_what_meets_nothing(coordinates):
-        """Indices that are broadcast against none are in no index vector, so that no kernel sees them; NumPy looks at them all the same."""
+        """Indices that are broadcast against none are in no index vector, so that the scatter does not see them; a gather of nothing else does."""
         for index, extent in coordinates:
-            bad = (index < -extent) | (index >= extent)
-            if extent != 0 and bad.any():
-                position = int(np.flatnonzero(bad)[0])
-                value = int(index.reshape(-1)[position])
-                raise OutOfBoundsError(
-                    f"index out of bounds: value {value}, expected {-extent} <= v < {extent}", position, 0, value, extent - 1
-                )
+            if extent != 0:
+                element = np.zeros((), np.int8)
+                index = np.array(index, index.dtype.newbyteorder("="))  # aligned and native
+                _LOOK.run(np.empty(index.shape, np.int8), np.broadcast_to(element, (extent,)), index)
 
     @staticmethod
     def _expand(array, items):
