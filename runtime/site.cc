@@ -176,8 +176,12 @@ struct Site::Shapes {
     }
     return false;
   }
-  /// The first way that takes the tensors, or null.
+  /// A way that takes the tensors, or null. First those are asked that can tell quickly: the others say at length why they do not.
   const Way* find(std::span<const TensorView> tensors, uint64_t variant) const {
+    Call call;
+    for (size_t i = 0; i < count; ++i)
+      if (ways[i]->variant == variant && ways[i]->binds_fast && ways[i]->callable->binder.binds_plainly(tensors, call))
+        return ways[i];
     for (size_t i = 0; i < count; ++i)
       if (ways[i]->variant == variant && fits(ways[i]->kernel, tensors)) return ways[i];
     return nullptr;

@@ -4,7 +4,7 @@ of memory.
 
     python_bench.py [--json OUT] [--only REGEX] [--rounds N] [--threads T]
 
-Rows of one case are timed in turn, N rounds of them. A figure is the median of the rounds, with half of the distance between the quartiles; a ratio is the median
+Before a case is timed, what strew's row makes is compared with what NumPy's makes, on data of their own. Rows of one case are timed in turn, N rounds of them. A figure is the median of the rounds, with half of the distance between the quartiles; a ratio is the median
 over the rounds of the row's time over strew's, so that what disturbs a round disturbs both.
 """
 import argparse
@@ -12,6 +12,8 @@ import json
 import platform
 import re
 import statistics
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -52,6 +54,33 @@ def in_turn(rows, rounds, least):
         for name, function in rows.items():
             times[name].append(seconds_of(function, least))
     return times
+
+
+def check_against_numpy(random):
+    """What the cases call does what NumPy does, bit for bit: sums are in the order of the indices in both."""
+    table, rows = random.normal(size=(500, 64)).astype(np.float32), random.integers(0, 500, 3000)
+    updates = random.normal(size=(3000, 64)).astype(np.float32)
+    mine, theirs = table.copy(), table.copy()
+    strew.add_at(mine, rows, updates)
+    np.add.at(theirs, rows, updates)
+    sums = np.zeros((500, 64), np.float32)
+    np.add.at(sums, np.sort(rows), updates)
+    cache, token = np.zeros((8, 2, 16, 4), np.float16), np.ones((8, 2, 1, 4), np.float16)
+    appended, positions = cache.copy(), random.integers(0, 16, 8)
+    appended[np.arange(8), :, positions] = token[:, :, 0]
+    strew.kv_append([cache], positions, [token])
+    pairs = {"add_at": (mine, theirs), "take": (strew.take(table, rows, 0), table[rows]), "bincount": (strew.bincount(rows), np.bincount(rows)),
+             "segment_sum": (strew.segment_sum(updates, np.sort(rows), 500), sums), "kv_append": (cache, appended)}
+    for name, (own, numpy) in pairs.items():
+        if own.tobytes() != numpy.tobytes():
+            sys.exit(f"{name}: other bits than NumPy's")
+
+
+def first_answer():
+    """Seconds that `import strew` takes after NumPy's import, and that the first call takes then, in a process of their own."""
+    program = ("import time, numpy as np; a = time.perf_counter(); import strew; b = time.perf_counter(); "
+               "strew.add_at(np.zeros((1000, 64), np.float32), np.array([3, 5, 3]), np.ones((3, 64), np.float32)); print(b - a, time.perf_counter() - b)")
+    return [float(each) for each in subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()]
 
 
 def jitted(function):
@@ -198,6 +227,11 @@ def main():
     print(f"Python {platform.python_version()}, {', '.join(versions)}, threads {options.threads or 'all'}")
     print(f"{'case':<52} {'row':<28} {'time':>11} {'+-':>6} {'over strew':>11}")
     records = []
+    check_against_numpy(np.random.default_rng(2))
+    if re.search(options.only, "import strew"):
+        runs = [first_answer() for _ in range(options.rounds)]
+        for name, values in zip(("import strew, after NumPy", "the first add_at then"), zip(*runs)):
+            print(f"{name:<52} {'strew':<28} {statistics.median(values) * 1e6:8.0f} us", flush=True)
     for cases in (small, large_add, large_take, large_count, caches):
         for case, rows in cases(np.random.default_rng(1)):
             if not re.search(options.only, case):

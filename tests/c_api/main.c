@@ -62,6 +62,48 @@ static void test_status_and_dtypes(void) {
   CHECK(strew_dtype_name(STREW_DTYPE_COUNT) == NULL && strew_dtype_bits((strew_dtype)200) == 0);
 }
 
+/* The dims of results that an op leaves open follow from the inputs of a call. */
+static void test_result_dims(void) {
+  static const char kGather[] =
+      "strew1.gather(operand=f32[?,4] indices=i32[?] result=f32[?,4] offset_dims=[1] collapsed_slice_dims=[0] "
+      "start_index_map=[0] "
+      "index_vector_dim=1 slice_sizes=[1,4])";
+  static const char kCopy[] =
+      "strew1.scatter(operand=f32[?,4] indices=i32[?] updates=f32[?,4] update_window_dims=[1] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1)";
+  static const int64_t kTable[] = {7, 4}, kThree[] = {3}, kUpdates[] = {3, 4};
+  const strew_tensor table = {NULL, kTable, NULL, 2, STREW_F32, 0, {0}}, rows = {NULL, kThree, NULL, 1, STREW_I32, 0, {0}};
+  const strew_tensor updates = {NULL, kUpdates, NULL, 2, STREW_F32, 0, {0}};
+  const strew_tensor gathered[] = {table, rows}, copied[] = {table, rows, updates}, in_place[] = {rows, updates};
+  const strew_tensor flat[] = {rows, rows}, nowhere[] = {{NULL, NULL, NULL, 2, STREW_F32, 0, {0}}, rows};
+  int64_t dims[2] = {-1, -1};
+  strew_op* op = NULL;
+  if (!OK(strew_op_parse(kGather, &op))) return;
+  OK(strew_op_result_dims(op, 0, gathered, 2, dims, 2));
+  CHECK(dims[0] == 3 && dims[1] == 4);
+  dims[0] = -1;
+  FAILS(strew_op_result_dims(NULL, 0, gathered, 2, dims, 2), STREW_CODE_INVALID_ARGUMENT, "op: null");
+  FAILS(strew_op_result_dims(op, 1, gathered, 2, dims, 2), STREW_CODE_INVALID_ARGUMENT, "result: 1, expected less than 1");
+  FAILS(strew_op_result_dims(op, 0, NULL, 2, dims, 2), STREW_CODE_INVALID_ARGUMENT, "inputs: null");
+  FAILS(strew_op_result_dims(op, 0, gathered, 1, dims, 2), STREW_CODE_INVALID_ARGUMENT, "input_count: 1, expected 2");
+  FAILS(strew_op_result_dims(op, 0, gathered, 2, dims, 1), STREW_CODE_INVALID_ARGUMENT, "rank: 1, expected 2");
+  FAILS(strew_op_result_dims(op, 0, gathered, 2, NULL, 2), STREW_CODE_INVALID_ARGUMENT, "dims: null");
+  FAILS(strew_op_result_dims(op, 0, flat, 2, dims, 2), STREW_CODE_INVALID_ARGUMENT, "inputs[0].rank: 1, expected 2");
+  FAILS(strew_op_result_dims(op, 0, nowhere, 2, dims, 2), STREW_CODE_INVALID_ARGUMENT, "inputs[0].dims: null");
+  CHECK(dims[0] == -1);
+  strew_op_free(op);
+  op = NULL;
+  if (!OK(strew_op_parse(kCopy, &op))) return;
+  OK(strew_op_result_dims(op, 0, copied, 3, dims, 2));
+  CHECK(dims[0] == 7 && dims[1] == 4);
+  strew_op_free(op);
+  op = NULL;
+  if (!OK(strew_op_parse(kRows, &op))) return; /* in place: the result's buffer is the operand's, which is no input */
+  FAILS(strew_op_result_dims(op, 0, in_place, 2, dims, 2), STREW_CODE_INVALID_ARGUMENT,
+        "result 0: the extent of dim 0 is open and follows from no input");
+  strew_op_free(op);
+}
+
 static void test_ops(void) {
   struct {
     strew_slot slot;
@@ -106,7 +148,8 @@ static void test_ops(void) {
   FAILS(strew_prepare(op, &request, &prepared), STREW_CODE_INVALID_ARGUMENT, "z80");
   request.target = NULL;
   request.compile = "later";
-  FAILS(strew_prepare(op, &request, &prepared), STREW_CODE_INVALID_ARGUMENT, "compile: 'later', expected one of blocking, background");
+  FAILS(strew_prepare(op, &request, &prepared), STREW_CODE_INVALID_ARGUMENT,
+        "compile: 'later', expected one of blocking, background");
   request.compile = NULL;
   request.size = 2;
   FAILS(strew_prepare(op, &request, &prepared), STREW_CODE_INVALID_ARGUMENT, "request.size: 2");
@@ -127,7 +170,8 @@ static int is_built(const strew_op_builder* builder, const char* text) {
 
 /* Every form gives the op that its C++ function gives (tests/unit/builder_test.cc pins those). */
 static void test_forms(void) {
-  const int64_t table[] = {STREW_OPEN, 4}, three[] = {3}, rows[] = {3, 4}, vectors[] = {3, 1}, two[] = {2}, cache[] = {2, 3, 8, 4};
+  const int64_t table[] = {STREW_OPEN, 4}, three[] = {3}, rows[] = {3, 4}, vectors[] = {3, 1}, two[] = {2},
+                cache[] = {2, 3, 8, 4};
   const int64_t batch[] = {2}, token[] = {2, 3, 1, 4}, window[] = {1, 4}, fixed[] = {10, 4};
   const strew_tensor operand = {NULL, table, NULL, 2, STREW_F32, 0, {0}}, indices = {NULL, three, NULL, 1, STREW_I32, 0, {0}};
   const strew_tensor updates = {NULL, rows, NULL, 2, STREW_F32, 0, {0}}, elements = {NULL, rows, NULL, 2, STREW_I64, 0, {0}};
@@ -136,11 +180,11 @@ static void test_forms(void) {
   const strew_tensor one = {NULL, token, NULL, 4, STREW_F16, 0, {0}}, slice = {NULL, window, NULL, 2, STREW_F32, 0, {0}};
   const strew_tensor whole = {NULL, fixed, NULL, 2, STREW_F32, 0, {0}};
   strew_op_builder* builder = NULL;
-#define FORM(call, text)                                   \
-  do {                                                     \
-    builder = NULL;                                        \
-    if (OK(call)) CHECK(is_built(builder, text));          \
-    strew_op_builder_free(builder);                        \
+#define FORM(call, text)                          \
+  do {                                            \
+    builder = NULL;                               \
+    if (OK(call)) CHECK(is_built(builder, text)); \
+    strew_op_builder_free(builder);               \
   } while (0)
   FORM(strew_op_builder_scatter_rows(&operand, &indices, &updates, &builder),
        "strew1.scatter(operand=f32[?,4] indices=i32[3] updates=f32[3,4] update_window_dims=[1] inserted_window_dims=[0] "
@@ -148,9 +192,10 @@ static void test_forms(void) {
   FORM(strew_op_builder_gather_rows(&operand, &indices, &builder),
        "strew1.gather(operand=f32[?,4] indices=i32[3] result=f32[3,4] offset_dims=[1] collapsed_slice_dims=[0] "
        "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,4])");
-  FORM(strew_op_builder_scatter_elements(&operand, &elements, &updates, -2, &builder),
-       "strew1.scatter(operand=f32[?,4] indices=i64[3,4] updates=f32[3,4] inserted_window_dims=[0] input_batching_dims=[1] "
-       "scatter_indices_batching_dims=[1] scatter_dims_to_operand_dims=[0] index_vector_dim=2 oob=error normalize_negative=true)");
+  FORM(
+      strew_op_builder_scatter_elements(&operand, &elements, &updates, -2, &builder),
+      "strew1.scatter(operand=f32[?,4] indices=i64[3,4] updates=f32[3,4] inserted_window_dims=[0] input_batching_dims=[1] "
+      "scatter_indices_batching_dims=[1] scatter_dims_to_operand_dims=[0] index_vector_dim=2 oob=error normalize_negative=true)");
   FORM(strew_op_builder_gather_elements(&operand, &elements, 0, &builder),
        "strew1.gather(operand=f32[?,4] indices=i64[3,4] result=f32[3,4] collapsed_slice_dims=[0] operand_batching_dims=[1] "
        "start_indices_batching_dims=[1] start_index_map=[0] index_vector_dim=2 slice_sizes=[1,1] oob=error "
@@ -211,7 +256,8 @@ static void test_op_builder(void) {
   OK(strew_op_builder_set(builder, "oob", "error"));
   OK(strew_op_builder_set(builder, "init", "in_place"));
   CHECK(is_built(builder, kRows));
-  FAILS(strew_op_builder_set(builder, "oob", "often"), STREW_CODE_INVALID_ARGUMENT, "oob, offset 0: found \"often\"; expected one of");
+  FAILS(strew_op_builder_set(builder, "oob", "often"), STREW_CODE_INVALID_ARGUMENT,
+        "oob, offset 0: found \"often\"; expected one of");
   FAILS(strew_op_builder_set(builder, "colour", "red"), STREW_CODE_INVALID_ARGUMENT, "field: 'colour', expected one of operand");
   FAILS(strew_op_builder_set(NULL, "oob", "error"), STREW_CODE_INVALID_ARGUMENT, "builder: null");
   FAILS(strew_op_builder_set(builder, NULL, "error"), STREW_CODE_INVALID_ARGUMENT, "field: null");
@@ -244,14 +290,17 @@ static void test_op_builder(void) {
   OK(strew_op_builder_set(builder, "inserted_window_dims", "[0]"));
   OK(strew_op_builder_set(builder, "scatter_dims_to_operand_dims", "[0]"));
   OK(strew_op_builder_set(builder, "index_vector_dim", "1"));
-  OK(strew_op_builder_set(builder, "expr", "{%0=update(0):f32; %1=extra(0):i32; %2=convert(%1):f32; %3=multiply(%0,%2):f32; return %3}"));
-  CHECK(is_built(builder,
-                 "strew1.scatter(operand=f32[?,4] indices=i32[?] updates=f32[?,4]{?,1} extras=[per_position:i32[?]] "
-                 "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr "
-                 "expr={%0=update(0):f32; %1=extra(0):i32; %2=convert(%1):f32; %3=multiply(%0,%2):f32; return %3})"));
+  OK(strew_op_builder_set(builder, "expr",
+                          "{%0=update(0):f32; %1=extra(0):i32; %2=convert(%1):f32; %3=multiply(%0,%2):f32; return %3}"));
+  CHECK(is_built(
+      builder,
+      "strew1.scatter(operand=f32[?,4] indices=i32[?] updates=f32[?,4]{?,1} extras=[per_position:i32[?]] "
+      "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr "
+      "expr={%0=update(0):f32; %1=extra(0):i32; %2=convert(%1):f32; %3=multiply(%0,%2):f32; return %3})"));
   if (OK(strew_op_builder_build(builder, &op))) {
     OK(strew_op_slot(op, 0, &slot));
-    CHECK(slot.role == STREW_RESULT && slot.dtype == STREW_F32 && slot.rank == 2 && slot.dims[0] == STREW_OPEN && slot.dims[1] == 4);
+    CHECK(slot.role == STREW_RESULT && slot.dtype == STREW_F32 && slot.rank == 2 && slot.dims[0] == STREW_OPEN &&
+          slot.dims[1] == 4);
   }
   strew_op_free(op);
   op = NULL;
@@ -265,7 +314,8 @@ static void test_op_builder(void) {
   FAILS(strew_op_builder_extra(NULL, "scalar", &operand), STREW_CODE_INVALID_ARGUMENT, "builder: null");
   FAILS(strew_op_builder_extra(builder, "scalar", NULL), STREW_CODE_INVALID_ARGUMENT, "type: null");
   bad.dtype = 200;
-  FAILS(strew_op_builder_tensor(builder, STREW_OPERAND, &bad), STREW_CODE_INVALID_ARGUMENT, "type.dtype: number 200, expected 0..");
+  FAILS(strew_op_builder_tensor(builder, STREW_OPERAND, &bad), STREW_CODE_INVALID_ARGUMENT,
+        "type.dtype: number 200, expected 0..");
   bad = operand;
   bad.rank = 65;
   FAILS(strew_op_builder_tensor(builder, STREW_OPERAND, &bad), STREW_CODE_INVALID_ARGUMENT, "type.rank: 65, expected 0..64");
@@ -303,8 +353,7 @@ static void test_struct_versions(void) {
   older.size = sizeof older.size + sizeof older.threads;
   older.threads = 1;
   older.target = "z80";
-  if (OK(strew_prepare(op, &older, &prepared)) &&
-      OK(strew_get(strew_runtime_process(), prepared, STREW_NO_TIMEOUT, &kernel)))
+  if (OK(strew_prepare(op, &older, &prepared)) && OK(strew_get(strew_runtime_process(), prepared, STREW_NO_TIMEOUT, &kernel)))
     CHECK(strew_kernel_threads(kernel) == 1);
   strew_kernel_release(kernel);
   strew_prepared_free(prepared);
@@ -435,7 +484,8 @@ static void test_executors(void) {
   strew_executor *host = NULL, *pool = NULL;
   strew_runtime* runtime = NULL;
   strew_prepared* prepared = prepare(
-      "strew1.scatter(operand=f32[4096,256] indices=i32[8192] updates=f32[8192,256] update_window_dims=[1] inserted_window_dims=[0] "
+      "strew1.scatter(operand=f32[4096,256] indices=i32[8192] updates=f32[8192,256] update_window_dims=[1] "
+      "inserted_window_dims=[0] "
       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=skip_window init=in_place)",
       NULL);
   strew_kernel_ref* kernel = NULL;
@@ -477,9 +527,11 @@ static void test_executors(void) {
     CHECK(loops == 0 && table[17 * 256] == 4);
     /* The context of a call. */
     options.executor_context = &loops_of_call;
-    FAILS(strew_kernel_run(kernel, tensors, 3, &options), STREW_CODE_INVALID_ARGUMENT, "options.executor_context: a pointer, expected null");
+    FAILS(strew_kernel_run(kernel, tensors, 3, &options), STREW_CODE_INVALID_ARGUMENT,
+          "options.executor_context: a pointer, expected null");
     options.executor = NULL;
-    FAILS(strew_kernel_run(kernel, tensors, 3, &options), STREW_CODE_INVALID_ARGUMENT, "options.executor_context: a pointer, expected null");
+    FAILS(strew_kernel_run(kernel, tensors, 3, &options), STREW_CODE_INVALID_ARGUMENT,
+          "options.executor_context: a pointer, expected null");
     options.executor = host;
     OK(strew_kernel_run(kernel, tensors, 3, &options));
     CHECK(loops == 0 && loops_of_call > 0 && table[17 * 256] == 6);
@@ -526,7 +578,8 @@ static void test_runtimes(void) {
   FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "z80");
   options.target = NULL;
   options.compile = "later";
-  FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "compile: 'later', expected one of blocking, ");
+  FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT,
+        "compile: 'later', expected one of blocking, ");
   options.compile = "blocking";
   options.exact_shapes = -1;
   FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "exact_shapes");
@@ -535,7 +588,8 @@ static void test_runtimes(void) {
   FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "learn is 2, expected 0 or 1");
   options.learn = 0;
   options.cache_mode = "writes";
-  FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "cache_mode: 'writes', expected one of off, ");
+  FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT,
+        "cache_mode: 'writes', expected one of off, ");
   options.cache_mode = NULL;
   options.cache_limit_bytes = -1;
   FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "cache_limit_bytes");
@@ -636,17 +690,21 @@ static void test_sites(void) {
   CHECK(made == 1 && holds(&rows, 4));
   OK(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 1, NULL, NULL));
   CHECK(made == 2 && holds(&rows, 5));
-  for (turn = 0; turn < 80; ++turn) OK(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, (uint64_t)(turn % 40), NULL, NULL));
+  for (turn = 0; turn < 80; ++turn)
+    OK(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, (uint64_t)(turn % 40), NULL, NULL));
   CHECK(made == 40 && holds(&rows, 85)); /* a site remembers more kernels than a few */
   rows.indices[0] = -1;
   FAILS(strew_site_run(site, prepared, rows.tensors, 3, &options), STREW_CODE_OUT_OF_BOUNDS, "value -1");
   CHECK(bad_index.position == 0 && bad_index.value == -1);
   FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 0, NULL, &options), STREW_CODE_OUT_OF_BOUNDS, "value -1");
   strcpy(text, "nonsense");
-  FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "expected strew1.scatter");
-  FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_nothing, NULL, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "make_op");
+  FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_rows, text, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT,
+        "expected strew1.scatter");
+  FAILS(strew_site_run_tensors(site, rows.tensors, 3, make_nothing, NULL, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT,
+        "make_op");
   FAILS(strew_site_run_tensors(site, rows.tensors, 3, NULL, NULL, 2, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "make_op: null");
-  FAILS(strew_site_run_tensors(NULL, rows.tensors, 3, make_rows, text, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "site: null");
+  FAILS(strew_site_run_tensors(NULL, rows.tensors, 3, make_rows, text, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT,
+        "site: null");
   FAILS(strew_site_run_tensors(site, NULL, 3, make_rows, text, 200, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "tensors: null");
   FAILS(strew_site_run(NULL, prepared, rows.tensors, 3, NULL), STREW_CODE_INVALID_ARGUMENT, "site: null");
   FAILS(strew_site_run(site, NULL, rows.tensors, 3, NULL), STREW_CODE_INVALID_ARGUMENT, "op: null");
@@ -794,9 +852,10 @@ static void test_programs(const char* examples) {
   }
   FAILS(strew_program_run(program, strew_runtime_process(), NULL, inputs, n + 1, outputs, strew_program_output_count(program)),
         STREW_CODE_INVALID_ARGUMENT, "input_count: ");
-  FAILS(strew_program_run(program, strew_runtime_process(), NULL, inputs, n, outputs, 0), STREW_CODE_INVALID_ARGUMENT, "output_count: 0");
-  FAILS(strew_program_run(program, NULL, NULL, inputs, n, outputs, strew_program_output_count(program)), STREW_CODE_INVALID_ARGUMENT,
-        "runtime: null");
+  FAILS(strew_program_run(program, strew_runtime_process(), NULL, inputs, n, outputs, 0), STREW_CODE_INVALID_ARGUMENT,
+        "output_count: 0");
+  FAILS(strew_program_run(program, NULL, NULL, inputs, n, outputs, strew_program_output_count(program)),
+        STREW_CODE_INVALID_ARGUMENT, "runtime: null");
   FAILS(strew_program_run(program, strew_runtime_process(), NULL, NULL, n, outputs, strew_program_output_count(program)),
         STREW_CODE_INVALID_ARGUMENT, "inputs: null");
   tensors[0].dtype = STREW_STRING;
@@ -832,7 +891,8 @@ static void test_loading(void) {
   FAILS(strew_runtime_load_file(strew_runtime_process(), "x.o", NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
   FAILS(strew_runtime_load_file(strew_runtime_process(), "no_such.o", &list), STREW_CODE_IO, "no_such.o");
   FAILS(strew_runtime_load_memory(strew_runtime_process(), NULL, 4, &list), STREW_CODE_INVALID_ARGUMENT, "bytes: null");
-  FAILS(strew_runtime_load_memory(strew_runtime_process(), "text", 4, &list), STREW_CODE_INVALID_ARGUMENT, "expected an ELF object");
+  FAILS(strew_runtime_load_memory(strew_runtime_process(), "text", 4, &list), STREW_CODE_INVALID_ARGUMENT,
+        "expected an ELF object");
   CHECK(strew_kernel_list_count(NULL) == 0 && strew_kernel_list_at(NULL, 0) == NULL);
   strew_kernel_list_free(NULL);
   if (kernel == NULL) return;
@@ -885,6 +945,7 @@ int main(int argc, char** argv) {
   }
   test_status_and_dtypes();
   test_ops();
+  test_result_dims();
   test_forms();
   test_op_builder();
   test_struct_versions();

@@ -8,7 +8,6 @@ nothing is written. 16 threads call one kernel, the first calls of a library amo
 Run by ctest (`library_tvm_ffi`). Exit: 0 right, 1 wrong, 77 without apache-tvm-ffi.
 """
 import argparse
-import ctypes
 import os
 import pathlib
 import random

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The wheel of the Python package, made as `./dev wheel` makes it, installed into a fresh virtual environment: it needs nothing of strew's or LLVM's outside
-of itself, it answers, and its size is what users can be asked to download. Another NumPy major, read-only files and old caches are in kernel_test.py.
+of itself, it answers, and its size is what users can be asked to download.
 """
 import pathlib
 import subprocess

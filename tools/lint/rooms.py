@@ -28,6 +28,7 @@ ROOMS = {
     "runtime/": ("runtime/call/", "compiler/", "schedules/", "backends/"),
     "bindings/c/runtime/": ("runtime/call/",),
     "bindings/c/compiler/": ("bindings/c/runtime/", "runtime/call/", "compiler/", "schedules/", "backends/", "runtime/", "library/", "tune/"),
+    "bindings/python/native/": ("bindings/c/runtime/",),
     "library/": ("runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
     "tune/": ("runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
 }
