@@ -9,11 +9,13 @@ over the rounds of the row's time over strew's, so that what disturbs a round di
 """
 import argparse
 import json
+import os
 import platform
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -76,11 +78,14 @@ def check_against_numpy(random):
             sys.exit(f"{name}: other bits than NumPy's")
 
 
-def first_answer():
-    """Seconds that `import strew` takes after NumPy's import, and that the first call takes then, in a process of their own."""
+def first_answer(folder):
+    """Seconds that `import strew` takes after NumPy's import, and that the first call takes then, in a process of their own. `folder` is for compiled
+    bytecode, which pip makes where it installs."""
     program = ("import time, numpy as np; a = time.perf_counter(); import strew; b = time.perf_counter(); "
                "strew.add_at(np.zeros((1000, 64), np.float32), np.array([3, 5, 3]), np.ones((3, 64), np.float32)); print(b - a, time.perf_counter() - b)")
-    return [float(each) for each in subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()]
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment).stdout
+    return [float(each) for each in output.split()]
 
 
 def jitted(function):
@@ -229,7 +234,8 @@ def main():
     records = []
     check_against_numpy(np.random.default_rng(2))
     if re.search(options.only, "import strew"):
-        runs = [first_answer() for _ in range(options.rounds)]
+        with tempfile.TemporaryDirectory() as folder:
+            runs = [first_answer(folder) for _ in range(options.rounds + 1)][1:]
         for name, values in zip(("import strew, after NumPy", "the first add_at then"), zip(*runs)):
             print(f"{name:<52} {'strew':<28} {statistics.median(values) * 1e6:8.0f} us", flush=True)
     for cases in (small, large_add, large_take, large_count, caches):
