@@ -38,8 +38,9 @@ class CheckEmitter {
     return count <= kFew;
   }
   bool dense() const {
-    return !few() && f_.plan.components.size() == 1 && f_.plan.positions.size() == 1 && !f_.plan.normalize_negative &&
-           !f_.packed(f_.plan.indices()) && f_.plan.positions[0].strides[static_cast<size_t>(f_.plan.indices())].is(1);
+    return !few() && f_.plan.components.size() == 1 && f_.plan.positions.size() == 1 &&
+           (!f_.plan.normalize_negative || is_signed_integer(f_.plan.index_dtype)) && !f_.packed(f_.plan.indices()) &&
+           f_.plan.positions[0].strides[static_cast<size_t>(f_.plan.indices())].is(1);
   }
 
   llvm::AllocaInst* accumulator(llvm::Type* type) {
@@ -64,32 +65,66 @@ class CheckEmitter {
     return e_.b.CreateLoad(e_.b.getInt1Ty(), scalar);
   }
 
-  /// The first pass in vectors of the index's own width. Indices are compared as unsigned numbers, so that one comparison finds negative ones,
-  /// too: the bound is at most the type's largest signed value, and read as unsigned, negative indices exceed that.
+  /// What the comparisons of the first pass need, in the index's own width. Indices are compared as unsigned numbers, so that one comparison finds
+  /// those below and above a range: good ones are lowest .. lowest + length.
+  struct Range {
+    Value* minus_lowest;  ///< null: 0
+    Value* length;
+    Value* gap;  ///< -gap .. -1 are bad all the same; null: none are
+  };
+
+  /// A non-negative i64, or the type's largest number where that is less, in the index's own width.
+  Value* limited(Value* number, uint64_t type_max) {
+    if (type_max < static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+      number = e_.smin(number, e_.i64(static_cast<int64_t>(type_max)));
+    return e_.b.CreateTrunc(number, e_.b.getIntNTy(static_cast<unsigned>(bits(f_.plan.index_dtype))));
+  }
+
+  /// Without normalisation, good indices are 0 .. dim - window, which is at most the type's largest signed number: negative ones exceed that. With it,
+  /// -dim .. -window are good, too, so that the range begins at -dim, or at the type's lowest number where that is more.
+  Range range() {
+    const Component& c = f_.plan.components[0];
+    const auto width = static_cast<unsigned>(bits(f_.plan.index_dtype));
+    const bool is_signed = is_signed_integer(f_.plan.index_dtype);
+    const uint64_t half = uint64_t{1} << (width - 1);
+    Value* largest = limited(largest_start(f_, c), is_signed ? half - 1 : 2 * half - 1);
+    if (!f_.plan.normalize_negative) return {nullptr, largest, nullptr};
+    Value* below = limited(f_.term(c.dim), half);
+    Value* gap = c.window.is(1) ? nullptr : limited(e_.smax(e_.b.CreateSub(f_.term(c.window), e_.i64(1)), e_.i64(0)), half);
+    return {below, e_.b.CreateAdd(below, largest), gap};
+  }
+
+  /// Are indices outside the range? They and the range's numbers are scalars or vectors of the same type.
+  Value* outside(const Range& range, Value* indices) {
+    const auto as = [&](Value* number) {
+      auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(indices->getType());
+      return vector == nullptr ? number : e_.b.CreateVectorSplat(vector->getElementCount(), number);
+    };
+    Value* from = range.minus_lowest != nullptr ? e_.b.CreateAdd(indices, as(range.minus_lowest)) : indices;
+    Value* bad = e_.b.CreateICmpUGT(from, as(range.length));
+    if (range.gap == nullptr) return bad;
+    return e_.b.CreateOr(bad, e_.b.CreateICmpULT(e_.b.CreateAdd(indices, as(range.gap)), as(range.gap)));
+  }
+
+  /// The first pass in vectors of the index's own width.
   void any_bad_dense(llvm::AllocaInst* scalar) {
-    const DType dtype = f_.plan.index_dtype;
-    const unsigned width = static_cast<unsigned>(bits(dtype));
+    const auto width = static_cast<unsigned>(bits(f_.plan.index_dtype));
     const int lanes = f_.schedule.vector_bytes / static_cast<int>(width / 8);
     llvm::Type* element = e_.b.getIntNTy(width);
     auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
-    Value* largest = largest_start(f_, f_.plan.components[0]);
     Value* any = e_.b.CreateICmpSLT(f_.begin(), f_.end());
-    accumulate(scalar, e_.b.CreateAnd(e_.b.CreateICmpSLT(largest, e_.i64(0)), any));
-    const uint64_t type_max = is_signed_integer(dtype) ? (uint64_t{1} << (width - 1)) - 1 : ~uint64_t{0} >> (64 - width);
-    if (type_max < static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-      largest = e_.smin(largest, e_.i64(static_cast<int64_t>(type_max)));
-    Value* bound = e_.b.CreateTrunc(largest, element);
-    Value* bounds = e_.b.CreateVectorSplat(static_cast<unsigned>(lanes), bound);
+    Value* has_room = e_.b.CreateICmpSGE(largest_start(f_, f_.plan.components[0]), e_.i64(0));
+    accumulate(scalar, e_.b.CreateAnd(e_.b.CreateNot(has_room), any));
+    const Range good = range();
     llvm::AllocaInst* sum = accumulator(vector);
     Value* base = f_.bases()[static_cast<size_t>(f_.plan.indices())];
     const auto address = [&](Value* i) { return e_.at(base, e_.times(i, e_.i64(width / 8))); };
     Value* whole = e_.add(f_.begin(), e_.b.CreateAnd(e_.b.CreateSub(f_.end(), f_.begin()), e_.i64(-lanes)));
     e_.loop(f_.begin(), whole, {lanes, 4}, [&](Value* i) {
-      Value* bad = e_.b.CreateICmpUGT(e_.load(vector, address(i), Access::input), bounds);
-      accumulate(sum, e_.b.CreateSExt(bad, vector));
+      accumulate(sum, e_.b.CreateSExt(outside(good, e_.load(vector, address(i), Access::input)), vector));
     });
     e_.loop(whole, f_.end(), {1, 1},
-            [&](Value* i) { accumulate(scalar, e_.b.CreateICmpUGT(e_.load(element, address(i), Access::input), bound)); });
+            [&](Value* i) { accumulate(scalar, outside(good, e_.load(element, address(i), Access::input))); });
     Value* folded = e_.b.CreateOrReduce(e_.b.CreateLoad(vector, sum));
     accumulate(scalar, e_.b.CreateICmpNE(folded, llvm::ConstantInt::get(element, 0)));
   }

@@ -82,9 +82,9 @@ BUGS = [
     ("fault reports the dim as bound",
      "value, largest});", "value, f_.term(c.dim)});"),
     ("vector check accepts one index too many",
-     "Value* bad = e_.b.CreateICmpUGT(e_.load(vector, address(i), Access::input), bounds);",
-     "Value* bad = e_.b.CreateICmpUGT(e_.load(vector, address(i), Access::input), "
-     "e_.b.CreateAdd(bounds, llvm::ConstantInt::get(vector, 1)));"),
+     "accumulate(sum, e_.b.CreateSExt(outside(good, e_.load(vector, address(i), Access::input)), vector));",
+     "Range wide = good;\n      wide.length = e_.b.CreateAdd(good.length, llvm::ConstantInt::get(element, 1));\n"
+     "      accumulate(sum, e_.b.CreateSExt(outside(wide, e_.load(vector, address(i), Access::input)), vector));"),
     ("vector tail dropped",
      "Value* at = body_end;\n    for (int part = width / 2; part >= 1; part /= 2) {",
      "Value* at = body_end;\n    for (int part = width / 2; part >= 2; part /= 2) {"),
