@@ -27,7 +27,8 @@ int64_t static_table_bytes(const strew_kernel& kernel) {
 void set_small_calls(Callable& callable) {
   const CallCosts& costs = callable.costs;
   const double half = callable.alone_nanoseconds / 2;
-  const double line = *std::max_element(costs.lines_ns.begin(), costs.lines_ns.end());
+  const double line = *std::max_element(costs.line_ns.begin(), costs.line_ns.end()) +
+                      *std::max_element(costs.stream_ns.begin(), costs.stream_ns.end());
   callable.small_positions = static_cast<int32_t>(whole(half / (static_cast<double>(costs.position_ns) + line), INT32_MAX)) - 1;
   const double element = static_cast<double>(callable.result_bytes) / static_cast<double>(kLineBytes);
   callable.small_elements = whole(half / (element * (static_cast<double>(costs.vector_ns) + line)), int64_t{1} << 53);

@@ -15,8 +15,6 @@
 namespace strew::inline v0 {
 namespace {
 
-/// The part of the shorter of compute and memory that does not hide behind the longer.
-constexpr double kUnhidden = 0.3;
 /// A processor prefetches by itself after so many lines in sequence.
 constexpr double kRandomLines = 3;
 /// The loads of a window wait behind those of the window before, unless a prefetch has begun all of them at once.

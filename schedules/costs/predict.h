@@ -75,9 +75,6 @@ struct ThreadShare {
 };
 /// The terms windows, table and stream of one thread with that share.
 Prediction cost_of_share(const CostQuestion& question, const ThreadShare& share);
-/// How much longer it takes to read the updates of a thread's own positions, between which others lie, than to read all in order: the
-/// processor prefetches those of the others, too.
-inline constexpr double kGaps = 2;
 /// Fork and join of `phases` phases.
 double cost_of_phases(const CostQuestion& question, int phases);
 

@@ -54,7 +54,8 @@ TEST(CallCosts, AreThoseOfTheMachine) {
   machine.memory[3].stream_ns = 1;
   const CallCosts costs = call_costs(machine, {1000, 2000, 3000});
   EXPECT_EQ(costs.position_ns, 2);
-  EXPECT_EQ(costs.lines_ns[3], 8);
+  EXPECT_EQ(costs.line_ns[3], 7);
+  EXPECT_EQ(costs.stream_ns[3], 1);
   EXPECT_EQ(costs.cache_bytes[2], 1500);
   EXPECT_EQ(costs.thread_time(), 2 * call_costs({.fork_join_ns = 100}, {1, 2, 3}).thread_time());
 }

@@ -20,11 +20,17 @@ class Estimates {
  public:
   /// `strategies`: bits of those that will be asked for.
   Estimates(const ApplyCall& call, uint32_t strategies)
-      : call_(call), one_(to_ns(call.alone)), phase_(call.callable.costs.phase_ns) {
+      : call_(call),
+        visits_(static_cast<double>(call.call.positions) * static_cast<double>(call.callable.costs.position_ns)),
+        one_(to_ns(call.alone) - (1 - kUnhidden) * visits_),
+        phase_(call.callable.costs.phase_ns) {
     constexpr uint32_t kOfOwners = 1U << STREW_STRATEGY_owner | 1U << STREW_STRATEGY_radix;
     if ((strategies & kOfOwners) == 0) return;
     keys_ = static_cast<double>(call.call.positions) * static_cast<double>(call.callable.costs.key_ns);
-    owned_ = one_ / std::clamp(owned_pieces(), 1.0, static_cast<double>(call.threads));
+    const CallCosts::Streams streams = streams_of(call);
+    const double threads = call.threads;
+    owned_ =
+        (one_ - streams.ns) / std::clamp(owned_pieces(), 1.0, threads) + streams.ns * kGaps / std::min(threads, streams.scale);
   }
 
   // By the names of STREW_STRATEGIES.
@@ -33,8 +39,11 @@ class Estimates {
     const int64_t units = call_.call.positions / position_unit(call_);
     return shared_out(static_cast<double>(units), EstimatedTime(0), 1);
   }
-  [[gnu::always_inline]] double window() const { return shared_out(static_cast<double>(call_.call.splits), visits(), 1); }
-  [[gnu::always_inline]] double owner() const { return owned_ + keys_ + phase_; }
+  [[gnu::always_inline]] double window() const {
+    return shared_out(static_cast<double>(call_.call.splits), EstimatedTime(visits_), 1);
+  }
+  /// A thread computes the keys of all positions, and puts its own into a queue, from which they are applied.
+  [[gnu::always_inline]] double owner() const { return owned_ + keys_ + (keys_ + visits_) / call_.threads + phase_; }
   /// A thread computes the keys of its positions twice, and writes and reads a list of them; there are six phases.
   [[gnu::always_inline]] double radix() const {
     constexpr double kKeys = 8;  // in keys_: two keys, a place in the list, and what another core writes of the list
@@ -45,7 +54,8 @@ class Estimates {
     return shared_out(static_cast<double>(call_.call.positions), EstimatedTime(0), 1);
   }
   [[gnu::always_inline]] double clip() const {
-    return shared_out(static_cast<double>(evaluate(call_.kernel(), call_.kernel().clip_extent, call_.args.dyn)), visits(), 1);
+    return shared_out(static_cast<double>(evaluate(call_.kernel(), call_.kernel().clip_extent, call_.args.dyn)),
+                      EstimatedTime(visits_), 1);
   }
   /// Every table is filled, and read once more than the result.
   [[gnu::always_inline]] double private_tables() const {
@@ -55,15 +65,16 @@ class Estimates {
   }
 
  private:
+  static CallCosts::Streams streams_of(const ApplyCall& apply) {
+    const EstimatedBytes window(static_cast<double>(apply.call.window) * static_cast<double>(apply.callable.result_bytes));
+    return apply.callable.costs.streams(apply.call.positions, window, apply.table);
+  }
+
   /// One thread's time, if it is cut into as many parts as there are threads but at most `parts`, and `repeated` of it is done by
   /// every thread; with fork and join of `phases`.
   [[gnu::always_inline]] double shared_out(double parts, EstimatedTime repeated, int phases) const {
     const double threads_busy = std::clamp(parts, 1.0, static_cast<double>(call_.threads)), each = repeated.count();
     return each + (one_ - std::min(each, one_)) / threads_busy + phases * phase_;
-  }
-  /// What every thread does that visits all positions, besides its part of their windows.
-  EstimatedTime visits() const {
-    return EstimatedTime(static_cast<double>(call_.call.positions) * static_cast<double>(call_.callable.costs.position_ns));
   }
   /// Into how many parts the result can be shared out among owners; the number of threads where it is at least as many.
   double owned_pieces() const {
@@ -75,6 +86,7 @@ class Estimates {
   }
 
   const ApplyCall& call_;
+  double visits_;     ///< what every thread does that visits all positions, besides its part of their windows
   double one_;        ///< one thread's time
   double phase_;      ///< fork and join
   double owned_ = 0;  ///< one thread's part, if every thread owns destinations
