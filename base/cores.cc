@@ -84,4 +84,25 @@ void pin(pthread_t thread, int core) {
 #endif
 }
 
+int current_core() {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+void leave_core(int core) {
+#if defined(__linux__)
+  if (core < 0 || core >= CPU_SETSIZE || current_core() != core) return;
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof all, &all) != 0) return;  // more processors than a cpu_set_t has
+  cpu_set_t others = all;
+  CPU_CLR(static_cast<size_t>(core), &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  cpu_set_t now;  // somebody else may have set it meanwhile
+  if (sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&now, &others)) sched_setaffinity(0, sizeof all, &all);
+#endif
+}
+
 }  // namespace strew::inline v0

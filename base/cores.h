@@ -24,5 +24,10 @@ CoreList cores_by_node();
 bool append_cores(std::string_view list, std::array<bool, CoreList::kMost>& wanted, CoreList& order);
 /// Pins a thread to a processor. If the system refuses, the thread stays unpinned.
 void pin(pthread_t thread, int core);
+/// The processor that the calling thread runs on; -1 if the system does not say.
+int current_core();
+/// If the calling thread runs on this processor and may run on others, it goes to one of them. It may come back. From then on the system takes the
+/// processors of its mask as chosen by the program: the thread does not follow a cgroup that is given more.
+void leave_core(int core);
 
 }  // namespace strew::inline v0

@@ -58,6 +58,22 @@ TEST(Cores, OfThisThreadAreThoseOfItsMask) {
     EXPECT_TRUE(seen.insert(core).second) << core;
   }
 }
+
+TEST(Cores, AThreadLeavesACoreAndKeepsItsMask) {
+  cpu_set_t before, after;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  bool left = CPU_COUNT(&before) == 1;
+  for (int i = 0; i < 100 && !left; ++i) {  // the system may bring it back at once
+    const int core = current_core();
+    leave_core(core);
+    left = current_core() != core;
+  }
+  EXPECT_TRUE(left);
+  leave_core(-1);
+  leave_core(CPU_SETSIZE);
+  ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
 #endif
 
 }  // namespace

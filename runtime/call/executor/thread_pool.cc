@@ -141,6 +141,8 @@ void ThreadPool::sleep_as(int id) {
   if (stop_.load()) return;  // kStop may have been stored before
   asleep_.add(id);
   while (seat.state.load(std::memory_order_acquire) == kAsleep) seat.state.wait(kAsleep);
+  // A system may wake a worker that slept for long on the core of its caller, whom it then keeps from working by waiting for its work.
+  if (!options_.pins) leave_core(seat.core_of_caller);
   for (const int other : seat.wakes)
     if (other >= 0) notify(other);
 }
@@ -198,12 +200,14 @@ int ThreadPool::start_workers(int wanted, uint16_t* ids) {
 /// Sleeping workers that have been taken out of asleep_: the first two here, each further one by one of them. The last one is seated first: a
 /// worker that was only about to sleep goes on as soon as it is seated, and those that it wakes would sleep again if they were not seated yet.
 void ThreadPool::wake(const uint16_t* ids, int count) {
+  const int core = current_core();
   for (int i = count; i-- > 0;) {
     Seat& seat = seats_[ids[i]];
     for (size_t child = 0; child < 2; ++child) {
       const int at = 2 * i + 2 + static_cast<int>(child);
       seat.wakes[child] = at < count ? ids[at] : -1;
     }
+    seat.core_of_caller = core;
     seat.state.store(kSeated);
   }
   for (int i = 0; i < std::min(count, 2); ++i) notify(ids[i]);

@@ -81,6 +81,7 @@ class ThreadPool final : public Executor {
     int rank = 0;                      ///< in its team; the caller is 0
     Job* job = nullptr;                ///< written before kPosted
     std::array<int, 2> wakes{-1, -1};  ///< workers that it wakes when it is woken: many are woken along a tree
+    int core_of_caller = -1;           ///< when it was woken last
     ThreadPool* pool = nullptr;
     pthread_t thread{};
   };
