@@ -12,9 +12,14 @@ Expected<const LlvmModule*> open_llvm_module() {
   return module;
 }
 
+namespace {
+constexpr const char *kHalideFile = "libstrew_halide.so", *kHalide = "backend halide";
+}  // namespace
+
 Expected<const HalideModule*> open_halide_module() {
-  return open_module<HalideModule>("libstrew_halide.so", "strew_halide_module", "backend halide");
+  return open_module<HalideModule>(kHalideFile, "strew_halide_module", kHalide);
 }
+Status find_halide_module() { return find_module(kHalideFile, kHalide); }
 
 Expected<const PtoModule*> open_pto_module() {
   return open_module<PtoModule>("libstrew_pto.so", "strew_pto_module", "an NPU program");

@@ -83,6 +83,8 @@ struct HalideModule {
   Expected<std::vector<Schedule>> (*propose)(const BuildRequest& request, const BodySignature& signature);
 };
 Expected<const HalideModule*> open_halide_module();
+/// Whether it can be opened, as far as that is known without opening it: an installation may lack the module.
+Status find_halide_module();
 
 namespace pto {
 enum class Chip : uint8_t;

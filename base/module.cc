@@ -11,6 +11,7 @@
 #include "base/module.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -65,6 +66,12 @@ Status check_module_version(const std::string& file, const char* needed_for, uin
   return unsupported(std::string(needed_for) + " needs " + modules + file + " of module version " +
                      std::to_string(kModuleVersion) + ", and it has version " + std::to_string(version) +
                      ": install the one that was built with this libstrew");
+}
+
+Status find_module(const std::string& file, const char* needed_for) {
+  const std::string path = modules + file;
+  if (access(path.c_str(), R_OK) == 0) return {};
+  return unsupported(std::string(needed_for) + " needs " + path + ", which is not there");
 }
 
 Expected<void*> open_module_symbol(const std::string& file, const char* symbol, const char* needed_for) {

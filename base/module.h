@@ -3,7 +3,7 @@
 //
 // libstrew_llvm (the LLVM backend and the linker), libstrew_halide (the Halide backend's pipelines), libstrew_pto
 // (programs for NPUs and their simulator) and libstrew_import_mlir (StableHLO and tensor-dialect front ends) are in
-// a folder of their own below that of libstrew, strew-0.1 for version 0.1. Each exports one C function that returns its interface, a struct of a version and function
+// a folder of their own below that of libstrew, strew-0.2 for version 0.2. Each exports one C function that returns its interface, a struct of a version and function
 // pointers. Opening a module takes up to 20 ms (LLVM's relocations). Tested by tests/unit/kernel_test.cc and
 // tests/error/planted_library_test.cc.
 #pragma once
@@ -33,6 +33,8 @@ void after_modules_open(void (*registers)());
 /// Calls that function. A library also makes static objects where its code runs for the first time, so its users call this after such code.
 STREW_API void register_for_exit_again();
 
+/// Ok if the library `file` is in the modules' folder; opens nothing. `needed_for` begins the message of a failure.
+Status find_module(const std::string& file, const char* needed_for);
 /// The address of `symbol` in the library `file` of the modules' folder. `needed_for` begins the message of a
 /// failure.
 Expected<void*> open_module_symbol(const std::string& file, const char* symbol, const char* needed_for);

@@ -17,6 +17,7 @@ class HalideBackend final : public Backend {
   std::string_view name() const override { return "halide"; }
   Status can_build(const BuildRequest& request) const override {
     if (!has_halide()) return unsupported("backend halide: not part of this build (STREW_WITH_HALIDE)");
+    STREW_TRY(find_halide_module());
     for (const BuildRequest& unit : units_of(request)) STREW_TRY(halide_can_build(unit.plan, unit.schedule, unit.target));
     return {};
   }
