@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Arrays of every library: read and written without a copy, returned as their own kind, and refused with what is wrong and what to do."""
 import array
+import pathlib
 import pickle
 import unittest
 
@@ -109,6 +110,17 @@ class NumPy(unittest.TestCase):
         strew.add_at(mine, ROWS, 1)
         np.testing.assert_array_equal(np.asarray(mine), [1, 0, 2])
 
+    def test_an_axis_is_an_integer(self):
+        table, index = np.arange(6).reshape(2, 3), np.array([[1, 0, 1]])
+        for axis in (1, np.int64(1), True):  # the first makes what answers fast
+            np.testing.assert_array_equal(strew.take(table, index[0], axis), table[:, index[0]])
+            np.testing.assert_array_equal(strew.take_along_axis(table, index % 2, axis), np.take_along_axis(table, index % 2, int(axis)))
+        for axis in (1.0, np.float64(1), "1"):
+            with self.subTest(axis=axis):
+                self.assertRaises(TypeError, strew.take, table, index[0], axis)
+                self.assertRaises(TypeError, strew.take_along_axis, table, index, axis)
+                self.assertRaises(TypeError, strew.put_along_axis, table.copy(), index, 0, axis)
+
     def test_no_reference_is_kept(self):
         import sys
 
@@ -154,6 +166,32 @@ class Torch(unittest.TestCase):
             self.assertIsInstance(taken, torch.Tensor)
             self.assertEqual(taken.dtype, dtype)
             self.assertTrue(torch.equal(taken.float(), table[[2, 0]].float()))
+
+    def test_results_of_every_dtype_and_shape(self):
+        for dtype in (torch.bool, torch.uint8, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64):
+            for shape, axis, rows in (((3, 2), 0, [2, 0]), ((3,), 0, [1]), ((3, 0), 0, [1]), ((3, 2), 1, []), ((3,), 0, 2)):
+                with self.subTest(dtype=dtype, shape=shape):
+                    table, index = torch.ones(shape).to(dtype), torch.tensor(rows, dtype=torch.int64)
+                    result = strew.take(table, index, axis)
+                    expected = torch.from_numpy(np.asarray(np.take(np.ones(shape), index.numpy(), axis))).to(dtype)
+                    self.assertEqual((result.dtype, result.shape, result.is_contiguous()), (dtype, expected.shape, True))
+                    self.assertTrue(torch.equal(result, expected))
+                    self.assertFalse(result.requires_grad)
+
+    def test_the_memory_of_results_is_freed(self):
+        table, index = torch.zeros(1000, 250), torch.arange(1000)
+
+        def resident():
+            return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+        for _ in range(50):
+            kept = strew.take(table, index, 0)
+        before = resident()
+        for _ in range(2000):
+            strew.take(table, index, 0)
+        self.assertLess(resident() - before, 100 << 20, "of 2 GB")
+        kept.add_(1)
+        self.assertTrue((kept == 1).all())
 
     def test_autograd_notices(self):
         weight = torch.ones(3, requires_grad=True)

@@ -190,13 +190,27 @@ class Process(unittest.TestCase):
         line = "import strew, numpy as np; t = np.zeros(3); strew.add_at(t, [1, 1], 1); assert t[1] == 2; print('fine')"
         for arguments, environment in (
             ((), {"HOME": "/nonexistent"}),
-            ((), {"STREW_CACHE_DIR": "/proc/nothing", "STREW_CACHE": "read_write"}),
+            ((), {"STREW_CACHE": "/proc/nothing"}),
             (("-OO",), {}),
             ((), {"STREW_COMPILE": "blocking"}),
+            ((), {"STREW_COMPILE": ""}),
         ):
             with self.subTest(arguments=arguments, environment=environment):
                 result = subprocess.run([sys.executable, *arguments, "-c", line], capture_output=True, text=True, env={**os.environ, **environment}, check=False)
                 self.assertEqual(result.stdout, "fine\n", result.stderr)
+
+    def test_nothing_waits_for_the_compiler(self):
+        program = ("import strew, time, numpy as np\nk = strew.kernel({!r})\nassert k.is_stand_in and k.backend == 'portable'\n"
+                   "table = np.arange(8, dtype=np.float32).reshape(2, 4)\nassert (k(table, np.array([1])) == table[[1]]).all()\n"
+                   "end = time.monotonic() + 60\nwhile k.backend == 'portable' and time.monotonic() < end: time.sleep(0.01)\n"
+                   "print(k.backend, strew.options()['compile'])").format(ROWS)
+        environment = {**os.environ, "STREW_CACHE": "off"}
+        environment.pop("STREW_COMPILE", None)
+        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False)
+        self.assertEqual(result.stdout, "llvm background\n", result.stderr)
+        program = "import strew\nk = strew.kernel({!r})\nprint(k.backend, strew.options()['compile'])".format(ROWS)
+        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**environment, "STREW_COMPILE": "blocking"}, check=False)
+        self.assertEqual(result.stdout, "llvm blocking\n", result.stderr)
 
     def test_exit_while_it_compiles(self):
         line = "import strew, numpy as np\nfor n in range(1, 40): strew.add_at(np.zeros((n, n)), [0], 1)\n"
@@ -210,7 +224,7 @@ class Process(unittest.TestCase):
                 probe = subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True, check=False)
                 if probe.returncode != 0:
                     continue
-                line = order.format(f"import {module}") + "\nimport numpy as np\nt = np.zeros(3)\nk = strew.kernel({!r})\nstrew.add_at(t, [1, 1], 1)\nprint(t[1])".format(ROWS)
+                line = order.format(f"import {module}") + "\nimport numpy as np\nt = np.zeros(3)\nk = strew.kernel({!r}, compile='blocking')\nstrew.add_at(t, [1, 1], 1)\nprint(t[1])".format(ROWS)
                 if module == "jax":
                     line += "\nimport jax.numpy as jnp\nassert float(jax.jit(lambda x: x + 1)(jnp.ones(2)).sum()) == 4"
                 with self.subTest(module=module, order=order):

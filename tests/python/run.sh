@@ -10,7 +10,7 @@ if [ ! -x "$python" ]; then
   echo "no $python: ./dev setup makes it"
   status=77
 elif ! ls "$build"/python/strew/_native*.so >/dev/null 2>&1; then
-  echo "the Python package was not built: it needs Python's headers and nanobind"
+  echo "the Python package was not built: it needs the headers of Python and of NumPy 2, and nanobind"
   status=77
 else
   PYTHONPATH=$build/python:$root/tests/python JAX_PLATFORMS=cpu "$python" "$script" "$@"

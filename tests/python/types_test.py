@@ -27,6 +27,7 @@ strew._native.stats
 strew._native.tune_file
 strew._native.tune_op
 strew._native.wisdom_path
+strew._native.count_below
 """
 RIGHT = """
 import numpy as np

@@ -1,15 +1,16 @@
 // Reading arrays, making and finishing results. What an object is follows from its type, which is looked at once: a call of three NumPy arrays spends
-// some 200 ns here. Tested by tests/python/arrays_test.py.
+// some 30 ns here. Tested by tests/python/arrays_test.py.
 #include "bindings/python/native/arrays.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
 
-#include "bindings/c/runtime/dlpack.h"
 #include "bindings/python/native/dtypes.h"
 #include "bindings/python/native/errors.h"
+#include "bindings/python/native/numpy.h"
 
 namespace strew::python {
 namespace {
@@ -165,6 +166,8 @@ bool Array::read_any(PyObject* object, const char* what) {
   const KnownType type = known(Py_TYPE(object));
   host = type.host;
   if (type.exchange != nullptr) return read_exchange(object, type.exchange, what);
+  if (type.host == Host::numpy && read_numpy(object, what)) return true;
+  if (PyErr_Occurred() != nullptr) return false;
   if (read_buffer(object, what)) return true;
   if (PyErr_Occurred() != nullptr) return false;
   if (type.host == Host::numpy) return read_interface(object, what);
@@ -180,7 +183,8 @@ bool Array::read_result(PyObject* object, const char* what) {
   if (of == Host::jax)
     return fail(PyExc_ValueError, what, "a jax array, which never changes; use the function that returns a new array");
   if (of == Host::torch) {
-    const Ref requires_grad(PyObject_GetAttrString(object, "requires_grad"));
+    static PyObject* const name = PyUnicode_InternFromString("requires_grad");
+    const Ref requires_grad(PyObject_GetAttr(object, name));
     if (!requires_grad) return false;
     if (requires_grad.get() == Py_True)
       return fail(
@@ -226,6 +230,20 @@ bool Array::is_aligned() const {
   return elements == 0 || (reinterpret_cast<uintptr_t>(tensor.data) & (needed - 1)) == 0;
 }
 
+/// False without an exception if the array has to be read otherwise.
+bool Array::read_numpy(PyObject* object, const char* what) {
+  NumpyArray array;
+  if (!view_numpy(object, array) || array.rank > kMaxRank) return false;
+  // Another thread may change the array's shape while the kernel runs, so that the dims are copied, as the strides are.
+  std::copy(array.dims, array.dims + array.rank, dims_.begin());
+  tensor = {
+      array.data, dims_.data(), nullptr, array.rank, static_cast<uint8_t>(array.dtype), static_cast<uint8_t>(array.read_only),
+      {}};
+  if (!take_strides(array.byte_strides, what)) return false;
+  finish();
+  return true;
+}
+
 /// False without an exception if the object gives no buffer; false with one if its elements are not strew's.
 bool Array::read_buffer(PyObject* object, const char* what) {
   if (PyObject_CheckBuffer(object) == 0) return false;
@@ -258,7 +276,7 @@ bool Array::read_buffer(PyObject* object, const char* what) {
   return true;
 }
 
-/// NumPy's arrays whose dtypes the buffer protocol cannot describe: those of ml_dtypes.
+/// Arrays whose dtypes the buffer protocol cannot describe, such as those of ml_dtypes.
 bool Array::read_interface(PyObject* object, const char* what) {
   std::string name = "?";
   const int dtype = dtype_by_name(object, &name);
@@ -297,6 +315,7 @@ bool Array::read_exchange(PyObject* object, const void* api, const char* what) {
     raise(status);
     return prefix_exception(PyExc_ValueError, what);
   }
+  exchange_dtype_ = borrowed.dtype;
   if (tensor.data == nullptr) {
     finish();
     if (elements != 0) return fail(PyExc_ValueError, what, "a tensor without memory (fake or meta)");
@@ -405,7 +424,10 @@ bool Array::broadcast(const int64_t* dims, int rank) {
   return true;
 }
 
-Ref new_array(Host host, PyObject* like, int like_dtype, int dtype, const int64_t* dims, int rank) {
+namespace {
+
+/// By torch.empty or numpy.empty, which cost more than the arrays' own functions, but make all dtypes.
+Ref new_by_empty(bool is_torch, PyObject* dtype, const int64_t* dims, int rank) {
   const Ref shape(PyTuple_New(rank));
   if (!shape) return {};
   for (int d = 0; d < rank; ++d) {
@@ -413,33 +435,55 @@ Ref new_array(Host host, PyObject* like, int like_dtype, int dtype, const int64_
     if (extent == nullptr) return {};
     PyTuple_SET_ITEM(shape.get(), d, extent);
   }
-  const bool is_torch = host == Host::torch;
-  static PyObject* numpy_empty = nullptr;
-  static PyObject* torch_empty = nullptr;
-  PyObject*& empty = is_torch ? torch_empty : numpy_empty;
-  if (empty == nullptr) empty = of_module(is_torch ? "torch" : "numpy", "empty");
-  if (empty == nullptr) return {};
-  Ref type;
-  if (dtype == like_dtype && (host == Host::numpy || is_torch || host == Host::jax)) {
-    static PyObject* const attribute = PyUnicode_InternFromString("dtype");
-    type = Ref(PyObject_GetAttr(like, attribute));
-  } else {
-    const DTypeNames* const names = names_of(dtype);
-    const char* const name = names == nullptr ? nullptr : is_torch ? names->torch : names->numpy;
-    if (name == nullptr) {
-      PyErr_Format(PyExc_TypeError, "result: dtype %s, which %s does not have", strew_dtype_name(static_cast<strew_dtype>(dtype)),
-                   is_torch ? "torch" : "numpy");
-      return {};
-    }
-    if (is_torch)
-      type = Ref(of_module("torch", name));
-    else
-      type = Ref(PyUnicode_FromString(name));
-  }
-  if (!type) return {};
-  PyObject* const arguments[] = {shape.get(), type.get()};
+  const Ref empty(of_module(is_torch ? "torch" : "numpy", "empty"));
+  if (!empty) return {};
+  PyObject* const arguments[] = {shape.get(), dtype};
   static PyObject* const names = Py_BuildValue("(s)", "dtype");
-  return Ref(is_torch ? PyObject_Vectorcall(empty, arguments, 1, names) : PyObject_Vectorcall(empty, arguments, 2, nullptr));
+  return Ref(PyObject_Vectorcall(empty.get(), arguments, 1, names));
+}
+
+/// The dtype object of the host that has strew's dtype. Null with an exception.
+Ref dtype_object(bool is_torch, int dtype) {
+  const DTypeNames* const names = names_of(dtype);
+  const char* const name = names == nullptr ? nullptr : is_torch ? names->torch : names->numpy;
+  if (name == nullptr) {
+    PyErr_Format(PyExc_TypeError, "result: dtype %s, which %s does not have", strew_dtype_name(static_cast<strew_dtype>(dtype)),
+                 is_torch ? "torch" : "numpy");
+    return {};
+  }
+  return Ref(is_torch ? of_module("torch", name) : PyUnicode_FromString(name));
+}
+
+void set_exchange_error(void*, const char* kind, const char* message) {
+  PyErr_SetString(std::strcmp(kind, "MemoryError") == 0 ? PyExc_MemoryError : PyExc_RuntimeError, message);
+}
+
+/// By the table of the type: PyTorch's costs a third of torch.empty. Null with an exception, or without one if the table lacks the functions.
+Ref new_by_exchange(const ExchangeApi& api, dlpack::DataType dtype, const int64_t* dims, int rank) {
+  if (api.allocate == nullptr || api.to_object == nullptr) return {};
+  dlpack::Tensor prototype{nullptr, dlpack::kCpu, 0, rank, dtype, const_cast<int64_t*>(dims), nullptr, 0};
+  dlpack::Managed* made = nullptr;
+  if (api.allocate(&prototype, &made, nullptr, set_exchange_error) != 0) return {};
+  void* object = nullptr;
+  if (api.to_object(made, &object) != 0) return {};
+  return Ref(static_cast<PyObject*>(object));
+}
+
+}  // namespace
+
+Ref Array::new_like(PyObject* object, int dtype, const int64_t* dims, int rank) const {
+  const bool is_torch = host == Host::torch;
+  const bool same_dtype = dtype == tensor.dtype;
+  if (!is_torch) {
+    Ref made = new_numpy(host == Host::numpy && same_dtype ? object : nullptr, dtype, dims, rank);
+    if (made || PyErr_Occurred() != nullptr) return made;
+  } else if (same_dtype) {
+    const ExchangeApi* const api = known(Py_TYPE(object)).exchange;
+    Ref made = api != nullptr ? new_by_exchange(*api, exchange_dtype_, dims, rank) : Ref();
+    if (made || PyErr_Occurred() != nullptr) return made;
+  }
+  const Ref type = dtype_object(is_torch, dtype);
+  return type ? new_by_empty(is_torch, type.get(), dims, rank) : Ref();
 }
 
 bool was_written(PyObject* object, Host host) {

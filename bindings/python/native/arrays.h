@@ -1,5 +1,5 @@
-// Arrays of Python as strew's tensors, without a copy: NumPy's by the buffer protocol (those of ml_dtypes by __array_interface__), PyTorch's by its
-// table of C functions for DLPack, JAX's by the buffer protocol or __dlpack__, and whatever else speaks one of these. Tested by
+// Arrays of Python as strew's tensors, without a copy: NumPy's by its C interface (numpy.h), PyTorch's by its table of C functions for DLPack, JAX's by
+// the buffer protocol or __dlpack__, and whatever else speaks one of these or __array_interface__. Tested by
 // tests/python/arrays_test.py.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bindings/c/runtime/dlpack.h"
 #include "bindings/python/native/objects.h"
 #include "strew/strew_rt.h"
 
@@ -42,6 +43,9 @@ class Array {
   /// Makes an input a view of the same elements with these dims, as NumPy broadcasts. False, without an exception, if it cannot.
   bool broadcast(const int64_t* dims, int rank);
 
+  /// A new array of the host's, contiguous and not initialised, for the result of a call whose first input is this array, read from `object`.
+  Ref new_like(PyObject* object, int dtype, const int64_t* dims, int rank) const;
+
   strew_tensor tensor{};
   Host host = Host::other;
   int64_t elements = 0;
@@ -49,6 +53,7 @@ class Array {
  private:
   bool read_any(PyObject* object, const char* what);
   bool is_aligned() const;
+  bool read_numpy(PyObject* object, const char* what);
   bool read_buffer(PyObject* object, const char* what);
   bool read_interface(PyObject* object, const char* what);
   bool read_exchange(PyObject* object, const void* api, const char* what);
@@ -58,7 +63,8 @@ class Array {
 
   Py_buffer buffer_;
   bool has_buffer_ = false;
-  Ref kept_;  ///< what else keeps the memory
+  dlpack::DataType exchange_dtype_;  ///< of a tensor that was read by a table of C functions
+  Ref kept_;                         ///< what else keeps the memory
   alignas(8) std::array<std::byte, 8> number_;
   std::array<int64_t, kMaxRank> dims_;
   std::array<int64_t, kMaxRank> strides_;
@@ -67,8 +73,6 @@ class Array {
 /// The library whose array the object is; `other` for what is no array that strew knows.
 Host host_of(PyObject* object);
 
-/// A new array of the host's, contiguous and not initialised, for the results of a call whose input `like` is.
-Ref new_array(Host host, PyObject* like, int like_dtype, int dtype, const int64_t* dims, int rank);
 /// Tells PyTorch that its tensor was written, so that autograd notices. False with an exception.
 bool was_written(PyObject* object, Host host);
 /// An array of the host's that has what a NumPy array holds; the array itself where the host is NumPy.

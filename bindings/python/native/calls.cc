@@ -3,7 +3,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
+
+#include "strew/strew.h"
 
 namespace strew::python {
 namespace {
@@ -23,10 +26,17 @@ strew_call_options options_of_call(strew_bad_index& bad_index) {
   return options;
 }
 
+const char* compile_mode(const char* asked) {
+  static const bool environment_says = [] {
+    const char* const text = std::getenv("STREW_COMPILE");
+    return text != nullptr && std::strcmp(text, strew_options_from_environment().compile) == 0;  // else it is no mode
+  }();
+  return asked != nullptr || environment_says ? asked : "background";
+}
+
 strew_request request_of_functions() {
-  static const bool environment_says = std::getenv("STREW_COMPILE") != nullptr;
   strew_request request = STREW_REQUEST_INIT;
-  if (!environment_says) request.compile = "background";
+  request.compile = compile_mode(nullptr);
   return request;
 }
 

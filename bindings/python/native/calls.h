@@ -16,7 +16,10 @@ int32_t set_thread_threads(int32_t threads);
 /// The options of a call from this thread, which fills `bad_index` if an index is out of bounds.
 strew_call_options options_of_call(strew_bad_index& bad_index);
 
-/// How kernels are compiled that functions ask for: in the background, unless the environment says otherwise (docs/options.md).
+/// How a kernel is compiled: as `asked`; where that is null, in the background, unless the environment says otherwise (docs/options.md), for which null
+/// stands.
+const char* compile_mode(const char* asked);
+/// What functions ask for.
 strew_request request_of_functions();
 
 /// Whether a call on these arrays keeps the interpreter: giving it away and taking it back costs what such a call takes.

@@ -290,8 +290,7 @@ Step make_result(Definition& what, Arrays& arrays, PyObject* like, Ref& made, bo
       strew_status_free(status);
     return explains ? Step::raised : Step::other_way;
   }
-  const Array& first = arrays.input(0);
-  made = new_array(first.host, like, first.tensor.dtype, type->dtype, type->dims.data(), static_cast<int>(type->dims.size()));
+  made = arrays.input(0).new_like(like, type->dtype, type->dims.data(), static_cast<int>(type->dims.size()));
   if (!made || !arrays.result().read(made.get(), "result")) return Step::raised;
   return Step::on;
 }
@@ -390,21 +389,27 @@ strew_kernel_ref* kernel_of(Definition& what, Arrays& arrays, strew_status& stat
   status = build(what, arrays, true, &op);
   const std::unique_ptr<strew_op, void (*)(strew_op*)> owned_op(op, strew_op_free);
   const strew_request request = request_of_functions();
-  strew_prepared* prepared = nullptr;
-  if (status == nullptr) status = strew_prepare(op, &request, &prepared);
-  const std::unique_ptr<strew_prepared, void (*)(strew_prepared*)> owned(prepared, strew_prepared_free);
   strew_kernel_ref* kernel = nullptr;
-  if (status == nullptr) status = strew_get(strew_runtime_process(), prepared, STREW_NO_TIMEOUT, &kernel);
-  if (status == nullptr) what.kernels.emplace(std::move(key), kernel);
-  return kernel;
+  if (status == nullptr) {
+    Unlocked unlocked;
+    unlocked.begin();
+    strew_prepared* prepared = nullptr;
+    status = strew_prepare(op, &request, &prepared);
+    const std::unique_ptr<strew_prepared, void (*)(strew_prepared*)> owned(prepared, strew_prepared_free);
+    if (status == nullptr) status = strew_get(strew_runtime_process(), prepared, STREW_NO_TIMEOUT, &kernel);
+  }
+  if (status != nullptr) return nullptr;
+  const auto [at, is_new] = what.kernels.emplace(std::move(key), kernel);
+  if (!is_new) strew_kernel_release(kernel);  // another thread was faster
+  return at->second;
 }
 
-/// The items of a list or tuple of arrays.
+/// The items of a list or tuple of arrays, which may change while a kernel runs.
 struct Items {
-  explicit Items(PyObject* given) : list(PySequence_Fast(given, "expected a list of arrays")) {}
-  size_t count() const { return list ? static_cast<size_t>(PySequence_Fast_GET_SIZE(list.get())) : 0; }
-  PyObject* at(size_t i) const { return PySequence_Fast_GET_ITEM(list.get(), static_cast<Py_ssize_t>(i)); }
-  Ref list;
+  explicit Items(PyObject* given) : tuple(PySequence_Tuple(given)) {}
+  size_t count() const { return tuple ? static_cast<size_t>(PyTuple_GET_SIZE(tuple.get())) : 0; }
+  PyObject* at(size_t i) const { return PyTuple_GET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i)); }
+  Ref tuple;
 };
 
 bool same_type(const strew_tensor& a, const strew_tensor& b) {
@@ -420,7 +425,7 @@ PyObject* call_many(PyObject* self, PyObject* const* arguments, Py_ssize_t count
   if (count != 3 || what.inputs() != 2) return PyErr_Format(PyExc_TypeError, "expected results, indices and updates");
   const Items results(arguments[0]);
   const Items updates(arguments[2]);
-  if (!results.list || !updates.list) return nullptr;
+  if (!results.tuple || !updates.tuple) return nullptr;
   const auto other_way = [] { return PyErr_Clear(), Py_NewRef(Py_False); };
   const size_t calls = results.count();
   if (calls != updates.count() || calls == 0) return other_way();

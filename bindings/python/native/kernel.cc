@@ -94,14 +94,16 @@ bool take_out(const State& state, Arguments& arguments, Ref& kept) {
     arguments.by_slot[0] = arguments.out;
     return true;
   }
-  kept = Ref(PySequence_Fast(arguments.out, "out: expected an array per result"));
-  if (!kept) return false;
-  if (PySequence_Fast_GET_SIZE(kept.get()) != static_cast<Py_ssize_t>(state.results)) {
-    PyErr_Format(PyExc_ValueError, "out: %zd arrays, expected %zu", PySequence_Fast_GET_SIZE(kept.get()), state.results);
+  kept = Ref(PySequence_Tuple(arguments.out));  // the caller's list may change while the kernel runs
+  if (!kept) {
+    PyErr_SetString(PyExc_TypeError, "out: expected an array per result");
     return false;
   }
-  for (size_t i = 0; i < state.results; ++i)
-    arguments.by_slot[i] = PySequence_Fast_GET_ITEM(kept.get(), static_cast<Py_ssize_t>(i));
+  if (PyTuple_GET_SIZE(kept.get()) != static_cast<Py_ssize_t>(state.results)) {
+    PyErr_Format(PyExc_ValueError, "out: %zd arrays, expected %zu", PyTuple_GET_SIZE(kept.get()), state.results);
+    return false;
+  }
+  for (size_t i = 0; i < state.results; ++i) arguments.by_slot[i] = PyTuple_GET_ITEM(kept.get(), static_cast<Py_ssize_t>(i));
   return true;
 }
 
@@ -120,8 +122,7 @@ bool make_results(const State& state, std::vector<Array>& arrays, const Argument
     std::array<int64_t, kMaxRank> dims;
     if (const strew_status status = strew_op_result_dims(state.op, i, inputs.data(), inputs.size(), dims.data(), slot.rank))
       return raise(status), false;
-    made.push_back(
-        new_array(first.host, arguments.by_slot[state.results], first.tensor.dtype, slot.dtype, dims.data(), slot.rank));
+    made.push_back(first.new_like(arguments.by_slot[state.results], slot.dtype, dims.data(), slot.rank));
     if (!made.back() || !arrays[i].read(made.back().get(), "result")) return false;
   }
   return true;

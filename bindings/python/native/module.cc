@@ -6,6 +6,8 @@
 #include "bindings/python/native/errors.h"
 #include "bindings/python/native/function.h"
 #include "bindings/python/native/kernel.h"
+#include "bindings/python/native/largest.h"
+#include "bindings/python/native/numpy.h"
 #include "bindings/python/native/runtime.h"
 #include "strew/strew.h"
 
@@ -18,12 +20,14 @@ NB_MODULE(_native, module) {
   if (!strew::python::load_errors() || !strew::python::add_function_type(module.ptr()) ||
       !strew::python::add_kernel_type(module.ptr()))
     throw nb::python_error();
+  strew::python::load_numpy();
   nb::dict dtypes;
   for (const strew::python::DTypeNames& each : strew::python::kDTypeNames) dtypes[each.numpy] = strew_dtype_name(each.dtype);
   module.attr("dtypes") = dtypes;
   strew::python::add_runtime(module);
   strew::python::add_programs(module);
   strew::python::add_tuning(module);
+  strew::python::add_largest(module);
   module.def("set_process_threads", strew::python::set_process_threads);
   module.def("set_thread_threads", strew::python::set_thread_threads);
 }

@@ -10,6 +10,7 @@
 
 #include "bindings/c/runtime/dlpack.h"
 #include "bindings/python/native/arrays.h"
+#include "bindings/python/native/calls.h"
 #include "bindings/python/native/check.h"
 #include "bindings/python/native/runtime.h"
 #include "strew/strew.h"
@@ -110,7 +111,7 @@ class Program {
     }
     std::vector<DLManagedTensorVersioned*> outputs(strew_program_output_count(program_));
     strew_request request = STREW_REQUEST_INIT;
-    if (compile) request.compile = compile->c_str();
+    request.compile = compile_mode(or_null(compile));
     strew_status status = nullptr;
     {
       const nb::gil_scoped_release unlocked;

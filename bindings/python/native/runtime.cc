@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "bindings/python/native/calls.h"
 #include "bindings/python/native/check.h"
 #include "bindings/python/native/kernel.h"
 #include "bindings/python/native/objects.h"
@@ -47,7 +48,7 @@ class Request {
     request.backend = or_null(backend_);
     request.schedule = or_null(schedule_);
     request.target = or_null(target_);
-    request.compile = or_null(compile_);
+    request.compile = compile_mode(or_null(compile_));
     request.wisdom = wisdom_.get();
     if (how.contains("threads")) request.threads = nb::cast<int32_t>(how["threads"]);
   }
@@ -133,7 +134,8 @@ nb::dict options() {
   out["compile_threads"] = now.compile_threads;
   out["cache_bytes"] = now.cache_bytes;
   out["target"] = now.target;
-  out["compile"] = now.compile;
+  const char* const compile = compile_mode(nullptr);
+  out["compile"] = compile != nullptr ? compile : now.compile;
   out["exact_shapes"] = now.exact_shapes;
   out["cache_dir"] = now.cache_dir;
   out["cache_mode"] = now.cache_mode;

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _general, _segments, _tokens
+import numpy as np
+
+from . import _general, _native, _segments, _tokens
 from ._general import ALONG, AT, INDEX, TAKE, TAKE_RAISING
 
 __all__ = [
@@ -122,7 +124,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     >>> strew.take(np.array([1.5, 2.5]), [1, 7], mode="fill", fill_value=-1)
     array([ 2.5, -1. ])
     """
-    quick = TAKE_RAISING.get(axis) if mode == "raise" else TAKE.get((axis, mode))
+    quick = None if axis is not None and type(axis) is not int else TAKE_RAISING.get(axis) if mode == "raise" else TAKE.get((axis, mode))
     if quick is not None:
         done = quick(out, a, indices)
         if done is not NotImplemented:
@@ -157,7 +159,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, *, mode: str 
     array([[1, 2, 3],
            [4, 5, 6]])
     """
-    quick = ALONG["take"].get((axis, mode))
+    quick = None if axis is not None and type(axis) is not int else ALONG["take"].get((axis, mode))
     if quick is not None:
         done = quick(None, arr, indices)
         if done is not NotImplemented:
@@ -176,7 +178,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, *, mod
     array([[10, 99, 20],
            [99, 40, 50]])
     """
-    quick = ALONG["assign"].get((axis, mode))
+    quick = None if axis is not None and type(axis) is not int else ALONG["assign"].get((axis, mode))
     if quick is None or quick(arr, indices, values) is NotImplemented:
         _general.put_along_axis(arr, indices, values, axis, mode)
 
@@ -258,7 +260,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, 
            [0., 0.],
            [1., 1.]])
     """
-    if dim == 0 and alpha == 1:
+    if dim == 0 and type(dim) is int and alpha == 1:
         done = INDEX["in_place" if out is input else "copy"](*((out,) if out is input else (out, input)), index, source)
         if done is not NotImplemented:
             return done
@@ -318,6 +320,12 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     >>> strew.bincount([0, 1, 1, 3])
     array([1, 2, 0, 1])
     """
+    if weights is None and type(minlength) is int and minlength >= 0:
+        count = _native.count_below(x)
+        if count is not None:
+            counts = np.zeros(max(count, minlength), np.intp)
+            if AT["add"]["raise"](counts, x, 1) is not NotImplemented:
+                return counts
     return _segments.bincount(x, weights, minlength)
 
 

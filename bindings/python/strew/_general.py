@@ -4,6 +4,7 @@ It computes no result itself: it brings arguments into the form that an op of st
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def _check_mode(mode, modes):
 
 def normal_axis(axis, ndim, name="axis"):
     """The axis, counted from 0."""
-    number = axis.__index__()
+    number = operator.index(axis)
     if not -ndim <= number < ndim:
         raise np.exceptions.AxisError(number, ndim, name)
     return number % ndim

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import operator
 import os
 from typing import Any, Iterator
 
@@ -28,8 +29,8 @@ def kernel(
         schedule: knobs that replace the heuristic's choice, "strategy=owner,unroll=8".
         target: "native", "x86-64-v3", ...
         threads: the most threads that a call may use; 0: as many as there are cores.
-        compile: "blocking": wait for the compiled kernel. "background": a portable one answers until then. "must_hit": only what is compiled already.
-            None: as the environment says.
+        compile: "background": a portable kernel answers, with the same bits, until the compiled one is there. "blocking": wait for that one.
+            "must_hit": only what is compiled already. None: what `STREW_COMPILE` says (docs/options.md), or else "background".
         wisdom: a file of measured schedules, in place of the process's.
         timeout: the most seconds to wait; None: no limit.
 
@@ -186,10 +187,10 @@ def stats() -> dict[str, Any]:
 
 
 def options() -> dict[str, Any]:
-    """The options of the process, as the environment sets them (docs/options.md).
+    """The options of the process, as the environment sets them (docs/options.md); but "compile" is "background" where it says nothing.
 
-    >>> strew.options()["compile"]
-    'blocking'
+    >>> strew.options()["threads"]
+    0
     """
     return _native.options()
 
@@ -209,7 +210,7 @@ def drain(timeout: float | None = None) -> None:
 
 
 def _check_threads(count: int) -> int:
-    count = count.__index__()
+    count = operator.index(count)
     if not 0 <= count <= 1024:
         raise ValueError(f"threads: {count}, expected 1..1024, or 0 for as many as there are cores")
     return count

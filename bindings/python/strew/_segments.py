@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def segment(kind, data, segment_ids, num_segments, out):
         raise ValueError(f"segment_ids: shape {list(ids.shape)}, expected the first dims of data, {list(values.shape)}")
     if num_segments is None:
         num_segments = int(ids.max()) + 1 if ids.size else 0
-    count = num_segments.__index__()
+    count = operator.index(num_segments)
     if count < 0:
         raise ValueError(f"num_segments: {count}, expected 0 or more")
     result, written = result_array(out, (count, *values.shape[ids.ndim :]), values.dtype)
@@ -60,7 +61,7 @@ def bincount(x, weights, minlength):
         raise ValueError(f"x: {numbers.ndim} dims, expected 1")
     if numbers.size and numbers.dtype.kind not in "iub":
         raise TypeError(f"x: elements of {numbers.dtype}, expected integers")
-    minlength = minlength.__index__()
+    minlength = operator.index(minlength)
     if minlength < 0:
         raise ValueError(f"minlength: {minlength}, expected 0 or more")
     if weights is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,11 @@ _WEIGHTED: dict[Any, Function] = {}
 
 
 def _append_function(axis, mode):
-    key = (axis, mode)
+    key = (operator.index(axis), mode)
     if key not in _APPENDS:
         if mode not in ("raise", "wrap"):
             raise ValueError(f"mode: {mode!r}, expected 'raise' or 'wrap'")
-        _APPENDS[key] = Function("tensor_scatter", {"init": "in_place"}, axis=axis, circular=mode == "wrap")
+        _APPENDS[key] = Function("tensor_scatter", {"init": "in_place"}, axis=key[0], circular=mode == "wrap")
     return _APPENDS[key]
 
 
@@ -81,7 +82,7 @@ def _weighted(dtype):
 def moe_unpermute(permuted, rows, k, weights, out):
     values = as_input(permuted, "permuted")
     rows_array = index_input(rows, "rows")
-    k = k.__index__()
+    k = operator.index(k)
     if rows_array.ndim != 1 or values.ndim < 1 or rows_array.shape[0] != values.shape[0]:
         raise ValueError(f"rows: shape {list(rows_array.shape)}, expected one per row of permuted, {list(values.shape[:1])}")
     if k < 1 or rows_array.size % k:
