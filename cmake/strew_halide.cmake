@@ -1,5 +1,5 @@
 # Halide::Halide, from the Python wheel: HALIDE_ROOT if given (the wheel's folder, with include/ and lib64/), else what the project's .venv
-# has (requirements.txt). The wheel's own CMake package wants CMake 3.28 and is not used. Sets STREW_HALIDE_FOUND and
+# has (requirements.txt), or the Python that builds a wheel. The wheel's own CMake package wants CMake 3.28 and is not used. Sets STREW_HALIDE_FOUND and
 # STREW_HALIDE_VERSION.
 #
 # libstrew_halide finds libHalide.so beside itself: a symbolic link in the build tree, a copy with its licence in an installation, which
@@ -7,7 +7,10 @@
 set(STREW_HALIDE_FOUND FALSE)
 if(NOT HALIDE_ROOT)
   set(python ${CMAKE_SOURCE_DIR}/.venv/bin/python3)
-  if(EXISTS ${python})
+  if(NOT EXISTS ${python})
+    set(python ${Python_EXECUTABLE})  # of pip, which installed what bindings/python/halide/pyproject.toml names
+  endif()
+  if(EXISTS "${python}")
     # find_spec does not import the package, which would load NumPy and libHalide.
     execute_process(
       COMMAND ${python} -c "import importlib.util as u, os; s = u.find_spec('halide'); print(os.path.dirname(s.origin) if s else '')"

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""The wheel of the Python package, made as `./dev wheel` makes it, installed into a fresh virtual environment: it needs nothing of strew's or LLVM's outside
-of itself, it answers, and its size is what users can be asked to download.
+"""The wheels of the Python package and its extras, made as `./dev wheel` makes them, installed into a fresh virtual environment: they need nothing of
+strew's or LLVM's outside of themselves, they answer, and their sizes are what users can be asked to download. And the package in environments that lack
+something: each answers, the slower way where it must, or says clearly what is missing.
 """
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MOST_BYTES = 80_000_000
-PROGRAM = """
+MOST_BYTES = 80_000_000  # of the package; those of the extras carry more of LLVM
+OLDER_NUMPY = "numpy==1.26.4"
+NOBODY = 65534
+ANSWERS = """
 import sys
 import numpy as np
 import strew
@@ -18,20 +23,79 @@ import strew
 table = np.zeros((3, 2), np.float32)
 strew.add_at(table, [0, 2, 0], np.ones((3, 2), np.float32))
 assert table.tolist() == [[2, 2], [0, 0], [1, 1]]
+assert strew.take(table, np.array([0]), 0).tolist() == [[2, 2]]
 op = ("strew1.gather(operand=f32[?,2] indices=i64[?] result=f32[?,2] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
       "index_vector_dim=1 slice_sizes=[1,2] oob=error)")
+"""
+LLVM = """
 kernel = strew.kernel(op, backend="llvm", compile="blocking")
 assert kernel(table, np.array([2])).tolist() == [[1, 1]]
 assert kernel.backend == "llvm"
-try:
-    strew.kernel(op, backend="halide", compile="blocking")
-except NotImplementedError as error:
-    print(error)
+"""
+OWN_FILES = """
 for line in open("/proc/self/maps"):
     path = line.split()[-1]
-    if any(part in path for part in ("libLLVM", "libstrew", "_native", "protobuf", "libfmt")):
+    if any(part in path for part in ("libLLVM", "libMLIR", "libHalide", "libstrew", "_native", "protobuf", "libfmt")):
         assert path.startswith(sys.prefix), path
-print("fine")
+"""
+WITHOUT_EXTRAS = """
+for act, module in ((lambda: strew.kernel(op, backend="halide", compile="blocking"), "libstrew_halide.so, which is not there"), (lambda: strew.open("ids.mlir"), "libstrew_import_mlir.so")):
+    try:
+        act()
+    except NotImplementedError as error:
+        assert module in str(error), error
+    else:
+        raise AssertionError(module)
+"""
+WITH_EXTRAS = """
+kernel = strew.kernel(op, backend="halide", compile="blocking")
+assert kernel(table, np.array([2])).tolist() == [[1, 1]]
+assert kernel.backend == "halide"
+program = strew.open("ids.mlir")
+assert len(program.kernels) == 1, program.kernels
+(result,) = program.run({port.name: value for port, value in zip(program.inputs, (table, np.array([[2], [0]])))}, compile="blocking").values()
+assert result.tolist() == [[1, 1], [2, 2]], result
+"""
+STABLEHLO = """
+func.func @rows(%table: tensor<3x2xf32>, %ids: tensor<2x1xi64>) -> tensor<2x2xf32> {
+  %0 = "stablehlo.gather"(%table, %ids) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0],
+    start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 2>, indices_are_sorted = false}>
+    : (tensor<3x2xf32>, tensor<2x1xi64>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+"""
+CANNOT_WRITE = """
+import os, sysconfig
+assert not os.access(sysconfig.get_path("purelib"), os.W_OK) and not os.access(os.environ["HOME"], os.W_OK)
+"""
+WITHOUT_COMPILER = """
+try:
+    strew.kernel(op, backend="llvm", compile="blocking")
+except NotImplementedError as error:
+    assert "libstrew_llvm.so" in str(error), error
+else:
+    raise AssertionError("a kernel of llvm without its module")
+kernel = strew.kernel(op, compile="blocking")
+assert kernel.backend == "portable", kernel.backend
+assert kernel(table, np.array([2])).tolist() == [[1, 1]]
+"""
+TWICE = """
+first, names = strew, [name for name in sys.modules if name == "strew" or name.startswith("strew.")]
+for name in names:
+    del sys.modules[name]
+sys.path.insert(0, OTHER)
+import strew
+assert strew.__file__ != first.__file__
+second = strew
+for each in (first, second):
+    table = np.zeros((3, 2), np.float32)
+    each.add_at(table, [0, 2, 0], np.ones((3, 2), np.float32))
+    assert table.tolist() == [[2, 2], [0, 0], [1, 1]]
+    assert each.kernel(op, backend="llvm", compile="blocking")(table, np.array([2])).tolist() == [[1, 1]]
+    try:
+        each.add_at(table, [7], 1)
+    except each.OutOfBoundsError as error:
+        assert error.value == 7
 """
 
 
@@ -43,9 +107,74 @@ def run(*command, **options):
     return result.stdout
 
 
+class Fresh:
+    """A virtual environment with the wheels."""
+
+    def __init__(self, folder, wheels):
+        self.folder = pathlib.Path(folder)
+        self.venv = self.folder / "venv"
+        self.python = self.venv / "bin/python3"
+        self.failed = 0
+        run(sys.executable, "-m", "venv", self.venv)
+        self.install(*wheels)
+        self.packages = pathlib.Path(run(self.python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+        # NumPy from where this test has it.
+        (self.packages / "numpy.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        self.folder.chmod(0o755)
+        (self.folder / "ids.mlir").write_text(STABLEHLO)
+
+    def install(self, *wheels):
+        run(self.python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps", *wheels)
+
+    def check(self, name, program, *arguments, ordinary=False, **environment):
+        """Runs the program, which must say nothing but that it came to its end. `ordinary`: without root's right to write everywhere."""
+        base = {"HOME": str(self.folder), "STREW_CACHE": "off", "STREW_WISDOM": "off"}
+        before = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--"] if ordinary and os.geteuid() == 0 else []
+        result = subprocess.run([*before, self.python, *arguments, "-c", program + "\nprint('fine')"], capture_output=True, text=True, check=False,
+                                cwd=self.folder, env={**{"PATH": os.environ["PATH"]}, **base, **environment})
+        good = (result.returncode, result.stdout, result.stderr) == (0, "fine\n", "")
+        self.failed += not good
+        print(f"{name}: {'fine' if good else 'FAILED'}")
+        if not good:
+            print(result.returncode, result.stdout, result.stderr)
+
+
+def check_environments(fresh):
+    nowhere = {"HOME": "/nonexistent"}
+    fresh.check("without a home", ANSWERS + LLVM, **{**nowhere, "STREW_CACHE": ""})
+    fresh.check("python -S", ANSWERS + LLVM, "-S", PYTHONPATH=f"{fresh.packages}:{sysconfig.get_path('purelib')}")
+    fresh.check("python -OO", ANSWERS + LLVM, "-OO")
+    fixed = [fresh.packages / "strew", fresh.packages, fresh.folder]
+    for each in fixed:
+        each.chmod(0o555)
+    fresh.check("packages and home that cannot be written", CANNOT_WRITE + ANSWERS + LLVM, ordinary=True, STREW_CACHE="")
+    for each in fixed:
+        each.chmod(0o755)
+    if os.geteuid() == 0:
+        cache = fresh.folder / "cache"
+        cache.mkdir(0o700)
+        os.chown(cache, NOBODY, NOBODY)
+        fresh.check("the cache folder of another user", ANSWERS + LLVM, ordinary=True, STREW_CACHE=str(cache))
+        fresh.check("the cache folder of another user, as root", ANSWERS + LLVM, STREW_CACHE=str(cache))
+    # Both are of the same version, of which nanobind warns: types and libraries are told apart by the version.
+    fresh.check("two copies in one process", ANSWERS + TWICE.replace("OTHER", repr(str(fresh.folder / "other"))), "-W", "ignore:nanobind")
+    older = fresh.folder / "older"
+    command = [fresh.python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", older, OLDER_NUMPY]
+    if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+        fresh.check("the NumPy major before", ANSWERS + LLVM + f"assert np.__version__ == {OLDER_NUMPY.split('==')[1]!r}", PYTHONPATH=str(older))
+    else:
+        print(f"the NumPy major before: not run, {OLDER_NUMPY} cannot be installed here")
+        fresh.failed += os.environ.get("CI") == "true"
+    (module,) = fresh.packages.glob("strew/lib/strew-*/libstrew_llvm.so")
+    module.rename(module.with_suffix(".away"))
+    fresh.check("no compiler module", ANSWERS + WITHOUT_COMPILER)
+    module.with_suffix(".away").rename(module)
+
+
 def main():
     try:
         import auditwheel  # noqa: F401 -- whether it is installed
+        import halide  # noqa: F401
         import scikit_build_core  # noqa: F401
     except ImportError as error:
         print(f"skipped: {error}")
@@ -53,21 +182,23 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         run(ROOT / "dev", "wheel", folder, cwd=ROOT)
         (wheel,) = pathlib.Path(folder).glob("strew-*manylinux*.whl")
-        size = wheel.stat().st_size
-        print(f"{wheel.name}: {size} bytes")
-        if size > MOST_BYTES:
-            print(f"larger than {MOST_BYTES} bytes")
+        extras = sorted(pathlib.Path(folder).glob("strew_*.whl"))
+        for each in (wheel, *extras):
+            print(f"{each.name}: {each.stat().st_size} bytes")
+        if wheel.stat().st_size > MOST_BYTES or len(extras) != 2:
+            print(f"expected a package of at most {MOST_BYTES} bytes, and two extras")
             return 1
-        fresh = pathlib.Path(folder, "venv")
-        run(sys.executable, "-m", "venv", fresh)
-        python = fresh / "bin/python3"
-        run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps", wheel)
-        # NumPy from where this test has it.
-        packages = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
-        pathlib.Path(packages, "numpy.pth").write_text(sysconfig.get_path("purelib") + "\n")
-        output = run(python, "-c", PROGRAM, cwd=folder, env={"HOME": folder, "STREW_CACHE": "off"})
-        print(output)
-        return 0 if output.endswith("fine\n") else 1
+        fresh = Fresh(folder, [wheel])
+        shutil.copytree(fresh.packages / "strew", fresh.folder / "other/strew", symlinks=True)
+        shutil.copytree(fresh.packages / "strew.libs", fresh.folder / "other/strew.libs", symlinks=True)
+        fresh.check("the package", ANSWERS + LLVM + OWN_FILES)
+        fresh.check("without the extras", ANSWERS + WITHOUT_EXTRAS)
+        check_environments(fresh)
+        fresh.install(*extras)
+        # Halide's package from where this test has it, as a copy: all of strew's files are to be in the environment.
+        shutil.copytree(pathlib.Path(sysconfig.get_path("platlib")) / "halide", fresh.packages / "halide", symlinks=True)
+        fresh.check("with the extras", ANSWERS + LLVM + WITH_EXTRAS + OWN_FILES)
+        return 1 if fresh.failed else 0
 
 
 if __name__ == "__main__":
