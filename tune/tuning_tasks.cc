@@ -27,7 +27,7 @@ Expected<std::vector<TuningTask>> tuning_tasks(const Imported& imported, const s
   }
   if (!tasks.empty()) return tasks;
   if (only.empty()) return invalid_argument("the file has no kernel, expected one at least");
-  return invalid_argument("--kernel: '" + only + "' is not in the file, expected one of: " + names);
+  return invalid_argument("kernel: '" + only + "' is not in the file, expected one of: " + names);
 }
 
 }  // namespace strew::inline v0

@@ -5,7 +5,7 @@
 #include "strew/export.h"
 
 #define STREW_VERSION_MAJOR 0
-#define STREW_VERSION_MINOR 1
+#define STREW_VERSION_MINOR 2
 #define STREW_VERSION_PATCH 0
 /// The headers' version as one number, for comparisons by the preprocessor: 0.1.0 is 100, 1.2.3 is 10203.
 #define STREW_VERSION (STREW_VERSION_MAJOR * 10000 + STREW_VERSION_MINOR * 100 + STREW_VERSION_PATCH)

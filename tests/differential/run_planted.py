@@ -183,7 +183,7 @@ class Workplace:
         library = target.group(1).removesuffix("_objects")
         if library in ("strew_core", "strew_counting") or library.startswith("strew_rt_"):
             return ["bin/strew_differential"]
-        module = next((self.build / "lib").rglob(f"lib{library}.so")).relative_to(self.build)
+        module = max((self.build / "lib").rglob(f"lib{library}.so"), key=lambda file: file.stat().st_mtime).relative_to(self.build)  # not an older version's
         return [str(module)] + (["bin/strew_differential"] if library == "strew_pto" else [])
 
 

@@ -161,7 +161,7 @@ TEST_F(Tune, BadUsageIsRefused) {
   EXPECT_THAT(failure(1, "tune small.strew --dims s0=3", off_), HasSubstr("dims: 's0', expected none: every extent is known"));
   EXPECT_THAT(failure(1, "tune open.strew --dims s0", off_), HasSubstr("expected SYMBOL=EXTENT"));
   EXPECT_THAT(failure(1, "tune open.strew --dims s1=4000000000000", off_), HasSubstr("expected at most"));
-  EXPECT_THAT(failure(1, "tune small.strew --kernel other", off_), HasSubstr("--kernel: 'other' is not in the file"));
+  EXPECT_THAT(failure(1, "tune small.strew --kernel other", off_), HasSubstr("kernel: 'other' is not in the file"));
   EXPECT_THAT(failure(1, "tune nothing.strew", off_), HasSubstr("nothing.strew"));
   EXPECT_THAT(failure(1, "tune small.strew --indices nothing.npy", off_), HasSubstr("nothing.npy"));
   EXPECT_THAT(failure(1, "explain small.strew --wisdom nothing.jsonl"), HasSubstr("nothing.jsonl"));
