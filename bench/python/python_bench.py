@@ -34,7 +34,11 @@ torch, numba, jax = optional("torch"), optional("numba"), optional("jax")
 
 
 def seconds_of(function, least):
-    """Of one call, from as many calls as take `least` seconds."""
+    """Of one call, from as many calls as take `least` seconds. Before these, it is called for a while: the threads of the row before spin on the cores
+    for some milliseconds (those of OpenMP), and cores that idled are slow at first."""
+    settled = time.perf_counter() + 0.03
+    while time.perf_counter() < settled:
+        function()
     count = 1
     while True:
         started = time.perf_counter()
