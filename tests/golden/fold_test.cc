@@ -30,25 +30,6 @@ Expected<Imported> import_module(const std::string& name, bool fold) {
   return import_file((kFolder / (name + ".mlir")).string(), options);
 }
 
-/// "LINE: stablehlo.add"
-std::string place(const std::string& location) { return location.substr(location.find(".mlir:") + 6); }
-
-std::string summary(const Imported& imported) {
-  std::string out;
-  for (const ImportedKernel& kernel : imported.kernels) {
-    out += "kernel " + kernel.name + " " + print(kernel.op) + "\n";
-    for (const std::string& note : kernel.notes) out += "  " + note + "\n";
-  }
-  static constexpr const char* kDispositions[] = {"interpreted", "folded", "fused", "unused"};
-  for (const Compute& compute : imported.computes) {
-    const bool joined = compute.disposition == ComputeDisposition::folded || compute.disposition == ComputeDisposition::fused;
-    out += std::string(kDispositions[static_cast<size_t>(compute.disposition)]) +
-           (joined ? " into " + imported.kernels[static_cast<size_t>(compute.kernel)].name : "") + ", line " +
-           place(compute.location) + "\n";
-  }
-  return out;
-}
-
 class GoldenFold : public testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenFold, IsUnchangedAndKeepsTheBits) {
@@ -56,7 +37,7 @@ TEST_P(GoldenFold, IsUnchangedAndKeepsTheBits) {
   ASSERT_TRUE(plain.ok()) << plain.status().message();
   ASSERT_TRUE(folded.ok()) << folded.status().message();
   const fs::path golden = kFolder / (GetParam() + ".fold");
-  const std::string text = summary(*folded);
+  const std::string text = test::summary(*folded);
   if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
   EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
 

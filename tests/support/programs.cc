@@ -1,13 +1,30 @@
-// See programs.h. Used by tests/golden/fold_test.cc and tests/unit/fold_test.cc.
+// See programs.h. Used by tests/golden/fold_test.cc, tests/unit/fold_test.cc and tests/replay.
 #include "tests/support/programs.h"
 
 #include <cstring>
 
 #include "base/number.h"
 #include "strew/program.h"
+#include "strew/text.h"
 #include "tests/support/options.h"
 
 namespace strew::test {
+
+std::string summary(const Imported& imported) {
+  std::string out;
+  for (const ImportedKernel& kernel : imported.kernels) {
+    out += "kernel " + kernel.name + " " + print(kernel.op) + "\n";
+    for (const std::string& note : kernel.notes) out += "  " + note + "\n";
+  }
+  static constexpr const char* kDispositions[] = {"interpreted", "folded", "fused", "unused"};
+  for (const Compute& compute : imported.computes) {
+    const bool joined = compute.disposition == ComputeDisposition::folded || compute.disposition == ComputeDisposition::fused;
+    const std::string place = compute.location.substr(compute.location.find(':') + 1);  // "LINE: stablehlo.add", without the file
+    out += std::string(kDispositions[static_cast<size_t>(compute.disposition)]) +
+           (joined ? " into " + imported.kernels[static_cast<size_t>(compute.kernel)].name : "") + ", line " + place + "\n";
+  }
+  return out;
+}
 
 Tensor random_tensor(const TensorType& type, Rng& rng) {
   Tensor out = make_tensor(type.dtype, type.dims).value();

@@ -1,4 +1,4 @@
-// Runs of imported programs on random inputs, and whether two give the same bits.
+// What was imported as text; runs of imported programs on random inputs, and whether two give the same bits.
 #pragma once
 
 #include <string>
@@ -9,6 +9,9 @@
 #include "tests/support/rng.h"
 
 namespace strew::test {
+
+/// The kernels with their notes, and what became of every other operation, by its place in the file.
+std::string summary(const Imported& imported);
 
 /// Integers around 0 and small extents, every fourth near an end of its type; small multiples of 1/4 for floats.
 Tensor random_tensor(const TensorType& type, Rng& rng);
