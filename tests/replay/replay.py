@@ -103,7 +103,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     program = arguments.build.resolve() / "bin/strew_replay"
     if arguments.self_test:
         return self_test(program)
