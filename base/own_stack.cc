@@ -1,10 +1,14 @@
-// See own_stack.h. The bounds of a stack are read once per thread, because glibc parses /proc/self/maps to find those
-// of the main thread. Tested by tests/unit/own_stack_test.cc.
+// See own_stack.h. The bounds of a stack are read once per thread. Those of the main thread are computed as Linux lays its stack out, because glibc parses
+// /proc/self/maps to find them, which takes 0.2 ms of a process's first call. Tested by tests/unit/own_stack_test.cc.
 #include "base/own_stack.h"
 
 #include <cxxabi.h>
 #include <pthread.h>
 #include <unistd.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#include <sys/resource.h>
+#endif
 
 #include <cstdint>
 #include <cstring>
@@ -28,8 +32,25 @@ struct Bounds {
   uintptr_t low = 0, high = 0;
 };
 
+/// Of the main thread: its stack ends with the page that has the program's name, and grows down to the limit. Nothing if the limit is so large that the
+/// system may have put something else there.
+Bounds bounds_of_main_thread() {
+#if defined(__linux__)
+  constexpr rlim_t kMost = rlim_t{64} << 20;  // Linux leaves 128 MiB free
+  rlimit limit{};
+  const auto name = static_cast<uintptr_t>(getauxval(AT_EXECFN)), page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  if (name == 0 || getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > kMost) return {};
+  const uintptr_t high = (name | (page - 1)) + 1;
+  return {high - static_cast<uintptr_t>(limit.rlim_cur), high};
+#else
+  return {};
+#endif
+}
+
 Bounds bounds_of_thread() {
-  Bounds out;
+  Bounds out = bounds_of_main_thread();
+  if (const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)); here > out.low && here <= out.high) return out;
+  out = {};
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) return out;
   void* low = nullptr;

@@ -35,6 +35,17 @@ TEST(OwnStack, TellsWhatIsLeftOfAThread) {
   });
 }
 
+TEST(OwnStack, TellsWhatTheCLibraryTellsOfTheMainThread) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
+  void* low = nullptr;
+  size_t size = 0;
+  ASSERT_EQ(pthread_attr_getstack(&attributes, &low, &size), 0);
+  pthread_attr_destroy(&attributes);
+  const auto theirs = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - reinterpret_cast<uintptr_t>(low);
+  EXPECT_NEAR(static_cast<double>(stack_left()), static_cast<double>(theirs), 4 * 4096.0 + 1024);
+}
+
 TEST(OwnStack, GivesAThreadWithRoomWhereThereIsNone) {
   test::on_small_stack(test::kSmallStack, [] {
     const pthread_t here = pthread_self();
