@@ -106,6 +106,8 @@ TEST(StablehloError, ScatterDimensionNumbers) {
        "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'index_vector_dim': expected an integer of 64 bits at 'x>'"},
       {kScatter, "index_vector_dim = 3", "index_vector_dim = 3, index_vector_dim = 3",
        "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'index_vector_dim' is given twice at ' = 3>'"},
+      {kScatter, "index_vector_dim = 3", "index_vector_dim = 3,,",
+       "FILE:2: stablehlo.scatter: #stablehlo.scatter: expected a name at ',>'"},
       {kScatter, "index_vector_dim = 3", "index_vector_dims = 3",
        "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'index_vector_dims' is unknown, expected update_window_dims, "
        "inserted_window_dims, input_batching_dims, scatter_indices_batching_dims, scatter_dims_to_operand_dims, index_vector_dim "
@@ -290,6 +292,9 @@ TEST(StablehloError, Slices) {
        "%i : (tensor<4x5xf32>, tensor<2x5xf32>, tensor<i32>)",
        "FILE:2: stablehlo.dynamic_update_slice: 1 start indices, expected one per dim of the operand: "
        "2 [dynamic_update_slice_c4]"},
+      {kSlice, "f32", "!quant.uniform<i8:f32:0, {0.5, 0.25, 0.5, 0.25}>",
+       "FILE:2: stablehlo.dynamic_slice: operand is tensor<4x5x!quant.uniform<i8:f32:0, "
+       "{5.000000e-01,2.500000e-01,5.000000e-01,2.500000e-01}>>, expected plain numbers or one scale for all elements"},
       {kSlice, "sizes = [1, 4]", "sizes = [1]", "FILE:2: stablehlo.dynamic_slice: 1 slice_sizes, expected 2 [dynamic_slice_c2]"},
       {kSlice, "sizes = [1, 4]", "sizes = [1, 6]",
        "FILE:2: stablehlo.dynamic_slice: slice_sizes[1] is 6, expected 0 to 5 [dynamic_slice_c4]"},

@@ -122,6 +122,9 @@ TEST(StablehloImport, GatherInEveryForm) {
   EXPECT_EQ(only_op(row_gather("f32", "{" + dims + ", slice_sizes = array<i64: 1, 5>, indices_are_sorted = false}")), expected);
   EXPECT_EQ(only_op(row_gather("f32", "{slice_sizes = dense<[1, 5]> : tensor<2xi64>, " + dims + "}")), expected);
   EXPECT_EQ(only_op(row_gather("f32", "<{" + dims + "}> {slice_sizes = array<i64: 1, 5>}")), expected);
+  std::string with_comma = dims;
+  with_comma.insert(with_comma.rfind('>'), ", ");
+  EXPECT_EQ(only_op(row_gather("f32", "<{" + with_comma + ", slice_sizes = array<i64: 1, 5>}>")), expected);
 }
 
 struct ElementName {

@@ -114,6 +114,11 @@ mlir::Type element_of(mlir::Type type) {
   return tensor ? tensor.getElementType() : mlir::Type();
 }
 
+bool has_several_scales(mlir::Type type) {
+  const mlir::Type element = element_of(type);
+  return llvm::isa_and_nonnull<mlir::quant::UniformQuantizedPerAxisType, mlir::quant::UniformQuantizedSubChannelType>(element);
+}
+
 bool is_quantized(mlir::Type type) { return llvm::isa_and_nonnull<mlir::quant::QuantizedType>(element_of(type)); }
 
 }  // namespace strew::inline v0

@@ -21,7 +21,8 @@ Expected<TensorType> tensor_type(mlir::Type type);
 Expected<TensorType> value_type(mlir::Type type);
 
 bool is_quantized(mlir::Type tensor);
-mlir::Type element_of(mlir::Type tensor);  ///< null if `tensor` is no tensor type
-std::string text_of(mlir::Type type);      ///< the type as MLIR prints it, cut at 120 characters
+bool has_several_scales(mlir::Type tensor);  ///< quantized with other scales for other elements: along an axis, or by blocks
+mlir::Type element_of(mlir::Type tensor);    ///< null if `tensor` is no tensor type
+std::string text_of(mlir::Type type);        ///< the type as MLIR prints it, cut at 120 characters
 
 }  // namespace strew::inline v0

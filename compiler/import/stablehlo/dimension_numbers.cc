@@ -1,4 +1,4 @@
-// Grammar: kind '<' [key '=' value {',' key '=' value}] '>', where a value is an integer or '[' integers ']'. Keys come in any order. A key
+// Grammar: kind '<' [key '=' value {',' key '=' value} [',']] '>', where a value is an integer or '[' integers ']'. Keys come in any order. A key
 // that is absent is an empty list or 0: StableHLO omits those when it prints. verify() checks the values. Tested by
 // tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/stablehlo/dimension_numbers.h"
@@ -28,11 +28,9 @@ class BodyParser {
   Status run() {
     if (word() != kind_) return fail(fmt::format("expected #stablehlo.{}<...>", kind_));
     if (!take('<')) return fail("expected '<'");
-    if (!take('>')) {
-      do {
-        STREW_TRY(item());
-      } while (take(','));
-      if (!take('>')) return fail("expected ',' or '>'");
+    for (bool more = true; !take('>'); more = take(',')) {
+      if (!more) return fail("expected ',' or '>'");
+      STREW_TRY(item());
     }
     skip();
     return at_ == text_.size() ? Status() : fail("expected the end");

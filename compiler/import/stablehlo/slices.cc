@@ -66,10 +66,18 @@ Status fits(const std::vector<int64_t>& window, const std::vector<int64_t>& dims
   return {};
 }
 
+/// A slice of an operand with scales along an axis would need the scales of its own elements, which the specification does not say.
+Status check_one_scale(mlir::Operation* op) {
+  const mlir::Type type = op->getOperand(0).getType();
+  if (!has_several_scales(type)) return {};
+  return invalid_argument(fmt::format("operand is {}, expected plain numbers or one scale for all elements", text_of(type)));
+}
+
 Status read_slice(mlir::Operation* op, Gather& gather) {
   const Attributes attributes(op);
   STREW_TRY(attributes.only({"slice_sizes"}));
   STREW_TRY(check_least_counts(op, 1));
+  STREW_TRY(check_one_scale(op));
   STREW_ASSIGN(gather.operand, operand_type(op, 0));
   STREW_ASSIGN(gather.result, result_type(op, 0));
   STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "result", "dynamic_slice_c1"));
@@ -89,6 +97,7 @@ Status read_slice(mlir::Operation* op, Gather& gather) {
 Status read_update_slice(mlir::Operation* op, Scatter& scatter) {
   STREW_TRY(Attributes(op).only({}));
   STREW_TRY(check_least_counts(op, 2));
+  STREW_TRY(check_one_scale(op));
   STREW_ASSIGN(TensorType operand, operand_type(op, 0));
   STREW_ASSIGN(const TensorType update, operand_type(op, 1));
   STREW_ASSIGN(TensorType result, result_type(op, 0));
