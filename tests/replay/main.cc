@@ -1,5 +1,5 @@
-// strew_replay: makes what the compiler makes of many ops - texts, plans, schedules, descriptors, code, programs of NPUs - and prints a hash of each. Two
-// builds that print the same make the same (tests/replay/replay.py compares them; `./dev replay`).
+// strew_replay: makes what the compiler makes of many ops and prints a hash of each: texts, plans, schedules, descriptors, code, programs of the portable
+// backend and of NPUs. Two builds that print the same make the same (tests/replay/replay.py compares them; `./dev replay`).
 //
 //   strew_replay [--quick] [--shard I/N] [--drawn N] [--show CASE KIND]
 //
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/modules.h"
 #include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
@@ -24,6 +25,7 @@
 #include "strew/verify.h"
 #include "tests/differential/blueprint.h"
 #include "tests/differential/random_op.h"
+#include "tests/replay/portable_text.h"
 #include "tests/support/golden.h"
 #include "tests/support/paths.h"
 #include "tests/support/plan.h"
@@ -115,6 +117,14 @@ void replay_kernel(const Replay& replay, const VerifiedOp& op, BackendChoice bac
   if (!kernel->chosen.ok()) return replay.add(prefix + "backend", kernel->chosen.message());
   replay.add(prefix + "descriptor", without_symbols(cli::descriptor_json(*kernel).dump(2) + "\n", *kernel));
   if (const Status built = build(*kernel); !built.ok()) return replay.add(prefix + "code", "refused: " + built.message() + "\n");
+  if (backend == BackendChoice::portable) {
+    const portable::Loops& table = *portable::all_loops()[0];  // the same on every machine
+    std::string text;
+    const BuildRequest request = kernel->request();
+    for (const BuildRequest& unit : units_of(request))
+      text += test::portable_text(*portable::make_program(unit.plan, unit.schedule, table), table);
+    replay.add(prefix + "program", text);
+  }
   if (!kernel->artifact.object.empty())
     replay.add(prefix + "code", hexadecimal(without_symbols(kernel->artifact.object, *kernel)));
 }

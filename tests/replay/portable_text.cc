@@ -1,0 +1,108 @@
+// See portable_text.h.
+#include "tests/replay/portable_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <type_traits>
+
+#include "base/number.h"
+#include "strew/dtype.h"
+
+namespace strew::test {
+namespace {
+
+using namespace portable;  // NOLINT(google-build-using-namespace)
+
+class Printer {
+ public:
+  explicit Printer(const Loops& table) : table_(table) {}
+
+  template <class... T>
+  void line(fmt::format_string<T...> format, T&&... values) {
+    out_ += fmt::format(format, std::forward<T>(values)...) + "\n";
+  }
+
+  /// The number of the first pointer in the table that is this one.
+  template <class Loop>
+  std::string loop(Loop pointer) const {
+    static_assert(std::is_pointer_v<Loop> && sizeof(Loop) == sizeof(uintptr_t));
+    if (pointer == nullptr) return "none";
+    constexpr size_t kFirst = sizeof(std::string_view);  // the table's level, then pointers alone
+    static_assert(std::is_trivially_copyable_v<Loops> && (sizeof(Loops) - kFirst) % sizeof(uintptr_t) == 0);
+    for (size_t at = kFirst; at < sizeof(Loops); at += sizeof(uintptr_t))
+      if (std::memcmp(reinterpret_cast<const char*>(&table_) + at, &pointer, sizeof pointer) == 0)
+        return fmt::format("#{}", (at - kFirst) / sizeof(uintptr_t));
+    return "of no table";
+  }
+
+  /// What a loop gets besides its rows: a format of floats, or a function of the C library, which the loop's place tells.
+  static std::string extra(const void* pointer) {
+    if (pointer == nullptr) return "none";
+    for (int i = 0; i < static_cast<int>(kDTypeCount); ++i) {
+      const auto dtype = static_cast<DType>(i);
+      if (is_float(dtype) && info(dtype).arithmetic && bits(dtype) <= 16 && pointer == &small_float(dtype))
+        return std::string(name(dtype));
+    }
+    return "function";
+  }
+
+  static std::string scalar(const Scalar& value) {
+    if (!value.has_value()) return "no value";
+    return fmt::format("{} {:016x}{:016x}", name(value.dtype), value.bits[1], value.bits[0]);
+  }
+
+  void body(const std::string& title, const Body& body) {
+    line("{}: column bytes {}, lanes {}, reads results {}", title, body.column_bytes, body.lanes, body.reads_results);
+    for (const Slot& slot : body.slots)
+      line("  slot tensor {}, per byte 2^{}, bits {}, scratch {}", slot.tensor, slot.log2_per_byte, slot.bits, slot.is_scratch);
+    for (const Literal& literal : body.literals)
+      line("  literal {}, bytes {}, {}", literal.out, literal.bytes, scalar(literal.value));
+    for (const Step& step : body.steps)
+      line("  step {} load {}: {} <- {}, {}, {}; slot {}, times {}, bytes {}, extra {}", loop(step.loop), loop(step.load),
+           step.out, step.a, step.b, step.c, step.slot, step.times, step.bytes, extra(step.extra));
+    for (const Output& output : body.outputs)
+      line("  output {}: slot {} <- slot {}, column {}, bytes {}, format {}, {}", loop(output.loop), output.to, output.from,
+           output.column, output.bytes, extra(output.format), scalar(output.value));
+  }
+  void nest(const std::string& title, const Nest& nest) {
+    line("{}: {} loops, extents {}, strides {}", title, nest.loops, nest.extents, nest.strides);
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  const Loops& table_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string portable_text(const Program& p, const Loops& table) {
+  Printer out(table);
+  out.line("numbers {}", fmt::join(p.numbers, " "));
+  for (const Program::Dynamic& each : p.dynamic)
+    out.line("number {} is {} times symbols {}", each.at, each.factor, fmt::join(each.symbols, " "));
+  out.body("body", p.body);
+  out.body("fill", p.fill);
+  out.nest("positions", p.positions);
+  out.nest("window", p.window);
+  for (const ComponentNumbers& each : p.components)
+    out.line("component: offset {}, dim {}, window {}, strides {}, single {}", each.index_offset, each.dim, each.window,
+             each.strides, each.is_single);
+  for (const WindowLoop& each : p.window_loops)
+    out.line("window loop: component {}, moved by {}, scale {}", each.component, each.moved_by, each.scale);
+  out.line("indices: {}, per byte 2^{}, tensor {}, policy {}, normalises {}", name(p.index_dtype), p.index_log2_per_byte,
+           p.index_tensor, static_cast<int>(p.oob), p.normalize_negative);
+  out.line("cuts columns {}, fences {}, cut windows {}, pairs {}, gather {}, ahead {}, streams {}, key unit {}", p.cuts_columns,
+           p.fences, p.has_cut_windows, p.pairs, p.gather, p.ahead, p.streams, p.key_unit);
+  out.body("init", p.init);
+  out.nest("init nest", p.init_nest);
+  out.line("init moves {}", p.init_moves);
+  for (const Body& each : p.merge) out.body("merge", each);
+  out.line("positions per block {}, memory {}", p.positions_per_block, p.memory.bytes);
+  return out.take();
+}
+
+}  // namespace strew::test
