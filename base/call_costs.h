@@ -52,22 +52,25 @@ struct CallCosts {
     const double lines = window / kLine, touched = std::max(1.0, lines), all = static_cast<double>(positions);
     const size_t level = table_level(positions, touched, table);
     return all * (position_ns + lines * vector_ns + touched * static_cast<double>(line_ns[level])) +
-           streams(positions, window, table).ns;
+           streams_at(level, positions, window).ns;
   }
   /// What of_windows() has of the updates, or of a gather's result, which are read and written in order; and how many times as fast all cores do it.
   struct Streams {
     double ns, scale;
   };
   Streams streams(int64_t positions, EstimatedBytes window, Bytes table) const {
-    const double lines = window / kLine, all = static_cast<double>(positions);
-    const size_t level = std::max(table_level(positions, std::max(1.0, lines), table), level_of(window * all));
-    return {all * lines * static_cast<double>(stream_ns[level]), static_cast<double>(stream_scale[level])};
+    return streams_at(table_level(positions, std::max(1.0, window / kLine), table), positions, window);
   }
   /// Filling or copying so many bytes.
   double of_bytes(Bytes bytes) const { return of_windows(1, estimated(bytes), bytes); }
 
  private:
   static constexpr EstimatedBytes kLine{64};
+  Streams streams_at(size_t table_level, int64_t positions, EstimatedBytes window) const {
+    const double all = static_cast<double>(positions);
+    const size_t level = std::max(table_level, level_of(window * all));
+    return {all * (window / kLine) * static_cast<double>(stream_ns[level]), static_cast<double>(stream_scale[level])};
+  }
   size_t table_level(int64_t positions, double touched_lines, Bytes table) const {
     constexpr double kCalls = 8;
     return level_of(std::min(estimated(table), kLine * (kCalls * static_cast<double>(positions) * touched_lines)));

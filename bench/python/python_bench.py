@@ -125,7 +125,9 @@ def small(random):
         t, r, u = torch.zeros(8, 16), torch.tensor([1, 2, 3, 1]), torch.ones(4, 16)
         add["strew, torch tensors"] = lambda: strew.add_at(t, r, u)
         add["torch"] = lambda: t.index_add_(0, r, u)
+        to = torch.empty(4, 16)
         take["strew, torch tensors"] = lambda: strew.take(t, r, 0)
+        take["strew, torch tensors, out="] = lambda: strew.take(t, r, 0, to)
         take["torch"] = lambda: torch.index_select(t, 0, r)
     yield "add_at 4 of 8 rows of 64 B", add
     yield "take 4 of 8 rows of 64 B", take

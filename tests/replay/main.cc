@@ -20,6 +20,7 @@
 #include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
+#include "compiler/import/importer.h"
 #include "strew/import.h"
 #include "strew/text.h"
 #include "strew/verify.h"
@@ -145,8 +146,8 @@ void replay_programs(const Replay& replay, const VerifiedOp& op, const Plan& pla
     }
 }
 
-/// `every_backend`: Halide's code, which takes ten times as long as LLVM's.
-void replay_op(const Replay& replay, const VerifiedOp& op, bool every_backend) {
+/// `with_halide`: its code takes much longer than LLVM's.
+void replay_op(const Replay& replay, const VerifiedOp& op, bool with_halide) {
   replay.add("op", print(*op) + "\n");
   const Expected<Compiled> planned = plan_kernel(op, {});
   replay.add("identity", planned, [](const Compiled& kernel) { return kernel.identity_text + "\n"; });
@@ -154,7 +155,7 @@ void replay_op(const Replay& replay, const VerifiedOp& op, bool every_backend) {
   replay_kernel(replay, op, BackendChoice::llvm, "x86-64-v3");
   if (!replay.is_quick()) replay_kernel(replay, op, BackendChoice::llvm, "x86-64-v4");
   replay_kernel(replay, op, BackendChoice::portable, "x86-64-v3");
-  if (every_backend) replay_kernel(replay, op, BackendChoice::halide, "x86-64-v3");
+  if (with_halide) replay_kernel(replay, op, BackendChoice::halide, "x86-64-v3");
   if (planned.ok()) replay_programs(replay, op, planned->plan);
 }
 
@@ -173,14 +174,14 @@ void replay_golden_ops(Replay& replay) {
   }
 }
 
-/// Files whose path holds no folder of the machine in messages: they are read from the source folder, which is the current one.
+/// Files are read by their paths in the source folder, which is the current one, so that messages hold no folder of the machine.
 void replay_files(Replay& replay) {
   std::vector<std::string> files;
   for (const char* const folder : {"tests/golden", "tests/models"})
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
       const std::string ending = entry.path().extension().string();
-      for (const char* const known : {".onnx", ".tflite", ".mlir", ".pto", ".strew"})
-        if (ending == known) files.push_back(entry.path().string());
+      for (const Importer& importer : importers())
+        if (ending == importer.ending) files.push_back(entry.path().string());
     }
   std::sort(files.begin(), files.end());
   for (const std::string& file : files) {

@@ -113,8 +113,8 @@ class CheckEmitter {
     llvm::Type* element = e_.b.getIntNTy(width);
     auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
     Value* any = e_.b.CreateICmpSLT(f_.begin(), f_.end());
-    Value* has_room = e_.b.CreateICmpSGE(largest_start(f_, f_.plan.components[0]), e_.i64(0));
-    accumulate(scalar, e_.b.CreateAnd(e_.b.CreateNot(has_room), any));
+    Value* no_room = e_.b.CreateICmpSLT(largest_start(f_, f_.plan.components[0]), e_.i64(0));
+    accumulate(scalar, e_.b.CreateAnd(no_room, any));
     const Range good = range();
     llvm::AllocaInst* sum = accumulator(vector);
     Value* base = f_.bases()[static_cast<size_t>(f_.plan.indices())];

@@ -1,5 +1,5 @@
-// Reading arrays, making and finishing results. What an object is follows from its type, which is looked at once: a call of three NumPy arrays spends
-// some 30 ns here. Tested by tests/python/arrays_test.py.
+// Reading arrays, making and finishing results. What an object is follows from its type, which is looked at once.
+// Tested by tests/python/arrays_test.py.
 #include "bindings/python/native/arrays.h"
 
 #include <algorithm>
@@ -458,7 +458,7 @@ void set_exchange_error(void*, const char* kind, const char* message) {
   PyErr_SetString(std::strcmp(kind, "MemoryError") == 0 ? PyExc_MemoryError : PyExc_RuntimeError, message);
 }
 
-/// By the table of the type: PyTorch's costs a third of torch.empty. Null with an exception, or without one if the table lacks the functions.
+/// By the table of the type: PyTorch's costs less than torch.empty. Null with an exception, or without one if the table lacks the functions.
 Ref new_by_exchange(const ExchangeApi& api, dlpack::DataType dtype, const int64_t* dims, int rank) {
   if (api.allocate == nullptr || api.to_object == nullptr) return {};
   dlpack::Tensor prototype{nullptr, dlpack::kCpu, 0, rank, dtype, const_cast<int64_t*>(dims), nullptr, 0};

@@ -16,10 +16,13 @@ void make_result(const Callable& callable, const Call& call);
 
 /// Runs all phases of a call that is bound. On out_of_bounds nothing was written, and `bad_index`, if given, has the details.
 Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index);
+/// Of the windows of one position, in the result.
+inline EstimatedBytes window_bytes(const Callable& callable, const Call& call) {
+  return EstimatedBytes(static_cast<double>(call.window) * static_cast<double>(callable.result_bytes));
+}
 /// The nanoseconds that one thread would need for the updates, roughly.
 inline double apply_nanoseconds(const Callable& callable, const Call& call, Bytes table) {
-  const EstimatedBytes window(static_cast<double>(call.window) * static_cast<double>(callable.result_bytes));
-  return callable.costs.of_windows(call.positions, window, table);
+  return callable.costs.of_windows(call.positions, window_bytes(callable, call), table);
 }
 /// The same where the table's shape need not be known.
 inline double apply_nanoseconds(const Callable& callable, const Call& call) {

@@ -10,6 +10,7 @@
 
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
+#include "runtime/call/executor/phases.h"
 #include "runtime/call/extent.h"
 #include "runtime/call/strategies/private_tables.h"
 #include "runtime/call/strategies/strategy.h"
@@ -66,8 +67,7 @@ class Estimates {
 
  private:
   static CallCosts::Streams streams_of(const ApplyCall& apply) {
-    const EstimatedBytes window(static_cast<double>(apply.call.window) * static_cast<double>(apply.callable.result_bytes));
-    return apply.callable.costs.streams(apply.call.positions, window, apply.table);
+    return apply.callable.costs.streams(apply.call.positions, window_bytes(apply.callable, apply.call), apply.table);
   }
 
   /// One thread's time, if it is cut into as many parts as there are threads but at most `parts`, and `repeated` of it is done by
