@@ -9,25 +9,24 @@
 #include "schedules/entries.h"
 #include "schedules/stores.h"
 #include "schedules/strategies/private_tables.h"
+#include "strew/builder.h"
 
 namespace strew::inline v0::portable {
 namespace {
 
 /// The expression for an element that init writes: `current`, which is an operand's element or the fill value, converted to the result's dtype.
 Expr init_graph(const Plan& plan) {
-  Expr graph;
+  ExprBuilder e;
+  std::vector<int32_t> results;
   for (int i = 0; i < plan.pairs; ++i) {
-    const DType to = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
     if (plan.init_kind == InitKind::fill) {
-      graph.nodes.push_back({ExprOp::literal, to, {}, 0, plan.init_fill[static_cast<size_t>(i)]});
-    } else {
-      const DType from = plan.tensors[static_cast<size_t>(plan.operand(i))].dtype;
-      graph.nodes.push_back({ExprOp::update, from, {}, i, {}});
-      if (from != to) graph.nodes.push_back({ExprOp::convert, to, {static_cast<int32_t>(graph.nodes.size()) - 1}, 0, {}});
+      results.push_back(e.literal(plan.init_fill[static_cast<size_t>(i)]));
+      continue;
     }
-    graph.results.push_back(static_cast<int32_t>(graph.nodes.size()) - 1);
+    const int32_t operand = e.update(i, plan.tensors[static_cast<size_t>(plan.operand(i))].dtype);
+    results.push_back(e.as(operand, plan.tensors[static_cast<size_t>(plan.result(i))].dtype));
   }
-  return graph;
+  return e.returns(std::move(results));
 }
 
 class Maker {

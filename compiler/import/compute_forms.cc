@@ -1,10 +1,13 @@
 // See compute_forms.h. Tested by tests/unit/tflite_compute_test.cc and tests/unit/onnx_compute_test.cc.
 #include "compiler/import/compute_forms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "compiler/op/dims.h"
 #include "strew/tensor.h"
 #include "strew/text.h"
 
@@ -91,25 +94,74 @@ Expected<int> tile(ComputeBuilder& builder, int value, int repeats) {
   return builder.reshape_to(out, builder.stack(whole, DType::i64), /*allow_zero=*/true);
 }
 
-Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
-                  int with) {
-  const size_t rank = builder.type(value).dims.size();
+namespace {
+
+/// Puts `count` times `with` between the elements along dim `d`: each becomes a block of itself and `count` more, of which the last ends early.
+Expected<int> spread(ComputeBuilder& builder, int value, size_t d, int64_t count, int with) {
+  std::vector<int64_t> dims = builder.type(value).dims, apart = dims;
+  const std::optional<int64_t> whole = checked::mul(dims[d], count + 1);
+  if (!whole) return invalid_argument(fmt::format("dim {} is too large", d));
+  apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(d) + 1, 1);
+  STREW_ASSIGN(const int elements, builder.reshape(value, apart));
+  apart[d + 1] = count;
+  STREW_ASSIGN(const int between, builder.broadcast(with, apart));
+  STREW_ASSIGN(const int blocks, builder.concatenate({elements, between}, static_cast<int64_t>(d) + 1));
+  dims[d] = *whole;
+  STREW_ASSIGN(const int joined, builder.reshape(blocks, dims));
+  dims[d] = *whole - count;
+  return builder.slice(joined, std::vector<int64_t>(dims.size(), 0), dims, std::vector<int64_t>(dims.size(), 1));
+}
+
+/// Takes away what negative padding says.
+Expected<int> cropped(ComputeBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high) {
+  std::vector<int64_t> starts, sizes = builder.type(value).dims;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    starts.push_back(std::max<int64_t>(-low[d], 0));
+    if (sizes[d] == kDynamic && (low[d] < 0 || high[d] < 0))
+      return unsupported(fmt::format("dim {} is open and padded by a negative number, expected a known extent", d));
+    if (sizes[d] != kDynamic) sizes[d] -= starts[d] + std::max<int64_t>(-high[d], 0);
+    if (sizes[d] != kDynamic && sizes[d] < 0)
+      return invalid_argument(fmt::format("dim {} of {} is padded by {} and {}, which leaves less than nothing", d,
+                                          print(builder.type(value)), low[d], high[d]));
+  }
+  const std::vector<int64_t> ones(sizes.size(), 1);
+  return builder.slice(value, std::move(starts), std::move(sizes), ones);
+}
+
+}  // namespace
+
+Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+                  const std::vector<int64_t>& interior, int with) {
+  constexpr int64_t kMostPadding = int64_t{1} << 31;  // of one dim
+  const TensorType type = builder.type(value);
+  const size_t rank = type.dims.size();
+  if (low.size() != rank || high.size() != rank || interior.size() != rank)
+    return invalid_argument(fmt::format("{} numbers before, {} after and {} between, expected {} of each", low.size(),
+                                        high.size(), interior.size(), rank));
+  if (!builder.type(with).dims.empty() || builder.type(with).dtype != type.dtype)
+    return invalid_argument(
+        fmt::format("the padding value is {}, expected {} of rank 0", print(builder.type(with)), name(type.dtype)));
   for (size_t d = 0; d < rank; ++d) {
-    if (before[d] == 0 && after[d] == 0) continue;
-    std::vector<int64_t> dims = builder.type(value).dims;
-    const auto block = [&](int64_t count) -> Expected<int> {
-      dims[d] = count;
-      if (count < 0) return invalid_argument("dim " + std::to_string(d) + " is padded by a negative number, expected 0 or more");
-      if (std::find(dims.begin(), dims.end(), kDynamic) != dims.end())
-        return unsupported("a tensor with open dims is padded, expected known dims");
-      return builder.broadcast(with, dims);
-    };
-    STREW_ASSIGN(const int first, block(before[d]));
-    STREW_ASSIGN(const int last, block(after[d]));
-    std::vector<int> parts;
-    if (before[d] != 0) parts.push_back(first);
-    parts.push_back(value);
-    if (after[d] != 0) parts.push_back(last);
+    const bool is_small = std::max(checked::magnitude(low[d]), checked::magnitude(high[d])) <= kMostPadding;
+    if (!is_small || interior[d] < 0 || interior[d] > kMostPadding)
+      return invalid_argument(
+          fmt::format("dim {}: low {}, high {}, interior {}, expected numbers below 2^31", d, low[d], high[d], interior[d]));
+    if (interior[d] == 0 || (type.dims[d] != kDynamic && type.dims[d] <= 1)) continue;
+    if (!is_static(type.dims)) return unsupported("a tensor with open dims is padded between elements, expected known dims");
+    STREW_ASSIGN(value, spread(builder, value, d, interior[d], with));
+  }
+  STREW_ASSIGN(value, cropped(builder, value, low, high));
+  for (size_t d = 0; d < rank; ++d) {
+    std::vector<int> parts{value};
+    for (const int64_t count : {low[d], high[d]}) {
+      if (count <= 0) continue;
+      std::vector<int64_t> block = builder.type(value).dims;
+      block[d] = count;
+      if (!is_static(block)) return unsupported("a tensor with open dims is padded, expected known dims");
+      STREW_ASSIGN(const int filled, builder.broadcast(with, block));
+      parts.push_back(filled);
+    }
+    if (low[d] > 0) std::swap(parts[0], parts[1]);
     STREW_ASSIGN(value, builder.concatenate(parts, static_cast<int64_t>(d)));
   }
   return value;

@@ -20,9 +20,10 @@ Expected<int> floor_div(ComputeBuilder& builder, int a, int b);
 Expected<int> floor_rem(ComputeBuilder& builder, int a, int b);
 /// The value repeated along each dim d as element d of `repeats` says, a rank-1 tensor of integers.
 Expected<int> tile(ComputeBuilder& builder, int value, int repeats);
-/// The rank-0 value `with` before and after each dim, so many times.
-Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
-                  int with);
+/// The rank-0 value `with` low[d] times before, high[d] times after and interior[d] times between the elements of each dim d. What is below 0
+/// at the edges takes elements away.
+STREW_API Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+                            const std::vector<int64_t>& interior, int with);
 /// A new dim `axis` of extent `depth`: `on` where its coordinate is the index, `off` elsewhere.
 Expected<int> one_hot(ComputeBuilder& builder, int indices, int64_t depth, int64_t axis, int on, int off);
 /// The coordinates of the elements of a constant that are not zero, in row-major order: i64 [count, rank].

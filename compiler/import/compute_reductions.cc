@@ -1,37 +1,73 @@
 // See compute_builder.h: reductions, scans, and ranges of numbers. Tested by tests/unit/onnx_compute_test.cc, tests/unit/onnx_casts_test.cc and
 // tests/unit/tflite_compute_test.cc.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked.h"
 #include "compiler/import/compute_builder.h"
 #include "compiler/op/combiner.h"
+#include "compiler/op/dims.h"
+#include "strew/builder.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 
 namespace strew::inline v0 {
 namespace {
 
 /// The function of a reduction: current op update.
 Expr reducer(ExprOp op, DType dtype) {
-  Expr out;
-  ExprNode current, update, last;
-  current.op = ExprOp::current;
-  update.op = ExprOp::update;
-  last.op = op;
-  current.dtype = update.dtype = last.dtype = dtype;
-  last.args = {0, 1};
-  out.nodes = {current, update, last};
-  out.results = {2};
-  return out;
+  ExprBuilder e;
+  const int32_t current = e.current(0, dtype), update = e.update(0, dtype);
+  return e.returns({e.apply(op, {current, update})});
 }
 
 }  // namespace
 
+Expected<std::vector<int>> ComputeBuilder::reduce(Expr function, const std::vector<int>& inputs, const std::vector<int>& initials,
+                                                  std::vector<int64_t> dims) {
+  const size_t n = inputs.size();
+  if (n == 0 || initials.size() != n || function.results.size() != n)
+    return invalid_argument(fmt::format("{} inputs, {} initial values and {} results of the function, expected as many of each",
+                                        n, initials.size(), function.results.size()));
+  STREW_TRY(verify(function, static_cast<int>(n), static_cast<int>(n), 0));
+  std::vector<int64_t> whole = type(inputs[0]).dims;
+  for (size_t i = 0; i < n; ++i) {
+    const TensorType input = type(inputs[i]), initial = type(initials[i]);
+    STREW_TRY(unify_dims(whole, input.dims, fmt::format("shape of operand {}", i)));
+    if (!initial.dims.empty())
+      return invalid_argument(fmt::format("initial value {} has rank {}, expected 0", i, initial.rank()));
+    if (initial.dtype != input.dtype)
+      return invalid_argument(fmt::format("initial value {} is {}, expected {}", i, name(initial.dtype), name(input.dtype)));
+  }
+  std::vector<int64_t> kept;
+  for (size_t d = 0; d < whole.size(); ++d) {
+    const auto count = std::count(dims.begin(), dims.end(), static_cast<int64_t>(d));
+    if (count == 0) kept.push_back(whole[d]);
+  }
+  std::sort(dims.begin(), dims.end());
+  if (kept.size() + dims.size() != whole.size() || std::adjacent_find(dims.begin(), dims.end()) != dims.end())
+    return invalid_argument(
+        fmt::format("dimensions, expected each of 0 to {} once at most", static_cast<int64_t>(whole.size()) - 1));
+  Compute compute;
+  compute.op = ComputeOp::reduce;
+  compute.arguments = inputs;
+  compute.arguments.insert(compute.arguments.end(), initials.begin(), initials.end());
+  compute.dims = std::move(dims);
+  for (const int32_t result : function.results)
+    compute.results.push_back({function.nodes[static_cast<size_t>(result)].dtype, kept, {}});
+  compute.function = std::move(function);
+  STREW_ASSIGN(const int first, add(std::move(compute)));
+  std::vector<int> out(n);
+  std::iota(out.begin(), out.end(), first);
+  return out;
+}
+
 Expected<int> ComputeBuilder::reduce(ExprOp op, int value, std::vector<int64_t> dims, bool keep) {
   const TensorType from = type(value);
-  std::sort(dims.begin(), dims.end());
   const std::optional<uint64_t> identity = identity_bits(op, from.dtype);
-  if (!identity)
-    return unsupported("a reduction of " + std::string(name(from.dtype)) + " by " + std::string(name(op)) +
-                       " has no first value");
+  if (!identity) return unsupported(fmt::format("a reduction of {} by {} has no first value", name(from.dtype), name(op)));
   // What nothing is added to is -0, so that all sums keep their sign; but the sum of nothing is 0. An open extent tells at the call.
   int first = scalar({from.dtype, {*identity, 0}});
   if (op == ExprOp::add && is_float(from.dtype)) {
@@ -44,40 +80,41 @@ Expected<int> ComputeBuilder::reduce(ExprOp op, int value, std::vector<int64_t> 
       STREW_ASSIGN(first, apply(ExprOp::select, {is_empty, zero, first}));
     }
   }
-  Compute compute;
-  compute.op = ComputeOp::reduce;
-  compute.arguments = {value, first};
-  compute.dims = dims;
-  compute.function = reducer(op, from.dtype);
-  compute.results = {{from.dtype, {}, {}}};
-  std::vector<int64_t> kept;
-  for (size_t d = 0; d < from.dims.size(); ++d) {
-    const bool is_reduced = std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) != dims.end();
-    kept.push_back(is_reduced ? 1 : from.dims[d]);
-    if (!is_reduced) compute.results[0].dims.push_back(from.dims[d]);
-  }
-  STREW_ASSIGN(const int reduced, add(std::move(compute)));
-  if (!keep) return reduced;
-  if (std::count(kept.begin(), kept.end(), kDynamic) <= 1) return reshape(reduced, std::move(kept));
+  STREW_ASSIGN(const std::vector<int> reduced, reduce(reducer(op, from.dtype), {value}, {first}, dims));
+  if (!keep) return reduced[0];
+  std::vector<int64_t> kept = from.dims;
+  for (const int64_t d : dims) kept[static_cast<size_t>(d)] = 1;
+  if (std::count(kept.begin(), kept.end(), kDynamic) <= 1) return reshape(reduced[0], std::move(kept));
   std::vector<int> extents;
   for (size_t d = 0; d < kept.size(); ++d) extents.push_back(kept[d] == 1 ? integer(1) : extent(value, static_cast<int64_t>(d)));
-  return reshape_to(reduced, stack(extents, DType::i64), true);
+  return reshape_to(reduced[0], stack(extents, DType::i64), true);
 }
 
-Expected<int> ComputeBuilder::scan(ExprOp op, int value, int64_t dim, bool exclusive, bool reverse) {
+Expected<int> ComputeBuilder::scan(Expr function, int value, int initial, int64_t dim, Direction direction) {
   const TensorType from = type(value);
-  const std::optional<uint64_t> identity = identity_bits(op, from.dtype);
-  if (!identity)
-    return unsupported("a scan of " + std::string(name(from.dtype)) + " by " + std::string(name(op)) + " has no first value");
+  STREW_TRY(verify(function, 1, 1, 0));
+  if (dim < 0 || dim >= from.rank())
+    return invalid_argument(fmt::format("the dim of a scan is {}, expected 0 to {}", dim, from.rank() - 1));
+  if (!type(initial).dims.empty() || type(initial).dtype != from.dtype)
+    return invalid_argument(
+        fmt::format("the initial value is {}, expected {} of rank 0", print(type(initial)), name(from.dtype)));
   Compute compute;
   compute.op = ComputeOp::scan;
-  // What nothing is added to is -0, so that all sums keep their sign; but the sum of nothing, which an exclusive scan begins with, is 0.
-  const bool is_zero = exclusive && op == ExprOp::add;
-  compute.arguments = {value, is_zero ? scalar(Scalar::of(from.dtype, 0)) : scalar({from.dtype, {*identity, 0}})};
-  compute.dims = {dim, exclusive ? 1 : 0, reverse ? 1 : 0};
-  compute.function = reducer(op, from.dtype);
-  compute.results = {from};
+  compute.arguments = {value, initial};
+  compute.dims = {dim, direction.exclusive ? 1 : 0, direction.reverse ? 1 : 0};
+  compute.function = std::move(function);
+  compute.results = {{from.dtype, from.dims, {}}};
   return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::scan(ExprOp op, int value, int64_t dim, Direction direction) {
+  const DType dtype = type(value).dtype;
+  const std::optional<uint64_t> identity = identity_bits(op, dtype);
+  if (!identity) return unsupported(fmt::format("a scan of {} by {} has no first value", name(dtype), name(op)));
+  // What nothing is added to is -0, so that all sums keep their sign; but the sum of nothing, which an exclusive scan begins with, is 0.
+  const bool is_zero = direction.exclusive && op == ExprOp::add;
+  const int initial = is_zero ? scalar(Scalar::of(dtype, 0)) : scalar({dtype, {*identity, 0}});
+  return scan(reducer(op, dtype), value, initial, dim, direction);
 }
 
 Expected<int> ComputeBuilder::range(int start, int limit, int delta) {
@@ -87,25 +124,26 @@ Expected<int> ComputeBuilder::range(int start, int limit, int delta) {
     return list && list->size() == 1 ? std::optional<int64_t>(list->front()) : std::nullopt;
   };
   const std::optional<int64_t> first = one(start), last = one(limit), step = one(delta);
-  if (!is_integer(dtype)) return unsupported("the numbers are " + std::string(name(dtype)) + ", expected integers");
+  if (!is_integer(dtype)) return unsupported(fmt::format("the numbers are {}, expected integers", name(dtype)));
   if (!first || !step || *step == 0)
     return unsupported("start or delta is computed when the model runs, expected constants other than a delta of 0");
-  Compute compute;
-  compute.op = ComputeOp::iota;
-  compute.dims = {0};
+  int out = -1;
   if (last) {
     const std::optional<int64_t> count = checked::steps(*first, *last, *step);
     if (!count) return invalid_argument("the number of elements does not fit 63 bits");
-    compute.results = {{dtype, {*count}, {}}};
+    if (*count <= kMostEvaluated) {
+      std::vector<int64_t> numbers(static_cast<size_t>(*count));
+      std::iota(numbers.begin(), numbers.end(), int64_t{0});
+      out = integers(numbers, dtype);
+    } else {
+      STREW_ASSIGN(out, iota({dtype, {*count}, {}}, 0));
+    }
   } else {
     if (*first != 0 || *step != 1)
       return unsupported("limit is computed when the model runs, expected a start of 0 and a delta of 1 then");
-    compute.results = {{dtype, {kDynamic}, {}}};
-    compute.takes_shape = true;
     STREW_ASSIGN(const int count, convert(limit, DType::i64));
-    compute.arguments = {stack({count}, DType::i64)};
+    STREW_ASSIGN(out, iota_to(dtype, stack({count}, DType::i64), 0));
   }
-  STREW_ASSIGN(int out, add(std::move(compute)));
   if (*step != 1) {
     STREW_ASSIGN(out, apply(ExprOp::mul, {out, integer(*step, dtype)}));
   }

@@ -3,6 +3,7 @@
 // too: they are the contents of the result buffers before the call. Tested by tests/error/cli_test.cc.
 #include "compiler/import/strew_text.h"
 
+#include "compiler/import/compute_builder.h"
 #include "compiler/import/importer.h"
 #include "strew/text.h"
 
@@ -14,7 +15,7 @@ constexpr size_t kMaxOps = 1 << 16;
 /// Adds an op, with its inputs and outputs, to the imported file.
 class OpAdder {
  public:
-  OpAdder(Imported& imported, std::string prefix) : imported_(imported), prefix_(std::move(prefix)) {}
+  OpAdder(Imported& imported, std::string prefix) : imported_(imported), build_(imported, ""), prefix_(std::move(prefix)) {}
 
   void add(ImportedKernel kernel, std::string name) {
     const Op& op = kernel.op;
@@ -25,16 +26,12 @@ class OpAdder {
         kernel.arguments.push_back(input("operand", static_cast<int>(i), scatter->operands[i], scatter->operands.size() > 1));
       }
     }
-    int results = 0;
-    for (const TensorSlot& slot : tensor_slots(op)) {
-      const bool several = count(op, slot.role) > 1;
-      if (slot.role == Role::result) {
-        output(results++, *slot.type, several);
-      } else {
-        kernel.arguments.push_back(input(std::string(strew::name(slot.role)), slot.index, *slot.type, several));
-      }
-    }
-    imported_.kernels.push_back(std::move(kernel));
+    for (const TensorSlot& slot : tensor_slots(op))
+      if (slot.role != Role::result)
+        kernel.arguments.push_back(input(std::string(strew::name(slot.role)), slot.index, *slot.type, count(op, slot.role) > 1));
+    const std::vector<int> results = build_.kernel(std::move(kernel));
+    for (size_t i = 0; i < results.size(); ++i)
+      imported_.outputs.push_back({full_name("result", static_cast<int>(i), results.size() > 1), results[i]});
   }
 
  private:
@@ -48,29 +45,13 @@ class OpAdder {
     return prefix_ + role + (several ? std::to_string(index) : "");
   }
 
-  int input(const std::string& role, int index, TensorType type, bool several) {
-    type.strides.clear();  // a tensor in a file is contiguous; the program lays it out with the op's strides
-    Value value;
-    value.kind = ValueKind::input;
-    value.index = static_cast<int>(imported_.inputs.size());
-    value.type = type;
-    imported_.inputs.push_back({full_name(role, index, several), std::move(type), false});
-    imported_.values.push_back(std::move(value));
-    return static_cast<int>(imported_.values.size()) - 1;
-  }
-
-  void output(int result, TensorType type, bool several) {
-    type.strides.clear();
-    Value value;
-    value.kind = ValueKind::result;
-    value.index = static_cast<int>(imported_.kernels.size());
-    value.result = result;
-    value.type = std::move(type);
-    imported_.values.push_back(std::move(value));
-    imported_.outputs.push_back({full_name("result", result, several), static_cast<int>(imported_.values.size()) - 1});
+  /// A tensor in a file is contiguous; the program lays it out with the op's strides.
+  int input(const std::string& role, int index, const TensorType& type, bool several) {
+    return build_.input({full_name(role, index, several), {type.dtype, type.dims, {}}, false});
   }
 
   Imported& imported_;
+  ComputeBuilder build_;
   std::string prefix_;
 };
 

@@ -64,6 +64,16 @@ int32_t ExprBuilder::apply(ExprOp op, std::vector<int32_t> args) {
   return push(std::move(node));
 }
 
+int32_t ExprBuilder::apply(ExprOp op, std::vector<int32_t> args, DType dtype) {
+  return push({op, dtype, std::move(args), 0, {}});
+}
+
+int32_t ExprBuilder::copy(const ExprNode& node, const std::vector<int32_t>& moved) {
+  ExprNode copy = node;
+  for (int32_t& arg : copy.args) arg = moved[static_cast<size_t>(arg)];
+  return push(std::move(copy));
+}
+
 Expr ExprBuilder::returns(std::vector<int32_t> results) const { return {nodes_, std::move(results)}; }
 
 }  // namespace strew::inline v0

@@ -15,6 +15,7 @@
 #include "base/fp_environment.h"
 #include "base/number.h"
 #include "compiler/op/access_dims.h"
+#include "compiler/op/dims.h"
 #include "compiler/program/interpret/interpret.h"
 #include "compiler/program/program_input.h"
 #include "compiler/program/strided.h"
@@ -410,8 +411,8 @@ class Runner {
     return output < 0 ? nullptr : &(*buffers_.outputs)[static_cast<size_t>(output)];
   }
   Status other_dims(int output, const std::vector<int64_t>& given, const std::vector<int64_t>& expected) const {
-    return invalid_argument("output '" + imported_.outputs[static_cast<size_t>(output)].name + "': dims are " +
-                            shape_text(given) + ", expected " + shape_text(expected));
+    return invalid_argument("output '" + imported_.outputs[static_cast<size_t>(output)].name + "': dims are " + dims_text(given) +
+                            ", expected " + dims_text(expected));
   }
 
   Expected<std::vector<int64_t>> result_dims(const ImportedKernel& kernel, const TensorType& type) {
@@ -431,7 +432,7 @@ class Runner {
   /// The dims of a filled result: no operand gives them, so a value does.
   Expected<std::vector<int64_t>> filled_dims(const ImportedKernel& kernel, std::vector<int64_t> dims) {
     if (kernel.result_shape < 0) {
-      return unsupported("the result is " + shape_text(dims) + " and filled, so no input gives its dims; expected static dims");
+      return unsupported("the result is " + dims_text(dims) + " and filled, so no input gives its dims; expected static dims");
     }
     STREW_ASSIGN(const Tensor* given, evaluate(kernel.result_shape));
     if (given->elements() != static_cast<int64_t>(dims.size())) {

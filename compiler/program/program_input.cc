@@ -5,6 +5,8 @@
 
 #include <map>
 
+#include "compiler/op/dims.h"
+
 namespace strew::inline v0 {
 namespace {
 
@@ -42,13 +44,7 @@ std::vector<int64_t> without_units(const std::vector<int64_t>& dims, const std::
 
 }  // namespace
 
-std::string shape_text(const std::vector<int64_t>& dims) {
-  std::string out = "[";
-  for (size_t i = 0; i < dims.size(); ++i) out += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
-  return out + "]";
-}
-
-std::string shape_text(DType dtype, const std::vector<int64_t>& dims) { return std::string(name(dtype)) + shape_text(dims); }
+std::string shape_text(DType dtype, const std::vector<int64_t>& dims) { return std::string(name(dtype)) + dims_text(dims); }
 
 Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number, std::span<const std::string> symbols) {
   if (tensor.dtype == input.type.dtype) {

@@ -17,7 +17,6 @@ Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number, std:
 /// Fails if extents of inputs that have one name in the file differ. An input that is null is left out.
 Status check_symbols(const Imported& imported, std::span<const std::unique_ptr<Tensor>> inputs);
 
-std::string shape_text(const std::vector<int64_t>& dims);               ///< [3,?]
 std::string shape_text(DType dtype, const std::vector<int64_t>& dims);  ///< f32[3,?]
 
 }  // namespace strew::inline v0

@@ -185,9 +185,19 @@ class ExprBuilder {
   STREW_API int32_t bitcast(int32_t value, DType dtype);
   /// Any operation on earlier nodes; the dtype of the node follows from its arguments.
   STREW_API int32_t apply(ExprOp op, std::vector<int32_t> args);
+  /// An operation whose dtype is given, for a reader of a format that says it. verify() compares it with the arguments'.
+  STREW_API int32_t apply(ExprOp op, std::vector<int32_t> args, DType dtype);
   int32_t add(int32_t a, int32_t b) { return apply(ExprOp::add, {a, b}); }
   int32_t sub(int32_t a, int32_t b) { return apply(ExprOp::sub, {a, b}); }
   int32_t mul(int32_t a, int32_t b) { return apply(ExprOp::mul, {a, b}); }
+  /// `value` itself if that is its dtype, else its conversion or its bits.
+  int32_t as(int32_t value, DType type) { return dtype(value) == type ? value : convert(value, type); }
+  int32_t as_bits(int32_t value, DType type) { return dtype(value) == type ? value : bitcast(value, type); }
+  /// A node of another graph. Its argument a is node `moved[a]` of this one.
+  STREW_API int32_t copy(const ExprNode& node, const std::vector<int32_t>& moved);
+
+  DType dtype(int32_t node) const { return nodes_[static_cast<size_t>(node)].dtype; }
+  size_t size() const { return nodes_.size(); }
 
   /// The graph. `results`: the node of each result, N for a scatter and 1 for a gather.
   STREW_API Expr returns(std::vector<int32_t> results) const;

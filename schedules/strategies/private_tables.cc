@@ -9,6 +9,7 @@
 
 #include "base/machine.h"
 #include "schedules/strategies/strategy.h"
+#include "strew/builder.h"
 
 namespace strew::inline v0 {
 
@@ -19,23 +20,14 @@ ExprOp combiner_of(const Plan& plan, int i) {
 Expr merge_graph(const Plan& plan, int i, int input) {
   const ExprOp op = combiner_of(plan, i);
   const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
-  Expr graph;
-  const auto push = [&](ExprNode node) {
-    graph.nodes.push_back(std::move(node));
-    return static_cast<int32_t>(graph.nodes.size()) - 1;
-  };
-  const int32_t current = push({ExprOp::current, dtype, {}, input, {}});
-  const int32_t table = push({ExprOp::update, dtype, {}, input, {}});
-  int32_t result = push({merge_of(op), dtype, {current, table}, 0, {}});
-  if (is_float(dtype)) {
-    const DType code = bits(dtype) == 16 ? DType::u16 : bits(dtype) == 32 ? DType::u32 : DType::u64;
-    const int32_t table_code = push({ExprOp::bitcast, code, {table}, 0, {}});
-    const int32_t identity = push({ExprOp::literal, code, {}, 0, Scalar{code, {*identity_bits(op, dtype), 0}}});
-    const int32_t untouched = push({ExprOp::eq, DType::boolean, {table_code, identity}, 0, {}});
-    result = push({ExprOp::select, dtype, {untouched, current, result}, 0, {}});
-  }
-  graph.results = {result};
-  return graph;
+  ExprBuilder e;
+  const int32_t current = e.current(input, dtype), table = e.update(input, dtype);
+  const int32_t merged = e.apply(merge_of(op), {current, table});
+  if (!is_float(dtype)) return e.returns({merged});
+  const DType code = bits(dtype) == 16 ? DType::u16 : bits(dtype) == 32 ? DType::u32 : DType::u64;
+  const int32_t table_code = e.bitcast(table, code), identity = e.literal(Scalar{code, {*identity_bits(op, dtype), 0}});
+  const int32_t untouched = e.apply(ExprOp::eq, {table_code, identity});
+  return e.returns({e.apply(ExprOp::select, {untouched, current, merged})});
 }
 
 bool combines_exactly(const Plan& plan) {

@@ -8,6 +8,7 @@ The hashes of a revision are kept in BUILD/replay, so that only the first compar
 status is 1 if something differs; the first differences are shown as texts.
 """
 import argparse
+import collections
 import concurrent.futures
 import difflib
 import os
@@ -116,7 +117,9 @@ def main():
         write(kept, hashes(base_program, options, arguments.jobs))
     base, mine = read(kept), hashes(program, options, arguments.jobs)
     different = compare(base, mine)
-    print(f"replay: {len(mine)} hashes, {len(different)} differ from {revision[:12]}")
+    kinds = collections.Counter(kind for _, kind in different)
+    print(f"replay: {len(mine)} hashes, {len(different)} differ from {revision[:12]}"
+          + (": " if kinds else "") + ", ".join(f"{count} of kind {kind}" for kind, count in kinds.most_common()))
     for case, kind in different[:SHOWN]:
         how = "is new" if (case, kind) not in base else "is gone" if (case, kind) not in mine else "differs"
         print(f"  {case}: {kind} {how}")

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <cstring>
 
 #include "compiler/import/strew_text.h"
@@ -187,8 +189,10 @@ TEST(Program, ResultsFeedLaterKernels) {
   ASSERT_TRUE(out.ok()) << out.status().message();
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 46));
   EXPECT_THAT(values_of<int32_t>((*out)[1]), ElementsAre(10, 20, 30, 40)) << "an input may be an output";
-  // Alone, the second kernel takes the first one's result as an input.
-  const auto alone = run(cut_kernel(m, 1), three());
+  // Alone, the second kernel takes the first one's result as an input, after the file's inputs.
+  std::vector<Tensor> inputs = three();
+  std::rotate(inputs.begin(), inputs.begin() + 1, inputs.end());
+  const auto alone = run(cut_kernel(m, 1), inputs);
   ASSERT_TRUE(alone.ok()) << alone.status().message();
   EXPECT_THAT(values_of<int32_t>((*alone)[0]), ElementsAre(10, 20, 30, 43));
 }

@@ -418,7 +418,7 @@ std::vector<Example> movement() {
        "tensor<6xf32>",
        {1, 2, 3, 4, 5, 6},
        "  %y = stablehlo.reshape %m : (tensor<2x3xf32>) -> tensor<5xf32>\n",
-       "6 elements become 5"},
+       "f32[2,3] has 6 elements, expected 5"},
       {"stablehlo.transpose",
        "  %y = stablehlo.transpose %m, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>\n",
        "tensor<3x2xf32>",

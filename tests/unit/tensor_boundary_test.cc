@@ -173,7 +173,7 @@ TEST(TensorBoundary, EveryFormGivesOperandsAndResults) {
       {"tensor.generate %n {\n  ^bb0(%a: index):\n    tensor.yield %f : f32\n  } : tensor<?xf32>", 2, "", line},
       {"tensor.expand_shape %s [[0, 1], [2]] output_shape [%n, 2, 3] : tensor<2x3xf32> into tensor<?x?x3xf32>",
        2,
-       "several extents of the result are open, expected one at most",
+       "the shape leaves several dims open, expected one at most",
        {DType::f32, {kDynamic, kDynamic, 3}, {}}},
       {"linalg.fill ins(%f : f32) outs(%t : tensor<4x6xf32>) -> tensor<4x6xf32>", 0, "", whole},
       {"linalg.map { arith.addf } ins(%t, %t : tensor<4x6xf32>, tensor<4x6xf32>) outs(%t : tensor<4x6xf32>)", 3, "", whole},

@@ -280,19 +280,19 @@ std::vector<Example> movement() {
        {1.5, -2, 0.25, 4},
        "  %s = arith.constant dense<[2, 2]> : tensor<2xi64>\n  %y = tensor.reshape %f(%s) : (tensor<4xf32>, tensor<2xi64>) -> "
        "tensor<?x?xf32>",
-       "several extents of the result are open"},
+       "the shape leaves several dims open"},
       {"tensor.expand_shape",
        "  %o = tensor.expand_shape %f [[0, 1]] output_shape [1, 4] : tensor<4xf32> into tensor<1x4xf32>\n"
        "  %y = tensor.extract_slice %o[0, 0] [1, 4] [1, 1] : tensor<1x4xf32> to tensor<4xf32>",
        {1.5, -2, 0.25, 4},
        "  %y = tensor.expand_shape %f [[0, 1]] output_shape [2, 3] : tensor<4xf32> into tensor<2x3xf32>",
-       "4 elements become 6"},
+       "has 4 elements, expected 6"},
       {"tensor.collapse_shape",
        "  %o = tensor.expand_shape %f [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>\n"
        "  %y = tensor.collapse_shape %o [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>",
        {1.5, -2, 0.25, 4},
        "  %y = tensor.collapse_shape %f [[0]] : tensor<4xf32> into tensor<3xf32>",
-       "4 elements become 3"},
+       "has 4 elements, expected 3"},
       {"tensor.extract_slice",
        "  %o = tensor.concat dim(0) %f, %q : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>\n"
        "  %y = tensor.extract_slice %o[1] [4] [2] : tensor<8xf32> to tensor<4xf32>",
@@ -305,14 +305,14 @@ std::vector<Example> movement() {
        "tensor<4xf32>",
        {1.5, 7, 8, 4},
        "  %y = tensor.insert_slice %q into %f[1] [4] [1] : tensor<4xf32> into tensor<4xf32>",
-       "dim 0: 4 elements from 1 on with stride 1 are not inside the tensor"},
+       "dim 0: 4 elements from 1 on"},
       {"tensor.concat",
        "  %o = arith.constant dense<[7.0, 8.0]> : tensor<2xf32>\n  %y = tensor.concat dim(0) %o, %o : (tensor<2xf32>, "
        "tensor<2xf32>) -> "
        "tensor<4xf32>",
        {7, 8, 7, 8},
        "  %y = tensor.concat dim(0) %f, %q : (tensor<4xf32>, tensor<4xf32>) -> tensor<7xf32>",
-       "result dim 0 is 7, expected 8"},
+       "shape of the result [7], expected [8]"},
       {"tensor.from_elements",
        "  %s = arith.constant 2.5 : f32\n  %o = arith.negf %s : f32\n  %y = tensor.from_elements %s, %o, %o, %s : tensor<4xf32>",
        {2.5, -2.5, -2.5, 2.5},

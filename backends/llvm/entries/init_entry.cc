@@ -12,6 +12,7 @@
 #include "backends/llvm/entries/entries.h"
 #include "schedules/stores.h"
 #include "strew/abi.h"
+#include "strew/builder.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -21,11 +22,9 @@ constexpr int64_t kStoredLine = 64;
 
 /// The expression for one element: `current`, which is an operand's element or the fill value, converted to the result's dtype.
 Expr convert_graph(DType from, DType to) {
-  Expr graph;
-  graph.nodes.push_back({ExprOp::current, from, {}, 0, {}});
-  if (from != to) graph.nodes.push_back({ExprOp::convert, to, {0}, 0, {}});
-  graph.results = {static_cast<int32_t>(graph.nodes.size()) - 1};
-  return graph;
+  ExprBuilder e;
+  const int32_t current = e.current(0, from);
+  return e.returns({e.as(current, to)});
 }
 
 /// The copy with non-temporal stores.

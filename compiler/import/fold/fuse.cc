@@ -29,18 +29,17 @@ std::optional<Expr> graph_of(const FoldContext& context, const Scatter& s, const
   for (const ExprNode& node : before.nodes) {
     const auto pair = static_cast<size_t>(node.index);
     if (node.op != ExprOp::update || regions[pair].values.empty()) {
-      ExprNode copy = node;
-      for (int32_t& arg : copy.args) arg = moved[static_cast<size_t>(arg)];
-      moved.push_back(builder.push(std::move(copy)));
+      moved.push_back(builder.graph.copy(node, moved));
       continue;
     }
-    builder.set(updates[pair], builder.push({ExprOp::update, context.reader.type(updates[pair]).dtype, {}, node.index, {}}));
+    builder.set(updates[pair], builder.graph.update(node.index, context.reader.type(updates[pair]).dtype));
     const auto result = builder.build(regions[pair]);
     if (!result) return std::nullopt;
     moved.push_back(*result);
   }
-  for (const int32_t result : before.results) builder.expr.results.push_back(moved[static_cast<size_t>(result)]);
-  return pruned(builder.expr);
+  std::vector<int32_t> results;
+  for (const int32_t result : before.results) results.push_back(moved[static_cast<size_t>(result)]);
+  return pruned(builder.graph.returns(std::move(results)));
 }
 
 /// The kernel that gives `value`, if it is a gather whose result is read `count` times, all by the region; else -1.
@@ -104,14 +103,14 @@ size_t fuse_result(const FoldContext& context, int compute) {
   Gather fused = std::get<Gather>(*context.kernel(number).op);
   GraphBuilder builder(context, Frame(fused.result.dims, AccessDims(fused)), fused.extras);
   const Expr before = combine_graph(Op(fused));
-  builder.expr.nodes = before.nodes;
-  builder.set(gathered, before.results[0]);
+  std::vector<int32_t> moved;
+  for (const ExprNode& node : before.nodes) moved.push_back(builder.graph.copy(node, moved));
+  builder.set(gathered, moved[static_cast<size_t>(before.results[0])]);
   const auto result = builder.build(region);
   if (!result) return seen;
   for (const int value : builder.added)
     if (context.uses.last_kernel(value) >= number) return seen;
-  builder.expr.results = {*result};
-  fused.expr = pruned(builder.expr);
+  fused.expr = pruned(builder.graph.returns({*result}));
   fused.extras = std::move(builder.extras);
   fused.result = last.results[0];
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));

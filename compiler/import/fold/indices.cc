@@ -17,6 +17,7 @@
 #include "compiler/import/fold/folds.h"
 #include "compiler/import/fold/match.h"
 #include "compiler/op/access_dims.h"
+#include "strew/builder.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0::fold {
@@ -181,8 +182,9 @@ class IndexFold {
     compute.location = context_.kernel(kernel_).location + ", its indices";
     compute.arguments = {value};
     compute.results = {{dtype, type(value).dims, {}}};
-    compute.function.nodes = {{ExprOp::extra, type(value).dtype, {}, 0, {}}, {ExprOp::convert, dtype, {0}, 0, {}}};
-    compute.function.results = {1};
+    ExprBuilder e;
+    const int32_t to = e.convert(e.extra(0, type(value).dtype), dtype);
+    compute.function = e.returns({to});
     return context_.uses.add_compute(std::move(compute));
   }
 

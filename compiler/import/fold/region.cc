@@ -89,17 +89,12 @@ int choose_update(const FoldContext& context, const Frame& frame, const Region& 
   return chosen;
 }
 
-int32_t GraphBuilder::push(ExprNode node) {
-  expr.nodes.push_back(std::move(node));
-  return static_cast<int32_t>(expr.nodes.size()) - 1;
-}
-
 std::optional<int32_t> GraphBuilder::extra(const Input& input) {
   const auto known = inputs_.find({input.kind, input.value});
   if (known != inputs_.end()) return known->second;
   if (extras.size() >= static_cast<size_t>(kMaxExtras)) return std::nullopt;
   const TensorType& type = context_.reader.type(input.value);
-  const int32_t node = push({ExprOp::extra, type.dtype, {}, static_cast<int32_t>(extras.size()), {}});
+  const int32_t node = graph.extra(static_cast<int32_t>(extras.size()), type.dtype);
   extras.push_back({input.kind, type});
   added.push_back(input.value);
   inputs_[{input.kind, input.value}] = node;
@@ -110,7 +105,7 @@ std::optional<int32_t> GraphBuilder::leaf(int value) {
   const auto input = input_of(context_, frame_, value);
   if (!input) {
     const Scalar constant = *context_.reader.constant(context_.reader.term(context_.reader.elements_of(value)));
-    return push({ExprOp::literal, constant.dtype, {}, 0, constant});
+    return graph.literal(constant);
   }
   const auto known = is_whole(context_, frame_, *input) ? known_.find(input->value) : known_.end();
   return known != known_.end() ? known->second : extra(*input);
@@ -123,9 +118,7 @@ std::optional<int32_t> GraphBuilder::build(const Region& region) {
     std::vector<int32_t> moved;
     for (const ExprNode& node : map.function.nodes) {
       if (node.op != ExprOp::extra) {
-        ExprNode copy = node;
-        for (int32_t& arg : copy.args) arg = moved[static_cast<size_t>(arg)];
-        moved.push_back(push(std::move(copy)));
+        moved.push_back(graph.copy(node, moved));
         continue;
       }
       const int argument = map.arguments[static_cast<size_t>(node.index)];

@@ -8,6 +8,7 @@
 
 #include "compiler/import/fold/folds.h"
 #include "compiler/op/access_dims.h"
+#include "strew/builder.h"
 
 namespace strew::inline v0::fold {
 
@@ -47,11 +48,10 @@ class GraphBuilder {
   GraphBuilder(const FoldContext& context, Frame frame, std::vector<Extra> before)
       : extras(std::move(before)), context_(context), frame_(std::move(frame)) {}
 
-  Expr expr;
+  ExprBuilder graph;
   std::vector<Extra> extras;
   std::vector<int> added;  ///< values of the new extras, in their order
 
-  int32_t push(ExprNode node);
   /// From now on `value` is computed by `node`.
   void set(int value, int32_t node) { known_[value] = node; }
   /// Adds the nodes of the region's operations. Returns the node of the last operation, or nullopt if the graph would need more than

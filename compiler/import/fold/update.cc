@@ -216,11 +216,11 @@ bool fuse(const FoldContext& context, int number, const Region& region, int gath
   const size_t slot = indices_slot(context.kernel(number).op) + 1;
   const Expr assign = combine_graph(Op(fused));
   GraphBuilder builder(context, frame, fused.extras);
-  builder.set(gathered, builder.push({ExprOp::current, fused.results[0].dtype, {}, 0, {}}));
+  builder.set(gathered, builder.graph.current(0, fused.results[0].dtype));
   int update = choose_update(context, frame, region, gathered);
   if (update >= 0) {
     fused.updates[0] = context.reader.type(update);
-    builder.set(update, builder.push({ExprOp::update, fused.updates[0].dtype, {}, 0, {}}));
+    builder.set(update, builder.graph.update(0, fused.updates[0].dtype));
   } else {
     update = unread_update(context, fused, arguments[slot - 1]);
     if (update < 0) return false;
@@ -228,13 +228,9 @@ bool fuse(const FoldContext& context, int number, const Region& region, int gath
   const auto computed = builder.build(region);
   if (!computed) return false;
   std::vector<int32_t> moved;
-  for (const ExprNode& node : assign.nodes) {  // the update, converted to the result's dtype
-    ExprNode copy = node;
-    for (int32_t& arg : copy.args) arg = moved[static_cast<size_t>(arg)];
-    moved.push_back(node.op == ExprOp::update ? *computed : builder.push(std::move(copy)));
-  }
-  builder.expr.results = {moved[static_cast<size_t>(assign.results[0])]};
-  fused.combiner = named_combiner(pruned(builder.expr));
+  for (const ExprNode& node : assign.nodes)  // the update, converted to the result's dtype
+    moved.push_back(node.op == ExprOp::update ? *computed : builder.graph.copy(node, moved));
+  fused.combiner = named_combiner(pruned(builder.graph.returns({moved[static_cast<size_t>(assign.results[0])]})));
   fused.extras = builder.extras;
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
   if (!folded.ok()) return false;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "compiler/import/compute_builder.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/op_list.h"
@@ -60,25 +61,15 @@ Expected<TensorType> splat_type(mlir::Operation* op) {
   return type;
 }
 
-int add_constant(Translation& t, Constant constant) {
-  Value value;
-  value.kind = ValueKind::constant;
-  value.type = constant.type;
-  value.index = static_cast<int>(t.out.constants.size());
-  t.out.constants.push_back(std::move(constant));
-  return t.add_value(std::move(value));
-}
-
 Status import_splat(Translation& t, mlir::Operation* op, mlir::DenseElementsAttr element) {
   Expected<TensorType> type = splat_type(op);
   if (!type.ok()) return t.parsed.at(op, type.status());
   Expected<Constant> constant = constant_from(element, {type->dtype, {}, {}});
   if (!constant.ok()) return t.parsed.at(op, constant.status());
-  Compute broadcast;
-  broadcast.op = ComputeOp::broadcast;
-  broadcast.arguments = {add_constant(t, std::move(*constant))};
-  broadcast.results = {std::move(*type)};
-  t.bind(op->getResult(0), t.add_step(op, std::move(broadcast)));
+  ComputeBuilder build(t.out, t.location(op));
+  const Expected<int> splat = build.broadcast(build.add_constant(std::move(*constant)), type->dims);
+  if (!splat.ok()) return t.parsed.at(op, splat.status());
+  t.bind(op->getResult(0), *splat);
   return {};
 }
 
@@ -88,7 +79,7 @@ Status import_constant(Translation& t, mlir::Operation* op) {
   if (const mlir::DenseElementsAttr element = large_splat(op)) return import_splat(t, op, element);
   auto constant = read_constant(op);
   if (!constant.ok()) return t.parsed.at(op, constant.status());
-  t.bind(op->getResult(0), add_constant(t, std::move(*constant)));
+  t.bind(op->getResult(0), ComputeBuilder(t.out, t.location(op)).add_constant(std::move(*constant)));
   return {};
 }
 

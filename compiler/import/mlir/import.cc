@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/import/compute_builder.h"
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/mlir/translation.h"
@@ -32,14 +33,10 @@ void add_argument(Translation& t, mlir::func::FuncOp function, mlir::BlockArgume
     t.add_opaque_value(argument, static_cast<int>(t.out.opaques.size()) - 1, 0);
     return;
   }
-  Value value;
-  value.kind = ValueKind::input;
-  value.name = name;
+  const int value = ComputeBuilder(t.out, t.location(function)).input({name, *type, false});
   t.reserve(name);
-  value.type = *type;
-  value.index = static_cast<int>(t.out.inputs.size());
-  t.out.inputs.push_back({name, *type, false});
-  t.bind(argument, t.add_value(std::move(value)));
+  t.out.values[static_cast<size_t>(value)].name = name;
+  t.bind(argument, value);
 }
 
 /// Translates one function. `prefix` of the names of inputs and outputs: "" if the file has one public function, else "NAME.".
@@ -106,15 +103,7 @@ std::optional<std::set<int>> inputs_of(const Imported& imported, int value) {
 /// Each kernel checks the conditions on inputs that it reads anyway.
 void add_assertions(Translation& t) {
   if (t.assertions.empty()) return;
-  Constant one;
-  one.type = {DType::i32, {}, {}};
-  one.data = {std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0}};
-  Value truth;
-  truth.kind = ValueKind::constant;
-  truth.type = one.type;
-  truth.index = static_cast<int>(t.out.constants.size());
-  t.out.constants.push_back(std::move(one));
-  const int expected = t.add_value(std::move(truth));
+  const int expected = ComputeBuilder(t.out, "").integer(1, DType::i32);
   std::vector<std::set<int>> read;
   for (size_t k = 0; k < t.out.kernels.size(); ++k) {
     const std::vector<int> inputs = kernel_inputs(t.out, static_cast<int>(k));

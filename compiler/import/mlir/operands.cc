@@ -1,92 +1,76 @@
-// Ranks, element types and static extents are checked on import, because the interpreter relies on them to stay in bounds. Tested by
+// See operands.h. Dims are the builder's business; here are the rules about operations and about MLIR's types. Tested by
 // tests/unit/stablehlo_module_test.cc.
 #include "compiler/import/mlir/operands.h"
 
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include <algorithm>
-
-#include "base/checked.h"
-#include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
-#include "compiler/import/mlir/translation.h"
-#include "strew/tensor.h"
+#include "compiler/import/mlir/types.h"
+#include "compiler/op/dims.h"
 
 namespace strew::inline v0 {
 
-bool is_static(const TensorType& type) { return std::find(type.dims.begin(), type.dims.end(), kDynamic) == type.dims.end(); }
+OpReader::OpReader(Translation& t, mlir::Operation* op) : build(t.out, t.location(op)), attributes(op), t_(t), op_(op) {}
 
-Status same_count(const TensorType& from, const TensorType& to) {
-  STREW_ASSIGN(const int64_t before, element_count(from.dims));
-  STREW_ASSIGN(const int64_t after, element_count(to.dims));
-  return before == after ? Status() : invalid_argument(fmt::format("{} elements become {}", before, after));
+std::vector<int> OpReader::operands() const {
+  std::vector<int> out;
+  for (unsigned i = 0; i < op_->getNumOperands(); ++i) out.push_back(operand(i));
+  return out;
 }
 
-Status counts(mlir::Operation* op, unsigned operands) {
-  if (op->getNumOperands() == operands && op->getNumResults() == 1 && op->getNumRegions() == 0) return {};
-  return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected {}, 1 and 0", op->getNumOperands(),
-                                      op->getNumResults(), op->getNumRegions(), operands));
+Status OpReader::has(unsigned operands, std::initializer_list<llvm::StringRef> known) const {
+  STREW_TRY(attributes.only(known));
+  if (op_->getNumOperands() == operands && op_->getNumResults() == 1 && op_->getNumRegions() == 0) return {};
+  return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected {}, 1 and 0", op_->getNumOperands(),
+                                      op_->getNumResults(), op_->getNumRegions(), operands));
 }
 
-Expected<int64_t> dim_attribute(mlir::Operation* op, llvm::StringRef name, int rank) {
-  const auto value = llvm::dyn_cast_or_null<mlir::IntegerAttr>(Attributes(op).get(name));
+Status OpReader::moves(unsigned operands, std::initializer_list<llvm::StringRef> known) const {
+  STREW_TRY(has(operands, known));
+  for (unsigned i = 0; i < operands; ++i) {
+    STREW_TRY(same_element(operand_type(i), result_type(), "result"));
+    STREW_TRY(strew::operand_type(op_, i).status());
+  }
+  return strew::result_type(op_, 0).status();
+}
+
+Expected<int64_t> OpReader::dim(llvm::StringRef name, int rank) const {
+  const auto value = llvm::dyn_cast_or_null<mlir::IntegerAttr>(attributes.get(name));
   if (!value) return invalid_argument(fmt::format("attribute '{}', expected an integer", name.str()));
   const int64_t dim = value.getValue().getSExtValue();
-  if (dim >= 0 && dim < rank) return dim;
-  return invalid_argument(fmt::format("{} is {}, expected 0 to {}", name.str(), dim, rank - 1));
+  STREW_TRY(check_dim(dim, static_cast<size_t>(rank), name.str()));
+  return dim;
 }
 
-Status check_dims(const std::vector<int64_t>& dims, size_t count, int rank, std::string_view what) {
-  if (dims.size() != count) return invalid_argument(fmt::format("{} {}, expected {}", dims.size(), what, count));
-  std::vector<bool> seen(static_cast<size_t>(rank), false);
-  for (const int64_t d : dims) {
-    if (d < 0 || d >= rank || seen[static_cast<size_t>(d)])
-      return invalid_argument(fmt::format("{} holds {}, expected each of 0 to {} once at most", what, d, rank - 1));
-    seen[static_cast<size_t>(d)] = true;
+Expected<std::vector<int64_t>> OpReader::dims(llvm::StringRef name, int rank) const {
+  STREW_ASSIGN(std::vector<int64_t> dims, attributes.integers(name));
+  STREW_TRY(check_dims(dims, static_cast<size_t>(rank), name.str()));
+  return dims;
+}
+
+Expected<TensorType> OpReader::static_result() const {
+  STREW_ASSIGN(TensorType type, strew::result_type(op_, 0));
+  if (is_static(type.dims)) return type;
+  return invalid_argument(fmt::format("result {}, expected static extents", text_of(result_type())));
+}
+
+Status bind_results(Translation& t, ComputeBuilder& build, mlir::Operation* op, const std::vector<int>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const mlir::Value result = op->getResult(static_cast<unsigned>(i));
+    STREW_ASSIGN(const TensorType type, value_type(result.getType()));
+    const DType dtype = build.type(values[i]).dtype;
+    if (dtype != type.dtype) return invalid_argument(fmt::format("the result is {}, expected {}", name(type.dtype), name(dtype)));
+    STREW_ASSIGN(const int value, build.declared(values[i], type.dims));
+    t.bind(result, value);
   }
   return {};
 }
 
-Status same_elements(mlir::Operation* op) {
-  for (const mlir::Value operand : op->getOperands())
-    STREW_TRY(same_element(operand.getType(), op->getResult(0).getType(), "result"));
-  return {};
-}
-
-Status read_concatenation(mlir::Operation* op, llvm::StringRef attribute, Compute& compute) {
-  STREW_TRY(Attributes(op).only({attribute}));
-  if (op->getNumOperands() == 0) return invalid_argument("no operands, expected at least 1");
-  STREW_TRY(counts(op, op->getNumOperands()));
-  STREW_TRY(same_elements(op));
-  STREW_ASSIGN(TensorType result, result_type(op, 0));
-  STREW_ASSIGN(const int64_t dim, dim_attribute(op, attribute, result.rank()));
-  const auto along = static_cast<size_t>(dim);
-  int64_t total = 0;
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    STREW_ASSIGN(TensorType operand, operand_type(op, i));
-    if (operand.dims.size() != result.dims.size())
-      return invalid_argument(fmt::format("operand {} has rank {}, expected {}", i, operand.rank(), result.rank()));
-    const int64_t extent = operand.dims[along], whole = result.dims[along];
-    const std::optional<int64_t> sum = total == kDynamic || extent == kDynamic ? kDynamic : checked::add(total, extent);
-    if (!sum) return invalid_argument(fmt::format("the sum of the extents in dim {} does not fit 63 bits", dim));
-    total = *sum;
-    operand.dims[along] = whole;
-    STREW_TRY(unify_dims({&result, &operand}, fmt::format("shape of operand {}", i)));
-  }
-  if (total != kDynamic && result.dims[along] == kDynamic) result.dims[along] = total;
-  if (total != kDynamic && result.dims[along] != total)
-    return invalid_argument(fmt::format("result dim {} is {}, expected {}", dim, result.dims[along], total));
-  compute.op = ComputeOp::concatenate;
-  compute.dims = {dim};
-  compute.results = {std::move(result)};
-  return {};
-}
-
-Status import_with(Translation& t, mlir::Operation* op, Status (*read)(mlir::Operation*, Compute&)) {
-  Compute compute;
-  STREW_TRY(t.parsed.at(op, read(op, compute)));
-  return t.add_compute(op, std::move(compute));
+Status import_with(Translation& t, mlir::Operation* op, Expected<int> (*read)(OpReader&)) {
+  OpReader reader(t, op);
+  const Expected<int> value = read(reader);
+  return t.parsed.at(op, value.ok() ? bind_results(t, reader.build, op, {*value}) : value.status());
 }
 
 }  // namespace strew::inline v0

@@ -1,31 +1,58 @@
-// Checks that the handlers of operations share: how many operands, of which types, with which dims. Error messages have no location.
+// OpReader: what a handler reads of an operation that becomes no kernel: its attributes and operands, checked, and the builder of what the
+// operation means. Error messages have no location.
 #pragma once
 
 #include <mlir/IR/Operation.h>
 
-#include <string_view>
+#include <initializer_list>
 #include <vector>
 
-#include "strew/import.h"
+#include "compiler/import/compute_builder.h"
+#include "compiler/import/mlir/attributes.h"
+#include "compiler/import/mlir/translation.h"
 
 namespace strew::inline v0 {
 
-class Translation;
+class OpReader {
+ public:
+  OpReader(Translation& t, mlir::Operation* op);
 
-bool is_static(const TensorType& type);
-/// Refuses two static types with other numbers of elements.
-Status same_count(const TensorType& from, const TensorType& to);
-/// Refuses an operation that has not `operands` operands, one result and no region.
-Status counts(mlir::Operation* op, unsigned operands);
-/// The attribute `name`, an integer from 0 to `rank` - 1.
-Expected<int64_t> dim_attribute(mlir::Operation* op, llvm::StringRef name, int rank);
-/// Refuses `dims` unless they are `count` different numbers from 0 to `rank` - 1.
-Status check_dims(const std::vector<int64_t>& dims, size_t count, int rank, std::string_view what);
-/// Refuses operands of other element types than the result's.
-Status same_elements(mlir::Operation* op);
-/// Makes `compute` the concatenation of the operands along the dim that the attribute says.
-Status read_concatenation(mlir::Operation* op, llvm::StringRef attribute, Compute& compute);
-/// Adds the Compute that `read` makes of the operation.
-Status import_with(Translation& t, mlir::Operation* op, Status (*read)(mlir::Operation*, Compute&));
+  ComputeBuilder build;
+  const Attributes attributes;
+
+  mlir::Operation* op() const { return op_; }
+  int operand(unsigned index) const { return t_.operand(op_, index); }
+  std::vector<int> operands() const;
+  mlir::Type operand_type(unsigned index) const { return op_->getOperand(index).getType(); }
+  mlir::Type result_type() const { return op_->getResult(0).getType(); }
+
+  /// Refuses an operation that has not `operands` operands, one result and no region, or attributes other than `known`.
+  Status has(unsigned operands, std::initializer_list<llvm::StringRef> known) const;
+  /// has(), of an operation that only moves elements: refuses operands of other element types than the result's, and types that are no tensors.
+  Status moves(unsigned operands, std::initializer_list<llvm::StringRef> known) const;
+  /// The attribute `name`, a dim of a tensor of the rank.
+  Expected<int64_t> dim(llvm::StringRef name, int rank) const;
+  /// The attribute `name`, different dims of a tensor of the rank.
+  Expected<std::vector<int64_t>> dims(llvm::StringRef name, int rank) const;
+  int operand_rank(unsigned index) const { return build.type(operand(index)).rank(); }
+  /// The type of the result, whose extents must be known.
+  Expected<TensorType> static_result() const;
+
+ private:
+  Translation& t_;
+  mlir::Operation* op_;
+};
+
+/// Binds the results of `op` to what `values` are, with what the file declares of their types.
+Status bind_results(Translation& t, ComputeBuilder& build, mlir::Operation* op, const std::vector<int>& values);
+
+/// Binds the one result of the operation to the value that `read` makes of the operation.
+Status import_with(Translation& t, mlir::Operation* op, Expected<int> (*read)(OpReader&));
+
+/// The handler of an operation that `read` reads.
+template <Expected<int> (*read)(OpReader&)>
+Status import_as(Translation& t, mlir::Operation* op) {
+  return import_with(t, op, read);
+}
 
 }  // namespace strew::inline v0

@@ -6,15 +6,9 @@
 
 #include "base/violated.h"
 #include "compiler/import/mlir/types.h"
+#include "compiler/op/dims.h"
 
 namespace strew::inline v0 {
-
-std::string dims_text(const std::vector<int64_t>& dims) {
-  std::string text = "[";
-  for (size_t i = 0; i < dims.size() && i < 16; ++i)
-    text += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
-  return text + (dims.size() > 16 ? ",...]" : "]");
-}
 
 namespace {
 
@@ -39,12 +33,8 @@ Expected<TensorType> result_type(mlir::Operation* op, unsigned index) {
 Status unify_dims(const std::vector<TensorType*>& types, std::string_view what, std::string_view label) {
   std::vector<int64_t> dims = types.front()->dims;
   for (const TensorType* type : types) {
-    bool agree = type->dims.size() == dims.size();
-    for (size_t i = 0; agree && i < dims.size(); ++i) {
-      if (dims[i] == kDynamic) dims[i] = type->dims[i];
-      agree = type->dims[i] == kDynamic || type->dims[i] == dims[i];
-    }
-    if (!agree) return refused(fmt::format("{} {}, expected {}", what, dims_text(type->dims), dims_text(dims)), label);
+    const Status status = unify_dims(dims, type->dims, what);
+    if (!status.ok()) return refused(status.message(), label);
   }
   for (TensorType* type : types) type->dims = dims;
   return {};

@@ -12,9 +12,6 @@
 
 namespace strew::inline v0 {
 
-/// `[2,?,16]`, at most 16 extents.
-std::string dims_text(const std::vector<int64_t>& dims);
-
 Expected<TensorType> operand_type(mlir::Operation* op, unsigned index);
 Expected<TensorType> result_type(mlir::Operation* op, unsigned index);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/import/compute_builder.h"
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/types.h"
 #include "strew/verify.h"
@@ -99,11 +100,6 @@ Status Translation::translate(mlir::Operation* op) {
   return add_opaque(op, std::move(reason));
 }
 
-int Translation::add_value(Value value) {
-  out.values.push_back(std::move(value));
-  return static_cast<int>(out.values.size()) - 1;
-}
-
 void Translation::bind(mlir::Value from, int value) {
   scopes_.back()[from] = value;
   std::string& name = out.values[static_cast<size_t>(value)].name;
@@ -149,17 +145,7 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> ar
   auto verified = VerifiedOp::of(std::move(op), strict);
   if (!verified.ok()) return parsed.at(from, verified.status());
   ImportedKernel added(std::move(verified).value());
-  const int kernel = static_cast<int>(out.kernels.size());
-  for (unsigned i = 0; i < from->getNumResults(); ++i) {
-    Value result;
-    result.kind = ValueKind::result;
-    result.type = is_scatter(added.op) ? std::get<Scatter>(*added.op).results[i] : std::get<Gather>(*added.op).result;
-    result.index = kernel;
-    result.result = static_cast<int>(i);
-    bind(from->getResult(i), add_value(std::move(result)));
-  }
   added.name = kernel_name(from);
-  added.location = location(from);
   added.arguments = std::move(arguments);
   added.fixed_policy = fixed_policy;
   if (fixed_policy) added.notes.emplace_back("clamp is what the operation means: --oob does not apply");
@@ -168,33 +154,8 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> ar
         "policy {}, XLA's rule: the module has the attribute '{}'",
         is_scatter(added.op) ? "skip_window: a window that does not fit is dropped whole" : "clamp: start indices are clamped",
         xla_attribute));
-  out.kernels.push_back(std::move(added));
-  return {};
-}
-
-int Translation::add_step(mlir::Operation* from, Compute compute) {
-  Value result;
-  result.kind = ValueKind::compute;
-  result.type = compute.results[0];
-  result.index = static_cast<int>(out.computes.size());
-  compute.location = location(from);
-  out.computes.push_back(std::move(compute));
-  return add_value(std::move(result));
-}
-
-Status Translation::add_compute(mlir::Operation* from, Compute compute) {
-  const int number = static_cast<int>(out.computes.size());
-  compute.location = location(from);
-  for (unsigned i = 0; i < from->getNumOperands(); ++i) compute.arguments.push_back(operand(from, i));
-  for (unsigned i = 0; i < from->getNumResults(); ++i) {
-    Value result;
-    result.kind = ValueKind::compute;
-    result.type = compute.results[i];
-    result.index = number;
-    result.result = static_cast<int>(i);
-    bind(from->getResult(i), add_value(std::move(result)));
-  }
-  out.computes.push_back(std::move(compute));
+  const std::vector<int> results = ComputeBuilder(out, location(from)).kernel(std::move(added));
+  for (unsigned i = 0; i < from->getNumResults(); ++i) bind(from->getResult(i), results[i]);
   return {};
 }
 

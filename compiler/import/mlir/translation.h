@@ -46,7 +46,6 @@ class Translation {
   /// Translates a call of a private function by translating its body in place.
   Status translate_call(mlir::func::CallOp call);
 
-  int add_value(Value value);
   /// No value but the caller's may have this name.
   void reserve(llvm::StringRef name) { value_names_.insert(name); }
   /// Makes `value` the number of `from`, and gives it the name of `from` in the file if it has none.
@@ -56,10 +55,6 @@ class Translation {
 
   /// Verifies `op`, with StableHLO's stricter constraints, adds its kernel, and binds the results of `from` to the kernel's.
   Status add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy = false);
-  /// Adds an operation that the interpreter evaluates and binds its results. This function fills in location and arguments.
-  Status add_compute(mlir::Operation* from, Compute compute);
-  /// Adds one of several Computes that together are an operation, with its arguments and its one result, and returns the result's number.
-  int add_step(mlir::Operation* from, Compute compute);
   /// Adds a value that strew does not compute: result `result` of opaque operation `opaque`. The type is unknown if it is neither a ranked tensor nor a scalar.
   void add_opaque_value(mlir::Value from, int opaque, int result);
   /// Why the first operation that is a scatter or gather, or an argument of a function, was refused.

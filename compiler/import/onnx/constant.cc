@@ -48,8 +48,8 @@ Status import_constant(Node& node) {
     return node.error("it has " + std::to_string(node.proto().attribute_size()) + " attributes, expected one");
   }
   STREW_ASSIGN(Constant constant, constant_of_attribute(node.proto().attribute(0), node));
-  Value value = constant_value(node.graph().imported(), std::move(constant));
-  return node.graph().define(node.proto().output(0), std::move(value), node.location() + ": output 0");
+  const int value = node.builder().add_constant(std::move(constant));
+  return node.graph().define(node.proto().output(0), value, node.location() + ": output 0");
 }
 
 }  // namespace strew::inline v0::onnx

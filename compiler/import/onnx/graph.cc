@@ -15,24 +15,14 @@
 
 namespace strew::inline v0::onnx {
 
-Status Graph::define(const std::string& name, Value value, const std::string& what) {
-  if (value.name.empty()) value.name = prefix_ + name;
-  if (value.kind != ValueKind::input) add_symbols(name, value);
-  STREW_TRY(define(name, static_cast<int>(imported_.values.size()), what));
-  imported_.values.push_back(std::move(value));
-  return {};
-}
-
 Status Graph::define(const std::string& name, int value, const std::string& what) {
   if (name.empty()) return invalid_argument(what + ": the name is empty, expected one");
   if (!names_.emplace(name, value).second) {
     return invalid_argument(what + ": the name '" + name + "' is defined twice, expected once");
   }
-  if (static_cast<size_t>(value) < imported_.values.size()) {
-    Value& known = imported_.values[static_cast<size_t>(value)];
-    if (known.name.empty()) known.name = prefix_ + name;
-    add_symbols(name, known);
-  }
+  Value& known = imported_.values[static_cast<size_t>(value)];
+  if (known.name.empty()) known.name = prefix_ + name;
+  add_symbols(name, known);
   return {};
 }
 
@@ -94,8 +84,9 @@ Expected<int> Graph::find(const std::string& name) {
   if (initializer == initializers_.end()) return outer_ != nullptr && sees_outer_ ? outer_->find(name) : Expected<int>(-1);
   const std::string what = path_ + ": initializer " + name;
   STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_, imported_.source));
-  STREW_TRY(define(name, constant_value(imported_, std::move(constant)), what));
-  return static_cast<int>(imported_.values.size()) - 1;
+  const int value = ComputeBuilder(imported_, what).add_constant(std::move(constant));
+  STREW_TRY(define(name, value, what));
+  return value;
 }
 
 std::string Graph::kernel_name(const std::string& name) {
@@ -111,11 +102,6 @@ void Graph::used(int value, bool optional) { root().required_[value] |= !optiona
 bool Graph::only_optional(int value) const {
   const auto it = required_.find(value);
   return it != required_.end() && !it->second;
-}
-
-int Graph::add(Value value) {
-  imported_.values.push_back(std::move(value));
-  return static_cast<int>(imported_.values.size()) - 1;
 }
 
 Node::Node(Graph& graph, const NodeProto& proto, int number, int64_t opset) : graph_(graph), proto_(proto), opset_(opset) {
@@ -249,15 +235,11 @@ Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
   const int number = static_cast<int>(imported.opaques.size());
   for (int i = 0; i < proto_.output_size(); ++i) {
     if (proto_.output(i).empty()) continue;
-    Value value;
-    value.kind = ValueKind::opaque;
-    value.index = number;
-    value.result = i;
     std::optional<TensorType> type = graph_.declared_type(proto_.output(i));
     if (!type) type = inferred_type(*this, i);
-    value.is_typed = type.has_value();
-    if (type) value.type = std::move(*type);
-    STREW_TRY(graph_.define(proto_.output(i), std::move(value), where_ + ": output " + std::to_string(i)));
+    const int value =
+        builder().opaque_value(number, i, type ? Expected<TensorType>(*type) : unsupported("the file does not tell"));
+    STREW_TRY(graph_.define(proto_.output(i), value, where_ + ": output " + std::to_string(i)));
   }
   imported.opaques.push_back(std::move(opaque));
   return number;
@@ -270,48 +252,18 @@ std::vector<std::string> symbols_of(const TypeProto& proto) {
   return out;
 }
 
-Value constant_value(Imported& imported, Constant constant) {
-  Value value;
-  value.kind = ValueKind::constant;
-  value.type = constant.type;
-  value.index = static_cast<int>(imported.constants.size());
-  imported.constants.push_back(std::move(constant));
-  return value;
-}
-
 Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes,
                         std::vector<EqualExtents> equal_extents) {
-  Imported& imported = graph_.imported();
   STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(op), where_));
   kernel.name = graph_.kernel_name(name_);
   kernel.arguments = std::move(arguments);
   kernel.non_negative = std::move(non_negative);
   kernel.notes = std::move(notes);
   kernel.equal_extents = std::move(equal_extents);
-  int result = 0;
-  for (const TensorSlot& slot : tensor_slots(kernel.op)) {
-    if (slot.role != Role::result) continue;
-    Value value;
-    value.kind = ValueKind::result;
-    value.type = *slot.type;
-    value.index = static_cast<int>(imported.kernels.size());
-    value.result = result;
-    STREW_TRY(graph_.define(proto_.output(result), std::move(value), where_ + ": output " + std::to_string(result)));
-    ++result;
-  }
-  imported.kernels.push_back(std::move(kernel));
+  const std::vector<int> results = builder().kernel(std::move(kernel));
+  for (size_t i = 0; i < results.size(); ++i)
+    STREW_TRY(graph_.define(proto_.output(static_cast<int>(i)), results[i], where_ + ": output " + std::to_string(i)));
   return {};
-}
-
-std::string dims_text(const std::vector<int64_t>& dims) {
-  std::string out = "[";
-  for (size_t i = 0; i < dims.size(); ++i) out += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
-  return out + "]";
-}
-
-bool unify(int64_t& a, int64_t b) {
-  if (a == kDynamic) a = b;
-  return b == kDynamic || a == b;
 }
 
 }  // namespace strew::inline v0::onnx

@@ -12,6 +12,7 @@
 #include "compiler/import/compute_builder.h"
 #include "compiler/import/onnx/messages.h"
 #include "compiler/import/onnx/onnx.pb.h"
+#include "compiler/op/dims.h"
 #include "strew/import.h"
 #include "strew/status.h"
 
@@ -51,9 +52,7 @@ class Graph {
         call_(sees_outer ? outer.call_ : nullptr),
         prefix_(outer.prefix_ + name + "/") {}
 
-  /// Adds `value` under `name`; fails if the name is taken. Messages start with `what`.
-  Status define(const std::string& name, Value value, const std::string& what);
-  /// Gives a value that there is already another name.
+  /// Gives a value the name `name`; fails if that is taken. Messages start with `what`.
   Status define(const std::string& name, int value, const std::string& what);
   bool is_defined(const std::string& name) const { return names_.contains(name); }
   /// Adds a serialised TensorProto. Only its name is read before its first use.
@@ -61,7 +60,6 @@ class Graph {
   bool has_initializer(const std::string& name) const { return initializers_.count(name) > 0; }
   /// The number of the value called `name`, or -1.
   Expected<int> find(const std::string& name);
-  int add(Value value);  ///< adds a value without a name
   /// `name`, with a number appended if another kernel has that name already.
   std::string kernel_name(const std::string& name);
   /// Records one use of a value. A graph input may be left out (`--input -`) if all of its uses are optional.
@@ -110,9 +108,6 @@ Expected<TensorType> to_type(const TypeProto& proto, const std::string& what);
 
 /// The names of the open dims of a tensor type (Value::symbols).
 std::vector<std::string> symbols_of(const TypeProto& proto);
-
-/// Appends `constant` to imported.constants and returns the value that stands for it.
-Value constant_value(Imported& imported, Constant constant);
 
 /// One node: gives its inputs as values, its attributes with their types checked, and errors that name the file and the node.
 class Node {
@@ -164,11 +159,5 @@ class Node {
   int64_t opset_;
   std::string name_, where_;
 };
-
-/// The dims in the form that messages use: [2,?,4].
-std::string dims_text(const std::vector<int64_t>& dims);
-
-/// Makes `a` the extent that both `a` and `b` can be (kDynamic can be any). Returns false if there is none.
-bool unify(int64_t& a, int64_t b);
 
 }  // namespace strew::inline v0::onnx

@@ -156,25 +156,17 @@ Status import_input(Graph& graph, std::string_view bytes, int number, Status& re
   STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": input " + std::to_string(number), info));
   if (graph.has_initializer(info.name())) return {};  // files before IR version 4 list initializers among the inputs
   const std::string what = graph.path() + ": input " + info.name();
-  Value value;
   Expected<TensorType> type = to_type(info.type(), what);
+  ComputeBuilder build(imported, what);
   if (!type.ok()) {
     if (refused.ok()) refused = type.status();
     Opaque opaque;
     opaque.location = what;
     opaque.reason = type.status().message();
-    value.kind = ValueKind::opaque;
-    value.is_typed = false;
-    value.index = static_cast<int>(imported.opaques.size());
     imported.opaques.push_back(std::move(opaque));
-    return graph.define(info.name(), std::move(value), what);
+    return graph.define(info.name(), build.opaque_value(static_cast<int>(imported.opaques.size()) - 1, 0, type), what);
   }
-  value.kind = ValueKind::input;
-  value.type = std::move(*type);
-  value.symbols = symbols_of(info.type());
-  value.index = static_cast<int>(imported.inputs.size());
-  imported.inputs.push_back({info.name(), value.type, false});
-  return graph.define(info.name(), std::move(value), what);
+  return graph.define(info.name(), build.input({info.name(), std::move(*type), false}, symbols_of(info.type())), what);
 }
 
 const Operator* find_operator(const NodeProto& node) {
@@ -286,14 +278,8 @@ Status Translator::import_regions(Node& node, int opaque) {
       ValueInfoProto info;
       STREW_TRY(
           parse(bytes, kMaxListed, node.location() + ": input " + std::to_string(number) + " of " + attribute.name(), info));
-      Value value;
-      value.kind = ValueKind::opaque;
-      value.index = opaque;
-      value.result = next_result++;
-      Expected<TensorType> type = to_type(info.type(), info.name());
-      value.is_typed = type.ok();
-      if (type.ok()) value.type = std::move(*type);
-      return region.define(info.name(), std::move(value), node.location() + ": input of " + attribute.name());
+      const int value = node.builder().opaque_value(opaque, next_result++, to_type(info.type(), info.name()));
+      return region.define(info.name(), value, node.location() + ": input of " + attribute.name());
     }));
     STREW_TRY(import_nodes(region, GraphField::kNode, node.opset()));
     STREW_TRY(for_each(region, GraphField::kOutput, "outputs", kMaxListed, [&](std::string_view bytes, int number) -> Status {

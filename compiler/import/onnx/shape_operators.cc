@@ -45,7 +45,7 @@ Status import_constant_of_shape(Node& node) {
     if (constant.type.dims != std::vector<int64_t>{1} || constant.type.dtype == DType::string)
       return node.error("attribute value is " + dims_text(constant.type.dims) + ", expected one number");
     constant.type.dims.clear();
-    value = node.graph().add(constant_value(node.graph().imported(), std::move(constant)));
+    value = builder.add_constant(std::move(constant));
   }
   return node.give(builder.broadcast_to(value, shape));
 }
@@ -98,7 +98,7 @@ Status import_cum_sum(Node& node) {
   STREW_ASSIGN(const int64_t dim, node.dim_of(axis->front(), node.type(x).rank(), "axis"));
   STREW_ASSIGN(const int64_t exclusive, node.attribute("exclusive", int64_t{0}));
   STREW_ASSIGN(const int64_t reverse, node.attribute("reverse", int64_t{0}));
-  return node.give(node.builder().scan(ExprOp::add, x, dim, exclusive != 0, reverse != 0));
+  return node.give(node.builder().scan(ExprOp::add, x, dim, {exclusive != 0, reverse != 0}));
 }
 
 struct Reduction {

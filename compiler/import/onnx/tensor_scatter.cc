@@ -56,13 +56,7 @@ Expected<bool> is_circular(const Node& node) {
 /// leave it out.
 Expected<int> indices_value(Node& node, int cache) {
   Graph& graph = node.graph();
-  if (!node.has_input(2)) {
-    Value zeros;
-    zeros.kind = ValueKind::zeros;
-    zeros.type = {DType::i64, {node.type(cache).dims[0]}, {}};
-    zeros.like = cache;
-    return graph.add(std::move(zeros));
-  }
+  if (!node.has_input(2)) return node.builder().zeros({DType::i64, {node.type(cache).dims[0]}, {}}, cache, 0);
   STREW_ASSIGN(const int given, node.input(2, "write_indices", /*optional=*/true));
   Value& value = graph.imported().values[given];
   if (value.kind == ValueKind::input) value.like = cache;

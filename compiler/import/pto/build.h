@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/import/compute_builder.h"
 #include "compiler/import/pto/scalar.h"
+#include "strew/builder.h"
 #include "strew/import.h"
 
 namespace strew::inline v0::pto {
@@ -26,33 +28,30 @@ class Builder {
   std::string location(Position at, std::string_view statement) const;
   static std::vector<int64_t> static_dims(const std::vector<Poly>& dims);
 
-  int add_value(Value value);
   /// An input whose index in the file finish() sets. `symbols`: see Value.
   int input(TensorType type, std::vector<std::string> symbols = {});
   /// `from` with other dims and the same elements in the same order. If more than one extent is open, the value `like` has those extents.
-  ShapedValue reshaped(const ShapedValue& from, const std::vector<Poly>& dims, const std::string& where, int like = -1);
+  Expected<ShapedValue> reshaped(const ShapedValue& from, const std::vector<Poly>& dims, const std::string& where, int like = -1);
   /// The part of `from` that begins at `begin`; in a dim whose extent is no constant it reaches to the end.
-  ShapedValue part(const ShapedValue& from, const std::vector<Poly>& begin, const std::vector<Poly>& dims,
-                   const std::string& where);
+  Expected<ShapedValue> part(const ShapedValue& from, const std::vector<Poly>& begin, const std::vector<Poly>& dims,
+                             const std::string& where);
   /// `into` with `part` written into it, from `begin` on.
-  ShapedValue placed(const ShapedValue& into, const ShapedValue& part, const std::vector<Poly>& begin, const std::string& where);
+  Expected<ShapedValue> placed(const ShapedValue& into, const ShapedValue& part, const std::vector<Poly>& begin,
+                               const std::string& where);
   /// A tensor of 32-bit integers with the same bits as u32.
-  ShapedValue as_u32(const ShapedValue& from, DType dtype, const std::string& where);
+  Expected<ShapedValue> as_u32(const ShapedValue& from, DType dtype, const std::string& where);
 
   /// The value of `poly` as a rank-0 i64. `poly` may contain no symbols but arguments, whose values are in `arguments`.
-  int scalar(const Poly& poly, const std::string& where);
+  Expected<int> scalar(const Poly& poly, const std::string& where);
   /// The value of rem(poly, divisor).
-  int scalar_remainder(const Poly& poly, int64_t divisor, const std::string& where);
-  int extent_of(int value, int dim);
+  Expected<int> scalar_remainder(const Poly& poly, int64_t divisor, const std::string& where);
   int integer(int64_t value);
   std::vector<int> arguments;  ///< the value of each scalar argument
 
  private:
-  int compute(ComputeOp op, std::vector<int> arguments, TensorType type, std::vector<int64_t> dims, const std::string& where);
-  std::vector<int64_t> starts(const std::vector<Poly>& begin, std::vector<int>& more, const std::string& where);
-  int node(Expr& expr, const Poly& poly, std::vector<int>& inputs);
-  int node_of_symbol(Expr& expr, SymbolId id, std::vector<int>& inputs);
-  int map(Expr expr, std::vector<int> inputs, const std::string& where);
+  Expected<std::vector<int>> starts(const std::vector<Poly>& begin, const std::string& where);
+  int32_t node(ExprBuilder& e, const Poly& poly, std::vector<int>& inputs);
+  int32_t node_of_symbol(ExprBuilder& e, SymbolId id, std::vector<int>& inputs);
 
   Imported& imported_;
   Scalars& scalars_;

@@ -77,7 +77,7 @@ Expected<Lifter::Cover> Lifter::covered_content(const Statement& s, const TileCo
 }
 
 /// The elements that all tiles with this content cover, as one value of the program.
-ShapedValue Lifter::covered_value(const Statement& s, const Content& content, const Cover& cover) {
+Expected<ShapedValue> Lifter::covered_value(const Statement& s, const Content& content, const Cover& cover) {
   if (content.memory < 0) return *content.from;
   const Memory& memory = memories_[static_cast<size_t>(content.memory)];
   const std::string where = build_.location(s.at, "part of %" + memory.name);
@@ -165,8 +165,9 @@ Expected<ShapedValue> Lifter::table_part(const Pair& p, const Cover& cover) {
   const Memory& memory = memories_[static_cast<size_t>(p.table.memory)];
   const std::string where = build_.location(p.statement->at, "table %" + memory.name);
   const Poly rows = cover.spans[0].extent, cols = cover.spans[1].extent;
-  const ShapedValue part = build_.part(ShapedValue(current(p.table.memory)),
-                                       pick(memory, cover.spans[0].begin, cover.spans[1].begin), pick(memory, rows, cols), where);
+  STREW_ASSIGN(const ShapedValue part,
+               build_.part(ShapedValue(current(p.table.memory)), pick(memory, cover.spans[0].begin, cover.spans[1].begin),
+                           pick(memory, rows, cols), where));
   if (p.rows) return build_.reshaped(part, {rows, cols}, where);
   return build_.reshaped(part, {scalars_.multiply(rows, cols)}, where);
 }
@@ -180,16 +181,17 @@ TensorType Lifter::table_type(const Pair& p, const ShapedValue& part) const {
   return out;
 }
 
-Expected<ImportedKernel*> Lifter::add_kernel(const Statement& s, Op op, std::vector<int> arguments) {
-  STREW_ASSIGN(ImportedKernel verified, verified_kernel(std::move(op), build_.location(s.at, name(s.opcode))));
-  ImportedKernel& kernel = imported_.kernels.emplace_back(std::move(verified));
-  const size_t number = imported_.kernels.size() - first_kernel_;
+/// Adds the kernel of a statement whose data are `cover`, and returns its result.
+Expected<int> Lifter::add_kernel(const Statement& s, Op op, std::vector<int> arguments, const Cover& cover) {
+  STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(op), build_.location(s.at, name(s.opcode))));
+  const size_t number = imported_.kernels.size() - first_kernel_ + 1;
   kernel.name = (function_.name.empty() ? "main" : function_.name) + (number > 1 ? "_" + std::to_string(number) : "");
   kernel.arguments = std::move(arguments);
-  return &kernel;
+  note_cover(kernel, cover);
+  return ComputeBuilder(imported_, kernel.location).kernel(std::move(kernel))[0];
 }
 
-void Lifter::note_cover(ImportedKernel& kernel, const Cover& cover, bool scatters) const {
+void Lifter::note_cover(ImportedKernel& kernel, const Cover& cover) const {
   bool shared = false;
   for (const Span& span : cover.spans)
     for (const size_t loop : span.loops) shared = shared || loop == loops_.size() || loops_[loop].over_cores;
@@ -197,7 +199,7 @@ void Lifter::note_cover(ImportedKernel& kernel, const Cover& cover, bool scatter
   if (!is_signed_integer(indices.dtype)) kernel.notes.push_back("indices are read as u32: -1 is 4294967295");
   if (!loops_.empty()) kernel.notes.push_back("one op for all tiles of the loop in line " + std::to_string(loops_[0].at.line));
   if (cores_) kernel.notes.push_back("written for " + std::to_string(*cores_) + " cores");
-  if (shared && scatters)
+  if (shared && is_scatter(kernel.op))
     kernel.notes.push_back("where tiles of different cores meet the chip has no order; here they come in order");
 }
 
@@ -245,7 +247,8 @@ Expected<ShapedValue> Lifter::index_list(const Pair& p, const Cover& indices, co
   const Statement& s = *p.statement;
   const Content& content = *p.indices->content;
   const std::string where = build_.location(s.at, "indices as u32");
-  const ShapedValue values = build_.reshaped(covered_value(s, content, indices), list, where);
+  STREW_ASSIGN(const ShapedValue raw, covered_value(s, content, indices));
+  STREW_ASSIGN(const ShapedValue values, build_.reshaped(raw, list, where));
   if (!content.floored) return build_.as_u32(values, p.indices->type.element.dtype, where);
   if (oob == "clamp") return values;
   return fail(s, "indices that pto.tmaxs brings up to 0 meet " + (oob.empty() ? "no mode" : std::string(oob)) +
@@ -272,8 +275,8 @@ Status Lifter::scatter(const Pair& p) {
   const Poly rows = data.spans[0].extent, cols = data.spans[1].extent;
   const std::vector<Poly> list = p.rows ? std::vector<Poly>{rows} : std::vector<Poly>{rows, cols};
   STREW_ASSIGN(const ShapedValue index_values, index_list(p, indices, list, s.attribute("scatterOob")));
-  const ShapedValue updates =
-      build_.reshaped(covered_value(s, data_content, data), {rows, cols}, build_.location(s.at, "updates"));
+  STREW_ASSIGN(const ShapedValue covered_data, covered_value(s, data_content, data));
+  STREW_ASSIGN(const ShapedValue updates, build_.reshaped(covered_data, {rows, cols}, build_.location(s.at, "updates")));
   STREW_ASSIGN(const ShapedValue part, table_part(p, table));
   Scatter op;
   op.operands = op.results = {table_type(p, part)};
@@ -285,14 +288,8 @@ Status Lifter::scatter(const Pair& p) {
   op.combiner = spelled(op, combiner_of(s.attribute("scatterAtomicOp")));
   op.init = InitKind::in_place;
   op.oob = scatter_policy(s.attribute("scatterOob"));
-  STREW_ASSIGN(ImportedKernel* const kernel, add_kernel(s, std::move(op), {part.value, index_values.value, updates.value}));
-  note_cover(*kernel, data, true);
-
-  Value result;
-  result.kind = ValueKind::result;
-  result.index = static_cast<int>(imported_.kernels.size()) - 1;
-  result.type = imported_.values[part.value].type;
-  return put(s, p.table.memory, table, {build_.add_value(std::move(result)), part.dims});
+  STREW_ASSIGN(const int updated, add_kernel(s, std::move(op), {part.value, index_values.value, updates.value}, data));
+  return put(s, p.table.memory, table, {updated, part.dims});
 }
 
 Status Lifter::gather(const Pair& p) {
@@ -326,15 +323,9 @@ Status Lifter::gather(const Pair& p) {
   op.oob = gather_policy(s.attribute("gatherOob"), p.rows);
   const bool fills = op.oob == OobPolicy::fill_window || op.oob == OobPolicy::fill_element;
   op.fill = fills ? Scalar{op.operand.dtype} : Scalar{};
-  STREW_ASSIGN(ImportedKernel* const kernel, add_kernel(s, std::move(op), {part.value, index_values.value}));
-  note_cover(*kernel, result, false);
-
-  Value value;
-  value.kind = ValueKind::result;
-  value.index = static_cast<int>(imported_.kernels.size()) - 1;
-  value.type = type_of(memories_[static_cast<size_t>(p.table.memory)].element.dtype, {rows, cols});
+  STREW_ASSIGN(const int gathered, add_kernel(s, std::move(op), {part.value, index_values.value}, result));
   Content out;
-  out.from = ShapedValue{build_.add_value(std::move(value)), {rows, cols}};
+  out.from = ShapedValue{gathered, {rows, cols}};
   const Slot& columns = p.rows ? p.table.slots[1] : content.slots[1];
   out.slots[0] = {scalars_.subtract(content.slots[along].offset, result.spans[0].begin), content.slots[along].size};
   out.slots[1] = {scalars_.subtract(columns.offset, result.spans[1].begin), columns.size};

@@ -317,7 +317,8 @@ Status Lifter::store(const Statement& s, const Region& region, const TileContent
         s, "the tile and what is stored move apart in dim " + std::to_string(d) + ", expected the same size and the same loops");
   }
   STREW_TRY(check_loops(s, target, false));
-  return put(s, region.memory, target, covered_value(s, content, source));
+  STREW_ASSIGN(const ShapedValue value, covered_value(s, content, source));
+  return put(s, region.memory, target, value);
 }
 
 Status Lifter::loop(const Statement& s) {

@@ -114,7 +114,7 @@ class Lifter {
   Expected<Cover> covered_content(const Statement& s, const TileContent& tile, const std::string& what, bool indices = false);
   Status floor(const Statement& s);
   Expected<ShapedValue> index_list(const Pair& p, const Cover& indices, const std::vector<Poly>& list, std::string_view oob);
-  ShapedValue covered_value(const Statement& s, const Content& content, const Cover& cover);
+  Expected<ShapedValue> covered_value(const Statement& s, const Content& content, const Cover& cover);
   Status check_loops(const Statement& s, const Cover& cover, bool writes) const;
   Status check_order(const Pair& p, const Cover& cover) const;
   /// Do two tiles cover their dims in the same order? `a` and `b` are the tiles' slots, with what each covers.
@@ -122,8 +122,8 @@ class Lifter {
   size_t list_dim(const TileContent& indices) const;
   Expected<ShapedValue> table_part(const Pair& p, const Cover& cover);
   TensorType table_type(const Pair& p, const ShapedValue& part) const;
-  Expected<ImportedKernel*> add_kernel(const Statement& s, Op op, std::vector<int> arguments);
-  void note_cover(ImportedKernel& kernel, const Cover& cover, bool scatters) const;
+  Expected<int> add_kernel(const Statement& s, Op op, std::vector<int> arguments, const Cover& cover);
+  void note_cover(ImportedKernel& kernel, const Cover& cover) const;
 
   // memory.cc: keeps track of memories.
   Status set_extents(const Statement& s, int memory, const Poly& rows, const Poly& cols, int rank);
@@ -135,7 +135,7 @@ class Lifter {
   Status fit(const Statement& s, int memory, Cover& cover);
   Status put(const Statement& s, int memory, const Cover& cover, const ShapedValue& value);
   Status finish();
-  void add_requirements();
+  Status add_requirements();
 
   Imported& imported_;
   const Module& module_;

@@ -96,17 +96,20 @@ Status Lifter::put(const Statement& s, int number, const Cover& cover, const Sha
   Memory& memory = memories_[static_cast<size_t>(number)];
   memory.written = true;
   const std::string where = build_.location(s.at, "put into %" + memory.name);
-  const ShapedValue shaped = build_.reshaped(value, pick(memory, cover.spans[0].extent, cover.spans[1].extent), where,
-                                             memory.now ? memory.now->value : -1);
-  const bool all = cover.spans[0].extent == memory.rows && cover.spans[1].extent == memory.cols;
-  memory.now =
-      all ? ShapedValue{shaped.value, shape_of(memory)}
-          : build_.placed(ShapedValue(current(number)), shaped, pick(memory, cover.spans[0].begin, cover.spans[1].begin), where);
+  STREW_ASSIGN(ShapedValue shaped, build_.reshaped(value, pick(memory, cover.spans[0].extent, cover.spans[1].extent), where,
+                                                   memory.now ? memory.now->value : -1));
+  if (cover.spans[0].extent == memory.rows && cover.spans[1].extent == memory.cols) {
+    shaped.dims = shape_of(memory);
+  } else {
+    STREW_ASSIGN(shaped, build_.placed(ShapedValue(current(number)), shaped,
+                                       pick(memory, cover.spans[0].begin, cover.spans[1].begin), where));
+  }
+  memory.now = std::move(shaped);
   return {};
 }
 
 /// Adds the requirements on the caller's tensors and scalars to each kernel; they are checked before the kernel runs.
-void Lifter::add_requirements() {
+Status Lifter::add_requirements() {
   std::vector<EqualScalars> all;
   const std::string where = build_.location(function_.at, "scalar arguments");
   for (const Memory& memory : memories_) {
@@ -116,28 +119,33 @@ void Lifter::add_requirements() {
       if (dims[d].constant() || !scalars_.only_arguments(dims[d])) continue;
       const std::optional<SymbolId> alone = dims[d].alone();
       const bool plain = alone && scalars_[*alone].kind == SymbolKind::argument;
-      const int wanted = plain ? build_.arguments[static_cast<size_t>(scalars_[*alone].argument)] : build_.scalar(dims[d], where);
+      int wanted = plain ? build_.arguments[static_cast<size_t>(scalars_[*alone].argument)] : -1;
+      if (!plain) {
+        STREW_ASSIGN(wanted, build_.scalar(dims[d], where));
+      }
       if (plain && imported_.values[wanted].like < 0) {
         imported_.values[wanted].like = memory.input;
         imported_.values[wanted].like_dim = static_cast<int>(d);
       }
-      all.push_back({build_.extent_of(memory.input, static_cast<int>(d)), wanted,
+      all.push_back({ComputeBuilder(imported_, where).extent(memory.input, static_cast<int64_t>(d)), wanted,
                      "dim " + std::to_string(d) + " of " + memory.name, " as " + scalars_.text(dims[d]) + " says"});
     }
   }
   for (const auto& [value, divisor] : multiples_) {
     if (!scalars_.only_arguments(value)) continue;
-    all.push_back({build_.scalar_remainder(value, divisor, where), build_.integer(0),
-                   scalars_.text(value) + " modulo " + std::to_string(divisor), ": the program has no partial tile"});
+    STREW_ASSIGN(const int remainder, build_.scalar_remainder(value, divisor, where));
+    all.push_back({remainder, build_.integer(0), scalars_.text(value) + " modulo " + std::to_string(divisor),
+                   ": the program has no partial tile"});
   }
   for (size_t k = first_kernel_; k < imported_.kernels.size(); ++k) imported_.kernels[k].equal_scalars = all;
+  return {};
 }
 
 Status Lifter::finish() {
   if (imported_.kernels.size() == first_kernel_)
     return unsupported(build_.location(function_.at, function_.name.empty() ? "the program" : "@" + function_.name) +
                        ": it has no mscatter or mgather, expected at least one");
-  add_requirements();
+  STREW_TRY(add_requirements());
   std::set<int> used;
   for (const Compute& c : imported_.computes) used.insert(c.arguments.begin(), c.arguments.end());
   size_t next_memory = 0, next_scalar = 0;

@@ -23,18 +23,10 @@ Status import_assertion(Translation& t, mlir::Operation* op) {
   llvm::StringRef message = text ? text.getValue() : "";
   message = message.substr(0, message.find(" Using the following")).rtrim();
   constexpr size_t kLongest = 300;
-  ExprNode from, to;
-  from.op = ExprOp::extra;
-  from.dtype = DType::boolean;
-  to.op = ExprOp::convert;
-  to.dtype = DType::i32;
-  to.args = {0};
-  Compute convert;
-  convert.arguments = {t.operand(op, 0)};
-  convert.function.nodes = {from, to};
-  convert.function.results = {1};
-  convert.results = {{DType::i32, {}, {}}};
-  t.assertions.push_back({t.add_step(op, std::move(convert)), message.substr(0, kLongest).str(), t.location(op)});
+  ComputeBuilder build(t.out, t.location(op));
+  const Expected<int> holds = build.convert(t.operand(op, 0), DType::i32);
+  if (!holds.ok()) return t.parsed.at(op, holds.status());
+  t.assertions.push_back({*holds, message.substr(0, kLongest).str(), t.location(op)});
   return {};
 }
 

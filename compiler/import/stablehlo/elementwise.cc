@@ -9,7 +9,8 @@
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/scalar_op.h"
-#include "strew/verify.h"
+#include "compiler/op/dims.h"
+#include "strew/builder.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -18,43 +19,30 @@ bool may_be_scalar(llvm::StringRef name, unsigned operand) {
   return (name == "stablehlo.select" && operand == 0) || (name == "stablehlo.clamp" && operand != 1);
 }
 
-Status read_elementwise(mlir::Operation* op, Compute& compute) {
-  const llvm::StringRef name = op->getName().getStringRef();
+Expected<int> read_elementwise(OpReader& r) {
+  mlir::Operation* const op = r.op();
   if (op->getNumResults() != 1) return invalid_argument(fmt::format("{} results, expected 1", op->getNumResults()));
-  STREW_TRY(Attributes(op).only({"comparison_direction", "compare_type", "result_accuracy"}));
-  STREW_ASSIGN(TensorType result, result_type(op, 0));
+  STREW_TRY(r.attributes.only({"comparison_direction", "compare_type", "result_accuracy"}));
+  STREW_ASSIGN(const TensorType result, result_type(op, 0));
+  ExprBuilder graph;
   std::vector<int32_t> nodes;
+  std::vector<int64_t> dims = result.dims;
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    STREW_ASSIGN(TensorType operand, operand_type(op, i));
-    ExprNode node;
-    node.op = ExprOp::extra;
-    node.dtype = operand.dtype;
-    node.index = static_cast<int32_t>(i);
-    nodes.push_back(static_cast<int32_t>(i));
-    compute.function.nodes.push_back(std::move(node));
-    if (is_quantized(op->getOperand(i).getType()))
+    STREW_ASSIGN(const TensorType operand, operand_type(op, i));
+    nodes.push_back(graph.extra(static_cast<int32_t>(i), operand.dtype));
+    if (is_quantized(r.operand_type(i)))
       return invalid_argument(fmt::format("operand {} is quantized, expected plain numbers", i));
-    if (operand.dims.empty() && may_be_scalar(name, i)) continue;
-    STREW_TRY(unify_dims({&result, &operand}, fmt::format("shape of operand {}", i)));
+    if (operand.dims.empty() && may_be_scalar(op->getName().getStringRef(), i)) continue;
+    STREW_TRY(unify_dims(dims, operand.dims, fmt::format("shape of operand {}", i)));
   }
-  if (is_quantized(op->getResult(0).getType())) return invalid_argument("the result is quantized, expected plain numbers");
-  STREW_ASSIGN(const int32_t last, add_scalar_op(op, result.dtype, std::move(nodes), compute.function));
-  compute.function.results = {last};
-  const DType dtype = compute.function.nodes[static_cast<size_t>(last)].dtype;
-  if (dtype != result.dtype)
-    return invalid_argument(fmt::format("the result is {}, expected {}", strew::name(result.dtype), strew::name(dtype)));
-  STREW_TRY(verify(compute.function, 1, 0, static_cast<int>(op->getNumOperands())));
-  compute.results = {std::move(result)};
-  return {};
+  if (is_quantized(r.result_type())) return invalid_argument("the result is quantized, expected plain numbers");
+  STREW_ASSIGN(const int32_t last, add_scalar_op(op, result.dtype, std::move(nodes), graph));
+  return r.build.map(graph.returns({last}), r.operands());
 }
 
 }  // namespace
 
-Status import_elementwise(Translation& t, mlir::Operation* op) {
-  Compute compute;
-  STREW_TRY(t.parsed.at(op, read_elementwise(op, compute)));
-  return t.add_compute(op, std::move(compute));
-}
+Status import_elementwise(Translation& t, mlir::Operation* op) { return import_with(t, op, read_elementwise); }
 
 Status import_optimization_barrier(Translation& t, mlir::Operation* op) {
   if (op->getOperandTypes() != op->getResultTypes()) return t.parsed.fail(op, "results of the operands' types are expected");

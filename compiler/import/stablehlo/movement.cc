@@ -1,13 +1,9 @@
-// Operations that only move elements: iota, broadcast_in_dim, reshape, transpose, slice, reverse, concatenate. They become Computes. Ranks, element
-// types and static extents are checked here, because the interpreter relies on them to stay in bounds. Tested by
-// tests/unit/stablehlo_module_test.cc.
+// Operations that only move elements: iota, broadcast_in_dim, reshape, transpose, slice, reverse, concatenate, pad; those whose last operand is
+// the shape of the result, as jax.export writes them; and get_dimension_size. Tested by tests/unit/stablehlo_module_test.cc and
+// tests/unit/stablehlo_dynamic_test.cc.
 #include <fmt/format.h>
-#include <mlir/IR/BuiltinAttributes.h>
 
-#include <algorithm>
-
-#include "compiler/import/mlir/attributes.h"
-#include "compiler/import/mlir/operands.h"
+#include "compiler/import/compute_forms.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
@@ -15,126 +11,121 @@
 namespace strew::inline v0 {
 namespace {
 
-/// The result's type, which must be static: no operand determines its extents.
-Expected<TensorType> static_result(mlir::Operation* op) {
-  STREW_ASSIGN(TensorType type, result_type(op, 0));
-  if (is_static(type)) return type;
-  return invalid_argument(fmt::format("result {}, expected static extents", text_of(op->getResult(0).getType())));
+/// Quantized numbers are counted in their scale, which strew does not know.
+Status check_plain(mlir::Type type) {
+  return is_quantized(type) ? invalid_argument(fmt::format("result {}, expected numbers", text_of(type))) : Status();
 }
 
-Status read_iota(mlir::Operation* op, Compute& compute) {
-  STREW_TRY(Attributes(op).only({"iota_dimension"}));
-  STREW_TRY(counts(op, 0));
-  STREW_ASSIGN(const TensorType result, static_result(op));
-  STREW_ASSIGN(const int64_t dim, dim_attribute(op, "iota_dimension", result.rank()));
-  if (!info(result.dtype).arithmetic || result.dtype == DType::boolean || is_quantized(op->getResult(0).getType()))
-    return invalid_argument(fmt::format("result {}, expected numbers", text_of(op->getResult(0).getType())));
-  compute.op = ComputeOp::iota;
-  compute.dims = {dim};
-  compute.results = {result};
-  return {};
+/// Operand `index`, the shape of the result: one integer per dim of it.
+Expected<int> shape_operand(OpReader& r, unsigned index) {
+  STREW_ASSIGN(const TensorType result, result_type(r.op(), 0));
+  STREW_ASSIGN(const TensorType shape, operand_type(r.op(), index));
+  if (is_integer(shape.dtype) && bits(shape.dtype) >= 8 && shape.rank() == 1)
+    if (const Expected<int> list = r.build.declared(r.operand(index), {result.rank()}); list.ok()) return list;
+  return invalid_argument(fmt::format("the shape is {}, expected one integer per dim of the result: {}",
+                                      text_of(r.operand_type(index)), result.rank()));
 }
-
-Status read_broadcast(mlir::Operation* op, Compute& compute) {
-  const Attributes attributes(op);
-  STREW_TRY(attributes.only({"broadcast_dimensions"}));
-  STREW_TRY(counts(op, 1));
-  STREW_TRY(same_elements(op));
-  STREW_ASSIGN(const TensorType operand, operand_type(op, 0));
-  STREW_ASSIGN(const TensorType result, static_result(op));
-  STREW_ASSIGN(compute.dims, attributes.integers("broadcast_dimensions"));
-  STREW_TRY(check_dims(compute.dims, operand.dims.size(), result.rank(), "broadcast_dimensions"));
-  for (size_t d = 0; d < operand.dims.size(); ++d) {
-    const int64_t extent = operand.dims[d], target = result.dims[static_cast<size_t>(compute.dims[d])];
-    if (extent != kDynamic && extent != 1 && extent != target)
-      return invalid_argument(fmt::format("operand dim {} is {}, expected 1 or {}", d, extent, target));
-  }
-  compute.op = ComputeOp::broadcast;
-  compute.results = {result};
-  return {};
-}
-
-Status read_reshape(mlir::Operation* op, Compute& compute) {
-  STREW_TRY(Attributes(op).only({}));
-  STREW_TRY(counts(op, 1));
-  STREW_TRY(same_elements(op));
-  STREW_ASSIGN(const TensorType operand, operand_type(op, 0));
-  STREW_ASSIGN(const TensorType result, static_result(op));
-  if (is_static(operand)) STREW_TRY(same_count(operand, result));
-  compute.op = ComputeOp::reshape;
-  compute.results = {result};
-  return {};
-}
-
-Status read_transpose(mlir::Operation* op, Compute& compute) {
-  const Attributes attributes(op);
-  STREW_TRY(attributes.only({"permutation"}));
-  STREW_TRY(counts(op, 1));
-  STREW_TRY(same_elements(op));
-  STREW_ASSIGN(const TensorType operand, operand_type(op, 0));
-  STREW_ASSIGN(TensorType result, result_type(op, 0));
-  STREW_ASSIGN(compute.dims, attributes.integers("permutation"));
-  STREW_TRY(check_dims(compute.dims, operand.dims.size(), operand.rank(), "permutation"));
-  TensorType moved{operand.dtype, {}, {}};
-  for (const int64_t d : compute.dims) moved.dims.push_back(operand.dims[static_cast<size_t>(d)]);
-  STREW_TRY(unify_dims({&moved, &result}, "shape of the result"));
-  compute.op = ComputeOp::transpose;
-  compute.results = {std::move(result)};
-  return {};
-}
-
-Status read_slice(mlir::Operation* op, Compute& compute) {
-  const Attributes attributes(op);
-  STREW_TRY(attributes.only({"start_indices", "limit_indices", "strides"}));
-  STREW_TRY(counts(op, 1));
-  STREW_TRY(same_elements(op));
-  STREW_ASSIGN(const TensorType operand, operand_type(op, 0));
-  STREW_ASSIGN(TensorType result, result_type(op, 0));
-  STREW_ASSIGN(compute.dims, attributes.integers("start_indices"));
-  STREW_ASSIGN(const std::vector<int64_t> limits, attributes.integers("limit_indices"));
-  STREW_ASSIGN(compute.strides, attributes.integers("strides"));
-  const size_t rank = operand.dims.size();
-  if (compute.dims.size() != rank || limits.size() != rank || compute.strides.size() != rank)
-    return invalid_argument(fmt::format("start_indices, limit_indices and strides, expected {} entries each", rank));
-  TensorType window{operand.dtype, {}, {}};
-  for (size_t d = 0; d < rank; ++d) {
-    const int64_t start = compute.dims[d], limit = limits[d], stride = compute.strides[d];
-    if (start < 0 || limit < start || stride < 1 || (operand.dims[d] != kDynamic && limit > operand.dims[d]))
-      return invalid_argument(
-          fmt::format("dim {}: {}:{}:{}, expected 0 <= start <= limit <= extent and stride >= 1", d, start, limit, stride));
-    window.dims.push_back(limit == start ? 0 : (limit - start - 1) / stride + 1);
-  }
-  STREW_TRY(unify_dims({&window, &result}, "shape of the result"));
-  compute.op = ComputeOp::slice;
-  compute.results = {std::move(result)};
-  return {};
-}
-
-Status read_reverse(mlir::Operation* op, Compute& compute) {
-  const Attributes attributes(op);
-  STREW_TRY(attributes.only({"dimensions"}));
-  STREW_TRY(counts(op, 1));
-  STREW_TRY(same_elements(op));
-  STREW_ASSIGN(TensorType operand, operand_type(op, 0));
-  STREW_ASSIGN(TensorType result, result_type(op, 0));
-  STREW_TRY(unify_dims({&operand, &result}, "shape of the result"));
-  STREW_ASSIGN(compute.dims, attributes.integers("dimensions"));
-  STREW_TRY(check_dims(compute.dims, compute.dims.size(), operand.rank(), "dimensions"));
-  compute.op = ComputeOp::reverse;
-  compute.results = {std::move(result)};
-  return {};
-}
-
-Status read_concatenate(mlir::Operation* op, Compute& compute) { return read_concatenation(op, "dimension", compute); }
 
 }  // namespace
 
-Status import_iota(Translation& t, mlir::Operation* op) { return import_with(t, op, read_iota); }
-Status import_broadcast_in_dim(Translation& t, mlir::Operation* op) { return import_with(t, op, read_broadcast); }
-Status import_reshape(Translation& t, mlir::Operation* op) { return import_with(t, op, read_reshape); }
-Status import_transpose(Translation& t, mlir::Operation* op) { return import_with(t, op, read_transpose); }
-Status import_slice(Translation& t, mlir::Operation* op) { return import_with(t, op, read_slice); }
-Status import_reverse(Translation& t, mlir::Operation* op) { return import_with(t, op, read_reverse); }
-Status import_concatenate(Translation& t, mlir::Operation* op) { return import_with(t, op, read_concatenate); }
+Expected<int> read_iota(OpReader& r) {
+  STREW_TRY(r.has(0, {"iota_dimension"}));
+  STREW_ASSIGN(const TensorType result, r.static_result());
+  STREW_TRY(check_plain(r.result_type()));
+  STREW_ASSIGN(const int64_t dim, r.dim("iota_dimension", result.rank()));
+  return r.build.iota(result, dim);
+}
+
+Expected<int> read_dynamic_iota(OpReader& r) {
+  STREW_TRY(r.has(1, {"iota_dimension"}));
+  STREW_ASSIGN(const TensorType result, result_type(r.op(), 0));
+  STREW_TRY(check_plain(r.result_type()));
+  STREW_ASSIGN(const int64_t dim, r.dim("iota_dimension", result.rank()));
+  STREW_ASSIGN(const int shape, shape_operand(r, 0));
+  return r.build.iota_to(result.dtype, shape, dim);
+}
+
+Expected<int> read_broadcast_in_dim(OpReader& r) {
+  STREW_TRY(r.moves(1, {"broadcast_dimensions"}));
+  STREW_ASSIGN(const TensorType result, r.static_result());
+  STREW_ASSIGN(const std::vector<int64_t> targets, r.dims("broadcast_dimensions", result.rank()));
+  return r.build.broadcast(r.operand(0), result.dims, targets);
+}
+
+Expected<int> read_dynamic_broadcast_in_dim(OpReader& r) {
+  STREW_TRY(r.has(2, {"broadcast_dimensions", "known_expanding_dimensions", "known_nonexpanding_dimensions"}));
+  STREW_TRY(same_element(r.operand_type(0), r.result_type(), "result"));
+  STREW_ASSIGN(const TensorType result, result_type(r.op(), 0));
+  STREW_ASSIGN(const std::vector<int64_t> targets, r.dims("broadcast_dimensions", result.rank()));
+  STREW_ASSIGN(const int shape, shape_operand(r, 1));
+  return r.build.broadcast_to(r.operand(0), shape, targets);
+}
+
+Expected<int> read_reshape(OpReader& r) {
+  STREW_TRY(r.moves(1, {}));
+  STREW_ASSIGN(const TensorType result, r.static_result());
+  return r.build.reshape(r.operand(0), result.dims);
+}
+
+Expected<int> read_dynamic_reshape(OpReader& r) {
+  STREW_TRY(r.has(2, {}));
+  STREW_TRY(same_element(r.operand_type(0), r.result_type(), "result"));
+  STREW_ASSIGN(const int shape, shape_operand(r, 1));
+  STREW_TRY(r.build.extents(shape).status());
+  return r.build.reshape_to(r.operand(0), shape, /*allow_zero=*/true);
+}
+
+Expected<int> read_transpose(OpReader& r) {
+  STREW_TRY(r.moves(1, {"permutation"}));
+  STREW_ASSIGN(const std::vector<int64_t> permutation, r.dims("permutation", r.operand_rank(0)));
+  return r.build.transpose(r.operand(0), permutation);
+}
+
+Expected<int> read_slice(OpReader& r) {
+  STREW_TRY(r.moves(1, {"start_indices", "limit_indices", "strides"}));
+  STREW_ASSIGN(std::vector<int64_t> starts, r.attributes.integers("start_indices"));
+  STREW_ASSIGN(std::vector<int64_t> sizes, r.attributes.integers("limit_indices"));
+  STREW_ASSIGN(std::vector<int64_t> strides, r.attributes.integers("strides"));
+  const std::vector<int64_t> dims = r.build.type(r.operand(0)).dims;
+  for (size_t d = 0; d < std::min({dims.size(), starts.size(), sizes.size(), strides.size()}); ++d) {
+    const int64_t start = starts[d], limit = sizes[d], stride = strides[d];
+    if (start < 0 || limit < start || stride < 1 || (dims[d] != kDynamic && limit > dims[d]))
+      return invalid_argument(
+          fmt::format("dim {}: {}:{}:{}, expected 0 <= start <= limit <= extent and stride >= 1", d, start, limit, stride));
+    sizes[d] = limit == start ? 0 : (limit - start - 1) / stride + 1;
+  }
+  return r.build.slice(r.operand(0), std::move(starts), std::move(sizes), std::move(strides));
+}
+
+Expected<int> read_reverse(OpReader& r) {
+  STREW_TRY(r.moves(1, {"dimensions"}));
+  STREW_ASSIGN(const std::vector<int64_t> dims, r.dims("dimensions", r.operand_rank(0)));
+  return r.build.reverse(r.operand(0), dims);
+}
+
+Expected<int> read_concatenate(OpReader& r) {
+  STREW_TRY(r.moves(r.op()->getNumOperands(), {"dimension"}));
+  STREW_ASSIGN(const TensorType result, result_type(r.op(), 0));
+  STREW_ASSIGN(const int64_t dim, r.dim("dimension", result.rank()));
+  return r.build.concatenate(r.operands(), dim);
+}
+
+Expected<int> read_pad(OpReader& r) {
+  STREW_TRY(r.moves(2, {"edge_padding_low", "edge_padding_high", "interior_padding"}));
+  STREW_ASSIGN(const std::vector<int64_t> low, r.attributes.integers("edge_padding_low"));
+  STREW_ASSIGN(const std::vector<int64_t> high, r.attributes.integers("edge_padding_high"));
+  STREW_ASSIGN(const std::vector<int64_t> interior, r.attributes.integers("interior_padding"));
+  return pad(r.build, r.operand(0), low, high, interior, r.operand(1));
+}
+
+Expected<int> read_get_dimension_size(OpReader& r) {
+  STREW_TRY(r.has(1, {"dimension"}));
+  STREW_ASSIGN(const TensorType operand, operand_type(r.op(), 0));
+  STREW_ASSIGN(const TensorType result, result_type(r.op(), 0));
+  if (result.rank() != 0 || (result.dtype != DType::i32 && result.dtype != DType::i64))
+    return invalid_argument(fmt::format("result {}, expected tensor<i32>", text_of(r.result_type())));
+  STREW_ASSIGN(const int64_t dim, r.dim("dimension", operand.rank()));
+  return r.build.convert(r.build.extent(r.operand(0), dim), result.dtype);
+}
 
 }  // namespace strew::inline v0

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/import/mlir/op_list.h"
+#include "compiler/import/mlir/operands.h"
 
 namespace strew::inline v0 {
 
@@ -20,24 +21,24 @@ Status import_dynamic_slice(Translation& t, mlir::Operation* op);
 Status import_dynamic_update_slice(Translation& t, mlir::Operation* op);
 Status import_custom_call(Translation& t, mlir::Operation* op);
 Status import_dynamic_gather(Translation& t, mlir::Operation* op);
-// movement.cc, reduce.cc, elementwise.cc: operations that become Computes. Elementwise operations share one handler, which finds them in
+// reduce.cc, reduce_window.cc, elementwise.cc: operations with a function. Elementwise operations share one handler, which finds them in
 // scalar_op.h, so they have no rows.
-Status import_iota(Translation& t, mlir::Operation* op);
-Status import_broadcast_in_dim(Translation& t, mlir::Operation* op);
-Status import_reshape(Translation& t, mlir::Operation* op);
-Status import_transpose(Translation& t, mlir::Operation* op);
-Status import_slice(Translation& t, mlir::Operation* op);
-Status import_concatenate(Translation& t, mlir::Operation* op);
-Status import_reverse(Translation& t, mlir::Operation* op);
 Status import_reduce(Translation& t, mlir::Operation* op);
+Status import_reduce_window(Translation& t, mlir::Operation* op);
 Status import_elementwise(Translation& t, mlir::Operation* op);
 Status import_optimization_barrier(Translation& t, mlir::Operation* op);
-// dynamic_shapes.cc, pad.cc, reduce_window.cc
-Status import_get_dimension_size(Translation& t, mlir::Operation* op);
-Status import_dynamic_broadcast_in_dim(Translation& t, mlir::Operation* op);
-Status import_dynamic_reshape(Translation& t, mlir::Operation* op);
-Status import_dynamic_iota(Translation& t, mlir::Operation* op);
-Status import_pad(Translation& t, mlir::Operation* op);
-Status import_reduce_window(Translation& t, mlir::Operation* op);
+// movement.cc
+Expected<int> read_iota(OpReader& r);
+Expected<int> read_dynamic_iota(OpReader& r);
+Expected<int> read_broadcast_in_dim(OpReader& r);
+Expected<int> read_dynamic_broadcast_in_dim(OpReader& r);
+Expected<int> read_reshape(OpReader& r);
+Expected<int> read_dynamic_reshape(OpReader& r);
+Expected<int> read_transpose(OpReader& r);
+Expected<int> read_slice(OpReader& r);
+Expected<int> read_reverse(OpReader& r);
+Expected<int> read_concatenate(OpReader& r);
+Expected<int> read_pad(OpReader& r);
+Expected<int> read_get_dimension_size(OpReader& r);
 
 }  // namespace strew::inline v0

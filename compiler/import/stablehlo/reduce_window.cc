@@ -15,6 +15,7 @@
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/region.h"
+#include "compiler/op/dims.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0 {
@@ -41,8 +42,12 @@ Expected<std::vector<int64_t>> padding_of(const Attributes& attributes, int rank
 
 constexpr std::string_view kExpected = "expected a window of an element and all before it, or all after it, along one dim";
 
-/// Finds the only dim along which the window has more than one element, and fills in `compute.dims`.
-Status read_window(mlir::Operation* op, const TensorType& operand, Compute& compute) {
+struct Window {
+  int64_t dim = 0;  ///< the only one along which it has more than one element
+  bool reverse = false;
+};
+
+Expected<Window> read_window(mlir::Operation* op, const TensorType& operand) {
   const Attributes attributes(op);
   STREW_TRY(attributes.only({"window_dimensions", "window_strides", "base_dilations", "window_dilations", "padding"}));
   const int rank = operand.rank();
@@ -67,9 +72,7 @@ Status read_window(mlir::Operation* op, const TensorType& operand, Compute& comp
     low = before;
   }
   if (along < 0) return invalid_argument(fmt::format("a window of one element, {}", kExpected));
-  compute.op = ComputeOp::scan;
-  compute.dims = {along, 0, low == 0 ? 1 : 0};
-  return {};
+  return Window{along, low == 0};
 }
 
 /// The operation that makes a scalar, seen through those that only move it: JAX broadcasts its initial values to rank 0.
@@ -103,19 +106,20 @@ Status check_initial(mlir::Operation* op, ExprOp function, const TensorType& typ
       fmt::format("the initial value of {}, expected the one that changes nothing, as a constant", name(type.dtype)));
 }
 
-Status read_scan(Translation& t, mlir::Operation* op, Compute& compute) {
+Expected<int> read_scan(Translation& t, mlir::Operation* op, ComputeBuilder& build) {
   if (op->getNumOperands() != 2 || op->getNumResults() != 1 || op->getNumRegions() != 1 ||
       !llvm::hasSingleElement(op->getRegion(0)))
     return invalid_argument(fmt::format("{} operands and {} results, expected 2 and 1, and a region of one block",
                                         op->getNumOperands(), op->getNumResults()));
-  STREW_TRY(same_elements(op));
+  for (const mlir::Value value : op->getOperands())
+    STREW_TRY(same_element(value.getType(), op->getResult(0).getType(), "result"));
   STREW_ASSIGN(TensorType operand, operand_type(op, 0));
   STREW_ASSIGN(const TensorType initial, operand_type(op, 1));
-  STREW_ASSIGN(TensorType result, result_type(op, 0));
-  STREW_TRY(unify_dims({&operand, &result}, "shape of the result"));
+  STREW_ASSIGN(const TensorType result, result_type(op, 0));
+  STREW_TRY(unify_dims(operand.dims, result.dims, "shape of the result"));
   if (initial.rank() != 0) return invalid_argument(fmt::format("initial value of rank {}, expected 0", initial.rank()));
   if (is_quantized(op->getOperand(0).getType())) return invalid_argument("the operand is quantized, expected plain numbers");
-  STREW_TRY(read_window(op, operand, compute));
+  STREW_ASSIGN(const Window window, read_window(op, operand));
   mlir::Block& block = op->getRegion(0).front();
   if (block.getNumArguments() != 2)
     return invalid_argument(fmt::format("body has {} arguments, expected 2", block.getNumArguments()));
@@ -123,26 +127,25 @@ Status read_scan(Translation& t, mlir::Operation* op, Compute& compute) {
     if (argument.getType() != op->getOperand(1).getType())
       return invalid_argument(
           fmt::format("body argument {}, expected {}", text_of(argument.getType()), text_of(op->getOperand(1).getType())));
-  STREW_ASSIGN(compute.function, region_to_expr(t, op->getRegion(0), {operand.dtype}, {operand.dtype}));
-  STREW_TRY(verify(compute.function, 1, 1, 0));
-  const std::vector<ExprNode>& nodes = compute.function.nodes;
+  STREW_ASSIGN(Expr function, region_to_expr(t, op->getRegion(0), {operand.dtype}, {operand.dtype}));
+  STREW_TRY(verify(function, 1, 1, 0));
+  const std::vector<ExprNode>& nodes = function.nodes;
   const bool is_plain = nodes.size() == 3 && nodes[0].op == ExprOp::current && nodes[1].op == ExprOp::update &&
                         nodes[2].args.size() == 2 && nodes[2].args[0] != nodes[2].args[1] &&
-                        compute.function.results == std::vector<int32_t>{2} && nodes[2].dtype == operand.dtype;
+                        function.results == std::vector<int32_t>{2} && nodes[2].dtype == operand.dtype;
   if (!is_plain) return invalid_argument("a body of several operations, expected one");
   STREW_TRY(check_initial(op, nodes[2].op, operand));
-  if (compute.dims[2] == 1 && nodes[2].op != ExprOp::max && nodes[2].op != ExprOp::min && !is_integer(operand.dtype))
+  if (window.reverse && nodes[2].op != ExprOp::max && nodes[2].op != ExprOp::min && !is_integer(operand.dtype))
     return invalid_argument(fmt::format("a window of all after an element of {}, whose order matters", name(operand.dtype)));
-  compute.results = {std::move(result)};
-  return {};
+  return build.scan(std::move(function), t.operand(op, 0), t.operand(op, 1), window.dim, {.reverse = window.reverse});
 }
 
 }  // namespace
 
 Status import_reduce_window(Translation& t, mlir::Operation* op) {
-  Compute compute;
-  STREW_TRY(t.parsed.at(op, read_scan(t, op, compute)));
-  return t.add_compute(op, std::move(compute));
+  ComputeBuilder build(t.out, t.location(op));
+  const Expected<int> value = read_scan(t, op, build);
+  return t.parsed.at(op, value.ok() ? bind_results(t, build, op, {*value}) : value.status());
 }
 
 }  // namespace strew::inline v0

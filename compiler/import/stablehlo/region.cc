@@ -28,28 +28,22 @@ class RegionReader {
     mlir::Block& block = region.front();
     const size_t n = elements.size();
     for (size_t i = 0; i < 2 * n; ++i) {
-      const bool is_update = i >= n;
-      ExprNode node;
-      node.op = is_update ? ExprOp::update : ExprOp::current;
-      node.dtype = is_update ? updates[i - n] : elements[i];
-      node.index = static_cast<int32_t>(is_update ? i - n : i);
-      const int32_t input = add(std::move(node));
-      nodes_[block.getArgument(static_cast<unsigned>(i))] = is_update ? add_convert(input, elements[i - n], expr_) : input;
+      const auto pair = static_cast<int32_t>(i % n);
+      const mlir::Value argument = block.getArgument(static_cast<unsigned>(i));
+      nodes_[argument] =
+          i < n ? graph_.current(pair, elements[i]) : graph_.as(graph_.update(pair, updates[i - n]), elements[i - n]);
     }
-    STREW_TRY(read_block(block, expr_.results));
-    return pruned(expr_);
+    std::vector<int32_t> results;
+    STREW_TRY(read_block(block, results));
+    return pruned(graph_.returns(std::move(results)));
   }
 
  private:
-  int32_t add(ExprNode node) {
-    expr_.nodes.push_back(std::move(node));
-    return static_cast<int32_t>(expr_.nodes.size()) - 1;
-  }
   /// Translates a block up to its terminator, whose operands become `results`.
   Status read_block(mlir::Block& block, std::vector<int32_t>& results) {
     for (mlir::Operation& op : block) {
       const llvm::StringRef name = op.getName().getStringRef();
-      if (expr_.nodes.size() > kMaxNodes || ++operations_ > kMaxNodes)
+      if (graph_.size() > kMaxNodes || ++operations_ > kMaxNodes)
         return t_.parsed.fail(&op, fmt::format("the region has more than {} operations once calls are inlined", kMaxNodes));
       if (name == "stablehlo.return" || name == "func.return") {
         if (&op != &block.back()) return t_.parsed.fail(&op, "is not the last operation of its region");
@@ -89,7 +83,7 @@ class RegionReader {
       return {};
     }
     if (!is_scalar_op(name)) return t_.parsed.fail(op, "not read in a combiner region, expected elementwise scalar operations");
-    const Expected<int32_t> node = add_scalar_op(op, dtype, std::move(args), expr_);
+    const Expected<int32_t> node = add_scalar_op(op, dtype, std::move(args), graph_);
     if (!node.ok()) return t_.parsed.at(op, node.status());
     nodes_[op->getResult(0)] = *node;
     return {};
@@ -113,11 +107,7 @@ class RegionReader {
     STREW_ASSIGN(const DType dtype, result_dtype(op));
     const auto constant = constant_from(Attributes(op).get("value"), TensorType{dtype, {}, {}});
     if (!constant.ok()) return t_.parsed.at(op, constant.status());
-    ExprNode node;
-    node.op = ExprOp::literal;
-    node.dtype = dtype;
-    node.value = scalar_of(*constant);
-    nodes_[op->getResult(0)] = add(std::move(node));
+    nodes_[op->getResult(0)] = graph_.literal(scalar_of(*constant));
     return {};
   }
 
@@ -144,7 +134,7 @@ class RegionReader {
   }
 
   Translation& t_;
-  Expr expr_;
+  ExprBuilder graph_;
   llvm::DenseMap<mlir::Value, int32_t> nodes_;
   size_t operations_ = 0;
   int depth_ = 0;

@@ -22,21 +22,12 @@ llvm::StringRef keyword(mlir::Attribute attribute) {
   return {};
 }
 
-int32_t add(ExprOp op, DType dtype, std::vector<int32_t> args, Expr& expr) {
-  ExprNode node;
-  node.op = op;
-  node.dtype = dtype;
-  node.args = std::move(args);
-  expr.nodes.push_back(std::move(node));
-  return static_cast<int32_t>(expr.nodes.size()) - 1;
-}
-
 Status count_is(const std::vector<int32_t>& args, size_t expected) {
   if (args.size() == expected) return {};
   return invalid_argument(fmt::format("{} operands, expected {}", args.size(), expected));
 }
 
-Expected<int32_t> add_compare(mlir::Operation* op, const std::vector<int32_t>& args, Expr& expr) {
+Expected<int32_t> add_compare(mlir::Operation* op, const std::vector<int32_t>& args, ExprBuilder& graph) {
   struct Row {
     llvm::StringRef name;
     ExprOp op;
@@ -47,13 +38,13 @@ Expected<int32_t> add_compare(mlir::Operation* op, const std::vector<int32_t>& a
   const llvm::StringRef direction = keyword(attributes.get("comparison_direction")),
                         type = keyword(attributes.get("compare_type"));
   STREW_TRY(count_is(args, 2));
-  const DType dtype = expr.nodes[static_cast<size_t>(args[0])].dtype;
+  const DType dtype = graph.dtype(args[0]);
   const bool is_real = is_float(dtype) || is_complex(dtype), is_signed = is_signed_integer(dtype);
   const llvm::StringRef own = is_real ? "FLOAT" : is_signed ? "SIGNED" : "UNSIGNED";
   if (!type.empty() && type != "NOTYPE" && type != own)
     return invalid_argument(fmt::format("compare_type {} on {}, expected {}", type.str(), name(dtype), own.str()));
   for (const Row& row : kRows)
-    if (row.name == direction) return add(row.op, DType::boolean, args, expr);
+    if (row.name == direction) return graph.apply(row.op, args);
   return invalid_argument(
       fmt::format("comparison_direction '{}', expected EQ, NE, LT, LE, GT or GE", direction.substr(0, 40).str()));
 }
@@ -86,23 +77,19 @@ bool is_scalar_op(llvm::StringRef name) {
   return name == "stablehlo.compare" || name == "stablehlo.clamp" || stablehlo_node(name).has_value();
 }
 
-int32_t add_convert(int32_t from, DType dtype, Expr& expr) {
-  return expr.nodes[static_cast<size_t>(from)].dtype == dtype ? from : add(ExprOp::convert, dtype, {from}, expr);
-}
-
-Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<int32_t> args, Expr& expr) {
+Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<int32_t> args, ExprBuilder& graph) {
   const llvm::StringRef name = op->getName().getStringRef();
   if (op->getNumRegions() != 0) return invalid_argument("has a region, expected none");
-  if (name == "stablehlo.compare") return add_compare(op, args, expr);
+  if (name == "stablehlo.compare") return add_compare(op, args, graph);
   if (name == "stablehlo.clamp") {  // minimum(maximum(x, low), high), as the specification defines it
     STREW_TRY(count_is(args, 3));
-    const int32_t raised = add(ExprOp::max, dtype, {args[1], args[0]}, expr);
-    return add(ExprOp::min, dtype, {raised, args[2]}, expr);
+    const int32_t raised = graph.apply(ExprOp::max, {args[1], args[0]}, dtype);
+    return graph.apply(ExprOp::min, {raised, args[2]}, dtype);
   }
   const std::optional<ExprOp> plain = stablehlo_node(name);
   if (!plain) return invalid_argument("not an elementwise operation");
   STREW_TRY(count_is(args, static_cast<size_t>(info(*plain).arity)));
-  return *plain == ExprOp::convert ? add_convert(args[0], dtype, expr) : add(*plain, dtype, std::move(args), expr);
+  return *plain == ExprOp::convert ? graph.as(args[0], dtype) : graph.apply(*plain, std::move(args), dtype);
 }
 
 }  // namespace strew::inline v0

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "strew/expr.h"
+#include "strew/builder.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -22,11 +22,8 @@ std::vector<std::string> scalar_operations();
 /// Is `name` ("stablehlo.add") an elementwise operation?
 bool is_scalar_op(llvm::StringRef name);
 
-/// Appends the nodes of `op` to `expr`; `args` are the nodes of its operands and `dtype` is its result's. Returns the last node. Error
+/// Appends the nodes of `op` to `graph`; `args` are the nodes of its operands and `dtype` is its result's. Returns the last node. Error
 /// messages have no location; the caller adds it.
-Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<int32_t> args, Expr& expr);
-
-/// The node of `expr` that converts `from` to `dtype`: `from` itself if that is its dtype.
-int32_t add_convert(int32_t from, DType dtype, Expr& expr);
+Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<int32_t> args, ExprBuilder& graph);
 
 }  // namespace strew::inline v0

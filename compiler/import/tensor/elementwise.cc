@@ -15,10 +15,10 @@
 #include <array>
 #include <optional>
 
-#include "compiler/import/mlir/translation.h"
+#include "compiler/import/mlir/operands.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/tensor/op_list.h"
-#include "strew/verify.h"
+#include "strew/builder.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -131,7 +131,7 @@ DType unsigned_of(DType dtype) {
 
 class Appender {
  public:
-  Appender(mlir::Operation* op, Expr& expr, DType result) : op_(op), expr_(expr), result_(result) {}
+  Appender(mlir::Operation* op, ExprBuilder& graph, DType result) : op_(op), graph_(graph), result_(result) {}
 
   Expected<int32_t> run(const ScalarOpRow& row, std::vector<int32_t> args) {
     const bool on_bool = dtype(args[0]) == DType::boolean;
@@ -160,23 +160,12 @@ class Appender {
   }
 
  private:
-  DType dtype(int32_t node) const { return expr_.nodes[static_cast<size_t>(node)].dtype; }
+  DType dtype(int32_t node) const { return graph_.dtype(node); }
   static Status no_bool() { return invalid_argument("elements of type i1 are not read, expected wider ones"); }
 
-  int32_t add(ExprOp op, DType type, std::vector<int32_t> args) {
-    ExprNode node;
-    node.op = op;
-    node.dtype = type;
-    node.args = std::move(args);
-    expr_.nodes.push_back(std::move(node));
-    return static_cast<int32_t>(expr_.nodes.size()) - 1;
-  }
-  int32_t cast(int32_t from, DType type) { return dtype(from) == type ? from : add(ExprOp::bitcast, type, {from}); }
-  int32_t one(DType type) {
-    const int32_t node = add(ExprOp::literal, type, {});
-    expr_.nodes.back().value = Scalar{type, {1, 0}};
-    return node;
-  }
+  int32_t add(ExprOp op, DType type, std::vector<int32_t> args) { return graph_.apply(op, std::move(args), type); }
+  int32_t cast(int32_t from, DType type) { return graph_.as_bits(from, type); }
+  int32_t one(DType type) { return graph_.literal(Scalar{type, {1, 0}}); }
   int32_t inverted(int32_t node) { return add(ExprOp::bit_not, DType::boolean, {node}); }
   int32_t truth(ExprOp op, int32_t a, int32_t b) { return add(op, DType::boolean, {a, b}); }
 
@@ -285,7 +274,7 @@ class Appender {
   }
 
   mlir::Operation* op_;
-  Expr& expr_;
+  ExprBuilder& graph_;
   DType result_;
 };
 
@@ -311,7 +300,8 @@ Status same_shape(mlir::Operation* op) {
   return {};
 }
 
-Status read_scalar_op(mlir::Operation* op, Compute& compute) {
+Expected<int> read_scalar_op(OpReader& r) {
+  mlir::Operation* const op = r.op();
   const std::optional<ScalarOpRow> row = row_of(op->getName().getStringRef());
   if (!row) return internal_error("no elementwise operation");
   const int arity = row->form == Form::cmpi || row->form == Form::cmpf ? 2 : info(row->op).arity;
@@ -319,21 +309,15 @@ Status read_scalar_op(mlir::Operation* op, Compute& compute) {
   if (static_cast<int>(operands) != arity || op->getNumResults() != 1 || op->getNumRegions() != 0)
     return invalid_argument(fmt::format("{} operands and {} results, expected {} and 1", operands, op->getNumResults(), arity));
   STREW_TRY(same_shape(op));
-  STREW_ASSIGN(const TensorType result, value_type(op->getResult(0).getType()));
+  STREW_ASSIGN(const TensorType result, value_type(r.result_type()));
+  ExprBuilder graph;
   std::vector<int32_t> arguments;
   for (unsigned i = 0; i < operands; ++i) {
-    STREW_ASSIGN(const TensorType type, value_type(op->getOperand(i).getType()));
-    ExprNode node;
-    node.op = ExprOp::extra;
-    node.dtype = type.dtype;
-    node.index = static_cast<int32_t>(i);
-    compute.function.nodes.push_back(std::move(node));
-    arguments.push_back(static_cast<int32_t>(i));
+    STREW_ASSIGN(const TensorType type, value_type(r.operand_type(i)));
+    arguments.push_back(graph.extra(static_cast<int32_t>(i), type.dtype));
   }
-  STREW_ASSIGN(const int32_t last, Appender(op, compute.function, result.dtype).run(*row, std::move(arguments)));
-  compute.function.results = {last};
-  compute.results = {result};
-  return verify(compute.function, 1, 0, static_cast<int>(operands));
+  STREW_ASSIGN(const int32_t last, Appender(op, graph, result.dtype).run(*row, std::move(arguments)));
+  return r.build.map(graph.returns({last}), r.operands());
 }
 
 }  // namespace
@@ -346,10 +330,6 @@ std::vector<std::string> arith_operations() {
   return out;
 }
 
-Status import_arith(Translation& t, mlir::Operation* op) {
-  Compute compute;
-  STREW_TRY(t.parsed.at(op, read_scalar_op(op, compute)));
-  return t.add_compute(op, std::move(compute));
-}
+Status import_arith(Translation& t, mlir::Operation* op) { return import_with(t, op, read_scalar_op); }
 
 }  // namespace strew::inline v0

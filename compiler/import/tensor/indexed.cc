@@ -19,6 +19,7 @@
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/tensor/forms.h"
 #include "compiler/import/tensor/op_list.h"
+#include "compiler/op/dims.h"
 
 namespace strew::inline v0 {
 namespace {

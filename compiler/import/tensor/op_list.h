@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/import/mlir/op_list.h"
+#include "compiler/import/mlir/operands.h"
 
 namespace strew::inline v0 {
 
@@ -21,13 +22,13 @@ Status import_tensor_scatter(Translation& t, mlir::Operation* op);
 // elementwise.cc
 Status import_arith(Translation& t, mlir::Operation* op);
 // movement.cc
-Status import_cast(Translation& t, mlir::Operation* op);
-Status import_dim(Translation& t, mlir::Operation* op);
-Status import_reshaped(Translation& t, mlir::Operation* op);
-Status import_extract_slice(Translation& t, mlir::Operation* op);
-Status import_insert_slice(Translation& t, mlir::Operation* op);
-Status import_concat(Translation& t, mlir::Operation* op);
-Status import_from_elements(Translation& t, mlir::Operation* op);
-Status import_filled(Translation& t, mlir::Operation* op);
+Expected<int> read_cast(OpReader& r);
+Expected<int> read_dim(OpReader& r);
+Expected<int> read_reshaped(OpReader& r);
+Expected<int> read_extract_slice(OpReader& r);
+Expected<int> read_insert_slice(OpReader& r);
+Expected<int> read_concat(OpReader& r);
+Expected<int> read_from_elements(OpReader& r);
+Expected<int> read_filled(OpReader& r);
 
 }  // namespace strew::inline v0

@@ -72,13 +72,6 @@ bool Graph::is_defined(int32_t number) const {
   return number >= 0 && static_cast<size_t>(number) < values_.size() && values_[static_cast<size_t>(number)] >= 0;
 }
 
-Status Graph::define(int32_t number, Value value, const std::string& what) {
-  STREW_TRY(define(number, static_cast<int>(imported_.values.size()), what));
-  if (value.name.empty()) value.name = prefix_ + tensor_name(number);
-  imported_.values.push_back(std::move(value));
-  return {};
-}
-
 Status Graph::define(int32_t number, int value, const std::string& what) {
   STREW_TRY(tensor(number, what).status());
   int& slot = values_[static_cast<size_t>(number)];
@@ -87,10 +80,8 @@ Status Graph::define(int32_t number, int value, const std::string& what) {
                             "), which has a value already, expected one that nothing else gives");
   }
   slot = value;
-  if (static_cast<size_t>(value) < imported_.values.size()) {
-    std::string& known = imported_.values[static_cast<size_t>(value)].name;
-    if (known.empty()) known = prefix_ + tensor_name(number);
-  }
+  std::string& known = imported_.values[static_cast<size_t>(value)].name;
+  if (known.empty()) known = prefix_ + tensor_name(number);
   return {};
 }
 
@@ -116,12 +107,7 @@ Expected<int> Graph::find(int32_t number, const std::string& what) {
   STREW_TRY(tensor(number, what).status());
   if (values_[static_cast<size_t>(number)] >= 0) return values_[static_cast<size_t>(number)];
   STREW_ASSIGN(Constant found, constant(number, what));
-  Value value;
-  value.kind = ValueKind::constant;
-  value.type = found.type;
-  value.index = static_cast<int>(imported_.constants.size());
-  imported_.constants.push_back(std::move(found));
-  STREW_TRY(define(number, std::move(value), what));
+  STREW_TRY(define(number, ComputeBuilder(imported_, what).add_constant(std::move(found)), what));
   return values_[static_cast<size_t>(number)];
 }
 
@@ -259,19 +245,12 @@ Status Node::give_all(const std::vector<int>& values) {
 }
 
 Status Node::add_kernel(Op op, KernelParts parts) {
-  Imported& imported = graph_.imported();
   STREW_TRY(output_tensor(0).status());
   const int32_t output = op_.outputs()->Get(0);
   STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(op), where_));
   const TensorType& result =
       is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).results[0] : std::get<Gather>(*kernel.op).result;
   STREW_TRY(check_output(0, result));
-
-  Value value;
-  value.kind = ValueKind::result;
-  value.type = result;
-  value.index = static_cast<int>(imported.kernels.size());
-  STREW_TRY(graph_.define(output, std::move(value), where_ + ": output 0"));
 
   if (is_quantized(*graph_.subgraph().tensors()->Get(static_cast<uint32_t>(output)))) {
     parts.notes.push_back("quantized tensors are their storage type " + std::string(name(result.dtype)) +
@@ -284,8 +263,7 @@ Status Node::add_kernel(Op op, KernelParts parts) {
   kernel.result_shape = parts.result_shape;
   kernel.equal_scalars = std::move(parts.equal_scalars);
   kernel.notes = std::move(parts.notes);
-  imported.kernels.push_back(std::move(kernel));
-  return {};
+  return graph_.define(output, builder().kernel(std::move(kernel))[0], where_ + ": output 0");
 }
 
 Status Node::add_kernel(const Expected<Scatter>& op, KernelParts parts) {
@@ -317,14 +295,7 @@ Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
     if (output == -1) continue;
     const std::string what = where_ + ": output " + std::to_string(i);
     STREW_ASSIGN(const schema::Tensor* tensor, graph_.tensor(output, what));
-    Value value;
-    value.kind = ValueKind::opaque;
-    value.index = number;
-    value.result = static_cast<int>(i);
-    Expected<TensorType> type = tensor_type(*tensor, what);
-    value.is_typed = type.ok();
-    if (type.ok()) value.type = std::move(*type);
-    STREW_TRY(graph_.define(output, std::move(value), what));
+    STREW_TRY(graph_.define(output, builder().opaque_value(number, static_cast<int>(i), tensor_type(*tensor, what)), what));
   }
   imported.opaques.push_back(std::move(opaque));
   return number;

@@ -43,8 +43,6 @@ class Graph {
   std::string describe(int32_t number) const;
 
   /// Gives a tensor its value; fails if it has one already.
-  Status define(int32_t number, Value value, const std::string& what);
-  /// Gives a tensor a value that there is already.
   Status define(int32_t number, int value, const std::string& what);
   bool is_defined(int32_t number) const;
   /// The number of the tensor's value.

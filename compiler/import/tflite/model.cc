@@ -63,12 +63,9 @@ Status import_inputs(Graph& graph) {
   for (uint32_t i = 0; inputs != nullptr && i < inputs->size(); ++i) {
     const std::string what = graph.path() + ": input " + std::to_string(i);
     STREW_ASSIGN(const schema::Tensor* tensor, graph.tensor(inputs->Get(i), what));
-    Value value;
-    value.kind = ValueKind::input;
-    STREW_ASSIGN(value.type, tensor_type(*tensor, graph.describe(inputs->Get(i))));
-    value.index = static_cast<int>(graph.imported().inputs.size());
-    graph.imported().inputs.push_back({graph.tensor_name(inputs->Get(i)), value.type, false});
-    STREW_TRY(graph.define(inputs->Get(i), std::move(value), what));
+    STREW_ASSIGN(TensorType type, tensor_type(*tensor, graph.describe(inputs->Get(i))));
+    const int value = ComputeBuilder(graph.imported(), what).input({graph.tensor_name(inputs->Get(i)), std::move(type), false});
+    STREW_TRY(graph.define(inputs->Get(i), value, what));
   }
   return {};
 }
@@ -138,14 +135,9 @@ Status Translator::import_region(const Graph& outer, const Region& region, const
   for (uint32_t i = 0; inputs != nullptr && i < inputs->size(); ++i) {
     const std::string what = graph.path() + ": input " + std::to_string(i);
     STREW_ASSIGN(const schema::Tensor* tensor, graph.tensor(inputs->Get(i), what));
-    Expected<TensorType> type = tensor_type(*tensor, what);
-    Value value;
-    value.kind = ValueKind::opaque;
-    value.index = opaque;
-    value.result = first_result + static_cast<int>(i);
-    value.is_typed = type.ok();
-    if (type.ok()) value.type = std::move(*type);
-    STREW_TRY(graph.define(inputs->Get(i), std::move(value), what));
+    const int value = ComputeBuilder(graph.imported(), what)
+                          .opaque_value(opaque, first_result + static_cast<int>(i), tensor_type(*tensor, what));
+    STREW_TRY(graph.define(inputs->Get(i), value, what));
   }
   STREW_TRY(import_operators(graph));
   const flatbuffers::Vector<int32_t>* outputs = graph.subgraph().outputs();

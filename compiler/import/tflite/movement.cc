@@ -158,14 +158,19 @@ Status import_pad(Node& node) {
   for (size_t d = 0; d < static_cast<size_t>(rank); ++d) {
     before.push_back((*numbers)[2 * d]);
     after.push_back((*numbers)[2 * d + 1]);
+    if (std::min(before.back(), after.back()) < 0)
+      return node.error("dim " + std::to_string(d) + " is padded by a negative number, expected 0 or more");
   }
   int with = builder.scalar(Scalar::of(node.type(value).dtype, 0));
   if (node.code() == Builtin::PADV2) {
-    STREW_ASSIGN(with, node.input(2, "constant_values"));
+    STREW_ASSIGN(const int values, node.input(2, "constant_values"));
+    const Expected<int> scalar = builder.reshape(values, {});
+    if (!scalar.ok()) return node.at(scalar.status());
+    with = *scalar;
   } else {
     STREW_TRY(node.check_not_quantized());
   }
-  return node.give(pad(builder, value, before, after, with));
+  return node.give(pad(builder, value, before, after, std::vector<int64_t>(before.size(), 0), with));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ Status import_segment_sum(Node& node) {
   STREW_ASSIGN(const int wide, builder.convert(ids, DType::i64));
   const int minus_one = builder.integer(-1);
   // The largest id before each, or -1. An id is wrong unless it is that or 1 more; that it is not -1 is checked by the policy.
-  STREW_ASSIGN(int before, builder.scan(ExprOp::max, wide, 0, true, false));
+  STREW_ASSIGN(int before, builder.scan(ExprOp::max, wide, 0, {.exclusive = true}));
   STREW_ASSIGN(before, builder.apply(ExprOp::max, {before, minus_one}));
   STREW_ASSIGN(const int step, builder.apply(ExprOp::sub, {wide, before}));
   STREW_ASSIGN(const int is_back, builder.apply(ExprOp::lt, {step, builder.integer(0)}));

@@ -92,7 +92,7 @@ Status import_cumsum(Node& node) {
   STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(value).rank(), "axis"));
   const auto* options = node.options<schema::CumsumOptions>(Options::CumsumOptions);
   const bool exclusive = options != nullptr && options->exclusive(), reverse = options != nullptr && options->reverse();
-  return node.give(node.builder().scan(ExprOp::add, value, axis, exclusive, reverse));
+  return node.give(node.builder().scan(ExprOp::add, value, axis, {exclusive, reverse}));
 }
 
 struct Reduction {

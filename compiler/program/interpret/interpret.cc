@@ -2,14 +2,10 @@
 // that were open are checked here or by the family, before any element is read. Tested by tests/unit/interpret_test.cc.
 #include "compiler/program/interpret/interpret.h"
 
+#include "compiler/op/dims.h"
+
 namespace strew::inline v0 {
 namespace {
-
-std::string dims_text(const std::vector<int64_t>& dims) {
-  std::string out = "[";
-  for (size_t i = 0; i < dims.size(); ++i) out += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
-  return out + "]";
-}
 
 Expected<std::vector<Tensor>> only(Expected<Tensor> tensor) {
   if (!tensor.ok()) return tensor.status();

@@ -1,0 +1,415 @@
+// See compute_builder.h: operations that move elements, with the dims of their results. Tested by tests/unit/onnx_compute_test.cc,
+// tests/unit/stablehlo_module_test.cc and tests/unit/tensor_boundary_test.cc.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.h"
+#include "compiler/import/compute_builder.h"
+#include "compiler/op/dims.h"
+#include "strew/tensor.h"
+#include "strew/text.h"
+
+namespace strew::inline v0 {
+namespace {
+
+Status check_count(size_t count, size_t expected, std::string_view what) {
+  if (count == expected) return {};
+  return invalid_argument(fmt::format("{} {}, expected {}", count, what, expected));
+}
+
+/// Numbers can be counted, bools and strings cannot.
+Status check_counts(DType dtype) {
+  if (info(dtype).arithmetic && dtype != DType::boolean) return {};
+  return invalid_argument(fmt::format("the coordinates are {}, expected numbers", name(dtype)));
+}
+
+Status check_list(const TensorType& shape) {
+  if (shape.rank() != 1 || !is_integer(shape.dtype))
+    return invalid_argument(fmt::format("the shape is {}, expected one integer per dim of the result", print(shape)));
+  if (shape.dims[0] != kDynamic) return {};
+  return unsupported(fmt::format("the shape is {}, expected a rank that is known before the call", print(shape)));
+}
+
+/// Checks that dims of the extents `from` become the dims `targets` of a result with the extents `dims`.
+Status check_broadcast(const std::vector<int64_t>& from, const std::vector<int64_t>& dims, const std::vector<int64_t>& targets) {
+  STREW_TRY(check_count(targets.size(), from.size(), "broadcast dims"));
+  STREW_TRY(check_dims(targets, dims.size(), "the list of broadcast dims"));
+  for (size_t d = 0; d < from.size(); ++d) {
+    const int64_t to = dims[static_cast<size_t>(targets[d])];
+    if (from[d] != kDynamic && from[d] != 1 && to != kDynamic && from[d] != to)
+      return invalid_argument(fmt::format("operand dim {} is {}, expected 1 or {}", d, from[d], to));
+  }
+  return {};
+}
+
+/// NumPy's rule: the dims of the value are the last ones of the result.
+std::vector<int64_t> last_dims(size_t count, size_t rank) {
+  std::vector<int64_t> out(count);
+  std::iota(out.begin(), out.end(), static_cast<int64_t>(rank - count));
+  return out;
+}
+
+}  // namespace
+
+/// Not worked out, however small: the indices of a kernel that are coordinates become its batching dims.
+Expected<int> ComputeBuilder::iota(const TensorType& type, int64_t dim) {
+  STREW_TRY(check_dim(dim, type.dims.size(), "the dim of the coordinates"));
+  STREW_TRY(check_counts(type.dtype));
+  Compute compute;
+  compute.op = ComputeOp::iota;
+  compute.dims = {dim};
+  compute.results = {{type.dtype, type.dims, {}}};
+  STREW_TRY(element_count(type.dims).status());
+  return add_compute(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::iota_to(DType dtype, int shape, int64_t dim) {
+  STREW_ASSIGN(std::vector<int64_t> dims, extents(shape));
+  if (is_static(dims)) return iota({dtype, std::move(dims), {}}, dim);
+  STREW_TRY(check_dim(dim, dims.size(), "the dim of the coordinates"));
+  STREW_TRY(check_counts(dtype));
+  Compute compute;
+  compute.op = ComputeOp::iota;
+  compute.arguments = {shape};
+  compute.takes_shape = true;
+  compute.dims = {dim};
+  compute.results = {{dtype, std::move(dims), {}}};
+  return add(std::move(compute));
+}
+
+Expected<std::vector<int64_t>> ComputeBuilder::extents(int shape) {
+  STREW_TRY(check_list(type(shape)));
+  std::vector<int64_t> dims(static_cast<size_t>(type(shape).dims[0]), kDynamic);
+  const std::optional<std::vector<int>> list = elements(shape);
+  for (size_t d = 0; list && d < dims.size(); ++d) {
+    const std::optional<std::vector<int64_t>> one = integers((*list)[d]);
+    if (one && one->front() < 0)
+      return invalid_argument(fmt::format("dim {} of the shape is {}, expected 0 or more", d, one->front()));
+    if (one) dims[d] = one->front();
+  }
+  return dims;
+}
+
+Expected<int> ComputeBuilder::reshape(int value, std::vector<int64_t> dims) {
+  const std::vector<int64_t> from = type(value).dims;
+  const auto open = std::count(dims.begin(), dims.end(), kDynamic);
+  if (open > 1) return invalid_argument("the shape leaves several dims open, expected one at most");
+  if (is_static(from)) {
+    STREW_ASSIGN(const int64_t all, element_count(from));
+    std::vector<int64_t> others = dims;
+    std::erase(others, kDynamic);
+    STREW_ASSIGN(const int64_t known, element_count(others));
+    if (open == 0 ? known != all : known == 0 || all % known != 0)
+      return invalid_argument(
+          fmt::format("{} has {} elements, expected {}{}", print(type(value)), all, open == 0 ? "" : "a multiple of ", known));
+    for (int64_t& dim : dims) dim = dim == kDynamic ? all / known : dim;
+  }
+  if (dims == from) return value;
+  if (const std::optional<std::vector<int>> list = elements(value);
+      list && is_integer(type(value).dtype) && !is_constant(value)) {
+    if (dims.empty() && list->size() == 1) return list->front();
+    if (dims.size() == 1 && dims[0] == static_cast<int64_t>(list->size())) return stack(*list, type(value).dtype);
+  }
+  Compute compute;
+  compute.op = ComputeOp::reshape;
+  compute.arguments = {value};
+  compute.results = {{type(value).dtype, std::move(dims), {}}};
+  return add(std::move(compute));
+}
+
+/// The dims other than 1 correspond in order.
+Expected<int> ComputeBuilder::reshape_units(int value, const std::vector<int64_t>& dims) {
+  if (std::count(dims.begin(), dims.end(), kDynamic) <= 1) return reshape(value, dims);
+  const std::vector<int64_t> from = type(value).dims;
+  std::vector<int> extents;
+  size_t at = 0;
+  for (const int64_t dim : dims) {
+    if (dim == 1) {
+      extents.push_back(integer(1));
+      continue;
+    }
+    while (at < from.size() && from[at] != dim) ++at;
+    if (at == from.size()) return internal_error("a reshape that changes other dims than those of 1");
+    extents.push_back(extent(value, static_cast<int64_t>(at++)));
+  }
+  return reshape_to(value, stack(extents, DType::i64), true);
+}
+
+Expected<int> ComputeBuilder::reshape_to(int value, int shape, bool allow_zero) {
+  STREW_TRY(check_list(type(shape)));
+  std::vector<int64_t> dims(static_cast<size_t>(type(shape).dims[0]), kDynamic);
+  const std::optional<std::vector<int>> list = elements(shape);
+  size_t open = 0, follows = 0;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const std::optional<std::vector<int64_t>> one = list ? integers((*list)[d]) : std::nullopt;
+    if (one && one->front() == 0 && !allow_zero) {
+      if (d >= type(value).dims.size())
+        return invalid_argument(fmt::format("the shape's dim {} is 0, expected a dim of {}", d, print(type(value))));
+      dims[d] = type(value).dims[d];
+    } else if (one && one->front() >= 0) {
+      dims[d] = one->front();
+    } else if (one && one->front() < -1) {
+      return invalid_argument(fmt::format("the shape's dim {} is {}, expected -1 or more", d, one->front()));
+    }
+    const bool is_follower = one && one->front() == -1;
+    follows += is_follower ? 1 : 0;
+    open += dims[d] == kDynamic && !is_follower ? 1 : 0;
+  }
+  if (follows > 1) return invalid_argument("the shape has several dims of -1, expected one at most");
+  if (open == 0) return reshape(value, std::move(dims));
+  Compute compute;
+  compute.op = ComputeOp::reshape;
+  compute.arguments = {value, shape};
+  compute.takes_shape = true;
+  if (allow_zero) compute.dims = {1};
+  compute.results = {{type(value).dtype, std::move(dims), {}}};
+  return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::transpose(int value, const std::vector<int64_t>& permutation) {
+  const std::vector<int64_t> from = type(value).dims;
+  STREW_TRY(check_count(permutation.size(), from.size(), "dims of the permutation"));
+  STREW_TRY(check_dims(permutation, from.size(), "the permutation"));
+  if (std::is_sorted(permutation.begin(), permutation.end())) return value;
+  std::vector<int64_t> dims;
+  for (const int64_t d : permutation) dims.push_back(from[static_cast<size_t>(d)]);
+  Compute compute;
+  compute.op = ComputeOp::transpose;
+  compute.arguments = {value};
+  compute.dims = permutation;
+  compute.results = {{type(value).dtype, std::move(dims), {}}};
+  return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::broadcast(int value, const std::vector<int64_t>& dims, const std::vector<int64_t>& targets) {
+  const std::vector<int64_t> from = type(value).dims;
+  STREW_TRY(check_broadcast(from, dims, targets));
+  if (from == dims && std::is_sorted(targets.begin(), targets.end())) return value;
+  Compute compute;
+  compute.op = ComputeOp::broadcast;
+  compute.arguments = {value};
+  compute.dims = targets;
+  compute.results = {{type(value).dtype, dims, {}}};
+  return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::broadcast_to(int value, int shape, const std::vector<int64_t>& targets) {
+  STREW_ASSIGN(std::vector<int64_t> dims, extents(shape));
+  if (is_static(dims)) return broadcast(value, dims, targets);
+  STREW_TRY(check_broadcast(type(value).dims, dims, targets));
+  Compute compute;
+  compute.op = ComputeOp::broadcast;
+  compute.arguments = {value, shape};
+  compute.takes_shape = true;
+  compute.dims = targets;
+  compute.results = {{type(value).dtype, std::move(dims), {}}};
+  return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::broadcast(int value, const std::vector<int64_t>& dims) {
+  const size_t own = type(value).dims.size();
+  if (own > dims.size())
+    return invalid_argument(fmt::format("{} has rank {}, expected at most {}", print(type(value)), own, dims.size()));
+  return broadcast(value, dims, last_dims(own, dims.size()));
+}
+
+Expected<int> ComputeBuilder::broadcast_to(int value, int shape) {
+  STREW_TRY(check_list(type(shape)));
+  const std::vector<int64_t> from = type(value).dims;
+  std::optional<std::vector<int>> list = elements(shape);
+  const DType dtype = type(shape).dtype;
+  const auto length = static_cast<size_t>(type(shape).dims[0]);
+  const size_t rank = std::max(length, from.size());
+  std::vector<int64_t> dims(rank, kDynamic);
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t own = d < rank - from.size() ? 1 : from[d - (rank - from.size())];
+    std::optional<std::vector<int64_t>> wanted;
+    if (d < rank - length)
+      wanted = {1};
+    else if (list)
+      wanted = integers((*list)[d - (rank - length)]);
+    if (wanted && (*wanted)[0] != 1 && (own == 1 || own == kDynamic)) dims[d] = (*wanted)[0];
+    if (wanted && (*wanted)[0] == 1) dims[d] = own;
+    if (own != 1 && own != kDynamic) dims[d] = own;
+  }
+  if (is_static(dims)) return broadcast(value, dims);
+  Compute compute;
+  compute.op = ComputeOp::broadcast;
+  if (length < rank) {  // dims of 1 in front, which keep the value's
+    if (!list) return unsupported(fmt::format("the shape has {} elements, expected {}", length, rank));
+    std::vector<int> longer(rank - length, integer(1, dtype));
+    longer.insert(longer.end(), list->begin(), list->end());
+    shape = stack(longer, dtype);
+  }
+  compute.arguments = {value, shape};
+  compute.takes_shape = true;
+  compute.dims = last_dims(from.size(), rank);
+  compute.results = {{type(value).dtype, std::move(dims), {}}};
+  return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::concatenate(const std::vector<int>& values, int64_t dim) {
+  if (values.empty()) return invalid_argument("no tensors, expected one at least");
+  TensorType result = type(values[0]);
+  STREW_TRY(check_dim(dim, result.dims.size(), "the dim along which tensors are concatenated"));
+  const auto along = static_cast<size_t>(dim);
+  std::vector<int> list;
+  bool is_list = result.rank() == 1 && is_integer(result.dtype);
+  std::vector<int64_t> others = result.dims;
+  int64_t total = 0;
+  for (const int value : values) {
+    TensorType own = type(value);
+    if (own.dtype != result.dtype || own.rank() != result.rank())
+      return invalid_argument(
+          fmt::format("tensors {} and {}, expected the same dtype and rank", print(type(values[0])), print(own)));
+    const bool is_open = own.dims[along] == kDynamic || total == kDynamic;
+    const std::optional<int64_t> sum = is_open ? kDynamic : checked::add(total, own.dims[along]);
+    if (!sum) return invalid_argument(fmt::format("the sum of the extents in dim {} does not fit 63 bits", dim));
+    total = *sum;
+    others[along] = own.dims[along];
+    STREW_TRY(unify_dims(others, own.dims, fmt::format("shape of operand {}", &value - values.data())));
+    const std::optional<std::vector<int>> own_list = is_list ? elements(value) : std::nullopt;
+    is_list = own_list.has_value();
+    if (is_list) list.insert(list.end(), own_list->begin(), own_list->end());
+  }
+  if (values.size() == 1) return values[0];
+  if (is_list) return stack(list, result.dtype);
+  result.dims = std::move(others);
+  result.dims[along] = total;
+  Compute compute;
+  compute.op = ComputeOp::concatenate;
+  compute.arguments = values;
+  compute.dims = {dim};
+  compute.results = {std::move(result)};
+  return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::reverse(int value, const std::vector<int64_t>& dims) {
+  STREW_TRY(check_dims(dims, type(value).dims.size(), "the list of reversed dims"));
+  if (dims.empty()) return value;
+  Compute compute;
+  compute.op = ComputeOp::reverse;
+  compute.arguments = {value};
+  compute.dims = dims;
+  compute.results = {type(value)};
+  return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::slice(int value, const std::vector<Range>& ranges) {
+  const std::vector<int64_t> from = type(value).dims;
+  if (ranges.size() < from.size())
+    return invalid_argument(fmt::format("{} is sliced in {} dims, expected all", print(type(value)), ranges.size()));
+  std::vector<int64_t> starts, sizes, strides, reversed;
+  for (size_t d = 0; d < from.size(); ++d) {
+    const Range& range = ranges[d];
+    if (range.step == 0) return invalid_argument(fmt::format("the step in dim {} is 0, expected another number", d));
+    if (from[d] == kDynamic) {
+      if (range.step < 0 || range.start < 0 || range.end != Range::kToEnd)
+        return unsupported(fmt::format("dim {} is open and sliced from {} to {}, expected a start from 0 on and no end", d,
+                                       range.start, range.end));
+      starts.push_back(range.start);
+      sizes.push_back(kDynamic);
+      strides.push_back(range.step);
+      continue;
+    }
+    const int64_t extent = from[d];
+    const auto clamped = [&](int64_t at, int64_t low, int64_t high) {
+      return std::clamp(at < 0 && at != INT64_MIN ? at + extent : at, low, high);
+    };
+    const bool is_backwards = range.step < 0;
+    // Longer steps than the dim take one element at most, as one of the dim's extent does.
+    const auto step =
+        static_cast<int64_t>(std::min(checked::magnitude(range.step), static_cast<uint64_t>(std::max<int64_t>(extent, 1))));
+    int64_t start = is_backwards ? clamped(range.start, -1, extent - 1) : clamped(range.start, 0, extent);
+    int64_t end = is_backwards ? (range.end < -extent ? -1 : clamped(range.end, -1, extent - 1)) : clamped(range.end, 0, extent);
+    const int64_t count = checked::ceil_div(is_backwards ? start - end : end - start, step);
+    if (is_backwards) {
+      reversed.push_back(static_cast<int64_t>(d));
+      start = count == 0 ? 0 : start - (count - 1) * step;
+    }
+    starts.push_back(count == 0 ? 0 : start);
+    sizes.push_back(count);
+    strides.push_back(step);
+  }
+  STREW_ASSIGN(const int sliced, slice(value, std::move(starts), std::move(sizes), std::move(strides)));
+  return reverse(sliced, reversed);
+}
+
+Expected<int> ComputeBuilder::slice(int value, std::vector<int64_t> starts, std::vector<int64_t> sizes,
+                                    std::vector<int64_t> strides) {
+  const TensorType from = type(value);
+  const size_t rank = from.dims.size();
+  if (starts.size() != rank || sizes.size() != rank || strides.size() != rank)
+    return invalid_argument(fmt::format("{} starts, {} sizes and {} strides, expected {} of each", starts.size(), sizes.size(),
+                                        strides.size(), rank));
+  bool is_whole = true;
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t start = starts[d], size = sizes[d], stride = strides[d], extent = from.dims[d];
+    const bool is_open = extent == kDynamic || size == kDynamic;
+    const bool fits =
+        is_open || stride < 1 || (size == 0 ? start <= extent : start < extent && (size - 1) <= (extent - 1 - start) / stride);
+    if (start < 0 || (size < 0 && size != kDynamic) || stride < 1 || !fits)
+      return invalid_argument(
+          fmt::format("dim {}: {} elements from {} on with stride {} are not inside {}", d, size, start, stride, print(from)));
+    is_whole = is_whole && start == 0 && stride == 1 && size == extent;
+  }
+  if (is_whole) return value;
+  if (const auto list = elements(value); list && rank == 1 && !is_constant(value)) {
+    std::vector<int> some;
+    for (int64_t i = 0; i < sizes[0]; ++i) some.push_back((*list)[static_cast<size_t>(starts[0] + i * strides[0])]);
+    return stack(some, from.dtype);
+  }
+  Compute compute;
+  compute.op = ComputeOp::slice;
+  compute.arguments = {value};
+  compute.results = {{from.dtype, std::move(sizes), {}}};
+  compute.dims = std::move(starts);
+  compute.strides = std::move(strides);
+  return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::slice_from(int value, const std::vector<int>& starts, const std::vector<int64_t>& sizes) {
+  Compute compute;
+  compute.op = ComputeOp::slice;
+  compute.arguments = {value};
+  compute.arguments.insert(compute.arguments.end(), starts.begin(), starts.end());
+  compute.dims.assign(sizes.size(), 0);
+  compute.strides.assign(sizes.size(), 1);
+  compute.results = {{type(value).dtype, sizes, {}}};
+  return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::update(int into, int part, std::vector<int64_t> starts) {
+  const TensorType whole = type(into), own = type(part);
+  if (own.dtype != whole.dtype || own.rank() != whole.rank() || starts.size() != whole.dims.size())
+    return invalid_argument(fmt::format("{} is written into {} from {} on, expected the same dtype and rank", print(own),
+                                        print(whole), dims_text(starts)));
+  for (size_t d = 0; d < starts.size(); ++d) {
+    const int64_t extent = whole.dims[d], size = own.dims[d];
+    const bool is_open = extent == kDynamic || size == kDynamic;
+    if (starts[d] < 0 || (!is_open && (size > extent || starts[d] > extent - size)))
+      return invalid_argument(fmt::format("dim {}: {} elements from {} on are not inside {}", d,
+                                          is_open ? "?" : std::to_string(size), starts[d], print(whole)));
+  }
+  if (own.dims == whole.dims && is_static(own.dims)) return part;
+  Compute compute;
+  compute.op = ComputeOp::update;
+  compute.arguments = {into, part};
+  compute.dims = std::move(starts);
+  compute.results = {whole};
+  return add(std::move(compute));
+}
+
+Expected<int> ComputeBuilder::update_from(int into, int part, const std::vector<int>& starts) {
+  Compute compute;
+  compute.op = ComputeOp::update;
+  compute.arguments = {into, part};
+  compute.arguments.insert(compute.arguments.end(), starts.begin(), starts.end());
+  compute.dims.assign(starts.size(), 0);
+  compute.results = {type(into)};
+  return add(std::move(compute));
+}
+
+}  // namespace strew::inline v0

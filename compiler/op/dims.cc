@@ -1,0 +1,52 @@
+// See dims.h. Tested by tests/unit/dims_test.cc.
+#include "compiler/op/dims.h"
+
+#include <algorithm>
+
+#include "strew/op.h"
+
+namespace strew::inline v0 {
+
+std::string dims_text(const std::vector<int64_t>& dims) {
+  constexpr size_t kMostShown = 16;
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size() && i < kMostShown; ++i)
+    text += (i > 0 ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
+  return text + (dims.size() > kMostShown ? ",...]" : "]");
+}
+
+bool is_static(const std::vector<int64_t>& dims) { return std::find(dims.begin(), dims.end(), kDynamic) == dims.end(); }
+
+bool unify(int64_t& extent, int64_t other) {
+  if (extent == kDynamic) extent = other;
+  return other == kDynamic || extent == other;
+}
+
+Status unify_dims(std::vector<int64_t>& dims, const std::vector<int64_t>& other, std::string_view what) {
+  std::vector<int64_t> both = dims;
+  bool agree = dims.size() == other.size();
+  for (size_t d = 0; agree && d < both.size(); ++d) agree = unify(both[d], other[d]);
+  if (!agree) return invalid_argument(std::string(what) + " " + dims_text(other) + ", expected " + dims_text(dims));
+  dims = std::move(both);
+  return {};
+}
+
+Status check_dim(int64_t dim, size_t rank, std::string_view what) {
+  const auto end = static_cast<int64_t>(rank);
+  if (dim >= 0 && dim < end) return {};
+  return invalid_argument(std::string(what) + " is " + std::to_string(dim) + ", expected 0 to " + std::to_string(end - 1));
+}
+
+Status check_dims(const std::vector<int64_t>& dims, size_t rank, std::string_view what) {
+  std::vector<bool> seen(rank);
+  for (const int64_t dim : dims) {
+    const bool is_dim = dim >= 0 && dim < static_cast<int64_t>(rank);
+    if (!is_dim || seen[static_cast<size_t>(dim)])
+      return invalid_argument(std::string(what) + " holds " + std::to_string(dim) + ", expected each of 0 to " +
+                              std::to_string(static_cast<int64_t>(rank) - 1) + " once at most");
+    seen[static_cast<size_t>(dim)] = true;
+  }
+  return {};
+}
+
+}  // namespace strew::inline v0
