@@ -9,7 +9,7 @@
 #include "schedules/entries.h"
 #include "schedules/stores.h"
 #include "schedules/strategies/private_tables.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0::portable {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "compiler/op/dims.h"
 #include "compiler/program/interpret/interpret.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 #include "strew/tensor.h"
 #include "strew/text.h"
 #include "strew/verify.h"

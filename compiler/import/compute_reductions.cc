@@ -9,7 +9,7 @@
 #include "compiler/import/compute_builder.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/dims.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 

@@ -131,7 +131,7 @@ class Verifier {
       case ComputeOp::broadcast:
         return check(dims == from && dims_below(rank), "broadcast");
       case ComputeOp::reshape:
-        return check(arguments <= 2, "reshape");
+        return check(arguments == (compute.takes_shape ? 2U : 1U), "reshape");
       case ComputeOp::transpose:
         return check(dims == from && rank == from && dims_below(from), "transpose");
       case ComputeOp::slice:

@@ -72,7 +72,7 @@ enum class ComputeOp : uint8_t {
   reduce,
   iota,       ///< each element is its coordinate in dim dims[0]
   broadcast,  ///< dim d of the argument becomes dim dims[d] of the result; an extent of 1 is repeated
-  reshape,    ///< open dims come from a second argument, or from the number of elements if one dim is open
+  reshape,    ///< open dims come from the shape (takes_shape), or from the number of elements if one dim is open
   transpose,  ///< dim d of the result is dim dims[d] of the argument
   /// In dim d every strides[d]-th element from dims[d] on; an open dim reaches to the end. Arguments beyond the first
   /// are as in update.

@@ -9,7 +9,7 @@
 
 #include "base/machine.h"
 #include "schedules/strategies/strategy.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-
 #include <cstring>
 
 #include "compiler/import/strew_text.h"
@@ -190,9 +189,9 @@ TEST(Program, ResultsFeedLaterKernels) {
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 46));
   EXPECT_THAT(values_of<int32_t>((*out)[1]), ElementsAre(10, 20, 30, 40)) << "an input may be an output";
   // Alone, the second kernel takes the first one's result as an input, after the file's inputs.
-  std::vector<Tensor> inputs = three();
+  Inputs inputs = three();
   std::rotate(inputs.begin(), inputs.begin() + 1, inputs.end());
-  const auto alone = run(cut_kernel(m, 1), inputs);
+  const auto alone = run(cut_kernel(m, 1), std::move(inputs));
   ASSERT_TRUE(alone.ok()) << alone.status().message();
   EXPECT_THAT(values_of<int32_t>((*alone)[0]), ElementsAre(10, 20, 30, 43));
 }

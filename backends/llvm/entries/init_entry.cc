@@ -12,7 +12,7 @@
 #include "backends/llvm/entries/entries.h"
 #include "schedules/stores.h"
 #include "strew/abi.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -17,7 +17,7 @@
 #include "compiler/import/fold/folds.h"
 #include "compiler/import/fold/match.h"
 #include "compiler/op/access_dims.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0::fold {

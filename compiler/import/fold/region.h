@@ -8,7 +8,7 @@
 
 #include "compiler/import/fold/folds.h"
 #include "compiler/op/access_dims.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0::fold {
 

@@ -15,11 +15,15 @@
 
 namespace strew::inline v0::onnx {
 
-Status Graph::define(const std::string& name, int value, const std::string& what) {
+Status Graph::check_free(const std::string& name, const std::string& what) const {
   if (name.empty()) return invalid_argument(what + ": the name is empty, expected one");
-  if (!names_.emplace(name, value).second) {
-    return invalid_argument(what + ": the name '" + name + "' is defined twice, expected once");
-  }
+  if (!names_.contains(name)) return {};
+  return invalid_argument(what + ": the name '" + name + "' is defined twice, expected once");
+}
+
+Status Graph::define(const std::string& name, int value, const std::string& what) {
+  STREW_TRY(check_free(name, what));
+  names_.emplace(name, value);
   Value& known = imported_.values[static_cast<size_t>(value)];
   if (known.name.empty()) known.name = prefix_ + name;
   add_symbols(name, known);
@@ -260,6 +264,8 @@ Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_
   kernel.non_negative = std::move(non_negative);
   kernel.notes = std::move(notes);
   kernel.equal_extents = std::move(equal_extents);
+  for (int i = 0; i < proto_.output_size(); ++i)
+    STREW_TRY(graph_.check_free(proto_.output(i), where_ + ": output " + std::to_string(i)));
   const std::vector<int> results = builder().kernel(std::move(kernel));
   for (size_t i = 0; i < results.size(); ++i)
     STREW_TRY(graph_.define(proto_.output(static_cast<int>(i)), results[i], where_ + ": output " + std::to_string(i)));

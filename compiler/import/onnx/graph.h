@@ -52,6 +52,8 @@ class Graph {
         call_(sees_outer ? outer.call_ : nullptr),
         prefix_(outer.prefix_ + name + "/") {}
 
+  /// Refuses a name that is empty or taken. A kernel whose results have no names may not be added.
+  Status check_free(const std::string& name, const std::string& what) const;
   /// Gives a value the name `name`; fails if that is taken. Messages start with `what`.
   Status define(const std::string& name, int value, const std::string& what);
   bool is_defined(const std::string& name) const { return names_.contains(name); }

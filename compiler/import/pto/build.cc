@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/op/dims.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0::pto {
 

@@ -7,7 +7,7 @@
 
 #include "compiler/import/compute_builder.h"
 #include "compiler/import/pto/scalar.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 #include "strew/import.h"
 
 namespace strew::inline v0::pto {

@@ -10,7 +10,7 @@
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/scalar_op.h"
 #include "compiler/op/dims.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 namespace {

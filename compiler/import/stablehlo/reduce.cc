@@ -13,7 +13,7 @@
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/region.h"
 #include "compiler/op/combiner.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {

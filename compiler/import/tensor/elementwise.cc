@@ -18,7 +18,7 @@
 #include "compiler/import/mlir/operands.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/tensor/op_list.h"
-#include "strew/builder.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -72,14 +72,16 @@ bool Graph::is_defined(int32_t number) const {
   return number >= 0 && static_cast<size_t>(number) < values_.size() && values_[static_cast<size_t>(number)] >= 0;
 }
 
-Status Graph::define(int32_t number, int value, const std::string& what) {
+Status Graph::check_free(int32_t number, const std::string& what) const {
   STREW_TRY(tensor(number, what).status());
-  int& slot = values_[static_cast<size_t>(number)];
-  if (slot >= 0) {
-    return invalid_argument(what + " is tensor " + std::to_string(number) + " (" + tensor_name(number) +
-                            "), which has a value already, expected one that nothing else gives");
-  }
-  slot = value;
+  if (values_[static_cast<size_t>(number)] < 0) return {};
+  return invalid_argument(what + " is tensor " + std::to_string(number) + " (" + tensor_name(number) +
+                          "), which has a value already, expected one that nothing else gives");
+}
+
+Status Graph::define(int32_t number, int value, const std::string& what) {
+  STREW_TRY(check_free(number, what));
+  values_[static_cast<size_t>(number)] = value;
   std::string& known = imported_.values[static_cast<size_t>(value)].name;
   if (known.empty()) known = prefix_ + tensor_name(number);
   return {};
@@ -251,6 +253,7 @@ Status Node::add_kernel(Op op, KernelParts parts) {
   const TensorType& result =
       is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).results[0] : std::get<Gather>(*kernel.op).result;
   STREW_TRY(check_output(0, result));
+  STREW_TRY(graph_.check_free(output, where_ + ": output 0"));
 
   if (is_quantized(*graph_.subgraph().tensors()->Get(static_cast<uint32_t>(output)))) {
     parts.notes.push_back("quantized tensors are their storage type " + std::string(name(result.dtype)) +

@@ -42,6 +42,8 @@ class Graph {
   /// "FILE: tensor 3 (x)"
   std::string describe(int32_t number) const;
 
+  /// Refuses a tensor that has a value. A kernel whose result is one may not be added.
+  Status check_free(int32_t number, const std::string& what) const;
   /// Gives a tensor its value; fails if it has one already.
   Status define(int32_t number, int value, const std::string& what);
   bool is_defined(int32_t number) const;

@@ -123,8 +123,8 @@ Expected<Tensor> broadcast(const Compute& compute, const std::vector<const Tenso
   return to;
 }
 
-/// The dims of a reshape. Open dims are those of the second argument, or its elements (Compute::takes_shape); without one, a single open dim
-/// follows from the number of elements.
+/// The dims of a reshape. Open dims are the elements of the second argument (Compute::takes_shape); without one, a single open dim follows
+/// from the number of elements.
 Expected<Dims> reshaped_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   Dims dims = compute.results[0].dims;
   const bool allows_zero = !compute.dims.empty() && compute.dims[0] == 1;
@@ -134,8 +134,6 @@ Expected<Dims> reshaped_dims(const Compute& compute, const std::vector<const Ten
       dims[d] = shape[d] < 0 ? kDynamic : shape[d];
       if (shape[d] == 0 && !allows_zero && d < arguments[0]->dims.size()) dims[d] = arguments[0]->dims[d];
     }
-    if (!compute.takes_shape && dims[d] == kDynamic && arguments.size() > 1 && d < arguments[1]->dims.size())
-      dims[d] = arguments[1]->dims[d];
   }
   Dims others = dims;
   std::erase(others, kDynamic);
