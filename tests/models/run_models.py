@@ -5,8 +5,9 @@
 A PATTERN is a glob over FRAMEWORK/NAME. Every case is right, wrong or refused (exit status 1 or 2 with a message); a crash counts as wrong.
 Where the whole file is refused but `strew check` lists its kernels, each kernel is run on the values that the framework computed at its
 inputs; the file counts as "kernels" if one is right and none is wrong or refused, and as "unseen" if none could be compared, because no
-framework shows the values in loops and branches. A refused file without indexed operations counts as "no op". The last lines count files and
-kernels per framework, after the messages of what was refused by frequency. --jax-rule gives --oob skip_window to files of JAX
+framework shows the values in loops and branches. A refused file without indexed operations counts as "no op". A case that case.json calls
+whole has no values for single kernels and must run whole. The last lines count files and kernels per framework, after the messages of what was
+refused by frequency. --jax-rule gives --oob skip_window to files of JAX
 and TensorFlow that have a scatter, because that is XLA's rule. Needs NumPy only. Exit status 1 if anything is wrong.
 """
 
@@ -70,7 +71,7 @@ def strew_run(strew, folder, arguments, outputs):
 
 
 def judge(status, said, files, wanted, tolerance):
-    """("right" | "wrong" | "refused", what was said). wanted: (name, path of the expected tensor) per file."""
+    """("right" | "wrong" | "refused", what was said). wanted: (name, expected array or None) per file."""
     if status in (1, 2):
         return "refused", said
     if status != 0:
@@ -78,37 +79,49 @@ def judge(status, said, files, wanted, tolerance):
     for file, (name, want) in zip(files, wanted):
         if not os.path.exists(file):
             return "wrong", f"output {name} was not written"
-        problem = want and differs(np.load(file), np.load(want), tolerance)
+        problem = None if want is None else differs(np.load(file), want, tolerance)
         if problem:
             return "wrong", f"output {name}: {problem}"
     return "right", ""
 
 
+def tensors_of(folder):
+    """The arrays of a case by name; each is read when it is asked for."""
+    return np.load(os.path.join(folder, "tensors.npz"))
+
+
+def written(work, tensors, name):
+    """The path of a file in the folder `work` that holds the array `name`."""
+    path = os.path.join(work, f"{name}.npy")
+    np.save(path, tensors[name])
+    return path
+
+
 def run_whole(strew, folder, case, options):
-    with tempfile.TemporaryDirectory() as work:
+    with tempfile.TemporaryDirectory() as work, tensors_of(folder) as tensors:
         files = [os.path.join(work, f"{k}.npy") for k in range(len(case["outputs"]))]
-        inputs = ["--input", *(t["file"] for t in case["inputs"])] if case["inputs"] else []
+        inputs = ["--input", *(written(work, tensors, t["array"]) for t in case["inputs"])] if case["inputs"] else []
         status, said = strew_run(strew, folder, [*inputs, *options], files)
-        return judge(status, said, files, [(t["name"], os.path.join(folder, t["file"])) for t in case["outputs"]], case["tolerance"])
+        return judge(status, said, files, [(t["name"], tensors[t["array"]]) for t in case["outputs"]], case["tolerance"])
 
 
 def known_values(case):
-    """The file of each value of the model that case.json records, by name and by (function, name)."""
+    """The array of each value of the model that case.json records, by name and by (function, name)."""
     known = {}
     for function, values in case.get("values", {}).items():
-        known.update({(function, name): file for name, file in values.items()} if isinstance(values, dict) else {function: values})
+        known.update({(function, name): array for name, array in values.items()} if isinstance(values, dict) else {function: values})
     for kernel in case.get("kernels", ()):
-        for name, file in [*kernel["inputs"].items(), (kernel["node"], kernel["result"])]:
-            known.setdefault((kernel["function"], name) if "function" in kernel else name, file)
+        for name, array in [*kernel["inputs"].items(), (kernel["node"], kernel["result"])]:
+            known.setdefault((kernel["function"], name) if "function" in kernel else name, array)
     for tensor in [*case["inputs"], *case["outputs"]]:
-        known.setdefault(tensor["name"], tensor["file"])
+        known.setdefault(tensor["name"], tensor["array"])
     for place, tensor in enumerate(case["inputs"]):
-        known.setdefault(f"arg{place}", tensor["file"])
-    for (function, name), file in [(key, file) for key, file in known.items() if isinstance(key, tuple)]:
+        known.setdefault(f"arg{place}", tensor["array"])
+    for (function, name), array in [(key, array) for key, array in known.items() if isinstance(key, tuple)]:
         value = name.replace("#", "_")  # what strew calls %1#0: %1_0, and in another function FUNCTION.%1_0
-        known[value if function == "main" else f"{function}.{value}"] = file
+        known[value if function == "main" else f"{function}.{value}"] = array
         if function == "main" and not value[1:2].isdigit():
-            known[value[1:]] = file  # %arg0 and %indices are arg0 and indices
+            known[value[1:]] = array  # %arg0 and %indices are arg0 and indices
     return known
 
 
@@ -125,13 +138,14 @@ def run_kernels(strew, folder, case, options):
             return None
         label = kernel["name"]
         missing = [t["name"] for t in kernel["inputs"] if t["name"] not in known]
-        wanted = [(t["name"], known.get(t["name"]) and os.path.join(folder, known[t["name"]])) for t in kernel["outputs"]]
-        if missing or not any(path for _, path in wanted):
-            verdicts.append((label, "unchecked", f"no value is recorded for {missing or [name for name, _ in wanted]}"))
+        results = [t["name"] for t in kernel["outputs"]]
+        if missing or not any(name in known for name in results):
+            verdicts.append((label, "unchecked", f"no value is recorded for {missing or results}"))
             continue
-        with tempfile.TemporaryDirectory() as work:
+        with tempfile.TemporaryDirectory() as work, tensors_of(folder) as tensors:
+            wanted = [(name, tensors[known[name]] if name in known else None) for name in results]
             files = [os.path.join(work, f"{k}.npy") for k in range(len(wanted))]
-            inputs = [f"{t['name']}={known[t['name']]}" for t in kernel["inputs"]]
+            inputs = [f"{t['name']}={written(work, tensors, known[t['name']])}" for t in kernel["inputs"]]
             status, said = strew_run(strew, folder, ["--kernel", label, *(["--input", *inputs] if inputs else []), *options], files)
             verdicts.append((label, *judge(status, said, files, wanted, case["tolerance"])))
     return verdicts
@@ -188,7 +202,7 @@ def main():
                 if "stablehlo.scatter" in file.read():
                     options += ["--oob", "skip_window"]
         verdict, said = run_whole(strew, path, case, options)
-        kernels = run_kernels(strew, path, case, options) if verdict == "refused" else None
+        kernels = run_kernels(strew, path, case, options) if verdict == "refused" and not case.get("whole") else None
         for label, result, what in kernels or ():
             counts[framework][f"kernel {result}"] += 1
             if result == "wrong":
@@ -200,7 +214,7 @@ def main():
         if kernels is not None:
             results = {result for _, result, _ in kernels}
             verdict = next((v for v in ("wrong", "refused", "right") if v in results), "unseen").replace("right", "kernels")
-        if verdict == "refused" and not kernels and case["indexed_ops"] == 0:
+        if verdict == "refused" and not kernels and not case.get("whole") and case["indexed_ops"] == 0:
             verdict = "no op"
         counts[framework][verdict] += 1
         verdicts[f"{framework}/{name}"] = [verdict, said, kernels]

@@ -1,4 +1,4 @@
-"""What the exporters share: a case is a folder FRAMEWORK/NAME with the model, its inputs, the framework's results and case.json."""
+"""What the exporters share: a case is a folder FRAMEWORK/NAME with the model, tensors.npz (its inputs and the framework's results) and case.json."""
 
 import fnmatch
 import functools
@@ -42,9 +42,21 @@ def to_npy(array):
     return array.view(np.uint8 if array.dtype.itemsize == 1 else f"V{array.dtype.itemsize}")
 
 
-def save(path, array):
-    array = to_npy(array)
-    np.save(path, array if array.ndim == 0 else np.ascontiguousarray(array))
+def save(folder, arrays):
+    """Writes tensors.npz. arrays: {name: array that to_npy returned}. The file is sorted by name and has no times, so that equal arrays give equal bytes, and it is not
+    compressed, because git compresses all of it in one, which is smaller."""
+    rows = {name: array if array.ndim == 0 else np.ascontiguousarray(array) for name, array in sorted(arrays.items())}
+    np.savez(os.path.join(folder, "tensors.npz"), **rows)
+
+
+def save_description(folder, case):
+    with open(os.path.join(folder, "case.json"), "w") as file:
+        file.write(text_of(case))
+
+
+def identity(stored):
+    """Equal for arrays that are stored once."""
+    return stored.dtype.str, stored.shape, stored.tobytes()
 
 
 def collector():
@@ -94,37 +106,33 @@ class Corpus:
         with open(os.path.join(path, f"model.{self.extension}"), "wb") as file:
             file.write(model)
         case = {"source": self.source, "note": note, "inputs": [], "outputs": []}
+        arrays, seen = {}, {}
         for kind, tensors in (("inputs", inputs), ("outputs", outputs)):
             for k, (label, array) in enumerate(tensors):
-                save(os.path.join(path, f"{kind[:-1]}_{k}.npy"), array)
-                case[kind].append({"name": label, "file": f"{kind[:-1]}_{k}.npy"})
+                stored_as = f"{kind[:-1]}_{k}"
+                arrays[stored_as] = to_npy(array)
+                seen.setdefault(identity(arrays[stored_as]), stored_as)
+                case[kind].append({"name": label, "array": stored_as})
         case["tolerance"] = tolerance if tolerance == MOVES else tolerance[0]
         if tolerance != MOVES:
             case["tolerance_reason"] = tolerance[1]
         case["indexed_ops"] = indexed_ops
         case.update(more)
-        seen = {}
 
         def keep(tree):
             if isinstance(tree, dict):
                 return {label: keep(value) for label, value in tree.items()}
             stored = to_npy(tree)
-            key = (stored.dtype.str, stored.shape, stored.tobytes())
-            if key not in seen:
-                seen[key] = f"value_{len(seen)}.npy"
-                save(os.path.join(path, seen[key]), tree)
-            return seen[key]
+            name_of = seen.setdefault(identity(stored), f"value_{len(seen)}")
+            arrays[name_of] = stored
+            return name_of
 
-        for kind, tensors in (("inputs", inputs), ("outputs", outputs)):
-            for k, (_, array) in enumerate(tensors):
-                stored = to_npy(array)
-                seen.setdefault((stored.dtype.str, stored.shape, stored.tobytes()), f"{kind[:-1]}_{k}.npy")
         if kernels:
             case["kernels"] = [{key: keep(value) if key in ("inputs", "result") else value for key, value in kernel.items()} for kernel in kernels]
         if values:
             case["values"] = keep(values)
-        with open(os.path.join(path, "case.json"), "w") as file:
-            file.write(text_of(case))
+        save(path, arrays)
+        save_description(path, case)
         size = sum(os.path.getsize(os.path.join(path, f)) for f in os.listdir(path))
         self.written.append(name)
         print(f"{folder or self.folder}/{name}: {size} bytes, {indexed_ops} indexed ops, {len(kernels)} kernels", flush=True)

@@ -25,11 +25,11 @@ def main():
                 exporter = case["source"].split(";")[0]
                 note = case["note"].replace("|", "\\|")
                 rows.append(f"| {framework}/{name} | {exporter} | {case['indexed_ops']} | {note} |")
-                files, ops, kernels = counts.get(framework, (0, 0, 0))
-                counts[framework] = (files + 1, ops + case["indexed_ops"], kernels + len(case.get("kernels", ())))
-    table = ["| folder | models | indexed operations | of them recorded with their values |", "|---|---|---|---|"]
-    table += [f"| {framework} | {files} | {ops} | {kernels} |" for framework, (files, ops, kernels) in sorted(counts.items())]
-    table += ["| all | " + " | ".join(str(sum(c[k] for c in counts.values())) for k in range(3)) + " |"]
+                seen = (1, case.get("whole", False), case["indexed_ops"], len(case.get("kernels", ())))
+                counts[framework] = [a + b for a, b in zip(counts.get(framework, (0,) * len(seen)), seen)]
+    counts = {**dict(sorted(counts.items())), "all": [sum(column) for column in zip(*counts.values())]}
+    table = ["| folder | models | strew runs them whole | indexed operations | of them recorded with their values, in the others |", "|---|---|---|---|---|"]
+    table += [f"| {framework} | " + " | ".join(map(str, count)) + " |" for framework, count in counts.items()]
     table += ["", "| model | exporter | indexed operations | exercises |", "|---|---|---|---|", *rows]
     path = os.path.join(ROOT, "README.md")
     with open(path) as file:
