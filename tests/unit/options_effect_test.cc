@@ -21,7 +21,6 @@
 #include <sstream>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "base/log.h"
@@ -177,12 +176,6 @@ TEST(OptionsEffect, NoSpin) {
 
 // ---- Runtimes ----------------------------------------------------------------------------------------------------------------------
 
-/// Whether runtimes take Options. Where they do not, the tests of what they do with them are skipped.
-template <class R>
-constexpr bool kTakesOptions = std::is_constructible_v<R, const Options&>;
-#define STREW_SKIP_WITHOUT_RUNTIME_OPTIONS() \
-  if (!kTakesOptions<Runtime>) GTEST_SKIP() << "Runtime has no constructor Runtime(const Options&)"
-
 /// How many threads compile at a time, if `wanted` kernels are asked for at once: every build waits for the others.
 size_t compile_threads_of(Runtime& runtime, size_t wanted) {
   struct Meeting {
@@ -237,13 +230,11 @@ uint64_t kept_by(Runtime& runtime) {
 }
 
 TEST(OptionsEffect, CompileThreads) {
-  STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
   if (in_this_process("STREW_COMPILE_THREADS=7")) return;
   EXPECT_EQ(compile_threads_of(Runtime::process(), 7), 7u);
 }
 
 TEST(OptionsEffect, CompileStack) {
-  STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
   if (in_these_processes({"STREW_COMPILE_STACK=67108864", "STREW_COMPILE_STACK=268435456"})) return;
   const auto wanted = static_cast<size_t>(process_options().compile_stack_bytes);
   EXPECT_GE(compile_stack_of(Runtime::process()), wanted);
@@ -251,38 +242,28 @@ TEST(OptionsEffect, CompileStack) {
 }
 
 TEST(OptionsEffect, CacheBytes) {
-  STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
   if (in_these_processes({"STREW_CACHE_BYTES=0", "STREW_CACHE_BYTES=100000000"})) return;
   EXPECT_EQ(kept_by(Runtime::process()), process_options().cache_bytes == 0 ? 0u : 1u);
 }
 
-template <class R>
-void check_fields() {
-  if constexpr (kTakesOptions<R>) {
-    Options options;
-    options.threads = 3;
-    options.cache_bytes = 0;
-    options.compile_threads = 7;
-    options.compile_stack_bytes = int64_t{64} << 20;
-    options.target = "x86-64-v2";
-    R runtime(options, *make_executor(4));  // new threads, which no other test has used
-    EXPECT_EQ(compile_threads_of(runtime, 7), 7u);
-    EXPECT_GE(compile_stack_of(runtime), size_t{64} << 20);
-    EXPECT_EQ(kept_by(runtime), 0u);
-    EXPECT_EQ(workers_of_a_large_call(runtime).size(), 2u);
-    if (machine_can_run(test::target("x86-64-v2")).ok()) {
-      EXPECT_EQ(print(runtime.get(small_op(6))->target()), "x86_64-x86-64-v2");
-    }
+TEST(OptionsEffect, FieldsOfARuntime) {
+  Options options;
+  options.threads = 3;
+  options.cache_bytes = 0;
+  options.compile_threads = 7;
+  options.compile_stack_bytes = int64_t{64} << 20;
+  options.target = "x86-64-v2";
+  Runtime runtime(options, *make_executor(4));  // new threads, which no other test has used
+  EXPECT_EQ(compile_threads_of(runtime, 7), 7u);
+  EXPECT_GE(compile_stack_of(runtime), size_t{64} << 20);
+  EXPECT_EQ(kept_by(runtime), 0u);
+  EXPECT_EQ(workers_of_a_large_call(runtime).size(), 2u);
+  if (machine_can_run(test::target("x86-64-v2")).ok()) {
+    EXPECT_EQ(print(runtime.get(small_op(6))->target()), "x86_64-x86-64-v2");
   }
 }
 
-TEST(OptionsEffect, FieldsOfARuntime) {
-  STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
-  check_fields<Runtime>();
-}
-
 TEST(OptionsEffect, ARuntimeSaysThatItDoesNotTakeBadOptions) {
-  STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
   Options options;
   options.compile_stack_bytes = 1;
   set_log(hear, LogLevel::warn);
@@ -296,7 +277,6 @@ TEST(OptionsEffect, ARuntimeSaysThatItDoesNotTakeBadOptions) {
 }
 
 TEST(OptionsEffect, OptionsOfAProgramNeedNotFollowTheEnvironment) {
-  STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
   if (in_this_process("STREW_TARGET=x86-64")) return;
   Runtime runtime{Options{}};
   EXPECT_EQ(print(runtime.get(small_op(6))->target()), print(detect_target()));
@@ -407,9 +387,6 @@ TEST(OptionsEffect, APerfMapThatCannotBeWrittenIsOneWarning) {
 }
 
 TEST(OptionsEffect, Dump) {
-#if !__has_include("backends/dump.h")
-  GTEST_SKIP() << "nothing writes dumps: backends/dump.h is not there";
-#endif
   const std::string folder = ::testing::TempDir() + "strew_options_dump";
   if (!test::is_again()) {
     std::filesystem::remove_all(folder);
@@ -424,9 +401,6 @@ TEST(OptionsEffect, Dump) {
 }
 
 TEST(OptionsEffect, Jitdump) {
-#if !__has_include("backends/llvm/link/jitdump.h")
-  GTEST_SKIP() << "nothing writes jitdumps: backends/llvm/link/jitdump.h is not there";
-#endif
   if (in_these_processes({"STREW_JITDUMP=1", "STREW_JITDUMP=0"})) return;
   const std::string path = "/tmp/jit-" + std::to_string(getpid()) + ".dump";
   std::filesystem::remove(path);
@@ -458,9 +432,6 @@ const void* first_entry_for_debuggers() {
 }
 
 TEST(OptionsEffect, Gdb) {
-#if !__has_include("backends/llvm/link/gdb.h")
-  GTEST_SKIP() << "debuggers are told nothing: backends/llvm/link/gdb.h is not there";
-#endif
   if (in_these_processes({"STREW_GDB=1", "STREW_GDB=0"})) return;
   const auto kernel = Runtime::process().get(small_op(6));
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
