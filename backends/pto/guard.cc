@@ -2,7 +2,7 @@
 // read; a second walk finds the torn operands; a third inserts the sums. The number of readers of a value is ignored:
 // ptoas merges equal statements, so two readers may become one.
 //
-// Tested by tests/unit/ptoas_arithmetic_test.cc with the real ptoas, and by the programs in tests/golden/programs.
+// Tested by tests/ptoas/arithmetic_test.cc with the real ptoas, and by the programs in tests/golden/programs.
 #include "backends/pto/guard.h"
 
 #include <algorithm>

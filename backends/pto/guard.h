@@ -9,7 +9,7 @@
 // The workaround: if the result of an operator that is not safe (minimum, maximum, selection, comparison, shift,
 // division) is an operand at such a place, the operand becomes a sum of that result and 0. The 0 is min(core, 0), which
 // ptoas cannot fold away. An operand at such a place is called torn in guard.cc. Tested by
-// tests/unit/ptoas_arithmetic_test.cc.
+// tests/ptoas/arithmetic_test.cc.
 #pragma once
 
 #include "compiler/pto/ast.h"

@@ -5,8 +5,7 @@
 // is refused, and no other. STREW_UPDATE_GOLDEN=1 rewrites the texts that exist and refusals.txt; look at the diff before committing it. A new
 // text begins as an empty file with a row in README.md.
 //
-// The real tools look at every program too, where they are: mlir-opt at the generic form, ptoas (environment variable PTOAS, or PATH) at
-// the pretty one, whose C++ must hold the modes that were asked for.
+// mlir-opt reads the generic form of every program, where it is installed; the real ptoas, the pretty one (tests/ptoas/programs_test.cc).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +34,6 @@
 #include "tests/support/golden_programs.h"
 #include "tests/support/paths.h"
 #include "tests/support/plan.h"
-#include "tests/support/ptoas.h"
 
 namespace strew {
 namespace {
@@ -313,22 +311,12 @@ TEST(GoldenProgram, LiftedProgramsAreTheSameAgain) {
   std::printf("%d lifted: %d scatters, %d gathers\n", lifted, scatters, gathers);
 }
 
-/// All golden programs of a chip that are not refused, as one file would have them.
-std::vector<pto::Program> all_programs(pto::Chip chip) {
-  std::vector<pto::Program> out;
-  for (const std::string& name : golden_names()) {
-    Expected<pto::Program> program = program_of(name, chip, options_of(name, chip));
-    if (program.ok()) out.push_back(std::move(*program));
-  }
-  return out;
-}
-
 class GoldenTools : public testing::TestWithParam<pto::Chip> {};
 
 TEST_P(GoldenTools, MlirReadsTheGenericForm) {
   const std::string find = "command -v mlir-opt-22 > /dev/null 2>&1";
   if (std::system(find.c_str()) != 0) GTEST_SKIP() << "no mlir-opt-22 on PATH";
-  const Expected<std::string> text = pto::program_text(all_programs(GetParam()), "pto-ir-generic");
+  const Expected<std::string> text = pto::program_text(test::golden_programs(kFolder, GetParam()), "pto-ir-generic");
   ASSERT_TRUE(text.ok());
   const fs::path file = fs::path(testing::TempDir()) / ("strew_" + std::string(pto::name(GetParam())) + ".mlir");
   std::ofstream(file) << *text;
@@ -337,46 +325,6 @@ TEST_P(GoldenTools, MlirReadsTheGenericForm) {
   EXPECT_EQ(std::system(command.c_str()), 0) << test::read_text(file.string() + ".err").substr(0, 2000);
   fs::remove(file);
   fs::remove(file.string() + ".err");
-}
-
-/// Modes as ptoas writes them: without those at the end that are the headers' defaults.
-std::string without_defaults(std::string modes) {
-  for (const char* last : {", pto::ScatterOOB::Undefined", ", pto::GatherOOB::Undefined", ", pto::ScatterAtomicOp::None"}) {
-    const size_t size = std::string(last).size();
-    if (modes.size() > size && modes.compare(modes.size() - size, size, last) == 0) modes.resize(modes.size() - size);
-  }
-  return modes;
-}
-
-void modes_of(const std::vector<pto::Statement>& statements, std::vector<std::string>& out) {
-  for (const pto::Statement& s : statements) {
-    if (s.opcode == pto::Opcode::mscatter || s.opcode == pto::Opcode::mgather) {
-      std::string modes;
-      for (const pto::AttributeRule& rule : pto::info(s.opcode).attributes)
-        for (size_t i = 0; i < rule.values.size(); ++i)
-          if (rule.values[i] == s.attribute(rule.name)) modes += (modes.empty() ? "" : ", ") + std::string(rule.cpp[i]);
-      out.push_back((s.opcode == pto::Opcode::mscatter ? "MSCATTER<" : "MGATHER<") + without_defaults(modes) + ">");
-    }
-    modes_of(s.body, out);
-  }
-}
-
-TEST_P(GoldenTools, PtoasTakesEveryProgramAndKeepsItsModes) {
-  const std::optional<std::string> tool = test::find_ptoas();
-  if (!tool) GTEST_SKIP() << "no ptoas: set PTOAS to it, or put it on PATH";
-  const std::vector<pto::Program> programs = all_programs(GetParam());
-  const Expected<std::string> text = pto::program_text(programs, "pto-ir");
-  ASSERT_TRUE(text.ok());
-  const test::PtoasAnswer answer = test::run_ptoas(*tool, *text, std::string(pto::name(GetParam())));
-  ASSERT_TRUE(answer.accepted) << answer.errors.substr(0, 2000);
-  std::vector<std::string> wanted, got;
-  for (const pto::Program& program : programs) modes_of(program.module.functions[0].body, wanted);
-  std::istringstream lines(answer.cpp);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t at = std::min(line.find("MSCATTER<"), line.find("MGATHER<"));
-    if (at != std::string::npos) got.push_back(line.substr(at, line.find(">(", at) + 1 - at));
-  }
-  EXPECT_EQ(got, wanted);
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, GoldenTools, testing::Values(pto::Chip::a3, pto::Chip::a5),

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backends/pto/program.h"
 #include "strew/text.h"
@@ -30,6 +32,16 @@ inline Expected<pto::Program> golden_program(const std::filesystem::path& folder
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(std::move(op)));
   STREW_ASSIGN(const Plan plan, canonical_plan(verified));
   return pto::plan_program(tensor_slots(verified), plan, chip, options);
+}
+
+/// All programs of a chip that are not refused as PTO IR, in the order of their names: what one file would have.
+inline std::vector<pto::Program> golden_programs(const std::filesystem::path& folder, pto::Chip chip) {
+  std::vector<pto::Program> out;
+  for (const std::string& name : stems(folder, ".op")) {
+    Expected<pto::Program> program = golden_program(folder, name, chip, golden_options(name, chip));
+    if (program.ok()) out.push_back(std::move(*program));
+  }
+  return out;
 }
 
 }  // namespace strew::test

@@ -12,7 +12,7 @@ struct PtoasAnswer {
   std::string errors;  ///< lines with "error"
 };
 
-/// Where the tool is; nothing: there is none, and tests that want it are skipped.
+/// Where the tool is; nothing: there is none, and the tests of tests/ptoas are skipped.
 std::optional<std::string> find_ptoas();
 /// Runs it on PTO IR; `chip` is a3 or a5, `flags` go to it as they are.
 PtoasAnswer run_ptoas(const std::string& tool, const std::string& text, const std::string& chip, const std::string& flags = "");

@@ -14,7 +14,6 @@
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/support/plan.h"
-#include "tests/support/ptoas.h"
 
 namespace strew {
 namespace {
@@ -189,20 +188,6 @@ TEST(PtoL1, Rules) {
   EXPECT_THAT(verified(a3, "coalesce = #pto<coalesce row>", "coalesce = #pto<coalesce elem>"),
               HasSubstr("coalesce is elem, expected scratch memory beside elem"));
   EXPECT_THAT(verified(a5, "kernel_kind<cube>", "kernel_kind<vector>"), HasSubstr("expected a pipe of a vector kernel"));
-}
-
-/// What the refusals say of ptoas is so: the day it is not, these programs can be PTO IR, too.
-TEST(PtoL1, PtoasTakesFractalsForRows) {
-  const std::optional<std::string> tool = test::find_ptoas();
-  if (!tool) GTEST_SKIP() << "no ptoas: set PTOAS to it, or put it on PATH";
-  const std::string a3 = pto::print(plan(rows("u32", "clamp"), pto::Chip::a3)->module);
-  const test::PtoasAnswer stores = test::run_ptoas(*tool, a3, "a3", "--pto-level=level3");
-  EXPECT_FALSE(stores.accepted);
-  EXPECT_THAT(stores.errors, HasSubstr("layout=nz but inferred=nd"));
-  const std::string a5 = pto::print(plan(rows("u32", "clamp"), pto::Chip::a5)->module);
-  const test::PtoasAnswer moves = test::run_ptoas(*tool, a5, "a5", "--pto-level=level3");
-  EXPECT_FALSE(moves.accepted);
-  EXPECT_THAT(moves.errors, HasSubstr("expects a supported tmov address-space pair"));
 }
 
 }  // namespace

@@ -1,18 +1,16 @@
 // The real ptoas and our table: they agree on what every statement takes, on both chips, and on generated programs; what ptoas takes and
-// the chips' headers do not is data (instructions.cc), not an exception here. Skipped where the tool is not.
-#include "tests/support/ptoas.h"
-
+// the chips' headers do not is data (instructions.cc), not an exception here.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <sstream>
 
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
+#include "tests/ptoas/with_ptoas.h"
 #include "tests/support/paths.h"
 #include "tests/support/pto_program.h"
 
@@ -22,18 +20,10 @@ namespace {
 using pto::Chip;
 using pto::Kind;
 using test::PtoProgram;
+using test::random_seed;
 using test::Rng;
 
-#define NEED_PTOAS()                    \
-  const auto tool = test::find_ptoas(); \
-  if (!tool) GTEST_SKIP() << "no ptoas: set PTOAS to it, or put it on PATH"
-
-uint64_t random_seed() {
-  const char* text = std::getenv("STREW_TEST_SEED");
-  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 0) : std::random_device{}();
-  std::cout << "STREW_TEST_SEED=" << seed << "\n";
-  return seed;
-}
+class Ptoas : public test::WithPtoas {};
 
 const char* const kElements[] = {"i8", "ui8", "i16", "ui16", "i32", "ui32", "f16", "bf16", "f32"};
 
@@ -68,8 +58,7 @@ std::string function_of(const pto::Instruction& row, const std::string& element,
          outs_types + ")\n    return\n  }\n";
 }
 
-TEST(Ptoas, TakesOfEveryStatementWhatTheTableSays) {
-  NEED_PTOAS();
+TEST_F(Ptoas, TakesOfEveryStatementWhatTheTableSays) {
   Rng rng(random_seed());
   for (const Chip chip : {Chip::a3, Chip::a5}) {
     const std::string arch(pto::name(chip));
@@ -88,17 +77,16 @@ TEST(Ptoas, TakesOfEveryStatementWhatTheTableSays) {
           taken += function_of(row, name, std::string(row.name.substr(4)) + "_" + name);
       }
     }
-    const test::PtoasAnswer all = test::run_ptoas(*tool, module_of(arch, taken), arch);
+    const test::PtoasAnswer all = test::run_ptoas(tool, module_of(arch, taken), arch);
     EXPECT_TRUE(all.accepted) << arch << "\n" << all.errors;
     for (int i = 0; i < 10; ++i) {  // a process each
       const std::string& one = refused[static_cast<size_t>(rng.below(static_cast<int64_t>(refused.size())))];
-      EXPECT_FALSE(test::run_ptoas(*tool, module_of(arch, one), arch).accepted) << arch << "\n" << one;
+      EXPECT_FALSE(test::run_ptoas(tool, module_of(arch, one), arch).accepted) << arch << "\n" << one;
     }
   }
 }
 
-TEST(Ptoas, TakesGeneratedProgramsThatWeTake) {
-  NEED_PTOAS();
+TEST_F(Ptoas, TakesGeneratedProgramsThatWeTake) {
   const uint64_t seed = random_seed();
   int together = 0;
   std::map<std::string, std::string> functions;  // per chip
@@ -112,7 +100,7 @@ TEST(Ptoas, TakesGeneratedProgramsThatWeTake) {
     ASSERT_TRUE(module.ok()) << module.status().message();
     const Status legal = pto::verify(*module, {pto::Reader::ptoas, false});
     if (!legal.ok()) {
-      const test::PtoasAnswer answer = test::run_ptoas(*tool, p.text(), p.chip);
+      const test::PtoasAnswer answer = test::run_ptoas(tool, p.text(), p.chip);
       const bool atomic = std::string(legal.message()).find("scatterAtomicOp") != std::string::npos;
       EXPECT_TRUE(!answer.accepted || (p.chip == "a3" && atomic)) << legal.message() << "\n" << p.text();
       continue;
@@ -125,14 +113,13 @@ TEST(Ptoas, TakesGeneratedProgramsThatWeTake) {
     ++together;
   }
   for (const auto& [chip, text] : functions) {
-    const test::PtoasAnswer answer = test::run_ptoas(*tool, module_of(chip, text), chip);
+    const test::PtoasAnswer answer = test::run_ptoas(tool, module_of(chip, text), chip);
     EXPECT_TRUE(answer.accepted) << chip << "\n" << answer.errors;
   }
   EXPECT_GE(together, 20);
 }
 
-TEST(Ptoas, KeepsTheModesWeAskFor) {
-  NEED_PTOAS();
+TEST_F(Ptoas, KeepsTheModesWeAskFor) {
   for (const std::string chip : {"a3", "a5"}) {
     std::string functions;
     std::vector<std::string> wanted;
@@ -172,7 +159,7 @@ TEST(Ptoas, KeepsTheModesWeAskFor) {
         }
       }
     }
-    const test::PtoasAnswer answer = test::run_ptoas(*tool, module_of(chip, functions), chip);
+    const test::PtoasAnswer answer = test::run_ptoas(tool, module_of(chip, functions), chip);
     ASSERT_TRUE(answer.accepted) << answer.errors;
     size_t at = 0;
     for (const std::string& call : wanted) {  // in order, one each
@@ -183,8 +170,7 @@ TEST(Ptoas, KeepsTheModesWeAskFor) {
   }
 }
 
-TEST(Ptoas, TakesTheFiles) {
-  NEED_PTOAS();
+TEST_F(Ptoas, TakesTheFiles) {
   const std::filesystem::path folder = test::source_folder() / "tests/data/pto";
   for (const char* file : {"arithmetic.pto", "two_kernels.pto", "row_scatter_add_generic.pto"}) {
     std::stringstream text;
@@ -192,7 +178,7 @@ TEST(Ptoas, TakesTheFiles) {
     const Expected<pto::Module> module = pto::parse(text.str());
     ASSERT_TRUE(module.ok()) << file;
     for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic}) {
-      const test::PtoasAnswer answer = test::run_ptoas(*tool, pto::print(*module, form), "a5");
+      const test::PtoasAnswer answer = test::run_ptoas(tool, pto::print(*module, form), "a5");
       EXPECT_TRUE(answer.accepted) << file << "\n" << answer.errors;
     }
   }
