@@ -62,7 +62,7 @@ Expected<Compiled> schedule_kernel(const VerifiedOp& op, const Target& target, c
   out.canonical = std::move(canonical.op);
   out.applied = std::move(canonical.applied);
   out.target = target;
-  STREW_ASSIGN(out.plan, make_plan(out.canonical));
+  out.plan = make_plan(out.canonical);
   out.threads = options.threads;
   if (is_npu(target)) {
     out.why = "the planner of the program chooses tiles and how cores share them";

@@ -147,7 +147,7 @@ Expected<std::vector<OpenDim>> open_dims(Op& op, const VerifiedOp& verified) {
   const AccessDims dims(op);
   const Groups groups = groups_of(op, tensors, dims);
   STREW_ASSIGN(const Canonical canonical, canonicalise(verified));
-  STREW_ASSIGN(const Plan plan, make_plan(canonical.op));
+  const Plan plan = make_plan(canonical.op);
   std::vector<OpenDim> out;
   for (const auto& [root, group] : groups.open()) {
     const auto known = std::find_if(group.begin(), group.end(), [](const auto& each) { return *each.second != kDynamic; });

@@ -43,15 +43,14 @@ void run(benchmark::State& state, const Case& each) {
   if (!verified.ok()) return fail(state, verified.status().message());
   const auto canonical = canonicalise(*verified);
   if (!canonical.ok()) return fail(state, canonical.status().message());
-  const auto plan = make_plan(canonical->op);
-  if (!plan.ok()) return fail(state, plan.status().message());
+  const Plan plan = make_plan(canonical->op);
   Target target = process_target();
   target.cores = 8;
   const auto choose = [&](int64_t times) {
-    for (int64_t i = 0; i < times; ++i) benchmark::DoNotOptimize(choose_schedule(*plan, target, 0));
+    for (int64_t i = 0; i < times; ++i) benchmark::DoNotOptimize(choose_schedule(plan, target, 0));
   };
   const Medians medians = take_turns(state, {{"planning", choose}}, 4);
-  state.counters["candidates"] = static_cast<double>(default_candidates(*plan, target, target.cores).size());
+  state.counters["candidates"] = static_cast<double>(default_candidates(plan, target, target.cores).size());
   state.SetLabel(medians[0] <= 20'000 ? "<= 20 us met" : "<= 20 us MISSED");
 }
 

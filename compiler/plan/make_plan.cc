@@ -239,7 +239,7 @@ std::optional<int64_t> count(const std::vector<Loop>& loops, const int64_t* dyn)
 
 }  // namespace
 
-Expected<Plan> make_plan(const VerifiedOp& op) { return Planner(op).run(); }
+Plan make_plan(const VerifiedOp& op) { return Planner(op).run(); }
 
 int64_t position_count(const Plan& plan, const int64_t* dyn) {
   return count(plan.positions, dyn).value_or(std::numeric_limits<int64_t>::max());

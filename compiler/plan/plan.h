@@ -136,7 +136,7 @@ struct Plan {
 };
 
 /// The plan of a canonical op (compiler/rewrite).
-Expected<Plan> make_plan(const VerifiedOp& op);
+Plan make_plan(const VerifiedOp& op);
 
 STREW_API std::string print(const Plan& plan);
 std::string_view name(PlanKind kind);

@@ -15,7 +15,7 @@ ShapeTerms::ShapeTerms(const Op& op, const AccessDims& dims)
   else
     scatter_dims(std::get<Scatter>(op));
   for (const AccessDims::Position& position : dims.positions) position_dims_.push_back(indices_dim(position.indices_dim));
-  make_strides(op);
+  make_strides();
 }
 
 void ShapeTerms::list_tensors(const Op& op) {
@@ -24,11 +24,13 @@ void ShapeTerms::list_tensors(const Op& op) {
     types_.push_back(&type);
   };
   if (const auto* s = std::get_if<Scatter>(&op)) {
-    pairs_ = static_cast<int>(s->operands.size());
-    for (int i = 0; i < pairs_; ++i) add(Role::result, i, s->results[static_cast<size_t>(i)]);
-    for (int i = 0; i < pairs_; ++i) add(Role::operand, i, s->operands[static_cast<size_t>(i)], s->init == InitKind::copy);
+    const auto add_all = [&](Role role, const std::vector<TensorType>& types, bool bound) {
+      for (size_t i = 0; i < types.size(); ++i) add(role, static_cast<int>(i), types[i], bound);
+    };
+    add_all(Role::result, s->results, true);
+    add_all(Role::operand, s->operands, s->init == InitKind::copy);
     add(Role::indices, 0, s->indices);
-    for (int i = 0; i < pairs_; ++i) add(Role::updates, i, s->updates[static_cast<size_t>(i)]);
+    add_all(Role::updates, s->updates, true);
     for (size_t i = 0; i < s->extras.size(); ++i)
       add(Role::extra, static_cast<int>(i), s->extras[i].type, true, s->extras[i].kind);
     return;
@@ -125,7 +127,7 @@ const std::vector<Term>& ShapeTerms::dims_of(int tensor) const {
   return none_;
 }
 
-void ShapeTerms::make_strides(const Op&) {
+void ShapeTerms::make_strides() {
   strides_.resize(tensors_.size());
   for (size_t t = 0; t < tensors_.size(); ++t) {
     if (!tensors_[t].bound) continue;

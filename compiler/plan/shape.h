@@ -40,14 +40,13 @@ class ShapeTerms {
   void gather_dims(const Gather& op);
   void position_dim(size_t slices_dim, int64_t known);
   void window_dim(size_t slices_dim, Term extent);
-  void make_strides(const Op& op);
+  void make_strides();
   const std::vector<Term>& dims_of(int tensor) const;
   Term symbol(Symbol s);
   Term dim(const TensorType& type, Role role, int index, int d);
 
   const AccessDims& access_;
   bool gather_ = false;
-  int pairs_ = 1;
   std::vector<PlanTensor> tensors_;
   std::vector<const TensorType*> types_;
   std::vector<Symbol> symbols_;
