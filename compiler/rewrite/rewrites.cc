@@ -1,32 +1,140 @@
-// See rewrites.h. A new rewrite needs a pair of files, a line in the list below, and a case in tests/golden/plan_test.cc.
+// See rewrites.h. A new rewrite needs a function, a line in the list below, and a case in tests/golden/plan_test.cc. Tested by
+// tests/unit/identity_test.cc too.
 #include "compiler/rewrite/rewrites.h"
 
-#include "compiler/rewrite/drop_idle_normalise.h"
-#include "compiler/rewrite/move_as_bits.h"
-#include "compiler/rewrite/name_combiner.h"
-#include "compiler/rewrite/one_position_is_unique.h"
-#include "compiler/rewrite/order_expression.h"
+#include <algorithm>
+#include <optional>
+
+#include "compiler/op/access_dims.h"
+#include "compiler/op/combiner.h"
+#include "compiler/op/ordered.h"
 
 namespace strew::inline v0 {
+namespace {
 
-const std::vector<Rewrite>& rewrites() {
-  static const auto& list = *new const std::vector<Rewrite>{
-      {"order_expression", "the nodes of the expression stand in one order, without repetitions", order_expression, true},
-      {"name_combiner", "the expression says what a combiner's name says", name_combiner, true},
-      {"drop_idle_normalise", "negative-index normalisation changes nothing here", drop_idle_normalise, true},
-      {"one_position_is_unique", "no destination can be written twice: unique_indices is set", one_position_is_unique, true},
-      {"move_as_bits", "elements are only moved: typed as unsigned integers of the same width", move_as_bits, false},
-  };
-  return list;
+/// Brings the nodes of an expression into one order, so that an expression has one text however it was built. Graphs of named
+/// combiners are left alone: they have one order already.
+bool order_expression(Op& op) {
+  auto* s = std::get_if<Scatter>(&op);
+  Expr& expr = s != nullptr ? s->combiner : std::get<Gather>(op).expr;
+  if (expr.empty() || (s != nullptr && combiner_kind(*s) != CombinerKind::expr)) return false;
+  Expr made = ordered(expr);
+  if (made == expr) return false;
+  expr = std::move(made);
+  return true;
 }
 
-namespace {
+/// Does `plain` verify, and is its combiner, with the nodes in order, equal to `graph`?
+bool means(const Op& plain, const Expr& graph) { return ordered(combine_graph(plain)) == graph && verify(plain).ok(); }
+
+/// Replaces a graph that computes the same as a named combiner by the graph that the name stands for (of assign, and of a
+/// gather that only moves the element: the empty graph). A combiner region of StableHLO and a named reduction of ONNX then
+/// share a kernel. Arguments are not swapped, because the bits of a sum of two NaNs may depend on their order.
+bool name_combiner(Op& op) {
+  if (auto* g = std::get_if<Gather>(&op)) {
+    if (g->expr.empty() || !g->extras.empty()) return false;
+    Gather plain = *g;
+    plain.expr = {};
+    if (!means(plain, ordered(g->expr))) return false;
+    op = std::move(plain);
+    return true;
+  }
+  auto& s = std::get<Scatter>(op);
+  if (!s.extras.empty() || combiner_kind(s) != CombinerKind::expr) return false;
+  if (s.combiner.nodes.size() > 4 * s.results.size()) return false;  // per result: update, convert, current, operator
+  const Expr graph = ordered(s.combiner);
+  const auto is_named = [&](CombinerKind kind) {
+    Scatter plain = s;
+    plain.combiner = spelled(plain, kind);
+    if (!means(plain, graph)) return false;
+    op = std::move(plain);
+    return true;
+  };
+  if (is_named(CombinerKind::assign)) return true;
+  const std::span<const CombinerTraits> rows = combiner_traits();
+  return std::any_of(rows.begin(), rows.end(), [&](const CombinerTraits& row) { return is_named(row.kind); });
+}
+
+/// Clears normalize_negative where it has no effect: for unsigned indices, and under policy wrap, whose floor-mod maps negative
+/// indices already.
+bool drop_idle_normalise(Op& op) {
+  return std::visit(
+      [](auto& o) {
+        if (!o.normalize_negative) return false;
+        if (!is_unsigned_integer(o.indices.dtype) && o.oob != OobPolicy::wrap) return false;
+        o.normalize_negative = false;
+        return true;
+      },
+      op);
+}
+
+/// Sets the hint unique_indices of a scatter in which no destination can be written twice, because every position dim is a
+/// batching dim or has extent 1.
+bool one_position_is_unique(Op& op) {
+  auto* s = std::get_if<Scatter>(&op);
+  if (s == nullptr || s->unique_indices) return false;
+  for (const AccessDims::Position& position : AccessDims(*s).positions)
+    if (position.operand_dim < 0 && s->indices.dims[static_cast<size_t>(position.indices_dim)] != 1) return false;
+  s->unique_indices = true;
+  return true;
+}
+
+std::optional<DType> bits_dtype(DType dtype) {
+  switch (bits(dtype)) {
+    case 8:
+      return DType::u8;
+    case 16:
+      return DType::u16;
+    case 32:
+      return DType::u32;
+    case 64:
+      return DType::u64;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Retypes all tensors of one pair if they have one dtype. Returns whether anything changed.
+bool retype(std::initializer_list<TensorType*> types, Scalar* fill) {
+  const DType dtype = (*types.begin())->dtype;
+  for (const TensorType* type : types)
+    if (type->dtype != dtype) return false;
+  const std::optional<DType> to = bits_dtype(dtype);
+  if (!to || *to == dtype) return false;
+  for (TensorType* type : types) type->dtype = *to;
+  if (fill != nullptr) fill->dtype = *to;
+  return true;
+}
+
+/// Replaces the dtype of elements that are only moved (assign or a gather without expression, no conversion) by the unsigned
+/// integer of the same width. Generated code then uses no floating-point operations on them, so signalling NaNs keep their
+/// bits. Elements of less than a byte and of 16 bytes keep their dtype.
+bool move_as_bits(Op& op) {
+  if (auto* g = std::get_if<Gather>(&op)) {
+    const bool fills = g->oob == OobPolicy::fill_element || g->oob == OobPolicy::fill_window;
+    return g->expr.empty() && retype({&g->operand, &g->result}, fills ? &g->fill : nullptr);
+  }
+  auto& s = std::get<Scatter>(op);
+  if (!s.combiner.empty()) return false;
+  bool changed = false;
+  for (size_t i = 0; i < s.operands.size(); ++i)
+    changed |= retype({&s.results[i], &s.operands[i], &s.updates[i]}, s.init == InitKind::fill ? &s.fill[i] : nullptr);
+  return changed;
+}
+
+constexpr Rewrite kRewrites[] = {
+    {"order_expression", "the nodes of the expression stand in one order, without repetitions", order_expression, true},
+    {"name_combiner", "the expression says what a combiner's name says", name_combiner, true},
+    {"drop_idle_normalise", "negative-index normalisation changes nothing here", drop_idle_normalise, true},
+    {"one_position_is_unique", "no destination can be written twice: unique_indices is set", one_position_is_unique, true},
+    {"move_as_bits", "elements are only moved: typed as unsigned integers of the same width", move_as_bits, false},
+};
 
 /// The op after the rewrites that keep the binding, or after the others. Appends to `applied` those that changed it.
 Expected<VerifiedOp> rewritten(const VerifiedOp& op, bool keeps_binding, std::vector<const Rewrite*>& applied) {
   const size_t before = applied.size();
   Op changed = *op;
-  for (const Rewrite& rewrite : rewrites())
+  for (const Rewrite& rewrite : kRewrites)
     if (rewrite.keeps_binding == keeps_binding && rewrite.apply(changed)) applied.push_back(&rewrite);
   if (applied.size() == before) return op;
   Expected<VerifiedOp> verified = VerifiedOp::of(std::move(changed));

@@ -1,7 +1,7 @@
 // Canonicalisation: an ordered list of small named rewrites that every op passes through before planning.
 //
-// Each rewrite is a pair of files. It takes a verified op and returns whether it changed the op; it never changes what
-// the op means. The list is run in order, once. `strew explain` prints the names of the rewrites that applied.
+// A rewrite takes a verified op and returns whether it changed the op; it never changes what the op means. The list is run in
+// order, once. `strew explain` prints the names of the rewrites that applied.
 //
 // The first rewrites change only the spelling of an op: the tensors that a call binds, the constraints between them and
 // all messages stay the same. Their outcome is the op's identity; ops with one identity share kernel, symbol and cache
@@ -22,8 +22,6 @@ struct Rewrite {
   bool (*apply)(Op& op);
   bool keeps_binding;  ///< changes only the spelling; such rewrites come first in the list
 };
-/// The list, in the order in which it runs.
-const std::vector<Rewrite>& rewrites();
 
 struct Canonical {
   VerifiedOp identity;                  ///< after the rewrites that keep the binding

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/import/prune.h"
+#include "compiler/op/ordered.h"
 
 namespace strew::test {
 namespace {
@@ -52,7 +52,7 @@ bool one_pair(Blueprint& b) {
   if (s == nullptr || b.results.size() == 1 || !s->extras.empty()) return false;
   if (!s->combiner.empty()) {
     s->combiner.results.resize(1);
-    s->combiner = pruned(s->combiner);
+    s->combiner = ordered(s->combiner);
     const std::vector<ExprNode>& nodes = s->combiner.nodes;
     if (std::any_of(nodes.begin(), nodes.end(), [](const ExprNode& node) { return node.index != 0; })) return false;
   }

@@ -6,7 +6,7 @@
 #include "backends/halide/can_build/backend.h"
 #include "backends/pipeline.h"
 #include "base/machine.h"
-#include "compiler/rewrite/order_expression.h"
+#include "compiler/op/ordered.h"
 #include "compiler/rewrite/rewrites.h"
 #include "strew/runtime.h"
 #include "tests/support/ops.h"

@@ -12,8 +12,8 @@
 #include <algorithm>
 
 #include "compiler/import/fold/region.h"
-#include "compiler/import/prune.h"
 #include "compiler/op/combiner.h"
+#include "compiler/op/ordered.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0::fold {
@@ -39,7 +39,7 @@ std::optional<Expr> graph_of(const FoldContext& context, const Scatter& s, const
   }
   std::vector<int32_t> results;
   for (const int32_t result : before.results) results.push_back(moved[static_cast<size_t>(result)]);
-  return pruned(builder.graph.returns(std::move(results)));
+  return ordered(builder.graph.returns(std::move(results)));
 }
 
 /// The kernel that gives `value`, if it is a gather whose result is read `count` times, all by the region; else -1.
@@ -110,7 +110,7 @@ size_t fuse_result(const FoldContext& context, int compute) {
   if (!result) return seen;
   for (const int value : builder.added)
     if (context.uses.last_kernel(value) >= number) return seen;
-  fused.expr = pruned(builder.graph.returns({*result}));
+  fused.expr = ordered(builder.graph.returns({*result}));
   fused.extras = std::move(builder.extras);
   fused.result = last.results[0];
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));

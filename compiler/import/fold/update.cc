@@ -20,9 +20,9 @@
 
 #include "compiler/import/fold/region.h"
 #include "compiler/import/importer.h"
-#include "compiler/import/prune.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/combiner.h"
+#include "compiler/op/ordered.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0::fold {
@@ -230,7 +230,7 @@ bool fuse(const FoldContext& context, int number, const Region& region, int gath
   std::vector<int32_t> moved;
   for (const ExprNode& node : assign.nodes)  // the update, converted to the result's dtype
     moved.push_back(node.op == ExprOp::update ? *computed : builder.graph.copy(node, moved));
-  fused.combiner = named_combiner(pruned(builder.graph.returns({moved[static_cast<size_t>(assign.results[0])]})));
+  fused.combiner = named_combiner(ordered(builder.graph.returns({moved[static_cast<size_t>(assign.results[0])]})));
   fused.extras = builder.extras;
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
   if (!folded.ok()) return false;

@@ -11,8 +11,8 @@
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/prune.h"
 #include "compiler/import/stablehlo/scalar_op.h"
+#include "compiler/op/ordered.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -35,7 +35,7 @@ class RegionReader {
     }
     std::vector<int32_t> results;
     STREW_TRY(read_block(block, results));
-    return pruned(graph_.returns(std::move(results)));
+    return ordered(graph_.returns(std::move(results)));
   }
 
  private:

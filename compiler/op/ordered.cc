@@ -1,11 +1,9 @@
-// See order_expression.h. The walk does not recurse, because an expression may be as deep as it has nodes. A map from
-// the fields of a node finds equal nodes. Tested by tests/unit/identity_test.cc.
-#include "compiler/rewrite/order_expression.h"
+// See ordered.h. The walk does not recurse, because an expression may be as deep as it has nodes. A map from the fields of a
+// node finds equal nodes. Tested by tests/unit/identity_test.cc.
+#include "compiler/op/ordered.h"
 
 #include <map>
 #include <tuple>
-
-#include "compiler/op/combiner.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -57,16 +55,6 @@ Expr ordered(const Expr& expr) {
     ordering.result.results.push_back(place);
   }
   return std::move(ordering.result);
-}
-
-bool order_expression(Op& op) {
-  auto* s = std::get_if<Scatter>(&op);
-  Expr& expr = s != nullptr ? s->combiner : std::get<Gather>(op).expr;
-  if (expr.empty() || (s != nullptr && combiner_kind(*s) != CombinerKind::expr)) return false;
-  Expr made = ordered(expr);
-  if (made == expr) return false;
-  expr = std::move(made);
-  return true;
 }
 
 }  // namespace strew::inline v0
