@@ -36,19 +36,16 @@ int64_t bytes_of(const Expr& graph) {
 }  // namespace
 
 int64_t memory_of(const Op& op) {
+  const DimensionNumbers& dims = dims_of(op);
+  const int64_t numbers = bytes_of(dims.window_dims) + bytes_of(dims.removed_dims) + bytes_of(dims.operand_batching_dims) +
+                          bytes_of(dims.indices_batching_dims) + bytes_of(dims.index_map);
   if (const auto* const gather = std::get_if<Gather>(&op)) {
-    const GatherDims& dims = gather->dims;
-    return bytes_of(gather->operand) + bytes_of(gather->indices) + bytes_of(gather->extras) + bytes_of(gather->result) +
-           bytes_of(dims.offset_dims) + bytes_of(dims.collapsed_slice_dims) + bytes_of(dims.operand_batching_dims) +
-           bytes_of(dims.start_indices_batching_dims) + bytes_of(dims.start_index_map) + bytes_of(gather->slice_sizes) +
-           bytes_of(gather->expr);
+    return numbers + bytes_of(gather->operand) + bytes_of(gather->indices) + bytes_of(gather->extras) + bytes_of(gather->result) +
+           bytes_of(gather->slice_sizes) + bytes_of(gather->expr);
   }
   const auto& scatter = std::get<Scatter>(op);
-  const ScatterDims& dims = scatter.dims;
-  return bytes_of(scatter.operands) + bytes_of(scatter.indices) + bytes_of(scatter.updates) + bytes_of(scatter.extras) +
-         bytes_of(scatter.results) + bytes_of(dims.update_window_dims) + bytes_of(dims.inserted_window_dims) +
-         bytes_of(dims.input_batching_dims) + bytes_of(dims.scatter_indices_batching_dims) +
-         bytes_of(dims.scatter_dims_to_operand_dims) + bytes_of(scatter.combiner) + bytes_of(scatter.fill);
+  return numbers + bytes_of(scatter.operands) + bytes_of(scatter.indices) + bytes_of(scatter.updates) + bytes_of(scatter.extras) +
+         bytes_of(scatter.results) + bytes_of(scatter.combiner) + bytes_of(scatter.fill);
 }
 
 int64_t memory_of(const KernelOptions& options) {

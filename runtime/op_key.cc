@@ -107,18 +107,22 @@ void put(Words& out, const Expr& expr) {
   for (int32_t result : results) out.put(result);
 }
 
+void put(Words& out, const DimensionNumbers& value) {
+  const auto& [window, removed, batching, indices_batching, index_map, vector_dim] = value;
+  for (const auto* list : {&window, &removed, &batching, &indices_batching, &index_map}) out.put(*list);
+  out.put(vector_dim);
+}
+
 void put(Words& out, const Scatter& op) {
   const auto& [operands, indices, updates, extras, results, dims, combiner, init, fill, oob, normalize, order, accumulate, sorted,
                unique] = op;
-  const auto& [window, inserted, batching, indices_batching, to_operand, vector_dim] = dims;
   out.put(1);
   put(out, operands);
   put(out, indices);
   put(out, updates);
   put(out, extras);
   put(out, results);
-  for (const auto* list : {&window, &inserted, &batching, &indices_batching, &to_operand}) out.put(*list);
-  out.put(vector_dim);
+  put(out, dims);
   put(out, combiner);
   out.put(word(init));
   put(out, fill);
@@ -128,14 +132,12 @@ void put(Words& out, const Scatter& op) {
 
 void put(Words& out, const Gather& op) {
   const auto& [operand, indices, extras, result, dims, slice_sizes, expr, oob, fill, normalize, sorted] = op;
-  const auto& [offset, collapsed, batching, indices_batching, index_map, vector_dim] = dims;
   out.put(2);
   put(out, operand);
   put(out, indices);
   put(out, extras);
   put(out, result);
-  for (const auto* list : {&offset, &collapsed, &batching, &indices_batching, &index_map}) out.put(*list);
-  out.put(vector_dim);
+  put(out, dims);
   out.put(slice_sizes);
   put(out, expr);
   put(out, fill);

@@ -1,6 +1,4 @@
-// See geometry.h. Both ops fill the same structure: a gather's collapsed_slice_dims correspond to a scatter's
-// inserted_window_dims, and its offset_dims to update_window_dims. Tested by tests/unit/reference_scatter_test.cc (the
-// examples of StableHLO's RFC, index_vector_dim anywhere).
+// See geometry.h. Tested by tests/unit/reference_scatter_test.cc (the examples of StableHLO's RFC, index_vector_dim anywhere).
 #include "backends/reference/geometry.h"
 
 #include <algorithm>
@@ -9,22 +7,20 @@
 namespace strew::inline v0::reference {
 namespace {
 
-/// The two ops' dimension numbers under one set of names.
-struct DimNumbers {
-  const std::vector<int64_t>& window_dims;    // dims of the slice
-  const std::vector<int64_t>& omitted_dims;   // dims of the target that the window does not have
-  const std::vector<int64_t>& batching_dims;  // dims of the target
-  const std::vector<int64_t>& indices_batching_dims;
-  const std::vector<int64_t>& index_map;
-  int64_t index_vector_dim;
-};
-
 bool contains(const std::vector<int64_t>& list, int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-Geometry make_geometry(const DimNumbers& numbers, const BoundTensor& target, const BoundTensor& indices,
-                       const BoundTensor& slice) {
+std::vector<int64_t> pick(const std::vector<int64_t>& strides, const std::vector<int>& dims) {
+  std::vector<int64_t> picked;
+  for (const int d : dims) picked.push_back(strides[static_cast<size_t>(d)]);
+  return picked;
+}
+
+}  // namespace
+
+Geometry geometry(const DimensionNumbers& numbers, const BoundTensor& target, const BoundTensor& indices,
+                  const BoundTensor& slice) {
   Geometry g;
   g.target = target.dims;
   g.index_vector_dim = static_cast<int>(numbers.index_vector_dim);
@@ -49,38 +45,16 @@ Geometry make_geometry(const DimNumbers& numbers, const BoundTensor& target, con
     g.target_of_component.push_back(static_cast<int>(numbers.index_map[k]));
     g.component[static_cast<size_t>(numbers.index_map[k])] = static_cast<int>(k);
   }
-  for (size_t i = 0; i < numbers.batching_dims.size(); ++i) {
+  for (size_t i = 0; i < numbers.operand_batching_dims.size(); ++i) {
     const auto index_dim = static_cast<int>(numbers.indices_batching_dims[i]);
-    g.batch[static_cast<size_t>(numbers.batching_dims[i])] = index_dim - (index_dim > g.index_vector_dim ? 1 : 0);
+    g.batch[static_cast<size_t>(numbers.operand_batching_dims[i])] = index_dim - (index_dim > g.index_vector_dim ? 1 : 0);
   }
   int window_dim = 0;
   for (size_t d = 0; d < rank; ++d) {
     const auto dim = static_cast<int64_t>(d);
-    if (!contains(numbers.omitted_dims, dim) && !contains(numbers.batching_dims, dim)) g.window_dim[d] = window_dim++;
+    if (!contains(numbers.removed_dims, dim) && !contains(numbers.operand_batching_dims, dim)) g.window_dim[d] = window_dim++;
   }
   return g;
-}
-
-std::vector<int64_t> pick(const std::vector<int64_t>& strides, const std::vector<int>& dims) {
-  std::vector<int64_t> picked;
-  for (const int d : dims) picked.push_back(strides[static_cast<size_t>(d)]);
-  return picked;
-}
-
-}  // namespace
-
-Geometry geometry(const Scatter& op, const BoundTensor& target, const BoundTensor& indices, const BoundTensor& slice) {
-  const ScatterDims& d = op.dims;
-  return make_geometry({d.update_window_dims, d.inserted_window_dims, d.input_batching_dims, d.scatter_indices_batching_dims,
-                        d.scatter_dims_to_operand_dims, d.index_vector_dim},
-                       target, indices, slice);
-}
-
-Geometry geometry(const Gather& op, const BoundTensor& target, const BoundTensor& indices, const BoundTensor& slice) {
-  const GatherDims& d = op.dims;
-  return make_geometry({d.offset_dims, d.collapsed_slice_dims, d.operand_batching_dims, d.start_indices_batching_dims,
-                        d.start_index_map, d.index_vector_dim},
-                       target, indices, slice);
 }
 
 Stream slice_stream(const Geometry& g, BoundTensor tensor) {

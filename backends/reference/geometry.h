@@ -31,8 +31,8 @@ struct Geometry {
   int64_t window_extent(size_t dim) const { return window_dim[dim] < 0 ? 1 : window[static_cast<size_t>(window_dim[dim])]; }
 };
 
-Geometry geometry(const Scatter& op, const BoundTensor& target, const BoundTensor& indices, const BoundTensor& slice);
-Geometry geometry(const Gather& op, const BoundTensor& target, const BoundTensor& indices, const BoundTensor& slice);
+Geometry geometry(const DimensionNumbers& numbers, const BoundTensor& target, const BoundTensor& indices,
+                  const BoundTensor& slice);
 
 /// A tensor that is read or written once per position and window element: updates, extras, a gather's result. Its
 /// stride is 0 along dims that it does not have.

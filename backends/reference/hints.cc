@@ -41,12 +41,12 @@ Walk walk_of(const Op& op, std::span<const TensorView> tensors) {
   while (slots[at].role != Role::indices) ++at;
   const BoundTensor indices(tensors[at]);
   if (const auto* scatter = std::get_if<Scatter>(&op)) {
-    Geometry shape = geometry(*scatter, BoundTensor(tensors[0]), indices, BoundTensor(tensors[at + 1]));
+    Geometry shape = geometry(scatter->dims, BoundTensor(tensors[0]), indices, BoundTensor(tensors[at + 1]));
     Indices starts(shape, indices);
     return {std::move(shape), std::move(starts), scatter->oob, scatter->normalize_negative};
   }
   const Gather& gather = std::get<Gather>(op);
-  Geometry shape = geometry(gather, BoundTensor(tensors[1]), indices, BoundTensor(tensors[0]));
+  Geometry shape = geometry(gather.dims, BoundTensor(tensors[1]), indices, BoundTensor(tensors[0]));
   Indices starts(shape, indices);
   return {std::move(shape), std::move(starts), gather.oob, gather.normalize_negative};
 }

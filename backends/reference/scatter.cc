@@ -48,7 +48,7 @@ class ScatterRun {
   ScatterRun(const Scatter& op, std::span<const TensorView> tensors)
       : op_(op),
         bound_(op, tensors),
-        geometry_(geometry(op, bound_.results[0], bound_.indices[0], bound_.updates[0])),
+        geometry_(geometry(op.dims, bound_.results[0], bound_.indices[0], bound_.updates[0])),
         indices_(geometry_, bound_.indices[0]),
         policy_(geometry_, op.oob, op.normalize_negative),
         evaluator_(op.combiner),

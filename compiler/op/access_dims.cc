@@ -14,48 +14,38 @@ const std::vector<int64_t>& dims_of_first(const std::vector<TensorType>& types) 
 
 }  // namespace
 
-/// Both kinds of op in one vocabulary.
-struct AccessDims::Numbers {
-  const std::vector<int64_t>& window_side;     // update_window_dims, offset_dims
-  const std::vector<int64_t>& removed;         // inserted_window_dims, collapsed_slice_dims
-  const std::vector<int64_t>& batching;        // of the operand
-  const std::vector<int64_t>& index_batching;  // of indices
-  const std::vector<int64_t>& components;      // scatter_dims_to_operand_dims, start_index_map
-  int64_t index_vector_dim;
-};
-
-AccessDims::AccessDims(const Numbers& numbers, const std::vector<int64_t>& operand_dims, const TensorType& indices,
+AccessDims::AccessDims(const DimensionNumbers& numbers, const std::vector<int64_t>& operand_dims, const TensorType& indices,
                        const std::vector<int64_t>& slices_dims)
     : operand(operand_dims.size()),
       slices(slices_dims.size()),
       index_vector_dim(numbers.index_vector_dim),
       scalar_indices(!is_dim(numbers.index_vector_dim, indices.dims.size())),
-      window_side_(numbers.window_side) {
-  for (const int64_t d : numbers.removed)
+      window_dims_(numbers.window_dims) {
+  for (const int64_t d : numbers.removed_dims)
     if (is_dim(d, operand.size())) operand[static_cast<size_t>(d)].kind = OperandDimKind::removed;
   std::vector<int64_t> walked(indices.dims.size(), -1);  // operand dim of each batching dim of indices
-  for (size_t i = 0; i < numbers.batching.size(); ++i) {
-    if (!is_dim(numbers.batching[i], operand.size())) continue;
-    OperandDim& dim = operand[static_cast<size_t>(numbers.batching[i])];
+  for (size_t i = 0; i < numbers.operand_batching_dims.size(); ++i) {
+    if (!is_dim(numbers.operand_batching_dims[i], operand.size())) continue;
+    OperandDim& dim = operand[static_cast<size_t>(numbers.operand_batching_dims[i])];
     dim.kind = OperandDimKind::batching;
-    if (i >= numbers.index_batching.size() || !is_dim(numbers.index_batching[i], walked.size())) continue;
-    dim.indices_dim = numbers.index_batching[i];
-    walked[static_cast<size_t>(dim.indices_dim)] = numbers.batching[i];
+    if (i >= numbers.indices_batching_dims.size() || !is_dim(numbers.indices_batching_dims[i], walked.size())) continue;
+    dim.indices_dim = numbers.indices_batching_dims[i];
+    walked[static_cast<size_t>(dim.indices_dim)] = numbers.operand_batching_dims[i];
   }
-  for (size_t k = 0; k < numbers.components.size(); ++k) {
-    components.push_back(is_dim(numbers.components[k], operand.size()) ? numbers.components[k] : -1);
+  for (size_t k = 0; k < numbers.index_map.size(); ++k) {
+    components.push_back(is_dim(numbers.index_map[k], operand.size()) ? numbers.index_map[k] : -1);
     if (components[k] >= 0) operand[static_cast<size_t>(components[k])].component = static_cast<int>(k);
   }
   for (size_t d = 0; d < operand.size(); ++d) {
     if (operand[d].kind != OperandDimKind::window) continue;
-    if (window.size() < window_side_.size() && is_dim(window_side_[window.size()], slices.size())) {
-      operand[d].slices_dim = window_side_[window.size()];
+    if (window.size() < window_dims_.size() && is_dim(window_dims_[window.size()], slices.size())) {
+      operand[d].slices_dim = window_dims_[window.size()];
       slices[static_cast<size_t>(operand[d].slices_dim)].operand_dim = static_cast<int64_t>(d);
     }
     window.push_back(static_cast<int64_t>(d));
   }
   std::vector<bool> is_window(slices.size(), false);
-  for (const int64_t d : window_side_)
+  for (const int64_t d : window_dims_)
     if (is_dim(d, slices.size())) is_window[static_cast<size_t>(d)] = true;
   size_t place = 0;
   for (size_t d = 0; d < indices.dims.size(); ++d) {
@@ -69,19 +59,14 @@ AccessDims::AccessDims(const Numbers& numbers, const std::vector<int64_t>& opera
 }
 
 AccessDims::AccessDims(const Scatter& op)
-    : AccessDims({op.dims.update_window_dims, op.dims.inserted_window_dims, op.dims.input_batching_dims,
-                  op.dims.scatter_indices_batching_dims, op.dims.scatter_dims_to_operand_dims, op.dims.index_vector_dim},
-                 dims_of_first(op.operands), op.indices, dims_of_first(op.updates)) {
+    : AccessDims(op.dims, dims_of_first(op.operands), op.indices, dims_of_first(op.updates)) {
   for (OperandDim& dim : operand) {
     if (dim.kind != OperandDimKind::window) dim.window = 1;
     if (dim.slices_dim >= 0) dim.window = op.updates[0].dims[static_cast<size_t>(dim.slices_dim)];
   }
 }
 
-AccessDims::AccessDims(const Gather& op)
-    : AccessDims({op.dims.offset_dims, op.dims.collapsed_slice_dims, op.dims.operand_batching_dims,
-                  op.dims.start_indices_batching_dims, op.dims.start_index_map, op.dims.index_vector_dim},
-                 op.operand.dims, op.indices, op.result.dims) {
+AccessDims::AccessDims(const Gather& op) : AccessDims(op.dims, op.operand.dims, op.indices, op.result.dims) {
   for (size_t d = 0; d < operand.size() && d < op.slice_sizes.size(); ++d) operand[d].window = op.slice_sizes[d];
 }
 
@@ -111,7 +96,7 @@ std::vector<int64_t> AccessDims::slices_extents(const std::vector<int64_t>& posi
                                                 const std::vector<int64_t>& of_window) const {
   const size_t rank = position.size() + of_window.size();
   std::vector<bool> is_window(rank, false);
-  for (const int64_t d : window_side_)
+  for (const int64_t d : window_dims_)
     if (is_dim(d, rank)) is_window[static_cast<size_t>(d)] = true;
   std::vector<int64_t> out;
   size_t p = 0, w = 0;

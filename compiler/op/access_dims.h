@@ -81,11 +81,10 @@ struct AccessDims {
   std::vector<int64_t> slices_extents(const std::vector<int64_t>& position, const std::vector<int64_t>& of_window) const;
 
  private:
-  struct Numbers;
-  AccessDims(const Numbers& numbers, const std::vector<int64_t>& operand_dims, const TensorType& indices,
+  AccessDims(const DimensionNumbers& numbers, const std::vector<int64_t>& operand_dims, const TensorType& indices,
              const std::vector<int64_t>& slices_dims);
 
-  std::vector<int64_t> window_side_;  ///< update_window_dims, offset_dims
+  std::vector<int64_t> window_dims_;  ///< DimensionNumbers::window_dims
 };
 
 }  // namespace strew::inline v0

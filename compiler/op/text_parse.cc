@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "compiler/op/combiner.h"
+#include "compiler/op/dimension_lists.h"
 #include "compiler/op/limits.h"
 #include "strew/builder.h"
 #include "strew/text.h"
@@ -282,18 +283,23 @@ struct ScatterText : Scatter {
   CombinerKind kind = CombinerKind::assign;
 };
 
+/// The field of one list of the dimension numbers.
+template <class T, size_t I>
+constexpr TextField<T> dim_list() {
+  return {kDimensionLists[I].name<T>(), [](Cursor& c, T& op) { return read_list(c, op.dims.*kDimensionLists[I].list); }};
+}
+
 constexpr TextField<ScatterText> kScatterFields[] = {
     {"operand", [](Cursor& c, ScatterText& s) { return read_types(c, s.operands); }, true},
     {"indices", [](Cursor& c, ScatterText& s) { return read_type(c, s.indices); }, true},
     {"updates", [](Cursor& c, ScatterText& s) { return read_types(c, s.updates); }, true},
     {"extras", [](Cursor& c, ScatterText& s) { return read_extras(c, s.extras); }},
     {"result", [](Cursor& c, ScatterText& s) { return read_types(c, s.results); }},
-    {"update_window_dims", [](Cursor& c, ScatterText& s) { return read_list(c, s.dims.update_window_dims); }},
-    {"inserted_window_dims", [](Cursor& c, ScatterText& s) { return read_list(c, s.dims.inserted_window_dims); }},
-    {"input_batching_dims", [](Cursor& c, ScatterText& s) { return read_list(c, s.dims.input_batching_dims); }},
-    {"scatter_indices_batching_dims",
-     [](Cursor& c, ScatterText& s) { return read_list(c, s.dims.scatter_indices_batching_dims); }},
-    {"scatter_dims_to_operand_dims", [](Cursor& c, ScatterText& s) { return read_list(c, s.dims.scatter_dims_to_operand_dims); }},
+    dim_list<ScatterText, 0>(),
+    dim_list<ScatterText, 1>(),
+    dim_list<ScatterText, 2>(),
+    dim_list<ScatterText, 3>(),
+    dim_list<ScatterText, 4>(),
     {"index_vector_dim", [](Cursor& c, ScatterText& s) { return c.integer(s.dims.index_vector_dim); }},
     {"combiner", [](Cursor& c, ScatterText& s) { return read_enum(c, CombinerKind::expr, s.kind); }},
     {"expr", [](Cursor& c, ScatterText& s) { return read_expr(c, s.combiner); }},
@@ -314,11 +320,11 @@ constexpr TextField<Gather> kGatherFields[] = {
     {"indices", [](Cursor& c, Gather& g) { return read_type(c, g.indices); }, true},
     {"extras", [](Cursor& c, Gather& g) { return read_extras(c, g.extras); }},
     {"result", [](Cursor& c, Gather& g) { return read_type(c, g.result); }, true},
-    {"offset_dims", [](Cursor& c, Gather& g) { return read_list(c, g.dims.offset_dims); }},
-    {"collapsed_slice_dims", [](Cursor& c, Gather& g) { return read_list(c, g.dims.collapsed_slice_dims); }},
-    {"operand_batching_dims", [](Cursor& c, Gather& g) { return read_list(c, g.dims.operand_batching_dims); }},
-    {"start_indices_batching_dims", [](Cursor& c, Gather& g) { return read_list(c, g.dims.start_indices_batching_dims); }},
-    {"start_index_map", [](Cursor& c, Gather& g) { return read_list(c, g.dims.start_index_map); }},
+    dim_list<Gather, 0>(),
+    dim_list<Gather, 1>(),
+    dim_list<Gather, 2>(),
+    dim_list<Gather, 3>(),
+    dim_list<Gather, 4>(),
     {"index_vector_dim", [](Cursor& c, Gather& g) { return c.integer(g.dims.index_vector_dim); }},
     {"slice_sizes", [](Cursor& c, Gather& g) { return read_list(c, g.slice_sizes); }},
     {"expr", [](Cursor& c, Gather& g) { return read_expr(c, g.expr); }},

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "compiler/op/combiner.h"
+#include "compiler/op/dimension_lists.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {
@@ -74,8 +75,10 @@ class Fields {
   void ints(std::string_view key, const std::vector<int64_t>& list) {
     if (!list.empty()) text(key, joined(list, "[", "]", extent));
   }
-  void integer(std::string_view key, int64_t value) {
-    if (value != 0) text(key, std::to_string(value));
+  template <class T>
+  void numbers(const T& op) {
+    for (const DimensionList& each : kDimensionLists) ints(each.name<T>(), op.dims.*each.list);
+    if (op.dims.index_vector_dim != 0) text("index_vector_dim", std::to_string(op.dims.index_vector_dim));
   }
   void flag(std::string_view key, bool value) {
     if (value) text(key, "true");
@@ -101,12 +104,7 @@ std::string print(const Scatter& s) {
   f.types("updates", s.updates);
   f.extras(s.extras);
   if (s.results != s.operands) f.types("result", s.results);
-  f.ints("update_window_dims", s.dims.update_window_dims);
-  f.ints("inserted_window_dims", s.dims.inserted_window_dims);
-  f.ints("input_batching_dims", s.dims.input_batching_dims);
-  f.ints("scatter_indices_batching_dims", s.dims.scatter_indices_batching_dims);
-  f.ints("scatter_dims_to_operand_dims", s.dims.scatter_dims_to_operand_dims);
-  f.integer("index_vector_dim", s.dims.index_vector_dim);
+  f.numbers(s);
   const CombinerKind kind = combiner_kind(s);
   f.choice("combiner", kind, CombinerKind::assign);
   if (kind == CombinerKind::expr) f.expr(s.combiner);
@@ -128,12 +126,7 @@ std::string print(const Gather& g) {
   f.text("indices", print(g.indices));
   f.extras(g.extras);
   f.text("result", print(g.result));
-  f.ints("offset_dims", g.dims.offset_dims);
-  f.ints("collapsed_slice_dims", g.dims.collapsed_slice_dims);
-  f.ints("operand_batching_dims", g.dims.operand_batching_dims);
-  f.ints("start_indices_batching_dims", g.dims.start_indices_batching_dims);
-  f.ints("start_index_map", g.dims.start_index_map);
-  f.integer("index_vector_dim", g.dims.index_vector_dim);
+  f.numbers(g);
   f.ints("slice_sizes", g.slice_sizes);
   f.expr(g.expr);
   f.choice("oob", g.oob, normal.oob);

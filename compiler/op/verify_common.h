@@ -55,24 +55,10 @@ inline bool dims_agree(int64_t a, int64_t b) { return a == b || a == kDynamic ||
 Status check_dims(std::string_view label, const Field& field, const TensorType& type, const std::vector<int64_t>& want,
                   std::string_view expected);
 
-/// Every entry is in [0, end); `expected` names `end` in the message.
-Status check_range(std::string_view label, std::string_view field, const std::vector<int64_t>& list, int64_t end,
-                   std::string_view expected);
-Status check_sorted(std::string_view label, std::string_view field, const std::vector<int64_t>& list);
-/// No dim occurs twice in `list` and `other` together.
-Status check_unique(std::string_view label, std::string_view field, const std::vector<int64_t>& list,
-                    std::string_view other_field = {}, const std::vector<int64_t>& other = {});
-/// The list, of batching dims of indices, does not contain index_vector_dim.
-Status check_not_vector_dim(std::string_view label, std::string_view field, const std::vector<int64_t>& list,
-                            int64_t index_vector_dim);
-Status check_vector_dim(std::string_view label, const TensorType& indices, int64_t index_vector_dim);
-/// `map` has one entry per component of the index vector.
-Status check_components(std::string_view label, std::string_view field, const std::vector<int64_t>& map,
-                        const TensorType& indices, int64_t index_vector_dim);
-
-/// Extents of the batching dims of indices are those of the operand (`equal`), or at most those of the operand.
-Status check_batching_sizes(std::string_view label, const TensorType& operand, const std::vector<int64_t>& operand_dims,
-                            const TensorType& indices, const std::vector<int64_t>& indices_dims, bool equal);
+/// The lists of dims and index_vector_dim: labels scatter_c2 and c7 to c22, gather_c1 to c8, c10, c11 and c13 to c19. The tensors were
+/// checked before.
+Status check_dimension_numbers(const Scatter& s, bool equal_batching_dims);
+Status check_dimension_numbers(const Gather& g, bool equal_batching_dims);
 
 /// Is there a conversion: are the dtypes the same, or do both have arithmetic without an imaginary part being lost?
 bool converts(DType from, DType to);

@@ -24,44 +24,6 @@ Status check_tensors(const Gather& g) {
   return check_index_dtype("gather_index_dtype", g.indices);
 }
 
-Status check_dim_lists(const Gather& g, const VerifyOptions& options) {
-  const GatherDims& d = g.dims;
-  const TensorType& operand = g.operand;
-  const TensorType& indices = g.indices;
-  const int64_t offset = static_cast<int64_t>(d.offset_dims.size());
-  const int64_t collapsed = static_cast<int64_t>(d.collapsed_slice_dims.size());
-  const int64_t batching = static_cast<int64_t>(d.operand_batching_dims.size());
-  if (operand.rank() != offset + collapsed + batching) {
-    return violated("gather_c1",
-                    "operand is " + print(operand) + " of rank " + std::to_string(operand.rank()) +
-                        "; expected size(offset_dims) + size(collapsed_slice_dims) + size(operand_batching_dims) = " +
-                        std::to_string(offset) + " + " + std::to_string(collapsed) + " + " + std::to_string(batching));
-  }
-  STREW_TRY(check_vector_dim("gather_c2", indices, d.index_vector_dim));
-  STREW_TRY(check_components("gather_c3", "start_index_map", d.start_index_map, indices, d.index_vector_dim));
-  STREW_TRY(check_unique("gather_c4", "offset_dims", d.offset_dims));
-  STREW_TRY(check_sorted("gather_c4", "offset_dims", d.offset_dims));
-  STREW_TRY(check_range("gather_c5", "offset_dims", d.offset_dims, g.result.rank(), "the rank of result"));
-  STREW_TRY(check_unique("gather_c6", "collapsed_slice_dims", d.collapsed_slice_dims, "operand_batching_dims",
-                         d.operand_batching_dims));
-  STREW_TRY(check_sorted("gather_c7", "collapsed_slice_dims", d.collapsed_slice_dims));
-  STREW_TRY(check_range("gather_c8", "collapsed_slice_dims", d.collapsed_slice_dims, operand.rank(), "the rank of operand"));
-  STREW_TRY(check_sorted("gather_c10", "operand_batching_dims", d.operand_batching_dims));
-  STREW_TRY(check_range("gather_c11", "operand_batching_dims", d.operand_batching_dims, operand.rank(), "the rank of operand"));
-  STREW_TRY(check_unique("gather_c13", "start_indices_batching_dims", d.start_indices_batching_dims));
-  STREW_TRY(check_range("gather_c14", "start_indices_batching_dims", d.start_indices_batching_dims, indices.rank(),
-                        "the rank of indices"));
-  STREW_TRY(check_not_vector_dim("gather_c15", "start_indices_batching_dims", d.start_indices_batching_dims, d.index_vector_dim));
-  if (d.operand_batching_dims.size() != d.start_indices_batching_dims.size()) {
-    return violated("gather_c16", "start_indices_batching_dims is " + show(d.start_indices_batching_dims) +
-                                      "; expected as many entries as operand_batching_dims, " + show(d.operand_batching_dims));
-  }
-  STREW_TRY(check_batching_sizes("gather_c17", operand, d.operand_batching_dims, indices, d.start_indices_batching_dims,
-                                 options.equal_batching_dims));
-  STREW_TRY(check_unique("gather_c18", "start_index_map", d.start_index_map, "operand_batching_dims", d.operand_batching_dims));
-  return check_range("gather_c19", "start_index_map", d.start_index_map, operand.rank(), "the rank of operand");
-}
-
 /// Slice sizes of dims that have no dim in the result are 0 or 1, and static.
 Status check_unit_slices(std::string_view label, const Gather& g, std::string_view field, const std::vector<int64_t>& dims) {
   for (int64_t d : dims) {
@@ -86,7 +48,7 @@ Status check_slice_sizes(const Gather& g) {
                                       " from 0 to " + (most == kDynamic ? "?" : std::to_string(most)) + ", dim " +
                                       std::to_string(d) + " of operand " + print(g.operand));
   }
-  STREW_TRY(check_unit_slices("gather_c9", g, "collapsed_slice_dims", g.dims.collapsed_slice_dims));
+  STREW_TRY(check_unit_slices("gather_c9", g, "collapsed_slice_dims", g.dims.removed_dims));
   return check_unit_slices("gather_c12", g, "operand_batching_dims", g.dims.operand_batching_dims);
 }
 
@@ -129,7 +91,7 @@ Status check_values(const Gather& g, const AccessDims& dims) {
                     std::to_string(extras) + " extras without expr; expected none: only an expression graph reads them");
   }
   std::vector<int64_t> window;
-  for (int64_t d : g.dims.offset_dims) window.push_back(g.result.dims[static_cast<size_t>(d)]);
+  for (int64_t d : g.dims.window_dims) window.push_back(g.result.dims[static_cast<size_t>(d)]);
   STREW_TRY(check_extras("gather_extras", g.extras, g.result.dims, dims.position_extents(g.indices.dims), window));
   if (g.expr == Expr{}) return check_converts("gather_c23", "operand", g.operand.dtype, "result", g.result.dtype);
   STREW_TRY(verify(g.expr, 1, 0, extras));
@@ -157,7 +119,7 @@ Status check_policy(const Gather& g) {
 
 Status verify(const Gather& g, const VerifyOptions& options) {
   STREW_TRY(check_tensors(g));
-  STREW_TRY(check_dim_lists(g, options));
+  STREW_TRY(check_dimension_numbers(g, options.equal_batching_dims));
   STREW_TRY(check_slice_sizes(g));
   const AccessDims dims(g);
   STREW_TRY(check_result_shape(g, dims));

@@ -51,48 +51,6 @@ Status check_tensors(const Scatter& s) {
   return {};
 }
 
-Status check_dim_lists(const Scatter& s, const VerifyOptions& options) {
-  const ScatterDims& d = s.dims;
-  const TensorType& operand = s.operands[0];
-  const TensorType& indices = s.indices;
-  const int64_t window = static_cast<int64_t>(d.update_window_dims.size());
-  const int64_t inserted = static_cast<int64_t>(d.inserted_window_dims.size());
-  const int64_t batching = static_cast<int64_t>(d.input_batching_dims.size());
-  if (operand.rank() != window + inserted + batching) {
-    return violated("scatter_c2",
-                    "operand[0] is " + print(operand) + " of rank " + std::to_string(operand.rank()) +
-                        "; expected size(update_window_dims) + size(inserted_window_dims) + size(input_batching_dims) = " +
-                        std::to_string(window) + " + " + std::to_string(inserted) + " + " + std::to_string(batching));
-  }
-  STREW_TRY(check_unique("scatter_c7", "update_window_dims", d.update_window_dims));
-  STREW_TRY(check_sorted("scatter_c7", "update_window_dims", d.update_window_dims));
-  STREW_TRY(check_range("scatter_c8", "update_window_dims", d.update_window_dims, s.updates[0].rank(), "the rank of updates"));
-  STREW_TRY(
-      check_unique("scatter_c9", "inserted_window_dims", d.inserted_window_dims, "input_batching_dims", d.input_batching_dims));
-  STREW_TRY(check_sorted("scatter_c10", "inserted_window_dims", d.inserted_window_dims));
-  STREW_TRY(check_range("scatter_c11", "inserted_window_dims", d.inserted_window_dims, operand.rank(), "the rank of operand"));
-  STREW_TRY(check_sorted("scatter_c12", "input_batching_dims", d.input_batching_dims));
-  STREW_TRY(check_range("scatter_c13", "input_batching_dims", d.input_batching_dims, operand.rank(), "the rank of operand"));
-  STREW_TRY(check_vector_dim("scatter_c22", indices, d.index_vector_dim));
-  STREW_TRY(check_unique("scatter_c14", "scatter_indices_batching_dims", d.scatter_indices_batching_dims));
-  STREW_TRY(check_range("scatter_c15", "scatter_indices_batching_dims", d.scatter_indices_batching_dims, indices.rank(),
-                        "the rank of indices"));
-  STREW_TRY(
-      check_not_vector_dim("scatter_c16", "scatter_indices_batching_dims", d.scatter_indices_batching_dims, d.index_vector_dim));
-  if (d.input_batching_dims.size() != d.scatter_indices_batching_dims.size()) {
-    return violated("scatter_c17", "scatter_indices_batching_dims is " + show(d.scatter_indices_batching_dims) +
-                                       "; expected as many entries as input_batching_dims, " + show(d.input_batching_dims));
-  }
-  STREW_TRY(check_batching_sizes("scatter_c18", operand, d.input_batching_dims, indices, d.scatter_indices_batching_dims,
-                                 options.equal_batching_dims));
-  STREW_TRY(check_components("scatter_c19", "scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims, indices,
-                             d.index_vector_dim));
-  STREW_TRY(check_unique("scatter_c20", "scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims, "input_batching_dims",
-                         d.input_batching_dims));
-  return check_range("scatter_c21", "scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims, operand.rank(),
-                     "the rank of operand");
-}
-
 Status check_update_shape(const Scatter& s, const AccessDims& dims) {
   const TensorType& updates = s.updates[0];
   const TensorType& operand = s.operands[0];
@@ -231,7 +189,7 @@ Status check_modes(const Scatter& s, CombinerKind kind) {
 
 Status verify(const Scatter& s, const VerifyOptions& options) {
   STREW_TRY(check_tensors(s));
-  STREW_TRY(check_dim_lists(s, options));
+  STREW_TRY(check_dimension_numbers(s, options.equal_batching_dims));
   const AccessDims dims(s);
   STREW_TRY(check_update_shape(s, dims));
   const CombinerKind kind = combiner_kind(s);

@@ -41,8 +41,8 @@ void whole_window(Scatter& part, const Scatter& original) {
   part.extras.clear();
   part.indices = {DType::i32, {0}, {}};
   part.dims = {};
-  part.dims.update_window_dims.resize(original.results[0].dims.size());
-  std::iota(part.dims.update_window_dims.begin(), part.dims.update_window_dims.end(), 0);
+  part.dims.window_dims.resize(original.results[0].dims.size());
+  std::iota(part.dims.window_dims.begin(), part.dims.window_dims.end(), 0);
 }
 
 /// Start: results = operands, converted. Every element is written, so init in_place reads nothing that was not written.

@@ -56,16 +56,14 @@ class ScatterBuilder {
   ScatterBuilder& indices(TensorType type) { return op_.indices = std::move(type), *this; }
   ScatterBuilder& extra(ExtraKind kind, TensorType type) { return op_.extras.push_back({kind, std::move(type)}), *this; }
 
-  ScatterBuilder& update_window_dims(Dims dims) { return op_.dims.update_window_dims = std::move(dims), *this; }
-  ScatterBuilder& inserted_window_dims(Dims dims) { return op_.dims.inserted_window_dims = std::move(dims), *this; }
+  ScatterBuilder& update_window_dims(Dims dims) { return op_.dims.window_dims = std::move(dims), *this; }
+  ScatterBuilder& inserted_window_dims(Dims dims) { return op_.dims.removed_dims = std::move(dims), *this; }
   ScatterBuilder& batching_dims(Dims of_input, Dims of_indices) {
-    op_.dims.input_batching_dims = std::move(of_input);
-    op_.dims.scatter_indices_batching_dims = std::move(of_indices);
+    op_.dims.operand_batching_dims = std::move(of_input);
+    op_.dims.indices_batching_dims = std::move(of_indices);
     return *this;
   }
-  ScatterBuilder& scatter_dims_to_operand_dims(Dims dims) {
-    return op_.dims.scatter_dims_to_operand_dims = std::move(dims), *this;
-  }
+  ScatterBuilder& scatter_dims_to_operand_dims(Dims dims) { return op_.dims.index_map = std::move(dims), *this; }
   ScatterBuilder& index_vector_dim(int64_t dim) { return op_.dims.index_vector_dim = dim, *this; }
 
   /// The combiner by name (any but CombinerKind::expr), or as an expression graph; the empty graph is assign.
@@ -123,14 +121,14 @@ class GatherBuilder {
   }
   GatherBuilder& extra(ExtraKind kind, TensorType type) { return op_.extras.push_back({kind, std::move(type)}), *this; }
 
-  GatherBuilder& offset_dims(Dims dims) { return op_.dims.offset_dims = std::move(dims), *this; }
-  GatherBuilder& collapsed_slice_dims(Dims dims) { return op_.dims.collapsed_slice_dims = std::move(dims), *this; }
+  GatherBuilder& offset_dims(Dims dims) { return op_.dims.window_dims = std::move(dims), *this; }
+  GatherBuilder& collapsed_slice_dims(Dims dims) { return op_.dims.removed_dims = std::move(dims), *this; }
   GatherBuilder& batching_dims(Dims of_operand, Dims of_indices) {
     op_.dims.operand_batching_dims = std::move(of_operand);
-    op_.dims.start_indices_batching_dims = std::move(of_indices);
+    op_.dims.indices_batching_dims = std::move(of_indices);
     return *this;
   }
-  GatherBuilder& start_index_map(Dims dims) { return op_.dims.start_index_map = std::move(dims), *this; }
+  GatherBuilder& start_index_map(Dims dims) { return op_.dims.index_map = std::move(dims), *this; }
   GatherBuilder& index_vector_dim(int64_t dim) { return op_.dims.index_vector_dim = dim, *this; }
   GatherBuilder& slice_sizes(Dims sizes) { return op_.slice_sizes = std::move(sizes), *this; }
 

@@ -71,26 +71,17 @@ enum class Accumulate : uint8_t {
   wide_f64,  ///< add and sub of f32: sum in f64, round once at the end
 };
 
-/// StableHLO's scatter dimension numbers. Each list holds dims of the tensor that its comment names.
-struct ScatterDims {
-  std::vector<int64_t> update_window_dims;             ///< of updates, sorted
-  std::vector<int64_t> inserted_window_dims;           ///< of operand, sorted
-  std::vector<int64_t> input_batching_dims;            ///< of operand, sorted
-  std::vector<int64_t> scatter_indices_batching_dims;  ///< of indices, pairwise with input_batching_dims
-  std::vector<int64_t> scatter_dims_to_operand_dims;   ///< operand dim of each index component
-  int64_t index_vector_dim = 0;                        ///< of indices; == rank(indices): index vectors of one component
-  friend bool operator==(const ScatterDims&, const ScatterDims&) = default;
-};
-
-/// StableHLO's gather dimension numbers.
-struct GatherDims {
-  std::vector<int64_t> offset_dims;                  ///< of result, sorted
-  std::vector<int64_t> collapsed_slice_dims;         ///< of operand, sorted
-  std::vector<int64_t> operand_batching_dims;        ///< of operand, sorted
-  std::vector<int64_t> start_indices_batching_dims;  ///< of indices, pairwise with operand_batching_dims
-  std::vector<int64_t> start_index_map;              ///< operand dim of each index component
-  int64_t index_vector_dim = 0;                      ///< of indices; == rank(indices): index vectors of one component
-  friend bool operator==(const GatherDims&, const GatherDims&) = default;
+/// The dimension numbers of a scatter or gather. StableHLO has two names for each list, which builders, canonical text and messages
+/// use: the first is a scatter's, the second a gather's. The slices are a scatter's updates, a gather's result.
+struct DimensionNumbers {
+  std::vector<int64_t> window_dims;            ///< update_window_dims, offset_dims: of the slices, sorted
+  std::vector<int64_t> removed_dims;           ///< inserted_window_dims, collapsed_slice_dims: of operand, sorted
+  std::vector<int64_t> operand_batching_dims;  ///< input_batching_dims, operand_batching_dims: of operand, sorted
+  /// scatter_indices_batching_dims, start_indices_batching_dims: of indices, pairwise with operand_batching_dims
+  std::vector<int64_t> indices_batching_dims;
+  std::vector<int64_t> index_map;  ///< scatter_dims_to_operand_dims, start_index_map: operand dim of each index component
+  int64_t index_vector_dim = 0;    ///< of indices; == rank(indices): index vectors of one component
+  friend bool operator==(const DimensionNumbers&, const DimensionNumbers&) = default;
 };
 
 /// A scatter of N pairs of operand and updates, which share the indices.
@@ -100,7 +91,7 @@ struct Scatter {
   std::vector<TensorType> updates;   ///< N, same dims
   std::vector<Extra> extras;
   std::vector<TensorType> results;  ///< N, the operands' dims; dtype and strides of their own
-  ScatterDims dims;
+  DimensionNumbers dims;
   Expr combiner;  ///< of current values, updates and extras; empty: assign (the update converted to the result's dtype)
   InitKind init = InitKind::copy;
   std::vector<Scalar> fill;  ///< with init fill: N values, in the results' dtypes
@@ -119,7 +110,7 @@ struct Gather {
   TensorType indices;
   std::vector<Extra> extras;
   TensorType result;
-  GatherDims dims;
+  DimensionNumbers dims;
   std::vector<int64_t> slice_sizes;  ///< per operand dim; kDynamic: taken from the result's dim at the call (dynamic_gather)
   Expr expr;                         ///< of the gathered element (or fill value) and extras; empty: convert to the result's dtype
   OobPolicy oob = OobPolicy::clamp;
@@ -134,6 +125,10 @@ using Op = std::variant<Scatter, Gather>;
 inline bool is_scatter(const Op& op) { return std::holds_alternative<Scatter>(op); }
 inline const TensorType& indices_of(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).indices : std::get<Gather>(op).indices;
+}
+
+inline const DimensionNumbers& dims_of(const Op& op) {
+  return is_scatter(op) ? std::get<Scatter>(op).dims : std::get<Gather>(op).dims;
 }
 
 /// The tensors of an op in the order in which a call binds them: results, operands, indices, updates, extras. Operands

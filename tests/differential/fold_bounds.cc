@@ -67,7 +67,7 @@ FoldBounds::FoldBounds(const Call& call, const Geometry& geometry, const IndexVa
   const size_t first_update = (op.init == InitKind::copy ? 2 : 1) * pairs + 1;
   std::vector<std::vector<int64_t>> strides;
   for (size_t i = 0; i < pairs; ++i) strides.push_back(strides_of(op.updates[i]));
-  const std::vector<int64_t>& window_dims = op.dims.update_window_dims;
+  const std::vector<int64_t>& window_dims = op.dims.window_dims;
   visit_touched(geometry, values, [&](const std::vector<int64_t>& position, const std::vector<int64_t>& window, int64_t element) {
     for (size_t i = 0; i < pairs; ++i) {
       int64_t at = 0;

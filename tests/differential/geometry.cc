@@ -27,20 +27,6 @@ Wide floor_mod(Wide a, Wide b) {
   return r < 0 ? r + b : r;
 }
 
-struct DimLists {
-  const std::vector<int64_t>&removed, &batching, &index_batching, &map;
-  int64_t index_vector_dim;
-};
-
-DimLists lists_of(const Op& op) {
-  if (const Scatter* s = std::get_if<Scatter>(&op)) {
-    return {s->dims.inserted_window_dims, s->dims.input_batching_dims, s->dims.scatter_indices_batching_dims,
-            s->dims.scatter_dims_to_operand_dims, s->dims.index_vector_dim};
-  }
-  const GatherDims& g = std::get<Gather>(op).dims;
-  return {g.collapsed_slice_dims, g.operand_batching_dims, g.start_indices_batching_dims, g.start_index_map, g.index_vector_dim};
-}
-
 /// Visits the elements of the window at `start` that the policy keeps.
 class Walker {
  public:
@@ -75,35 +61,36 @@ int64_t Geometry::window_count() const { return count_of(window); }
 
 Geometry geometry_of(const Op& op) {
   Geometry g;
-  const DimLists lists = lists_of(op);
+  const DimensionNumbers& numbers = dims_of(op);
   const Scatter* s = std::get_if<Scatter>(&op);
   const Gather* gather = std::get_if<Gather>(&op);
   g.scatter = s != nullptr;
   g.operand = s != nullptr ? s->operands[0].dims : gather->operand.dims;
   g.oob = s != nullptr ? s->oob : gather->oob;
   g.normalize = s != nullptr ? s->normalize_negative : gather->normalize_negative;
-  g.map = lists.map;
+  g.map = numbers.index_map;
   const TensorType& indices = indices_of(op);
   g.index_dtype = indices.dtype;
   if (is_unsigned_integer(indices.dtype)) g.normalize = false;
   for (int64_t d = 0; d < indices.rank(); ++d)
-    if (d != lists.index_vector_dim) g.positions.push_back(indices.dims[static_cast<size_t>(d)]);
+    if (d != numbers.index_vector_dim) g.positions.push_back(indices.dims[static_cast<size_t>(d)]);
   g.component.assign(g.operand.size(), -1);
   g.batch_position.assign(g.operand.size(), -1);
   for (size_t k = 0; k < g.map.size(); ++k) g.component[static_cast<size_t>(g.map[k])] = static_cast<int>(k);
-  for (size_t b = 0; b < lists.batching.size(); ++b) {
-    const int64_t dim = lists.index_batching[b];
-    g.batch_position[static_cast<size_t>(lists.batching[b])] = static_cast<int>(dim - (lists.index_vector_dim < dim ? 1 : 0));
+  for (size_t b = 0; b < numbers.operand_batching_dims.size(); ++b) {
+    const int64_t dim = numbers.indices_batching_dims[b];
+    g.batch_position[static_cast<size_t>(numbers.operand_batching_dims[b])] =
+        static_cast<int>(dim - (numbers.index_vector_dim < dim ? 1 : 0));
   }
   size_t next = 0;
   for (size_t d = 0; d < g.operand.size(); ++d) {
-    const bool is_window =
-        !contains(lists.removed, static_cast<int64_t>(d)) && !contains(lists.batching, static_cast<int64_t>(d));
+    const bool is_window = !contains(numbers.removed_dims, static_cast<int64_t>(d)) &&
+                           !contains(numbers.operand_batching_dims, static_cast<int64_t>(d));
     g.has_window.push_back(is_window);
     if (gather != nullptr) {
       g.window.push_back(gather->slice_sizes[d]);
     } else {
-      g.window.push_back(is_window ? s->updates[0].dims[static_cast<size_t>(s->dims.update_window_dims[next++])] : 1);
+      g.window.push_back(is_window ? s->updates[0].dims[static_cast<size_t>(numbers.window_dims[next++])] : 1);
     }
   }
   return g;
@@ -111,7 +98,7 @@ Geometry geometry_of(const Op& op) {
 
 std::vector<int64_t> index_elements(const Op& op) {
   const TensorType& indices = indices_of(op);
-  const int64_t vector_dim = lists_of(op).index_vector_dim;
+  const int64_t vector_dim = dims_of(op).index_vector_dim;
   std::vector<int64_t> dims = indices.dims, strides = strides_of(indices);
   if (vector_dim < indices.rank()) {  // the components are the innermost dim
     const auto v = static_cast<ptrdiff_t>(vector_dim);

@@ -35,8 +35,7 @@ class Reader {
   const Op& op_;
   Blueprint out_;
   std::vector<TensorType> indexed_, window_side_;  // of a scatter: operands and results; updates. Of a gather: operand; result
-  std::vector<int64_t> window_side_dims_, removed_, batching_, index_batching_;
-  int64_t vector_dim_ = 0;
+  DimensionNumbers numbers_;
   std::vector<int> operand_, positions_, window_, window_side_variables_;  // numbers of variables; window_ has one per window dim
 };
 
@@ -71,18 +70,20 @@ void Reader::position_dims() {
   const TensorType& indices = indices_of(op_);
   std::vector<size_t> scatter_dims;
   for (size_t d = 0; d < window_side_[0].dims.size(); ++d)
-    if (std::find(window_side_dims_.begin(), window_side_dims_.end(), static_cast<int64_t>(d)) == window_side_dims_.end())
+    if (std::find(numbers_.window_dims.begin(), numbers_.window_dims.end(), static_cast<int64_t>(d)) ==
+        numbers_.window_dims.end())
       scatter_dims.push_back(d);
   size_t nth = 0;
   for (int64_t d = 0; d < indices.rank(); ++d) {
-    if (d == vector_dim_) continue;
+    if (d == numbers_.index_vector_dim) continue;
     std::vector<int64_t> extents{indices.dims[static_cast<size_t>(d)]};
     for (const TensorType& t : window_side_) extents.push_back(t.dims[scatter_dims[nth]]);
     ++nth;
-    const auto batch = std::find(index_batching_.begin(), index_batching_.end(), d) - index_batching_.begin();
+    const auto batch = std::find(numbers_.indices_batching_dims.begin(), numbers_.indices_batching_dims.end(), d) -
+                       numbers_.indices_batching_dims.begin();
     int same = -1;
-    if (batch < static_cast<ptrdiff_t>(batching_.size()))
-      same = operand_[static_cast<size_t>(batching_[static_cast<size_t>(batch)])];
+    if (batch < static_cast<ptrdiff_t>(numbers_.operand_batching_dims.size()))
+      same = operand_[static_cast<size_t>(numbers_.operand_batching_dims[static_cast<size_t>(batch)])];
     const int64_t open = same >= 0 ? out_.variables[static_cast<size_t>(same)].most : kPositions;
     const int64_t extent = known(extents, open);
     positions_.push_back(same >= 0 && extent == open ? same : variable(extent, same, true));
@@ -96,12 +97,12 @@ void Reader::window_dims() {
     const auto has = [&](const std::vector<int64_t>& list) {
       return std::find(list.begin(), list.end(), static_cast<int64_t>(d)) != list.end();
     };
-    if (has(removed_) || has(batching_)) {
+    if (has(numbers_.removed_dims) || has(numbers_.operand_batching_dims)) {
       out_.window.push_back({-1, gather != nullptr ? gather->slice_sizes[d] : 1, false});
       continue;
     }
     std::vector<int64_t> extents;
-    for (const TensorType& t : window_side_) extents.push_back(t.dims[static_cast<size_t>(window_side_dims_[nth])]);
+    for (const TensorType& t : window_side_) extents.push_back(t.dims[static_cast<size_t>(numbers_.window_dims[nth])]);
     if (gather != nullptr) extents.push_back(gather->slice_sizes[d]);
     const int64_t most = out_.variables[static_cast<size_t>(operand_[d])].most;
     window_.push_back(variable(known(extents, std::min(kWindow, most)), operand_[d], false));
@@ -136,31 +137,23 @@ Blueprint Reader::run() {
     indexed_ = s->operands;
     indexed_.insert(indexed_.end(), s->results.begin(), s->results.end());
     window_side_ = s->updates;
-    window_side_dims_ = s->dims.update_window_dims;
-    removed_ = s->dims.inserted_window_dims;
-    batching_ = s->dims.input_batching_dims;
-    index_batching_ = s->dims.scatter_indices_batching_dims;
-    vector_dim_ = s->dims.index_vector_dim;
   } else {
     indexed_ = {g->operand};
     window_side_ = {g->result};
-    window_side_dims_ = g->dims.offset_dims;
-    removed_ = g->dims.collapsed_slice_dims;
-    batching_ = g->dims.operand_batching_dims;
-    index_batching_ = g->dims.start_indices_batching_dims;
-    vector_dim_ = g->dims.index_vector_dim;
   }
+  numbers_ = dims_of(op_);
   operand_dims();
   position_dims();
   window_dims();
   size_t p = 0, w = 0;
   for (size_t d = 0; d < window_side_[0].dims.size(); ++d) {
-    const bool is_window =
-        std::find(window_side_dims_.begin(), window_side_dims_.end(), static_cast<int64_t>(d)) != window_side_dims_.end();
+    const bool is_window = std::find(numbers_.window_dims.begin(), numbers_.window_dims.end(), static_cast<int64_t>(d)) !=
+                           numbers_.window_dims.end();
     window_side_variables_.push_back(is_window ? window_[w++] : positions_[p++]);
   }
   std::vector<int> index_variables = positions_;
-  if (vector_dim_ < indices_of(op_).rank()) index_variables.insert(index_variables.begin() + vector_dim_, -1);
+  if (numbers_.index_vector_dim < indices_of(op_).rank())
+    index_variables.insert(index_variables.begin() + numbers_.index_vector_dim, -1);
   out_.indices = plan(indices_of(op_), index_variables);
   out_.dynamic_slice.assign(operand_.size(), false);
   if (s != nullptr) {

@@ -51,8 +51,7 @@ void choose_dynamic_dims(Rng& rng, Blueprint& b) {
     return false;
   };
   const Scatter* scatter = std::get_if<Scatter>(&b.frame);
-  const int64_t vector_dim =
-      scatter != nullptr ? scatter->dims.index_vector_dim : std::get<Gather>(b.frame).dims.index_vector_dim;
+  const int64_t vector_dim = dims_of(b.frame).index_vector_dim;
   for (TensorPlan* t : tensors_of(b))
     for (size_t d = 0; d < t->dims.size(); ++d)
       if (t != &b.indices || static_cast<int64_t>(d) != vector_dim) t->dims[d].dynamic = choose(t->dims[d]);

@@ -48,11 +48,11 @@ TEST(OnnxImport, LinearTensorScatter) {
   EXPECT_THAT(m.kernels[0].arguments, ElementsAre(0, 2, 1)) << "operand, indices, updates";
   EXPECT_THAT(m.kernels[0].non_negative, IsEmpty()) << "policy error refuses negative ones itself";
   const Scatter& s = scatter_of(m);
-  EXPECT_THAT(s.dims.update_window_dims, ElementsAre(1, 2));
-  EXPECT_THAT(s.dims.inserted_window_dims, IsEmpty());
-  EXPECT_THAT(s.dims.input_batching_dims, ElementsAre(0));
-  EXPECT_THAT(s.dims.scatter_indices_batching_dims, ElementsAre(0));
-  EXPECT_THAT(s.dims.scatter_dims_to_operand_dims, ElementsAre(1));
+  EXPECT_THAT(s.dims.window_dims, ElementsAre(1, 2));
+  EXPECT_THAT(s.dims.removed_dims, IsEmpty());
+  EXPECT_THAT(s.dims.operand_batching_dims, ElementsAre(0));
+  EXPECT_THAT(s.dims.indices_batching_dims, ElementsAre(0));
+  EXPECT_THAT(s.dims.index_map, ElementsAre(1));
   EXPECT_EQ(s.dims.index_vector_dim, 1);
   EXPECT_EQ(s.oob, OobPolicy::error);
   EXPECT_EQ(s.init, InitKind::copy);
@@ -74,7 +74,7 @@ TEST(OnnxImport, AxisCountsFromEitherEnd) {
     OnnxModel model = tensor_scatter_model();
     model.inputs[1].dims = {2, 4, 1};
     model.nodes[0].attributes = {onnx_int("axis", axis)};
-    EXPECT_THAT(scatter_of(import_good(model)).dims.scatter_dims_to_operand_dims, ElementsAre(2)) << axis;
+    EXPECT_THAT(scatter_of(import_good(model)).dims.index_map, ElementsAre(2)) << axis;
   }
 }
 

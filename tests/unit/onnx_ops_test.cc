@@ -41,11 +41,11 @@ TEST(OnnxOps, ScatterElementsIsOneComponentPerIndexWithEveryOtherDimABatch) {
   const Imported m =
       import_good(with(onnx_scatter_model("ScatterElements", {4, 5, 6}, {2, 9, 3}, {2, 9, 3}), {onnx_int("axis", -2)}));
   const Scatter& s = scatter_of(m);
-  EXPECT_THAT(s.dims.update_window_dims, IsEmpty());
-  EXPECT_THAT(s.dims.inserted_window_dims, ElementsAre(1));
-  EXPECT_THAT(s.dims.input_batching_dims, ElementsAre(0, 2));
-  EXPECT_THAT(s.dims.scatter_indices_batching_dims, ElementsAre(0, 2));
-  EXPECT_THAT(s.dims.scatter_dims_to_operand_dims, ElementsAre(1));
+  EXPECT_THAT(s.dims.window_dims, IsEmpty());
+  EXPECT_THAT(s.dims.removed_dims, ElementsAre(1));
+  EXPECT_THAT(s.dims.operand_batching_dims, ElementsAre(0, 2));
+  EXPECT_THAT(s.dims.indices_batching_dims, ElementsAre(0, 2));
+  EXPECT_THAT(s.dims.index_map, ElementsAre(1));
   EXPECT_EQ(s.dims.index_vector_dim, 3);
   EXPECT_EQ(s.oob, OobPolicy::error);
   EXPECT_TRUE(s.normalize_negative);
@@ -63,9 +63,9 @@ TEST(OnnxOps, ScatterIsScattersElementsFirstName) {
 
 TEST(OnnxOps, ScatterNdInsertsTheIndexedDims) {
   const Scatter s = scatter_of(import_good(with(onnx_scatter_model("ScatterND", {4, 5, 6}, {7, 3, 2}, {7, 3, 6}), {})));
-  EXPECT_THAT(s.dims.update_window_dims, ElementsAre(2));
-  EXPECT_THAT(s.dims.inserted_window_dims, ElementsAre(0, 1));
-  EXPECT_THAT(s.dims.scatter_dims_to_operand_dims, ElementsAre(0, 1));
+  EXPECT_THAT(s.dims.window_dims, ElementsAre(2));
+  EXPECT_THAT(s.dims.removed_dims, ElementsAre(0, 1));
+  EXPECT_THAT(s.dims.index_map, ElementsAre(0, 1));
   EXPECT_EQ(s.dims.index_vector_dim, 2);
   EXPECT_TRUE(s.normalize_negative);
 }
@@ -98,7 +98,7 @@ TEST(OnnxOps, GatherReplacesItsAxisByTheDimsOfIndices) {
 TEST(OnnxOps, GatherElementsHasTheShapeOfIndices) {
   const Gather g = gather_of(import_good(with(onnx_gather_model("GatherElements", {4, 5, 6}, {3, 9, 2}), {onnx_int("axis", 1)})));
   EXPECT_EQ(print(g.result), "f32[3,9,2]");
-  EXPECT_THAT(g.dims.collapsed_slice_dims, ElementsAre(1));
+  EXPECT_THAT(g.dims.removed_dims, ElementsAre(1));
   EXPECT_THAT(g.dims.operand_batching_dims, ElementsAre(0, 2));
 }
 
@@ -107,12 +107,12 @@ TEST(OnnxOps, GatherNdWithBatchDims) {
       gather_of(import_good(with(onnx_gather_model("GatherND", {2, 3, 4, 5}, {2, 3, 7, 1}), {onnx_int("batch_dims", 2)})));
   EXPECT_EQ(print(g.result), "f32[2,3,7,5]");
   EXPECT_THAT(g.dims.operand_batching_dims, ElementsAre(0, 1));
-  EXPECT_THAT(g.dims.start_index_map, ElementsAre(2));
+  EXPECT_THAT(g.dims.index_map, ElementsAre(2));
 }
 
 TEST(OnnxOps, OpenIndexVectorsFollowFromRanks) {
   const OnnxModel scatter = with(onnx_scatter_model("ScatterND", {4, 5, 6}, {7, kSymbolic}, {7, 6}), {});
-  EXPECT_THAT(scatter_of(import_good(scatter)).dims.inserted_window_dims, ElementsAre(0, 1));
+  EXPECT_THAT(scatter_of(import_good(scatter)).dims.removed_dims, ElementsAre(0, 1));
   OnnxModel gather = with(onnx_gather_model("GatherND", {4, 5, 6}, {7, kSymbolic}), {});
   gather.outputs[0].dims = {7, 6};
   gather.outputs[0].has_shape = true;

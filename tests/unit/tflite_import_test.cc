@@ -69,8 +69,8 @@ TEST(TfliteImport, DynamicUpdateSlice) {
   EXPECT_THAT(m.kernels[0].arguments, ElementsAre(0, 2, 1)) << "operand, indices, updates";
   EXPECT_TRUE(m.kernels[0].fixed_policy);
   const Scatter& s = scatter_of(m);
-  EXPECT_THAT(s.dims.update_window_dims, ElementsAre(0, 1));
-  EXPECT_THAT(s.dims.scatter_dims_to_operand_dims, ElementsAre(0, 1));
+  EXPECT_THAT(s.dims.window_dims, ElementsAre(0, 1));
+  EXPECT_THAT(s.dims.index_map, ElementsAre(0, 1));
   EXPECT_EQ(s.dims.index_vector_dim, 0);
   EXPECT_EQ(s.oob, OobPolicy::clamp);
   EXPECT_EQ(combiner_kind(s), CombinerKind::assign);
@@ -179,7 +179,7 @@ TEST(TfliteImport, Gather) {
     const Imported m = import_good(model);
     const Gather& g = gather_of(m);
     EXPECT_THAT(g.dims.operand_batching_dims, ElementsAre(0));
-    EXPECT_THAT(g.dims.start_index_map, ElementsAre(1));
+    EXPECT_THAT(g.dims.index_map, ElementsAre(1));
     EXPECT_EQ(g.oob, OobPolicy::error);
     EXPECT_FALSE(g.normalize_negative);
     EXPECT_EQ(print(g.result), "f32[2,4,3]");
@@ -190,7 +190,7 @@ TEST(TfliteImport, Gather) {
 TEST(TfliteImport, GatherWithoutOptionsGathersRows) {
   TfliteModel model = gather_model();
   model.op().axis.reset();
-  EXPECT_THAT(gather_of(import_good(model)).dims.start_index_map, ElementsAre(0));
+  EXPECT_THAT(gather_of(import_good(model)).dims.index_map, ElementsAre(0));
 }
 
 TEST(TfliteImport, GatherOfAnOpenTableRuns) {
@@ -218,8 +218,8 @@ TEST(TfliteImport, NegativeIndicesAreErrors) {
 TEST(TfliteImport, GatherNd) {
   const Imported m = import_good(gather_nd_model());
   const Gather& g = gather_of(m);
-  EXPECT_THAT(g.dims.collapsed_slice_dims, ElementsAre(0));
-  EXPECT_THAT(g.dims.offset_dims, ElementsAre(1));
+  EXPECT_THAT(g.dims.removed_dims, ElementsAre(0));
+  EXPECT_THAT(g.dims.window_dims, ElementsAre(1));
   EXPECT_EQ(g.dims.index_vector_dim, 1);
   EXPECT_EQ(g.oob, OobPolicy::error);
   EXPECT_FALSE(g.normalize_negative);
@@ -265,7 +265,7 @@ TEST(TfliteImport, StablehloScatterCombiners) {
     const Imported m = import_good(stablehlo_scatter_model(code));
     EXPECT_EQ(combiner_kind(scatter_of(m)), kind);
     EXPECT_EQ(scatter_of(m).oob, OobPolicy::skip_element);
-    EXPECT_THAT(scatter_of(m).dims.inserted_window_dims, ElementsAre(0));
+    EXPECT_THAT(scatter_of(m).dims.removed_dims, ElementsAre(0));
   }
   TfliteModel swapped = stablehlo_scatter_model(C::STABLEHLO_ADD);
   swapped.graphs[1].operators[0].inputs = {1, 0};

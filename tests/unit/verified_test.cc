@@ -43,7 +43,7 @@ TEST(Verified, OfKeepsALegalOpAndRefusesAnIllegalOne) {
   ASSERT_TRUE(good.ok()) << good.status().message();
   EXPECT_EQ(**good, test::op_of(kGood));
   Scatter bad = std::get<Scatter>(test::op_of(kGood));
-  bad.dims.scatter_dims_to_operand_dims = {1000};
+  bad.dims.index_map = {1000};
   const Expected<VerifiedOp> refused = VerifiedOp::of(bad);
   EXPECT_EQ(refused.status().code(), Code::invalid_argument);
   EXPECT_THAT(refused.status().message(), HasSubstr("scatter_dims_to_operand_dims"));

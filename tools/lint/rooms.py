@@ -61,7 +61,7 @@ UNVERSIONED = re.compile(r"^namespace strew\b(?!::inline v0\b)")
 PLAN_READERS = ("backends/llvm/", "backends/halide/", "backends/portable/", "backends/pto/")
 OP_HEADERS = ("compiler/op/",) + tuple(f"strew/{name}.h" for name in ("builder", "forms", "op", "text", "verified", "verify"))
 PLAN_READERS_MAY_INCLUDE = ("strew/expr.h", "compiler/op/expr_math.h")
-READS_OP = re.compile(r"\b(VerifiedOp|tensor_slots|is_scatter|indices_of|ScatterDims|GatherDims|CombinerKind)\b"
+READS_OP = re.compile(r"\b(VerifiedOp|tensor_slots|is_scatter|indices_of|DimensionNumbers|CombinerKind)\b"
                       r"|\b(get|get_if|holds_alternative)<\s*(Scatter|Gather)\s*>|\bOp\s*&")
 
 

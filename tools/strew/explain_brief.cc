@@ -38,7 +38,7 @@ std::string size_text(const Op& op) {
   const Gather* const gather = std::get_if<Gather>(&op);
   const TensorType &indices = indices_of(op), &slices = scatter != nullptr ? scatter->updates[0] : gather->result,
                    &table = scatter != nullptr ? scatter->results[0] : gather->operand;
-  const int64_t vector_dim = scatter != nullptr ? scatter->dims.index_vector_dim : gather->dims.index_vector_dim;
+  const int64_t vector_dim = dims_of(op).index_vector_dim;
   std::vector<int64_t> dims = indices.dims;
   if (vector_dim < static_cast<int64_t>(dims.size())) dims.erase(dims.begin() + vector_dim);
   const int64_t positions = product(dims), elements = product(slices.dims);

@@ -31,16 +31,14 @@ struct Column {
 /// The fields of a scatter or gather that say how its indices are read, as pointers to be written through.
 struct IndexSide {
   TensorType* indices;
-  int64_t* vector_dim;
-  std::vector<int64_t>* batching;
+  DimensionNumbers* numbers;
   const std::vector<int64_t>* operand;  ///< the operand's dims
 };
 
 IndexSide index_side(Op& op) {
-  if (auto* s = std::get_if<Scatter>(&op))
-    return {&s->indices, &s->dims.index_vector_dim, &s->dims.scatter_indices_batching_dims, &s->operands[0].dims};
+  if (auto* s = std::get_if<Scatter>(&op)) return {&s->indices, &s->dims, &s->operands[0].dims};
   auto& g = std::get<Gather>(op);
-  return {&g.indices, &g.dims.index_vector_dim, &g.dims.start_indices_batching_dims, &g.operand.dims};
+  return {&g.indices, &g.dims, &g.operand.dims};
 }
 
 struct Allowed {
@@ -85,7 +83,7 @@ class IndexFold {
       if (is_stack()) {
         terms_.push_back(reader_.term(reader_.elements_of(parts[c])));
       } else {
-        terms_.push_back(reader_.term(reader_.column(value_, *side_.vector_dim, static_cast<int64_t>(c))));
+        terms_.push_back(reader_.term(reader_.column(value_, side_.numbers->index_vector_dim, static_cast<int64_t>(c))));
       }
     }
     for (size_t p = 0; p < dims_.positions.size() && !is_stack(); ++p) positions_.push_back(dims_.positions[p].indices_dim);
@@ -208,7 +206,7 @@ class IndexFold {
     if (slices) value = add(ComputeOp::slice, {value}, {dtype, sliced, {}}, starts, std::vector<int64_t>(at.size(), 1));
     if (kept.size() != sliced.size()) value = add(ComputeOp::reshape, {value}, {dtype, kept, {}});
     std::vector<int64_t> dims = type(value_).dims;
-    dims[static_cast<size_t>(*side_.vector_dim)] = 1;
+    dims[static_cast<size_t>(side_.numbers->index_vector_dim)] = 1;
     return add(ComputeOp::broadcast, {value}, {dtype, dims, {}}, targets);
   }
 
@@ -222,12 +220,12 @@ class IndexFold {
       for (const Column& column : columns_) stack.parts.push_back(converted(column.raw.element.value, stack.type.dtype));
       return context_.uses.add_value(std::move(stack));
     }
-    if (*side_.vector_dim == type(value_).rank()) return -1;
+    if (side_.numbers->index_vector_dim == type(value_).rank()) return -1;
     const auto is_static = [&](int value) { return std::count(type(value).dims.begin(), type(value).dims.end(), kDynamic) == 0; };
     for (const Column& column : columns_)
       if (!is_static(column.raw.element.value) || !is_static(value_)) return -1;
     for (const Column& column : columns_) parts.push_back(moved(column));
-    return parts.size() == 1 ? parts[0] : add(ComputeOp::concatenate, parts, type(value_), {*side_.vector_dim});
+    return parts.size() == 1 ? parts[0] : add(ComputeOp::concatenate, parts, type(value_), {side_.numbers->index_vector_dim});
   }
 
   void apply() {
@@ -263,11 +261,11 @@ class IndexFold {
   /// Batching dims and the vector's dim are numbers of the indices' dims: renumbers them for the tensor that is read in place, which has
   /// the same positions around another vector dim.
   void renumber(int vector_dim) {
-    for (int64_t& d : *side_.batching) {
+    for (int64_t& d : side_.numbers->indices_batching_dims) {
       const auto place = std::find(positions_.begin(), positions_.end(), d) - positions_.begin();
       d = place < vector_dim ? place : place + 1;
     }
-    *side_.vector_dim = vector_dim;
+    side_.numbers->index_vector_dim = vector_dim;
   }
 
   const FoldContext& context_;

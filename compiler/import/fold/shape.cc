@@ -23,13 +23,13 @@ bool drop_dims(Gather& gather, const std::vector<int64_t>& wanted) {
       if (is_offset) offsets.push_back(static_cast<int64_t>(next));
       ++next;
     } else if (is_offset && extent == 1) {
-      gather.dims.collapsed_slice_dims.push_back(dims.slices[d].operand_dim);
+      gather.dims.removed_dims.push_back(dims.slices[d].operand_dim);
     } else {
       return false;
     }
   }
-  std::sort(gather.dims.collapsed_slice_dims.begin(), gather.dims.collapsed_slice_dims.end());
-  gather.dims.offset_dims = std::move(offsets);
+  std::sort(gather.dims.removed_dims.begin(), gather.dims.removed_dims.end());
+  gather.dims.window_dims = std::move(offsets);
   gather.result.dims = wanted;
   return next == wanted.size();
 }

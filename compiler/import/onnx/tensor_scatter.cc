@@ -90,10 +90,10 @@ Status import_tensor_scatter(Node& node) {
   op.indices = indices.type;
   op.updates = {update.type};
   op.results = {cache};
-  for (int64_t d = 1; d < cache.rank(); ++d) op.dims.update_window_dims.push_back(d);
-  op.dims.input_batching_dims = {0};
-  op.dims.scatter_indices_batching_dims = {0};
-  op.dims.scatter_dims_to_operand_dims = {axis};
+  for (int64_t d = 1; d < cache.rank(); ++d) op.dims.window_dims.push_back(d);
+  op.dims.operand_batching_dims = {0};
+  op.dims.indices_batching_dims = {0};
+  op.dims.index_map = {axis};
   op.dims.index_vector_dim = 1;
   op.init = InitKind::copy;
   op.oob = circular ? OobPolicy::wrap : OobPolicy::error;

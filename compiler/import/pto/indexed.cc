@@ -282,8 +282,8 @@ Status Lifter::scatter(const Pair& p) {
   op.operands = op.results = {table_type(p, part)};
   op.indices = type_of(p.indices->content->floored ? DType::i32 : DType::u32, list);
   op.updates = {type_of(op.operands[0].dtype, updates.dims)};
-  if (p.rows) op.dims.update_window_dims = {1};
-  op.dims.inserted_window_dims = op.dims.scatter_dims_to_operand_dims = {0};
+  if (p.rows) op.dims.window_dims = {1};
+  op.dims.removed_dims = op.dims.index_map = {0};
   op.dims.index_vector_dim = static_cast<int64_t>(list.size());
   op.combiner = spelled(op, combiner_of(s.attribute("scatterAtomicOp")));
   op.init = InitKind::in_place;
@@ -315,8 +315,8 @@ Status Lifter::gather(const Pair& p) {
   op.operand = table_type(p, part);
   op.indices = type_of(p.indices->content->floored ? DType::i32 : DType::u32, list);
   op.result = type_of(op.operand.dtype, {rows, cols});
-  if (p.rows) op.dims.offset_dims = {1};
-  op.dims.collapsed_slice_dims = op.dims.start_index_map = {0};
+  if (p.rows) op.dims.window_dims = {1};
+  op.dims.removed_dims = op.dims.index_map = {0};
   op.dims.index_vector_dim = static_cast<int64_t>(list.size());
   op.slice_sizes = {1};
   if (p.rows) op.slice_sizes.push_back(op.operand.dims[1]);

@@ -8,7 +8,8 @@
 
 #include <cctype>
 #include <charconv>
-#include <initializer_list>
+
+#include "compiler/op/dimension_lists.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -109,39 +110,30 @@ class BodyParser {
   size_t at_ = 0;
 };
 
-Status parse_body(mlir::Attribute attribute, std::string_view field, std::string_view kind, std::vector<Key> keys) {
+/// `field`: the attribute's name. T: Scatter or Gather.
+template <class T>
+Expected<DimensionNumbers> dims_from(mlir::Attribute attribute, std::string_view field, std::string_view kind) {
   if (!attribute) return invalid_argument(fmt::format("attribute '{}' is missing", field));
   const auto opaque = llvm::dyn_cast<mlir::OpaqueAttr>(attribute);
   if (!opaque || opaque.getDialectNamespace() != "stablehlo")
     return invalid_argument(
         fmt::format("attribute '{}', expected #stablehlo.{}<...> (the old dictionary of tensors is not read)", field, kind));
-  return BodyParser({opaque.getAttrData().data(), opaque.getAttrData().size()}, kind, std::move(keys)).run();
+  DimensionNumbers numbers;
+  std::vector<Key> keys;
+  for (const DimensionList& each : kDimensionLists) keys.push_back({each.name<T>(), &(numbers.*each.list), nullptr});
+  keys.push_back({"index_vector_dim", nullptr, &numbers.index_vector_dim});
+  STREW_TRY(BodyParser({opaque.getAttrData().data(), opaque.getAttrData().size()}, kind, std::move(keys)).run());
+  return numbers;
 }
 
 }  // namespace
 
-Expected<ScatterDims> scatter_dims_from(mlir::Attribute attribute) {
-  ScatterDims d;
-  STREW_TRY(parse_body(attribute, "scatter_dimension_numbers", "scatter",
-                       {{"update_window_dims", &d.update_window_dims, nullptr},
-                        {"inserted_window_dims", &d.inserted_window_dims, nullptr},
-                        {"input_batching_dims", &d.input_batching_dims, nullptr},
-                        {"scatter_indices_batching_dims", &d.scatter_indices_batching_dims, nullptr},
-                        {"scatter_dims_to_operand_dims", &d.scatter_dims_to_operand_dims, nullptr},
-                        {"index_vector_dim", nullptr, &d.index_vector_dim}}));
-  return d;
+Expected<DimensionNumbers> scatter_dims_from(mlir::Attribute attribute) {
+  return dims_from<Scatter>(attribute, "scatter_dimension_numbers", "scatter");
 }
 
-Expected<GatherDims> gather_dims_from(mlir::Attribute attribute) {
-  GatherDims d;
-  STREW_TRY(parse_body(attribute, "dimension_numbers", "gather",
-                       {{"offset_dims", &d.offset_dims, nullptr},
-                        {"collapsed_slice_dims", &d.collapsed_slice_dims, nullptr},
-                        {"operand_batching_dims", &d.operand_batching_dims, nullptr},
-                        {"start_indices_batching_dims", &d.start_indices_batching_dims, nullptr},
-                        {"start_index_map", &d.start_index_map, nullptr},
-                        {"index_vector_dim", nullptr, &d.index_vector_dim}}));
-  return d;
+Expected<DimensionNumbers> gather_dims_from(mlir::Attribute attribute) {
+  return dims_from<Gather>(attribute, "dimension_numbers", "gather");
 }
 
 }  // namespace strew::inline v0

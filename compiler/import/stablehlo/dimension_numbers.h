@@ -9,7 +9,7 @@
 
 namespace strew::inline v0 {
 
-Expected<ScatterDims> scatter_dims_from(mlir::Attribute attribute);
-Expected<GatherDims> gather_dims_from(mlir::Attribute attribute);
+Expected<DimensionNumbers> scatter_dims_from(mlir::Attribute attribute);
+Expected<DimensionNumbers> gather_dims_from(mlir::Attribute attribute);
 
 }  // namespace strew::inline v0

@@ -29,7 +29,7 @@ Status read_common(mlir::Operation* op, unsigned operands, Gather& gather) {
   STREW_ASSIGN(gather.result, result_type(op, 0));
   STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "result", "gather_c23"));
   STREW_ASSIGN(gather.dims, gather_dims_from(attributes.get("dimension_numbers")));
-  infer_index_vector(gather.indices, gather.dims.index_vector_dim, gather.dims.start_index_map.size());
+  infer_index_vector(gather.indices, gather.dims.index_vector_dim, gather.dims.index_map.size());
   STREW_ASSIGN(gather.indices_are_sorted, attributes.flag("indices_are_sorted"));
   gather.oob = OobPolicy::clamp;
   return {};

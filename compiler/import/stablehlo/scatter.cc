@@ -95,7 +95,7 @@ Status read_scatter(mlir::Operation* op, Scatter& scatter) {
   STREW_TRY(attributes.only({"scatter_dimension_numbers", "indices_are_sorted", "unique_indices"}));
   STREW_TRY(read_tensors(op, scatter));
   STREW_ASSIGN(scatter.dims, scatter_dims_from(attributes.get("scatter_dimension_numbers")));
-  infer_index_vector(scatter.indices, scatter.dims.index_vector_dim, scatter.dims.scatter_dims_to_operand_dims.size());
+  infer_index_vector(scatter.indices, scatter.dims.index_vector_dim, scatter.dims.index_map.size());
   STREW_ASSIGN(scatter.indices_are_sorted, attributes.flag("indices_are_sorted"));
   STREW_ASSIGN(scatter.unique_indices, attributes.flag("unique_indices"));
   scatter.oob = OobPolicy::skip_element;

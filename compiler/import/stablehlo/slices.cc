@@ -88,7 +88,7 @@ Status read_slice(mlir::Operation* op, Gather& gather) {
   STREW_TRY(fits(gather.slice_sizes, gather.operand.dims, "slice_sizes", "dynamic_slice_c4"));
   TensorType window{gather.operand.dtype, gather.slice_sizes, {}};
   STREW_TRY(unify_dims({&window, &gather.result}, "shape of the result", "dynamic_slice_c5"));
-  gather.dims.offset_dims = gather.dims.start_index_map = iota(rank);
+  gather.dims.window_dims = gather.dims.index_map = iota(rank);
   gather.oob = OobPolicy::clamp;
   return {};
 }
@@ -107,7 +107,7 @@ Status read_update_slice(mlir::Operation* op, Scatter& scatter) {
     return violated("dynamic_update_slice_c3", fmt::format("update has rank {}, expected {}", update.rank(), operand.rank()));
   STREW_ASSIGN(scatter.indices, start_type(op, 2, operand.rank(), "dynamic_update_slice_c4", "dynamic_update_slice_c5"));
   STREW_TRY(fits(update.dims, operand.dims, "shape of update", "dynamic_update_slice_c6"));
-  scatter.dims.update_window_dims = scatter.dims.scatter_dims_to_operand_dims = iota(operand.rank());
+  scatter.dims.window_dims = scatter.dims.index_map = iota(operand.rank());
   scatter.operands = {std::move(operand)};
   scatter.updates = {update};
   scatter.results = {std::move(result)};

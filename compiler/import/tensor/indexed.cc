@@ -165,9 +165,9 @@ Expected<Gather> read_gather(mlir::Operation* op) {
   out.operand = a.indexed;
   out.indices = a.indices;
   out.result = a.small;
-  out.dims.offset_dims = window_dims(a);
-  if (a.reduced) out.dims.collapsed_slice_dims = a.dims;
-  out.dims.start_index_map = a.dims;
+  out.dims.window_dims = window_dims(a);
+  if (a.reduced) out.dims.removed_dims = a.dims;
+  out.dims.index_map = a.dims;
   out.dims.index_vector_dim = a.indices.rank() - 1;
   out.slice_sizes = a.indexed.dims;
   for (const int64_t d : a.dims) out.slice_sizes[static_cast<size_t>(d)] = 1;
@@ -190,9 +190,9 @@ Expected<Scatter> read_scatter(mlir::Operation* op) {
   out.indices = a.indices;
   out.updates = {a.small};
   out.results = {a.indexed};
-  out.dims.update_window_dims = window_dims(a);
-  if (a.reduced) out.dims.inserted_window_dims = a.dims;
-  out.dims.scatter_dims_to_operand_dims = a.dims;
+  out.dims.window_dims = window_dims(a);
+  if (a.reduced) out.dims.removed_dims = a.dims;
+  out.dims.index_map = a.dims;
   out.dims.index_vector_dim = a.indices.rank() - 1;
   out.oob = OobPolicy::undefined;
   out.unique_indices = a.unique;
