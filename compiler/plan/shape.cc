@@ -8,12 +8,8 @@ namespace strew::inline v0 {
 ShapeTerms::ShapeTerms(const Op& op, const AccessDims& dims)
     : access_(dims), gather_(!is_scatter(op)), slices_dims_(dims.slices.size()), window_extents_(dims.operand.size()) {
   list_tensors(op);
-  const TensorType& indices = indices_of(op);
-  for (int d = 0; d < indices.rank(); ++d) indices_dims_.push_back(dim(indices, Role::indices, 0, d));
-  if (gather_)
-    gather_dims(std::get<Gather>(op));
-  else
-    scatter_dims(std::get<Scatter>(op));
+  for (size_t d = 0; d < indices_of(op).dims.size(); ++d) indices_dims_.push_back(shared(Role::indices, Role::indices, d));
+  name_dims();
   for (const AccessDims::Position& position : dims.positions) position_dims_.push_back(indices_dim(position.indices_dim));
   make_strides();
 }
@@ -48,56 +44,37 @@ Term ShapeTerms::symbol(Symbol s) {
   return {1, {static_cast<int>(it - symbols_.begin())}};
 }
 
-Term ShapeTerms::dim(const TensorType& type, Role role, int index, int d) {
-  const int64_t extent = type.dims[static_cast<size_t>(d)];
-  return extent == kDynamic ? symbol({role, index, d, false}) : constant(extent);
+/// Extent of dim d in the tensors of the two roles that know it; kDynamic if none does.
+int64_t ShapeTerms::extent(Role role, Role also, size_t d) const {
+  for (size_t t = 0; t < tensors_.size(); ++t)
+    if ((tensors_[t].role == role || tensors_[t].role == also) && types_[t]->dims[d] != kDynamic) return types_[t]->dims[d];
+  return kDynamic;
 }
 
-void ShapeTerms::scatter_dims(const Scatter& op) {
-  const int rank = op.operands[0].rank();
-  for (int d = 0; d < rank; ++d) {
-    // A symbol is read from the result, because the operand may not be bound (init in_place, fill).
-    const TensorType* known = &op.results[0];
-    for (const auto* list : {&op.operands, &op.results})
-      for (const TensorType& type : *list)
-        if (type.dims[static_cast<size_t>(d)] != kDynamic) known = &type;
-    operand_dims_.push_back(dim(*known, Role::result, 0, d));
-  }
-  for (size_t d = 0; d < slices_dims_.size(); ++d) {
-    const TensorType* known = &op.updates[0];
-    for (const TensorType& type : op.updates)
-      if (type.dims[d] != kDynamic) known = &type;
-    if (access_.slices[d].operand_dim < 0)
-      position_dim(d, known->dims[d]);
-    else
-      window_dim(d, dim(*known, Role::updates, 0, static_cast<int>(d)));
-  }
+/// That extent; if nobody knows it, the symbol that is read from the first tensor of `role`.
+Term ShapeTerms::shared(Role role, Role also, size_t d) {
+  const int64_t known = extent(role, also, d);
+  return known == kDynamic ? symbol({role, 0, static_cast<int>(d), false}) : constant(known);
 }
 
-void ShapeTerms::gather_dims(const Gather& op) {
-  for (int d = 0; d < op.operand.rank(); ++d) operand_dims_.push_back(dim(op.operand, Role::operand, 0, d));
+void ShapeTerms::name_dims() {
+  // A scatter's operand may not be bound (init in_place, fill), so a symbol is read from the result.
+  const Role indexed = gather_ ? Role::operand : Role::result, slices = gather_ ? Role::result : Role::updates;
+  for (size_t d = 0; d < access_.operand.size(); ++d) operand_dims_.push_back(shared(indexed, Role::operand, d));
   for (size_t d = 0; d < slices_dims_.size(); ++d) {
-    const int64_t operand_dim = access_.slices[d].operand_dim;
-    if (operand_dim < 0) {
-      position_dim(d, op.result.dims[d]);
-      continue;
+    const auto& [operand_dim, indices_dim] = access_.slices[d];
+    if (operand_dim < 0) {  // the slices and the indices share the extent
+      Term& term = indices_dims_[static_cast<size_t>(indices_dim)];
+      const int64_t known = extent(slices, slices, d);
+      if (!term.is_static() && known != kDynamic) term = constant(known);
+      slices_dims_[d] = term;
+    } else {
+      const int64_t window = access_.operand[static_cast<size_t>(operand_dim)].window;
+      slices_dims_[d] = window != kDynamic ? constant(window) : shared(slices, slices, d);
+      window_extents_[static_cast<size_t>(operand_dim)] = slices_dims_[d];
+      window_dims_.push_back(slices_dims_[d]);
     }
-    const int64_t slice = op.slice_sizes[static_cast<size_t>(operand_dim)];
-    window_dim(d, slice != kDynamic ? constant(slice) : dim(op.result, Role::result, 0, static_cast<int>(d)));
   }
-}
-
-/// The slices and the indices share the extent; `known`: the extent in the slices' type.
-void ShapeTerms::position_dim(size_t slices_dim, int64_t known) {
-  Term& term = indices_dims_[static_cast<size_t>(access_.slices[slices_dim].indices_dim)];
-  if (!term.is_static() && known != kDynamic) term = constant(known);
-  slices_dims_[slices_dim] = term;
-}
-
-void ShapeTerms::window_dim(size_t slices_dim, Term extent) {
-  window_extents_[static_cast<size_t>(access_.slices[slices_dim].operand_dim)] = extent;
-  window_dims_.push_back(extent);
-  slices_dims_[slices_dim] = std::move(extent);
 }
 
 const std::vector<Term>& ShapeTerms::dims_of(int tensor) const {

@@ -36,14 +36,12 @@ class ShapeTerms {
     return t.role == Role::extra && t.extra == kind;
   }
   void list_tensors(const Op& op);
-  void scatter_dims(const Scatter& op);
-  void gather_dims(const Gather& op);
-  void position_dim(size_t slices_dim, int64_t known);
-  void window_dim(size_t slices_dim, Term extent);
+  void name_dims();
   void make_strides();
   const std::vector<Term>& dims_of(int tensor) const;
   Term symbol(Symbol s);
-  Term dim(const TensorType& type, Role role, int index, int d);
+  int64_t extent(Role role, Role also, size_t d) const;
+  Term shared(Role role, Role also, size_t d);
 
   const AccessDims& access_;
   bool gather_ = false;
