@@ -45,7 +45,7 @@ int64_t memory_of(const Op& op) {
   }
   const auto& scatter = std::get<Scatter>(op);
   return numbers + bytes_of(scatter.operands) + bytes_of(scatter.indices) + bytes_of(scatter.updates) + bytes_of(scatter.extras) +
-         bytes_of(scatter.results) + bytes_of(scatter.combiner) + bytes_of(scatter.fill);
+         bytes_of(scatter.results) + bytes_of(scatter.expr) + bytes_of(scatter.fill);
 }
 
 int64_t memory_of(const KernelOptions& options) {

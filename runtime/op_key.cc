@@ -114,8 +114,8 @@ void put(Words& out, const DimensionNumbers& value) {
 }
 
 void put(Words& out, const Scatter& op) {
-  const auto& [operands, indices, updates, extras, results, dims, combiner, init, fill, oob, normalize, order, accumulate, sorted,
-               unique] = op;
+  const auto& [operands, indices, updates, extras, results, dims, combiner, expr, init, fill, oob, normalize, order, accumulate,
+               sorted, unique] = op;
   out.put(1);
   put(out, operands);
   put(out, indices);
@@ -123,7 +123,8 @@ void put(Words& out, const Scatter& op) {
   put(out, extras);
   put(out, results);
   put(out, dims);
-  put(out, combiner);
+  out.put(word(combiner));
+  put(out, expr);
   out.put(word(init));
   put(out, fill);
   out.put(word(oob) << 32 | word(order) << 16 | word(accumulate) << 8 | uint64_t{normalize} << 2 | uint64_t{sorted} << 1 |

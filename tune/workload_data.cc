@@ -202,7 +202,7 @@ int64_t WorkloadData::first_difference(int64_t set, std::span<const std::byte> e
 /// result that starts as a copy or filled is written whole.
 void WorkloadData::count_moved() {
   const auto* scatter = std::get_if<Scatter>(&**sized_);
-  const bool combines = scatter != nullptr && !scatter->combiner.empty();
+  const bool combines = scatter != nullptr && scatter->combiner != CombinerKind::assign;
   for (const TensorSlot& slot : slots_) {
     const int64_t bytes = storage_bytes(slot.type->dtype, elements_of(*slot.type));
     if (slot.role == Role::indices || slot.role == Role::extra) bytes_moved_ += bytes;

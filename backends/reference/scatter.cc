@@ -14,6 +14,7 @@
 #include "backends/reference/policy.h"
 #include "compiler/evaluate/arithmetic.h"
 #include "compiler/evaluate/expr_eval.h"
+#include "compiler/op/combiner.h"
 
 namespace strew::inline v0::reference {
 namespace {
@@ -51,7 +52,8 @@ class ScatterRun {
         geometry_(geometry(op.dims, bound_.results[0], bound_.indices[0], bound_.updates[0])),
         indices_(geometry_, bound_.indices[0]),
         policy_(geometry_, op.oob, op.normalize_negative),
-        evaluator_(op.combiner),
+        graph_(combine_graph(op)),
+        evaluator_(graph_),
         current_(op.results.size()),
         update_(op.updates.size()),
         extra_(op.extras.size()) {
@@ -87,7 +89,7 @@ class ScatterRun {
 
   void update_element(const Coords& position, const Coords& in_window, const Coords& target) {
     const bool wide = op_.accumulate != Accumulate::native;
-    if (!wide && !op_.combiner.empty()) return update_by_expression(position, in_window, target);
+    if (!wide && op_.combiner != CombinerKind::assign) return update_by_expression(position, in_window, target);
     for (size_t i = 0; i < updates_.size(); ++i) {
       const BoundTensor& result = bound_.results[i];
       const Scalar update = updates_[i].load(position, in_window);
@@ -121,12 +123,11 @@ class ScatterRun {
   void accumulate(size_t i, const Coords& target, const Scalar& update) {
     Accumulators& wide = accumulators_[i];
     const BoundTensor& result = bound_.results[i];
-    const ExprNode& fold = op_.combiner.nodes[static_cast<size_t>(op_.combiner.results[i])];
     const auto number = static_cast<size_t>(linear(geometry_.target, target));
     Scalar& value = wide.value[number];
     if (!wide.touched[number]) value = convert(result.load(dot(target, result.strides)), wide.dtype);
     wide.touched[number] = true;
-    value = scalar_eval::apply(fold.op, value, convert(update, wide.dtype));
+    value = scalar_eval::apply(find_combiner(op_.combiner)->op, value, convert(update, wide.dtype));
   }
 
   void finish_accumulators() {
@@ -149,6 +150,7 @@ class ScatterRun {
   const Indices indices_;
   Policy policy_;
   std::vector<Stream> updates_, extras_;
+  const Expr graph_;
   scalar_eval::ExprEvaluator evaluator_;
   std::vector<Scalar> current_, update_, extra_;
   std::vector<Accumulators> accumulators_;

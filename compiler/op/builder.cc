@@ -1,9 +1,7 @@
-// See builder.h. build() completes the op (results that were left out, the graph of the combiner's name) and verifies
-// it. Tested by tests/unit/builder_test.cc.
+// See builder.h. build() completes the op (results that were left out) and verifies it. Tested by tests/unit/builder_test.cc.
 #include "strew/builder.h"
 
 #include "compiler/op/access_dims.h"
-#include "compiler/op/combiner.h"
 
 namespace strew::inline v0 {
 
@@ -16,7 +14,6 @@ Expected<Scatter> ScatterBuilder::build(const VerifyOptions& options) const {
       for (TensorType& result : op.results) result.strides.clear();
     }
   }
-  if (combiner_ != CombinerKind::expr) op.combiner = spelled(op, combiner_);
   STREW_TRY(verify(op, options));
   return op;
 }

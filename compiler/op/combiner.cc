@@ -1,6 +1,5 @@
-// See combiner.h. operator_of() accepts swapped arguments only of operators that commute, so subtract(update, current)
-// stays a graph. It accepts an update that is converted to the result's dtype, because StableHLO's promotion inserts
-// this conversion. Tested by tests/unit/combiner_test.cc and tests/unit/stablehlo_region_test.cc.
+// See combiner.h. kind_of() accepts swapped arguments only of operators that commute, so subtract(update, current) stays a graph.
+// It accepts an update that is converted to the result's dtype, because StableHLO's promotion inserts this conversion. Tested by tests/unit/combiner_test.cc and tests/unit/stablehlo_region_test.cc.
 #include "compiler/op/combiner.h"
 
 #include <array>
@@ -64,17 +63,6 @@ std::optional<uint64_t> integer_identity(ExprOp op, DType dtype) {
 
 const ExprNode& at(const Expr& expr, int32_t node) { return expr.nodes[static_cast<size_t>(node)]; }
 
-bool is_current(const Expr& expr, int32_t node, int32_t pair) {
-  return at(expr, node).op == ExprOp::current && at(expr, node).index == pair;
-}
-
-/// The pair's update if `node` is this update or its conversion to `dtype`; otherwise null.
-const ExprNode* update_of(const Expr& expr, int32_t node, int32_t pair, DType dtype) {
-  const ExprNode* n = &at(expr, node);
-  if (n->op == ExprOp::convert && n->dtype == dtype) n = &at(expr, n->args[0]);
-  return n->op == ExprOp::update && n->index == pair ? n : nullptr;
-}
-
 int32_t push(Expr& graph, ExprNode node) {
   graph.nodes.push_back(std::move(node));
   return static_cast<int32_t>(graph.nodes.size()) - 1;
@@ -85,31 +73,17 @@ int32_t input(Expr& graph, ExprOp op, int index, DType from, DType to) {
   return from == to ? node : push(graph, {ExprOp::convert, to, {node}, 0, {}});
 }
 
-/// Appends the result `current op update`, with the update converted to the result's dtype.
-void add_fold(Expr& graph, ExprOp op, DType update, DType result) {
-  const auto index = static_cast<int>(graph.results.size());
-  const int32_t converted = input(graph, ExprOp::update, index, update, result);
-  const int32_t current = push(graph, {ExprOp::current, result, {}, index, {}});
-  graph.results.push_back(push(graph, {op, result, {current, converted}, 0, {}}));
-}
-
-/// A result that is `op` of its pair's current value and update.
-struct Fold {
-  ExprOp op;  ///< ExprOp::update: the result is the update
-  DType update, result;
-};
-
-std::optional<Fold> fold_of(const Expr& graph, int32_t pair) {
+/// The name of the operator that gives result `pair` from its current value and update; assign if the result is the update.
+CombinerKind kind_of(const Expr& graph, int32_t pair) {
   const int32_t result = graph.results[static_cast<size_t>(pair)];
   const ExprNode& node = at(graph, result);
-  if (const ExprNode* update = update_of(graph, result, pair, node.dtype)) return Fold{ExprOp::update, update->dtype, node.dtype};
+  if (is_input(graph, result, ExprOp::update, pair, node.dtype)) return CombinerKind::assign;
   const CombinerTraits* const row = find_combiner(node.op);
-  if (row == nullptr) return std::nullopt;
-  const bool turned = row->commutes && is_current(graph, node.args[1], pair);
-  const int32_t current = node.args[turned ? 1 : 0], other = node.args[turned ? 0 : 1];
-  const ExprNode* const update = update_of(graph, other, pair, node.dtype);
-  if (update == nullptr || !is_current(graph, current, pair)) return std::nullopt;
-  return Fold{node.op, update->dtype, node.dtype};
+  const auto folds = [&](size_t current, size_t update) {
+    return is_input(graph, node.args[current], ExprOp::current, pair, node.dtype) &&
+           is_input(graph, node.args[update], ExprOp::update, pair, node.dtype);
+  };
+  return row != nullptr && (folds(0, 1) || (row->commutes && folds(1, 0))) ? row->kind : CombinerKind::expr;
 }
 
 }  // namespace
@@ -160,24 +134,6 @@ ExprOp merge_of(ExprOp op) {
   return row != nullptr ? row->merges_by : op;
 }
 
-Expr spelled(const Scatter& op, CombinerKind kind) {
-  Expr graph;
-  const CombinerTraits* const row = find_combiner(kind);
-  if (row == nullptr) return graph;
-  for (size_t i = 0; i < op.results.size(); ++i) {
-    const DType result = op.results[i].dtype;
-    add_fold(graph, row->op, i < op.updates.size() ? op.updates[i].dtype : result, result);
-  }
-  return graph;
-}
-
-CombinerKind combiner_kind(const Scatter& op) {
-  if (op.combiner == Expr{}) return CombinerKind::assign;
-  if (op.combiner.empty()) return CombinerKind::expr;
-  const CombinerTraits* const row = find_combiner(op.combiner.nodes.back().op);
-  return row != nullptr && op.combiner == spelled(op, row->kind) ? row->kind : CombinerKind::expr;
-}
-
 Expr combine_graph(const Op& op) {
   Expr graph;
   if (const auto* g = std::get_if<Gather>(&op)) {
@@ -186,33 +142,46 @@ Expr combine_graph(const Op& op) {
     return graph;
   }
   const auto& s = std::get<Scatter>(op);
-  if (!s.combiner.empty()) return s.combiner;
-  for (size_t i = 0; i < s.results.size(); ++i)
-    graph.results.push_back(input(graph, ExprOp::update, static_cast<int>(i), s.updates[i].dtype, s.results[i].dtype));
+  if (s.combiner == CombinerKind::expr) return s.expr;
+  const CombinerTraits* const row = find_combiner(s.combiner);
+  for (size_t i = 0; i < s.results.size(); ++i) {
+    const auto pair = static_cast<int>(i);
+    const DType dtype = s.results[i].dtype;
+    int32_t value = input(graph, ExprOp::update, pair, i < s.updates.size() ? s.updates[i].dtype : dtype, dtype);
+    if (row != nullptr) {
+      const int32_t current = push(graph, {ExprOp::current, dtype, {}, pair, {}});
+      value = push(graph, {row->op, dtype, {current, value}, 0, {}});
+    }
+    graph.results.push_back(value);
+  }
   return graph;
 }
 
-std::optional<ExprOp> operator_of(const Expr& graph, int32_t pair) {
-  const std::optional<Fold> fold = fold_of(graph, pair);
-  return fold ? std::optional(fold->op) : std::nullopt;
+bool is_input(const Expr& graph, int32_t node, ExprOp input, int32_t index, DType dtype) {
+  const ExprNode* n = &at(graph, node);
+  if (n->op == ExprOp::convert && n->dtype == dtype) n = &at(graph, n->args[0]);
+  return n->op == input && n->index == index;
 }
 
-Expr named_combiner(Expr graph) {
-  Expr plain;
-  std::optional<ExprOp> all;
+CombinerKind kind_of(const Expr& graph) {
+  if (graph == Expr{}) return CombinerKind::assign;
+  std::optional<CombinerKind> all;
   for (size_t pair = 0; pair < graph.results.size(); ++pair) {
-    const std::optional<Fold> fold = fold_of(graph, static_cast<int32_t>(pair));
-    if (!fold || (all && *all != fold->op)) return graph;
-    all = fold->op;
-    if (fold->op != ExprOp::update) add_fold(plain, fold->op, fold->update, fold->result);
+    const CombinerKind kind = kind_of(graph, static_cast<int32_t>(pair));
+    if (all.value_or(kind) != kind) return CombinerKind::expr;
+    all = kind;
   }
-  return plain;
+  return all.value_or(CombinerKind::expr);
+}
+
+void set_combiner(Scatter& op, Expr graph) {
+  op.combiner = kind_of(graph);
+  op.expr = op.combiner == CombinerKind::expr ? std::move(graph) : Expr{};
 }
 
 bool sums_floats(const Scatter& scatter) {
-  const CombinerKind kind = combiner_kind(scatter);
-  const CombinerTraits* const row = find_combiner(kind);
-  const bool depends_on_order = row != nullptr ? !row->order_free : kind == CombinerKind::expr;
+  const CombinerTraits* const row = find_combiner(scatter.combiner);
+  const bool depends_on_order = row != nullptr ? !row->order_free : scatter.combiner == CombinerKind::expr;
   return depends_on_order && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
 }
 

@@ -1,11 +1,10 @@
 // Combiners: one table of the operators that combine an update with a destination's value, and functions on combiner graphs.
 //
-// A combiner is an expression graph over current values, updates and extras (expr.h); the empty graph is assign. A
-// CombinerKind is a name, in builders and canonical text, for the graph that computes `operator(current, update)` on
-// every pair, with the update converted to the result's dtype. spelled() writes that graph, and combiner_kind()
-// recognises it node by node. All other code asks for the properties of the graph's operators: planning and strategies,
-// whether updates may be regrouped and what the identity element is; imports, whether arguments may be swapped;
-// verification, which dtypes an operator takes.
+// A scatter names its combiner, or holds an expression graph over current values, updates and extras (expr.h). A name stands for the
+// graph that computes `operator(current, update)` on every pair, with the update converted to the result's dtype;
+// combine_graph() writes it, and kind_of() finds the name of a graph, for imports and for a rewrite. All other code asks for
+// the properties of the graph's operators: planning and strategies, whether updates may be regrouped and what the identity
+// element is; imports, whether arguments may be swapped; verification, which dtypes an operator takes.
 //
 // A new named combiner needs a row of the table and a CombinerKind. Tested by tests/unit/combiner_test.cc, which checks
 // every row on all values of small dtypes.
@@ -57,22 +56,18 @@ std::optional<uint64_t> identity_bits(ExprOp op, DType dtype);
 /// The operator that merges two partial results of `op` (CombinerTraits::merges_by).
 ExprOp merge_of(ExprOp op);
 
-/// The graph that `kind` stands for with the op's dtypes; empty for assign. `kind` must not be expr. The op need not be verified.
-Expr spelled(const Scatter& op, CombinerKind kind);
-/// The name of the op's combiner: its graph with the op's dtypes equals the combiner node by node. Otherwise expr. The
-/// op need not be verified.
-CombinerKind combiner_kind(const Scatter& op);
-
-/// The combiner of a scatter or the expression of a gather as a graph that is never empty: assign and a plain gather
-/// are written out with their converts, so that code generators see one form.
+/// The combiner of a scatter or the expression of a gather as a graph that is never empty: names and a plain gather are written
+/// out with their converts, so that code generators see one form. Per result: the update, its convert where dtypes differ, the
+/// current value, the operator. The op need not be verified.
 Expr combine_graph(const Op& op);
-/// The operator, if result `pair` of the graph is `operator(current, update)` of that pair, with the update possibly
-/// converted to the result's dtype, and with the arguments swapped if the operator commutes. ExprOp::update if the
-/// result is the update itself. None of other graphs.
-std::optional<ExprOp> operator_of(const Expr& graph, int32_t pair);
-/// If operator_of() gives the same operator for every pair, the graph that the operator's name stands for (empty for
-/// ExprOp::update); otherwise the graph itself.
-STREW_API Expr named_combiner(Expr graph);
+/// Is the node input number `index` of the kind `input` (current, update), possibly converted to `dtype`?
+bool is_input(const Expr& graph, int32_t node, ExprOp input, int32_t index, DType dtype);
+/// The name of a combiner that computes what the graph does: the same operator for every pair, of current value and update, in
+/// either order if the operator commutes (the bits of a NaN that an operator computes are unspecified: docs/semantics.md). `expr`
+/// if there is none.
+CombinerKind kind_of(const Expr& graph);
+/// Makes the graph the op's combiner, by its name if it has one.
+STREW_API void set_combiner(Scatter& op, Expr graph);
 
 /// Do the bits of results depend on the order of updates? So it is for sums and products of floats and complex numbers.
 bool sums_floats(const Scatter& scatter);

@@ -168,8 +168,8 @@ class Notation {
   }
 
   std::string assigned(const std::string& target, const std::string& source, const std::string& slices) const {
-    const Expr& expr = scatter_ != nullptr ? scatter_->combiner : gather_->expr;
-    if (expr.empty()) return target + " = " + source;
+    if (scatter_ != nullptr ? scatter_->combiner == CombinerKind::assign : gather_->expr.empty()) return target + " = " + source;
+    const Expr expr = combine_graph(op_);
     const ExprNode& root = expr.nodes[static_cast<size_t>(expr.results[0])];
     const auto is_current = [&](int32_t n) {
       const ExprNode& node = expr.nodes[static_cast<size_t>(n)];

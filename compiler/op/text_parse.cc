@@ -8,7 +8,6 @@
 #include <string>
 #include <system_error>
 
-#include "compiler/op/combiner.h"
 #include "compiler/op/dimension_lists.h"
 #include "compiler/op/limits.h"
 #include "strew/builder.h"
@@ -278,39 +277,34 @@ struct TextField {
   bool required = false;
 };
 
-/// A scatter that is being read. The combiner's name is kept, because its graph depends on dtypes that may follow in the text.
-struct ScatterText : Scatter {
-  CombinerKind kind = CombinerKind::assign;
-};
-
 /// The field of one list of the dimension numbers.
 template <class T, size_t I>
 constexpr TextField<T> dim_list() {
   return {kDimensionLists[I].name<T>(), [](Cursor& c, T& op) { return read_list(c, op.dims.*kDimensionLists[I].list); }};
 }
 
-constexpr TextField<ScatterText> kScatterFields[] = {
-    {"operand", [](Cursor& c, ScatterText& s) { return read_types(c, s.operands); }, true},
-    {"indices", [](Cursor& c, ScatterText& s) { return read_type(c, s.indices); }, true},
-    {"updates", [](Cursor& c, ScatterText& s) { return read_types(c, s.updates); }, true},
-    {"extras", [](Cursor& c, ScatterText& s) { return read_extras(c, s.extras); }},
-    {"result", [](Cursor& c, ScatterText& s) { return read_types(c, s.results); }},
-    dim_list<ScatterText, 0>(),
-    dim_list<ScatterText, 1>(),
-    dim_list<ScatterText, 2>(),
-    dim_list<ScatterText, 3>(),
-    dim_list<ScatterText, 4>(),
-    {"index_vector_dim", [](Cursor& c, ScatterText& s) { return c.integer(s.dims.index_vector_dim); }},
-    {"combiner", [](Cursor& c, ScatterText& s) { return read_enum(c, CombinerKind::expr, s.kind); }},
-    {"expr", [](Cursor& c, ScatterText& s) { return read_expr(c, s.combiner); }},
-    {"init", [](Cursor& c, ScatterText& s) { return read_enum(c, InitKind::fill, s.init); }},
-    {"fill", [](Cursor& c, ScatterText& s) { return read_fill(c, s.fill); }},
-    {"oob", [](Cursor& c, ScatterText& s) { return read_enum(c, OobPolicy::fill_window, s.oob); }},
-    {"normalize_negative", [](Cursor& c, ScatterText& s) { return read_flag(c, s.normalize_negative); }},
-    {"order", [](Cursor& c, ScatterText& s) { return read_enum(c, Order::relaxed, s.order); }},
-    {"accumulate", [](Cursor& c, ScatterText& s) { return read_enum(c, Accumulate::wide_f64, s.accumulate); }},
-    {"indices_are_sorted", [](Cursor& c, ScatterText& s) { return read_flag(c, s.indices_are_sorted); }},
-    {"unique_indices", [](Cursor& c, ScatterText& s) { return read_flag(c, s.unique_indices); }},
+constexpr TextField<Scatter> kScatterFields[] = {
+    {"operand", [](Cursor& c, Scatter& s) { return read_types(c, s.operands); }, true},
+    {"indices", [](Cursor& c, Scatter& s) { return read_type(c, s.indices); }, true},
+    {"updates", [](Cursor& c, Scatter& s) { return read_types(c, s.updates); }, true},
+    {"extras", [](Cursor& c, Scatter& s) { return read_extras(c, s.extras); }},
+    {"result", [](Cursor& c, Scatter& s) { return read_types(c, s.results); }},
+    dim_list<Scatter, 0>(),
+    dim_list<Scatter, 1>(),
+    dim_list<Scatter, 2>(),
+    dim_list<Scatter, 3>(),
+    dim_list<Scatter, 4>(),
+    {"index_vector_dim", [](Cursor& c, Scatter& s) { return c.integer(s.dims.index_vector_dim); }},
+    {"combiner", [](Cursor& c, Scatter& s) { return read_enum(c, CombinerKind::expr, s.combiner); }},
+    {"expr", [](Cursor& c, Scatter& s) { return read_expr(c, s.expr); }},
+    {"init", [](Cursor& c, Scatter& s) { return read_enum(c, InitKind::fill, s.init); }},
+    {"fill", [](Cursor& c, Scatter& s) { return read_fill(c, s.fill); }},
+    {"oob", [](Cursor& c, Scatter& s) { return read_enum(c, OobPolicy::fill_window, s.oob); }},
+    {"normalize_negative", [](Cursor& c, Scatter& s) { return read_flag(c, s.normalize_negative); }},
+    {"order", [](Cursor& c, Scatter& s) { return read_enum(c, Order::relaxed, s.order); }},
+    {"accumulate", [](Cursor& c, Scatter& s) { return read_enum(c, Accumulate::wide_f64, s.accumulate); }},
+    {"indices_are_sorted", [](Cursor& c, Scatter& s) { return read_flag(c, s.indices_are_sorted); }},
+    {"unique_indices", [](Cursor& c, Scatter& s) { return read_flag(c, s.unique_indices); }},
 };
 constexpr size_t kResultField = 4;
 static_assert(kScatterFields[kResultField].key == "result");
@@ -389,26 +383,21 @@ Status read_fields(Cursor& c, const TextField<T> (&fields)[N], T& out, bool (&se
   return c.at_end() ? Status() : c.fail("the end of the text");
 }
 
-/// Replaces the combiner's name by its graph.
-Status spell_out(const Cursor& c, ScatterText& s) {
-  const bool has_graph = s.combiner != Expr{}, takes_graph = s.kind == CombinerKind::expr;
-  if (has_graph != takes_graph) {
-    return c.fail_at(c.offset(), "combiner is " + std::string(name(s.kind)) +
-                                     (has_graph ? " with an expression graph; expected one with combiner expr only"
-                                                : " without nodes; expected an expression graph"));
-  }
-  if (!has_graph) s.combiner = spelled(s, s.kind);
-  return {};
+/// A graph is there if the combiner is expr.
+Status check_graph(const Cursor& c, const Scatter& s) {
+  const bool has_graph = s.expr != Expr{}, takes_graph = s.combiner == CombinerKind::expr;
+  if (has_graph == takes_graph) return {};
+  return c.fail_at(c.offset(), "combiner is " + std::string(name(s.combiner)) +
+                                   (has_graph ? " with an expression graph; expected one with combiner expr only"
+                                              : " without nodes; expected an expression graph"));
 }
 
 }  // namespace
 
 Status ScatterBuilder::set(std::string_view field, std::string_view value) {
-  ScatterText read{op_, combiner_};
-  STREW_TRY(read_one(kScatterFields, field, value, read));
-  if (field == "expr") read.kind = CombinerKind::expr;
-  combiner_ = read.kind;
-  op_ = static_cast<Scatter&&>(read);
+  STREW_TRY(read_one(kScatterFields, field, value, op_));
+  if (field == "expr") op_.combiner = CombinerKind::expr;
+  if (op_.combiner != CombinerKind::expr) op_.expr = {};
   return {};
 }
 Status GatherBuilder::set(std::string_view field, std::string_view value) {
@@ -427,12 +416,12 @@ Expected<Op> parse_op(std::string_view text) {
   const size_t begin = c.offset();
   const std::string_view kind = c.word();
   if (kind == "scatter") {
-    ScatterText s;
+    Scatter s;
     bool seen[std::size(kScatterFields)] = {};
     STREW_TRY(read_fields(c, kScatterFields, s, seen));
     if (!seen[kResultField]) s.results = s.operands;
-    STREW_TRY(spell_out(c, s));
-    return Op(static_cast<Scatter&&>(s));
+    STREW_TRY(check_graph(c, s));
+    return Op(std::move(s));
   }
   if (kind == "gather") {
     Gather g;

@@ -8,7 +8,6 @@
 // then changes too. docs/op_text.md has the grammar. Tested by tests/unit/op_text_test.cc.
 #include <string>
 
-#include "compiler/op/combiner.h"
 #include "compiler/op/dimension_lists.h"
 #include "strew/text.h"
 
@@ -105,9 +104,8 @@ std::string print(const Scatter& s) {
   f.extras(s.extras);
   if (s.results != s.operands) f.types("result", s.results);
   f.numbers(s);
-  const CombinerKind kind = combiner_kind(s);
-  f.choice("combiner", kind, CombinerKind::assign);
-  if (kind == CombinerKind::expr) f.expr(s.combiner);
+  f.choice("combiner", s.combiner, normal.combiner);
+  f.expr(s.expr);
   f.choice("init", s.init, normal.init);
   if (!s.fill.empty()) f.text("fill", one_or_list(s.fill, typed));
   f.choice("oob", s.oob, normal.oob);

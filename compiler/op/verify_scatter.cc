@@ -21,6 +21,7 @@ namespace {
 Status check_tensors(const Scatter& s) {
   STREW_TRY(check_enum("init", s.init, InitKind::fill));
   STREW_TRY(check_enum("oob", s.oob, OobPolicy::fill_window));
+  STREW_TRY(check_enum("combiner", s.combiner, CombinerKind::expr));
   STREW_TRY(check_enum("order", s.order, Order::relaxed));
   STREW_TRY(check_enum("accumulate", s.accumulate, Accumulate::wide_f64));
   const size_t n = s.operands.size();
@@ -99,47 +100,51 @@ std::string_view combiner_needs(CombinerKind kind, DType dtype) {
 /// A combiner graph without a name: the graph is valid, and its inputs exist in the op.
 Status check_graph(const Scatter& s) {
   const int n = static_cast<int>(s.operands.size());
-  STREW_TRY(verify(s.combiner, n, n, static_cast<int>(s.extras.size())));
+  STREW_TRY(verify(s.expr, n, n, static_cast<int>(s.extras.size())));
   std::vector<DType> currents;
   for (const TensorType& result : s.results) currents.push_back(result.dtype);
-  return check_expr_inputs("scatter_c23", s.combiner, currents, s.updates, s.extras);
+  return check_expr_inputs("scatter_c23", s.expr, currents, s.updates, s.extras);
 }
 
 /// Result i of a combiner graph without a name.
 Status check_returned(const Scatter& s, size_t i) {
   const DType result = s.results[i].dtype;
-  const DType given = s.combiner.nodes[static_cast<size_t>(s.combiner.results[i])].dtype;
+  const DType given = s.expr.nodes[static_cast<size_t>(s.expr.results[i])].dtype;
   if (given == result) return {};
   return violated("scatter_c25", "expr returns " + std::string(name(given)) + " for " + Field("result[", i, "]") + "; expected " +
                                      std::string(name(result)) + ", its dtype");
 }
 
 /// Result i of a combiner with a name.
-Status check_named(const Scatter& s, CombinerKind kind, size_t i) {
+Status check_named(const Scatter& s, size_t i) {
   const DType result = s.results[i].dtype;
   STREW_TRY(check_converts("scatter_c6", Field("updates[", i, "]"), s.updates[i].dtype, Field("result[", i, "]"), result));
-  const std::string_view needs = combiner_needs(kind, result);
+  const std::string_view needs = combiner_needs(s.combiner, result);
   if (needs.empty()) return {};
-  return violated("scatter_combiner", "combiner is " + std::string(name(kind)) + " and " + Field("result[", i, "]") + " is " +
-                                          std::string(name(result)) + "; expected " + std::string(needs));
+  return violated("scatter_combiner", "combiner is " + std::string(name(s.combiner)) + " and " + Field("result[", i, "]") +
+                                          " is " + std::string(name(result)) + "; expected " + std::string(needs));
 }
 
-Status check_combiner(const Scatter& s, CombinerKind kind) {
-  const bool has_name = kind != CombinerKind::expr;
+Status check_combiner(const Scatter& s) {
+  const bool has_name = s.combiner != CombinerKind::expr;
   if (!has_name) STREW_TRY(check_graph(s));
+  if (has_name && s.expr != Expr{}) {
+    return violated("scatter_combiner", "combiner is " + std::string(name(s.combiner)) +
+                                            " with an expression graph; expected one with combiner expr only");
+  }
   for (size_t i = 0; i < s.operands.size(); ++i) {
     if (s.init != InitKind::fill) {
       STREW_TRY(check_converts("scatter_c23", Field("operand[", i, "]"), s.operands[i].dtype, Field("result[", i, "]"),
                                s.results[i].dtype));
     }
-    STREW_TRY(has_name ? check_named(s, kind, i) : check_returned(s, i));
+    STREW_TRY(has_name ? check_named(s, i) : check_returned(s, i));
   }
   return {};
 }
 
-Status check_extra_inputs(const Scatter& s, CombinerKind kind, const AccessDims& dims) {
-  if (!s.extras.empty() && kind != CombinerKind::expr) {
-    return violated("scatter_extras", std::to_string(s.extras.size()) + " extras with combiner " + std::string(name(kind)) +
+Status check_extra_inputs(const Scatter& s, const AccessDims& dims) {
+  if (!s.extras.empty() && s.combiner != CombinerKind::expr) {
+    return violated("scatter_extras", std::to_string(s.extras.size()) + " extras with combiner " + std::string(name(s.combiner)) +
                                           "; expected none: only an expression graph reads them");
   }
   return check_extras("scatter_extras", s.extras, s.updates[0].dims, dims.position_extents(s.indices.dims),
@@ -163,15 +168,15 @@ Status check_init(const Scatter& s) {
   return {};
 }
 
-Status check_modes(const Scatter& s, CombinerKind kind) {
+Status check_modes(const Scatter& s) {
   if (s.oob == OobPolicy::fill_element || s.oob == OobPolicy::fill_window) {
     return violated("scatter_policy", "oob is " + std::string(name(s.oob)) +
                                           "; expected undefined, skip_element, skip_window, clamp, wrap or error");
   }
   if (s.accumulate == Accumulate::native) return {};
   const std::string mode = "accumulate is " + std::string(name(s.accumulate));
-  if (kind != CombinerKind::add && kind != CombinerKind::sub) {
-    return violated("scatter_accumulate", mode + " with combiner " + std::string(name(kind)) + "; expected add or sub");
+  if (s.combiner != CombinerKind::add && s.combiner != CombinerKind::sub) {
+    return violated("scatter_accumulate", mode + " with combiner " + std::string(name(s.combiner)) + "; expected add or sub");
   }
   for (size_t i = 0; i < s.results.size(); ++i) {
     const DType dtype = s.results[i].dtype;
@@ -192,11 +197,10 @@ Status verify(const Scatter& s, const VerifyOptions& options) {
   STREW_TRY(check_dimension_numbers(s, options.equal_batching_dims));
   const AccessDims dims(s);
   STREW_TRY(check_update_shape(s, dims));
-  const CombinerKind kind = combiner_kind(s);
-  STREW_TRY(check_extra_inputs(s, kind, dims));
-  STREW_TRY(check_combiner(s, kind));
+  STREW_TRY(check_extra_inputs(s, dims));
+  STREW_TRY(check_combiner(s));
   STREW_TRY(check_init(s));
-  return check_modes(s, kind);
+  return check_modes(s);
 }
 
 Status verify(const Op& op, const VerifyOptions& options) {

@@ -2,7 +2,6 @@
 // tests/unit/identity_test.cc too.
 #include "compiler/rewrite/rewrites.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "compiler/op/access_dims.h"
@@ -12,47 +11,30 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Brings the nodes of an expression into one order, so that an expression has one text however it was built. Graphs of named
-/// combiners are left alone: they have one order already.
+/// Replaces a graph that computes the same as a named combiner by the name (of a gather that only moves the element: by no
+/// graph). A combiner region of StableHLO and a named reduction of ONNX then share a kernel. An extra input stays bound even if
+/// nothing reads it, so such a graph keeps its form.
+bool name_combiner(Op& op) {
+  if (auto* g = std::get_if<Gather>(&op)) {
+    if (g->expr.empty() || !g->extras.empty() || !is_input(g->expr, g->expr.results[0], ExprOp::current, 0, g->result.dtype))
+      return false;
+    g->expr = {};
+    return true;
+  }
+  auto& s = std::get<Scatter>(op);
+  if (s.combiner != CombinerKind::expr || !s.extras.empty()) return false;
+  set_combiner(s, std::move(s.expr));
+  return s.combiner != CombinerKind::expr;
+}
+
+/// Brings the nodes of an expression into one order, so that an expression has one text however it was built.
 bool order_expression(Op& op) {
   auto* s = std::get_if<Scatter>(&op);
-  Expr& expr = s != nullptr ? s->combiner : std::get<Gather>(op).expr;
-  if (expr.empty() || (s != nullptr && combiner_kind(*s) != CombinerKind::expr)) return false;
+  Expr& expr = s != nullptr ? s->expr : std::get<Gather>(op).expr;
   Expr made = ordered(expr);
   if (made == expr) return false;
   expr = std::move(made);
   return true;
-}
-
-/// Does `plain` verify, and is its combiner, with the nodes in order, equal to `graph`?
-bool means(const Op& plain, const Expr& graph) { return ordered(combine_graph(plain)) == graph && verify(plain).ok(); }
-
-/// Replaces a graph that computes the same as a named combiner by the graph that the name stands for (of assign, and of a
-/// gather that only moves the element: the empty graph). A combiner region of StableHLO and a named reduction of ONNX then
-/// share a kernel. Arguments are not swapped, because the bits of a sum of two NaNs may depend on their order.
-bool name_combiner(Op& op) {
-  if (auto* g = std::get_if<Gather>(&op)) {
-    if (g->expr.empty() || !g->extras.empty()) return false;
-    Gather plain = *g;
-    plain.expr = {};
-    if (!means(plain, ordered(g->expr))) return false;
-    op = std::move(plain);
-    return true;
-  }
-  auto& s = std::get<Scatter>(op);
-  if (!s.extras.empty() || combiner_kind(s) != CombinerKind::expr) return false;
-  if (s.combiner.nodes.size() > 4 * s.results.size()) return false;  // per result: update, convert, current, operator
-  const Expr graph = ordered(s.combiner);
-  const auto is_named = [&](CombinerKind kind) {
-    Scatter plain = s;
-    plain.combiner = spelled(plain, kind);
-    if (!means(plain, graph)) return false;
-    op = std::move(plain);
-    return true;
-  };
-  if (is_named(CombinerKind::assign)) return true;
-  const std::span<const CombinerTraits> rows = combiner_traits();
-  return std::any_of(rows.begin(), rows.end(), [&](const CombinerTraits& row) { return is_named(row.kind); });
 }
 
 /// Clears normalize_negative where it has no effect: for unsigned indices, and under policy wrap, whose floor-mod maps negative
@@ -115,7 +97,7 @@ bool move_as_bits(Op& op) {
     return g->expr.empty() && retype({&g->operand, &g->result}, fills ? &g->fill : nullptr);
   }
   auto& s = std::get<Scatter>(op);
-  if (!s.combiner.empty()) return false;
+  if (s.combiner != CombinerKind::assign) return false;
   bool changed = false;
   for (size_t i = 0; i < s.operands.size(); ++i)
     changed |= retype({&s.results[i], &s.operands[i], &s.updates[i]}, s.init == InitKind::fill ? &s.fill[i] : nullptr);
@@ -123,8 +105,8 @@ bool move_as_bits(Op& op) {
 }
 
 constexpr Rewrite kRewrites[] = {
-    {"order_expression", "the nodes of the expression stand in one order, without repetitions", order_expression, true},
     {"name_combiner", "the expression says what a combiner's name says", name_combiner, true},
+    {"order_expression", "the nodes of the expression stand in one order, without repetitions", order_expression, true},
     {"drop_idle_normalise", "negative-index normalisation changes nothing here", drop_idle_normalise, true},
     {"one_position_is_unique", "no destination can be written twice: unique_indices is set", one_position_is_unique, true},
     {"move_as_bits", "elements are only moved: typed as unsigned integers of the same width", move_as_bits, false},

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/number.h"
-#include "compiler/op/combiner.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -53,7 +52,7 @@ Scatter start_of(const Scatter& s) {
   for (TensorType& result : start.results) result.strides.clear();
   start.operands = start.results;
   start.init = InitKind::in_place;
-  start.combiner = {};
+  start.combiner = CombinerKind::assign;
   return start;
 }
 
@@ -82,13 +81,12 @@ std::optional<WideSplit> split_wide(const VerifiedOp& op) {
   }
   for (Scalar& fill : fold.fill) fill = convert(fill, wide);
   for (TensorType& result : fold.results) result = {wide, result.dims, {}};
-  fold.combiner = spelled(fold, combiner_kind(*s));
 
   Scatter& narrow = split.narrow;
   whole_window(narrow, *s);
   narrow.updates = fold.results;
-  narrow.combiner = {};
-  for (size_t i = 0; i < s->results.size(); ++i) add_narrowing(narrow.combiner, static_cast<int>(i), s->results[i].dtype, wide);
+  narrow.combiner = CombinerKind::expr;
+  for (size_t i = 0; i < s->results.size(); ++i) add_narrowing(narrow.expr, static_cast<int>(i), s->results[i].dtype, wide);
   return split;
 }
 

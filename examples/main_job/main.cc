@@ -138,7 +138,7 @@ std::string duration(double nanoseconds) {
 void time(const Job& job, const strew::Op& op, const strew::Kernel& kernel, bool quick) {
   Bound bound(op);
   const int64_t payload = bound.tensors[bound.updates].data.size(), room = bound.tensors[bound.result].data.size();
-  const bool assigns = std::get<strew::Scatter>(op).combiner.empty();
+  const bool assigns = std::get<strew::Scatter>(op).combiner == strew::CombinerKind::assign;
   const int64_t moved = payload * (assigns ? 2 : 3), copied = moved / 2;
   std::vector<std::byte> source(static_cast<size_t>(copied)), destination(static_cast<size_t>(room));
   const auto call = [&](int turn) {

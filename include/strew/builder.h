@@ -67,10 +67,14 @@ class ScatterBuilder {
   ScatterBuilder& index_vector_dim(int64_t dim) { return op_.dims.index_vector_dim = dim, *this; }
 
   /// The combiner by name (any but CombinerKind::expr), or as an expression graph; the empty graph is assign.
-  ScatterBuilder& combine(CombinerKind kind) { return combiner_ = kind, *this; }
+  ScatterBuilder& combine(CombinerKind kind) {
+    op_.combiner = kind;
+    op_.expr = {};
+    return *this;
+  }
   ScatterBuilder& combine(Expr expr) {
-    combiner_ = CombinerKind::expr;
-    op_.combiner = std::move(expr);
+    op_.combiner = expr == Expr{} ? CombinerKind::assign : CombinerKind::expr;
+    op_.expr = std::move(expr);
     return *this;
   }
   ScatterBuilder& in_place() { return op_.init = InitKind::in_place, *this; }
@@ -102,7 +106,6 @@ class ScatterBuilder {
 
  private:
   Scatter op_;
-  CombinerKind combiner_ = CombinerKind::assign;  ///< expr: op_ holds the graph; else build() writes it
   Status failure_;
 };
 

@@ -46,9 +46,8 @@ struct Extra {
   friend bool operator==(const Extra&, const Extra&) = default;
 };
 
-/// Names of common combiners in builders and canonical text; an op holds the graph that the name stands for
-/// (compiler/op/combiner.h). A name applies to each of the N pairs: result = name(current, update converted to the
-/// result's dtype). `expr`: a graph without a name.
+/// What becomes of an update: each of the N pairs' results is name(current, update converted to the result's dtype); with `assign`
+/// the converted update, with `expr` what a graph computes.
 enum class CombinerKind : uint8_t { assign, add, sub, mul, div, min, max, bit_and, bit_or, bit_xor, expr };
 
 enum class InitKind : uint8_t {
@@ -92,7 +91,8 @@ struct Scatter {
   std::vector<Extra> extras;
   std::vector<TensorType> results;  ///< N, the operands' dims; dtype and strides of their own
   DimensionNumbers dims;
-  Expr combiner;  ///< of current values, updates and extras; empty: assign (the update converted to the result's dtype)
+  CombinerKind combiner = CombinerKind::assign;
+  Expr expr;  ///< combiner expr: of current values, updates and extras; else empty
   InitKind init = InitKind::copy;
   std::vector<Scalar> fill;  ///< with init fill: N values, in the results' dtypes
   OobPolicy oob = OobPolicy::skip_element;

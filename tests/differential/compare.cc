@@ -40,7 +40,8 @@ Strictness strictness(const Op& op, int i) {
   }
   const Scatter& s = std::get<Scatter>(op);
   const DType result = s.results[n].dtype;
-  return {s.combiner.empty() && s.updates[n].dtype == result, s.init != InitKind::copy || s.operands[n].dtype == result};
+  return {s.combiner == CombinerKind::assign && s.updates[n].dtype == result,
+          s.init != InitKind::copy || s.operands[n].dtype == result};
 }
 
 std::optional<std::string> stray_in(const TensorType& type, const std::vector<std::byte>& before,

@@ -8,7 +8,6 @@
 #include <set>
 #include <sstream>
 
-#include "compiler/op/combiner.h"
 #include "schedules/can_run.h"
 #include "tests/differential/random_op.h"
 
@@ -42,7 +41,7 @@ std::string text(const Cell& cell) {
 }
 
 Cell cell_of(const Op& op, PlanKind kind) {
-  if (const Scatter* s = std::get_if<Scatter>(&op)) return {false, kind, s->oob, combiner_kind(*s), s->results[0].dtype};
+  if (const Scatter* s = std::get_if<Scatter>(&op)) return {false, kind, s->oob, s->combiner, s->results[0].dtype};
   const Gather& g = std::get<Gather>(op);
   return {true, kind, g.oob, g.expr.empty() ? CombinerKind::assign : CombinerKind::expr, g.result.dtype};
 }
@@ -74,7 +73,7 @@ bool is_promised(const Op& op) {
     return g->operand.dtype == g->result.dtype || (computes(g->operand.dtype) && computes(g->result.dtype));
   }
   const Scatter& s = std::get<Scatter>(op);
-  bool moves = s.combiner.empty(), converts = false, all_compute = evaluates(s.combiner);
+  bool moves = s.combiner == CombinerKind::assign, converts = false, all_compute = evaluates(s.expr);
   for (size_t i = 0; i < s.results.size(); ++i) {
     converts = converts || s.operands[i].dtype != s.results[i].dtype;
     for (const DType dtype : {s.results[i].dtype, s.operands[i].dtype, s.updates[i].dtype}) {

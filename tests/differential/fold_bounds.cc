@@ -9,7 +9,6 @@
 #include <limits>
 
 #include "base/number.h"
-#include "compiler/op/combiner.h"
 #include "tests/support/elements.h"
 
 namespace strew::test {
@@ -48,7 +47,7 @@ bool order_is_open(const Op& op) {
   const Scatter* s = std::get_if<Scatter>(&op);
   if (s == nullptr || s->order == Order::in_order) return false;
   using K = CombinerKind;
-  const K kind = combiner_kind(*s);
+  const K kind = s->combiner;
   if (kind == K::expr || kind == K::div) return true;
   if (kind != K::add && kind != K::sub && kind != K::mul) return false;
   return std::any_of(s->results.begin(), s->results.end(),
@@ -57,7 +56,7 @@ bool order_is_open(const Op& op) {
 
 FoldBounds::FoldBounds(const Call& call, const Geometry& geometry, const IndexValues& values) {
   const Scatter& op = std::get<Scatter>(call.op());
-  kind_ = combiner_kind(op);
+  kind_ = op.combiner;
   if (op.accumulate != Accumulate::native) accumulator_ = op.accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32;
   const size_t pairs = op.results.size();
   for (size_t i = 0; i < pairs; ++i) {

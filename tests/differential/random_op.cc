@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/op/combiner.h"
 #include "tests/differential/random_data.h"
 #include "tests/differential/random_expr.h"
 #include "tests/differential/random_layout.h"
@@ -45,7 +44,6 @@ class Generator {
   void choose_dtypes();
   void choose_scatter_fields(Scatter& scatter);
   void choose_graph();
-  Scatter typed() const;
   void choose_indices();
   void assemble();
   void fix_policy();
@@ -318,17 +316,9 @@ void Generator::choose_dtypes() {
   }
 }
 
-/// A scatter with the dtypes from which a named combiner makes its graph.
-Scatter Generator::typed() const {
-  Scatter s;
-  for (const TensorPlan& update : out_.updates) s.updates.push_back({update.dtype, {}, {}});
-  for (const TensorPlan& result : out_.results) s.results.push_back({result.dtype, {}, {}});
-  return s;
-}
-
 void Generator::choose_scatter_fields(Scatter& s) {
   const size_t pairs = out_.results.size();
-  if (combiner_ != CombinerKind::expr) s.combiner = spelled(typed(), combiner_);
+  s.combiner = combiner_;
   s.init = static_cast<InitKind>(rng_.below(3));
   bool wide = combiner_ == CombinerKind::add || combiner_ == CombinerKind::sub, wide_f64 = wide;
   for (size_t i = 0; i < pairs; ++i) {
@@ -368,7 +358,7 @@ void Generator::choose_graph() {
   limits.functions = rng_.chance(40);
   Expr graph = random_expr(rng_, inputs, results, limits);
   if (Scatter* s = std::get_if<Scatter>(&out_.frame))
-    s->combiner = std::move(graph);
+    s->expr = std::move(graph);
   else
     std::get<Gather>(out_.frame).expr = std::move(graph);
 }

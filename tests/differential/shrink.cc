@@ -50,10 +50,10 @@ bool clear_options(Blueprint& b) {
 bool one_pair(Blueprint& b) {
   Scatter* s = std::get_if<Scatter>(&b.frame);
   if (s == nullptr || b.results.size() == 1 || !s->extras.empty()) return false;
-  if (!s->combiner.empty()) {
-    s->combiner.results.resize(1);
-    s->combiner = ordered(s->combiner);
-    const std::vector<ExprNode>& nodes = s->combiner.nodes;
+  if (s->combiner == CombinerKind::expr) {
+    s->expr.results.resize(1);
+    s->expr = ordered(s->expr);
+    const std::vector<ExprNode>& nodes = s->expr.nodes;
     if (std::any_of(nodes.begin(), nodes.end(), [](const ExprNode& node) { return node.index != 0; })) return false;
   }
   b.results.resize(1);

@@ -41,7 +41,7 @@ double work_of(const ImportedKernel& kernel, int64_t open) {
     most = std::max(most, elements_of(*slot.type, open));
   }
   const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
-  const Expr& expr = scatter != nullptr ? scatter->combiner : std::get<Gather>(*kernel.op).expr;
+  const Expr& expr = scatter != nullptr ? scatter->expr : std::get<Gather>(*kernel.op).expr;
   return out + most * static_cast<double>(4 + expr.nodes.size());
 }
 

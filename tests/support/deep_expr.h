@@ -55,7 +55,9 @@ inline Op deep_op(DeepShape shape, DType dtype, int count) {
   Op op = op_of("strew1.scatter(operand=" + d + "[5,4] indices=i32[3,1] updates=" + d +
                 "[3,4] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 "
                 "init=in_place)");
-  std::get<Scatter>(op).combiner = expr_of(shape, dtype, count);
+  auto& scatter = std::get<Scatter>(op);
+  scatter.combiner = CombinerKind::expr;
+  scatter.expr = expr_of(shape, dtype, count);
   return op;
 }
 

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/op/combiner.h"
 #include "runtime/built_kernels.h"
 #include "runtime/kernel_state.h"
 #include "schedules/knobs.h"
@@ -236,9 +235,10 @@ std::vector<std::pair<Op, KernelOptions>> variants() {
   scatter([](Scatter& s) { s.dims.indices_batching_dims = {0}; });
   scatter([](Scatter& s) { s.dims.index_map = {1}; });
   scatter([](Scatter& s) { s.dims.index_vector_dim = 0; });
-  scatter([](Scatter& s) { s.combiner = spelled(s, CombinerKind::add); });
-  scatter([](Scatter& s) { s.combiner = {{{ExprOp::update, DType::f32, {}, 0, {}}}, {0}}; });
-  scatter([](Scatter& s) { s.combiner = {{{ExprOp::current, DType::f32, {}, 0, {}}}, {0}}; });
+  scatter([](Scatter& s) { s.combiner = CombinerKind::add; });
+  scatter([](Scatter& s) { s.combiner = CombinerKind::expr; });
+  scatter([](Scatter& s) { s.expr = {{{ExprOp::update, DType::f32, {}, 0, {}}}, {0}}; });
+  scatter([](Scatter& s) { s.expr = {{{ExprOp::current, DType::f32, {}, 0, {}}}, {0}}; });
   scatter([](Scatter& s) { s.init = InitKind::in_place; });
   scatter([](Scatter& s) { s.fill = {{DType::f32, {1, 0}}}; });
   scatter([](Scatter& s) { s.fill = {{DType::f32, {0, 1}}}; });

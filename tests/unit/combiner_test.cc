@@ -150,7 +150,7 @@ Scatter pairs_of(CombinerKind kind) {
   Scatter s;
   s.operands = s.results = {{DType::f32, {8}, {}}, {DType::f16, {8}, {}}};
   s.updates = {{DType::f32, {4}, {}}, {DType::i8, {4}, {}}};
-  s.combiner = spelled(s, kind);
+  s.combiner = kind;
   return s;
 }
 
@@ -158,49 +158,41 @@ TEST(Combiner, ANameAndItsGraphAreTheSame) {
   for (int i = 0; i < static_cast<int>(CombinerKind::expr); ++i) {
     const auto kind = static_cast<CombinerKind>(i);
     const Scatter s = pairs_of(kind);
-    const Expr graph = combine_graph(Op(s));
-    const CombinerTraits* const row = find_combiner(kind);
-    for (const int32_t pair : {0, 1}) EXPECT_EQ(operator_of(graph, pair), row != nullptr ? row->op : ExprOp::update);
-    EXPECT_EQ(s.combiner, row != nullptr ? graph : Expr{}) << name(kind);
-    EXPECT_EQ(combiner_kind(s), kind);
-    EXPECT_EQ(named_combiner(graph), s.combiner) << name(kind);
+    Scatter by_graph = pairs_of(CombinerKind::expr);
+    set_combiner(by_graph, combine_graph(Op(s)));
+    EXPECT_EQ(by_graph, s) << name(kind);
   }
-  EXPECT_EQ(print(pairs_of(CombinerKind::sub).combiner),
+  EXPECT_EQ(kind_of({}), CombinerKind::assign);
+  EXPECT_EQ(print(combine_graph(Op(pairs_of(CombinerKind::sub)))),
             "{%0=update(0):f32; %1=current(0):f32; %2=subtract(%1,%0):f32; %3=update(1):i8; %4=convert(%3):f16; "
             "%5=current(1):f16; %6=subtract(%5,%4):f16; return %2, %6}");
   EXPECT_EQ(print(combine_graph(Op(pairs_of(CombinerKind::assign)))),
             "{%0=update(0):f32; %1=update(1):i8; %2=convert(%1):f16; return %0, %2}");
 }
 
-TEST(Combiner, ANameBelongsToTheDTypesOfItsOp) {
-  Scatter s = pairs_of(CombinerKind::add);
-  s.updates[1].dtype = DType::f16;
-  EXPECT_EQ(combiner_kind(s), CombinerKind::expr) << "the graph still converts from i8";
-  s.combiner = spelled(s, CombinerKind::add);
-  EXPECT_EQ(combiner_kind(s), CombinerKind::add);
-}
-
 TEST(Combiner, ArgumentsChangePlacesOnlyWhereTheOperatorCommutes) {
   for (const CombinerTraits& row : combiner_traits()) {
-    Scatter s;
-    s.updates = s.results = {{DType::u8, {}, {}}};
-    s.combiner = {
+    const Expr swapped{
         {{ExprOp::current, DType::u8, {}, 0, {}}, {ExprOp::update, DType::u8, {}, 0, {}}, {row.op, DType::u8, {1, 0}, 0, {}}},
         {2}};
-    EXPECT_EQ(combiner_kind(s), CombinerKind::expr) << "another graph than the name's";
-    EXPECT_EQ(operator_of(s.combiner, 0).has_value(), row.commutes) << name(row.kind);
-    EXPECT_EQ(named_combiner(s.combiner), row.commutes ? spelled(s, row.kind) : s.combiner) << name(row.kind);
+    EXPECT_EQ(kind_of(swapped), row.commutes ? row.kind : CombinerKind::expr) << name(row.kind);
   }
 }
 
 TEST(Combiner, OtherGraphsHaveNoName) {
-  Scatter mixed = pairs_of(CombinerKind::add);
-  mixed.combiner.nodes.back().op = ExprOp::mul;
-  EXPECT_EQ(combiner_kind(mixed), CombinerKind::expr) << "the pairs differ";
-  EXPECT_EQ(named_combiner(mixed.combiner), mixed.combiner);
+  Expr mixed = combine_graph(Op(pairs_of(CombinerKind::add)));
+  mixed.nodes.back().op = ExprOp::mul;
+  EXPECT_EQ(kind_of(mixed), CombinerKind::expr) << "the pairs differ";
+  Scatter s;
+  set_combiner(s, mixed);
+  EXPECT_EQ(s.combiner, CombinerKind::expr);
+  EXPECT_EQ(s.expr, mixed);
   Expr crossed = combine_graph(Op(pairs_of(CombinerKind::assign)));
   std::swap(crossed.results[0], crossed.results[1]);
-  EXPECT_EQ(named_combiner(crossed), crossed) << "each pair has the other's update";
+  EXPECT_EQ(kind_of(crossed), CombinerKind::expr) << "each pair has the other's update";
+  Expr twice = combine_graph(Op(pairs_of(CombinerKind::add)));
+  twice.nodes[2].args = {1, 1};
+  EXPECT_EQ(kind_of(twice), CombinerKind::expr) << "the update is not read";
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/op/combiner.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "strew/text.h"
@@ -75,7 +74,7 @@ TEST(RandomOp, WishesAreGranted) {
     const Op op = make_op(random_blueprint(rng, wishes));
     const Scatter& s = std::get<Scatter>(op);
     EXPECT_EQ(s.oob, OobPolicy::wrap);
-    EXPECT_EQ(combiner_kind(s), CombinerKind::max);
+    EXPECT_EQ(s.combiner, CombinerKind::max);
     EXPECT_EQ(s.results[0].dtype, DType::bf16);
   }
 }

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "compiler/import/onnx/onnx.h"
-#include "compiler/op/combiner.h"
 #include "strew/import.h"
 #include "strew/text.h"
 #include "strew/verify.h"
@@ -56,7 +55,7 @@ TEST(OnnxImport, LinearTensorScatter) {
   EXPECT_EQ(s.dims.index_vector_dim, 1);
   EXPECT_EQ(s.oob, OobPolicy::error);
   EXPECT_EQ(s.init, InitKind::copy);
-  EXPECT_EQ(combiner_kind(s), CombinerKind::assign);
+  EXPECT_EQ(s.combiner, CombinerKind::assign);
   ASSERT_EQ(m.outputs.size(), 1u);
   EXPECT_EQ(m.values[m.outputs[0].value].kind, ValueKind::result);
 }

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "compiler/import/onnx/onnx.h"
-#include "compiler/op/combiner.h"
 #include "strew/import.h"
 #include "strew/program.h"
 #include "strew/text.h"
@@ -49,7 +48,7 @@ TEST(OnnxOps, ScatterElementsIsOneComponentPerIndexWithEveryOtherDimABatch) {
   EXPECT_EQ(s.dims.index_vector_dim, 3);
   EXPECT_EQ(s.oob, OobPolicy::error);
   EXPECT_TRUE(s.normalize_negative);
-  EXPECT_EQ(combiner_kind(s), CombinerKind::assign);
+  EXPECT_EQ(s.combiner, CombinerKind::assign);
   EXPECT_EQ(s.init, InitKind::copy);
   EXPECT_THAT(m.kernels[0].arguments, ElementsAre(0, 1, 2));
   EXPECT_THAT(m.kernels[0].notes, ::testing::Contains(HasSubstr("the last one wins")));
@@ -80,7 +79,7 @@ TEST(OnnxOps, Reductions) {
     for (const auto& [text, kind] : kinds) {
       const Imported m = import_good(
           with(onnx_scatter_model(op, {4, 5}, {3, 2}, op[7] == 'E' ? Dims{3, 2} : Dims{3}), {onnx_string("reduction", text)}));
-      EXPECT_EQ(combiner_kind(scatter_of(m)), kind) << op << " " << text;
+      EXPECT_EQ(scatter_of(m).combiner, kind) << op << " " << text;
     }
   }
 }

@@ -1,7 +1,6 @@
 // What becomes of a combiner region: a named kind where that is exact, else the graph of what the results need.
 #include <gtest/gtest.h>
 
-#include "compiler/op/combiner.h"
 #include "strew/text.h"
 #include "tests/unit/stablehlo_testing.h"
 
@@ -28,8 +27,8 @@ std::string combiner_of(const std::string& text) {
   const Expected<Imported> imported = import_mlir_text(text);
   if (!imported.ok()) return imported.status().message();
   const auto& scatter = std::get<Scatter>(*imported->kernels.at(0).op);
-  const CombinerKind kind = combiner_kind(scatter);
-  return kind == CombinerKind::expr ? print(scatter.combiner) : std::string(name(kind));
+  const CombinerKind kind = scatter.combiner;
+  return kind == CombinerKind::expr ? print(scatter.expr) : std::string(name(kind));
 }
 
 std::string one_op(const std::string& op, const std::string& arguments, const std::string& type) {

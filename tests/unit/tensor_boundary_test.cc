@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "compiler/op/combiner.h"
 #include "strew/import.h"
 #include "strew/program.h"
 #include "tests/support/paths.h"
@@ -383,7 +382,7 @@ TEST(TensorBoundary, TheExampleIsRead) {
   ASSERT_EQ(imported->kernels.size(), 2U);
   EXPECT_EQ(imported->kernels[0].name, "layer");
   EXPECT_EQ(imported->kernels[1].name, "layer/for/body/scatter");
-  EXPECT_EQ(combiner_kind(std::get<Scatter>(*imported->kernels[1].op)), CombinerKind::add);
+  EXPECT_EQ(std::get<Scatter>(*imported->kernels[1].op).combiner, CombinerKind::add);
 }
 
 /// XLA's rule for scatters is about StableHLO's: what a module of JAX has of another dialect keeps its own policy.

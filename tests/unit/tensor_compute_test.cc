@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/number.h"
-#include "compiler/op/combiner.h"
 #include "strew/import.h"
 #include "strew/program.h"
 #include "tests/support/options.h"
@@ -98,7 +97,7 @@ TEST(TensorCompute, DuplicatesTellTheFusedFromTheTwo) {
   const auto fused = import_mlir_text(idiom(kAdd, "unique"));
   ASSERT_TRUE(fused.ok());
   ASSERT_EQ(fused->kernels.size(), 1U);
-  EXPECT_EQ(combiner_kind(std::get<Scatter>(*fused->kernels[0].op)), CombinerKind::add);
+  EXPECT_EQ(std::get<Scatter>(*fused->kernels[0].op).combiner, CombinerKind::add);
 }
 
 TEST(TensorCompute, NotesSayWhich) {

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "compiler/import/tflite/tflite.h"
-#include "compiler/op/combiner.h"
 #include "strew/import.h"
 #include "strew/program.h"
 #include "strew/text.h"
@@ -73,7 +72,7 @@ TEST(TfliteImport, DynamicUpdateSlice) {
   EXPECT_THAT(s.dims.index_map, ElementsAre(0, 1));
   EXPECT_EQ(s.dims.index_vector_dim, 0);
   EXPECT_EQ(s.oob, OobPolicy::clamp);
-  EXPECT_EQ(combiner_kind(s), CombinerKind::assign);
+  EXPECT_EQ(s.combiner, CombinerKind::assign);
   EXPECT_EQ(s.init, InitKind::copy);
   ASSERT_EQ(m.inputs.size(), 3u);
   EXPECT_EQ(m.inputs[2].name, "start");
@@ -230,7 +229,7 @@ TEST(TfliteImport, ScatterNdSumsIntoZeros) {
   const Scatter& s = scatter_of(m);
   EXPECT_EQ(print(s.results[0]), "f32[4,2]");
   EXPECT_EQ(s.init, InitKind::fill);
-  EXPECT_EQ(combiner_kind(s), CombinerKind::add);
+  EXPECT_EQ(s.combiner, CombinerKind::add);
   EXPECT_EQ(s.oob, OobPolicy::error);
   EXPECT_FALSE(s.normalize_negative);
   std::vector<std::unique_ptr<Tensor>> inputs;
@@ -263,13 +262,13 @@ TEST(TfliteImport, StablehloScatterCombiners) {
   };
   for (const auto& [code, kind] : rows) {
     const Imported m = import_good(stablehlo_scatter_model(code));
-    EXPECT_EQ(combiner_kind(scatter_of(m)), kind);
+    EXPECT_EQ(scatter_of(m).combiner, kind);
     EXPECT_EQ(scatter_of(m).oob, OobPolicy::skip_element);
     EXPECT_THAT(scatter_of(m).dims.removed_dims, ElementsAre(0));
   }
   TfliteModel swapped = stablehlo_scatter_model(C::STABLEHLO_ADD);
   swapped.graphs[1].operators[0].inputs = {1, 0};
-  EXPECT_EQ(combiner_kind(scatter_of(import_good(swapped))), CombinerKind::add);
+  EXPECT_EQ(scatter_of(import_good(swapped)).combiner, CombinerKind::add);
 }
 
 TEST(TfliteImport, StablehloScatterHints) {

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "compiler/import/tflite/tflite.h"
-#include "compiler/op/combiner.h"
 #include "strew/import.h"
 #include "strew/program.h"
 #include "strew/text.h"
@@ -153,7 +152,7 @@ TEST(TfliteSegment, UnsortedReductions) {
     for (const bool is_count_known : {true, false}) {
       const Imported m = import_good(unsorted_model(row.code, T::INT32, is_count_known));
       ASSERT_EQ(m.kernels.size(), 1u);
-      EXPECT_EQ(combiner_kind(std::get<Scatter>(*m.kernels[0].op)), row.kind);
+      EXPECT_EQ(std::get<Scatter>(*m.kernels[0].op).combiner, row.kind);
       EXPECT_EQ(m.kernels[0].result_shape >= 0, !is_count_known);
       // Negative ids are left out.
       auto data = ints({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});

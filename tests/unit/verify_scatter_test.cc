@@ -153,9 +153,6 @@ INSTANTIATE_TEST_SUITE_P(
              "combiner is sub and result[0] is bool; expected an integer, float or complex dtype [scatter_combiner]"},
         Case{"operand=f32[8,16] updates=f32[4,16] combiner=xor " + kRows,
              "combiner is xor and result[0] is f32; expected a bool or integer dtype [scatter_combiner]"},
-        Case{kF32Rows +
-                 "combiner=expr expr={%0=update(0):f32; %1=current(0):f32; %2=add(%1,%0):f32; return %2} extras=[scalar:f32[]]",
-             "1 extras with combiner add; expected none: only an expression graph reads them [scatter_extras]"},
         Case{kF32Rows + "combiner=add extras=[scalar:f32[]]",
              "1 extras with combiner add; expected none: only an expression graph reads them [scatter_extras]"},
         Case{kF32Rows + "combiner=expr expr={%0=update(0):f32; return %0} extras=[per_element:f32[4,15]]",
@@ -242,10 +239,22 @@ TEST(VerifyScatter, NumbersThatAreNoEnumeratorsAreRefused) {
     EXPECT_NE(status.message().find("[op_enum]"), std::string::npos) << status.message();
   };
   refused([](Scatter& op) { op.oob = OobPolicy(77); });
+  refused([](Scatter& op) { op.combiner = CombinerKind(77); });
   refused([](Scatter& op) { op.init = InitKind(77); });
   refused([](Scatter& op) { op.order = Order(77); });
   refused([](Scatter& op) { op.accumulate = Accumulate(77); });
   refused([](Scatter& op) { op.extras[0].kind = ExtraKind(77); });
+}
+
+TEST(VerifyScatter, ANamedCombinerHasNoGraph) {
+  const Expected<Op> parsed = parse_op(
+      "strew1.scatter(operand=f32[8] indices=i32[3] updates=f32[3] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+      "index_vector_dim=1 combiner=expr expr={%0=update(0):f32; return %0})");
+  ASSERT_TRUE(parsed.ok() && verify(*parsed).ok());
+  Scatter op = std::get<Scatter>(*parsed);
+  op.combiner = CombinerKind::add;
+  EXPECT_EQ(verify(op).message(),
+            "combiner is add with an expression graph; expected one with combiner expr only [scatter_combiner]");
 }
 
 TEST(VerifyScatter, EdgesAreLegal) {

@@ -180,8 +180,9 @@ bool only_moves(const Imported& imported) {
   for (const ImportedKernel& kernel : imported.kernels) {
     const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
     const Gather* gather = std::get_if<Gather>(&*kernel.op);
-    if (scatter != nullptr && (!scatter->combiner.empty() || scatter->operands[0].dtype != scatter->results[0].dtype ||
-                               scatter->updates[0].dtype != scatter->results[0].dtype)) {
+    if (scatter != nullptr &&
+        (scatter->combiner != CombinerKind::assign || scatter->operands[0].dtype != scatter->results[0].dtype ||
+         scatter->updates[0].dtype != scatter->results[0].dtype)) {
       return false;
     }
     if (gather != nullptr && (!gather->expr.empty() || gather->operand.dtype != gather->result.dtype)) return false;

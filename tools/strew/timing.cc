@@ -71,7 +71,7 @@ Expected<Buffer> privatise(TensorView& view) {
 int64_t bytes_moved(const Op& op, std::span<const TensorView> views, bool no_copy) {
   const std::vector<TensorSlot> slots = tensor_slots(op);
   const Scatter* scatter = std::get_if<Scatter>(&op);
-  const bool reads = scatter != nullptr && !scatter->combiner.empty();
+  const bool reads = scatter != nullptr && scatter->combiner != CombinerKind::assign;
   int64_t total = 0;
   for (size_t i = 0; i < slots.size(); ++i) {
     const int64_t bytes = bytes_of(views[i]);

@@ -76,7 +76,7 @@ void fuse_updates(const FoldContext& context, int number) {
   GraphBuilder builder(context, frame, fused.extras);
   auto expr = graph_of(context, *scatter, regions, updates, builder);
   if (!expr) return;
-  fused.combiner = named_combiner(std::move(*expr));
+  set_combiner(fused, std::move(*expr));
   fused.extras = std::move(builder.extras);
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
   if (!folded.ok()) return;

@@ -230,7 +230,7 @@ bool fuse(const FoldContext& context, int number, const Region& region, int gath
   std::vector<int32_t> moved;
   for (const ExprNode& node : assign.nodes)  // the update, converted to the result's dtype
     moved.push_back(node.op == ExprOp::update ? *computed : builder.graph.copy(node, moved));
-  fused.combiner = named_combiner(ordered(builder.graph.returns({moved[static_cast<size_t>(assign.results[0])]})));
+  set_combiner(fused, ordered(builder.graph.returns({moved[static_cast<size_t>(assign.results[0])]})));
   fused.extras = builder.extras;
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
   if (!folded.ok()) return false;
@@ -246,8 +246,8 @@ bool fuse(const FoldContext& context, int number, const Region& region, int gath
 int fold_update_idiom(const FoldContext& context, int number, const ImportOptions& options) {
   ImportedKernel& kernel = context.kernel(number);
   const auto* scatter = std::get_if<Scatter>(&*kernel.op);
-  if (scatter == nullptr || !scatter->combiner.empty() || scatter->operands.size() != 1 || scatter->init != InitKind::copy ||
-      scatter->accumulate != Accumulate::native)
+  if (scatter == nullptr || scatter->combiner != CombinerKind::assign || scatter->operands.size() != 1 ||
+      scatter->init != InitKind::copy || scatter->accumulate != Accumulate::native)
     return -1;
   const int root = kernel.arguments[indices_slot(kernel.op) + 1];
   const auto readers = static_cast<int>(std::count(kernel.arguments.begin(), kernel.arguments.end(), root));

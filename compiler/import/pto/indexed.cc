@@ -285,7 +285,7 @@ Status Lifter::scatter(const Pair& p) {
   if (p.rows) op.dims.window_dims = {1};
   op.dims.removed_dims = op.dims.index_map = {0};
   op.dims.index_vector_dim = static_cast<int64_t>(list.size());
-  op.combiner = spelled(op, combiner_of(s.attribute("scatterAtomicOp")));
+  op.combiner = combiner_of(s.attribute("scatterAtomicOp"));
   op.init = InitKind::in_place;
   op.oob = scatter_policy(s.attribute("scatterOob"));
   STREW_ASSIGN(const int updated, add_kernel(s, std::move(op), {part.value, index_values.value, updates.value}, data));

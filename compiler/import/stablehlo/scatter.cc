@@ -112,9 +112,9 @@ Status import_scatter(Translation& t, mlir::Operation* op) {
   for (const TensorType& type : scatter.updates) updates.push_back(type.dtype);
   STREW_ASSIGN(Expr expr, region_to_expr(t, op->getRegion(0), elements, updates));
   STREW_TRY(t.parsed.at(op, check_results(expr, elements)));
-  scatter.combiner = named_combiner(std::move(expr));
+  set_combiner(scatter, std::move(expr));
   for (const mlir::Type type : op->getResultTypes())
-    if (is_quantized(type) && !scatter.combiner.empty())
+    if (is_quantized(type) && scatter.combiner != CombinerKind::assign)
       return t.parsed.fail(
           op,
           fmt::format("results of type {}: only a region that returns its updates is read for quantized types", text_of(type)));

@@ -55,7 +55,7 @@ std::string reason_of(const std::string& message) {
 
 bool is_relaxed_fold(const Op& op) {
   const Scatter* s = std::get_if<Scatter>(&op);
-  return s != nullptr && s->order == Order::relaxed && !s->combiner.empty();
+  return s != nullptr && s->order == Order::relaxed && s->combiner != CombinerKind::assign;
 }
 
 bool has_unique_hint(const Op& op) {
