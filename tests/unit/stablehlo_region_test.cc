@@ -1,5 +1,5 @@
 // What becomes of a combiner region: a named kind where that is exact, else the graph of what the results need.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "strew/text.h"
 #include "tests/unit/stablehlo_testing.h"
@@ -123,13 +123,28 @@ TEST(StablehloRegion, ConversionsShiftsAndComplexParts) {
             "{%0=update(0):f32; %1=erf(%0):f32; return %1}");
 }
 
-TEST(StablehloRegion, QuantizedElementsMoveAndNothingElse) {
-  const std::string q = "!quant.uniform<i8:f32, 0.5>";
+TEST(StablehloRegion, QuantizedElementsAreAddedAsWhatTheyStandFor) {
+  const auto add_of = [](const std::string& type) {
+    return "%s = stablehlo.add %a, %b : tensor<" + type + ">\nstablehlo.return %s : tensor<" + type + ">";
+  };
+  const std::string q = "!quant.uniform<i8:f32, 0.5:3>", wide = "!quant.uniform<i16:f32, 0.5:3>";
   EXPECT_EQ(combiner_of(with_region(q, "stablehlo.return %b : tensor<" + q + ">")), "assign");
-  EXPECT_EQ(combiner_of(with_region(q, "%s = stablehlo.add %a, %b : tensor<" + q + ">\nstablehlo.return %s : tensor<" + q + ">")),
-            "FILE:3: stablehlo.scatter: results of type tensor<4x!quant.uniform<i8:f32, 5.000000e-01>>: only a region that "
-            "returns its updates "
-            "is read for quantized types");
+  EXPECT_EQ(combiner_of(with_region(q, add_of(q))),
+            "{%0=current(0):i8; %1=convert(%0):f32; %2=constant(3):f32; %3=subtract(%1,%2):f32; %4=constant(0.5):f32; "
+            "%5=multiply(%3,%4):f32; %6=update(0):i8; %7=convert(%6):f32; %8=subtract(%7,%2):f32; %9=multiply(%8,%4):f32; "
+            "%10=add(%5,%9):f32; %11=divide(%10,%4):f32; %12=round_nearest_even(%11):f32; %13=add(%12,%2):f32; "
+            "%14=constant(-128):f32; %15=maximum(%13,%14):f32; %16=constant(127):f32; %17=minimum(%15,%16):f32; "
+            "%18=convert(%17):i8; return %18}");
+  // Promotion widens the storage and keeps the scale.
+  EXPECT_THAT(combiner_of(with_region(q, add_of(wide), "", wide)),
+              testing::HasSubstr("%6=update(0):i8; %7=convert(%6):i16; %8=convert(%7):f32; "));
+  EXPECT_THAT(combiner_of(with_region("!quant.uniform<i8:f32, 0.25:3>", add_of(wide), "", wide)),
+              testing::HasSubstr("expected a type that !quant.uniform<i8:f32, 2.500000e-01:3> promotes to [scatter_c23]"));
+  const std::string large = "!quant.uniform<i32:f32, 0.5>";
+  EXPECT_THAT(
+      combiner_of(with_region(large, add_of(large))),
+      testing::HasSubstr("stablehlo.add: type tensor<!quant.uniform<i32:f32, 5.000000e-01>>, expected one scale, and integers "
+                         "of at most 16 bits that stand for f32"));
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <llvm/ADT/DenseMap.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
+#include "base/number.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/translation.h"
@@ -83,11 +85,49 @@ class RegionReader {
       return {};
     }
     if (!is_scalar_op(name)) return t_.parsed.fail(op, "not read in a combiner region, expected elementwise scalar operations");
+    const auto quantized = [](mlir::Type type) { return is_quantized(type); };
+    if (llvm::any_of(op->getOperandTypes(), quantized) || quantized(op->getResult(0).getType()))
+      return read_quantized(op, std::move(args));
     const Expected<int32_t> node = add_scalar_op(op, dtype, std::move(args), graph_);
     if (!node.ok()) return t_.parsed.at(op, node.status());
     nodes_[op->getResult(0)] = *node;
     return {};
   }
+
+  /// The specification's dequantize_op_quantize: the operation on the expressed values, its result quantized again.
+  Status read_quantized(mlir::Operation* op, std::vector<int32_t> args) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      const mlir::Type type = op->getOperand(static_cast<unsigned>(i)).getType();
+      if (!is_quantized(type)) continue;
+      STREW_ASSIGN(const auto q, uniform(op, type));
+      const int32_t offset = graph_.apply(ExprOp::sub, {graph_.as(args[i], DType::f32), literal(q.getZeroPoint())});
+      args[i] = graph_.apply(ExprOp::mul, {offset, literal(q.getScale())});
+    }
+    const mlir::Type type = op->getResult(0).getType();
+    STREW_ASSIGN(const DType dtype, result_dtype(op));
+    const Expected<int32_t> node = add_scalar_op(op, is_quantized(type) ? DType::f32 : dtype, std::move(args), graph_);
+    if (!node.ok()) return t_.parsed.at(op, node.status());
+    int32_t& result = nodes_[op->getResult(0)];
+    result = *node;
+    if (!is_quantized(type)) return {};
+    STREW_ASSIGN(const auto q, uniform(op, type));
+    const int32_t steps = graph_.apply(ExprOp::div, {result, literal(q.getScale())}),
+                  rounded = graph_.apply(ExprOp::round_half_even, {steps}),
+                  stored = graph_.apply(ExprOp::add, {rounded, literal(q.getZeroPoint())}),
+                  least = graph_.apply(ExprOp::max, {stored, literal(q.getStorageTypeMin())});
+    result = graph_.as(graph_.apply(ExprOp::min, {least, literal(q.getStorageTypeMax())}), dtype);
+    return {};
+  }
+
+  /// A quantized type whose arithmetic is exact in f32 up to the scale.
+  Expected<mlir::quant::UniformQuantizedType> uniform(mlir::Operation* op, mlir::Type type) {
+    const auto q = llvm::dyn_cast<mlir::quant::UniformQuantizedType>(element_of(type));
+    if (q && q.getExpressedType().isF32() && q.getStorageTypeIntegralWidth() <= 16) return q;
+    return t_.parsed.fail(
+        op, fmt::format("type {}, expected one scale, and integers of at most 16 bits that stand for f32", text_of(type)));
+  }
+
+  int32_t literal(double value) { return graph_.literal({DType::f32, {encode(DType::f32, value), 0}}); }
 
   Expected<DType> result_dtype(mlir::Operation* op) {
     if (op->getNumResults() != 1) return t_.parsed.fail(op, fmt::format("{} results, expected 1", op->getNumResults()));

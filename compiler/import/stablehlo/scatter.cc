@@ -18,11 +18,17 @@
 namespace strew::inline v0 {
 namespace {
 
-/// The specification's is_promotable: both types are of the same family, and `to` is not narrower.
+/// The specification's is_promotable: both types are of the same family, and `to` is not narrower. Quantized types have one scale and
+/// zero point besides, so that promoting converts the storage.
 bool is_promotable(mlir::Type from, mlir::Type to, DType from_dtype, DType to_dtype) {
   if (from == to) return true;
-  if (llvm::isa<mlir::quant::QuantizedType>(from) || llvm::isa<mlir::quant::QuantizedType>(to)) return false;
-  const bool family = info(from_dtype).kind == info(to_dtype).kind || (is_integer(from_dtype) && is_integer(to_dtype));
+  bool family = info(from_dtype).kind == info(to_dtype).kind || (is_integer(from_dtype) && is_integer(to_dtype));
+  if (llvm::isa<mlir::quant::QuantizedType>(from) || llvm::isa<mlir::quant::QuantizedType>(to)) {
+    const auto a = llvm::dyn_cast<mlir::quant::UniformQuantizedType>(from),
+               b = llvm::dyn_cast<mlir::quant::UniformQuantizedType>(to);
+    family = a && b && a.getScale() == b.getScale() && a.getZeroPoint() == b.getZeroPoint() && a.isSigned() == b.isSigned() &&
+             a.getExpressedType() == b.getExpressedType();
+  }
   return family && bits(from_dtype) <= bits(to_dtype);
 }
 
@@ -113,11 +119,6 @@ Status import_scatter(Translation& t, mlir::Operation* op) {
   STREW_ASSIGN(Expr expr, region_to_expr(t, op->getRegion(0), elements, updates));
   STREW_TRY(t.parsed.at(op, check_results(expr, elements)));
   set_combiner(scatter, std::move(expr));
-  for (const mlir::Type type : op->getResultTypes())
-    if (is_quantized(type) && scatter.combiner != CombinerKind::assign)
-      return t.parsed.fail(
-          op,
-          fmt::format("results of type {}: only a region that returns its updates is read for quantized types", text_of(type)));
 
   const auto n = static_cast<unsigned>(scatter.operands.size());
   std::vector<int> arguments;
