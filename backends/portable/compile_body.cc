@@ -60,12 +60,10 @@ uint8_t base_width(Base base) {
 }
 DType part_of(DType dtype) { return dtype == DType::complex64 ? DType::f32 : DType::f64; }
 
-bool is_input(ExprOp op) { return op == ExprOp::current || op == ExprOp::update || op == ExprOp::extra; }
 bool commutes(ExprOp op) {
   return op == ExprOp::add || op == ExprOp::mul || op == ExprOp::min || op == ExprOp::max || op == ExprOp::bit_and ||
          op == ExprOp::bit_or || op == ExprOp::bit_xor;
 }
-bool is_comparison(ExprOp op) { return op >= ExprOp::eq && op <= ExprOp::ge; }
 
 class Compiler {
  public:
@@ -359,7 +357,7 @@ class Compiler {
       const MathFunction* const row = find_math_function(at.op);
       function = static_cast<Base>(base) == Base::f32 ? row->address_f32() : row->address_f64();
     }
-    const bool gives_bool = is_comparison(at.op) || at.op == ExprOp::is_finite;
+    const bool gives_bool = info(at.op).result == ExprResult::boolean;
     const uint8_t width = gives_bool ? uint8_t{1} : base_width(base_of(at.dtype));
     set_computed(n, add(loop, width, a, b, -1, function));
   }

@@ -29,12 +29,12 @@ double strew_rem(double x, double y) { return std::fmod(x, y); }
 }  // namespace
 
 extern "C" {
-#define STREW_MATH_DEFINE(op)                                                                             \
+#define STREW_MATH_DEFINE(op, ...)                                                                        \
   float strew_math_##op##_f32(float x) { return static_cast<float>(strew_##op(static_cast<double>(x))); } \
   double strew_math_##op##_f64(double x) { return strew_##op(x); }
 STREW_MATH_UNARY(STREW_MATH_DEFINE)
 #undef STREW_MATH_DEFINE
-#define STREW_MATH_DEFINE(op)                                                              \
+#define STREW_MATH_DEFINE(op, ...)                                                         \
   float strew_math_##op##_f32(float x, float y) {                                          \
     return static_cast<float>(strew_##op(static_cast<double>(x), static_cast<double>(y))); \
   }                                                                                        \
@@ -46,9 +46,9 @@ STREW_MATH_BINARY(STREW_MATH_DEFINE)
 namespace strew::inline v0 {
 namespace {
 
-#define STREW_MATH_ROW(op) \
+#define STREW_MATH_ROW(op, ...) \
   {#op, strew_math_##op##_f32, strew_math_##op##_f64, nullptr, nullptr, "strew_math_" #op "_f32", "strew_math_" #op "_f64"},
-#define STREW_MATH_ROW_BINARY(op) \
+#define STREW_MATH_ROW_BINARY(op, ...) \
   {#op, nullptr, nullptr, strew_math_##op##_f32, strew_math_##op##_f64, "strew_math_" #op "_f32", "strew_math_" #op "_f64"},
 constexpr MathFunction kTable[] = {STREW_MATH_UNARY(STREW_MATH_ROW) STREW_MATH_BINARY(STREW_MATH_ROW_BINARY)};
 #undef STREW_MATH_ROW

@@ -8,19 +8,20 @@
 #include <span>
 
 #include "strew/export.h"
+#include "strew/expr_ops.def"
 
-// STREW_MATH_UNARY(F), STREW_MATH_BINARY(F): F(NAME) for each function; the names are those of ExprOp (compiler/op/expr_math.h).
-#define STREW_MATH_UNARY(F) \
-  F(exp) F(expm1) F(exp2) F(log) F(log1p) F(log2) F(tanh) F(logistic) F(sin) F(cos) F(tan) F(erf) F(cbrt) F(rsqrt)
-#define STREW_MATH_BINARY(F) F(pow) F(atan2) F(rem)
+// STREW_MATH_UNARY(F), STREW_MATH_BINARY(F): F(NAME, ...) for each function; the names are those of ExprOp (compiler/op/expr_math.h), and what
+// follows is the rest of an operator's row (expr_ops.def). Of rem, only floats are computed here.
+#define STREW_MATH_UNARY(F) STREW_EXPR_UNARY_MATH(F, F)
+#define STREW_MATH_BINARY(F) STREW_EXPR_BINARY_MATH(F, F) F(rem, )
 
 extern "C" {
-#define STREW_MATH_DECLARE(op)                  \
+#define STREW_MATH_DECLARE(op, ...)             \
   STREW_API float strew_math_##op##_f32(float); \
   STREW_API double strew_math_##op##_f64(double);
 STREW_MATH_UNARY(STREW_MATH_DECLARE)
 #undef STREW_MATH_DECLARE
-#define STREW_MATH_DECLARE(op)                         \
+#define STREW_MATH_DECLARE(op, ...)                    \
   STREW_API float strew_math_##op##_f32(float, float); \
   STREW_API double strew_math_##op##_f64(double, double);
 STREW_MATH_BINARY(STREW_MATH_DECLARE)

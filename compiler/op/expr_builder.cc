@@ -1,6 +1,8 @@
 // See strew/expr_builder.h. The dtypes of nodes follow from their arguments. Tested by tests/unit/builder_test.cc.
 #include "strew/expr_builder.h"
 
+#include "compiler/op/verify_common.h"
+
 namespace strew::inline v0 {
 
 int32_t ExprBuilder::push(ExprNode node) {
@@ -21,9 +23,7 @@ int32_t ExprBuilder::apply(ExprOp op, std::vector<int32_t> args) {
     const auto arg = static_cast<size_t>(node.args[from]);
     if (arg < nodes_.size()) node.dtype = nodes_[arg].dtype;
   }
-  if (op >= ExprOp::is_finite && op <= ExprOp::ge) node.dtype = DType::boolean;
-  if (op == ExprOp::real || op == ExprOp::imag) node.dtype = node.dtype == DType::complex64 ? DType::f32 : DType::f64;
-  if (op == ExprOp::complex) node.dtype = node.dtype == DType::f32 ? DType::complex64 : DType::complex128;
+  node.dtype = result_dtype(op, node.dtype);
   return push(std::move(node));
 }
 

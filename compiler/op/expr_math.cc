@@ -16,7 +16,7 @@ const MathFunction* named(std::string_view name) {
 /// By the enumerators' names, which are the table's.
 std::vector<const MathFunction*> rows_by_op() {
   std::vector<const MathFunction*> rows(expr_ops().size());
-#define STREW_MATH_ROW(op) rows[static_cast<size_t>(ExprOp::op)] = named(#op);
+#define STREW_MATH_ROW(op, ...) rows[static_cast<size_t>(ExprOp::op)] = named(#op);
   STREW_MATH_UNARY(STREW_MATH_ROW)
   STREW_MATH_BINARY(STREW_MATH_ROW)
 #undef STREW_MATH_ROW

@@ -117,6 +117,21 @@ Status check_dims(std::string_view label, const Field& field, const TensorType& 
   return violated(label, field + " is " + print(type) + "; expected dims " + show(want) + ", " + std::string(expected));
 }
 
+DType result_dtype(ExprOp op, DType first) {
+  switch (info(op).result) {
+    case ExprResult::own:
+    case ExprResult::same:
+      return first;
+    case ExprResult::boolean:
+      return DType::boolean;
+    case ExprResult::part:
+      return first == DType::complex64 ? DType::f32 : DType::f64;
+    case ExprResult::whole:
+      return first == DType::f32 ? DType::complex64 : DType::complex128;
+  }
+  return first;
+}
+
 bool converts(DType from, DType to) {
   if (from == to) return true;
   return info(from).arithmetic && info(to).arithmetic && (is_complex(to) || !is_complex(from));

@@ -62,6 +62,8 @@ Status check_dimension_numbers(const Gather& g, bool equal_batching_dims);
 
 /// Is there a conversion: are the dtypes the same, or do both have arithmetic without an imaginary part being lost?
 bool converts(DType from, DType to);
+/// The dtype of a node by `op` whose argument (of select, the second) has dtype `first`, which is legal for it.
+DType result_dtype(ExprOp op, DType first);
 Status check_converts(std::string_view label, const Field& from_field, DType from, const Field& to_field, DType to);
 /// A fill value or literal has dtype `dtype`, no bits beyond the width, and is not a string (which would hold an address).
 Status check_scalar(std::string_view label, const Field& field, const Scalar& scalar, DType dtype);

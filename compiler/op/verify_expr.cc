@@ -13,22 +13,20 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Families of dtypes, as a set.
-enum : unsigned { kBool = 1, kSigned = 2, kUnsigned = 4, kFloat = 8, kComplex = 16, kInteger = kSigned | kUnsigned };
-
+/// The family of a dtype with arithmetic; 0 of others.
 unsigned family(DType dtype) {
   if (!info(dtype).arithmetic) return 0;
   switch (info(dtype).kind) {
     case DTypeKind::boolean:
-      return kBool;
+      return expr_dtypes::boolean;
     case DTypeKind::signed_integer:
-      return kSigned;
+      return expr_dtypes::signed_integers;
     case DTypeKind::unsigned_integer:
-      return kUnsigned;
+      return expr_dtypes::unsigned_integers;
     case DTypeKind::floating:
-      return kFloat;
+      return expr_dtypes::floats;
     case DTypeKind::complex:
-      return kComplex;
+      return expr_dtypes::complexes;
     case DTypeKind::string:
       return 0;
   }
@@ -38,65 +36,16 @@ unsigned family(DType dtype) {
 std::string show_families(unsigned families) {
   std::string out;
   const auto add = [&](std::string_view word) { out.append(out.empty() ? "" : ", ").append(word); };
-  if (families & kBool) add("bool");
-  if ((families & kInteger) == kInteger) {
+  if (families & expr_dtypes::boolean) add("bool");
+  if ((families & expr_dtypes::integers) == expr_dtypes::integers) {
     add("integers");
-  } else if (families & kSigned) {
+  } else if (families & expr_dtypes::signed_integers) {
     add("signed integers");
   }
-  if (families & kFloat) add("floats");
-  if (families & kComplex) add("complex");
+  if (families & expr_dtypes::floats) add("floats");
+  if (families & expr_dtypes::complexes) add("complex");
   return out;
 }
-
-/// The dtypes that the arguments of `op` may have.
-unsigned accepted(ExprOp op) {
-  using E = ExprOp;
-  switch (op) {
-    case E::add:
-    case E::mul:
-      return kBool | kInteger | kFloat | kComplex;
-    case E::sub:
-    case E::div:
-    case E::neg:
-      return kInteger | kFloat | kComplex;
-    case E::rem:
-      return kInteger | kFloat;
-    case E::min:
-    case E::max:
-      return kBool | kInteger | kFloat;
-    case E::bit_and:
-    case E::bit_or:
-    case E::bit_xor:
-    case E::bit_not:
-      return kBool | kInteger;
-    case E::shift_left:
-    case E::shift_right_logical:
-    case E::shift_right_arithmetic:
-    case E::popcnt:
-    case E::count_leading_zeros:
-      return kInteger;
-    case E::abs:
-    case E::sign:
-      return kSigned | kFloat;
-    case E::real:
-    case E::imag:
-      return kComplex;
-    case E::eq:
-    case E::ne:
-      return kBool | kInteger | kFloat | kComplex;
-    case E::lt:
-    case E::le:
-    case E::gt:
-    case E::ge:
-      return kBool | kInteger | kFloat;
-    default:
-      return kFloat;  // pow, atan2, roundings, functions, complex, is_finite
-  }
-}
-
-/// Comparisons and is_finite, whose result is a bool.
-bool is_predicate(ExprOp op) { return op >= ExprOp::is_finite && op <= ExprOp::ge; }
 
 class ExprChecker {
  public:
@@ -150,8 +99,8 @@ class ExprChecker {
     if (n.op == ExprOp::current) inputs = currents_;
     if (n.op == ExprOp::update) inputs = updates_;
     if (n.op == ExprOp::extra) inputs = extras_;
-    if (n.op > ExprOp::extra && n.index != 0) return fail("expr_form", "has an index; only current, update and extra do");
-    if (n.op <= ExprOp::extra && (n.index < 0 || n.index >= inputs)) {
+    if (!is_input(n.op) && n.index != 0) return fail("expr_form", "has an index; only current, update and extra do");
+    if (is_input(n.op) && (n.index < 0 || n.index >= inputs)) {
       return fail("expr_inputs",
                   "reads number " + std::to_string(n.index) + "; expected from 0 to below " + std::to_string(inputs));
     }
@@ -178,7 +127,11 @@ class ExprChecker {
             return fail("expr_types", "has an argument of dtype " + std::string(name(arg(i))) + "; expected its own");
         }
         return {};
-      default:
+      case STREW_EACH_OP(BINARY):
+      case STREW_EACH_OP(UNARY):
+      case STREW_EACH_OP(COMPLEX):
+      case STREW_EACH_OP(TEST):
+      case STREW_EACH_OP(COMPARE):
         return check_operation(n);
     }
   }
@@ -186,9 +139,7 @@ class ExprChecker {
   /// Only dtypes of which every bit pattern is a value take part in a bitcast: not bool, which is 0 or 1, not f6, which
   /// leaves bits of its byte unused, and not strings, which hold addresses.
   Status check_bitcast(const ExprNode& n) const {
-    const auto whole = [](DType d) {
-      return d != DType::boolean && d != DType::string && d != DType::f6e2m3 && d != DType::f6e3m2 && !is_complex(d);
-    };
+    const auto whole = [](DType d) { return uses_all_bits(d) && d != DType::string && !is_complex(d); };
     if (arg(0) == n.dtype) return {};
     if (whole(arg(0)) && whole(n.dtype) && bits(arg(0)) == bits(n.dtype)) return {};
     return fail("expr_types", "has an argument of dtype " + std::string(name(arg(0))) +
@@ -197,9 +148,10 @@ class ExprChecker {
 
   Status check_operation(const ExprNode& n) const {
     const DType first = arg(0);
-    if ((family(first) & accepted(n.op)) == 0) {
+    const unsigned accepted = info(n.op).arguments;
+    if ((family(first) & accepted) == 0) {
       return fail("expr_types", "has an argument of dtype " + std::string(name(first)) + "; expected one of: " +
-                                    show_families(accepted(n.op)) + (info(first).arithmetic ? "" : ", with arithmetic"));
+                                    show_families(accepted) + (info(first).arithmetic ? "" : ", with arithmetic"));
     }
     for (size_t i = 1; i < n.args.size(); ++i) {
       if (arg(i) != first) {
@@ -207,13 +159,9 @@ class ExprChecker {
                                       "; expected one dtype");
       }
     }
-    DType want = is_predicate(n.op) ? DType::boolean : first;
-    if (n.op == ExprOp::real || n.op == ExprOp::imag) want = first == DType::complex64 ? DType::f32 : DType::f64;
-    if (n.op == ExprOp::complex) {
-      if (first != DType::f32 && first != DType::f64)
-        return fail("expr_types", "has parts of dtype " + std::string(name(first)) + "; expected f32 or f64");
-      want = first == DType::f32 ? DType::complex64 : DType::complex128;
-    }
+    if (info(n.op).result == ExprResult::whole && first != DType::f32 && first != DType::f64)
+      return fail("expr_types", "has parts of dtype " + std::string(name(first)) + "; expected f32 or f64");
+    const DType want = result_dtype(n.op, first);
     if (n.dtype != want)
       return fail("expr_types",
                   "is of arguments of dtype " + std::string(name(first)) + "; expected result dtype " + std::string(name(want)));

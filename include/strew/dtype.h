@@ -9,20 +9,19 @@
 #include <optional>
 #include <string_view>
 
+#include "strew/dtypes.def"
 #include "strew/export.h"
 
 namespace strew::inline v0 {
-// clang-format off
+/// The element types; dtypes.def has a row for each.
 enum class DType : uint8_t {
-  boolean,
-  i2, u2, i4, u4, i8, u8, i16, u16, i32, u32, i64, u64,
-  f4e2m1, f6e2m3, f6e3m2,
-  f8e3m4, f8e4m3, f8e4m3fn, f8e4m3fnuz, f8e4m3b11fnuz, f8e5m2, f8e5m2fnuz, f8e8m0, hif8,
-  f16, bf16, f32, f64,
-  complex64, complex128,
-  string,
-};  // clang-format on
-inline constexpr int kDTypeCount = static_cast<int>(DType::string) + 1;
+#define STREW_DTYPE_ENUMERATOR(dtype, ...) dtype,
+  STREW_DTYPES(STREW_DTYPE_ENUMERATOR)
+#undef STREW_DTYPE_ENUMERATOR
+};
+#define STREW_DTYPE_COUNT_ONE(...) +1
+inline constexpr int kDTypeCount = STREW_DTYPES(STREW_DTYPE_COUNT_ONE);
+#undef STREW_DTYPE_COUNT_ONE
 
 enum class DTypeKind : uint8_t { boolean, signed_integer, unsigned_integer, floating, complex, string };
 
@@ -45,6 +44,7 @@ struct DTypeInfo {
   bool arithmetic;  ///< combiners other than assign are legal
   FloatCodes codes;
   int exponent_bits, mantissa_bits, bias;  ///< floats only
+  int used_bits;                           ///< the low bits of the storage that tell elements apart: 1 of a bool, 6 of an f6
 };
 
 /// The dtype's row of the traits table.
@@ -52,6 +52,8 @@ STREW_API const DTypeInfo& info(DType dtype);
 
 inline std::string_view name(DType dtype) { return info(dtype).name; }
 inline int bits(DType dtype) { return info(dtype).bits; }
+/// Is every bit pattern of the storage a value of its own? Not of bool and of floats of 6 bits, which have a byte for themselves.
+inline bool uses_all_bits(DType dtype) { return info(dtype).used_bits == info(dtype).bits; }
 inline bool is_integer(DType d) {
   return info(d).kind == DTypeKind::signed_integer || info(d).kind == DTypeKind::unsigned_integer;
 }

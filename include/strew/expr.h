@@ -12,31 +12,17 @@
 
 #include "strew/dtype.h"
 #include "strew/export.h"
+#include "strew/expr_ops.def"
 #include "strew/scalar.h"
 
 namespace strew::inline v0 {
-// clang-format off
+/// The operators; expr_ops.def has a row for each, with all that is the same wherever an operator is used.
 enum class ExprOp : uint8_t {
-  current,  ///< scatter: the destination's value in result `index` (0..N-1). gather: the gathered element (index 0)
-  update,   ///< scatter: the element of updates `index` (0..N-1), in the dtype of those updates
-  extra,    ///< the element of extra input `index`
-  literal,  ///< the constant `value`
-  convert,  ///< the argument converted to `dtype`, rounded once
-  bitcast,  ///< the argument's bits as a `dtype` of the same width
-  // two arguments of the node's dtype
-  add, sub, mul, div, rem, min, max, pow, atan2, bit_and, bit_or, bit_xor, shift_left, shift_right_logical, shift_right_arithmetic,
-  // one argument of the node's dtype
-  neg, abs, sign, bit_not, popcnt, count_leading_zeros,
-  floor, ceil, round_half_even, round_half_away, trunc,
-  sqrt, rsqrt, cbrt, exp, expm1, exp2, log, log1p, log2, tanh, logistic, sin, cos, tan, erf,
-  // complex <-> its parts
-  real, imag, complex,
-  is_finite,  ///< one float argument, bool result
-  // two arguments of one dtype, bool result; integers compare by their signedness, floats as IEEE (NaN: only ne is true)
-  eq, ne, lt, le, gt, ge,
-  select,  ///< bool, a, b -> a or b
+#define STREW_EXPR_OP(op, ...) op,
+  STREW_EXPR_OPS(STREW_EXPR_OP)
+#undef STREW_EXPR_OP
 };
-// clang-format on
+
 struct ExprNode {
   ExprOp op = ExprOp::literal;
   DType dtype = DType::f32;   ///< of the node's value
@@ -55,15 +41,38 @@ struct Expr {
   friend bool operator==(const Expr&, const Expr&) = default;
 };
 
-/// The name of an operation in canonical text (StableHLO's name where StableHLO has the operation), and its number of arguments.
+/// Sets of families of dtypes: those that an operator takes, of dtypes with arithmetic.
+namespace expr_dtypes {
+inline constexpr uint8_t own = 0;  ///< the operator has a rule of its own (verify_expr.cc)
+inline constexpr uint8_t boolean = 1, signed_integers = 2, unsigned_integers = 4, floats = 8, complexes = 16;
+inline constexpr uint8_t integers = signed_integers | unsigned_integers, bits = boolean | integers, reals = integers | floats,
+                         ordered = boolean | reals, numbers = reals | complexes, all = boolean | numbers,
+                         signed_reals = signed_integers | floats;
+}  // namespace expr_dtypes
+
+/// The dtype of a node by that of its arguments: the same, bool, complex64's f32, f32's complex64; own: what the node says.
+enum class ExprResult : uint8_t { own, same, boolean, part, whole };
+
+/// What a row of expr_ops.def says of an operator, without the names that it has in other formats.
 struct ExprOpInfo {
   ExprOp op;
-  std::string_view name;
+  std::string_view name;  ///< in canonical text: StableHLO's where StableHLO has the operator
   int arity;
+  uint8_t arguments;  ///< expr_dtypes
+  ExprResult result;
 };
 STREW_API const ExprOpInfo& info(ExprOp op);
 inline std::string_view name(ExprOp op) { return info(op).name; }
-/// The rows of all operations, in enum order.
+/// The rows of all operators, in enum order.
 STREW_API const std::vector<ExprOpInfo>& expr_ops();
+
+/// Is it eq, ne, lt, le, gt or ge?
+inline constexpr bool is_comparison(ExprOp op) {
+#define STREW_EXPR_IS(row, ...) || op == ExprOp::row
+  return false STREW_EXPR_COMPARE(STREW_EXPR_IS, STREW_EXPR_IS);
+#undef STREW_EXPR_IS
+}
+/// Does it read an input of the graph, the one that the node's index says?
+inline constexpr bool is_input(ExprOp op) { return op == ExprOp::current || op == ExprOp::update || op == ExprOp::extra; }
 
 }  // namespace strew::inline v0

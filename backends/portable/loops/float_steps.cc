@@ -89,10 +89,10 @@ void add_float(Loops& loops, Base base) {
   auto& ops = loops.op[static_cast<size_t>(base)];
   ops[static_cast<size_t>(E::is_finite)] = is_finite<T>;
   auto& math = loops.math[static_cast<size_t>(base)];
-#define STREW_MATH_STEP(name) math[static_cast<size_t>(E::name)] = unary_math<T>;
+#define STREW_MATH_STEP(name, ...) math[static_cast<size_t>(E::name)] = unary_math<T>;
   STREW_MATH_UNARY(STREW_MATH_STEP)
 #undef STREW_MATH_STEP
-#define STREW_MATH_STEP(name) math[static_cast<size_t>(E::name)] = binary_math<T>;
+#define STREW_MATH_STEP(name, ...) math[static_cast<size_t>(E::name)] = binary_math<T>;
   STREW_MATH_BINARY(STREW_MATH_STEP)
 #undef STREW_MATH_STEP
 }

@@ -34,7 +34,7 @@ std::optional<Limited> limited(const Reader& reader, const Term& term, ExprOp op
 
 std::optional<Bound> bound_of(const Reader& reader, const Term& mask) {
   const ExprNode* node = reader.node(mask);
-  if (node == nullptr || node->op < ExprOp::eq || node->op > ExprOp::ge) return std::nullopt;
+  if (node == nullptr || !is_comparison(node->op)) return std::nullopt;
   ExprOp op = node->op;
   Term x = reader.argument(mask, 0), limit = reader.argument(mask, 1);
   if (!reader.integer(limit)) {

@@ -1,7 +1,6 @@
 // The elementwise operators: arithmetic, comparisons, logic, casts, Where, Clip, and quantisation as ONNX defines it by these. Shapes are
 // broadcast as NumPy does. Attributes that change what an operator means are read; an operator with an attribute that is not read here is
 // refused, and becomes opaque. Tested by tests/unit/onnx_compute_test.cc, tests/unit/onnx_casts_test.cc and tests/models.
-#include <array>
 #include <cmath>
 
 #include "base/number.h"
@@ -18,49 +17,17 @@ struct Row {
   ExprOp op;
   int64_t min_opset;
 };
-constexpr std::array kUnary{
-    Row{"Abs", ExprOp::abs, 6},
-    Row{"Ceil", ExprOp::ceil, 6},
-    Row{"Cos", ExprOp::cos, 7},
-    Row{"Erf", ExprOp::erf, 9},
-    Row{"Exp", ExprOp::exp, 6},
-    Row{"Floor", ExprOp::floor, 6},
-    Row{"Log", ExprOp::log, 6},
-    Row{"Neg", ExprOp::neg, 6},
-    Row{"Not", ExprOp::bit_not, 1},
-    Row{"Round", ExprOp::round_half_even, 11},
-    Row{"Sigmoid", ExprOp::logistic, 6},
-    Row{"Sign", ExprOp::sign, 9},
-    Row{"Sin", ExprOp::sin, 7},
-    Row{"Sqrt", ExprOp::sqrt, 6},
-    Row{"Tan", ExprOp::tan, 7},
-    Row{"Tanh", ExprOp::tanh, 6},
-    Row{"BitwiseNot", ExprOp::bit_not, 18},
+/// ONNX's operators that are one operator of expressions; the rows without a name are of those that ONNX lacks.
+constexpr Row kPlain[] = {
+    // Of bool alone; those of integers have other names.
+    {"And", ExprOp::bit_and, 7},
+    {"Not", ExprOp::bit_not, 1},
+    {"Or", ExprOp::bit_or, 7},
+    {"Xor", ExprOp::bit_xor, 7},
+#define STREW_ONNX_ROW(op, name, arity, arguments, result, onnx, opset, ...) {onnx, ExprOp::op, opset},
+    STREW_EXPR_OPS(STREW_ONNX_ROW)
+#undef STREW_ONNX_ROW
 };
-constexpr std::array kBinary{
-    Row{"Add", ExprOp::add, 7},
-    Row{"And", ExprOp::bit_and, 7},
-    Row{"Div", ExprOp::div, 7},
-    Row{"Equal", ExprOp::eq, 7},
-    Row{"Greater", ExprOp::gt, 7},
-    Row{"GreaterOrEqual", ExprOp::ge, 12},
-    Row{"Less", ExprOp::lt, 7},
-    Row{"LessOrEqual", ExprOp::le, 12},
-    Row{"Mul", ExprOp::mul, 7},
-    Row{"Or", ExprOp::bit_or, 7},
-    Row{"Sub", ExprOp::sub, 7},
-    Row{"Xor", ExprOp::bit_xor, 7},
-    Row{"BitwiseAnd", ExprOp::bit_and, 18},
-    Row{"BitwiseOr", ExprOp::bit_or, 18},
-    Row{"BitwiseXor", ExprOp::bit_xor, 18},
-};
-
-template <size_t N>
-const Row& row_of(const std::array<Row, N>& rows, std::string_view op_type) {
-  size_t at = 0;
-  while (rows[at].op_type != op_type) ++at;
-  return rows[at];
-}
 
 Expected<std::vector<int>> all_inputs(const Node& node) {
   std::vector<int> out;
@@ -71,16 +38,13 @@ Expected<std::vector<int>> all_inputs(const Node& node) {
   return out;
 }
 
-Status import_unary(Node& node) {
-  STREW_TRY(node.check_signature(1, 1, 1, {}));
-  STREW_ASSIGN(const int value, node.input(0, "operand"));
-  return node.give(node.builder().apply(row_of(kUnary, node.proto().op_type()).op, {value}));
-}
-
-Status import_binary(Node& node) {
-  STREW_TRY(node.check_signature(2, 2, 1, {}));
+Status import_plain(Node& node) {
+  const Row* row = kPlain;
+  while (row->op_type != node.proto().op_type()) ++row;
+  const int arity = info(row->op).arity;
+  STREW_TRY(node.check_signature(arity, arity, 1, {}));
   STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
-  return node.give(node.builder().apply(row_of(kBinary, node.proto().op_type()).op, values));
+  return node.give(node.builder().apply(row->op, values));
 }
 
 /// Max, Min and Sum of any number of tensors.
@@ -317,8 +281,8 @@ const std::vector<Operator>& elementwise_operators() {
         {"Sum", "", 8, kEveryLater, import_variadic},
         {"Where", "", 9, kEveryLater, import_where},
     };
-    for (const Row& row : kUnary) all.push_back({row.op_type, "", row.min_opset, kEveryLater, import_unary});
-    for (const Row& row : kBinary) all.push_back({row.op_type, "", row.min_opset, kEveryLater, import_binary});
+    for (const Row& row : kPlain)
+      if (!row.op_type.empty()) all.push_back({row.op_type, "", row.min_opset, kEveryLater, import_plain});
     return all;
   }());
   return list;

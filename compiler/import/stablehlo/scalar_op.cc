@@ -1,12 +1,11 @@
-// Most operations are found by name: ExprOp (expr.cc) uses StableHLO's spelling. Only operations with another spelling or more than one
-// node have code here. MLIR does not check these operations, since they are unregistered, so verify() checks the graph's dtypes. Tested by
+// Most operations are found by name: rows of expr_ops.def have StableHLO's spelling and say whose it is. Only operations with another spelling or
+// more than one node have code here. MLIR does not check these operations, since they are unregistered, so verify() checks the graph's dtypes. Tested by
 // tests/unit/stablehlo_region_test.cc, tests/unit/stablehlo_operations_test.cc and tests/unit/stablehlo_module_test.cc.
 #include "compiler/import/stablehlo/scalar_op.h"
 
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include <algorithm>
 #include <array>
 
 #include "compiler/import/mlir/attributes.h"
@@ -49,27 +48,30 @@ Expected<int32_t> add_compare(mlir::Operation* op, const std::vector<int32_t>& a
       fmt::format("comparison_direction '{}', expected EQ, NE, LT, LE, GT or GE", direction.substr(0, 40).str()));
 }
 
-/// Has StableHLO an operation with the name of this row? Its comparisons are one operation, and some functions it does not have.
-bool is_of_stablehlo(const ExprOpInfo& row) {
-  static constexpr std::array kNotStablehlo{ExprOp::exp2, ExprOp::log2, ExprOp::trunc, ExprOp::erf};
-  if (row.arity == 0 || (row.op >= ExprOp::eq && row.op <= ExprOp::ge)) return false;
-  return std::find(kNotStablehlo.begin(), kNotStablehlo.end(), row.op) == kNotStablehlo.end();
-}
+/// The operations of StableHLO and CHLO that are one operator; names without a dialect are of those that neither has.
+struct PlainRow {
+  llvm::StringRef dialect, name;
+  ExprOp op;
+};
+constexpr PlainRow kPlain[] = {
+#define STREW_HLO_ROW(op, name, arity, arguments, result, onnx, opset, tflite, hlo, ...) {hlo, name, ExprOp::op},
+    STREW_EXPR_OPS(STREW_HLO_ROW)
+#undef STREW_HLO_ROW
+};
 
 }  // namespace
 
 std::vector<std::string> scalar_operations() {
-  std::vector<std::string> out{"stablehlo.compare", "stablehlo.clamp", "chlo.erf"};
-  for (const ExprOpInfo& row : expr_ops())
-    if (is_of_stablehlo(row)) out.push_back("stablehlo." + std::string(row.name));
+  std::vector<std::string> out{"stablehlo.compare", "stablehlo.clamp"};
+  for (const PlainRow& row : kPlain)
+    if (!row.dialect.empty()) out.push_back((row.dialect + "." + row.name).str());
   return out;
 }
 
 std::optional<ExprOp> stablehlo_node(llvm::StringRef name) {
-  if (name == "chlo.erf") return ExprOp::erf;
-  if (!name.consume_front("stablehlo.")) return std::nullopt;
-  for (const ExprOpInfo& row : expr_ops())
-    if (is_of_stablehlo(row) && name == llvm::StringRef(row.name)) return row.op;
+  const auto [dialect, operation] = name.split('.');
+  for (const PlainRow& row : kPlain)
+    if (!row.dialect.empty() && row.dialect == dialect && row.name == operation) return row.op;
   return std::nullopt;
 }
 

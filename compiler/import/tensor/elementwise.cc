@@ -12,7 +12,6 @@
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>
 
-#include <array>
 #include <optional>
 
 #include "compiler/import/mlir/operands.h"
@@ -38,77 +37,36 @@ struct ScalarOpRow {
   ExprOp op;
   Form form = Form::plain;
 };
-constexpr std::array kScalarOps{
-    ScalarOpRow{"arith.addf", ExprOp::add},
-    ScalarOpRow{"arith.addi", ExprOp::add},
-    ScalarOpRow{"arith.subf", ExprOp::sub},
-    ScalarOpRow{"arith.subi", ExprOp::sub},
-    ScalarOpRow{"arith.mulf", ExprOp::mul},
-    ScalarOpRow{"arith.muli", ExprOp::mul},
-    ScalarOpRow{"arith.divf", ExprOp::div},
-    ScalarOpRow{"arith.divsi", ExprOp::div},
-    ScalarOpRow{"arith.divui", ExprOp::div, Form::as_unsigned},
-    ScalarOpRow{"arith.remf", ExprOp::rem},
-    ScalarOpRow{"arith.remsi", ExprOp::rem},
-    ScalarOpRow{"arith.remui", ExprOp::rem, Form::as_unsigned},
-    ScalarOpRow{"arith.maximumf", ExprOp::max},
-    ScalarOpRow{"arith.minimumf", ExprOp::min},
-    ScalarOpRow{"arith.maxnumf", ExprOp::max, Form::number},
-    ScalarOpRow{"arith.minnumf", ExprOp::min, Form::number},
-    ScalarOpRow{"arith.maxsi", ExprOp::max},
-    ScalarOpRow{"arith.minsi", ExprOp::min},
-    ScalarOpRow{"arith.maxui", ExprOp::max, Form::as_unsigned},
-    ScalarOpRow{"arith.minui", ExprOp::min, Form::as_unsigned},
-    ScalarOpRow{"arith.andi", ExprOp::bit_and},
-    ScalarOpRow{"arith.ori", ExprOp::bit_or},
-    ScalarOpRow{"arith.xori", ExprOp::bit_xor},
-    ScalarOpRow{"arith.shli", ExprOp::shift_left},
-    ScalarOpRow{"arith.shrsi", ExprOp::shift_right_arithmetic},
-    ScalarOpRow{"arith.shrui", ExprOp::shift_right_logical},
-    ScalarOpRow{"arith.negf", ExprOp::neg},
-    ScalarOpRow{"arith.select", ExprOp::select},
-    ScalarOpRow{"arith.bitcast", ExprOp::bitcast},
-    ScalarOpRow{"arith.cmpi", ExprOp::eq, Form::cmpi},
-    ScalarOpRow{"arith.cmpf", ExprOp::eq, Form::cmpf},
-    ScalarOpRow{"arith.extf", ExprOp::convert, Form::convert},
-    ScalarOpRow{"arith.truncf", ExprOp::convert, Form::convert},
-    ScalarOpRow{"arith.extsi", ExprOp::convert, Form::convert},
-    ScalarOpRow{"arith.trunci", ExprOp::convert, Form::convert},
-    ScalarOpRow{"arith.sitofp", ExprOp::convert, Form::convert},
-    ScalarOpRow{"arith.fptosi", ExprOp::convert, Form::convert},
-    ScalarOpRow{"arith.index_cast", ExprOp::convert, Form::convert},
-    ScalarOpRow{"arith.extui", ExprOp::convert, Form::from_unsigned},
-    ScalarOpRow{"arith.uitofp", ExprOp::convert, Form::from_unsigned},
-    ScalarOpRow{"arith.index_castui", ExprOp::convert, Form::from_unsigned},
-    ScalarOpRow{"arith.fptoui", ExprOp::convert, Form::to_unsigned},
-    ScalarOpRow{"math.absf", ExprOp::abs},
-    ScalarOpRow{"math.absi", ExprOp::abs},
-    ScalarOpRow{"math.atan2", ExprOp::atan2},
-    ScalarOpRow{"math.cbrt", ExprOp::cbrt},
-    ScalarOpRow{"math.ceil", ExprOp::ceil},
-    ScalarOpRow{"math.cos", ExprOp::cos},
-    ScalarOpRow{"math.erf", ExprOp::erf},
-    ScalarOpRow{"math.exp", ExprOp::exp},
-    ScalarOpRow{"math.exp2", ExprOp::exp2},
-    ScalarOpRow{"math.expm1", ExprOp::expm1},
-    ScalarOpRow{"math.floor", ExprOp::floor},
-    ScalarOpRow{"math.log", ExprOp::log},
-    ScalarOpRow{"math.log1p", ExprOp::log1p},
-    ScalarOpRow{"math.log2", ExprOp::log2},
-    ScalarOpRow{"math.powf", ExprOp::pow},
-    ScalarOpRow{"math.round", ExprOp::round_half_away},
-    ScalarOpRow{"math.roundeven", ExprOp::round_half_even},
-    ScalarOpRow{"math.rsqrt", ExprOp::rsqrt},
-    ScalarOpRow{"math.sin", ExprOp::sin},
-    ScalarOpRow{"math.sqrt", ExprOp::sqrt},
-    ScalarOpRow{"math.tan", ExprOp::tan},
-    ScalarOpRow{"math.tanh", ExprOp::tanh},
-    ScalarOpRow{"math.trunc", ExprOp::trunc},
+/// Rows without a name are of operators that neither dialect has.
+constexpr ScalarOpRow kScalarOps[] = {
+#define STREW_MLIR_ROWS(op, name, arity, arguments, result, onnx, opset, tflite, hlo, mlir_floats, mlir_integers) \
+  {mlir_floats, ExprOp::op}, {mlir_integers, ExprOp::op},
+    STREW_EXPR_OPS(STREW_MLIR_ROWS)
+#undef STREW_MLIR_ROWS
+        {"arith.divui", ExprOp::div, Form::as_unsigned},
+    {"arith.remui", ExprOp::rem, Form::as_unsigned},
+    {"arith.maxnumf", ExprOp::max, Form::number},
+    {"arith.minnumf", ExprOp::min, Form::number},
+    {"arith.maxui", ExprOp::max, Form::as_unsigned},
+    {"arith.minui", ExprOp::min, Form::as_unsigned},
+    {"arith.cmpi", ExprOp::eq, Form::cmpi},
+    {"arith.cmpf", ExprOp::eq, Form::cmpf},
+    {"arith.extf", ExprOp::convert, Form::convert},
+    {"arith.truncf", ExprOp::convert, Form::convert},
+    {"arith.extsi", ExprOp::convert, Form::convert},
+    {"arith.trunci", ExprOp::convert, Form::convert},
+    {"arith.sitofp", ExprOp::convert, Form::convert},
+    {"arith.fptosi", ExprOp::convert, Form::convert},
+    {"arith.index_cast", ExprOp::convert, Form::convert},
+    {"arith.extui", ExprOp::convert, Form::from_unsigned},
+    {"arith.uitofp", ExprOp::convert, Form::from_unsigned},
+    {"arith.index_castui", ExprOp::convert, Form::from_unsigned},
+    {"arith.fptoui", ExprOp::convert, Form::to_unsigned},
 };
 
 std::optional<ScalarOpRow> row_of(llvm::StringRef name) {
   for (const ScalarOpRow& row : kScalarOps)
-    if (row.name == name) return row;
+    if (!row.name.empty() && row.name == name) return row;
   return std::nullopt;
 }
 
@@ -326,7 +284,8 @@ bool is_arith(llvm::StringRef name) { return row_of(name).has_value(); }
 
 std::vector<std::string> arith_operations() {
   std::vector<std::string> out;
-  for (const ScalarOpRow& row : kScalarOps) out.push_back(row.name.str());
+  for (const ScalarOpRow& row : kScalarOps)
+    if (!row.name.empty()) out.push_back(row.name.str());
   return out;
 }
 

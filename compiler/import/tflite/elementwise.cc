@@ -1,8 +1,6 @@
 // The elementwise operators: arithmetic, comparisons, logic, casts, selections, and the quantisation of floats. Shapes are broadcast as NumPy
 // does. Arithmetic on quantized tensors is refused, because LiteRT scales what it computes. Tested by tests/unit/tflite_compute_test.cc and
 // tests/models.
-#include <array>
-
 #include "compiler/import/compute_forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tensor.h"
@@ -13,62 +11,38 @@ namespace {
 
 using Builtin = schema::BuiltinOperator;
 
+/// The names of column tflite of expr_ops.def.
+struct Codes {
+  using enum schema::BuiltinOperator;
+  static constexpr Builtin none = static_cast<Builtin>(-1);
+};
 struct OperatorRow {
   std::string_view name;
   Builtin code;
   ExprOp op;
 };
-constexpr std::array kUnary{
-    OperatorRow{"ABS", Builtin::ABS, ExprOp::abs},
-    OperatorRow{"CEIL", Builtin::CEIL, ExprOp::ceil},
-    OperatorRow{"COS", Builtin::COS, ExprOp::cos},
-    OperatorRow{"EXP", Builtin::EXP, ExprOp::exp},
-    OperatorRow{"FLOOR", Builtin::FLOOR, ExprOp::floor},
-    OperatorRow{"LOG", Builtin::LOG, ExprOp::log},
-    OperatorRow{"LOGICAL_NOT", Builtin::LOGICAL_NOT, ExprOp::bit_not},
-    OperatorRow{"LOGISTIC", Builtin::LOGISTIC, ExprOp::logistic},
-    OperatorRow{"NEG", Builtin::NEG, ExprOp::neg},
-    OperatorRow{"ROUND", Builtin::ROUND, ExprOp::round_half_even},
-    OperatorRow{"RSQRT", Builtin::RSQRT, ExprOp::rsqrt},
-    OperatorRow{"SIGN", Builtin::SIGN, ExprOp::sign},
-    OperatorRow{"SIN", Builtin::SIN, ExprOp::sin},
-    OperatorRow{"SQRT", Builtin::SQRT, ExprOp::sqrt},
-    OperatorRow{"TANH", Builtin::TANH, ExprOp::tanh},
-    OperatorRow{"STABLEHLO_ABS", Builtin::STABLEHLO_ABS, ExprOp::abs},
-    OperatorRow{"STABLEHLO_NEGATE", Builtin::STABLEHLO_NEGATE, ExprOp::neg},
-};
-constexpr std::array kBinary{
-    OperatorRow{"ADD", Builtin::ADD, ExprOp::add},
-    OperatorRow{"DIV", Builtin::DIV, ExprOp::div},
-    OperatorRow{"MUL", Builtin::MUL, ExprOp::mul},
-    OperatorRow{"SUB", Builtin::SUB, ExprOp::sub},
-    OperatorRow{"EQUAL", Builtin::EQUAL, ExprOp::eq},
-    OperatorRow{"GREATER", Builtin::GREATER, ExprOp::gt},
-    OperatorRow{"GREATER_EQUAL", Builtin::GREATER_EQUAL, ExprOp::ge},
-    OperatorRow{"LESS", Builtin::LESS, ExprOp::lt},
-    OperatorRow{"LESS_EQUAL", Builtin::LESS_EQUAL, ExprOp::le},
-    OperatorRow{"NOT_EQUAL", Builtin::NOT_EQUAL, ExprOp::ne},
-    OperatorRow{"LOGICAL_AND", Builtin::LOGICAL_AND, ExprOp::bit_and},
-    OperatorRow{"LOGICAL_OR", Builtin::LOGICAL_OR, ExprOp::bit_or},
-    OperatorRow{"MAXIMUM", Builtin::MAXIMUM, ExprOp::max},
-    OperatorRow{"MINIMUM", Builtin::MINIMUM, ExprOp::min},
-    OperatorRow{"BITWISE_XOR", Builtin::BITWISE_XOR, ExprOp::bit_xor},
-    OperatorRow{"STABLEHLO_ADD", Builtin::STABLEHLO_ADD, ExprOp::add},
-    OperatorRow{"STABLEHLO_AND", Builtin::STABLEHLO_AND, ExprOp::bit_and},
-    OperatorRow{"STABLEHLO_DIVIDE", Builtin::STABLEHLO_DIVIDE, ExprOp::div},
-    OperatorRow{"STABLEHLO_MAXIMUM", Builtin::STABLEHLO_MAXIMUM, ExprOp::max},
-    OperatorRow{"STABLEHLO_MINIMUM", Builtin::STABLEHLO_MINIMUM, ExprOp::min},
-    OperatorRow{"STABLEHLO_MULTIPLY", Builtin::STABLEHLO_MULTIPLY, ExprOp::mul},
-    OperatorRow{"STABLEHLO_OR", Builtin::STABLEHLO_OR, ExprOp::bit_or},
-    OperatorRow{"STABLEHLO_REMAINDER", Builtin::STABLEHLO_REMAINDER, ExprOp::rem},
-    OperatorRow{"STABLEHLO_SUBTRACT", Builtin::STABLEHLO_SUBTRACT, ExprOp::sub},
+/// TFLite's operators that are one operator of expressions; the rows of code `none` are of those that TFLite lacks.
+constexpr OperatorRow kPlain[] = {
+#define STREW_TFLITE_ROW(op, name, arity, arguments, result, onnx, opset, tflite, ...) {#tflite, Codes::tflite, ExprOp::op},
+    STREW_EXPR_OPS(STREW_TFLITE_ROW)
+#undef STREW_TFLITE_ROW
+        {"STABLEHLO_ABS", Builtin::STABLEHLO_ABS, ExprOp::abs},
+    {"STABLEHLO_NEGATE", Builtin::STABLEHLO_NEGATE, ExprOp::neg},
+    {"STABLEHLO_ADD", Builtin::STABLEHLO_ADD, ExprOp::add},
+    {"STABLEHLO_AND", Builtin::STABLEHLO_AND, ExprOp::bit_and},
+    {"STABLEHLO_DIVIDE", Builtin::STABLEHLO_DIVIDE, ExprOp::div},
+    {"STABLEHLO_MAXIMUM", Builtin::STABLEHLO_MAXIMUM, ExprOp::max},
+    {"STABLEHLO_MINIMUM", Builtin::STABLEHLO_MINIMUM, ExprOp::min},
+    {"STABLEHLO_MULTIPLY", Builtin::STABLEHLO_MULTIPLY, ExprOp::mul},
+    {"STABLEHLO_OR", Builtin::STABLEHLO_OR, ExprOp::bit_or},
+    {"STABLEHLO_REMAINDER", Builtin::STABLEHLO_REMAINDER, ExprOp::rem},
+    {"STABLEHLO_SUBTRACT", Builtin::STABLEHLO_SUBTRACT, ExprOp::sub},
 };
 
-template <size_t N>
-ExprOp op_of(const std::array<OperatorRow, N>& rows, Builtin code) {
-  size_t at = 0;
-  while (rows[at].code != code) ++at;
-  return rows[at].op;
+ExprOp op_of(Builtin code) {
+  const OperatorRow* row = kPlain;
+  while (row->code != code) ++row;
+  return row->op;
 }
 
 Expected<std::vector<int>> operands(const Node& node, uint32_t count) {
@@ -98,14 +72,10 @@ int fused_activation(const Node& node) {
   return 0;
 }
 
-Status import_unary(Node& node) {
-  STREW_ASSIGN(const std::vector<int> values, operands(node, 1));
-  return node.give(node.builder().apply(op_of(kUnary, node.code()), values));
-}
-
-Status import_binary(Node& node) {
-  STREW_ASSIGN(const std::vector<int> values, operands(node, 2));
-  const Expected<int> out = node.builder().apply(op_of(kBinary, node.code()), values);
+Status import_plain(Node& node) {
+  const ExprOp op = op_of(node.code());
+  STREW_ASSIGN(const std::vector<int> values, operands(node, static_cast<uint32_t>(info(op).arity)));
+  const Expected<int> out = node.builder().apply(op, values);
   if (!out.ok()) return node.give(out);
   return node.give(activated(node, *out, fused_activation(node)));
 }
@@ -271,8 +241,8 @@ const std::vector<Operator>& elementwise_operators() {
         {"STABLEHLO_CONVERT", Builtin::STABLEHLO_CONVERT, import_cast},
         {"STABLEHLO_SELECT", Builtin::STABLEHLO_SELECT, import_select},
     };
-    for (const OperatorRow& row : kUnary) all.emplace_back(row.name, row.code, import_unary);
-    for (const OperatorRow& row : kBinary) all.emplace_back(row.name, row.code, import_binary);
+    for (const OperatorRow& row : kPlain)
+      if (row.code != Codes::none) all.emplace_back(row.name, row.code, import_plain);
     return all;
   }());
   return list;

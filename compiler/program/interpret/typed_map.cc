@@ -150,7 +150,7 @@ bool map_typed(const Expr& function, const std::vector<const Tensor*>& arguments
   if (dtype == DType::boolean && (op == ExprOp::add || op == ExprOp::sub || op == ExprOp::mul)) return false;
   return with_type(dtype, [&](auto zero) {
     using T = decltype(zero);
-    if (result.dtype == DType::boolean && op >= ExprOp::eq && op <= ExprOp::ge) return comparison<T>(op, arguments, result);
+    if (result.dtype == DType::boolean && is_comparison(op)) return comparison<T>(op, arguments, result);
     return result.dtype == dtype && arithmetic<T>(op, arguments, result);
   });
 }
