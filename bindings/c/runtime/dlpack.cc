@@ -1,6 +1,8 @@
 // Tensors from and to DLPack. Tested by tests/c_api and tests/oracle/dlpack.py.
 #include "bindings/c/runtime/dlpack.h"
 
+#include <array>
+#include <bit>
 #include <optional>
 
 #include "bindings/c/runtime/handles.h"
@@ -9,50 +11,38 @@
 namespace strew::inline v0::c_api {
 namespace {
 
-/// A dtype, and its code and bits in DLPack.
-struct Row {
-  DType dtype;
-  uint8_t code;
-  const char* name;  ///< of the code
+/// Tables of the codes in DLPack: every call of a host may look for the dtypes of its tensors.
+struct Codes {
+  static constexpr int kCount = 18, kNone = -1;
+  std::array<std::array<int8_t, 8>, kCount> dtype;  ///< by code and log2 of the bits
+  std::array<int8_t, kDTypeCount> code;
 };
-/// What most tensors have stands first, because every call of a host may look for the dtypes of its tensors.
-constexpr Row kRows[] = {
-    {DType::f32, 2, "float"},
-    {DType::i64, 0, "int"},
-    {DType::i32, 0, "int"},
-    {DType::bf16, 4, "bfloat"},
-    {DType::boolean, 6, "bool"},
-    {DType::i2, 0, "int"},
-    {DType::i4, 0, "int"},
-    {DType::i8, 0, "int"},
-    {DType::i16, 0, "int"},
-    {DType::u2, 1, "uint"},
-    {DType::u4, 1, "uint"},
-    {DType::u8, 1, "uint"},
-    {DType::u16, 1, "uint"},
-    {DType::u32, 1, "uint"},
-    {DType::u64, 1, "uint"},
-    {DType::f16, 2, "float"},
-    {DType::f64, 2, "float"},
-    {DType::complex64, 5, "complex"},
-    {DType::complex128, 5, "complex"},
-    {DType::f8e3m4, 7, "float8_e3m4"},
-    {DType::f8e4m3, 8, "float8_e4m3"},
-    {DType::f8e4m3b11fnuz, 9, "float8_e4m3b11fnuz"},
-    {DType::f8e4m3fn, 10, "float8_e4m3fn"},
-    {DType::f8e4m3fnuz, 11, "float8_e4m3fnuz"},
-    {DType::f8e5m2, 12, "float8_e5m2"},
-    {DType::f8e5m2fnuz, 13, "float8_e5m2fnuz"},
-    {DType::f8e8m0, 14, "float8_e8m0fnu"},
-    {DType::f6e2m3, 15, "float6_e2m3fn"},
-    {DType::f6e3m2, 16, "float6_e3m2fn"},
-    {DType::f4e2m1, 17, "float4_e2m1fn"},
-};
+constexpr Codes kCodes = [] {
+  constexpr std::array<unsigned, kDTypeCount> kBits{
+#define STREW_DTYPE_BITS(dtype, c, name, kind, bits, ...) bits,
+      STREW_DTYPES(STREW_DTYPE_BITS)
+#undef STREW_DTYPE_BITS
+  };
+  Codes out{};
+  for (auto& row : out.dtype) row.fill(Codes::kNone);
+  size_t number = 0;
+  const auto add = [&](int code) {
+    out.code[number] = static_cast<int8_t>(code);
+    if (code >= 0)
+      out.dtype[static_cast<size_t>(code)][static_cast<size_t>(std::countr_zero(kBits[number]))] = static_cast<int8_t>(number);
+    ++number;
+  };
+#define STREW_DLPACK_CODE(dtype, dlpack, ...) add(dlpack);
+  STREW_DTYPE_FORMATS(STREW_DLPACK_CODE)
+#undef STREW_DLPACK_CODE
+  return out;
+}();
 
 std::optional<DType> dtype_from(dlpack::DataType type) {
-  for (const Row& row : kRows)
-    if (row.code == type.code && bits(row.dtype) == type.bits && type.lanes == 1) return row.dtype;
-  return {};
+  if (type.code >= Codes::kCount || !std::has_single_bit(type.bits) || type.bits > 128 || type.lanes != 1) return {};
+  const int number = kCodes.dtype[type.code][static_cast<size_t>(std::countr_zero(type.bits))];
+  if (number == Codes::kNone) return {};
+  return static_cast<DType>(number);
 }
 
 }  // namespace
@@ -135,10 +125,8 @@ strew_status strew_tensor_to_dlpack(const strew_tensor* tensor, void (*release)(
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(tensor, "tensor"));
     STREW_TRY(check_not_null(out, "out"));
-    const Row* found = nullptr;
-    for (const Row& row : kRows)
-      if (static_cast<uint8_t>(row.dtype) == tensor->dtype) found = &row;
-    if (found == nullptr) {
+    const int code = tensor->dtype < kDTypeCount ? kCodes.code[tensor->dtype] : Codes::kNone;
+    if (code == Codes::kNone) {
       const char* const known = strew_dtype_name(static_cast<strew_dtype>(tensor->dtype));
       return unsupported("tensor.dtype: " + (known != nullptr ? std::string(known) : "number " + std::to_string(tensor->dtype)) +
                          ", expected a type that DLPack has");
@@ -163,7 +151,7 @@ strew_status strew_tensor_to_dlpack(const strew_tensor* tensor, void (*release)(
                         dlpack::kCpu,
                         0,
                         tensor->rank,
-                        {found->code, static_cast<uint8_t>(bits(found->dtype)), 1},
+                        {static_cast<uint8_t>(code), static_cast<uint8_t>(bits(static_cast<DType>(tensor->dtype))), 1},
                         passed->dims.data(),
                         passed->strides.data(),
                         0}};

@@ -10,6 +10,9 @@ namespace {
 
 static_assert(static_cast<int>(STREW_CODE_RESOURCE_EXHAUSTED) == static_cast<int>(Code::resource_exhausted));
 static_assert(static_cast<int>(STREW_DTYPE_COUNT) == kDTypeCount);
+#define STREW_DTYPE_IS_SAME(dtype, c, ...) static_assert(static_cast<int>(STREW_##c) == static_cast<int>(DType::dtype));
+STREW_DTYPES(STREW_DTYPE_IS_SAME)
+#undef STREW_DTYPE_IS_SAME
 static_assert(static_cast<int>(STREW_LOG_DUMP) == static_cast<int>(LogLevel::dump) &&
               std::size(kLogLevels) == STREW_LOG_DUMP + 1);
 

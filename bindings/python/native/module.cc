@@ -22,7 +22,8 @@ NB_MODULE(_native, module) {
     throw nb::python_error();
   strew::python::load_numpy();
   nb::dict dtypes;
-  for (const strew::python::DTypeNames& each : strew::python::kDTypeNames) dtypes[each.numpy] = strew_dtype_name(each.dtype);
+  for (const strew::python::DTypeNames& each : strew::python::kDTypeNames)
+    if (each.numpy != nullptr) dtypes[each.numpy] = strew_dtype_name(each.dtype);
   module.attr("dtypes") = dtypes;
   strew::python::add_runtime(module);
   strew::python::add_programs(module);

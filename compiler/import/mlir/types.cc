@@ -35,6 +35,19 @@ Expected<DType> integer_dtype(mlir::IntegerType type) {
       fmt::format("element type {}, expected an integer of 2, 4, 8, 16, 32 or 64 bits, or i1", text_of(type)));
 }
 
+/// The classes that column mlir of dtypes.def names.
+namespace types {
+using namespace mlir;  // NOLINT(google-build-using-namespace): qualified names look here
+struct noneType;
+}  // namespace types
+template <class T>
+bool is_a(mlir::Type type) {
+  if constexpr (std::is_same_v<T, types::noneType>)
+    return false;
+  else
+    return llvm::isa<T>(type);
+}
+
 /// Is the encoding one that may be ignored? Bounds of dynamic dims are not needed; any other encoding changes what the bytes mean.
 bool plain_encoding(mlir::Attribute encoding) {
   if (!encoding) return true;
@@ -64,21 +77,10 @@ Expected<DType> element_dtype(mlir::Type e) {
                              : mlir::IntegerType::get(e.getContext(), storage.getWidth(), mlir::IntegerType::Unsigned));
   }
   if (llvm::isa<mlir::IndexType>(e)) return DType::i64;
-  if (llvm::isa<mlir::Float32Type>(e)) return DType::f32;
-  if (llvm::isa<mlir::BFloat16Type>(e)) return DType::bf16;
-  if (llvm::isa<mlir::Float16Type>(e)) return DType::f16;
-  if (llvm::isa<mlir::Float64Type>(e)) return DType::f64;
-  if (llvm::isa<mlir::Float4E2M1FNType>(e)) return DType::f4e2m1;
-  if (llvm::isa<mlir::Float6E2M3FNType>(e)) return DType::f6e2m3;
-  if (llvm::isa<mlir::Float6E3M2FNType>(e)) return DType::f6e3m2;
-  if (llvm::isa<mlir::Float8E3M4Type>(e)) return DType::f8e3m4;
-  if (llvm::isa<mlir::Float8E4M3Type>(e)) return DType::f8e4m3;
-  if (llvm::isa<mlir::Float8E4M3FNType>(e)) return DType::f8e4m3fn;
-  if (llvm::isa<mlir::Float8E4M3FNUZType>(e)) return DType::f8e4m3fnuz;
-  if (llvm::isa<mlir::Float8E4M3B11FNUZType>(e)) return DType::f8e4m3b11fnuz;
-  if (llvm::isa<mlir::Float8E5M2Type>(e)) return DType::f8e5m2;
-  if (llvm::isa<mlir::Float8E5M2FNUZType>(e)) return DType::f8e5m2fnuz;
-  if (llvm::isa<mlir::Float8E8M0FNUType>(e)) return DType::f8e8m0;
+#define STREW_MLIR_TYPE(dtype, dlpack, onnx, tflite, mlir, ...) \
+  if (is_a<types::mlir##Type>(e)) return DType::dtype;
+  STREW_DTYPE_FORMATS(STREW_MLIR_TYPE)
+#undef STREW_MLIR_TYPE
   if (const auto complex = llvm::dyn_cast<mlir::ComplexType>(e)) {
     if (llvm::isa<mlir::Float32Type>(complex.getElementType())) return DType::complex64;
     if (llvm::isa<mlir::Float64Type>(complex.getElementType())) return DType::complex128;

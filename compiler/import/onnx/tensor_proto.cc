@@ -24,18 +24,15 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw_data is little-endian and copied as it is");
 
-/// The TensorProto.DataType number of each DType that ONNX has.
+/// The TensorProto.DataType number of each DType; 0 of those that ONNX lacks.
 struct ElementType {
   int32_t number;
   DType dtype;
 };
 constexpr ElementType kElementTypes[] = {
-    {1, DType::f32},   {2, DType::u8},        {3, DType::i8},          {4, DType::u16},        {5, DType::i16},
-    {6, DType::i32},   {7, DType::i64},       {8, DType::string},      {9, DType::boolean},    {10, DType::f16},
-    {11, DType::f64},  {12, DType::u32},      {13, DType::u64},        {14, DType::complex64}, {15, DType::complex128},
-    {16, DType::bf16}, {17, DType::f8e4m3fn}, {18, DType::f8e4m3fnuz}, {19, DType::f8e5m2},    {20, DType::f8e5m2fnuz},
-    {21, DType::u4},   {22, DType::i4},       {23, DType::f4e2m1},     {24, DType::f8e8m0},    {25, DType::u2},
-    {26, DType::i2},   {27, DType::f6e2m3},   {28, DType::f6e3m2},
+#define STREW_ONNX_TYPE(dtype, dlpack, onnx, ...) {onnx, DType::dtype},
+    STREW_DTYPE_FORMATS(STREW_ONNX_TYPE)
+#undef STREW_ONNX_TYPE
 };
 
 /// Appends the elements of a typed list: the low `each` bytes of every entry.
@@ -70,9 +67,18 @@ ListSize list_size(const TensorProto& p, DType dtype, int64_t count) {
       return {"uint64_data", p.uint64_data_size(), count};
     case DType::string:
       return {"string_data", p.string_data_size(), count};
-    default:
-      return {"int32_data", p.int32_data_size(), bits(dtype) < 8 ? storage_bytes(dtype, count) : count};
+    case STREW_EACH_DTYPE(BOOL):
+    case STREW_EACH_DTYPE(PACKED_INTEGER):
+    case DType::i8:
+    case DType::u8:
+    case DType::i16:
+    case DType::u16:
+    case DType::i32:
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+    case STREW_EACH_DTYPE(HALF_FLOAT):
+      break;
   }
+  return {"int32_data", p.int32_data_size(), bits(dtype) < 8 ? storage_bytes(dtype, count) : count};
 }
 
 void copy_list(const TensorProto& p, DType dtype, std::vector<std::byte>& out) {
@@ -89,13 +95,24 @@ void copy_list(const TensorProto& p, DType dtype, std::vector<std::byte>& out) {
       return append(out, p.uint64_data(), 4);
     case DType::u64:
       return append(out, p.uint64_data(), 8);
-    default:
+    case STREW_EACH_DTYPE(BOOL):
+    case STREW_EACH_DTYPE(PACKED_INTEGER):
+    case DType::i8:
+    case DType::u8:
+    case DType::i16:
+    case DType::u16:
+    case DType::i32:
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+    case STREW_EACH_DTYPE(HALF_FLOAT):
       return append(out, p.int32_data(), static_cast<size_t>(bits(dtype) < 8 ? 1 : bits(dtype) / 8));
+    case STREW_EACH_DTYPE(STRING):  // not of bytes
+      break;
   }
 }
 
-bool is_f6(DType dtype) { return dtype == DType::f6e2m3 || dtype == DType::f6e3m2; }
 constexpr int kF6Bits = 6;
+/// Floats of 6 bits: strew keeps each in a byte, and ONNX packs them.
+bool is_f6(DType dtype) { return is_float(dtype) && info(dtype).used_bits == kF6Bits; }
 
 /// Bytes that `count` elements take in raw_data and in external files.
 int64_t raw_bytes(DType dtype, int64_t count) {
@@ -140,9 +157,11 @@ void normalise(Constant& constant, int64_t count) {
 
 }  // namespace
 
+int32_t element_number(DType dtype) { return kElementTypes[static_cast<size_t>(dtype)].number; }
+
 Expected<DType> element_type(int32_t data_type, const std::string& what) {
   for (const ElementType& e : kElementTypes) {
-    if (e.number == data_type) return e.dtype;
+    if (e.number == data_type && data_type != 0) return e.dtype;
   }
   return unsupported(what + ": element type is " + std::to_string(data_type) + ", expected a TensorProto.DataType from 1 to 28");
 }

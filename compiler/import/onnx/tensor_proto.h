@@ -14,6 +14,9 @@ namespace strew::inline v0::onnx {
 /// The DType of a TensorProto.DataType number. `what` names the tensor in messages ("input past_cache").
 Expected<DType> element_type(int32_t data_type, const std::string& what);
 
+/// The TensorProto.DataType number of a DType; 0: ONNX has none.
+int32_t element_number(DType dtype);
+
 /// Converts `proto`, after checking its dims, its dtype and the size of its data. Messages start with `what`; external data is looked for
 /// beside the file `path`.
 Expected<Constant> to_constant(const TensorProto& proto, const std::string& what, const std::string& path);

@@ -9,17 +9,16 @@
 // as in ONNX Runtime. Policy wrap would accept it, so circular adds the requirement `non_negative`.
 //
 // Tested by tests/unit/onnx_import_test.cc and tests/oracle/onnx_tensor_scatter.py (ONNX's own node tests and a generated matrix).
-#include <algorithm>
-
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/shapes.h"
+#include "compiler/import/onnx/tensor_proto.h"
 
 namespace strew::inline v0::onnx {
 namespace {
 
-// The operator's type list (IR version 12) has every ONNX type except these.
-constexpr DType kNotAllowed[] = {DType::i2, DType::u2, DType::f6e2m3, DType::f6e3m2};
+/// The operator's type list (IR version 12) has the types of these numbers.
+constexpr int32_t kMostElementType = 24;
 
 Expected<int64_t> find_axis(const Node& node, int rank) {
   STREW_ASSIGN(const int64_t given, node.attribute("axis", -2));
@@ -72,7 +71,7 @@ Status import_tensor_scatter(Node& node) {
   STREW_ASSIGN(Operand update, read_operand(node, 1, "update"));
   const TensorType& cache = past.type;
   if (cache.rank() < 2) return node.error("past_cache has rank " + std::to_string(cache.rank()) + ", expected at least 2");
-  if (std::find(std::begin(kNotAllowed), std::end(kNotAllowed), cache.dtype) != std::end(kNotAllowed)) {
+  if (element_number(cache.dtype) > kMostElementType) {
     return node.error("past_cache has dtype " + std::string(name(cache.dtype)) + ", expected one of TensorScatter-24's 24 types");
   }
   STREW_ASSIGN(const int64_t axis, find_axis(node, cache.rank()));

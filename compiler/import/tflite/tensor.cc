@@ -19,37 +19,25 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "buffers are little-endian and copied as they are");
 
+/// The names of column tflite of dtypes.def.
+struct Types {
+  using enum schema::ElementType;
+  static constexpr schema::ElementType none = static_cast<schema::ElementType>(-1);
+};
 struct ElementTypeRow {
   schema::ElementType type;
   DType dtype;
 };
+/// Rows of type `none` are of dtypes that TFLite lacks.
 constexpr ElementTypeRow kElementTypes[] = {
-    {schema::ElementType::FLOAT32, DType::f32},
-    {schema::ElementType::FLOAT16, DType::f16},
-    {schema::ElementType::INT32, DType::i32},
-    {schema::ElementType::UINT8, DType::u8},
-    {schema::ElementType::INT64, DType::i64},
-    {schema::ElementType::STRING, DType::string},
-    {schema::ElementType::BOOL, DType::boolean},
-    {schema::ElementType::INT16, DType::i16},
-    {schema::ElementType::COMPLEX64, DType::complex64},
-    {schema::ElementType::INT8, DType::i8},
-    {schema::ElementType::FLOAT64, DType::f64},
-    {schema::ElementType::COMPLEX128, DType::complex128},
-    {schema::ElementType::UINT64, DType::u64},
-    {schema::ElementType::UINT32, DType::u32},
-    {schema::ElementType::UINT16, DType::u16},
-    {schema::ElementType::INT4, DType::i4},
-    {schema::ElementType::BFLOAT16, DType::bf16},
-    {schema::ElementType::INT2, DType::i2},
-    {schema::ElementType::UINT4, DType::u4},
-    {schema::ElementType::FLOAT8_E4M3FN, DType::f8e4m3fn},
-    {schema::ElementType::FLOAT8_E5M2, DType::f8e5m2},
+#define STREW_TFLITE_TYPE(dtype, dlpack, onnx, tflite, ...) {Types::tflite, DType::dtype},
+    STREW_DTYPE_FORMATS(STREW_TFLITE_TYPE)
+#undef STREW_TFLITE_TYPE
 };
 
 Expected<DType> element_type(schema::ElementType type, const std::string& what) {
   for (const ElementTypeRow& row : kElementTypes) {
-    if (row.type == type) return row.dtype;
+    if (row.type == type && type != Types::none) return row.dtype;
   }
   const std::string name = schema::EnumNameElementType(type);
   return unsupported(what + ": element type is " + std::to_string(static_cast<int>(type)) +
