@@ -36,9 +36,15 @@ uint64_t max_finite_code(const DTypeInfo& f) {
       return (low_bits(f.exponent_bits) << f.mantissa_bits) - 1;
     case FloatCodes::fn:
       return all_ones - 1;
-    default:
+    case FloatCodes::fnuz:
+    case FloatCodes::finite:
       return all_ones;
+    case FloatCodes::e8m0:  // rounded elsewhere
+    case FloatCodes::opaque:
+    case FloatCodes::none:
+      break;
   }
+  return all_ones;
 }
 
 uint64_t nan_code(const DTypeInfo& f, bool negative) {
@@ -50,9 +56,14 @@ uint64_t nan_code(const DTypeInfo& f, bool negative) {
       return sign | low_bits(f.exponent_bits + f.mantissa_bits);
     case FloatCodes::e8m0:
       return 0xff;
-    default:
-      return sign_bit(f);  // fnuz: its only NaN. finite: the code of -0 for a NaN of either sign, as in ml_dtypes
+    case FloatCodes::fnuz:    // its only NaN
+    case FloatCodes::finite:  // the code of -0 for a NaN of either sign, as in ml_dtypes
+      return sign_bit(f);
+    case FloatCodes::opaque:
+    case FloatCodes::none:
+      break;
   }
+  return 0;
 }
 
 /// The code of infinity and of numbers that round to more than the largest finite number.
@@ -63,9 +74,14 @@ uint64_t overflow_code(const DTypeInfo& f, bool negative) {
       return sign | (low_bits(f.exponent_bits) << f.mantissa_bits);
     case FloatCodes::finite:
       return sign | max_finite_code(f);
-    default:
-      return nan_code(f, negative);
+    case FloatCodes::fn:
+    case FloatCodes::fnuz:
+    case FloatCodes::e8m0:
+    case FloatCodes::opaque:
+    case FloatCodes::none:
+      break;
   }
+  return nan_code(f, negative);
 }
 
 int leading_bit(uint64_t value) { return 63 - std::countl_zero(value); }
@@ -149,7 +165,7 @@ uint64_t encode_integer(const DTypeInfo& f, double value) {
   return truncated <= 0 ? 0 : static_cast<uint64_t>(truncated);
 }
 
-bool is_real(DType dtype) { return !is_complex(dtype) && dtype != DType::string && dtype != DType::hif8; }
+bool is_real(DType dtype) { return !is_complex(dtype) && dtype != DType::string && info(dtype).codes != FloatCodes::opaque; }
 
 uint64_t convert_real(DType from, uint64_t bits, DType to) {
   if (from == to) return bits;
@@ -177,14 +193,16 @@ uint64_t encode(DType dtype, double value) {
       return encode_integer(row, value);
     case DTypeKind::floating:
       return row.codes == FloatCodes::opaque ? 0 : encode_float(row, value);
-    default:
-      return 0;
+    case DTypeKind::complex:
+    case DTypeKind::string:
+      break;
   }
+  return 0;
 }
 
 uint64_t encode_i64(DType dtype, int64_t value) {
   if (value >= 0 || !is_float(dtype)) return encode_u64(dtype, static_cast<uint64_t>(value));
-  return dtype == DType::hif8 ? 0 : round_to(info(dtype), true, 0 - static_cast<uint64_t>(value), 0);
+  return info(dtype).codes == FloatCodes::opaque ? 0 : round_to(info(dtype), true, 0 - static_cast<uint64_t>(value), 0);
 }
 
 uint64_t encode_u64(DType dtype, uint64_t value) {
@@ -197,9 +215,11 @@ uint64_t encode_u64(DType dtype, uint64_t value) {
       return value & low_bits(row.bits);
     case DTypeKind::floating:
       return row.codes == FloatCodes::opaque ? 0 : round_to(row, false, value, 0);
-    default:
-      return 0;
+    case DTypeKind::complex:
+    case DTypeKind::string:
+      break;
   }
+  return 0;
 }
 
 int64_t decode_i64(DType dtype, uint64_t bits) {
@@ -254,9 +274,12 @@ bool is_nan(DType dtype, uint64_t bits) {
       return bits == sign_bit(f);
     case FloatCodes::e8m0:
       return bits == 0xff;
-    default:
-      return false;
+    case FloatCodes::finite:
+    case FloatCodes::opaque:
+    case FloatCodes::none:
+      break;
   }
+  return false;
 }
 
 bool same_value(const Scalar& a, const Scalar& b) {

@@ -1,5 +1,5 @@
 # Compiler and linker settings that hold for every target, and helpers: strew_glob, strew_exports_api, strew_protobuf, strew_flatbuffers, strew_needs_modules,
-# strew_looks_beside, strew_converts_openly, strew_unites.
+# strew_looks_beside, strew_converts_openly, strew_lists_all_values, strew_unites.
 include(GNUInstallDirs)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)
@@ -70,6 +70,16 @@ function(strew_converts_openly target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(${target} PRIVATE -Werror=conversion -Werror=float-conversion -Werror=sign-conversion)
   endif()
+endfunction()
+
+# strew_lists_all_values(target...): a switch over an enum names each of its values, and has no `default:` that stands for some. So the compiler says where
+# a new operator, dtype or policy has to be added. base/partial_switch.h has the exceptions. Targets that do not exist are passed over.
+function(strew_lists_all_values)
+  foreach(target ${ARGN})
+    if(TARGET ${target})
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror=switch-enum>)
+    endif()
+  endforeach()
 endfunction()
 
 # strew_unites(target files): compiles so many sources of the target as one, which reads the headers that they share once. Sources with options or

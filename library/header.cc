@@ -36,9 +36,15 @@ const char* c_type(DType dtype) {
       return "float";
     case DType::f64:
       return "double";
-    default:
-      return "void";
+    case STREW_EACH_DTYPE(BOOL):
+    case STREW_EACH_DTYPE(PACKED_INTEGER):
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+    case STREW_EACH_DTYPE(HALF_FLOAT):
+    case STREW_EACH_DTYPE(COMPLEX):
+    case STREW_EACH_DTYPE(STRING):
+      break;
   }
+  return "void";
 }
 
 std::shared_ptr<const strew_kernel> descriptor_of(const Compiled& kernel) {

@@ -199,14 +199,19 @@ std::string descr_of(DType dtype) {
 /// Does NumPy have the type? Its items must then be of that type; items of other types are raw items of the right size.
 bool is_numpy_type(DType dtype) {
   switch (dtype) {
-    case DType::boolean:
+    case STREW_EACH_DTYPE(BOOL):
+    case STREW_EACH_DTYPE(INTEGER):
     case DType::f16:
-    case DType::f32:
-    case DType::f64:
+    case STREW_EACH_DTYPE(FLOAT):
+    case STREW_EACH_DTYPE(COMPLEX):
       return true;
-    default:
-      return (is_integer(dtype) && bits(dtype) >= 8) || is_complex(dtype);
+    case STREW_EACH_DTYPE(PACKED_INTEGER):
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+    case DType::bf16:
+    case STREW_EACH_DTYPE(STRING):
+      break;
   }
+  return false;
 }
 
 Status check_items(const Header& header, DType dtype, const std::string& what) {

@@ -62,19 +62,14 @@ class Evaluator {
         return {{arg(0).a, arg(1).a}, {}};
       case ExprOp::is_finite:
         return {{n_.is_finite(arg(0).a), {}}, {}};
-      case ExprOp::eq:
-      case ExprOp::ne:
-      case ExprOp::lt:
-      case ExprOp::le:
-      case ExprOp::gt:
-      case ExprOp::ge:
+      case STREW_EACH_OP(COMPARE):
         return {{n_.compare(node.op, dtype(node.args[0]), arg(0), arg(1)), {}}, {}};
-      default:
-        break;
+      case STREW_EACH_OP(UNARY):
+        return computed(node.dtype, n_.unary(node.op, dtype(node.args[0]), arg(0)));
+      case STREW_EACH_OP(BINARY):
+        return computed(node.dtype, n_.binary(node.op, dtype(node.args[0]), arg(0), arg(1)));
     }
-    const DType operand = dtype(node.args[0]);
-    return computed(node.dtype,
-                    node.args.size() == 1 ? n_.unary(node.op, operand, arg(0)) : n_.binary(node.op, operand, arg(0), arg(1)));
+    return {};
   }
 
   const HalideNumeric& n_;

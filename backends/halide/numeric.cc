@@ -38,10 +38,14 @@ Parts HalideNumeric::decode(DType dtype, const Parts& storage) const {
       return {as_float(cast(UInt(32), s)), as_float(cast(UInt(32), s >> constant(s, 32)))};
     case DType::complex128:
       return {as_float(s), as_float(storage.b)};
-    default:
-      if (is_float(dtype)) return {decode_small(dtype, s), {}};
-      return {extended(dtype, s), {}};
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+      return {decode_small(dtype, s), {}};
+    case STREW_EACH_DTYPE(PACKED_INTEGER):
+    case STREW_EACH_DTYPE(INTEGER):
+    case STREW_EACH_DTYPE(STRING):
+      break;
   }
+  return {extended(dtype, s), {}};
 }
 
 Parts HalideNumeric::encode(DType dtype, const Parts& compute) const {
@@ -63,10 +67,15 @@ Parts HalideNumeric::encode(DType dtype, const Parts& compute) const {
     }
     case DType::complex128:
       return {as_unsigned(c), as_unsigned(compute.b)};
-    default:
-      if (is_float(dtype)) return {encode_small(dtype, c), {}};
-      return {bits(dtype) < 8 ? c & constant(c, (uint64_t{1} << bits(dtype)) - 1) : c, {}};
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+      return {encode_small(dtype, c), {}};
+    case STREW_EACH_DTYPE(PACKED_INTEGER):
+      return {c & constant(c, (uint64_t{1} << bits(dtype)) - 1), {}};
+    case STREW_EACH_DTYPE(INTEGER):
+    case STREW_EACH_DTYPE(STRING):
+      break;
   }
+  return {c, {}};
 }
 
 Parts HalideNumeric::literal_storage(const Scalar& scalar) const {

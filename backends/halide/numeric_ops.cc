@@ -50,12 +50,23 @@ HExpr HalideNumeric::int_unary(ExprOp op, DType dtype, const HExpr& a) const {
       return extended(dtype, a ^ constant(a, ~uint64_t{0}));
     case ExprOp::popcnt:
       return extended(dtype, Halide::popcount(code));
-    default: {  // count_leading_zeros
+    case ExprOp::count_leading_zeros: {
       const HExpr spare = constant(a, static_cast<uint64_t>(a.type().bits() - bits(dtype)));
       const HExpr width = constant(a, static_cast<uint64_t>(bits(dtype)));
       return extended(dtype, Halide::select(code == zero, width, Halide::count_leading_zeros(code | constant(code, 1)) - spare));
     }
+    case STREW_EACH_OP(UNARY_FLOAT):
+    case STREW_EACH_OP(UNARY_MATH):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return {};  // verify() admits no other operator of an integer
 }
 
 HExpr HalideNumeric::float_unary(ExprOp op, const HExpr& a) const {
@@ -88,9 +99,20 @@ HExpr HalideNumeric::float_unary(ExprOp op, const HExpr& a) const {
     }
     case ExprOp::sqrt:
       return Halide::sqrt(a);
-    default:
+    case STREW_EACH_OP(UNARY_MATH):
       return call_math(op, {a});
+    case STREW_EACH_OP(UNARY_BITS):
+    case STREW_EACH_OP(UNARY_INTEGER):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return {};  // verify() admits no other operator of a float
 }
 
 Parts HalideNumeric::binary(ExprOp op, DType dtype, const Parts& a, const Parts& b) const {
@@ -104,9 +126,25 @@ Parts HalideNumeric::binary(ExprOp op, DType dtype, const Parts& a, const Parts&
       return {a.a && b.a, {}};
     case ExprOp::bit_xor:
       return {a.a != b.a, {}};
-    default:  // add, max, or
+    case ExprOp::add:
+    case ExprOp::max:
+    case ExprOp::bit_or:
       return {a.a || b.a, {}};
+    case ExprOp::sub:
+    case ExprOp::div:
+    case ExprOp::rem:
+    case STREW_EACH_OP(BINARY_MATH):
+    case STREW_EACH_OP(SHIFT):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return {};  // verify() admits no other operator of two bools
 }
 
 HExpr HalideNumeric::float_binary(ExprOp op, const HExpr& a, const HExpr& b) const {
@@ -131,9 +169,21 @@ HExpr HalideNumeric::float_binary(ExprOp op, const HExpr& a, const HExpr& b) con
       const HExpr chosen = Halide::select(low ? first < second : second < first, first, second);
       return Halide::select(nan_bits(first), first, chosen);
     }
-    default:
+    case ExprOp::rem:
+    case STREW_EACH_OP(BINARY_MATH):
       return call_math(op, {a, b});
+    case STREW_EACH_OP(BINARY_BITS):
+    case STREW_EACH_OP(SHIFT):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return {};  // verify() admits no other operator of two floats
 }
 
 HExpr HalideNumeric::int_binary(ExprOp op, DType dtype, const HExpr& a, const HExpr& b) const {
@@ -159,9 +209,19 @@ HExpr HalideNumeric::int_binary(ExprOp op, DType dtype, const HExpr& a, const HE
       return a | b;
     case ExprOp::bit_xor:
       return a ^ b;
-    default:
+    case STREW_EACH_OP(SHIFT):
       return int_shift(op, dtype, a, b);
+    case STREW_EACH_OP(BINARY_MATH):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return {};  // verify() admits no other operator of two integers
 }
 
 /// Divides magnitudes and applies the sign afterwards. So MIN / -1 does not overflow, and Halide's rounding of signed quotients toward minus
@@ -214,9 +274,18 @@ HExpr HalideNumeric::float_compare(ExprOp op, const HExpr& x, const HExpr& y) co
       return ordered && !(y < x);
     case ExprOp::gt:
       return y < x;
-    default:
+    case ExprOp::ge:
       return ordered && !(x < y);
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return {};  // no comparison
 }
 
 HExpr HalideNumeric::compare(ExprOp op, DType dtype, const Parts& a, const Parts& b) const {
@@ -245,9 +314,18 @@ HExpr HalideNumeric::compare(ExprOp op, DType dtype, const Parts& a, const Parts
       return x <= y;
     case ExprOp::gt:
       return x > y;
-    default:
+    case ExprOp::ge:
       return x >= y;
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return {};  // no comparison
 }
 
 Parts HalideNumeric::complex_binary(ExprOp op, const Parts& a, const Parts& b) const {
@@ -258,8 +336,22 @@ Parts HalideNumeric::complex_binary(ExprOp op, const Parts& a, const Parts& b) c
       return {a.a - b.a, a.b - b.b};
     case ExprOp::mul:
       return {a.a * b.a - a.b * b.b, a.a * b.b + a.b * b.a};
-    default:
+    case ExprOp::div:
       break;
+    case ExprOp::rem:
+    case ExprOp::min:
+    case ExprOp::max:
+    case STREW_EACH_OP(BINARY_MATH):
+    case STREW_EACH_OP(BINARY_BITS):
+    case STREW_EACH_OP(SHIFT):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      return {};  // verify() admits no other operator of two complex numbers
   }
   // Division by Smith's method: both arms of its branch are computed, and the right one is selected.
   const HExpr real_is_larger = magnitude(b.a) >= magnitude(b.b);

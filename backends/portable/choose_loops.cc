@@ -85,7 +85,10 @@ SmallFloat make_small_float(const DTypeInfo& t) {
       f.nan_word = f.beyond = f.nan = 1U << width;
       f.no_negative_zero = 1;
       break;
-    default:
+    case FloatCodes::finite:
+    case FloatCodes::e8m0:  // these are not computed with
+    case FloatCodes::opaque:
+    case FloatCodes::none:
       f.nan = 1U << width;  // f4: NaN has no code; the negative zero stands for it (docs/semantics.md section 4)
       break;
   }

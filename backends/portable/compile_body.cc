@@ -50,9 +50,16 @@ Base base_of(DType dtype) {
       return Base::c64;
     case DType::complex128:
       return Base::c128;
-    default:
+    case DType::f32:
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+    case STREW_EACH_DTYPE(HALF_FLOAT):
       return Base::f32;
+    case DType::i2:
+    case DType::u2:
+    case STREW_EACH_DTYPE(STRING):
+      break;
   }
+  return Base::f32;  // only moved
 }
 uint8_t base_width(Base base) {
   constexpr uint8_t kWidths[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16};
@@ -270,7 +277,13 @@ class Compiler {
         const int32_t then = storage(at.args[1]), otherwise = storage(at.args[2]);
         return set_storage(n, add(table_.select[log2_of(width)], width, compute(at.args[0]), then, otherwise));
       }
-      default:
+      case ExprOp::literal:  // above
+        return;
+      case STREW_EACH_OP(BINARY):
+      case STREW_EACH_OP(UNARY):
+      case STREW_EACH_OP(COMPLEX):
+      case STREW_EACH_OP(TEST):
+      case STREW_EACH_OP(COMPARE):
         return operate(n);
     }
   }
@@ -340,9 +353,23 @@ class Compiler {
         set_storage(n, encode(dtype, add(table_.op[static_cast<size_t>(Base::i8)][op], 1, extended, storage(at.args[1]))));
         return true;
       }
-      default:
+      case STREW_EACH_OP(BINARY_NUMBER):
+      case STREW_EACH_OP(BINARY_BITS):
+      case STREW_EACH_OP(UNARY_NUMBER):
+      case STREW_EACH_OP(UNARY_BITS):
+      case STREW_EACH_OP(COMPARE):
         return false;
+      case STREW_EACH_OP(INPUT):  // not of integers, or not here
+      case STREW_EACH_OP(CAST):
+      case STREW_EACH_OP(BINARY_MATH):
+      case STREW_EACH_OP(UNARY_FLOAT):
+      case STREW_EACH_OP(UNARY_MATH):
+      case STREW_EACH_OP(COMPLEX):
+      case STREW_EACH_OP(TEST):
+      case STREW_EACH_OP(SELECT):
+        break;
     }
+    return false;
   }
 
   void operate(int32_t n) {

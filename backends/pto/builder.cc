@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/partial_switch.h"
 #include "base/units.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
@@ -398,6 +399,8 @@ void ProgramBuilder::loop(const std::string& hint, const Number& from, const Num
   into_->push_back(std::move(s));
 }
 
+STREW_PARTIAL_SWITCHES
+
 /// Adds a statement to the cost report: the bytes of its tiles' valid parts, times the iterations of the loops around
 /// it.
 void ProgramBuilder::account(const Statement& s) {
@@ -428,6 +431,8 @@ void ProgramBuilder::account(const Statement& s) {
   }
   instructions_ += trips_;
 }
+
+STREW_END_PARTIAL_SWITCHES
 
 void ProgramBuilder::finish(Program& program, const std::string& kernel) {
   Function function;

@@ -72,9 +72,16 @@ class Graph {
       }
       case ExprOp::convert:
         return convert(node);
-      default:
-        return binary(node);
+      case ExprOp::bitcast:
+      case STREW_EACH_OP(BINARY):
+      case STREW_EACH_OP(UNARY):
+      case STREW_EACH_OP(COMPLEX):
+      case STREW_EACH_OP(TEST):
+      case STREW_EACH_OP(COMPARE):
+      case STREW_EACH_OP(SELECT):
+        break;
     }
+    return binary(node);
   }
 
   /// An extra input as a tile: a scalar is broadcast.

@@ -122,11 +122,17 @@ bool scalars_have(const ExprNode& node) {
       return true;
     case ExprOp::convert:
       return !truth;
-    default: {
-      const Operator* const row = find_operator(node.op);
-      return row != nullptr && row->number && !(truth && node.op == ExprOp::sub);
-    }
+    case ExprOp::bitcast:
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  const Operator* const row = find_operator(node.op);
+  return row != nullptr && row->number && !(truth && node.op == ExprOp::sub);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "base/partial_switch.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
@@ -24,6 +25,8 @@ enum class Shape : uint8_t {
   tight,  ///< / or %, which bind more tightly than +: safe in the sum of a view's offsets
   loose,  ///< a conditional, a comparison or a shift, which bind less tightly than +: never safe
 };
+
+STREW_PARTIAL_SWITCHES
 
 Shape shape_of(Opcode opcode) {
   switch (opcode) {
@@ -77,6 +80,8 @@ bool reads_twice(Opcode opcode) {
       return false;
   }
 }
+
+STREW_END_PARTIAL_SWITCHES
 
 /// Does ptoas cast each operand and the result, as in ((uint64_t) a + (uint64_t) b)?
 bool casts_all(Opcode opcode) { return info(opcode).form == Form::binary && shape_of(opcode) == Shape::whole; }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "backends/pto/text.h"
+#include "base/partial_switch.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::inline v0::pto {
@@ -45,9 +46,24 @@ std::string element_name(const Element& element) {
       return "float8_e5m2_t";
     case DType::hif8:
       return "hifloat8_t";
-    default:
+    case DType::f32:
       return "float";
+    case STREW_EACH_DTYPE(PACKED_INTEGER):
+    case DType::f4e2m1:
+    case DType::f6e2m3:
+    case DType::f6e3m2:
+    case DType::f8e3m4:
+    case DType::f8e4m3:
+    case DType::f8e4m3fnuz:
+    case DType::f8e4m3b11fnuz:
+    case DType::f8e5m2fnuz:
+    case DType::f8e8m0:
+    case DType::f64:
+    case STREW_EACH_DTYPE(COMPLEX):
+    case STREW_EACH_DTYPE(STRING):
+      break;
   }
+  return "void";  // no chip has it: verify() admits none
 }
 
 /// Is the program a mixed kernel, for cube and vector cores? On a5 a cube core has the vector core beside it store the
@@ -117,6 +133,8 @@ class CppPrinter {
     line(indent, tail);
   }
 
+  STREW_PARTIAL_SWITCHES
+
   void statement(const Statement& s, size_t indent) {
     switch (info(s.opcode).form) {
       case Form::view:
@@ -156,6 +174,8 @@ class CppPrinter {
     }
   }
 
+  STREW_END_PARTIAL_SWITCHES
+
   /// Which core of a mixed kernel executes a statement.
   enum class Side : uint8_t { cube, vector };
   void sided(size_t indent, Side side, const std::string& text) {
@@ -179,6 +199,8 @@ class CppPrinter {
   static std::string scalar_type(const Type& type) {
     return type.kind == TypeKind::index ? "int64_t" : element_name(type.element);
   }
+
+  STREW_PARTIAL_SWITCHES
 
   std::string value(const Statement& s) const {
     const Instruction& row = info(s.opcode);
@@ -240,6 +262,8 @@ class CppPrinter {
     }
     return row.form == Form::cast ? "static_cast<" + scalar_type(s.type) + ">(" + operand(s, 0) + ")" : call(s);
   }
+
+  STREW_END_PARTIAL_SWITCHES
 
   static std::string constant(const Statement& s) {
     if (s.type.kind != TypeKind::scalar || !is_float(s.type.element.dtype)) {

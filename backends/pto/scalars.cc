@@ -100,7 +100,13 @@ class ScalarGraph {
         return literal(node);
       case ExprOp::convert:
         return convert(node);
-      default:
+      case ExprOp::bitcast:
+      case STREW_EACH_OP(BINARY):
+      case STREW_EACH_OP(UNARY):
+      case STREW_EACH_OP(COMPLEX):
+      case STREW_EACH_OP(TEST):
+      case STREW_EACH_OP(COMPARE):
+      case STREW_EACH_OP(SELECT):
         break;
     }
     const ExprOp op = node.dtype == DType::boolean ? of_truth(node.op) : node.op;

@@ -122,7 +122,8 @@ void StartCode::bound(size_t k, const Number& value) {
       at = b_.min(b_.max(value, b_.sub(zero, window, "before"), "near"), dim, "near");
       left = {b_.max(b_.sub(zero, at, "cut"), zero, "lower"), b_.min(b_.sub(dim, at, "room"), window, "upper")};
       break;
-    default:
+    case OobPolicy::undefined:
+    case OobPolicy::error:
       break;
   }
   starts.push_back(at);

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "base/number.h"
+#include "base/partial_switch.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
@@ -85,6 +86,8 @@ class Unroller {
     return {};
   }
 
+  STREW_PARTIAL_SWITCHES
+
   Status statement(const Statement& s) {
     switch (info(s.opcode).form) {
       case Form::constant:
@@ -131,6 +134,8 @@ class Unroller {
     }
   }
 
+  STREW_END_PARTIAL_SWITCHES
+
   int64_t cast(const Statement& s) const {
     const int64_t value = number(s.operands[0][0]);
     const int width = s.type.kind == TypeKind::index ? 64 : bits(s.type.element.dtype);
@@ -138,6 +143,8 @@ class Unroller {
     const int shift = 64 - width;
     return static_cast<int64_t>(static_cast<uint64_t>(value) << shift) >> shift;
   }
+
+  STREW_PARTIAL_SWITCHES
 
   Status binary(const Statement& s) {
     const int64_t a = number(s.operands[0][0]), b = number(s.operands[1][0]);
@@ -172,6 +179,8 @@ class Unroller {
     values_[s.result] = {s.type, value};
     return {};
   }
+
+  STREW_END_PARTIAL_SWITCHES
 
   bool holds(const Statement& s) const {
     const int64_t a = number(s.operands[0][0]), b = number(s.operands[1][0]);

@@ -23,9 +23,18 @@ bool ordered(ExprOp op, T a, T b) {
       return a <= b;
     case ExprOp::gt:
       return a > b;
-    default:
+    case ExprOp::ge:
       return a >= b;
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return false;  // no comparison
 }
 
 }  // namespace
@@ -38,9 +47,13 @@ Scalar apply(ExprOp op, const Scalar& x) {
       return apply_complex(op, x);
     case DTypeKind::boolean:
       return {x.dtype, {op == ExprOp::bit_not ? (x.bits[0] == 0 ? 1u : 0u) : (x.bits[0] != 0 ? 1u : 0u), 0}};
-    default:
+    case DTypeKind::signed_integer:
+    case DTypeKind::unsigned_integer:
       return apply_integer(op, x);
+    case DTypeKind::string:
+      break;
   }
+  return {};  // strings only move
 }
 
 Scalar apply(ExprOp op, const Scalar& a, const Scalar& b) {
@@ -51,9 +64,13 @@ Scalar apply(ExprOp op, const Scalar& a, const Scalar& b) {
       return apply_complex(op, a, b);
     case DTypeKind::boolean:
       return apply_boolean(op, a, b);
-    default:
+    case DTypeKind::signed_integer:
+    case DTypeKind::unsigned_integer:
       return apply_integer(op, a, b);
+    case DTypeKind::string:
+      break;
   }
+  return {};  // strings only move
 }
 
 bool compare(ExprOp op, const Scalar& a, const Scalar& b) {

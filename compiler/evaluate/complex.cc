@@ -56,15 +56,28 @@ Scalar evaluate(ExprOp op, const Scalar& x, const Scalar& y) {
       return store<T>(x.dtype, multiply(a, b));
     case ExprOp::div:
       return store<T>(x.dtype, divide(a, b));
-    default:
-      return x;
+    case ExprOp::rem:
+    case ExprOp::min:
+    case ExprOp::max:
+    case STREW_EACH_OP(BINARY_MATH):
+    case STREW_EACH_OP(BINARY_BITS):
+    case STREW_EACH_OP(SHIFT):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return {};  // verify() admits no other operator of two complex numbers
 }
 
 }  // namespace
 
 Scalar apply_complex(ExprOp op, const Scalar& x) {
-  if (op != ExprOp::neg) return x;
+  if (op != ExprOp::neg) return {};  // verify() admits no other operator of a complex number
   const uint64_t sign = uint64_t{1} << (bits(x.dtype) / 2 - 1);
   return make_complex(x.dtype, real_bits(x) ^ sign, imaginary_bits(x) ^ sign);
 }

@@ -45,19 +45,17 @@ void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar>
       case ExprOp::is_finite:
         value = truth(is_finite(arg(0)));
         break;
-      case ExprOp::eq:
-      case ExprOp::ne:
-      case ExprOp::lt:
-      case ExprOp::le:
-      case ExprOp::gt:
-      case ExprOp::ge:
+      case STREW_EACH_OP(COMPARE):
         value = truth(compare(node.op, arg(0), arg(1)));
         break;
       case ExprOp::select:
         value = arg(0).bits[0] != 0 ? arg(1) : arg(2);
         break;
-      default:
-        value = node.args.size() == 1 ? apply(node.op, arg(0)) : apply(node.op, arg(0), arg(1));
+      case STREW_EACH_OP(UNARY):
+        value = apply(node.op, arg(0));
+        break;
+      case STREW_EACH_OP(BINARY):
+        value = apply(node.op, arg(0), arg(1));
         break;
     }
   }

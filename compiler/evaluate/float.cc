@@ -3,6 +3,7 @@
 // -ffp-contract=off, for SSE or newer. Tested by tests/unit/reference_arithmetic_test.cc.
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
@@ -43,7 +44,7 @@ T maximum(T a, T b) {
 }
 
 template <class T>
-T evaluate(ExprOp op, T x) {
+std::optional<T> evaluate(ExprOp op, T x) {
   switch (op) {
     case ExprOp::neg:
       return -x;
@@ -63,15 +64,24 @@ T evaluate(ExprOp op, T x) {
       return std::trunc(x);
     case ExprOp::sqrt:
       return std::sqrt(x);
-    default:
+    case STREW_EACH_OP(UNARY_MATH):
+      return table(*find_math_function(op), x);
+    case STREW_EACH_OP(UNARY_BITS):
+    case STREW_EACH_OP(UNARY_INTEGER):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
       break;
   }
-  const MathFunction* function = find_math_function(op);
-  return function != nullptr ? table(*function, x) : x;
+  return std::nullopt;  // verify() admits no other operator of a float
 }
 
 template <class T>
-T evaluate(ExprOp op, T a, T b) {
+std::optional<T> evaluate(ExprOp op, T a, T b) {
   switch (op) {
     case ExprOp::add:
       return a + b;
@@ -85,16 +95,29 @@ T evaluate(ExprOp op, T a, T b) {
       return minimum(a, b);
     case ExprOp::max:
       return maximum(a, b);
-    default:
+    case ExprOp::rem:
+    case STREW_EACH_OP(BINARY_MATH):
+      return table(*find_math_function(op), a, b);
+    case STREW_EACH_OP(BINARY_BITS):
+    case STREW_EACH_OP(SHIFT):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
       break;
   }
-  const MathFunction* function = find_math_function(op);
-  return function != nullptr ? table(*function, a, b) : a;
+  return std::nullopt;  // verify() admits no other operator of two floats
 }
 
 float as_f32(const Scalar& x) { return static_cast<float>(decode(x.dtype, x.bits[0])); }
 double as_f64(const Scalar& x) { return decode(x.dtype, x.bits[0]); }
-Scalar rounded(DType dtype, double value) { return {dtype, {encode(dtype, value), 0}}; }
+template <class T>
+Scalar rounded(DType dtype, std::optional<T> value) {
+  return value ? Scalar{dtype, {encode(dtype, static_cast<double>(*value)), 0}} : Scalar{};
+}
 
 }  // namespace
 

@@ -50,9 +50,18 @@ Scalar apply_integer(ExprOp op, const Scalar& x) {
       return cut(x.dtype, static_cast<uint64_t>(std::popcount(x.bits[0])));
     case ExprOp::count_leading_zeros:
       return cut(x.dtype, static_cast<uint64_t>(bits(x.dtype) - std::bit_width(x.bits[0])));
-    default:
-      return x;
+    case STREW_EACH_OP(UNARY_FLOAT):
+    case STREW_EACH_OP(UNARY_MATH):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return {};  // verify() admits no other operator of an integer
 }
 
 Scalar apply_integer(ExprOp op, const Scalar& a, const Scalar& b) {
@@ -82,30 +91,48 @@ Scalar apply_integer(ExprOp op, const Scalar& a, const Scalar& b) {
     case ExprOp::shift_right_logical:
     case ExprOp::shift_right_arithmetic:
       return shift(op, a, b);
-    default:
-      return a;
+    case STREW_EACH_OP(BINARY_MATH):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return {};  // verify() admits no other operator of two integers
 }
 
 Scalar apply_boolean(ExprOp op, const Scalar& a, const Scalar& b) {
   const bool x = a.bits[0] != 0, y = b.bits[0] != 0;
-  bool result = false;
+  const auto truth = [](bool result) { return Scalar{DType::boolean, {result ? 1u : 0u, 0}}; };
   switch (op) {
     case ExprOp::add:
     case ExprOp::max:
     case ExprOp::bit_or:
-      result = x || y;
-      break;
+      return truth(x || y);
     case ExprOp::mul:
     case ExprOp::min:
     case ExprOp::bit_and:
-      result = x && y;
+      return truth(x && y);
+    case ExprOp::bit_xor:
+      return truth(x != y);
+    case ExprOp::sub:
+    case ExprOp::div:
+    case ExprOp::rem:
+    case STREW_EACH_OP(BINARY_MATH):
+    case STREW_EACH_OP(SHIFT):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
       break;
-    default:
-      result = x != y;
-      break;  // bit_xor
   }
-  return {DType::boolean, {result ? 1u : 0u, 0}};
+  return {};  // verify() admits no other operator of two bools
 }
 
 }  // namespace strew::inline v0::scalar_eval

@@ -94,9 +94,13 @@ bool takes(const Op& op, OobPolicy policy) {
     case OobPolicy::fill_element:
     case OobPolicy::fill_window:
       return !is_scatter(op);
-    default:
-      return true;
+    case OobPolicy::undefined:
+    case OobPolicy::clamp:
+    case OobPolicy::wrap:
+    case OobPolicy::error:
+      break;
   }
+  return true;
 }
 
 /// In a file with scatters and gathers `--oob skip_window` applies to the scatters, and the gathers keep their policies. If no op of the

@@ -139,7 +139,13 @@ class Notation {
         return extra(static_cast<size_t>(node.index), slices);
       case ExprOp::literal:
         return print(node.value);
-      default:
+      case STREW_EACH_OP(CAST):
+      case STREW_EACH_OP(BINARY):
+      case STREW_EACH_OP(UNARY):
+      case STREW_EACH_OP(COMPLEX):
+      case STREW_EACH_OP(TEST):
+      case STREW_EACH_OP(COMPARE):
+      case STREW_EACH_OP(SELECT):
         break;
     }
     if (depth == 0) return {};

@@ -50,7 +50,13 @@ std::string print_node(const ExprNode& node) {
     case ExprOp::literal:
       out += print(node.value);
       break;
-    default:
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
       out += joined(node.args, "", "", [](int32_t arg) { return "%" + std::to_string(arg); });
   }
   return out + "):" + std::string(name(node.dtype));

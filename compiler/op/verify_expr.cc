@@ -132,8 +132,9 @@ class ExprChecker {
       case STREW_EACH_OP(COMPLEX):
       case STREW_EACH_OP(TEST):
       case STREW_EACH_OP(COMPARE):
-        return check_operation(n);
+        break;
     }
+    return check_operation(n);
   }
 
   /// Only dtypes of which every bit pattern is a value take part in a bitcast: not bool, which is 0 or 1, not f6, which

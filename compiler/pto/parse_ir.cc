@@ -7,12 +7,15 @@
 #include "base/fp_environment.h"
 #include "base/nearest.h"
 #include "base/number.h"
+#include "base/partial_switch.h"
 #include "compiler/pto/ir_parser.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
 namespace {
+
+STREW_PARTIAL_SWITCHES
 
 bool gives_result(Form form) {
   switch (form) {
@@ -32,6 +35,8 @@ bool gives_result(Form form) {
       return false;
   }
 }
+
+STREW_END_PARTIAL_SWITCHES
 
 std::string_view nearest_statement(std::string_view written) {
   std::vector<std::string_view> known;

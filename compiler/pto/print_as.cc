@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/number.h"
+#include "base/partial_switch.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
@@ -70,6 +71,8 @@ class AsPrinter {
            (attributes.empty() ? "" : " {" + attributes + "}") + " : (" + types + ") -> " + text(s.type);
   }
 
+  STREW_PARTIAL_SWITCHES
+
   std::string statement(const Statement& s) {
     const auto& o = s.operands;
     if (!s.result.empty()) types_[s.result] = s.type;
@@ -95,6 +98,8 @@ class AsPrinter {
         return computes(s);
     }
   }
+
+  STREW_END_PARTIAL_SWITCHES
 
   std::unordered_map<std::string, Type> types_;
 };

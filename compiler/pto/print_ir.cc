@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/number.h"
+#include "base/partial_switch.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/print_as.h"
@@ -227,6 +228,8 @@ class Printer {
     out_ += " : (" + type_list(s.operands, 0, s.operands.size()) + ") -> " + print(s.result.empty() ? Type{} : s.type);
   }
 
+  STREW_PARTIAL_SWITCHES
+
   void pretty(const Statement& s, const Instruction& row, size_t indent) {
     const std::string attributes = attributes_text(s, row);
     const std::string braced = attributes.empty() ? "" : " {" + attributes + "}";
@@ -304,6 +307,8 @@ class Printer {
         return;
     }
   }
+
+  STREW_END_PARTIAL_SWITCHES
 
   TextForm form_;
   std::string out_;

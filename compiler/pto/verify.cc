@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "base/number.h"
+#include "base/partial_switch.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parser.h"
 #include "compiler/pto/types.h"
@@ -70,6 +71,8 @@ class Verifier {
     return {};
   }
 
+  STREW_PARTIAL_SWITCHES
+
   Status check_statement(const Statement& s) {
     const Instruction& row = info(s.opcode);
     switch (s.opcode) {
@@ -107,6 +110,8 @@ class Verifier {
     if (row.legality != nullptr) return check_element(s, row, type_of(s.operands[0][0]).element);
     return {};
   }
+
+  STREW_END_PARTIAL_SWITCHES
 
   /// ptoas writes an infinity as `+Inf.0f`, which is not C++.
   Status check_constant(const Statement& s) {

@@ -84,22 +84,19 @@ class Evaluator {
         Value* imaginary = arg(1);
         return {n_.make_complex(arg(0), imaginary), nullptr};
       }
-      case ExprOp::eq:
-      case ExprOp::ne:
-      case ExprOp::lt:
-      case ExprOp::le:
-      case ExprOp::gt:
-      case ExprOp::ge: {
+      case STREW_EACH_OP(COMPARE): {
         Value* right = arg(1);
         return {n_.compare(node.op, dtype(node.args[0]), arg(0), right), nullptr};
       }
-      default:
-        break;
+      case STREW_EACH_OP(UNARY):
+      case STREW_EACH_OP(TEST):
+        return computed(node.dtype, n_.unary(node.op, dtype(node.args[0]), arg(0)));
+      case STREW_EACH_OP(BINARY): {
+        Value* right = arg(1);
+        return computed(node.dtype, n_.binary(node.op, dtype(node.args[0]), arg(0), right));
+      }
     }
-    const DType operand = dtype(node.args[0]);
-    if (node.args.size() == 1) return computed(node.dtype, n_.unary(node.op, operand, arg(0)));
-    Value* right = arg(1);
-    return computed(node.dtype, n_.binary(node.op, operand, arg(0), right));
+    return {};
   }
 
   Frame& f_;

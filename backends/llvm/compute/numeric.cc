@@ -48,9 +48,15 @@ Value* Numeric::decode(DType dtype, Value* storage) {
     case DType::complex64:
     case DType::complex128:
       return decode_complex(dtype, storage);
-    default:
-      return rounds_after(dtype) ? decode_small(dtype, storage) : storage;
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+      return decode_small(dtype, storage);
+    case STREW_EACH_DTYPE(PACKED_INTEGER):
+    case STREW_EACH_DTYPE(INTEGER):
+    case STREW_EACH_DTYPE(FLOAT):
+    case STREW_EACH_DTYPE(STRING):
+      break;
   }
+  return storage;
 }
 
 Value* Numeric::encode(DType dtype, Value* compute) {
@@ -65,9 +71,15 @@ Value* Numeric::encode(DType dtype, Value* compute) {
     case DType::complex64:
     case DType::complex128:
       return encode_complex(dtype, compute);
-    default:
-      return rounds_after(dtype) ? encode_small(dtype, compute) : compute;
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+      return encode_small(dtype, compute);
+    case STREW_EACH_DTYPE(PACKED_INTEGER):
+    case STREW_EACH_DTYPE(INTEGER):
+    case STREW_EACH_DTYPE(FLOAT):
+    case STREW_EACH_DTYPE(STRING):
+      break;
   }
+  return compute;
 }
 
 Value* Numeric::literal_storage(const Scalar& scalar, int lanes) {

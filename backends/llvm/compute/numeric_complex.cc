@@ -80,8 +80,22 @@ Value* Numeric::binary_complex(ExprOp op, Value* a, Value* b) {
       Value *ai_bi = ir.CreateFMul(ai, bi), *ar_br = ir.CreateFMul(ar, br);
       return make_complex(ir.CreateFSub(ar_br, ai_bi), im);
     }
-    default:
+    case ExprOp::div:
       break;
+    case ExprOp::rem:
+    case ExprOp::min:
+    case ExprOp::max:
+    case STREW_EACH_OP(BINARY_MATH):
+    case STREW_EACH_OP(BINARY_BITS):
+    case STREW_EACH_OP(SHIFT):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      return nullptr;  // verify() admits no other operator of two complex numbers
   }
   const auto magnitude = [&](Value* v) { return ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v); };
   Value *size_of_bi = magnitude(bi), *size_of_br = magnitude(br);

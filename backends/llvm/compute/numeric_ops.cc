@@ -54,13 +54,19 @@ Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
       return intrinsic(llvm::Intrinsic::trunc);
     case ExprOp::sqrt:
       return intrinsic(llvm::Intrinsic::sqrt);
-    case ExprOp::rsqrt:
-      return inverse_root(a);
     case ExprOp::is_finite:
       return e_.b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs), llvm::ConstantFP::getInfinity(type));
-    default:
-      return call_math(op, {a});
+    case STREW_EACH_OP(UNARY_MATH):
+      return op == ExprOp::rsqrt ? inverse_root(a) : call_math(op, {a});
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return nullptr;  // verify() admits no other operator of one argument
 }
 
 /// The operations of the math table's rsqrt (base/math/math.cc), on all lanes at once: IEEE 754 says what the bits of each of them are. In f32,
@@ -107,9 +113,21 @@ Value* Numeric::binary(ExprOp op, DType dtype, Value* a, Value* b) {
         return e_.b.CreateAnd(a, b);
       case ExprOp::bit_xor:
         return e_.b.CreateXor(a, b);
-      default:
-        return nullptr;
+      case ExprOp::sub:
+      case ExprOp::div:
+      case ExprOp::rem:
+      case STREW_EACH_OP(BINARY_MATH):
+      case STREW_EACH_OP(SHIFT):
+      case STREW_EACH_OP(INPUT):
+      case STREW_EACH_OP(CAST):
+      case STREW_EACH_OP(UNARY):
+      case STREW_EACH_OP(COMPLEX):
+      case STREW_EACH_OP(TEST):
+      case STREW_EACH_OP(COMPARE):
+      case STREW_EACH_OP(SELECT):
+        break;
     }
+    return nullptr;  // verify() admits no other operator of two bools
   }
   return int_binary(op, dtype, a, b);
 }
@@ -147,9 +165,21 @@ Value* Numeric::float_binary(ExprOp op, Value* a, Value* b) {
     case ExprOp::min:
     case ExprOp::max:
       return float_extremum(op == ExprOp::max, a, b);
-    default:
+    case ExprOp::rem:
+    case STREW_EACH_OP(BINARY_MATH):
       return call_math(op, {a, b});
+    case STREW_EACH_OP(BINARY_BITS):
+    case STREW_EACH_OP(SHIFT):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return nullptr;  // verify() admits no other operator of two floats
 }
 
 Value* Numeric::int_binary(ExprOp op, DType dtype, Value* a, Value* b) {
@@ -178,9 +208,17 @@ Value* Numeric::int_binary(ExprOp op, DType dtype, Value* a, Value* b) {
     case ExprOp::shift_right_logical:
     case ExprOp::shift_right_arithmetic:
       return int_shift(op, a, b);
-    default:
-      return nullptr;
+    case STREW_EACH_OP(BINARY_MATH):
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(COMPARE):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return nullptr;  // verify() admits no other operator of two integers
 }
 
 Value* Numeric::int_divide(ExprOp op, bool is_signed, Value* a, Value* b) {
@@ -237,9 +275,17 @@ Value* Numeric::compare(ExprOp op, DType dtype, Value* a, Value* b) {
     case ExprOp::gt:
       p = real ? P::FCMP_OGT : is_signed ? P::ICMP_SGT : P::ICMP_UGT;
       break;
-    default:
+    case ExprOp::ge:
       p = real ? P::FCMP_OGE : is_signed ? P::ICMP_SGE : P::ICMP_UGE;
       break;
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(SELECT):
+      return nullptr;  // no comparison
   }
   return e_.b.CreateCmp(p, a, b);
 }

@@ -50,9 +50,17 @@ uint64_t integer(TileCompute what, DType dtype, uint64_t a, uint64_t b) {
       return (uint64_t{0} - a) & mask;
     case TileCompute::bit_not:
       return ~a & mask;
-    default:
+    case TileCompute::move:
+    case TileCompute::fill:
       return a;
+    case TileCompute::none:  // not of two numbers
+    case TileCompute::convert:
+    case TileCompute::compare:
+    case TileCompute::select:
+    case TileCompute::sequence:
+      break;
   }
+  return a;
 }
 
 template <typename T>
@@ -73,9 +81,23 @@ T floating(TileCompute what, T x, T y) {
       return (x < y) == (what == TileCompute::max) ? y : x;
     case TileCompute::negate:
       return -x;
-    default:
+    case TileCompute::move:
+    case TileCompute::fill:
       return x;
+    case TileCompute::bit_and:  // of integers
+    case TileCompute::bit_or:
+    case TileCompute::bit_xor:
+    case TileCompute::bit_not:
+    case TileCompute::shift_left:
+    case TileCompute::shift_right:
+    case TileCompute::none:  // not of two numbers
+    case TileCompute::convert:
+    case TileCompute::compare:
+    case TileCompute::select:
+    case TileCompute::sequence:
+      break;
   }
+  return x;
 }
 
 double rounded(double value, std::string_view mode) {

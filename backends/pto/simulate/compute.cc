@@ -80,7 +80,22 @@ Status Core::compute_tile(const Statement& s) {
         case TileCompute::sequence:
           buffer_.write(out, r, c, compute(TileCompute::add, out.dtype, in[0], static_cast<uint64_t>(c)));
           break;
-        default:
+        case TileCompute::none:
+        case TileCompute::add:
+        case TileCompute::sub:
+        case TileCompute::mul:
+        case TileCompute::div:
+        case TileCompute::max:
+        case TileCompute::min:
+        case TileCompute::bit_and:
+        case TileCompute::bit_or:
+        case TileCompute::bit_xor:
+        case TileCompute::shift_left:
+        case TileCompute::shift_right:
+        case TileCompute::negate:
+        case TileCompute::bit_not:
+        case TileCompute::move:
+        case TileCompute::fill:
           buffer_.write(out, r, c, compute(row.compute, dtype, in[0], in[1]));
           break;
       }

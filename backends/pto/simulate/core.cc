@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "base/partial_switch.h"
 #include "compiler/pto/parser.h"
 #include "compiler/pto/verify.h"
 
@@ -140,6 +141,8 @@ Expected<bool> Core::step() {
   STREW_TRY(run(s));
   return true;
 }
+
+STREW_PARTIAL_SWITCHES
 
 Status Core::run(const Statement& s) {
   switch (s.opcode) {
@@ -302,6 +305,8 @@ Status Core::scalar(const Statement& s) {
   v.code = low_bits(result, width_of(s.type));
   return {};
 }
+
+STREW_END_PARTIAL_SWITCHES
 
 Status Core::view(const Statement& s) {
   Value out;

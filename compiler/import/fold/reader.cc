@@ -156,9 +156,15 @@ bool Reader::step(Element& element) const {
       return step_slice(element, *compute);
     case ComputeOp::concatenate:
       return step_concatenate(element, *compute);
-    default:
-      return false;
+    case ComputeOp::map:
+    case ComputeOp::reduce:
+    case ComputeOp::iota:
+    case ComputeOp::scan:
+    case ComputeOp::update:
+    case ComputeOp::reverse:
+      break;
   }
+  return false;
 }
 
 Element Reader::source(Element element) const {

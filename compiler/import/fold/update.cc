@@ -156,9 +156,12 @@ class UpdateIdiom {
         return has_unit_windows() || reads == OobPolicy::fill_element || reads == OobPolicy::undefined;
       case OobPolicy::clamp:
         return is_separate() && reads == OobPolicy::clamp;
-      default:
-        return false;
+      case OobPolicy::wrap:
+      case OobPolicy::fill_element:
+      case OobPolicy::fill_window:
+        break;
     }
+    return false;
   }
 
   const FoldContext& context_;

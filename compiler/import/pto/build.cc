@@ -134,7 +134,7 @@ int32_t Builder::node_of_symbol(ExprBuilder& e, SymbolId id, std::vector<int>& i
     case SymbolKind::quotient:
       return e.apply(ExprOp::div, {a, b});
   }
-  return a;
+  return a;  // the numbers of an op depend on arguments alone
 }
 
 /// Adds i64 nodes that compute `poly` and returns the last. A symbol used twice is computed twice; a graph has at most a few hundred nodes.

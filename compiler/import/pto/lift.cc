@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/partial_switch.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
@@ -67,6 +68,8 @@ Status Lifter::body(const std::vector<Statement>& statements) {
   return {};
 }
 
+STREW_PARTIAL_SWITCHES
+
 Status Lifter::statement(const Statement& s) {
   Region region;
   switch (s.opcode) {
@@ -118,6 +121,8 @@ Status Lifter::statement(const Statement& s) {
     }
   }
 }
+
+STREW_END_PARTIAL_SWITCHES
 
 /// Translates a maximum of indices and 0, by which programs clamp signed indices to 0 from below.
 Status Lifter::floor(const Statement& s) {

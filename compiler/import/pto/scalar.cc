@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/partial_switch.h"
+
 namespace strew::inline v0::pto {
 namespace {
 
@@ -183,6 +185,8 @@ Poly Scalars::remainder(const Poly& a, const Poly& b) {
   return derived(SymbolKind::remainder, a, b);
 }
 
+STREW_PARTIAL_SWITCHES
+
 Poly Scalars::result(Opcode opcode, const Poly& a, const Poly& b) {
   switch (opcode) {
     case Opcode::addi:
@@ -210,6 +214,8 @@ Poly Scalars::result(Opcode opcode, const Poly& a, const Poly& b) {
       return a;  // casts
   }
 }
+
+STREW_END_PARTIAL_SWITCHES
 
 std::string Scalars::text(const Poly& poly) const {
   if (poly.constant()) return std::to_string(*poly.constant());

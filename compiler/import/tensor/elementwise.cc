@@ -82,9 +82,22 @@ DType unsigned_of(DType dtype) {
       return DType::u32;
     case DType::i64:
       return DType::u64;
-    default:
-      return dtype;
+    case STREW_EACH_DTYPE(BOOL):
+    case DType::i2:  // has no arithmetic
+    case DType::u2:
+    case DType::u4:
+    case DType::u8:
+    case DType::u16:
+    case DType::u32:
+    case DType::u64:
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+    case STREW_EACH_DTYPE(HALF_FLOAT):
+    case STREW_EACH_DTYPE(FLOAT):
+    case STREW_EACH_DTYPE(COMPLEX):
+    case STREW_EACH_DTYPE(STRING):
+      break;
   }
+  return dtype;
 }
 
 class Appender {
@@ -179,9 +192,14 @@ class Appender {
       case P::sgt:
       case P::ugt:
         return truth(ExprOp::gt, a, b);
-      default:
+      case P::sge:
+      case P::uge:
         return truth(ExprOp::ge, a, b);
+      case P::eq:  // above
+      case P::ne:
+        break;
     }
+    return invalid_argument("predicate, expected one that compares");
   }
 
   /// Translates a comparison of floats. "Unordered or less" is the negation of "ordered and greater or equal".
@@ -226,9 +244,11 @@ class Appender {
         return truth(ExprOp::ne, a, b);
       case P::UNO:
         return inverted(ordered());
-      default:
-        return invalid_argument("predicate, expected one that compares");
+      case P::AlwaysFalse:
+      case P::AlwaysTrue:
+        break;
     }
+    return invalid_argument("predicate, expected one that compares");
   }
 
   mlir::Operation* op_;

@@ -2,11 +2,15 @@
 // with it. Tested by tests/unit/tflite_regions_test.cc.
 #include "compiler/import/tflite/regions.h"
 
+#include "base/partial_switch.h"
+
 namespace strew::inline v0::tflite {
 namespace {
 
 using Builtin = schema::BuiltinOperator;
 using Options = schema::BuiltinOptions;
+
+STREW_PARTIAL_SWITCHES
 
 std::vector<Region> listed(const Node& node) {
   const schema::Operator& op = node.op();
@@ -57,6 +61,8 @@ std::vector<Region> listed(const Node& node) {
       return {};
   }
 }
+
+STREW_END_PARTIAL_SWITCHES
 
 }  // namespace
 

@@ -130,21 +130,15 @@ Status import_unsorted_segment(Node& node) {
   if (dtype == DType::boolean) return node.error("data has element type bool, expected numbers");
   CombinerKind kind = CombinerKind::add;
   Scalar fill{dtype};
-  switch (node.code()) {
-    case schema::BuiltinOperator::UNSORTED_SEGMENT_PROD:
-      kind = CombinerKind::mul;
-      fill = Scalar::of(dtype, 1);
-      break;
-    case schema::BuiltinOperator::UNSORTED_SEGMENT_MAX:
-      kind = CombinerKind::max;
-      fill = extreme(dtype, true);
-      break;
-    case schema::BuiltinOperator::UNSORTED_SEGMENT_MIN:
-      kind = CombinerKind::min;
-      fill = extreme(dtype, false);
-      break;
-    default:
-      break;
+  if (node.code() == schema::BuiltinOperator::UNSORTED_SEGMENT_PROD) {
+    kind = CombinerKind::mul;
+    fill = Scalar::of(dtype, 1);
+  } else if (node.code() == schema::BuiltinOperator::UNSORTED_SEGMENT_MAX) {
+    kind = CombinerKind::max;
+    fill = extreme(dtype, true);
+  } else if (node.code() == schema::BuiltinOperator::UNSORTED_SEGMENT_MIN) {
+    kind = CombinerKind::min;
+    fill = extreme(dtype, false);
   }
   return add(node, data, ids, kind, fill, OobPolicy::skip_element, false, std::move(parts));
 }

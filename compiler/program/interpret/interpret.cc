@@ -33,9 +33,16 @@ Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vecto
       return only(interpret_iota(compute, arguments));
     case ComputeOp::scan:
       return only(interpret_scan(compute, arguments));
-    default:
+    case ComputeOp::broadcast:
+    case ComputeOp::reshape:
+    case ComputeOp::transpose:
+    case ComputeOp::slice:
+    case ComputeOp::update:
+    case ComputeOp::concatenate:
+    case ComputeOp::reverse:
       return only(interpret_move(compute, arguments));
   }
+  return internal_error("an operation without a case");
 }
 
 }  // namespace strew::inline v0

@@ -297,9 +297,13 @@ Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const 
       return concatenate(compute, arguments);
     case ComputeOp::reverse:
       return reverse(compute, *arguments[0]);
-    default:
-      return internal_error("this operation does not move elements");
+    case ComputeOp::map:
+    case ComputeOp::reduce:
+    case ComputeOp::iota:
+    case ComputeOp::scan:
+      break;
   }
+  return internal_error("this operation does not move elements");
 }
 
 }  // namespace strew::inline v0

@@ -38,9 +38,14 @@ bool with_type(DType dtype, Use use) {
       return use(float{});
     case DType::f64:
       return use(double{});
-    default:
-      return false;
+    case STREW_EACH_DTYPE(PACKED_INTEGER):
+    case STREW_EACH_DTYPE(SMALL_FLOAT):
+    case STREW_EACH_DTYPE(HALF_FLOAT):
+    case STREW_EACH_DTYPE(COMPLEX):
+    case STREW_EACH_DTYPE(STRING):
+      break;
   }
+  return false;
 }
 
 template <class T>
@@ -95,9 +100,16 @@ bool comparison(ExprOp op, const std::vector<const Tensor*>& arguments, Tensor& 
       return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a > b; });
     case ExprOp::ge:
       return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a >= b; });
-    default:
-      return false;
+    case STREW_EACH_OP(INPUT):
+    case STREW_EACH_OP(CAST):
+    case STREW_EACH_OP(BINARY):
+    case STREW_EACH_OP(UNARY):
+    case STREW_EACH_OP(COMPLEX):
+    case STREW_EACH_OP(TEST):
+    case STREW_EACH_OP(SELECT):
+      break;
   }
+  return false;  // no comparison
 }
 
 /// select only moves bits, so T stands for all dtypes of its width.
