@@ -72,12 +72,13 @@ function(strew_converts_openly target)
   endif()
 endfunction()
 
-# strew_lists_all_values(target...): a switch over an enum names each of its values, and has no `default:` that stands for some. So the compiler says where
-# a new operator, dtype or policy has to be added. base/partial_switch.h has the exceptions. Targets that do not exist are passed over.
+# strew_lists_all_values(target...): a switch over an enum names each of its values, and has no `default:` that stands for some; and a function whose
+# branches treat one operator each returns from one of them. So the compiler says where a new operator, dtype or policy has to be added.
+# base/partial_switch.h has the exceptions. Targets that do not exist are passed over.
 function(strew_lists_all_values)
   foreach(target ${ARGN})
     if(TARGET ${target})
-      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror=switch-enum>)
+      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Werror=switch-enum;-Werror=return-type>")
     endif()
   endforeach()
 endfunction()

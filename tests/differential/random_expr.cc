@@ -97,8 +97,8 @@ int32_t Grower::converted(DType dtype, int depth) {
 }
 
 int32_t Grower::boolean(int depth) {
-  if (rng_.chance(25)) return binary({E::bit_and, E::bit_or, E::bit_xor}, DType::boolean, depth);
-  if (rng_.chance(10)) return unary({E::bit_not}, DType::boolean, depth);
+  if (rng_.chance(25)) return binary({STREW_OPS_OF(BINARY_BITS)}, DType::boolean, depth);
+  if (rng_.chance(10)) return unary({STREW_OPS_OF(UNARY_BITS)}, DType::boolean, depth);
   std::vector<DType> near;
   for (const ExprInput& input : inputs_)
     if (info(input.dtype).arithmetic && !is_complex(input.dtype)) near.push_back(input.dtype);
@@ -107,7 +107,7 @@ int32_t Grower::boolean(int depth) {
     const int32_t a = grow(of, depth);
     return push(E::is_finite, DType::boolean, {a});
   }
-  const E op = rng_.pick(std::vector<E>{E::eq, E::ne, E::lt, E::le, E::gt, E::ge});
+  const E op = rng_.pick(std::vector<E>{STREW_OPS_OF(COMPARE)});
   const int32_t a = grow(of, depth);
   const int32_t b = grow(of, depth);
   return push(op, DType::boolean, {a, b});
@@ -115,25 +115,20 @@ int32_t Grower::boolean(int depth) {
 
 int32_t Grower::integer(DType dtype, int depth) {
   if (rng_.chance(20)) {
-    std::vector<E> ops{E::bit_not, E::popcnt, E::count_leading_zeros};
-    if (is_signed_integer(dtype)) ops.insert(ops.end(), {E::neg, E::abs, E::sign});
+    std::vector<E> ops{STREW_OPS_OF(UNARY_BITS), STREW_OPS_OF(UNARY_INTEGER)};
+    if (is_signed_integer(dtype)) ops.insert(ops.end(), {STREW_OPS_OF(UNARY_NUMBER)});
     return unary(ops, dtype, depth);
   }
-  return binary({E::add, E::sub, E::mul, E::div, E::rem, E::min, E::max, E::bit_and, E::bit_or, E::bit_xor, E::shift_left,
-                 E::shift_right_logical, E::shift_right_arithmetic},
-                dtype, depth);
+  return binary({STREW_OPS_OF(BINARY_NUMBER), STREW_OPS_OF(BINARY_BITS), STREW_OPS_OF(SHIFT)}, dtype, depth);
 }
 
 int32_t Grower::floating(DType dtype, int depth) {
   if (rng_.chance(25)) {
-    return unary({E::neg, E::abs, E::sign, E::floor, E::ceil, E::round_half_even, E::round_half_away, E::trunc, E::sqrt}, dtype,
-                 depth);
+    return unary({STREW_OPS_OF(UNARY_NUMBER), STREW_OPS_OF(UNARY_FLOAT)}, dtype, depth);
   }
   if (limits_.functions && rng_.chance(20)) {
-    if (rng_.chance(20)) return binary({E::pow, E::atan2, E::rem}, dtype, depth);
-    return unary({E::rsqrt, E::cbrt, E::exp, E::expm1, E::exp2, E::log, E::log1p, E::log2, E::tanh, E::logistic, E::sin, E::cos,
-                  E::tan, E::erf},
-                 dtype, depth);
+    if (rng_.chance(20)) return binary({STREW_OPS_OF(BINARY_MATH), E::rem}, dtype, depth);
+    return unary({STREW_OPS_OF(UNARY_MATH)}, dtype, depth);
   }
   return binary({E::add, E::sub, E::mul, E::div, E::min, E::max, E::add, E::mul}, dtype, depth);
 }

@@ -222,7 +222,7 @@ def rule_runtime_headers(path, text):
     if not path.startswith(("base/", "runtime/call/")):
         return
     for number, header, _ in includes(text):
-        if header.startswith("strew/") and header[6:-2] not in RUNTIME_HEADERS:
+        if header.startswith("strew/") and header.endswith(".h") and header[6:-2] not in RUNTIME_HEADERS:
             yield number, f"{header} belongs to the compiler, expected one of {', '.join(RUNTIME_HEADERS)}"
 
 

@@ -83,8 +83,7 @@ template <class T>
 void add_float(Loops& loops, Base base) {
   using E = ExprOp;
   add_binary<T, E::add, E::sub, E::mul, E::div, E::min, E::max>(loops, base);
-  add_unary<T, E::neg, E::abs, E::sign, E::floor, E::ceil, E::trunc, E::round_half_even, E::round_half_away, E::sqrt, E::rsqrt>(
-      loops, base);
+  add_unary<T, STREW_OPS_OF(UNARY_NUMBER), STREW_OPS_OF(UNARY_FLOAT), E::rsqrt>(loops, base);
   add_comparisons<T>(loops, base);
   auto& ops = loops.op[static_cast<size_t>(base)];
   ops[static_cast<size_t>(E::is_finite)] = is_finite<T>;

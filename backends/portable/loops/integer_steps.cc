@@ -32,10 +32,8 @@ void add_unary(Loops& loops, Base base) {
 
 template <class T>
 void add_integer(Loops& loops, Base base) {
-  using E = ExprOp;
-  add_binary<T, E::add, E::sub, E::mul, E::div, E::rem, E::min, E::max, E::bit_and, E::bit_or, E::bit_xor, E::shift_left,
-             E::shift_right_logical, E::shift_right_arithmetic>(loops, base);
-  add_unary<T, E::neg, E::abs, E::sign, E::bit_not, E::popcnt, E::count_leading_zeros>(loops, base);
+  add_binary<T, STREW_OPS_OF(BINARY_NUMBER), STREW_OPS_OF(BINARY_BITS), STREW_OPS_OF(SHIFT)>(loops, base);
+  add_unary<T, STREW_OPS_OF(UNARY_NUMBER), STREW_OPS_OF(UNARY_BITS), STREW_OPS_OF(UNARY_INTEGER)>(loops, base);
   add_comparisons<T>(loops, base);
 }
 
@@ -100,8 +98,8 @@ void add_integer_steps(Loops& loops) {
   add_integer<int64_t>(loops, Base::i64);
   add_integer<uint64_t>(loops, Base::u64);
   using E = ExprOp;
-  add_bool<E::add, E::mul, E::min, E::max, E::bit_and, E::bit_or, E::bit_xor>(loops);
-  add_bool_comparisons<E::eq, E::ne, E::lt, E::le, E::gt, E::ge>(loops);
+  add_bool<E::add, E::mul, E::min, E::max, STREW_OPS_OF(BINARY_BITS)>(loops);
+  add_bool_comparisons<STREW_OPS_OF(COMPARE)>(loops);
   loops.op[static_cast<size_t>(Base::boolean)][static_cast<size_t>(E::bit_not)] = not_bool;
   loops.truth = truth;
   loops.extend4 = extend4;

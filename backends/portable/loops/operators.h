@@ -149,7 +149,7 @@ template <ExprOp op>
   const int x = a != 0, y = b != 0;
   if constexpr (op == ExprOp::add || op == ExprOp::max || op == ExprOp::bit_or) return static_cast<uint8_t>(x | y);
   if constexpr (op == ExprOp::mul || op == ExprOp::min || op == ExprOp::bit_and) return static_cast<uint8_t>(x & y);
-  return static_cast<uint8_t>(x ^ y);
+  if constexpr (op == ExprOp::bit_xor) return static_cast<uint8_t>(x ^ y);
 }
 
 }  // namespace

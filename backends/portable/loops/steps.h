@@ -56,7 +56,7 @@ void add_compare(Loops& loops, Base base) {
 }
 template <class T>
 void add_comparisons(Loops& loops, Base base) {
-  add_compare<T, ExprOp::eq, ExprOp::ne, ExprOp::lt, ExprOp::le, ExprOp::gt, ExprOp::ge>(loops, base);
+  add_compare<T, STREW_OPS_OF(COMPARE)>(loops, base);
 }
 
 }  // namespace
