@@ -16,54 +16,32 @@
 namespace strew::inline v0::pto {
 namespace {
 
+struct ElementName {
+  DType dtype;
+  std::string_view name;
+};
+constexpr ElementName kElementNames[] = {
+    {DType::boolean, "bool"},
+    {DType::i8, "int8_t"},
+    {DType::u8, "uint8_t"},
+    {DType::i16, "int16_t"},
+    {DType::u16, "uint16_t"},
+    {DType::i32, "int32_t"},
+    {DType::u32, "uint32_t"},
+    {DType::i64, "int64_t"},
+    {DType::u64, "uint64_t"},
+    {DType::f16, "half"},
+    {DType::bf16, "bfloat16_t"},
+    {DType::f32, "float"},
+    {DType::f8e4m3fn, "float8_e4m3_t"},
+    {DType::f8e5m2, "float8_e5m2_t"},
+    {DType::hif8, "hifloat8_t"},
+};
+/// The name in the vendor's headers; verify() admits no other dtypes.
 std::string element_name(const Element& element) {
-  switch (element.dtype) {
-    case DType::boolean:
-      return "bool";
-    case DType::i8:
-      return "int8_t";
-    case DType::u8:
-      return "uint8_t";
-    case DType::i16:
-      return "int16_t";
-    case DType::u16:
-      return "uint16_t";
-    case DType::i32:
-      return "int32_t";
-    case DType::u32:
-      return "uint32_t";
-    case DType::i64:
-      return "int64_t";
-    case DType::u64:
-      return "uint64_t";
-    case DType::f16:
-      return "half";
-    case DType::bf16:
-      return "bfloat16_t";
-    case DType::f8e4m3fn:
-      return "float8_e4m3_t";
-    case DType::f8e5m2:
-      return "float8_e5m2_t";
-    case DType::hif8:
-      return "hifloat8_t";
-    case DType::f32:
-      return "float";
-    case STREW_EACH_DTYPE(PACKED_INTEGER):
-    case DType::f4e2m1:
-    case DType::f6e2m3:
-    case DType::f6e3m2:
-    case DType::f8e3m4:
-    case DType::f8e4m3:
-    case DType::f8e4m3fnuz:
-    case DType::f8e4m3b11fnuz:
-    case DType::f8e5m2fnuz:
-    case DType::f8e8m0:
-    case DType::f64:
-    case STREW_EACH_DTYPE(COMPLEX):
-    case STREW_EACH_DTYPE(STRING):
-      break;
-  }
-  return "void";  // no chip has it: verify() admits none
+  for (const ElementName& each : kElementNames)
+    if (each.dtype == element.dtype) return std::string(each.name);
+  return "void";
 }
 
 /// Is the program a mixed kernel, for cube and vector cores? On a5 a cube core has the vector core beside it store the
