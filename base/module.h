@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "strew/dtype.h"
 #include "strew/export.h"
 #include "strew/status.h"
 
@@ -19,7 +20,9 @@ namespace strew::inline v0 {
 
 /// The value of the field `version`, the first of every interface. It is raised with every change of an interface or
 /// of the types that its functions take, so that a module of another version of strew is refused.
-inline constexpr uint32_t kModuleVersion = 8;
+inline constexpr uint32_t kModuleVersion = 9;
+static_assert(kDTypeCount == 32,
+              "descriptors and modules hold the numbers of dtypes: raise kModuleVersion and STREW_ABI_VERSION (abi.h)");
 
 /// The folder of the modules, with a slash at its end; empty if it is not known.
 const std::string& module_folder();
