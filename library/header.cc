@@ -139,9 +139,12 @@ class Functions {
       case STREW_INDICES:
         return descriptor_->checks_first != 0 ? "is read; an index out of bounds is an error, and then nothing is written"
                                               : "is read";
-      default:
-        return "is read";
+      case STREW_OPERAND:
+      case STREW_UPDATES:
+      case STREW_EXTRA:
+        break;
     }
+    return "is read";
   }
   std::string comment(const std::string& indent) const {
     std::string text = "/* " + kernel_.name + "\n *\n";

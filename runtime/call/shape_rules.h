@@ -29,12 +29,13 @@ bool holds(const Constraint& constraint, const TensorView* tensors) {
       return view.dims[constraint.dim] == 0 || is_empty(other.dims, other.rank);
     case STREW_NOTHING:
       return is_empty(view.dims, view.rank);
-    default: {
+    case STREW_DISTINCT: {
       const auto rank = static_cast<size_t>(view.rank);
       StrideBuffer buffer;  // NOLINT: filled by strides_of
       return distinct_offsets({view.dims, rank}, {strides_of(view, buffer), rank}) == Distinct::yes;
     }
   }
+  return false;  // no kind of constraint
 }
 
 /// The counts that describe a call's work. From kCovers on, each cover has two: its window and its dim (strew_cover).

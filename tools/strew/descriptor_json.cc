@@ -133,9 +133,10 @@ class Printer {
         return dim + " == 0" + unless;
       case STREW_NOTHING:
         return tensor(c.tensor) + " has no elements";
-      default:
+      case STREW_DISTINCT:
         return "the elements of " + tensor(c.tensor) + " lie at different addresses";
     }
+    return fmt::format("number {}, which is no kind of constraint", c.kind);
   }
   Json constraints() const {
     Json out = Json::array();

@@ -267,8 +267,10 @@ Expected<uint64_t> Core::binary(const Statement& s, uint64_t a, uint64_t b) cons
       return a % b;
     case Opcode::ceildivsi:
       return of(x / y + (x % y != 0 && (x < 0) == (y < 0) ? 1 : 0));
-    default:
+    case Opcode::ceildivui:
       return a / b + (a % b != 0 ? 1 : 0);
+    default:
+      return fail(s, "it is not simulated, expected arithmetic on two integers");
   }
 }
 
