@@ -39,7 +39,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 function(strew_build_id source)
-  set(patterns include/strew/*.h)
+  set(patterns include/strew/*.h include/strew/*.def)
   foreach(room base compiler schedules backends runtime/call)
     list(APPEND patterns ${room}/*.cc ${room}/*.h)
   endforeach()
