@@ -14,7 +14,7 @@ using Builtin = schema::BuiltinOperator;
 /// The names of column tflite of expr_ops.def.
 struct Codes {
   using enum schema::BuiltinOperator;
-  static constexpr Builtin none = static_cast<Builtin>(-1);
+  static constexpr Builtin none = static_cast<Builtin>(-1);  // NOLINT(readability-identifier-naming)
 };
 struct OperatorRow {
   std::string_view name;

@@ -22,7 +22,7 @@ static_assert(std::endian::native == std::endian::little, "buffers are little-en
 /// The names of column tflite of dtypes.def.
 struct Types {
   using enum schema::ElementType;
-  static constexpr schema::ElementType none = static_cast<schema::ElementType>(-1);
+  static constexpr schema::ElementType none = static_cast<schema::ElementType>(-1);  // NOLINT(readability-identifier-naming)
 };
 struct ElementTypeRow {
   schema::ElementType type;
