@@ -32,6 +32,19 @@ std::string expected_text(int64_t bound, int64_t dim, bool negatives) {
 
 }  // namespace
 
+int64_t full_position(int64_t position, std::span<const int64_t> dims, uint64_t repeated) {
+  if (repeated == 0) return position;
+  int64_t full = 0, stride = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    if ((repeated >> d & 1) == 0 && dims[d] > 0) {
+      full += position % dims[d] * stride;
+      position /= dims[d];
+    }
+    stride *= dims[d];
+  }
+  return full;
+}
+
 Status fault_status(const FaultRule& rule, const strew_fault& fault, std::span<const int64_t> position_dims, int64_t dim) {
   const std::string value = rule.is_u64 ? std::to_string(static_cast<uint64_t>(fault.value)) : std::to_string(fault.value);
   return out_of_bounds(std::string("index out of bounds: ") + (rule.gather ? "index" : "update") + " position " +

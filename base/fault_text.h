@@ -23,6 +23,10 @@ struct FaultRule {
 /// indices without the index vector. `dim`: the extent that the bad component indexes.
 Status fault_status(const FaultRule& rule, const strew_fault& fault, std::span<const int64_t> position_dims, int64_t dim);
 
+/// Positions are counted without the dims of `repeated` (bit d: dims[d]), along which indices repeat: the number of position number `position` when
+/// they are counted with all of `dims`, where it has coordinate 0 in these.
+int64_t full_position(int64_t position, std::span<const int64_t> dims, uint64_t repeated);
+
 /// What a caller receives for `fault`. `source`: the number of the indices among the tensors of the call.
 inline BadIndex bad_index_of(const strew_fault& fault, uint32_t source) {
   return {static_cast<int32_t>(source), fault.position, fault.component, fault.value, fault.bound};

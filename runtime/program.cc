@@ -12,10 +12,10 @@ namespace {
 
 Expected<std::vector<Tensor>> run(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                                   const ProgramOptions& options, const std::vector<Tensor>* outputs) {
-  const auto run_kernel = [&](const ImportedKernel& kernel, std::span<const TensorView> views) -> Status {
+  const auto run_kernel = [&](const ImportedKernel& kernel, std::span<const TensorView> views, BadIndex* bad_index) -> Status {
     STREW_ASSIGN(const Kernel compiled, runtime.get(kernel.op, options.kernel));
     const auto start = std::chrono::steady_clock::now();
-    STREW_TRY(compiled.run(views));
+    STREW_TRY(compiled.run(views, bad_index));
     if (options.times != nullptr)
       options.times->kernel_nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
     return options.after_kernel ? options.after_kernel(kernel, compiled, views) : Status();

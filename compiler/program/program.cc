@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/fault.h"
 #include "compiler/program/interpret/interpret.h"
 #include "compiler/program/program_input.h"
 #include "compiler/program/strided.h"
@@ -42,7 +43,8 @@ Expected<Tensor> copy_of(const Tensor& tensor) {
 
 bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.size() && b.data() < a.data() + a.size(); }
 
-/// How often the elements of each value are read, whether what reads them is needed or not. Its extents may be read as often as one likes.
+/// How often the elements of each value are read, whether what reads them is needed or not, unless it became part of a kernel: then it is never
+/// evaluated. The extents of a value may be read as often as one likes.
 std::vector<int> readers_of(const Imported& imported) {
   std::vector<int> out(imported.values.size(), 0);
   const auto reads = [&](int v) {
@@ -61,7 +63,8 @@ std::vector<int> readers_of(const Imported& imported) {
   for (const Value& value : imported.values)
     for (const int v : value.parts) reads(v);
   for (const Compute& compute : imported.computes)
-    for (const int v : compute.arguments) reads(v);
+    for (const int v : compute.arguments)
+      if (compute.disposition == ComputeDisposition::interpreted) reads(v);
   for (const ImportedOutput& output : imported.outputs) reads(output.value);
   std::vector<int> of_input(imported.inputs.size(), 0);  // several values may be one input
   const auto is_input = [](const Value& value) { return value.kind == ValueKind::input; };
@@ -331,7 +334,9 @@ class Runner {
     }
     std::vector<TensorView> views;
     for (const StridedTensor& tensor : bound) views.push_back(tensor.view());
-    STREW_TRY(run_(kernel, views));
+    BadIndex bad;
+    if (const Status status = run_(kernel, views, &bad); !status.ok())
+      return bad.source >= 0 && kernel.file_positions ? file_fault(kernel, views, bad) : status;
 
     for (size_t i = 0, r = 0; i < slots.size(); ++i) {
       if (slots[i].role == Role::result) collect_layout(bound[i], results[r++]);
@@ -340,6 +345,30 @@ class Runner {
     if (results_.size() <= static_cast<size_t>(k)) results_.resize(imported_.kernels.size());
     results_[k] = std::move(results);
     return {};
+  }
+
+  /// The error for a bad index of a kernel whose positions are not the file's, with the position and the component of the file.
+  static Status file_fault(const ImportedKernel& kernel, std::span<const TensorView> views, const BadIndex& bad) {
+    const AccessDims dims(kernel.op);
+    const std::vector<TensorSlot> slots = tensor_slots(kernel.op);
+    const auto find = [&](Role role) -> const TensorView& {
+      return views[static_cast<size_t>(
+          std::find_if(slots.begin(), slots.end(), [&](const TensorSlot& s) { return s.role == role; }) - slots.begin())];
+    };
+    const TensorView &indices = find(Role::indices), &table = find(is_scatter(kernel.op) ? Role::result : Role::operand);
+    const std::vector<int64_t> extents = dims.position_extents({indices.dims, indices.dims + indices.rank});
+    std::vector<int64_t> file = kernel.file_positions->repeats;
+    uint64_t repeated = 0;
+    size_t own = 0;
+    for (size_t d = 0; d < file.size(); ++d)
+      if (file[d] != 0)
+        repeated |= uint64_t{1} << d;
+      else
+        file[d] = extents[own++];
+    const int64_t position = full_position(bad.position, file, repeated);
+    const auto component = static_cast<size_t>(bad.component);
+    return fault_status(fault_rule(kernel.op), {position, kernel.file_positions->components[component], bad.value, bad.bound},
+                        file, table.dims[dims.components[component]]);
   }
 
   /// For an op with init in_place: copies the operand into the result's buffer.

@@ -9,13 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "strew/bad_index.h"
 #include "strew/import.h"
 #include "strew/tensor.h"
 
 namespace strew::inline v0 {
 
-/// Runs one kernel on tensors in the order of tensor_slots(kernel.op). An error ends the program.
-using KernelRunner = std::function<Status(const ImportedKernel&, std::span<const TensorView>)>;
+/// Runs one kernel on tensors in the order of tensor_slots(kernel.op). An error ends the program. With code out_of_bounds, the index that caused
+/// it is in the last argument.
+using KernelRunner = std::function<Status(const ImportedKernel&, std::span<const TensorView>, BadIndex*)>;
 
 /// Told after each operation around the kernels that was evaluated: the operation and its nanoseconds.
 using ComputeObserver = std::function<void(const Compute&, int64_t)>;

@@ -140,6 +140,14 @@ struct EqualScalars {
   std::string a, b;
 };
 
+/// The index positions of the file, of a kernel whose indices became smaller because they repeat: a message about a bad index names the
+/// position and the component that the index has in the file.
+struct FilePositions {
+  std::vector<int64_t>
+      repeats;  ///< per dim of the file's positions: how often indices repeat along it; 0: it is a dim of the kernel's
+  std::vector<int64_t> components;  ///< per component of the kernel's index vectors: its number in the file's
+};
+
 struct ImportedKernel {
   /// Takes a VerifiedOp, so that no code ever reads a kernel whose op is not verified.
   explicit ImportedKernel(VerifiedOp verified) : op(std::move(verified)) {}
@@ -155,6 +163,7 @@ struct ImportedKernel {
   std::vector<int> non_negative;
   std::vector<EqualExtents> equal_extents;
   std::vector<EqualScalars> equal_scalars;
+  std::optional<FilePositions> file_positions;  ///< none: the kernel's positions are the file's
   bool fixed_policy = false;       ///< the source's operator defines the policy (dynamic_slice clamps): `--oob` does not apply
   int slice_sizes = -1;            ///< a gather whose slice sizes are known at the call: the rank-1 integer value that holds them
   int result_shape = -1;           ///< a filled scatter with open dims: the rank-1 integer value that holds the result's dims

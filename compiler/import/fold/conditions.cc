@@ -1,5 +1,6 @@
 // Which extents a kernel compares (ImportedKernel::equal_extents) says where they come from, not what computes them: an elementwise result is as
-// large as its arguments, and a gather's result has the dims of its indices. Each extent is therefore taken of the value that it comes from,
+// large as its arguments, a transpose has their extents in another order, and a gather's result has the dims of its indices. The same holds of
+// the extents that a program computes with (ValueKind::extent), of transposes. Each extent is therefore taken of the value that it comes from,
 // before the folds run. Otherwise the condition would be a reader of the updates, and would keep the operations that compute them, and the
 // gather before those, out of the kernel. A condition between an extent and itself holds, and is dropped. Tested by
 // tests/unit/fold_update_test.cc.
@@ -11,6 +12,13 @@ namespace {
 
 const Value& at(const Imported& imported, int value) { return imported.values[static_cast<size_t>(value)]; }
 
+/// The transpose that gives the value; null: it is none's.
+const Compute* transpose_of(const Imported& imported, const Value& value) {
+  if (value.kind != ValueKind::compute) return nullptr;
+  const Compute& compute = imported.computes[static_cast<size_t>(value.index)];
+  return compute.op == ComputeOp::transpose ? &compute : nullptr;
+}
+
 /// Does the value's type come from a chain that `origin` follows to its end?
 bool is_followed(const Imported& imported, const Value& value) {
   return value.kind != ValueKind::compute || imported.computes[static_cast<size_t>(value.index)].op == ComputeOp::map;
@@ -20,6 +28,11 @@ bool is_followed(const Imported& imported, const Value& value) {
 bool step_back(const Imported& imported, int& value, int& dim) {
   const Value& v = at(imported, value);
   const size_t rank = v.type.dims.size();
+  if (const Compute* transpose = transpose_of(imported, v)) {
+    dim = static_cast<int>(transpose->dims[static_cast<size_t>(dim)]);
+    value = transpose->arguments[0];
+    return true;
+  }
   if (v.kind == ValueKind::compute && is_followed(imported, v)) {
     int best = -1;
     for (const int argument : imported.computes[static_cast<size_t>(v.index)].arguments) {
@@ -48,6 +61,14 @@ bool step_back(const Imported& imported, int& value, int& dim) {
 }  // namespace
 
 void follow_extents(Imported& imported) {
+  for (Value& value : imported.values) {
+    while (value.kind == ValueKind::extent) {
+      const Compute* const transpose = transpose_of(imported, at(imported, value.like));
+      if (transpose == nullptr) break;
+      value.like_dim = static_cast<int>(transpose->dims[static_cast<size_t>(value.like_dim)]);
+      value.like = transpose->arguments[0];
+    }
+  }
   for (ImportedKernel& kernel : imported.kernels) {
     for (EqualExtents& equal : kernel.equal_extents) {
       while (step_back(imported, equal.value, equal.dim)) {

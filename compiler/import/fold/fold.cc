@@ -1,7 +1,8 @@
 // Runs the folds in the one order that works. The fill mask comes first: it is compared with the indices as the gather reads them, before
-// fold_indices changes those. Then come indices, operands and result shapes, and elementwise operations last: first those between a gather and
-// a scatter of the same elements (the update idiom), then those before a scatter, then those after a gather, so that operations between a
-// gather and a scatter join the scatter.
+// fold_indices changes those. Then come indices and operands; transposes, which decide the order of an operand's dims; rows, which depend on
+// that order and on where the indices are read; result shapes; and elementwise operations last: first those between a gather and a scatter of
+// the same elements (the update idiom), then those before a scatter, then those after a gather, so that operations between a gather and a
+// scatter join the scatter.
 //
 // With `--accumulate wide` updates are not fused: wide accumulation takes named combiners only. Tested by tests/unit/fold_test.cc and
 // tests/golden/fold_test.cc.
@@ -32,6 +33,9 @@ void fold_computes(Imported& imported, const ImportOptions& options) {
     fold_indices(context, k);
     fold_operand(context, k);
   }
+  for (int c = 0; c < computes; ++c) fold_result_transpose(context, c);
+  fold_argument_transposes(context);
+  fold_rows(context);
   for (int c = 0; c < computes; ++c) fold_result_shape(context, c);
   const bool wide = options.override_accumulate && options.accumulate != Accumulate::native;
   std::vector<int> merged(imported.kernels.size(), -1);

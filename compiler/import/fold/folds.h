@@ -24,6 +24,13 @@ size_t indices_slot(const Op& op);
 void follow_extents(Imported& imported);
 // indices.cc: merges `i < 0 ? i + n : i`, clips, conversions to wider integers, and the movement that makes index vectors.
 void fold_indices(const FoldContext& context, int kernel);
+// transposes.cc
+/// Merges `compute` if it is a transpose of a kernel's result, together with transposes of the kernel's arguments.
+void fold_result_transpose(const FoldContext& context, int compute);
+/// Merges transposes of gathers' operands and scatters' updates.
+void fold_argument_transposes(const FoldContext& context);
+// rows.cc: merges the broadcasts of indices along the elements of a row.
+void fold_rows(const FoldContext& context);
 // fill.cc
 /// Merges `compute` if it is a select between a gather's result and a constant, by a mask which says that the gather's window is in bounds.
 void fold_fill_mask(const FoldContext& context, int compute);

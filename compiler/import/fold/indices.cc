@@ -13,8 +13,9 @@
 // index vector's dim, the kernel reads that tensor in place: the broadcast to [6,1] that JAX puts before every kernel disappears this way.
 // Otherwise new movement operations put the shorter columns together. Tested by tests/unit/fold_test.cc.
 #include <algorithm>
+#include <numeric>
 
-#include "compiler/import/fold/folds.h"
+#include "compiler/import/fold/columns.h"
 #include "compiler/import/fold/match.h"
 #include "compiler/op/access_dims.h"
 #include "strew/expr_builder.h"
@@ -27,19 +28,6 @@ struct Column {
   Term raw;
   bool normalised = false, clamped = false;
 };
-
-/// The fields of a scatter or gather that say how its indices are read, as pointers to be written through.
-struct IndexSide {
-  TensorType* indices;
-  DimensionNumbers* numbers;
-  const std::vector<int64_t>* operand;  ///< the operand's dims
-};
-
-IndexSide index_side(Op& op) {
-  if (auto* s = std::get_if<Scatter>(&op)) return {&s->indices, &s->dims, &s->operands[0].dims};
-  auto& g = std::get<Gather>(op);
-  return {&g.indices, &g.dims, &g.operand.dims};
-}
 
 struct Allowed {
   bool normalise, clamp;
@@ -128,50 +116,11 @@ class IndexFold {
     return true;
   }
 
-  /// Do the dims of the element's value, without dim `skip`, run over all position dims of the frame, in order?
-  bool covers(const Element& element, int skip) const {
-    const std::vector<int64_t>& own = type(element.value).dims;
-    size_t p = 0;
-    for (size_t d = 0; d < own.size(); ++d) {
-      if (static_cast<int>(d) == skip) continue;
-      if (p == positions_.size()) return false;
-      const int64_t position = positions_[p++];
-      const bool unit = own[d] == 1 && type(value_).dims[static_cast<size_t>(position)] == 1;
-      if (!unit && element.at[d].dim != static_cast<int>(position)) return false;
-    }
-    return p == positions_.size();
-  }
-
   /// If all columns are read from one tensor: which dim of it is the index vector (its rank if indices are scalars). -1 if they are not.
   int direct() const {
-    const Element& first = columns_[0].raw.element;
-    const int rank = type(first.value).rank();
-    const auto count = static_cast<int64_t>(columns_.size());
-    for (const Column& column : columns_)
-      if (column.raw.element.value != first.value) return -1;
-    if (count == 1 && covers(first, rank)) return rank;
-    for (int a = 0; a < rank; ++a) {
-      if (type(first.value).dims[static_cast<size_t>(a)] != count) continue;
-      bool fits = true;
-      for (int64_t c = 0; c < count && fits; ++c) {
-        const Element& element = columns_[static_cast<size_t>(c)].raw.element;
-        fits = element.at[static_cast<size_t>(a)] == Coord{-1, c} && covers(element, a);
-      }
-      if (fits) return a;
-    }
-    return -1;
-  }
-
-  int add(ComputeOp op, std::vector<int> arguments, TensorType result, std::vector<int64_t> dims = {},
-          std::vector<int64_t> strides = {}) const {
-    Compute compute;
-    compute.op = op;
-    compute.location = context_.kernel(kernel_).location + ", its indices";
-    compute.arguments = std::move(arguments);
-    compute.results = {std::move(result)};
-    compute.dims = std::move(dims);
-    compute.strides = std::move(strides);
-    return context_.uses.add_compute(std::move(compute));
+    IndexColumns out{{}, positions_};
+    for (const Column& column : columns_) out.columns.push_back(column.raw.element);
+    return out.direct(reader_, type(value_).dims);
   }
 
   int converted(int value, DType dtype) const {
@@ -188,26 +137,11 @@ class IndexFold {
 
   /// The column as a tensor with the dims of the indices, in which the index vector has extent 1.
   int moved(const Column& column) const {
-    int value = converted(column.raw.element.value, type(value_).dtype);
-    const DType dtype = type(value_).dtype;
-    const std::vector<Coord>& at = column.raw.element.at;
-    std::vector<int64_t> starts, sliced, kept, targets;
-    bool slices = false;
-    for (size_t d = 0; d < at.size(); ++d) {
-      const bool fixed = at[d].dim < 0;
-      const int64_t extent = type(value).dims[d];
-      starts.push_back(fixed ? at[d].fixed : 0);
-      sliced.push_back(fixed ? 1 : extent);
-      slices = slices || sliced.back() != extent;
-      if (fixed) continue;
-      kept.push_back(extent);
-      targets.push_back(at[d].dim);
-    }
-    if (slices) value = add(ComputeOp::slice, {value}, {dtype, sliced, {}}, starts, std::vector<int64_t>(at.size(), 1));
-    if (kept.size() != sliced.size()) value = add(ComputeOp::reshape, {value}, {dtype, kept, {}});
-    std::vector<int64_t> dims = type(value_).dims;
-    dims[static_cast<size_t>(side_.numbers->index_vector_dim)] = 1;
-    return add(ComputeOp::broadcast, {value}, {dtype, dims, {}}, targets);
+    std::vector<int64_t> dims = type(value_).dims, targets(dims.size());
+    dims[static_cast<size_t>(*side_.vector_dim)] = 1;
+    std::iota(targets.begin(), targets.end(), 0);
+    const int value = converted(column.raw.element.value, type(value_).dtype);
+    return add_column(context_, kernel_, value, column.raw.element, dims, targets);
   }
 
   /// The columns as one tensor of the indices' type; -1 if no idiom was taken off, so that nothing is gained, or if it cannot be built.
@@ -225,7 +159,8 @@ class IndexFold {
     for (const Column& column : columns_)
       if (!is_static(column.raw.element.value) || !is_static(value_)) return -1;
     for (const Column& column : columns_) parts.push_back(moved(column));
-    return parts.size() == 1 ? parts[0] : add(ComputeOp::concatenate, parts, type(value_), {side_.numbers->index_vector_dim});
+    return parts.size() == 1 ? parts[0]
+                             : add_movement(context_, kernel_, ComputeOp::concatenate, parts, type(value_), {*side_.vector_dim});
   }
 
   void apply() {

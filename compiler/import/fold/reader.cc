@@ -299,6 +299,28 @@ Range Reader::range(const Term& term, int& steps) const {
   return extent > 0 && extent - 1 <= all.high ? Range{0, extent - 1} : all;  // if the extent exceeds the dtype, iota wraps
 }
 
+bool Reader::counts(const Term& term, int64_t dim) const {
+  if (!term.is_leaf() || !is_integer(dtype(term))) return false;
+  const std::vector<Coord>& at = term.element.at;
+  const Value& value = imported_.values[static_cast<size_t>(term.element.value)];
+  if (const Compute* compute = compute_of(term.element.value)) {
+    const auto along = static_cast<size_t>(compute->op == ComputeOp::iota ? compute->dims[0] : 0);
+    if (compute->op != ComputeOp::iota || at[along].dim != dim) return false;
+    const int64_t extent = value.type.dims[along];
+    return extent != kDynamic && extent - 1 <= range_of(value.type.dtype).high;  // else iota wraps
+  }
+  if (value.kind != ValueKind::constant) return false;
+  int64_t extent = -1;  // of the constant in the one dim over which the frame reaches it
+  for (size_t d = 0; d < at.size(); ++d) {
+    if (at[d].dim < 0) continue;
+    if (at[d].dim != dim || extent >= 0) return false;
+    extent = value.type.dims[d];
+  }
+  int64_t next = 0;
+  const auto is_next = [&](const Scalar& scalar) { return integer_of(scalar) == next++; };
+  return scan(imported_.constants[static_cast<size_t>(value.index)], at, is_next) && next == extent;
+}
+
 std::optional<std::vector<Term>> Reader::conjuncts(const Term& term) const {
   const Compute* compute = term.is_leaf() ? compute_of(term.element.value) : nullptr;
   if (compute == nullptr || compute->op != ComputeOp::reduce || compute->results.size() != 1) return std::nullopt;

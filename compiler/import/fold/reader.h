@@ -62,6 +62,8 @@ class Reader {
   std::optional<int64_t> integer(const Term& term) const;
   /// Bounds of an integer term, derived from constants, iota, min, max and conversions; otherwise the bounds of its dtype.
   Range range(const Term& term) const;
+  /// Is the term, at every point of the frame, the point's coordinate in the frame's dim `dim`?
+  bool counts(const Term& term, int64_t dim) const;
   /// If the term is a leaf that reduces one dim by AND starting from true: the reduced terms, one per element of that dim.
   std::optional<std::vector<Term>> conjuncts(const Term& term) const;
 

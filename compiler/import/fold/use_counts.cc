@@ -105,6 +105,11 @@ void UseCounts::rewire(int kernel, std::vector<int> arguments, ComputeDispositio
   for (int value : before) release(value, disposition, kernel);
 }
 
+void UseCounts::move_use(int& use, int to, int kernel) {
+  acquire(to);
+  release(std::exchange(use, to), ComputeDisposition::folded, kernel);
+}
+
 void UseCounts::becomes_result(int value, int kernel, ComputeDisposition disposition) {
   Value& v = imported_.values[static_cast<size_t>(value)];
   const int number = v.index;

@@ -25,6 +25,8 @@ class UseCounts {
   int add_compute(Compute compute);
   /// Makes `arguments` the kernel's arguments. Computes that nobody reads after that get `disposition` and this kernel.
   void rewire(int kernel, std::vector<int> arguments, ComputeDisposition disposition);
+  /// Makes `use`, which kernel `kernel` counts as a reader (each_use), the value `to`. What nobody reads after that is folded into the kernel.
+  void move_use(int& use, int to, int kernel);
   /// Makes `value`, so far the result of a Compute, result 0 of the kernel. That Compute, and those that only it read, get
   /// `disposition` and this kernel.
   void becomes_result(int value, int kernel, ComputeDisposition disposition);

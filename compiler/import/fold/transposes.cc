@@ -1,0 +1,311 @@
+// Transposes around a kernel become part of its dimension numbers. These name the dims of each tensor, so a kernel can read a table, and write
+// one, in the order in which the program holds it: a KV append that a model writes as transpose(scatter(transpose(cache), i, transpose(u)))
+// then updates the cache in place instead of moving it twice.
+//
+// Dimension numbers express an order of dims if, in updates and in a gather's result, the dims of the index positions stand in the order of the
+// indices' dims, and the dims of the window in that of the operand's. Of a kernel, these are taken in together:
+// - a gather's operand, and its result;
+// - a scatter's updates; its operand (unless the scatter is filled) and its result, where the result's transpose undoes the operand's.
+// If all that is missing is the order of the window in a scatter's updates, these get a transpose, or another one than they had: they are
+// moved once, where operand and result were each moved before.
+//
+// The results keep every bit, for whatever combiner: only the names of coordinates change. An index position is visited when it was before,
+// since positions are in the row-major order of the indices' dims, which are not touched; and it brings the same updates to the same elements,
+// of which each lies in another place of the tensor. So each element is the same fold of the same updates, in the same order. Policies judge
+// each dim by its own start and extent, which move with it. The order of the components, and with it the component that an error names, stays.
+//
+// Tested by tests/unit/fold_transposes_test.cc.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "compiler/import/fold/folds.h"
+#include "compiler/op/access_dims.h"
+#include "strew/tensor.h"
+#include "strew/verify.h"
+
+namespace strew::inline v0::fold {
+namespace {
+
+using Dims = std::vector<int64_t>;
+constexpr int kMostTransposes = 16;  ///< in a row
+
+/// A value as a transpose of another: dim d is dim `order[d]` of `value`. Without a transpose, the value itself.
+struct Transposed {
+  int value = -1;
+  Dims order;
+
+  bool moves() const { return !std::is_sorted(order.begin(), order.end()); }
+};
+
+Dims identity(size_t rank) {
+  Dims out(rank);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+Transposed source_of(const FoldContext& context, int value) {
+  Transposed out{value, identity(context.reader.type(value).dims.size())};
+  for (int i = 0; i < kMostTransposes; ++i) {
+    const Value& v = context.imported.values[static_cast<size_t>(out.value)];
+    if (v.kind != ValueKind::compute) break;
+    const Compute& compute = context.imported.computes[static_cast<size_t>(v.index)];
+    if (compute.op != ComputeOp::transpose) break;
+    for (int64_t& d : out.order) d = compute.dims[static_cast<size_t>(d)];
+    out.value = compute.arguments[0];
+  }
+  return out;
+}
+
+Dims inverse(const Dims& order) {
+  Dims out(order.size());
+  for (size_t d = 0; d < order.size(); ++d) out[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
+  return out;
+}
+
+TensorType permuted(const TensorType& type, const Dims& order) {
+  TensorType out{type.dtype, {}, {}};
+  for (const int64_t d : order) out.dims.push_back(type.dims[static_cast<size_t>(d)]);
+  return out;
+}
+
+bool is_plain(const TensorType& type) { return type.strides.empty(); }
+
+/// Renames each dim d of the operand in a sorted list of them to names[d].
+void rename(Dims& list, const Dims& names) {
+  for (int64_t& d : list) d = names[static_cast<size_t>(d)];
+}
+void rename_sorted(Dims& list, const Dims& names) {
+  rename(list, names);
+  std::sort(list.begin(), list.end());
+}
+/// The same of the batching dims, which are paired with dims of the indices.
+void rename_pairs(Dims& operand, Dims& indices, const Dims& names) {
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  for (size_t i = 0; i < operand.size(); ++i) pairs.emplace_back(names[static_cast<size_t>(operand[i])], indices[i]);
+  std::sort(pairs.begin(), pairs.end());
+  for (size_t i = 0; i < pairs.size(); ++i) std::tie(operand[i], indices[i]) = pairs[i];
+}
+
+int64_t known_elements(const TensorType& type) {  // -1: open
+  const bool is_open = std::count(type.dims.begin(), type.dims.end(), kDynamic) > 0;
+  return is_open ? -1 : element_count(type.dims).value_or(-1);
+}
+
+/// Is a kernel about as fast on a table with the dims names[d] as on a transpose with the dims d, the transpose left out? It is if the last dim
+/// belongs to the window, as in rows; or, where windows lie scattered, if no more elements are moved than the table has.
+bool keeps_pace(const AccessDims& access, const Dims& names, const TensorType& slices, const TensorType& table) {
+  for (size_t d = 0; d < names.size(); ++d)
+    if (names[d] + 1 == static_cast<int64_t>(names.size()) && access.in_window(static_cast<int64_t>(d))) return true;
+  return known_elements(table) < 0 || known_elements(slices) <= known_elements(table);
+}
+
+/// The window's dims in slices (updates, or a gather's result) whose dim e is dim order[e] of those that `access` describes, if the operand's
+/// dim d is called names[d]. Nothing if dimension numbers cannot express that order.
+std::optional<Dims> window_of(const AccessDims& access, const Dims& order, const Dims& names) {
+  Dims window;
+  int64_t position = -1, operand_dim = -1;
+  for (size_t e = 0; e < order.size(); ++e) {
+    const AccessDims::SlicesDim& dim = access.slices[static_cast<size_t>(order[e])];
+    const bool is_window = dim.operand_dim >= 0;
+    int64_t& last = is_window ? operand_dim : position;
+    const int64_t here = is_window ? names[static_cast<size_t>(dim.operand_dim)] : dim.indices_dim;
+    if (here <= last) return std::nullopt;
+    last = here;
+    if (is_window) window.push_back(static_cast<int64_t>(e));
+  }
+  return window;
+}
+
+/// The gather from a tensor of which its operand is the transpose `names`, with a result whose dim e is dim `order[e]` of its own.
+std::optional<Gather> reordered(const Gather& gather, const TensorType& operand, const Dims& names, const Dims& order) {
+  const auto window = window_of(AccessDims(gather), order, names);
+  if (!window || !gather.extras.empty() || !is_plain(gather.operand) || !is_plain(gather.result)) return std::nullopt;
+  Gather out = gather;
+  out.operand = operand;
+  out.result = permuted(gather.result, order);
+  out.dims.offset_dims = *window;
+  rename_sorted(out.dims.collapsed_slice_dims, names);
+  rename_pairs(out.dims.operand_batching_dims, out.dims.start_indices_batching_dims, names);
+  rename(out.dims.start_index_map, names);
+  for (size_t d = 0; d < names.size(); ++d) out.slice_sizes[static_cast<size_t>(names[d])] = gather.slice_sizes[d];
+  return out;
+}
+
+/// Makes `op` the kernel's, with these arguments. Returns whether it did.
+bool replace(const FoldContext& context, int number, Op op, std::vector<int> arguments, const char* note) {
+  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op));
+  if (!folded.ok()) return false;
+  ImportedKernel& kernel = context.kernel(number);
+  kernel.op = std::move(folded).value();
+  kernel.notes.emplace(kernel.notes.begin(), note);  // before what the file's operator means in general
+  context.uses.rewire(number, std::move(arguments), ComputeDisposition::folded);
+  return true;
+}
+
+/// `order`: of the dims of what replaces the gather's result.
+bool fold_gather(const FoldContext& context, int number, const Dims& order, bool with_operand) {
+  const ImportedKernel& kernel = context.kernel(number);
+  const auto& gather = std::get<Gather>(*kernel.op);
+  if (kernel.slice_sizes >= 0) return false;
+  std::vector<int> arguments = kernel.arguments;
+  const Transposed operand =
+      with_operand ? source_of(context, arguments[0]) : Transposed{arguments[0], identity(gather.operand.dims.size())};
+  if (operand.moves() && !keeps_pace(AccessDims(gather), operand.order, gather.result, gather.operand)) return false;
+  auto changed =
+      reordered(gather, with_operand ? permuted(gather.operand, inverse(operand.order)) : gather.operand, operand.order, order);
+  if (!changed) return false;
+  arguments[0] = operand.value;
+  const bool moves_result = !std::is_sorted(order.begin(), order.end());
+  const char* const note = !moves_result ? "folded: the operand is read as it is, without a transpose"
+                           : operand.moves()
+                               ? "folded: the result is written in the order of its transpose, and the operand read without one"
+                               : "folded: the result is written in the order of its transpose";
+  return replace(context, number, std::move(*changed), std::move(arguments), note);
+}
+
+class ScatterFold {
+ public:
+  /// `order`: of the dims of what replaces the result.
+  ScatterFold(const FoldContext& context, int number, Dims order)
+      : context_(context),
+        number_(number),
+        scatter_(std::get<Scatter>(*context.kernel(number).op)),
+        access_(scatter_),
+        order_(std::move(order)),
+        arguments_(context.kernel(number).arguments),
+        slot_(indices_slot(context.kernel(number).op) + 1) {}
+
+  bool run() {
+    const bool moves_result = !std::is_sorted(order_.begin(), order_.end());
+    if (!applies() || (moves_result && !take_operand())) return false;
+    const Dims names = inverse(order_);
+    if (moves_result && !keeps_pace(access_, names, scatter_.updates[0], scatter_.results[0])) return false;
+    const int updates = arguments_[slot_];
+    const Transposed from = source_of(context_, updates);
+    if (!moves_result && !from.moves()) return false;
+    Scatter out = scatter_;
+    // What the updates are a transpose of, the updates, or another transpose: in each, dim e is dim order[e] of the updates.
+    Dims order = inverse(from.order);
+    auto window = window_of(access_, order, names);
+    arguments_[slot_] = from.value;
+    if (!window && !moves_result) return false;
+    if (!window) {
+      order = identity(order.size());
+      window = window_of(access_, order, names);
+      arguments_[slot_] = updates;
+    }
+    if (!window) {
+      if (!pays(from)) return false;
+      order = in_order(names);
+      window = window_of(access_, order, names);
+      if (!window) return false;
+      arguments_[slot_] = moved(from, order);
+    }
+    out.updates[0] = permuted(scatter_.updates[0], order);
+    out.dims.update_window_dims = *window;
+    if (moves_result) {
+      out.operands[0] = permuted(scatter_.operands[0], order_);
+      out.results[0] = permuted(scatter_.results[0], order_);
+      rename_sorted(out.dims.inserted_window_dims, names);
+      rename_pairs(out.dims.input_batching_dims, out.dims.scatter_indices_batching_dims, names);
+      rename(out.dims.scatter_dims_to_operand_dims, names);
+    }
+    const bool moves_updates = from.moves() && arguments_[slot_] == from.value;
+    const char* const note = !moves_result   ? "folded: the updates are read as they are, without a transpose"
+                             : moves_updates ? "folded: operand, updates and result are used as they are, without transposes"
+                                             : "folded: operand and result are used as they are, without transposes";
+    return replace(context_, number_, std::move(out), std::move(arguments_), note);
+  }
+
+ private:
+  bool applies() const {
+    return scatter_.results.size() == 1 && scatter_.extras.empty() && scatter_.init != InitKind::in_place &&
+           context_.kernel(number_).result_shape < 0 && is_plain(scatter_.operands[0]) && is_plain(scatter_.updates[0]) &&
+           is_plain(scatter_.results[0]);
+  }
+
+  /// Replaces the operand by what it is a transpose of, if the result's transpose undoes it.
+  bool take_operand() {
+    if (scatter_.init == InitKind::fill) return true;
+    const Transposed operand = source_of(context_, arguments_[0]);
+    arguments_[0] = operand.value;
+    return operand.order == inverse(order_);
+  }
+
+  /// The order of the updates' dims that has each window dim where one was, but sorted by their new names.
+  Dims in_order(const Dims& names) const {
+    Dims window;
+    for (size_t d = 0; d < access_.slices.size(); ++d)
+      if (access_.slices[d].operand_dim >= 0) window.push_back(static_cast<int64_t>(d));
+    const auto name = [&](int64_t d) { return names[static_cast<size_t>(access_.slices[static_cast<size_t>(d)].operand_dim)]; };
+    Dims sorted = window, out = identity(access_.slices.size());
+    std::sort(sorted.begin(), sorted.end(), [&](int64_t a, int64_t b) { return name(a) < name(b); });
+    for (size_t i = 0; i < window.size(); ++i) out[static_cast<size_t>(window[i])] = sorted[i];
+    return out;
+  }
+
+  /// Do transposed updates cost no more than operand and result do?
+  bool pays(const Transposed& updates) const {
+    if (updates.moves()) return true;  // they are moved already
+    const int64_t moved = known_elements(scatter_.updates[0]);
+    return moved >= 0 && moved <= known_elements(scatter_.results[0]);
+  }
+
+  /// A transpose of what the updates come from, whose dim e is dim order[e] of the updates.
+  int moved(const Transposed& from, const Dims& order) const {
+    Compute compute;
+    compute.op = ComputeOp::transpose;
+    compute.location = context_.kernel(number_).location + ", its updates";
+    compute.arguments = {from.value};
+    compute.results = {permuted(scatter_.updates[0], order)};
+    for (const int64_t d : order) compute.dims.push_back(from.order[static_cast<size_t>(d)]);
+    return context_.uses.add_compute(std::move(compute));
+  }
+
+  const FoldContext& context_;
+  int number_;
+  const Scatter scatter_;  ///< before the fold
+  const AccessDims access_;
+  const Dims order_;
+  std::vector<int> arguments_;
+  const size_t slot_;  ///< of the updates
+};
+
+}  // namespace
+
+void fold_result_transpose(const FoldContext& context, int number) {
+  const Compute& transpose = context.imported.computes[static_cast<size_t>(number)];
+  if (!context.uses.is_live(number) || transpose.op != ComputeOp::transpose) return;
+  const Value& from = context.imported.values[static_cast<size_t>(transpose.arguments[0])];
+  if (from.kind != ValueKind::result || context.uses.readers(transpose.arguments[0]) != 1) return;
+  const int kernel = from.index;
+  const Dims order = transpose.dims;
+  const bool is_folded = is_scatter(context.kernel(kernel).op)
+                             ? ScatterFold(context, kernel, order).run()
+                             : fold_gather(context, kernel, order, true) || fold_gather(context, kernel, order, false);
+  if (is_folded) context.uses.becomes_result(context.uses.value_of(number), kernel, ComputeDisposition::folded);
+}
+
+void fold_argument_transposes(const FoldContext& context) {
+  const int kernels = static_cast<int>(context.imported.kernels.size());
+  std::map<int, int> gathers;  // per value, how many gathers read it as their operand
+  for (int k = 0; k < kernels; ++k) {
+    const Op& op = context.kernel(k).op;
+    if (const auto* scatter = std::get_if<Scatter>(&op))
+      ScatterFold(context, k, identity(scatter->results[0].dims.size())).run();
+    else
+      ++gathers[context.kernel(k).arguments[0]];
+  }
+  // Only if nobody else needs the transpose. A scatter of the same operand may make an update with the gather (update.cc).
+  const auto is_needed = [&](int value) { return context.uses.readers(value) != gathers[value]; };
+  for (int k = 0; k < kernels; ++k) {
+    const auto* gather = std::get_if<Gather>(&*context.kernel(k).op);
+    const int operand = context.kernel(k).arguments[0];
+    if (gather == nullptr || is_needed(operand) || !source_of(context, operand).moves()) continue;
+    if (fold_gather(context, k, identity(gather->result.dims.size()), true)) --gathers[operand];
+  }
+}
+
+}  // namespace strew::inline v0::fold
