@@ -347,6 +347,7 @@ class Builder {
     k_.index_tensor = shapes_.find(Role::indices);
     k_.table_tensor = rule.gather ? shapes_.find(Role::operand) : 0;
     k_.index_vector_dim = static_cast<uint32_t>(shapes_.access().index_vector_dim);
+    k_.repeated_dims = plan_.repeated_dims;
     std::vector<uint32_t> dims;
     for (const int64_t d : shapes_.access().components) dims.push_back(static_cast<uint32_t>(d));
     k_.component_count = static_cast<uint32_t>(dims.size());

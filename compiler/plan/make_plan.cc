@@ -28,12 +28,15 @@ bool is_pure_move(const Expr& graph, int pairs, bool gather) {
   return true;
 }
 
+constexpr int64_t kRepeatedDims = 32;  ///< bits of Plan::repeated_dims
+
 class Planner {
  public:
   explicit Planner(const Op& op) : op_(op), dims_(op), shape_(op, dims_) {}
 
   Plan run() {
     describe();
+    find_repeated();
     make_positions();
     make_window();
     make_components();
@@ -48,7 +51,10 @@ class Planner {
 
  private:
   void describe();
+  void find_repeated();
   void make_positions();
+  Loop repeated_loop(int64_t d) const;
+  Loop window_loop(size_t w) const;
   void make_window();
   void make_components();
   void make_init();
@@ -57,6 +63,9 @@ class Planner {
 
   bool needs_bounds() const {
     return plan_.oob == OobPolicy::skip_element || plan_.oob == OobPolicy::wrap || plan_.oob == OobPolicy::fill_element;
+  }
+  bool is_repeated(int64_t indices_dim) const {
+    return indices_dim < kRepeatedDims && (plan_.repeated_dims >> indices_dim & 1) != 0;
   }
   int tensor_count() const { return static_cast<int>(plan_.tensors.size()); }
   Loop empty_loop(Term extent) const {
@@ -98,9 +107,32 @@ void Planner::describe() {
   plan_.pure_move = is_pure_move(plan_.combine, plan_.pairs, plan_.gather);
 }
 
+/// Where the strides of the indices say that they repeat along a batching dim (torch's i[:, None].expand(-1, n), without a copy), n positions
+/// of one element are one position with a row of n elements. compiler/import/fold/rows.cc does the same to a file's op, and has the proof that
+/// each element keeps its updates and their order, that every policy judges it as before, and that the first bad index is the one at coordinate
+/// 0. With policy `error` the extent must be known and not 0, since without positions no index would be looked at.
+///
+/// As there, only the last dims of the operand: a window whose elements do not lie together would be slower than elements.
+void Planner::find_repeated() {
+  for (int t = 0; t < tensor_count(); ++t)
+    if (shape_.is_per_position(t)) return;
+  const bool may_be_open = plan_.oob != OobPolicy::error;
+  for (size_t d = dims_.operand.size(); d-- > 0;) {
+    if (dims_.operand[d].kind == OperandDimKind::window) continue;
+    const int64_t p = dims_.operand[d].kind == OperandDimKind::batching ? dims_.operand[d].indices_dim : -1;
+    if (p < 0 || p >= kRepeatedDims) return;
+    const Term& extent = shape_.indices_dim(p);
+    if (extent.is(1)) continue;
+    if (!shape_.stride(plan_.indices(), p).is(0)) return;
+    if (!may_be_open && (!extent.is_static() || extent.is(0))) return;
+    plan_.repeated_dims |= uint32_t{1} << p;
+  }
+}
+
 void Planner::make_positions() {
   for (size_t p = 0; p < dims_.positions.size(); ++p) {
     const AccessDims::Position& position = dims_.positions[p];
+    if (is_repeated(position.indices_dim)) continue;
     Loop loop = empty_loop(shape_.indices_dim(position.indices_dim));
     loop.strides[static_cast<size_t>(plan_.indices())] = shape_.stride(plan_.indices(), position.indices_dim);
     const bool is_batching = position.operand_dim >= 0;
@@ -119,25 +151,49 @@ void Planner::make_positions() {
   }
 }
 
+/// The loop over a dim of the operand along which the indices repeat: its coordinate is that of the position.
+Loop Planner::repeated_loop(int64_t d) const {
+  const int64_t p = dims_.operand[static_cast<size_t>(d)].indices_dim;
+  Loop loop = empty_loop(shape_.indices_dim(p));
+  for (int t = 0; t < tensor_count(); ++t) {
+    if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
+    Term& stride = loop.strides[static_cast<size_t>(t)];
+    if (plan_.is_indexed(t))
+      stride = shape_.stride(t, d);
+    else if (shape_.has_slices_shape(t))
+      stride = shape_.stride(t, dims_.slices_dim_of_indices(p));
+  }
+  return loop;
+}
+
+/// The loop over dim window[w] of the operand.
+Loop Planner::window_loop(size_t w) const {
+  const int64_t d = dims_.window[w];
+  Loop loop = empty_loop(shape_.window_extent(d));
+  for (int t = 0; t < tensor_count(); ++t) {
+    Term& stride = loop.strides[static_cast<size_t>(t)];
+    if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
+    if (plan_.is_indexed(t))
+      stride = shape_.stride(t, d);
+    else if (shape_.has_slices_shape(t))
+      stride = shape_.stride(t, dims_.slices_dim(w));
+    else if (shape_.is_per_window(t))
+      stride = shape_.stride(t, static_cast<int64_t>(w));
+  }
+  const int component = dims_.operand[static_cast<size_t>(d)].component;
+  loop.touches_indexed = component >= 0 && !loop.extent.is(1);
+  if (loop.touches_indexed) loop.moved_by = component;
+  if (loop.touches_indexed && needs_bounds()) loop.component = component;
+  return loop;
+}
+
 void Planner::make_window() {
-  for (size_t w = 0; w < dims_.window.size(); ++w) {
-    const int64_t d = dims_.window[w];
-    Loop loop = empty_loop(shape_.window_extent(d));
-    for (int t = 0; t < tensor_count(); ++t) {
-      Term& stride = loop.strides[static_cast<size_t>(t)];
-      if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
-      if (plan_.is_indexed(t))
-        stride = shape_.stride(t, d);
-      else if (shape_.has_slices_shape(t))
-        stride = shape_.stride(t, dims_.slices_dim(w));
-      else if (shape_.is_per_window(t))
-        stride = shape_.stride(t, static_cast<int64_t>(w));
-    }
-    const int component = dims_.operand[static_cast<size_t>(d)].component;
-    loop.touches_indexed = component >= 0 && !loop.extent.is(1);
-    if (loop.touches_indexed) loop.moved_by = component;
-    if (loop.touches_indexed && needs_bounds()) loop.component = component;
-    plan_.window.push_back(std::move(loop));
+  size_t w = 0;
+  for (size_t d = 0; d < dims_.operand.size(); ++d) {
+    const AccessDims::OperandDim& dim = dims_.operand[d];
+    if (dim.kind == OperandDimKind::window) plan_.window.push_back(window_loop(w++));
+    if (dim.kind == OperandDimKind::batching && is_repeated(dim.indices_dim))
+      plan_.window.push_back(repeated_loop(static_cast<int64_t>(d)));
   }
   // If a fixed dim has extent 0, no update has a destination, so every window is empty. Policy `error` checks the indices all the same.
   for (size_t d = 0; d < dims_.operand.size(); ++d)

@@ -103,8 +103,10 @@ struct Plan {
   int pairs = 1;  ///< N: pairs of operand and updates; 1 for a gather
 
   std::vector<Loop> positions;  ///< outermost first
-  std::vector<Loop> window;     ///< outermost first; the last loop is the run, which has stride 1 if the layouts allow it
-  std::vector<Loop> init;       ///< init copy and fill: over all elements of a result (and its operand)
+  /// Bit d: dim d of the indices, which repeat along it (stride 0), is a loop of the window instead of one of the positions.
+  uint32_t repeated_dims = 0;
+  std::vector<Loop> window;  ///< outermost first; the last loop is the run, which has stride 1 if the layouts allow it
+  std::vector<Loop> init;    ///< init copy and fill: over all elements of a result (and its operand)
   std::vector<Component> components;
 
   DType index_dtype = DType::i64;

@@ -80,6 +80,9 @@ std::string print(const Plan& plan) {
       out += (t ? ", " : " ") + tensor_name(plan.tensors[t]) + " " + std::string(name(plan.tensors[t].dtype));
   out += "\n";
   add_loops(out, plan, "positions", plan.positions);
+  for (uint32_t d = 0; d < 32; ++d)
+    if ((plan.repeated_dims >> d & 1) != 0)
+      out += "  the window has dim " + std::to_string(d) + " of indices, which repeat along it\n";
   out += "  components: policy " + std::string(name(plan.oob)) +
          (plan.normalize_negative ? ", negative indices count from the end" : "") + "\n";
   for (size_t k = 0; k < plan.components.size(); ++k) {

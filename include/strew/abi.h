@@ -232,6 +232,11 @@ typedef struct strew_kernel {
   /* Wide accumulation: the parts have descriptors of their own, and this kernel has no entries. */
   uint8_t wide_dtype; /* DType of the accumulators */
   uint8_t part_count; /* 0, 2 (no start) or 3 */
+
+  /* Bit d: the indices repeat along their dim d (stride 0), and index positions are counted without it. An index that is out of bounds is
+   * reported at coordinate 0 of that dim. */
+  uint32_t repeated_dims;
+
   const struct strew_kernel* parts[STREW_PART_COUNT];
 
   strew_entry entries[STREW_ENTRY_COUNT]; /* null where absent */

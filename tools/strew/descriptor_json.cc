@@ -190,7 +190,8 @@ class Printer {
     for (uint32_t i = 0; i < k_.component_count; ++i) dims.push_back(k_.component_dims[i]);
     return {{"indices", tensor(k_.index_tensor)},         {"table", tensor(k_.table_tensor)},
             {"index_vector_dim", k_.index_vector_dim},    {"component_dims", std::move(dims)},
-            {"counts_from_end", k_.counts_from_end != 0}, {"index_is_u64", k_.index_is_u64 != 0}};
+            {"counts_from_end", k_.counts_from_end != 0}, {"index_is_u64", k_.index_is_u64 != 0},
+            {"repeated_dims", k_.repeated_dims}};
   }
 
   const strew_kernel& k_;

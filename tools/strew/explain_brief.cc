@@ -57,6 +57,9 @@ std::string indices_text(const Explanation& e) {
   std::string out = (scatter != nullptr ? scatter->normalize_negative : std::get<Gather>(op).normalize_negative)
                         ? "negative ones count from the end; "
                         : "";
+  for (int d = 0; d < 32; ++d)
+    if ((e.stages.plan.repeated_dims >> d & 1) != 0)
+      out += fmt::format("they repeat along dim {}, whose elements are a row; ", d);
   if (!e.kernel->non_negative.empty()) out += "a negative one is an error; ";
   switch (policy) {
     case OobPolicy::undefined:

@@ -29,13 +29,19 @@ void log_copy(const strew_kernel& kernel, int64_t elements) {
 
 Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> tensors, const strew_fault& found,
                        BadIndex* bad_index) {
-  if (bad_index != nullptr) *bad_index = bad_index_of(found, kernel.index_tensor);
   const TensorView &index = tensors[kernel.index_tensor], &table = tensors[kernel.table_tensor];
   std::vector<int64_t> position_dims;
-  for (int d = 0; d < index.rank; ++d)
-    if (static_cast<uint32_t>(d) != kernel.index_vector_dim) position_dims.push_back(index.dims[d]);
+  uint64_t repeated = 0;  // of position_dims
+  for (int d = 0; d < index.rank; ++d) {
+    if (static_cast<uint32_t>(d) == kernel.index_vector_dim) continue;
+    if (d < 32 && (kernel.repeated_dims >> d & 1) != 0) repeated |= uint64_t{1} << position_dims.size();
+    position_dims.push_back(index.dims[d]);
+  }
+  strew_fault full = found;
+  full.position = full_position(found.position, position_dims, repeated);
+  if (bad_index != nullptr) *bad_index = bad_index_of(full, kernel.index_tensor);
   const FaultRule rule{kernel.is_gather != 0, kernel.counts_from_end != 0, kernel.index_is_u64 != 0};
-  return fault_status(rule, found, position_dims, table.dims[kernel.component_dims[found.component]]);
+  return fault_status(rule, full, position_dims, table.dims[kernel.component_dims[found.component]]);
 }
 
 Status check_indices(const Callable& callable, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
