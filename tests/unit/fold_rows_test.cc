@@ -7,15 +7,17 @@
 #include <cstring>
 
 #include "base/number.h"
+#include "compiler/import/import_bytes.h"
 #include "strew/text.h"
+#include "tests/support/onnx_writer.h"
 #include "tests/support/programs.h"
 #include "tests/unit/stablehlo_testing.h"
 
 namespace strew {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using Dims = std::vector<int64_t>;
 
 std::string list(const Dims& dims) {
@@ -215,6 +217,54 @@ TEST(FoldRows, TheMessageHasTheFilesCoordinates) {
   store_element(DType::i32, inputs[1].data.data(), 3, {DType::i32, {encode_i64(DType::i32, 9), 0}});
   EXPECT_THAT(test::run_copy(*imported, inputs, "auto").status().message(),
               HasSubstr("update position [3,0] (linear 12), component 1: value 9, expected 0 <= v <= 6"));
+}
+
+/// ONNX, with a number of rows that is known at the call: `op` of indices [n] that Expand brings to [n,3].
+Expected<Imported> expanded(const std::string& op, bool fold) {
+  testing::OnnxModel m;
+  m.opset = 18;
+  m.inputs = {{"data", testing::kFloat, {7, 3}},
+              {"i", testing::kInt64, {testing::kSymbolic}, true, {"n"}},
+              {"u", testing::kFloat, {testing::kSymbolic, 3}, true, {"n"}}};
+  m.outputs = {{"y", testing::kFloat, {}, false}};
+  const int64_t one = 1;
+  m.initializers = {{"axes", testing::kInt64, {1}, std::string(reinterpret_cast<const char*>(&one), sizeof one)}};
+  m.nodes = {{"Unsqueeze", "column", "", {"i", "axes"}, {"c"}, {}},
+             {"Shape", "shape", "", {"u"}, {"s"}, {}},
+             {"Expand", "expand", "", {"c", "s"}, {"e"}, {}}};
+  if (op == "GatherElements")
+    m.nodes.push_back({op, "op", "", {"data", "e"}, {"y"}, {}});
+  else
+    m.nodes.push_back({op, "op", "", {"data", "e", "u"}, {"y"}, {testing::onnx_string("reduction", "add")}});
+  ImportOptions options;
+  options.fold = fold;
+  return import_bytes(m.bytes(), "m.onnx", options);
+}
+
+TEST(FoldRows, AnOpenNumberOfRows) {
+  test::Rng rng(6);
+  for (const std::string op : {"ScatterElements", "GatherElements"}) {
+    const auto folded = expanded(op, true), plain = expanded(op, false);
+    ASSERT_TRUE(folded.ok() && plain.ok()) << folded.status().message() << plain.status().message();
+    EXPECT_THAT(print(folded->kernels[0].op), HasSubstr("indices=i64[?,1]"));
+    EXPECT_THAT(folded->kernels[0].notes[0], HasSubstr("which are a row here"));
+    for (const int64_t n : {5, 1, 0}) {
+      for (const bool valid : {true, false}) {
+        std::vector<Tensor> inputs;
+        inputs.push_back(test::random_tensor({DType::f32, {7, 3}, {}}, rng));
+        inputs.push_back(test::random_tensor({DType::i64, {n}, {}}, rng));
+        inputs.push_back(test::random_tensor({DType::f32, {n, 3}, {}}, rng));
+        for (int64_t e = 0; e < n; ++e)
+          store_element(DType::i64, inputs[1].data.data(), e,
+                        {DType::i64, {encode_i64(DType::i64, valid || e < 2 ? rng.below(7) - 7 : 9), 0}});
+        const auto want = test::run_copy(*plain, inputs, "reference");
+        for (const char* backend : {"reference", "auto"})
+          EXPECT_TRUE(is_same_bytes(test::run_copy(*folded, inputs, backend), want))
+              << op << " of " << n << " rows on " << backend;
+        if (!valid && n == 5) EXPECT_THAT(want.status().message(), HasSubstr("position [2,0] (linear 6)"));
+      }
+    }
+  }
 }
 
 TEST(FoldRows, RandomForms) {

@@ -188,10 +188,12 @@ class Printer {
   Json faults() const {
     Json dims = Json::array();
     for (uint32_t i = 0; i < k_.component_count; ++i) dims.push_back(k_.component_dims[i]);
-    return {{"indices", tensor(k_.index_tensor)},         {"table", tensor(k_.table_tensor)},
-            {"index_vector_dim", k_.index_vector_dim},    {"component_dims", std::move(dims)},
-            {"counts_from_end", k_.counts_from_end != 0}, {"index_is_u64", k_.index_is_u64 != 0},
-            {"repeated_dims", k_.repeated_dims}};
+    Json out = {{"indices", tensor(k_.index_tensor)},         {"table", tensor(k_.table_tensor)},
+                {"index_vector_dim", k_.index_vector_dim},    {"component_dims", std::move(dims)},
+                {"counts_from_end", k_.counts_from_end != 0}, {"index_is_u64", k_.index_is_u64 != 0}};
+    for (int d = 0; d < 32; ++d)
+      if ((k_.repeated_dims >> d & 1) != 0) out["repeated_dims"].push_back(d);
+    return out;
   }
 
   const strew_kernel& k_;

@@ -219,6 +219,8 @@ class RowFold {
       value_ = left.columns[0].value;
       return direct;
     }
+    const int narrow = narrowed();
+    if (narrow >= 0) return narrow;
     const auto is_open = [&](int value) {
       return std::count(reader_.type(value).dims.begin(), reader_.type(value).dims.end(), kDynamic) > 0;
     };
