@@ -6,10 +6,9 @@
 namespace strew::inline v0::fold {
 
 IndexSide index_side(Op& op) {
-  if (auto* s = std::get_if<Scatter>(&op))
-    return {&s->indices, &s->dims.index_vector_dim, &s->dims.scatter_indices_batching_dims, &s->operands[0].dims};
+  if (auto* s = std::get_if<Scatter>(&op)) return {&s->indices, &s->dims, &s->operands[0].dims};
   auto& g = std::get<Gather>(op);
-  return {&g.indices, &g.dims.index_vector_dim, &g.dims.start_indices_batching_dims, &g.operand.dims};
+  return {&g.indices, &g.dims, &g.operand.dims};
 }
 
 /// Do the dims of the element's value, without dim `skip`, run over all positions, in order?

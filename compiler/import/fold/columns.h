@@ -11,8 +11,7 @@ namespace strew::inline v0::fold {
 /// The fields of a scatter or gather that say how its indices are read, as pointers to be written through.
 struct IndexSide {
   TensorType* indices;
-  int64_t* vector_dim;
-  std::vector<int64_t>* batching;       ///< dims of the indices
+  DimensionNumbers* numbers;
   const std::vector<int64_t>* operand;  ///< the operand's dims
 };
 IndexSide index_side(Op& op);

@@ -138,7 +138,7 @@ class IndexFold {
   /// The column as a tensor with the dims of the indices, in which the index vector has extent 1.
   int moved(const Column& column) const {
     std::vector<int64_t> dims = type(value_).dims, targets(dims.size());
-    dims[static_cast<size_t>(*side_.vector_dim)] = 1;
+    dims[static_cast<size_t>(side_.numbers->index_vector_dim)] = 1;
     std::iota(targets.begin(), targets.end(), 0);
     const int value = converted(column.raw.element.value, type(value_).dtype);
     return add_column(context_, kernel_, value, column.raw.element, dims, targets);
@@ -160,7 +160,7 @@ class IndexFold {
       if (!is_static(column.raw.element.value) || !is_static(value_)) return -1;
     for (const Column& column : columns_) parts.push_back(moved(column));
     return parts.size() == 1 ? parts[0]
-                             : add_movement(context_, kernel_, ComputeOp::concatenate, parts, type(value_), {*side_.vector_dim});
+                             : add_movement(context_, kernel_, ComputeOp::concatenate, parts, type(value_), {side_.numbers->index_vector_dim});
   }
 
   void apply() {

@@ -35,20 +35,6 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-/// The lists of dimension numbers that scatters and gathers have both, to be written through.
-struct Lists {
-  Dims &window, &removed, &batching, &indices_batching, &components;
-};
-Lists lists_of(Op& op) {
-  if (auto* s = std::get_if<Scatter>(&op)) {
-    ScatterDims& d = s->dims;
-    return {d.update_window_dims, d.inserted_window_dims, d.input_batching_dims, d.scatter_indices_batching_dims,
-            d.scatter_dims_to_operand_dims};
-  }
-  GatherDims& d = std::get<Gather>(op).dims;
-  return {d.offset_dims, d.collapsed_slice_dims, d.operand_batching_dims, d.start_indices_batching_dims, d.start_index_map};
-}
-
 /// The broadcasts that were made for rows: by the value that had been read, and the dim along which it repeats. Kernels with the same indices keep
 /// the same indices (update.cc asks for that).
 using Narrowed = std::map<std::pair<int, int64_t>, int>;
@@ -283,24 +269,24 @@ class RowFold {
   }
 
   void change(int vector_dim) {
-    const Lists lists = lists_of(op_);
+    DimensionNumbers& numbers = *index_side(op_).numbers;
     const AccessDims& before = dims_;
-    lists.window = window();
+    numbers.window_dims = window();
     Dims batching, of_indices, components;
-    for (size_t i = 0; i < lists.batching.size(); ++i) {
-      if (row_at(lists.batching[i]) != nullptr) continue;
-      batching.push_back(lists.batching[i]);
-      of_indices.push_back(renumbered(lists.indices_batching[i], vector_dim));
+    for (size_t i = 0; i < numbers.operand_batching_dims.size(); ++i) {
+      if (row_at(numbers.operand_batching_dims[i]) != nullptr) continue;
+      batching.push_back(numbers.operand_batching_dims[i]);
+      of_indices.push_back(renumbered(numbers.indices_batching_dims[i], vector_dim));
     }
-    lists.batching = batching;
-    lists.indices_batching = of_indices;
-    std::erase_if(lists.removed, [&](int64_t d) { return row_at(d) != nullptr; });
+    numbers.operand_batching_dims = batching;
+    numbers.indices_batching_dims = of_indices;
+    std::erase_if(numbers.removed_dims, [&](int64_t d) { return row_at(d) != nullptr; });
     for (size_t k = 0; k < before.components.size(); ++k)
       if (!is_row_component(static_cast<int64_t>(k))) components.push_back(before.components[k]);
-    lists.components = components;
+    numbers.index_map = components;
     const IndexSide side = index_side(op_);
     *side.indices = reader_.type(value_);
-    *side.vector_dim = vector_dim;
+    numbers.index_vector_dim = vector_dim;
     if (auto* gather = std::get_if<Gather>(&op_))
       for (const Row& row : rows_)
         gather->slice_sizes[static_cast<size_t>(row.operand_dim)] = frame_[static_cast<size_t>(row.indices_dim)];

@@ -125,10 +125,10 @@ std::optional<Gather> reordered(const Gather& gather, const TensorType& operand,
   Gather out = gather;
   out.operand = operand;
   out.result = permuted(gather.result, order);
-  out.dims.offset_dims = *window;
-  rename_sorted(out.dims.collapsed_slice_dims, names);
-  rename_pairs(out.dims.operand_batching_dims, out.dims.start_indices_batching_dims, names);
-  rename(out.dims.start_index_map, names);
+  out.dims.window_dims = *window;
+  rename_sorted(out.dims.removed_dims, names);
+  rename_pairs(out.dims.operand_batching_dims, out.dims.indices_batching_dims, names);
+  rename(out.dims.index_map, names);
   for (size_t d = 0; d < names.size(); ++d) out.slice_sizes[static_cast<size_t>(names[d])] = gather.slice_sizes[d];
   return out;
 }
@@ -204,13 +204,13 @@ class ScatterFold {
       arguments_[slot_] = moved(from, order);
     }
     out.updates[0] = permuted(scatter_.updates[0], order);
-    out.dims.update_window_dims = *window;
+    out.dims.window_dims = *window;
     if (moves_result) {
       out.operands[0] = permuted(scatter_.operands[0], order_);
       out.results[0] = permuted(scatter_.results[0], order_);
-      rename_sorted(out.dims.inserted_window_dims, names);
-      rename_pairs(out.dims.input_batching_dims, out.dims.scatter_indices_batching_dims, names);
-      rename(out.dims.scatter_dims_to_operand_dims, names);
+      rename_sorted(out.dims.removed_dims, names);
+      rename_pairs(out.dims.operand_batching_dims, out.dims.indices_batching_dims, names);
+      rename(out.dims.index_map, names);
     }
     const bool moves_updates = from.moves() && arguments_[slot_] == from.value;
     const char* const note = !moves_result   ? "folded: the updates are read as they are, without a transpose"
