@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
 
 #include "base/number.h"
+#include "strew/program.h"
 #include "strew/text.h"
 #include "tests/support/programs.h"
 #include "tests/unit/stablehlo_testing.h"
@@ -195,6 +197,21 @@ TEST(FoldTransposes, ACacheIsUpdatedAsItLies) {
   form.between = identity(4);  // the updates are in another order than the cache: they are moved, and the cache is not
   EXPECT_THAT(folded(form, rng), HasSubstr("operand=f32[3,2,5,4]"));
   EXPECT_THAT(folded(form, rng), HasSubstr("left 1"));
+}
+
+TEST(FoldTransposes, ACacheIsUpdatedInPlace) {
+  test::Rng rng(6);
+  Form form = append();
+  form.between = {1, 0, 2, 3};
+  const auto imported = import_mlir_text(form.text());
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  std::vector<std::unique_ptr<Tensor>> inputs;
+  for (Tensor& input : inputs_of(*imported, true, rng)) inputs.push_back(std::make_unique<Tensor>(std::move(input)));
+  const std::byte* const cache = inputs[0]->data.data();
+  Runtime runtime;
+  const auto outputs = run_program(runtime, *imported, std::move(inputs), {});
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+  EXPECT_EQ((*outputs)[0].data.data(), cache) << "the transposes that were merged are no readers of the cache";
 }
 
 TEST(FoldTransposes, AResultThatIsNotTransposedBackStays) {
