@@ -19,6 +19,9 @@ namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kMostElements = 64;  ///< of a tensor that is kept as a list
+// A short file may have many operations. In a program with so many constants only lists are computed at once, and in one with so many
+// operations around the kernels, lists are no longer computed one element after the other.
+constexpr size_t kMostLarge = 4096, kMostComputes = size_t{1} << 19;
 
 /// Has a tensor of these dims at most `most` elements?
 bool is_small(const std::vector<int64_t>& dims, int64_t most) {
@@ -111,7 +114,8 @@ int ComputeBuilder::opaque_value(int opaque, int result, const Expected<TensorTy
 Expected<std::optional<int>> ComputeBuilder::evaluated(const Compute& compute) {
   if (compute.results.size() != 1) return std::optional<int>();
   const std::vector<int64_t>& dims = compute.results[0].dims;
-  if (is_static(dims) && !is_small(dims, kMostEvaluated)) return std::optional<int>();
+  const int64_t most = imported_.constants.size() < kMostLarge ? kMostEvaluated : kMostElements;
+  if (is_static(dims) && !is_small(dims, most)) return std::optional<int>();
   std::vector<Tensor> tensors;
   for (const int argument : compute.arguments) {
     if (!is_constant(argument)) return std::optional<int>();
@@ -309,8 +313,8 @@ Expected<std::vector<int>> ComputeBuilder::broadcast_all(const std::vector<int>&
 
 /// The list of what the function makes of the elements, if an argument is a list and the elements of all are known one by one.
 Expected<std::optional<int>> ComputeBuilder::map_lists(const Expr& function, const std::vector<int>& arguments) {
-  if (std::none_of(arguments.begin(), arguments.end(), [&](int a) { return at(a).kind == ValueKind::stack; }))
-    return std::optional<int>();
+  const bool has_list = std::any_of(arguments.begin(), arguments.end(), [&](int a) { return at(a).kind == ValueKind::stack; });
+  if (!has_list || imported_.computes.size() > kMostComputes) return std::optional<int>();
   std::vector<std::vector<int>> lists;
   size_t length = 0;
   for (const int argument : arguments) {

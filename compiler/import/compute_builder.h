@@ -1,10 +1,10 @@
-// ComputeBuilder: how a front end adds the operations around the kernels to a program: movement, elementwise and shape arithmetic, with their
-// result types. It is the one vocabulary of formats whose operators broadcast and take shapes as tensors (ONNX, TensorFlow Lite).
+// ComputeBuilder: how every front end builds a program: inputs, constants, kernels, and the operations around them, with the types of their
+// results. The rules of shapes and their messages are here; a front end maps names and attributes, and adds the rules that its format alone has.
 //
 // Operations on small constants are carried out at once. A small rank-1 tensor of integers is kept as the list of its elements where these
 // are known one by one (ValueKind::stack), so that a shape that a file computes from the shape of a tensor remains a list of numbers and
 // extents. Every function returns the number of the value with the result; errors name what is wrong, without the location. Tested by
-// tests/unit/onnx_compute_test.cc and tests/unit/tflite_compute_test.cc.
+// tests/unit/program_builder_test.cc, tests/unit/onnx_compute_test.cc and tests/unit/tflite_compute_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -35,15 +35,6 @@ bool size_fits(const TensorType& type) {
 
 }  // namespace
 
-std::string show(const std::vector<int64_t>& list) {
-  std::string out = "[";
-  for (size_t i = 0; i < list.size(); ++i) {
-    if (i > 0) out += ',';
-    out += list[i] == kDynamic ? "?" : std::to_string(list[i]);
-  }
-  return out + "]";
-}
-
 std::string Field::text() const {
   std::string text(before_);
   if (index_ >= 0) text.append(std::to_string(index_)).append(after_);
@@ -114,7 +105,7 @@ Status check_dims(std::string_view label, const Field& field, const TensorType& 
   bool same = type.dims.size() == want.size();
   for (size_t d = 0; same && d < want.size(); ++d) same = dims_agree(type.dims[d], want[d]);
   if (same) return {};
-  return violated(label, field + " is " + print(type) + "; expected dims " + show(want) + ", " + std::string(expected));
+  return violated(label, field + " is " + print(type) + "; expected dims " + dims_text(want) + ", " + std::string(expected));
 }
 
 DType result_dtype(ExprOp op, DType first) {

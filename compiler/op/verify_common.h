@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "base/violated.h"
+#include "compiler/op/dims.h"
 #include "strew/op.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
 
-/// "[1,2,?]"
-std::string show(const std::vector<int64_t>& list);
 /// The name of a field for messages: "indices", or "operand[1]". An op is verified each time it is prepared, so the text is
 /// made only when there is something to say.
 class Field {

@@ -88,7 +88,7 @@ class Check {
  private:
   const std::vector<int64_t>& entries(List list) const { return numbers_.*kDimensionLists[list].list; }
   std::string name(List list) const { return std::string(kDimensionLists[list].*words_.name); }
-  std::string text(List list) const { return name(list) + " is " + show(entries(list)); }
+  std::string text(List list) const { return name(list) + " is " + dims_text(entries(list)); }
 
   Status rank() const {
     constexpr List kParts[] = {kWindow, kRemoved, kBatching};
@@ -157,7 +157,7 @@ class Check {
                       text(kPaired) + "; expected it without index_vector_dim, " + std::to_string(numbers_.index_vector_dim));
     if (batching.size() != paired.size())
       return violated(words_.paired_count,
-                      text(kPaired) + "; expected as many entries as " + name(kBatching) + ", " + show(batching));
+                      text(kPaired) + "; expected as many entries as " + name(kBatching) + ", " + dims_text(batching));
     for (size_t i = 0; i < batching.size(); ++i) {
       const int64_t have = indices_.dims[static_cast<size_t>(paired[i])], want = operand_.dims[static_cast<size_t>(batching[i])];
       if (dims_agree(have, want) || (!equal && have < want)) continue;

@@ -29,22 +29,23 @@ Status check_unit_slices(std::string_view label, const Gather& g, std::string_vi
   for (int64_t d : dims) {
     const int64_t size = g.slice_sizes[static_cast<size_t>(d)];
     if (size == 0 || size == 1) continue;
-    return violated(label, "slice_sizes is " + show(g.slice_sizes) + "; expected entry " + std::to_string(d) +
-                               " to be 0 or 1: dim " + std::to_string(d) + " is in " + std::string(field) + " " + show(dims));
+    return violated(label, "slice_sizes is " + dims_text(g.slice_sizes) + "; expected entry " + std::to_string(d) +
+                               " to be 0 or 1: dim " + std::to_string(d) + " is in " + std::string(field) + " " +
+                               dims_text(dims));
   }
   return {};
 }
 
 Status check_slice_sizes(const Gather& g) {
   if (g.slice_sizes.size() != g.operand.dims.size()) {
-    return violated("gather_c20", "slice_sizes is " + show(g.slice_sizes) + "; expected " + std::to_string(g.operand.rank()) +
-                                      " entries, the rank of operand");
+    return violated("gather_c20", "slice_sizes is " + dims_text(g.slice_sizes) + "; expected " +
+                                      std::to_string(g.operand.rank()) + " entries, the rank of operand");
   }
   for (size_t d = 0; d < g.slice_sizes.size(); ++d) {
     const int64_t size = g.slice_sizes[d];
     const int64_t most = g.operand.dims[d];
     if (size == kDynamic || (size >= 0 && (most == kDynamic || size <= most))) continue;
-    return violated("gather_c21", "slice_sizes is " + show(g.slice_sizes) + "; expected entry " + std::to_string(d) +
+    return violated("gather_c21", "slice_sizes is " + dims_text(g.slice_sizes) + "; expected entry " + std::to_string(d) +
                                       " from 0 to " + (most == kDynamic ? "?" : std::to_string(most)) + ", dim " +
                                       std::to_string(d) + " of operand " + print(g.operand));
   }
@@ -61,7 +62,7 @@ Status check_result_shape(const Gather& g, const AccessDims& dims) {
                                       std::to_string(window.size()) + " offset_dims");
   }
   return check_dims("gather_c22", "result", g.result, dims.slices_extents(positions, window),
-                    "from indices " + print(g.indices) + " and slice_sizes " + show(g.slice_sizes));
+                    "from indices " + print(g.indices) + " and slice_sizes " + dims_text(g.slice_sizes));
 }
 
 /// A collapsed or batching dim contributes one coordinate to every element of the result, which a slice size of 0 does
