@@ -3,7 +3,7 @@
 // too: they are the contents of the result buffers before the call. Tested by tests/error/cli_test.cc.
 #include "compiler/import/strew_text.h"
 
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/importer.h"
 #include "strew/text.h"
 
@@ -51,7 +51,7 @@ class OpAdder {
   }
 
   Imported& imported_;
-  ComputeBuilder build_;
+  ProgramBuilder build_;
   std::string prefix_;
 };
 

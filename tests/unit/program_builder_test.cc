@@ -1,11 +1,11 @@
 // ProgramBuilder by itself: what it works out when a file is read, which extents it takes over from declarations, what it refuses, and that a short
 // file cannot make it work out many large constants. The formats' own rules are in the tests of the formats.
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/import/compute_forms.h"
+#include "compiler/import/builder/forms.h"
 #include "compiler/import/verify_imported.h"
 #include "strew/expr_builder.h"
 
@@ -17,7 +17,9 @@ using testing::HasSubstr;
 
 class Builder : public testing::Test {
  protected:
-  int input(std::vector<int64_t> dims, DType dtype = DType::f32) { return build.input({"x", {dtype, std::move(dims), {}}, false}); }
+  int input(std::vector<int64_t> dims, DType dtype = DType::f32) {
+    return build.input({"x", {dtype, std::move(dims), {}}, false});
+  }
   std::vector<int64_t> dims(const Expected<int>& value) {
     EXPECT_TRUE(value.ok()) << value.status().message();
     return value.ok() ? build.type(*value).dims : std::vector<int64_t>{-99};
@@ -26,7 +28,7 @@ class Builder : public testing::Test {
   void TearDown() override { EXPECT_EQ(error(verify(program)), "no error"); }
 
   Imported program;
-  ComputeBuilder build{program, "FILE:1: op"};
+  ProgramBuilder build{program, "FILE:1: op"};
 };
 
 Expr sum(DType dtype) {
@@ -84,14 +86,16 @@ TEST_F(Builder, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal(build.transpose(x, {0, 2})), "the permutation holds 2, expected each of 0 to 1 once at most");
   EXPECT_EQ(refusal(build.reshape(x, {5, 5})), "f32[4,6] has 24 elements, expected 25");
   EXPECT_EQ(refusal(build.broadcast(x, {4, 5}, {0, 1})), "operand dim 1 is 6, expected 1 or 5");
-  EXPECT_THAT(refusal(build.slice(x, {0, 5}, {4, 2}, {1, 1})), HasSubstr("dim 1: 2 elements from 5 on with stride 1 are not inside"));
+  EXPECT_THAT(refusal(build.slice(x, {0, 5}, {4, 2}, {1, 1})),
+              HasSubstr("dim 1: 2 elements from 5 on with stride 1 are not inside"));
   EXPECT_THAT(refusal(build.slice(x, {0, 0}, {4, 2}, {1, 0})), HasSubstr("stride 0"));
   EXPECT_THAT(refusal(build.slice(x, {0, 0}, {4, INT64_MAX}, {1, INT64_MAX})), HasSubstr("not inside"));
   EXPECT_THAT(refusal(build.update(x, input({5, 1}), {0, 0})), HasSubstr("dim 0: 5 elements from 0 on are not inside"));
   EXPECT_THAT(refusal(build.update(x, input({1, 1}, DType::i32), {0, 0})), HasSubstr("expected the same dtype and rank"));
   EXPECT_EQ(refusal(build.reverse(x, {1, 1})), "the list of reversed dims holds 1, expected each of 0 to 1 once at most");
   EXPECT_EQ(refusal(build.concatenate({}, 0)), "no tensors, expected one at least");
-  EXPECT_EQ(refusal(build.concatenate({x, input({4, 6})}, 2)), "the dim along which tensors are concatenated is 2, expected 0 to 1");
+  EXPECT_EQ(refusal(build.concatenate({x, input({4, 6})}, 2)),
+            "the dim along which tensors are concatenated is 2, expected 0 to 1");
   EXPECT_EQ(refusal(build.concatenate({x, input({3, 6})}, 1)), "shape of operand 1 [3,6], expected [4,6]");
   EXPECT_EQ(refusal(build.iota({DType::boolean, {4}, {}}, 0)), "the coordinates are bool, expected numbers");
   EXPECT_EQ(refusal(build.iota({DType::i32, {4}, {}}, 1)), "the dim of the coordinates is 1, expected 0 to 0");
@@ -100,7 +104,8 @@ TEST_F(Builder, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal(build.scan(sum(DType::f32), x, zero, 2, {})), "the dim of a scan is 2, expected 0 to 1");
   EXPECT_EQ(refusal(build.scan(sum(DType::f32), x, x, 0, {})), "the initial value is f32[4,6], expected f32 of rank 0");
   EXPECT_EQ(error(build.reduce(sum(DType::f32), {x}, {x}, {0}).status()), "initial value 0 has rank 2, expected 0");
-  EXPECT_EQ(error(build.reduce(sum(DType::f32), {x}, {zero}, {0, 0}).status()), "dimensions, expected each of 0 to 1 once at most");
+  EXPECT_EQ(error(build.reduce(sum(DType::f32), {x}, {zero}, {0, 0}).status()),
+            "dimensions, expected each of 0 to 1 once at most");
   ExprBuilder e;
   const int32_t a = e.extra(0, DType::f32), b = e.extra(1, DType::f32);
   EXPECT_EQ(refusal(build.map(e.returns({e.add(a, b)}), {x, input({4, 5})})), "shape of operand 1 [4,5], expected [4,6]");

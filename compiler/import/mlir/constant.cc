@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/op_list.h"
@@ -66,7 +66,7 @@ Status import_splat(Translation& t, mlir::Operation* op, mlir::DenseElementsAttr
   if (!type.ok()) return t.parsed.at(op, type.status());
   Expected<Constant> constant = constant_from(element, {type->dtype, {}, {}});
   if (!constant.ok()) return t.parsed.at(op, constant.status());
-  ComputeBuilder build(t.out, t.location(op));
+  ProgramBuilder build(t.out, t.location(op));
   const Expected<int> splat = build.broadcast(build.add_constant(std::move(*constant)), type->dims);
   if (!splat.ok()) return t.parsed.at(op, splat.status());
   t.bind(op->getResult(0), *splat);
@@ -79,7 +79,7 @@ Status import_constant(Translation& t, mlir::Operation* op) {
   if (const mlir::DenseElementsAttr element = large_splat(op)) return import_splat(t, op, element);
   auto constant = read_constant(op);
   if (!constant.ok()) return t.parsed.at(op, constant.status());
-  t.bind(op->getResult(0), ComputeBuilder(t.out, t.location(op)).add_constant(std::move(*constant)));
+  t.bind(op->getResult(0), ProgramBuilder(t.out, t.location(op)).add_constant(std::move(*constant)));
   return {};
 }
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/mlir/translation.h"
@@ -33,7 +33,7 @@ void add_argument(Translation& t, mlir::func::FuncOp function, mlir::BlockArgume
     t.add_opaque_value(argument, static_cast<int>(t.out.opaques.size()) - 1, 0);
     return;
   }
-  const int value = ComputeBuilder(t.out, t.location(function)).input({name, *type, false});
+  const int value = ProgramBuilder(t.out, t.location(function)).input({name, *type, false});
   t.reserve(name);
   t.out.values[static_cast<size_t>(value)].name = name;
   t.bind(argument, value);
@@ -103,7 +103,7 @@ std::optional<std::set<int>> inputs_of(const Imported& imported, int value) {
 /// Each kernel checks the conditions on inputs that it reads anyway.
 void add_assertions(Translation& t) {
   if (t.assertions.empty()) return;
-  const int expected = ComputeBuilder(t.out, "").integer(1, DType::i32);
+  const int expected = ProgramBuilder(t.out, "").integer(1, DType::i32);
   std::vector<std::set<int>> read;
   for (size_t k = 0; k < t.out.kernels.size(); ++k) {
     const std::vector<int> inputs = kernel_inputs(t.out, static_cast<int>(k));

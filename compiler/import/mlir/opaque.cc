@@ -3,7 +3,7 @@
 // regions of others (the comparison of a sort), only what they read from outside is kept. Tested by tests/unit/stablehlo_opaque_test.cc.
 #include <fmt/format.h>
 
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
@@ -40,7 +40,7 @@ bool holds_kernels(mlir::Region& region) {
 }  // namespace
 
 void Translation::add_opaque_value(mlir::Value from, int opaque, int result) {
-  bind(from, ComputeBuilder(out, "").opaque_value(opaque, result, value_type(from.getType())));
+  bind(from, ProgramBuilder(out, "").opaque_value(opaque, result, value_type(from.getType())));
 }
 
 Status Translation::add_opaque(mlir::Operation* op, std::string reason) {
@@ -107,7 +107,7 @@ Status Translation::translate_blocks(mlir::func::FuncOp function, std::vector<in
   out.opaques.push_back(std::move(opaque));
   int next_result = 0;
   STREW_TRY(translate_region(function.getBody(), number, next_result));
-  ComputeBuilder build(out, location(function));
+  ProgramBuilder build(out, location(function));
   for (const mlir::Type type : function.getResultTypes())
     results.push_back(build.opaque_value(number, next_result++, value_type(type)));
   return {};

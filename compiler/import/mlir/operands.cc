@@ -55,7 +55,7 @@ Expected<TensorType> OpReader::static_result() const {
   return invalid_argument(fmt::format("result {}, expected static extents", text_of(result_type())));
 }
 
-Status bind_results(Translation& t, ComputeBuilder& build, mlir::Operation* op, const std::vector<int>& values) {
+Status bind_results(Translation& t, ProgramBuilder& build, mlir::Operation* op, const std::vector<int>& values) {
   for (size_t i = 0; i < values.size(); ++i) {
     const mlir::Value result = op->getResult(static_cast<unsigned>(i));
     STREW_ASSIGN(const TensorType type, value_type(result.getType()));

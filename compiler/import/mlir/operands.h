@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/translation.h"
 
@@ -17,7 +17,7 @@ class OpReader {
  public:
   OpReader(Translation& t, mlir::Operation* op);
 
-  ComputeBuilder build;
+  ProgramBuilder build;
   const Attributes attributes;
 
   mlir::Operation* op() const { return op_; }
@@ -44,7 +44,7 @@ class OpReader {
 };
 
 /// Binds the results of `op` to what `values` are, with what the file declares of their types.
-Status bind_results(Translation& t, ComputeBuilder& build, mlir::Operation* op, const std::vector<int>& values);
+Status bind_results(Translation& t, ProgramBuilder& build, mlir::Operation* op, const std::vector<int>& values);
 
 /// Binds the one result of the operation to the value that `read` makes of the operation.
 Status import_with(Translation& t, mlir::Operation* op, Expected<int> (*read)(OpReader&));

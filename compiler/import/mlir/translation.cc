@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/types.h"
 #include "strew/verify.h"
@@ -154,7 +154,7 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> ar
         "policy {}, XLA's rule: the module has the attribute '{}'",
         is_scatter(added.op) ? "skip_window: a window that does not fit is dropped whole" : "clamp: start indices are clamped",
         xla_attribute));
-  const std::vector<int> results = ComputeBuilder(out, location(from)).kernel(std::move(added));
+  const std::vector<int> results = ProgramBuilder(out, location(from)).kernel(std::move(added));
   for (unsigned i = 0; i < from->getNumResults(); ++i) bind(from->getResult(i), results[i]);
   return {};
 }

@@ -71,7 +71,7 @@ Status import_mod(Node& node) {
   STREW_TRY(node.check_signature(2, 2, 1, {"fmod"}));
   STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
   STREW_ASSIGN(const int64_t fmod, node.attribute("fmod", int64_t{0}));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const DType dtype = builder.type(values[0]).dtype;
   if (fmod == 0 && is_float(dtype)) return node.error("fmod is 0 and the operands are floats, expected 1");
   Expected<int> rest = builder.apply(ExprOp::rem, values);
@@ -90,7 +90,7 @@ Status import_mod(Node& node) {
 Status import_clip(Node& node) {
   STREW_TRY(node.check_signature(1, 3, 1, {"min", "max"}));
   STREW_ASSIGN(int value, node.input(0, "operand"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const auto bound = [&](int i, std::string_view name, ExprOp op) -> Status {
     int limit = -1;
     if (node.has_input(i)) {
@@ -111,21 +111,21 @@ Status import_clip(Node& node) {
 Status import_relu(Node& node) {
   STREW_TRY(node.check_signature(1, 1, 1, {}));
   STREW_ASSIGN(const int value, node.input(0, "operand"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   return node.give(builder.apply(ExprOp::max, {value, builder.scalar(Scalar::of(builder.type(value).dtype, 0))}));
 }
 
 Status import_reciprocal(Node& node) {
   STREW_TRY(node.check_signature(1, 1, 1, {}));
   STREW_ASSIGN(const int value, node.input(0, "operand"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   return node.give(builder.apply(ExprOp::div, {builder.scalar(Scalar::of(builder.type(value).dtype, 1)), value}));
 }
 
 Status import_pow(Node& node) {
   STREW_TRY(node.check_signature(2, 2, 1, {}));
   STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   STREW_ASSIGN(const int exponent, builder.convert(values[1], builder.type(values[0]).dtype));
   return node.give(builder.apply(ExprOp::pow, {values[0], exponent}));
 }
@@ -146,7 +146,7 @@ double saturation_bound(DType dtype) {
 }
 
 /// Clips `value` to -bound and bound, which are whole numbers. Numbers of its dtype that cannot reach them stay as they are, and NaN stays NaN.
-Expected<int> clipped(ComputeBuilder builder, int value, double bound) {
+Expected<int> clipped(ProgramBuilder builder, int value, double bound) {
   DType dtype = builder.type(value).dtype;
   if (dtype == DType::boolean) return value;
   if (is_float(dtype) && bits(dtype) <= 8) {  // it may have no code for the bound
@@ -167,7 +167,7 @@ Expected<int> cast(const Node& node, int value, DType dtype) {
   STREW_ASSIGN(const std::string round_mode, node.attribute("round_mode", "up"));
   if (round_mode != "up" && round_mode != "down" && round_mode != "nearest")
     return invalid_argument("round_mode is '" + round_mode + "', expected up, down or nearest");
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const double bound = saturation_bound(dtype);
   if (saturate != 0 && bound > 0 && builder.type(value).dtype != dtype) {
     STREW_ASSIGN(value, clipped(builder, value, bound));
@@ -184,7 +184,7 @@ Status import_cast(Node& node) {
   STREW_ASSIGN(const DType dtype, element_type(static_cast<int32_t>(to), node.location() + ": attribute to"));
   const DType from = node.type(value).dtype;
   if (from == DType::string || dtype == DType::string) return node.error("it casts strings, expected numbers");
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   // Any number but zero becomes true.
   if (dtype == DType::boolean && from != DType::boolean)
     return node.give(builder.apply(ExprOp::ne, {value, builder.scalar(Scalar::of(from, 0))}));
@@ -199,7 +199,7 @@ Status import_cast_like(Node& node) {
 
 /// A scale or zero point of rank 1 belongs to dim `axis`: with dims of 1 around it.
 Expected<int> along_axis(Node& node, int parameter, int value) {
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const TensorType type = builder.type(parameter);
   if (type.rank() == 0 || (type.rank() == 1 && type.dims[0] == 1)) return builder.reshape(parameter, {});
   STREW_ASSIGN(const int64_t given, node.attribute("axis", int64_t{1}));
@@ -214,7 +214,7 @@ Expected<int> along_axis(Node& node, int parameter, int value) {
 Status import_quantize(Node& node) {
   STREW_TRY(node.check_signature(2, 3, 1, {"axis"}));
   STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const DType computed = builder.type(values[0]).dtype;
   const DType dtype = values.size() > 2 ? builder.type(values[2]).dtype : DType::u8;
   if (!is_integer(dtype) || bits(dtype) > 16 || computed != DType::f32)
@@ -240,7 +240,7 @@ Status import_quantize(Node& node) {
 Status import_dequantize(Node& node) {
   STREW_TRY(node.check_signature(2, 3, 1, {"axis"}));
   STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const DType from = builder.type(values[0]).dtype, result = builder.type(values[1]).dtype;
   const bool is_narrow_float = is_float(from) && bits(from) <= 8,
              is_whole = is_integer(from) && (bits(from) <= 16 || from == DType::i32);

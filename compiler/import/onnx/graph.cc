@@ -88,7 +88,7 @@ Expected<int> Graph::find(const std::string& name) {
   if (initializer == initializers_.end()) return outer_ != nullptr && sees_outer_ ? outer_->find(name) : Expected<int>(-1);
   const std::string what = path_ + ": initializer " + name;
   STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_, imported_.source));
-  const int value = ComputeBuilder(imported_, what).add_constant(std::move(constant));
+  const int value = ProgramBuilder(imported_, what).add_constant(std::move(constant));
   STREW_TRY(define(name, value, what));
   return value;
 }

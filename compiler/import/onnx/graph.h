@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/onnx/messages.h"
 #include "compiler/import/onnx/onnx.pb.h"
 #include "compiler/op/dims.h"
@@ -144,7 +144,7 @@ class Node {
 
   Graph& graph() const { return graph_; }
   const NodeProto& proto() const { return proto_; }
-  ComputeBuilder builder() const { return ComputeBuilder(graph_.imported(), where_); }
+  ProgramBuilder builder() const { return ProgramBuilder(graph_.imported(), where_); }
   /// Makes a value that there is already the node's output; the builder's error becomes the node's.
   Status give(const Expected<int>& value, int output = 0);
   /// Adds the node as one that strew does not run, with values for its outputs. `reason`: see Opaque. Returns its number.

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/checked.h"
-#include "compiler/import/compute_forms.h"
+#include "compiler/import/builder/forms.h"
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/onnx.pb.h"
@@ -32,7 +32,7 @@ Status import_reshape(Node& node) {
   STREW_TRY(node.check_signature(1, 2, 1, {"allowzero", "shape"}));
   STREW_ASSIGN(const int data, node.input(0, "data"));
   STREW_ASSIGN(const int64_t allow_zero, node.attribute("allowzero", int64_t{0}));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   STREW_ASSIGN(const auto attribute, node.list_attribute("shape"));
   if (attribute) return node.give(builder.reshape_to(data, builder.integers(*attribute), false));
   STREW_ASSIGN(const int shape, node.input(1, "shape"));
@@ -128,7 +128,7 @@ Status import_tile(Node& node) {
   STREW_TRY(node.check_signature(2, 2, 1, {}));
   STREW_ASSIGN(const int input, node.input(0, "input"));
   STREW_ASSIGN(const int repeats, node.input(1, "repeats"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   return node.give(tile(builder, input, repeats));
 }
 
@@ -168,7 +168,7 @@ Status import_split(Node& node) {
                       " numbers, 0 or more, that sum up to " + std::to_string(extent));
   int64_t at = 0;
   for (int i = 0; i < count; ++i) {
-    std::vector<ComputeBuilder::Range> ranges(dims.size());
+    std::vector<ProgramBuilder::Range> ranges(dims.size());
     ranges[static_cast<size_t>(axis)] = {at, at + (*parts)[static_cast<size_t>(i)], 1};
     at += (*parts)[static_cast<size_t>(i)];
     STREW_TRY(node.give(node.builder().slice(input, ranges), i));
@@ -195,12 +195,12 @@ Status import_slice(Node& node) {
   if (!steps) steps = std::vector<int64_t>(starts->size(), 1);
   if (axes->size() != starts->size() || steps->size() != starts->size())
     return node.error("axes and steps, expected lists as long as starts");
-  std::vector<ComputeBuilder::Range> ranges(dims.size());
+  std::vector<ProgramBuilder::Range> ranges(dims.size());
   for (size_t i = 0; i < starts->size(); ++i) {
     STREW_ASSIGN(const int64_t dim, node.dim_of((*axes)[i], rank, "an entry of axes"));
     // Exporters write "to the end" as any number that is large enough.
     constexpr int64_t kLarge = (int64_t{1} << 31) - 1;
-    const int64_t end = (*ends)[i] >= kLarge ? ComputeBuilder::Range::kToEnd : (*ends)[i];
+    const int64_t end = (*ends)[i] >= kLarge ? ProgramBuilder::Range::kToEnd : (*ends)[i];
     ranges[static_cast<size_t>(dim)] = {(*starts)[i], end, (*steps)[i]};
   }
   return node.give(node.builder().slice(data, ranges));

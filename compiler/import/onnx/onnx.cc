@@ -157,7 +157,7 @@ Status import_input(Graph& graph, std::string_view bytes, int number, Status& re
   if (graph.has_initializer(info.name())) return {};  // files before IR version 4 list initializers among the inputs
   const std::string what = graph.path() + ": input " + info.name();
   Expected<TensorType> type = to_type(info.type(), what);
-  ComputeBuilder build(imported, what);
+  ProgramBuilder build(imported, what);
   if (!type.ok()) {
     if (refused.ok()) refused = type.status();
     Opaque opaque;

@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-#include "compiler/import/compute_forms.h"
+#include "compiler/import/builder/forms.h"
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/onnx.pb.h"
@@ -27,7 +27,7 @@ Status import_shape(Node& node) {
 Status import_size(Node& node) {
   STREW_TRY(node.check_signature(1, 1, 1, {}));
   STREW_ASSIGN(const int data, node.input(0, "data", /*optional=*/true));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   int out = builder.integer(1);
   for (int64_t d = 0; d < builder.type(data).rank(); ++d) {
     STREW_ASSIGN(out, builder.apply(ExprOp::mul, {out, builder.extent(data, d)}));
@@ -38,7 +38,7 @@ Status import_size(Node& node) {
 Status import_constant_of_shape(Node& node) {
   STREW_TRY(node.check_signature(1, 1, 1, {"value"}));
   STREW_ASSIGN(const int shape, node.input(0, "input"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   int value = builder.scalar(Scalar::of(DType::f32, 0));
   for (const AttributeProto& attribute : node.proto().attribute()) {
     STREW_ASSIGN(Constant constant, to_constant(attribute.t(), node.location() + ": attribute value", node.graph().path()));
@@ -64,7 +64,7 @@ Status import_one_hot(Node& node) {
   STREW_ASSIGN(const int indices, node.input(0, "indices"));
   STREW_ASSIGN(const auto depth, node.list_input(1, "depth"));
   STREW_ASSIGN(const int values, node.input(2, "values"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const TensorType type = builder.type(indices);
   if (!is_integer(type.dtype)) return node.error("indices are " + std::string(name(type.dtype)) + ", expected integers");
   if (!depth || depth->size() != 1 || depth->front() < 0) return node.error("depth, expected one number from 0 on");
@@ -84,7 +84,7 @@ Status import_one_hot(Node& node) {
 Status import_non_zero(Node& node) {
   STREW_TRY(node.check_signature(1, 1, 1, {}));
   STREW_ASSIGN(const int x, node.input(0, "x"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const Expected<int> coordinates = nonzero_coordinates(builder, x);
   if (!coordinates.ok()) return node.give(coordinates);
   return node.give(builder.transpose(*coordinates, {1, 0}));

@@ -32,7 +32,7 @@ int Builder::input(TensorType type, std::vector<std::string> symbols) {
 Expected<ShapedValue> Builder::reshaped(const ShapedValue& from, const std::vector<Poly>& dims, const std::string& where,
                                         int like) {
   if (from.dims == dims) return from;
-  ComputeBuilder build(imported_, where);
+  ProgramBuilder build(imported_, where);
   const std::vector<int64_t> known = static_dims(dims);
   if (like < 0 || std::count(known.begin(), known.end(), kDynamic) <= 1) {
     STREW_ASSIGN(const int value, build.reshape(from.value, known));
@@ -58,7 +58,7 @@ Expected<std::vector<int>> Builder::starts(const std::vector<Poly>& begin, const
 Expected<ShapedValue> Builder::part(const ShapedValue& from, const std::vector<Poly>& begin, const std::vector<Poly>& dims,
                                     const std::string& where) {
   if (from.dims == dims && std::all_of(begin.begin(), begin.end(), [](const Poly& p) { return p.is(0); })) return from;
-  ComputeBuilder build(imported_, where);
+  ProgramBuilder build(imported_, where);
   const std::vector<int64_t> known = static_dims(begin), sizes = static_dims(dims);
   if (is_static(known)) {
     STREW_ASSIGN(const int value, build.slice(from.value, known, sizes, std::vector<int64_t>(known.size(), 1)));
@@ -72,7 +72,7 @@ Expected<ShapedValue> Builder::part(const ShapedValue& from, const std::vector<P
 Expected<ShapedValue> Builder::placed(const ShapedValue& into, const ShapedValue& part, const std::vector<Poly>& begin,
                                       const std::string& where) {
   if (into.dims == part.dims) return part;
-  ComputeBuilder build(imported_, where);
+  ProgramBuilder build(imported_, where);
   const std::vector<int64_t> known = static_dims(begin);
   if (is_static(known)) {
     STREW_ASSIGN(const int value, build.update(into.value, part.value, known));
@@ -87,13 +87,13 @@ Expected<ShapedValue> Builder::as_u32(const ShapedValue& from, DType dtype, cons
   if (dtype == DType::u32) return from;
   ExprBuilder e;
   const int32_t bits = e.bitcast(e.extra(0, dtype), DType::u32);
-  STREW_ASSIGN(const int value, ComputeBuilder(imported_, where).map(e.returns({bits}), {from.value}));
+  STREW_ASSIGN(const int value, ProgramBuilder(imported_, where).map(e.returns({bits}), {from.value}));
   return ShapedValue{value, from.dims};
 }
 
 int Builder::integer(int64_t value) {
   const auto [place, fresh] = integers_.try_emplace(value, -1);
-  if (fresh) place->second = ComputeBuilder(imported_, "").integer(value);
+  if (fresh) place->second = ProgramBuilder(imported_, "").integer(value);
   return place->second;
 }
 
@@ -153,14 +153,14 @@ Expected<int> Builder::scalar(const Poly& poly, const std::string& where) {
   ExprBuilder e;
   std::vector<int> inputs;
   const int32_t value = node(e, poly, inputs);
-  return ComputeBuilder(imported_, where).map(e.returns({value}), std::move(inputs));
+  return ProgramBuilder(imported_, where).map(e.returns({value}), std::move(inputs));
 }
 
 Expected<int> Builder::scalar_remainder(const Poly& poly, int64_t divisor, const std::string& where) {
   ExprBuilder e;
   std::vector<int> inputs;
   const int32_t value = node(e, poly, inputs), by = literal(e, divisor);
-  return ComputeBuilder(imported_, where).map(e.returns({e.apply(ExprOp::rem, {value, by})}), std::move(inputs));
+  return ProgramBuilder(imported_, where).map(e.returns({e.apply(ExprOp::rem, {value, by})}), std::move(inputs));
 }
 
 }  // namespace strew::inline v0::pto

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/pto/scalar.h"
 #include "strew/expr_builder.h"
 #include "strew/import.h"

@@ -127,7 +127,7 @@ Status Lifter::add_requirements() {
         imported_.values[wanted].like = memory.input;
         imported_.values[wanted].like_dim = static_cast<int>(d);
       }
-      all.push_back({ComputeBuilder(imported_, where).extent(memory.input, static_cast<int64_t>(d)), wanted,
+      all.push_back({ProgramBuilder(imported_, where).extent(memory.input, static_cast<int64_t>(d)), wanted,
                      "dim " + std::to_string(d) + " of " + memory.name, " as " + scalars_.text(dims[d]) + " says"});
     }
   }

@@ -23,7 +23,7 @@ Status import_assertion(Translation& t, mlir::Operation* op) {
   llvm::StringRef message = text ? text.getValue() : "";
   message = message.substr(0, message.find(" Using the following")).rtrim();
   constexpr size_t kLongest = 300;
-  ComputeBuilder build(t.out, t.location(op));
+  ProgramBuilder build(t.out, t.location(op));
   const Expected<int> holds = build.convert(t.operand(op, 0), DType::i32);
   if (!holds.ok()) return t.parsed.at(op, holds.status());
   t.assertions.push_back({*holds, message.substr(0, kLongest).str(), t.location(op)});

@@ -3,7 +3,7 @@
 // tests/unit/stablehlo_dynamic_test.cc.
 #include <fmt/format.h>
 
-#include "compiler/import/compute_forms.h"
+#include "compiler/import/builder/forms.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"

@@ -106,7 +106,7 @@ Status check_initial(mlir::Operation* op, ExprOp function, const TensorType& typ
       fmt::format("the initial value of {}, expected the one that changes nothing, as a constant", name(type.dtype)));
 }
 
-Expected<int> read_scan(Translation& t, mlir::Operation* op, ComputeBuilder& build) {
+Expected<int> read_scan(Translation& t, mlir::Operation* op, ProgramBuilder& build) {
   if (op->getNumOperands() != 2 || op->getNumResults() != 1 || op->getNumRegions() != 1 ||
       !llvm::hasSingleElement(op->getRegion(0)))
     return invalid_argument(fmt::format("{} operands and {} results, expected 2 and 1, and a region of one block",
@@ -143,7 +143,7 @@ Expected<int> read_scan(Translation& t, mlir::Operation* op, ComputeBuilder& bui
 }  // namespace
 
 Status import_reduce_window(Translation& t, mlir::Operation* op) {
-  ComputeBuilder build(t.out, t.location(op));
+  ProgramBuilder build(t.out, t.location(op));
   const Expected<int> value = read_scan(t, op, build);
   return t.parsed.at(op, value.ok() ? bind_results(t, build, op, {*value}) : value.status());
 }

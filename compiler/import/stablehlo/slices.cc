@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/violated.h"
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
@@ -47,7 +47,7 @@ Expected<TensorType> start_type(mlir::Operation* op, unsigned first, int rank, s
 int add_stack(Translation& t, mlir::Operation* op, unsigned first, const TensorType& type) {
   std::vector<int> starts;
   for (unsigned i = first; i < op->getNumOperands(); ++i) starts.push_back(t.operand(op, i));
-  return ComputeBuilder(t.out, t.location(op)).stack(starts, type.dtype);
+  return ProgramBuilder(t.out, t.location(op)).stack(starts, type.dtype);
 }
 
 Status check_least_counts(mlir::Operation* op, unsigned least_operands) {

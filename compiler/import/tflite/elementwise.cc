@@ -1,7 +1,7 @@
 // The elementwise operators: arithmetic, comparisons, logic, casts, selections, and the quantisation of floats. Shapes are broadcast as NumPy
 // does. Arithmetic on quantized tensors is refused, because LiteRT scales what it computes. Tested by tests/unit/tflite_compute_test.cc and
 // tests/models.
-#include "compiler/import/compute_forms.h"
+#include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tensor.h"
 #include "compiler/import/tflite/tflite.h"
@@ -57,7 +57,7 @@ Expected<int> activated(Node& node, int value, int activation) {
   if (activation == kNone) return value;
   if (activation != kRelu && activation != kReluN1To1 && activation != kRelu6)
     return node.refuse("its fused activation is number " + std::to_string(activation) + ", expected from 0 to 3");
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const DType dtype = builder.type(value).dtype;
   const double least = activation == kReluN1To1 ? -1 : 0, most = activation == kRelu6 ? 6 : 1;
   STREW_ASSIGN(const int raised, builder.apply(ExprOp::max, {value, builder.scalar(Scalar::of(dtype, least))}));
@@ -95,20 +95,20 @@ Status import_relu(Node& node) {
 
 Status import_floor_div(Node& node) {
   STREW_ASSIGN(const std::vector<int> values, operands(node, 2));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   return node.give(floor_div(builder, values[0], values[1]));
 }
 
 Status import_floor_mod(Node& node) {
   STREW_ASSIGN(const std::vector<int> values, operands(node, 2));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   return node.give(floor_rem(builder, values[0], values[1]));
 }
 
 /// SQUARE and SQUARED_DIFFERENCE.
 Status import_square(Node& node) {
   STREW_ASSIGN(const std::vector<int> values, operands(node, node.code() == Builtin::SQUARE ? 1 : 2));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   int value = values[0];
   if (values.size() == 2) {
     const Expected<int> difference = builder.apply(ExprOp::sub, values);
@@ -123,7 +123,7 @@ Status import_select(Node& node) {
   STREW_TRY(node.check_signature(3, 1));
   STREW_TRY(node.check_same_quantization());
   STREW_ASSIGN(std::vector<int> values, node.all_inputs());
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const TensorType condition = builder.type(values[0]);
   const int rank = builder.type(values[1]).rank();
   if (node.code() == Builtin::SELECT && condition.rank() == 1 && rank > 1) {
@@ -141,7 +141,7 @@ Status import_cast(Node& node) {
   const DType from = node.type(values[0]).dtype;
   if (from == DType::string || to.dtype == DType::string || is_complex(from) || is_complex(to.dtype))
     return node.refuse("it casts " + std::string(name(from)) + " to " + std::string(name(to.dtype)) + ", expected numbers");
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   // Any number but zero becomes true.
   if (to.dtype == DType::boolean && from != DType::boolean)
     return node.give(builder.apply(ExprOp::ne, {values[0], builder.scalar(Scalar::of(from, 0))}));
@@ -150,7 +150,7 @@ Status import_cast(Node& node) {
 
 /// A number per element of a dim, with dims of 1 around it; or the only one.
 Expected<int> along_dim(Node& node, const std::vector<Scalar>& numbers, int value, int dim) {
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   if (numbers.size() == 1) return builder.scalar(numbers[0]);
   std::vector<int> parts;
   for (const Scalar& number : numbers) parts.push_back(builder.scalar(number));
@@ -185,7 +185,7 @@ Status import_dequantize(Node& node) {
   STREW_TRY(node.check_signature(1, 1));
   STREW_ASSIGN(const int value, node.input(0, "operand"));
   STREW_ASSIGN(const schema::Tensor* tensor, node.input_tensor(0));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const DType dtype = builder.type(value).dtype;
   if (is_float(dtype)) return node.give(builder.convert(value, DType::f32));
   if (!is_integer(dtype) || bits(dtype) > 16)
@@ -203,7 +203,7 @@ Status import_quantize(Node& node) {
   STREW_ASSIGN(const int value, node.input(0, "operand"));
   STREW_ASSIGN(const schema::Tensor* tensor, node.output_tensor(0));
   STREW_ASSIGN(const TensorType to, tensor_type(*tensor, node.location() + ": output 0"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const DType from = builder.type(value).dtype;
   if (from != DType::f32 || !is_integer(to.dtype) || bits(to.dtype) > 16)
     return node.refuse("it makes " + std::string(name(to.dtype)) + " of " + std::string(name(from)) +

@@ -109,7 +109,7 @@ Expected<int> Graph::find(int32_t number, const std::string& what) {
   STREW_TRY(tensor(number, what).status());
   if (values_[static_cast<size_t>(number)] >= 0) return values_[static_cast<size_t>(number)];
   STREW_ASSIGN(Constant found, constant(number, what));
-  STREW_TRY(define(number, ComputeBuilder(imported_, what).add_constant(std::move(found)), what));
+  STREW_TRY(define(number, ProgramBuilder(imported_, what).add_constant(std::move(found)), what));
   return values_[static_cast<size_t>(number)];
 }
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/tflite/schema.h"
 #include "strew/import.h"
 #include "strew/status.h"
@@ -122,7 +122,7 @@ class Node {
   const Table* options(schema::BuiltinOptions kind) const {
     return op_.builtin_options_type() == kind ? static_cast<const Table*>(op_.builtin_options()) : nullptr;
   }
-  ComputeBuilder builder() const { return ComputeBuilder(graph_.imported(), where_); }
+  ProgramBuilder builder() const { return ProgramBuilder(graph_.imported(), where_); }
   /// Makes a value that there is already the operator's output. An error of the builder becomes the operator's.
   Status give(const Expected<int>& value, uint32_t output = 0);
   /// Makes the values the operator's outputs, or none of them.

@@ -64,7 +64,7 @@ Status import_inputs(Graph& graph) {
     const std::string what = graph.path() + ": input " + std::to_string(i);
     STREW_ASSIGN(const schema::Tensor* tensor, graph.tensor(inputs->Get(i), what));
     STREW_ASSIGN(TensorType type, tensor_type(*tensor, graph.describe(inputs->Get(i))));
-    const int value = ComputeBuilder(graph.imported(), what).input({graph.tensor_name(inputs->Get(i)), std::move(type), false});
+    const int value = ProgramBuilder(graph.imported(), what).input({graph.tensor_name(inputs->Get(i)), std::move(type), false});
     STREW_TRY(graph.define(inputs->Get(i), value, what));
   }
   return {};
@@ -135,7 +135,7 @@ Status Translator::import_region(const Graph& outer, const Region& region, const
   for (uint32_t i = 0; inputs != nullptr && i < inputs->size(); ++i) {
     const std::string what = graph.path() + ": input " + std::to_string(i);
     STREW_ASSIGN(const schema::Tensor* tensor, graph.tensor(inputs->Get(i), what));
-    const int value = ComputeBuilder(graph.imported(), what)
+    const int value = ProgramBuilder(graph.imported(), what)
                           .opaque_value(opaque, first_result + static_cast<int>(i), tensor_type(*tensor, what));
     STREW_TRY(graph.define(inputs->Get(i), value, what));
   }

@@ -2,7 +2,7 @@
 // integers where all tensors have the same scales. Tested by tests/unit/tflite_compute_test.cc and tests/models.
 #include <algorithm>
 
-#include "compiler/import/compute_forms.h"
+#include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/text.h"
@@ -24,7 +24,7 @@ Expected<int> operand(const Node& node, uint32_t inputs, uint32_t at = 0) {
 /// scalar.
 Status import_reshape(Node& node) {
   STREW_ASSIGN(const int value, operand(node, node.inputs() == 1 ? 1 : 2));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const auto* options = node.options<schema::ReshapeOptions>(Options::ReshapeOptions);
   if (node.inputs() == 2) {
     STREW_ASSIGN(const int shape, node.input(1, "shape"));
@@ -93,7 +93,7 @@ Status import_broadcast_to(Node& node) {
 Status import_tile(Node& node) {
   STREW_ASSIGN(const int value, operand(node, 2));
   STREW_ASSIGN(const int multiples, node.input(1, "multiples"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   return node.give(tile(builder, value, multiples));
 }
 
@@ -117,7 +117,7 @@ Status import_pack(Node& node) {
   STREW_ASSIGN(std::vector<int> values, node.all_inputs());
   if (values.empty()) return node.error("it has no inputs, expected one at least");
   const auto* options = node.options<schema::PackOptions>(Options::PackOptions);
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const TensorType type = node.type(values[0]);
   STREW_ASSIGN(const int64_t axis, node.dim_of(options == nullptr ? 0 : options->axis(), type.rank() + 1, "axis"));
   const bool is_list = std::all_of(values.begin(), values.end(),
@@ -146,7 +146,7 @@ Status import_reverse(Node& node) {
 Status import_pad(Node& node) {
   STREW_ASSIGN(const int value, operand(node, node.code() == Builtin::PAD ? 2 : 3));
   STREW_ASSIGN(const int paddings, node.input(1, "paddings"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const int64_t rank = node.type(value).rank();
   if (node.type(paddings).dims != std::vector<int64_t>{rank, 2})
     return node.error("paddings are " + print(node.type(paddings)) + ", expected [" + std::to_string(rank) + ",2]");

@@ -12,7 +12,7 @@
 // tests/oracle/litert_models.py.
 #include <algorithm>
 
-#include "compiler/import/compute_forms.h"
+#include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/limits.h"
@@ -59,7 +59,7 @@ Expected<Shape> shape_input(Node& node, uint32_t i) {
   if (type.dims[0] == kDynamic) return node.refuse(what + " is " + print(type) + ", expected a known number of elements");
   if (type.dims[0] > kMaxRank)
     return node.error("shape has " + std::to_string(type.dims[0]) + " elements, expected at most " + std::to_string(kMaxRank));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   Shape out{value, known_elements(builder, value)};
   std::vector<int64_t> known = out.dims;
   for (int64_t& dim : known) dim = dim == kDynamic ? 1 : dim;
@@ -70,7 +70,7 @@ Expected<Shape> shape_input(Node& node, uint32_t i) {
 /// The windows of SCATTER_ND are as large as the result's dims: what one of them leaves open, the other may know, and if none does, they are
 /// compared at the call.
 Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& shape, KernelParts& parts) {
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const std::vector<int64_t> given = node.type(updates).dims;
   const size_t outer = indices.dims.empty() ? 0 : indices.dims.size() - 1;
   const int64_t vector = indices.dims.empty() ? kDynamic : indices.dims.back();
@@ -142,7 +142,7 @@ Status import_sparse_to_dense(Node& node) {
   STREW_ASSIGN(const int otherwise, node.input(3, "default_value"));
   STREW_TRY(node.check_index_type(indices, "indices"));
   STREW_TRY(same_dtype(node, node.type(values), node.type(otherwise)));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const int rank = node.type(indices).rank();
   if (rank > 2 || (rank < 2 && shape.dims.size() != 1) || node.type(values).rank() > 1 || node.type(otherwise).rank() != 0)
     return node.error("indices " + print(node.type(indices)) + ", values " + print(node.type(values)) + " and default_value " +

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "compiler/import/compute_forms.h"
+#include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/forms.h"
@@ -17,7 +17,7 @@ namespace {
 
 /// The rows of the result, and the shape of one.
 Expected<int> result_shape(Node& node, int rows, int data, int64_t ids_rank) {
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   std::vector<int> dims{rows};
   for (int64_t d = ids_rank; d < builder.type(data).rank(); ++d) dims.push_back(builder.extent(data, d));
   return builder.stack(dims, DType::i64);
@@ -25,7 +25,7 @@ Expected<int> result_shape(Node& node, int rows, int data, int64_t ids_rank) {
 
 /// The number of elements that are true, of which there must be none. `what`: they are "`what` is 3".
 Status require_none(Node& node, int wrong, const std::string& what, KernelParts& parts) {
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   STREW_ASSIGN(int count, builder.convert(wrong, DType::i64));
   std::vector<int64_t> all;
   for (int d = 0; d < builder.type(count).rank(); ++d) all.push_back(d);
@@ -40,7 +40,7 @@ Status require_none(Node& node, int wrong, const std::string& what, KernelParts&
 }
 
 Status add(Node& node, int data, int ids, CombinerKind kind, Scalar fill, OobPolicy oob, bool is_sorted, KernelParts parts) {
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const TensorType type = node.type(data);
   TensorType result{type.dtype, known_elements(builder, parts.result_shape), {}};
   if (std::find(result.dims.begin(), result.dims.end(), kDynamic) == result.dims.end()) parts.result_shape = -1;
@@ -87,7 +87,7 @@ Status import_segment_sum(Node& node) {
   STREW_TRY(check_ids(node, data, ids));
   if (node.type(ids).rank() != 1)
     return node.error("segment_ids has rank " + std::to_string(node.type(ids).rank()) + ", expected 1");
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   STREW_ASSIGN(const int wide, builder.convert(ids, DType::i64));
   const int minus_one = builder.integer(-1);
   // The largest id before each, or -1. An id is wrong unless it is that or 1 more; that it is not -1 is checked by the policy.
@@ -116,7 +116,7 @@ Status import_unsorted_segment(Node& node) {
   STREW_ASSIGN(const int count, node.input(2, "num_segments"));
   STREW_TRY(check_ids(node, data, ids));
   STREW_TRY(node.check_index_type(count, "num_segments"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const Expected<int> scalar = builder.reshape(count, {});
   if (!scalar.ok()) return node.at(scalar.status().with_prefix("num_segments"));
   STREW_ASSIGN(const int rows, builder.convert(*scalar, DType::i64));

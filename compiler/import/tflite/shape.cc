@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/number.h"
-#include "compiler/import/compute_forms.h"
+#include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tensor.h"
 #include "compiler/import/tflite/tflite.h"
@@ -23,7 +23,7 @@ Status import_shape(Node& node) {
   STREW_ASSIGN(const TensorType type, tensor_type(*output, node.location() + ": output 0"));
   if (type.dtype != DType::i32 && type.dtype != DType::i64)
     return node.error("output 0 is " + print(type) + ", expected i32 or i64");
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   return node.give(builder.convert(builder.shape(value, 0, node.type(value).dims.size()), type.dtype));
 }
 
@@ -57,7 +57,7 @@ Status import_zeros_like(Node& node) {
   STREW_TRY(node.check_not_quantized());
   STREW_ASSIGN(const int value, node.input(0, "input"));
   if (node.type(value).dtype == DType::string) return node.refuse("its input is strings, expected numbers");
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const int zero = builder.scalar(Scalar{node.type(value).dtype});
   return node.give(builder.broadcast_to(zero, builder.shape(value, 0, node.type(value).dims.size())));
 }
@@ -65,7 +65,7 @@ Status import_zeros_like(Node& node) {
 Status import_where(Node& node) {
   STREW_TRY(node.check_signature(1, 1));
   STREW_ASSIGN(const int value, node.input(0, "condition"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   return node.give(nonzero_coordinates(builder, value));
 }
 
@@ -80,7 +80,7 @@ Status import_one_hot(Node& node) {
     return node.error("on_value is " + print(node.type(on)) + " and off_value " + print(node.type(off)) + ", expected numbers");
   const auto* options = node.options<schema::OneHotOptions>(Options::OneHotOptions);
   STREW_ASSIGN(const int64_t axis, node.dim_of(options == nullptr ? 0 : options->axis(), node.type(indices).rank() + 1, "axis"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   return node.give(one_hot(builder, indices, depth, axis, on, off));
 }
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/checked.h"
-#include "compiler/import/compute_forms.h"
+#include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/forms.h"
@@ -15,7 +15,7 @@ namespace {
 
 using Builtin = schema::BuiltinOperator;
 using Options = schema::BuiltinOptions;
-using Range = ComputeBuilder::Range;
+using Range = ProgramBuilder::Range;
 
 /// One window at a start that is known at the call. LiteRT refuses a window that does not fit, so the policy is error.
 Status gather_window(Node& node, int value, int begin, const std::vector<int64_t>& sizes) {
@@ -34,7 +34,7 @@ Status import_slice(Node& node) {
   STREW_ASSIGN(const int value, node.input(0, "operand"));
   STREW_ASSIGN(const int begin, node.input(1, "begin"));
   STREW_ASSIGN(const std::vector<int64_t> sizes, node.constant_integers(2, "size"));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const std::vector<int64_t> dims = node.type(value).dims;
   if (sizes.size() != dims.size() || node.type(begin).dims != std::vector<int64_t>{static_cast<int64_t>(dims.size())})
     return node.error("begin is " + print(node.type(begin)) + " and size has " + std::to_string(sizes.size()) +
@@ -130,7 +130,7 @@ Status import_strided_slice(Node& node) {
   const auto* options = node.options<schema::StridedSliceOptions>(Options::StridedSliceOptions);
   if (options == nullptr) return node.error("it has no StridedSliceOptions, expected them in builtin_options");
   STREW_ASSIGN(const Strided strided, read_ranges(node, *options, lists, node.type(value).dims));
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   const Expected<int> part = builder.slice(value, strided.ranges);
   if (!part.ok()) return node.give(part);
   std::vector<int64_t> dims;
@@ -206,7 +206,7 @@ Status import_unpack(Node& node) {
     return node.error("dim " + std::to_string(axis) + " is " + std::to_string(extent) +
                       ", expected one per output: " + std::to_string(node.outputs()));
   dims.erase(dims.begin() + axis);
-  ComputeBuilder builder = node.builder();
+  ProgramBuilder builder = node.builder();
   if (dims.empty()) {
     if (const auto list = builder.elements(value)) return node.give_all(*list);
   }

@@ -1,4 +1,4 @@
-// ComputeBuilder: how every front end builds a program: inputs, constants, kernels, and the operations around them, with the types of their
+// ProgramBuilder: how every front end builds a program: inputs, constants, kernels, and the operations around them, with the types of their
 // results. The rules of shapes and their messages are here; a front end maps names and attributes, and adds the rules that its format alone has.
 //
 // Operations on small constants are carried out at once. A small rank-1 tensor of integers is kept as the list of its elements where these
@@ -16,10 +16,10 @@
 
 namespace strew::inline v0 {
 
-class STREW_API ComputeBuilder {
+class STREW_API ProgramBuilder {
  public:
   /// `location` is that of the operation that is translated, as Compute::location.
-  ComputeBuilder(Imported& imported, std::string location)
+  ProgramBuilder(Imported& imported, std::string location)
       : imported_(imported), location_(std::move(location)), first_(imported.values.size()) {}
 
   /// A copy, because values move when one is added.

@@ -1,5 +1,5 @@
-// See compute_forms.h. Tested by tests/unit/tflite_compute_test.cc and tests/unit/onnx_compute_test.cc.
-#include "compiler/import/compute_forms.h"
+// See forms.h. Tested by tests/unit/tflite_compute_test.cc and tests/unit/onnx_compute_test.cc.
+#include "compiler/import/builder/forms.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace strew::inline v0 {
 namespace {
 
 /// Is the remainder other than zero and its sign not that of the divisor?
-Expected<int> crosses_zero(ComputeBuilder& builder, int rest, int divisor) {
+Expected<int> crosses_zero(ProgramBuilder& builder, int rest, int divisor) {
   const int zero = builder.scalar(Scalar::of(builder.type(rest).dtype, 0));
   STREW_ASSIGN(const int is_rest, builder.apply(ExprOp::ne, {rest, zero}));
   STREW_ASSIGN(const int rest_is_negative, builder.apply(ExprOp::lt, {rest, zero}));
@@ -26,7 +26,7 @@ Expected<int> crosses_zero(ComputeBuilder& builder, int rest, int divisor) {
 
 }  // namespace
 
-std::vector<int64_t> known_elements(ComputeBuilder& builder, int list) {
+std::vector<int64_t> known_elements(ProgramBuilder& builder, int list) {
   std::vector<int64_t> out(static_cast<size_t>(builder.type(list).dims[0]), kDynamic);
   if (const auto numbers = builder.integers(list)) return *numbers;
   const auto elements = builder.elements(list);
@@ -35,14 +35,14 @@ std::vector<int64_t> known_elements(ComputeBuilder& builder, int list) {
   return out;
 }
 
-Expected<int> element_of(ComputeBuilder& builder, int list, int64_t at) {
+Expected<int> element_of(ProgramBuilder& builder, int list, int64_t at) {
   if (const auto elements = builder.elements(list)) return builder.convert((*elements)[static_cast<size_t>(at)], DType::i64);
   STREW_ASSIGN(const int part, builder.slice(list, {{at, at + 1, 1}}));
   STREW_ASSIGN(const int scalar, builder.reshape(part, {}));
   return builder.convert(scalar, DType::i64);
 }
 
-Expected<int> floor_div(ComputeBuilder& builder, int a, int b) {
+Expected<int> floor_div(ProgramBuilder& builder, int a, int b) {
   const DType dtype = builder.type(a).dtype;
   if (is_float(dtype)) {
     STREW_ASSIGN(const int wide_a, builder.convert(a, DType::f64));
@@ -59,7 +59,7 @@ Expected<int> floor_div(ComputeBuilder& builder, int a, int b) {
   return builder.apply(ExprOp::select, {crosses, less, quotient});
 }
 
-Expected<int> floor_rem(ComputeBuilder& builder, int a, int b) {
+Expected<int> floor_rem(ProgramBuilder& builder, int a, int b) {
   STREW_ASSIGN(const int rest, builder.apply(ExprOp::rem, {a, b}));
   if (is_unsigned_integer(builder.type(a).dtype)) return rest;
   STREW_ASSIGN(const int crosses, crosses_zero(builder, rest, b));
@@ -68,7 +68,7 @@ Expected<int> floor_rem(ComputeBuilder& builder, int a, int b) {
 }
 
 /// A dim that is repeated is a dim of 1 beside it that is broadcast, and the two become one.
-Expected<int> tile(ComputeBuilder& builder, int value, int repeats) {
+Expected<int> tile(ProgramBuilder& builder, int value, int repeats) {
   const std::vector<int64_t> dims = builder.type(value).dims;
   const TensorType list = builder.type(repeats);
   if (!is_integer(list.dtype) || list.dims != std::vector<int64_t>{static_cast<int64_t>(dims.size())})
@@ -97,7 +97,7 @@ Expected<int> tile(ComputeBuilder& builder, int value, int repeats) {
 namespace {
 
 /// Puts `count` times `with` between the elements along dim `d`: each becomes a block of itself and `count` more, of which the last ends early.
-Expected<int> spread(ComputeBuilder& builder, int value, size_t d, int64_t count, int with) {
+Expected<int> spread(ProgramBuilder& builder, int value, size_t d, int64_t count, int with) {
   std::vector<int64_t> dims = builder.type(value).dims, apart = dims;
   const std::optional<int64_t> whole = checked::mul(dims[d], count + 1);
   if (!whole) return invalid_argument(fmt::format("dim {} is too large", d));
@@ -113,7 +113,7 @@ Expected<int> spread(ComputeBuilder& builder, int value, size_t d, int64_t count
 }
 
 /// Takes away what negative padding says.
-Expected<int> cropped(ComputeBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high) {
+Expected<int> cropped(ProgramBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high) {
   std::vector<int64_t> starts, sizes = builder.type(value).dims;
   for (size_t d = 0; d < sizes.size(); ++d) {
     starts.push_back(std::max<int64_t>(-low[d], 0));
@@ -130,7 +130,7 @@ Expected<int> cropped(ComputeBuilder& builder, int value, const std::vector<int6
 
 }  // namespace
 
-Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+Expected<int> pad(ProgramBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
                   const std::vector<int64_t>& interior, int with) {
   constexpr int64_t kMostPadding = int64_t{1} << 31;  // of one dim
   const TensorType type = builder.type(value);
@@ -167,7 +167,7 @@ Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>
   return value;
 }
 
-Expected<int> one_hot(ComputeBuilder& builder, int indices, int64_t depth, int64_t axis, int on, int off) {
+Expected<int> one_hot(ProgramBuilder& builder, int indices, int64_t depth, int64_t axis, int on, int off) {
   const TensorType type = builder.type(indices);
   if (!is_integer(type.dtype)) return invalid_argument("indices are " + std::string(name(type.dtype)) + ", expected integers");
   if (depth < 0) return invalid_argument("depth is " + std::to_string(depth) + ", expected 0 or more");
@@ -182,7 +182,7 @@ Expected<int> one_hot(ComputeBuilder& builder, int indices, int64_t depth, int64
   return builder.apply(ExprOp::select, {is_hot, on, off});
 }
 
-Expected<int> nonzero_coordinates(ComputeBuilder& builder, int value) {
+Expected<int> nonzero_coordinates(ProgramBuilder& builder, int value) {
   constexpr size_t kMostNumbers = 1 << 20;
   const Constant* const constant = builder.find_constant(value);
   if (constant == nullptr || constant->type.dtype == DType::string)

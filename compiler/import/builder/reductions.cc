@@ -1,4 +1,4 @@
-// See compute_builder.h: reductions, scans, and ranges of numbers. Tested by tests/unit/onnx_compute_test.cc, tests/unit/onnx_casts_test.cc and
+// See program_builder.h: reductions, scans, and ranges of numbers. Tested by tests/unit/onnx_compute_test.cc, tests/unit/onnx_casts_test.cc and
 // tests/unit/tflite_compute_test.cc.
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/checked.h"
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/dims.h"
 #include "strew/expr_builder.h"
@@ -25,7 +25,7 @@ Expr reducer(ExprOp op, DType dtype) {
 
 }  // namespace
 
-Expected<std::vector<int>> ComputeBuilder::reduce(Expr function, const std::vector<int>& inputs, const std::vector<int>& initials,
+Expected<std::vector<int>> ProgramBuilder::reduce(Expr function, const std::vector<int>& inputs, const std::vector<int>& initials,
                                                   std::vector<int64_t> dims) {
   const size_t n = inputs.size();
   if (n == 0 || initials.size() != n || function.results.size() != n)
@@ -64,7 +64,7 @@ Expected<std::vector<int>> ComputeBuilder::reduce(Expr function, const std::vect
   return out;
 }
 
-Expected<int> ComputeBuilder::reduce(ExprOp op, int value, std::vector<int64_t> dims, bool keep) {
+Expected<int> ProgramBuilder::reduce(ExprOp op, int value, std::vector<int64_t> dims, bool keep) {
   const TensorType from = type(value);
   const std::optional<uint64_t> identity = identity_bits(op, from.dtype);
   if (!identity) return unsupported(fmt::format("a reduction of {} by {} has no first value", name(from.dtype), name(op)));
@@ -90,7 +90,7 @@ Expected<int> ComputeBuilder::reduce(ExprOp op, int value, std::vector<int64_t> 
   return reshape_to(reduced[0], stack(extents, DType::i64), true);
 }
 
-Expected<int> ComputeBuilder::scan(Expr function, int value, int initial, int64_t dim, Direction direction) {
+Expected<int> ProgramBuilder::scan(Expr function, int value, int initial, int64_t dim, Direction direction) {
   const TensorType from = type(value);
   STREW_TRY(verify(function, 1, 1, 0));
   if (dim < 0 || dim >= from.rank())
@@ -107,7 +107,7 @@ Expected<int> ComputeBuilder::scan(Expr function, int value, int initial, int64_
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::scan(ExprOp op, int value, int64_t dim, Direction direction) {
+Expected<int> ProgramBuilder::scan(ExprOp op, int value, int64_t dim, Direction direction) {
   const DType dtype = type(value).dtype;
   const std::optional<uint64_t> identity = identity_bits(op, dtype);
   if (!identity) return unsupported(fmt::format("a scan of {} by {} has no first value", name(dtype), name(op)));
@@ -117,7 +117,7 @@ Expected<int> ComputeBuilder::scan(ExprOp op, int value, int64_t dim, Direction 
   return scan(reducer(op, dtype), value, initial, dim, direction);
 }
 
-Expected<int> ComputeBuilder::range(int start, int limit, int delta) {
+Expected<int> ProgramBuilder::range(int start, int limit, int delta) {
   const DType dtype = type(start).dtype;
   const auto one = [&](int value) {
     const auto list = integers(value);

@@ -1,4 +1,4 @@
-// See compute_builder.h: operations that move elements, with the dims of their results. Tested by tests/unit/onnx_compute_test.cc,
+// See program_builder.h: operations that move elements, with the dims of their results. Tested by tests/unit/onnx_compute_test.cc,
 // tests/unit/stablehlo_module_test.cc and tests/unit/tensor_boundary_test.cc.
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/checked.h"
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/op/dims.h"
 #include "strew/tensor.h"
 #include "strew/text.h"
@@ -54,7 +54,7 @@ std::vector<int64_t> last_dims(size_t count, size_t rank) {
 }  // namespace
 
 /// Not worked out, however small: the indices of a kernel that are coordinates become its batching dims.
-Expected<int> ComputeBuilder::iota(const TensorType& type, int64_t dim) {
+Expected<int> ProgramBuilder::iota(const TensorType& type, int64_t dim) {
   STREW_TRY(check_dim(dim, type.dims.size(), "the dim of the coordinates"));
   STREW_TRY(check_counts(type.dtype));
   Compute compute;
@@ -65,7 +65,7 @@ Expected<int> ComputeBuilder::iota(const TensorType& type, int64_t dim) {
   return add_compute(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::iota_to(DType dtype, int shape, int64_t dim) {
+Expected<int> ProgramBuilder::iota_to(DType dtype, int shape, int64_t dim) {
   STREW_ASSIGN(std::vector<int64_t> dims, extents(shape));
   if (is_static(dims)) return iota({dtype, std::move(dims), {}}, dim);
   STREW_TRY(check_dim(dim, dims.size(), "the dim of the coordinates"));
@@ -79,7 +79,7 @@ Expected<int> ComputeBuilder::iota_to(DType dtype, int shape, int64_t dim) {
   return add(std::move(compute));
 }
 
-Expected<std::vector<int64_t>> ComputeBuilder::extents(int shape) {
+Expected<std::vector<int64_t>> ProgramBuilder::extents(int shape) {
   STREW_TRY(check_list(type(shape)));
   std::vector<int64_t> dims(static_cast<size_t>(type(shape).dims[0]), kDynamic);
   const std::optional<std::vector<int>> list = elements(shape);
@@ -92,7 +92,7 @@ Expected<std::vector<int64_t>> ComputeBuilder::extents(int shape) {
   return dims;
 }
 
-Expected<int> ComputeBuilder::reshape(int value, std::vector<int64_t> dims) {
+Expected<int> ProgramBuilder::reshape(int value, std::vector<int64_t> dims) {
   const std::vector<int64_t> from = type(value).dims;
   const auto open = std::count(dims.begin(), dims.end(), kDynamic);
   if (open > 1) return invalid_argument("the shape leaves several dims open, expected one at most");
@@ -120,7 +120,7 @@ Expected<int> ComputeBuilder::reshape(int value, std::vector<int64_t> dims) {
 }
 
 /// The dims other than 1 correspond in order.
-Expected<int> ComputeBuilder::reshape_units(int value, const std::vector<int64_t>& dims) {
+Expected<int> ProgramBuilder::reshape_units(int value, const std::vector<int64_t>& dims) {
   if (std::count(dims.begin(), dims.end(), kDynamic) <= 1) return reshape(value, dims);
   const std::vector<int64_t> from = type(value).dims;
   std::vector<int> extents;
@@ -137,7 +137,7 @@ Expected<int> ComputeBuilder::reshape_units(int value, const std::vector<int64_t
   return reshape_to(value, stack(extents, DType::i64), true);
 }
 
-Expected<int> ComputeBuilder::reshape_to(int value, int shape, bool allow_zero) {
+Expected<int> ProgramBuilder::reshape_to(int value, int shape, bool allow_zero) {
   STREW_TRY(check_list(type(shape)));
   std::vector<int64_t> dims(static_cast<size_t>(type(shape).dims[0]), kDynamic);
   const std::optional<std::vector<int>> list = elements(shape);
@@ -168,7 +168,7 @@ Expected<int> ComputeBuilder::reshape_to(int value, int shape, bool allow_zero) 
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::transpose(int value, const std::vector<int64_t>& permutation) {
+Expected<int> ProgramBuilder::transpose(int value, const std::vector<int64_t>& permutation) {
   const std::vector<int64_t> from = type(value).dims;
   STREW_TRY(check_count(permutation.size(), from.size(), "dims of the permutation"));
   STREW_TRY(check_dims(permutation, from.size(), "the permutation"));
@@ -183,7 +183,7 @@ Expected<int> ComputeBuilder::transpose(int value, const std::vector<int64_t>& p
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::broadcast(int value, const std::vector<int64_t>& dims, const std::vector<int64_t>& targets) {
+Expected<int> ProgramBuilder::broadcast(int value, const std::vector<int64_t>& dims, const std::vector<int64_t>& targets) {
   const std::vector<int64_t> from = type(value).dims;
   STREW_TRY(check_broadcast(from, dims, targets));
   if (from == dims && std::is_sorted(targets.begin(), targets.end())) return value;
@@ -195,7 +195,7 @@ Expected<int> ComputeBuilder::broadcast(int value, const std::vector<int64_t>& d
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::broadcast_to(int value, int shape, const std::vector<int64_t>& targets) {
+Expected<int> ProgramBuilder::broadcast_to(int value, int shape, const std::vector<int64_t>& targets) {
   STREW_ASSIGN(std::vector<int64_t> dims, extents(shape));
   if (is_static(dims)) return broadcast(value, dims, targets);
   STREW_TRY(check_broadcast(type(value).dims, dims, targets));
@@ -208,14 +208,14 @@ Expected<int> ComputeBuilder::broadcast_to(int value, int shape, const std::vect
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::broadcast(int value, const std::vector<int64_t>& dims) {
+Expected<int> ProgramBuilder::broadcast(int value, const std::vector<int64_t>& dims) {
   const size_t own = type(value).dims.size();
   if (own > dims.size())
     return invalid_argument(fmt::format("{} has rank {}, expected at most {}", print(type(value)), own, dims.size()));
   return broadcast(value, dims, last_dims(own, dims.size()));
 }
 
-Expected<int> ComputeBuilder::broadcast_to(int value, int shape) {
+Expected<int> ProgramBuilder::broadcast_to(int value, int shape) {
   STREW_TRY(check_list(type(shape)));
   const std::vector<int64_t> from = type(value).dims;
   std::optional<std::vector<int>> list = elements(shape);
@@ -250,7 +250,7 @@ Expected<int> ComputeBuilder::broadcast_to(int value, int shape) {
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::concatenate(const std::vector<int>& values, int64_t dim) {
+Expected<int> ProgramBuilder::concatenate(const std::vector<int>& values, int64_t dim) {
   if (values.empty()) return invalid_argument("no tensors, expected one at least");
   TensorType result = type(values[0]);
   STREW_TRY(check_dim(dim, result.dims.size(), "the dim along which tensors are concatenated"));
@@ -286,7 +286,7 @@ Expected<int> ComputeBuilder::concatenate(const std::vector<int>& values, int64_
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::reverse(int value, const std::vector<int64_t>& dims) {
+Expected<int> ProgramBuilder::reverse(int value, const std::vector<int64_t>& dims) {
   STREW_TRY(check_dims(dims, type(value).dims.size(), "the list of reversed dims"));
   if (dims.empty()) return value;
   Compute compute;
@@ -297,7 +297,7 @@ Expected<int> ComputeBuilder::reverse(int value, const std::vector<int64_t>& dim
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::slice(int value, const std::vector<Range>& ranges) {
+Expected<int> ProgramBuilder::slice(int value, const std::vector<Range>& ranges) {
   const std::vector<int64_t> from = type(value).dims;
   if (ranges.size() < from.size())
     return invalid_argument(fmt::format("{} is sliced in {} dims, expected all", print(type(value)), ranges.size()));
@@ -337,7 +337,7 @@ Expected<int> ComputeBuilder::slice(int value, const std::vector<Range>& ranges)
   return reverse(sliced, reversed);
 }
 
-Expected<int> ComputeBuilder::slice(int value, std::vector<int64_t> starts, std::vector<int64_t> sizes,
+Expected<int> ProgramBuilder::slice(int value, std::vector<int64_t> starts, std::vector<int64_t> sizes,
                                     std::vector<int64_t> strides) {
   const TensorType from = type(value);
   const size_t rank = from.dims.size();
@@ -370,7 +370,7 @@ Expected<int> ComputeBuilder::slice(int value, std::vector<int64_t> starts, std:
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::slice_from(int value, const std::vector<int>& starts, const std::vector<int64_t>& sizes) {
+Expected<int> ProgramBuilder::slice_from(int value, const std::vector<int>& starts, const std::vector<int64_t>& sizes) {
   Compute compute;
   compute.op = ComputeOp::slice;
   compute.arguments = {value};
@@ -381,7 +381,7 @@ Expected<int> ComputeBuilder::slice_from(int value, const std::vector<int>& star
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::update(int into, int part, std::vector<int64_t> starts) {
+Expected<int> ProgramBuilder::update(int into, int part, std::vector<int64_t> starts) {
   const TensorType whole = type(into), own = type(part);
   if (own.dtype != whole.dtype || own.rank() != whole.rank() || starts.size() != whole.dims.size())
     return invalid_argument(fmt::format("{} is written into {} from {} on, expected the same dtype and rank", print(own),
@@ -402,7 +402,7 @@ Expected<int> ComputeBuilder::update(int into, int part, std::vector<int64_t> st
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::update_from(int into, int part, const std::vector<int>& starts) {
+Expected<int> ProgramBuilder::update_from(int into, int part, const std::vector<int>& starts) {
   Compute compute;
   compute.op = ComputeOp::update;
   compute.arguments = {into, part};

@@ -1,32 +1,32 @@
-// Operations around the kernels that are made of several of ComputeBuilder's. Like those they return the number of the value with the result,
+// Operations around the kernels that are made of several of ProgramBuilder's. Like those they return the number of the value with the result,
 // and errors without the location.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 
 namespace strew::inline v0 {
 
 /// The elements of a rank-1 tensor of integers whose length is known; kDynamic where an element is not known before the call.
-std::vector<int64_t> known_elements(ComputeBuilder& builder, int list);
+std::vector<int64_t> known_elements(ProgramBuilder& builder, int list);
 /// Element `at` of a rank-1 tensor, of rank 0 and dtype i64.
-Expected<int> element_of(ComputeBuilder& builder, int list, int64_t at);
+Expected<int> element_of(ProgramBuilder& builder, int list, int64_t at);
 
 /// The quotient rounded down, of integers or floats (these are divided as f64).
-Expected<int> floor_div(ComputeBuilder& builder, int a, int b);
+Expected<int> floor_div(ProgramBuilder& builder, int a, int b);
 /// The remainder of floor_div: it has the sign of the divisor.
-Expected<int> floor_rem(ComputeBuilder& builder, int a, int b);
+Expected<int> floor_rem(ProgramBuilder& builder, int a, int b);
 /// The value repeated along each dim d as element d of `repeats` says, a rank-1 tensor of integers.
-Expected<int> tile(ComputeBuilder& builder, int value, int repeats);
+Expected<int> tile(ProgramBuilder& builder, int value, int repeats);
 /// The rank-0 value `with` low[d] times before, high[d] times after and interior[d] times between the elements of each dim d. What is below 0
 /// at the edges takes elements away.
-STREW_API Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+STREW_API Expected<int> pad(ProgramBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
                             const std::vector<int64_t>& interior, int with);
 /// A new dim `axis` of extent `depth`: `on` where its coordinate is the index, `off` elsewhere.
-Expected<int> one_hot(ComputeBuilder& builder, int indices, int64_t depth, int64_t axis, int on, int off);
+Expected<int> one_hot(ProgramBuilder& builder, int indices, int64_t depth, int64_t axis, int on, int off);
 /// The coordinates of the elements of a constant that are not zero, in row-major order: i64 [count, rank].
-Expected<int> nonzero_coordinates(ComputeBuilder& builder, int value);
+Expected<int> nonzero_coordinates(ProgramBuilder& builder, int value);
 
 }  // namespace strew::inline v0

@@ -1,6 +1,6 @@
-// See compute_builder.h. What is known before the call is worked out here; what is not becomes an open dim of a result, which the interpreter
+// See program_builder.h. What is known before the call is worked out here; what is not becomes an open dim of a result, which the interpreter
 // takes from the arguments (Compute::takes_shape).
-#include "compiler/import/compute_builder.h"
+#include "compiler/import/builder/program_builder.h"
 
 #include <fmt/format.h>
 
@@ -51,12 +51,12 @@ Scalar scalar_at(const Constant& constant, int64_t at) { return load_element(con
 
 }  // namespace
 
-int ComputeBuilder::add_value(Value value) {
+int ProgramBuilder::add_value(Value value) {
   imported_.values.push_back(std::move(value));
   return static_cast<int>(imported_.values.size()) - 1;
 }
 
-int ComputeBuilder::add_constant(Constant constant) {
+int ProgramBuilder::add_constant(Constant constant) {
   Value value;
   value.kind = ValueKind::constant;
   value.type = constant.type;
@@ -65,7 +65,7 @@ int ComputeBuilder::add_constant(Constant constant) {
   return add_value(std::move(value));
 }
 
-int ComputeBuilder::input(ImportedInput input, std::vector<std::string> symbols) {
+int ProgramBuilder::input(ImportedInput input, std::vector<std::string> symbols) {
   Value value;
   value.kind = ValueKind::input;
   value.type = input.type;
@@ -75,7 +75,7 @@ int ComputeBuilder::input(ImportedInput input, std::vector<std::string> symbols)
   return add_value(std::move(value));
 }
 
-int ComputeBuilder::zeros(TensorType type, int like, int like_dim) {
+int ProgramBuilder::zeros(TensorType type, int like, int like_dim) {
   Value value;
   value.kind = ValueKind::zeros;
   value.type = std::move(type);
@@ -84,7 +84,7 @@ int ComputeBuilder::zeros(TensorType type, int like, int like_dim) {
   return add_value(std::move(value));
 }
 
-std::vector<int> ComputeBuilder::kernel(ImportedKernel kernel) {
+std::vector<int> ProgramBuilder::kernel(ImportedKernel kernel) {
   std::vector<int> results;
   for (const TensorSlot& slot : tensor_slots(kernel.op)) {
     if (slot.role != Role::result) continue;
@@ -100,7 +100,7 @@ std::vector<int> ComputeBuilder::kernel(ImportedKernel kernel) {
   return results;
 }
 
-int ComputeBuilder::opaque_value(int opaque, int result, const Expected<TensorType>& type) {
+int ProgramBuilder::opaque_value(int opaque, int result, const Expected<TensorType>& type) {
   Value value;
   value.kind = ValueKind::opaque;
   value.index = opaque;
@@ -111,7 +111,7 @@ int ComputeBuilder::opaque_value(int opaque, int result, const Expected<TensorTy
 }
 
 /// The result as a constant, if all arguments are constants and the result is small.
-Expected<std::optional<int>> ComputeBuilder::evaluated(const Compute& compute) {
+Expected<std::optional<int>> ProgramBuilder::evaluated(const Compute& compute) {
   if (compute.results.size() != 1) return std::optional<int>();
   const std::vector<int64_t>& dims = compute.results[0].dims;
   const int64_t most = imported_.constants.size() < kMostLarge ? kMostEvaluated : kMostElements;
@@ -131,7 +131,7 @@ Expected<std::optional<int>> ComputeBuilder::evaluated(const Compute& compute) {
 }
 
 /// Adds the compute and the values of its results, and returns the number of the first of them.
-int ComputeBuilder::add_compute(Compute compute) {
+int ProgramBuilder::add_compute(Compute compute) {
   const int first = static_cast<int>(imported_.values.size());
   compute.location = location_;
   for (size_t i = 0; i < compute.results.size(); ++i) {
@@ -146,25 +146,25 @@ int ComputeBuilder::add_compute(Compute compute) {
   return first;
 }
 
-Expected<int> ComputeBuilder::add(Compute compute) {
+Expected<int> ProgramBuilder::add(Compute compute) {
   for (const TensorType& result : compute.results)
     if (is_static(result.dims)) STREW_TRY(element_count(result.dims).status());
   STREW_ASSIGN(const std::optional<int> constant, evaluated(compute));
   return constant ? *constant : add_compute(std::move(compute));
 }
 
-const Constant* ComputeBuilder::find_constant(int value) const {
+const Constant* ProgramBuilder::find_constant(int value) const {
   const Value& v = imported_.values[static_cast<size_t>(value)];
   return v.kind == ValueKind::constant ? &imported_.constants[static_cast<size_t>(v.index)] : nullptr;
 }
 
-std::optional<Scalar> ComputeBuilder::constant(int value) const {
+std::optional<Scalar> ProgramBuilder::constant(int value) const {
   const Constant* const found = find_constant(value);
   if (found == nullptr || checked::product(found->type.dims) != 1 || found->type.dtype == DType::string) return std::nullopt;
   return scalar_at(*found, 0);
 }
 
-int ComputeBuilder::scalar(const Scalar& scalar) {
+int ProgramBuilder::scalar(const Scalar& scalar) {
   Constant constant;
   constant.type = {scalar.dtype, {}, {}};
   constant.data.resize(static_cast<size_t>(storage_bytes(scalar.dtype, 1)));
@@ -172,9 +172,9 @@ int ComputeBuilder::scalar(const Scalar& scalar) {
   return add_constant(std::move(constant));
 }
 
-int ComputeBuilder::integer(int64_t number, DType dtype) { return scalar({dtype, {encode_i64(dtype, number), 0}}); }
+int ProgramBuilder::integer(int64_t number, DType dtype) { return scalar({dtype, {encode_i64(dtype, number), 0}}); }
 
-int ComputeBuilder::integers(const std::vector<int64_t>& numbers, DType dtype) {
+int ProgramBuilder::integers(const std::vector<int64_t>& numbers, DType dtype) {
   Constant constant;
   constant.type = {dtype, {static_cast<int64_t>(numbers.size())}, {}};
   constant.data.resize(static_cast<size_t>(storage_bytes(dtype, static_cast<int64_t>(numbers.size()))));
@@ -183,7 +183,7 @@ int ComputeBuilder::integers(const std::vector<int64_t>& numbers, DType dtype) {
   return add_constant(std::move(constant));
 }
 
-std::optional<std::vector<int64_t>> ComputeBuilder::integers(int value) const {
+std::optional<std::vector<int64_t>> ProgramBuilder::integers(int value) const {
   const Value& v = imported_.values[static_cast<size_t>(value)];
   if (!is_integer(v.type.dtype) || v.type.rank() > 1) return std::nullopt;
   std::vector<int64_t> out;
@@ -202,7 +202,7 @@ std::optional<std::vector<int64_t>> ComputeBuilder::integers(int value) const {
   return out;
 }
 
-std::optional<std::vector<int>> ComputeBuilder::elements(int value) {
+std::optional<std::vector<int>> ProgramBuilder::elements(int value) {
   const Value v = imported_.values[static_cast<size_t>(value)];
   if (v.type.rank() == 0) return std::vector<int>{value};
   if (v.kind == ValueKind::stack) return v.parts;
@@ -214,7 +214,7 @@ std::optional<std::vector<int>> ComputeBuilder::elements(int value) {
   return out;
 }
 
-int ComputeBuilder::stack(const std::vector<int>& elements, DType dtype) {
+int ProgramBuilder::stack(const std::vector<int>& elements, DType dtype) {
   if (std::all_of(elements.begin(), elements.end(), [&](int e) { return is_constant(e); })) {
     Constant constant;
     constant.type = {dtype, {static_cast<int64_t>(elements.size())}, {}};
@@ -233,7 +233,7 @@ int ComputeBuilder::stack(const std::vector<int>& elements, DType dtype) {
   return add_value(std::move(value));
 }
 
-int ComputeBuilder::extent(int value, int64_t dim) {
+int ProgramBuilder::extent(int value, int64_t dim) {
   const int64_t known = type(value).dims[static_cast<size_t>(dim)];
   if (known != kDynamic) return integer(known);
   Value out;
@@ -244,7 +244,7 @@ int ComputeBuilder::extent(int value, int64_t dim) {
   return add_value(std::move(out));
 }
 
-int ComputeBuilder::shape(int value, size_t begin, size_t end) {
+int ProgramBuilder::shape(int value, size_t begin, size_t end) {
   std::vector<int> extents;
   for (size_t d = begin; d < end; ++d) extents.push_back(extent(value, static_cast<int64_t>(d)));
   // A list even if all are known: what is taken of it is index arithmetic then, not a gather of a table.
@@ -255,7 +255,7 @@ int ComputeBuilder::shape(int value, size_t begin, size_t end) {
   return add_value(std::move(out));
 }
 
-Expected<std::optional<int>> ComputeBuilder::taken(int value, int indices) {
+Expected<std::optional<int>> ProgramBuilder::taken(int value, int indices) {
   const Value from = imported_.values[static_cast<size_t>(value)];
   const std::optional<std::vector<int64_t>> numbers = integers(indices);
   if (from.kind != ValueKind::stack || !numbers) return std::optional<int>();
@@ -270,7 +270,7 @@ Expected<std::optional<int>> ComputeBuilder::taken(int value, int indices) {
 }
 
 /// The arguments broadcast as NumPy does; those of rank 0 stay as they are.
-Expected<std::vector<int>> ComputeBuilder::broadcast_all(const std::vector<int>& arguments) {
+Expected<std::vector<int>> ProgramBuilder::broadcast_all(const std::vector<int>& arguments) {
   size_t rank = 0;
   for (const int argument : arguments) rank = std::max(rank, type(argument).dims.size());
   std::vector<int64_t> dims(rank, 1);
@@ -312,7 +312,7 @@ Expected<std::vector<int>> ComputeBuilder::broadcast_all(const std::vector<int>&
 }
 
 /// The list of what the function makes of the elements, if an argument is a list and the elements of all are known one by one.
-Expected<std::optional<int>> ComputeBuilder::map_lists(const Expr& function, const std::vector<int>& arguments) {
+Expected<std::optional<int>> ProgramBuilder::map_lists(const Expr& function, const std::vector<int>& arguments) {
   const bool has_list = std::any_of(arguments.begin(), arguments.end(), [&](int a) { return at(a).kind == ValueKind::stack; });
   if (!has_list || imported_.computes.size() > kMostComputes) return std::optional<int>();
   std::vector<std::vector<int>> lists;
@@ -335,7 +335,7 @@ Expected<std::optional<int>> ComputeBuilder::map_lists(const Expr& function, con
   return std::optional<int>(stack(out, function.nodes[static_cast<size_t>(function.results[0])].dtype));
 }
 
-Expected<int> ComputeBuilder::map(Expr function, std::vector<int> arguments) {
+Expected<int> ProgramBuilder::map(Expr function, std::vector<int> arguments) {
   STREW_TRY(verify(function, 1, 0, static_cast<int>(arguments.size())));
   STREW_ASSIGN(const std::optional<int> list, map_lists(function, arguments));
   if (list) return *list;
@@ -353,7 +353,7 @@ Expected<int> ComputeBuilder::map(Expr function, std::vector<int> arguments) {
   return add(std::move(compute));
 }
 
-Expected<int> ComputeBuilder::apply(ExprOp op, const std::vector<int>& arguments) {
+Expected<int> ProgramBuilder::apply(ExprOp op, const std::vector<int>& arguments) {
   ExprBuilder e;
   std::vector<int32_t> extras;
   for (const int argument : arguments) extras.push_back(e.extra(static_cast<int32_t>(extras.size()), type(argument).dtype));
@@ -366,7 +366,7 @@ Expected<int> ComputeBuilder::apply(ExprOp op, const std::vector<int>& arguments
   return map(std::move(function), std::move(wide));
 }
 
-Expected<int> ComputeBuilder::convert(int value, DType dtype) {
+Expected<int> ProgramBuilder::convert(int value, DType dtype) {
   if (type(value).dtype == dtype) return value;
   ExprBuilder e;
   const int32_t from = e.extra(0, type(value).dtype), to = e.convert(from, dtype);
@@ -374,7 +374,7 @@ Expected<int> ComputeBuilder::convert(int value, DType dtype) {
 }
 
 /// A result that nobody reads yet takes the dims; what was there before is checked by a map that leaves the elements as they are.
-Expected<int> ComputeBuilder::declared(int value, const std::vector<int64_t>& dims) {
+Expected<int> ProgramBuilder::declared(int value, const std::vector<int64_t>& dims) {
   TensorType own = type(value);
   const std::vector<int64_t> before = own.dims;
   STREW_TRY(unify_dims(own.dims, dims, "shape of the result"));
