@@ -1,5 +1,5 @@
 // check_arithmetic(): what a plan computes is computed by backends that have arithmetic on every dtype that has arithmetic (base/dtype), and pure
-// moves of every dtype. Tested by tests/unit/can_build_test.cc and portable_test.cc.
+// moves of every dtype. Tested by tests/unit/backends/llvm/can_build/can_build_test.cc and tests/unit/backends/portable/portable_test.cc.
 #pragma once
 
 #include <string_view>

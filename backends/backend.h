@@ -1,5 +1,5 @@
 // Backend: turns a plan into an Artifact: an object with code, an interpreter, or an NPU program. Backends are entries of one ordered list
-// (backends.cc); backend `auto` is the first of them that can build the kernel. Tested by tests/unit/kernel_test.cc.
+// (backends.cc); backend `auto` is the first of them that can build the kernel. Tested by tests/unit/backends/kernel_test.cc.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // The ordered list of backends, the version of the code generator, and the symbols of kernels. Backend `auto` is the
 // first backend of the list that can build the kernel; a backend that the caller names must be able to build it. A new
-// backend is a folder and a line here. Tested by tests/unit/kernel_test.cc.
+// backend is a folder and a line here. Tested by tests/unit/backends/kernel_test.cc.
 #include <array>
 
 #include "backends/backend.h"

@@ -1,7 +1,7 @@
 // See descriptor.h. Builder fills a strew_kernel and the arrays that it points to; Writer lays them out as an image;
 // Shapes collects the tensors and the constraints between their dims. The constraints are those rules of verify() that
 // concern open dims: dims whose extent is known only at a call. verify() has checked the rules between two static dims.
-// Tested by tests/unit/descriptor_test.cc, and by every test that binds arguments.
+// Tested by tests/unit/runtime/call/descriptor_test.cc, and by every test that binds arguments.
 #include "backends/descriptor.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // make_descriptor(): lays out the strew_kernel (strew/abi.h) of an op, its plan and its schedule as an image: bytes,
 // and a list of the places in them that hold addresses (relocations). A code generator makes the image a constant of
 // its object file (backends/llvm); materialise() makes it a strew_kernel in this process's memory. Tested by
-// tests/unit/descriptor_test.cc.
+// tests/unit/runtime/call/descriptor_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // dump_kernel: writes what a backend made of a kernel into the folder that STREW_DUMP names: SYMBOL.ll (LLVM IR after optimisation), SYMBOL.s
-// (assembly) and SYMBOL.o (the object). Tested by tests/unit/dump_test.cc.
+// (assembly) and SYMBOL.o (the object). Tested by tests/unit/backends/dump_test.cc.
 #pragma once
 
 #include <string>

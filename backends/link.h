@@ -1,7 +1,7 @@
 // Linker: turns relocatable objects into running code. LLVM's JITLink does the work behind this interface (backends/llvm/link/link.cc, in
 // libstrew_llvm), and no other code includes its headers. Objects that our backends made are linked by link_object(), which needs no LLVM for
 // nearly all of them. Limit: the only external symbols that an object may use are the math table
-// (base/math), the C library's rounding functions, and memcpy, memmove and memset. Tested by tests/unit/link_test.cc.
+// (base/math), the C library's rounding functions, and memcpy, memmove and memset. Tested by tests/unit/backends/link_test.cc.
 #pragma once
 
 #include <cstddef>

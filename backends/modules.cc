@@ -1,4 +1,4 @@
-// See modules.h. Tested by tests/unit/kernel_test.cc and tests/error/planted_library_test.cc.
+// See modules.h. Tested by tests/unit/backends/kernel_test.cc and tests/error/planted_library_test.cc.
 #include "backends/modules.h"
 
 #include "backends/loader/code_memory.h"

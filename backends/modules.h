@@ -1,6 +1,6 @@
 // Modules: the interfaces of the three libraries with backends that are opened on demand (base/module.h), and functions that open them. Each
 // library exports one C function, which returns its interface: a struct of a version and function pointers.
-// Tested by tests/unit/kernel_test.cc and tests/error/planted_library_test.cc.
+// Tested by tests/unit/backends/kernel_test.cc and tests/error/planted_library_test.cc.
 #pragma once
 
 #include <cstdint>

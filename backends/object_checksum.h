@@ -4,7 +4,7 @@
 //
 //   the text "strew checksum 1", XXH3 (16 bytes, the lowest byte first) of all that is before it and of that text
 //
-// Tested by tests/unit/damaged_objects_test.cc.
+// Tested by tests/unit/backends/damaged_objects_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // takes the first that can, and the reference always can. A wide accumulation is a kernel made of two or three parts
 // (compiler/rewrite/split_wide.h): fold (updates into a wide accumulator), narrow (the accumulator into the result,
 // rounded once) and, if operand and result differ in dtype, start (the initial values of the accumulator). The parts
-// pass through the same stages and end in the same object. Tested by tests/unit/kernel_test.cc.
+// pass through the same stages and end in the same object. Tested by tests/unit/backends/kernel_test.cc.
 #include "backends/pipeline.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The pipeline: verify -> canonicalise -> plan -> schedule -> backend -> build. Compiling, explaining and emitting all run this one pipeline; the
 // product of each stage stays in `Compiled`, where it can be printed. NPU targets pass through the same stages, but their schedule has no knobs,
-// because the program's planner chooses the tiles, and their artifact is a program. Tested by tests/unit/kernel_test.cc.
+// because the program's planner chooses the tiles, and their artifact is a program. Tested by tests/unit/backends/kernel_test.cc.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // CallCosts: what the executor (runtime/call) knows of the machine when a call has to decide how many threads it is worth, and which of its
 // kernel's strategies is the fastest for its shapes. It is the cost model of schedules/costs with a few numbers per machine instead of
 // thirty, so that a decision takes a few nanoseconds. Tested by
-// tests/unit/choose_strategy_test.cc.
+// tests/unit/runtime/call/strategies/choose_strategy_test.cc.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Arithmetic on extents that files and calls give: counts, sums and products that may not fit 64 bits. Every extent that is computed, when a
 // file is read, a program is run or a plan is made, is computed by these, so an overflow is an error with a message and never a small number
-// that passes the checks behind it. Tested by tests/unit/checked_test.cc.
+// that passes the checks behind it. Tested by tests/unit/base/checked_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // See cores.h. Linux lists the processors of each memory node in /sys/devices/system/node/node*/cpulist. The order of
 // the processor numbers does not tell the nodes: on many machines with two sockets, even numbers are one socket and
-// odd numbers the other. Tested by tests/unit/cores_test.cc.
+// odd numbers the other. Tested by tests/unit/base/cores_test.cc.
 #include "base/cores.h"
 
 #include <fcntl.h>

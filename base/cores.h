@@ -1,5 +1,5 @@
 // cores_by_node: the processors that a thread may run on, in an order in which neighbours share a memory node. Worker
-// threads are pinned in this order. Tested by tests/unit/cores_test.cc.
+// threads are pinned in this order. Tested by tests/unit/base/cores_test.cc.
 #pragma once
 
 #include <pthread.h>

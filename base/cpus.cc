@@ -4,7 +4,7 @@
 // CPU with the architecture v8.2-A (backends/llvm/codegen/codegen.cc). A CPU that is not in the table is described by
 // its architecture level and its features, so code for a new machine only lacks LLVM's scheduling model for it. `wide`
 // is false for CPUs whose clock 64-byte vectors lower (Skylake and Cascade Lake servers). Tested by
-// tests/unit/target_test.cc.
+// tests/unit/schedules/target_test.cc.
 #include "base/cpus.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 // (base/machine) are made from them.
 //
 // Only features that change generated code are listed. LLVM's CPU models have more (sha, clwb, …), which no code that
-// strew emits can use. Tested by tests/unit/target_test.cc.
+// strew emits can use. Tested by tests/unit/schedules/target_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The traits table (include/strew/dtype.h), from the rows of dtypes.def. The parameters of the narrow floats are those of
-// ml_dtypes (tests/oracle/narrow_floats compares every code). Tested by tests/unit/dtype_test.cc.
+// ml_dtypes (tests/oracle/narrow_floats compares every code). Tested by tests/unit/base/dtype_test.cc.
 #include "strew/dtype.h"
 
 #include <algorithm>

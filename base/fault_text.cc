@@ -1,5 +1,5 @@
 // See fault_text.h. The generated code reports a fault as four integers (strew_fault); the caller adds the shapes and
-// the rules that the message needs. Tested by tests/unit/reference_scatter_test.
+// the rules that the message needs. Tested by tests/unit/backends/reference/reference_scatter_test.
 #include "base/fault_text.h"
 
 #include <string>

@@ -1,5 +1,5 @@
 // fault_status: the error for an index that is out of bounds. All backends use it, so the message does not depend on
-// which of them found the index. Tested by tests/unit/reference_scatter_test.cc.
+// which of them found the index. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
 #pragma once
 
 #include <cstdint>

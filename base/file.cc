@@ -3,7 +3,7 @@
 //
 // The type of a file is checked before it is opened, because opening a device may have effects, and again afterwards,
 // because the file may have been replaced. O_NONBLOCK makes that open return at once if it is a FIFO by then; it has
-// no effect on regular files. Tested by tests/unit/file_test.cc and tests/error/cli_test.cc.
+// no effect on regular files. Tested by tests/unit/base/file_test.cc and tests/error/cli_test.cc.
 #include "base/file.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // Input files: regular files only, read up to a limit or mapped. Outputs are written by base/pending_file.h. Tested
-// by tests/unit/file_test.cc.
+// by tests/unit/base/file_test.cc.
 #pragma once
 
 #include <cstddef>

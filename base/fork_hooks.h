@@ -1,7 +1,7 @@
 // Fork hooks: what parts of the library do when the process forks. Each stage locks what it guards before the fork,
 // in the order of ForkStage, and unlocks it in the reverse order in parent and child. So the child, which has no
 // thread but the forking one, finds no lock held by a missing thread. The order matters, because a stage may wait for
-// threads that need the locks of later stages. Tested by tests/unit/fork_test.cc.
+// threads that need the locks of later stages. Tested by tests/unit/base/fork_test.cc.
 #pragma once
 
 #include "strew/export.h"

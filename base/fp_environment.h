@@ -1,5 +1,5 @@
 // FpEnvironment: the floating-point environment that kernels compute in (docs/semantics.md section 4): round to
-// nearest, keep subnormals, no traps. Tested by tests/unit/rounding_test.cc.
+// nearest, keep subnormals, no traps. Tested by tests/unit/backends/llvm/compute/rounding_test.cc.
 #pragma once
 
 #include <cfenv>

@@ -2,7 +2,7 @@
 // by giving every other page another protection. So every limit that refuses a mapping is covered (RLIMIT_AS,
 // RLIMIT_DATA, vm.max_map_count, strict overcommit). No page is touched, so the limit of a memory cgroup, which ends
 // processes that touch too much, is not covered. Another thread may take the memory a moment later: a failure inside
-// the library that follows becomes unlikely, not impossible. Tested by tests/unit/headroom_test.cc.
+// the library that follows becomes unlikely, not impossible. Tested by tests/unit/base/headroom_test.cc.
 #include "base/headroom.h"
 
 #include <fcntl.h>

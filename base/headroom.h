@@ -1,5 +1,5 @@
 // Headroom: checks whether this process may map more memory. It is called before libraries that end the process when
-// memory runs out. Limit: see headroom.cc. Tested by tests/unit/headroom_test.cc.
+// memory runs out. Limit: see headroom.cc. Tested by tests/unit/base/headroom_test.cc.
 #pragma once
 
 #include <cstdint>

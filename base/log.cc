@@ -1,6 +1,6 @@
 // See log.h. Level and sink are two atomics: a thread that read the level before set_log() calls the new sink or
 // none. Until the log is used for the first time, the level is kUnread, which is greater than all others, so a single
-// comparison in logs() is enough for messages that are not wanted. Tested by tests/unit/log_test.cc.
+// comparison in logs() is enough for messages that are not wanted. Tested by tests/unit/base/log_test.cc.
 #include "base/log.h"
 
 #include <unistd.h>

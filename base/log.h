@@ -1,4 +1,4 @@
-// Writing to the log (include/strew/log.h). Tested by tests/unit/log_test.cc.
+// Writing to the log (include/strew/log.h). Tested by tests/unit/base/log_test.cc.
 #pragma once
 
 #include <string>

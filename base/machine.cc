@@ -6,7 +6,7 @@
 // too; on AArch64 from the kernel's AT_HWCAP. The number of cores is that
 // of the affinity mask, reduced to the cgroup's CPU quota (v2 of the process's group, else v1). Cache sizes come from
 // /sys and not from hwloc, because hwloc takes milliseconds to build its topology, and `strew check` takes four in
-// all. Tested by tests/unit/machine_test.cc and target_test.cc.
+// all. Tested by tests/unit/base/machine_test.cc and tests/unit/schedules/target_test.cc.
 #include "base/machine.h"
 
 #include <sched.h>

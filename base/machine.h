@@ -1,5 +1,5 @@
 // Machine: the computer that this process runs on, and how much of it the process may use. Tested by
-// tests/unit/machine_test.cc.
+// tests/unit/base/machine_test.cc.
 #pragma once
 
 #include <cstdint>

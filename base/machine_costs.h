@@ -1,5 +1,5 @@
 // The costs of machines (strew/machine_costs.h): the nominal row of every CPU, the table of the numbers' names, and the file
-// in which measured ones are kept. Tested by tests/unit/machine_costs_test.cc.
+// in which measured ones are kept. Tested by tests/unit/base/machine_costs_test.cc.
 #pragma once
 
 #include <cstdint>

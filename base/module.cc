@@ -6,7 +6,7 @@
 //
 // A module is opened once, under a lock, and stays open: libLLVM is linked NODELETE, so closing it would free
 // nothing. RTLD_LOCAL keeps its symbols apart from another LLVM in the process; strew needs only its registration
-// function. A module that failed to open is tried again by the next call. Tested by tests/unit/kernel_test.cc and
+// function. A module that failed to open is tried again by the next call. Tested by tests/unit/backends/kernel_test.cc and
 // tests/error/planted_library_test.cc.
 #include "base/module.h"
 

@@ -4,7 +4,7 @@
 // libstrew_llvm (the LLVM backend and the linker), libstrew_halide (the Halide backend's pipelines), libstrew_pto
 // (programs for NPUs and their simulator) and libstrew_import_mlir (StableHLO and tensor-dialect front ends) are in
 // a folder of their own below that of libstrew, strew-0.2 for version 0.2. Each exports one C function that returns its interface, a struct of a version and function
-// pointers. Opening a module takes up to 20 ms (LLVM's relocations). Tested by tests/unit/kernel_test.cc and
+// pointers. Opening a module takes up to 20 ms (LLVM's relocations). Tested by tests/unit/backends/kernel_test.cc and
 // tests/error/planted_library_test.cc.
 #pragma once
 

@@ -1,4 +1,4 @@
-// nearest: the known word that a misspelt one was probably meant to be, for "did you mean". Tested by tests/unit/options_test.cc.
+// nearest: the known word that a misspelt one was probably meant to be, for "did you mean". Tested by tests/unit/base/options_test.cc.
 #pragma once
 
 #include <algorithm>

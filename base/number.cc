@@ -11,7 +11,7 @@
 //
 // f8e8m0 follows ml_dtypes where that differs from round to nearest even: ties are rounded up, zero and negative
 // numbers are NaN, and of the numbers below 2^-126 those up to 2^-127 become code 0. Tested by
-// tests/unit/number_test, and by tests/oracle/narrow_floats against ml_dtypes for every code.
+// tests/unit/base/number_test, and by tests/oracle/narrow_floats against ml_dtypes for every code.
 #include "base/number.h"
 
 #include <algorithm>

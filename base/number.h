@@ -2,7 +2,7 @@
 //
 // The conversions are exact and simple rather than fast: each rounds once, from the exact value. Parsers,
 // verification, the reference and the tests use them. Generated code has its own conversions, which are compared with
-// these. Tested by tests/unit/number_test.cc and tests/oracle/narrow_floats.
+// these. Tested by tests/unit/base/number_test.cc and tests/oracle/narrow_floats.
 #pragma once
 
 #include <cstdint>

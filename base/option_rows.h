@@ -1,6 +1,6 @@
 // The table of all options, with one row per field of Options. The code that reads the environment, checks values,
 // and documents the variables is driven by it. All of it is in this header, because the command line reads the table,
-// too, and libstrew exports few names. Tested by tests/unit/options_test.cc.
+// too, and libstrew exports few names. Tested by tests/unit/base/options_test.cc.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // See options.h. All functions go through the rows of the table (base/option_rows.h). Tested by
-// tests/unit/options_test.cc, options_effect_test.cc and tests/error/cli_test.cc.
+// tests/unit/base/options_test.cc, options_effect_test.cc and tests/error/cli_test.cc.
 #include "base/options.h"
 
 #include <sys/auxv.h>

@@ -1,5 +1,5 @@
 // Reading and checking options (include/strew/options.h). The table of them is base/option_rows.h. Only
-// base/options.cc reads the environment. Tested by tests/unit/options_test.cc.
+// base/options.cc reads the environment. Tested by tests/unit/base/options_test.cc.
 #pragma once
 
 #include <string>

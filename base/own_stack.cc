@@ -1,5 +1,5 @@
 // See own_stack.h. The bounds of a stack are read once per thread. Those of the main thread are computed as Linux lays its stack out, because glibc parses
-// /proc/self/maps to find them, which takes 0.2 ms of a process's first call. Tested by tests/unit/own_stack_test.cc.
+// /proc/self/maps to find them, which takes 0.2 ms of a process's first call. Tested by tests/unit/base/own_stack_test.cc.
 #include "base/own_stack.h"
 
 #include <cxxabi.h>

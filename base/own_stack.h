@@ -3,7 +3,7 @@
 // The thread of a caller may have a small stack (128 KiB to 512 KiB are common in servers and in the runtimes of
 // other languages), and how deep a compiler recurses depends on the op. If the calling thread has enough stack left,
 // the work runs there, at no cost. Otherwise it runs on a new thread, which is joined before the function returns.
-// That thread blocks signals. Tested by tests/unit/own_stack_test.cc and tests/unit/deep_expr_test.cc.
+// That thread blocks signals. Tested by tests/unit/base/own_stack_test.cc and tests/unit/compiler/op/deep_expr_test.cc.
 #pragma once
 
 #include <cstddef>

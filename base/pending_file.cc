@@ -11,7 +11,7 @@
 //
 // Links: a link at the end of the path is followed, because it is the user who named the output. As under the
 // kernel's protected_symlinks, a link is refused if another user placed it in a sticky directory that all may write
-// to (/tmp). Tested by tests/unit/file_test.cc and tests/error/signal_test.cc.
+// to (/tmp). Tested by tests/unit/base/file_test.cc and tests/error/signal_test.cc.
 #include "base/pending_file.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // PendingFile: an output file that appears in one step. It is written under an unpredictable name beside its target,
 // and commit() renames it. Without commit() the target stays as it was, and the temporary file is removed. Tested by
-// tests/unit/file_test.cc and tests/error/signal_test.cc.
+// tests/unit/base/file_test.cc and tests/error/signal_test.cc.
 #pragma once
 
 #include <string>

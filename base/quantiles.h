@@ -1,5 +1,5 @@
 // Quantiles, and a median with its confidence interval: what a measurement tells of many samples. All of it is in this header, because
-// benchmarks link only what libstrew exports. Tested by tests/unit/turns_test.cc.
+// benchmarks link only what libstrew exports. Tested by tests/unit/tune/turns_test.cc.
 #pragma once
 
 #include <algorithm>

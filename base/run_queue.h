@@ -1,5 +1,5 @@
 // How long this process's threads have waited for a core. A measurement that compares the time before and after knows whether something else
-// ran on the machine meanwhile, and can be thrown away. Tested by tests/unit/run_queue_test.cc.
+// ran on the machine meanwhile, and can be thrown away. Tested by tests/unit/base/run_queue_test.cc.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,7 @@
 // Starting threads: every thread that strew starts blocks all signals, so that a program's handlers never run on it. A handler may take its
 // time, end the thread's work or call into strew, while the thread holds locks of a linker or works for a call. Signals that a thread's own
-// instructions cause are not blocked: a blocked one would end the process without its handler. Tested by tests/unit/start_thread_test.cc.
+// instructions cause are not blocked: a blocked one would end the process without its handler. Tested by
+// tests/unit/base/start_thread_test.cc.
 #pragma once
 
 #include <pthread.h>

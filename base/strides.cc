@@ -3,7 +3,7 @@
 // is less than the greatest common divisor of the other strides (an inner dim of a padded or interleaved layout).
 // This removes all dims of the layouts that programs use. For two dims that are left there is a formula: offsets are
 // equal somewhere if s2/g < n1 and s1/g < n2, with strides s, extents n and g = gcd(s1, s2). For more than two, all
-// offsets are computed and compared, if they are few. Tested by tests/unit/strides_test.cc, against brute force.
+// offsets are computed and compared, if they are few. Tested by tests/unit/base/strides_test.cc, against brute force.
 #include "base/strides.h"
 
 #include <algorithm>

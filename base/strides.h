@@ -1,5 +1,5 @@
 // distinct_offsets: are all elements of a strided tensor at different addresses? Tested by
-// tests/unit/strides_test.cc.
+// tests/unit/base/strides_test.cc.
 #pragma once
 
 #include <cstdint>

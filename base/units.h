@@ -8,7 +8,7 @@
 //   EstimatedBytes, EstimatedTime    what a cost model computes with: fractions of a byte and of a nanosecond, and more than 64 bits hold
 //
 // Costs (strew/machine_costs.h, base/call_costs.h) are factors: floating-point numbers of nanoseconds while they are multiplied and added. whole_ns()
-// makes a time of such a sum where a decision is taken. Tested by tests/unit/units_test.cc.
+// makes a time of such a sum where a decision is taken. Tested by tests/unit/base/units_test.cc.
 #pragma once
 
 #include <algorithm>

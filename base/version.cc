@@ -1,4 +1,4 @@
-// The version of the library, which is fixed when the library is compiled. Tested by tests/unit/version_test.cc.
+// The version of the library, which is fixed when the library is compiled. Tested by tests/unit/base/version_test.cc.
 #include "strew/version.h"
 
 #define STREW_TEXT_(number) #number

@@ -1,5 +1,5 @@
 // write_quietly(): write() without the signal that ends a program whose file has reached the limit on sizes (RLIMIT_FSIZE). A library's own files,
-// such as those of a cache, are no reason to end a program. Tested by tests/unit/write_quietly_test.cc.
+// such as those of a cache, are no reason to end a program. Tested by tests/unit/base/write_quietly_test.cc.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // JSON with line numbers: a value and the line on which it begins, so that messages about a manifest name the line. Comments as in C and
-// C++ are allowed. Tested by tests/unit/manifest_test.cc.
+// C++ are allowed. Tested by tests/unit/library/manifest_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Manifest: which kernels a library has, read from a JSON file (docs/libraries.md). Tested by tests/unit/manifest_test.cc.
+// Manifest: which kernels a library has, read from a JSON file (docs/libraries.md). Tested by tests/unit/library/manifest_test.cc.
 #pragma once
 
 #include <memory>

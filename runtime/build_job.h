@@ -1,5 +1,5 @@
 // BuildJob: a request that is being built, and those who wait for it. It is shared by the compile thread, the cache and the
-// waiters, so it may outlive the runtime. Tested by tests/unit/async_test.cc and cache_test.cc.
+// waiters, so it may outlive the runtime. Tested by tests/unit/runtime/async_test.cc and cache_test.cc.
 #pragma once
 
 #include <condition_variable>

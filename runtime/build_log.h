@@ -1,4 +1,4 @@
-// What the log says of builds. Tested by tests/unit/log_test.cc.
+// What the log says of builds. Tested by tests/unit/base/log_test.cc.
 #pragma once
 
 #include <string>

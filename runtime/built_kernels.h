@@ -1,6 +1,6 @@
 // BuiltKernels: the built kernels of a runtime by symbol, so that requests which lead to the same code share it: those that
 // differ only in the op's spelling or in the number of threads. It owns nothing: a kernel lives as long as a handle or the
-// cache refers to it. Thread-safe. Tested by tests/unit/identity_test.cc.
+// cache refers to it. Thread-safe. Tested by tests/unit/compiler/rewrite/identity_test.cc.
 #pragma once
 
 #include <atomic>

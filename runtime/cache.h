@@ -2,7 +2,7 @@
 // lock (runtime/kernel_table.h). Of the requests that miss one kernel at the same time, one starts a build (single flight,
 // runtime/build_job.h), which a compile thread runs; all of them get its answer, and a failure is not remembered. The cache
 // has a capacity in bytes: beyond it, kernels that no handle refers to are forgotten, the least recently used first.
-// Thread-safe. Tested by tests/unit/cache_test.cc and async_test.cc.
+// Thread-safe. Tested by tests/unit/runtime/cache_test.cc and async_test.cc.
 #pragma once
 
 #include <atomic>

@@ -10,7 +10,7 @@
 // exit() waits for the jobs that run, so that none meets destroyed static objects; from then on, jobs are dropped and Here is refused. A thread
 // that calls exit() or fork() from inside a job, or a Here, does not wait for itself. One case is left: an exit() that is not called by the process's
 // first thread, or by a first thread that neither loaded the library nor asked for a kernel, while libLLVM is opened and first used.
-// Tested by tests/unit/compile_threads_test.cc and exit_test.cc.
+// Tested by tests/unit/runtime/compile_threads_test.cc and exit_test.cc.
 #pragma once
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
 // when every reader that might have found it has finished. Readers write one cache line that belongs to their thread,
 // and nothing else: no lock, no counter shared between threads, no atomic read-modify-write.
 //
-// The epochs belong to the process: all runtimes and sites share them. Tested by tests/unit/epoch_test.cc, also under
+// The epochs belong to the process: all runtimes and sites share them. Tested by tests/unit/runtime/epoch_test.cc, also under
 // ThreadSanitizer.
 #pragma once
 

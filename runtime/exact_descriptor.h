@@ -1,6 +1,6 @@
 // exact_descriptor(): the descriptor of a kernel with open extents, for calls of one shape. A request for an op whose extents are all known
 // may be served by code that takes them from the call (runtime/shape_families.h). Its calls must all the same be refused if their tensors have
-// other extents than the op says, with the message that a kernel of its own would give. Tested by tests/unit/tiers_test.cc.
+// other extents than the op says, with the message that a kernel of its own would give. Tested by tests/unit/runtime/tiers_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // run() is Callable::run (runtime/call), except for calls that need the op: of interpreted kernels, with hints to
 // check, and every n-th call under STREW_VERIFY, which is replayed (runtime/replay). Tested by
-// tests/unit/kernel_test.cc.
+// tests/unit/backends/kernel_test.cc.
 #include <algorithm>
 #include <new>
 #include <vector>

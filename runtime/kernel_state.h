@@ -4,7 +4,7 @@
 //
 // A stand-in is a portable kernel that answers a request while the compiled one is built (CompileMode::background). When that one is ready,
 // it becomes the stand-in's successor: one store, after which every call of every handle goes there. A call that has begun ends where it
-// began, and the stand-in lives as long as its handles. Tested by tests/unit/tiers_test.cc.
+// began, and the stand-in lives as long as its handles. Tested by tests/unit/runtime/tiers_test.cc.
 #pragma once
 
 #include <atomic>

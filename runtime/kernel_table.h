@@ -1,6 +1,6 @@
 // KernelTable: a hash table from keys of requests to kernels. Readers take no lock, allocate nothing and write nothing
 // that another thread writes; they borrow the kernel for as long as an EpochReader lives (runtime/epoch.h). Writers are
-// serialised by the caller's lock and never wait for readers. Tested by tests/unit/kernel_table_test.cc.
+// serialised by the caller's lock and never wait for readers. Tested by tests/unit/runtime/kernel_table_test.cc.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // What searches that ran while a kernel served leave in a file of wisdom: those of TunedKernel (tune/tuned_kernel.cc), and those of kernels that
-// learn (runtime/call/learner.h), which write nothing unless a file is named (Options::learned_wisdom_file). Tested by tests/unit/tuned_kernel_test.cc and
-// learned_wisdom_test.cc.
+// learn (runtime/call/learner.h), which write nothing unless a file is named (Options::learned_wisdom_file). Tested by
+// tests/unit/runtime/tuned_kernel_test.cc and learned_wisdom_test.cc.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // LoadedKernels: the kernels that a runtime was given ready-made, from objects (Runtime::load) or from libraries in the program
 // (Runtime::register_library), by the identity of their ops, so that requests are answered with them. Kernels stay until the runtime is destroyed.
-// Thread-safe. Tested by tests/unit/load_test.cc and tests/library.
+// Thread-safe. Tested by tests/unit/runtime/load_test.cc and tests/library.
 #pragma once
 
 #include <atomic>

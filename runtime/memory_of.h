@@ -1,5 +1,5 @@
 // What remembered kernels take of memory, as the capacity of a runtime's cache counts it: the blocks that they have on the heap, each with
-// what the heap adds. Tested by tests/unit/memory_of_test.cc.
+// what the heap adds. Tested by tests/unit/runtime/memory_of_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // kernel_key() writes every field of an op and of the options into a buffer of words and hashes the buffer. Lists begin with
 // their length, so that adjacent lists cannot be confused. The structured bindings name every field on purpose: after a
 // field is added to an op, this file does not compile until the key contains the field. Nothing is printed, so it costs
-// 100 to 200 ns. Tested by tests/unit/cache_test.cc.
+// 100 to 200 ns. Tested by tests/unit/runtime/cache_test.cc.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

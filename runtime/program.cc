@@ -1,4 +1,4 @@
-// run_program(): compiler/program with the kernels of a Runtime. Tested by tests/unit/program_test.cc and tests/oracle/*.
+// run_program(): compiler/program with the kernels of a Runtime. Tested by tests/unit/compiler/program/program_test.cc and tests/oracle/*.
 #include "strew/program.h"
 
 #include <chrono>

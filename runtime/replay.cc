@@ -1,6 +1,6 @@
 // See replay.h. Results and operands are copied before the call, because a result may share its operand's buffer. After
 // the call, the reference runs on the copies, and every element is compared; any two NaNs count as equal
-// (docs/semantics.md section 2). Costs the copies and a slow run. Tested by tests/unit/kernel_test.cc.
+// (docs/semantics.md section 2). Costs the copies and a slow run. Tested by tests/unit/backends/kernel_test.cc.
 #include "runtime/replay.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 //
 // Two kinds of requests do not wait for a build. One whose extents keep changing takes the kernel with open extents that was built for
 // earlier ones (runtime/shape_families.h). One with CompileMode::background takes a portable kernel as a stand-in (runtime/kernel_state.h).
-// Tested by tests/unit/runtime_test.cc, tiers_test.cc, cache_test.cc and kernel_test.cc.
+// Tested by tests/unit/runtime/runtime_test.cc, tiers_test.cc, cache_test.cc and tests/unit/backends/kernel_test.cc.
 #include "strew/runtime.h"
 
 #include <algorithm>

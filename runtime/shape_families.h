@@ -14,7 +14,7 @@
 // the other's order. possible_generals() lists the ops that such a kernel may have been built of.
 //
 // Thread-safe. Cost of a look-up: three hashes of the op, about a microsecond; only requests without a kernel pay it. Tested by
-// tests/unit/shape_families_test.cc.
+// tests/unit/runtime/shape_families_test.cc.
 #pragma once
 
 #include <array>

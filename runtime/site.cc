@@ -4,7 +4,7 @@
 // most, which is usually the batch; binding then finds out whether the tensors fit.
 //
 // Once there are more kernels than ways, those that are found by their tensors are in a table, by the hash of what calls tell apart
-// (signature_of). A kernel that the table finds many times in a row becomes a way. Tested by tests/unit/site_test.cc.
+// (signature_of). A kernel that the table finds many times in a row becomes a way. Tested by tests/unit/runtime/site_test.cc.
 #include "strew/site.h"
 
 #include <algorithm>

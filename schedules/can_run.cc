@@ -1,5 +1,5 @@
 // See can_run.h. detect_target() asks the processor and the operating system; this file compares the result feature by
-// feature. Tested by tests/unit/machine_test.cc, tests/unit/kernel_test.cc and tests/error/cli_test.cc.
+// feature. Tested by tests/unit/base/machine_test.cc, tests/unit/backends/kernel_test.cc and tests/error/cli_test.cc.
 #include "schedules/can_run.h"
 
 #include <string>

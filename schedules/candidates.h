@@ -1,7 +1,7 @@
 // The schedules that are worth trying for a plan: for each knob the values that can pay, with the reason for each, and for a
 // value that is not legal the reason why not. check_schedule() asks the same questions, so a candidate is always a legal
 // schedule. The heuristic takes the cheapest candidate by the cost model (schedules/costs), `strew explain` lists them, and
-// `./dev bench costs` measures them. Tested by tests/unit/candidates_test.cc.
+// `./dev bench costs` measures them. Tested by tests/unit/schedules/candidates_test.cc.
 #pragma once
 
 #include <string_view>

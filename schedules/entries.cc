@@ -1,4 +1,4 @@
-// See entries.h. Tested by tests/unit/schedule_test.cc and every kernel that runs.
+// See entries.h. Tested by tests/unit/schedules/schedule_test.cc and every kernel that runs.
 #include "schedules/entries.h"
 
 #include <algorithm>

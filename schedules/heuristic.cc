@@ -2,7 +2,7 @@
 //
 // An extent that only the call knows counts as a large one, because the executor decides at the call how many threads the call
 // is worth (runtime/call/executor). Knobs that the caller sets take precedence (backends/pipeline). Tested by
-// tests/unit/schedule_test.cc.
+// tests/unit/schedules/schedule_test.cc.
 #include <algorithm>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// See knobs.h. Tested by tests/unit/schedule_test.cc and tests/fuzz (target schedule).
+// See knobs.h. Tested by tests/unit/schedules/schedule_test.cc and tests/fuzz (target schedule).
 #include "schedules/knobs.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // What `native` stands for in this process (Options::target), and the check of all options, which includes the target. Tested by
-// tests/unit/options_test.cc and options_effect_test.cc.
+// tests/unit/base/options_test.cc and options_effect_test.cc.
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/options.h"

@@ -1,6 +1,6 @@
 // check_schedule: is this schedule legal for this plan on this target? The values that a knob may have are in its row
 // of schedules/knobs.cc; this file checks what depends on the plan and the target. It decides legality only,
-// heuristic.cc what is fast. Every message starts with the knob and its value. Tested by tests/unit/schedule_test.cc.
+// heuristic.cc what is fast. Every message starts with the knob and its value. Tested by tests/unit/schedules/schedule_test.cc.
 #include "schedules/schedule.h"
 
 #include "schedules/candidates.h"

@@ -1,6 +1,6 @@
 // Stores that bypass the caches (schedule knob `nontemporal`): where they are legal, where they can pay, and whether the kernel leaves the
 // choice to its calls, because the extents that decide are open or because only the call finds what it writes in a cache or not. Such a kernel
-// has the entry stream beside the entry range. Tested by tests/unit/stores_test.cc.
+// has the entry stream beside the entry range. Tested by tests/unit/schedules/stores_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // followed by the end or a sign is taken. A feature brings what it implies ("+avx512bw" switches avx2 on) and takes
 // with it what implies it ("-avx" switches avx2 off). The text lists only what differs from the CPU's own features,
 // sorted, so equal targets print equal text. Cores and caches are the machine's for `native` and those of the CPU's row
-// otherwise. check() is for targets that a program put together. Tested by tests/unit/target_test.cc.
+// otherwise. check() is for targets that a program put together. Tested by tests/unit/schedules/target_test.cc.
 #include "schedules/target.h"
 
 #include <algorithm>

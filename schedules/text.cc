@@ -1,5 +1,5 @@
 // The text of a schedule: knob=value pairs with commas, in the order of schedules/knobs, so equal schedules print equal text.
-// parse_schedule reads any of the knobs in any order. Tested by tests/unit/schedule_test.cc.
+// parse_schedule reads any of the knobs in any order. Tested by tests/unit/schedules/schedule_test.cc.
 #include <charconv>
 #include <iterator>
 

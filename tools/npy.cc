@@ -9,7 +9,7 @@
 // accepts any raw item of the right size: V, u, i). Types below 8 bits have one |i1 or |u1 item per element, with the
 // value sign- or zero-extended; a reader ignores the high bits. Strings are stored as <U, or as |S if one of them is
 // not UTF-8. A reader swaps big-endian items and converts Fortran order. It compares the header with the size of the
-// file before it allocates anything. Tested by tests/unit/npy_test.cc and tests/error/hostile_test.cc.
+// file before it allocates anything. Tested by tests/unit/tools/npy_test.cc and tests/error/hostile_test.cc.
 #include "tools/npy.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Reads and writes tensors as NumPy's .npy files. Dtypes that NumPy lacks are stored as raw items; a reader must name
-// the dtype. Tested by tests/unit/npy_test.cc and tests/error/hostile_test.cc.
+// the dtype. Tested by tests/unit/tools/npy_test.cc and tests/error/hostile_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 //   permutation   no row twice; legal if there are at most as many index vectors as rows
 //   FILE.npy      the index tensor of that file
 //
-// Tested by tests/unit/distribution_test.cc.
+// Tested by tests/unit/tune/distribution_test.cc.
 #pragma once
 
 #include <cstdint>

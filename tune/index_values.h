@@ -1,4 +1,4 @@
-// The index tensors of a workload. Tested by tests/unit/workload_data_test.cc.
+// The index tensors of a workload. Tested by tests/unit/tune/workload_data_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // KernelStopwatch: the stopwatch that builds kernels and runs them on the data of a workload. A kernel is timed only after its results
 // have been compared with the reference's, bit for bit; with those of the default kernel where the op leaves the order of updates
-// open. Tested by tests/unit/tuner_test.cc.
+// open. Tested by tests/unit/tune/tuner_test.cc.
 #pragma once
 
 #include <chrono>

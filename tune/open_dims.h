@@ -1,5 +1,5 @@
 // OpenDims: the extents of an op that only the call knows, in groups of which all must be the same. Tested by
-// tests/unit/workload_data_test.cc.
+// tests/unit/tune/workload_data_test.cc.
 #pragma once
 
 #include <cstdint>

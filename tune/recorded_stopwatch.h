@@ -3,7 +3,7 @@
 // and the tests of the search write such files by hand.
 //
 // The first line of an op has its text, name and usage; each further line is an answer: a variant that was prepared, with the reason
-// if that failed, or a sample, with its nanoseconds; `at` is the second of the answer. Tested by tests/unit/search_test.cc.
+// if that failed, or a sample, with its nanoseconds; `at` is the second of the answer. Tested by tests/unit/tune/search_test.cc.
 #pragma once
 
 #include <fstream>

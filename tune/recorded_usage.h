@@ -1,4 +1,4 @@
-// Recordings of programs (STREW_RECORD, runtime/record) as tuning tasks. Tested by tests/unit/record_test.cc.
+// Recordings of programs (STREW_RECORD, runtime/record) as tuning tasks. Tested by tests/unit/runtime/record/record_test.cc.
 #pragma once
 
 #include <string>

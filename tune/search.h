@@ -7,7 +7,7 @@
 // rounds of their own, because the fastest of many is also the luckiest. The one that wins them is measured once more beside the default, and
 // wins only if it is faster there, too.
 //
-// All decisions follow from the seed and from what the stopwatch tells. Tested by tests/unit/search_test.cc.
+// All decisions follow from the seed and from what the stopwatch tells. Tested by tests/unit/tune/search_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // The space has two parts. The listed variants are all combinations of the knob values that can pay (schedules/candidates.h), with the
 // times that the cost model predicts, and what the backends propose: Halide asks its autoschedulers. If the op has open extents and its default adapts, all variants keep the default's strategy, because
 // calls choose the strategy. Beyond them lie the neighbours of a variant: those in which one knob has another legal value,
-// also one that is not among the candidates. Tested by tests/unit/search_test.cc.
+// also one that is not among the candidates. Tested by tests/unit/tune/search_test.cc.
 #pragma once
 
 #include <vector>

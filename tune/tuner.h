@@ -3,7 +3,7 @@
 //
 // Each op is a search (search.h) that goes on by waves. First every op gets one wave, those that matter most first; then always the op
 // whose last wave gained the most time per second of tuning, counted over all of its calls. What remains of the budget confirms the
-// winners. Tested by tests/unit/tuner_test.cc.
+// winners. Tested by tests/unit/tune/tuner_test.cc.
 #pragma once
 
 #include <functional>

@@ -3,7 +3,7 @@
 // ways within one round, of which a median with its confidence interval is told.
 //
 // The tuner and the benchmarks (bench/measure.h) measure with it. All of it is in this header, because benchmarks link only what
-// libstrew exports. Tested by tests/unit/turns_test.cc.
+// libstrew exports. Tested by tests/unit/tune/turns_test.cc.
 #pragma once
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 // Usage: how an op is called in service. With the op it is a workload: what the tuner measures schedules on.
 //
 // invent_usage() makes one for an op of which nothing is known but its shapes, and says what it invented; a recording of a program
-// (STREW_RECORD, runtime/record) says it better. Tested by tests/unit/workload_data_test.cc.
+// (STREW_RECORD, runtime/record) says it better. Tested by tests/unit/tune/workload_data_test.cc.
 #pragma once
 
 #include <cstdint>

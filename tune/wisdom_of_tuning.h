@@ -1,5 +1,5 @@
 // Between the tuner and wisdom: records of what was measured, and candidates of what records say. Tested by
-// tests/unit/tuner_test.cc.
+// tests/unit/tune/tuner_test.cc.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // WorkloadData: the tensors of the calls that are measured: several sets of indices, and, if the workload is cold, as many tables and
 // updates as it takes to go round more than the last-level cache holds. The numbers are small, so that repeated updates in place stay
-// finite. Tested by tests/unit/workload_data_test.cc.
+// finite. Tested by tests/unit/tune/workload_data_test.cc.
 #pragma once
 
 #include <cstddef>

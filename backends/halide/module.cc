@@ -6,7 +6,7 @@
 // (base/own_stack.h); Halide's own switch to another stack is off, because sanitizers do not follow it.
 //
 // The generated code uses 64-bit addresses and strict floats, and no Halide runtime. It has no asserts, because the entries guarantee what those
-// would check. Tested by tests/unit/halide_test.cc and tests/differential.
+// would check. Tested by tests/unit/backends/halide/halide_test.cc and tests/differential.
 #include "base/module.h"
 
 #include <Halide.h>

@@ -7,7 +7,7 @@
 // one for position or key. The loops are a reduction domain, which runs in order and on one thread, so updates of the same element are combined
 // in the order that docs/semantics.md asks for. All elements are unsigned integers (numeric.h). A packed tensor is a one-dimensional buffer of
 // bytes: element numbers are computed here, and a store keeps the other elements of the byte.
-// Tested by tests/unit/halide_test.cc and tests/differential.
+// Tested by tests/unit/backends/halide/halide_test.cc and tests/differential.
 #include "backends/halide/pipeline.h"
 
 #include <limits>

@@ -1,6 +1,6 @@
 // HalidePipeline: the algorithm half of a Halide program; schedule.h has the other half, which says how it runs. The algorithm is one Func whose
 // update applies a position, or a list of positions, to the results in place (can_build/body_signature.h). The Func's pure definition is undef, so
-// nothing but the update touches the caller's buffers. Tested by tests/unit/halide_test.cc and tests/differential.
+// nothing but the update touches the caller's buffers. Tested by tests/unit/backends/halide/halide_test.cc and tests/differential.
 #pragma once
 
 #include <Halide.h>

@@ -3,7 +3,7 @@
 // the inputs that need memory, loops over threads, tails that are shifted inwards and would apply a combiner twice.
 //
 // Mullapudi2016 and Li2018 vectorise the update; Adams2019 leaves it as it is, today. Anderson2021 is for GPUs. The autoschedulers are plugins
-// that lie beside libHalide; where one is missing, it proposes nothing. Tested by tests/unit/halide_test.cc.
+// that lie beside libHalide; where one is missing, it proposes nothing. Tested by tests/unit/backends/halide/halide_test.cc.
 #include "backends/halide/proposals.h"
 
 #include <dlfcn.h>

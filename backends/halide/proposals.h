@@ -1,4 +1,5 @@
-// What Halide's autoschedulers propose for a kernel's loop body, in the terms of our knobs. Tested by tests/unit/halide_test.cc.
+// What Halide's autoschedulers propose for a kernel's loop body, in the terms of our knobs. Tested by
+// tests/unit/backends/halide/halide_test.cc.
 #pragma once
 
 #include <Halide.h>

@@ -1,7 +1,8 @@
 // See schedule.h. The innermost window loop, the run, is vectorised if every buffer has stride 1 in it or does not move. Its tail is guarded by a
 // condition, and never shifted inwards, because a shifted vector would apply the combiner twice to some elements. A run of known length becomes
 // straight-line code if it is short, and is unrolled if the factor divides its vectors. The loop over a list's entries is not unrolled: that is
-// no faster, because its loads wait for the list, and the guards double the compile time. Tested by tests/unit/halide_test.cc.
+// no faster, because its loads wait for the list, and the guards double the compile time. Tested by
+// tests/unit/backends/halide/halide_test.cc.
 #include "backends/halide/schedule.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // apply_schedule: the schedule half of a Halide program. It turns strew's schedule knobs into Halide directives, as the section on Halide of
-// schedules/README.md says. Tested by tests/unit/halide_test.cc.
+// schedules/README.md says. Tested by tests/unit/backends/halide/halide_test.cc.
 #pragma once
 
 #include <string>

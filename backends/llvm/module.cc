@@ -1,6 +1,6 @@
 // The exported function of libstrew_llvm, strew_llvm_module(), and the builds behind it: a request becomes LLVM IR, the IR an object. This file
 // is the folder's table of contents: emit() shows which entry is emitted where. Each build has its own LLVMContext, so builds on several threads
-// share nothing. Tested by tests/unit/kernel_test.cc and tests/differential.
+// share nothing. Tested by tests/unit/backends/kernel_test.cc and tests/differential.
 #include "base/module.h"
 
 #include <llvm/IR/GlobalVariable.h>

@@ -1,6 +1,7 @@
 // CodeMemory: the process's one set of slabs (slabs.h), and what else a linker of generated code needs from libstrew: the functions that the code
 // may call (externals.h). The loader (loader.h) and JITLink, which lies in a library of its own, libstrew_llvm, place code in the same slabs.
-// libstrew hands it a table for this when it opens the library (LlvmModule::use, backends/modules.h). Tested by tests/unit/link_test.cc and fork_test.cc.
+// libstrew hands it a table for this when it opens the library (LlvmModule::use, backends/modules.h). Tested by
+// tests/unit/backends/link_test.cc and tests/unit/base/fork_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // ElfFile: the sections and the symbols of a 64-bit little-endian relocatable ELF file, read without trust: every offset, size, index and string is
 // checked against the bytes there are, so that what comes out can be used without further checks. It holds views into the file.
-// Tested by tests/unit/loader_test.cc and tests/fuzz/targets/object.cc.
+// Tested by tests/unit/backends/loader/loader_test.cc and tests/fuzz/targets/object.cc.
 #pragma once
 
 #include <cstdint>

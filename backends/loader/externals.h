@@ -1,5 +1,5 @@
 // Externals: the functions outside of a kernel that generated code may call. These are the math table (base/math), the C library's rounding and
-// memory functions, and no other symbol of the process. Tested by tests/unit/link_test.cc.
+// memory functions, and no other symbol of the process. Tested by tests/unit/backends/link_test.cc.
 #pragma once
 
 #include <string_view>

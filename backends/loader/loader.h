@@ -9,7 +9,8 @@
 //     of the process that the code calls gets a jump to it beside the code, because it may lie more than 2 GiB away.
 //  3. Both parts are copied into buffers, the relocations are applied there, and the buffers are written to their places.
 //
-// Tests run every object through JITLink too and compare (set_load_check, backends/llvm/link/compare.h). Tested by tests/unit/loader_test.cc.
+// Tests run every object through JITLink too and compare (set_load_check, backends/llvm/link/compare.h). Tested by
+// tests/unit/backends/loader/loader_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,8 @@
 // No page is ever writable and executable. Code of two kernels never shares a page, because a page of code cannot be made writable while other
 // threads run in it. Constants of several kernels share pages, because readers do not mind that a page is writable for a moment.
 //
-// The allocator knows nothing of object files: the loader (loader.h) and, in libstrew_llvm, JITLink put code into it. Tested by tests/unit/slabs_test.cc.
+// The allocator knows nothing of object files: the loader (loader.h) and, in libstrew_llvm, JITLink put code into it. Tested by
+// tests/unit/backends/loader/slabs_test.cc.
 #pragma once
 
 #include <cstddef>

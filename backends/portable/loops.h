@@ -4,7 +4,7 @@
 //
 // A place says where an element is: its address or, for elements of less than a byte, its address times the elements per byte, plus its
 // number in that byte. So addresses of all dtypes are computed alike, as 64-bit integers. Loops need no alignment.
-// Tested by tests/differential, and by tests/unit/portable_test.cc, which compares the levels.
+// Tested by tests/differential, and by tests/unit/backends/portable/portable_test.cc, which compares the levels.
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 //  - Slots are the tensors that a body reads or writes. A Nest has a stride per loop and slot.
 //  - A Body says what happens to the elements of rows: steps that evaluate an expression on blocks of elements, and outputs that move or
 //    combine the values into the results.
-// Tested by tests/differential and tests/unit/portable_test.cc.
+// Tested by tests/differential and tests/unit/backends/portable/portable_test.cc.
 #pragma once
 
 #include <cstdint>

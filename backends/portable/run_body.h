@@ -1,7 +1,7 @@
 // BodyRunner: does what a Body says to batches of rows. Values of expressions are computed in blocks of Body::lanes elements, which hold many short
 // rows, or a part of a long one. Rows are done in order. If the body reads results, a block ends before a row whose destination another of its
 // rows has; the destinations of a block are compared by a small hash table.
-// Tested by tests/differential and tests/unit/portable_test.cc.
+// Tested by tests/differential and tests/unit/backends/portable/portable_test.cc.
 #pragma once
 
 #include "backends/portable/frame.h"

@@ -11,7 +11,7 @@
 // inside, it has flags of its own. So the two tiles of an iteration (double buffering) can overlap. Flags within a body
 // use events 0 to 3 in turn, loop-carried flags events 4 to 7, so neither kind is mistaken for the other.
 //
-// Tested by tests/unit/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated
+// Tested by tests/unit/backends/pto/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated
 // program.
 #include "backends/pto/flags.h"
 

@@ -1,5 +1,5 @@
 // write_flags(): inserts the synchronisation between the pipes of a core (set_flag, wait_flag, barriers of one pipe),
-// from what each statement reads and writes. Tested by tests/unit/pto_flags_test.cc.
+// from what each statement reads and writes. Tested by tests/unit/backends/pto/pto_flags_test.cc.
 #pragma once
 
 #include <set>

@@ -6,7 +6,7 @@
 // The cube core reads indices directly from memory and cannot compute with them, so only the modes of the chip's
 // instruction are available. On a3 the cube core stores its tile to memory itself; on a5 it hands each tile to the
 // vector core beside it. The output is C++ only, because ptoas takes memory in fractals for memory in rows. Tested by
-// tests/unit/pto_l1_test.cc and tests/golden/pto_program_test.cc.
+// tests/unit/backends/pto/pto_l1_test.cc and tests/golden/pto_program_test.cc.
 #include "backends/pto/l1.h"
 
 #include "compiler/pto/types.h"

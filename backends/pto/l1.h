@@ -1,5 +1,5 @@
 // Gathers into the L1 of the cube core instead of the vector core's buffer (ProgramOptions::through_l1).
-// Tested by tests/unit/pto_l1_test.cc and tests/golden/pto_program_test.cc.
+// Tested by tests/unit/backends/pto/pto_l1_test.cc and tests/golden/pto_program_test.cc.
 #pragma once
 
 #include "backends/pto/walk.h"

@@ -1,6 +1,6 @@
 // The one function that libstrew_pto exports. It returns a table of functions (PtoModule in backends/modules.h) that
 // plan programs, write them as text, and simulate calls. A call is simulated on at most kMostCores cores that take
-// turns after every statement. Tested by tests/unit/npu_backend_test.cc.
+// turns after every statement. Tested by tests/unit/backends/pto/npu_backend_test.cc.
 #include "base/module.h"
 
 #include <algorithm>

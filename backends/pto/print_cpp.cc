@@ -5,7 +5,7 @@
 // not have is left out together with its comma, as scatterConflict is on a3.
 //
 // A view produces no C++; each partition of it becomes a GlobalTensor whose type has the extents that are known. The
-// type `index` is int64_t. Tested by tests/unit/pto_cpp_test.cc.
+// type `index` is int64_t. Tested by tests/unit/backends/pto/pto_cpp_test.cc.
 #include <algorithm>
 #include <unordered_map>
 

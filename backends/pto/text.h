@@ -1,5 +1,5 @@
 // The text of programs, in every form that `--emit` has (docs/npu.md).
-// Tested by tests/golden/pto_program_test.cc and tests/unit/pto_cpp_test.cc.
+// Tested by tests/golden/pto_program_test.cc and tests/unit/backends/pto/pto_cpp_test.cc.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// See accumulator.h. Tested by tests/unit/reference_arithmetic_test.cc.
+// See accumulator.h. Tested by tests/unit/compiler/evaluate/reference_arithmetic_test.cc.
 #include "backends/reference/accumulator.h"
 
 namespace strew::inline v0::reference {

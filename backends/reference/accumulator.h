@@ -1,4 +1,4 @@
-// The dtype in which the reference accumulates. Tested by tests/unit/reference_arithmetic_test.cc.
+// The dtype in which the reference accumulates. Tested by tests/unit/compiler/evaluate/reference_arithmetic_test.cc.
 #pragma once
 
 #include "strew/op.h"

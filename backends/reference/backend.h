@@ -1,5 +1,5 @@
 // The reference as a backend: it can build every op and generates no code; a call interprets the op. Tested by
-// tests/unit/kernel_test.cc.
+// tests/unit/backends/kernel_test.cc.
 #pragma once
 
 #include "backends/backend.h"

@@ -3,7 +3,7 @@
 //
 // The fill value stands for the gathered element, so the graph applies to it as to any other. An element to which the
 // policy gives no value is not written: clamp or wrap where an indexed dim has extent 0, or policy `undefined` with an
-// index out of bounds. Tested by tests/unit/reference_gather_test.cc.
+// index out of bounds. Tested by tests/unit/backends/reference/reference_gather_test.cc.
 #include "backends/reference/gather.h"
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Gather as docs/semantics.md defines it. Tested by tests/unit/reference_gather_test.cc.
+// Gather as docs/semantics.md defines it. Tested by tests/unit/backends/reference/reference_gather_test.cc.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// See geometry.h. Tested by tests/unit/reference_scatter_test.cc (the examples of StableHLO's RFC, index_vector_dim anywhere).
+// See geometry.h. Tested by tests/unit/backends/reference/reference_scatter_test.cc (the examples of StableHLO's RFC, index_vector_dim
+// anywhere).
 #include "backends/reference/geometry.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Geometry: the dimension numbers of a scatter or gather (as in StableHLO) and the extents of one call, arranged for
 // the reference's loops: index positions outside, elements of a window inside. `slice` is the tensor that has one
 // element per position and window element: the updates of a scatter, the result of a gather. `target` is the indexed
-// tensor: the result of a scatter, the operand of a gather. Tested by tests/unit/reference_scatter_test.cc and
-// tests/unit/reference_gather_test.cc.
+// tensor: the result of a scatter, the operand of a gather. Tested by tests/unit/backends/reference/reference_scatter_test.cc and
+// tests/unit/backends/reference/reference_gather_test.cc.
 #pragma once
 
 #include <cstdint>

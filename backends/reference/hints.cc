@@ -1,6 +1,6 @@
 // See hints.h. check_unique_elements() keeps a hash table from each element written to the position that wrote it;
 // check_sorted_starts() keeps the last start of each batch. Both are simple and slow like the rest of the reference: they are
-// for finding out why a result is wrong. Tested by tests/unit/hints_test.cc.
+// for finding out why a result is wrong. Tested by tests/unit/backends/reference/hints_test.cc.
 #include "backends/reference/hints.h"
 
 #include <map>

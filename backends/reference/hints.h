@@ -1,5 +1,5 @@
 // check_hints(): are an op's hints (unique_indices, indices_are_sorted) true of a call's indices? With schedule knob
-// `checked`, a call asks before it writes anything. Tested by tests/unit/hints_test.cc.
+// `checked`, a call asks before it writes anything. Tested by tests/unit/backends/reference/hints_test.cc.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// See index_space.h. Tested by tests/unit/reference_scatter_test.cc (strides, dims of extent 0, rank 0).
+// See index_space.h. Tested by tests/unit/backends/reference/reference_scatter_test.cc (strides, dims of extent 0, rank 0).
 #include "backends/reference/index_space.h"
 
 namespace strew::inline v0::reference {

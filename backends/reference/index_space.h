@@ -1,5 +1,5 @@
 // Index spaces: boxes of coordinates [0, extents) visited in row-major order, and strided tensors addressed by
-// coordinates. Tested by tests/unit/reference_scatter_test.cc (strides, dims of extent 0, rank 0).
+// coordinates. Tested by tests/unit/backends/reference/reference_scatter_test.cc (strides, dims of extent 0, rank 0).
 #pragma once
 
 #include <cstdint>

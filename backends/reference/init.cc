@@ -1,6 +1,6 @@
 // See init.h. This file has the reference's only optimisation: contiguous tensors of one dtype are copied by one
 // memmove, because operands are caches and tables of many megabytes while updates are small. Tested by
-// tests/unit/reference_scatter_test.cc.
+// tests/unit/backends/reference/reference_scatter_test.cc.
 #include "backends/reference/init.h"
 
 #include <cstring>

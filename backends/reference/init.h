@@ -1,5 +1,5 @@
 // The initial values of a scatter's results, before the first update. Init `in_place` needs no function here: the
-// result already holds them. Tested by tests/unit/reference_scatter_test.cc.
+// result already holds them. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
 #pragma once
 
 #include "backends/reference/index_space.h"

@@ -1,6 +1,6 @@
 // See policy.h. start() resolves the start of a window for each index component, resolve() the elements for each target
 // dim. Whatever the policy is, resolve() compares the coordinate with the extent last: so policy `undefined` drops an
-// element that is out of bounds, and a dim of extent 0 has no elements. Tested by tests/unit/reference_scatter_test.cc.
+// element that is out of bounds, and a dim of extent 0 has no elements. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
 #include "backends/reference/policy.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Policy: out-of-bounds policies and normalize_negative (docs/semantics.md, section 3). It computes in 128-bit
-// integers, so nothing overflows. Tested by tests/unit/reference_scatter_test.cc, every policy on both sides of both
+// integers, so nothing overflows. Tested by tests/unit/backends/reference/reference_scatter_test.cc, every policy on both sides of both
 // bounds.
 #pragma once
 

@@ -1,7 +1,7 @@
 // run_reference(): evaluates docs/semantics.md directly on the Op, simply and slowly. It shares only the number formats
 // and the table of transcendental functions with the planner and the code generators, so a bug of theirs shows as a
-// difference from the reference. Tested by tests/unit/reference_scatter_test.cc and
-// tests/unit/reference_gather_test.cc.
+// difference from the reference. Tested by tests/unit/backends/reference/reference_scatter_test.cc and
+// tests/unit/backends/reference/reference_gather_test.cc.
 #pragma once
 
 #include <span>

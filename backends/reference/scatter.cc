@@ -3,7 +3,7 @@
 //
 // Wide accumulation keeps a value per destination beside the results until the end. Only destinations that an update
 // reached are then stored, so all others keep their bits. Updates are converted to the accumulator's dtype directly,
-// with one rounding. Tested by tests/unit/reference_scatter_test.cc.
+// with one rounding. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
 #include "backends/reference/scatter.h"
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Scatter as docs/semantics.md, section 2, defines it. Tested by tests/unit/reference_scatter_test.cc.
+// Scatter as docs/semantics.md, section 2, defines it. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // See math.h. Each function is written once, for double; the function for f32 converts its argument to double, calls
 // it and rounds the result once. rem is in the table because every target implements it by a library call. It is
 // exact: fmod of two floats is a float, so the rounding to f32 changes nothing. rsqrt and logistic have no C
-// function: the formulas here are their definition. Tested by tests/unit/math_test.
+// function: the formulas here are their definition. Tested by tests/unit/compiler/op/math_test.
 #include "base/math/math.h"
 
 #include <cmath>

@@ -2,7 +2,7 @@
 // others, so the bits of results agree between backends on one machine. For f64 they are the C library's functions.
 // For f32, the C library's double function is evaluated and its result rounded once. Narrower floats are evaluated in
 // f32 by the caller, which then rounds. Arguments and results are passed in registers, as in the C ABI. Tested by
-// tests/unit/math_test.cc.
+// tests/unit/compiler/op/math_test.cc.
 #pragma once
 
 #include <span>

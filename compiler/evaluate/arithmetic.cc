@@ -1,6 +1,6 @@
 // Dispatches by the dtype's kind, and compares. Comparisons use exact values: integers by their signedness, floats as
 // in IEEE 754 (of a NaN, only `ne` is true), complex numbers by their parts and only for equality. Tested by
-// tests/unit/reference_arithmetic_test.cc.
+// tests/unit/compiler/evaluate/reference_arithmetic_test.cc.
 #include "compiler/evaluate/arithmetic.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // Arithmetic on scalars, one operation and one rounding at a time (docs/semantics.md section 4). Arguments must have
 // dtypes that verify() accepts for the operation. Floats need the default floating-point environment. Tested by
-// tests/unit/reference_arithmetic_test.cc.
+// tests/unit/compiler/evaluate/reference_arithmetic_test.cc.
 #pragma once
 
 #include "strew/expr.h"

@@ -1,5 +1,5 @@
 // Complex numbers by the formulas of docs/semantics.md section 4. They are written out because std::complex leaves its
-// formulas open. Every step is rounded to the dtype of the parts. Tested by tests/unit/reference_arithmetic_test.cc.
+// formulas open. Every step is rounded to the dtype of the parts. Tested by tests/unit/compiler/evaluate/reference_arithmetic_test.cc.
 #include <bit>
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // See expr_eval.h. Inputs, literals, bitcast, select, real, imag and complex only move bits; arithmetic.h computes the
-// rest. Tested by tests/unit/reference_arithmetic_test.cc.
+// rest. Tested by tests/unit/compiler/evaluate/reference_arithmetic_test.cc.
 #include "compiler/evaluate/expr_eval.h"
 
 #include "base/number.h"

@@ -1,6 +1,6 @@
 // Floats: f32 and narrower dtypes are evaluated in f32, f64 in f64, and the result is rounded to the dtype. The file
 // relies on the C++ compiler to round every float and double operation once, as IEEE 754 says: it is compiled with
-// -ffp-contract=off, for SSE or newer. Tested by tests/unit/reference_arithmetic_test.cc.
+// -ffp-contract=off, for SSE or newer. Tested by tests/unit/compiler/evaluate/reference_arithmetic_test.cc.
 #include <cmath>
 #include <limits>
 #include <optional>

@@ -1,6 +1,6 @@
 // Integers and bool. Arithmetic is two's complement and wraps: a result is computed in a type in which it cannot
 // overflow, then truncated to the width. x / 0 has all bits set, and x rem 0 is x. Shift amounts are unsigned, so a
-// negative amount counts as larger than the width. Tested by tests/unit/reference_arithmetic_test.cc.
+// negative amount counts as larger than the width. Tested by tests/unit/compiler/evaluate/reference_arithmetic_test.cc.
 #include <algorithm>
 #include <bit>
 

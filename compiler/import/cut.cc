@@ -2,7 +2,7 @@
 //
 // Both walk back from the kernel's arguments through stacks, extents and the operations around the kernel, and stop at the values that become
 // inputs. Whatever the walk does not reach is left out, so nothing else in the file has to be one that strew can run. Tested by
-// tests/unit/program_test.cc and tests/error/model_test.cc.
+// tests/unit/compiler/program/program_test.cc and tests/error/model_test.cc.
 #include <algorithm>
 
 #include "strew/import.h"

@@ -1,4 +1,4 @@
-// Constants whose elements lie in the bytes of the file. Tested by tests/unit/import_bytes_test.cc.
+// Constants whose elements lie in the bytes of the file. Tested by tests/unit/compiler/import/import_bytes_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // See symbols.h. Values stand behind those that they are computed from, so one pass is enough. A rule says of a dim of a value which dim of
-// which other value it equals, whatever the inputs are; where none does, the extent has no name. Tested by tests/unit/symbols_test.cc.
+// which other value it equals, whatever the inputs are; where none does, the extent has no name. Tested by
+// tests/unit/compiler/program/symbols_test.cc.
 #include "compiler/import/symbols.h"
 
 #include <algorithm>

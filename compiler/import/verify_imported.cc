@@ -3,7 +3,7 @@
 // the file: the error is internal, and the fuzz targets end on it.
 //
 // Operations that were merged into kernels (their disposition says so) are kept for reports and never run, so only their numbers are
-// checked. Tested by tests/unit/verify_imported_test.cc.
+// checked. Tested by tests/unit/compiler/import/verify_imported_test.cc.
 #include "compiler/import/verify_imported.h"
 
 #include <algorithm>

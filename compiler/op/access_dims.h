@@ -9,7 +9,7 @@
 //
 // An op that was not verified has AccessDims too: where the op names a dim that does not exist, or no dim, the entry is
 // -1. In a verified op, -1 occurs only where a field's comment says so. The object holds copies and does not follow
-// later changes of the op. Cost: linear in the ranks and lists. Tested by tests/unit/access_dims_test.cc.
+// later changes of the op. Cost: linear in the ranks and lists. Tested by tests/unit/compiler/op/access_dims_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// See builder.h. build() completes the op (results that were left out) and verifies it. Tested by tests/unit/builder_test.cc.
+// See builder.h. build() completes the op (results that were left out) and verifies it. Tested by tests/unit/compiler/op/builder_test.cc.
 #include "strew/builder.h"
 
 #include "compiler/op/access_dims.h"

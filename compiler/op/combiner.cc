@@ -1,6 +1,6 @@
 // See combiner.h. kind_of() accepts swapped arguments only of operators that commute, so subtract(update, current) stays a graph.
 // It accepts an update that is converted to the result's dtype, because StableHLO's promotion inserts this conversion. Tested by
-// tests/unit/combiner_test.cc and tests/unit/stablehlo_region_test.cc.
+// tests/unit/compiler/op/combiner_test.cc and tests/unit/compiler/import/stablehlo/stablehlo_region_test.cc.
 #include "compiler/op/combiner.h"
 
 #include <array>

@@ -6,7 +6,7 @@
 // the properties of the graph's operators: planning and strategies, whether updates may be regrouped and what the identity
 // element is; imports, whether arguments may be swapped; verification, which dtypes an operator takes.
 //
-// A new named combiner needs a row of the table and a CombinerKind. Tested by tests/unit/combiner_test.cc, which checks
+// A new named combiner needs a row of the table and a CombinerKind. Tested by tests/unit/compiler/op/combiner_test.cc, which checks
 // every row on all values of small dtypes.
 #pragma once
 

@@ -1,4 +1,4 @@
-// See dims.h. Tested by tests/unit/dims_test.cc.
+// See dims.h. Tested by tests/unit/compiler/op/dims_test.cc.
 #include "compiler/op/dims.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The extents of a tensor: how messages show them, and what two descriptions of them say together. Tested by tests/unit/dims_test.cc.
+// The extents of a tensor: how messages show them, and what two descriptions of them say together. Tested by
+// tests/unit/compiler/op/dims_test.cc.
 #pragma once
 
 #include <cstdint>

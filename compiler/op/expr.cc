@@ -1,4 +1,4 @@
-// The table of operators, from the rows of expr_ops.def. Tested by tests/unit/op_test.cc.
+// The table of operators, from the rows of expr_ops.def. Tested by tests/unit/compiler/op/op_test.cc.
 #include "strew/expr.h"
 
 namespace strew::inline v0 {

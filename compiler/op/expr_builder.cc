@@ -1,4 +1,4 @@
-// See strew/expr_builder.h. The dtypes of nodes follow from their arguments. Tested by tests/unit/builder_test.cc.
+// See strew/expr_builder.h. The dtypes of nodes follow from their arguments. Tested by tests/unit/compiler/op/builder_test.cc.
 #include "strew/expr_builder.h"
 
 #include "compiler/op/verify_common.h"

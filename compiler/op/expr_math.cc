@@ -1,4 +1,4 @@
-// See expr_math.h. Tested by tests/unit/math_test.cc.
+// See expr_math.h. Tested by tests/unit/compiler/op/math_test.cc.
 #include "compiler/op/expr_math.h"
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// See fault.h. Tested by tests/unit/reference_scatter_test.cc.
+// See fault.h. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
 #include "compiler/op/fault.h"
 
 #include "compiler/op/access_dims.h"

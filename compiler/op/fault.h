@@ -1,5 +1,5 @@
 // The message about an out-of-bounds index, for an op: extracts from the op what base/fault_text needs. Tested by
-// tests/unit/kernel_test.cc.
+// tests/unit/backends/kernel_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 // A dim that is indexed one element at a time becomes an inserted dim (scatter) or a collapsed dim (gather). A gather's
 // full window over a dynamic dim has slice size `?`, which the result gives at the call. A collapsed dim of extent 0
 // has slice size 0, because constraint C21 requires a slice size that is not larger than the dim. Tested by
-// tests/unit/builder_test.cc.
+// tests/unit/compiler/op/builder_test.cc.
 #include "strew/forms.h"
 
 #include <algorithm>

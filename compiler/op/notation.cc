@@ -1,6 +1,6 @@
 // See notation.h. Each dim of the operand gets a subscript from AccessDims: a letter (batching), an entry of the index vector, a slice, or 0.
 // A window dim that an index moves and that has one element is written as the index alone, and as 0 among the updates. Expressions are
-// written from the graph with NumPy's operators, up to kMostText characters. Tested by tests/unit/notation_test.cc.
+// written from the graph with NumPy's operators, up to kMostText characters. Tested by tests/unit/compiler/op/notation_test.cc.
 #include "compiler/op/notation.h"
 
 #include "compiler/op/access_dims.h"

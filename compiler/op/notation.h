@@ -1,5 +1,5 @@
 // What an op does, as one assignment in NumPy's notation: "table[ids[i], :] += grads[i, :]". It is for people: it does not parse, and the
-// policy for indices that are out of bounds is not in it. Tested by tests/unit/notation_test.cc.
+// policy for indices that are out of bounds is not in it. Tested by tests/unit/compiler/op/notation_test.cc.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
 // Op: the order in which tensors are bound.
 //
 // Only tensor_slots() knows the binding order; the runtime, the backends and the command line ask it. Tested by
-// tests/unit/op_test.cc.
+// tests/unit/compiler/op/op_test.cc.
 #include "strew/op.h"
 
 namespace strew::inline v0 {

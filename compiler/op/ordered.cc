@@ -1,5 +1,5 @@
 // See ordered.h. The walk does not recurse, because an expression may be as deep as it has nodes. A map from the fields of a
-// node finds equal nodes. Tested by tests/unit/identity_test.cc.
+// node finds equal nodes. Tested by tests/unit/compiler/rewrite/identity_test.cc.
 #include "compiler/op/ordered.h"
 
 #include <map>

@@ -1,5 +1,5 @@
 // The 128-bit hash of canonical text: XXH3, which gives the same value in all its versions and on all machines. Tested by
-// tests/unit/op_text_test.cc, which pins values.
+// tests/unit/compiler/op/op_text_test.cc, which pins values.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

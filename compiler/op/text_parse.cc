@@ -3,7 +3,7 @@
 //
 // The text may come from a hostile file, so the parser does not recurse, every list is bounded, and integers are
 // checked for overflow. An error names the offset, the text found there and what was expected. The op is not verified.
-// Tested by tests/unit/op_text_test.cc.
+// Tested by tests/unit/compiler/op/op_text_test.cc.
 #include <charconv>
 #include <string>
 #include <system_error>

@@ -5,7 +5,7 @@
 //   scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add)
 //
 // The text is the op's identity, so a change here changes every cache key and symbol; the version in the first token
-// then changes too. docs/op_text.md has the grammar. Tested by tests/unit/op_text_test.cc.
+// then changes too. docs/op_text.md has the grammar. Tested by tests/unit/compiler/op/op_text_test.cc.
 #include <string>
 
 #include "compiler/op/dimension_lists.h"

@@ -5,7 +5,7 @@
 // neither 0 nor 1) are written as 0x and the bits, with all digits of the dtype's width. The parser takes 0x and bits
 // for every dtype, and inf, -inf and nan for dtypes that have them. Narrow floats are parsed through double, so a
 // decimal of more than 17 digits may be rounded twice; print() writes no such decimals. Tested by
-// tests/unit/op_text_test.cc.
+// tests/unit/compiler/op/op_text_test.cc.
 #include <charconv>
 #include <cmath>
 #include <cstring>

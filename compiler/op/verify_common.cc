@@ -1,5 +1,5 @@
 // See verify_common.h. A dynamic extent or stride agrees with everything here; each call checks it by the constraints of
-// the descriptor (backends/descriptor.cc). Tested by tests/unit/verify_scatter_test.cc and verify_gather_test.cc.
+// the descriptor (backends/descriptor.cc). Tested by tests/unit/compiler/op/verify_scatter_test.cc and verify_gather_test.cc.
 #include "compiler/op/verify_common.h"
 
 #include <algorithm>

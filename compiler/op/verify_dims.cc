@@ -1,6 +1,6 @@
 // Verifies the dimension numbers of both ops: C2 and C7 to C22 of StableHLO's scatter, and those of C1 to C19 of its gather that
 // need no slice sizes. The constraints are the same; labels and names of fields differ. A list is checked to be in range before
-// other checks index with it. Tested by tests/unit/verify_scatter_test.cc and verify_gather_test.cc, one test per label.
+// other checks index with it. Tested by tests/unit/compiler/op/verify_scatter_test.cc and verify_gather_test.cc, one test per label.
 #include <algorithm>
 
 #include "compiler/op/dimension_lists.h"

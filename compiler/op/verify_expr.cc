@@ -3,7 +3,7 @@
 // so that equal graphs have equal texts.
 //
 // Labels: op_limits, op_enum, expr_form (fields of a node), expr_inputs (numbers of current, update, extra), expr_types,
-// expr_results. Tested by tests/unit/verify_expr_test.cc.
+// expr_results. Tested by tests/unit/compiler/op/verify_expr_test.cc.
 #include <string>
 
 #include "compiler/op/limits.h"

@@ -4,7 +4,7 @@
 //
 // strew accepts more than StableHLO: the result may have another dtype (C23), an indices batching dim may be smaller
 // than the operand's (C17), and a slice size may be known only at the call. The checks have an order: a list is checked
-// to be in range before other checks index with it. Tested by tests/unit/verify_gather_test.cc, one test per label.
+// to be in range before other checks index with it. Tested by tests/unit/compiler/op/verify_gather_test.cc, one test per label.
 #include <string>
 
 #include "compiler/op/access_dims.h"

@@ -4,7 +4,7 @@
 //
 // strew accepts more than StableHLO: dtypes may differ wherever a conversion exists (C6, C23), and an indices batching
 // dim may be smaller than the operand's (C18) unless VerifyOptions forbids it. The checks have an order: a list is
-// checked to be in range before other checks index with it. Tested by tests/unit/verify_scatter_test.cc, one test per
+// checked to be in range before other checks index with it. Tested by tests/unit/compiler/op/verify_scatter_test.cc, one test per
 // label.
 #include <string>
 

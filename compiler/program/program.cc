@@ -5,7 +5,7 @@
 //
 // A result whose dims the op leaves open gets them from the operand (scatter), or from indices and slice sizes (gather;
 // a slice size that nothing gives is the operand's whole dim). An op with static strides gets copies of its tensors in
-// that layout (compiler/program/strided). Tested by tests/unit/program_test.cc and tests/oracle/*.
+// that layout (compiler/program/strided). Tested by tests/unit/compiler/program/program_test.cc and tests/oracle/*.
 #include "compiler/program/program.h"
 
 #include <algorithm>

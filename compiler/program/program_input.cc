@@ -1,6 +1,6 @@
 // Compares inputs with their types. A pointer has no shape, so a tensor given for one may have more or fewer dims of
-// extent 1 than the type, anywhere, if all other extents agree in order. Tested by tests/unit/program_test.cc and
-// tests/unit/symbols_test.cc.
+// extent 1 than the type, anywhere, if all other extents agree in order. Tested by tests/unit/compiler/program/program_test.cc and
+// tests/unit/compiler/program/symbols_test.cc.
 #include "compiler/program/program_input.h"
 
 #include <map>

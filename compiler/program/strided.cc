@@ -2,7 +2,7 @@
 // one, since the speed of this code does not matter. Gaps between elements are filled with 0xA5, so a kernel that reads
 // them gives visibly wrong bits.
 //
-// If any stride of a type is dynamic, the tensor is laid out contiguously. Tested by tests/unit/program_test.cc.
+// If any stride of a type is dynamic, the tensor is laid out contiguously. Tested by tests/unit/compiler/program/program_test.cc.
 #include "compiler/program/strided.h"
 
 #include <algorithm>

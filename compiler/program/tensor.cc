@@ -4,7 +4,7 @@
 //
 // Sizes come from files, so every product is checked, and an allocation larger than the machine's memory is refused:
 // where the system overcommits, it would succeed, and the process would be killed later. Tested by
-// tests/unit/program_test.cc and tests/error/cli_test.cc.
+// tests/unit/compiler/program/program_test.cc and tests/error/cli_test.cc.
 #include "strew/tensor.h"
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
 // A file has one of two spellings. PTO IR is MLIR text: a module of functions, in pretty or generic form, which give
 // the same tree. PTO-AS is a straight line of instructions with `.arg` and `.const` lines; its tree is one function
 // without a name. The tree has the types of values at their definitions only; the parser checks that the types written
-// at uses agree. Positions and notes do not count when trees are compared. Tested by tests/unit/pto_text_test.cc.
+// at uses agree. Positions and notes do not count when trees are compared. Tested by tests/unit/compiler/pto/pto_text_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // See instructions.h. The attributes are spelled as ptoas 0.46 to 0.60 read them; PTO-AS has suffixes instead
 // (mscatter.row.skip.atomic_add). Of these, `.add` is an older spelling of `.atomic_add`, and `.atomic_max` and
-// `.atomic_min` are in no published text: they are formed like `.atomic_add`. Tested by tests/unit/pto_text_test.cc and
+// `.atomic_min` are in no published text: they are formed like `.atomic_add`. Tested by tests/unit/compiler/pto/pto_text_test.cc and
 // tests/error/pto_error_test.cc.
 #include "compiler/pto/instructions.h"
 

@@ -1,6 +1,6 @@
 // IrParser: the parser of PTO IR, in pretty and in generic form. parse_ir.cc has the pretty form, parse_generic.cc the
-// generic form of modules, functions and statements, and check_types.cc the checks of types that both share. Tested by tests/unit/pto_text_test.cc and
-// tests/error/pto_error_test.cc.
+// generic form of modules, functions and statements, and check_types.cc the checks of types that both share. Tested by
+// tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
 #include "compiler/pto/parser.h"

@@ -1,5 +1,5 @@
 // See lexer.h. The lexer reports no errors: text that is no token becomes a token of kind `bad`, and the parser reports
-// what it expected there. Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// what it expected there. Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include "compiler/pto/lexer.h"
 
 #include <algorithm>

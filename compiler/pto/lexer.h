@@ -1,5 +1,5 @@
 // Lexer: splits the text of both spellings into words, %names, @names, numbers, strings and punctuation, and holds the
-// current token. `//` starts a comment. Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// current token. `//` starts a comment. Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // parse(): parses the text of a `.pto` file; parse(print(m)) == m.
-// Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // The parser of PTO-AS, whose published grammar no longer changes: `.arg`, `.const` and instructions, one per line.
 // mscatter and mgather have their operands in another order than PTO IR; the tree has the order of PTO IR. The grammar
 // does not define types; strew writes and reads !pto.memref<AxBxT> and !pto.tile<RxCxT>. Tested by
-// tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include <algorithm>
 #include <charconv>
 

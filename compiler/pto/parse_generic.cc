@@ -4,7 +4,7 @@
 //
 // A statement's attributes stand in `<{..}>` before its regions or, as MLIR before 17 prints them, in `{..}` behind
 // them. operandSegmentSizes divides the operands into groups, and the types are compared with those of the operands.
-// Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include <algorithm>
 
 #include "compiler/pto/ir_parser.h"

@@ -1,6 +1,6 @@
 // The parser of PTO IR in pretty form: `module`, `func.func`, and statements, each by the form in its row of
 // instructions.cc. parse_generic.cc parses statements in quotes (generic form). check_types.cc checks the types of
-// both. Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// both. Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include <algorithm>
 #include <charconv>
 

@@ -1,6 +1,6 @@
 // See parser.h. Types are parsed character by character, because 16x64xf32 is not a sequence of tokens. Attributes are
 // looked up in the statement's row, so a misspelt attribute is an error here; ptoas drops it silently. Tested by
-// tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include "compiler/pto/parser.h"
 
 #include <algorithm>

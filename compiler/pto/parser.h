@@ -1,5 +1,5 @@
 // Parser: the common part of the parsers of both spellings: tokens, types, attributes, and the values in scope.
-// Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
 #include <optional>

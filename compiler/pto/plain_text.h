@@ -1,6 +1,6 @@
 // What MLIR's printer adds to PTO IR: aliases of types and attributes (`!tile = !pto.tile_buf<...>`, `#row = #pto<coalesce row>`) and
 // locations (`loc(...)`, with --mlir-print-debuginfo). They are taken out before the text is parsed: an alias is replaced by what it stands for,
-// and definitions and locations become blanks, so that lines stay where they are. Tested by tests/unit/pto_text_test.cc.
+// and definitions and locations become blanks, so that lines stay where they are. Tested by tests/unit/compiler/pto/pto_text_test.cc.
 #pragma once
 
 #include <cstddef>

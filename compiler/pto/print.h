@@ -1,4 +1,4 @@
-// print(): writes a tree as text; parse(print(m)) == m, in every form. Tested by tests/unit/pto_text_test.cc.
+// print(): writes a tree as text; parse(print(m)) == m, in every form. Tested by tests/unit/compiler/pto/pto_text_test.cc.
 #pragma once
 
 #include <string>

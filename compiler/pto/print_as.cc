@@ -1,5 +1,5 @@
 // See print_as.h. Writes the arguments, then the statements in order. Names are written as they are: the parser, or the
-// planner, made legal ones. Tested by tests/unit/pto_text_test.cc.
+// planner, made legal ones. Tested by tests/unit/compiler/pto/pto_text_test.cc.
 #include "compiler/pto/print_as.h"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// print_as(): writes PTO-AS, for print(). Tested by tests/unit/pto_text_test.cc.
+// print_as(): writes PTO-AS, for print(). Tested by tests/unit/compiler/pto/pto_text_test.cc.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // See print.h. Writes PTO IR in all forms. A tree has the types of values at their definitions only, so the printer
-// keeps them to write them at the uses. Tested by tests/unit/pto_text_test.cc.
+// keeps them to write them at the uses. Tested by tests/unit/compiler/pto/pto_text_test.cc.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Types: their text, and functions that make common ones. Tested by tests/unit/pto_text_test.cc.
+// Types: their text, and functions that make common ones. Tested by tests/unit/compiler/pto/pto_text_test.cc.
 #pragma once
 
 #include <string>

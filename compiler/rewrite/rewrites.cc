@@ -1,5 +1,5 @@
 // See rewrites.h. A new rewrite needs a function, a line in the list below, and a case in tests/golden/plan_test.cc. Tested by
-// tests/unit/identity_test.cc too.
+// tests/unit/compiler/rewrite/identity_test.cc too.
 #include "compiler/rewrite/rewrites.h"
 
 #include <optional>

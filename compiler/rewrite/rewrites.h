@@ -6,7 +6,7 @@
 // The first rewrites change only the spelling of an op: the tensors that a call binds, the constraints between them and
 // all messages stay the same. Their outcome is the op's identity; ops with one identity share kernel, symbol and cache
 // entry. The other rewrites change the dtypes of tensors, so only plans are made from their outcome. Tested by
-// tests/golden/plan_test.cc and tests/unit/identity_test.cc.
+// tests/golden/plan_test.cc and tests/unit/compiler/rewrite/identity_test.cc.
 #pragma once
 
 #include <string_view>

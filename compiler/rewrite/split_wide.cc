@@ -1,6 +1,6 @@
 // See split_wide.h. The fold converts updates directly to the wide dtype (docs/semantics.md section 2). Narrow compares
 // bits instead of values, so that untouched elements keep signalling NaNs and the sign of zero. Tested by
-// tests/unit/split_wide_test.cc and tests/differential.
+// tests/unit/compiler/rewrite/split_wide_test.cc and tests/differential.
 #include "compiler/rewrite/split_wide.h"
 
 #include <numeric>

@@ -7,7 +7,7 @@
 //           bits it started with (no update changed it), and otherwise rounds the accumulator to the result
 //
 // It makes several ops of one, so it is not in the list of rewrites.h; backends/pipeline calls it. Tested by
-// tests/unit/split_wide_test.cc.
+// tests/unit/compiler/rewrite/split_wide_test.cc.
 #pragma once
 
 #include <optional>

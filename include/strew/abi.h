@@ -11,7 +11,7 @@
  * byte and are never null.
  *
  * A change of a struct, of a number or of a meaning raises STREW_ABI_VERSION (docs/versioning.md). Tested by
- * tests/unit/object_test.cc and tests/runtime_only. */
+ * tests/unit/backends/llvm/entries/object_test.cc and tests/runtime_only. */
 #pragma once
 
 #include <stdint.h>

@@ -7,7 +7,7 @@
 // A form (forms.h: scatter_rows, gather, ...) returns a builder with the dimension numbers of a common operation filled
 // in; every field can still be set. A builder can also be filled from nothing, with StableHLO's dimension numbers.
 // build() derives the results that were left out and verifies the op. Builders own what they are given; a builder is
-// not thread-safe. Tested by tests/unit/builder_test.cc.
+// not thread-safe. Tested by tests/unit/compiler/op/builder_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // CompileMode: what a request does that finds no compiled kernel. docs/service.md, "Tiers", has the whole picture. Tested by
-// tests/unit/tiers_test.cc.
+// tests/unit/runtime/tiers_test.cc.
 #pragma once
 
 #include <cstdint>

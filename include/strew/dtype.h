@@ -2,7 +2,7 @@
 //
 // Whatever depends on a dtype (storage, name, legal arithmetic, layout of a narrow float) reads that table.
 // CONTRIBUTING.md has the recipe for a new dtype. All functions are thread-safe. Tested by
-// tests/unit/dtype_test.cc.
+// tests/unit/base/dtype_test.cc.
 #pragma once
 
 #include <cstdint>

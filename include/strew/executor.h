@@ -12,7 +12,8 @@
 //
 // The calling thread always takes part in the work, small calls run on it alone, and no task waits for another one, so any
 // number of threads, also none, is enough (an answer below 1 counts as 1). docs/service.md, "Threads", says what an implementation must keep to, and what
-// happens if it does not. Tested by tests/unit/executor_test.cc and tests/unit/host_executor_test.cc.
+// happens if it does not. Tested by tests/unit/runtime/call/executor/executor_test.cc and
+// tests/unit/runtime/call/executor/host_executor_test.cc.
 #pragma once
 
 #include <cstdint>

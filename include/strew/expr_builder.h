@@ -1,4 +1,5 @@
-// ExprBuilder: builds the expression graph of a combiner (expr.h), or of any function of elements. Tested by tests/unit/builder_test.cc.
+// ExprBuilder: builds the expression graph of a combiner (expr.h), or of any function of elements. Tested by
+// tests/unit/compiler/op/builder_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // on the builder. All front ends use these functions.
 //
 // Arguments are the types of whole tensors. A negative `axis` counts from the end. Arguments that no dimension numbers
-// describe are reported by build(), not here. Tested by tests/unit/builder_test.cc.
+// describe are reported by build(), not here. Tested by tests/unit/compiler/op/builder_test.cc.
 #pragma once
 
 #include "strew/builder.h"

@@ -6,7 +6,7 @@
 // that strew does not run (Opaque), such as a matrix product. An opaque operation cuts the dataflow: what it computes is an
 // input of the kernels that read it. cut_kernel() makes a program of one kernel. An Imported owns its data; its parts refer
 // to each other by number: "value 3" is values[3]. run_program (program.h) runs an Imported. Tested by
-// tests/unit/*_import_test.cc and tests/error/*_error_test.cc.
+// tests/unit/compiler/import/*/*_import_test.cc and tests/error/*_error_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 //
 // A Kernel is a reference-counted handle: a copy is cheap and shares the code. Member functions are thread-safe. The
 // machine code lives as long as a handle or the runtime's cache holds it. A default-constructed Kernel is empty: run()
-// fails, and the accessors must not be called. Tested by tests/unit/kernel_test.cc.
+// fails, and the accessors must not be called. Tested by tests/unit/backends/kernel_test.cc.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // The log: lines about what the library does, given to a function that the program sets. Without such a function, the
 // environment variable STREW_VERBOSE=LEVEL writes them to stderr, as in "strew: compile: built …"; otherwise the library
 // prints nothing. Levels are cumulative: each has the lines of those before it. At level off, logging costs one load in calls
-// that do more than the fast way does, and nothing in other calls. Tested by tests/unit/log_test.cc and options_effect_test.cc.
+// that do more than the fast way does, and nothing in other calls. Tested by tests/unit/base/log_test.cc and options_effect_test.cc.
 #pragma once
 
 #include <cstdint>

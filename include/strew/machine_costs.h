@@ -5,7 +5,7 @@
 // machine and keeps them in a file (Options::costs_file); without that file they are those of the CPU's row in
 // base/machine_costs.cc, fitted to the caches that the system reports. A named target always has its row's numbers, so that a
 // library is the same whatever machine builds it. Costs change which schedule is chosen, never a result. Tested by
-// tests/unit/machine_costs_test.cc.
+// tests/unit/base/machine_costs_test.cc.
 #pragma once
 
 #include <array>

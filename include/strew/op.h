@@ -2,7 +2,7 @@
 //
 // Every front end translates into an Op. docs/semantics.md defines the meaning of each field, bit for bit; field names
 // are StableHLO's. An Op is a plain value: copy it, compare it, print and hash it (text.h), verify it (verify.h).
-// builder.h writes ops. Tested by tests/unit/op_test.cc.
+// builder.h writes ops. Tested by tests/unit/compiler/op/op_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 //   strew::Runtime runtime(options);
 //
 // Fields marked (process) belong to the whole process: only their variables count. `strew --help` lists all variables, and
-// docs/options.md has the same list; both say what the table in base/option_rows.h says. Tested by tests/unit/options_test.cc and
+// docs/options.md has the same list; both say what the table in base/option_rows.h says. Tested by tests/unit/base/options_test.cc and
 // options_effect_test.cc.
 #pragma once
 

@@ -1,7 +1,7 @@
 // PendingKernel: a kernel that is being built, from Runtime::get_async. It is a handle of one who waits: several requests for
 // one op wait for one build, and the build is given up when all of them have been cancelled. Dropping the handle does not
 // cancel: the build goes on and fills the cache. Member functions are thread-safe; ready() and cancel() never block. Tested
-// by tests/unit/async_test.cc.
+// by tests/unit/runtime/async_test.cc.
 #pragma once
 
 #include <chrono>

@@ -5,7 +5,7 @@
 //   auto kernel = runtime.get(*op);   // a look-up
 //
 // A PreparedOp is a reference-counted handle on constants: a copy is cheap, and all functions are thread-safe. Tested by
-// tests/unit/runtime_test.cc.
+// tests/unit/runtime/runtime_test.cc.
 #pragma once
 
 #include <memory>

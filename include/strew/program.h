@@ -1,4 +1,5 @@
-// Program: runs an imported file, its kernels and the operations around them, on tensors. Tested by tests/unit/program_test.cc.
+// Program: runs an imported file, its kernels and the operations around them, on tensors. Tested by
+// tests/unit/compiler/program/program_test.cc.
 #pragma once
 
 #include <cstdint>

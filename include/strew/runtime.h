@@ -6,8 +6,8 @@
 //
 // All member functions are thread-safe. A runtime owns its cache and the threads that compile; kernels may outlive the
 // runtime, whose destructor waits for the builds that run. Runtimes share the process's threads for calls (executor.h)
-// unless they are given others. docs/service.md follows a request through the parts. Tested by tests/unit/runtime_test.cc,
-// kernel_test.cc, async_test.cc and cache_test.cc.
+// unless they are given others. docs/service.md follows a request through the parts. Tested by tests/unit/runtime/runtime_test.cc,
+// tests/unit/backends/kernel_test.cc, tests/unit/runtime/async_test.cc and cache_test.cc.
 #pragma once
 
 #include <cstddef>

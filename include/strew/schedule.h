@@ -1,6 +1,6 @@
 // Schedule: how a kernel is generated and run. A schedule changes only the speed, never the result (except that
 // `checked` reports false hints). schedules/README.md describes every knob. All functions here are thread-safe. Tested
-// by tests/unit/schedule_test.cc.
+// by tests/unit/schedules/schedule_test.cc.
 #pragma once
 
 #include <cstdint>

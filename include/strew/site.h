@@ -7,7 +7,7 @@
 //
 // A site remembers the kWays ops that were called last, and the kernels of the last few thousand different shapes that calls by tensors had: up to
 // kWays of them cost a few nanoseconds more than the kernel's call, others a look-up by hash (docs/service.md, "Figures"). It keeps what it
-// remembers alive. Member functions are thread-safe. A site must not outlive its runtime. Tested by tests/unit/site_test.cc.
+// remembers alive. Member functions are thread-safe. A site must not outlive its runtime. Tested by tests/unit/runtime/site_test.cc.
 #pragma once
 
 #include <array>

@@ -4,7 +4,7 @@
 // has a code, which says whose fault it was, and one sentence that names the field, its value and what was expected.
 // The library never prints, aborts or exits, and no exception leaves it: a function returns one of these. Reading the
 // value of an Expected without a value is a bug of the caller; a program that is compiled without NDEBUG then prints
-// the message and aborts. Tested by tests/unit/status_test.cc.
+// the message and aborts. Tested by tests/unit/base/status_test.cc.
 #pragma once
 
 #include <cstdint>

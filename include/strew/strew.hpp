@@ -1,6 +1,6 @@
-// Includes every C++ header of this folder; tests/unit/version_test.cc compares. The C interface (strew.h, strew_rt.h) is left to programs
-// that mix both languages. A program that only runs objects of `strew compile` includes strew/compiled_kernel.h instead, and one that only runs
-// a kernel library includes the library's NAME.hpp, which includes strew/library.hpp; both link libstrew_rt.
+// Includes every C++ header of this folder; tests/unit/base/version_test.cc compares. The C interface (strew.h, strew_rt.h) is left to
+// programs that mix both languages. A program that only runs objects of `strew compile` includes strew/compiled_kernel.h instead, and one
+// that only runs a kernel library includes the library's NAME.hpp, which includes strew/library.hpp; both link libstrew_rt.
 #pragma once
 
 #include "strew/abi.h"

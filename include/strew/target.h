@@ -8,7 +8,7 @@
 // Code generators read only what the target's text contains: arch, CPU, features, and what follows from these. Cores,
 // caches and costs are for the heuristic (schedules/heuristic), whose choice is part of the schedule. A kernel's symbol is a
 // hash of op, schedule, this text and the backend, so it identifies the code. All functions are thread-safe. Tested by
-// tests/unit/target_test.cc.
+// tests/unit/schedules/target_test.cc.
 #pragma once
 
 #include <cstdint>

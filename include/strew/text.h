@@ -2,7 +2,7 @@
 //
 // parse_op(print(op)) == op for every op. An op is one line of text; fields at their default are left out, so equal ops
 // have equal texts. docs/op_text.md has the grammar, whose version is the first token of the text. All functions are
-// thread-safe. Tested by tests/unit/op_text_test.cc.
+// thread-safe. Tested by tests/unit/compiler/op/op_text_test.cc.
 #pragma once
 
 #include <array>

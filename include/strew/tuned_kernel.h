@@ -5,7 +5,8 @@
 //   auto kernel = strew::TunedKernel::make(runtime, op);
 //   kernel->run(tensors);                                 // as Kernel::run
 //
-// Copies share one search. The runtime must outlive them. All member functions are thread-safe. Tested by tests/unit/tuned_kernel_test.cc; docs/tuning.md, "Online".
+// Copies share one search. The runtime must outlive them. All member functions are thread-safe. Tested by
+// tests/unit/runtime/tuned_kernel_test.cc; docs/tuning.md, "Online".
 #pragma once
 
 #include <cstdint>

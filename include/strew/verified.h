@@ -3,7 +3,7 @@
 // Dimension numbers, slice sizes and expression references of an Op are plain integers that anyone may set. Functions
 // that index with them (folding, canonicalisation, planning, every backend) take a VerifiedOp, so passing an op that
 // was not verified is a compile error. Only VerifiedOp::of() makes one, and its op cannot be changed: a step that
-// rewrites an op copies it, changes the copy and calls of() again. Tested by tests/unit/verified_test.cc.
+// rewrites an op copies it, changes the copy and calls of() again. Tested by tests/unit/compiler/op/verified_test.cc.
 #pragma once
 
 #include <utility>

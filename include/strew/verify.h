@@ -2,8 +2,8 @@
 //
 // Each error names the field, its value and what was expected, and ends with the label of the constraint in brackets:
 // "[scatter_c4]". The labels are StableHLO's scatter_c1..c25 and gather_c1..c23, or strew's own, which docs/op_text.md
-// lists. Dynamic extents and strides agree with everything here; a call checks them. Tested by tests/unit/verify_scatter_test.cc, verify_gather_test.cc and
-// verify_expr_test.cc.
+// lists. Dynamic extents and strides agree with everything here; a call checks them. Tested by
+// tests/unit/compiler/op/verify_scatter_test.cc, verify_gather_test.cc and verify_expr_test.cc.
 #pragma once
 
 #include "strew/export.h"

@@ -7,7 +7,7 @@
 //   auto kernel = runtime.get(op, options);
 //
 // Requests that name neither a target nor wisdom take the process's: the file of Options::wisdom_file. A schedule changes the speed of a
-// kernel, never its results. All functions are thread-safe. Tested by tests/unit/wisdom_test.cc.
+// kernel, never its results. All functions are thread-safe. Tested by tests/unit/schedules/wisdom/wisdom_test.cc.
 #pragma once
 
 #include <cstdint>

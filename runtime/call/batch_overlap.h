@@ -1,4 +1,4 @@
-// Do calls of a batch touch memory that another of them writes? Tested by tests/unit/run_many_test.cc.
+// Do calls of a batch touch memory that another of them writes? Tested by tests/unit/runtime/call/run_many_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // The packed rules (runtime/call/packed_rules) bind the usual call. A call that they refuse is bound again here, step by step, to find out
-// whether it is legal after all (strides of extents of 1, interleaved buffers) or which error it has. Tested by tests/unit/bind_test.cc.
+// whether it is legal after all (strides of extents of 1, interleaved buffers) or which error it has. Tested by
+// tests/unit/runtime/call/bind_test.cc.
 #include "runtime/call/bind.h"
 
 #include <algorithm>

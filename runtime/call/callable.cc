@@ -1,5 +1,5 @@
 // See callable.h. run() binds the tensors, then runs the phases of the executor, or, for small calls, the entries
-// directly. Tested by tests/unit/kernel_test.cc and tests/runtime_only.
+// directly. Tested by tests/unit/backends/kernel_test.cc and tests/runtime_only.
 #include "runtime/call/callable.h"
 
 #include <algorithm>

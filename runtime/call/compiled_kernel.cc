@@ -1,4 +1,5 @@
-// CompiledKernel is a Callable, which it hides, and the process's executor. Tested by tests/runtime_only and tests/unit/compiled_kernel_test.cc.
+// CompiledKernel is a Callable, which it hides, and the process's executor. Tested by tests/runtime_only and
+// tests/unit/runtime/call/compiled_kernel_test.cc.
 #include "strew/compiled_kernel.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// See descriptor.h. Tested by tests/unit/descriptor_test.cc.
+// See descriptor.h. Tested by tests/unit/runtime/call/descriptor_test.cc.
 #include "runtime/call/descriptor.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Functions on descriptors (strew/abi.h): whether this program can run the kernel, and the values of terms in a call. Tested by
-// tests/unit/descriptor_test.cc.
+// tests/unit/runtime/call/descriptor_test.cc.
 #pragma once
 
 #include <cstdint>

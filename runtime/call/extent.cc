@@ -1,4 +1,4 @@
-// See extent.h. Tested by tests/unit/bind_test.cc.
+// See extent.h. Tested by tests/unit/runtime/call/bind_test.cc.
 #include "runtime/call/extent.h"
 
 namespace strew::inline v0 {

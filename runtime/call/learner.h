@@ -8,7 +8,7 @@
 // all ways were tried, the kernel keeps the fastest, and tries again when it has been in use for several times as long.
 //
 // Calls of other extents are other calls: those of one class, in which each extent is within a factor of two, share a Lesson. Tested by
-// tests/unit/learner_test.cc; what it gains by `./dev bench threads`.
+// tests/unit/runtime/call/learner_test.cc; what it gains by `./dev bench threads`.
 #pragma once
 
 #include <array>

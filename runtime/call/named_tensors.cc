@@ -1,4 +1,4 @@
-// Tested by tests/unit/named_tensors_test.cc.
+// Tested by tests/unit/runtime/call/named_tensors_test.cc.
 #include "runtime/call/named_tensors.h"
 
 #include <algorithm>

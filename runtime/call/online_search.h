@@ -4,7 +4,8 @@
 // Trials cost time where a candidate is slower than the kernel in use. The sum of that, the regret, is kept below a part of the time
 // that all calls have taken: a trial of a candidate of which nothing is known counts as one that takes twice as long. A trial is compared
 // with the call of the kernel in use before it, if that had the same shapes. A candidate that is faster beyond noise takes the
-// place of the kernel in use; one that is slower beyond noise, or as fast, is dropped. Tested by tests/unit/online_search_test.cc.
+// place of the kernel in use; one that is slower beyond noise, or as fast, is dropped. Tested by
+// tests/unit/runtime/call/online_search_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Two views are disjoint if the intervals of their bytes are. Otherwise, for each stride G of either view: every byte of a view lies at
 // base + (a multiple of G) + an offset made by the dims whose strides are no multiples of G. If the ranges of those offsets do not meet
 // modulo G, the views are disjoint. The test never calls overlapping views disjoint, and it recognises the usual disjoint views of one
-// buffer: columns, halves, every n-th row. Tested by tests/unit/bind_test.cc.
+// buffer: columns, halves, every n-th row. Tested by tests/unit/runtime/call/bind_test.cc.
 #include "runtime/call/overlap.h"
 
 #include <cstdlib>

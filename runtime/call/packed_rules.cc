@@ -2,7 +2,7 @@
 // slots and computes the bytes that each tensor occupies; then it reads symbols and checks constraints, if the kernel
 // has any; then it checks for overlap. The bytes of a static tensor were computed by make(); those of an open tensor
 // (some extent or stride is known only at the call) are computed on the way, at about a nanosecond per dim.
-// bind_static() is a shorter path for kernels whose tensors have no open extents. Tested by tests/unit/bind_test.cc; timed by
+// bind_static() is a shorter path for kernels whose tensors have no open extents. Tested by tests/unit/runtime/call/bind_test.cc; timed by
 // bench/overhead (call/...).
 #include "runtime/call/packed_rules.h"
 

@@ -2,7 +2,7 @@
 // checked before anything is written, and small calls are spread over threads as one job.
 //
 // The memory that one call of a batch writes must not be read or written by another call of the batch: calls may run at
-// the same time. A batch in which calls overlap is refused. Tested by tests/unit/run_many_test.cc.
+// the same time. A batch in which calls overlap is refused. Tested by tests/unit/runtime/call/run_many_test.cc.
 #pragma once
 
 #include <span>

@@ -5,7 +5,7 @@
 //
 // The lock is held for some loads and stores only; nothing is allocated or freed meanwhile. Nobody waits for it for long: a thread that
 // held it may not exist in this process, which another forked, and then every call gets a block of its own. Tested by
-// tests/unit/scratch_test.cc.
+// tests/unit/runtime/call/scratch_test.cc.
 #include "runtime/call/scratch.h"
 
 #include <sys/mman.h>

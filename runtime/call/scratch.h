@@ -40,7 +40,7 @@ class Scratch {
   Loan borrow(int64_t bytes);
 
  private:
-  friend struct ScratchLock;  // tests/unit/scratch_test.cc
+  friend struct ScratchLock;  // tests/unit/runtime/call/scratch_test.cc
   struct Free;
   void give(Block block) noexcept;
   bool lock();

@@ -2,8 +2,8 @@
 // that updates reach. It is taken where the descriptor allows it, if updates are few compared with the result's elements, or if
 // accumulators for the whole result would exceed the schedule's scratch_mib. Otherwise the scratch holds an accumulator for each whole
 // result, and a copy of the operand in the result's dtype where operands have another one; that is fastest for many updates of a small
-// table. The kernel keeps its scratch for the next call (runtime/call/scratch). Tested by tests/unit/split_wide_test.cc,
-// tests/unit/wide_sparse_test.cc and tests/differential.
+// table. The kernel keeps its scratch for the next call (runtime/call/scratch). Tested by tests/unit/compiler/rewrite/split_wide_test.cc,
+// tests/unit/runtime/call/wide_sparse_test.cc and tests/differential.
 #include "runtime/call/wide.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 // Each destination has one owner, which folds its updates in order, so the results have the bits of one thread and of runtime/call/wide.
 // Entries index the accumulator as if it were whole; they get an address from which their offsets lead into the granule's. Scratch per
 // thread: 12 bytes per position and 4 per granule. A call that would need more than the schedule's scratch_mib is left to
-// runtime/call/wide. Tested by tests/unit/wide_sparse_test.cc and tests/differential.
+// runtime/call/wide. Tested by tests/unit/runtime/call/wide_sparse_test.cc and tests/differential.
 #include "runtime/call/wide_sparse.h"
 
 #include <algorithm>

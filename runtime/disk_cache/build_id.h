@@ -5,7 +5,7 @@
 //  - which libLLVM this process would open, or has opened: the id that its linker wrote into it (library_id.h). A distribution may replace libLLVM by
 //    another of the same release without building strew anew. Where there is no libLLVM, it is the one that strew was built with.
 //
-// Tested by tests/unit/disk_cache_test.cc and library_id_test.cc.
+// Tested by tests/unit/runtime/disk_cache/disk_cache_test.cc and library_id_test.cc.
 #pragma once
 
 #include <string>

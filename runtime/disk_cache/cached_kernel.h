@@ -1,5 +1,5 @@
 // Kernels and the disk cache: the key of a planned kernel, and how a kernel is taken from a file instead of being built.
-// Tested by tests/unit/disk_cache_test.cc.
+// Tested by tests/unit/runtime/disk_cache/disk_cache_test.cc.
 #pragma once
 
 #include <cstdint>

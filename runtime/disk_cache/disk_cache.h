@@ -9,7 +9,8 @@
 //
 // Whatever is wrong with the folder or a file, the answer is that there is no kernel, which costs a compilation. It is counted, and the first problem
 // of each kind is a warning in the log. Code is taken only from a folder that others cannot write to (safe_folder.h) and from files that belong to the
-// user or to root. Thread-safe. docs/service.md, "The disk cache". Tested by tests/unit/disk_cache_test.cc and disk_cache_faults_test.cc.
+// user or to root. Thread-safe. docs/service.md, "The disk cache". Tested by tests/unit/runtime/disk_cache/disk_cache_test.cc and
+// disk_cache_faults_test.cc.
 #pragma once
 
 #include <array>

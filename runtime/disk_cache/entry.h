@@ -4,7 +4,8 @@
 //   byte first), the sizes of the texts (4 bytes each), the texts, the object, and a checksum (XXH3, 16 bytes) of all that is before it
 //
 // A file that was cut off, that the disk changed, or of which a crash of the system left only a part fails the checksum. The checksum is no
-// signature: who may write the file may write any code. Tested by tests/unit/disk_cache_test.cc and tests/fuzz/targets/cache_entry.cc.
+// signature: who may write the file may write any code. Tested by tests/unit/runtime/disk_cache/disk_cache_test.cc and
+// tests/fuzz/targets/cache_entry.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The identity of a shared library that may not be loaded yet: where the dynamic loader would find it, and the build id that its linker wrote into it.
 // The disk cache asks for that of libLLVM: its entries are code that LLVM generated, and a process that takes kernels from the cache does not open LLVM,
-// which takes up to 20 ms. Reading the id takes some tens of microseconds. Tested by tests/unit/library_id_test.cc.
+// which takes up to 20 ms. Reading the id takes some tens of microseconds. Tested by tests/unit/runtime/disk_cache/library_id_test.cc.
 #pragma once
 
 #include <string>

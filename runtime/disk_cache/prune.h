@@ -3,7 +3,7 @@
 // A clock that jumps does no harm: a time in the future counts as now, and is set right at the next use.
 //
 // Several processes may prune at the same time: a file that another one has removed is one less to remove. Temporary files of processes that were
-// killed are removed an hour later. Tested by tests/unit/disk_cache_test.cc.
+// killed are removed an hour later. Tested by tests/unit/runtime/disk_cache/disk_cache_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // The path is walked from the root, one name at a time, each relative to the open folder before it. Every folder on the way must belong to the user
 // or to root, and must not be writable by group or others, unless it is sticky as /tmp is, where nobody can replace what belongs to somebody else.
 // A symbolic link on the way must belong to the user or to root too; its target is walked in the same way. Access lists (ACLs) need no look: they
-// show in the group's bits. Tested by tests/unit/safe_folder_test.cc.
+// show in the group's bits. Tested by tests/unit/runtime/disk_cache/safe_folder_test.cc.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // IndexStatistics: how the index vectors of a call are spread, in a few numbers, from which `strew tune` makes indices of the same kind. The
-// indices themselves are not kept. Tested by tests/unit/record_test.cc.
+// indices themselves are not kept. Tested by tests/unit/runtime/record/record_test.cc.
 #pragma once
 
 #include <array>

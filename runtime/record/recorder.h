@@ -1,5 +1,5 @@
 // The recorder: under STREW_RECORD, every process leaves a file that says how its kernels were called, for `strew tune` (docs/tuning.md,
-// "Recording"). Tested by tests/unit/record_test.cc.
+// "Recording"). Tested by tests/unit/runtime/record/record_test.cc.
 #pragma once
 
 #include <span>

@@ -6,7 +6,7 @@
 //   compute: index positions, windows in vectors, keys of positions that are shared out by destination
 //   memory:  lines of the table at random addresses, updates and results in order
 // and then what threads cost: fork and join of phases, lines that they take from each other, private tables that are filled and merged. Each strategy's file
-// (schedules/strategies) says which share of positions and windows a thread has. Tested by tests/unit/predict_test.cc;
+// (schedules/strategies) says which share of positions and windows a thread has. Tested by tests/unit/schedules/costs/predict_test.cc;
 // `./dev bench costs` compares predictions with measurements.
 #pragma once
 

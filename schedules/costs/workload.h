@@ -2,7 +2,7 @@
 // and how much memory the call reaches. The cost model (predict.h) reads only these.
 //
 // An extent that only the call knows counts as kOpenExtent: large enough that a schedule for large calls is chosen, since a
-// call that turns out small uses one thread (runtime/call/executor). Tested by tests/unit/predict_test.cc.
+// call that turns out small uses one thread (runtime/call/executor). Tested by tests/unit/schedules/costs/predict_test.cc.
 #pragma once
 
 #include <cstdint>

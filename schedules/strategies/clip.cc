@@ -1,6 +1,6 @@
 // Strategy clip: cuts an operand dim in which indices move windows into ranges, one per thread. An element of the
 // result is written by one thread, which visits all positions in order, so the order of updates is kept. Each thread
-// computes every position, so the strategy pays for wide windows. Tested by tests/unit/clip_test.cc.
+// computes every position, so the strategy pays for wide windows. Tested by tests/unit/runtime/call/strategies/clip_test.cc.
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {

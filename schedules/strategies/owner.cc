@@ -1,6 +1,6 @@
 // Strategy owner: every destination has one owner, a thread that reads all indices and applies the updates of its
 // destinations in order. This file also has the rule that owner, radix and runs share. Tested by
-// tests/unit/schedule_test.cc and tests/unit/owner_test.cc.
+// tests/unit/schedules/schedule_test.cc and tests/unit/runtime/call/strategies/owner_test.cc.
 #include <algorithm>
 
 #include "base/call_costs.h"

@@ -3,7 +3,7 @@
 // unique; and if the leading position loops are over batching dims, because chunks are then cut between their
 // iterations. So updates of one destination keep their order, and the bits do not depend on the number of chunks. No
 // thread repeats work on indices; where this strategy is legal, no other is faster. Tested by
-// tests/unit/schedule_test.cc.
+// tests/unit/schedules/schedule_test.cc.
 #include <algorithm>
 
 #include "schedules/strategies/strategy.h"

@@ -1,7 +1,7 @@
 // Strategy private: every chunk of positions is applied to a table of its own, as large as the results; then the tables
 // are combined. Legal if every grouping of updates gives the same bits (integers, bool, float min and max), or if the
 // op does not require an order (`relaxed`). runtime/call/strategies/private_tables runs it. Tested by
-// tests/unit/schedule_test.cc and tests/unit/private_test.cc.
+// tests/unit/schedules/schedule_test.cc and tests/unit/runtime/call/strategies/private_test.cc.
 #include "schedules/strategies/private_tables.h"
 
 #include <string>

@@ -1,6 +1,6 @@
 // Strategy radix: a stable parallel radix partition of the positions by destination; one thread applies each bucket in
-// position order. Legal if strategy owner is, with the same entries. Tested by tests/unit/schedule_test.cc and
-// tests/unit/radix_test.cc.
+// position order. Legal if strategy owner is, with the same entries. Tested by tests/unit/schedules/schedule_test.cc and
+// tests/unit/runtime/call/strategies/radix_test.cc.
 #include "base/call_costs.h"
 #include "schedules/strategies/owners.h"
 #include "schedules/strategies/strategy.h"

@@ -1,7 +1,7 @@
 // Strategy runs: chunks of sorted positions, cut where the destination changes. Legal if equal destinations are
 // certainly adjacent: rows and elements, one position loop, indices hinted as sorted, and a policy that keeps their
 // order. Policy wrap and negative normalisation do not keep it; policy clamp does for one component. Tested by
-// tests/unit/runs_test.cc.
+// tests/unit/runtime/call/strategies/runs_test.cc.
 #include "schedules/strategies/owners.h"
 #include "schedules/strategies/strategy.h"
 

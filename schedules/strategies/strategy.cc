@@ -1,4 +1,4 @@
-// See strategy.h. Tested by tests/unit/schedule_test.cc.
+// See strategy.h. Tested by tests/unit/schedules/schedule_test.cc.
 #include "schedules/strategies/strategy.h"
 
 #include <string>

@@ -2,7 +2,7 @@
 // destination: rows (windows coincide or are disjoint), slice updates, gathers, and general windows whose first loop is
 // over a dim that no index moves. Every thread visits the positions in order, so the order per destination is kept. The
 // work on indices is done once per thread; the strategy pays from about 64 bytes of window per thread on, and skew does
-// not slow it. Tested by tests/unit/schedule_test.cc.
+// not slow it. Tested by tests/unit/schedules/schedule_test.cc.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,5 @@
-// What wisdom says about a plan: the schedule to take in the place of the cost model's choice. Tested by tests/unit/wisdom_test.cc.
+// What wisdom says about a plan: the schedule to take in the place of the cost model's choice. Tested by
+// tests/unit/schedules/wisdom/wisdom_test.cc.
 #pragma once
 
 #include <optional>

@@ -8,7 +8,7 @@
 //
 // Of several workloads that were measured for an op (other index distributions, other extents of an open op), the schedule with the
 // least geometric mean of ratios wins; in a workload where it was not measured, it counts as the default. Tested by
-// tests/unit/wisdom_test.cc.
+// tests/unit/schedules/wisdom/wisdom_test.cc.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // WisdomRecord: one measured candidate of one workload, which is one line of a wisdom file, as JSON. What the winner of a workload is
-// follows from its records (wisdom.h). Tested by tests/unit/wisdom_test.cc.
+// follows from its records (wisdom.h). Tested by tests/unit/schedules/wisdom/wisdom_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The file of wisdom: one record per line, appended and never changed in place, so that processes can write and read it at the same time.
-// Tested by tests/unit/wisdom_test.cc.
+// Tested by tests/unit/schedules/wisdom/wisdom_test.cc.
 #pragma once
 
 #include <span>

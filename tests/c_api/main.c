@@ -168,7 +168,7 @@ static int is_built(const strew_op_builder* builder, const char* text) {
   return same;
 }
 
-/* Every form gives the op that its C++ function gives (tests/unit/builder_test.cc pins those). */
+/* Every form gives the op that its C++ function gives (tests/unit/compiler/op/builder_test.cc pins those). */
 static void test_forms(void) {
   const int64_t table[] = {STREW_OPEN, 4}, three[] = {3}, rows[] = {3, 4}, vectors[] = {3, 1}, two[] = {2},
                 cache[] = {2, 3, 8, 4};

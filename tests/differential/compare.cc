@@ -1,4 +1,4 @@
-// See compare.h. Bytes are compared first, elements only if bytes differ. Tested by tests/unit/differential_test.cc.
+// See compare.h. Bytes are compared first, elements only if bytes differ. Tested by tests/unit/differential/differential_test.cc.
 #include "tests/differential/compare.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// See coverage.h. Tested by tests/unit/differential_test.cc and every differential run with --require-coverage.
+// See coverage.h. Tested by tests/unit/differential/differential_test.cc and every differential run with --require-coverage.
 #include "tests/differential/coverage.h"
 
 #include <fmt/format.h>

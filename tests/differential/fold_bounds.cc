@@ -1,5 +1,5 @@
 // See fold_bounds.h. long double has eleven more bits than f64 on x86-64 (sixty more on AArch64), so its own rounding
-// is less than a hundredth of the bound. Tested by tests/unit/fold_bounds_test.cc.
+// is less than a hundredth of the bound. Tested by tests/unit/differential/fold_bounds_test.cc.
 #include "tests/differential/fold_bounds.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// See geometry.h. Tested by tests/unit/differential_test.cc.
+// See geometry.h. Tested by tests/unit/differential/differential_test.cc.
 #include "tests/differential/geometry.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // See op_blueprint.h. Finds out which dims of the op must be equal, gives each group a variable, and chooses values
-// for the open ones. Tested by tests/unit/differential_test.cc and the replay of failing_seeds.txt.
+// for the open ones. Tested by tests/unit/differential/differential_test.cc and the replay of failing_seeds.txt.
 #include "tests/differential/op_blueprint.h"
 
 #include <algorithm>

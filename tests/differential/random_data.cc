@@ -1,5 +1,5 @@
 // See random_data.h. Values are made from the traits table, so a new dtype needs no change here. Tested by
-// tests/unit/differential_test.cc (every special class occurs) and every differential run.
+// tests/unit/differential/differential_test.cc (every special class occurs) and every differential run.
 #include "tests/differential/random_data.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Random element values: ordinary ones, whose sums are inexact, and special ones (quiet and signalling NaNs, signed
-// zeros, subnormals, infinities, the extremes of integers). Tested by tests/unit/differential_test.cc.
+// zeros, subnormals, infinities, the extremes of integers). Tested by tests/unit/differential/differential_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// See random_indices.h. Tested by tests/unit/differential_test.cc.
+// See random_indices.h. Tested by tests/unit/differential/differential_test.cc.
 #include "tests/differential/random_indices.h"
 
 #include <algorithm>

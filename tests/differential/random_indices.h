@@ -1,5 +1,5 @@
 // random_indices: index values in patterns, each of which provokes one kind of mistake. Tested by
-// tests/unit/differential_test.cc.
+// tests/unit/differential/differential_test.cc.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // See shrink.h. Shrinking is greedy: a simplification is kept if the op still fails, and rounds repeat until none
-// helps. Tested by tests/unit/differential_test.cc.
+// helps. Tested by tests/unit/differential/differential_test.cc.
 #include "tests/differential/shrink.h"
 
 #include <algorithm>

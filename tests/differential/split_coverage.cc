@@ -1,5 +1,5 @@
 // See split_coverage.h. is_legal() repeats which cells are legal, in one line per strategy, so that a strategy that
-// refuses too many ops leaves a cell empty. Tested by tests/unit/differential_test.cc.
+// refuses too many ops leaves a cell empty. Tested by tests/unit/differential/differential_test.cc.
 #include "tests/differential/split_coverage.h"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/limited.h"
-#include "tests/unit/stablehlo_testing.h"
+#include "tests/unit/compiler/import/stablehlo_testing.h"
 
 namespace strew {
 

@@ -9,7 +9,7 @@
 #include "tests/error/broken_mlir.h"
 #include "tests/support/limited.h"
 #include "tests/support/rule_label.h"
-#include "tests/unit/stablehlo_testing.h"
+#include "tests/unit/compiler/import/stablehlo_testing.h"
 
 namespace strew {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/error/broken_mlir.h"
-#include "tests/unit/stablehlo_testing.h"
+#include "tests/unit/compiler/import/stablehlo_testing.h"
 
 namespace strew {
 namespace {

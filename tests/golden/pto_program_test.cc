@@ -262,7 +262,7 @@ TEST(GoldenProgram, StraightLinesSimulateToTheReferencesBits) {
       ran += checker.tally().data_sets > 0 ? 1 : 0;
     }
   }
-  // Those that do not run are steps, which their caller repeats (tests/unit/pto_cores_test.cc), and ops that move much.
+  // Those that do not run are steps, which their caller repeats (tests/unit/backends/pto/pto_cores_test.cc), and ops that move much.
   std::printf("%d of %d straight lines ran\n", static_cast<int>(ran), static_cast<int>(planned));
   EXPECT_GE(planned, 300);
   EXPECT_GE(ran, 270);

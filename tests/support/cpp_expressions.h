@@ -8,7 +8,7 @@
 //   - a comparison of two values;
 //   - two casts in front of an operator only directly inside of a cast that is not wider, where it does not matter what they belong to.
 // A value is a name, a number, a call, something in parentheses (looked at by itself), or a cast of one.
-// Tested by tests/unit/cpp_expressions_test.cc.
+// Tested by tests/unit/support/cpp_expressions_test.cc.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Elements in memory: see elements.h. Covered by tests/unit/guarded_test.cc and by every differential run.
+// Elements in memory: see elements.h. Covered by tests/unit/support/guarded_test.cc and by every differential run.
 #include "tests/support/elements.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // See elf_object.h. The object has its sections in the order in which they were added, then relocations, symbols and names. Used by
-// tests/unit/link_test.cc.
+// tests/unit/backends/link_test.cc.
 #include "tests/support/elf_object.h"
 
 #include <cstring>

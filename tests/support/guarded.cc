@@ -1,4 +1,4 @@
-// Guarded buffers: see guarded.h. Linux only (memfd). tests/unit/guarded_test.cc plants overruns and checks they are caught.
+// Guarded buffers: see guarded.h. Linux only (memfd). tests/unit/support/guarded_test.cc plants overruns and checks they are caught.
 #include "tests/support/guarded.h"
 
 #include <fmt/format.h>

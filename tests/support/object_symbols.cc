@@ -1,5 +1,5 @@
 // See object_symbols.h. Nothing in the file is believed beyond its first bytes: what lies outside of it reads as zeros. Used by
-// tests/unit/object_test.cc.
+// tests/unit/backends/llvm/entries/object_test.cc.
 #include "tests/support/object_symbols.h"
 
 #include <elf.h>

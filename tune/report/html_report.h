@@ -1,5 +1,5 @@
 // The report of a tuning run as one page of HTML that needs nothing from the net: `strew tune --report OUT.html`. Tested by
-// tests/unit/html_report_test.cc and, in a browser, tests/report/report_test.py.
+// tests/unit/tune/report/html_report_test.cc and, in a browser, tests/report/report_test.py.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // halide_backend: the Halide backend's entry in the list of backends (backends/backends.cc). It answers can_build() itself, and opens
-// libstrew_halide and libstrew_llvm only to build. Tested by tests/unit/halide_test.cc.
+// libstrew_halide and libstrew_llvm only to build. Tested by tests/unit/backends/halide/halide_test.cc.
 #pragma once
 
 #include "backends/backend.h"

@@ -1,6 +1,6 @@
 // See body_signature.h. This file decides which window loops are fixed: a loop is, if its extent and strides are constants that fit Halide's
 // 32-bit dimensions, and neither the policy nor the strategy cuts it. The entries walk all other loops in pieces that fit
-// (backends/llvm/entries/external_body.h). Tested by tests/unit/halide_test.cc and tests/differential.
+// (backends/llvm/entries/external_body.h). Tested by tests/unit/backends/halide/halide_test.cc and tests/differential.
 #include "backends/halide/can_build/body_signature.h"
 
 #include <algorithm>

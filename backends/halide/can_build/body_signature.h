@@ -4,7 +4,7 @@
 // or, in kernels with the entry `list`, the windows of all (position, key) pairs of a list, in order. The body sees one buffer per tensor. A
 // buffer's dims are the window loops, followed by one for the position or, in indexed tensors, the key. The body knows nothing of indices,
 // policies, threads and strew_args: the entries resolve positions and build the buffers (backends/llvm/entries/external_body.h). The two sides
-// know no more of each other than this description. Tested by tests/unit/halide_test.cc and tests/differential.
+// know no more of each other than this description. Tested by tests/unit/backends/halide/halide_test.cc and tests/differential.
 //
 //   int32_t SYMBOL_apply(int32 position, int32 key, int32 extents..., int32 packed numbers..., inputs*..., results*...)
 //   int32_t SYMBOL_apply(list*, int32 count, the same...)

@@ -1,7 +1,7 @@
 // See can_build.h. Halide can generate what LLVM can, with some exceptions (docs/backends.md lists them). Most follow from how a Halide function
 // with several results works: all results are stored at the same coordinates, and one may be stored before another is evaluated. This backend
 // never sees a wide accumulation whole: split_wide (compiler/rewrite) makes several kernels of it.
-// Tested by tests/unit/halide_test.cc; the differential test prints which share of ops is declined.
+// Tested by tests/unit/backends/halide/halide_test.cc; the differential test prints which share of ops is declined.
 #include "backends/halide/can_build/can_build.h"
 
 #include <algorithm>

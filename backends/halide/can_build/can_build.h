@@ -1,5 +1,5 @@
 // halide_can_build: says whether the Halide backend can generate a kernel, from Plan, Schedule and Target alone.
-// Tested by tests/unit/halide_test.cc.
+// Tested by tests/unit/backends/halide/halide_test.cc.
 #pragma once
 
 #include "compiler/plan/plan.h"

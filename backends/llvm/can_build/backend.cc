@@ -1,5 +1,5 @@
 // See backend.h. This folder is compiled into libstrew, so that the question whether LLVM could build a plan does not load LLVM, which takes
-// 15 ms. build() and emit_text() open libstrew_llvm (backends/modules.h). Tested by tests/unit/kernel_test.cc.
+// 15 ms. build() and emit_text() open libstrew_llvm (backends/modules.h). Tested by tests/unit/backends/kernel_test.cc.
 #include "backends/llvm/can_build/backend.h"
 
 #include "backends/llvm/can_build/can_build.h"

@@ -1,5 +1,5 @@
 // llvm_can_build: says whether the LLVM backend can generate a kernel, from Plan, Schedule and Target alone.
-// Tested by tests/unit/can_build_test.cc.
+// Tested by tests/unit/backends/llvm/can_build/can_build_test.cc.
 #pragma once
 
 #include "compiler/plan/plan.h"

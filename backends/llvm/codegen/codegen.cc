@@ -77,7 +77,8 @@ Expected<llvm::TargetMachine*> machine_for(const Target& target) {
 
 /// Leaves loop strength reduction out of code generation for x86-64, without a process-wide option: LLVM asks the context's gate before it runs a
 /// pass, and identifies the pass by its name, here as the LLVM version that we build with spells it. An LLVM that spells it otherwise would run the
-/// pass without a word, so the gate counts how often it kept the pass out, and tests/unit/pass_gate_test.cc looks at the count.
+/// pass without a word, so the gate counts how often it kept the pass out, and tests/unit/backends/llvm/codegen/pass_gate_test.cc looks at
+/// the count.
 class PassGate : public llvm::OptPassGate {
  public:
   [[nodiscard]] bool isEnabled() const override { return true; }

@@ -1,7 +1,7 @@
 // See failures.h. LLVM calls these handlers where it would otherwise print a message and abort. It is compiled without exceptions, but with
 // unwind tables, which x86-64 code always has, so an exception thrown by a handler passes through LLVM's frames. Their destructors do not run.
 // The same happens when operator new throws below LLVM. docs/security.md lists what still ends the process.
-// Tested by tests/unit/headroom_test.cc.
+// Tested by tests/unit/base/headroom_test.cc.
 #include "backends/llvm/codegen/failures.h"
 
 #include <llvm/Support/ErrorHandling.h>

@@ -1,5 +1,5 @@
 // Failures of LLVM as Status: where LLVM would end the process, because memory has run out or for a "fatal error", the build fails instead.
-// Handlers throw an exception through LLVM's frames, and catching() turns it into a Status. Tested by tests/unit/headroom_test.cc.
+// Handlers throw an exception through LLVM's frames, and catching() turns it into a Status. Tested by tests/unit/base/headroom_test.cc.
 #pragma once
 
 #include <exception>

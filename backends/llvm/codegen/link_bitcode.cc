@@ -1,7 +1,7 @@
 // See link_bitcode.h. The bitcode has been optimised by its own compiler. What it says about the target (attributes, module flags) is removed,
 // because our TargetMachine generates the code. After inlining, optimise() (codegen.cc) splits the structs that the functions took their
 // arguments in into registers, and deletes loops over a list of one entry.
-// Tested by tests/unit/halide_test.cc and tests/differential.
+// Tested by tests/unit/backends/halide/halide_test.cc and tests/differential.
 #include "backends/llvm/codegen/link_bitcode.h"
 
 #include <llvm/Analysis/LoopInfo.h>

@@ -1,6 +1,6 @@
 // link_bitcode: makes functions that another compiler generated, given as LLVM bitcode, part of a module that LLVM emits here, and inlines
-// them. The Halide backend's loop bodies arrive this way (backends/llvm/entries/external_body.h). Tested by tests/unit/halide_test.cc and
-// tests/differential.
+// them. The Halide backend's loop bodies arrive this way (backends/llvm/entries/external_body.h). Tested by
+// tests/unit/backends/halide/halide_test.cc and tests/differential.
 #pragma once
 
 #include <string>

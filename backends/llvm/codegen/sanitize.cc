@@ -1,7 +1,7 @@
 // See sanitize.h. In builds with ThreadSanitizer, the compiler instruments strew's own code, and LLVM's pass of the same name instruments the
 // kernels; backends/llvm/link resolves the kernels' calls into the sanitizer's runtime. The pass ignores accesses of more than 16 bytes, so
 // vectors are split into scalars first. In builds with AddressSanitizer kernels are not instrumented: the guard pages of the differential test
-// see every access without it. Tested by tests/unit/sanitize_test.cc, which plants a race.
+// see every access without it. Tested by tests/unit/backends/llvm/codegen/sanitize_test.cc, which plants a race.
 #include "backends/llvm/codegen/sanitize.h"
 
 #ifdef __SANITIZE_THREAD__

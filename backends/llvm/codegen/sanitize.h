@@ -1,5 +1,5 @@
 // sanitize: instruments generated kernels in builds of strew with a sanitizer, so that the sanitizer sees their memory accesses. Limit:
-// ThreadSanitizer only. Tested by tests/unit/sanitize_test.cc.
+// ThreadSanitizer only. Tested by tests/unit/backends/llvm/codegen/sanitize_test.cc.
 #pragma once
 
 #include <llvm/IR/PassManager.h>

@@ -1,6 +1,6 @@
 // Emits a kernel's descriptor (DescriptorImage of backends/descriptor.h) as a constant: a packed struct that alternates between byte arrays and
 // addresses, in the order of the image. Its symbol is the only one that the object exports; the entries that it points to are internal.
-// Tested by tests/unit/object_test.cc and every test that compiles a kernel.
+// Tested by tests/unit/backends/llvm/entries/object_test.cc and every test that compiles a kernel.
 #include "backends/descriptor.h"
 
 #include <llvm/IR/Constants.h>

@@ -1,7 +1,7 @@
 // See external_body.h. Of a halide_buffer_t only the fields are stored that the body reads. Its asserts and bounds queries are off
 // (backends/halide/module.cc), so these are the base address, the dims, the min of dim 0, and the strides that are known at the call only. Each
 // buffer and each array of dims has a stack slot of its own, so that SROA can split it into registers once the body is inlined.
-// Tested by tests/unit/halide_test.cc and tests/differential.
+// Tested by tests/unit/backends/halide/halide_test.cc and tests/differential.
 #include "backends/llvm/entries/external_body.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 //
 // The entry `list` passes its whole list of (position, key) pairs, and the body computes the addresses. Halide's dimensions are 32 bits wide:
 // where an extent, stride or key of a call does not fit (`fits`), `list` calls the body position by position, too. Tested by
-// tests/unit/halide_test.cc and tests/differential.
+// tests/unit/backends/halide/halide_test.cc and tests/differential.
 #pragma once
 
 #include <string>

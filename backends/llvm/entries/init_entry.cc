@@ -3,7 +3,7 @@
 // Copying a whole operand often costs far more than the update that follows. So the code for a dense copy exists twice: memcpy, and a copy with
 // non-temporal stores, which runs if the caller passes STREW_STREAM because the result is larger than the caches. For such results the second
 // is 1.4 to 1.7 times faster; for results that fit the caches it is several times slower (bench/suite, cases _copied).
-// Tested by tests/differential, tests/unit/init_test.cc and kernel_test.cc.
+// Tested by tests/differential, tests/unit/backends/llvm/entries/init_test.cc and tests/unit/backends/kernel_test.cc.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 // policy drops the position. The same key serves results 1..N-1, because legal_owners (schedules/strategies/owner.cc) requires that all
 // results have the same strides. Windows of row and element plans are never cut, so an entry of the list needs no bounds. An external body
 // (external_body.h) reads the list in the same layout, so it is passed as it is.
-// Tested by tests/differential with every number of threads, tests/unit/owner_test.cc and radix_test.cc.
+// Tested by tests/differential with every number of threads, tests/unit/runtime/call/strategies/owner_test.cc and radix_test.cc.
 #include <cstddef>
 #include <optional>
 

@@ -2,7 +2,7 @@
 //
 // The table of result i starts at args.scratch + i * args.k0; tables and results are contiguous. An element of a float table that still holds
 // the bits of the combiner's identity was not updated, so the result's element is kept: combining it would turn a signalling NaN there into a
-// quiet one. Integers need no such care. Tested by tests/differential and tests/unit/private_test.cc.
+// quiet one. Integers need no such care. Tested by tests/differential and tests/unit/runtime/call/strategies/private_test.cc.
 #include <cstddef>
 
 #include "backends/llvm/compute/body.h"

@@ -1,6 +1,6 @@
 // GdbImage: tells a debugger the symbols of generated code, by the interface that GDB and LLDB have for JIT compilers: a list of object files in
 // memory, and a function in which the debugger stops to read it. The list is the one of libLLVM, so that debuggers find one only.
-// Tested by tests/unit/gdb_test.cc.
+// Tested by tests/unit/backends/llvm/link/gdb_test.cc.
 #pragma once
 
 #include <map>

@@ -6,7 +6,7 @@
 // second begins when all objects of the link are placed. JITLink's errors arrive in LinkContext::notifyFailed().
 //
 // An exception that passes through LLVM's frames (failures.h) leaks what they own: the graph of one object. The memory of the code is owned by
-// PlacedObject, which lies outside of these frames. Tested by tests/unit/link_test.cc and tests/unit/headroom_test.cc.
+// PlacedObject, which lies outside of these frames. Tested by tests/unit/backends/link_test.cc and tests/unit/base/headroom_test.cc.
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 
 #include <algorithm>

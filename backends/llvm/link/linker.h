@@ -1,5 +1,5 @@
 // process_linker: the one Linker (backends/link.h) of this process, made with LLVM's JITLink. Part of libstrew_llvm.
-// Tested by tests/unit/link_test.cc.
+// Tested by tests/unit/backends/link_test.cc.
 #pragma once
 
 #include "backends/link.h"

@@ -1,6 +1,6 @@
 // MemoryManager: gives JITLink memory of the process's slabs (backends/loader/slabs.h), for one object. Sections of code become the run's code; all others become its
 // constants, and an object with data to write to is refused. JITLink writes to a buffer, which is copied to the run at the end: no code is
-// writable where it runs. Tested by tests/unit/link_test.cc.
+// writable where it runs. Tested by tests/unit/backends/link_test.cc.
 #pragma once
 
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>

@@ -1,4 +1,4 @@
-// Files of objects: reading objects and archives, writing archives. Tested by tests/unit/load_test.cc and tests/library.
+// Files of objects: reading objects and archives, writing archives. Tested by tests/unit/runtime/load_test.cc and tests/library.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // perf_map: writes the file /tmp/perf-PID.map, from which the profiler perf learns the names of functions that were generated at run time. perf
 // reads the file after the process has ended, so a kernel that was unmapped keeps its line; if another kernel was linked at the same address
-// later, perf shows the later name (jitdump.h has no such limit). Tested by tests/unit/perf_map_test.cc.
+// later, perf shows the later name (jitdump.h has no such limit). Tested by tests/unit/backends/llvm/link/perf_map_test.cc.
 #pragma once
 
 #include <span>

@@ -1,7 +1,8 @@
 // ProcessFile: a file whose name contains the number of this process, because a profiler looks for it there (perf_map.h, jitdump.h). The name can
 // be predicted by anybody who can write to the folder, so a file that exists there already may be an attack. The file is therefore created with
 // O_EXCL and O_NOFOLLOW. An existing one, as an earlier process of the same number leaves it, is used only if it is a regular file that belongs to
-// us and has no other hard link; otherwise nothing is written. A forked child opens a file of its own. Tested by tests/unit/perf_map_test.cc.
+// us and has no other hard link; otherwise nothing is written. A forked child opens a file of its own. Tested by
+// tests/unit/backends/llvm/link/perf_map_test.cc.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // Level: what the sources of this folder share. Each is compiled once per level of the CPU, with STREW_PORTABLE_LEVEL as the name of a namespace
 // (cmake/strew_portable.cmake). So that no code of one level is taken for another's, everything here is internal to its source file, and
-// nothing calls inline functions of other headers. Tested by tests/unit/portable_test.cc and tests/differential.
+// nothing calls inline functions of other headers. Tested by tests/unit/backends/portable/portable_test.cc and tests/differential.
 #pragma once
 
 #include <cstdint>

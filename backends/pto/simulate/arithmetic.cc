@@ -1,6 +1,6 @@
 // See arithmetic.h. Floats narrower than f32 are computed in double, which has so many significant bits that rounding
 // its result to the narrow type gives the same bits as rounding the exact result once. Tested by
-// tests/unit/pto_simulate_test.cc.
+// tests/unit/backends/pto/simulate/pto_simulate_test.cc.
 #include "backends/pto/simulate/arithmetic.h"
 
 #include <bit>

@@ -1,4 +1,4 @@
-// The arithmetic of tile instructions on one element, bit for bit. Tested by tests/unit/pto_simulate_test.cc.
+// The arithmetic of tile instructions on one element, bit for bit. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // See buffer.h. Accesses are recorded per block of 32 bytes, the unit in which the chips move data.
-// Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+// Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/buffer.h"
 
 #include <algorithm>

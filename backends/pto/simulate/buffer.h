@@ -1,6 +1,6 @@
 // Buffer: the vector buffer of a core, or the L1 of a cube core. It holds the bytes of tiles, and for each block which
 // tile wrote it last and which instructions accessed it, so that wrong reads and missing flags are found. Tested by
-// tests/unit/pto_simulate_test.cc.
+// tests/unit/backends/pto/simulate/pto_simulate_test.cc.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Simulates the instructions of the vector pipe. The instruction's row (compiler/pto/instructions.h) has the
-// computation and the kinds of the operands. Tested by tests/unit/pto_simulate_test.cc.
+// computation and the kinds of the operands. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc.
 #include "backends/pto/simulate/arithmetic.h"
 #include "backends/pto/simulate/core.h"
 

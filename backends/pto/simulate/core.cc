@@ -1,5 +1,5 @@
 // See core.h. Control flow, scalars, and the accesses to memory that all statements share. A scalar is kept as the bits
-// of its type. Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+// of its type. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/core.h"
 
 #include <algorithm>

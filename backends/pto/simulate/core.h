@@ -1,6 +1,6 @@
 // Core: executes a function on one simulated core, one statement per step, so that the steps of several cores can be
 // interleaved. core.cc has control flow and scalars; moves.cc, indexed.cc, l1.cc and compute.cc have the statements on
-// tiles and memory. Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+// tiles and memory. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #pragma once
 
 #include <array>

@@ -6,7 +6,7 @@
 //
 // If an mscatter has several updates for one destination: on a3, and with mode `last` on a5, the last one wins. With
 // mode `default`, and for atomics, a5's threads come in any order. a3 combines single elements by a scalar read, an
-// operation and a write, between which other cores may run. Tested by tests/unit/pto_simulate_test.cc.
+// operation and a write, between which other cores may run. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc.
 #include <algorithm>
 
 #include "backends/pto/simulate/arithmetic.h"

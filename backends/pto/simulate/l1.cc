@@ -4,7 +4,7 @@
 // distance of rows is the view's stride. With mode `zero`, elements out of bounds are 0.
 //
 // On a5 the cube core's MTE1 copies a tile to the vector core beside it, whose MTE3 stores it. The two synchronise by
-// signals between cores, which are simulated as flags. Tested by tests/unit/pto_l1_test.cc.
+// signals between cores, which are simulated as flags. Tested by tests/unit/backends/pto/pto_l1_test.cc.
 #include "backends/pto/simulate/core.h"
 
 namespace strew::inline v0::pto {

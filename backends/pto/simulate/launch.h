@@ -1,5 +1,5 @@
 // launch(): simulates a planned program on the tensors of a call. Tested by tests/differential/npu and
-// tests/unit/npu_backend_test.cc.
+// tests/unit/backends/pto/npu_backend_test.cc.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // Simulates tload, tstore, and reads and writes of single elements of tiles and of memory.
-// Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+// Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/core.h"
 
 namespace strew::inline v0::pto {

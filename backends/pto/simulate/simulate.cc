@@ -1,5 +1,5 @@
 // See simulate.h. Checks the arguments, then executes the steps of the cores, interleaved as the seed says.
-// Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+// Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/simulate.h"
 
 #include <algorithm>

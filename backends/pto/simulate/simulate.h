@@ -7,7 +7,7 @@
 // flag that nothing sets, or that nothing waits for.
 //
 // Limit: it has no timing of a chip; SimulationReport::time is only a rough measure. Tested by
-// tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+// tests/unit/backends/pto/simulate/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #pragma once
 
 #include <cstddef>

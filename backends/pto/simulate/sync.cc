@@ -1,5 +1,5 @@
 // See sync.h. A flag is one bit. A flag that is set twice without a wait, or that nothing waits for, would satisfy a
-// wait that it is not meant for, so both are errors. Tested by tests/unit/pto_simulate_test.cc and
+// wait that it is not meant for, so both are errors. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and
 // tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/sync.h"
 

@@ -6,7 +6,7 @@
 // pipe are known to have finished before its next one starts. If two instructions access the same bytes and one of them
 // writes, the earlier one must have finished by the clock of the later one's pipe. On a3 the vector pipe also overlaps
 // its own instructions, and on both chips MTE3 overlaps its stores; a barrier of the pipe orders them. ptoas inserts
-// barriers in the same places. Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+// barriers in the same places. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// See forms.h. Tested by tests/unit/tflite_compute_test.cc and tests/unit/onnx_compute_test.cc.
+// See forms.h. Tested by tests/unit/compiler/import/tflite/tflite_compute_test.cc and tests/unit/compiler/import/onnx/onnx_compute_test.cc.
 #include "compiler/import/builder/forms.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// See program_builder.h: operations that move elements, with the dims of their results. Tested by tests/unit/onnx_compute_test.cc,
-// tests/unit/stablehlo_module_test.cc and tests/unit/tensor_boundary_test.cc.
+// See program_builder.h: operations that move elements, with the dims of their results. Tested by
+// tests/unit/compiler/import/onnx/onnx_compute_test.cc, tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc and
+// tests/unit/compiler/import/tensor/tensor_boundary_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>

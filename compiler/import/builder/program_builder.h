@@ -4,7 +4,8 @@
 // Operations on small constants are carried out at once. A small rank-1 tensor of integers is kept as the list of its elements where these
 // are known one by one (ValueKind::stack), so that a shape that a file computes from the shape of a tensor remains a list of numbers and
 // extents. Every function returns the number of the value with the result; errors name what is wrong, without the location. Tested by
-// tests/unit/program_builder_test.cc, tests/unit/onnx_compute_test.cc and tests/unit/tflite_compute_test.cc.
+// tests/unit/compiler/import/builder/program_builder_test.cc, tests/unit/compiler/import/onnx/onnx_compute_test.cc and
+// tests/unit/compiler/import/tflite/tflite_compute_test.cc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// See program_builder.h: reductions, scans, and ranges of numbers. Tested by tests/unit/onnx_compute_test.cc, tests/unit/onnx_casts_test.cc and
-// tests/unit/tflite_compute_test.cc.
+// See program_builder.h: reductions, scans, and ranges of numbers. Tested by tests/unit/compiler/import/onnx/onnx_compute_test.cc,
+// tests/unit/compiler/import/onnx/onnx_casts_test.cc and tests/unit/compiler/import/tflite/tflite_compute_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See columns.h. Tested by tests/unit/fold_test.cc and tests/unit/fold_rows_test.cc.
+// See columns.h. Tested by tests/unit/compiler/import/fold/fold_test.cc and tests/unit/compiler/import/fold/fold_rows_test.cc.
 #include "compiler/import/fold/columns.h"
 
 #include <utility>

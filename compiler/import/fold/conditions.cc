@@ -3,7 +3,7 @@
 // the extents that a program computes with (ValueKind::extent), of transposes. Each extent is therefore taken of the value that it comes from,
 // before the folds run. Otherwise the condition would be a reader of the updates, and would keep the operations that compute them, and the
 // gather before those, out of the kernel. A condition between an extent and itself holds, and is dropped. Tested by
-// tests/unit/fold_update_test.cc.
+// tests/unit/compiler/import/fold/fold_update_test.cc.
 #include "compiler/import/fold/folds.h"
 #include "compiler/op/access_dims.h"
 

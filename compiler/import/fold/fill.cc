@@ -8,7 +8,7 @@
 // exactly if the unsigned value is at most the bound, so this form is accepted too.
 //
 // A scatter into an operand that is the same constant everywhere (jnp.zeros(...).at[], segment_sum) fills its result with that constant and
-// reads no operand. Tested by tests/unit/fold_test.cc.
+// reads no operand. Tested by tests/unit/compiler/import/fold/fold_test.cc.
 #include <algorithm>
 
 #include "compiler/import/fold/folds.h"

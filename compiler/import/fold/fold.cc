@@ -4,8 +4,8 @@
 // the same elements (the update idiom), then those before a scatter, then those after a gather, so that operations between a gather and a
 // scatter join the scatter.
 //
-// With `--accumulate wide` updates are not fused: wide accumulation takes named combiners only. Tested by tests/unit/fold_test.cc and
-// tests/golden/fold_test.cc.
+// With `--accumulate wide` updates are not fused: wide accumulation takes named combiners only. Tested by
+// tests/unit/compiler/import/fold/fold_test.cc and tests/golden/fold_test.cc.
 #include "compiler/import/fold/fold.h"
 
 #include "compiler/import/fold/folds.h"

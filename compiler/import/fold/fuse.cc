@@ -6,7 +6,7 @@
 // every element. So does an operation whose result has another reader.
 //
 // A scatter needs an update tensor of its own shape, so updates computed from constants and biases alone are not fused. Tested by
-// tests/unit/fold_test.cc.
+// tests/unit/compiler/import/fold/fold_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>

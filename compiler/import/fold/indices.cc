@@ -11,7 +11,7 @@
 //
 // What remains of the columns must be the indices of the changed op. If it is one tensor whose dims are the positions, with or without the
 // index vector's dim, the kernel reads that tensor in place: the broadcast to [6,1] that JAX puts before every kernel disappears this way.
-// Otherwise new movement operations put the shorter columns together. Tested by tests/unit/fold_test.cc.
+// Otherwise new movement operations put the shorter columns together. Tested by tests/unit/compiler/import/fold/fold_test.cc.
 #include <algorithm>
 #include <numeric>
 

@@ -1,6 +1,6 @@
 // Matches the forms that JAX lowers to, with the operands of commutative operations in either order. Comments beside a pattern give the
-// proof that it keeps bits. Tested by tests/unit/fold_test.cc, which runs every form with and without folding on the extremes of its index
-// type.
+// proof that it keeps bits. Tested by tests/unit/compiler/import/fold/fold_test.cc, which runs every form with and without folding on the
+// extremes of its index type.
 #include "compiler/import/fold/match.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Reader stops rather than guesses: a movement that it does not follow becomes a leaf, and a constant with too many elements to compare
 // counts as no constant. kMaxSteps and kMaxScanned bound every walk, so a file with 100,000 reshapes in a row is not slower per query than
-// a file with one. Tested by tests/unit/fold_test.cc.
+// a file with one. Tested by tests/unit/compiler/import/fold/fold_test.cc.
 #include "compiler/import/fold/reader.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Finds a region from its root. A value comes after the values it is made of, so visiting values by descending number meets all readers of
-// a value before the value itself; the value joins the region if the region holds all of its readers. Tested by tests/unit/fold_test.cc.
+// a value before the value itself; the value joins the region if the region holds all of its readers. Tested by
+// tests/unit/compiler/import/fold/fold_test.cc.
 #include "compiler/import/fold/region.h"
 
 #include <algorithm>

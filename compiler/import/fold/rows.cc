@@ -18,7 +18,7 @@
 //   coordinate back. The extent of p must be known and not 0: without positions, no index would be looked at.
 // - The hints stay true: the index vectors that are left are some of those of before, in the same order.
 //
-// Tested by tests/unit/fold_rows_test.cc.
+// Tested by tests/unit/compiler/import/fold/fold_rows_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>

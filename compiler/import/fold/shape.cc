@@ -1,6 +1,6 @@
 // Merges a reshape into a gather. x[i] with one index arrives as a dynamic_slice with a result of [1, n] and a reshape to [n]. The window's
-// dims of extent 1 that the reshape drops join the gather's collapsed_slice_dims instead. Tested by tests/unit/fold_test.cc and
-// tests/golden/fold_test.cc.
+// dims of extent 1 that the reshape drops join the gather's collapsed_slice_dims instead. Tested by
+// tests/unit/compiler/import/fold/fold_test.cc and tests/golden/fold_test.cc.
 #include <algorithm>
 
 #include "compiler/import/fold/folds.h"

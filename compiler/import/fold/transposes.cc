@@ -14,7 +14,7 @@
 // of which each lies in another place of the tensor. So each element is the same fold of the same updates, in the same order. Policies judge
 // each dim by its own start and extent, which move with it. The order of the components, and with it the component that an error names, stays.
 //
-// Tested by tests/unit/fold_transposes_test.cc.
+// Tested by tests/unit/compiler/import/fold/fold_transposes_test.cc.
 #include <algorithm>
 #include <map>
 #include <numeric>

@@ -12,7 +12,7 @@
 // - nothing else reads what is gathered or what is computed from it.
 //
 // The combiner needs an update tensor. If f reads nothing but what was gathered, it is a tensor of zeros that nobody reads. Tested by
-// tests/unit/fold_update_test.cc and tests/unit/tensor_compute_test.cc.
+// tests/unit/compiler/import/fold/fold_update_test.cc and tests/unit/compiler/import/tensor/tensor_compute_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Reference counting. The constructor counts the readers of every value once; rewire() and becomes_result() then update only the counts
 // they change, so a file of 100,000 operations and 50,000 kernels stays linear. Every kernel and every opaque operation counts as a reader, whether
-// or not its result is used, so everything that one reads is live. Tested by tests/unit/fold_test.cc.
+// or not its result is used, so everything that one reads is live. Tested by tests/unit/compiler/import/fold/fold_test.cc.
 #include "compiler/import/fold/use_counts.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // MLIR stores `<{}>` of an unregistered operation as a dictionary in its properties, and `{}` as discardable attributes. StableHLO makes no
-// difference between the two, so get() looks in both. Tested by tests/unit/stablehlo_import_test.cc.
+// difference between the two, so get() looks in both. Tested by tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/attributes.h"
 
 #include <fmt/format.h>

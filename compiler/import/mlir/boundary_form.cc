@@ -1,8 +1,8 @@
 // Every %name in the text is an operand, wherever it stands: `linalg.matmul ins(%a, %b : A, B) outs(%c : C) -> C`,
 // `tensor.insert_slice %s into %d[%o] [4] [1] : S into D`. Attributes are not kept. The operands' types need not be found in the text, because
 // the values are defined before they are used. The results' types are those after `->`, or after `to` or `into` behind the colon; else those
-// of the operands in `outs(...)`; else the last ones behind the colon. Tested by tests/unit/tensor_boundary_test.cc and
-// tests/error/tensor_error_test.cc.
+// of the operands in `outs(...)`; else the last ones behind the colon. Tested by tests/unit/compiler/import/tensor/tensor_boundary_test.cc
+// and tests/error/tensor_error_test.cc.
 #include "compiler/import/mlir/boundary_form.h"
 
 #include <llvm/ADT/STLExtras.h>

@@ -1,6 +1,6 @@
 // stablehlo.constant and arith.constant: their elements are copied into a constant of the imported program; a scalar of arith has rank 0 there.
 // Large splats are one element and a broadcast of it, which becomes part of a kernel where it is an operand or updates. Tested by
-// tests/unit/stablehlo_import_test.cc and tests/unit/tensor_boundary_test.cc.
+// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/unit/compiler/import/tensor/tensor_boundary_test.cc.
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>

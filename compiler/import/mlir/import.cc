@@ -1,7 +1,8 @@
 // Translates a module, whatever dialects it mixes, to Imported: the arguments of each public function become inputs, its operations are translated by the handlers of
 // op_list.h, and its results become outputs. Private functions are translated at their calls. Kernels are named after the public function
 // that contains them, those in regions after the path of the region. Tested by
-// tests/unit/stablehlo_import_test.cc, tests/unit/tensor_import_test.cc, tests/error/stablehlo_error_test.cc and tests/error/tensor_error_test.cc.
+// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc, tests/unit/compiler/import/tensor/tensor_import_test.cc,
+// tests/error/stablehlo_error_test.cc and tests/error/tensor_error_test.cc.
 #include "compiler/import/mlir/import.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // MLIR stores dense elements of 8 bits and more as strew does (little-endian, row-major, complex numbers as pairs), so their bytes are
 // copied. i1 and packed dtypes are converted element by element, so they do not depend on how this version of MLIR packs them. Tested by
-// tests/unit/stablehlo_import_test.cc.
+// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/literals.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // The dialects that are read, and func.call, which all of them share: a call of a private function is replaced by the function's body. Tested
-// by tests/unit/stablehlo_import_test.cc.
+// by tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/op_list.h"
 
 #include <mlir/Dialect/Func/IR/FuncOps.h>

@@ -1,6 +1,7 @@
 // Operations that strew does not run: an Opaque with its place in the dataflow. Regions are translated if there is a scatter or gather in
 // them, directly or in a function that they call; what the block arguments are bound to is known to the opaque operation alone. Of the
-// regions of others (the comparison of a sort), only what they read from outside is kept. Tested by tests/unit/stablehlo_opaque_test.cc.
+// regions of others (the comparison of a sort), only what they read from outside is kept. Tested by
+// tests/unit/compiler/import/stablehlo/stablehlo_opaque_test.cc.
 #include <fmt/format.h>
 
 #include "compiler/import/builder/program_builder.h"

@@ -1,5 +1,5 @@
 // See operands.h. Dims are the builder's business; here are the rules about operations and about MLIR's types. Tested by
-// tests/unit/stablehlo_module_test.cc.
+// tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc.
 #include "compiler/import/mlir/operands.h"
 
 #include <fmt/format.h>

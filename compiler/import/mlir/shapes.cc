@@ -1,5 +1,6 @@
 // In StableHLO tensor<?x4xf32> may be used as tensor<3x4xf32>, whereas an Op has one set of dims for its operands and results. So extents
-// that are open in one tensor are taken from the others before the op is verified. Tested by tests/unit/stablehlo_import_test.cc.
+// that are open in one tensor are taken from the others before the op is verified. Tested by
+// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/shapes.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // A shim is an empty dialect that accepts unknown operations and types, keeps attributes as text, and gives the parser one hook per
 // operation name (shim_forms.h). ParseOpHook is a function_ref, which does not own the function it refers to. So hooks are plain functions,
-// and they read the operation's name from its OperationState. Tested by tests/unit/stablehlo_import_test.cc.
+// and they read the operation's name from its OperationState. Tested by tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/shim_dialect.h"
 
 #include <mlir/IR/BuiltinAttributes.h>

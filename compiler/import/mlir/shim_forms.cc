@@ -4,7 +4,8 @@
 // values: it would also consume the colon before the types.
 //
 // The types after the colon are a function type; or one type for all operands and the result; or one per operand, and results of the same
-// types; or for select the types of the predicate and of the values; or for complex, real and imag the type on the complex side. Tested by tests/unit/stablehlo_import_test.cc.
+// types; or for select the types of the predicate and of the values; or for complex, real and imag the type on the complex side. Tested by
+// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/shim_forms.h"
 
 #include <mlir/IR/Builders.h>

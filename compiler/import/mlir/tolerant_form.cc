@@ -1,5 +1,6 @@
 // MLIR's parser has no "any token", so skip_piece() tries one kind of token after the other. Where the next token does not tell what
-// follows (a dictionary or a region, the end of an operation), the text itself is looked at. Tested by tests/unit/stablehlo_forms_test.cc.
+// follows (a dictionary or a region, the end of an operation), the text itself is looked at. Tested by
+// tests/unit/compiler/import/stablehlo/stablehlo_forms_test.cc.
 #include "compiler/import/mlir/tolerant_form.h"
 
 #include <llvm/ADT/StringExtras.h>

@@ -1,5 +1,6 @@
 // Calls are inlined, so a few functions that each call the next one twice can stand for 2^n operations. Therefore the number of operations
-// and the depth of calls are bounded. Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// and the depth of calls are bounded. Tested by tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and
+// tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/translation.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // MLIR accepts tensor<99999999999x99999999999xf32>, so tensor_type() checks the product of the extents of every tensor in a file.
-// Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// Tested by tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/types.h"
 
 #include <fmt/format.h>

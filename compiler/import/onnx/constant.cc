@@ -1,7 +1,7 @@
 // Constant: its output is the tensor, number or list in one of the node's attributes. Sparse tensors are refused, since sparse_value is not
 // among the attributes accepted here.
 //
-// Tested by tests/unit/onnx_import_test.cc.
+// Tested by tests/unit/compiler/import/onnx/onnx_import_test.cc.
 #include <cstring>
 
 #include "compiler/import/onnx/graph.h"

@@ -1,6 +1,7 @@
 // The elementwise operators: arithmetic, comparisons, logic, casts, Where, Clip, and quantisation as ONNX defines it by these. Shapes are
 // broadcast as NumPy does. Attributes that change what an operator means are read; an operator with an attribute that is not read here is
-// refused, and becomes opaque. Tested by tests/unit/onnx_compute_test.cc, tests/unit/onnx_casts_test.cc and tests/models.
+// refused, and becomes opaque. Tested by tests/unit/compiler/import/onnx/onnx_compute_test.cc,
+// tests/unit/compiler/import/onnx/onnx_casts_test.cc and tests/models.
 #include <cmath>
 
 #include "base/number.h"

@@ -6,7 +6,7 @@
 // bytes of this tensor are read, and only when a kernel uses it.
 //
 // Floats are mapped, so weights take no memory of their own. Integers may become indices and are read: another process can change a mapped
-// file, and an index must not change between its check and its use. Tested by tests/unit/onnx_external_test.cc.
+// file, and an index must not change between its check and its use. Tested by tests/unit/compiler/import/onnx/onnx_external_test.cc.
 #include "compiler/import/onnx/external_data.h"
 
 #include <algorithm>

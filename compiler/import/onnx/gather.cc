@@ -5,7 +5,7 @@
 //
 // A gather of a shape by constants, as exporters write "the second dim of x", is shape arithmetic and no kernel.
 //
-// Tested by tests/unit/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
+// Tested by tests/unit/compiler/import/onnx/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/shapes.h"

@@ -3,7 +3,7 @@
 //
 // The dims other than axis are batching dims of data and indices; indices may be smaller than data there, as in scatter_elements.cc.
 //
-// Tested by tests/unit/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
+// Tested by tests/unit/compiler/import/onnx/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/shapes.h"

@@ -5,7 +5,7 @@
 // ONNX requires equal batch extents, whereas our op accepts smaller ones in indices. So equality is checked here, or at the call if a dim
 // is open. If the file leaves k open, k follows from the rank that the file declares for the output, if it declares one.
 //
-// Tested by tests/unit/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
+// Tested by tests/unit/compiler/import/onnx/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
 #include <algorithm>
 
 #include "compiler/import/onnx/graph.h"

@@ -1,7 +1,7 @@
 // Graph and Node: names, values, attributes and messages of an ONNX graph. This file knows no operators.
 //
 // Names from the model appear in messages unchanged; the command line replaces unprintable characters. Tested by
-// tests/unit/onnx_import_test.cc.
+// tests/unit/compiler/import/onnx/onnx_import_test.cc.
 #include "compiler/import/onnx/graph.h"
 
 #include <algorithm>

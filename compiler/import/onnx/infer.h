@@ -7,7 +7,8 @@
 
 namespace strew::inline v0::onnx {
 
-/// The type of an output, if it follows from the types of the node's inputs. Tested by tests/unit/onnx_compute_test.cc.
+/// The type of an output, if it follows from the types of the node's inputs. Tested by
+/// tests/unit/compiler/import/onnx/onnx_compute_test.cc.
 std::optional<TensorType> inferred_type(const Node& node, int output);
 
 }  // namespace strew::inline v0::onnx

@@ -1,5 +1,5 @@
 // The operators that move elements without indices: reshapes, transposes, slices, concatenations, repetitions. Tested by
-// tests/unit/onnx_compute_test.cc and tests/models.
+// tests/unit/compiler/import/onnx/onnx_compute_test.cc and tests/models.
 #include <algorithm>
 #include <numeric>
 

@@ -8,7 +8,8 @@
 // The file is walked field by field (wire.h). Protobuf parses one node, one value or one tensor at a time, and tensors only when a kernel
 // uses them. So weights are neither copied nor read, and no message can take much more memory than its bytes in the file.
 //
-// Tested by tests/unit/onnx_*_test.cc, tests/error/onnx_error_test.cc, tests/error/cli_test.cc and tests/oracle/onnx*.py.
+// Tested by tests/unit/compiler/import/onnx/onnx_*_test.cc, tests/error/onnx_error_test.cc, tests/error/cli_test.cc and
+// tests/oracle/onnx*.py.
 #include "compiler/import/onnx/onnx.h"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 //   inserted_window_dims [axis], input_batching_dims = scatter_indices_batching_dims = every dim but axis,
 //   scatter_dims_to_operand_dims [axis], index_vector_dim = rank
 //
-// Tested by tests/unit/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
+// Tested by tests/unit/compiler/import/onnx/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/shapes.h"

@@ -6,7 +6,7 @@
 // Our op would accept a smaller one, so equality of the last dims of updates with those of data is checked here, or at the call if a dim is
 // open. If the file leaves k open, k follows from the rank of updates, which is q - 1 + r - k.
 //
-// Tested by tests/unit/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
+// Tested by tests/unit/compiler/import/onnx/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/shapes.h"

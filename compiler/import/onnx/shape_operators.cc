@@ -1,5 +1,6 @@
 // The operators that make tensors of shapes and numbers, and those that combine elements along dims: Shape, Size, ConstantOfShape, Range,
-// OneHot, NonZero of a constant, CumSum, and the reductions. Tested by tests/unit/onnx_compute_test.cc and tests/models.
+// OneHot, NonZero of a constant, CumSum, and the reductions. Tested by tests/unit/compiler/import/onnx/onnx_compute_test.cc and
+// tests/models.
 #include <algorithm>
 #include <array>
 #include <numeric>

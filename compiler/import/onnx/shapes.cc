@@ -1,7 +1,7 @@
 // Checks that Scatter, ScatterElements, ScatterND, Gather, GatherElements and GatherND share. Some repeat a check of verify(), because a
 // user of ONNX looks for `data` and `reduction` in a message, not for `operand[0]` and `combiner`.
 //
-// Tested by tests/unit/onnx_ops_test.cc and tests/error/onnx_error_test.cc.
+// Tested by tests/unit/compiler/import/onnx/onnx_ops_test.cc and tests/error/onnx_error_test.cc.
 #include "compiler/import/onnx/shapes.h"
 
 #include "compiler/import/onnx/tensor_proto.h"

@@ -4,7 +4,8 @@
 // f6 in raw_data and in external files, where ONNX packs 4 elements into 3 bytes, is unpacked. Dims and sizes are untrusted: the element count
 // is checked against the data before memory is allocated, so a few bytes cannot ask for gigabytes.
 //
-// external_data.cc reads external data. Tested by tests/unit/onnx_tensor_test.cc and tests/oracle/onnx_tensor_scatter.py.
+// external_data.cc reads external data. Tested by tests/unit/compiler/import/onnx/onnx_tensor_test.cc and
+// tests/oracle/onnx_tensor_scatter.py.
 #include "compiler/import/onnx/tensor_proto.h"
 
 #include <bit>

@@ -8,7 +8,8 @@
 // pseudocode once wrapped batch and head, too; that was corrected.) A negative write index is an error in both modes,
 // as in ONNX Runtime. Policy wrap would accept it, so circular adds the requirement `non_negative`.
 //
-// Tested by tests/unit/onnx_import_test.cc and tests/oracle/onnx_tensor_scatter.py (ONNX's own node tests and a generated matrix).
+// Tested by tests/unit/compiler/import/onnx/onnx_import_test.cc and tests/oracle/onnx_tensor_scatter.py (ONNX's own node tests and a
+// generated matrix).
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/shapes.h"

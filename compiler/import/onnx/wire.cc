@@ -1,7 +1,8 @@
 // The part of protobuf's wire format that is needed to walk over a message: tags, varints and lengths, each checked against what is left of
 // the message. Groups (wire types 3 and 4) count as damage: ONNX does not use them, and no other construct nests without a length.
 //
-// Tested by tests/unit/onnx_import_test.cc (every prefix and every flipped bit of a model) and tests/error/onnx_error_test.cc.
+// Tested by tests/unit/compiler/import/onnx/onnx_import_test.cc (every prefix and every flipped bit of a model) and
+// tests/error/onnx_error_test.cc.
 #include "compiler/import/onnx/wire.h"
 
 namespace strew::inline v0::onnx {

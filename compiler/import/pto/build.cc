@@ -1,5 +1,5 @@
 // See build.h. Each scalar of the program becomes one expression graph over the scalar arguments. A graph repeats the definitions of a
-// polynomial's symbols; scalar.cc bounds how many there are. Tested by tests/unit/pto_import_test.cc.
+// polynomial's symbols; scalar.cc bounds how many there are. Tested by tests/unit/compiler/import/pto/pto_import_test.cc.
 #include "compiler/import/pto/build.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Parses the file, checks the chip's rules and lifts every function. Each function is a program of its own: its pointers and scalars are
 // inputs, the pointers that it writes are outputs. In a file with several functions the names of inputs and outputs start with the
-// function's name. Tested by tests/unit/pto_import_test.cc and tests/error/pto_error_test.cc.
+// function's name. Tested by tests/unit/compiler/import/pto/pto_import_test.cc and tests/error/pto_error_test.cc.
 #include "compiler/import/pto/import.h"
 
 #include "compiler/import/pto/lift.h"

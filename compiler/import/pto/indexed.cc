@@ -3,8 +3,8 @@
 // the table is seen as one dim, of which each index selects one element.
 //
 // Both chips apply the duplicates of one instruction in order. Instructions of different cores have no order on the
-// chip; the op applies them in the order of the cores. Tested by tests/unit/pto_import_test.cc and
-// tests/unit/pto_simulated_test.cc.
+// chip; the op applies them in the order of the cores. Tested by tests/unit/compiler/import/pto/pto_import_test.cc and
+// tests/unit/backends/pto/simulate/pto_simulated_test.cc.
 #include <algorithm>
 
 #include "compiler/import/importer.h"

@@ -1,7 +1,8 @@
 // See lift.h. Walks over a function's statements: scalars, views, partitions, tiles and loops. A load or store of a
 // tile moves no data here: a tile only records what it holds. indexed.cc makes kernels of mscatter and mgather. Flags
 // and barriers order the pipelines of one core; kernels have no pipelines, so these statements are ignored. Tested by
-// tests/unit/pto_import_test.cc, tests/unit/pto_simulated_test.cc and tests/error/pto_error_test.cc.
+// tests/unit/compiler/import/pto/pto_import_test.cc, tests/unit/backends/pto/simulate/pto_simulated_test.cc and
+// tests/error/pto_error_test.cc.
 #include "compiler/import/pto/lift.h"
 
 #include <algorithm>

@@ -2,7 +2,8 @@
 // which statements accessed them, and the requirements that the caller's tensors must meet.
 //
 // A memory that is both read and written in one loop (or, in a function that reads its core number, by any two statements) is refused,
-// because nothing orders tiles of different cores. Tested by tests/unit/pto_import_test.cc and tests/error/pto_error_test.cc.
+// because nothing orders tiles of different cores. Tested by tests/unit/compiler/import/pto/pto_import_test.cc and
+// tests/error/pto_error_test.cc.
 #include <algorithm>
 
 #include "compiler/import/pto/lift.h"

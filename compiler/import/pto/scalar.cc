@@ -1,5 +1,5 @@
 // See scalar.h. Polynomials are bounded: at most 8 terms of at most 4 factors, and at most 200 symbols in a full definition. Beyond that a
-// scalar becomes an unknown symbol. Tested by tests/unit/pto_import_test.cc.
+// scalar becomes an unknown symbol. Tested by tests/unit/compiler/import/pto/pto_import_test.cc.
 #include "compiler/import/pto/scalar.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // A tile covers [offset, offset + size). If a loop moves the tile by exactly its size, all iterations together cover an interval, which
 // takes the tile's place; this repeats until no loop moves it any more. A partial last tile has size min(total - offset, step). Tested by
-// tests/unit/pto_import_test.cc.
+// tests/unit/compiler/import/pto/pto_import_test.cc.
 #include "compiler/import/pto/tiling.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // stablehlo.custom_call is refused, except for the check.* calls with which StableHLO's own test files end (those compare values and return
-// nothing), and jax.export's conditions on extents, which kernels check. Tested by tests/unit/stablehlo_import_test.cc.
+// nothing), and jax.export's conditions on extents, which kernels check. Tested by
+// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 

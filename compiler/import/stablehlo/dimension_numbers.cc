@@ -1,6 +1,6 @@
 // Grammar: kind '<' [key '=' value {',' key '=' value} [',']] '>', where a value is an integer or '[' integers ']'. Keys come in any order. A key
 // that is absent is an empty list or 0: StableHLO omits those when it prints. verify() checks the values. Tested by
-// tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/stablehlo/dimension_numbers.h"
 
 #include <fmt/format.h>

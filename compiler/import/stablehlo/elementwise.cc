@@ -1,6 +1,7 @@
 // Elementwise operations outside regions: a Compute with one node per operation (clamp: two). All operations that scalar_op.h knows are
 // accepted. Shapes must be equal, except that StableHLO allows a scalar predicate in select and scalar bounds in clamp.
-// optimization_barrier and where a tensor lies (sdy.sharding_constraint) leave the operands as they are. Tested by tests/unit/stablehlo_module_test.cc.
+// optimization_barrier and where a tensor lies (sdy.sharding_constraint) leave the operands as they are. Tested by
+// tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc.
 #include <fmt/format.h>
 
 #include "compiler/import/mlir/attributes.h"

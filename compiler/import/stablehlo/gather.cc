@@ -1,6 +1,6 @@
 // stablehlo.gather and dynamic_gather. dynamic_gather takes its slice sizes as a tensor: a constant enters the op, another tensor is read
 // at the call. The element types of result and operand must be equal (constraint C23, checked on MLIR's types); verify() checks the other
-// constraints. Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// constraints. Tested by tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 
 #include "base/number.h"

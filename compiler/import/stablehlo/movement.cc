@@ -1,6 +1,6 @@
 // Operations that only move elements: iota, broadcast_in_dim, reshape, transpose, slice, reverse, concatenate, pad; those whose last operand is
-// the shape of the result, as jax.export writes them; and get_dimension_size. Tested by tests/unit/stablehlo_module_test.cc and
-// tests/unit/stablehlo_dynamic_test.cc.
+// the shape of the result, as jax.export writes them; and get_dimension_size. Tested by
+// tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc and tests/unit/compiler/import/stablehlo/stablehlo_dynamic_test.cc.
 #include <fmt/format.h>
 
 #include "compiler/import/builder/forms.h"

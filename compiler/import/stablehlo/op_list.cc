@@ -1,5 +1,6 @@
 // One row per operation that is not elementwise; find_stablehlo_op() asks scalar_op.h about the others. Tested by
-// tests/unit/stablehlo_operations_test.cc, which wants an example of each row, one that is read and one that is refused.
+// tests/unit/compiler/import/stablehlo/stablehlo_operations_test.cc, which wants an example of each row, one that is read and one that is
+// refused.
 #include "compiler/import/stablehlo/op_list.h"
 
 #include <array>

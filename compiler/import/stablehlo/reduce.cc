@@ -1,5 +1,5 @@
 // stablehlo.reduce as a Compute: over N operands, with `applies stablehlo.OP` or a region of elementwise operations. XLA may reduce in any
-// order; the interpreter uses row-major order. Tested by tests/unit/stablehlo_module_test.cc.
+// order; the interpreter uses row-major order. Tested by tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc.
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 

@@ -1,7 +1,7 @@
 // stablehlo.reduce_window that is a scan: along one dim the window of each element holds it and all elements before it (padding [n-1, 0]) or
 // after it ([0, n-1]). What else a window sees are copies of the initial value in front of the first element, so it must not matter how often
 // that is used: `init op init` is init. Windows are reduced from their first element on, so a scan from the end has the same bits only where
-// the order does not matter. Tested by tests/unit/stablehlo_dynamic_test.cc.
+// the order does not matter. Tested by tests/unit/compiler/import/stablehlo/stablehlo_dynamic_test.cc.
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 

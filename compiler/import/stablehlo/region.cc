@@ -1,6 +1,7 @@
 // Translates a region operation by operation; scalar_op.h gives the one or two nodes of each. Calls of private functions are inlined (JAX's
 // jnp.where inside `.at[].apply` is one), and rank-0 constants outside the region may be used. MLIR does not check these operations, since
-// they are unregistered, so verify() checks dtypes and arities of the graph. Tested by tests/unit/stablehlo_region_test.cc.
+// they are unregistered, so verify() checks dtypes and arities of the graph. Tested by
+// tests/unit/compiler/import/stablehlo/stablehlo_region_test.cc.
 #include "compiler/import/stablehlo/region.h"
 
 #include <fmt/format.h>

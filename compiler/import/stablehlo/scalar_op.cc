@@ -1,6 +1,7 @@
 // Most operations are found by name: rows of expr_ops.def have StableHLO's spelling and say whose it is. Only operations with another spelling or
 // more than one node have code here. MLIR does not check these operations, since they are unregistered, so verify() checks the graph's dtypes. Tested by
-// tests/unit/stablehlo_region_test.cc, tests/unit/stablehlo_operations_test.cc and tests/unit/stablehlo_module_test.cc.
+// tests/unit/compiler/import/stablehlo/stablehlo_region_test.cc, tests/unit/compiler/import/stablehlo/stablehlo_operations_test.cc and
+// tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc.
 #include "compiler/import/stablehlo/scalar_op.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // stablehlo.scatter: N operands, indices, N updates and a region. The constraints on element types and operand counts
 // (C5, C6, C23, C25) are checked here, on MLIR's types, which still show quantization; an Op allows more. verify()
 // checks the other constraints. The policy is the specification's, skip_element, or XLA's (translation.cc). Tested by
-// tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 

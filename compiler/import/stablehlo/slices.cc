@@ -1,7 +1,7 @@
 // dynamic_slice and dynamic_update_slice: a gather and a scatter with one index vector over all dims, one window, and policy clamp.
 // StableHLO gives the start as one rank-0 tensor per dim; these become one rank-1 value of kind stack. The labels in messages are those of
-// the specification (dynamic_slice C1-C5, dynamic_update_slice C1-C6). Tested by tests/unit/stablehlo_import_test.cc and
-// tests/error/stablehlo_error_test.cc.
+// the specification (dynamic_slice C1-C5, dynamic_update_slice C1-C6). Tested by
+// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 
 #include <numeric>

@@ -6,7 +6,7 @@
 //   tensor.scatter %u into %d[%i] coordinates = [1] : U into D[I] -> R
 // Each part of an operation may come in either spelling. MLIR's own tensor dialect parses only the first, so it is not loaded, and the other
 // operations of the dialect have the forms that are here: extract_slice, insert_slice and concat their own, and all others the boundary form.
-// Tested by tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
+// Tested by tests/unit/compiler/import/tensor/tensor_import_test.cc and tests/error/tensor_error_test.cc.
 #include "compiler/import/tensor/forms.h"
 
 #include <mlir/IR/Builders.h>

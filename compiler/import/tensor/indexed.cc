@@ -5,7 +5,7 @@
 //
 // In the RFC's spelling a gather over all dims may leave `dims` out. The RFC also shows a gather that leaves out the only dim of a slice:
 // there the unit dims of the small tensor tell which dim it is. If they do not, the operation is ambiguous and is refused. Tested by
-// tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
+// tests/unit/compiler/import/tensor/tensor_import_test.cc and tests/error/tensor_error_test.cc.
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>

@@ -1,6 +1,6 @@
 // Operations of the tensor dialect that only move elements or tell an extent: cast, dim, reshape, expand_shape, collapse_shape, extract_slice,
 // insert_slice, concat, from_elements; and the two that repeat a scalar, tensor.splat and linalg.fill. What is known at the call only (offsets, several open dims of a result) makes
-// the operation a boundary. Tested by tests/unit/tensor_boundary_test.cc.
+// the operation a boundary. Tested by tests/unit/compiler/import/tensor/tensor_boundary_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // One row per operation that is not elementwise; find_tensor_op() asks elementwise.cc about the others. Tested by
-// tests/unit/tensor_operations_test.cc, which wants an example of each row, one that is read and one that is a boundary.
+// tests/unit/compiler/import/tensor/tensor_operations_test.cc, which wants an example of each row, one that is read and one that is a
+// boundary.
 #include "compiler/import/tensor/op_list.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 // The elementwise operators: arithmetic, comparisons, logic, casts, selections, and the quantisation of floats. Shapes are broadcast as NumPy
-// does. Arithmetic on quantized tensors is refused, because LiteRT scales what it computes. Tested by tests/unit/tflite_compute_test.cc and
-// tests/models.
+// does. Arithmetic on quantized tensors is refused, because LiteRT scales what it computes. Tested by
+// tests/unit/compiler/import/tflite/tflite_compute_test.cc and tests/models.
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tensor.h"

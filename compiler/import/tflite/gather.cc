@@ -1,6 +1,7 @@
 // GATHER, GATHER_ND and EMBEDDING_LOOKUP. An index out of bounds is an error, and so is a negative index: TensorFlow Lite does not count from the end. All
 // element types are accepted (LiteRT has fewer); indices are i16, i32 or i64. A negative axis counts from the rank of the operand, a
-// negative batch_dims from the rank of the indices. Tested by tests/unit/tflite_import_test.cc and tests/oracle/litert_models.py.
+// negative batch_dims from the rank of the indices. Tested by tests/unit/compiler/import/tflite/tflite_import_test.cc and
+// tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/forms.h"

@@ -3,7 +3,7 @@
 // A tensor has a value if it is a graph input, has data, or is computed by an earlier operator. Variables (state that lives between calls)
 // have none. The shapes that a file declares for computed tensors are hints, which LiteRT recomputes: a declared dim must agree with the
 // computed one if both are known. Names appear in messages unchanged; the command line replaces unprintable characters. Tested by
-// tests/unit/tflite_import_test.cc and tests/error/tflite_error_test.cc.
+// tests/unit/compiler/import/tflite/tflite_import_test.cc and tests/error/tflite_error_test.cc.
 #include "compiler/import/tflite/graph.h"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 // it runs (IF, WHILE, CALL and their kind) are walked too, each once; so are subgraphs that nothing runs, which are other entries of the file.
 //
 // Everything in the file is untrusted. The verifier of flatbuffers checks all of it before a field is read, with bounds on nesting and on
-// the number of tables. What the verifier cannot know (numbers of tensors, buffers and subgraphs, sizes) is checked where it is used. Tested by tests/unit/tflite_import_test.cc,
-// tests/error/tflite_error_test.cc and tests/oracle/litert_models.py.
+// the number of tables. What the verifier cannot know (numbers of tensors, buffers and subgraphs, sizes) is checked where it is used.
+// Tested by tests/unit/compiler/import/tflite/tflite_import_test.cc, tests/error/tflite_error_test.cc and tests/oracle/litert_models.py.
 #include <cstring>
 #include <string>
 

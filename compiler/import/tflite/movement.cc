@@ -1,5 +1,5 @@
 // The operators that move whole tensors: reshapes, transposes, repetitions, concatenations, reversals, padding. Quantized tensors keep their
-// integers where all tensors have the same scales. Tested by tests/unit/tflite_compute_test.cc and tests/models.
+// integers where all tensors have the same scales. Tested by tests/unit/compiler/import/tflite/tflite_compute_test.cc and tests/models.
 #include <algorithm>
 
 #include "compiler/import/builder/forms.h"

@@ -1,5 +1,5 @@
 // See regions.h. The region of a STABLEHLO_SCATTER is also read by its import function, which says what is wrong
-// with it. Tested by tests/unit/tflite_regions_test.cc.
+// with it. Tested by tests/unit/compiler/import/tflite/tflite_regions_test.cc.
 #include "compiler/import/tflite/regions.h"
 
 #include "base/partial_switch.h"

@@ -8,8 +8,8 @@
 // `shape` may be computed when the model runs: it is evaluated before the result is allocated.
 //
 // SPARSE_TO_DENSE has inputs indices, output_shape, values and default_value: the result is filled with the default, and the values are written
-// to the elements that the index vectors name. An index out of bounds is an error; LiteRT does not check. Tested by tests/unit/tflite_import_test.cc and
-// tests/oracle/litert_models.py.
+// to the elements that the index vectors name. An index out of bounds is an error; LiteRT does not check. Tested by
+// tests/unit/compiler/import/tflite/tflite_import_test.cc and tests/oracle/litert_models.py.
 #include <algorithm>
 
 #include "compiler/import/builder/forms.h"

@@ -3,7 +3,7 @@
 // The number of rows of the result is the last id + 1, or an input: it is worked out before the result is allocated. As in LiteRT, the ids of
 // SEGMENT_SUM must begin with 0 and each must be its predecessor or 1 more; of the others, negative ids are left out, and ids from the number
 // of segments on are errors. Rows that no id names hold the value from which the combination starts. Tested by
-// tests/unit/tflite_segment_test.cc and tests/models.
+// tests/unit/compiler/import/tflite/tflite_segment_test.cc and tests/models.
 #include <algorithm>
 #include <limits>
 

@@ -1,5 +1,6 @@
 // The operators that make tensors of shapes and numbers, and those that combine elements along dims: SHAPE, RANK, FILL, RANGE, ZEROS_LIKE,
-// WHERE of a constant, ONE_HOT, CUMSUM, and the reductions. Tested by tests/unit/tflite_compute_test.cc and tests/models.
+// WHERE of a constant, ONE_HOT, CUMSUM, and the reductions. Tested by tests/unit/compiler/import/tflite/tflite_compute_test.cc and
+// tests/models.
 #include <algorithm>
 #include <array>
 

@@ -1,5 +1,5 @@
 // The operators that take parts of a tensor: SLICE, STRIDED_SLICE, SPLIT, SPLIT_V, UNPACK. A SLICE whose begin is computed when the model runs
-// is a gather of one window. Tested by tests/unit/tflite_compute_test.cc and tests/models.
+// is a gather of one window. Tested by tests/unit/compiler/import/tflite/tflite_compute_test.cc and tests/models.
 #include <algorithm>
 #include <numeric>
 

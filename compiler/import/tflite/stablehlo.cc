@@ -3,7 +3,8 @@
 // on its two inputs, whose order counts in subtract and divide. The policies are those of StableHLO: skip_element and clamp.
 //
 // LiteRT treats every region without operators as an assignment, whatever the region returns; this importer requires that it returns its
-// second input. Tested by tests/unit/tflite_import_test.cc, tests/error/tflite_error_test.cc and tests/oracle/litert_models.py.
+// second input. Tested by tests/unit/compiler/import/tflite/tflite_import_test.cc, tests/error/tflite_error_test.cc and
+// tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/combiner.h"

@@ -3,7 +3,7 @@
 // another file is refused. Every number is untrusted: the element count is checked against the available bytes before memory is allocated.
 //
 // Elements below 8 bits are packed from the low bits up, as strew packs them. A string tensor is an i32 count, count + 1 i32 offsets from
-// the buffer's start, and the text. Tested by tests/unit/tflite_import_test.cc, tests/error/tflite_error_test.cc and
+// the buffer's start, and the text. Tested by tests/unit/compiler/import/tflite/tflite_import_test.cc, tests/error/tflite_error_test.cc and
 // tests/oracle/litert_models.py.
 #include "compiler/import/tflite/tensor.h"
 

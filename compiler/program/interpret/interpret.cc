@@ -1,5 +1,6 @@
 // Calls the family of the operation. The importer has checked ranks, element types and the extents known to it; extents
-// that were open are checked here or by the family, before any element is read. Tested by tests/unit/interpret_test.cc.
+// that were open are checked here or by the family, before any element is read. Tested by
+// tests/unit/compiler/program/interpret/interpret_test.cc.
 #include "compiler/program/interpret/interpret.h"
 
 #include "compiler/op/dims.h"

@@ -1,7 +1,7 @@
 // map: elementwise operations. A function of a single node takes a typed loop (typed_map.h) for integers and bools of
 // at least 8 bits, f32 and f64, if it is one of the simple operations: integer arithmetic with wrap-around,
 // comparisons, IEEE add, subtract and multiply, select. All other functions are evaluated element by element with the
-// reference's scalars, so both ways agree bit for bit. Tested by tests/unit/interpret_test.cc, which runs both.
+// reference's scalars, so both ways agree bit for bit. Tested by tests/unit/compiler/program/interpret/interpret_test.cc, which runs both.
 #include "base/number.h"
 #include "compiler/evaluate/expr_eval.h"
 #include "compiler/program/interpret/interpret.h"

@@ -1,6 +1,6 @@
 // iota, and the operations that only move elements. Each of these is one walk over the result, in which the source
 // address is a sum of one stride per dim. Rows along the last dim are copied by element width, so an element costs a
-// load and a store; elements below 8 bits go through load_element. Tested by tests/unit/interpret_test.cc.
+// load and a store; elements below 8 bits go through load_element. Tested by tests/unit/compiler/program/interpret/interpret_test.cc.
 #include <algorithm>
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // reduce: combines elements with their results in row-major order of the operand, as strew's scatters do. The combiner
 // is the region's graph, so every region of elementwise operations is supported (argmax has two operands). Tested by
-// tests/unit/interpret_test.cc.
+// tests/unit/compiler/program/interpret/interpret_test.cc.
 #include <algorithm>
 
 #include "base/number.h"

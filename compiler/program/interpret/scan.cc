@@ -1,4 +1,5 @@
-// scan: prefix sums and the like, one line along the dim after the other. Tested by tests/unit/interpret_test.cc.
+// scan: prefix sums and the like, one line along the dim after the other. Tested by
+// tests/unit/compiler/program/interpret/interpret_test.cc.
 #include "base/number.h"
 #include "base/strides.h"
 #include "compiler/evaluate/expr_eval.h"

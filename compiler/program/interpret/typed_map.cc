@@ -1,6 +1,6 @@
 // One loop per operation and dtype, for functions that are a single node whose arguments are the map's, in order.
 // Integer arithmetic wraps, since it is done in unsigned types. min and max of floats have no loop: the reference has
-// the rules for NaN and zero. Tested by tests/unit/interpret_test.cc against the evaluation by elements.
+// the rules for NaN and zero. Tested by tests/unit/compiler/program/interpret/interpret_test.cc against the evaluation by elements.
 #include "compiler/program/interpret/typed_map.h"
 
 #include <cstdint>

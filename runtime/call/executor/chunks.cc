@@ -1,5 +1,6 @@
 // See chunks.h. How many threads a phase is worth is decided here, from its size, so a kernel with symbols runs on one thread with small
-// dims and on all threads with large ones. Tested by tests/unit/executor_test.cc and tests/unit/kernel_test.cc.
+// dims and on all threads with large ones. Tested by tests/unit/runtime/call/executor/executor_test.cc and
+// tests/unit/backends/kernel_test.cc.
 #include "runtime/call/executor/chunks.h"
 
 #include <algorithm>

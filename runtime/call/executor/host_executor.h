@@ -2,7 +2,7 @@
 //
 // The host is not trusted to follow the contract: whatever it does, each chunk runs exactly once, and the phase ends when
 // all chunks have run. What it did wrong is logged once per process and kind. Tested by
-// tests/unit/host_executor_test.cc.
+// tests/unit/runtime/call/executor/host_executor_test.cc.
 #pragma once
 
 #include "strew/executor.h"

@@ -7,7 +7,7 @@
 //
 // Limits do not change results, except for the two that decide whether and how private tables are used: these decide
 // the bits of float sums of order `relaxed`, as the schedule's knob `tables` does. Tested by
-// tests/unit/execution_limits_test.cc and tests/differential.
+// tests/unit/runtime/call/executor/execution_limits_test.cc and tests/differential.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // See phases.h. Each phase starts when the one before has ended, and has no barrier inside. Check visits all positions, and the first bad
 // one by position is reported. Init is skipped if the result's buffer is the operand's. The strategy applies the updates. Tested by
-// tests/unit/executor_test.cc and tests/unit/kernel_test.cc.
+// tests/unit/runtime/call/executor/executor_test.cc and tests/unit/backends/kernel_test.cc.
 #include "runtime/call/executor/phases.h"
 
 #include <string>

@@ -1,5 +1,6 @@
 // Making executors: of a number of threads that is checked here, and the one that the process shares. Both take from the options of the
-// process how long their workers spin. Tested by tests/unit/executor_test.cc and options_effect_test.cc.
+// process how long their workers spin. Tested by tests/unit/runtime/call/executor/executor_test.cc and
+// tests/unit/base/options_effect_test.cc.
 #include <string>
 
 #include "base/machine.h"

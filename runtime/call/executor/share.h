@@ -1,6 +1,6 @@
 // Share: the chunks of a phase that are assigned to one thread, its owner. The owner takes chunks from the front;
 // threads that have finished their own share steal from the back. Each share is on cache lines of its own, so until
-// somebody steals, its owner shares no line with other threads. Tested by tests/unit/share_test.cc.
+// somebody steals, its owner shares no line with other threads. Tested by tests/unit/runtime/call/executor/share_test.cc.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// See team.h. Tested by tests/unit/executor_test.cc and tests/unit/host_executor_test.cc.
+// See team.h. Tested by tests/unit/runtime/call/executor/executor_test.cc and tests/unit/runtime/call/executor/host_executor_test.cc.
 #include "runtime/call/executor/team.h"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 // that wants to sleep first removes itself from the set of idle workers, which fails if a team has taken it. To start a phase, the caller
 // writes one cache line per worker (its share of the chunks and the job). During the phase each thread writes only lines of its own until
 // its share is finished. A worker that has not begun when all chunks are taken is called off, so nobody waits for a thread that has lost its
-// core. Tested by tests/unit/executor_test.cc, also under tsan.
+// core. Tested by tests/unit/runtime/call/executor/executor_test.cc, also under tsan.
 #include "runtime/call/executor/thread_pool.h"
 
 #include <algorithm>

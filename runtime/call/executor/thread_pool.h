@@ -7,7 +7,7 @@
 //
 // fork(): the child has no workers of its parent. Its pools are as new (they start workers when work is worth it), whatever
 // the pool was doing when the process forked; only a call that the forking thread itself was in the middle of is lost.
-// Tested by tests/unit/executor_test.cc, also under ThreadSanitizer.
+// Tested by tests/unit/runtime/call/executor/executor_test.cc, also under ThreadSanitizer.
 #pragma once
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // See trace.h. Each chunk adds its thread to a set under a lock; that is slow, but only tests trace. Tested by
-// tests/unit/execution_limits_test.cc.
+// tests/unit/runtime/call/executor/execution_limits_test.cc.
 #include "runtime/call/executor/trace.h"
 
 #include <array>

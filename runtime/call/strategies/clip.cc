@@ -1,5 +1,5 @@
 // Strategy clip: every thread visits all index positions, in order, and applies the part of each window that lies in its own range of the
-// operand dim moved by the first window loop. Tested by tests/unit/clip_test.cc.
+// operand dim moved by the first window loop. Tested by tests/unit/runtime/call/strategies/clip_test.cc.
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/strategies/strategy.h"

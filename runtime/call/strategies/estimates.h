@@ -1,7 +1,8 @@
 // Estimates: how long each strategy takes for a call, roughly; only the ratio of two counts. They stand in one place so that choose_strategy()
 // (strategy.cc) has them inline and computes what they share once, because every call of a kernel that carries several strategies asks for
-// all of theirs. schedules/strategies has the estimates by which schedules are chosen. Tested by tests/unit/choose_strategy_test.cc; the time of a
-// choice by bench/overhead (choice), which is why its parts are always inlined.
+// all of theirs. schedules/strategies has the estimates by which schedules are chosen. Tested by
+// tests/unit/runtime/call/strategies/choose_strategy_test.cc; the time of a choice by bench/overhead (choice), which is why its parts are
+// always inlined.
 #pragma once
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 // Threads exchange nothing: there is no barrier, no scratch, and no cache line that two threads write. The cost is nearly a nanosecond per
 // position on every thread, which is why many threads partition instead (strategies/radix). Entries cannot report a fault: policy error has
 // checked all indices before, and under the other policies the keys entry moves positions in bounds or drops them. Tested by
-// tests/differential, tests/unit/owner_test.cc and, under tsan, tests/unit/executor_test.cc.
+// tests/differential, tests/unit/runtime/call/strategies/owner_test.cc and, under tsan, tests/unit/runtime/call/executor/executor_test.cc.
 #include <array>
 
 #include "runtime/call/executor/trace.h"

@@ -1,4 +1,4 @@
-// See owners.h. Tested by tests/unit/owner_test.cc.
+// See owners.h. Tested by tests/unit/runtime/call/strategies/owner_test.cc.
 #include "runtime/call/strategies/owners.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 // See partition.h. scatter() stores every entry directly at its place. A block's entries take a few hundred KiB, with one open cache line
 // per bucket, so the caches collect a line before it leaves them. Collecting lines in a buffer first (write combining) took 4.1 ns instead
 // of 1.6 ns per position with 8 to 128 buckets, and as long with 512, with any kind of store (Zen 3, 4 M positions). Tested by
-// tests/unit/partition_test.cc and, on many threads, tests/unit/radix_test.cc.
+// tests/unit/runtime/call/strategies/partition_test.cc and, on many threads, tests/unit/runtime/call/strategies/radix_test.cc.
 #include "runtime/call/strategies/partition.h"
 
 #include <algorithm>

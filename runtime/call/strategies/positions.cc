@@ -1,6 +1,6 @@
 // Strategy positions: every thread applies its own chunk of index positions, with whole windows. That is legal if no two threads write one
 // destination: the op is a gather or a slice update, destinations are unique, or batching dims give each slab of positions destinations of
-// its own. In the last case no chunk cuts through a slab. Tested by tests/unit/executor_test.cc.
+// its own. In the last case no chunk cuts through a slab. Tested by tests/unit/runtime/call/executor/executor_test.cc.
 #include <algorithm>
 
 #include "runtime/call/descriptor.h"

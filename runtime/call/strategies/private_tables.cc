@@ -7,7 +7,7 @@
 //
 // Destinations that no update reaches keep their bits: the merge entry leaves the result alone where a table still holds the identity. Each
 // table is filled and read once more than the result, so the strategy needs about three updates per element. Tested by tests/differential
-// and tests/unit/private_test.cc.
+// and tests/unit/runtime/call/strategies/private_test.cc.
 #include "runtime/call/strategies/private_tables.h"
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 //
 // Buckets that are much heavier than the others are started first, so that no thread ends with one. A bucket is never divided: if one
 // destination gets a large part of all updates, its thread is busy with it alone, unless its columns can be divided among threads
-// (strategies/owners). Tested by tests/unit/radix_test.cc and tests/unit/owner_test.cc, which run under tsan too, and by
-// tests/differential.
+// (strategies/owners). Tested by tests/unit/runtime/call/strategies/radix_test.cc and tests/unit/runtime/call/strategies/owner_test.cc,
+// which run under tsan too, and by tests/differential.
 #include <algorithm>
 #include <array>
 

@@ -4,7 +4,8 @@
 // any length costs a few dozen keys.
 //
 // If the hint that indices are sorted is false, values may be wrong (semantics.md: hints), but no access is out of bounds.
-// schedules/strategies/runs decides when the strategy is legal. Tested by tests/differential and tests/unit/runs_test.cc.
+// schedules/strategies/runs decides when the strategy is legal. Tested by tests/differential and
+// tests/unit/runtime/call/strategies/runs_test.cc.
 #include <array>
 
 #include "runtime/call/executor/trace.h"

@@ -1,7 +1,7 @@
 // See select.h. No form branches on a key, because the owner of a key is as good as random. The plain form writes every entry and advances
 // the end of the list only for keys of the share: 1.4 ns per key on Zen 3. The AVX2 form hashes and compares eight keys at once and moves
 // those of the share together with a table of permutations: 0.3 ns. This is C++ and not generated code, since the loop is the same for all
-// kernels. Tested by tests/unit/owner_test.cc and every differential run of strategy owner.
+// kernels. Tested by tests/unit/runtime/call/strategies/owner_test.cc and every differential run of strategy owner.
 #include "runtime/call/strategies/select.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// See strategy.h. Tested by tests/unit/kernel_test.cc and tests/differential.
+// See strategy.h. Tested by tests/unit/backends/kernel_test.cc and tests/differential.
 #include "runtime/call/strategies/strategy.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Strategy window: every thread visits all index positions, in order, and applies its own chunk of the first window loop. Tested by
-// tests/unit/executor_test.cc.
+// tests/unit/runtime/call/executor/executor_test.cc.
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/strategies/strategy.h"

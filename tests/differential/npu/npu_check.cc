@@ -286,7 +286,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     const PtoasAnswer answer = run_ptoas(ptoas_, text, std::string(pto::name(wish.chip)), flags);
     if (!answer.accepted) return failed("ptoas: " + answer.errors);
   }
-  // A PTO-AS program with argument row0 is one step, which its caller repeats. tests/unit/pto_cores_test.cc runs
+  // A PTO-AS program with argument row0 is one step, which its caller repeats. tests/unit/backends/pto/pto_cores_test.cc runs
   // those.
   const auto& arguments = program->arguments;
   if (std::any_of(arguments.begin(), arguments.end(), [](const pto::ProgramArgument& a) { return a.name == "row0"; }))
