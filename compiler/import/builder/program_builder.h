@@ -13,11 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "strew/export.h"
 #include "strew/import.h"
 
 namespace strew::inline v0 {
 
-class STREW_API ProgramBuilder {
+/// The functions that are marked are those that the module of MLIR's front ends calls.
+class ProgramBuilder {
  public:
   /// `location` is that of the operation that is translated, as Compute::location.
   ProgramBuilder(Imported& imported, std::string location)
@@ -27,7 +29,7 @@ class STREW_API ProgramBuilder {
   TensorType type(int value) const { return imported_.values[static_cast<size_t>(value)].type; }
   bool is_constant(int value) const { return imported_.values[static_cast<size_t>(value)].kind == ValueKind::constant; }
   /// The elements of a constant of integers of rank 0 or 1, or of a stack of such constants; nothing if the value is not one.
-  std::optional<std::vector<int64_t>> integers(int value) const;
+  STREW_API std::optional<std::vector<int64_t>> integers(int value) const;
   /// The elements of a small rank-1 tensor, or the one of a rank-0 tensor, as rank-0 values; nothing if they are not known one by one.
   std::optional<std::vector<int>> elements(int value);
 
@@ -36,60 +38,60 @@ class STREW_API ProgramBuilder {
   /// The constant that the value is, or null. It is gone when another constant is added.
   const Constant* find_constant(int value) const;
 
-  int add_constant(Constant constant);
+  STREW_API int add_constant(Constant constant);
   int scalar(const Scalar& scalar);
-  int integer(int64_t number, DType dtype = DType::i64);
+  STREW_API int integer(int64_t number, DType dtype = DType::i64);
   int integers(const std::vector<int64_t>& numbers, DType dtype = DType::i64);  ///< rank 1
   /// A rank-1 tensor of rank-0 values of one dtype; a constant if they are.
-  int stack(const std::vector<int>& elements, DType dtype);
+  STREW_API int stack(const std::vector<int>& elements, DType dtype);
   /// The extent of a dim, rank 0, i64.
-  int extent(int value, int64_t dim);
+  STREW_API int extent(int value, int64_t dim);
   /// The dims of the value as a rank-1 i64 tensor; [begin, end) of them.
   int shape(int value, size_t begin, size_t end);
 
   /// The dims that `shape` holds, a rank-1 tensor of integers: kDynamic where they are known at the call only.
-  Expected<std::vector<int64_t>> extents(int shape);
+  STREW_API Expected<std::vector<int64_t>> extents(int shape);
 
-  int input(ImportedInput input, std::vector<std::string> symbols = {});
+  STREW_API int input(ImportedInput input, std::vector<std::string> symbols = {});
   /// Zeros in place of an optional input that the file leaves out. Dim `like_dim` of `like` gives the extent of a dynamic dim.
   int zeros(TensorType type, int like, int like_dim);
   /// Adds a kernel, which becomes one of this builder's location unless it has one, and returns its results, which are contiguous: a program
   /// lays them out with the op's strides when it runs.
-  std::vector<int> kernel(ImportedKernel kernel);
+  STREW_API std::vector<int> kernel(ImportedKernel kernel);
   /// Result `result` of the opaque operation with the number `opaque`, or a value that only its regions see. A type that is an error is one
   /// that the file does not tell, or that strew does not store.
-  int opaque_value(int opaque, int result, const Expected<TensorType>& type);
+  STREW_API int opaque_value(int opaque, int result, const Expected<TensorType>& type);
 
   /// What a gather along dim 0 takes of a shape, if `value` is one (shape(), or made of one) and `indices` are constants; else nothing.
   Expected<std::optional<int>> taken(int value, int indices);
 
   /// The value of which the file says that it has the dims `dims`. Those that are open in the value's type and known here are checked when
   /// the program runs; a dim that both know must be equal.
-  Expected<int> declared(int value, const std::vector<int64_t>& dims);
+  STREW_API Expected<int> declared(int value, const std::vector<int64_t>& dims);
 
   // Elementwise.
   /// A function of extras, applied to each element. Arguments have one shape, or rank 0.
-  Expected<int> map(Expr function, std::vector<int> arguments);
+  STREW_API Expected<int> map(Expr function, std::vector<int> arguments);
   /// One operation. Shapes are broadcast as NumPy does.
   Expected<int> apply(ExprOp op, const std::vector<int>& arguments);  ///< comparisons give bool; `select` takes a bool first
-  Expected<int> convert(int value, DType dtype);
+  STREW_API Expected<int> convert(int value, DType dtype);
 
   // Movement. `shape`, where an operation takes one, is the result's: rank 1, integers.
-  Expected<int> iota(const TensorType& type, int64_t dim);  ///< known dims
-  Expected<int> iota_to(DType dtype, int shape, int64_t dim);
-  Expected<int> reshape(int value, std::vector<int64_t> dims);  ///< one dim may be kDynamic: it follows from the others
+  STREW_API Expected<int> iota(const TensorType& type, int64_t dim);  ///< known dims
+  STREW_API Expected<int> iota_to(DType dtype, int shape, int64_t dim);
+  STREW_API Expected<int> reshape(int value, std::vector<int64_t> dims);  ///< one dim may be kDynamic: it follows from the others
   Expected<int> reshape_units(int value,
                               const std::vector<int64_t>& dims);  ///< that adds or removes dims of 1: any may be kDynamic
   /// An element of 0 of `shape` keeps the value's dim (unless `allow_zero`), -1 follows from the others.
-  Expected<int> reshape_to(int value, int shape, bool allow_zero);
-  Expected<int> transpose(int value, const std::vector<int64_t>& permutation);
+  STREW_API Expected<int> reshape_to(int value, int shape, bool allow_zero);
+  STREW_API Expected<int> transpose(int value, const std::vector<int64_t>& permutation);
   /// Dim d of the value becomes dim `targets[d]` of the result, whose dims are known. An extent of 1 is repeated.
-  Expected<int> broadcast(int value, const std::vector<int64_t>& dims, const std::vector<int64_t>& targets);
-  Expected<int> broadcast_to(int value, int shape, const std::vector<int64_t>& targets);
-  Expected<int> broadcast(int value, const std::vector<int64_t>& dims);  ///< to the last dims, as NumPy does
-  Expected<int> broadcast_to(int value, int shape);                      ///< of NumPy: a dim of 1 of either is repeated
-  Expected<int> concatenate(const std::vector<int>& values, int64_t dim);
-  Expected<int> reverse(int value, const std::vector<int64_t>& dims);
+  STREW_API Expected<int> broadcast(int value, const std::vector<int64_t>& dims, const std::vector<int64_t>& targets);
+  STREW_API Expected<int> broadcast_to(int value, int shape, const std::vector<int64_t>& targets);
+  STREW_API Expected<int> broadcast(int value, const std::vector<int64_t>& dims);  ///< to the last dims, as NumPy does
+  Expected<int> broadcast_to(int value, int shape);                                ///< of NumPy: a dim of 1 of either is repeated
+  STREW_API Expected<int> concatenate(const std::vector<int>& values, int64_t dim);
+  STREW_API Expected<int> reverse(int value, const std::vector<int64_t>& dims);
   /// value[start:end:step] in each dim. kDynamic as an end: to the end of the dim. Negative numbers count from the end of a dim; numbers
   /// beyond it are cut, as in Python. Steps must not be 0.
   struct Range {
@@ -98,24 +100,24 @@ class STREW_API ProgramBuilder {
   };
   Expected<int> slice(int value, const std::vector<Range>& ranges);
   /// In dim d, sizes[d] elements from starts[d] on, strides[d] apart; a size that is kDynamic reaches to the end of the dim.
-  Expected<int> slice(int value, std::vector<int64_t> starts, std::vector<int64_t> sizes, std::vector<int64_t> strides);
+  STREW_API Expected<int> slice(int value, std::vector<int64_t> starts, std::vector<int64_t> sizes, std::vector<int64_t> strides);
   /// Of `size[d]` elements from the rank-0 value `starts[d]` on.
   Expected<int> slice_from(int value, const std::vector<int>& starts, const std::vector<int64_t>& sizes);
   /// `into` with `part` written into it from `starts` on: numbers, or rank-0 values.
-  Expected<int> update(int into, int part, std::vector<int64_t> starts);
+  STREW_API Expected<int> update(int into, int part, std::vector<int64_t> starts);
   Expected<int> update_from(int into, int part, const std::vector<int>& starts);
 
   // Others.
   /// Reduces `dims` of the inputs by a function of N current values and N updates, in row-major order, from N rank-0 values.
-  Expected<std::vector<int>> reduce(Expr function, const std::vector<int>& inputs, const std::vector<int>& initials,
-                                    std::vector<int64_t> dims);
+  STREW_API Expected<std::vector<int>> reduce(Expr function, const std::vector<int>& inputs, const std::vector<int>& initials,
+                                              std::vector<int64_t> dims);
   Expected<int> reduce(ExprOp op, int value, std::vector<int64_t> dims, bool keep);
   /// Each element becomes the function of the result before it along `dim` and itself.
   struct Direction {
     bool exclusive = false;  ///< of the elements before it alone
     bool reverse = false;    ///< from the end of the dim
   };
-  Expected<int> scan(Expr function, int value, int initial, int64_t dim, Direction direction);
+  STREW_API Expected<int> scan(Expr function, int value, int initial, int64_t dim, Direction direction);
   Expected<int> scan(ExprOp op, int value, int64_t dim, Direction direction);
   /// start, start + delta, … below `limit`: rank-0 values of one dtype.
   Expected<int> range(int start, int limit, int delta);

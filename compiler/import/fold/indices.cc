@@ -159,8 +159,9 @@ class IndexFold {
     for (const Column& column : columns_)
       if (!is_static(column.raw.element.value) || !is_static(value_)) return -1;
     for (const Column& column : columns_) parts.push_back(moved(column));
-    return parts.size() == 1 ? parts[0]
-                             : add_movement(context_, kernel_, ComputeOp::concatenate, parts, type(value_), {side_.numbers->index_vector_dim});
+    return parts.size() == 1
+               ? parts[0]
+               : add_movement(context_, kernel_, ComputeOp::concatenate, parts, type(value_), {side_.numbers->index_vector_dim});
   }
 
   void apply() {
