@@ -3,7 +3,7 @@
 // A graph is a list of nodes in evaluation order; a node refers only to earlier nodes. The inputs of a scatter's graph
 // are the N current values, the N updates and the extras; those of a gather's graph are the gathered element and the
 // extras. Every node is rounded to its own dtype (docs/semantics.md section 4). There are no implicit conversions:
-// `convert` is a node. ExprBuilder (builder.h) writes graphs.
+// `convert` is a node. ExprBuilder (expr_builder.h) writes graphs.
 #pragma once
 
 #include <cstdint>

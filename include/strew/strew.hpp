@@ -13,6 +13,7 @@
 #include "strew/executor.h"
 #include "strew/export.h"
 #include "strew/expr.h"
+#include "strew/expr_builder.h"
 #include "strew/forms.h"
 #include "strew/import.h"
 #include "strew/kernel.h"

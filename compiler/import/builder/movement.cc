@@ -260,8 +260,8 @@ Expected<int> ProgramBuilder::concatenate(const std::vector<int>& values, int64_
   bool is_list = result.rank() == 1 && is_integer(result.dtype);
   std::vector<int64_t> others = result.dims;
   int64_t total = 0;
-  for (const int value : values) {
-    TensorType own = type(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const TensorType own = type(values[i]);
     if (own.dtype != result.dtype || own.rank() != result.rank())
       return invalid_argument(
           fmt::format("tensors {} and {}, expected the same dtype and rank", print(type(values[0])), print(own)));
@@ -270,8 +270,8 @@ Expected<int> ProgramBuilder::concatenate(const std::vector<int>& values, int64_
     if (!sum) return invalid_argument(fmt::format("the sum of the extents in dim {} does not fit 63 bits", dim));
     total = *sum;
     others[along] = own.dims[along];
-    STREW_TRY(unify_dims(others, own.dims, fmt::format("shape of operand {}", &value - values.data())));
-    const std::optional<std::vector<int>> own_list = is_list ? elements(value) : std::nullopt;
+    STREW_TRY(unify_dims(others, own.dims, fmt::format("shape of operand {}", i)));
+    const std::optional<std::vector<int>> own_list = is_list ? elements(values[i]) : std::nullopt;
     is_list = own_list.has_value();
     if (is_list) list.insert(list.end(), own_list->begin(), own_list->end());
   }

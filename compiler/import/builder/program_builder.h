@@ -111,7 +111,7 @@ class ProgramBuilder {
   /// Reduces `dims` of the inputs by a function of N current values and N updates, in row-major order, from N rank-0 values.
   STREW_API Expected<std::vector<int>> reduce(Expr function, const std::vector<int>& inputs, const std::vector<int>& initials,
                                               std::vector<int64_t> dims);
-  Expected<int> reduce(ExprOp op, int value, std::vector<int64_t> dims, bool keep);
+  Expected<int> reduce(ExprOp op, int value, const std::vector<int64_t>& dims, bool keep);
   /// Each element becomes the function of the result before it along `dim` and itself.
   struct Direction {
     bool exclusive = false;  ///< of the elements before it alone

@@ -64,7 +64,7 @@ Expected<std::vector<int>> ProgramBuilder::reduce(Expr function, const std::vect
   return out;
 }
 
-Expected<int> ProgramBuilder::reduce(ExprOp op, int value, std::vector<int64_t> dims, bool keep) {
+Expected<int> ProgramBuilder::reduce(ExprOp op, int value, const std::vector<int64_t>& dims, bool keep) {
   const TensorType from = type(value);
   const std::optional<uint64_t> identity = identity_bits(op, from.dtype);
   if (!identity) return unsupported(fmt::format("a reduction of {} by {} has no first value", name(from.dtype), name(op)));

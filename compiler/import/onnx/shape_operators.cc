@@ -129,7 +129,7 @@ Status import_reduce(Node& node) {
   }
   const auto* found = std::find_if(kReductions.begin(), kReductions.end(),
                                    [&](const Reduction& r) { return r.op_type == node.proto().op_type(); });
-  return node.give(node.builder().reduce(found->op, data, std::move(dims), keep != 0));
+  return node.give(node.builder().reduce(found->op, data, dims, keep != 0));
 }
 
 }  // namespace

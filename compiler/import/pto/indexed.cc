@@ -188,7 +188,8 @@ Expected<int> Lifter::add_kernel(const Statement& s, Op op, std::vector<int> arg
   kernel.name = (function_.name.empty() ? "main" : function_.name) + (number > 1 ? "_" + std::to_string(number) : "");
   kernel.arguments = std::move(arguments);
   note_cover(kernel, cover);
-  return ProgramBuilder(imported_, kernel.location).kernel(std::move(kernel))[0];
+  ProgramBuilder build(imported_, kernel.location);
+  return build.kernel(std::move(kernel))[0];
 }
 
 void Lifter::note_cover(ImportedKernel& kernel, const Cover& cover) const {

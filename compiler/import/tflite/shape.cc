@@ -122,7 +122,7 @@ Status import_reduce(Node& node) {
   const auto* options = node.options<schema::ReducerOptions>(Options::ReducerOptions);
   const auto* row =
       std::find_if(kReductions.begin(), kReductions.end(), [&](const Reduction& r) { return r.code == node.code(); });
-  return node.give(node.builder().reduce(row->op, value, std::move(dims), options != nullptr && options->keep_dims()));
+  return node.give(node.builder().reduce(row->op, value, dims, options != nullptr && options->keep_dims()));
 }
 
 }  // namespace

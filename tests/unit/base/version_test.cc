@@ -33,7 +33,7 @@ TEST(Headers, StrewHppIncludesEveryHeaderOfTheCppInterface) {
   size_t headers = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (left_out.contains(name)) continue;
+    if (left_out.contains(name) || name.ends_with(".def")) continue;  // tables are included by the headers that they make
     EXPECT_THAT(text, testing::HasSubstr("#include \"strew/" + name + "\"\n"));
     ++headers;
   }

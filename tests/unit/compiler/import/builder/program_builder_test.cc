@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Builder : public testing::Test {
+class ProgramBuilding : public testing::Test {
  protected:
   int input(std::vector<int64_t> dims, DType dtype = DType::f32) {
     return build.input({"x", {dtype, std::move(dims), {}}, false});
@@ -37,7 +37,7 @@ Expr sum(DType dtype) {
   return e.returns({e.add(current, update)});
 }
 
-TEST_F(Builder, ShapesFollowFromTheArguments) {
+TEST_F(ProgramBuilding, ShapesFollowFromTheArguments) {
   const int x = input({4, kDynamic});
   EXPECT_THAT(dims(build.transpose(x, {1, 0})), ElementsAre(kDynamic, 4));
   EXPECT_EQ(*build.transpose(x, {0, 1}), x);
@@ -52,7 +52,7 @@ TEST_F(Builder, ShapesFollowFromTheArguments) {
   EXPECT_THAT(build.type(reduced->at(0)).dims, ElementsAre(kDynamic));
 }
 
-TEST_F(Builder, ConstantsAreWorkedOutAndListsStayLists) {
+TEST_F(ProgramBuilding, ConstantsAreWorkedOutAndListsStayLists) {
   const int numbers = build.integers({3, 4, 5});
   const auto doubled = build.apply(ExprOp::add, {numbers, numbers});
   ASSERT_TRUE(doubled.ok());
@@ -65,7 +65,7 @@ TEST_F(Builder, ConstantsAreWorkedOutAndListsStayLists) {
   EXPECT_EQ(program.values[static_cast<size_t>(*build.iota({DType::i32, {4}, {}}, 0))].kind, ValueKind::compute);
 }
 
-TEST_F(Builder, DeclaredExtentsAreTakenOverOrChecked) {
+TEST_F(ProgramBuilding, DeclaredExtentsAreTakenOverOrChecked) {
   const int x = input({kDynamic, 3});
   const auto fresh = build.transpose(x, {1, 0});
   ASSERT_TRUE(fresh.ok());
@@ -79,7 +79,7 @@ TEST_F(Builder, DeclaredExtentsAreTakenOverOrChecked) {
   EXPECT_EQ(error(build.declared(x, {5, 4}).status()), "shape of the result [5,4], expected [?,3]");
 }
 
-TEST_F(Builder, RefusesWhatDoesNotFit) {
+TEST_F(ProgramBuilding, RefusesWhatDoesNotFit) {
   const int x = input({4, 6}), zero = build.scalar(Scalar::of(DType::f32, 0));
   const auto refusal = [](const Expected<int>& value) { return error(value.status()); };
   EXPECT_EQ(refusal(build.transpose(x, {0})), "1 dims of the permutation, expected 2");
@@ -111,7 +111,7 @@ TEST_F(Builder, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal(build.map(e.returns({e.add(a, b)}), {x, input({4, 5})})), "shape of operand 1 [4,5], expected [4,6]");
 }
 
-TEST_F(Builder, PadsWithNumbersBeforeBetweenAndAfter) {
+TEST_F(ProgramBuilding, PadsWithNumbersBeforeBetweenAndAfter) {
   const int x = input({kDynamic, 3}), zero = build.scalar(Scalar::of(DType::f32, 0));
   EXPECT_EQ(*pad(build, x, {0, 0}, {0, 0}, {0, 0}, zero), x);
   EXPECT_THAT(error(pad(build, x, {0, 1}, {0, 0}, {0, 0}, zero).status()), HasSubstr("open dims"));
@@ -125,7 +125,7 @@ TEST_F(Builder, PadsWithNumbersBeforeBetweenAndAfter) {
 }
 
 /// 6,000 operations that each repeat one number 4,096 times.
-TEST_F(Builder, ManyOperationsDoNotBecomeManyLargeConstants) {
+TEST_F(ProgramBuilding, ManyOperationsDoNotBecomeManyLargeConstants) {
   const int zero = build.scalar(Scalar::of(DType::f64, 0));
   for (int i = 0; i < 6000; ++i) ASSERT_TRUE(build.broadcast(zero, {4096}).ok());
   size_t bytes = 0;

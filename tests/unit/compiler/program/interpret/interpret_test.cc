@@ -134,13 +134,15 @@ TEST(Interpret, PartsThatBeginAtRunTime) {
 }
 
 TEST(Interpret, ReshapesFindTheirOpenDims) {
-  const Tensor x = tensor(DType::i8, {2, 6}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), like = tensor(DType::f32, {3, 4}, {});
+  const Tensor x = tensor(DType::i8, {2, 6}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), shape = tensor(DType::i32, {2}, {3, 4});
   const auto dims = [&](std::vector<int64_t> to, std::vector<const Tensor*> arguments) {
-    return interpret(move(ComputeOp::reshape, DType::i8, std::move(to), {}, {}), arguments).value()[0].dims;
+    Compute reshape = move(ComputeOp::reshape, DType::i8, std::move(to), {}, {});
+    reshape.takes_shape = arguments.size() > 1;
+    return interpret(reshape, arguments).value()[0].dims;
   };
   EXPECT_THAT(dims({kDynamic}, {&x}), ElementsAre(12));
   EXPECT_THAT(dims({4, kDynamic}, {&x}), ElementsAre(4, 3));
-  EXPECT_THAT(dims({kDynamic, kDynamic}, {&x, &like}), ElementsAre(3, 4));
+  EXPECT_THAT(dims({kDynamic, kDynamic}, {&x, &shape}), ElementsAre(3, 4));
   EXPECT_EQ(interpret(move(ComputeOp::reshape, DType::i8, {5, kDynamic}, {}, {}), {&x}).status().message(),
             "operand has 12 elements, expected 10");
 }
