@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/fault_text.h"
 #include "compiler/plan/plan.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/phases.h"
@@ -108,10 +107,8 @@ Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rn
   if (plan.checks_first) {
     strew_fault fault{};
     for (const auto& [begin, end] : pieces(rng, positions))
-      if (kernel.entry(STREW_ENTRY_check)(&args, begin, end, &fault) != STREW_OK) {
-        *bad_index = bad_index_of(fault, kernel.descriptor().index_tensor);
-        return out_of_bounds("check entry");
-      }
+      if (kernel.entry(STREW_ENTRY_check)(&args, begin, end, &fault) != STREW_OK)
+        return bad_index_error(kernel.descriptor(), tensors, fault, bad_index);
   }
   if (call.init != 0 && !call.result_is_operand) {
     strew_fault unused{};
