@@ -172,14 +172,14 @@ TEST(Executor, ALoopOfItsOwnRunsOnAllThreads) {
   }
 }
 
-// What `strew target --measure` finds. How the two compare is the machine's business: beside other programs, either may take longer.
+// What `strew target --measure` finds. How it compares with what a line takes from one core to another is the machine's business: beside other
+// programs, either may take longer.
 TEST(Executor, CostsOfThreadsAreThoseOfSeveralThreads) {
   MachineCosts costs;
   costs.fork_join_ns = costs.wake_ns = -1;
   ASSERT_TRUE(measure_threads(2, costs).ok());
   if (costs.fork_join_ns < 0) GTEST_SKIP() << "other programs had the cores, so nothing was measured";
   EXPECT_GT(costs.fork_join_ns, 0);
-  EXPECT_GT(costs.transfer_ns, 0);
   EXPECT_GE(costs.wake_ns, costs.fork_join_ns);
 }
 
