@@ -53,6 +53,20 @@ class Rows {
     }
   }
 
+  /// Does each spelling, run once on the same tensors, write the same bytes?
+  bool agree(const std::vector<const Spelling*>& spellings) {
+    std::vector<float>& written = gather_ ? other_ : table_;
+    const std::vector<float> before = written;
+    std::vector<float> first;
+    for (const Spelling* const spelling : spellings) {
+      written = before;
+      if (!spelling->kernel.run(spelling->views).ok()) return false;
+      if (first.empty()) first = written;
+      if (std::memcmp(first.data(), written.data(), first.size() * sizeof(float)) != 0) return false;
+    }
+    return true;
+  }
+
   Expected<Spelling> by_rows() { return spelling(TensorType{DType::i64, row_dims_, {}}, row_.data(), row_dims_, {}); }
   Expected<Spelling> by_elements() { return spelling(TensorType{DType::i64, other_dims_, {}}, element_.data(), other_dims_, {}); }
   Expected<Spelling> repeated() {
@@ -100,6 +114,7 @@ void run_call(benchmark::State& state, Work work, bool gather) {
   Rows data(work, gather);
   const Expected<Spelling> repeated = data.repeated(), rows = data.by_rows(), elements = data.by_elements();
   if (!repeated.ok() || !rows.ok() || !elements.ok()) return fail(state, "a spelling does not compile");
+  if (!data.agree({&*repeated, &*rows, &*elements})) return fail(state, "the spellings give other bytes");
   const auto way = [](const Spelling& s) {
     return [&s](int64_t calls) {
       for (int64_t i = 0; i < calls; ++i)
@@ -191,6 +206,12 @@ class Program {
     }
   }
 
+  /// Has the first tensor the same bytes? It is the result.
+  bool agrees_with(const Program& other) const {
+    const Buffer &a = tensors_[0].data, &b = other.tensors_[0].data;
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size())) == 0;
+  }
+
   Status status;
 
  private:
@@ -201,6 +222,9 @@ class Program {
 void run_file(benchmark::State& state, const std::string& text, int64_t rows) {
   Program folded(text, true, rows), plain(text, false, rows);
   if (!folded.status.ok() || !plain.status.ok()) return fail(state, folded.status.message() + plain.status.message());
+  folded.run(1);
+  plain.run(1);
+  if (!folded.agrees_with(plain)) return fail(state, "the folds change the result");
   const auto way = [](Program& program) { return [&program](int64_t calls) { program.run(calls); }; };
   const Turns turns = time_in_turns(state, {{"folded", way(folded), {}, {}}, {"plain", way(plain), {}, {}}}, 1, {});
   const Medians medians = turns.medians();

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "compiler/op/access_dims.h"
+#include "compiler/op/dims.h"
 #include "strew/tensor.h"
 #include "strew/text.h"
 
@@ -20,8 +21,7 @@ class Namer {
 
   void run() {
     for (Value& value : imported_.values) {
-      if (!value.is_typed || std::find(value.type.dims.begin(), value.type.dims.end(), kDynamic) == value.type.dims.end())
-        continue;
+      if (!value.is_typed || is_static(value.type.dims)) continue;
       if (value.kind == ValueKind::result) name_result(value, imported_.kernels[static_cast<size_t>(value.index)]);
       if (value.kind == ValueKind::compute) name_compute(value, imported_.computes[static_cast<size_t>(value.index)]);
     }

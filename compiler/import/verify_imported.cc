@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "compiler/op/dims.h"
 #include "strew/tensor.h"
 #include "strew/text.h"
 #include "strew/verify.h"
@@ -72,7 +73,7 @@ class Verifier {
         STREW_TRY(check(is_in(value.index, imported_.constants), "no such constant"));
         return check_constant(imported_.constants[static_cast<size_t>(value.index)], value.type);
       case ValueKind::zeros:
-        return check(value.like >= 0 || std::count(value.type.dims.begin(), value.type.dims.end(), kDynamic) == 0, "an open dim");
+        return check(value.like >= 0 || is_static(value.type.dims), "an open dim");
       case ValueKind::stack:
         return check(value.type.dims == std::vector<int64_t>{static_cast<int64_t>(value.parts.size())},
                      "another number of parts");

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/number.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -63,16 +64,6 @@ std::optional<uint64_t> integer_identity(ExprOp op, DType dtype) {
 }
 
 const ExprNode& at(const Expr& expr, int32_t node) { return expr.nodes[static_cast<size_t>(node)]; }
-
-int32_t push(Expr& graph, ExprNode node) {
-  graph.nodes.push_back(std::move(node));
-  return static_cast<int32_t>(graph.nodes.size()) - 1;
-}
-
-int32_t input(Expr& graph, ExprOp op, int index, DType from, DType to) {
-  const int32_t node = push(graph, {op, from, {}, index, {}});
-  return from == to ? node : push(graph, {ExprOp::convert, to, {node}, 0, {}});
-}
 
 /// The name of the operator that gives result `pair` from its current value and update; assign if the result is the update.
 CombinerKind kind_of(const Expr& graph, int32_t pair) {
@@ -136,26 +127,28 @@ ExprOp merge_of(ExprOp op) {
 }
 
 Expr combine_graph(const Op& op) {
-  Expr graph;
+  ExprBuilder e;
   if (const auto* g = std::get_if<Gather>(&op)) {
     if (!g->expr.empty()) return g->expr;
-    graph.results = {input(graph, ExprOp::current, 0, g->operand.dtype, g->result.dtype)};
-    return graph;
+    const int32_t gathered = e.current(0, g->operand.dtype);
+    return e.returns({e.as(gathered, g->result.dtype)});
   }
   const auto& s = std::get<Scatter>(op);
   if (s.combiner == CombinerKind::expr) return s.expr;
   const CombinerTraits* const row = find_combiner(s.combiner);
+  std::vector<int32_t> results;
   for (size_t i = 0; i < s.results.size(); ++i) {
-    const auto pair = static_cast<int>(i);
+    const auto pair = static_cast<int32_t>(i);
     const DType dtype = s.results[i].dtype;
-    int32_t value = input(graph, ExprOp::update, pair, i < s.updates.size() ? s.updates[i].dtype : dtype, dtype);
+    const int32_t update = e.update(pair, i < s.updates.size() ? s.updates[i].dtype : dtype);
+    int32_t value = e.as(update, dtype);
     if (row != nullptr) {
-      const int32_t current = push(graph, {ExprOp::current, dtype, {}, pair, {}});
-      value = push(graph, {row->op, dtype, {current, value}, 0, {}});
+      const int32_t current = e.current(pair, dtype);
+      value = e.apply(row->op, {current, value});
     }
-    graph.results.push_back(value);
+    results.push_back(value);
   }
-  return graph;
+  return e.returns(std::move(results));
 }
 
 bool is_input(const Expr& graph, int32_t node, ExprOp input, int32_t index, DType dtype) {

@@ -2,6 +2,7 @@
 #include "compiler/op/dims.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "strew/op.h"
 
@@ -13,6 +14,12 @@ std::string dims_text(const std::vector<int64_t>& dims) {
   for (size_t i = 0; i < dims.size() && i < kMostShown; ++i)
     text += (i > 0 ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
   return text + (dims.size() > kMostShown ? ",...]" : "]");
+}
+
+std::vector<int64_t> all_dims(size_t rank) {
+  std::vector<int64_t> out(rank);
+  std::iota(out.begin(), out.end(), int64_t{0});
+  return out;
 }
 
 bool is_static(const std::vector<int64_t>& dims) { return std::find(dims.begin(), dims.end(), kDynamic) == dims.end(); }

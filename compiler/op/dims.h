@@ -14,6 +14,9 @@ namespace strew::inline v0 {
 /// "[2,?,16]": a dynamic extent is a question mark. Of a longer list than anyone reads, the first 16 entries: "[1,2,...]".
 STREW_API std::string dims_text(const std::vector<int64_t>& dims);
 
+/// The dims of a tensor of the rank, in order: 0, 1, ...
+STREW_API std::vector<int64_t> all_dims(size_t rank);
+
 /// Is every extent known?
 STREW_API bool is_static(const std::vector<int64_t>& dims);
 

@@ -446,7 +446,7 @@ class Runner {
 
   Expected<std::vector<int64_t>> result_dims(const ImportedKernel& kernel, const TensorType& type) {
     std::vector<int64_t> dims = type.dims;
-    if (std::find(dims.begin(), dims.end(), kDynamic) == dims.end()) return dims;
+    if (is_static(dims)) return dims;
     if (const Gather* gather = std::get_if<Gather>(&*kernel.op)) return gather_dims(kernel, *gather, std::move(dims));
     const Scatter& scatter = std::get<Scatter>(*kernel.op);
     if (scatter.init == InitKind::fill) return filled_dims(kernel, std::move(dims));

@@ -6,29 +6,24 @@
 #include <numeric>
 
 #include "base/number.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 namespace {
 
-/// Appends the graph of one result of narrow. current: the element; update: its accumulator.
-void add_narrowing(Expr& graph, int pair, DType dtype, DType wide) {
+/// Appends one result of narrow and returns it. current: the element; update: its accumulator.
+int32_t add_narrowing(ExprBuilder& e, int32_t pair, DType dtype, DType wide) {
   const DType bits_dtype = wide == DType::f64 ? DType::u64 : DType::u32;
-  const auto push = [&](ExprOp op, DType type, std::vector<int32_t> args, int index = 0) {
-    graph.nodes.push_back({op, type, std::move(args), index, {}});
-    return static_cast<int32_t>(graph.nodes.size()) - 1;
-  };
-  const int32_t current = push(ExprOp::current, dtype, {}, pair);
-  const int32_t sum = push(ExprOp::update, wide, {}, pair);
-  const int32_t start = push(ExprOp::convert, wide, {current});
-  const int32_t start_bits = push(ExprOp::bitcast, bits_dtype, {start});
-  const int32_t end_bits = push(ExprOp::bitcast, bits_dtype, {sum});
-  const int32_t same = push(ExprOp::eq, DType::boolean, {start_bits, end_bits});
+  const int32_t current = e.current(pair, dtype), sum = e.update(pair, wide);
+  const int32_t start = e.convert(current, wide);
+  const int32_t start_bits = e.bitcast(start, bits_dtype), end_bits = e.bitcast(sum, bits_dtype);
+  const int32_t same = e.apply(ExprOp::eq, {start_bits, end_bits});
   // A NaN stays a NaN whatever is added to it, so the element may be kept. The bits do not tell: two conversions of a
   // NaN (a fill value is converted here, not by the kernel) may differ in payload.
-  const int32_t is_nan = push(ExprOp::ne, DType::boolean, {start, start});
-  const int32_t untouched = push(ExprOp::bit_or, DType::boolean, {same, is_nan});
-  const int32_t rounded = push(ExprOp::convert, dtype, {sum});
-  graph.results.push_back(push(ExprOp::select, dtype, {untouched, current, rounded}));
+  const int32_t is_nan = e.apply(ExprOp::ne, {start, start});
+  const int32_t untouched = e.apply(ExprOp::bit_or, {same, is_nan});
+  const int32_t rounded = e.convert(sum, dtype);
+  return e.apply(ExprOp::select, {untouched, current, rounded});
 }
 
 /// Makes `part` a scatter of one position whose window is the whole result.
@@ -86,7 +81,11 @@ std::optional<WideSplit> split_wide(const VerifiedOp& op) {
   whole_window(narrow, *s);
   narrow.updates = fold.results;
   narrow.combiner = CombinerKind::expr;
-  for (size_t i = 0; i < s->results.size(); ++i) add_narrowing(narrow.expr, static_cast<int>(i), s->results[i].dtype, wide);
+  ExprBuilder graph;
+  std::vector<int32_t> results;
+  for (size_t i = 0; i < s->results.size(); ++i)
+    results.push_back(add_narrowing(graph, static_cast<int32_t>(i), s->results[i].dtype, wide));
+  narrow.expr = graph.returns(std::move(results));
   return split;
 }
 

@@ -47,9 +47,26 @@ Tensor tensor_of(const Constant& constant) {
   return out;
 }
 
+/// A constant of the dims with these elements.
+Constant constant_of(DType dtype, std::vector<int64_t> dims, const std::vector<Scalar>& elements) {
+  Constant out;
+  out.type = {dtype, std::move(dims), {}};
+  out.data.resize(static_cast<size_t>(storage_bytes(dtype, static_cast<int64_t>(elements.size()))));
+  for (size_t i = 0; i < elements.size(); ++i) store_element(dtype, out.data.data(), static_cast<int64_t>(i), elements[i]);
+  return out;
+}
+
+Scalar integer_scalar(int64_t number, DType dtype) { return {dtype, {encode_i64(dtype, number), 0}}; }
+
 Scalar scalar_at(const Constant& constant, int64_t at) { return load_element(constant.type.dtype, constant.bytes().data(), at); }
 
 }  // namespace
+
+Constant integer_list(const std::vector<int64_t>& numbers, DType dtype) {
+  std::vector<Scalar> elements;
+  for (const int64_t number : numbers) elements.push_back(integer_scalar(number, dtype));
+  return constant_of(dtype, {static_cast<int64_t>(numbers.size())}, elements);
+}
 
 int ProgramBuilder::add_value(Value value) {
   imported_.values.push_back(std::move(value));
@@ -118,10 +135,10 @@ Expected<std::optional<int>> ProgramBuilder::evaluated(const Compute& compute) {
   if (is_static(dims) && !is_small(dims, most)) return std::optional<int>();
   std::vector<Tensor> tensors;
   for (const int argument : compute.arguments) {
-    if (!is_constant(argument)) return std::optional<int>();
-    const Constant& constant = imported_.constants[static_cast<size_t>(imported_.values[static_cast<size_t>(argument)].index)];
-    if (constant.type.dtype == DType::string || !is_small(constant.type.dims, kMostEvaluated)) return std::optional<int>();
-    tensors.push_back(tensor_of(constant));
+    const Constant* const constant = find_constant(argument);
+    const bool is_read = constant != nullptr && constant->type.dtype != DType::string;
+    if (!is_read || !is_small(constant->type.dims, kMostEvaluated)) return std::optional<int>();
+    tensors.push_back(tensor_of(*constant));
   }
   if (!is_static(dims) && !compute.takes_shape && compute.op != ComputeOp::slice) return std::optional<int>();
   std::vector<const Tensor*> arguments;
@@ -154,7 +171,7 @@ Expected<int> ProgramBuilder::add(Compute compute) {
 }
 
 const Constant* ProgramBuilder::find_constant(int value) const {
-  const Value& v = imported_.values[static_cast<size_t>(value)];
+  const Value& v = at(value);
   return v.kind == ValueKind::constant ? &imported_.constants[static_cast<size_t>(v.index)] : nullptr;
 }
 
@@ -164,27 +181,16 @@ std::optional<Scalar> ProgramBuilder::constant(int value) const {
   return scalar_at(*found, 0);
 }
 
-int ProgramBuilder::scalar(const Scalar& scalar) {
-  Constant constant;
-  constant.type = {scalar.dtype, {}, {}};
-  constant.data.resize(static_cast<size_t>(storage_bytes(scalar.dtype, 1)));
-  store_element(scalar.dtype, constant.data.data(), 0, scalar);
-  return add_constant(std::move(constant));
-}
+int ProgramBuilder::scalar(const Scalar& scalar) { return add_constant(constant_of(scalar.dtype, {}, {scalar})); }
 
-int ProgramBuilder::integer(int64_t number, DType dtype) { return scalar({dtype, {encode_i64(dtype, number), 0}}); }
+int ProgramBuilder::integer(int64_t number, DType dtype) { return scalar(integer_scalar(number, dtype)); }
 
 int ProgramBuilder::integers(const std::vector<int64_t>& numbers, DType dtype) {
-  Constant constant;
-  constant.type = {dtype, {static_cast<int64_t>(numbers.size())}, {}};
-  constant.data.resize(static_cast<size_t>(storage_bytes(dtype, static_cast<int64_t>(numbers.size()))));
-  for (size_t i = 0; i < numbers.size(); ++i)
-    store_element(dtype, constant.data.data(), static_cast<int64_t>(i), {dtype, {encode_i64(dtype, numbers[i]), 0}});
-  return add_constant(std::move(constant));
+  return add_constant(integer_list(numbers, dtype));
 }
 
 std::optional<std::vector<int64_t>> ProgramBuilder::integers(int value) const {
-  const Value& v = imported_.values[static_cast<size_t>(value)];
+  const Value& v = at(value);
   if (!is_integer(v.type.dtype) || v.type.rank() > 1) return std::nullopt;
   std::vector<int64_t> out;
   if (v.kind == ValueKind::stack) {
@@ -195,41 +201,39 @@ std::optional<std::vector<int64_t>> ProgramBuilder::integers(int value) const {
     }
     return out;
   }
-  if (v.kind != ValueKind::constant) return std::nullopt;
-  const Constant& constant = imported_.constants[static_cast<size_t>(v.index)];
-  for (int64_t i = 0, n = constant.type.rank() == 0 ? 1 : constant.type.dims[0]; i < n; ++i)
-    out.push_back(decode_i64(v.type.dtype, scalar_at(constant, i).bits[0]));
+  const Constant* const found = find_constant(value);
+  if (found == nullptr) return std::nullopt;
+  for (int64_t i = 0, n = v.type.rank() == 0 ? 1 : v.type.dims[0]; i < n; ++i)
+    out.push_back(decode_i64(v.type.dtype, scalar_at(*found, i).bits[0]));
   return out;
 }
 
 std::optional<std::vector<int>> ProgramBuilder::elements(int value) {
-  const Value v = imported_.values[static_cast<size_t>(value)];
+  const Value v = at(value);
   if (v.type.rank() == 0) return std::vector<int>{value};
   if (v.kind == ValueKind::stack) return v.parts;
   const bool is_small = v.type.rank() == 1 && v.type.dims[0] != kDynamic && v.type.dims[0] <= kMostElements;
   if (!is_small || v.type.dtype == DType::string || v.kind != ValueKind::constant) return std::nullopt;
   std::vector<int> out;
-  for (int64_t i = 0; i < v.type.dims[0]; ++i)
-    out.push_back(scalar(scalar_at(imported_.constants[static_cast<size_t>(v.index)], i)));
+  for (int64_t i = 0; i < v.type.dims[0]; ++i) out.push_back(scalar(scalar_at(*find_constant(value), i)));
   return out;
 }
 
 int ProgramBuilder::stack(const std::vector<int>& elements, DType dtype) {
-  if (std::all_of(elements.begin(), elements.end(), [&](int e) { return is_constant(e); })) {
-    Constant constant;
-    constant.type = {dtype, {static_cast<int64_t>(elements.size())}, {}};
-    constant.data.resize(static_cast<size_t>(storage_bytes(dtype, static_cast<int64_t>(elements.size()))));
-    for (size_t i = 0; i < elements.size(); ++i) {
-      const int number = imported_.values[static_cast<size_t>(elements[i])].index;
-      store_element(dtype, constant.data.data(), static_cast<int64_t>(i),
-                    scalar_at(imported_.constants[static_cast<size_t>(number)], 0));
-    }
-    return add_constant(std::move(constant));
+  std::vector<Scalar> known;
+  for (const int element : elements) {
+    const Constant* const found = find_constant(element);
+    if (found == nullptr) return list(elements, dtype);
+    known.push_back(scalar_at(*found, 0));
   }
+  return add_constant(constant_of(dtype, {static_cast<int64_t>(known.size())}, known));
+}
+
+int ProgramBuilder::list(std::vector<int> elements, DType dtype) {
   Value value;
   value.kind = ValueKind::stack;
   value.type = {dtype, {static_cast<int64_t>(elements.size())}, {}};
-  value.parts = elements;
+  value.parts = std::move(elements);
   return add_value(std::move(value));
 }
 
@@ -248,15 +252,11 @@ int ProgramBuilder::shape(int value, size_t begin, size_t end) {
   std::vector<int> extents;
   for (size_t d = begin; d < end; ++d) extents.push_back(extent(value, static_cast<int64_t>(d)));
   // A list even if all are known: what is taken of it is index arithmetic then, not a gather of a table.
-  Value out;
-  out.kind = ValueKind::stack;
-  out.type = {DType::i64, {static_cast<int64_t>(extents.size())}, {}};
-  out.parts = std::move(extents);
-  return add_value(std::move(out));
+  return list(std::move(extents), DType::i64);
 }
 
 Expected<std::optional<int>> ProgramBuilder::taken(int value, int indices) {
-  const Value from = imported_.values[static_cast<size_t>(value)];
+  const Value from = at(value);
   const std::optional<std::vector<int64_t>> numbers = integers(indices);
   if (from.kind != ValueKind::stack || !numbers) return std::optional<int>();
   const auto count = static_cast<int64_t>(from.parts.size());
@@ -329,7 +329,7 @@ Expected<std::optional<int>> ProgramBuilder::map_lists(const Expr& function, con
   for (size_t i = 0; i < length; ++i) {
     std::vector<int> each;
     for (const std::vector<int>& list : lists) each.push_back(list[list.size() == 1 ? 0 : i]);
-    STREW_ASSIGN(const int element, map(function, std::move(each)));
+    STREW_ASSIGN(const int element, map_verified(function, std::move(each)));
     out.push_back(element);
   }
   return std::optional<int>(stack(out, function.nodes[static_cast<size_t>(function.results[0])].dtype));
@@ -338,7 +338,11 @@ Expected<std::optional<int>> ProgramBuilder::map_lists(const Expr& function, con
 Expected<int> ProgramBuilder::map(Expr function, std::vector<int> arguments) {
   STREW_TRY(verify(function, 1, 0, static_cast<int>(arguments.size())));
   STREW_ASSIGN(const std::optional<int> list, map_lists(function, arguments));
-  if (list) return *list;
+  return list ? *list : map_verified(std::move(function), std::move(arguments));
+}
+
+/// A Compute of the function, which verify() admits. Arguments that are lists are tensors to it.
+Expected<int> ProgramBuilder::map_verified(Expr function, std::vector<int> arguments) {
   Compute compute;
   TensorType result{function.nodes[static_cast<size_t>(function.results[0])].dtype, {}, {}};
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -363,7 +367,7 @@ Expected<int> ProgramBuilder::apply(ExprOp op, const std::vector<int>& arguments
   STREW_ASSIGN(const std::optional<int> list, map_lists(function, arguments));
   if (list) return *list;
   STREW_ASSIGN(std::vector<int> wide, broadcast_all(arguments));
-  return map(std::move(function), std::move(wide));
+  return map_verified(std::move(function), std::move(wide));
 }
 
 Expected<int> ProgramBuilder::convert(int value, DType dtype) {

@@ -18,6 +18,11 @@
 
 namespace strew::inline v0 {
 
+/// The numbers as a constant of rank 1.
+Constant integer_list(const std::vector<int64_t>& numbers, DType dtype);
+/// The function of a reduction or scan by one operator: current op update.
+STREW_API Expr reducer(ExprOp op, DType dtype);
+
 /// The functions that are marked are those that the module of MLIR's front ends calls.
 class ProgramBuilder {
  public:
@@ -130,6 +135,8 @@ class ProgramBuilder {
   Expected<std::optional<int>> evaluated(const Compute& compute);
   int add_value(Value value);
   Expected<std::vector<int>> broadcast_all(const std::vector<int>& arguments);
+  int list(std::vector<int> elements, DType dtype);
+  Expected<int> map_verified(Expr function, std::vector<int> arguments);
   Expected<std::optional<int>> map_lists(const Expr& function, const std::vector<int>& arguments);
 
   Imported& imported_;

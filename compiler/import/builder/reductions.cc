@@ -14,16 +14,11 @@
 #include "strew/verify.h"
 
 namespace strew::inline v0 {
-namespace {
-
-/// The function of a reduction: current op update.
 Expr reducer(ExprOp op, DType dtype) {
   ExprBuilder e;
   const int32_t current = e.current(0, dtype), update = e.update(0, dtype);
   return e.returns({e.apply(op, {current, update})});
 }
-
-}  // namespace
 
 Expected<std::vector<int>> ProgramBuilder::reduce(Expr function, const std::vector<int>& inputs, const std::vector<int>& initials,
                                                   std::vector<int64_t> dims) {
@@ -41,15 +36,11 @@ Expected<std::vector<int>> ProgramBuilder::reduce(Expr function, const std::vect
     if (initial.dtype != input.dtype)
       return invalid_argument(fmt::format("initial value {} is {}, expected {}", i, name(initial.dtype), name(input.dtype)));
   }
-  std::vector<int64_t> kept;
-  for (size_t d = 0; d < whole.size(); ++d) {
-    const auto count = std::count(dims.begin(), dims.end(), static_cast<int64_t>(d));
-    if (count == 0) kept.push_back(whole[d]);
-  }
+  STREW_TRY(check_dims(dims, whole.size(), "dimensions"));
   std::sort(dims.begin(), dims.end());
-  if (kept.size() + dims.size() != whole.size() || std::adjacent_find(dims.begin(), dims.end()) != dims.end())
-    return invalid_argument(
-        fmt::format("dimensions, expected each of 0 to {} once at most", static_cast<int64_t>(whole.size()) - 1));
+  std::vector<int64_t> kept;
+  for (size_t d = 0; d < whole.size(); ++d)
+    if (!std::binary_search(dims.begin(), dims.end(), static_cast<int64_t>(d))) kept.push_back(whole[d]);
   Compute compute;
   compute.op = ComputeOp::reduce;
   compute.arguments = inputs;
@@ -93,8 +84,7 @@ Expected<int> ProgramBuilder::reduce(ExprOp op, int value, const std::vector<int
 Expected<int> ProgramBuilder::scan(Expr function, int value, int initial, int64_t dim, Direction direction) {
   const TensorType from = type(value);
   STREW_TRY(verify(function, 1, 1, 0));
-  if (dim < 0 || dim >= from.rank())
-    return invalid_argument(fmt::format("the dim of a scan is {}, expected 0 to {}", dim, from.rank() - 1));
+  STREW_TRY(check_dim(dim, from.dims.size(), "the dim of a scan"));
   if (!type(initial).dims.empty() || type(initial).dtype != from.dtype)
     return invalid_argument(
         fmt::format("the initial value is {}, expected {} of rank 0", print(type(initial)), name(from.dtype)));

@@ -14,6 +14,7 @@
 #include "compiler/import/fold/folds.h"
 #include "compiler/import/fold/match.h"
 #include "compiler/op/access_dims.h"
+#include "compiler/op/dims.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0::fold {
@@ -123,7 +124,7 @@ void fold_operand(const FoldContext& context, int kernel) {
   std::vector<int> arguments = context.kernel(kernel).arguments;
   for (size_t i = 0; i < filled.operands.size(); ++i) {
     const std::vector<int64_t>& dims = filled.results[i].dims;
-    if (std::find(dims.begin(), dims.end(), kDynamic) != dims.end()) return;
+    if (!is_static(dims)) return;
     const auto value = context.reader.constant(context.reader.term(context.reader.elements_of(arguments[i])));
     if (!value || value->dtype != filled.results[i].dtype) return;
     filled.fill.push_back(*value);

@@ -13,11 +13,11 @@
 // index vector's dim, the kernel reads that tensor in place: the broadcast to [6,1] that JAX puts before every kernel disappears this way.
 // Otherwise new movement operations put the shorter columns together. Tested by tests/unit/compiler/import/fold/fold_test.cc.
 #include <algorithm>
-#include <numeric>
 
 #include "compiler/import/fold/columns.h"
 #include "compiler/import/fold/match.h"
 #include "compiler/op/access_dims.h"
+#include "compiler/op/dims.h"
 #include "strew/expr_builder.h"
 #include "strew/verify.h"
 
@@ -137,11 +137,10 @@ class IndexFold {
 
   /// The column as a tensor with the dims of the indices, in which the index vector has extent 1.
   int moved(const Column& column) const {
-    std::vector<int64_t> dims = type(value_).dims, targets(dims.size());
+    std::vector<int64_t> dims = type(value_).dims;
     dims[static_cast<size_t>(side_.numbers->index_vector_dim)] = 1;
-    std::iota(targets.begin(), targets.end(), 0);
     const int value = converted(column.raw.element.value, type(value_).dtype);
-    return add_column(context_, kernel_, value, column.raw.element, dims, targets);
+    return add_column(context_, kernel_, value, column.raw.element, dims, all_dims(dims.size()));
   }
 
   /// The columns as one tensor of the indices' type; -1 if no idiom was taken off, so that nothing is gained, or if it cannot be built.
@@ -155,9 +154,8 @@ class IndexFold {
       return context_.uses.add_value(std::move(stack));
     }
     if (side_.numbers->index_vector_dim == type(value_).rank()) return -1;
-    const auto is_static = [&](int value) { return std::count(type(value).dims.begin(), type(value).dims.end(), kDynamic) == 0; };
     for (const Column& column : columns_)
-      if (!is_static(column.raw.element.value) || !is_static(value_)) return -1;
+      if (!is_static(type(column.raw.element.value).dims) || !is_static(type(value_).dims)) return -1;
     for (const Column& column : columns_) parts.push_back(moved(column));
     return parts.size() == 1
                ? parts[0]

@@ -25,9 +25,10 @@
 #include <map>
 #include <utility>
 
-#include "base/number.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/import/fold/columns.h"
 #include "compiler/op/access_dims.h"
+#include "compiler/op/dims.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0::fold {
@@ -207,10 +208,7 @@ class RowFold {
     }
     const int narrow = narrowed();
     if (narrow >= 0) return narrow;
-    const auto is_open = [&](int value) {
-      return std::count(reader_.type(value).dims.begin(), reader_.type(value).dims.end(), kDynamic) > 0;
-    };
-    if (is_open(value_)) return -1;
+    if (!is_static(frame_)) return -1;
     Dims dims, targets(frame_.size(), -1);
     for (const int64_t p : left.positions) {
       targets[static_cast<size_t>(p)] = static_cast<int64_t>(dims.size());
@@ -219,7 +217,7 @@ class RowFold {
     const int vector_dim = static_cast<int>(dims.size());
     dims.push_back(1);
     for (const Element& column : left.columns)
-      if (is_open(column.value)) return -1;
+      if (!is_static(reader_.type(column.value).dims)) return -1;
     std::vector<int> parts;
     for (const Element& column : left.columns)
       parts.push_back(add_column(context_, number_, column.value, column, dims, targets));
@@ -245,10 +243,7 @@ class RowFold {
   }
   int narrow(Compute broadcast, int64_t dim) const {
     const TensorType shape = reader_.type(broadcast.arguments.back());
-    Constant one;
-    one.type = {shape.dtype, {1}, {}};
-    one.data.resize(static_cast<size_t>(storage_bytes(shape.dtype, 1)));
-    store_element(shape.dtype, one.data.data(), 0, {shape.dtype, {encode_i64(shape.dtype, 1), 0}});
+    Constant one = integer_list({1}, shape.dtype);
     Value constant;
     constant.kind = ValueKind::constant;
     constant.type = one.type;
@@ -269,8 +264,8 @@ class RowFold {
   }
 
   void change(int vector_dim) {
-    DimensionNumbers& numbers = *index_side(op_).numbers;
-    const AccessDims& before = dims_;
+    const IndexSide side = index_side(op_);
+    DimensionNumbers& numbers = *side.numbers;
     numbers.window_dims = window();
     Dims batching, of_indices, components;
     for (size_t i = 0; i < numbers.operand_batching_dims.size(); ++i) {
@@ -281,10 +276,9 @@ class RowFold {
     numbers.operand_batching_dims = batching;
     numbers.indices_batching_dims = of_indices;
     std::erase_if(numbers.removed_dims, [&](int64_t d) { return row_at(d) != nullptr; });
-    for (size_t k = 0; k < before.components.size(); ++k)
-      if (!is_row_component(static_cast<int64_t>(k))) components.push_back(before.components[k]);
+    for (size_t k = 0; k < dims_.components.size(); ++k)
+      if (!is_row_component(static_cast<int64_t>(k))) components.push_back(dims_.components[k]);
     numbers.index_map = components;
-    const IndexSide side = index_side(op_);
     *side.indices = reader_.type(value_);
     numbers.index_vector_dim = vector_dim;
     if (auto* gather = std::get_if<Gather>(&op_))

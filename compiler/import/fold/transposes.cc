@@ -17,11 +17,12 @@
 // Tested by tests/unit/compiler/import/fold/fold_transposes_test.cc.
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "compiler/import/fold/folds.h"
 #include "compiler/op/access_dims.h"
+#include "compiler/op/dims.h"
 #include "strew/tensor.h"
 #include "strew/verify.h"
 
@@ -39,14 +40,8 @@ struct Transposed {
   bool moves() const { return !std::is_sorted(order.begin(), order.end()); }
 };
 
-Dims identity(size_t rank) {
-  Dims out(rank);
-  std::iota(out.begin(), out.end(), 0);
-  return out;
-}
-
 Transposed source_of(const FoldContext& context, int value) {
-  Transposed out{value, identity(context.reader.type(value).dims.size())};
+  Transposed out{value, all_dims(context.reader.type(value).dims.size())};
   for (int i = 0; i < kMostTransposes; ++i) {
     const Value& v = context.imported.values[static_cast<size_t>(out.value)];
     if (v.kind != ValueKind::compute) break;
@@ -72,25 +67,21 @@ TensorType permuted(const TensorType& type, const Dims& order) {
 
 bool is_plain(const TensorType& type) { return type.strides.empty(); }
 
-/// Renames each dim d of the operand in a sorted list of them to names[d].
-void rename(Dims& list, const Dims& names) {
-  for (int64_t& d : list) d = names[static_cast<size_t>(d)];
-}
-void rename_sorted(Dims& list, const Dims& names) {
-  rename(list, names);
-  std::sort(list.begin(), list.end());
-}
-/// The same of the batching dims, which are paired with dims of the indices.
-void rename_pairs(Dims& operand, Dims& indices, const Dims& names) {
+/// Calls dim d of the operand names[d] in all lists of it. Sorted ones stay sorted, the batching dims with the dims of the indices that they are
+/// paired with.
+void rename_operand(DimensionNumbers& numbers, const Dims& names) {
+  for (Dims* const list : {&numbers.removed_dims, &numbers.operand_batching_dims, &numbers.index_map})
+    for (int64_t& d : *list) d = names[static_cast<size_t>(d)];
+  std::sort(numbers.removed_dims.begin(), numbers.removed_dims.end());
+  Dims &operand = numbers.operand_batching_dims, &indices = numbers.indices_batching_dims;
   std::vector<std::pair<int64_t, int64_t>> pairs;
-  for (size_t i = 0; i < operand.size(); ++i) pairs.emplace_back(names[static_cast<size_t>(operand[i])], indices[i]);
+  for (size_t i = 0; i < operand.size(); ++i) pairs.emplace_back(operand[i], indices[i]);
   std::sort(pairs.begin(), pairs.end());
   for (size_t i = 0; i < pairs.size(); ++i) std::tie(operand[i], indices[i]) = pairs[i];
 }
 
 int64_t known_elements(const TensorType& type) {  // -1: open
-  const bool is_open = std::count(type.dims.begin(), type.dims.end(), kDynamic) > 0;
-  return is_open ? -1 : element_count(type.dims).value_or(-1);
+  return is_static(type.dims) ? element_count(type.dims).value_or(-1) : -1;
 }
 
 /// Is a kernel about as fast on a table with the dims names[d] as on a transpose with the dims d, the transpose left out? It is if the last dim
@@ -126,9 +117,7 @@ std::optional<Gather> reordered(const Gather& gather, const TensorType& operand,
   out.operand = operand;
   out.result = permuted(gather.result, order);
   out.dims.window_dims = *window;
-  rename_sorted(out.dims.removed_dims, names);
-  rename_pairs(out.dims.operand_batching_dims, out.dims.indices_batching_dims, names);
-  rename(out.dims.index_map, names);
+  rename_operand(out.dims, names);
   for (size_t d = 0; d < names.size(); ++d) out.slice_sizes[static_cast<size_t>(names[d])] = gather.slice_sizes[d];
   return out;
 }
@@ -151,7 +140,7 @@ bool fold_gather(const FoldContext& context, int number, const Dims& order, bool
   if (kernel.slice_sizes >= 0) return false;
   std::vector<int> arguments = kernel.arguments;
   const Transposed operand =
-      with_operand ? source_of(context, arguments[0]) : Transposed{arguments[0], identity(gather.operand.dims.size())};
+      with_operand ? source_of(context, arguments[0]) : Transposed{arguments[0], all_dims(gather.operand.dims.size())};
   if (operand.moves() && !keeps_pace(AccessDims(gather), operand.order, gather.result, gather.operand)) return false;
   auto changed =
       reordered(gather, with_operand ? permuted(gather.operand, inverse(operand.order)) : gather.operand, operand.order, order);
@@ -192,7 +181,7 @@ class ScatterFold {
     arguments_[slot_] = from.value;
     if (!window && !moves_result) return false;
     if (!window) {
-      order = identity(order.size());
+      order = all_dims(order.size());
       window = window_of(access_, order, names);
       arguments_[slot_] = updates;
     }
@@ -208,9 +197,7 @@ class ScatterFold {
     if (moves_result) {
       out.operands[0] = permuted(scatter_.operands[0], order_);
       out.results[0] = permuted(scatter_.results[0], order_);
-      rename_sorted(out.dims.removed_dims, names);
-      rename_pairs(out.dims.operand_batching_dims, out.dims.indices_batching_dims, names);
-      rename(out.dims.index_map, names);
+      rename_operand(out.dims, names);
     }
     const bool moves_updates = from.moves() && arguments_[slot_] == from.value;
     const char* const note = !moves_result   ? "folded: the updates are read as they are, without a transpose"
@@ -240,7 +227,7 @@ class ScatterFold {
     for (size_t d = 0; d < access_.slices.size(); ++d)
       if (access_.slices[d].operand_dim >= 0) window.push_back(static_cast<int64_t>(d));
     const auto name = [&](int64_t d) { return names[static_cast<size_t>(access_.slices[static_cast<size_t>(d)].operand_dim)]; };
-    Dims sorted = window, out = identity(access_.slices.size());
+    Dims sorted = window, out = all_dims(access_.slices.size());
     std::sort(sorted.begin(), sorted.end(), [&](int64_t a, int64_t b) { return name(a) < name(b); });
     for (size_t i = 0; i < window.size(); ++i) out[static_cast<size_t>(window[i])] = sorted[i];
     return out;
@@ -294,7 +281,7 @@ void fold_argument_transposes(const FoldContext& context) {
   for (int k = 0; k < kernels; ++k) {
     const Op& op = context.kernel(k).op;
     if (const auto* scatter = std::get_if<Scatter>(&op))
-      ScatterFold(context, k, identity(scatter->results[0].dims.size())).run();
+      ScatterFold(context, k, all_dims(scatter->results[0].dims.size())).run();
     else
       ++gathers[context.kernel(k).arguments[0]];
   }
@@ -304,7 +291,7 @@ void fold_argument_transposes(const FoldContext& context) {
     const auto* gather = std::get_if<Gather>(&*context.kernel(k).op);
     const int operand = context.kernel(k).arguments[0];
     if (gather == nullptr || is_needed(operand) || !source_of(context, operand).moves()) continue;
-    if (fold_gather(context, k, identity(gather->result.dims.size()), true)) --gathers[operand];
+    if (fold_gather(context, k, all_dims(gather->result.dims.size()), true)) --gathers[operand];
   }
 }
 

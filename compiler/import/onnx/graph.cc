@@ -12,6 +12,7 @@
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
 #include "compiler/import/symbols.h"
+#include "compiler/op/dims.h"
 
 namespace strew::inline v0::onnx {
 
@@ -73,7 +74,7 @@ std::optional<TensorType> Graph::declared_type(const std::string& name) {
 /// Gives the open extents of a computed value that have no names those that the file declares.
 void Graph::add_symbols(const std::string& name, Value& value) {
   const std::vector<int64_t>& dims = value.type.dims;
-  if (!has_symbols_ || !value.is_typed || std::find(dims.begin(), dims.end(), kDynamic) == dims.end()) return;
+  if (!has_symbols_ || !value.is_typed || is_static(dims)) return;
   const std::optional<ValueInfoProto> info = declaration(name);
   const std::vector<std::string> declared = info ? symbols_of(info->type()) : std::vector<std::string>();
   if (declared.size() != dims.size()) return;

@@ -8,6 +8,7 @@
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/onnx.pb.h"
+#include "compiler/op/dims.h"
 
 namespace strew::inline v0::onnx {
 namespace {
@@ -92,8 +93,7 @@ Status import_squeeze(Node& node) {
   STREW_ASSIGN(const int data, node.input(0, "data"));
   STREW_ASSIGN(const auto given, node.list_of("axes", 1));
   std::vector<int64_t> dims = node.type(data).dims;
-  if (!given && std::find(dims.begin(), dims.end(), kDynamic) != dims.end())
-    return node.error("it removes all dims of 1 of a tensor with open dims, expected axes");
+  if (!given && !is_static(dims)) return node.error("it removes all dims of 1 of a tensor with open dims, expected axes");
   STREW_ASSIGN(const std::vector<int64_t> axes,
                dims_from(node, given.value_or(std::vector<int64_t>()), static_cast<int>(dims.size())));
   std::vector<int64_t> kept;
@@ -189,8 +189,7 @@ Status import_slice(Node& node) {
   STREW_ASSIGN(auto steps, node.list_input(4, "steps"));
   if (!starts || !ends || starts->size() != ends->size()) return node.error("starts and ends, expected lists of one length");
   if (!axes) {
-    axes = std::vector<int64_t>(starts->size());
-    std::iota(axes->begin(), axes->end(), int64_t{0});
+    axes = all_dims(starts->size());
   }
   if (!steps) steps = std::vector<int64_t>(starts->size(), 1);
   if (axes->size() != starts->size() || steps->size() != starts->size())

@@ -3,13 +3,13 @@
 // tests/models.
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/onnx.pb.h"
 #include "compiler/import/onnx/tensor_proto.h"
+#include "compiler/op/dims.h"
 
 namespace strew::inline v0::onnx {
 namespace {
@@ -123,10 +123,7 @@ Status import_reduce(Node& node) {
     dims.push_back(dim);
   }
   if (dims.empty() && noop != 0) return node.give(data);
-  if (dims.empty()) {
-    dims.resize(static_cast<size_t>(rank));
-    std::iota(dims.begin(), dims.end(), int64_t{0});
-  }
+  if (dims.empty()) dims = all_dims(static_cast<size_t>(rank));
   const auto* found = std::find_if(kReductions.begin(), kReductions.end(),
                                    [&](const Reduction& r) { return r.op_type == node.proto().op_type(); });
   return node.give(node.builder().reduce(found->op, data, dims, keep != 0));

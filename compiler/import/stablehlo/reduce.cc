@@ -13,7 +13,6 @@
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/region.h"
 #include "compiler/op/combiner.h"
-#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -21,12 +20,8 @@ namespace {
 /// The graph of `current OP update`, for the form `applies stablehlo.OP`.
 Expected<Expr> applied(llvm::StringRef name, DType dtype) {
   name.consume_front("stablehlo.");
-  for (const CombinerTraits& row : combiner_traits()) {
-    if (!row.commutes || name != llvm::StringRef(strew::name(row.op))) continue;
-    ExprBuilder e;
-    const int32_t current = e.current(0, dtype), update = e.update(0, dtype);
-    return e.returns({e.apply(row.op, {current, update})});
-  }
+  for (const CombinerTraits& row : combiner_traits())
+    if (row.commutes && name == llvm::StringRef(strew::name(row.op))) return reducer(row.op, dtype);
   return invalid_argument(fmt::format("applies '{}', expected add, multiply, minimum, maximum, and, or, xor", name.str()));
 }
 

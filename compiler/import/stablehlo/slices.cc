@@ -4,8 +4,6 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "base/violated.h"
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/attributes.h"
@@ -13,15 +11,10 @@
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
+#include "compiler/op/dims.h"
 
 namespace strew::inline v0 {
 namespace {
-
-std::vector<int64_t> iota(int count) {
-  std::vector<int64_t> out(static_cast<size_t>(count));
-  std::iota(out.begin(), out.end(), int64_t{0});
-  return out;
-}
 
 /// Checks the operands from `first` on, which must be one rank-0 integer per dim, all of one type. Returns the type of the rank-1 tensor
 /// that they form.
@@ -88,7 +81,7 @@ Status read_slice(mlir::Operation* op, Gather& gather) {
   STREW_TRY(fits(gather.slice_sizes, gather.operand.dims, "slice_sizes", "dynamic_slice_c4"));
   TensorType window{gather.operand.dtype, gather.slice_sizes, {}};
   STREW_TRY(unify_dims({&window, &gather.result}, "shape of the result", "dynamic_slice_c5"));
-  gather.dims.window_dims = gather.dims.index_map = iota(rank);
+  gather.dims.window_dims = gather.dims.index_map = all_dims(static_cast<size_t>(rank));
   gather.oob = OobPolicy::clamp;
   return {};
 }
@@ -107,7 +100,7 @@ Status read_update_slice(mlir::Operation* op, Scatter& scatter) {
     return violated("dynamic_update_slice_c3", fmt::format("update has rank {}, expected {}", update.rank(), operand.rank()));
   STREW_ASSIGN(scatter.indices, start_type(op, 2, operand.rank(), "dynamic_update_slice_c4", "dynamic_update_slice_c5"));
   STREW_TRY(fits(update.dims, operand.dims, "shape of update", "dynamic_update_slice_c6"));
-  scatter.dims.window_dims = scatter.dims.index_map = iota(operand.rank());
+  scatter.dims.window_dims = scatter.dims.index_map = all_dims(operand.dims.size());
   scatter.operands = {std::move(operand)};
   scatter.updates = {update};
   scatter.results = {std::move(result)};

@@ -15,6 +15,7 @@
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
+#include "compiler/op/dims.h"
 #include "compiler/op/limits.h"
 #include "strew/forms.h"
 #include "strew/tensor.h"
@@ -47,7 +48,7 @@ Status check_fits(const Node& node, const TensorType& update, const TensorType& 
 struct Shape {
   int value = -1;
   std::vector<int64_t> dims;
-  bool is_known() const { return std::find(dims.begin(), dims.end(), kDynamic) == dims.end(); }
+  bool is_known() const { return is_static(dims); }
 };
 
 Expected<Shape> shape_input(Node& node, uint32_t i) {

@@ -10,6 +10,7 @@
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
+#include "compiler/op/dims.h"
 #include "strew/forms.h"
 
 namespace strew::inline v0::tflite {
@@ -43,7 +44,7 @@ Status add(Node& node, int data, int ids, CombinerKind kind, Scalar fill, OobPol
   ProgramBuilder builder = node.builder();
   const TensorType type = node.type(data);
   TensorType result{type.dtype, known_elements(builder, parts.result_shape), {}};
-  if (std::find(result.dims.begin(), result.dims.end(), kDynamic) == result.dims.end()) parts.result_shape = -1;
+  if (is_static(result.dims)) parts.result_shape = -1;
   parts.arguments = {ids, data};
   return node.add_kernel(scatter_rows(result, node.type(ids), type)
                              .normalize_negative(false)

@@ -15,6 +15,11 @@ TEST(Dims, TextShowsDynamicExtentsAndEndsLongLists) {
   EXPECT_EQ(dims_text(std::vector<int64_t>(1000, 1)), "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,...]");
 }
 
+TEST(Dims, AllDimsAreInOrder) {
+  EXPECT_EQ(all_dims(0), std::vector<int64_t>());
+  EXPECT_EQ(all_dims(3), (std::vector<int64_t>{0, 1, 2}));
+}
+
 TEST(Dims, UnifyTakesOverWhatTheOtherKnows) {
   std::vector<int64_t> dims{2, kDynamic, kDynamic};
   EXPECT_TRUE(unify_dims(dims, {kDynamic, 3, kDynamic}, "shape of operand 1").ok());

@@ -105,7 +105,7 @@ TEST_F(ProgramBuilding, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal(build.scan(sum(DType::f32), x, x, 0, {})), "the initial value is f32[4,6], expected f32 of rank 0");
   EXPECT_EQ(error(build.reduce(sum(DType::f32), {x}, {x}, {0}).status()), "initial value 0 has rank 2, expected 0");
   EXPECT_EQ(error(build.reduce(sum(DType::f32), {x}, {zero}, {0, 0}).status()),
-            "dimensions, expected each of 0 to 1 once at most");
+            "dimensions holds 0, expected each of 0 to 1 once at most");
   ExprBuilder e;
   const int32_t a = e.extra(0, DType::f32), b = e.extra(1, DType::f32);
   EXPECT_EQ(refusal(build.map(e.returns({e.add(a, b)}), {x, input({4, 5})})), "shape of operand 1 [4,5], expected [4,6]");
