@@ -79,7 +79,7 @@ Status emit(llvm::Module& module, const BuildRequest& request, const ExternalBod
 
 /// The IR of one build. If an exception leaves LLVM in the midst of a build, the IR is leaked (Leaked, leak_machine).
 struct Build {
-  explicit Build(const std::string& symbol) : module(symbol, context) {}
+  explicit Build(const std::string& symbol) : module(symbol, context) { throw_errors_of(context); }
   llvm::LLVMContext context;
   llvm::Module module;
 };

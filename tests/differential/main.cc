@@ -146,12 +146,36 @@ class Driver {
   bool run_split_cell(uint64_t seed, size_t split);
   bool run_phase_cell(uint64_t seed, size_t phase);
   bool covered(const Cell& cell);
+  /// Prints the op first with --verbose, so that it is known even where the check ends the process.
+  std::optional<Failure> check(const Blueprint& blueprint, uint64_t data_seed, int patterns = kPatterns,
+                               std::optional<Strategy> wish = {});
   bool report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure, std::optional<Strategy> wish = {});
 
   const Options& options_;
   Checker checker_;
   std::string replay_;
 };
+
+/// The command that replays the check that runs; empty between checks. For report_exit().
+std::string in_check;  // NOLINT(cert-err58-cpp): an empty string throws nothing
+
+/// Runs at exit(): a library that ends the process in the midst of a check would otherwise say nothing about the op.
+void report_exit() {
+  if (in_check.empty()) return;
+  fmt::print("FAIL the process was ended from inside a check\nreplay: {}\n", in_check);
+  std::fflush(stdout);
+}
+
+std::optional<Failure> Driver::check(const Blueprint& blueprint, uint64_t data_seed, int patterns, std::optional<Strategy> wish) {
+  if (options_.verbose) {
+    fmt::print("{}\n", print(make_op(blueprint)));
+    std::fflush(stdout);
+  }
+  in_check = replay_;
+  auto failure = checker_.check(blueprint, data_seed, patterns, wish);
+  in_check.clear();
+  return failure;
+}
 
 /// Has the cell run on every backend that must run it?
 bool Driver::covered(const Cell& cell) {
@@ -167,7 +191,7 @@ bool Driver::run_cell(uint64_t seed, size_t number) {
     const uint64_t stream = seed ^ (tries << 40);
     const Blueprint blueprint = op_for_cell(checker_.room(), stream, number);
     const uint64_t data_seed = stream ^ (number * 2 + 1);
-    if (const auto failure = checker_.check(blueprint, data_seed)) return report(blueprint, data_seed, *failure);
+    if (const auto failure = check(blueprint, data_seed)) return report(blueprint, data_seed, *failure);
   }
   return true;
 }
@@ -179,7 +203,7 @@ bool Driver::run_split_cell(uint64_t seed, size_t number) {
     const uint64_t stream = seed ^ (tries << 40);
     const Blueprint blueprint = op_for_split(checker_.room(), stream, number);
     const uint64_t data_seed = stream ^ (number * 2 + 0x5911f);
-    const auto failure = checker_.check(blueprint, data_seed, kPatterns, cell.strategy);
+    const auto failure = check(blueprint, data_seed, kPatterns, cell.strategy);
     if (failure) return report(blueprint, data_seed, *failure, cell.strategy);
   }
   return true;
@@ -192,7 +216,7 @@ bool Driver::run_phase_cell(uint64_t seed, size_t number) {
     Rng rng = Rng::stream(seed ^ (tries << 40), number * 2 + 0x9a5e5);
     const PhaseOp op = op_for_phase(checker_.room(), rng, phase);
     const uint64_t data_seed = rng.next();
-    if (const auto failure = checker_.check(op.blueprint, data_seed, kPatterns, op.strategy))
+    if (const auto failure = check(op.blueprint, data_seed, kPatterns, op.strategy))
       return report(op.blueprint, data_seed, *failure, op.strategy);
   }
   return true;
@@ -203,10 +227,7 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   if (!options_.engines.backend.empty()) replay_ += " --backend " + options_.engines.backend;
   if (options_.engines.schedules != EngineOptions{}.schedules)
     replay_ += fmt::format(" --schedules {}", options_.engines.schedules);
-  if (options_.verbose && !std::isdigit(static_cast<unsigned char>(iteration[0]))) {
-    fmt::print("{}\n", iteration);
-    std::fflush(stdout);
-  }
+  if (options_.verbose) fmt::print("{} ", iteration);
   if (!iteration.empty() && iteration[0] == 's')
     return run_split_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_splits().size());
   if (!iteration.empty() && iteration[0] == 'p')
@@ -227,11 +248,7 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   }
   const Blueprint blueprint = wish ? op_for_strategy(checker_.room(), rng, *wish) : random_blueprint(rng, wishes);
   const uint64_t data_seed = rng.next();
-  if (options_.verbose) {
-    fmt::print("{} {}\n", iteration, print(make_op(blueprint)));
-    std::fflush(stdout);
-  }
-  const auto failure = checker_.check(blueprint, data_seed, huge ? kHugePatterns : kPatterns, wish);
+  const auto failure = check(blueprint, data_seed, huge ? kHugePatterns : kPatterns, wish);
   return !failure || report(blueprint, data_seed, *failure, wish);
 }
 
@@ -390,6 +407,7 @@ int write_manifest(Options o) {
 int main(int argc, char** argv) {
   strew::test::check_loads();
   const strew::test::Options options = strew::test::parse(argc, argv);
+  std::atexit(strew::test::report_exit);
   if (options.no_executable_memory) {
     if (const std::string why = strew::test::forbid_executable_memory(); !why.empty()) {
       constexpr int kSkipped = 77;

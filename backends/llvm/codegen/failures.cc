@@ -4,7 +4,11 @@
 // Tested by tests/unit/base/headroom_test.cc.
 #include "backends/llvm/codegen/failures.h"
 
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
 #include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/raw_ostream.h>
 
 namespace strew::inline v0 {
 
@@ -16,6 +20,17 @@ void install_llvm_handlers() {
     return true;
   }();
   static_cast<void>(installed);
+}
+
+void throw_errors_of(llvm::LLVMContext& context) {
+  context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo* info, void*) {
+    if (info->getSeverity() != llvm::DS_Error) return;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info->print(printer);
+    throw LlvmFatalError(text);
+  });
 }
 
 }  // namespace strew::inline v0

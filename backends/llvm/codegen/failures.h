@@ -10,6 +10,10 @@
 
 #include "strew/status.h"
 
+namespace llvm {
+class LLVMContext;
+}
+
 namespace strew::inline v0 {
 
 /// A fatal error that LLVM reported.
@@ -20,6 +24,10 @@ struct LlvmFatalError : std::runtime_error {
 /// Installs LLVM's handlers for fatal errors and for exhausted memory; from then on LLVM throws exceptions in both cases. Works once per
 /// process. A program that uses the same libLLVM itself gets these handlers, too.
 void install_llvm_handlers();
+
+/// An error that LLVM reports while it works on this context, such as inline assembly that has no register, becomes an LlvmFatalError. LLVM's
+/// own handler ends the process.
+void throw_errors_of(llvm::LLVMContext& context);
 
 /// Returns function(), which returns an Expected<T>; an exception becomes a Status that begins with `what`. LLVM's frames do not run
 /// destructors when an exception passes, so objects that they owned are leaked. Objects of ours that such an object refers to must not be

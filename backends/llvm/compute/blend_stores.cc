@@ -21,11 +21,11 @@ bool loads_from(const llvm::Value* value, const llvm::Value* pointer) {
   return load != nullptr && load->getPointerOperand()->stripPointerCasts() == pointer->stripPointerCasts();
 }
 
-/// Does the type fill an XMM or YMM register with elements of 32 bits or more? Only such vectors have masked stores, and only they fit the
-/// constraint of the inline assembly.
+/// Does the type fill an XMM or YMM register with elements of 32 or 64 bits? Only such vectors have masked stores, and only they fit the
+/// constraint of the inline assembly: vectors of i128 are in general registers.
 bool fills_a_register(const llvm::Type* type) {
-  const auto bits = type->getPrimitiveSizeInBits().getKnownMinValue();
-  return type->isVectorTy() && type->getScalarSizeInBits() >= 32 && (bits == 128 || bits == 256);
+  const uint64_t bits = type->getPrimitiveSizeInBits().getKnownMinValue(), element = type->getScalarSizeInBits();
+  return type->isVectorTy() && (element == 32 || element == 64) && (bits == 128 || bits == 256);
 }
 
 bool would_be_masked(const llvm::StoreInst& store) {
