@@ -24,7 +24,8 @@ class Namer {
       const Value& value = program_.value(static_cast<int>(v));
       if (!value.is_typed || is_static(value.type.dims)) continue;
       if (value.kind == ValueKind::result) name_result(*program_.edit_value(static_cast<int>(v)), program_.kernel(value.index));
-      if (value.kind == ValueKind::compute) name_compute(*program_.edit_value(static_cast<int>(v)), program_.compute(value.index));
+      if (value.kind == ValueKind::compute)
+        name_compute(*program_.edit_value(static_cast<int>(v)), program_.compute(value.index));
     }
   }
 
@@ -39,9 +40,7 @@ class Namer {
     value.symbols.resize(value.type.dims.size());
     if (value.symbols[dim].empty()) value.symbols[dim] = name;
   }
-  bool has_rank(int value, size_t rank) const {
-    return value >= 0 && program_.type(value).dims.size() == rank;
-  }
+  bool has_rank(int value, size_t rank) const { return value >= 0 && program_.type(value).dims.size() == rank; }
   void same_dims(Value& value, int other) {
     if (!has_rank(other, value.type.dims.size())) return;
     for (size_t d = 0; d < value.type.dims.size(); ++d) equals(value, d, other, d);
@@ -69,60 +68,52 @@ class Namer {
   }
 
   void name_compute(Value& value, const Compute& compute) {
+    std::visit([&](const auto& op) { name_of(op, value, compute.arguments); }, compute.op);
+  }
+  void name_of(const MapOp&, Value& value, const std::vector<int>& arguments) {
+    for (const int argument : arguments) same_dims(value, argument);
+  }
+  void name_of(const ReverseOp&, Value& value, const std::vector<int>& arguments) { same_dims(value, arguments[0]); }
+  void name_of(const ScanOp&, Value& value, const std::vector<int>& arguments) { same_dims(value, arguments[0]); }
+  void name_of(const UpdateOp&, Value& value, const std::vector<int>& arguments) { same_dims(value, arguments[0]); }
+  void name_of(const TransposeOp& op, Value& value, const std::vector<int>& arguments) {
+    for (size_t d = 0; d < op.permutation.size(); ++d) equals(value, d, arguments[0], static_cast<size_t>(op.permutation[d]));
+  }
+  void name_of(const SliceOp& op, Value& value, const std::vector<int>& arguments) {
+    if (arguments.size() > 1) return;  // starts that only the call knows
+    for (size_t d = 0; d < op.starts.size(); ++d)
+      if (op.starts[d] == 0 && op.strides[d] == 1) equals(value, d, arguments[0], d);
+  }
+  void name_of(const ConcatenateOp& op, Value& value, const std::vector<int>& arguments) {
     const size_t rank = value.type.dims.size();
-    switch (compute.op) {
-      case ComputeOp::map:
-        for (const int argument : compute.arguments) same_dims(value, argument);
-        return;
-      case ComputeOp::reverse:
-      case ComputeOp::scan:
-      case ComputeOp::update:
-        return same_dims(value, compute.arguments[0]);
-      case ComputeOp::transpose:
-        for (size_t d = 0; d < compute.dims.size(); ++d)
-          equals(value, d, compute.arguments[0], static_cast<size_t>(compute.dims[d]));
-        return;
-      case ComputeOp::slice:
-        if (compute.arguments.size() > 1) return;  // starts that only the call knows
-        for (size_t d = 0; d < compute.dims.size(); ++d)
-          if (compute.dims[d] == 0 && compute.strides[d] == 1) equals(value, d, compute.arguments[0], d);
-        return;
-      case ComputeOp::concatenate:
-        for (const int argument : compute.arguments)
-          for (size_t d = 0; d < rank && has_rank(argument, rank); ++d)
-            if (static_cast<int64_t>(d) != compute.dims[0]) equals(value, d, argument, d);
-        return;
-      case ComputeOp::reduce: {
-        size_t to = 0;
-        const size_t from = program_.value(compute.arguments[0]).type.dims.size();
-        for (size_t d = 0; d < from; ++d)
-          if (std::find(compute.dims.begin(), compute.dims.end(), static_cast<int64_t>(d)) == compute.dims.end())
-            equals(value, to++, compute.arguments[0], d);
-        return;
-      }
-      case ComputeOp::iota:
-        if (compute.takes_shape) from_shape(value, compute.arguments.back(), [](size_t) { return true; });
-        return;
-      case ComputeOp::broadcast:
-        // An extent of 1 in the shape keeps the argument's dim, so the argument must have none, or one of 1.
-        if (compute.takes_shape)
-          from_shape(value, compute.arguments.back(), [&](size_t d) {
-            const auto at = std::find(compute.dims.begin(), compute.dims.end(), static_cast<int64_t>(d));
-            return at == compute.dims.end() || dim_of(compute.arguments[0], at - compute.dims.begin()) == 1;
-          });
-        return;
-      case ComputeOp::reshape:
-        // Where 0 keeps the argument's dim, an extent in the shape is not always the result's.
-        if (compute.takes_shape && compute.dims == std::vector<int64_t>{1})
-          from_shape(value, compute.arguments.back(), [](size_t) { return true; });
-        name_reshape(value, compute.arguments[0]);
-        return;
-    }
+    for (const int argument : arguments)
+      for (size_t d = 0; d < rank && has_rank(argument, rank); ++d)
+        if (static_cast<int64_t>(d) != op.dim) equals(value, d, argument, d);
+  }
+  void name_of(const ReduceOp& op, Value& value, const std::vector<int>& arguments) {
+    size_t to = 0;
+    for (size_t d = 0; d < program_.type(arguments[0]).dims.size(); ++d)
+      if (std::find(op.dims.begin(), op.dims.end(), static_cast<int64_t>(d)) == op.dims.end())
+        equals(value, to++, arguments[0], d);
+  }
+  void name_of(const IotaOp& op, Value& value, const std::vector<int>& arguments) {
+    if (op.takes_shape) from_shape(value, arguments.back(), [](size_t) { return true; });
+  }
+  /// An extent of 1 in the shape keeps the argument's dim, so the argument must have none, or one of 1.
+  void name_of(const BroadcastOp& op, Value& value, const std::vector<int>& arguments) {
+    if (!op.takes_shape) return;
+    from_shape(value, arguments.back(), [&](size_t d) {
+      const auto at = std::find(op.dims.begin(), op.dims.end(), static_cast<int64_t>(d));
+      return at == op.dims.end() || dim_of(arguments[0], at - op.dims.begin()) == 1;
+    });
+  }
+  /// Where 0 keeps the argument's dim, an extent in the shape is not always the result's.
+  void name_of(const ReshapeOp& op, Value& value, const std::vector<int>& arguments) {
+    if (op.takes_shape && op.allows_zero) from_shape(value, arguments.back(), [](size_t) { return true; });
+    name_reshape(value, arguments[0]);
   }
 
-  int64_t dim_of(int value, std::ptrdiff_t dim) const {
-    return program_.type(value).dims[static_cast<size_t>(dim)];
-  }
+  int64_t dim_of(int value, std::ptrdiff_t dim) const { return program_.type(value).dims[static_cast<size_t>(dim)]; }
 
   /// The dims of `value` are the elements of `shape`; those that are extents of other values are known, where `is_exact` holds of the dim.
   template <class IsExact>
@@ -136,8 +127,7 @@ class Namer {
 
   /// One extent is open before and after, and the others have one product: so the two are equal.
   void name_reshape(Value& value, int argument) {
-    const std::optional<OpenDim> to = only_open(value.type),
-                                 from = only_open(program_.type(argument));
+    const std::optional<OpenDim> to = only_open(value.type), from = only_open(program_.type(argument));
     if (to && from && to->product == from->product && to->product != 0) equals(value, to->dim, argument, from->dim);
   }
 

@@ -115,44 +115,56 @@ class Verifier {
     STREW_TRY(check(!compute.results.empty(), "no results"));
     if (compute.disposition != ComputeDisposition::interpreted) return {};
     for (const int argument : compute.arguments) STREW_TRY(check(at(argument).is_typed, "it reads a value without a type"));
-    const size_t arguments = compute.arguments.size(), rank = compute.results[0].dims.size(), dims = compute.dims.size();
-    const auto dims_below = [&](size_t end) {
-      return std::all_of(compute.dims.begin(), compute.dims.end(),
-                         [&](int64_t d) { return d >= 0 && d < static_cast<int64_t>(end); });
-    };
-    if (compute.takes_shape) STREW_TRY(check(arguments > 0 && is_list(compute.arguments.back()), "its shape is no list"));
-    if (compute.op == ComputeOp::iota) return check(dims == 1 && dims_below(rank), "iota");
+    const size_t arguments = compute.arguments.size(), rank = compute.results[0].dims.size();
+    if (compute.takes_shape()) STREW_TRY(check(arguments > 0 && is_list(compute.arguments.back()), "its shape is no list"));
+    if (const auto* iota = compute.as<IotaOp>()) return check(is_below(iota->dim, rank), "iota");
     STREW_TRY(check(arguments > 0, "no arguments"));
-    const size_t from = type(compute.arguments[0]).dims.size();
-    switch (compute.op) {
-      case ComputeOp::iota:
-        return {};
-      case ComputeOp::map:
-        return strew::verify(compute.function, 1, 0, static_cast<int>(arguments)).with_prefix("map");
-      case ComputeOp::reduce:
-        return check(arguments == 2 * compute.results.size() && dims_below(from) && rank + dims == from, "reduce");
-      case ComputeOp::broadcast:
-        return check(dims == from && dims_below(rank), "broadcast");
-      case ComputeOp::reshape:
-        return check(arguments == (compute.takes_shape ? 2U : 1U), "reshape");
-      case ComputeOp::transpose:
-        return check(dims == from && rank == from && dims_below(from), "transpose");
-      case ComputeOp::slice:
-        return check(dims == from && rank == from && compute.strides.size() == from && arguments <= 1 + from, "slice");
-      case ComputeOp::update:
-        return check(arguments >= 2 && arguments <= 2 + from && dims == from && rank == from &&
-                         type(compute.arguments[1]).dims.size() == from,
-                     "update");
-      case ComputeOp::concatenate:
-        return check(dims == 1 && rank == from && dims_below(rank), "concatenate");
-      case ComputeOp::reverse:
-        return check(rank == from && dims_below(rank), "reverse");
-      case ComputeOp::scan:
-        return check(
-            arguments == 2 && dims == 3 && rank == from && compute.dims[0] >= 0 && compute.dims[0] < static_cast<int64_t>(from),
-            "scan");
-    }
-    return fail("no such operation");
+    return std::visit([&](const auto& op) { return check_op(op, compute, type(compute.arguments[0]).dims.size(), rank); },
+                      compute.op);
+  }
+
+  static bool is_below(int64_t dim, size_t end) { return dim >= 0 && dim < static_cast<int64_t>(end); }
+  static bool are_below(const std::vector<int64_t>& dims, size_t end) {
+    return std::all_of(dims.begin(), dims.end(), [&](int64_t d) { return is_below(d, end); });
+  }
+
+  // `from` and `rank`: the ranks of the first argument and of the results.
+  static Status check_op(const IotaOp&, const Compute&, size_t, size_t) { return {}; }
+  static Status check_op(const MapOp& op, const Compute& compute, size_t, size_t) {
+    return strew::verify(op.function, 1, 0, static_cast<int>(compute.arguments.size())).with_prefix("map");
+  }
+  static Status check_op(const ReduceOp& op, const Compute& compute, size_t from, size_t rank) {
+    return check(
+        compute.arguments.size() == 2 * compute.results.size() && are_below(op.dims, from) && rank + op.dims.size() == from,
+        "reduce");
+  }
+  static Status check_op(const ScanOp& op, const Compute& compute, size_t from, size_t rank) {
+    return check(compute.arguments.size() == 2 && rank == from && is_below(op.dim, from), "scan");
+  }
+  static Status check_op(const BroadcastOp& op, const Compute&, size_t from, size_t rank) {
+    return check(op.dims.size() == from && are_below(op.dims, rank), "broadcast");
+  }
+  static Status check_op(const ReshapeOp& op, const Compute& compute, size_t, size_t) {
+    return check(compute.arguments.size() == (op.takes_shape ? 2U : 1U), "reshape");
+  }
+  static Status check_op(const TransposeOp& op, const Compute&, size_t from, size_t rank) {
+    return check(op.permutation.size() == from && rank == from && are_below(op.permutation, from), "transpose");
+  }
+  static Status check_op(const SliceOp& op, const Compute& compute, size_t from, size_t rank) {
+    return check(op.starts.size() == from && rank == from && op.strides.size() == from && compute.arguments.size() <= 1 + from,
+                 "slice");
+  }
+  Status check_op(const UpdateOp& op, const Compute& compute, size_t from, size_t rank) const {
+    const size_t arguments = compute.arguments.size();
+    return check(arguments >= 2 && arguments <= 2 + from && op.starts.size() == from && rank == from &&
+                     type(compute.arguments[1]).dims.size() == from,
+                 "update");
+  }
+  static Status check_op(const ConcatenateOp& op, const Compute&, size_t from, size_t rank) {
+    return check(rank == from && is_below(op.dim, rank), "concatenate");
+  }
+  static Status check_op(const ReverseOp& op, const Compute&, size_t from, size_t rank) {
+    return check(rank == from && are_below(op.dims, rank), "reverse");
   }
 
   /// Finds the last kernel before which each value is not known, and values that need themselves.

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "strew/export.h"
@@ -67,28 +68,65 @@ struct Constant {
   bool splat = false;  ///< all elements are known to be equal
 };
 
-/// The operations of a file that are not indexed and become no kernels. compiler/program/interpret evaluates them.
-enum class ComputeOp : uint8_t {
-  map,  ///< applies `function` to each element. Argument i is its extra i; a rank-0 argument is used with every element
-  /// Reduces `dims` of the first N arguments by `function` (current: the value so far, update: the element), in
-  /// row-major order, from the initial values in the other N arguments.
-  reduce,
-  iota,       ///< each element is its coordinate in dim dims[0]
-  broadcast,  ///< dim d of the argument becomes dim dims[d] of the result; an extent of 1 is repeated
-  reshape,    ///< open dims come from the shape (takes_shape), or from the number of elements if one dim is open
-  transpose,  ///< dim d of the result is dim dims[d] of the argument
-  /// In dim d every strides[d]-th element from dims[d] on; an open dim reaches to the end. Arguments beyond the first
-  /// are as in update.
-  slice,
-  /// The first argument with the second written into it, in dim d from dims[d] on. Further arguments are rank-0
-  /// integers, one per dim, which are added to `dims`.
-  update,
-  concatenate,  ///< along dim dims[0]
-  reverse,      ///< the order of the elements in `dims`
-  /// Along dim dims[0], each element becomes `function` of the result before it (current) and itself (update). With dims[1] = 1 the elements
-  /// before it alone: the first is the second argument, of rank 0. With dims[2] = 1 from the end of the dim.
-  scan,
+// The operations of a file that are not indexed and become no kernels, each with what it has to know beside its arguments.
+// compiler/program/interpret evaluates them.
+
+/// Applies `function` to each element. Argument i is its extra i; a rank-0 argument is used with every element.
+struct MapOp {
+  Expr function;
 };
+/// Reduces `dims` of the first N arguments by `function` (current: the value so far, update: the element), in row-major order, from the initial
+/// values in the other N arguments.
+struct ReduceOp {
+  Expr function;
+  std::vector<int64_t> dims;
+};
+/// Along `dim`, each element becomes `function` of the result before it (current) and itself (update). The second argument, of rank 0, stands
+/// before the first.
+struct ScanOp {
+  Expr function;
+  int64_t dim = 0;
+  bool exclusive = false;  ///< of the elements before it alone: the first is the second argument
+  bool reverse = false;    ///< from the end of the dim
+};
+/// Each element is its coordinate in `dim`. With takes_shape, the argument is a rank-1 tensor of integers with the result's dims.
+struct IotaOp {
+  int64_t dim = 0;
+  bool takes_shape = false;
+};
+/// Dim d of the argument becomes dim dims[d] of the result; an extent of 1 is repeated. With takes_shape, the last argument is a rank-1 tensor of
+/// integers with the result's dims, of which 1 keeps the argument's dim.
+struct BroadcastOp {
+  std::vector<int64_t> dims;
+  bool takes_shape = false;
+};
+/// With takes_shape, the last argument is a rank-1 tensor of integers with the result's open dims, of which -1 follows from the number of elements, and
+/// 0 keeps the argument's dim unless `allows_zero`. Without, a single open dim follows from the number of elements.
+struct ReshapeOp {
+  bool takes_shape = false, allows_zero = false;
+};
+/// Dim d of the result is dim permutation[d] of the argument.
+struct TransposeOp {
+  std::vector<int64_t> permutation;
+};
+/// In dim d every strides[d]-th element from starts[d] on; an open dim reaches to the end. Arguments beyond the first are as in UpdateOp.
+struct SliceOp {
+  std::vector<int64_t> starts, strides;
+};
+/// The first argument with the second written into it, in dim d from starts[d] on. Further arguments are rank-0 integers, one per dim, which are
+/// added to `starts`.
+struct UpdateOp {
+  std::vector<int64_t> starts;
+};
+struct ConcatenateOp {
+  int64_t dim = 0;
+};
+/// The order of the elements in `dims`.
+struct ReverseOp {
+  std::vector<int64_t> dims;
+};
+using ComputeOp = std::variant<MapOp, ReduceOp, ScanOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp, UpdateOp,
+                               ConcatenateOp, ReverseOp>;
 /// What compiler/import/fold did with a Compute.
 enum class ComputeDisposition : uint8_t {
   interpreted,  ///< left alone: compiler/program/interpret evaluates it
@@ -97,18 +135,28 @@ enum class ComputeDisposition : uint8_t {
   unused,       ///< nothing reads its results
 };
 struct Compute {
-  ComputeOp op = ComputeOp::map;
+  ComputeOp op;
   std::string location;        ///< "FILE:LINE: stablehlo.add"
   std::vector<int> arguments;  ///< value numbers
-  /// One type (reduce: N). Open dims have the extents of the arguments, except in iota, broadcast and reshape.
+  /// One type (ReduceOp: N). Open dims have the extents of the arguments, except in IotaOp, BroadcastOp and ReshapeOp.
   std::vector<TensorType> results;
-  Expr function;
-  std::vector<int64_t> dims, strides;
-  /// iota, broadcast, reshape: the last argument is a rank-1 tensor of integers with the result's dims. In that of a reshape, -1 follows from
-  /// the number of elements, and 0 keeps the argument's dim unless `dims` is {1}; in that of a broadcast, 1 keeps the argument's dim.
-  bool takes_shape = false;
   ComputeDisposition disposition = ComputeDisposition::interpreted;
   int kernel = -1;  ///< folded, fused: the number of that kernel
+
+  /// The operation if it is of this kind; else null.
+  template <class Wanted>
+  const Wanted* as() const {
+    return std::get_if<Wanted>(&op);
+  }
+  /// Is the last argument the shape of the result?
+  bool takes_shape() const {
+    const auto* iota = as<IotaOp>();
+    const auto* broadcast = as<BroadcastOp>();
+    const auto* reshape = as<ReshapeOp>();
+    return iota != nullptr        ? iota->takes_shape
+           : broadcast != nullptr ? broadcast->takes_shape
+                                  : reshape != nullptr && reshape->takes_shape;
+  }
 };
 
 /// An operation that strew does not run. It is kept with its place in the dataflow, so that kernels can be put back.
@@ -243,9 +291,10 @@ class Program {
     const Value& v = this->value(value);
     return v.kind == ValueKind::compute ? &compute(v.index) : nullptr;
   }
-  const Compute* compute_of(int value, ComputeOp op) const {
+  template <class Wanted>
+  const Compute* compute_of(int value) const {
     const Compute* const compute = compute_of(value);
-    return compute != nullptr && compute->op == op ? compute : nullptr;
+    return compute != nullptr && compute->as<Wanted>() != nullptr ? compute : nullptr;
   }
   const ProgramKernel* kernel_of(int value) const {
     const Value& v = this->value(value);

@@ -54,7 +54,11 @@ double work_of(const Program& imported, int64_t open) {
     double most = 0;
     for (const TensorType& type : compute.results) most = std::max(most, elements_of(type, open));
     for (const int v : compute.arguments) most = std::max(most, elements_of(imported.value(v).type, open));
-    out += most * static_cast<double>(4 + compute.function.nodes.size());
+    const Expr* function = nullptr;
+    if (const auto* map = compute.as<MapOp>()) function = &map->function;
+    if (const auto* reduce = compute.as<ReduceOp>()) function = &reduce->function;
+    if (const auto* scan = compute.as<ScanOp>()) function = &scan->function;
+    out += most * static_cast<double>(4 + (function == nullptr ? 0 : function->nodes.size()));
   }
   return out;
 }

@@ -58,12 +58,8 @@ std::vector<int64_t> last_dims(size_t count, size_t rank) {
 Expected<int> ProgramBuilder::iota(const TensorType& type, int64_t dim) {
   STREW_TRY(check_dim(dim, type.dims.size(), "the dim of the coordinates"));
   STREW_TRY(check_counts(type.dtype));
-  Compute compute;
-  compute.op = ComputeOp::iota;
-  compute.dims = {dim};
-  compute.results = {{type.dtype, type.dims, {}}};
   STREW_TRY(element_count(type.dims).status());
-  return add_compute(std::move(compute));
+  return program_.add_compute({IotaOp{dim}, location_, {}, {{type.dtype, type.dims, {}}}});
 }
 
 Expected<int> ProgramBuilder::iota_to(DType dtype, int shape, int64_t dim) {
@@ -71,13 +67,7 @@ Expected<int> ProgramBuilder::iota_to(DType dtype, int shape, int64_t dim) {
   if (is_static(dims)) return iota({dtype, std::move(dims), {}}, dim);
   STREW_TRY(check_dim(dim, dims.size(), "the dim of the coordinates"));
   STREW_TRY(check_counts(dtype));
-  Compute compute;
-  compute.op = ComputeOp::iota;
-  compute.arguments = {shape};
-  compute.takes_shape = true;
-  compute.dims = {dim};
-  compute.results = {{dtype, std::move(dims), {}}};
-  return add(std::move(compute));
+  return add(IotaOp{dim, true}, {shape}, {dtype, std::move(dims), {}});
 }
 
 Expected<std::vector<int64_t>> ProgramBuilder::extents(int shape) {
@@ -113,11 +103,7 @@ Expected<int> ProgramBuilder::reshape(int value, std::vector<int64_t> dims) {
     if (dims.empty() && list->size() == 1) return list->front();
     if (dims.size() == 1 && dims[0] == static_cast<int64_t>(list->size())) return stack(*list, type(value).dtype);
   }
-  Compute compute;
-  compute.op = ComputeOp::reshape;
-  compute.arguments = {value};
-  compute.results = {{type(value).dtype, std::move(dims), {}}};
-  return add(std::move(compute));
+  return add(ReshapeOp{}, {value}, {type(value).dtype, std::move(dims), {}});
 }
 
 /// The dims other than 1 correspond in order.
@@ -160,13 +146,7 @@ Expected<int> ProgramBuilder::reshape_to(int value, int shape, bool allow_zero) 
   }
   if (follows > 1) return invalid_argument("the shape has several dims of -1, expected one at most");
   if (open == 0) return reshape(value, std::move(dims));
-  Compute compute;
-  compute.op = ComputeOp::reshape;
-  compute.arguments = {value, shape};
-  compute.takes_shape = true;
-  if (allow_zero) compute.dims = {1};
-  compute.results = {{type(value).dtype, std::move(dims), {}}};
-  return add(std::move(compute));
+  return add(ReshapeOp{true, allow_zero}, {value, shape}, {type(value).dtype, std::move(dims), {}});
 }
 
 Expected<int> ProgramBuilder::transpose(int value, const std::vector<int64_t>& permutation) {
@@ -176,37 +156,21 @@ Expected<int> ProgramBuilder::transpose(int value, const std::vector<int64_t>& p
   if (std::is_sorted(permutation.begin(), permutation.end())) return value;
   std::vector<int64_t> dims;
   for (const int64_t d : permutation) dims.push_back(from[static_cast<size_t>(d)]);
-  Compute compute;
-  compute.op = ComputeOp::transpose;
-  compute.arguments = {value};
-  compute.dims = permutation;
-  compute.results = {{type(value).dtype, std::move(dims), {}}};
-  return add(std::move(compute));
+  return add(TransposeOp{permutation}, {value}, {type(value).dtype, std::move(dims), {}});
 }
 
 Expected<int> ProgramBuilder::broadcast(int value, const std::vector<int64_t>& dims, const std::vector<int64_t>& targets) {
   const std::vector<int64_t> from = type(value).dims;
   STREW_TRY(check_broadcast(from, dims, targets));
   if (from == dims && std::is_sorted(targets.begin(), targets.end())) return value;
-  Compute compute;
-  compute.op = ComputeOp::broadcast;
-  compute.arguments = {value};
-  compute.dims = targets;
-  compute.results = {{type(value).dtype, dims, {}}};
-  return add(std::move(compute));
+  return add(BroadcastOp{targets}, {value}, {type(value).dtype, dims, {}});
 }
 
 Expected<int> ProgramBuilder::broadcast_to(int value, int shape, const std::vector<int64_t>& targets) {
   STREW_ASSIGN(std::vector<int64_t> dims, extents(shape));
   if (is_static(dims)) return broadcast(value, dims, targets);
   STREW_TRY(check_broadcast(type(value).dims, dims, targets));
-  Compute compute;
-  compute.op = ComputeOp::broadcast;
-  compute.arguments = {value, shape};
-  compute.takes_shape = true;
-  compute.dims = targets;
-  compute.results = {{type(value).dtype, std::move(dims), {}}};
-  return add(std::move(compute));
+  return add(BroadcastOp{targets, true}, {value, shape}, {type(value).dtype, std::move(dims), {}});
 }
 
 Expected<int> ProgramBuilder::broadcast(int value, const std::vector<int64_t>& dims) {
@@ -236,19 +200,13 @@ Expected<int> ProgramBuilder::broadcast_to(int value, int shape) {
     if (own != 1 && own != kDynamic) dims[d] = own;
   }
   if (is_static(dims)) return broadcast(value, dims);
-  Compute compute;
-  compute.op = ComputeOp::broadcast;
   if (length < rank) {  // dims of 1 in front, which keep the value's
     if (!list) return unsupported(fmt::format("the shape has {} elements, expected {}", length, rank));
     std::vector<int> longer(rank - length, integer(1, dtype));
     longer.insert(longer.end(), list->begin(), list->end());
     shape = stack(longer, dtype);
   }
-  compute.arguments = {value, shape};
-  compute.takes_shape = true;
-  compute.dims = last_dims(from.size(), rank);
-  compute.results = {{type(value).dtype, std::move(dims), {}}};
-  return add(std::move(compute));
+  return add(BroadcastOp{last_dims(from.size(), rank), true}, {value, shape}, {type(value).dtype, std::move(dims), {}});
 }
 
 Expected<int> ProgramBuilder::concatenate(const std::vector<int>& values, int64_t dim) {
@@ -279,23 +237,13 @@ Expected<int> ProgramBuilder::concatenate(const std::vector<int>& values, int64_
   if (is_list) return stack(list, result.dtype);
   result.dims = std::move(others);
   result.dims[along] = total;
-  Compute compute;
-  compute.op = ComputeOp::concatenate;
-  compute.arguments = values;
-  compute.dims = {dim};
-  compute.results = {std::move(result)};
-  return add(std::move(compute));
+  return add(ConcatenateOp{dim}, values, std::move(result));
 }
 
 Expected<int> ProgramBuilder::reverse(int value, const std::vector<int64_t>& dims) {
   STREW_TRY(check_dims(dims, type(value).dims.size(), "the list of reversed dims"));
   if (dims.empty()) return value;
-  Compute compute;
-  compute.op = ComputeOp::reverse;
-  compute.arguments = {value};
-  compute.dims = dims;
-  compute.results = {type(value)};
-  return add(std::move(compute));
+  return add(ReverseOp{dims}, {value}, type(value));
 }
 
 Expected<int> ProgramBuilder::slice(int value, const std::vector<Range>& ranges) {
@@ -362,24 +310,15 @@ Expected<int> ProgramBuilder::slice(int value, std::vector<int64_t> starts, std:
     for (int64_t i = 0; i < sizes[0]; ++i) some.push_back((*list)[static_cast<size_t>(starts[0] + i * strides[0])]);
     return stack(some, from.dtype);
   }
-  Compute compute;
-  compute.op = ComputeOp::slice;
-  compute.arguments = {value};
-  compute.results = {{from.dtype, std::move(sizes), {}}};
-  compute.dims = std::move(starts);
-  compute.strides = std::move(strides);
-  return add(std::move(compute));
+  return add(SliceOp{std::move(starts), std::move(strides)}, {value}, {from.dtype, std::move(sizes), {}});
 }
 
 Expected<int> ProgramBuilder::slice_from(int value, const std::vector<int>& starts, const std::vector<int64_t>& sizes) {
-  Compute compute;
-  compute.op = ComputeOp::slice;
-  compute.arguments = {value};
-  compute.arguments.insert(compute.arguments.end(), starts.begin(), starts.end());
-  compute.dims.assign(sizes.size(), 0);
-  compute.strides.assign(sizes.size(), 1);
-  compute.results = {{type(value).dtype, sizes, {}}};
-  return add(std::move(compute));
+  std::vector<int> arguments{value};
+  arguments.insert(arguments.end(), starts.begin(), starts.end());
+  const size_t rank = sizes.size();
+  return add(SliceOp{std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, 1)}, std::move(arguments),
+             {type(value).dtype, sizes, {}});
 }
 
 Expected<int> ProgramBuilder::update(int into, int part, std::vector<int64_t> starts) {
@@ -395,22 +334,13 @@ Expected<int> ProgramBuilder::update(int into, int part, std::vector<int64_t> st
                                           is_open ? "?" : std::to_string(size), starts[d], print(whole)));
   }
   if (own.dims == whole.dims && is_static(own.dims)) return part;
-  Compute compute;
-  compute.op = ComputeOp::update;
-  compute.arguments = {into, part};
-  compute.dims = std::move(starts);
-  compute.results = {whole};
-  return add(std::move(compute));
+  return add(UpdateOp{std::move(starts)}, {into, part}, whole);
 }
 
 Expected<int> ProgramBuilder::update_from(int into, int part, const std::vector<int>& starts) {
-  Compute compute;
-  compute.op = ComputeOp::update;
-  compute.arguments = {into, part};
-  compute.arguments.insert(compute.arguments.end(), starts.begin(), starts.end());
-  compute.dims.assign(starts.size(), 0);
-  compute.results = {type(into)};
-  return add(std::move(compute));
+  std::vector<int> arguments{into, part};
+  arguments.insert(arguments.end(), starts.begin(), starts.end());
+  return add(UpdateOp{std::vector<int64_t>(starts.size(), 0)}, std::move(arguments), type(into));
 }
 
 }  // namespace strew::inline v0

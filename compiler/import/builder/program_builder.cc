@@ -115,24 +115,23 @@ Expected<std::optional<int>> ProgramBuilder::evaluated(const Compute& compute) {
     if (!is_read || !is_small(constant->type.dims, kMostEvaluated)) return std::optional<int>();
     tensors.push_back(tensor_of(*constant));
   }
-  if (!is_static(dims) && !compute.takes_shape && compute.op != ComputeOp::slice) return std::optional<int>();
+  if (!is_static(dims) && !compute.takes_shape() && compute.as<SliceOp>() == nullptr) return std::optional<int>();
   std::vector<const Tensor*> arguments;
   for (const Tensor& tensor : tensors) arguments.push_back(&tensor);
   STREW_ASSIGN(const std::vector<Tensor> results, interpret(compute, arguments));
   return std::optional<int>(add_constant(constant_of(results[0])));
 }
 
-/// Adds the compute, and returns the number of its first result.
-int ProgramBuilder::add_compute(Compute compute) {
-  compute.location = location_;
-  return program_.add_compute(std::move(compute));
+Expected<int> ProgramBuilder::add(ComputeOp op, std::vector<int> arguments, std::vector<TensorType> results) {
+  for (const TensorType& result : results)
+    if (is_static(result.dims)) STREW_TRY(element_count(result.dims).status());
+  Compute compute{std::move(op), location_, std::move(arguments), std::move(results)};
+  STREW_ASSIGN(const std::optional<int> constant, evaluated(compute));
+  return constant ? *constant : program_.add_compute(std::move(compute));
 }
 
-Expected<int> ProgramBuilder::add(Compute compute) {
-  for (const TensorType& result : compute.results)
-    if (is_static(result.dims)) STREW_TRY(element_count(result.dims).status());
-  STREW_ASSIGN(const std::optional<int> constant, evaluated(compute));
-  return constant ? *constant : add_compute(std::move(compute));
+Expected<int> ProgramBuilder::add(ComputeOp op, std::vector<int> arguments, TensorType result) {
+  return add(std::move(op), std::move(arguments), std::vector<TensorType>{std::move(result)});
 }
 
 const Constant* ProgramBuilder::find_constant(int value) const { return program_.constant_of(value); }
@@ -305,7 +304,6 @@ Expected<int> ProgramBuilder::map(Expr function, std::vector<int> arguments) {
 
 /// A Compute of the function, which verify() admits. Arguments that are lists are tensors to it.
 Expected<int> ProgramBuilder::map_verified(Expr function, std::vector<int> arguments) {
-  Compute compute;
   TensorType result{function.nodes[static_cast<size_t>(function.results[0])].dtype, {}, {}};
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::vector<int64_t> own = type(arguments[i]).dims;
@@ -313,10 +311,7 @@ Expected<int> ProgramBuilder::map_verified(Expr function, std::vector<int> argum
     if (result.dims.empty()) result.dims = own;
     STREW_TRY(unify_dims(result.dims, own, fmt::format("shape of operand {}", i)));
   }
-  compute.arguments = std::move(arguments);
-  compute.results = {std::move(result)};
-  compute.function = std::move(function);
-  return add(std::move(compute));
+  return add(MapOp{std::move(function)}, std::move(arguments), std::move(result));
 }
 
 Expected<int> ProgramBuilder::apply(ExprOp op, const std::vector<int>& arguments) {
@@ -351,11 +346,7 @@ Expected<int> ProgramBuilder::declared(int value, const std::vector<int64_t>& di
   }
   ExprBuilder e;
   const int32_t same = e.extra(0, own.dtype);
-  Compute compute;
-  compute.arguments = {value};
-  compute.results = {own};
-  compute.function = e.returns({same});
-  return add(std::move(compute));
+  return add(MapOp{e.returns({same})}, {value}, own);
 }
 
 }  // namespace strew::inline v0

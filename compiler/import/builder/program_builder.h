@@ -130,8 +130,9 @@ class ProgramBuilder {
  private:
   static constexpr int64_t kMostEvaluated = 4096;  ///< elements of a result that is computed at once
   const Value& at(int value) const { return program_.value(value); }
-  Expected<int> add(Compute compute);
-  int add_compute(Compute compute);
+  /// The first result of the operation, which has the type, or the types, `results`. Worked out at once if it is small and constant.
+  Expected<int> add(ComputeOp op, std::vector<int> arguments, std::vector<TensorType> results);
+  Expected<int> add(ComputeOp op, std::vector<int> arguments, TensorType result);
   Expected<std::optional<int>> evaluated(const Compute& compute);
   Expected<std::vector<int>> broadcast_all(const std::vector<int>& arguments);
   int list(std::vector<int> elements, DType dtype);

@@ -41,15 +41,11 @@ Expected<std::vector<int>> ProgramBuilder::reduce(Expr function, const std::vect
   std::vector<int64_t> kept;
   for (size_t d = 0; d < whole.size(); ++d)
     if (!std::binary_search(dims.begin(), dims.end(), static_cast<int64_t>(d))) kept.push_back(whole[d]);
-  Compute compute;
-  compute.op = ComputeOp::reduce;
-  compute.arguments = inputs;
-  compute.arguments.insert(compute.arguments.end(), initials.begin(), initials.end());
-  compute.dims = std::move(dims);
-  for (const int32_t result : function.results)
-    compute.results.push_back({function.nodes[static_cast<size_t>(result)].dtype, kept, {}});
-  compute.function = std::move(function);
-  STREW_ASSIGN(const int first, add(std::move(compute)));
+  std::vector<int> arguments = inputs;
+  arguments.insert(arguments.end(), initials.begin(), initials.end());
+  std::vector<TensorType> results;
+  for (const int32_t result : function.results) results.push_back({function.nodes[static_cast<size_t>(result)].dtype, kept, {}});
+  STREW_ASSIGN(const int first, add(ReduceOp{std::move(function), std::move(dims)}, std::move(arguments), std::move(results)));
   std::vector<int> out(n);
   std::iota(out.begin(), out.end(), first);
   return out;
@@ -88,13 +84,8 @@ Expected<int> ProgramBuilder::scan(Expr function, int value, int initial, int64_
   if (!type(initial).dims.empty() || type(initial).dtype != from.dtype)
     return invalid_argument(
         fmt::format("the initial value is {}, expected {} of rank 0", print(type(initial)), name(from.dtype)));
-  Compute compute;
-  compute.op = ComputeOp::scan;
-  compute.arguments = {value, initial};
-  compute.dims = {dim, direction.exclusive ? 1 : 0, direction.reverse ? 1 : 0};
-  compute.function = std::move(function);
-  compute.results = {{from.dtype, from.dims, {}}};
-  return add(std::move(compute));
+  return add(ScanOp{std::move(function), dim, direction.exclusive, direction.reverse}, {value, initial},
+             {from.dtype, from.dims, {}});
 }
 
 Expected<int> ProgramBuilder::scan(ExprOp op, int value, int64_t dim, Direction direction) {

@@ -44,16 +44,9 @@ int IndexColumns::direct(const Reader& reader, const std::vector<int64_t>& frame
   return -1;
 }
 
-int add_movement(const FoldContext& context, int kernel, ComputeOp op, std::vector<int> arguments, TensorType result,
-                 std::vector<int64_t> dims, std::vector<int64_t> strides) {
-  Compute compute;
-  compute.op = op;
-  compute.location = context.kernel(kernel).location + ", its indices";
-  compute.arguments = std::move(arguments);
-  compute.results = {std::move(result)};
-  compute.dims = std::move(dims);
-  compute.strides = std::move(strides);
-  return context.program.add_compute(std::move(compute));
+int add_movement(const FoldContext& context, int kernel, ComputeOp op, std::vector<int> arguments, TensorType result) {
+  return context.program.add_compute(
+      {std::move(op), context.kernel(kernel).location + ", its indices", std::move(arguments), {std::move(result)}});
 }
 
 int add_column(const FoldContext& context, int kernel, int value, const Element& column, const std::vector<int64_t>& dims,
@@ -73,9 +66,9 @@ int add_column(const FoldContext& context, int kernel, int value, const Element&
     placed.push_back(targets[static_cast<size_t>(at[d].dim)]);
   }
   const std::vector<int64_t> steps(at.size(), 1);
-  if (slices) value = add_movement(context, kernel, ComputeOp::slice, {value}, {dtype, sliced, {}}, starts, steps);
-  if (kept.size() != sliced.size()) value = add_movement(context, kernel, ComputeOp::reshape, {value}, {dtype, kept, {}});
-  return add_movement(context, kernel, ComputeOp::broadcast, {value}, {dtype, dims, {}}, placed);
+  if (slices) value = add_movement(context, kernel, SliceOp{starts, steps}, {value}, {dtype, sliced, {}});
+  if (kept.size() != sliced.size()) value = add_movement(context, kernel, ReshapeOp{}, {value}, {dtype, kept, {}});
+  return add_movement(context, kernel, BroadcastOp{placed}, {value}, {dtype, dims, {}});
 }
 
 }  // namespace strew::inline v0::fold

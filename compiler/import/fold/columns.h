@@ -30,9 +30,8 @@ struct IndexColumns {
   bool covers(const Reader& reader, const std::vector<int64_t>& frame, const Element& element, int skip) const;
 };
 
-/// Adds a Compute that moves elements of the kernel's indices. Returns its value.
-int add_movement(const FoldContext& context, int kernel, ComputeOp op, std::vector<int> arguments, TensorType result,
-                 std::vector<int64_t> dims = {}, std::vector<int64_t> strides = {});
+/// Adds an operation on the kernel's indices. Returns its value.
+int add_movement(const FoldContext& context, int kernel, ComputeOp op, std::vector<int> arguments, TensorType result);
 /// Adds operations that bring the elements of `column`, taken of `value`, to a tensor of the dims `dims`, where dim targets[f] is the frame's
 /// dim f. All extents must be static. Returns its value.
 int add_column(const FoldContext& context, int kernel, int value, const Element& column, const std::vector<int64_t>& dims,

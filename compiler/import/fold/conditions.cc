@@ -13,14 +13,14 @@ namespace {
 /// Does the value's type come from a chain that `step_back` follows to its end?
 bool is_followed(const Program& program, int value) {
   const Compute* const compute = program.compute_of(value);
-  return compute == nullptr || compute->op == ComputeOp::map;
+  return compute == nullptr || compute->as<MapOp>() != nullptr;
 }
 
 /// Moves dim `dim` of `value` to the equal dim of the argument of a transpose that gives it. Returns whether there is one.
 bool step_over_transpose(const Program& program, int& value, int& dim) {
-  const Compute* const transpose = program.compute_of(value, ComputeOp::transpose);
+  const Compute* const transpose = program.compute_of<TransposeOp>(value);
   if (transpose == nullptr) return false;
-  dim = static_cast<int>(transpose->dims[static_cast<size_t>(dim)]);
+  dim = static_cast<int>(transpose->as<TransposeOp>()->permutation[static_cast<size_t>(dim)]);
   value = transpose->arguments[0];
   return true;
 }
@@ -29,7 +29,7 @@ bool step_over_transpose(const Program& program, int& value, int& dim) {
 bool step_back(const Program& program, int& value, int& dim) {
   if (step_over_transpose(program, value, dim)) return true;
   const size_t rank = program.type(value).dims.size();
-  if (const Compute* const map = program.compute_of(value, ComputeOp::map)) {
+  if (const Compute* const map = program.compute_of<MapOp>(value)) {
     int best = -1;
     for (const int argument : map->arguments) {
       if (program.type(argument).dims.size() != rank) continue;

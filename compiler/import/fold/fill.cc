@@ -86,7 +86,7 @@ bool says_inside(const Reader& reader, const Gather& gather, int indices, const 
 void fold_fill_mask(const FoldContext& context, int compute) {
   const Reader& reader = context.reader;
   const Compute& select = context.program.compute(compute);
-  if (!context.program.is_needed(compute) || select.op != ComputeOp::map || select.arguments.size() != 3) return;
+  if (!context.program.is_needed(compute) || select.as<MapOp>() == nullptr || select.arguments.size() != 3) return;
   const int gathered = select.arguments[1];
   const int number = context.program.readers(gathered) == 1 ? context.gather_of(gathered) : -1;
   if (number < 0) return;

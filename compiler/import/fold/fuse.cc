@@ -85,7 +85,7 @@ void fuse_updates(const FoldContext& context, int number) {
 
 size_t fuse_result(const FoldContext& context, int compute) {
   const Compute& last = context.program.compute(compute);
-  if (!context.program.is_needed(compute) || last.op != ComputeOp::map) return 0;
+  if (!context.program.is_needed(compute) || last.as<MapOp>() == nullptr) return 0;
   const int root = context.program.result_of(compute);
   const Region region = region_of(context, root, context.program.readers(root), last.results[0].dims);
   int number = -1, gathered = -1;

@@ -125,14 +125,9 @@ class IndexFold {
 
   int converted(int value, DType dtype) const {
     if (type(value).dtype == dtype) return value;
-    Compute compute;
-    compute.location = context_.kernel(kernel_).location + ", its indices";
-    compute.arguments = {value};
-    compute.results = {{dtype, type(value).dims, {}}};
     ExprBuilder e;
     const int32_t to = e.convert(e.extra(0, type(value).dtype), dtype);
-    compute.function = e.returns({to});
-    return context_.program.add_compute(std::move(compute));
+    return add_movement(context_, kernel_, MapOp{e.returns({to})}, {value}, {dtype, type(value).dims, {}});
   }
 
   /// The column as a tensor with the dims of the indices, in which the index vector has extent 1.
@@ -159,7 +154,7 @@ class IndexFold {
     for (const Column& column : columns_) parts.push_back(moved(column));
     return parts.size() == 1
                ? parts[0]
-               : add_movement(context_, kernel_, ComputeOp::concatenate, parts, type(value_), {side_.numbers->index_vector_dim});
+               : add_movement(context_, kernel_, ConcatenateOp{side_.numbers->index_vector_dim}, parts, type(value_));
   }
 
   void apply() {

@@ -100,11 +100,12 @@ bool Reader::step_reshape(Element& element, const Compute& compute) const {
 
 bool Reader::step_slice(Element& element, const Compute& compute) const {
   if (compute.arguments.size() > 1) return false;  // the start is known only at the call
+  const SliceOp& slice = *compute.as<SliceOp>();
   Element out{compute.arguments[0], element.at};
   for (size_t d = 0; d < out.at.size(); ++d) {
     if (out.at[d].dim < 0)
-      out.at[d].fixed = compute.dims[d] + out.at[d].fixed * compute.strides[d];
-    else if (compute.dims[d] != 0 || compute.strides[d] != 1)
+      out.at[d].fixed = slice.starts[d] + out.at[d].fixed * slice.strides[d];
+    else if (slice.starts[d] != 0 || slice.strides[d] != 1)
       return false;
   }
   element = std::move(out);
@@ -112,7 +113,7 @@ bool Reader::step_slice(Element& element, const Compute& compute) const {
 }
 
 bool Reader::step_concatenate(Element& element, const Compute& compute) const {
-  const auto along = static_cast<size_t>(compute.dims[0]);
+  const auto along = static_cast<size_t>(compute.as<ConcatenateOp>()->dim);
   if (element.at[along].dim >= 0) return false;
   int64_t at = element.at[along].fixed;
   for (int argument : compute.arguments) {
@@ -130,36 +131,25 @@ bool Reader::step_concatenate(Element& element, const Compute& compute) const {
 
 /// Follows one movement operation back. Returns false, with `element` unchanged, at any other operation.
 bool Reader::step(Element& element) const {
-  const Compute* compute = program_.compute_of(element.value);
+  const Compute* const compute = program_.compute_of(element.value);
   if (compute == nullptr) return false;
+  if (compute->as<ReshapeOp>() != nullptr) return step_reshape(element, *compute);
+  if (compute->as<SliceOp>() != nullptr) return step_slice(element, *compute);
+  if (compute->as<ConcatenateOp>() != nullptr) return step_concatenate(element, *compute);
   Element out{compute->arguments.empty() ? -1 : compute->arguments[0], {}};
-  switch (compute->op) {
-    case ComputeOp::broadcast:
-      for (int64_t d : compute->dims) out.at.push_back(element.at[static_cast<size_t>(d)]);
-      for (int64_t extent : type(out.value).dims)
-        if (extent == kDynamic) return false;  // an extent that is 1 at the call would be repeated
-      element = std::move(out);
-      return true;
-    case ComputeOp::transpose:
-      out.at.resize(element.at.size());
-      for (size_t d = 0; d < compute->dims.size(); ++d) out.at[static_cast<size_t>(compute->dims[d])] = element.at[d];
-      element = std::move(out);
-      return true;
-    case ComputeOp::reshape:
-      return step_reshape(element, *compute);
-    case ComputeOp::slice:
-      return step_slice(element, *compute);
-    case ComputeOp::concatenate:
-      return step_concatenate(element, *compute);
-    case ComputeOp::map:
-    case ComputeOp::reduce:
-    case ComputeOp::iota:
-    case ComputeOp::scan:
-    case ComputeOp::update:
-    case ComputeOp::reverse:
-      break;
+  if (const auto* const broadcast = compute->as<BroadcastOp>()) {
+    for (const int64_t d : broadcast->dims) out.at.push_back(element.at[static_cast<size_t>(d)]);
+    for (const int64_t extent : type(out.value).dims)
+      if (extent == kDynamic) return false;  // an extent that is 1 at the call would be repeated
+  } else if (const auto* const transpose = compute->as<TransposeOp>()) {
+    out.at.resize(element.at.size());
+    for (size_t d = 0; d < transpose->permutation.size(); ++d)
+      out.at[static_cast<size_t>(transpose->permutation[d])] = element.at[d];
+  } else {
+    return false;
   }
-  return false;
+  element = std::move(out);
+  return true;
 }
 
 Element Reader::source(Element element) const {
@@ -170,11 +160,12 @@ Element Reader::source(Element element) const {
 Term Reader::term(Element element) const {
   for (int i = 0; i < kMaxSteps; ++i) {
     element = source(std::move(element));
-    const Compute* compute = program_.compute_of(element.value);
-    if (compute == nullptr || compute->op != ComputeOp::map) break;
+    const Compute* const compute = program_.compute_of<MapOp>(element.value);
+    if (compute == nullptr) break;
     const int number = program_.value(element.value).index;
-    const int32_t result = compute->function.results[0];
-    const ExprNode& node = compute->function.nodes[static_cast<size_t>(result)];
+    const Expr& function = compute->as<MapOp>()->function;
+    const int32_t result = function.results[0];
+    const ExprNode& node = function.nodes[static_cast<size_t>(result)];
     if (node.op != ExprOp::extra) return {std::move(element), number, result};
     // The map's result is its argument itself: a conversion to the same type.
     const int argument = compute->arguments[static_cast<size_t>(node.index)];
@@ -187,7 +178,7 @@ Term Reader::term(Element element) const {
 
 Term Reader::inside(Element element, int compute, int32_t node) const {
   const Compute& map = program_.compute(compute);
-  const ExprNode& n = map.function.nodes[static_cast<size_t>(node)];
+  const ExprNode& n = map.as<MapOp>()->function.nodes[static_cast<size_t>(node)];
   if (n.op != ExprOp::extra) return {std::move(element), compute, node};
   element.value = map.arguments[static_cast<size_t>(n.index)];
   if (type(element.value).dims.empty()) element.at.clear();
@@ -201,13 +192,13 @@ Term Reader::argument(const Term& term, size_t index) const {
 
 const ExprNode* Reader::node(const Term& term) const {
   if (term.is_leaf()) return nullptr;
-  return &program_.compute(term.compute).function.nodes[static_cast<size_t>(term.node)];
+  return &program_.compute(term.compute).as<MapOp>()->function.nodes[static_cast<size_t>(term.node)];
 }
 
 DType Reader::dtype(const Term& term) const { return term.is_leaf() ? type(term.element.value).dtype : node(term)->dtype; }
 
 bool Reader::is_value(const Term& term) const {
-  return term.is_leaf() || term.node == program_.compute(term.compute).function.results[0];
+  return term.is_leaf() || term.node == program_.compute(term.compute).as<MapOp>()->function.results[0];
 }
 
 std::optional<Scalar> Reader::constant(const Term& term) const {
@@ -288,9 +279,9 @@ Range Reader::range(const Term& term, int& steps) const {
   }
   const Value& value = program_.value(term.element.value);
   if (value.kind == ValueKind::constant) return constant_range(term.element);
-  const Compute* compute = program_.compute_of(term.element.value);
-  if (compute == nullptr || compute->op != ComputeOp::iota) return all;
-  const int64_t extent = value.type.dims[static_cast<size_t>(compute->dims[0])];
+  const Compute* compute = program_.compute_of<IotaOp>(term.element.value);
+  if (compute == nullptr) return all;
+  const int64_t extent = value.type.dims[static_cast<size_t>(compute->as<IotaOp>()->dim)];
   return extent > 0 && extent - 1 <= all.high ? Range{0, extent - 1} : all;  // if the extent exceeds the dtype, iota wraps
 }
 
@@ -299,9 +290,9 @@ bool Reader::counts(const Term& term, int64_t dim) const {
   const std::vector<Coord>& at = term.element.at;
   const Value& value = program_.value(term.element.value);
   if (const Compute* compute = program_.compute_of(term.element.value)) {
-    const auto along = static_cast<size_t>(compute->op == ComputeOp::iota ? compute->dims[0] : 0);
-    if (compute->op != ComputeOp::iota || at[along].dim != dim) return false;
-    const int64_t extent = value.type.dims[along];
+    const auto* const iota = compute->as<IotaOp>();
+    if (iota == nullptr || at[static_cast<size_t>(iota->dim)].dim != dim) return false;
+    const int64_t extent = value.type.dims[static_cast<size_t>(iota->dim)];
     return extent != kDynamic && extent - 1 <= range_of(value.type.dtype).high;  // else iota wraps
   }
   if (value.kind != ValueKind::constant) return false;
@@ -318,15 +309,16 @@ bool Reader::counts(const Term& term, int64_t dim) const {
 
 std::optional<std::vector<Term>> Reader::conjuncts(const Term& term) const {
   const Compute* compute = term.is_leaf() ? program_.compute_of(term.element.value) : nullptr;
-  if (compute == nullptr || compute->op != ComputeOp::reduce || compute->results.size() != 1) return std::nullopt;
-  if (compute->dims.size() != 1 || compute->results[0].dtype != DType::boolean) return std::nullopt;
-  const Expr& f = compute->function;
+  const ReduceOp* const reduce = compute == nullptr ? nullptr : compute->as<ReduceOp>();
+  if (reduce == nullptr || compute->results.size() != 1) return std::nullopt;
+  if (reduce->dims.size() != 1 || compute->results[0].dtype != DType::boolean) return std::nullopt;
+  const Expr& f = reduce->function;
   const ExprNode& fold = f.nodes[static_cast<size_t>(f.results[0])];
   const auto initial = constant(this->term(elements_of(compute->arguments[1])));
   if (fold.op != ExprOp::bit_and || !initial || initial->bits[0] == 0) return std::nullopt;
   const ExprNode &a = f.nodes[static_cast<size_t>(fold.args[0])], &b = f.nodes[static_cast<size_t>(fold.args[1])];
   const bool both = (a.op == ExprOp::current && b.op == ExprOp::update) || (a.op == ExprOp::update && b.op == ExprOp::current);
-  const auto along = static_cast<size_t>(compute->dims[0]);
+  const auto along = static_cast<size_t>(reduce->dims[0]);
   const int from = compute->arguments[0];
   const int64_t extent = type(from).dims[along];
   if (!both || extent == kDynamic || extent > kMaxConjuncts) return std::nullopt;

@@ -23,7 +23,7 @@ bool covers(const Reader& reader, const Frame& frame, const Element& element, co
 
 /// The elementwise operation that gives `value`, if it may be part of a graph over `dims`; else null.
 const Compute* map_over(const Program& program, int value, const std::vector<int64_t>& dims) {
-  return program.type(value).dims == dims ? program.compute_of(value, ComputeOp::map) : nullptr;
+  return program.type(value).dims == dims ? program.compute_of<MapOp>(value) : nullptr;
 }
 
 /// Has the input one element per point of the frame? If it is read per position, the frame has no window dims.
@@ -46,12 +46,13 @@ Region region_of(const FoldContext& context, int root, int readers, const std::v
     const auto [value, seen] = *open.begin();
     open.erase(open.begin());
     const Compute* map = map_over(context.program, value, dims);
-    const bool enters = map != nullptr && context.program.readers(value) == seen && nodes + map->function.nodes.size() <= kMaxFused;
+    const size_t added = map == nullptr ? 0 : map->as<MapOp>()->function.nodes.size();
+    const bool enters = map != nullptr && context.program.readers(value) == seen && nodes + added <= kMaxFused;
     if (!enters) {
       out.leaves[value] += seen;
       continue;
     }
-    nodes += map->function.nodes.size();
+    nodes += added;
     out.values.push_back(value);
     for (int argument : map->arguments) ++open[argument];
   }
@@ -112,8 +113,9 @@ std::optional<int32_t> GraphBuilder::leaf(int value) {
 std::optional<int32_t> GraphBuilder::build(const Region& region) {
   for (const int value : region.values) {
     const Compute& map = *context_.program.compute_of(value);
+    const Expr& function = map.as<MapOp>()->function;
     std::vector<int32_t> moved;
-    for (const ExprNode& node : map.function.nodes) {
+    for (const ExprNode& node : function.nodes) {
       if (node.op != ExprOp::extra) {
         moved.push_back(graph.copy(node, moved));
         continue;
@@ -126,7 +128,7 @@ std::optional<int32_t> GraphBuilder::build(const Region& region) {
       }
       moved.push_back(known_[argument]);
     }
-    known_[value] = moved[static_cast<size_t>(map.function.results[0])];
+    known_[value] = moved[static_cast<size_t>(function.results[0])];
   }
   return known_[region.values.back()];
 }

@@ -92,14 +92,14 @@ class RowFold {
     return false;
   }
 
-  const Compute* broadcast_of(int value) const { return context_.program.compute_of(value, ComputeOp::broadcast); }
+  const Compute* broadcast_of(int value) const { return context_.program.compute_of<BroadcastOp>(value); }
   /// Is the value a broadcast along its dim `dim`? Reader follows those whose argument has no open extents; of the others, this is all that is known.
   bool repeats_along(int value, int64_t dim) const {
     const Compute* const broadcast = broadcast_of(value);
     if (broadcast == nullptr) return false;
     const Dims& from = reader_.type(broadcast->arguments[0]).dims;
     for (size_t d = 0; d < from.size(); ++d)
-      if (broadcast->dims[d] == dim && from[d] != 1) return false;
+      if (broadcast->as<BroadcastOp>()->dims[d] == dim && from[d] != 1) return false;
     return true;
   }
 
@@ -218,8 +218,7 @@ class RowFold {
       parts.push_back(add_column(context_, number_, column.value, column, dims, targets));
     dims.back() = static_cast<int64_t>(parts.size());
     const DType dtype = reader_.type(value_).dtype;
-    value_ = parts.size() == 1 ? parts[0]
-                               : add_movement(context_, number_, ComputeOp::concatenate, parts, {dtype, dims, {}}, {vector_dim});
+    value_ = parts.size() == 1 ? parts[0] : add_movement(context_, number_, ConcatenateOp{vector_dim}, parts, {dtype, dims, {}});
     return vector_dim;
   }
 
@@ -227,7 +226,7 @@ class RowFold {
   /// vector of one component. Returns that dim; -1 if the indices are something else.
   int narrowed() {
     const Compute* const broadcast = broadcast_of(value_);
-    if (broadcast == nullptr || !broadcast->takes_shape || rows_.size() != 1 || columns_.size() != 1 || !dims_.scalar_indices)
+    if (broadcast == nullptr || !broadcast->takes_shape() || rows_.size() != 1 || columns_.size() != 1 || !dims_.scalar_indices)
       return -1;
     const int64_t dim = rows_[0].indices_dim;
     if (columns_[0].element.value != value_ || !repeats_along(value_, dim)) return -1;
@@ -239,8 +238,7 @@ class RowFold {
   int narrow(Compute broadcast, int64_t dim) const {
     const TensorType shape = reader_.type(broadcast.arguments.back());
     const int extent = context_.program.add_constant(integer_list({1}, shape.dtype));
-    broadcast.arguments.back() =
-        add_movement(context_, number_, ComputeOp::update, {broadcast.arguments.back(), extent}, shape, {dim});
+    broadcast.arguments.back() = add_movement(context_, number_, UpdateOp{{dim}}, {broadcast.arguments.back(), extent}, shape);
     broadcast.location = context_.kernel(number_).location + ", its indices";
     broadcast.results[0].dims[static_cast<size_t>(dim)] = 1;
     return context_.program.add_compute(std::move(broadcast));

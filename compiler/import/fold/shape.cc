@@ -38,7 +38,7 @@ bool drop_dims(Gather& gather, const std::vector<int64_t>& wanted) {
 
 void fold_result_shape(const FoldContext& context, int compute) {
   const Compute& reshape = context.program.compute(compute);
-  if (!context.program.is_needed(compute) || reshape.op != ComputeOp::reshape) return;
+  if (!context.program.is_needed(compute) || reshape.as<ReshapeOp>() == nullptr) return;
   const int gathered = reshape.arguments[0];
   const int number = context.program.readers(gathered) == 1 ? context.gather_of(gathered) : -1;
   if (number < 0) return;

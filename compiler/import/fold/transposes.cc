@@ -43,9 +43,9 @@ struct Transposed {
 Transposed source_of(const FoldContext& context, int value) {
   Transposed out{value, all_dims(context.reader.type(value).dims.size())};
   for (int i = 0; i < kMostTransposes; ++i) {
-    const Compute* const transpose = context.program.compute_of(out.value, ComputeOp::transpose);
+    const Compute* const transpose = context.program.compute_of<TransposeOp>(out.value);
     if (transpose == nullptr) break;
-    for (int64_t& d : out.order) d = transpose->dims[static_cast<size_t>(d)];
+    for (int64_t& d : out.order) d = transpose->as<TransposeOp>()->permutation[static_cast<size_t>(d)];
     out.value = transpose->arguments[0];
   }
   return out;
@@ -238,13 +238,12 @@ class ScatterFold {
 
   /// A transpose of what the updates come from, whose dim e is dim order[e] of the updates.
   int moved(const Transposed& from, const Dims& order) const {
-    Compute compute;
-    compute.op = ComputeOp::transpose;
-    compute.location = context_.kernel(number_).location + ", its updates";
-    compute.arguments = {from.value};
-    compute.results = {permuted(scatter_.updates[0], order)};
-    for (const int64_t d : order) compute.dims.push_back(from.order[static_cast<size_t>(d)]);
-    return context_.program.add_compute(std::move(compute));
+    TransposeOp op;
+    for (const int64_t d : order) op.permutation.push_back(from.order[static_cast<size_t>(d)]);
+    return context_.program.add_compute({std::move(op),
+                                         context_.kernel(number_).location + ", its updates",
+                                         {from.value},
+                                         {permuted(scatter_.updates[0], order)}});
   }
 
   const FoldContext& context_;
@@ -260,11 +259,11 @@ class ScatterFold {
 
 void fold_result_transpose(const FoldContext& context, int number) {
   const Compute& transpose = context.program.compute(number);
-  if (!context.program.is_needed(number) || transpose.op != ComputeOp::transpose) return;
+  if (!context.program.is_needed(number) || transpose.as<TransposeOp>() == nullptr) return;
   const Value& from = context.program.value(transpose.arguments[0]);
   if (from.kind != ValueKind::result || context.program.readers(transpose.arguments[0]) != 1) return;
   const int kernel = from.index;
-  const Dims order = transpose.dims;
+  const Dims order = transpose.as<TransposeOp>()->permutation;
   const bool is_folded = is_scatter(context.kernel(kernel).op)
                              ? ScatterFold(context, kernel, order).run()
                              : fold_gather(context, kernel, order, true) || fold_gather(context, kernel, order, false);

@@ -6,16 +6,6 @@
 #include "compiler/op/dims.h"
 
 namespace strew::inline v0 {
-namespace {
-
-Expected<std::vector<Tensor>> only(Expected<Tensor> tensor) {
-  if (!tensor.ok()) return tensor.status();
-  std::vector<Tensor> out;
-  out.push_back(std::move(*tensor));
-  return out;
-}
-
-}  // namespace
 
 Status check_extents(const std::vector<int64_t>& actual, const TensorType& type, const char* what) {
   bool fits = actual.size() == type.dims.size();
@@ -25,25 +15,18 @@ Status check_extents(const std::vector<int64_t>& actual, const TensorType& type,
 }
 
 Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vector<const Tensor*>& arguments) {
-  switch (compute.op) {
-    case ComputeOp::map:
-      return only(interpret_map(compute, arguments));
-    case ComputeOp::reduce:
-      return interpret_reduce(compute, arguments);
-    case ComputeOp::iota:
-      return only(interpret_iota(compute, arguments));
-    case ComputeOp::scan:
-      return only(interpret_scan(compute, arguments));
-    case ComputeOp::broadcast:
-    case ComputeOp::reshape:
-    case ComputeOp::transpose:
-    case ComputeOp::slice:
-    case ComputeOp::update:
-    case ComputeOp::concatenate:
-    case ComputeOp::reverse:
-      return only(interpret_move(compute, arguments));
-  }
-  return internal_error("an operation without a case");
+  return std::visit(
+      [&](const auto& op) -> Expected<std::vector<Tensor>> {
+        if constexpr (std::is_same_v<std::decay_t<decltype(op)>, ReduceOp>) {
+          return evaluate(op, compute.results, arguments);
+        } else {
+          STREW_ASSIGN(Tensor only, evaluate(op, compute.results[0], arguments));
+          std::vector<Tensor> out;
+          out.push_back(std::move(only));
+          return out;
+        }
+      },
+      compute.op);
 }
 
 }  // namespace strew::inline v0

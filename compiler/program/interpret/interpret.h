@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "strew/import.h"
+#include "strew/program.h"
 #include "strew/tensor.h"
 
 namespace strew::inline v0 {
@@ -12,12 +12,19 @@ namespace strew::inline v0 {
 /// the caller adds it.
 Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vector<const Tensor*>& arguments);
 
-// One function per family of operations: map.cc, reduce.cc, scan.cc, move.cc.
-Expected<Tensor> interpret_map(const Compute& compute, const std::vector<const Tensor*>& arguments);
-Expected<std::vector<Tensor>> interpret_reduce(const Compute& compute, const std::vector<const Tensor*>& arguments);
-Expected<Tensor> interpret_iota(const Compute& compute, const std::vector<const Tensor*>& arguments);
-Expected<Tensor> interpret_scan(const Compute& compute, const std::vector<const Tensor*>& arguments);
-Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const Tensor*>& arguments);
+// One function per operation: map.cc, reduce.cc, scan.cc, move.cc. `type` is that of the result.
+using Arguments = std::vector<const Tensor*>;
+Expected<Tensor> evaluate(const MapOp& op, const TensorType& type, const Arguments& arguments);
+Expected<std::vector<Tensor>> evaluate(const ReduceOp& op, const std::vector<TensorType>& types, const Arguments& arguments);
+Expected<Tensor> evaluate(const ScanOp& op, const TensorType& type, const Arguments& arguments);
+Expected<Tensor> evaluate(const IotaOp& op, const TensorType& type, const Arguments& arguments);
+Expected<Tensor> evaluate(const BroadcastOp& op, const TensorType& type, const Arguments& arguments);
+Expected<Tensor> evaluate(const ReshapeOp& op, const TensorType& type, const Arguments& arguments);
+Expected<Tensor> evaluate(const TransposeOp& op, const TensorType& type, const Arguments& arguments);
+Expected<Tensor> evaluate(const SliceOp& op, const TensorType& type, const Arguments& arguments);
+Expected<Tensor> evaluate(const UpdateOp& op, const TensorType& type, const Arguments& arguments);
+Expected<Tensor> evaluate(const ConcatenateOp& op, const TensorType& type, const Arguments& arguments);
+Expected<Tensor> evaluate(const ReverseOp& op, const TensorType& type, const Arguments& arguments);
 
 /// Fails unless the extents `actual` are possible for `type`; `what` names the tensor in the message.
 Status check_extents(const std::vector<int64_t>& actual, const TensorType& type, const char* what);

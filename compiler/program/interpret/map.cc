@@ -11,19 +11,19 @@ namespace strew::inline v0 {
 namespace {
 
 /// The dims of the result, which all arguments must have except those of rank 0.
-Expected<std::vector<int64_t>> result_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+Expected<std::vector<int64_t>> result_dims(const TensorType& type, const Arguments& arguments) {
   const std::vector<int64_t>* dims = nullptr;
   for (const Tensor* argument : arguments) {
-    if (argument->dims.empty() && !compute.results[0].dims.empty()) continue;
+    if (argument->dims.empty() && !type.dims.empty()) continue;
     if (dims == nullptr) dims = &argument->dims;
     STREW_TRY(check_extents(argument->dims, {argument->dtype, *dims, {}}, "an operand"));
   }
   if (dims == nullptr) return invalid_argument("every operand has rank 0, expected one of the result's rank");
-  STREW_TRY(check_extents(*dims, compute.results[0], "result"));
+  STREW_TRY(check_extents(*dims, type, "result"));
   return *dims;
 }
 
-void map_scalars(const Expr& function, const std::vector<const Tensor*>& arguments, Tensor& result) {
+void map_scalars(const Expr& function, const Arguments& arguments, Tensor& result) {
   scalar_eval::ExprEvaluator evaluator(function);
   std::vector<Scalar> values(arguments.size());
   for (size_t a = 0; a < arguments.size(); ++a)
@@ -39,10 +39,10 @@ void map_scalars(const Expr& function, const std::vector<const Tensor*>& argumen
 
 }  // namespace
 
-Expected<Tensor> interpret_map(const Compute& compute, const std::vector<const Tensor*>& arguments) {
-  STREW_ASSIGN(std::vector<int64_t> dims, result_dims(compute, arguments));
-  STREW_ASSIGN(Tensor result, make_tensor(compute.results[0].dtype, std::move(dims)));
-  if (!map_typed(compute.function, arguments, result)) map_scalars(compute.function, arguments, result);
+Expected<Tensor> evaluate(const MapOp& op, const TensorType& type, const Arguments& arguments) {
+  STREW_ASSIGN(std::vector<int64_t> dims, result_dims(type, arguments));
+  STREW_ASSIGN(Tensor result, make_tensor(type.dtype, std::move(dims)));
+  if (!map_typed(op.function, arguments, result)) map_scalars(op.function, arguments, result);
   return result;
 }
 

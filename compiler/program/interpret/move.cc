@@ -71,12 +71,12 @@ void copy_box(const Dims& extents, const Tensor& from, int64_t from_at, const Di
   }
 }
 
-Expected<Tensor> make_result(const Compute& compute, Dims dims) {
-  STREW_TRY(check_extents(dims, compute.results[0], "result"));
-  return make_tensor(compute.results[0].dtype, std::move(dims));
+Expected<Tensor> make_result(const TensorType& type, Dims dims) {
+  STREW_TRY(check_extents(dims, type, "result"));
+  return make_tensor(type.dtype, std::move(dims));
 }
 
-/// The elements of the last argument, which gives the result's dims (Compute::takes_shape).
+/// The elements of the last argument, which gives the result's dims (takes_shape).
 Dims given_shape(const Tensor& shape) {
   Dims dims;
   for (int64_t i = 0; i < shape.elements(); ++i)
@@ -93,46 +93,27 @@ Status check_shape(const Dims& dims, size_t rank) {
   return element_count(dims).status();
 }
 
-Expected<Dims> broadcast_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
-  Dims dims = compute.results[0].dims;
-  if (!compute.takes_shape) return dims;
+Expected<Dims> broadcast_dims(const BroadcastOp& op, const TensorType& type, const Arguments& arguments) {
+  Dims dims = type.dims;
+  if (!op.takes_shape) return dims;
   dims = given_shape(*arguments.back());
-  STREW_TRY(check_shape(dims, compute.results[0].dims.size()));
+  STREW_TRY(check_shape(dims, type.dims.size()));
   for (size_t d = 0; d < arguments[0]->dims.size(); ++d) {
-    int64_t& extent = dims[static_cast<size_t>(compute.dims[d])];
+    int64_t& extent = dims[static_cast<size_t>(op.dims[d])];
     if (extent == 1) extent = arguments[0]->dims[d];
   }
   return dims;
 }
 
-Expected<Tensor> broadcast(const Compute& compute, const std::vector<const Tensor*>& arguments) {
-  const Tensor& from = *arguments[0];
-  STREW_ASSIGN(Dims result_dims, broadcast_dims(compute, arguments));
-  STREW_ASSIGN(Tensor to, make_result(compute, std::move(result_dims)));
-  const Dims own = contiguous_strides(from.dims);
-  Dims strides(to.dims.size(), 0);
-  for (size_t d = 0; d < from.dims.size(); ++d) {
-    const auto target = static_cast<size_t>(compute.dims[d]);
-    if (from.dims[d] == 1) continue;
-    if (from.dims[d] != to.dims[target])
-      return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(from.dims[d]) + ", expected 1 or " +
-                              std::to_string(to.dims[target]));
-    strides[target] = own[d];
-  }
-  copy_box(to.dims, from, 0, strides, to, 0, contiguous_strides(to.dims));
-  return to;
-}
-
-/// The dims of a reshape. Open dims are the elements of the second argument (Compute::takes_shape); without one, a single open dim follows
+/// The dims of a reshape. Open dims are the elements of the second argument (takes_shape); without one, a single open dim follows
 /// from the number of elements.
-Expected<Dims> reshaped_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
-  Dims dims = compute.results[0].dims;
-  const bool allows_zero = !compute.dims.empty() && compute.dims[0] == 1;
-  const Dims shape = compute.takes_shape ? given_shape(*arguments.back()) : Dims();
+Expected<Dims> reshaped_dims(const ReshapeOp& op, const TensorType& type, const Arguments& arguments) {
+  Dims dims = type.dims;
+  const Dims shape = op.takes_shape ? given_shape(*arguments.back()) : Dims();
   for (size_t d = 0; d < dims.size(); ++d) {
     if (d < shape.size() && dims[d] == kDynamic) {
       dims[d] = shape[d] < 0 ? kDynamic : shape[d];
-      if (shape[d] == 0 && !allows_zero && d < arguments[0]->dims.size()) dims[d] = arguments[0]->dims[d];
+      if (shape[d] == 0 && !op.allows_zero && d < arguments[0]->dims.size()) dims[d] = arguments[0]->dims[d];
     }
   }
   Dims others = dims;
@@ -143,32 +124,9 @@ Expected<Dims> reshaped_dims(const Compute& compute, const std::vector<const Ten
   return dims;
 }
 
-Expected<Tensor> reshape(const Compute& compute, const std::vector<const Tensor*>& arguments) {
-  const Tensor& from = *arguments[0];
-  STREW_ASSIGN(Dims dims, reshaped_dims(compute, arguments));
-  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
-  if (to.elements() != from.elements())
-    return invalid_argument("operand has " + std::to_string(from.elements()) + " elements, expected " +
-                            std::to_string(to.elements()));
-  if (to.data.size() > 0) std::memcpy(to.data.data(), from.data.data(), static_cast<size_t>(to.data.size()));
-  return to;
-}
-
-Expected<Tensor> transpose(const Compute& compute, const Tensor& from) {
-  const Dims own = contiguous_strides(from.dims);
-  Dims dims, strides;
-  for (int64_t d : compute.dims) {
-    dims.push_back(from.dims[static_cast<size_t>(d)]);
-    strides.push_back(own[static_cast<size_t>(d)]);
-  }
-  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
-  copy_box(to.dims, from, 0, strides, to, 0, contiguous_strides(to.dims));
-  return to;
-}
-
-/// Where a slice or an update begins: compute.dims plus the rank-0 arguments from `first` on.
-Expected<Dims> starts_of(const Compute& compute, const std::vector<const Tensor*>& arguments, size_t first) {
-  Dims starts = compute.dims;
+/// Where a slice or an update begins: `known` plus the rank-0 arguments from `first` on.
+Expected<Dims> starts_of(const Dims& known, const Arguments& arguments, size_t first) {
+  Dims starts = known;
   for (size_t d = 0; first + d < arguments.size() && d < starts.size(); ++d) {
     const Tensor& given = *arguments[first + d];
     const int64_t more = decode_i64(given.dtype, load_element(given.dtype, given.data.data(), 0).bits[0]);
@@ -176,23 +134,67 @@ Expected<Dims> starts_of(const Compute& compute, const std::vector<const Tensor*
     starts[d] = start.value_or(-1);
     if (starts[d] < 0)
       return invalid_argument("the start in dim " + std::to_string(d) + " is " + std::to_string(more) + " more than " +
-                              std::to_string(compute.dims[d]) + ", expected 0 or more in all");
+                              std::to_string(known[d]) + ", expected 0 or more in all");
   }
   return starts;
 }
 
-Expected<Tensor> slice(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+}  // namespace
+
+Expected<Tensor> evaluate(const BroadcastOp& op, const TensorType& type, const Arguments& arguments) {
   const Tensor& from = *arguments[0];
-  STREW_ASSIGN(const Dims starts, starts_of(compute, arguments, 1));
-  Dims dims = compute.results[0].dims;
+  STREW_ASSIGN(Dims result_dims, broadcast_dims(op, type, arguments));
+  STREW_ASSIGN(Tensor to, make_result(type, std::move(result_dims)));
+  const Dims own = contiguous_strides(from.dims);
+  Dims strides(to.dims.size(), 0);
+  for (size_t d = 0; d < from.dims.size(); ++d) {
+    const auto target = static_cast<size_t>(op.dims[d]);
+    if (from.dims[d] == 1) continue;
+    if (from.dims[d] != to.dims[target])
+      return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(from.dims[d]) + ", expected 1 or " +
+                              std::to_string(to.dims[target]));
+    strides[target] = own[d];
+  }
+  copy_box(to.dims, from, 0, strides, to, 0, contiguous_strides(to.dims));
+  return to;
+}
+
+Expected<Tensor> evaluate(const ReshapeOp& op, const TensorType& type, const Arguments& arguments) {
+  const Tensor& from = *arguments[0];
+  STREW_ASSIGN(Dims dims, reshaped_dims(op, type, arguments));
+  STREW_ASSIGN(Tensor to, make_result(type, std::move(dims)));
+  if (to.elements() != from.elements())
+    return invalid_argument("operand has " + std::to_string(from.elements()) + " elements, expected " +
+                            std::to_string(to.elements()));
+  if (to.data.size() > 0) std::memcpy(to.data.data(), from.data.data(), static_cast<size_t>(to.data.size()));
+  return to;
+}
+
+Expected<Tensor> evaluate(const TransposeOp& op, const TensorType& type, const Arguments& arguments) {
+  const Tensor& from = *arguments[0];
+  const Dims own = contiguous_strides(from.dims);
+  Dims dims, strides;
+  for (int64_t d : op.permutation) {
+    dims.push_back(from.dims[static_cast<size_t>(d)]);
+    strides.push_back(own[static_cast<size_t>(d)]);
+  }
+  STREW_ASSIGN(Tensor to, make_result(type, std::move(dims)));
+  copy_box(to.dims, from, 0, strides, to, 0, contiguous_strides(to.dims));
+  return to;
+}
+
+Expected<Tensor> evaluate(const SliceOp& op, const TensorType& type, const Arguments& arguments) {
+  const Tensor& from = *arguments[0];
+  STREW_ASSIGN(const Dims starts, starts_of(op.starts, arguments, 1));
+  Dims dims = type.dims;
   for (size_t d = 0; d < dims.size(); ++d)
-    if (dims[d] == kDynamic) dims[d] = checked::ceil_div(from.dims[d] - starts[d], compute.strides[d]);
-  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
+    if (dims[d] == kDynamic) dims[d] = checked::ceil_div(from.dims[d] - starts[d], op.strides[d]);
+  STREW_ASSIGN(Tensor to, make_result(type, std::move(dims)));
   const Dims own = contiguous_strides(from.dims);
   Dims strides(own.size());
   int64_t first = 0;
   for (size_t d = 0; d < own.size(); ++d) {
-    const int64_t stride = compute.strides[d];
+    const int64_t stride = op.strides[d];
     const std::optional<int64_t> reach = checked::mul(std::max<int64_t>(to.dims[d] - 1, 0), stride),
                                  last = reach ? checked::add(starts[d], *reach) : std::nullopt;
     if (to.dims[d] > 0 && (!last || *last >= from.dims[d]))
@@ -205,10 +207,10 @@ Expected<Tensor> slice(const Compute& compute, const std::vector<const Tensor*>&
   return to;
 }
 
-Expected<Tensor> update(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+Expected<Tensor> evaluate(const UpdateOp& op, const TensorType& type, const Arguments& arguments) {
   const Tensor &into = *arguments[0], &part = *arguments[1];
-  STREW_ASSIGN(const Dims starts, starts_of(compute, arguments, 2));
-  STREW_ASSIGN(Tensor to, make_result(compute, into.dims));
+  STREW_ASSIGN(const Dims starts, starts_of(op.starts, arguments, 2));
+  STREW_ASSIGN(Tensor to, make_result(type, into.dims));
   if (to.data.size() > 0) std::memcpy(to.data.data(), into.data.data(), static_cast<size_t>(to.data.size()));
   const Dims own = contiguous_strides(into.dims);
   int64_t first = 0;
@@ -222,12 +224,13 @@ Expected<Tensor> update(const Compute& compute, const std::vector<const Tensor*>
   return to;
 }
 
-Expected<Tensor> reverse(const Compute& compute, const Tensor& from) {
-  STREW_ASSIGN(Tensor to, make_result(compute, from.dims));
+Expected<Tensor> evaluate(const ReverseOp& op, const TensorType& type, const Arguments& arguments) {
+  const Tensor& from = *arguments[0];
+  STREW_ASSIGN(Tensor to, make_result(type, from.dims));
   const Dims own = contiguous_strides(from.dims);
   Dims strides = own;
   int64_t first = 0;
-  for (const int64_t dim : compute.dims) {
+  for (const int64_t dim : op.dims) {
     const auto d = static_cast<size_t>(dim);
     if (from.dims[d] == 0) return to;
     first += (from.dims[d] - 1) * own[d];
@@ -237,8 +240,8 @@ Expected<Tensor> reverse(const Compute& compute, const Tensor& from) {
   return to;
 }
 
-Expected<Tensor> concatenate(const Compute& compute, const std::vector<const Tensor*>& arguments) {
-  const auto along = static_cast<size_t>(compute.dims[0]);
+Expected<Tensor> evaluate(const ConcatenateOp& op, const TensorType& type, const Arguments& arguments) {
+  const auto along = static_cast<size_t>(op.dim);
   Dims dims = arguments[0]->dims;
   for (size_t i = 1; i < arguments.size(); ++i) {
     for (size_t d = 0; d < dims.size(); ++d) {
@@ -250,7 +253,7 @@ Expected<Tensor> concatenate(const Compute& compute, const std::vector<const Ten
     if (!sum) return invalid_argument("the sum of the extents does not fit 63 bits");
     dims[along] = *sum;
   }
-  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
+  STREW_ASSIGN(Tensor to, make_result(type, std::move(dims)));
   const Dims strides = contiguous_strides(to.dims);
   int64_t at = 0;
   for (const Tensor* from : arguments) {
@@ -260,13 +263,11 @@ Expected<Tensor> concatenate(const Compute& compute, const std::vector<const Ten
   return to;
 }
 
-}  // namespace
-
-Expected<Tensor> interpret_iota(const Compute& compute, const std::vector<const Tensor*>& arguments) {
-  Dims dims = compute.takes_shape ? given_shape(*arguments.back()) : compute.results[0].dims;
-  STREW_TRY(check_shape(dims, compute.results[0].dims.size()));
-  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
-  const auto along = static_cast<size_t>(compute.dims[0]);
+Expected<Tensor> evaluate(const IotaOp& op, const TensorType& type, const Arguments& arguments) {
+  Dims dims = op.takes_shape ? given_shape(*arguments.back()) : type.dims;
+  STREW_TRY(check_shape(dims, type.dims.size()));
+  STREW_ASSIGN(Tensor to, make_result(type, std::move(dims)));
+  const auto along = static_cast<size_t>(op.dim);
   const int64_t run = contiguous_strides(to.dims)[along], extent = to.dims[along];
   // Writes one number after the other, each `run` times.
   for (int64_t at = 0, count = to.elements(); at < count;) {
@@ -279,31 +280,6 @@ Expected<Tensor> interpret_iota(const Compute& compute, const std::vector<const 
     }
   }
   return to;
-}
-
-Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const Tensor*>& arguments) {
-  switch (compute.op) {
-    case ComputeOp::broadcast:
-      return broadcast(compute, arguments);
-    case ComputeOp::reshape:
-      return reshape(compute, arguments);
-    case ComputeOp::transpose:
-      return transpose(compute, *arguments[0]);
-    case ComputeOp::slice:
-      return slice(compute, arguments);
-    case ComputeOp::update:
-      return update(compute, arguments);
-    case ComputeOp::concatenate:
-      return concatenate(compute, arguments);
-    case ComputeOp::reverse:
-      return reverse(compute, *arguments[0]);
-    case ComputeOp::map:
-    case ComputeOp::reduce:
-    case ComputeOp::iota:
-    case ComputeOp::scan:
-      break;
-  }
-  return internal_error("this operation does not move elements");
 }
 
 }  // namespace strew::inline v0

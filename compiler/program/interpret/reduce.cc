@@ -10,28 +10,26 @@
 
 namespace strew::inline v0 {
 
-Expected<std::vector<Tensor>> interpret_reduce(const Compute& compute, const std::vector<const Tensor*>& arguments) {
-  const size_t n = compute.results.size();
+Expected<std::vector<Tensor>> evaluate(const ReduceOp& op, const std::vector<TensorType>& types, const Arguments& arguments) {
+  const size_t n = types.size();
   const std::vector<int64_t>& extents = arguments[0]->dims;
   for (size_t i = 1; i < n; ++i) STREW_TRY(check_extents(arguments[i]->dims, {DType::f32, extents, {}}, "an operand"));
   const size_t rank = extents.size();
   std::vector<int64_t> kept, strides(rank, 0);
   for (size_t d = 0; d < rank; ++d)
-    if (std::find(compute.dims.begin(), compute.dims.end(), static_cast<int64_t>(d)) == compute.dims.end())
-      kept.push_back(extents[d]);
+    if (std::find(op.dims.begin(), op.dims.end(), static_cast<int64_t>(d)) == op.dims.end()) kept.push_back(extents[d]);
   const std::vector<int64_t> of_kept = contiguous_strides(kept);
   for (size_t d = 0, k = 0; d < rank; ++d)
-    if (std::find(compute.dims.begin(), compute.dims.end(), static_cast<int64_t>(d)) == compute.dims.end())
-      strides[d] = of_kept[k++];
+    if (std::find(op.dims.begin(), op.dims.end(), static_cast<int64_t>(d)) == op.dims.end()) strides[d] = of_kept[k++];
   std::vector<Tensor> results;
   for (size_t i = 0; i < n; ++i) {
-    STREW_TRY(check_extents(kept, compute.results[i], "result"));
-    STREW_ASSIGN(Tensor result, make_tensor(compute.results[i].dtype, kept));
+    STREW_TRY(check_extents(kept, types[i], "result"));
+    STREW_ASSIGN(Tensor result, make_tensor(types[i].dtype, kept));
     const Scalar initial = convert(load_element(arguments[n + i]->dtype, arguments[n + i]->data.data(), 0), result.dtype);
     for (int64_t e = 0, count = result.elements(); e < count; ++e) store_element(result.dtype, result.data.data(), e, initial);
     results.push_back(std::move(result));
   }
-  scalar_eval::ExprEvaluator evaluator(compute.function);
+  scalar_eval::ExprEvaluator evaluator(op.function);
   std::vector<Scalar> current(n), element(n);
   std::vector<int64_t> at(rank, 0);
   int64_t to = 0;

@@ -23,7 +23,7 @@ class Graph : public testing::Test {
     ProgramKernel kernel(test::verified(parse_op("strew1.scatter(operand=f32[8,4] indices=i32[3] updates=f32[3,4] "
                                                  "update_window_dims=[1] inserted_window_dims=[0] "
                                                  "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add)")
-                                           .value()));
+                                            .value()));
     kernel.name = "k" + std::to_string(program.kernels().size());
     kernel.arguments = {operand, indices, updates};
     return program.add_kernel(std::move(kernel));
@@ -55,8 +55,8 @@ TEST_F(Graph, AValueTellsWhatItIsMadeOf) {
   const int turned = negated(rows), result = scatter(table, indices, turned), four = ProgramBuilder(program, "").integer(4);
   ASSERT_NE(program.compute_of(turned), nullptr);
   EXPECT_EQ(program.compute_of(turned)->arguments, std::vector<int>{rows});
-  EXPECT_NE(program.compute_of(turned, ComputeOp::map), nullptr);
-  EXPECT_EQ(program.compute_of(turned, ComputeOp::reduce), nullptr);
+  EXPECT_NE(program.compute_of<MapOp>(turned), nullptr);
+  EXPECT_EQ(program.compute_of<ReduceOp>(turned), nullptr);
   EXPECT_EQ(program.compute_of(result), nullptr);
   ASSERT_NE(program.kernel_of(result), nullptr);
   EXPECT_EQ(program.kernel_of(result)->name, "k0");
@@ -155,7 +155,8 @@ TEST_F(Graph, UnsoundPartsAreRefused) {
   scatter(table, indices, rows);
   ProgramParts parts = program.parts();
   parts.kernels[0].arguments[2] = 17;
-  EXPECT_THAT(Program::of(parts).status().message(), HasSubstr("kernel 0: the imported program is wrong: value 17 does not exist"));
+  EXPECT_THAT(Program::of(parts).status().message(),
+              HasSubstr("kernel 0: the imported program is wrong: value 17 does not exist"));
   parts.kernels[0].arguments[2] = rows;
   const Expected<Program> again = Program::of(std::move(parts));
   ASSERT_TRUE(again.ok()) << again.status().message();

@@ -104,8 +104,9 @@ TEST(VerifyProgram, WrongNumbersAreFound) {
       {[&](ProgramParts& m) { m.computes[0].arguments[0] = 99; },
        "compute 0: the imported program is wrong: value 99 does not exist"},
       {[&](ProgramParts& m) { m.computes[0].arguments[0] = value_of(m, ValueKind::compute); }, "needs itself"},
-      {[&](ProgramParts& m) { m.computes[0].op = ComputeOp::transpose; }, "transpose"},
-      {[&](ProgramParts& m) { m.computes[0].function.nodes[0].index = 5; }, "map: expr node %0, extra:f32, reads number 5"},
+      {[&](ProgramParts& m) { m.computes[0].op = TransposeOp{}; }, "transpose"},
+      {[&](ProgramParts& m) { std::get<MapOp>(m.computes[0].op).function.nodes[0].index = 5; },
+       "map: expr node %0, extra:f32, reads number 5"},
       {[&](ProgramParts& m) { m.outputs[0].value = 99; }, "value 99 does not exist"},
       {[&](ProgramParts& m) {
          m.opaques.push_back({"A", "", {99}, {}, "", false});

@@ -66,8 +66,8 @@ TEST(Interpret, TypedLoopsAgreeWithScalars) {
       if (op == ExprOp::select) arguments.insert(arguments.begin(), &which);
       Compute fast, slow;
       fast.results = slow.results = {{result, {10}, {}}};
-      fast.function = function(op, dtype, result, static_cast<int>(arguments.size()), false);
-      slow.function = function(op, dtype, result, static_cast<int>(arguments.size()), true);
+      fast.op = MapOp{function(op, dtype, result, static_cast<int>(arguments.size()), false)};
+      slow.op = MapOp{function(op, dtype, result, static_cast<int>(arguments.size()), true)};
       EXPECT_EQ(values(interpret(fast, arguments).value()[0]), values(interpret(slow, arguments).value()[0]))
           << name(op) << " " << name(dtype);
     }
@@ -79,19 +79,14 @@ TEST(Interpret, RankZeroGoesWithEveryElement) {
                y = tensor(DType::i4, {3}, {4, 5, 6});
   Compute c;
   c.results = {{DType::i4, {kDynamic}, {}}};
-  c.function = function(ExprOp::select, DType::i4, DType::i4, 3, false);
+  c.op = MapOp{function(ExprOp::select, DType::i4, DType::i4, 3, false)};
   EXPECT_THAT(values(interpret(c, {&which, &x, &y}).value()[0]), ElementsAre(1, -2, 3));
   const Tensor longer = tensor(DType::i4, {4}, {0, 0, 0, 0});
   EXPECT_EQ(interpret(c, {&which, &x, &longer}).status().message(), "an operand has dims [4], expected [3]");
 }
 
-Compute move(ComputeOp op, DType dtype, std::vector<int64_t> dims, std::vector<int64_t> how, std::vector<int64_t> strides = {}) {
-  Compute c;
-  c.op = op;
-  c.results = {{dtype, std::move(dims), {}}};
-  c.dims = std::move(how);
-  c.strides = std::move(strides);
-  return c;
+Compute move(ComputeOp op, DType dtype, std::vector<int64_t> dims) {
+  return {std::move(op), "", {}, {{dtype, std::move(dims), {}}}};
 }
 
 TEST(Interpret, Moves) {
@@ -100,16 +95,16 @@ TEST(Interpret, Moves) {
     const auto run = [](const Compute& c, std::vector<const Tensor*> arguments) {
       return values(interpret(c, arguments).value()[0]);
     };
-    EXPECT_THAT(run(move(ComputeOp::transpose, dtype, {3, 2}, {1, 0}), {&x}), ElementsAre(1, 4, 2, 5, 3, 6));
-    EXPECT_THAT(run(move(ComputeOp::broadcast, dtype, {3, 2}, {0}), {&row}), ElementsAre(1, 1, 2, 2, 3, 3));
-    EXPECT_THAT(run(move(ComputeOp::broadcast, dtype, {2, 3}, {1}), {&row}), ElementsAre(1, 2, 3, 1, 2, 3));
-    EXPECT_THAT(run(move(ComputeOp::slice, dtype, {1, 2}, {1, 0}, {1, 2}), {&x}), ElementsAre(4, 6));
-    EXPECT_THAT(run(move(ComputeOp::reshape, dtype, {3, 2}, {}), {&x}), ElementsAre(1, 2, 3, 4, 5, 6));
-    EXPECT_THAT(run(move(ComputeOp::concatenate, dtype, {2, 6}, {1}), {&x, &x}), ElementsAre(1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6));
-    EXPECT_THAT(run(move(ComputeOp::iota, dtype, {2, 3}, {1}), {}), ElementsAre(0, 1, 2, 0, 1, 2));
-    EXPECT_THAT(run(move(ComputeOp::iota, dtype, {2, 3}, {0}), {}), ElementsAre(0, 0, 0, 1, 1, 1));
-    EXPECT_EQ(interpret(move(ComputeOp::reshape, dtype, {4}, {}), {&x}).status().message(), "operand has 6 elements, expected 4");
-    EXPECT_TRUE(run(move(ComputeOp::broadcast, dtype, {0, 3}, {1}), {&row}).empty());
+    EXPECT_THAT(run(move(TransposeOp{{1, 0}}, dtype, {3, 2}), {&x}), ElementsAre(1, 4, 2, 5, 3, 6));
+    EXPECT_THAT(run(move(BroadcastOp{{0}}, dtype, {3, 2}), {&row}), ElementsAre(1, 1, 2, 2, 3, 3));
+    EXPECT_THAT(run(move(BroadcastOp{{1}}, dtype, {2, 3}), {&row}), ElementsAre(1, 2, 3, 1, 2, 3));
+    EXPECT_THAT(run(move(SliceOp{{1, 0}, {1, 2}}, dtype, {1, 2}), {&x}), ElementsAre(4, 6));
+    EXPECT_THAT(run(move(ReshapeOp{}, dtype, {3, 2}), {&x}), ElementsAre(1, 2, 3, 4, 5, 6));
+    EXPECT_THAT(run(move(ConcatenateOp{1}, dtype, {2, 6}), {&x, &x}), ElementsAre(1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6));
+    EXPECT_THAT(run(move(IotaOp{1}, dtype, {2, 3}), {}), ElementsAre(0, 1, 2, 0, 1, 2));
+    EXPECT_THAT(run(move(IotaOp{0}, dtype, {2, 3}), {}), ElementsAre(0, 0, 0, 1, 1, 1));
+    EXPECT_EQ(interpret(move(ReshapeOp{}, dtype, {4}), {&x}).status().message(), "operand has 6 elements, expected 4");
+    EXPECT_TRUE(run(move(BroadcastOp{{1}}, dtype, {0, 3}), {&row}).empty());
   }
 }
 
@@ -120,14 +115,14 @@ TEST(Interpret, PartsThatBeginAtRunTime) {
   const Tensor x = tensor(DType::f32, {3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   const Tensor one = tensor(DType::i64, {}, {1}), two = tensor(DType::i32, {}, {2}), minus = tensor(DType::i64, {}, {-2});
   const Tensor part = tensor(DType::f32, {1, 2}, {-1, -2});
-  Compute slice = move(ComputeOp::slice, DType::f32, {2, 2}, {0, 1}, {1, 1});
+  Compute slice = move(SliceOp{{0, 1}, {1, 1}}, DType::f32, {2, 2});
   EXPECT_THAT(run(slice, {&x, &one}), ElementsAre(5, 6, 9, 10)) << "starts are added to dims";
   EXPECT_THAT(run(slice, {&x, &one, &one}), ElementsAre(6, 7, 10, 11));
   EXPECT_EQ(interpret(slice, {&x, &two}).status().message(), "operand dim 0 is 3, which the slice leaves");
   EXPECT_EQ(interpret(slice, {&x, &minus}).status().message(), "the start in dim 0 is -2 more than 0, expected 0 or more in all");
   slice.results[0].dims = {kDynamic, 2};
   EXPECT_THAT(run(slice, {&x, &two}), ElementsAre(9, 10)) << "an open dim reaches to the end";
-  const Compute update = move(ComputeOp::update, DType::f32, {3, 4}, {1, 0}, {});
+  const Compute update = move(UpdateOp{{1, 0}}, DType::f32, {3, 4});
   EXPECT_THAT(run(update, {&x, &part}), ElementsAre(0, 1, 2, 3, -1, -2, 6, 7, 8, 9, 10, 11));
   EXPECT_THAT(run(update, {&x, &part, &one, &two}), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2));
   EXPECT_EQ(interpret(update, {&x, &part, &two}).status().message(), "operand dim 0 is 3, which the update leaves");
@@ -136,29 +131,24 @@ TEST(Interpret, PartsThatBeginAtRunTime) {
 TEST(Interpret, ReshapesFindTheirOpenDims) {
   const Tensor x = tensor(DType::i8, {2, 6}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), shape = tensor(DType::i32, {2}, {3, 4});
   const auto dims = [&](std::vector<int64_t> to, std::vector<const Tensor*> arguments) {
-    Compute reshape = move(ComputeOp::reshape, DType::i8, std::move(to), {}, {});
-    reshape.takes_shape = arguments.size() > 1;
+    const Compute reshape = move(ReshapeOp{arguments.size() > 1}, DType::i8, std::move(to));
     return interpret(reshape, arguments).value()[0].dims;
   };
   EXPECT_THAT(dims({kDynamic}, {&x}), ElementsAre(12));
   EXPECT_THAT(dims({4, kDynamic}, {&x}), ElementsAre(4, 3));
   EXPECT_THAT(dims({kDynamic, kDynamic}, {&x, &shape}), ElementsAre(3, 4));
-  EXPECT_EQ(interpret(move(ComputeOp::reshape, DType::i8, {5, kDynamic}, {}, {}), {&x}).status().message(),
+  EXPECT_EQ(interpret(move(ReshapeOp{}, DType::i8, {5, kDynamic}), {&x}).status().message(),
             "operand has 12 elements, expected 10");
 }
 
 TEST(Interpret, ReducesOverAnyDims) {
   const Tensor x = tensor(DType::i32, {2, 3}, {1, 2, 3, 4, 5, 6}), zero = tensor(DType::i32, {}, {10});
-  Compute c;
-  c.op = ComputeOp::reduce;
-  c.function = function(ExprOp::add, DType::i32, DType::i32, 2, false);
-  c.function.nodes[0].op = ExprOp::current;
-  c.function.nodes[1] = c.function.nodes[0];
-  c.function.nodes[1].op = ExprOp::update;
+  Expr sum = function(ExprOp::add, DType::i32, DType::i32, 2, false);
+  sum.nodes[0].op = ExprOp::current;
+  sum.nodes[1] = sum.nodes[0];
+  sum.nodes[1].op = ExprOp::update;
   const auto run = [&](std::vector<int64_t> over, std::vector<int64_t> dims) {
-    c.dims = std::move(over);
-    c.results = {{DType::i32, std::move(dims), {}}};
-    return values(interpret(c, {&x, &zero}).value()[0]);
+    return values(interpret(move(ReduceOp{sum, std::move(over)}, DType::i32, std::move(dims)), {&x, &zero}).value()[0]);
   };
   EXPECT_THAT(run({0}, {3}), ElementsAre(15, 17, 19));
   EXPECT_THAT(run({1}, {2}), ElementsAre(16, 25));
