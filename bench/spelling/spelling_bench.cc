@@ -173,7 +173,7 @@ class FileProgram {
     const std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("spelling_{}.mlir", getpid());
     std::ofstream(path) << text;
     ImportOptions options;
-    options.fold = fold;
+    options.fuse = fold;
     Expected<Program> imported = import_file(path.string(), options);
     std::filesystem::remove(path);
     status = imported.status();

@@ -12,8 +12,8 @@
 #include "base/file.h"
 #include "base/fp_environment.h"
 #include "base/module.h"
-#include "compiler/import/fold/fold.h"
 #include "compiler/import/foreign.h"
+#include "compiler/import/fusion/fusion.h"
 #include "compiler/import/import_bytes.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/mlir_module.h"
@@ -182,18 +182,18 @@ Status override_kernel(ProgramKernel& kernel, const ImportOptions& options) {
 namespace {
 
 Expected<Program> import_owned(std::string_view bytes, const std::string& path, const ImportOptions& options,
-                                const Owner& owner) {
+                               const Owner& owner) {
   const FpEnvironment environment(true);  // folding computes constants, and scalars are parsed from text
   STREW_ASSIGN(const Importer* importer, importer_of(path));
   STREW_TRY(refuse_foreign(bytes, path));
   STREW_ASSIGN(Program imported, importer->import_bytes(bytes, path, options, owner));
   STREW_TRY(imported.verify().with_prefix(path));
-  if (options.fold) fold::fold_computes(imported, options);
+  if (options.fuse) fusion::fuse_program(imported, options);
   infer_symbols(imported);
   keep_other_policies(imported, options);
   for (size_t k = 0; k < imported.kernels().size(); ++k)
     STREW_TRY(override_kernel(*imported.edit_kernel(static_cast<int>(k)), options));
-  if (options.fold) STREW_TRY(imported.verify().with_prefix(path + ", folded"));
+  if (options.fuse) STREW_TRY(imported.verify().with_prefix(path + ", folded"));
   return imported;
 }
 

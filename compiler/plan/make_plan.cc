@@ -108,7 +108,7 @@ void Planner::describe() {
 }
 
 /// Where the strides of the indices say that they repeat along a batching dim (torch's i[:, None].expand(-1, n), without a copy), n positions
-/// of one element are one position with a row of n elements. compiler/import/fold/rows.cc does the same to a file's op, and has the proof that
+/// of one element are one position with a row of n elements. compiler/import/fusion/rows.cc does the same to a file's op, and has the proof that
 /// each element keeps its updates and their order, that every policy judges it as before, and that the first bad index is the one at coordinate
 /// 0. With policy `error` the extent must be known and not 0, since without positions no index would be looked at.
 ///

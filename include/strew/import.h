@@ -18,7 +18,7 @@ struct ImportOptions {
   /// Replace policy `undefined`, whether it comes from the source or from `oob`, by `error`: `strew run` does not trust
   /// indices in files.
   bool check_undefined = false;
-  bool fold = true;           ///< merge operations around the kernels into the kernels where no bit changes; off in some tests
+  bool fuse = true;           ///< merge operations around the kernels into the kernels where no bit changes; off in some tests
   bool override_oob = false;  ///< `--oob`: replace the source's policy by `oob`, in kernels that can have it
   OobPolicy oob = OobPolicy::undefined;
   std::optional<OobPolicy> scatter_oob, gather_oob;  ///< `--oob scatter=P,gather=Q`: the policy of one kind; wins over `oob`

@@ -127,7 +127,7 @@ struct ReverseOp {
 };
 using ComputeOp = std::variant<MapOp, ReduceOp, ScanOp, IotaOp, BroadcastOp, ReshapeOp, TransposeOp, SliceOp, UpdateOp,
                                ConcatenateOp, ReverseOp>;
-/// What compiler/import/fold did with a Compute.
+/// What compiler/import/fusion did with a Compute.
 enum class ComputeDisposition : uint8_t {
   interpreted,  ///< left alone: compiler/program/interpret evaluates it
   folded,       ///< merged into the op of kernel `kernel`: its policy, indices or init

@@ -15,7 +15,7 @@ constexpr size_t kMostKernels = 8;  ///< of one file are checked
 
 Expected<Program> import(std::string_view bytes, std::string_view ending, bool fold) {
   ImportOptions options;
-  options.fold = fold;
+  options.fuse = fold;
   // Ops with policy `undefined` are checked as they are, or run as `error`.
   options.check_undefined = (seed_of(bytes) >> 8) % 2 == 0;
   return import_bytes(bytes, "no-such-folder/file" + std::string(ending), options);

@@ -1,4 +1,4 @@
-// See programs.h. Used by tests/golden/fold_test.cc, tests/unit/compiler/import/fold/fold_test.cc and tests/replay.
+// See programs.h. Used by tests/golden/fusion_test.cc, tests/unit/compiler/import/fusion/fusion_test.cc and tests/replay.
 #include "tests/support/programs.h"
 
 #include <cstring>

@@ -24,7 +24,7 @@ ProgramParts program() {
   model.nodes[1].inputs[2] = "u";
   model.nodes[1].attributes = {onnx_int("axis", 1)};
   ImportOptions options;
-  options.fold = false;
+  options.fuse = false;
   Expected<Program> out = import_bytes(model.bytes(), "m.onnx", options);
   EXPECT_TRUE(out.ok()) << out.status().message();
   return out.ok() ? std::move(*out).parts() : ProgramParts{};

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "backends/pto/simulate/simulate.h"
-#include "compiler/import/fold/fold.h"
+#include "compiler/import/fusion/fusion.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"

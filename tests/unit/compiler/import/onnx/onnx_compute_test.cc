@@ -425,7 +425,7 @@ TEST(OnnxCompute, AnUpdateOfOpenExtentsIsOneKernel) {
                  node("ScatterElements", {"data", "indices", "u"}, {"y"}, {onnx_int("axis", 1)})};
   for (const bool fold : {false, true}) {
     ImportOptions options;
-    options.fold = fold;
+    options.fuse = fold;
     const Expected<Program> program = import_bytes(model.bytes(), "m.onnx", options);
     ASSERT_TRUE(program.ok()) << program.status().message();
     EXPECT_EQ(program->kernels().size(), fold ? 1U : 2U);

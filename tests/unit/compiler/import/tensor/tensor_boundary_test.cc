@@ -229,7 +229,7 @@ std::vector<float> run(const std::string& text) {
   std::vector<float> result;
   for (const bool fold : {true, false}) {
     ImportOptions options;
-    options.fold = fold;
+    options.fuse = fold;
     const auto imported = import_mlir_text(text, options);
     EXPECT_TRUE(imported.ok()) << imported.status().message();
     if (!imported.ok()) return {};

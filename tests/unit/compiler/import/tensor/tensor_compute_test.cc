@@ -38,7 +38,7 @@ std::vector<double> run(const std::string& text, const std::vector<Data>& inputs
   std::vector<double> first;
   for (const bool fold : {true, false}) {
     ImportOptions import_options;
-    import_options.fold = fold;
+    import_options.fuse = fold;
     const auto imported = import_mlir_text(text, import_options);
     EXPECT_TRUE(imported.ok()) << imported.status().message();
     if (!imported.ok()) return {};
@@ -132,7 +132,7 @@ TEST(TensorCompute, TheFusedKernelHasTheFirstName) {
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   EXPECT_EQ(imported->kernel(0).name, "main");
   ImportOptions options;
-  options.fold = false;
+  options.fuse = false;
   const auto plain = import_mlir_text(idiom(kAdd, "unique"), options);
   ASSERT_EQ(plain->kernels().size(), 2U);
   EXPECT_EQ(plain->kernel(1).name, "main_2");

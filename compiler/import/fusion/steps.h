@@ -1,13 +1,13 @@
-// The folds. Each is a function that works on one kernel or on one Compute; fold.cc calls them in order. A fold whose conditions do not
-// hold changes nothing; a fold that applies keeps the program's results bit for bit.
+// The steps of fusion. Each is a function that works on one kernel or on one Compute; fusion.cc calls them in order. A step whose conditions do
+// not hold changes nothing; one that applies keeps the program's results bit for bit.
 #pragma once
 
-#include "compiler/import/fold/reader.h"
+#include "compiler/import/fusion/reader.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 
-/// The program that the folds change, and the reader that they share.
-struct FoldContext {
+/// The program that fusion changes, and the reader that they share.
+struct FusionContext {
   Program& program;
   const Reader& reader;
 
@@ -20,7 +20,7 @@ struct FoldContext {
 };
 /// Makes `op` the kernel's, with these arguments. Operations that nobody reads then are `how` into the kernel. `note`: what was done, for the
 /// report; `first`: before the notes that are there.
-void replace_op(const FoldContext& context, int kernel, VerifiedOp op, std::vector<int> arguments, ComputeDisposition how,
+void replace_op(const FusionContext& context, int kernel, VerifiedOp op, std::vector<int> arguments, ComputeDisposition how,
                 std::string note, bool first = false);
 
 /// The position of the indices in the list of a kernel's arguments.
@@ -30,31 +30,31 @@ size_t indices_slot(const Op& op);
 /// Makes the conditions on extents name the values that the extents come from.
 void follow_extents(Program& program);
 // indices.cc: merges `i < 0 ? i + n : i`, clips, conversions to wider integers, and the movement that makes index vectors.
-void fold_indices(const FoldContext& context, int kernel);
+void fuse_indices(const FusionContext& context, int kernel);
 // transposes.cc
 /// Merges `compute` if it is a transpose of a kernel's result, together with transposes of the kernel's arguments.
-void fold_result_transpose(const FoldContext& context, int compute);
+void fuse_result_transpose(const FusionContext& context, int compute);
 /// Merges transposes of gathers' operands and scatters' updates.
-void fold_argument_transposes(const FoldContext& context);
+void fuse_argument_transposes(const FusionContext& context);
 // rows.cc: merges the broadcasts of indices along the elements of a row.
-void fold_rows(const FoldContext& context);
+void fuse_rows(const FusionContext& context);
 // fill.cc
 /// Merges `compute` if it is a select between a gather's result and a constant, by a mask which says that the gather's window is in bounds.
-void fold_fill_mask(const FoldContext& context, int compute);
+void fuse_fill_mask(const FusionContext& context, int compute);
 /// Replaces the operand of a scatter by a fill value where all elements of the operand are the same constant.
-void fold_operand(const FoldContext& context, int kernel);
+void fuse_filled_operand(const FusionContext& context, int kernel);
 // shape.cc
 /// Merges `compute` if it is a reshape that drops dims of extent 1 from a gather's result.
-void fold_result_shape(const FoldContext& context, int compute);
+void fuse_result_shape(const FusionContext& context, int compute);
 // update.cc
 /// Merges a gather, elementwise operations on what it gathers, and the scatter that writes the results back, if they are one update of each
 /// destination: the scatter combines them. Returns the gather's kernel, which nobody reads then; -1 if nothing changes.
-int fold_update_idiom(const FoldContext& context, int kernel, const ImportOptions& options);
+int fuse_update_idiom(const FusionContext& context, int kernel, const ImportOptions& options);
 // fuse.cc
 /// Moves the elementwise operations that compute a scatter's updates into the scatter's combiner.
-void fuse_updates(const FoldContext& context, int kernel);
+void fuse_updates(const FusionContext& context, int kernel);
 /// Moves `compute`, an elementwise operation on a gather's result, into the gather, together with the elementwise operations before it.
 /// Returns how many operations it examined.
-size_t fuse_result(const FoldContext& context, int compute);
+size_t fuse_result(const FusionContext& context, int compute);
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

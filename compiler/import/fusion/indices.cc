@@ -11,17 +11,17 @@
 //
 // What remains of the columns must be the indices of the changed op. If it is one tensor whose dims are the positions, with or without the
 // index vector's dim, the kernel reads that tensor in place: the broadcast to [6,1] that JAX puts before every kernel disappears this way.
-// Otherwise new movement operations put the shorter columns together. Tested by tests/unit/compiler/import/fold/fold_test.cc.
+// Otherwise new movement operations put the shorter columns together. Tested by tests/unit/compiler/import/fusion/fusion_test.cc.
 #include <algorithm>
 
-#include "compiler/import/fold/columns.h"
-#include "compiler/import/fold/match.h"
+#include "compiler/import/fusion/columns.h"
+#include "compiler/import/fusion/match.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "strew/expr_builder.h"
 #include "strew/verify.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 struct Column {
@@ -33,9 +33,9 @@ struct Allowed {
   bool normalise, clamp;
 };
 
-class IndexFold {
+class IndexFusion {
  public:
-  IndexFold(const FoldContext& context, int kernel)
+  IndexFusion(const FusionContext& context, int kernel)
       : context_(context),
         reader_(context.reader),
         kernel_(kernel),
@@ -169,7 +169,7 @@ class IndexFold {
         [&](auto& op) {
           op.normalize_negative = op.normalize_negative || normalises;
           if (clamps) op.oob = OobPolicy::clamp;
-          if (normalises || clamps) op.indices_are_sorted = false;  // the attribute was about the indices before the fold
+          if (normalises || clamps) op.indices_are_sorted = false;  // the attribute was about the indices before fusion
         },
         op_);
     Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op_));
@@ -195,12 +195,12 @@ class IndexFold {
     side_.numbers->index_vector_dim = vector_dim;
   }
 
-  const FoldContext& context_;
+  const FusionContext& context_;
   const Reader& reader_;
   int kernel_;
   Op op_;
   IndexSide side_;         ///< of op_
-  const AccessDims dims_;  ///< the dims of the op before the fold
+  const AccessDims dims_;  ///< the dims of the op before fusion
   int value_;
   std::vector<Term> terms_;
   std::vector<int64_t> positions_;  ///< dims of the indices without the index vector's dim
@@ -209,6 +209,6 @@ class IndexFold {
 
 }  // namespace
 
-void fold_indices(const FoldContext& context, int kernel) { IndexFold(context, kernel).run(); }
+void fuse_indices(const FusionContext& context, int kernel) { IndexFusion(context, kernel).run(); }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

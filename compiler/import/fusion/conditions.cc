@@ -1,13 +1,13 @@
 // Which extents a kernel compares (ProgramKernel::equal_extents) says where they come from, not what computes them: an elementwise result is as
 // large as its arguments, a transpose has their extents in another order, and a gather's result has the dims of its indices. The same holds of
 // the extents that a program computes with (ValueKind::extent), of transposes. Each extent is therefore taken of the value that it comes from,
-// before the folds run. Otherwise the condition would be a reader of the updates, and would keep the operations that compute them, and the
+// before anything is fused. Otherwise the condition would be a reader of the updates, and would keep the operations that compute them, and the
 // gather before those, out of the kernel. A condition between an extent and itself holds, and is dropped. Tested by
-// tests/unit/compiler/import/fold/fold_update_test.cc.
-#include "compiler/import/fold/folds.h"
+// tests/unit/compiler/import/fusion/fusion_update_test.cc.
+#include "compiler/import/fusion/steps.h"
 #include "compiler/op/access_dims.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 /// Does the value's type come from a chain that `step_back` follows to its end?
@@ -80,4 +80,4 @@ void follow_extents(Program& program) {
   }
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

@@ -1,9 +1,9 @@
-// See columns.h. Tested by tests/unit/compiler/import/fold/fold_test.cc and tests/unit/compiler/import/fold/fold_rows_test.cc.
-#include "compiler/import/fold/columns.h"
+// See columns.h. Tested by tests/unit/compiler/import/fusion/fusion_test.cc and tests/unit/compiler/import/fusion/fusion_rows_test.cc.
+#include "compiler/import/fusion/columns.h"
 
 #include <utility>
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 
 IndexSide index_side(Op& op) {
   if (auto* s = std::get_if<Scatter>(&op)) return {&s->indices, &s->dims, &s->operands[0].dims};
@@ -44,12 +44,12 @@ int IndexColumns::direct(const Reader& reader, const std::vector<int64_t>& frame
   return -1;
 }
 
-int add_movement(const FoldContext& context, int kernel, ComputeOp op, std::vector<int> arguments, TensorType result) {
+int add_movement(const FusionContext& context, int kernel, ComputeOp op, std::vector<int> arguments, TensorType result) {
   return context.program.add_compute(
       {std::move(op), context.kernel(kernel).location + ", its indices", std::move(arguments), {std::move(result)}});
 }
 
-int add_column(const FoldContext& context, int kernel, int value, const Element& column, const std::vector<int64_t>& dims,
+int add_column(const FusionContext& context, int kernel, int value, const Element& column, const std::vector<int64_t>& dims,
                const std::vector<int64_t>& targets) {
   const DType dtype = context.reader.type(value).dtype;
   const std::vector<Coord>& at = column.at;
@@ -71,4 +71,4 @@ int add_column(const FoldContext& context, int kernel, int value, const Element&
   return add_movement(context, kernel, BroadcastOp{placed}, {value}, {dtype, dims, {}});
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

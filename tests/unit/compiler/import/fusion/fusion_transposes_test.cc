@@ -147,7 +147,7 @@ std::string folded(const Form& form, test::Rng& rng) {
     options.override_oob = true;
     options.oob = policy;
     const auto folded = import_mlir_text(form.text(), options);
-    options.fold = false;
+    options.fuse = false;
     const auto plain = import_mlir_text(form.text(), options);
     EXPECT_TRUE(plain.ok()) << plain.status().message() << "\n" << form.text();
     EXPECT_TRUE(folded.ok()) << folded.status().message() << "\n" << form.text();
@@ -186,7 +186,7 @@ Form append() {
           .at = {0, 1, 3}};
 }
 
-TEST(FoldTransposes, ACacheIsUpdatedAsItLies) {
+TEST(FusionTransposes, ACacheIsUpdatedAsItLies) {
   test::Rng rng(1);
   Form form = append();
   form.between = {1, 0, 2, 3};
@@ -199,7 +199,7 @@ TEST(FoldTransposes, ACacheIsUpdatedAsItLies) {
   EXPECT_THAT(folded(form, rng), HasSubstr("left 1"));
 }
 
-TEST(FoldTransposes, ACacheIsUpdatedInPlace) {
+TEST(FusionTransposes, ACacheIsUpdatedInPlace) {
   test::Rng rng(6);
   Form form = append();
   form.between = {1, 0, 2, 3};
@@ -214,7 +214,7 @@ TEST(FoldTransposes, ACacheIsUpdatedInPlace) {
   EXPECT_EQ((*outputs)[0].data.data(), cache) << "the transposes that were merged are no readers of the cache";
 }
 
-TEST(FoldTransposes, AResultThatIsNotTransposedBackStays) {
+TEST(FusionTransposes, AResultThatIsNotTransposedBackStays) {
   test::Rng rng(2);
   Form form = append();
   form.between = {1, 0, 2, 3};
@@ -224,7 +224,7 @@ TEST(FoldTransposes, AResultThatIsNotTransposedBackStays) {
   EXPECT_THAT(folded(form, rng), HasSubstr("operand=f32[2,3,5,4]"));
 }
 
-TEST(FoldTransposes, UpdatesAlone) {
+TEST(FusionTransposes, UpdatesAlone) {
   test::Rng rng(3);
   Form form{.operand = {7, 4},
             .before = {0, 1},
@@ -251,7 +251,7 @@ TEST(FoldTransposes, UpdatesAlone) {
   EXPECT_THAT(folded(form, rng), HasSubstr("updates=f32[5,3]"));
 }
 
-TEST(FoldTransposes, GathersOnBothSides) {
+TEST(FusionTransposes, GathersOnBothSides) {
   test::Rng rng(4);
   // x[3,7] read as [7,3], rows gathered, transposed back: columns of x.
   Form form{.gather = true,
@@ -280,7 +280,7 @@ Dims random_order(size_t rank, test::Rng& rng) {
   return out;
 }
 
-TEST(FoldTransposes, RandomForms) {
+TEST(FusionTransposes, RandomForms) {
   test::Rng rng(5);
   int fewer = 0;
   for (int round = 0; round < 80; ++round) {

@@ -1,5 +1,5 @@
 // What folds and what must not, form by form; each also runs with and without folding to the same bits, on indices at both ends of their
-// type. Real modules are tests/golden/fold_test.cc's.
+// type. Real modules are tests/golden/fusion_test.cc's.
 #include <gmock/gmock.h>
 
 #include "strew/text.h"
@@ -21,7 +21,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 /// The kernels' ops, one a line; how many operations stay interpreted at the end. Runs it both ways.
 std::string folded(const std::string& text) {
   ImportOptions plain_options;
-  plain_options.fold = false;
+  plain_options.fuse = false;
   const auto plain = import_mlir_text(text, plain_options), folded = import_mlir_text(text);
   EXPECT_TRUE(plain.ok()) << plain.status().message();
   EXPECT_TRUE(folded.ok()) << folded.status().message();
@@ -68,7 +68,7 @@ const std::string kNormalise =
     "  %t = stablehlo.compare LT, %i, %zero : (V, V) -> tensor<6xi1>\n  %s = stablehlo.add %i, %n : V\n"
     "  %k = stablehlo.select %t, %s, %i : tensor<6xi1>, V";
 
-TEST(Fold, NegativeIndicesInEverySignedType) {
+TEST(Fusion, NegativeIndicesInEverySignedType) {
   for (const std::string type : {"i8", "i16", "i32", "i64"}) {
     const std::string text = folded(scatter(kNormalise, type));
     EXPECT_THAT(text, HasSubstr("indices=" + type + "[6]"));
@@ -79,7 +79,7 @@ TEST(Fold, NegativeIndicesInEverySignedType) {
   EXPECT_THAT(folded(scatter(replaced(kNormalise, "add %i, %n", "add %n, %i"))), HasSubstr("normalize_negative=true"));
 }
 
-TEST(Fold, WhatIsNoNormalisationStays) {
+TEST(Fusion, WhatIsNoNormalisationStays) {
   EXPECT_THAT(folded(scatter(kNormalise, "i32", "4")), Not(HasSubstr("normalize")));                            // another extent
   EXPECT_THAT(folded(scatter(replaced(kNormalise, "compare LT", "compare LE"))), Not(HasSubstr("normalize")));  // 0 becomes 5
   EXPECT_THAT(folded(scatter(replaced(kNormalise, "LT, %i", "LT, %w"))), Not(HasSubstr("normalize")));  // tests another value
@@ -98,7 +98,7 @@ TEST(Fold, WhatIsNoNormalisationStays) {
 
 /// Constants c, max(c, c), max of that twice, and so on: 2^60 paths lead from the last to the first. Where there are too many elements to work
 /// them out, a few steps are a bound that folds; many are left alone, at once.
-TEST(Fold, ConstantsThatShareTermsAreLookedAtAFewTimes) {
+TEST(Fusion, ConstantsThatShareTermsAreLookedAtAFewTimes) {
   const auto clipped = [](int steps) {
     std::string text = "  %c0 = stablehlo.maximum %zero, %zero : V\n";
     for (int i = 1; i <= steps; ++i) {
@@ -113,7 +113,7 @@ TEST(Fold, ConstantsThatShareTermsAreLookedAtAFewTimes) {
   EXPECT_THAT(folded(large), Not(HasSubstr("oob=clamp")));
 }
 
-TEST(Fold, ClipsAreThePolicy) {
+TEST(Fusion, ClipsAreThePolicy) {
   for (const std::string type : {"i8", "i32", "ui8", "ui32", "ui64", "i64"}) {
     const std::string clamp = folded(scatter("  %k = stablehlo.clamp %zero, %i, %four : V", type));
     EXPECT_THAT(clamp, HasSubstr("oob=clamp"));
@@ -131,7 +131,7 @@ TEST(Fold, ClipsAreThePolicy) {
   EXPECT_THAT(after, HasSubstr("oob=clamp normalize_negative=true"));
 }
 
-TEST(Fold, OtherClipsStay) {
+TEST(Fusion, OtherClipsStay) {
   EXPECT_THAT(folded(scatter("  %k = stablehlo.clamp %zero, %i, %five : V")), Not(HasSubstr("oob")));
   EXPECT_THAT(folded(scatter("  %k = stablehlo.clamp %zero, %i, %n : V", "i32", "3")), Not(HasSubstr("oob")));
   EXPECT_THAT(folded(scatter("  %k = stablehlo.clamp %n, %i, %four : V", "i32", "1")), Not(HasSubstr("oob")));
@@ -139,7 +139,7 @@ TEST(Fold, OtherClipsStay) {
   EXPECT_THAT(folded(scatter("  %k = stablehlo.clamp %zero, %i, %w : V")), Not(HasSubstr("oob")));
 }
 
-TEST(Fold, ConversionsThatKeepEveryValue) {
+TEST(Fusion, ConversionsThatKeepEveryValue) {
   const auto converted = [](const std::string& from, const std::string& to) {
     return replaced(
         replaced(scatter("  %k = stablehlo.convert %i : (FROM) -> V", to), "%i: tensor<6x" + to, "%i: tensor<6x" + from), "FROM",
@@ -174,14 +174,14 @@ constexpr char kMask[] =
     "  %m = stablehlo.reduce(%both init: %true) applies stablehlo.and across dimensions = [1] : (tensor<6x2xi1>, tensor<i1>) -> "
     "tensor<6xi1>";
 
-TEST(Fold, FillMasks) {
+TEST(Fusion, FillMasks) {
   const std::string whole = folded(masked_gather(kMask));
   EXPECT_THAT(whole, HasSubstr("oob=fill_window fill=7:f32"));
   EXPECT_THAT(whole, HasSubstr("left 0"));
   EXPECT_THAT(folded(masked_gather(replaced(kMask, "GE, %p, %zero", "LE, %zero, %p"))), HasSubstr("oob=fill_window"));
 }
 
-TEST(Fold, MasksThatSaySomethingElseStay) {
+TEST(Fusion, MasksThatSaySomethingElseStay) {
   const std::string mask = kMask;
   EXPECT_THAT(folded(masked_gather(replaced(mask, "LE, %p", "LT, %p"))),
               Not(HasSubstr("fill_window")));  // the last row is masked too
@@ -207,7 +207,7 @@ TEST(Fold, MasksThatSaySomethingElseStay) {
   EXPECT_THAT(folded(again), Not(HasSubstr("fill_window")));  // what is gathered is read without the mask as well
 }
 
-TEST(Fold, NotesAndOptions) {
+TEST(Fusion, NotesAndOptions) {
   const auto imported = import_mlir_text(scatter("  %k = stablehlo.clamp %zero, %i, %four : V"));
   ASSERT_TRUE(imported.ok());
   ASSERT_EQ(imported->kernel(0).notes.size(), 2U);

@@ -14,19 +14,19 @@
 // of which each lies in another place of the tensor. So each element is the same fold of the same updates, in the same order. Policies judge
 // each dim by its own start and extent, which move with it. The order of the components, and with it the component that an error names, stays.
 //
-// Tested by tests/unit/compiler/import/fold/fold_transposes_test.cc.
+// Tested by tests/unit/compiler/import/fusion/fusion_transposes_test.cc.
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
 
-#include "compiler/import/fold/folds.h"
+#include "compiler/import/fusion/steps.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "strew/tensor.h"
 #include "strew/verify.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 using Dims = std::vector<int64_t>;
@@ -40,7 +40,7 @@ struct Transposed {
   bool moves() const { return !std::is_sorted(order.begin(), order.end()); }
 };
 
-Transposed source_of(const FoldContext& context, int value) {
+Transposed source_of(const FusionContext& context, int value) {
   Transposed out{value, all_dims(context.reader.type(value).dims.size())};
   for (int i = 0; i < kMostTransposes; ++i) {
     const Compute* const transpose = context.program.compute_of<TransposeOp>(out.value);
@@ -121,7 +121,7 @@ std::optional<Gather> reordered(const Gather& gather, const TensorType& operand,
 }
 
 /// Makes `op` the kernel's, with these arguments. Returns whether it did.
-bool replace(const FoldContext& context, int number, Op op, std::vector<int> arguments, const char* note) {
+bool replace(const FusionContext& context, int number, Op op, std::vector<int> arguments, const char* note) {
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op));
   if (!folded.ok()) return false;
   replace_op(context, number, std::move(folded).value(), std::move(arguments), ComputeDisposition::folded, note,
@@ -130,7 +130,7 @@ bool replace(const FoldContext& context, int number, Op op, std::vector<int> arg
 }
 
 /// `order`: of the dims of what replaces the gather's result.
-bool fold_gather(const FoldContext& context, int number, const Dims& order, bool with_operand) {
+bool fuse_gather(const FusionContext& context, int number, const Dims& order, bool with_operand) {
   const ProgramKernel& kernel = context.kernel(number);
   const auto& gather = std::get<Gather>(*kernel.op);
   if (kernel.slice_sizes >= 0) return false;
@@ -150,10 +150,10 @@ bool fold_gather(const FoldContext& context, int number, const Dims& order, bool
   return replace(context, number, std::move(*changed), std::move(arguments), note);
 }
 
-class ScatterFold {
+class ScatterFusion {
  public:
   /// `order`: of the dims of what replaces the result.
-  ScatterFold(const FoldContext& context, int number, Dims order)
+  ScatterFusion(const FusionContext& context, int number, Dims order)
       : context_(context),
         number_(number),
         scatter_(std::get<Scatter>(*context.kernel(number).op)),
@@ -246,9 +246,9 @@ class ScatterFold {
                                          {permuted(scatter_.updates[0], order)}});
   }
 
-  const FoldContext& context_;
+  const FusionContext& context_;
   int number_;
-  const Scatter scatter_;  ///< before the fold
+  const Scatter scatter_;  ///< before fusion
   const AccessDims access_;
   const Dims order_;
   std::vector<int> arguments_;
@@ -257,7 +257,7 @@ class ScatterFold {
 
 }  // namespace
 
-void fold_result_transpose(const FoldContext& context, int number) {
+void fuse_result_transpose(const FusionContext& context, int number) {
   const Compute& transpose = context.program.compute(number);
   if (!context.program.is_needed(number) || transpose.as<TransposeOp>() == nullptr) return;
   const Value& from = context.program.value(transpose.arguments[0]);
@@ -265,18 +265,18 @@ void fold_result_transpose(const FoldContext& context, int number) {
   const int kernel = from.index;
   const Dims order = transpose.as<TransposeOp>()->permutation;
   const bool is_folded = is_scatter(context.kernel(kernel).op)
-                             ? ScatterFold(context, kernel, order).run()
-                             : fold_gather(context, kernel, order, true) || fold_gather(context, kernel, order, false);
+                             ? ScatterFusion(context, kernel, order).run()
+                             : fuse_gather(context, kernel, order, true) || fuse_gather(context, kernel, order, false);
   if (is_folded) context.program.become_result(context.program.result_of(number), kernel, ComputeDisposition::folded);
 }
 
-void fold_argument_transposes(const FoldContext& context) {
+void fuse_argument_transposes(const FusionContext& context) {
   const int kernels = static_cast<int>(context.program.kernels().size());
   std::map<int, int> gathers;  // per value, how many gathers read it as their operand
   for (int k = 0; k < kernels; ++k) {
     const Op& op = context.kernel(k).op;
     if (const auto* scatter = std::get_if<Scatter>(&op))
-      ScatterFold(context, k, all_dims(scatter->results[0].dims.size())).run();
+      ScatterFusion(context, k, all_dims(scatter->results[0].dims.size())).run();
     else
       ++gathers[context.kernel(k).arguments[0]];
   }
@@ -286,8 +286,8 @@ void fold_argument_transposes(const FoldContext& context) {
     const auto* gather = std::get_if<Gather>(&*context.kernel(k).op);
     const int operand = context.kernel(k).arguments[0];
     if (gather == nullptr || is_needed(operand) || !source_of(context, operand).moves()) continue;
-    if (fold_gather(context, k, all_dims(gather->result.dims.size()), true)) --gathers[operand];
+    if (fuse_gather(context, k, all_dims(gather->result.dims.size()), true)) --gathers[operand];
   }
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/import/fold/folds.h"
+#include "compiler/import/fusion/steps.h"
 #include "compiler/op/access_dims.h"
 #include "strew/expr_builder.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 
 inline constexpr size_t kMaxFused = 256;  ///< how many nodes operations may add to one graph
 
@@ -29,7 +29,7 @@ struct Region {
 };
 /// The region whose last operation gives `root`, which the kernel reads `readers` times. Empty if `root` is not the result of an
 /// elementwise operation over `dims` or has other readers.
-Region region_of(const FoldContext& context, int root, int readers, const std::vector<int64_t>& dims);
+Region region_of(const FusionContext& context, int root, int readers, const std::vector<int64_t>& dims);
 
 /// A tensor that the graph reads, and how its extra input is indexed.
 struct Input {
@@ -37,15 +37,15 @@ struct Input {
   int value = -1;
 };
 /// The narrowest way to read `value` at each element of the frame; nullopt if `value` is a constant.
-std::optional<Input> input_of(const FoldContext& context, const Frame& frame, int value);
+std::optional<Input> input_of(const FusionContext& context, const Frame& frame, int value);
 
 /// Chooses the leaf that becomes a scatter's update tensor: a value of the frame's shape that is not `except`, preferably one that is not
 /// interpreted. -1: there is none.
-int choose_update(const FoldContext& context, const Frame& frame, const Region& region, int except = -1);
+int choose_update(const FusionContext& context, const Frame& frame, const Region& region, int except = -1);
 
 class GraphBuilder {
  public:
-  GraphBuilder(const FoldContext& context, Frame frame, std::vector<Extra> before)
+  GraphBuilder(const FusionContext& context, Frame frame, std::vector<Extra> before)
       : extras(std::move(before)), context_(context), frame_(std::move(frame)) {}
 
   ExprBuilder graph;
@@ -62,10 +62,10 @@ class GraphBuilder {
   std::optional<int32_t> leaf(int value);
   std::optional<int32_t> extra(const Input& input);
 
-  const FoldContext& context_;
+  const FusionContext& context_;
   Frame frame_;
   std::map<int, int32_t> known_;
   std::map<std::pair<ExtraKind, int>, int32_t> inputs_;
 };
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

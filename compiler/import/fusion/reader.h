@@ -11,7 +11,7 @@
 
 #include "strew/import.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 
 /// One coordinate of an Element: the coordinate of the frame's dim `dim`, or the number `fixed` if `dim` is -1. In dims of extent 1 it is
 /// always fixed at 0, so that equal elements compare equal.
@@ -83,4 +83,4 @@ class Reader {
   const Program& program_;
 };
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/import/fold/folds.h"
+#include "compiler/import/fusion/steps.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 
 /// The fields of a scatter or gather that say how its indices are read, as pointers to be written through.
 struct IndexSide {
@@ -31,10 +31,10 @@ struct IndexColumns {
 };
 
 /// Adds an operation on the kernel's indices. Returns its value.
-int add_movement(const FoldContext& context, int kernel, ComputeOp op, std::vector<int> arguments, TensorType result);
+int add_movement(const FusionContext& context, int kernel, ComputeOp op, std::vector<int> arguments, TensorType result);
 /// Adds operations that bring the elements of `column`, taken of `value`, to a tensor of the dims `dims`, where dim targets[f] is the frame's
 /// dim f. All extents must be static. Returns its value.
-int add_column(const FoldContext& context, int kernel, int value, const Element& column, const std::vector<int64_t>& dims,
+int add_column(const FusionContext& context, int kernel, int value, const Element& column, const std::vector<int64_t>& dims,
                const std::vector<int64_t>& targets);
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

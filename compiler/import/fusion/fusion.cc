@@ -1,16 +1,16 @@
-// Runs the folds in the one order that works. The fill mask comes first: it is compared with the indices as the gather reads them, before
-// fold_indices changes those. Then come indices and operands; transposes, which decide the order of an operand's dims; rows, which depend on
+// Runs the steps in the one order that works. The fill mask comes first: it is compared with the indices as the gather reads them, before
+// fuse_indices changes those. Then come indices and operands; transposes, which decide the order of an operand's dims; rows, which depend on
 // that order and on where the indices are read; result shapes; and elementwise operations last: first those between a gather and a scatter of
 // the same elements (the update idiom), then those before a scatter, then those after a gather, so that operations between a gather and a
 // scatter join the scatter.
 //
 // With `--accumulate wide` updates are not fused: wide accumulation takes named combiners only. Tested by
-// tests/unit/compiler/import/fold/fold_test.cc and tests/golden/fold_test.cc.
-#include "compiler/import/fold/fold.h"
+// tests/unit/compiler/import/fusion/fusion_test.cc and tests/golden/fusion_test.cc.
+#include "compiler/import/fusion/fusion.h"
 
-#include "compiler/import/fold/folds.h"
+#include "compiler/import/fusion/steps.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 constexpr size_t kMostLooked = 500'000;
 }  // namespace
@@ -21,7 +21,7 @@ size_t indices_slot(const Op& op) {
   return scatter->init == InitKind::fill ? 0 : scatter->operands.size();
 }
 
-void replace_op(const FoldContext& context, int number, VerifiedOp op, std::vector<int> arguments, ComputeDisposition how,
+void replace_op(const FusionContext& context, int number, VerifiedOp op, std::vector<int> arguments, ComputeDisposition how,
                 std::string note, bool first) {
   const auto kernel = context.program.edit_kernel(number, how);
   kernel->op = std::move(op);
@@ -29,25 +29,25 @@ void replace_op(const FoldContext& context, int number, VerifiedOp op, std::vect
   if (!note.empty()) kernel->notes.insert(first ? kernel->notes.begin() : kernel->notes.end(), std::move(note));
 }
 
-void fold_computes(Program& program, const ImportOptions& options) {
+void fuse_program(Program& program, const ImportOptions& options) {
   if (program.kernels().empty()) return;
   follow_extents(program);
   const Reader reader(program);
-  const FoldContext context{program, reader};
+  const FusionContext context{program, reader};
   const int kernels = static_cast<int>(program.kernels().size()), computes = static_cast<int>(program.computes().size());
-  for (int c = 0; c < computes; ++c) fold_fill_mask(context, c);
+  for (int c = 0; c < computes; ++c) fuse_fill_mask(context, c);
   for (int k = 0; k < kernels; ++k) {
-    fold_indices(context, k);
-    fold_operand(context, k);
+    fuse_indices(context, k);
+    fuse_filled_operand(context, k);
   }
-  for (int c = 0; c < computes; ++c) fold_result_transpose(context, c);
-  fold_argument_transposes(context);
-  fold_rows(context);
-  for (int c = 0; c < computes; ++c) fold_result_shape(context, c);
+  for (int c = 0; c < computes; ++c) fuse_result_transpose(context, c);
+  fuse_argument_transposes(context);
+  fuse_rows(context);
+  for (int c = 0; c < computes; ++c) fuse_result_shape(context, c);
   const bool wide = options.override_accumulate && options.accumulate != Accumulate::native;
   std::vector<int> merged(program.kernels().size(), -1);
   for (int k = 0; k < kernels && !wide; ++k) {
-    const int gather = fold_update_idiom(context, k, options);
+    const int gather = fuse_update_idiom(context, k, options);
     if (gather >= 0) merged[static_cast<size_t>(gather)] = k;
   }
   for (int k = 0; k < kernels && !wide; ++k) fuse_updates(context, k);
@@ -59,4 +59,4 @@ void fold_computes(Program& program, const ImportOptions& options) {
   program.mark_unused();
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

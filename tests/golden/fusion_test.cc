@@ -26,13 +26,13 @@ std::vector<std::string> names() { return test::stems(kFolder, ".mlir"); }
 
 Expected<Program> import_module(const std::string& name, bool fold) {
   ImportOptions options;
-  options.fold = fold;
+  options.fuse = fold;
   return import_file((kFolder / (name + ".mlir")).string(), options);
 }
 
-class GoldenFold : public testing::TestWithParam<std::string> {};
+class GoldenFusion : public testing::TestWithParam<std::string> {};
 
-TEST_P(GoldenFold, IsUnchangedAndKeepsTheBits) {
+TEST_P(GoldenFusion, IsUnchangedAndKeepsTheBits) {
   const auto plain = import_module(GetParam(), false), folded = import_module(GetParam(), true);
   ASSERT_TRUE(plain.ok()) << plain.status().message();
   ASSERT_TRUE(folded.ok()) << folded.status().message();
@@ -52,7 +52,7 @@ TEST_P(GoldenFold, IsUnchangedAndKeepsTheBits) {
 }
 
 /// What was fused into a kernel is one graph for every backend.
-TEST(GoldenFoldHalide, FusedKernelsKeepTheBits) {
+TEST(GoldenFusionHalide, FusedKernelsKeepTheBits) {
   if (!has_halide()) GTEST_SKIP() << "this build has no Halide (STREW_WITH_HALIDE)";
   test::Rng rng(18);
   int fused = 0;
@@ -68,9 +68,9 @@ TEST(GoldenFoldHalide, FusedKernelsKeepTheBits) {
   EXPECT_GE(fused, 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Jax, GoldenFold, testing::ValuesIn(names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Jax, GoldenFusion, testing::ValuesIn(names()), [](const auto& info) { return info.param; });
 
-TEST(GoldenFoldFolder, HasFiles) { EXPECT_GE(names().size(), 100U); }
+TEST(GoldenFusionFolder, HasFiles) { EXPECT_GE(names().size(), 100U); }
 
 }  // namespace
 }  // namespace strew

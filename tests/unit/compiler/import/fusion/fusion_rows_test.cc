@@ -140,7 +140,7 @@ std::string folded(const Form& form, test::Rng& rng) {
     options.override_oob = true;
     options.oob = policy;
     const auto folded = import_mlir_text(form.text(), options);
-    options.fold = false;
+    options.fuse = false;
     const auto plain = import_mlir_text(form.text(), options);
     EXPECT_TRUE(plain.ok()) << plain.status().message() << "\n" << form.text();
     EXPECT_TRUE(folded.ok()) << folded.status().message() << "\n" << form.text();
@@ -163,7 +163,7 @@ std::string folded(const Form& form, test::Rng& rng) {
   return out;
 }
 
-TEST(FoldRows, AnIndexThatRepeatsMakesARow) {
+TEST(FusionRows, AnIndexThatRepeatsMakesARow) {
   test::Rng rng(1);
   Form form{.operand = {7, 4}, .indices = {5, 4}, .repeats = {false, true}, .body = "add"};
   EXPECT_THAT(folded(form, rng), HasSubstr("indices=i32[5] updates=f32[5,4] update_window_dims=[1] inserted_window_dims=[0] "
@@ -179,7 +179,7 @@ TEST(FoldRows, AnIndexThatRepeatsMakesARow) {
                         "input_batching_dims=[0] scatter_indices_batching_dims=[0]"));
 }
 
-TEST(FoldRows, ACoordinateThatIsAComponentMakesARow) {
+TEST(FusionRows, ACoordinateThatIsAComponentMakesARow) {
   test::Rng rng(2);
   Form form{.operand = {7, 4}, .indices = {5, 4}, .repeats = {false, true}, .counted = {1}};
   EXPECT_THAT(folded(form, rng), HasSubstr("indices=i32[5] updates=f32[5,4] update_window_dims=[1] inserted_window_dims=[0]"));
@@ -194,7 +194,7 @@ TEST(FoldRows, ACoordinateThatIsAComponentMakesARow) {
   EXPECT_THAT(folded(form, rng), Not(HasSubstr("update_window_dims")));
 }
 
-TEST(FoldRows, WhatIsNoRowStays) {
+TEST(FusionRows, WhatIsNoRowStays) {
   test::Rng rng(3);
   Form form{.operand = {7, 4}, .indices = {5, 4}, .repeats = {false, false}};
   EXPECT_THAT(folded(form, rng), Not(HasSubstr("update_window_dims")));
@@ -205,7 +205,7 @@ TEST(FoldRows, WhatIsNoRowStays) {
   EXPECT_THAT(folded(form, rng), Not(HasSubstr("update_window_dims")));
 }
 
-TEST(FoldRows, TheMessageHasTheFilesCoordinates) {
+TEST(FusionRows, TheMessageHasTheFilesCoordinates) {
   const Form form{.operand = {7, 4}, .indices = {5, 4}, .repeats = {false, true}, .counted = {1}, .iota_first = true};
   ImportOptions options;
   options.override_oob = true;
@@ -237,11 +237,11 @@ Expected<Program> expanded(const std::string& op, bool fold) {
   else
     m.nodes.push_back({op, "op", "", {"data", "e", "u"}, {"y"}, {testing::onnx_string("reduction", "add")}});
   ImportOptions options;
-  options.fold = fold;
+  options.fuse = fold;
   return import_bytes(m.bytes(), "m.onnx", options);
 }
 
-TEST(FoldRows, AnOpenNumberOfRows) {
+TEST(FusionRows, AnOpenNumberOfRows) {
   test::Rng rng(6);
   for (const std::string op : {"ScatterElements", "GatherElements"}) {
     const auto folded = expanded(op, true), plain = expanded(op, false);
@@ -267,7 +267,7 @@ TEST(FoldRows, AnOpenNumberOfRows) {
   }
 }
 
-TEST(FoldRows, RandomForms) {
+TEST(FusionRows, RandomForms) {
   test::Rng rng(5);
   int rows = 0;
   for (int round = 0; round < 60; ++round) {

@@ -1,14 +1,14 @@
 // Reader stops rather than guesses: a movement that it does not follow becomes a leaf, and a constant with too many elements to compare
 // counts as no constant. kMaxSteps and kMaxScanned bound every walk, so a file with 100,000 reshapes in a row is not slower per query than
-// a file with one. Tested by tests/unit/compiler/import/fold/fold_test.cc.
-#include "compiler/import/fold/reader.h"
+// a file with one. Tested by tests/unit/compiler/import/fusion/fusion_test.cc.
+#include "compiler/import/fusion/reader.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "base/number.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 constexpr int kMaxSteps = 64;
@@ -332,4 +332,4 @@ std::optional<std::vector<Term>> Reader::conjuncts(const Term& term) const {
   return out;
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

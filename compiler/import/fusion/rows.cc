@@ -18,7 +18,7 @@
 //   coordinate back. The extent of p must be known and not 0: without positions, no index would be looked at.
 // - The hints stay true: the index vectors that are left are some of those of before, in the same order.
 //
-// Tested by tests/unit/compiler/import/fold/fold_rows_test.cc.
+// Tested by tests/unit/compiler/import/fusion/fusion_rows_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,12 +26,12 @@
 #include <utility>
 
 #include "compiler/import/builder/program_builder.h"
-#include "compiler/import/fold/columns.h"
+#include "compiler/import/fusion/columns.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "strew/verify.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 using Dims = std::vector<int64_t>;
@@ -40,9 +40,9 @@ using Dims = std::vector<int64_t>;
 /// the same indices (update.cc asks for that).
 using Narrowed = std::map<std::pair<int, int64_t>, int>;
 
-class RowFold {
+class RowFusion {
  public:
-  RowFold(const FoldContext& context, int number, Narrowed& made)
+  RowFusion(const FusionContext& context, int number, Narrowed& made)
       : context_(context),
         made_(made),
         reader_(context.reader),
@@ -301,25 +301,25 @@ class RowFold {
     kernel->op = std::move(folded);
   }
 
-  const FoldContext& context_;
+  const FusionContext& context_;
   Narrowed& made_;
   const Reader& reader_;
   int number_;
   Op op_;
-  const AccessDims dims_;  ///< of the op before the fold
+  const AccessDims dims_;  ///< of the op before fusion
   int value_;              ///< the indices
-  const Dims frame_;       ///< the dims of the indices before the fold
+  const Dims frame_;       ///< the dims of the indices before fusion
   std::vector<Term> columns_;
   std::vector<Row> rows_;  ///< from the operand's last dim outwards
-  Dims positions_;         ///< dims of the indices before the fold that are still positions
+  Dims positions_;         ///< dims of the indices before fusion that are still positions
 };
 
 }  // namespace
 
-void fold_rows(const FoldContext& context) {
+void fuse_rows(const FusionContext& context) {
   Narrowed made;
   const int kernels = static_cast<int>(context.program.kernels().size());
-  for (int k = 0; k < kernels; ++k) RowFold(context, k, made).run();
+  for (int k = 0; k < kernels; ++k) RowFusion(context, k, made).run();
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

@@ -1,13 +1,13 @@
 // Merges a reshape into a gather. x[i] with one index arrives as a dynamic_slice with a result of [1, n] and a reshape to [n]. The window's
 // dims of extent 1 that the reshape drops join the gather's collapsed_slice_dims instead. Tested by
-// tests/unit/compiler/import/fold/fold_test.cc and tests/golden/fold_test.cc.
+// tests/unit/compiler/import/fusion/fusion_test.cc and tests/golden/fusion_test.cc.
 #include <algorithm>
 
-#include "compiler/import/fold/folds.h"
+#include "compiler/import/fusion/steps.h"
 #include "compiler/op/access_dims.h"
 #include "strew/verify.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 /// Removes from the gather's window the dims of the result that `wanted` lacks. Returns false, with `gather` in no useful state, if the
@@ -36,7 +36,7 @@ bool drop_dims(Gather& gather, const std::vector<int64_t>& wanted) {
 
 }  // namespace
 
-void fold_result_shape(const FoldContext& context, int compute) {
+void fuse_result_shape(const FusionContext& context, int compute) {
   const Compute& reshape = context.program.compute(compute);
   if (!context.program.is_needed(compute) || reshape.as<ReshapeOp>() == nullptr) return;
   const int gathered = reshape.arguments[0];
@@ -51,4 +51,4 @@ void fold_result_shape(const FoldContext& context, int compute) {
   context.program.become_result(context.program.result_of(compute), number, ComputeDisposition::folded);
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

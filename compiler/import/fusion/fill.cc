@@ -1,4 +1,4 @@
-// Two folds that give a kernel a fill value.
+// Two steps that give a kernel a fill value.
 //
 // Fill masks (JAX's mode="fill") are select(inside, gather, v), where `inside` is the conjunction of 0 <= start <= dim - window over all
 // index components. That is the definition of policy fill_window, so the select becomes the gather's policy, provided that the mask tests
@@ -8,16 +8,16 @@
 // exactly if the unsigned value is at most the bound, so this form is accepted too.
 //
 // A scatter into an operand that is the same constant everywhere (jnp.zeros(...).at[], segment_sum) fills its result with that constant and
-// reads no operand. Tested by tests/unit/compiler/import/fold/fold_test.cc.
+// reads no operand. Tested by tests/unit/compiler/import/fusion/fusion_test.cc.
 #include <algorithm>
 
-#include "compiler/import/fold/folds.h"
-#include "compiler/import/fold/match.h"
+#include "compiler/import/fusion/match.h"
+#include "compiler/import/fusion/steps.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "strew/verify.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 /// A window start as a mask compares it: the term before conversions, and whether a conversion reinterpreted an unsigned value as signed.
@@ -83,7 +83,7 @@ bool says_inside(const Reader& reader, const Gather& gather, int indices, const 
 
 }  // namespace
 
-void fold_fill_mask(const FoldContext& context, int compute) {
+void fuse_fill_mask(const FusionContext& context, int compute) {
   const Reader& reader = context.reader;
   const Compute& select = context.program.compute(compute);
   if (!context.program.is_needed(compute) || select.as<MapOp>() == nullptr || select.arguments.size() != 3) return;
@@ -117,7 +117,7 @@ void fold_fill_mask(const FoldContext& context, int compute) {
   context.program.become_result(result, number, ComputeDisposition::folded);
 }
 
-void fold_operand(const FoldContext& context, int kernel) {
+void fuse_filled_operand(const FusionContext& context, int kernel) {
   const auto* scatter = std::get_if<Scatter>(&*context.kernel(kernel).op);
   if (scatter == nullptr || scatter->init != InitKind::copy) return;
   Scatter filled = *scatter;
@@ -137,4 +137,4 @@ void fold_operand(const FoldContext& context, int kernel) {
              "folded: the operand is one value everywhere, with which the result is filled");
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

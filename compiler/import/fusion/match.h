@@ -1,13 +1,13 @@
-// The idioms that folds recognise, as patterns over Terms. A pattern matches only if replacing the idiom keeps every bit for all values of
+// The idioms that fusion recognises, as patterns over Terms. A pattern matches only if replacing the idiom keeps every bit for all values of
 // the index.
 #pragma once
 
 #include <optional>
 #include <vector>
 
-#include "compiler/import/fold/reader.h"
+#include "compiler/import/fusion/reader.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 
 /// Matches `x < 0 ? x + dim : x` and returns x. The sum cannot overflow: x is negative where it is used, `dim` is positive, and both have
 /// x's type.
@@ -29,4 +29,4 @@ struct Bound {
 /// The comparisons whose conjunction is `mask`; nullopt if the mask contains anything else.
 std::optional<std::vector<Bound>> bounds_of(const Reader& reader, const Term& mask);
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

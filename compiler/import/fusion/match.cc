@@ -1,12 +1,12 @@
 // Matches the forms that JAX lowers to, with the operands of commutative operations in either order. Comments beside a pattern give the
-// proof that it keeps bits. Tested by tests/unit/compiler/import/fold/fold_test.cc, which runs every form with and without folding on the
+// proof that it keeps bits. Tested by tests/unit/compiler/import/fusion/fusion_test.cc, which runs every form with and without folding on the
 // extremes of its index type.
-#include "compiler/import/fold/match.h"
+#include "compiler/import/fusion/match.h"
 
 #include <algorithm>
 #include <limits>
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 constexpr size_t kMaxBounds = 256;
@@ -110,4 +110,4 @@ std::optional<std::vector<Bound>> bounds_of(const Reader& reader, const Term& ma
   return out;
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

@@ -6,23 +6,23 @@
 // every element. So does an operation whose result has another reader.
 //
 // A scatter needs an update tensor of its own shape, so updates computed from constants and biases alone are not fused. Tested by
-// tests/unit/compiler/import/fold/fold_test.cc.
+// tests/unit/compiler/import/fusion/fusion_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "compiler/import/fold/region.h"
+#include "compiler/import/fusion/region.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/ordered.h"
 #include "strew/verify.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 std::string operations(size_t count) { return fmt::format("{} elementwise operation{}", count, count == 1 ? "" : "s"); }
 
 /// The graph of `s`, with update j computed from the value updates[j] by regions[j]. An empty region leaves its update as it is.
-std::optional<Expr> graph_of(const FoldContext& context, const Scatter& s, const std::vector<Region>& regions,
+std::optional<Expr> graph_of(const FusionContext& context, const Scatter& s, const std::vector<Region>& regions,
                              const std::vector<int>& updates, GraphBuilder& builder) {
   const Expr before = combine_graph(Op(s));
   std::vector<int32_t> moved;
@@ -43,13 +43,13 @@ std::optional<Expr> graph_of(const FoldContext& context, const Scatter& s, const
 }
 
 /// The kernel that gives `value`, if it is a gather whose result is read `count` times, all by the region; else -1.
-int gather_of(const FoldContext& context, int value, int count) {
+int gather_of(const FusionContext& context, int value, int count) {
   return context.program.readers(value) == count ? context.gather_of(value) : -1;
 }
 
 }  // namespace
 
-void fuse_updates(const FoldContext& context, int number) {
+void fuse_updates(const FusionContext& context, int number) {
   const auto* scatter = std::get_if<Scatter>(&*context.kernel(number).op);
   if (scatter == nullptr || scatter->accumulate != Accumulate::native) return;
   Scatter fused = *scatter;
@@ -83,7 +83,7 @@ void fuse_updates(const FoldContext& context, int number) {
              "fused: " + operations(count) + " on the updates");
 }
 
-size_t fuse_result(const FoldContext& context, int compute) {
+size_t fuse_result(const FusionContext& context, int compute) {
   const Compute& last = context.program.compute(compute);
   if (!context.program.is_needed(compute) || last.as<MapOp>() == nullptr) return 0;
   const int root = context.program.result_of(compute);
@@ -120,4 +120,4 @@ size_t fuse_result(const FoldContext& context, int compute) {
   return seen;
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

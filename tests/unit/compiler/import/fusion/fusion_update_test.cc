@@ -37,7 +37,7 @@ std::vector<Tensor> inputs_with(const Program& imported, const std::vector<int64
 /// Kernel count, notes and op of the last kernel. Runs the text both ways at each list of indices.
 std::string folded(const std::string& text, const Lists& lists, const ImportOptions& options = {}) {
   ImportOptions plain_options = options;
-  plain_options.fold = false;
+  plain_options.fuse = false;
   const auto plain = import_mlir_text(text, plain_options), folded = import_mlir_text(text, options);
   EXPECT_TRUE(plain.ok()) << plain.status().message();
   EXPECT_TRUE(folded.ok()) << folded.status().message();
@@ -76,7 +76,7 @@ const std::string kScale = "  %v = stablehlo.multiply %g, %u : tensor<3x4xf32>";
 const Lists kUnique{{0, 2, 6}, {6, -1, 3}, {-5, 100, 2}, {7, 7, 1}, {INT32_MAX, INT32_MIN, 0}};
 const Lists kRepeated{{0, 2, 6}, {3, 3, 3}, {1, 5, 1}, {7, 2, 2}};
 
-TEST(FoldUpdate, RowsBecomeOneScatter) {
+TEST(FusionUpdate, RowsBecomeOneScatter) {
   const std::string text = folded(rows(kScale), kUnique);
   EXPECT_THAT(text, HasSubstr("1; fused with stablehlo.gather of line 2 and 1 elementwise operation: 'unique'"));
   EXPECT_THAT(text, HasSubstr("combiner=mul"));
@@ -89,19 +89,19 @@ TEST(FoldUpdate, RowsBecomeOneScatter) {
   EXPECT_THAT(longer, HasSubstr("1; fused with stablehlo.gather of line 2 and 5 elementwise operations"));
 }
 
-TEST(FoldUpdate, NothingButWhatWasGathered) {
+TEST(FusionUpdate, NothingButWhatWasGathered) {
   const std::string text = folded(rows("  %v = stablehlo.exponential %g : tensor<3x4xf32>"), kUnique);
   EXPECT_THAT(text, HasSubstr("1; fused with"));
   EXPECT_THAT(text, HasSubstr("updates=f32[3,4]"));
 }
 
-TEST(FoldUpdate, RepeatedIndicesAreNoFold) {
+TEST(FusionUpdate, RepeatedIndicesAreNoFold) {
   const std::string text = folded(rows(kScale, "false"), kRepeated);
   EXPECT_THAT(text, HasSubstr("2; not fused with the gather: no 'unique'"));
   EXPECT_THAT(text, Not(HasSubstr("combiner=mul")));
 }
 
-TEST(FoldUpdate, AnotherOperandOrIndexStays) {
+TEST(FusionUpdate, AnotherOperandOrIndexStays) {
   const std::string other = replaced(replaced(rows(kScale), "\"stablehlo.gather\"(%x,", "\"stablehlo.gather\"(%y,"),
                                      "(%x: tensor<7x4xf32>,", "(%x: tensor<7x4xf32>, %y: tensor<7x4xf32>,");
   EXPECT_THAT(folded(other, kUnique), HasSubstr("2; not fused with the gather: stablehlo.gather of line 2 reads another tensor"));
@@ -110,7 +110,7 @@ TEST(FoldUpdate, AnotherOperandOrIndexStays) {
   EXPECT_THAT(folded(moved, kUnique), HasSubstr("2; not fused with the gather: stablehlo.gather of line 2 has other indices"));
 }
 
-TEST(FoldUpdate, OtherReadersKeepTheGather) {
+TEST(FusionUpdate, OtherReadersKeepTheGather) {
   const std::string both = replaced(replaced(rows(kScale), "-> tensor<7x4xf32> {", "-> (tensor<7x4xf32>, tensor<3x4xf32>) {"),
                                     "return %r : tensor<7x4xf32>", "return %r, %g : tensor<7x4xf32>, tensor<3x4xf32>");
   EXPECT_THAT(folded(both, kUnique),
@@ -119,7 +119,7 @@ TEST(FoldUpdate, OtherReadersKeepTheGather) {
   EXPECT_THAT(folded(replaced(both, "return %r, %g", "return %r, %v"), kUnique), HasSubstr("2; strew1"));
 }
 
-TEST(FoldUpdate, AnErrorIsStillReported) {
+TEST(FusionUpdate, AnErrorIsStillReported) {
   ImportOptions gather_reports;
   gather_reports.gather_oob = OobPolicy::error;
   EXPECT_THAT(
@@ -136,7 +136,7 @@ TEST(FoldUpdate, AnErrorIsStillReported) {
 }
 
 /// The promise is about indices as the file has them: clamped by the caller, two of them may meet.
-TEST(FoldUpdate, PoliciesThatMoveIndicesStay) {
+TEST(FusionUpdate, PoliciesThatMoveIndicesStay) {
   ImportOptions clamps;
   clamps.override_oob = true;
   clamps.oob = OobPolicy::clamp;
@@ -145,7 +145,7 @@ TEST(FoldUpdate, PoliciesThatMoveIndicesStay) {
 }
 
 /// x[7,4], windows of two rows at i[3,1]: they may overlap partly, whatever unique_indices says of the indices.
-TEST(FoldUpdate, WindowsThatMayOverlapStay) {
+TEST(FusionUpdate, WindowsThatMayOverlapStay) {
   std::string text = replaced(rows("  %v = stablehlo.multiply %g, %u : tensor<3x4xf32>"), "tensor<3x4xf32>", "tensor<3x2x4xf32>");
   text = replaced(text, "offset_dims = [1], collapsed_slice_dims = [0]", "offset_dims = [1, 2]");
   text = replaced(text, "array<i64: 1, 4>", "array<i64: 2, 4>");
@@ -154,7 +154,7 @@ TEST(FoldUpdate, WindowsThatMayOverlapStay) {
               HasSubstr("2; not fused with the gather: windows at different indices"));
 }
 
-TEST(FoldUpdate, IndicesThatAreComputedTwice) {
+TEST(FusionUpdate, IndicesThatAreComputedTwice) {
   const std::string index =
       "  %z = stablehlo.constant dense<0> : tensor<3x1xi32>\n  %n = stablehlo.constant dense<7> : tensor<3x1xi32>\n"
       "  %t = stablehlo.compare LT, %i, %z : (tensor<3x1xi32>, tensor<3x1xi32>) -> tensor<3x1xi1>\n"
@@ -172,7 +172,7 @@ TEST(FoldUpdate, IndicesThatAreComputedTwice) {
 }
 
 /// One slice is updated in place: no promise is needed, and both clamp.
-TEST(FoldUpdate, OneSlice) {
+TEST(FusionUpdate, OneSlice) {
   const std::string text =
       "func.func @main(%x: tensor<7x4xf32>, %i: tensor<i32>, %u: tensor<2x4xf32>) -> tensor<7x4xf32> {\n"
       "  %z = stablehlo.constant dense<0> : tensor<i32>\n"
@@ -192,7 +192,7 @@ TEST(FoldUpdate, OneSlice) {
 }
 
 /// x[3,7], one index per row: batching dims keep the destinations apart.
-TEST(FoldUpdate, BatchesNeedNoPromise) {
+TEST(FusionUpdate, BatchesNeedNoPromise) {
   const std::string text =
       "func.func @main(%x: tensor<3x7xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) -> tensor<3x7xf32> {\n"
       "  %g = \"stablehlo.gather\"(%x, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1], "
@@ -209,7 +209,7 @@ TEST(FoldUpdate, BatchesNeedNoPromise) {
 }
 
 /// Random functions of the gathered value at random positions, in and out of bounds, that differ where they are in bounds.
-TEST(FoldUpdate, RandomPositions) {
+TEST(FusionUpdate, RandomPositions) {
   test::Rng rng(17);
   Lists lists;
   for (int round = 0; round < 12; ++round) {

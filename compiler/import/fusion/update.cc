@@ -12,20 +12,20 @@
 // - nothing else reads what is gathered or what is computed from it.
 //
 // The combiner needs an update tensor. If f reads nothing but what was gathered, it is a tensor of zeros that nobody reads. Tested by
-// tests/unit/compiler/import/fold/fold_update_test.cc and tests/unit/compiler/import/tensor/tensor_compute_test.cc.
+// tests/unit/compiler/import/fusion/fusion_update_test.cc and tests/unit/compiler/import/tensor/tensor_compute_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "compiler/import/fold/region.h"
+#include "compiler/import/fusion/region.h"
 #include "compiler/import/importer.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/ordered.h"
 #include "strew/verify.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 /// "tensor.gather of line 2", from the location "FILE:2: tensor.gather"; another location as it is.
@@ -57,7 +57,7 @@ bool is_same_position(const AccessDims::Position& a, const AccessDims::Position&
 /// One scatter and a gather that feeds it.
 class UpdateIdiom {
  public:
-  UpdateIdiom(const FoldContext& context, int scatter, int gather, const ImportOptions& options)
+  UpdateIdiom(const FusionContext& context, int scatter, int gather, const ImportOptions& options)
       : context_(context),
         reader_(context.reader),
         options_(options),
@@ -96,8 +96,7 @@ class UpdateIdiom {
   bool has_same_indices() const {
     const int a = from_.arguments[indices_slot(from_.op)], b = to_.arguments[indices_slot(to_.op)];
     if (a == b) return true;
-    const Value &left = context_.program.value(a),
-                &right = context_.program.value(b);
+    const Value &left = context_.program.value(a), &right = context_.program.value(b);
     if ((left.kind == ValueKind::stack) != (right.kind == ValueKind::stack)) return false;
     if (left.kind == ValueKind::stack)
       return std::equal(left.parts.begin(), left.parts.end(), right.parts.begin(), right.parts.end(), [&](int x, int y) {
@@ -164,7 +163,7 @@ class UpdateIdiom {
     return false;
   }
 
-  const FoldContext& context_;
+  const FusionContext& context_;
   const Reader& reader_;
   const ImportOptions& options_;
   const ProgramKernel &to_, &from_;
@@ -174,7 +173,7 @@ class UpdateIdiom {
 };
 
 /// A tensor of updates that nobody reads; -1 if its extents cannot be told: an open one must be that of a dim of the indices.
-int unread_update(const FoldContext& context, const Scatter& scatter, int indices) {
+int unread_update(const FusionContext& context, const Scatter& scatter, int indices) {
   Value zeros;
   zeros.kind = ValueKind::zeros;
   zeros.type = scatter.updates[0];
@@ -196,7 +195,7 @@ std::string stem(const std::string& name) {
 }
 
 /// The conditions that the gather's kernel checked are now the scatter's, and so is its name, if both are named after one function.
-void take_over(const FoldContext& context, int number, const ProgramKernel& from, const std::string& note) {
+void take_over(const FusionContext& context, int number, const ProgramKernel& from, const std::string& note) {
   const auto kernel = context.program.edit_kernel(number);
   ProgramKernel& to = *kernel;
   to.notes.push_back(note);
@@ -209,7 +208,7 @@ void take_over(const FoldContext& context, int number, const ProgramKernel& from
 }
 
 /// Makes the region that computes the updates the scatter's combiner, with `gathered` as the current value. False if it cannot.
-bool fuse(const FoldContext& context, int number, const Region& region, int gathered) {
+bool fuse(const FusionContext& context, int number, const Region& region, int gathered) {
   Scatter fused = std::get<Scatter>(*context.kernel(number).op);
   const Frame frame(fused.updates[0].dims, AccessDims(fused));
   std::vector<int> arguments = context.kernel(number).arguments;
@@ -242,7 +241,7 @@ bool fuse(const FoldContext& context, int number, const Region& region, int gath
 
 }  // namespace
 
-int fold_update_idiom(const FoldContext& context, int number, const ImportOptions& options) {
+int fuse_update_idiom(const FusionContext& context, int number, const ImportOptions& options) {
   const ProgramKernel& kernel = context.kernel(number);
   const auto* scatter = std::get_if<Scatter>(&*kernel.op);
   if (scatter == nullptr || scatter->combiner != CombinerKind::assign || scatter->operands.size() != 1 ||
@@ -277,4 +276,4 @@ int fold_update_idiom(const FoldContext& context, int number, const ImportOption
   return -1;
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion

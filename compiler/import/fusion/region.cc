@@ -1,14 +1,14 @@
 // Finds a region from its root. A value comes after the values it is made of, so visiting values by descending number meets all readers of
 // a value before the value itself; the value joins the region if the region holds all of its readers. Tested by
-// tests/unit/compiler/import/fold/fold_test.cc.
-#include "compiler/import/fold/region.h"
+// tests/unit/compiler/import/fusion/fusion_test.cc.
+#include "compiler/import/fusion/region.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "compiler/op/limits.h"
 
-namespace strew::inline v0::fold {
+namespace strew::inline v0::fusion {
 namespace {
 
 bool covers(const Reader& reader, const Frame& frame, const Element& element, const std::vector<int>& dims) {
@@ -27,7 +27,7 @@ const Compute* map_over(const Program& program, int value, const std::vector<int
 }
 
 /// Has the input one element per point of the frame? If it is read per position, the frame has no window dims.
-bool is_whole(const FoldContext& context, const Frame& frame, const Input& input) {
+bool is_whole(const FusionContext& context, const Frame& frame, const Input& input) {
   return context.reader.type(input.value).dims == frame.dims;
 }
 
@@ -38,7 +38,7 @@ Frame::Frame(const std::vector<int64_t>& shape, const AccessDims& access) : dims
     (access.slices[d].operand_dim >= 0 ? window : positions).push_back(static_cast<int>(d));
 }
 
-Region region_of(const FoldContext& context, int root, int readers, const std::vector<int64_t>& dims) {
+Region region_of(const FusionContext& context, int root, int readers, const std::vector<int64_t>& dims) {
   Region out;
   std::map<int, int, std::greater<>> open{{root, readers}};
   size_t nodes = 0;
@@ -60,7 +60,7 @@ Region region_of(const FoldContext& context, int root, int readers, const std::v
   return out;
 }
 
-std::optional<Input> input_of(const FoldContext& context, const Frame& frame, int value) {
+std::optional<Input> input_of(const FusionContext& context, const Frame& frame, int value) {
   const Reader& reader = context.reader;
   const Term term = reader.term(reader.elements_of(value));
   if (reader.constant(term)) return std::nullopt;
@@ -76,7 +76,7 @@ std::optional<Input> input_of(const FoldContext& context, const Frame& frame, in
   return Input{reader.type(value).dims.empty() ? ExtraKind::scalar : ExtraKind::per_element, value};
 }
 
-int choose_update(const FoldContext& context, const Frame& frame, const Region& region, int except) {
+int choose_update(const FusionContext& context, const Frame& frame, const Region& region, int except) {
   int chosen = -1;
   for (const auto& [leaf, count] : region.leaves) {
     const auto input = input_of(context, frame, leaf);
@@ -133,4 +133,4 @@ std::optional<int32_t> GraphBuilder::build(const Region& region) {
   return known_[region.values.back()];
 }
 
-}  // namespace strew::inline v0::fold
+}  // namespace strew::inline v0::fusion
