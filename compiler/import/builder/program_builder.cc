@@ -127,6 +127,35 @@ int ProgramBuilder::opaque_value(int opaque, int result, const Expected<TensorTy
   return add_value(std::move(value));
 }
 
+int ProgramBuilder::opaque(Opaque opaque) {
+  imported_.opaques.push_back(std::move(opaque));
+  return static_cast<int>(imported_.opaques.size()) - 1;
+}
+
+void ProgramBuilder::add_yield(int opaque, int value) { imported_.opaques[static_cast<size_t>(opaque)].yields.push_back(value); }
+
+void ProgramBuilder::set_type(int value, TensorType type) {
+  Value& known = imported_.values[static_cast<size_t>(value)];
+  known.type = std::move(type);
+  known.is_typed = true;
+}
+
+void ProgramBuilder::set_names(int value, const std::string& name, const std::vector<std::string>& symbols) {
+  Value& known = imported_.values[static_cast<size_t>(value)];
+  if (known.name.empty()) known.name = name;
+  const std::vector<int64_t>& dims = known.type.dims;
+  if (!known.is_typed || is_static(dims) || symbols.size() != dims.size()) return;
+  known.symbols.resize(dims.size());
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] == kDynamic && known.symbols[d].empty()) known.symbols[d] = symbols[d];
+}
+
+void ProgramBuilder::set_like(int value, int like) {
+  if (at(value).kind == ValueKind::input) imported_.values[static_cast<size_t>(value)].like = like;
+}
+
+void ProgramBuilder::output(std::string name, int value) { imported_.outputs.push_back({std::move(name), value}); }
+
 /// The result as a constant, if all arguments are constants and the result is small.
 Expected<std::optional<int>> ProgramBuilder::evaluated(const Compute& compute) {
   if (compute.results.size() != 1) return std::optional<int>();

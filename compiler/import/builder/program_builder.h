@@ -66,6 +66,18 @@ class ProgramBuilder {
   /// Result `result` of the opaque operation with the number `opaque`, or a value that only its regions see. A type that is an error is one
   /// that the file does not tell, or that strew does not store.
   STREW_API int opaque_value(int opaque, int result, const Expected<TensorType>& type);
+  /// Adds an operation that strew does not run, and returns its number.
+  int opaque(Opaque opaque);
+  /// Says that a region of the opaque operation returns the value.
+  void add_yield(int opaque, int value);
+  /// Gives a value of an opaque operation that has no type this one.
+  void set_type(int value, TensorType type);
+  /// Gives a value the file's name for it, and its open extents theirs (one per dim, or none). What has a name keeps it.
+  void set_names(int value, const std::string& name, const std::vector<std::string>& symbols = {});
+  /// If the value is an input that the caller leaves out, it has the extent of dim 0 of `like` (Value::like).
+  void set_like(int value, int like);
+  /// Adds an output of the program.
+  void output(std::string name, int value);
 
   /// What a gather along dim 0 takes of a shape, if `value` is one (shape(), or made of one) and `indices` are constants; else nothing.
   Expected<std::optional<int>> taken(int value, int indices);
