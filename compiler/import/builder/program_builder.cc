@@ -150,6 +150,10 @@ void ProgramBuilder::set_names(int value, const std::string& name, const std::ve
     if (dims[d] == kDynamic && known.symbols[d].empty()) known.symbols[d] = symbols[d];
 }
 
+void ProgramBuilder::set_optional(int value) {
+  if (at(value).kind == ValueKind::input) imported_.inputs[static_cast<size_t>(at(value).index)].optional = true;
+}
+
 void ProgramBuilder::set_like(int value, int like) {
   if (at(value).kind == ValueKind::input) imported_.values[static_cast<size_t>(value)].like = like;
 }

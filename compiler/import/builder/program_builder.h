@@ -32,6 +32,7 @@ class ProgramBuilder {
 
   /// A copy, because values move when one is added.
   TensorType type(int value) const { return imported_.values[static_cast<size_t>(value)].type; }
+  bool is_typed(int value) const { return at(value).is_typed; }
   bool is_constant(int value) const { return imported_.values[static_cast<size_t>(value)].kind == ValueKind::constant; }
   /// The elements of a constant of integers of rank 0 or 1, or of a stack of such constants; nothing if the value is not one.
   STREW_API std::optional<std::vector<int64_t>> integers(int value) const;
@@ -74,6 +75,8 @@ class ProgramBuilder {
   void set_type(int value, TensorType type);
   /// Gives a value the file's name for it, and its open extents theirs (one per dim, or none). What has a name keeps it.
   void set_names(int value, const std::string& name, const std::vector<std::string>& symbols = {});
+  /// Says that the caller may leave out the input, if the value is one.
+  void set_optional(int value);
   /// If the value is an input that the caller leaves out, it has the extent of dim 0 of `like` (Value::like).
   void set_like(int value, int like);
   /// Adds an output of the program.

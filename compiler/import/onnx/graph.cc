@@ -91,9 +91,11 @@ std::string Graph::kernel_name(const std::string& name) {
 
 void Graph::used(int value, bool optional) { root().required_[value] |= !optional; }
 
-bool Graph::only_optional(int value) const {
-  const auto it = required_.find(value);
-  return it != required_.end() && !it->second;
+std::vector<int> Graph::only_optional() const {
+  std::vector<int> out;
+  for (const auto& [value, is_required] : required_)
+    if (!is_required) out.push_back(value);
+  return out;
 }
 
 std::vector<std::string> symbols_of(const TypeProto& proto) {
@@ -150,7 +152,7 @@ Expected<int> Node::read_input(int i, const std::string& what, bool needs_elemen
   if (value < 0)
     return error("{} is '{}', expected the name of a graph input, an initializer or the output of an earlier node", what,
                  proto_.input(i));
-  if (!graph_.imported().values[static_cast<size_t>(value)].is_typed)
+  if (!builder().is_typed(value))
     return error(
         "{} is '{}', whose type the file does not tell, expected a file with the shapes of its values "
         "(onnx.shape_inference.infer_shapes adds them)",

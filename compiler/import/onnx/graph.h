@@ -66,7 +66,7 @@ class Graph {
   std::string kernel_name(const std::string& name);
   /// Records one use of a value. A graph input may be left out (`--input -`) if all of its uses are optional.
   void used(int value, bool optional);
-  bool only_optional(int value) const;
+  std::vector<int> only_optional() const;
   /// The type that the file declares for the computed value `name`, if it declares one that has a rank.
   std::optional<TensorType> declared_type(const std::string& name);
   /// Says that the names of extents in this graph are not those of the model's graph: in a function, or in a loop's body.

@@ -4,8 +4,8 @@
 #include "compiler/import/onnx/infer.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,65 +16,64 @@ namespace strew::inline v0::onnx {
 namespace {
 
 /// Operators whose first output has the type of the first input.
-constexpr std::array<std::string_view, 35> kSameType = {"BatchNormalization",
-                                                        "Celu",
-                                                        "Elu",
-                                                        "FastGelu",
-                                                        "Gelu",
-                                                        "GroupNormalization",
-                                                        "HardSigmoid",
-                                                        "HardSwish",
-                                                        "Hardmax",
-                                                        "InstanceNormalization",
-                                                        "LRN",
-                                                        "LayerNormalization",
-                                                        "LeakyRelu",
-                                                        "LogSoftmax",
-                                                        "LpNormalization",
-                                                        "MeanVarianceNormalization",
-                                                        "Mish",
-                                                        "PRelu",
-                                                        "QuickGelu",
-                                                        "RMSNormalization",
-                                                        "ReverseSequence",
-                                                        "RotaryEmbedding",
-                                                        "ScatterElements",
-                                                        "ScatterND",
-                                                        "Selu",
-                                                        "Shrink",
-                                                        "SimplifiedLayerNormalization",
-                                                        "SkipLayerNormalization",
-                                                        "SkipSimplifiedLayerNormalization",
-                                                        "Softmax",
-                                                        "Softplus",
-                                                        "Softsign",
-                                                        "Swish",
-                                                        "ThresholdedRelu",
-                                                        "Trilu"};
+constexpr std::string_view kSameType[] = {"BatchNormalization",
+                                          "Celu",
+                                          "Elu",
+                                          "FastGelu",
+                                          "Gelu",
+                                          "GroupNormalization",
+                                          "HardSigmoid",
+                                          "HardSwish",
+                                          "Hardmax",
+                                          "InstanceNormalization",
+                                          "LRN",
+                                          "LayerNormalization",
+                                          "LeakyRelu",
+                                          "LogSoftmax",
+                                          "LpNormalization",
+                                          "MeanVarianceNormalization",
+                                          "Mish",
+                                          "PRelu",
+                                          "QuickGelu",
+                                          "RMSNormalization",
+                                          "ReverseSequence",
+                                          "RotaryEmbedding",
+                                          "ScatterElements",
+                                          "ScatterND",
+                                          "Selu",
+                                          "Shrink",
+                                          "SimplifiedLayerNormalization",
+                                          "SkipLayerNormalization",
+                                          "SkipSimplifiedLayerNormalization",
+                                          "Softmax",
+                                          "Softplus",
+                                          "Softsign",
+                                          "Swish",
+                                          "ThresholdedRelu",
+                                          "Trilu"};
 
 /// Operators whose outputs have the rank of the first input, and other extents: layers of images, and what the tables read of these operators, but
 /// not here.
-constexpr std::array<std::string_view, 18> kSameRank = {"Attention",     "AveragePool",   "Conv",
-                                                        "ConvTranspose", "DepthToSpace",  "GlobalAveragePool",
-                                                        "GlobalLpPool",  "GlobalMaxPool", "GroupQueryAttention",
-                                                        "LpPool",        "MaxPool",       "Pad",
-                                                        "Resize",        "Slice",         "SpaceToDepth",
-                                                        "Split",         "Tile",          "Upsample"};
+constexpr std::string_view kSameRank[] = {"Attention",     "AveragePool",   "Conv",
+                                          "ConvTranspose", "DepthToSpace",  "GlobalAveragePool",
+                                          "GlobalLpPool",  "GlobalMaxPool", "GroupQueryAttention",
+                                          "LpPool",        "MaxPool",       "Pad",
+                                          "Resize",        "Slice",         "SpaceToDepth",
+                                          "Split",         "Tile",          "Upsample"};
 
 /// Operators that reduce dims.
-constexpr std::array<std::string_view, 10> kReducingOperators = {"ReduceL1",  "ReduceL2",       "ReduceLogSum", "ReduceLogSumExp",
-                                                                 "ReduceMax", "ReduceMean",     "ReduceMin",    "ReduceProd",
-                                                                 "ReduceSum", "ReduceSumSquare"};
+constexpr std::string_view kReducingOperators[] = {"ReduceL1",  "ReduceL2",       "ReduceLogSum", "ReduceLogSumExp",
+                                                   "ReduceMax", "ReduceMean",     "ReduceMin",    "ReduceProd",
+                                                   "ReduceSum", "ReduceSumSquare"};
 
-template <size_t kCount>
-bool contains(const std::array<std::string_view, kCount>& list, const std::string& name) {
+bool contains(std::span<const std::string_view> list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
 /// The value of an input; -1 if it has none whose type is known.
 int value_of(const Node& node, int input) {
   const int value = node.has_input(input) ? node.graph().find(node.proto().input(input)).value_or(-1) : -1;
-  return value >= 0 && node.graph().imported().values[static_cast<size_t>(value)].is_typed ? value : -1;
+  return value >= 0 && node.builder().is_typed(value) ? value : -1;
 }
 
 std::optional<TensorType> input_type(const Node& node, int input) {

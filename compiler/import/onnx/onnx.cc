@@ -1,5 +1,5 @@
 // ONNX front end: reads a ModelProto, defines the graph's inputs and initializers, and translates node after node with the table of
-// operators. To add an operator, write one file with its import function and add one row below.
+// operators. To add an operator, write its import function and add one row to a table.
 //
 // Everything in the file is untrusted. Ranks are capped, extents are multiplied with overflow checks, and a node may read only values defined
 // before it. A node whose operator is not in the table, or that its import function refuses, becomes an opaque operation with the reason;
@@ -379,10 +379,7 @@ Expected<Imported> import_model(std::string_view bytes, const std::string& path,
   imported.source = owner;
   Graph graph(imported, path, *model.graph, model.functions);
   STREW_TRY(import_graph(graph, model.opset));
-  for (const Value& value : imported.values) {
-    if (value.kind != ValueKind::input) continue;
-    imported.inputs[value.index].optional = graph.only_optional(static_cast<int>(&value - imported.values.data()));
-  }
+  for (const int value : graph.only_optional()) ProgramBuilder(imported, path).set_optional(value);
   imported.source = nullptr;
   return imported;
 }

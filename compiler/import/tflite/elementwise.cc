@@ -123,32 +123,38 @@ Expected<int> import_quantize(Node& node) {
 }  // namespace
 
 const std::vector<Operator>& elementwise_operators() {
-  constexpr auto kNot = Quantized::refused, kSame = Quantized::same, kAny = Quantized::as_stored;
+  constexpr auto kRefused = Quantized::refused, kSame = Quantized::same, kStored = Quantized::as_stored;
   static const auto& list = *new const std::vector<Operator>([] {
     std::vector<Operator> all = {
-        {Builtin::ADD_N, {"operand...", ExprOp::add}, kNot, import_chain},
-        {Builtin::CAST, {"operand"}, kNot, import_cast},
-        {Builtin::DEQUANTIZE, {"operand"}, kAny, import_dequantize},
-        {Builtin::FLOOR_DIV, {"operand operand"}, kNot, [](Node& node) { return floor_div(node.builder(), node[0], node[1]); }},
-        {Builtin::FLOOR_MOD, {"operand operand"}, kNot, [](Node& node) { return floor_rem(node.builder(), node[0], node[1]); }},
-        {Builtin::QUANTIZE, {"operand"}, kAny, import_quantize},
-        {Builtin::RELU, {"operand"}, kNot, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
-        {Builtin::RELU6, {"operand"}, kNot, [](Node& node) { return clamped(node.builder(), node[0], 0, 6); }},
-        {Builtin::RELU_N1_TO_1, {"operand"}, kNot, [](Node& node) { return clamped(node.builder(), node[0], -1, 1); }},
+        {Builtin::ADD_N, {"operand...", ExprOp::add}, kRefused, import_chain},
+        {Builtin::CAST, {"operand"}, kRefused, import_cast},
+        {Builtin::DEQUANTIZE, {"operand"}, kStored, import_dequantize},
+        {Builtin::FLOOR_DIV,
+         {"operand operand"},
+         kRefused,
+         [](Node& node) { return floor_div(node.builder(), node[0], node[1]); }},
+        {Builtin::FLOOR_MOD,
+         {"operand operand"},
+         kRefused,
+         [](Node& node) { return floor_rem(node.builder(), node[0], node[1]); }},
+        {Builtin::QUANTIZE, {"operand"}, kStored, import_quantize},
+        {Builtin::RELU, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
+        {Builtin::RELU6, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], 0, 6); }},
+        {Builtin::RELU_N1_TO_1, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], -1, 1); }},
         {Builtin::SELECT, {"operand operand operand"}, kSame, import_select},
         {Builtin::SELECT_V2, {"operand operand operand", ExprOp::select}, kSame, import_apply},
         {Builtin::SQUARE,
          {"operand"},
-         kNot,
+         kRefused,
          [](Node& node) {
            return node.builder().apply(ExprOp::mul, {node[0], node[0]});
          }},
-        {Builtin::SQUARED_DIFFERENCE, {"operand operand"}, kNot, import_squared_difference},
-        {Builtin::STABLEHLO_CONVERT, {"operand"}, kNot, import_cast},
+        {Builtin::SQUARED_DIFFERENCE, {"operand operand"}, kRefused, import_squared_difference},
+        {Builtin::STABLEHLO_CONVERT, {"operand"}, kRefused, import_cast},
         {Builtin::STABLEHLO_SELECT, {"operand operand operand", ExprOp::select}, kSame, import_apply},
     };
     for (const auto& [code, op] : kPlain)
-      if (code != Codes::none) all.push_back({code, {kOperands[info(op).arity], op}, kNot, import_activated});
+      if (code != Codes::none) all.push_back({code, {kOperands[info(op).arity], op}, kRefused, import_activated});
     return all;
   }());
   return list;

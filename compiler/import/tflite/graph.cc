@@ -153,7 +153,7 @@ Expected<int> Node::read_input(int i, const std::string& what, bool) const {
   if (!has_input(i)) return error("{} is left out (-1), expected a tensor", what);
   const std::string who = location() + ": " + what;
   STREW_ASSIGN(const int value, graph_.find(input_number(i), who));
-  if (graph_.imported().values[static_cast<size_t>(value)].is_typed) return value;
+  if (builder().is_typed(value)) return value;
   STREW_ASSIGN(const schema::Tensor* tensor, graph_.tensor(input_number(i), who));
   STREW_TRY(tensor_type(*tensor, graph_.describe(input_number(i))).status());
   return error("{} is tensor {}, whose type is not known", what, input_number(i));

@@ -73,19 +73,19 @@ Operator reduction(Builtin code, ExprOp op) { return {code, {"input axes#", op},
 }  // namespace
 
 const std::vector<Operator>& shape_operators() {
-  constexpr auto kNot = Quantized::refused, kAny = Quantized::as_stored;
+  constexpr auto kRefused = Quantized::refused, kStored = Quantized::as_stored;
   static const auto& list = *new const std::vector<Operator>{
-      {Builtin::CUMSUM, {"input axis#"}, kNot, import_cumsum},
+      {Builtin::CUMSUM, {"input axis#"}, kRefused, import_cumsum},
       {Builtin::FILL, {"dims# value"}, Quantized::same, import_fill},
-      {Builtin::ONE_HOT, {"indices depth# on_value off_value"}, kNot, import_one_hot},
-      {Builtin::RANGE, {"operand operand operand"}, kAny, import_range},
+      {Builtin::ONE_HOT, {"indices depth# on_value off_value"}, kRefused, import_one_hot},
+      {Builtin::RANGE, {"operand operand operand"}, kStored, import_range},
       {Builtin::RANK,
        {"input"},
-       kAny,
+       kStored,
        [](Node& node) { return Expected<int>(node.builder().integer(node.type(node[0]).rank(), DType::i32)); }},
-      {Builtin::SHAPE, {"input"}, kAny, import_shape},
-      {Builtin::WHERE, {"condition"}, kAny, [](Node& node) { return nonzero_coordinates(node.builder(), node[0]); }},
-      {Builtin::ZEROS_LIKE, {"input"}, kNot, import_zeros_like},
+      {Builtin::SHAPE, {"input"}, kStored, import_shape},
+      {Builtin::WHERE, {"condition"}, kStored, [](Node& node) { return nonzero_coordinates(node.builder(), node[0]); }},
+      {Builtin::ZEROS_LIKE, {"input"}, kRefused, import_zeros_like},
       reduction(Builtin::REDUCE_ALL, ExprOp::bit_and),
       reduction(Builtin::REDUCE_ANY, ExprOp::bit_or),
       reduction(Builtin::REDUCE_MAX, ExprOp::max),
