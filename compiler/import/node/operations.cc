@@ -41,7 +41,8 @@ Expected<int> squeezed(const GraphNode& node, int value, const std::optional<std
 
 Expected<int> unsqueezed(const GraphNode& node, int value, std::vector<int64_t> axes, std::string_view what) {
   std::vector<int64_t> dims = node.type(value).dims;
-  STREW_ASSIGN(axes, node.dims_of(std::move(axes), static_cast<int>(dims.size() + axes.size()), what));
+  const auto rank = static_cast<int>(dims.size() + axes.size());
+  STREW_ASSIGN(axes, node.dims_of(std::move(axes), rank, what));
   std::sort(axes.begin(), axes.end());
   if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) return node.error("axes names a dim twice, expected each once");
   for (const int64_t axis : axes) dims.insert(dims.begin() + axis, 1);

@@ -6,6 +6,7 @@
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/shapes.h"
+#include "compiler/op/dims.h"
 #include "strew/forms.h"
 
 namespace strew::inline v0::onnx {

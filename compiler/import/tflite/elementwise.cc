@@ -51,9 +51,13 @@ Expected<int> import_activated(Node& node) {
   return node.refuse("its fused activation is number {}, expected from 0 to 3", activation);
 }
 
-Expected<int> import_squared_difference(Node& node) {
-  STREW_ASSIGN(const int difference, node.builder().apply(ExprOp::sub, node.values()));
-  return node.builder().apply(ExprOp::mul, {difference, difference});
+/// SQUARE and SQUARED_DIFFERENCE.
+Expected<int> import_square(Node& node) {
+  int value = node[0];
+  if (node[1] >= 0) {
+    STREW_ASSIGN(value, node.builder().apply(ExprOp::sub, node.values()));
+  }
+  return node.builder().apply(ExprOp::mul, {value, value});
 }
 
 /// The condition of SELECT may be one bool for each row of the operands.
@@ -143,13 +147,8 @@ const std::vector<Operator>& elementwise_operators() {
         {Builtin::RELU_N1_TO_1, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], -1, 1); }},
         {Builtin::SELECT, {"operand operand operand"}, kSame, import_select},
         {Builtin::SELECT_V2, {"operand operand operand", ExprOp::select}, kSame, import_apply},
-        {Builtin::SQUARE,
-         {"operand"},
-         kRefused,
-         [](Node& node) {
-           return node.builder().apply(ExprOp::mul, {node[0], node[0]});
-         }},
-        {Builtin::SQUARED_DIFFERENCE, {"operand operand"}, kRefused, import_squared_difference},
+        {Builtin::SQUARE, {"operand"}, kRefused, import_square},
+        {Builtin::SQUARED_DIFFERENCE, {"operand operand"}, kRefused, import_square},
         {Builtin::STABLEHLO_CONVERT, {"operand"}, kRefused, import_cast},
         {Builtin::STABLEHLO_SELECT, {"operand operand operand", ExprOp::select}, kSame, import_apply},
     };

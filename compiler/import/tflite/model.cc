@@ -139,7 +139,8 @@ Status Translator::import_entries(Graph& main) {
     Opaque entry;
     entry.operation = "subgraph " + name;
     entry.location = fmt::format("{}: subgraph {}", main.path(), i);
-    const int number = ProgramBuilder(main.imported(), entry.location).opaque(std::move(entry));
+    ProgramBuilder builder(main.imported(), entry.location);
+    const int number = builder.opaque(std::move(entry));
     STREW_TRY(import_region(main, {static_cast<int32_t>(i), name, false}, name, number, 0));
   }
   return {};

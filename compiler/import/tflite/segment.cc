@@ -49,16 +49,11 @@ Status check_ids(const Node& node) {
   return node.error("segment_ids has rank {}, expected at most data's {}", rank, most);
 }
 
-/// The least or largest number of the dtype: that of floats is finite, as in LiteRT.
-Scalar extreme(DType dtype, bool is_least) {
-  if (is_integer(dtype)) {
-    const int width = static_cast<int>(bits(dtype));
-    const uint64_t ones = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1, top = uint64_t{1} << (width - 1);
-    if (is_unsigned_integer(dtype)) return {dtype, {is_least ? 0 : ones, 0}};
-    return {dtype, {is_least ? top : ones & ~top, 0}};
-  }
+/// From where a combination by max or min starts: the least or largest number of the dtype, of floats a finite one, as in LiteRT.
+Scalar extreme(DType dtype, ExprOp op) {
+  if (is_integer(dtype)) return {dtype, {identity_bits(op, dtype).value_or(0), 0}};
   const double most = dtype == DType::f64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
-  return Scalar::of(dtype, is_least ? -most : most);
+  return Scalar::of(dtype, op == ExprOp::max ? -most : most);
 }
 
 }  // namespace
@@ -101,7 +96,7 @@ Expected<int> import_unsorted_segment(Node& node) {
   const ExprOp op = node.form()->expr;
   Scalar fill{dtype};
   if (op == ExprOp::mul) fill = Scalar::of(dtype, 1);
-  if (op == ExprOp::max || op == ExprOp::min) fill = extreme(dtype, op == ExprOp::max);
+  if (op == ExprOp::max || op == ExprOp::min) fill = extreme(dtype, op);
   return add(node, rows, find_combiner(op)->kind, fill, OobPolicy::skip_element, false, std::move(parts));
 }
 
