@@ -121,7 +121,7 @@ Status GraphNode::check_index_type(int value, std::string_view what) const {
 
 Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelParts parts) const {
   if (!op.ok()) return op.status();
-  STREW_ASSIGN(ImportedKernel kernel, verified_kernel(*op, where_));
+  STREW_ASSIGN(ProgramKernel kernel, verified_kernel(*op, where_));
   const auto* const scatter = std::get_if<Scatter>(&*kernel.op);
   STREW_TRY(check_output(0, scatter != nullptr ? scatter->results[0] : std::get<Gather>(*kernel.op).result));
   kernel.notes = std::move(parts.notes);
@@ -148,7 +148,7 @@ Expected<int> GraphNode::add_opaque(const std::string& reason) {
     STREW_ASSIGN(const int value, opaque_argument(i));
     if (value >= 0) opaque.arguments.push_back(value);
   }
-  const int number = builder().opaque(std::move(opaque));
+  const int number = program_.add_opaque(std::move(opaque));
   for (int i = 0; i < outputs(); ++i)
     if (has_output(i)) STREW_TRY(define_output(i, builder().opaque_value(number, i, opaque_type(i))));
   return number;

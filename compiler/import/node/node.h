@@ -38,7 +38,7 @@ struct OperatorForm {
   bool several_outputs = false;  ///< it may have any number of outputs
 };
 
-/// What a kernel has besides its op, as in ImportedKernel.
+/// What a kernel has besides its op, as in ProgramKernel.
 struct KernelParts {
   std::vector<int> arguments;
   std::vector<std::string> notes = {};
@@ -53,8 +53,13 @@ struct KernelParts {
 class GraphNode {
  public:
   /// `path`: of the file, and in it of the graph. `node`: how messages call the node after that.
-  GraphNode(Imported& imported, const std::string& path, const std::string& node, std::string operation, const OperatorForm* form)
-      : path_(path + ": "), where_(path_ + node), operation_(std::move(operation)), form_(form), builder_(imported, where_) {}
+  GraphNode(Program& program, const std::string& path, const std::string& node, std::string operation, const OperatorForm* form)
+      : path_(path + ": "),
+        where_(path_ + node),
+        operation_(std::move(operation)),
+        form_(form),
+        program_(program),
+        builder_(program, where_) {}
   virtual ~GraphNode() = default;
   GraphNode(const GraphNode&) = delete;
   GraphNode& operator=(const GraphNode&) = delete;
@@ -114,7 +119,7 @@ class GraphNode {
   /// Refuses a result of this type.
   virtual Status check_output(int i, const TensorType& computed) const = 0;
   /// Refuses a kernel for an output that has a value or no name; it may add to the kernel's notes.
-  virtual Status check_kernel(ImportedKernel& kernel) const = 0;
+  virtual Status check_kernel(ProgramKernel& kernel) const = 0;
   virtual bool is_output_defined(int i) const = 0;
   virtual Status define_output(int i, int value) = 0;
   virtual std::string kernel_name() const = 0;  ///< unique in the file
@@ -129,7 +134,8 @@ class GraphNode {
   std::string path_, where_, operation_;
   const OperatorForm* form_;
   std::vector<int> values_;
-  mutable ProgramBuilder builder_;  ///< of the graph's program, which is not the node's
+  Program& program_;
+  mutable ProgramBuilder builder_;  ///< of the program, which is not the node's
 };
 
 /// The operators that become kernels, for messages.

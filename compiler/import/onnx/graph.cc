@@ -25,8 +25,9 @@ Status Graph::check_free(const std::string& name, const std::string& what) const
 Status Graph::define(const std::string& name, int value, const std::string& what) {
   STREW_TRY(check_free(name, what));
   names_.emplace(name, value);
-  const std::optional<ValueInfoProto> info = has_symbols_ ? declaration(name) : std::nullopt;
-  ProgramBuilder(imported_, path_).set_names(value, prefix_ + name, info ? symbols_of(info->type()) : std::vector<std::string>());
+  const auto known = program_.edit_value(value);
+  if (known->name.empty()) known->name = prefix_ + name;
+  add_symbols(name, *known);
   return {};
 }
 
@@ -70,13 +71,25 @@ std::optional<TensorType> Graph::declared_type(const std::string& name) {
   return type.ok() ? std::optional<TensorType>(std::move(*type)) : std::nullopt;
 }
 
+/// Gives the open extents of a computed value that have no names those that the file declares.
+void Graph::add_symbols(const std::string& name, Value& value) {
+  const std::vector<int64_t>& dims = value.type.dims;
+  if (!has_symbols_ || !value.is_typed || is_static(dims)) return;
+  const std::optional<ValueInfoProto> info = declaration(name);
+  const std::vector<std::string> declared = info ? symbols_of(info->type()) : std::vector<std::string>();
+  if (declared.size() != dims.size()) return;
+  value.symbols.resize(dims.size());
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] == kDynamic && value.symbols[d].empty()) value.symbols[d] = declared[d];
+}
+
 Expected<int> Graph::find(const std::string& name) {
   if (const auto it = names_.find(name); it != names_.end()) return it->second;
   const auto initializer = initializers_.find(name);
   if (initializer == initializers_.end()) return outer_ != nullptr && sees_outer_ ? outer_->find(name) : Expected<int>(-1);
   const std::string what = path_ + ": initializer " + name;
-  STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_, imported_.source));
-  const int value = ProgramBuilder(imported_, what).add_constant(std::move(constant));
+  STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_, program_.parts().source));
+  const int value = ProgramBuilder(program_, what).add_constant(std::move(constant));
   STREW_TRY(define(name, value, what));
   return value;
 }
@@ -118,7 +131,7 @@ std::string operation_of(const NodeProto& proto) {
 }  // namespace
 
 Node::Node(Graph& graph, const NodeProto& proto, int number, int64_t opset, const Operator* op)
-    : GraphNode(graph.imported(), graph.path(),
+    : GraphNode(graph.program(), graph.path(),
                 fmt::format("node {}{} ({})", graph.prefix(), name_of(proto, number), proto.op_type()), operation_of(proto),
                 op == nullptr ? nullptr : &op->form),
       graph_(graph),
@@ -152,7 +165,7 @@ Expected<int> Node::read_input(int i, const std::string& what, bool needs_elemen
   if (value < 0)
     return error("{} is '{}', expected the name of a graph input, an initializer or the output of an earlier node", what,
                  proto_.input(i));
-  if (!builder().is_typed(value))
+  if (!graph_.program().value(value).is_typed)
     return error(
         "{} is '{}', whose type the file does not tell, expected a file with the shapes of its values "
         "(onnx.shape_inference.infer_shapes adds them)",
@@ -204,7 +217,7 @@ Expected<int64_t> Node::axis(int64_t otherwise, int rank) const {
   return dim_of(given, rank, "axis");
 }
 
-Status Node::check_kernel(ImportedKernel&) const { return graph_.check_free(proto_.output(0), location() + ": output 0"); }
+Status Node::check_kernel(ProgramKernel&) const { return graph_.check_free(proto_.output(0), location() + ": output 0"); }
 
 Status Node::define_output(int i, int value) {
   return graph_.define(proto_.output(i), value, fmt::format("{}: output {}", location(), i));

@@ -37,11 +37,11 @@ using Functions = std::map<std::string, Function>;
 class Graph {
  public:
   /// `bytes`: the serialised GraphProto, which must outlive this object.
-  Graph(Imported& imported, const std::string& path, std::string_view bytes, const Functions& functions)
-      : imported_(imported), path_(path), bytes_(bytes), functions_(functions) {}
+  Graph(Program& program, const std::string& path, std::string_view bytes, const Functions& functions)
+      : program_(program), path_(path), bytes_(bytes), functions_(functions) {}
   /// A graph within `outer`; `name` is its part of the names of kernels. `sees_outer`: it may use the outer graph's names.
   Graph(Graph& outer, std::string_view bytes, const std::string& name, bool sees_outer)
-      : imported_(outer.imported_),
+      : program_(outer.program_),
         path_(outer.path_),
         bytes_(bytes),
         functions_(outer.functions_),
@@ -71,7 +71,7 @@ class Graph {
   std::optional<TensorType> declared_type(const std::string& name);
   /// Says that the names of extents in this graph are not those of the model's graph: in a function, or in a loop's body.
   void hide_symbols() { has_symbols_ = false; }
-  Imported& imported() { return imported_; }
+  Program& program() { return program_; }
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return bytes_; }
   const Functions& functions() const { return functions_; }
@@ -84,9 +84,10 @@ class Graph {
 
  private:
   std::optional<ValueInfoProto> declaration(const std::string& name);
+  void add_symbols(const std::string& name, Value& value);
   Graph& root() { return outer_ == nullptr ? *this : outer_->root(); }
 
-  Imported& imported_;
+  Program& program_;
   const std::string& path_;
   std::string_view bytes_;
   const Functions& functions_;
@@ -141,7 +142,7 @@ class Node : public GraphNode {
   Status check_node() const override;
   Expected<int> read_input(int i, const std::string& what, bool needs_elements) const override;
   Status check_output(int, const TensorType&) const override { return {}; }
-  Status check_kernel(ImportedKernel& kernel) const override;
+  Status check_kernel(ProgramKernel& kernel) const override;
   bool is_output_defined(int i) const override { return has_output(i) && graph_.is_defined(proto_.output(i)); }
   Status define_output(int i, int value) override;
   std::string kernel_name() const override { return graph_.kernel_name(name_); }

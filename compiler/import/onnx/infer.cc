@@ -73,7 +73,7 @@ bool contains(std::span<const std::string_view> list, const std::string& name) {
 /// The value of an input; -1 if it has none whose type is known.
 int value_of(const Node& node, int input) {
   const int value = node.has_input(input) ? node.graph().find(node.proto().input(input)).value_or(-1) : -1;
-  return value >= 0 && node.builder().is_typed(value) ? value : -1;
+  return value >= 0 && node.graph().program().value(value).is_typed ? value : -1;
 }
 
 std::optional<TensorType> input_type(const Node& node, int input) {

@@ -157,14 +157,14 @@ Status import_input(Graph& graph, const ValueInfoProto& info, Status& refused) {
   if (graph.has_initializer(info.name())) return {};  // files before IR version 4 list initializers among the inputs
   const std::string what = graph.path() + ": input " + info.name();
   Expected<TensorType> type = to_type(info.type(), what);
-  ProgramBuilder build(graph.imported(), what);
+  ProgramBuilder build(graph.program(), what);
   if (type.ok())
     return graph.define(info.name(), build.input({info.name(), std::move(*type), false}, symbols_of(info.type())), what);
   if (refused.ok()) refused = type.status();
   Opaque opaque;
   opaque.location = what;
   opaque.reason = type.status().message();
-  return graph.define(info.name(), build.opaque_value(build.opaque(std::move(opaque)), 0, type), what);
+  return graph.define(info.name(), build.opaque_value(graph.program().add_opaque(std::move(opaque)), 0, type), what);
 }
 
 const Operator* find_operator(const NodeProto& node) {
@@ -221,14 +221,14 @@ Status Translator::import_node(Graph& graph, std::string_view bytes, int number,
   Node node(graph, proto, number, opset, find_operator(proto));
   const auto function = graph.functions().find((is_default_domain(proto.domain()) ? "" : proto.domain()) + "/" + proto.op_type());
   if (function != graph.functions().end()) return import_call(node, function->second);
-  const size_t first_result = graph.imported().values.size();
+  const size_t first_result = graph.program().values().size();
   STREW_ASSIGN(const int opaque, node.translate(first_refusal_));
   if (opaque < 0) return {};
   if (node.form() == nullptr && first_unknown_.ok())
     first_unknown_ =
         node.error("the operator is not supported{}, and the graph has no indexed write or read; expected at least one of: {}",
                    is_default_domain(proto.domain()) ? "" : " (domain " + proto.domain() + ")", indexed_names(operators()));
-  const size_t results = graph.imported().values.size() - first_result;
+  const size_t results = graph.program().values().size() - first_result;
   STREW_TRY(import_regions(node, opaque));
   type_results(node, opaque, first_result, results);
   return {};
@@ -252,7 +252,7 @@ Status Translator::import_regions(Node& node, int opaque) {
     STREW_TRY(import_nodes(region, GraphField::kNode, node.opset()));
     STREW_TRY(for_each_info(region, "output", node.location(), of, [&](const ValueInfoProto& info) -> Status {
       STREW_ASSIGN(const int value, region.find(info.name()));
-      if (value >= 0) builder.add_yield(opaque, value);
+      if (value >= 0) region.program().edit_opaque(opaque)->yields.push_back(value);
       return {};
     }));
   }
@@ -262,25 +262,27 @@ Status Translator::import_regions(Node& node, int opaque) {
 /// Gives the results of If and Loop that the file declares no type for the types of what their graphs return. The results are `results` values
 /// from `first_result` on.
 void Translator::type_results(Node& node, int opaque, size_t first_result, size_t results) {
-  const Imported& imported = node.graph().imported();
+  Program& program = node.graph().program();
   const std::string& op = node.proto().op_type();
   if (op != "If" && op != "Loop") return;
   // Of Loop, the graph returns a condition, what it carries, and a slice of each of the other results.
-  const std::vector<int> yields = imported.opaques[static_cast<size_t>(opaque)].yields;
+  const std::vector<int> yields = program.opaque(opaque).yields;
   const size_t first = op == "Loop" ? 1 : 0,
                carried = op == "Loop" ? static_cast<size_t>(std::max(0, node.proto().input_size() - 2)) : yields.size();
   for (size_t i = first_result; i < first_result + results; ++i) {
-    const Value& value = imported.values[i];
+    const Value& value = program.values()[i];
     if (value.kind != ValueKind::opaque || value.index != opaque || value.is_typed) continue;
     const size_t at = first + static_cast<size_t>(value.result);
     if (at >= yields.size()) continue;
-    const Value& yielded = imported.values[static_cast<size_t>(yields[at])];
+    const Value& yielded = program.value(yields[at]);
     if (!yielded.is_typed) continue;
     // Another iteration, or the other branch, may make other extents.
     TensorType type = yielded.type;
     const bool is_stacked = static_cast<size_t>(value.result) >= carried;
     type.dims.assign(type.dims.size() + (is_stacked ? 1 : 0), kDynamic);
-    node.builder().set_type(static_cast<int>(i), std::move(type));
+    const auto result = program.edit_value(static_cast<int>(i));
+    result->type = std::move(type);
+    result->is_typed = true;
   }
 }
 
@@ -314,13 +316,13 @@ Status Translator::import_nodes(Graph& graph, uint64_t field_number, int64_t ops
 }
 
 Status import_output(Graph& graph, const ValueInfoProto& info) {
-  const Imported& imported = graph.imported();
+  Program& program = graph.program();
   const std::string what = graph.path() + ": output " + info.name();
   STREW_ASSIGN(const int value, graph.find(info.name()));
   if (value < 0) return invalid_argument(what + ": nothing in the graph computes it");
   graph.used(value, /*optional=*/false);
-  if (info.has_type() && info.type().tensor_type().has_shape() && imported.values[value].kind != ValueKind::opaque) {
-    const TensorType& computed = imported.values[value].type;
+  if (info.has_type() && info.type().tensor_type().has_shape() && program.value(value).kind != ValueKind::opaque) {
+    const TensorType& computed = program.value(value).type;
     STREW_ASSIGN(TensorType declared, to_type(info.type(), what));
     bool fits = declared.dtype == computed.dtype && declared.rank() == computed.rank();
     for (int d = 0; fits && d < declared.rank(); ++d) fits = unify(declared.dims[d], computed.dims[d]);
@@ -329,19 +331,19 @@ Status import_output(Graph& graph, const ValueInfoProto& info) {
                                           name(declared.dtype), dims_text(declared.dims), name(computed.dtype),
                                           dims_text(computed.dims)));
   }
-  ProgramBuilder(graph.imported(), what).output(info.name(), value);
+  program.add_output({info.name(), value});
   return {};
 }
 
 Status import_graph(Graph& graph, int64_t opset) {
-  const Imported& imported = graph.imported();
+  const Program& program = graph.program();
   STREW_TRY(define_initializers(graph));
   Status refused_input;
   STREW_TRY(for_each_info(graph, "input", graph.path(), "",
                           [&](const ValueInfoProto& info) { return import_input(graph, info, refused_input); }));
   Translator translator;
   STREW_TRY(translator.import_nodes(graph, GraphField::kNode, opset));
-  if (imported.kernels.empty()) {
+  if (program.kernels().empty()) {
     STREW_TRY(refused_input);
     STREW_TRY(translator.first_refusal());
     return invalid_argument(
@@ -350,7 +352,7 @@ Status import_graph(Graph& graph, int64_t opset) {
   }
   STREW_TRY(
       for_each_info(graph, "output", graph.path(), "", [&](const ValueInfoProto& info) { return import_output(graph, info); }));
-  if (imported.outputs.empty()) return invalid_argument(graph.path() + ": the graph has no outputs, expected at least one");
+  if (program.outputs().empty()) return invalid_argument(graph.path() + ": the graph has no outputs, expected at least one");
   return {};
 }
 
@@ -371,17 +373,18 @@ const std::vector<Operator>& operators() {
   return list;
 }
 
-Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
-                                const std::shared_ptr<const void>& owner) {
+Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
+                               const std::shared_ptr<const void>& owner) {
   STREW_ASSIGN(const Model model, read_model(bytes, path));
-  Imported imported;
-  imported.format = "onnx";
-  imported.source = owner;
-  Graph graph(imported, path, *model.graph, model.functions);
+  Program program;
+  program.set_format("onnx");
+  program.set_source(owner);
+  Graph graph(program, path, *model.graph, model.functions);
   STREW_TRY(import_graph(graph, model.opset));
-  for (const int value : graph.only_optional()) ProgramBuilder(imported, path).set_optional(value);
-  imported.source = nullptr;
-  return imported;
+  for (const int value : graph.only_optional())
+    if (program.value(value).kind == ValueKind::input) program.edit_input(program.value(value).index).optional = true;
+  program.set_source(nullptr);
+  return program;
 }
 
 }  // namespace strew::inline v0::onnx

@@ -54,9 +54,9 @@ Expected<bool> is_circular(const Node& node) {
 /// The third input; if the node has none, zeros, one per sample. If the file has it as a graph input, the caller may
 /// leave it out.
 int indices_value(Node& node, int cache) {
-  ProgramBuilder& builder = node.builder();
-  if (node[2] < 0) return builder.zeros({DType::i64, {node.type(cache).dims[0]}, {}}, cache, 0);
-  builder.set_like(node[2], cache);
+  if (node[2] < 0) return node.builder().zeros({DType::i64, {node.type(cache).dims[0]}, {}}, cache, 0);
+  Program& program = node.graph().program();
+  if (program.value(node[2]).kind == ValueKind::input) program.edit_value(node[2])->like = cache;
   return node[2];
 }
 

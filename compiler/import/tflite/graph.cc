@@ -33,13 +33,13 @@ Expected<std::string> operator_name(const schema::Model& model, const schema::Op
   return name.empty() ? fmt::format("number {}", static_cast<int32_t>(number)) : name;
 }
 
-Graph::Graph(Imported& imported, const schema::Model& model, std::string_view file, const std::string& path)
-    : imported_(imported), model_(model), file_(file), path_(path), regions_(std::make_shared<std::set<int32_t>>()) {
+Graph::Graph(Program& program, const schema::Model& model, std::string_view file, const std::string& path)
+    : program_(program), model_(model), file_(file), path_(path), regions_(std::make_shared<std::set<int32_t>>()) {
   values_.assign(subgraph().tensors() == nullptr ? 0 : subgraph().tensors()->size(), -1);
 }
 
 Graph::Graph(const Graph& outer, int32_t number, const std::string& name)
-    : imported_(outer.imported_),
+    : program_(outer.program_),
       model_(outer.model_),
       file_(outer.file_),
       path_((outer.number_ == 0 ? outer.path_ : outer.path_.substr(0, outer.path_.rfind(": subgraph "))) + ": subgraph " +
@@ -81,7 +81,7 @@ Status Graph::check_free(int32_t number, const std::string& what) const {
 Status Graph::define(int32_t number, int value, const std::string& what) {
   STREW_TRY(check_free(number, what));
   values_[static_cast<size_t>(number)] = value;
-  ProgramBuilder(imported_, what).set_names(value, prefix_ + tensor_name(number));
+  if (program_.value(value).name.empty()) program_.edit_value(value)->name = prefix_ + tensor_name(number);
   return {};
 }
 
@@ -97,19 +97,19 @@ Expected<Constant> Graph::constant(int32_t number, const std::string& what) cons
                   tensor_name(number), wrong);
   if (from->is_variable()) return unsupported(message);
   if (data.empty() && !empty) return invalid_argument(message);
-  return to_constant(*from, data, who, imported_.source);
+  return to_constant(*from, data, who, program_.parts().source);
 }
 
 Expected<int> Graph::find(int32_t number, const std::string& what) {
   STREW_TRY(tensor(number, what).status());
   if (values_[static_cast<size_t>(number)] >= 0) return values_[static_cast<size_t>(number)];
   STREW_ASSIGN(Constant found, constant(number, what));
-  STREW_TRY(define(number, ProgramBuilder(imported_, what).add_constant(std::move(found)), what));
+  STREW_TRY(define(number, ProgramBuilder(program_, what).add_constant(std::move(found)), what));
   return values_[static_cast<size_t>(number)];
 }
 
 Node::Node(Graph& graph, const schema::Operator& op, int number, const std::string& operation, const Operator* row)
-    : GraphNode(graph.imported(), graph.path(), fmt::format("operator {} ({})", number, operation), operation,
+    : GraphNode(graph.program(), graph.path(), fmt::format("operator {} ({})", number, operation), operation,
                 row == nullptr ? nullptr : &row->form),
       graph_(graph),
       op_(op),
@@ -153,7 +153,7 @@ Expected<int> Node::read_input(int i, const std::string& what, bool) const {
   if (!has_input(i)) return error("{} is left out (-1), expected a tensor", what);
   const std::string who = location() + ": " + what;
   STREW_ASSIGN(const int value, graph_.find(input_number(i), who));
-  if (builder().is_typed(value)) return value;
+  if (graph_.program().value(value).is_typed) return value;
   STREW_ASSIGN(const schema::Tensor* tensor, graph_.tensor(input_number(i), who));
   STREW_TRY(tensor_type(*tensor, graph_.describe(input_number(i))).status());
   return error("{} is tensor {}, whose type is not known", what, input_number(i));
@@ -170,7 +170,7 @@ Status Node::check_output(int i, const TensorType& computed) const {
                graph_.tensor_name(output_number(i)), print(declared), print(computed));
 }
 
-Status Node::check_kernel(ImportedKernel& kernel) const {
+Status Node::check_kernel(ProgramKernel& kernel) const {
   STREW_TRY(graph_.check_free(output_number(0), location() + ": output 0"));
   STREW_ASSIGN(const schema::Tensor* output, output_tensor(0));
   if (!is_quantized(*output)) return {};

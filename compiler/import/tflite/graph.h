@@ -28,7 +28,7 @@ schema::BuiltinOperator code_of(const schema::Model& model, const schema::Operat
 /// Subgraph 0 is the main graph; another one sees no tensors but its own.
 class Graph {
  public:
-  Graph(Imported& imported, const schema::Model& model, std::string_view file, const std::string& path);
+  Graph(Program& program, const schema::Model& model, std::string_view file, const std::string& path);
   /// Subgraph `number` of the same file; `name` is its part of the names of kernels and values ("while_3/body").
   Graph(const Graph& outer, int32_t number, const std::string& name);
 
@@ -37,7 +37,7 @@ class Graph {
   const std::string& prefix() const { return prefix_; }  ///< of names: "while_3/body/"
   int depth() const { return depth_; }                   ///< how many operators are around this graph
   const schema::SubGraph& subgraph() const { return *model_.subgraphs()->Get(static_cast<uint32_t>(number_)); }
-  Imported& imported() const { return imported_; }
+  Program& program() const { return program_; }
 
   /// Tensor `number`; `what` names its user in messages.
   Expected<const schema::Tensor*> tensor(int32_t number, const std::string& what) const;
@@ -60,7 +60,7 @@ class Graph {
   bool is_region(int32_t subgraph) const { return regions_->contains(subgraph); }
 
  private:
-  Imported& imported_;
+  Program& program_;
   const schema::Model& model_;
   std::string_view file_;
   std::string path_, prefix_;
@@ -109,7 +109,7 @@ class Node : public GraphNode {
   Status check_node() const override;
   Expected<int> read_input(int i, const std::string& what, bool needs_elements) const override;
   Status check_output(int i, const TensorType& computed) const override;
-  Status check_kernel(ImportedKernel& kernel) const override;
+  Status check_kernel(ProgramKernel& kernel) const override;
   bool is_output_defined(int i) const override { return graph_.is_defined(output_number(i)); }
   Status define_output(int i, int value) override;
   std::string kernel_name() const override { return fmt::format("{}{}_{}", graph_.prefix(), operation(), number_); }

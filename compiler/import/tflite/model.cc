@@ -53,7 +53,7 @@ Status define_inputs(Graph& graph, const ValueOf& value_of) {
     const auto number = static_cast<int32_t>(inputs[i]);
     const std::string what = fmt::format("{}: input {}", graph.path(), i);
     STREW_ASSIGN(const schema::Tensor* tensor, graph.tensor(number, what));
-    STREW_ASSIGN(const int value, value_of(ProgramBuilder(graph.imported(), what), i, number, *tensor));
+    STREW_ASSIGN(const int value, value_of(ProgramBuilder(graph.program(), what), i, number, *tensor));
     STREW_TRY(graph.define(number, value, what));
   }
   return {};
@@ -118,7 +118,7 @@ Status Translator::import_region(const Graph& outer, const Region& region, const
     const auto number = static_cast<int32_t>(output);
     if (!graph.is_defined(number)) continue;
     STREW_ASSIGN(const int value, graph.find(number, graph.path()));
-    ProgramBuilder(graph.imported(), graph.path()).add_yield(opaque, value);
+    graph.program().edit_opaque(opaque)->yields.push_back(value);
   }
   return {};
 }
@@ -139,8 +139,7 @@ Status Translator::import_entries(Graph& main) {
     Opaque entry;
     entry.operation = "subgraph " + name;
     entry.location = fmt::format("{}: subgraph {}", main.path(), i);
-    ProgramBuilder builder(main.imported(), entry.location);
-    const int number = builder.opaque(std::move(entry));
+    const int number = main.program().add_opaque(std::move(entry));
     STREW_TRY(import_region(main, {static_cast<int32_t>(i), name, false}, name, number, 0));
   }
   return {};
@@ -161,19 +160,19 @@ Status import_outputs(Graph& graph) {
     const auto number = static_cast<int32_t>(outputs[i]);
     const std::string what = fmt::format("{}: output {}", graph.path(), i);
     STREW_ASSIGN(const int value, graph.find(number, what));
-    ProgramBuilder(graph.imported(), what).output(graph.tensor_name(number), value);
+    graph.program().add_output({graph.tensor_name(number), value});
   }
   return {};
 }
 
-Expected<Imported> import_aligned(std::string_view bytes, const std::string& path, const std::shared_ptr<const void>& owner) {
+Expected<Program> import_aligned(std::string_view bytes, const std::string& path, const std::shared_ptr<const void>& owner) {
   STREW_TRY(check_file(bytes, path));
   const schema::Model& model = *schema::GetModel(bytes.data());
   STREW_TRY(check_model(model, path));
-  Imported imported;
-  imported.format = "tflite";
-  imported.source = owner;
-  Graph graph(imported, model, bytes, path);
+  Program program;
+  program.set_format("tflite");
+  program.set_source(owner);
+  Graph graph(program, model, bytes, path);
   STREW_TRY(
       define_inputs(graph, [&](ProgramBuilder builder, size_t, int32_t number, const schema::Tensor& tensor) -> Expected<int> {
         STREW_ASSIGN(TensorType type, tensor_type(tensor, graph.describe(number)));
@@ -182,10 +181,10 @@ Expected<Imported> import_aligned(std::string_view bytes, const std::string& pat
   Translator translator;
   STREW_TRY(translator.import_operators(graph));
   STREW_TRY(translator.import_entries(graph));
-  if (imported.kernels.empty()) return translator.refusal(graph);
+  if (program.kernels().empty()) return translator.refusal(graph);
   STREW_TRY(import_outputs(graph));
-  imported.source = nullptr;
-  return imported;
+  program.set_source(nullptr);
+  return program;
 }
 
 }  // namespace
@@ -220,8 +219,8 @@ const std::vector<Operator>& operators() {
   return list;
 }
 
-Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
-                                const std::shared_ptr<const void>& owner) {
+Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
+                               const std::shared_ptr<const void>& owner) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0) return import_aligned(bytes, path, owner);
   // Flatbuffers reads fields in place, with their own alignment.
   std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);
