@@ -41,15 +41,10 @@ Expected<Constant> constant_of_attribute(const AttributeProto& a, const Node& no
 
 }  // namespace
 
-Status import_constant(Node& node) {
-  STREW_TRY(node.check_signature(
-      0, 0, 1, {"value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"}));
-  if (node.proto().attribute_size() != 1) {
-    return node.error("it has " + std::to_string(node.proto().attribute_size()) + " attributes, expected one");
-  }
+Expected<int> import_constant(Node& node) {
+  if (node.proto().attribute_size() != 1) return node.error("it has {} attributes, expected one", node.proto().attribute_size());
   STREW_ASSIGN(Constant constant, constant_of_attribute(node.proto().attribute(0), node));
-  const int value = node.builder().add_constant(std::move(constant));
-  return node.graph().define(node.proto().output(0), value, node.location() + ": output 0");
+  return node.builder().add_constant(std::move(constant));
 }
 
 }  // namespace strew::inline v0::onnx

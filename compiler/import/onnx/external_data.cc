@@ -9,6 +9,8 @@
 // file, and an index must not change between its check and its use. Tested by tests/unit/compiler/import/onnx/onnx_external_test.cc.
 #include "compiler/import/onnx/external_data.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -69,10 +71,8 @@ Status load(const std::string& path, int64_t offset, int64_t bytes, Constant& co
   const bool maps = can_map(constant.type.dtype, offset, bytes);
   if (!maps) STREW_TRY(check_memory(bytes));
   STREW_ASSIGN(const InputFile file, InputFile::open(path));
-  if (offset > file.size() || bytes > file.size() - offset) {
-    return invalid_argument(path + ": the file has " + std::to_string(file.size()) + " bytes, expected " + std::to_string(bytes) +
-                            " at offset " + std::to_string(offset));
-  }
+  if (offset > file.size() || bytes > file.size() - offset)
+    return invalid_argument(fmt::format("{}: the file has {} bytes, expected {} at offset {}", path, file.size(), bytes, offset));
   if (maps) {
     STREW_ASSIGN(std::shared_ptr<const FileMap> map, file.map(offset, bytes));
     constant.mapped = map->bytes();
@@ -91,10 +91,9 @@ Status read_external(const TensorProto& proto, int64_t expected, const std::stri
   if (!location) return invalid_argument(what + ": data_location is EXTERNAL without a location in external_data, expected one");
   STREW_ASSIGN(const int64_t offset, number_entry(proto, "offset", 0, what));
   STREW_ASSIGN(const int64_t length, number_entry(proto, "length", expected, what));
-  if (length != expected) {
-    return invalid_argument(what + ": external_data's length is " + std::to_string(length) + ", expected " +
-                            std::to_string(expected) + ", what its dims and type need");
-  }
+  if (length != expected)
+    return invalid_argument(
+        fmt::format("{}: external_data's length is {}, expected {}, what its dims and type need", what, length, expected));
   STREW_ASSIGN(const std::string file, resolve(*location, what, path));
   const Status status = load(file, offset, expected, constant);
   return status.with_prefix(what);

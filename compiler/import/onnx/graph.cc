@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/onnx/infer.h"
+#include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
 #include "compiler/import/symbols.h"
@@ -25,7 +25,7 @@ Status Graph::check_free(const std::string& name, const std::string& what) const
 Status Graph::define(const std::string& name, int value, const std::string& what) {
   STREW_TRY(check_free(name, what));
   names_.emplace(name, value);
-  const auto known = imported_.edit_value(value);
+  const auto known = program_.edit_value(value);
   if (known->name.empty()) known->name = prefix_ + name;
   add_symbols(name, *known);
   return {};
@@ -88,8 +88,8 @@ Expected<int> Graph::find(const std::string& name) {
   const auto initializer = initializers_.find(name);
   if (initializer == initializers_.end()) return outer_ != nullptr && sees_outer_ ? outer_->find(name) : Expected<int>(-1);
   const std::string what = path_ + ": initializer " + name;
-  STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_, imported_.parts().source));
-  const int value = ProgramBuilder(imported_, what).add_constant(std::move(constant));
+  STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_, program_.parts().source));
+  const int value = ProgramBuilder(program_, what).add_constant(std::move(constant));
   STREW_TRY(define(name, value, what));
   return value;
 }
@@ -104,149 +104,11 @@ std::string Graph::kernel_name(const std::string& name) {
 
 void Graph::used(int value, bool optional) { root().required_[value] |= !optional; }
 
-bool Graph::only_optional(int value) const {
-  const auto it = required_.find(value);
-  return it != required_.end() && !it->second;
-}
-
-Node::Node(Graph& graph, const NodeProto& proto, int number, int64_t opset) : graph_(graph), proto_(proto), opset_(opset) {
-  name_ = proto.name().empty() ? proto.op_type() + "_" + std::to_string(number) : proto.name();
-  where_ = graph.path() + ": node " + graph.prefix() + name_ + " (" + proto.op_type() + ")";
-}
-
-Status Node::check_signature(int min_inputs, int max_inputs, int outputs,
-                             std::initializer_list<std::string_view> attributes) const {
-  if (proto_.input_size() < min_inputs || proto_.input_size() > max_inputs) {
-    return error("it has " + std::to_string(proto_.input_size()) + " inputs, expected " + std::to_string(min_inputs) +
-                 (max_inputs == min_inputs ? "" : " to " + std::to_string(max_inputs)));
-  }
-  if (proto_.output_size() != outputs) {
-    return error("it has " + std::to_string(proto_.output_size()) + " outputs, expected " + std::to_string(outputs));
-  }
-  std::set<std::string_view> seen;
-  for (const AttributeProto& a : proto_.attribute()) {
-    if (std::find(attributes.begin(), attributes.end(), a.name()) == attributes.end()) {
-      std::string known;
-      for (std::string_view n : attributes) known += (known.empty() ? "" : ", ") + std::string(n);
-      return error("attribute '" + a.name() + "' is unknown, expected one of: " + (known.empty() ? "(none)" : known));
-    }
-    if (!seen.insert(a.name()).second) return error("attribute '" + a.name() + "' is given twice, expected once");
-    if (!a.ref_attr_name().empty())
-      return error("attribute '" + a.name() + "' refers to a function's attribute, expected a value");
-  }
-  return {};
-}
-
-Expected<int> Node::input(int i, std::string_view role, bool optional) const {
-  if (!has_input(i)) return error("input " + std::to_string(i) + " (" + std::string(role) + ") is missing");
-  STREW_ASSIGN(const int value, graph_.find(proto_.input(i)));
-  if (value < 0) {
-    return error("input " + std::to_string(i) + " (" + std::string(role) + ") is '" + proto_.input(i) +
-                 "', expected the name of a graph input, an initializer or the output of an earlier node");
-  }
-  if (!graph_.imported().value(value).is_typed) {
-    return error("input " + std::to_string(i) + " (" + std::string(role) + ") is '" + proto_.input(i) +
-                 "', whose type the file does not tell, expected a file with the shapes of its values "
-                 "(onnx.shape_inference.infer_shapes adds them)");
-  }
-  graph_.used(value, optional);
-  return value;
-}
-
-const AttributeProto* Node::find_attribute(std::string_view name) const {
-  for (const AttributeProto& a : proto_.attribute()) {
-    if (a.name() == name) return &a;
-  }
-  return nullptr;
-}
-
-Expected<int64_t> Node::attribute(std::string_view name, int64_t otherwise) const {
-  const AttributeProto* a = find_attribute(name);
-  if (a == nullptr) return otherwise;
-  // Files before IR version 2 have no type field in attributes.
-  if (a->has_type() ? a->type() != AttributeProto::INT : !a->has_i()) {
-    return error("attribute '" + std::string(name) + "' has type " + std::to_string(a->type()) + ", expected INT (2)");
-  }
-  return a->i();
-}
-
-Expected<std::string> Node::attribute(std::string_view name, const std::string& otherwise) const {
-  const AttributeProto* a = find_attribute(name);
-  if (a == nullptr) return otherwise;
-  if (a->has_type() ? a->type() != AttributeProto::STRING : !a->has_s()) {
-    return error("attribute '" + std::string(name) + "' has type " + std::to_string(a->type()) + ", expected STRING (3)");
-  }
-  return a->s();
-}
-
-Expected<float> Node::float_attribute(std::string_view name, float otherwise) const {
-  const AttributeProto* a = find_attribute(name);
-  if (a == nullptr) return otherwise;
-  if (a->has_type() ? a->type() != AttributeProto::FLOAT : !a->has_f()) {
-    return error("attribute '" + std::string(name) + "' has type " + std::to_string(a->type()) + ", expected FLOAT (1)");
-  }
-  return a->f();
-}
-
-Expected<std::optional<std::vector<int64_t>>> Node::list_attribute(std::string_view name) const {
-  const AttributeProto* a = find_attribute(name);
-  if (a == nullptr) return std::optional<std::vector<int64_t>>();
-  if (a->has_type() && a->type() != AttributeProto::INTS) {
-    return error("attribute '" + std::string(name) + "' has type " + std::to_string(a->type()) + ", expected INTS (7)");
-  }
-  return std::optional<std::vector<int64_t>>(std::vector<int64_t>(a->ints().begin(), a->ints().end()));
-}
-
-Expected<std::optional<std::vector<int64_t>>> Node::list_input(int i, std::string_view role) const {
-  if (!has_input(i)) return std::optional<std::vector<int64_t>>();
-  STREW_ASSIGN(const int value, input(i, role));
-  std::optional<std::vector<int64_t>> numbers = builder().integers(value);
-  if (numbers) return numbers;
-  return unsupported(where_ + ": input " + std::to_string(i) + " (" + std::string(role) +
-                     ") is computed when the model runs, expected constants");
-}
-
-Expected<std::optional<std::vector<int64_t>>> Node::list_of(std::string_view name, int i) const {
-  return has_attribute(name) ? list_attribute(name) : list_input(i, name);
-}
-
-Expected<int64_t> Node::dim_of(int64_t dim, int rank, std::string_view what) const {
-  if (dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
-  return error(std::string(what) + " is " + std::to_string(dim) + ", expected " + std::to_string(-rank) + " to " +
-               std::to_string(rank - 1));
-}
-
-Status Node::give(const Expected<int>& value, int output) {
-  if (!value.ok()) return value.status().with_prefix(where_);
-  if (output >= proto_.output_size() || proto_.output(output).empty()) return {};
-  return graph_.define(proto_.output(output), *value, where_ + ": output " + std::to_string(output));
-}
-
-Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
-  Program& imported = graph_.imported();
-  const std::string& domain = proto_.domain();
-  Opaque opaque;
-  opaque.operation = (domain.empty() || domain == "ai.onnx" ? "" : domain + ".") + proto_.op_type();
-  opaque.location = where_;
-  opaque.reason = reason;
-  opaque.indexed = indexed;
-  for (const std::string& name : proto_.input()) {
-    if (name.empty()) continue;
-    const Expected<int> value = graph_.find(name);
-    if (!value.ok() || *value < 0) continue;
-    opaque.arguments.push_back(*value);
-    graph_.used(*value, /*optional=*/false);
-  }
-  const int number = imported.add_opaque(std::move(opaque));
-  for (int i = 0; i < proto_.output_size(); ++i) {
-    if (proto_.output(i).empty()) continue;
-    std::optional<TensorType> type = graph_.declared_type(proto_.output(i));
-    if (!type) type = inferred_type(*this, i);
-    const int value =
-        builder().opaque_value(number, i, type ? Expected<TensorType>(*type) : unsupported("the file does not tell"));
-    STREW_TRY(graph_.define(proto_.output(i), value, where_ + ": output " + std::to_string(i)));
-  }
-  return number;
+std::vector<int> Graph::only_optional() const {
+  std::vector<int> out;
+  for (const auto& [value, is_required] : required_)
+    if (!is_required) out.push_back(value);
+  return out;
 }
 
 std::vector<std::string> symbols_of(const TypeProto& proto) {
@@ -256,20 +118,121 @@ std::vector<std::string> symbols_of(const TypeProto& proto) {
   return out;
 }
 
-Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes,
-                        std::vector<EqualExtents> equal_extents) {
-  STREW_ASSIGN(ProgramKernel kernel, verified_kernel(std::move(op), where_));
-  kernel.name = graph_.kernel_name(name_);
-  kernel.arguments = std::move(arguments);
-  kernel.non_negative = std::move(non_negative);
-  kernel.notes = std::move(notes);
-  kernel.equal_extents = std::move(equal_extents);
-  for (int i = 0; i < proto_.output_size(); ++i)
-    STREW_TRY(graph_.check_free(proto_.output(i), where_ + ": output " + std::to_string(i)));
-  const std::vector<int> results = builder().kernel(std::move(kernel));
-  for (size_t i = 0; i < results.size(); ++i)
-    STREW_TRY(graph_.define(proto_.output(static_cast<int>(i)), results[i], where_ + ": output " + std::to_string(i)));
+namespace {
+
+std::string name_of(const NodeProto& proto, int number) {
+  return proto.name().empty() ? fmt::format("{}_{}", proto.op_type(), number) : proto.name();
+}
+
+std::string operation_of(const NodeProto& proto) {
+  return is_default_domain(proto.domain()) ? proto.op_type() : proto.domain() + "." + proto.op_type();
+}
+
+}  // namespace
+
+Node::Node(Graph& graph, const NodeProto& proto, int number, int64_t opset, const Operator* op)
+    : GraphNode(graph.program(), graph.path(),
+                fmt::format("node {}{} ({})", graph.prefix(), name_of(proto, number), proto.op_type()), operation_of(proto),
+                op == nullptr ? nullptr : &op->form),
+      graph_(graph),
+      proto_(proto),
+      opset_(opset),
+      op_(op),
+      name_(name_of(proto, number)) {}
+
+Expected<Values> Node::import() { return op_->import(*this); }
+
+/// Refuses opsets that do not have the operator, attributes that are not in its row, and repeated attributes.
+Status Node::check_node() const {
+  if (opset_ < op_->min_opset) return error("the model's opset is {}, expected at least {}", opset_, op_->min_opset);
+  if (opset_ > op_->max_opset)
+    return error("the model's opset is {}, expected at most {}; {}", opset_, op_->max_opset, op_->later);
+  std::set<std::string_view> seen;
+  for (const AttributeProto& a : proto_.attribute()) {
+    const auto& known = op_->attributes;
+    if (std::find(known.begin(), known.end(), a.name()) == known.end())
+      return error("attribute '{}' is unknown, expected one of: {}", a.name(),
+                   known.empty() ? "(none)" : fmt::format("{}", fmt::join(known, ", ")));
+    if (!seen.insert(a.name()).second) return error("attribute '{}' is given twice, expected once", a.name());
+    if (!a.ref_attr_name().empty()) return error("attribute '{}' refers to a function's attribute, expected a value", a.name());
+  }
   return {};
+}
+
+Expected<int> Node::read_input(int i, const std::string& what, bool needs_elements) const {
+  if (!has_input(i)) return error("{} is missing", what);
+  STREW_ASSIGN(const int value, graph_.find(proto_.input(i)));
+  if (value < 0)
+    return error("{} is '{}', expected the name of a graph input, an initializer or the output of an earlier node", what,
+                 proto_.input(i));
+  if (!graph_.program().value(value).is_typed)
+    return error(
+        "{} is '{}', whose type the file does not tell, expected a file with the shapes of its values "
+        "(onnx.shape_inference.infer_shapes adds them)",
+        what, proto_.input(i));
+  graph_.used(value, !needs_elements);
+  return value;
+}
+
+const AttributeProto* Node::find_attribute(std::string_view name) const {
+  const auto& all = proto_.attribute();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const AttributeProto& a) { return a.name() == name; });
+  return it == all.end() ? nullptr : &*it;
+}
+
+Expected<const AttributeProto*> Node::find_typed(std::string_view name, int number, std::string_view type_name,
+                                                 bool (AttributeProto::*is_set)() const) const {
+  const AttributeProto* a = find_attribute(name);
+  if (a == nullptr || (a->has_type() ? a->type() == number : is_set == nullptr || (a->*is_set)())) return a;
+  return error("attribute '{}' has type {}, expected {} ({})", name, static_cast<int>(a->type()), type_name, number);
+}
+
+Expected<int64_t> Node::attribute(std::string_view name, int64_t otherwise) const {
+  STREW_ASSIGN(const AttributeProto* a, find_typed(name, AttributeProto::INT, "INT", &AttributeProto::has_i));
+  return a == nullptr ? otherwise : a->i();
+}
+
+Expected<std::string> Node::attribute(std::string_view name, const std::string& otherwise) const {
+  STREW_ASSIGN(const AttributeProto* a, find_typed(name, AttributeProto::STRING, "STRING", &AttributeProto::has_s));
+  return a == nullptr ? otherwise : a->s();
+}
+
+Expected<float> Node::float_attribute(std::string_view name, float otherwise) const {
+  STREW_ASSIGN(const AttributeProto* a, find_typed(name, AttributeProto::FLOAT, "FLOAT", &AttributeProto::has_f));
+  return a == nullptr ? otherwise : a->f();
+}
+
+Expected<std::optional<std::vector<int64_t>>> Node::list_attribute(std::string_view name) const {
+  STREW_ASSIGN(const AttributeProto* a, find_typed(name, AttributeProto::INTS, "INTS", nullptr));
+  if (a == nullptr) return std::optional<std::vector<int64_t>>();
+  return std::optional<std::vector<int64_t>>(std::in_place, a->ints().begin(), a->ints().end());
+}
+
+Expected<std::optional<std::vector<int64_t>>> Node::list_of(std::string_view name, int i) const {
+  return has_attribute(name) ? list_attribute(name) : find_constants(i);
+}
+
+Expected<int64_t> Node::axis(int64_t otherwise, int rank) const {
+  STREW_ASSIGN(const int64_t given, attribute("axis", otherwise));
+  return dim_of(given, rank, "axis");
+}
+
+Status Node::check_kernel(ProgramKernel&) const { return graph_.check_free(proto_.output(0), location() + ": output 0"); }
+
+Status Node::define_output(int i, int value) {
+  return graph_.define(proto_.output(i), value, fmt::format("{}: output {}", location(), i));
+}
+
+Expected<int> Node::opaque_argument(int i) const {
+  const int value = graph_.find(proto_.input(i)).value_or(-1);
+  if (value >= 0) graph_.used(value, /*optional=*/false);
+  return value;
+}
+
+Expected<TensorType> Node::opaque_type(int i) const {
+  std::optional<TensorType> type = graph_.declared_type(proto_.output(i));
+  if (!type) type = inferred_type(*this, i);
+  return type ? Expected<TensorType>(std::move(*type)) : unsupported("the file does not tell");
 }
 
 }  // namespace strew::inline v0::onnx

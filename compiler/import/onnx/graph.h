@@ -2,21 +2,21 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "compiler/import/builder/program_builder.h"
+#include "compiler/import/node/node.h"
 #include "compiler/import/onnx/messages.h"
 #include "compiler/import/onnx/onnx.pb.h"
-#include "compiler/op/dims.h"
 #include "strew/import.h"
 #include "strew/status.h"
 
 namespace strew::inline v0::onnx {
+
+struct Operator;
 
 /// Field numbers of GraphProto. Its messages are parsed one by one, never the graph as a whole.
 struct GraphField {
@@ -37,11 +37,11 @@ using Functions = std::map<std::string, Function>;
 class Graph {
  public:
   /// `bytes`: the serialised GraphProto, which must outlive this object.
-  Graph(Program& imported, const std::string& path, std::string_view bytes, const Functions& functions)
-      : imported_(imported), path_(path), bytes_(bytes), functions_(functions) {}
+  Graph(Program& program, const std::string& path, std::string_view bytes, const Functions& functions)
+      : program_(program), path_(path), bytes_(bytes), functions_(functions) {}
   /// A graph within `outer`; `name` is its part of the names of kernels. `sees_outer`: it may use the outer graph's names.
   Graph(Graph& outer, std::string_view bytes, const std::string& name, bool sees_outer)
-      : imported_(outer.imported_),
+      : program_(outer.program_),
         path_(outer.path_),
         bytes_(bytes),
         functions_(outer.functions_),
@@ -66,12 +66,12 @@ class Graph {
   std::string kernel_name(const std::string& name);
   /// Records one use of a value. A graph input may be left out (`--input -`) if all of its uses are optional.
   void used(int value, bool optional);
-  bool only_optional(int value) const;
+  std::vector<int> only_optional() const;
   /// The type that the file declares for the computed value `name`, if it declares one that has a rank.
   std::optional<TensorType> declared_type(const std::string& name);
   /// Says that the names of extents in this graph are not those of the model's graph: in a function, or in a loop's body.
   void hide_symbols() { has_symbols_ = false; }
-  Program& imported() { return imported_; }
+  Program& program() { return program_; }
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return bytes_; }
   const Functions& functions() const { return functions_; }
@@ -87,7 +87,7 @@ class Graph {
   void add_symbols(const std::string& name, Value& value);
   Graph& root() { return outer_ == nullptr ? *this : outer_->root(); }
 
-  Program& imported_;
+  Program& program_;
   const std::string& path_;
   std::string_view bytes_;
   const Functions& functions_;
@@ -111,22 +111,20 @@ Expected<TensorType> to_type(const TypeProto& proto, const std::string& what);
 /// The names of the open dims of a tensor type (Value::symbols).
 std::vector<std::string> symbols_of(const TypeProto& proto);
 
-/// One node: gives its inputs as values, its attributes with their types checked, and errors that name the file and the node.
-class Node {
+/// One node, with its attributes, whose types are checked.
+class Node : public GraphNode {
  public:
-  Node(Graph& graph, const NodeProto& proto, int number, int64_t opset);
+  /// `op`: the row of its operator; null if no table has it.
+  Node(Graph& graph, const NodeProto& proto, int number, int64_t opset, const Operator* op);
 
   int64_t opset() const { return opset_; }
-  const std::string& name() const { return name_; }       ///< the node's name; if it has none, OpType_NUMBER
-  const std::string& location() const { return where_; }  ///< FILE: node NAME (OpType)
-  Status error(const std::string& message) const { return invalid_argument(where_ + ": " + message); }
-
-  /// Refuses wrong numbers of inputs or outputs, attributes that are not in `attributes`, and repeated attributes.
-  Status check_signature(int min_inputs, int max_inputs, int outputs, std::initializer_list<std::string_view> attributes) const;
-  bool has_input(int i) const { return i < proto_.input_size() && !proto_.input(i).empty(); }
-  /// The value number of input `i`, which messages call `role`. `optional`: the operator works without this input.
-  Expected<int> input(int i, std::string_view role, bool optional = false) const;
-  const TensorType& type(int value) const { return graph_.imported().value(value).type; }
+  const std::string& name() const { return name_; }  ///< the node's name; if it has none, OpType_NUMBER
+  Graph& graph() const { return graph_; }
+  const NodeProto& proto() const { return proto_; }
+  int inputs() const override { return proto_.input_size(); }
+  int outputs() const override { return proto_.output_size(); }
+  bool has_input(int i) const override { return i < proto_.input_size() && !proto_.input(i).empty(); }
+  bool has_output(int i) const override { return i < proto_.output_size() && !proto_.output(i).empty(); }
 
   Expected<int64_t> attribute(std::string_view name, int64_t otherwise) const;
   Expected<std::string> attribute(std::string_view name, const std::string& otherwise) const;
@@ -134,32 +132,33 @@ class Node {
   /// The list of integers; nothing if the node has no such attribute.
   Expected<std::optional<std::vector<int64_t>>> list_attribute(std::string_view name) const;
   bool has_attribute(std::string_view name) const { return find_attribute(name) != nullptr; }
-
-  /// The elements of input `i`, which must be a constant list of integers; nothing if the input is left out.
-  Expected<std::optional<std::vector<int64_t>>> list_input(int i, std::string_view role) const;
   /// Integers that older opsets have as an attribute and newer ones as input `i`.
   Expected<std::optional<std::vector<int64_t>>> list_of(std::string_view name, int i) const;
-  /// `dim` from 0 on, of a tensor of that rank.
-  Expected<int64_t> dim_of(int64_t dim, int rank, std::string_view what) const;
-
-  Graph& graph() const { return graph_; }
-  const NodeProto& proto() const { return proto_; }
-  ProgramBuilder builder() const { return ProgramBuilder(graph_.imported(), where_); }
-  /// Makes a value that there is already the node's output; the builder's error becomes the node's.
-  Status give(const Expected<int>& value, int output = 0);
-  /// Adds the node as one that strew does not run, with values for its outputs. `reason`: see Opaque. Returns its number.
-  Expected<int> add_opaque(const std::string& reason, bool indexed);
-  /// Adds the kernel that computes the node's outputs, with `arguments` as in ProgramKernel, and defines the outputs' values.
-  Status add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes,
-                    std::vector<EqualExtents> equal_extents = {});
+  /// The attribute axis from 0 on, of a tensor of that rank.
+  Expected<int64_t> axis(int64_t otherwise, int rank) const;
 
  private:
+  Expected<Values> import() override;
+  Status check_node() const override;
+  Expected<int> read_input(int i, const std::string& what, bool needs_elements) const override;
+  Status check_output(int, const TensorType&) const override { return {}; }
+  Status check_kernel(ProgramKernel& kernel) const override;
+  bool is_output_defined(int i) const override { return has_output(i) && graph_.is_defined(proto_.output(i)); }
+  Status define_output(int i, int value) override;
+  std::string kernel_name() const override { return graph_.kernel_name(name_); }
+  Expected<int> opaque_argument(int i) const override;
+  Expected<TensorType> opaque_type(int i) const override;
+
   const AttributeProto* find_attribute(std::string_view name) const;
+  /// The attribute, null if the node has none. `number` and `type_name`: its type. Files before IR version 2 have no types of attributes.
+  Expected<const AttributeProto*> find_typed(std::string_view name, int number, std::string_view type_name,
+                                             bool (AttributeProto::*is_set)() const) const;
 
   Graph& graph_;
   const NodeProto& proto_;
   int64_t opset_;
-  std::string name_, where_;
+  const Operator* op_;
+  std::string name_;
 };
 
 }  // namespace strew::inline v0::onnx

@@ -4,8 +4,8 @@
 #include "compiler/import/onnx/infer.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,66 +16,75 @@ namespace strew::inline v0::onnx {
 namespace {
 
 /// Operators whose first output has the type of the first input.
-constexpr std::array<std::string_view, 35> kSameType = {"BatchNormalization",
-                                                        "Celu",
-                                                        "Elu",
-                                                        "FastGelu",
-                                                        "Gelu",
-                                                        "GroupNormalization",
-                                                        "HardSigmoid",
-                                                        "HardSwish",
-                                                        "Hardmax",
-                                                        "InstanceNormalization",
-                                                        "LRN",
-                                                        "LayerNormalization",
-                                                        "LeakyRelu",
-                                                        "LogSoftmax",
-                                                        "LpNormalization",
-                                                        "MeanVarianceNormalization",
-                                                        "Mish",
-                                                        "PRelu",
-                                                        "QuickGelu",
-                                                        "RMSNormalization",
-                                                        "ReverseSequence",
-                                                        "RotaryEmbedding",
-                                                        "ScatterElements",
-                                                        "ScatterND",
-                                                        "Selu",
-                                                        "Shrink",
-                                                        "SimplifiedLayerNormalization",
-                                                        "SkipLayerNormalization",
-                                                        "SkipSimplifiedLayerNormalization",
-                                                        "Softmax",
-                                                        "Softplus",
-                                                        "Softsign",
-                                                        "Swish",
-                                                        "ThresholdedRelu",
-                                                        "Trilu"};
+constexpr std::string_view kSameType[] = {"BatchNormalization",
+                                          "Celu",
+                                          "Elu",
+                                          "FastGelu",
+                                          "Gelu",
+                                          "GroupNormalization",
+                                          "HardSigmoid",
+                                          "HardSwish",
+                                          "Hardmax",
+                                          "InstanceNormalization",
+                                          "LRN",
+                                          "LayerNormalization",
+                                          "LeakyRelu",
+                                          "LogSoftmax",
+                                          "LpNormalization",
+                                          "MeanVarianceNormalization",
+                                          "Mish",
+                                          "PRelu",
+                                          "QuickGelu",
+                                          "RMSNormalization",
+                                          "ReverseSequence",
+                                          "RotaryEmbedding",
+                                          "ScatterElements",
+                                          "ScatterND",
+                                          "Selu",
+                                          "Shrink",
+                                          "SimplifiedLayerNormalization",
+                                          "SkipLayerNormalization",
+                                          "SkipSimplifiedLayerNormalization",
+                                          "Softmax",
+                                          "Softplus",
+                                          "Softsign",
+                                          "Swish",
+                                          "ThresholdedRelu",
+                                          "Trilu"};
 
 /// Operators whose outputs have the rank of the first input, and other extents: layers of images, and what the tables read of these operators, but
 /// not here.
-constexpr std::array<std::string_view, 18> kSameRank = {"Attention",     "AveragePool",   "Conv",
-                                                        "ConvTranspose", "DepthToSpace",  "GlobalAveragePool",
-                                                        "GlobalLpPool",  "GlobalMaxPool", "GroupQueryAttention",
-                                                        "LpPool",        "MaxPool",       "Pad",
-                                                        "Resize",        "Slice",         "SpaceToDepth",
-                                                        "Split",         "Tile",          "Upsample"};
+constexpr std::string_view kSameRank[] = {"Attention",     "AveragePool",   "Conv",
+                                          "ConvTranspose", "DepthToSpace",  "GlobalAveragePool",
+                                          "GlobalLpPool",  "GlobalMaxPool", "GroupQueryAttention",
+                                          "LpPool",        "MaxPool",       "Pad",
+                                          "Resize",        "Slice",         "SpaceToDepth",
+                                          "Split",         "Tile",          "Upsample"};
 
 /// Operators that reduce dims.
-constexpr std::array<std::string_view, 10> kReducingOperators = {"ReduceL1",  "ReduceL2",       "ReduceLogSum", "ReduceLogSumExp",
-                                                                 "ReduceMax", "ReduceMean",     "ReduceMin",    "ReduceProd",
-                                                                 "ReduceSum", "ReduceSumSquare"};
+constexpr std::string_view kReducingOperators[] = {"ReduceL1",  "ReduceL2",       "ReduceLogSum", "ReduceLogSumExp",
+                                                   "ReduceMax", "ReduceMean",     "ReduceMin",    "ReduceProd",
+                                                   "ReduceSum", "ReduceSumSquare"};
 
-template <size_t kCount>
-bool contains(const std::array<std::string_view, kCount>& list, const std::string& name) {
+bool contains(std::span<const std::string_view> list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
+/// The value of an input; -1 if it has none whose type is known.
+int value_of(const Node& node, int input) {
+  const int value = node.has_input(input) ? node.graph().find(node.proto().input(input)).value_or(-1) : -1;
+  return value >= 0 && node.graph().program().value(value).is_typed ? value : -1;
+}
+
 std::optional<TensorType> input_type(const Node& node, int input) {
-  if (!node.has_input(input)) return std::nullopt;
-  const Expected<int> value = node.graph().find(node.proto().input(input));
-  if (!value.ok() || *value < 0 || !node.graph().imported().value(*value).is_typed) return std::nullopt;
-  return node.type(*value);
+  const int value = value_of(node, input);
+  return value < 0 ? std::nullopt : std::optional<TensorType>(node.type(value));
+}
+
+/// The integers of an input, if they are constants.
+std::optional<std::vector<int64_t>> input_integers(const Node& node, int input) {
+  const int value = value_of(node, input);
+  return value < 0 ? std::nullopt : node.builder().integers(value);
 }
 
 int64_t merged(int64_t a, int64_t b) {
@@ -109,9 +118,7 @@ std::optional<TensorType> gemm_type(const Node& node, const TensorType& a, const
 
 /// TopK, ArgMax and their kind: the shape of the input with another extent in one dim.
 std::optional<TensorType> along_axis(const Node& node, TensorType type, int64_t otherwise, int64_t extent, bool keep) {
-  const Expected<int64_t> axis = node.attribute("axis", otherwise);
-  if (!axis.ok()) return std::nullopt;
-  const Expected<int64_t> dim = node.dim_of(*axis, type.rank(), "axis");
+  const Expected<int64_t> dim = node.axis(otherwise, type.rank());
   if (!dim.ok()) return std::nullopt;
   if (keep)
     type.dims[static_cast<size_t>(*dim)] = extent;
@@ -122,14 +129,13 @@ std::optional<TensorType> along_axis(const Node& node, TensorType type, int64_t 
 
 std::optional<TensorType> reduced_type(const Node& node, TensorType type) {
   const Expected<int64_t> keep = node.attribute("keepdims", int64_t{1});
-  const auto axes = node.list_of("axes", 1);
-  if (!keep.ok() || !axes.ok()) return std::nullopt;
-  std::vector<bool> is_reduced(type.dims.size(), !*axes || (*axes)->empty());
-  for (const int64_t axis : axes->value_or(std::vector<int64_t>())) {
-    const Expected<int64_t> dim = node.dim_of(axis, type.rank(), "axes");
-    if (!dim.ok()) return std::nullopt;
-    is_reduced[static_cast<size_t>(*dim)] = true;
-  }
+  const auto given = node.list_attribute("axes");
+  const auto axes = given.ok() && *given ? *given : input_integers(node, 1);
+  if (!keep.ok() || !given.ok() || (!axes && node.has_input(1))) return std::nullopt;
+  const auto dims = node.dims_of(axes.value_or(std::vector<int64_t>()), type.rank(), "axes");
+  if (!dims.ok()) return std::nullopt;
+  std::vector<bool> is_reduced(type.dims.size(), dims->empty());
+  for (const int64_t dim : *dims) is_reduced[static_cast<size_t>(dim)] = true;
   std::vector<int64_t> kept;
   for (size_t d = 0; d < type.dims.size(); ++d) {
     if (!is_reduced[d]) kept.push_back(type.dims[d]);
@@ -207,7 +213,7 @@ std::optional<TensorType> inferred_type(const Node& node, int output) {
   if (op == "Gemm" && b) return gemm_type(node, *a, *b);
   if (op == "TopK") {
     int64_t count = kDynamic;
-    if (const auto k = node.list_input(1, "k"); k.ok() && *k && (*k)->size() == 1) count = (**k)[0];
+    if (const auto k = input_integers(node, 1); k && k->size() == 1) count = k->front();
     std::optional<TensorType> type = along_axis(node, *a, -1, count, true);
     if (type && output == 1) type->dtype = DType::i64;
     return type;

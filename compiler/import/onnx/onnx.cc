@@ -1,5 +1,5 @@
 // ONNX front end: reads a ModelProto, defines the graph's inputs and initializers, and translates node after node with the table of
-// operators. To add an operator, write one file with its import function and add one row below.
+// operators. To add an operator, write its import function and add one row to a table.
 //
 // Everything in the file is untrusted. Ranks are capped, extents are multiplied with overflow checks, and a node may read only values defined
 // before it. A node whose operator is not in the table, or that its import function refuses, becomes an opaque operation with the reason;
@@ -16,38 +16,23 @@
 #include <limits>
 #include <optional>
 
+#include "compiler/import/node/tensors.h"
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
-#include "compiler/op/limits.h"
-#include "strew/tensor.h"
+#include "compiler/op/dims.h"
 
 namespace strew::inline v0::onnx {
-namespace {
 
 bool is_default_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
-
-}  // namespace
 
 Expected<TensorType> to_type(const TypeProto& proto, const std::string& what) {
   if (!proto.has_tensor_type()) return invalid_argument(what + ": the type is not a tensor, expected a tensor type");
   TensorType type;
   STREW_ASSIGN(type.dtype, element_type(proto.tensor_type().elem_type(), what));
-  if (!proto.tensor_type().has_shape()) {
-    return invalid_argument(what + ": it has no shape, expected one (dims may be symbolic)");
-  }
-  const TensorShapeProto& shape = proto.tensor_type().shape();
-  if (shape.dim_size() > kMaxRank) {
-    return invalid_argument(what + ": rank is " + std::to_string(shape.dim_size()) + ", expected at most " +
-                            std::to_string(kMaxRank));
-  }
-  std::vector<int64_t> known;
-  for (const auto& dim : shape.dim()) {
-    type.dims.push_back(dim.has_dim_value() ? dim.dim_value() : kDynamic);
-    known.push_back(dim.has_dim_value() ? dim.dim_value() : 1);
-  }
-  if (const Expected<int64_t> count = element_count(known); !count.ok())
-    return invalid_argument(what + ": " + count.status().message());
+  if (!proto.tensor_type().has_shape()) return invalid_argument(what + ": it has no shape, expected one (dims may be symbolic)");
+  for (const auto& dim : proto.tensor_type().shape().dim()) type.dims.push_back(dim.has_dim_value() ? dim.dim_value() : kDynamic);
+  STREW_TRY(check_extents(type.dims, what));
   return type;
 }
 
@@ -59,8 +44,8 @@ constexpr int kMaxNodes = 1 << 18;         // of all graphs, with functions inli
 constexpr int kMaxDepth = 32;              // of graphs in attributes and of calls of functions
 
 Status damaged(const std::string& path, size_t bytes) {
-  return invalid_argument(path + ": not an ONNX model (" + std::to_string(bytes) +
-                          " bytes), expected a protobuf ModelProto; the file is truncated or damaged");
+  return invalid_argument(fmt::format(
+      "{}: not an ONNX model ({} bytes), expected a protobuf ModelProto; the file is truncated or damaged", path, bytes));
 }
 
 /// Parses a small message. More than `fields` fields are refused first, because the parsed form of many small fields takes many times their
@@ -81,15 +66,32 @@ Status parse(std::string_view bytes, int fields, const std::string& what, Proto&
 
 /// Calls `each(bytes, number)` for every message in field `field_number` of the graph, in file order.
 template <class Each>
-Status for_each(const Graph& graph, uint64_t field_number, const char* what, int most, const Each& each) {
+Status for_each(const Graph& graph, uint64_t field_number, std::string_view what, int most, const Each& each) {
   WireReader reader(graph.bytes());
   int number = 0;
   for (WireField field; reader.next(field);) {
     if (!field.is_message(field_number)) continue;
-    if (number == most) return invalid_argument(graph.path() + ": the graph has more than " + std::to_string(most) + " " + what);
+    if (number == most) return invalid_argument(fmt::format("{}: the graph has more than {} {}", graph.path(), most, what));
     STREW_TRY(each(field.bytes, number++));
   }
   return reader.damaged() ? damaged(graph.path(), graph.bytes().size()) : Status();
+}
+
+/// Calls `each(info)` for every input or output of the graph, which messages call "WHERE: input 3OF". `kind`: "input" or "output".
+template <class Each>
+Status for_each_info(const Graph& graph, const std::string& kind, const std::string& where, const std::string& of,
+                     const Each& each) {
+  return for_each(graph, kind == "input" ? GraphField::kInput : GraphField::kOutput, kind + "s", kMaxListed,
+                  [&](std::string_view bytes, int number) -> Status {
+                    ValueInfoProto info;
+                    STREW_TRY(parse(bytes, kMaxListed, fmt::format("{}: {} {}{}", where, kind, number, of), info));
+                    return each(info);
+                  });
+}
+
+Status define_initializers(Graph& graph) {
+  return for_each(graph, GraphField::kInitializer, "initializers", kMaxInitializers,
+                  [&](std::string_view bytes, int) { return graph.define_initializer(bytes); });
 }
 
 /// The parts of a ModelProto that are used: its only graph, its functions, and the opset of the operators.
@@ -104,8 +106,8 @@ Status read_opset(std::string_view bytes, const std::string& path, Model& model)
   STREW_TRY(parse(bytes, kMaxListed, path + ": opset_import", set));
   if (!is_default_domain(set.domain())) return {};
   if (model.opset != 0 && model.opset != set.version()) {
-    return invalid_argument(path + ": opset_import has ai.onnx versions " + std::to_string(model.opset) + " and " +
-                            std::to_string(set.version()) + ", expected one");
+    return invalid_argument(
+        fmt::format("{}: opset_import has ai.onnx versions {} and {}, expected one", path, model.opset, set.version()));
   }
   model.opset = set.version();
   return {};
@@ -151,37 +153,25 @@ Expected<Model> read_model(std::string_view bytes, const std::string& path) {
 
 /// Adds an input of the graph. One that is no tensor of a rank is a value of an opaque operation; then `refused` says why, unless another one
 /// was refused before.
-Status import_input(Graph& graph, std::string_view bytes, int number, Status& refused) {
-  Program& imported = graph.imported();
-  ValueInfoProto info;
-  STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": input " + std::to_string(number), info));
+Status import_input(Graph& graph, const ValueInfoProto& info, Status& refused) {
   if (graph.has_initializer(info.name())) return {};  // files before IR version 4 list initializers among the inputs
   const std::string what = graph.path() + ": input " + info.name();
   Expected<TensorType> type = to_type(info.type(), what);
-  ProgramBuilder build(imported, what);
-  if (!type.ok()) {
-    if (refused.ok()) refused = type.status();
-    Opaque opaque;
-    opaque.location = what;
-    opaque.reason = type.status().message();
-    return graph.define(info.name(), build.opaque_value(imported.add_opaque(std::move(opaque)), 0, type), what);
-  }
-  return graph.define(info.name(), build.input({info.name(), std::move(*type), false}, symbols_of(info.type())), what);
+  ProgramBuilder build(graph.program(), what);
+  if (type.ok())
+    return graph.define(info.name(), build.input({info.name(), std::move(*type), false}, symbols_of(info.type())), what);
+  if (refused.ok()) refused = type.status();
+  Opaque opaque;
+  opaque.location = what;
+  opaque.reason = type.status().message();
+  return graph.define(info.name(), build.opaque_value(graph.program().add_opaque(std::move(opaque)), 0, type), what);
 }
 
 const Operator* find_operator(const NodeProto& node) {
-  for (const Operator& op : operators()) {
-    if (op.op_type == node.op_type() && (op.domain.empty() ? is_default_domain(node.domain()) : op.domain == node.domain()))
-      return &op;
-  }
-  return nullptr;
-}
-
-std::string indexed_operators() {
-  std::string out;
-  for (const Operator& op : operators())
-    if (op.indexed) out += (out.empty() ? "" : ", ") + std::string(op.op_type);
-  return out;
+  if (!is_default_domain(node.domain())) return nullptr;
+  const std::vector<Operator>& all = operators();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Operator& op) { return op.name == node.op_type(); });
+  return it == all.end() ? nullptr : &*it;
 }
 
 /// Translates the nodes of a model: those of its graph, of the graphs in their attributes, and of its functions.
@@ -195,7 +185,6 @@ class Translator {
 
  private:
   Status import_node(Graph& graph, std::string_view bytes, int number, int64_t opset);
-  Status import_by_table(Node& node, const Operator& op);
   Status import_regions(Node& node, int opaque);
   static void type_results(Node& node, int opaque, size_t first_result, size_t results);
   Status import_call(Node& node, const Function& function);
@@ -203,14 +192,6 @@ class Translator {
   int nodes_ = 0;
   Status first_refusal_, first_unknown_;
 };
-
-Status Translator::import_by_table(Node& node, const Operator& op) {
-  const std::string have = "the model's opset is " + std::to_string(node.opset()) + ", expected at ";
-  if (node.opset() < op.min_opset) return node.error(have + "least " + std::to_string(op.min_opset));
-  if (node.opset() > op.max_opset)
-    return node.error(have + "most " + std::to_string(op.max_opset) + "; " + std::string(op.later));
-  return op.import(node);
-}
 
 /// Puts the values of a call's attributes where the function's nodes refer to them.
 void substitute_attributes(NodeProto& proto, const NodeProto& call) {
@@ -237,27 +218,17 @@ Status Translator::import_node(Graph& graph, std::string_view bytes, int number,
   NodeProto proto;
   STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": node " + std::to_string(number), proto));
   if (graph.call() != nullptr) substitute_attributes(proto, *graph.call());
-  Node node(graph, proto, number, opset);
+  Node node(graph, proto, number, opset, find_operator(proto));
   const auto function = graph.functions().find((is_default_domain(proto.domain()) ? "" : proto.domain()) + "/" + proto.op_type());
   if (function != graph.functions().end()) return import_call(node, function->second);
-  const Operator* op = find_operator(proto);
-  std::string reason;
-  if (op != nullptr) {
-    const Status status = import_by_table(node, *op);
-    if (status.ok()) return status;
-    for (const std::string& output : proto.output())
-      if (!output.empty() && graph.is_defined(output)) return status;
-    if (op->indexed && first_refusal_.ok()) first_refusal_ = status;
-    reason = status.message();
-    if (reason.starts_with(node.location() + ": ")) reason.erase(0, node.location().size() + 2);
-  }
-  if (op == nullptr && first_unknown_.ok())
-    first_unknown_ = node.error("the operator is not supported" +
-                                (is_default_domain(proto.domain()) ? "" : " (domain " + proto.domain() + ")") +
-                                ", and the graph has no indexed write or read; expected at least one of: " + indexed_operators());
-  const size_t first_result = graph.imported().values().size();
-  STREW_ASSIGN(const int opaque, node.add_opaque(reason, op != nullptr && op->indexed));
-  const size_t results = graph.imported().values().size() - first_result;
+  const size_t first_result = graph.program().values().size();
+  STREW_ASSIGN(const int opaque, node.translate(first_refusal_));
+  if (opaque < 0) return {};
+  if (node.form() == nullptr && first_unknown_.ok())
+    first_unknown_ =
+        node.error("the operator is not supported{}, and the graph has no indexed write or read; expected at least one of: {}",
+                   is_default_domain(proto.domain()) ? "" : " (domain " + proto.domain() + ")", indexed_names(operators()));
+  const size_t results = graph.program().values().size() - first_result;
   STREW_TRY(import_regions(node, opaque));
   type_results(node, opaque, first_result, results);
   return {};
@@ -265,29 +236,23 @@ Status Translator::import_node(Graph& graph, std::string_view bytes, int number,
 
 /// The graphs in attributes (If, Loop, Scan). What their inputs are bound to is known to the opaque node alone.
 Status Translator::import_regions(Node& node, int opaque) {
-  int next_result = node.proto().output_size();
+  int next_result = node.outputs();
   for (const AttributeProto& attribute : node.proto().attribute()) {
     if (!attribute.has_g()) continue;
-    if (node.graph().depth() >= kMaxDepth)
-      return node.error("graphs are nested more than " + std::to_string(kMaxDepth) + " deep");
+    if (node.graph().depth() >= kMaxDepth) return node.error("graphs are nested more than {} deep", kMaxDepth);
     Graph region(node.graph(), attribute.g(), node.name() + "/" + attribute.name(), /*sees_outer=*/true);
     if (node.proto().op_type() != "If") region.hide_symbols();
-    STREW_TRY(for_each(region, GraphField::kInitializer, "initializers", kMaxInitializers,
-                       [&](std::string_view bytes, int) { return region.define_initializer(bytes); }));
-    STREW_TRY(for_each(region, GraphField::kInput, "inputs", kMaxListed, [&](std::string_view bytes, int number) -> Status {
-      ValueInfoProto info;
-      STREW_TRY(
-          parse(bytes, kMaxListed, node.location() + ": input " + std::to_string(number) + " of " + attribute.name(), info));
-      const int value = node.builder().opaque_value(opaque, next_result++, to_type(info.type(), info.name()));
-      return region.define(info.name(), value, node.location() + ": input of " + attribute.name());
+    const std::string of = " of " + attribute.name();
+    ProgramBuilder& builder = node.builder();
+    STREW_TRY(define_initializers(region));
+    STREW_TRY(for_each_info(region, "input", node.location(), of, [&](const ValueInfoProto& info) -> Status {
+      const int value = builder.opaque_value(opaque, next_result++, to_type(info.type(), info.name()));
+      return region.define(info.name(), value, node.location() + ": input" + of);
     }));
     STREW_TRY(import_nodes(region, GraphField::kNode, node.opset()));
-    STREW_TRY(for_each(region, GraphField::kOutput, "outputs", kMaxListed, [&](std::string_view bytes, int number) -> Status {
-      ValueInfoProto info;
-      STREW_TRY(
-          parse(bytes, kMaxListed, node.location() + ": output " + std::to_string(number) + " of " + attribute.name(), info));
+    STREW_TRY(for_each_info(region, "output", node.location(), of, [&](const ValueInfoProto& info) -> Status {
       STREW_ASSIGN(const int value, region.find(info.name()));
-      if (value >= 0) node.graph().imported().edit_opaque(opaque)->yields.push_back(value);
+      if (value >= 0) region.program().edit_opaque(opaque)->yields.push_back(value);
       return {};
     }));
   }
@@ -297,51 +262,50 @@ Status Translator::import_regions(Node& node, int opaque) {
 /// Gives the results of If and Loop that the file declares no type for the types of what their graphs return. The results are `results` values
 /// from `first_result` on.
 void Translator::type_results(Node& node, int opaque, size_t first_result, size_t results) {
-  Program& imported = node.graph().imported();
+  Program& program = node.graph().program();
   const std::string& op = node.proto().op_type();
   if (op != "If" && op != "Loop") return;
   // Of Loop, the graph returns a condition, what it carries, and a slice of each of the other results.
-  const std::vector<int> yields = imported.opaque(opaque).yields;
+  const std::vector<int> yields = program.opaque(opaque).yields;
   const size_t first = op == "Loop" ? 1 : 0,
                carried = op == "Loop" ? static_cast<size_t>(std::max(0, node.proto().input_size() - 2)) : yields.size();
-  for (size_t v = first_result; v < first_result + results; ++v) {
-    const auto edit = imported.edit_value(static_cast<int>(v));
-    Value& value = *edit;
+  for (size_t i = first_result; i < first_result + results; ++i) {
+    const Value& value = program.values()[i];
     if (value.kind != ValueKind::opaque || value.index != opaque || value.is_typed) continue;
     const size_t at = first + static_cast<size_t>(value.result);
     if (at >= yields.size()) continue;
-    const Value& yielded = imported.value(yields[at]);
+    const Value& yielded = program.value(yields[at]);
     if (!yielded.is_typed) continue;
-    value.type = yielded.type;
-    value.is_typed = true;
     // Another iteration, or the other branch, may make other extents.
-    for (int64_t& extent : value.type.dims) extent = kDynamic;
-    if (static_cast<size_t>(value.result) >= carried) value.type.dims.insert(value.type.dims.begin(), kDynamic);
+    TensorType type = yielded.type;
+    const bool is_stacked = static_cast<size_t>(value.result) >= carried;
+    type.dims.assign(type.dims.size() + (is_stacked ? 1 : 0), kDynamic);
+    const auto result = program.edit_value(static_cast<int>(i));
+    result->type = std::move(type);
+    result->is_typed = true;
   }
 }
 
 /// Inlines a function of the model.
 Status Translator::import_call(Node& node, const Function& function) {
   constexpr uint64_t kNode = 7;  // of FunctionProto
-  if (node.graph().depth() >= kMaxDepth)
-    return node.error("functions call each other more than " + std::to_string(kMaxDepth) + " deep");
+  if (node.graph().depth() >= kMaxDepth) return node.error("functions call each other more than {} deep", kMaxDepth);
   Graph body(node.graph(), function.bytes, node.name(), /*sees_outer=*/false);
   body.set_call(node.proto());
   for (size_t i = 0; i < function.inputs.size(); ++i) {
     const int number = static_cast<int>(i);
     if (!node.has_input(number)) continue;
     STREW_ASSIGN(const int value, node.graph().find(node.proto().input(number)));
-    if (value < 0)
-      return node.error("input " + std::to_string(i) + " is '" + node.proto().input(number) + "', which nothing defines");
-    STREW_TRY(body.define(function.inputs[i], value, node.location() + ": input " + std::to_string(i)));
+    if (value < 0) return node.error("input {} is '{}', which nothing defines", i, node.proto().input(number));
+    STREW_TRY(body.define(function.inputs[i], value, fmt::format("{}: input {}", node.location(), i)));
   }
   STREW_TRY(import_nodes(body, kNode, function.opset == 0 ? node.opset() : function.opset));
-  for (size_t i = 0; i < function.outputs.size() && static_cast<int>(i) < node.proto().output_size(); ++i) {
-    const std::string& name = node.proto().output(static_cast<int>(i));
-    if (name.empty()) continue;
+  for (size_t i = 0; i < function.outputs.size(); ++i) {
+    const int number = static_cast<int>(i);
+    if (!node.has_output(number)) continue;
     STREW_ASSIGN(const int value, body.find(function.outputs[i]));
-    if (value < 0) return node.error("output '" + function.outputs[i] + "' of the function is not computed in it");
-    STREW_TRY(node.graph().define(name, value, node.location() + ": output " + std::to_string(i)));
+    if (value < 0) return node.error("output '{}' of the function is not computed in it", function.outputs[i]);
+    STREW_TRY(node.graph().define(node.proto().output(number), value, fmt::format("{}: output {}", node.location(), i)));
   }
   return {};
 }
@@ -351,47 +315,44 @@ Status Translator::import_nodes(Graph& graph, uint64_t field_number, int64_t ops
                   [&](std::string_view bytes, int number) { return import_node(graph, bytes, number, opset); });
 }
 
-Status import_output(Graph& graph, std::string_view bytes, int number) {
-  Program& imported = graph.imported();
-  ValueInfoProto info;
-  STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": output " + std::to_string(number), info));
+Status import_output(Graph& graph, const ValueInfoProto& info) {
+  Program& program = graph.program();
   const std::string what = graph.path() + ": output " + info.name();
   STREW_ASSIGN(const int value, graph.find(info.name()));
   if (value < 0) return invalid_argument(what + ": nothing in the graph computes it");
   graph.used(value, /*optional=*/false);
-  if (info.has_type() && info.type().tensor_type().has_shape() && imported.value(value).kind != ValueKind::opaque) {
-    const TensorType& computed = imported.value(value).type;
+  if (info.has_type() && info.type().tensor_type().has_shape() && program.value(value).kind != ValueKind::opaque) {
+    const TensorType& computed = program.value(value).type;
     STREW_ASSIGN(TensorType declared, to_type(info.type(), what));
     bool fits = declared.dtype == computed.dtype && declared.rank() == computed.rank();
     for (int d = 0; fits && d < declared.rank(); ++d) fits = unify(declared.dims[d], computed.dims[d]);
-    if (!fits) {
-      return invalid_argument(what + ": it is declared as " + std::string(name(declared.dtype)) + dims_text(declared.dims) +
-                              ", expected what the graph computes: " + std::string(name(computed.dtype)) +
-                              dims_text(computed.dims));
-    }
+    if (!fits)
+      return invalid_argument(fmt::format("{}: it is declared as {}{}, expected what the graph computes: {}{}", what,
+                                          name(declared.dtype), dims_text(declared.dims), name(computed.dtype),
+                                          dims_text(computed.dims)));
   }
-  imported.add_output({info.name(), value});
+  program.add_output({info.name(), value});
   return {};
 }
 
 Status import_graph(Graph& graph, int64_t opset) {
-  Program& imported = graph.imported();
-  STREW_TRY(for_each(graph, GraphField::kInitializer, "initializers", kMaxInitializers,
-                     [&](std::string_view bytes, int) { return graph.define_initializer(bytes); }));
+  const Program& program = graph.program();
+  STREW_TRY(define_initializers(graph));
   Status refused_input;
-  STREW_TRY(for_each(graph, GraphField::kInput, "inputs", kMaxListed,
-                     [&](std::string_view bytes, int number) { return import_input(graph, bytes, number, refused_input); }));
+  STREW_TRY(for_each_info(graph, "input", graph.path(), "",
+                          [&](const ValueInfoProto& info) { return import_input(graph, info, refused_input); }));
   Translator translator;
   STREW_TRY(translator.import_nodes(graph, GraphField::kNode, opset));
-  if (imported.kernels().empty()) {
+  if (program.kernels().empty()) {
     STREW_TRY(refused_input);
     STREW_TRY(translator.first_refusal());
-    return invalid_argument(graph.path() + ": the graph has " + std::to_string(translator.nodes()) +
-                            " nodes and no indexed write or read among them, expected at least one of: " + indexed_operators());
+    return invalid_argument(
+        fmt::format("{}: the graph has {} nodes and no indexed write or read among them, expected at least one of: {}",
+                    graph.path(), translator.nodes(), indexed_names(operators())));
   }
-  STREW_TRY(for_each(graph, GraphField::kOutput, "outputs", kMaxListed,
-                     [&](std::string_view bytes, int number) { return import_output(graph, bytes, number); }));
-  if (imported.outputs().empty()) return invalid_argument(graph.path() + ": the graph has no outputs, expected at least one");
+  STREW_TRY(
+      for_each_info(graph, "output", graph.path(), "", [&](const ValueInfoProto& info) { return import_output(graph, info); }));
+  if (program.outputs().empty()) return invalid_argument(graph.path() + ": the graph has no outputs, expected at least one");
   return {};
 }
 
@@ -400,16 +361,12 @@ Status import_graph(Graph& graph, int64_t opset) {
 const std::vector<Operator>& operators() {
   static const auto& list = *new const std::vector<Operator>([] {
     std::vector<Operator> all = {
-        {"Constant", "", 1, kEveryLater, import_constant},
-        {"Gather", "", 1, kEveryLater, import_gather, "", true},
-        {"GatherElements", "", 11, kEveryLater, import_gather_elements, "", true},
-        {"GatherND", "", 11, kEveryLater, import_gather_nd, "", true},
-        {"Scatter", "", 9, 10, import_scatter_elements, "since 11 it is called ScatterElements", true},
-        {"ScatterElements", "", 11, kEveryLater, import_scatter_elements, "", true},
-        {"ScatterND", "", 11, kEveryLater, import_scatter_nd, "", true},
-        {"TensorScatter", "", 24, kEveryLater, import_tensor_scatter, "", true},
-    };
-    for (const auto* more : {&elementwise_operators(), &movement_operators(), &shape_operators()})
+        {"Constant",
+         {""},
+         1,
+         {"value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"},
+         import_constant}};
+    for (const auto* more : {&indexed_operators(), &elementwise_operators(), &movement_operators(), &shape_operators()})
       all.insert(all.end(), more->begin(), more->end());
     return all;
   }());
@@ -417,19 +374,17 @@ const std::vector<Operator>& operators() {
 }
 
 Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
-                                const std::shared_ptr<const void>& owner) {
+                               const std::shared_ptr<const void>& owner) {
   STREW_ASSIGN(const Model model, read_model(bytes, path));
-  Program imported;
-  imported.set_format("onnx");
-  imported.set_source(owner);
-  Graph graph(imported, path, *model.graph, model.functions);
+  Program program;
+  program.set_format("onnx");
+  program.set_source(owner);
+  Graph graph(program, path, *model.graph, model.functions);
   STREW_TRY(import_graph(graph, model.opset));
-  for (const Value& value : imported.values()) {
-    if (value.kind != ValueKind::input) continue;
-    imported.edit_input(value.index).optional = graph.only_optional(static_cast<int>(&value - imported.values().data()));
-  }
-  imported.set_source(nullptr);
-  return imported;
+  for (const int value : graph.only_optional())
+    if (program.value(value).kind == ValueKind::input) program.edit_input(program.value(value).index).optional = true;
+  program.set_source(nullptr);
+  return program;
 }
 
 }  // namespace strew::inline v0::onnx

@@ -1,4 +1,4 @@
-// Checks that the importers of the indexed operators of opset 1 to 18 share: element types, index types, axes, reductions, and extents that
+// Checks that the importers of the indexed operators share: element types, index types, axes, reductions, and extents that
 // must agree. Every error message names the node, the input and what was expected.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Operand {
   std::string role;
 };
 
-Expected<Operand> read_operand(const Node& node, int input, std::string_view role);
+Operand read_operand(const Node& node, size_t input, std::string_view role);
 
 /// Refuses element types that are not in ONNX's "all tensor types" (4-bit and 8-bit floats, bf16 before opset 13), and rank 0.
 Status check_data(const Node& node, const Operand& data);
@@ -29,16 +29,14 @@ Status check_indices(const Node& node, const Operand& indices, bool i32, int min
 Status check_same_dtype(const Node& node, const Operand& operand, const Operand& data);
 Status check_rank(const Node& node, const Operand& operand, int64_t rank, const std::string& expected);
 
-/// The attribute axis, made non-negative by adding the rank; `otherwise` if the node has none.
-Expected<int64_t> read_axis(const Node& node, const Operand& data, int64_t otherwise);
+/// The attribute axis, made non-negative by adding the rank; 0 if the node has none.
+Expected<int64_t> read_axis(const Node& node, const Operand& data);
 /// The attribute reduction for tensors like `data`. Opsets before 16 have no reductions, opsets before 18 none but add and mul.
 Expected<CombinerKind> read_reduction(const Node& node, const Operand& data);
 
 /// Requires two extents to be equal. If one is known, the other gets its value; if neither is known, `ties` gets an entry, so that the call
 /// checks them.
 Status unify_extents(const Node& node, Operand& a, int64_t dim_a, Operand& b, int64_t dim_b, std::vector<EqualExtents>& ties);
-/// unify_extents for each dim of two shapes of the same rank.
-Status unify_shapes(const Node& node, Operand& a, Operand& b, std::vector<EqualExtents>& ties);
 
 /// For ScatterElements and GatherElements: indices must not be larger than data in any dim but `axis`.
 Status check_smaller(const Node& node, const Operand& indices, const Operand& data, int64_t axis);

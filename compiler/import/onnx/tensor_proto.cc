@@ -8,16 +8,18 @@
 // tests/oracle/onnx_tensor_scatter.py.
 #include "compiler/import/onnx/tensor_proto.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
 
-#include "compiler/import/file_constant.h"
+#include "compiler/import/node/tensors.h"
 #include "compiler/import/onnx/external_data.h"
 #include "compiler/import/onnx/onnx.pb.h"
 #include "compiler/import/onnx/wire.h"
-#include "compiler/op/limits.h"
 #include "strew/tensor.h"
 
 namespace strew::inline v0::onnx {
@@ -143,19 +145,6 @@ int lists_used(const TensorProto& p) {
 
 constexpr int kMaxExternalEntries = 64;
 
-/// Makes bytes canonical that files may leave arbitrary: a boolean that is not zero becomes 1, the padding bits of the last byte become 0, and
-/// so do the two bits above an f6.
-void normalise(Constant& constant, int64_t count) {
-  if (is_f6(constant.type.dtype)) {
-    for (std::byte& b : constant.data) b &= std::byte{0x3F};
-  }
-  if (constant.type.dtype == DType::boolean) {
-    for (std::byte& b : constant.data) b = std::byte(b != std::byte{0});
-  }
-  const int used = static_cast<int>(count * bits(constant.type.dtype) % 8);
-  if (bits(constant.type.dtype) < 8 && used != 0 && !constant.data.empty()) constant.data.back() &= std::byte((1 << used) - 1);
-}
-
 }  // namespace
 
 int32_t element_number(DType dtype) { return kElementTypes[static_cast<size_t>(dtype)].number; }
@@ -173,27 +162,15 @@ namespace {
 Expected<int64_t> read_type(const TensorProto& proto, const std::string& what, TensorType& type) {
   STREW_ASSIGN(type.dtype, element_type(proto.data_type(), what));
   if (proto.has_segment()) return unsupported(what + ": the tensor is stored in segments, expected one piece");
-  if (proto.dims_size() > kMaxRank) {
-    return invalid_argument(what + ": rank is " + std::to_string(proto.dims_size()) + ", expected at most " +
-                            std::to_string(kMaxRank));
-  }
   type.dims.assign(proto.dims().begin(), proto.dims().end());
-  const Expected<int64_t> count = element_count(type.dims);
-  if (!count.ok()) return invalid_argument(what + ": " + count.status().message());
-  return count;
+  return count_elements(type.dims, what);
 }
 
 Status copy_raw(std::string_view raw, int64_t count, const std::string& what, const std::shared_ptr<const void>& owner,
                 Constant& out) {
   const DType dtype = out.type.dtype;
   if (dtype == DType::string) return invalid_argument(what + ": strings are in raw_data, expected string_data");
-  const int64_t expected = raw_bytes(dtype, count);
-  if (static_cast<int64_t>(raw.size()) != expected) {
-    return invalid_argument(what + ": raw_data has " + std::to_string(raw.size()) + " bytes, expected " +
-                            std::to_string(expected) + " for " + std::to_string(count) + " elements of " +
-                            std::string(name(dtype)));
-  }
-  set_bytes(out, std::as_bytes(std::span(raw)), owner);
+  STREW_TRY(read_bytes(out, count, raw, raw_bytes(dtype, count), what + ": raw_data", owner));
   if (is_f6(dtype)) unpack_f6(out, count);
   return {};
 }
@@ -201,11 +178,9 @@ Status copy_raw(std::string_view raw, int64_t count, const std::string& what, co
 Status copy_lists(const TensorProto& proto, int64_t count, const std::string& what, Constant& out) {
   const DType dtype = out.type.dtype;
   const ListSize size = list_size(proto, dtype, count);
-  if (size.entries != size.expected) {
-    return invalid_argument(what + ": " + size.field + " has " + std::to_string(size.entries) + " entries, expected " +
-                            std::to_string(size.expected) + " for " + std::to_string(count) + " elements of " +
-                            std::string(name(dtype)));
-  }
+  if (size.entries != size.expected)
+    return invalid_argument(fmt::format("{}: {} has {} entries, expected {} for {} elements of {}", what, size.field,
+                                        size.entries, size.expected, count, name(dtype)));
   if (dtype == DType::string) {
     out.strings.assign(proto.string_data().begin(), proto.string_data().end());
   } else {
@@ -239,7 +214,9 @@ Expected<Constant> convert(const TensorProto& proto, std::optional<std::string_v
   } else {
     STREW_TRY(copy_lists(proto, count, what, out));
   }
-  normalise(out, count);
+  if (is_f6(out.type.dtype))
+    for (std::byte& b : out.data) b &= std::byte{0x3F};  // the two bits above an f6
+  make_canonical(out, count);
   return out;
 }
 
@@ -263,16 +240,13 @@ Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what,
     } else {
       rest += field.whole;
     }
-    if (field.is_message(13) && ++entries > kMaxExternalEntries) {
-      return invalid_argument(what + ": external_data has more than " + std::to_string(kMaxExternalEntries) + " entries");
-    }
+    if (field.is_message(13) && ++entries > kMaxExternalEntries)
+      return invalid_argument(fmt::format("{}: external_data has more than {} entries", what, kMaxExternalEntries));
   }
   TensorProto proto;
   if (reader.damaged() || rest.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
-      !proto.ParseFromArray(rest.data(), static_cast<int>(rest.size()))) {
-    return invalid_argument(what + ": not a TensorProto (" + std::to_string(bytes.size()) +
-                            " bytes), expected ONNX's protobuf tensor");
-  }
+      !proto.ParseFromArray(rest.data(), static_cast<int>(rest.size())))
+    return invalid_argument(fmt::format("{}: not a TensorProto ({} bytes), expected ONNX's protobuf tensor", what, bytes.size()));
   return convert(proto, raw, what, path, owner);
 }
 

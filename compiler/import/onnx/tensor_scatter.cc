@@ -14,6 +14,7 @@
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/shapes.h"
 #include "compiler/import/onnx/tensor_proto.h"
+#include "strew/forms.h"
 
 namespace strew::inline v0::onnx {
 namespace {
@@ -24,11 +25,9 @@ constexpr int32_t kMostElementType = 24;
 Expected<int64_t> find_axis(const Node& node, int rank) {
   STREW_ASSIGN(const int64_t given, node.attribute("axis", -2));
   const int64_t axis = given < 0 ? given + rank : given;
-  if (axis < 1 || axis >= rank) {
-    const std::string note = axis == 0 ? " (dim 0 is the batch)" : "";
-    return node.error("axis is " + std::to_string(given) + note + ", expected 1 to " + std::to_string(rank - 1) + " or -" +
-                      std::to_string(rank - 1) + " to -1 for a past_cache of rank " + std::to_string(rank));
-  }
+  if (axis < 1 || axis >= rank)
+    return node.error("axis is {}{}, expected 1 to {} or -{} to -1 for a past_cache of rank {}", given,
+                      axis == 0 ? " (dim 0 is the batch)" : "", rank - 1, rank - 1, rank);
   return axis;
 }
 
@@ -41,67 +40,53 @@ Status unify_all(const Node& node, Operand& cache, Operand& update, Operand& ind
   }
   const size_t before = ties.size();
   STREW_TRY(unify_extents(node, indices, 0, cache, 0, ties));
-  if (!node.has_input(2)) ties.resize(before);  // the zeros are one per sample by construction
+  if (node[2] < 0) ties.resize(before);  // the zeros are one per sample by construction
   update.type.dims[0] = cache.type.dims[0];
   return check_smaller(node, update, cache, -1);
 }
 
 Expected<bool> is_circular(const Node& node) {
   STREW_ASSIGN(const std::string mode, node.attribute("mode", "linear"));
-  if (mode != "linear" && mode != "circular") return node.error("mode is '" + mode + "', expected linear or circular");
+  if (mode != "linear" && mode != "circular") return node.error("mode is '{}', expected linear or circular", mode);
   return mode == "circular";
 }
 
 /// The third input; if the node has none, zeros, one per sample. If the file has it as a graph input, the caller may
 /// leave it out.
-Expected<int> indices_value(Node& node, int cache) {
-  Graph& graph = node.graph();
-  if (!node.has_input(2)) return node.builder().zeros({DType::i64, {node.type(cache).dims[0]}, {}}, cache, 0);
-  STREW_ASSIGN(const int given, node.input(2, "write_indices", /*optional=*/true));
-  if (graph.imported().value(given).kind == ValueKind::input) graph.imported().edit_value(given)->like = cache;
-  return given;
+int indices_value(Node& node, int cache) {
+  if (node[2] < 0) return node.builder().zeros({DType::i64, {node.type(cache).dims[0]}, {}}, cache, 0);
+  Program& program = node.graph().program();
+  if (program.value(node[2]).kind == ValueKind::input) program.edit_value(node[2])->like = cache;
+  return node[2];
 }
 
 }  // namespace
 
-Status import_tensor_scatter(Node& node) {
-  STREW_TRY(node.check_signature(2, 3, 1, {"axis", "mode"}));
+Expected<int> import_tensor_scatter(Node& node) {
   STREW_ASSIGN(const bool circular, is_circular(node));
-  STREW_ASSIGN(Operand past, read_operand(node, 0, "past_cache"));
-  STREW_ASSIGN(Operand update, read_operand(node, 1, "update"));
+  Operand past = read_operand(node, 0, "past_cache"), update = read_operand(node, 1, "update");
   const TensorType& cache = past.type;
-  if (cache.rank() < 2) return node.error("past_cache has rank " + std::to_string(cache.rank()) + ", expected at least 2");
-  if (element_number(cache.dtype) > kMostElementType) {
-    return node.error("past_cache has dtype " + std::string(name(cache.dtype)) + ", expected one of TensorScatter-24's 24 types");
-  }
+  if (cache.rank() < 2) return node.error("past_cache has rank {}, expected at least 2", cache.rank());
+  if (element_number(cache.dtype) > kMostElementType)
+    return node.error("past_cache has dtype {}, expected one of TensorScatter-24's 24 types", name(cache.dtype));
   STREW_ASSIGN(const int64_t axis, find_axis(node, cache.rank()));
   STREW_TRY(check_same_dtype(node, update, past));
   STREW_TRY(check_rank(node, update, cache.rank(), "past_cache's"));
-  STREW_ASSIGN(const int indices_number, indices_value(node, past.value));
+  const int indices_number = indices_value(node, past.value);
   Operand indices{indices_number, node.type(indices_number), "write_indices"};
   STREW_TRY(check_indices(node, indices, /*i32=*/false, 1));
   STREW_TRY(check_rank(node, indices, 1, "one index per batch sample"));
   std::vector<EqualExtents> ties;
   STREW_TRY(unify_all(node, past, update, indices, axis, ties));
 
-  Scatter op;
-  op.operands = {cache};
-  op.indices = indices.type;
-  op.updates = {update.type};
-  op.results = {cache};
-  for (int64_t d = 1; d < cache.rank(); ++d) op.dims.window_dims.push_back(d);
-  op.dims.operand_batching_dims = {0};
-  op.dims.indices_batching_dims = {0};
-  op.dims.index_map = {axis};
-  op.dims.index_vector_dim = 1;
-  op.init = InitKind::copy;
-  op.oob = circular ? OobPolicy::wrap : OobPolicy::error;
-
   std::vector<std::string> notes = {"in place if the caller binds past_cache and present_cache to one buffer"};
-  if (!node.has_input(2)) notes.push_back("write_indices is missing: zeros");
+  if (node[2] < 0) notes.push_back("write_indices is missing: zeros");
   if (circular) notes.push_back("circular: wraps the sequence coordinate only");
-  return node.add_kernel(std::move(op), {past.value, indices.value, update.value},
-                         circular ? std::vector<int>{indices_number} : std::vector<int>{}, std::move(notes), std::move(ties));
+  return node.kernel(tensor_scatter(cache, indices.type, update.type, axis, circular).build(),
+                     {.arguments = {past.value, indices.value, update.value},
+                      .notes = std::move(notes),
+                      .non_negative = circular ? std::vector<int>{indices_number} : std::vector<int>{},
+                      .equal_extents = std::move(ties)});
 }
 
 }  // namespace strew::inline v0::onnx

@@ -7,58 +7,32 @@
 #include "strew/forms.h"
 
 namespace strew::inline v0::tflite {
-namespace {
-
-struct GatherAxes {
+Expected<int> import_gather(Node& node) {
   int64_t axis = 0, batch_dims = 0;
-};
-
-Expected<GatherAxes> read_axes(const Node& node) {
-  if (node.op().builtin_options() == nullptr) return GatherAxes{};
-  const schema::GatherOptions* given = node.op().builtin_options_as_GatherOptions();
-  if (given == nullptr) {
-    return node.error("its options are number " + std::to_string(static_cast<int>(node.op().builtin_options_type())) +
-                      ", expected GatherOptions (23)");
+  if (node.op().builtin_options() != nullptr) {
+    const schema::GatherOptions* given = node.op().builtin_options_as_GatherOptions();
+    if (given == nullptr)
+      return node.error("its options are number {}, expected GatherOptions (23)",
+                        static_cast<int>(node.op().builtin_options_type()));
+    axis = given->axis();
+    batch_dims = given->batch_dims();
   }
-  return GatherAxes{given->axis(), given->batch_dims()};
+  const TensorType operand = node.type(node[0]), indices = node.type(node[1]);
+  if (batch_dims < -indices.rank())
+    return node.error("batch_dims is {}, expected at least {}, the rank of indices", batch_dims, -indices.rank());
+  if (batch_dims < 0) batch_dims += indices.rank();
+  return node.kernel(gather(operand, indices, axis, batch_dims).normalize_negative(false).build(), {.arguments = node.values()});
 }
 
-Status add(Node& node, const GatherBuilder& builder, int operand, int indices) {
-  return node.add_kernel(builder.build(), {.arguments = {operand, indices}});
-}
-
-}  // namespace
-
-Status import_gather(Node& node) {
-  STREW_TRY(node.check_signature(2, 1));
-  STREW_ASSIGN(GatherAxes options, read_axes(node));
-  STREW_ASSIGN(const int operand, node.input(0, "params"));
-  STREW_ASSIGN(const int indices, node.input(1, "indices"));
-  if (options.batch_dims < 0) {
-    const int64_t counted = options.batch_dims + node.type(indices).rank();
-    if (counted < 0) {
-      return node.error("batch_dims is " + std::to_string(options.batch_dims) + ", expected at least " +
-                        std::to_string(-node.type(indices).rank()) + ", the rank of indices");
-    }
-    options.batch_dims = counted;
-  }
-  return add(node, gather(node.type(operand), node.type(indices), options.axis, options.batch_dims).normalize_negative(false),
-             operand, indices);
-}
-
-Status import_gather_nd(Node& node) {
-  STREW_TRY(node.check_signature(2, 1));
-  STREW_ASSIGN(const int operand, node.input(0, "params"));
-  STREW_ASSIGN(const int indices, node.input(1, "indices"));
-  return add(node, gather_nd(node.type(operand), node.type(indices)).normalize_negative(false), operand, indices);
+Expected<int> import_gather_nd(Node& node) {
+  const TensorType operand = node.type(node[0]), indices = node.type(node[1]);
+  return node.kernel(gather_nd(operand, indices).normalize_negative(false).build(), {.arguments = node.values()});
 }
 
 /// Rows of a table. A table that is quantized although its rows are not is refused: LiteRT scales what it reads from it.
-Status import_embedding_lookup(Node& node) {
-  STREW_TRY(node.check_signature(2, 1));
-  STREW_ASSIGN(const int indices, node.input(0, "lookup"));
-  STREW_ASSIGN(const int operand, node.input(1, "value"));
-  return add(node, gather(node.type(operand), node.type(indices), 0, 0).normalize_negative(false), operand, indices);
+Expected<int> import_embedding_lookup(Node& node) {
+  const TensorType indices = node.type(node[0]), operand = node.type(node[1]);
+  return node.kernel(gather(operand, indices, 0, 0).normalize_negative(false).build(), {.arguments = {node[1], node[0]}});
 }
 
 }  // namespace strew::inline v0::tflite

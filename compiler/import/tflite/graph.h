@@ -9,23 +9,26 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/import/builder/program_builder.h"
+#include "compiler/import/node/node.h"
 #include "compiler/import/tflite/schema.h"
+#include "compiler/import/tflite/tensor.h"
 #include "strew/import.h"
 #include "strew/status.h"
 
 namespace strew::inline v0::tflite {
 
+struct Operator;
+
 /// The operator as messages spell it: GATHER, "custom NAME", or its number.
 Expected<std::string> operator_name(const schema::Model& model, const schema::Operator& op, const std::string& what);
-/// The operator's number. Files before 2020 have only a narrow field for it; newer files have both fields.
-int32_t operator_code(const schema::OperatorCode& code);
+/// The operator's number, once operator_name() has found it. Files before 2020 have only a narrow field for it; newer files have both fields.
+schema::BuiltinOperator code_of(const schema::Model& model, const schema::Operator& op);
 
 /// The tensors of a subgraph and the values they stand for. A constant is copied when it is first used, so unused weights cost nothing.
 /// Subgraph 0 is the main graph; another one sees no tensors but its own.
 class Graph {
  public:
-  Graph(Program& imported, const schema::Model& model, std::string_view file, const std::string& path);
+  Graph(Program& program, const schema::Model& model, std::string_view file, const std::string& path);
   /// Subgraph `number` of the same file; `name` is its part of the names of kernels and values ("while_3/body").
   Graph(const Graph& outer, int32_t number, const std::string& name);
 
@@ -34,7 +37,7 @@ class Graph {
   const std::string& prefix() const { return prefix_; }  ///< of names: "while_3/body/"
   int depth() const { return depth_; }                   ///< how many operators are around this graph
   const schema::SubGraph& subgraph() const { return *model_.subgraphs()->Get(static_cast<uint32_t>(number_)); }
-  Program& imported() const { return imported_; }
+  Program& program() const { return program_; }
 
   /// Tensor `number`; `what` names its user in messages.
   Expected<const schema::Tensor*> tensor(int32_t number, const std::string& what) const;
@@ -57,7 +60,7 @@ class Graph {
   bool is_region(int32_t subgraph) const { return regions_->contains(subgraph); }
 
  private:
-  Program& imported_;
+  Program& program_;
   const schema::Model& model_;
   std::string_view file_;
   std::string path_, prefix_;
@@ -67,85 +70,59 @@ class Graph {
   std::shared_ptr<std::set<int32_t>> regions_;  ///< subgraphs that are the region of an operator
 };
 
-/// What a kernel has besides its op, as in ProgramKernel.
-struct KernelParts {
-  std::vector<int> arguments;
-  std::vector<std::string> notes = {};
-  bool fixed_policy = false;
-  int result_shape = -1;
-  std::vector<EqualScalars> equal_scalars = {};
-};
-
-/// One operator: gives its inputs as values, and errors that name the file, the operator's number and its name.
-class Node {
+/// One operator, with its options and the tensors of the file behind its inputs and outputs.
+class Node : public GraphNode {
  public:
-  Node(Graph& graph, const schema::Operator& op, int number, const std::string& name);
+  /// `row`: that of its operator; null if no table has it. `operation`: the operator's name.
+  Node(Graph& graph, const schema::Operator& op, int number, const std::string& operation, const Operator* row);
 
-  schema::BuiltinOperator code() const { return code_; }
   int number() const { return number_; }
-  const std::string& operation() const { return operation_; }  ///< GATHER
-  const std::string& location() const { return where_; }       ///< FILE: operator 3 (GATHER)
-  Status error(const std::string& message) const { return invalid_argument(where_ + ": " + message); }
-  Status refuse(const std::string& message) const { return unsupported(where_ + ": " + message); }
-  Status at(const Status& status) const { return status.with_prefix(where_); }
-
-  uint32_t inputs() const { return op_.inputs() == nullptr ? 0 : op_.inputs()->size(); }
-  uint32_t outputs() const { return op_.outputs() == nullptr ? 0 : op_.outputs()->size(); }
-  Status check_signature(uint32_t inputs, uint32_t outputs) const;
-  bool has_input(uint32_t i) const { return i < inputs() && op_.inputs()->Get(i) != -1; }
-  /// The value number of input `i`, which messages call `role`.
-  Expected<int> input(uint32_t i, std::string_view role) const;
-  /// All inputs.
-  Expected<std::vector<int>> all_inputs() const;
-  const TensorType& type(int value) const { return graph_.imported().value(value).type; }
-  /// Refuses dtypes other than i32 and i64.
-  Status check_index_type(int value, std::string_view role) const;
-  /// The elements of input `i`, which must be a constant of integers of rank 0 or 1.
-  Expected<std::vector<int64_t>> constant_integers(uint32_t i, std::string_view role) const;
-  /// The only element of input `i`, a constant integer.
-  Expected<int64_t> constant_integer(uint32_t i, std::string_view role) const;
-  /// `dim` from 0 on, of a tensor of that rank.
-  Expected<int64_t> dim_of(int64_t dim, int rank, std::string_view what) const;
-
-  /// The tensors of the file behind input and output `i`.
-  Expected<const schema::Tensor*> input_tensor(uint32_t i) const;
-  Expected<const schema::Tensor*> output_tensor(uint32_t i) const;
-  /// Refuses quantized tensors, whose integers cannot be computed with as they are.
-  Status check_not_quantized() const;
-  /// Refuses quantized tensors that do not all have the same scales and zero points.
-  Status check_same_quantization() const;
-
   Graph& graph() const { return graph_; }
   const schema::Operator& op() const { return op_; }
+  int inputs() const override { return op_.inputs() == nullptr ? 0 : static_cast<int>(op_.inputs()->size()); }
+  int outputs() const override { return op_.outputs() == nullptr ? 0 : static_cast<int>(op_.outputs()->size()); }
+  bool has_input(int i) const override { return i < inputs() && input_number(i) != -1; }
+  bool has_output(int i) const override { return i < outputs() && output_number(i) != -1; }
+
+  Expected<const schema::Tensor*> input_tensor(int i) const;
+  Expected<const schema::Tensor*> output_tensor(int i) const;
+  /// The type that the file declares for the only output.
+  Expected<TensorType> declared_type() const;
+
   /// The operator's options, if it has some and they are of this kind.
   template <class Table>
   const Table* options(schema::BuiltinOptions kind) const {
     return op_.builtin_options_type() == kind ? static_cast<const Table*>(op_.builtin_options()) : nullptr;
   }
-  ProgramBuilder builder() const { return ProgramBuilder(graph_.imported(), where_); }
-  /// Makes a value that there is already the operator's output. An error of the builder becomes the operator's.
-  Status give(const Expected<int>& value, uint32_t output = 0);
-  /// Makes the values the operator's outputs, or none of them.
-  Status give_all(const std::vector<int>& values);
-  /// Adds the kernel that computes the operator's only output.
-  Status add_kernel(Op op, KernelParts parts);
-  Status add_kernel(const Expected<Scatter>& op, KernelParts parts);
-  Status add_kernel(const Expected<Gather>& op, KernelParts parts);
-  /// Adds the operator as one that strew does not run, with values for its outputs. `reason`: see Opaque. Returns its number.
-  Expected<int> add_opaque(const std::string& reason, bool indexed);
+  /// A field of these options; 0 or null if the operator has none.
+  template <class Table, class Field>
+  Field option(schema::BuiltinOptions kind, Field (Table::*field)() const) const {
+    const Table* table = options<Table>(kind);
+    return table == nullptr ? Field{} : (table->*field)();
+  }
 
  private:
-  Status check_output(uint32_t output, const TensorType& computed) const;
+  int32_t input_number(int i) const { return i < inputs() ? op_.inputs()->Get(static_cast<uint32_t>(i)) : -1; }
+  int32_t output_number(int i) const { return i < outputs() ? op_.outputs()->Get(static_cast<uint32_t>(i)) : -1; }
+
+  Expected<Values> import() override;
+  Status check_node() const override;
+  Expected<int> read_input(int i, const std::string& what, bool needs_elements) const override;
+  Status check_output(int i, const TensorType& computed) const override;
+  Status check_kernel(ProgramKernel& kernel) const override;
+  bool is_output_defined(int i) const override { return graph_.is_defined(output_number(i)); }
+  Status define_output(int i, int value) override;
+  std::string kernel_name() const override { return fmt::format("{}{}_{}", graph_.prefix(), operation(), number_); }
+  Expected<int> opaque_argument(int i) const override;
+  Expected<TensorType> opaque_type(int i) const override;
 
   Graph& graph_;
   const schema::Operator& op_;
-  schema::BuiltinOperator code_ = {};
   int number_;
-  std::string operation_, name_, where_;
+  const Operator* row_;
 };
 
-/// A list of dimension numbers; empty if the file leaves it out.
-std::vector<int64_t> list_of(const flatbuffers::Vector<int64_t>* list);
-std::vector<int64_t> list_of(const flatbuffers::Vector<int32_t>* list);
+/// The number of the function that ADD, SUB, MUL or DIV applies to its result; 0: none.
+int fused_activation(const schema::Operator& op);
 
 }  // namespace strew::inline v0::tflite

@@ -7,6 +7,7 @@
 // Everything in the file is untrusted. The verifier of flatbuffers checks all of it before a field is read, with bounds on nesting and on
 // the number of tables. What the verifier cannot know (numbers of tensors, buffers and subgraphs, sizes) is checked where it is used.
 // Tested by tests/unit/compiler/import/tflite/tflite_import_test.cc, tests/error/tflite_error_test.cc and tests/oracle/litert_models.py.
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -23,58 +24,45 @@ constexpr uint32_t kMaxDepth = 16;
 constexpr uint32_t kMaxTables = 1'000'000;
 constexpr int kMaxNested = 32;  ///< subgraphs in each other
 
-std::string indexed_operators() {
-  std::string out;
-  for (const Operator& op : operators())
-    if (op.indexed) out += (out.empty() ? "" : ", ") + std::string(op.name);
-  return out;
-}
-
 Status check_file(std::string_view bytes, const std::string& path) {
-  const std::string size = std::to_string(bytes.size()) + " bytes";
-  if (bytes.size() < 8 || !schema::ModelBufferHasIdentifier(bytes.data())) {
-    return invalid_argument(path + ": not a TensorFlow Lite model (" + size + "), expected the identifier TFL3 at byte 4");
-  }
-  if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) {
-    return invalid_argument(path + ": the file has " + size + ", expected less than " +
-                            std::to_string(FLATBUFFERS_MAX_BUFFER_SIZE));
-  }
+  const auto not_a_model = [&](std::string_view expected) {
+    return invalid_argument(fmt::format("{}: not a TensorFlow Lite model ({} bytes), expected {}", path, bytes.size(), expected));
+  };
+  if (bytes.size() < 8 || !schema::ModelBufferHasIdentifier(bytes.data())) return not_a_model("the identifier TFL3 at byte 4");
+  if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    return invalid_argument(fmt::format("{}: the file has {} bytes, expected less than {}", path, bytes.size(),
+                                        static_cast<int64_t>(FLATBUFFERS_MAX_BUFFER_SIZE)));
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), kMaxDepth, kMaxTables);
-  if (!schema::VerifyModelBuffer(verifier)) {
-    return invalid_argument(path + ": not a TensorFlow Lite model (" + size +
-                            "), expected a flatbuffer that its verifier accepts; the file is truncated or damaged");
-  }
-  return {};
+  if (schema::VerifyModelBuffer(verifier)) return {};
+  return not_a_model("a flatbuffer that its verifier accepts; the file is truncated or damaged");
 }
 
 Status check_model(const schema::Model& model, const std::string& path) {
-  if (model.version() != kVersion) {
-    return invalid_argument(path + ": the schema's version is " + std::to_string(model.version()) + ", expected " +
-                            std::to_string(kVersion));
-  }
-  if (model.subgraphs() == nullptr || model.subgraphs()->size() == 0) {
+  if (model.version() != kVersion)
+    return invalid_argument(fmt::format("{}: the schema's version is {}, expected {}", path, model.version(), kVersion));
+  if (model.subgraphs() == nullptr || model.subgraphs()->size() == 0)
     return invalid_argument(path + ": the model has no subgraphs, expected at least one");
-  }
   return {};
 }
 
-Status import_inputs(Graph& graph) {
-  const flatbuffers::Vector<int32_t>* inputs = graph.subgraph().inputs();
-  for (uint32_t i = 0; inputs != nullptr && i < inputs->size(); ++i) {
-    const std::string what = graph.path() + ": input " + std::to_string(i);
-    STREW_ASSIGN(const schema::Tensor* tensor, graph.tensor(inputs->Get(i), what));
-    STREW_ASSIGN(TensorType type, tensor_type(*tensor, graph.describe(inputs->Get(i))));
-    const int value = ProgramBuilder(graph.imported(), what).input({graph.tensor_name(inputs->Get(i)), std::move(type), false});
-    STREW_TRY(graph.define(inputs->Get(i), value, what));
+/// Gives the graph's inputs values: `value_of(number, type)`, of the input's number and type.
+template <class ValueOf>
+Status define_inputs(Graph& graph, const ValueOf& value_of) {
+  const std::vector<int64_t> inputs = list_of(graph.subgraph().inputs());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto number = static_cast<int32_t>(inputs[i]);
+    const std::string what = fmt::format("{}: input {}", graph.path(), i);
+    STREW_ASSIGN(const schema::Tensor* tensor, graph.tensor(number, what));
+    STREW_ASSIGN(const int value, value_of(ProgramBuilder(graph.program(), what), i, number, *tensor));
+    STREW_TRY(graph.define(number, value, what));
   }
   return {};
 }
 
 const Operator* find_operator(schema::BuiltinOperator code) {
-  for (const Operator& op : operators()) {
-    if (op.code == static_cast<int32_t>(code)) return &op;
-  }
-  return nullptr;
+  const std::vector<Operator>& all = operators();
+  const auto it = std::find_if(all.begin(), all.end(), [&](const Operator& op) { return op.code == code; });
+  return it == all.end() ? nullptr : &*it;
 }
 
 /// Translates the operators of the main graph and of the other subgraphs.
@@ -98,28 +86,18 @@ class Translator {
 Status Translator::import_operator(Graph& graph, const schema::Operator& op, int number) {
   const std::string where = graph.path() + ": operator " + std::to_string(number);
   STREW_ASSIGN(const std::string name, operator_name(graph.model(), op, where));
-  Node node(graph, op, number, name);
-  const Operator* row = find_operator(node.code());
-  const bool indexed = row != nullptr && row->indexed;
+  Node node(graph, op, number, name, find_operator(code_of(graph.model(), op)));
+  const bool indexed = node.form() != nullptr && node.form()->indexed;
   if (first_other_.empty() && !indexed) first_other_ = node.location();
-  std::string reason;
-  if (row != nullptr) {
-    const Status status = row->import(node);
-    if (status.ok()) return status;
-    for (uint32_t i = 0; i < node.outputs(); ++i)
-      if (graph.is_defined(op.outputs()->Get(i))) return status;
-    if (indexed && first_refusal_.ok()) first_refusal_ = status;
-    reason = status.message();
-    if (reason.starts_with(node.location() + ": ")) reason.erase(0, node.location().size() + 2);
-  }
-  STREW_ASSIGN(const int opaque, node.add_opaque(reason, indexed));
+  STREW_ASSIGN(const int opaque, node.translate(first_refusal_));
+  if (opaque < 0) return {};
   STREW_ASSIGN(const std::vector<Region> regions, regions_of(node));
-  int result = static_cast<int>(node.outputs());
+  int result = node.outputs();
   for (const Region& region : regions) {
     if (!graph.mark_region(region.subgraph) || region.is_function) continue;
     std::string kernel = name;
     for (char& c : kernel) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    STREW_TRY(import_region(graph, region, kernel + "_" + std::to_string(number) + "/" + region.role, opaque, result));
+    STREW_TRY(import_region(graph, region, fmt::format("{}_{}/{}", kernel, number, region.role), opaque, result));
     result += 1 << 16;
   }
   return {};
@@ -129,22 +107,18 @@ Status Translator::import_operator(Graph& graph, const schema::Operator& op, int
 Status Translator::import_region(const Graph& outer, const Region& region, const std::string& name, int opaque,
                                  int first_result) {
   if (outer.depth() >= kMaxNested)
-    return invalid_argument(outer.path() + ": subgraphs are nested more than " + std::to_string(kMaxNested) + " deep");
+    return invalid_argument(fmt::format("{}: subgraphs are nested more than {} deep", outer.path(), kMaxNested));
   Graph graph(outer, region.subgraph, name);
-  const flatbuffers::Vector<int32_t>* inputs = graph.subgraph().inputs();
-  for (uint32_t i = 0; inputs != nullptr && i < inputs->size(); ++i) {
-    const std::string what = graph.path() + ": input " + std::to_string(i);
-    STREW_ASSIGN(const schema::Tensor* tensor, graph.tensor(inputs->Get(i), what));
-    const int value = ProgramBuilder(graph.imported(), what)
-                          .opaque_value(opaque, first_result + static_cast<int>(i), tensor_type(*tensor, what));
-    STREW_TRY(graph.define(inputs->Get(i), value, what));
-  }
+  STREW_TRY(define_inputs(graph, [&](ProgramBuilder builder, size_t i, int32_t, const schema::Tensor& tensor) -> Expected<int> {
+    const int result = first_result + static_cast<int>(i);
+    return builder.opaque_value(opaque, result, tensor_type(tensor, fmt::format("{}: input {}", graph.path(), i)));
+  }));
   STREW_TRY(import_operators(graph));
-  const flatbuffers::Vector<int32_t>* outputs = graph.subgraph().outputs();
-  for (uint32_t i = 0; outputs != nullptr && i < outputs->size(); ++i) {
-    if (!graph.is_defined(outputs->Get(i))) continue;
-    STREW_ASSIGN(const int value, graph.find(outputs->Get(i), graph.path()));
-    graph.imported().edit_opaque(opaque)->yields.push_back(value);
+  for (const int64_t output : list_of(graph.subgraph().outputs())) {
+    const auto number = static_cast<int32_t>(output);
+    if (!graph.is_defined(number)) continue;
+    STREW_ASSIGN(const int value, graph.find(number, graph.path()));
+    graph.program().edit_opaque(opaque)->yields.push_back(value);
   }
   return {};
 }
@@ -161,11 +135,11 @@ Status Translator::import_entries(Graph& main) {
   for (uint32_t i = 1; i < list.size(); ++i) {
     if (!main.mark_region(static_cast<int32_t>(i))) continue;
     const flatbuffers::String* given = list.Get(i)->name();
-    const std::string name = given == nullptr || given->size() == 0 ? "subgraph_" + std::to_string(i) : given->str();
+    const std::string name = given == nullptr || given->size() == 0 ? fmt::format("subgraph_{}", i) : given->str();
     Opaque entry;
     entry.operation = "subgraph " + name;
-    entry.location = main.path() + ": subgraph " + std::to_string(i);
-    const int number = main.imported().add_opaque(std::move(entry));
+    entry.location = fmt::format("{}: subgraph {}", main.path(), i);
+    const int number = main.program().add_opaque(std::move(entry));
     STREW_TRY(import_region(main, {static_cast<int32_t>(i), name, false}, name, number, 0));
   }
   return {};
@@ -173,20 +147,20 @@ Status Translator::import_entries(Graph& main) {
 
 Status Translator::refusal(const Graph& main) const {
   STREW_TRY(first_refusal_);
-  if (first_other_.empty()) {
-    return invalid_argument(main.path() + ": the main graph has no operators, expected at least one of: " + indexed_operators());
-  }
-  return unsupported(first_other_ + " is not an indexed op, expected one of: " + indexed_operators());
+  const std::string known = indexed_names(operators());
+  if (first_other_.empty())
+    return invalid_argument(main.path() + ": the main graph has no operators, expected at least one of: " + known);
+  return unsupported(first_other_ + " is not an indexed op, expected one of: " + known);
 }
 
 Status import_outputs(Graph& graph) {
-  const flatbuffers::Vector<int32_t>* outputs = graph.subgraph().outputs();
-  if (outputs == nullptr || outputs->size() == 0) {
-    return invalid_argument(graph.path() + ": the main graph has no outputs, expected at least one");
-  }
-  for (uint32_t i = 0; i < outputs->size(); ++i) {
-    STREW_ASSIGN(const int value, graph.find(outputs->Get(i), graph.path() + ": output " + std::to_string(i)));
-    graph.imported().add_output({graph.tensor_name(outputs->Get(i)), value});
+  const std::vector<int64_t> outputs = list_of(graph.subgraph().outputs());
+  if (outputs.empty()) return invalid_argument(graph.path() + ": the main graph has no outputs, expected at least one");
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto number = static_cast<int32_t>(outputs[i]);
+    const std::string what = fmt::format("{}: output {}", graph.path(), i);
+    STREW_ASSIGN(const int value, graph.find(number, what));
+    graph.program().add_output({graph.tensor_name(number), value});
   }
   return {};
 }
@@ -195,39 +169,48 @@ Expected<Program> import_aligned(std::string_view bytes, const std::string& path
   STREW_TRY(check_file(bytes, path));
   const schema::Model& model = *schema::GetModel(bytes.data());
   STREW_TRY(check_model(model, path));
-  Program imported;
-  imported.set_format("tflite");
-  imported.set_source(owner);
-  Graph graph(imported, model, bytes, path);
-  STREW_TRY(import_inputs(graph));
+  Program program;
+  program.set_format("tflite");
+  program.set_source(owner);
+  Graph graph(program, model, bytes, path);
+  STREW_TRY(
+      define_inputs(graph, [&](ProgramBuilder builder, size_t, int32_t number, const schema::Tensor& tensor) -> Expected<int> {
+        STREW_ASSIGN(TensorType type, tensor_type(tensor, graph.describe(number)));
+        return builder.input({graph.tensor_name(number), std::move(type), false});
+      }));
   Translator translator;
   STREW_TRY(translator.import_operators(graph));
   STREW_TRY(translator.import_entries(graph));
-  if (imported.kernels().empty()) return translator.refusal(graph);
+  if (program.kernels().empty()) return translator.refusal(graph);
   STREW_TRY(import_outputs(graph));
-  imported.set_source(nullptr);
-  return imported;
+  program.set_source(nullptr);
+  return program;
 }
 
 }  // namespace
 
 const std::vector<Operator>& operators() {
   using B = schema::BuiltinOperator;
-  static const auto& list = *new const std::vector<Operator>([] {
+  constexpr auto kStored = Quantized::as_stored, kRefused = Quantized::refused, kSame = Quantized::same;
+  constexpr auto kForm = [](std::string_view inputs, ExprOp op = {}) {
+    return OperatorForm{.inputs = inputs, .expr = op, .indexed = true};
+  };
+  constexpr std::string_view kSegments = "data segment_ids# num_segments#";
+  static const auto& list = *new const std::vector<Operator>([&] {
     std::vector<Operator> all = {
-        {"GATHER", B::GATHER, import_gather, true},
-        {"GATHER_ND", B::GATHER_ND, import_gather_nd, true},
-        {"EMBEDDING_LOOKUP", B::EMBEDDING_LOOKUP, import_embedding_lookup, true},
-        {"SCATTER_ND", B::SCATTER_ND, import_scatter_nd, true},
-        {"SPARSE_TO_DENSE", B::SPARSE_TO_DENSE, import_sparse_to_dense, true},
-        {"SEGMENT_SUM", B::SEGMENT_SUM, import_segment_sum, true},
-        {"UNSORTED_SEGMENT_SUM", B::UNSORTED_SEGMENT_SUM, import_unsorted_segment, true},
-        {"UNSORTED_SEGMENT_PROD", B::UNSORTED_SEGMENT_PROD, import_unsorted_segment, true},
-        {"UNSORTED_SEGMENT_MAX", B::UNSORTED_SEGMENT_MAX, import_unsorted_segment, true},
-        {"UNSORTED_SEGMENT_MIN", B::UNSORTED_SEGMENT_MIN, import_unsorted_segment, true},
-        {"DYNAMIC_UPDATE_SLICE", B::DYNAMIC_UPDATE_SLICE, import_dynamic_update_slice, true},
-        {"STABLEHLO_SCATTER", B::STABLEHLO_SCATTER, import_stablehlo_scatter, true},
-        {"STABLEHLO_GATHER", B::STABLEHLO_GATHER, import_stablehlo_gather, true},
+        {B::GATHER, kForm("params indices"), kStored, import_gather},
+        {B::GATHER_ND, kForm("params indices"), kStored, import_gather_nd},
+        {B::EMBEDDING_LOOKUP, kForm("lookup value"), kStored, import_embedding_lookup},
+        {B::SCATTER_ND, kForm("indices updates shape"), kStored, import_scatter_nd},
+        {B::SPARSE_TO_DENSE, kForm("indices# shape values default_value"), kSame, import_sparse_to_dense},
+        {B::SEGMENT_SUM, kForm("data segment_ids#"), kRefused, import_segment_sum},
+        {B::UNSORTED_SEGMENT_SUM, kForm(kSegments, ExprOp::add), kRefused, import_unsorted_segment},
+        {B::UNSORTED_SEGMENT_PROD, kForm(kSegments, ExprOp::mul), kRefused, import_unsorted_segment},
+        {B::UNSORTED_SEGMENT_MAX, kForm(kSegments, ExprOp::max), kRefused, import_unsorted_segment},
+        {B::UNSORTED_SEGMENT_MIN, kForm(kSegments, ExprOp::min), kRefused, import_unsorted_segment},
+        {B::DYNAMIC_UPDATE_SLICE, kForm("operand update start_indices#"), kStored, import_dynamic_update_slice},
+        {B::STABLEHLO_SCATTER, kForm("input scatter_indices updates"), kStored, import_stablehlo_scatter},
+        {B::STABLEHLO_GATHER, kForm("operand start_indices"), kStored, import_stablehlo_gather},
     };
     for (const auto* more : {&elementwise_operators(), &movement_operators(), &slice_operators(), &shape_operators()})
       all.insert(all.end(), more->begin(), more->end());
@@ -237,7 +220,7 @@ const std::vector<Operator>& operators() {
 }
 
 Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
-                                const std::shared_ptr<const void>& owner) {
+                               const std::shared_ptr<const void>& owner) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0) return import_aligned(bytes, path, owner);
   // Flatbuffers reads fields in place, with their own alignment.
   std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);

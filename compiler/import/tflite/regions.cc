@@ -14,7 +14,7 @@ STREW_PARTIAL_SWITCHES
 
 std::vector<Region> listed(const Node& node) {
   const schema::Operator& op = node.op();
-  switch (node.code()) {
+  switch (code_of(node.graph().model(), op)) {
     case Builtin::IF:
       if (const auto* o = op.builtin_options_as_IfOptions()) return {{o->first(), "then"}, {o->second(), "else"}};
       return {};
@@ -71,8 +71,7 @@ Expected<std::vector<Region>> regions_of(const Node& node) {
   const auto count = static_cast<int64_t>(node.graph().model().subgraphs()->size());
   for (const Region& region : out) {
     if (region.subgraph >= 1 && region.subgraph < count) continue;
-    return node.error("its " + region.role + " is subgraph " + std::to_string(region.subgraph) + ", expected from 1 to " +
-                      std::to_string(count - 1));
+    return node.error("its {} is subgraph {}, expected from 1 to {}", region.role, region.subgraph, count - 1);
   }
   return out;
 }

@@ -10,15 +10,13 @@
 // SPARSE_TO_DENSE has inputs indices, output_shape, values and default_value: the result is filled with the default, and the values are written
 // to the elements that the index vectors name. An index out of bounds is an error; LiteRT does not check. Tested by
 // tests/unit/compiler/import/tflite/tflite_import_test.cc and tests/oracle/litert_models.py.
-#include <algorithm>
-
 #include "compiler/import/builder/forms.h"
+#include "compiler/import/node/tensors.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/dims.h"
 #include "compiler/op/limits.h"
 #include "strew/forms.h"
-#include "strew/tensor.h"
 #include "strew/text.h"
 
 namespace strew::inline v0::tflite {
@@ -26,20 +24,16 @@ namespace {
 
 Status same_dtype(const Node& node, const TensorType& update, const TensorType& operand) {
   if (update.dtype == operand.dtype) return {};
-  return node.error("update has element type " + std::string(name(update.dtype)) + ", expected operand's " +
-                    std::string(name(operand.dtype)));
+  return node.error("update has element type {}, expected operand's {}", name(update.dtype), name(operand.dtype));
 }
 
 /// Refuses an update that is larger than the operand: no clamped start exists for it.
 Status check_fits(const Node& node, const TensorType& update, const TensorType& operand) {
-  if (update.rank() != operand.rank()) {
-    return node.error("update has rank " + std::to_string(update.rank()) + ", expected operand's " +
-                      std::to_string(operand.rank()));
-  }
+  if (update.rank() != operand.rank())
+    return node.error("update has rank {}, expected operand's {}", update.rank(), operand.rank());
   for (size_t d = 0; d < update.dims.size(); ++d) {
     if (update.dims[d] == kDynamic || operand.dims[d] == kDynamic || update.dims[d] <= operand.dims[d]) continue;
-    return node.error("update's dim " + std::to_string(d) + " is " + std::to_string(update.dims[d]) +
-                      ", expected at most operand's " + std::to_string(operand.dims[d]));
+    return node.error("update's dim {} is {}, expected at most operand's {}", d, update.dims[d], operand.dims[d]);
   }
   return {};
 }
@@ -51,27 +45,22 @@ struct Shape {
   bool is_known() const { return is_static(dims); }
 };
 
-Expected<Shape> shape_input(Node& node, uint32_t i) {
-  STREW_ASSIGN(const int value, node.input(i, "shape"));
-  const std::string what = "input " + std::to_string(i) + " (shape)";
+Expected<Shape> shape_input(Node& node, int i) {
+  const int value = node[static_cast<size_t>(i)];
+  const std::string what = node.describe(i);
   STREW_TRY(node.check_index_type(value, what));
-  const TensorType& type = node.type(value);
-  if (type.rank() != 1) return node.error(what + " has rank " + std::to_string(type.rank()) + ", expected 1");
-  if (type.dims[0] == kDynamic) return node.refuse(what + " is " + print(type) + ", expected a known number of elements");
-  if (type.dims[0] > kMaxRank)
-    return node.error("shape has " + std::to_string(type.dims[0]) + " elements, expected at most " + std::to_string(kMaxRank));
-  ProgramBuilder builder = node.builder();
-  Shape out{value, known_elements(builder, value)};
-  std::vector<int64_t> known = out.dims;
-  for (int64_t& dim : known) dim = dim == kDynamic ? 1 : dim;
-  if (const Expected<int64_t> count = element_count(known); !count.ok()) return node.error("shape: " + count.status().message());
+  const TensorType type = node.type(value);
+  if (type.rank() != 1) return node.error("{} has rank {}, expected 1", what, type.rank());
+  if (type.dims[0] == kDynamic) return node.refuse("{} is {}, expected a known number of elements", what, print(type));
+  if (type.dims[0] > kMaxRank) return node.error("shape has {} elements, expected at most {}", type.dims[0], kMaxRank);
+  Shape out{value, known_elements(node.builder(), value)};
+  STREW_TRY(check_extents(out.dims, "shape"));
   return out;
 }
 
 /// The windows of SCATTER_ND are as large as the result's dims: what one of them leaves open, the other may know, and if none does, they are
 /// compared at the call.
 Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& shape, KernelParts& parts) {
-  ProgramBuilder builder = node.builder();
   const std::vector<int64_t> given = node.type(updates).dims;
   const size_t outer = indices.dims.empty() ? 0 : indices.dims.size() - 1;
   const int64_t vector = indices.dims.empty() ? kDynamic : indices.dims.back();
@@ -81,42 +70,33 @@ Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& sh
     if (from >= given.size() || shape.dims[d] != kDynamic) continue;
     shape.dims[d] = given[from];
     if (given[from] != kDynamic) continue;
-    STREW_ASSIGN(const int wanted, element_of(builder, shape.value, static_cast<int64_t>(d)));
-    parts.equal_scalars.push_back({wanted, builder.extent(updates, static_cast<int64_t>(from)),
-                                   "element " + std::to_string(d) + " of shape",
-                                   ", dim " + std::to_string(from) + " of updates"});
+    STREW_ASSIGN(const int wanted, element_of(node.builder(), shape.value, static_cast<int64_t>(d)));
+    parts.equal_scalars.push_back({wanted, node.builder().extent(updates, static_cast<int64_t>(from)),
+                                   fmt::format("element {} of shape", d), fmt::format(", dim {} of updates", from)});
   }
   return {};
 }
 
 }  // namespace
 
-Status import_dynamic_update_slice(Node& node) {
-  STREW_TRY(node.check_signature(3, 1));
-  STREW_ASSIGN(const int operand, node.input(0, "operand"));
-  STREW_ASSIGN(const int update, node.input(1, "update"));
-  STREW_ASSIGN(const int start, node.input(2, "start_indices"));
-  STREW_TRY(same_dtype(node, node.type(update), node.type(operand)));
-  STREW_TRY(check_fits(node, node.type(update), node.type(operand)));
-  STREW_TRY(node.check_index_type(start, "start_indices"));
-  TensorType indices = node.type(start);
-  const int64_t rank = node.type(operand).rank();
+Expected<int> import_dynamic_update_slice(Node& node) {
+  const TensorType operand = node.type(node[0]), update = node.type(node[1]);
+  TensorType indices = node.type(node[2]);
+  STREW_TRY(same_dtype(node, update, operand));
+  STREW_TRY(check_fits(node, update, operand));
+  const int64_t rank = operand.rank();
   if (indices.rank() == 1 && indices.dims[0] == kDynamic) indices.dims[0] = rank;
-  if (indices.rank() != 1 || indices.dims[0] != rank) {
-    return node.error("start_indices has rank " + std::to_string(indices.rank()) +
-                      (indices.rank() == 1 ? " and " + std::to_string(indices.dims[0]) + " elements" : "") +
-                      ", expected rank 1 and one element per dim of operand: " + std::to_string(rank));
-  }
-  return node.add_kernel(dynamic_update_slice(node.type(operand), indices, node.type(update)).build(),
-                         {.arguments = {operand, start, update},
-                          .notes = {"in place if the caller binds operand and output to one buffer"},
-                          .fixed_policy = true});
+  if (indices.rank() != 1 || indices.dims[0] != rank)
+    return node.error("start_indices has rank {}{}, expected rank 1 and one element per dim of operand: {}", indices.rank(),
+                      indices.rank() == 1 ? fmt::format(" and {} elements", indices.dims[0]) : "", rank);
+  return node.kernel(dynamic_update_slice(operand, indices, update).build(),
+                     {.arguments = {node[0], node[2], node[1]},
+                      .notes = {"in place if the caller binds operand and output to one buffer"},
+                      .fixed_policy = true});
 }
 
-Status import_scatter_nd(Node& node) {
-  STREW_TRY(node.check_signature(3, 1));
-  STREW_ASSIGN(const int indices, node.input(0, "indices"));
-  STREW_ASSIGN(const int updates, node.input(1, "updates"));
+Expected<int> import_scatter_nd(Node& node) {
+  const int indices = node[0], updates = node[1];
   STREW_ASSIGN(Shape shape, shape_input(node, 2));
   KernelParts parts{.arguments = {indices, updates}};
   if (!shape.is_known()) {
@@ -124,31 +104,22 @@ Status import_scatter_nd(Node& node) {
     STREW_TRY(fit_windows(node, node.type(indices), updates, shape, parts));
   }
   const TensorType type = node.type(updates);
-  const TensorType result{type.dtype, std::move(shape.dims), {}};
-  return node.add_kernel(scatter_nd(result, node.type(indices), type)
-                             .normalize_negative(false)
-                             .combine(CombinerKind::add)
-                             .fill({Scalar{type.dtype}})
-                             .build(),
-                         std::move(parts));
+  ScatterBuilder op = scatter_nd({type.dtype, std::move(shape.dims), {}}, node.type(indices), type);
+  op.normalize_negative(false).combine(CombinerKind::add).fill({Scalar{type.dtype}});
+  return node.kernel(op.build(), std::move(parts));
 }
 
 /// Indices are [n, rank], or without the second dim for a result of rank 1, or one of these without the first; so are values.
-Status import_sparse_to_dense(Node& node) {
-  STREW_TRY(node.check_signature(4, 1));
-  STREW_TRY(node.check_same_quantization());
-  STREW_ASSIGN(int indices, node.input(0, "indices"));
+Expected<int> import_sparse_to_dense(Node& node) {
+  int indices = node[0], values = node[2];
+  const int otherwise = node[3];
   STREW_ASSIGN(const Shape shape, shape_input(node, 1));
-  STREW_ASSIGN(int values, node.input(2, "values"));
-  STREW_ASSIGN(const int otherwise, node.input(3, "default_value"));
-  STREW_TRY(node.check_index_type(indices, "indices"));
   STREW_TRY(same_dtype(node, node.type(values), node.type(otherwise)));
-  ProgramBuilder builder = node.builder();
+  ProgramBuilder& builder = node.builder();
   const int rank = node.type(indices).rank();
   if (rank > 2 || (rank < 2 && shape.dims.size() != 1) || node.type(values).rank() > 1 || node.type(otherwise).rank() != 0)
-    return node.error("indices " + print(node.type(indices)) + ", values " + print(node.type(values)) + " and default_value " +
-                      print(node.type(otherwise)) + ", expected indices [n," + std::to_string(shape.dims.size()) +
-                      "], values [n] or one, and one default");
+    return node.error("indices {}, values {} and default_value {}, expected indices [n,{}], values [n] or one, and one default",
+                      print(node.type(indices)), print(node.type(values)), print(node.type(otherwise)), shape.dims.size());
   const int64_t count = rank == 0 ? 1 : node.type(indices).dims[0];
   if (rank < 2) {
     STREW_ASSIGN(indices, builder.reshape(indices, {count, 1}));
@@ -156,8 +127,8 @@ Status import_sparse_to_dense(Node& node) {
   if (node.type(values).rank() == 0) {
     STREW_ASSIGN(values, builder.broadcast_to(values, builder.shape(indices, 0, 1)));
   }
-  const TensorType result{node.type(values).dtype, shape.dims, {}};
-  ScatterBuilder op = scatter_nd(result, node.type(indices), node.type(values)).normalize_negative(false);
+  ScatterBuilder op = scatter_nd({node.type(values).dtype, shape.dims, {}}, node.type(indices), node.type(values));
+  op.normalize_negative(false);
   KernelParts parts{.arguments = {indices, values}};
   const std::optional<Scalar> fill = builder.constant(otherwise);
   if (fill) {
@@ -167,7 +138,7 @@ Status import_sparse_to_dense(Node& node) {
     STREW_ASSIGN(const int operand, builder.broadcast_to(otherwise, shape.value));
     parts.arguments.insert(parts.arguments.begin(), operand);
   }
-  return node.add_kernel(op.build(), std::move(parts));
+  return node.kernel(op.build(), std::move(parts));
 }
 
 }  // namespace strew::inline v0::tflite

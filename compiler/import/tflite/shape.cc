@@ -2,12 +2,9 @@
 // WHERE of a constant, ONE_HOT, CUMSUM, and the reductions. Tested by tests/unit/compiler/import/tflite/tflite_compute_test.cc and
 // tests/models.
 #include <algorithm>
-#include <array>
 
-#include "base/number.h"
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
-#include "compiler/import/tflite/tensor.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/text.h"
 
@@ -17,127 +14,85 @@ namespace {
 using Builtin = schema::BuiltinOperator;
 using Options = schema::BuiltinOptions;
 
-Status import_shape(Node& node) {
-  STREW_TRY(node.check_signature(1, 1));
-  STREW_ASSIGN(const int value, node.input(0, "input"));
-  STREW_ASSIGN(const schema::Tensor* output, node.output_tensor(0));
-  STREW_ASSIGN(const TensorType type, tensor_type(*output, node.location() + ": output 0"));
-  if (type.dtype != DType::i32 && type.dtype != DType::i64)
-    return node.error("output 0 is " + print(type) + ", expected i32 or i64");
-  ProgramBuilder builder = node.builder();
-  return node.give(builder.convert(builder.shape(value, 0, node.type(value).dims.size()), type.dtype));
+Expected<int> import_shape(Node& node) {
+  STREW_ASSIGN(const TensorType type, node.declared_type());
+  if (type.dtype != DType::i32 && type.dtype != DType::i64) return node.error("output 0 is {}, expected i32 or i64", print(type));
+  return node.builder().convert(node.builder().shape(node[0], 0, node.type(node[0]).dims.size()), type.dtype);
 }
 
-Status import_rank(Node& node) {
-  STREW_TRY(node.check_signature(1, 1));
-  STREW_ASSIGN(const int value, node.input(0, "input"));
-  return node.give(node.builder().integer(node.type(value).rank(), DType::i32));
+Expected<int> import_fill(Node& node) {
+  if (node.type(node[1]).rank() != 0) return node.error("value is {}, expected one number", print(node.type(node[1])));
+  return node.builder().broadcast_to(node[1], node[0]);
 }
 
-Status import_fill(Node& node) {
-  STREW_TRY(node.check_signature(2, 1));
-  STREW_TRY(node.check_same_quantization());
-  STREW_ASSIGN(const int dims, node.input(0, "dims"));
-  STREW_ASSIGN(const int value, node.input(1, "value"));
-  STREW_TRY(node.check_index_type(dims, "dims"));
-  if (node.type(value).rank() != 0) return node.error("value is " + print(node.type(value)) + ", expected one number");
-  return node.give(node.builder().broadcast_to(value, dims));
-}
-
-Status import_range(Node& node) {
-  STREW_TRY(node.check_signature(3, 1));
-  STREW_ASSIGN(const std::vector<int> values, node.all_inputs());
-  for (const int value : values)
-    if (node.type(value).rank() != 0 || node.type(value).dtype != node.type(values[0]).dtype)
+Expected<int> import_range(Node& node) {
+  for (const int value : node.values())
+    if (node.type(value).rank() != 0 || node.type(value).dtype != node.type(node[0]).dtype)
       return node.error("start, limit and delta, expected three numbers of one element type");
-  return node.give(node.builder().range(values[0], values[1], values[2]));
+  return node.builder().range(node[0], node[1], node[2]);
 }
 
-Status import_zeros_like(Node& node) {
-  STREW_TRY(node.check_signature(1, 1));
-  STREW_TRY(node.check_not_quantized());
-  STREW_ASSIGN(const int value, node.input(0, "input"));
-  if (node.type(value).dtype == DType::string) return node.refuse("its input is strings, expected numbers");
-  ProgramBuilder builder = node.builder();
-  const int zero = builder.scalar(Scalar{node.type(value).dtype});
-  return node.give(builder.broadcast_to(zero, builder.shape(value, 0, node.type(value).dims.size())));
+Expected<int> import_zeros_like(Node& node) {
+  const TensorType type = node.type(node[0]);
+  if (type.dtype == DType::string) return node.refuse("its input is strings, expected numbers");
+  const int zero = node.builder().scalar(Scalar{type.dtype});
+  return node.builder().broadcast_to(zero, node.builder().shape(node[0], 0, type.dims.size()));
 }
 
-Status import_where(Node& node) {
-  STREW_TRY(node.check_signature(1, 1));
-  STREW_ASSIGN(const int value, node.input(0, "condition"));
-  ProgramBuilder builder = node.builder();
-  return node.give(nonzero_coordinates(builder, value));
+Expected<int> import_one_hot(Node& node) {
+  STREW_ASSIGN(const int64_t depth, node.constant(1));
+  const TensorType on = node.type(node[2]), off = node.type(node[3]);
+  if (on.rank() != 0 || off.rank() != 0)
+    return node.error("on_value is {} and off_value {}, expected numbers", print(on), print(off));
+  const int32_t given = node.option(Options::OneHotOptions, &schema::OneHotOptions::axis);
+  STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(node[0]).rank() + 1, "axis"));
+  return one_hot(node.builder(), node[0], depth, axis, node[2], node[3]);
 }
 
-Status import_one_hot(Node& node) {
-  STREW_TRY(node.check_signature(4, 1));
-  STREW_TRY(node.check_not_quantized());
-  STREW_ASSIGN(const int indices, node.input(0, "indices"));
-  STREW_ASSIGN(const int64_t depth, node.constant_integer(1, "depth"));
-  STREW_ASSIGN(const int on, node.input(2, "on_value"));
-  STREW_ASSIGN(const int off, node.input(3, "off_value"));
-  if (node.type(on).rank() != 0 || node.type(off).rank() != 0)
-    return node.error("on_value is " + print(node.type(on)) + " and off_value " + print(node.type(off)) + ", expected numbers");
-  const auto* options = node.options<schema::OneHotOptions>(Options::OneHotOptions);
-  STREW_ASSIGN(const int64_t axis, node.dim_of(options == nullptr ? 0 : options->axis(), node.type(indices).rank() + 1, "axis"));
-  ProgramBuilder builder = node.builder();
-  return node.give(one_hot(builder, indices, depth, axis, on, off));
+Expected<int> import_cumsum(Node& node) {
+  STREW_ASSIGN(const int64_t given, node.constant(1));
+  STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(node[0]).rank(), "axis"));
+  const bool exclusive = node.option(Options::CumsumOptions, &schema::CumsumOptions::exclusive);
+  const bool reverse = node.option(Options::CumsumOptions, &schema::CumsumOptions::reverse);
+  return node.builder().scan(ExprOp::add, node[0], axis, {exclusive, reverse});
 }
-
-Status import_cumsum(Node& node) {
-  STREW_TRY(node.check_signature(2, 1));
-  STREW_TRY(node.check_not_quantized());
-  STREW_ASSIGN(const int value, node.input(0, "input"));
-  STREW_ASSIGN(const int64_t given, node.constant_integer(1, "axis"));
-  STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(value).rank(), "axis"));
-  const auto* options = node.options<schema::CumsumOptions>(Options::CumsumOptions);
-  const bool exclusive = options != nullptr && options->exclusive(), reverse = options != nullptr && options->reverse();
-  return node.give(node.builder().scan(ExprOp::add, value, axis, {exclusive, reverse}));
-}
-
-struct Reduction {
-  std::string_view name;
-  Builtin code;
-  ExprOp op;
-};
-constexpr std::array kReductions{
-    Reduction{"REDUCE_ALL", Builtin::REDUCE_ALL, ExprOp::bit_and}, Reduction{"REDUCE_ANY", Builtin::REDUCE_ANY, ExprOp::bit_or},
-    Reduction{"REDUCE_MAX", Builtin::REDUCE_MAX, ExprOp::max},     Reduction{"REDUCE_MIN", Builtin::REDUCE_MIN, ExprOp::min},
-    Reduction{"REDUCE_PROD", Builtin::REDUCE_PROD, ExprOp::mul},   Reduction{"SUM", Builtin::SUM, ExprOp::add},
-};
 
 /// Elements are combined in row-major order. No axes: nothing is reduced.
-Status import_reduce(Node& node) {
-  STREW_TRY(node.check_signature(2, 1));
-  STREW_TRY(node.check_not_quantized());
-  STREW_ASSIGN(const int value, node.input(0, "input"));
-  STREW_ASSIGN(std::vector<int64_t> dims, node.constant_integers(1, "axes"));
-  for (int64_t& dim : dims) {
-    STREW_ASSIGN(dim, node.dim_of(dim, node.type(value).rank(), "an entry of axes"));
-  }
+Expected<int> import_reduce(Node& node) {
+  STREW_ASSIGN(std::vector<int64_t> dims, node.constants(1));
+  STREW_ASSIGN(dims, node.dims_of(std::move(dims), node.type(node[0]).rank(), "an entry of axes"));
   std::sort(dims.begin(), dims.end());
   dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
-  if (dims.empty()) return node.give(value);
-  const auto* options = node.options<schema::ReducerOptions>(Options::ReducerOptions);
-  const auto* row =
-      std::find_if(kReductions.begin(), kReductions.end(), [&](const Reduction& r) { return r.code == node.code(); });
-  return node.give(node.builder().reduce(row->op, value, dims, options != nullptr && options->keep_dims()));
+  if (dims.empty()) return node[0];
+  const bool keep = node.option(Options::ReducerOptions, &schema::ReducerOptions::keep_dims);
+  return node.builder().reduce(node.form()->expr, node[0], dims, keep);
 }
+
+Operator reduction(Builtin code, ExprOp op) { return {code, {"input axes#", op}, Quantized::refused, import_reduce}; }
 
 }  // namespace
 
 const std::vector<Operator>& shape_operators() {
-  static const auto& list = *new const std::vector<Operator>([] {
-    std::vector<Operator> all = {
-        {"CUMSUM", Builtin::CUMSUM, import_cumsum},    {"FILL", Builtin::FILL, import_fill},
-        {"ONE_HOT", Builtin::ONE_HOT, import_one_hot}, {"RANGE", Builtin::RANGE, import_range},
-        {"RANK", Builtin::RANK, import_rank},          {"SHAPE", Builtin::SHAPE, import_shape},
-        {"WHERE", Builtin::WHERE, import_where},       {"ZEROS_LIKE", Builtin::ZEROS_LIKE, import_zeros_like},
-    };
-    for (const Reduction& each : kReductions) all.emplace_back(each.name, each.code, import_reduce);
-    return all;
-  }());
+  constexpr auto kRefused = Quantized::refused, kStored = Quantized::as_stored;
+  static const auto& list = *new const std::vector<Operator>{
+      {Builtin::CUMSUM, {"input axis#"}, kRefused, import_cumsum},
+      {Builtin::FILL, {"dims# value"}, Quantized::same, import_fill},
+      {Builtin::ONE_HOT, {"indices depth# on_value off_value"}, kRefused, import_one_hot},
+      {Builtin::RANGE, {"operand operand operand"}, kStored, import_range},
+      {Builtin::RANK,
+       {"input"},
+       kStored,
+       [](Node& node) { return Expected<int>(node.builder().integer(node.type(node[0]).rank(), DType::i32)); }},
+      {Builtin::SHAPE, {"input"}, kStored, import_shape},
+      {Builtin::WHERE, {"condition"}, kStored, [](Node& node) { return nonzero_coordinates(node.builder(), node[0]); }},
+      {Builtin::ZEROS_LIKE, {"input"}, kRefused, import_zeros_like},
+      reduction(Builtin::REDUCE_ALL, ExprOp::bit_and),
+      reduction(Builtin::REDUCE_ANY, ExprOp::bit_or),
+      reduction(Builtin::REDUCE_MAX, ExprOp::max),
+      reduction(Builtin::REDUCE_MIN, ExprOp::min),
+      reduction(Builtin::REDUCE_PROD, ExprOp::mul),
+      reduction(Builtin::SUM, ExprOp::add),
+  };
   return list;
 }
 

@@ -1,10 +1,9 @@
 // The operators that take parts of a tensor: SLICE, STRIDED_SLICE, SPLIT, SPLIT_V, UNPACK. A SLICE whose begin is computed when the model runs
 // is a gather of one window. Tested by tests/unit/compiler/import/tflite/tflite_compute_test.cc and tests/models.
 #include <algorithm>
-#include <numeric>
 
 #include "base/checked.h"
-#include "compiler/import/builder/forms.h"
+#include "compiler/import/node/operations.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/forms.h"
@@ -17,40 +16,32 @@ using Builtin = schema::BuiltinOperator;
 using Options = schema::BuiltinOptions;
 using Range = ProgramBuilder::Range;
 
-/// One window at a start that is known at the call. LiteRT refuses a window that does not fit, so the policy is error.
-Status gather_window(Node& node, int value, int begin, const std::vector<int64_t>& sizes) {
-  STREW_TRY(node.check_index_type(begin, "begin"));
+/// A size of -1 reaches to the end of the dim. At a start that is known at the call, it is a gather of one window; LiteRT refuses a window that
+/// does not fit, so the policy is error.
+Expected<int> import_slice(Node& node) {
+  const int value = node[0], begin = node[1];
+  STREW_ASSIGN(const std::vector<int64_t> sizes, node.constants(2));
   const TensorType type = node.type(value);
-  for (const int64_t size : sizes)
-    if (size < 0) return node.refuse("begin is computed when the model runs, and a size is to the end, expected known sizes");
-  return node.add_kernel(dynamic_slice(type, node.type(begin), sizes).oob(OobPolicy::error).build(),
-                         {.arguments = {value, begin}});
-}
-
-/// A size of -1 reaches to the end of the dim.
-Status import_slice(Node& node) {
-  STREW_TRY(node.check_signature(3, 1));
-  STREW_TRY(node.check_same_quantization());
-  STREW_ASSIGN(const int value, node.input(0, "operand"));
-  STREW_ASSIGN(const int begin, node.input(1, "begin"));
-  STREW_ASSIGN(const std::vector<int64_t> sizes, node.constant_integers(2, "size"));
-  ProgramBuilder builder = node.builder();
-  const std::vector<int64_t> dims = node.type(value).dims;
-  if (sizes.size() != dims.size() || node.type(begin).dims != std::vector<int64_t>{static_cast<int64_t>(dims.size())})
-    return node.error("begin is " + print(node.type(begin)) + " and size has " + std::to_string(sizes.size()) +
-                      " elements, expected one per dim: " + std::to_string(dims.size()));
-  const auto starts = builder.integers(begin);
-  if (!starts) return gather_window(node, value, begin, sizes);
+  const size_t rank = type.dims.size();
+  if (sizes.size() != rank || node.type(begin).dims != std::vector<int64_t>{type.rank()})
+    return node.error("begin is {} and size has {} elements, expected one per dim: {}", print(node.type(begin)), sizes.size(),
+                      rank);
+  const auto starts = node.builder().integers(begin);
+  if (!starts) {
+    STREW_TRY(node.check_index_type(begin, "begin"));
+    if (std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size < 0; }))
+      return node.refuse("begin is computed when the model runs, and a size is to the end, expected known sizes");
+    return node.kernel(dynamic_slice(type, node.type(begin), sizes).oob(OobPolicy::error).build(), {.arguments = {value, begin}});
+  }
   std::vector<Range> ranges;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const int64_t start = (*starts)[d], size = sizes[d];
-    const bool is_inside = dims[d] == kDynamic || (start <= dims[d] && size <= dims[d] - start);
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t start = (*starts)[d], size = sizes[d], extent = type.dims[d];
+    const bool is_inside = extent == kDynamic || (start <= extent && size <= extent - start);
     if (start < 0 || size < -1 || !is_inside)
-      return node.error("dim " + std::to_string(d) + " is sliced from " + std::to_string(start) + ", " + std::to_string(size) +
-                        " elements, expected within " + print(node.type(value)));
+      return node.error("dim {} is sliced from {}, {} elements, expected within {}", d, start, size, print(type));
     ranges.push_back({start, size == -1 ? Range::kToEnd : checked::add(start, size).value_or(Range::kToEnd), 1});
   }
-  return node.give(builder.slice(value, ranges));
+  return node.builder().slice(value, ranges);
 }
 
 /// What STRIDED_SLICE takes: ranges of the operand's dims, and the shape of the result without what the ranges leave.
@@ -64,18 +55,17 @@ Expected<Range> range_of(const Node& node, const schema::StridedSliceOptions& op
                          size_t i, int64_t extent) {
   const int bit = 1 << i;
   Range range{lists[0][i], lists[1][i], lists[2][i]};
-  if (range.step == 0) return node.error("stride " + std::to_string(i) + " is 0, expected another number");
+  if (range.step == 0) return node.error("stride {} is 0, expected another number", i);
   if (options.offset()) {
     const std::optional<int64_t> end = checked::add(range.start, range.end);
-    if (!end) return node.error("end " + std::to_string(i) + " does not fit 64 bits");
+    if (!end) return node.error("end {} does not fit 64 bits", i);
     range.end = *end;
   }
   if ((options.shrink_axis_mask() & bit) != 0) {
     if (range.start < 0 && extent != kDynamic) range.start += extent;
     if (range.start < 0 || (extent != kDynamic && range.start >= extent))
-      return node.error("begin " + std::to_string(i) + " is " + std::to_string(lists[0][i]) +
-                        ", expected an element of the dim of " +
-                        (extent == kDynamic ? "an open extent, from its start on" : std::to_string(extent)));
+      return node.error("begin {} is {}, expected an element of the dim of {}", i, lists[0][i],
+                        extent == kDynamic ? "an open extent, from its start on" : std::to_string(extent));
     return Range{range.start, range.start + 1, 1};
   }
   if ((options.begin_mask() & bit) != 0) range.start = range.step < 0 ? INT64_MAX : 0;
@@ -88,12 +78,11 @@ Expected<Strided> read_ranges(const Node& node, const schema::StridedSliceOption
   Strided out;
   const size_t entries = lists[0].size();
   if (lists[1].size() != entries || lists[2].size() != entries || entries > 31)
-    return node.error("begin, end and strides have " + std::to_string(entries) + ", " + std::to_string(lists[1].size()) +
-                      " and " + std::to_string(lists[2].size()) + " elements, expected lists of one length");
+    return node.error("begin, end and strides have {}, {} and {} elements, expected lists of one length", entries,
+                      lists[1].size(), lists[2].size());
   size_t apart = 0;  // entries that stand for no dim of their own
   for (size_t i = 0; i < entries; ++i) apart += ((options.new_axis_mask() | options.ellipsis_mask()) & (1 << i)) != 0 ? 1 : 0;
-  if (entries - apart > dims.size())
-    return node.error("it names " + std::to_string(entries - apart) + " dims, expected at most " + std::to_string(dims.size()));
+  if (entries - apart > dims.size()) return node.error("it names {} dims, expected at most {}", entries - apart, dims.size());
   const auto whole = [&](size_t until) {
     for (size_t d = out.ranges.size(); d < until; ++d) {
       out.result.push_back(static_cast<int>(d));
@@ -118,117 +107,68 @@ Expected<Strided> read_ranges(const Node& node, const schema::StridedSliceOption
   return out;
 }
 
-Status import_strided_slice(Node& node) {
-  STREW_TRY(node.check_signature(4, 1));
-  STREW_TRY(node.check_same_quantization());
-  STREW_ASSIGN(const int value, node.input(0, "operand"));
+Expected<int> import_strided_slice(Node& node) {
   std::vector<int64_t> lists[3];
-  const char* const roles[] = {"begin", "end", "strides"};
-  for (uint32_t i = 0; i < 3; ++i) {
-    STREW_ASSIGN(lists[i], node.constant_integers(i + 1, roles[i]));
+  for (int i = 0; i < 3; ++i) {
+    STREW_ASSIGN(lists[i], node.constants(i + 1));
   }
   const auto* options = node.options<schema::StridedSliceOptions>(Options::StridedSliceOptions);
   if (options == nullptr) return node.error("it has no StridedSliceOptions, expected them in builtin_options");
-  STREW_ASSIGN(const Strided strided, read_ranges(node, *options, lists, node.type(value).dims));
-  ProgramBuilder builder = node.builder();
-  const Expected<int> part = builder.slice(value, strided.ranges);
-  if (!part.ok()) return node.give(part);
+  STREW_ASSIGN(const Strided strided, read_ranges(node, *options, lists, node.type(node[0]).dims));
+  STREW_ASSIGN(const int part, node.builder().slice(node[0], strided.ranges));
   std::vector<int64_t> dims;
-  for (const int d : strided.result) dims.push_back(d < 0 ? 1 : node.type(*part).dims[static_cast<size_t>(d)]);
-  return node.give(builder.reshape_units(*part, dims));
+  for (const int d : strided.result) dims.push_back(d < 0 ? 1 : node.type(part).dims[static_cast<size_t>(d)]);
+  return node.builder().reshape_units(part, dims);
 }
 
-/// Parts of these sizes along `axis`, one for each output.
-Status give_parts(Node& node, int value, int64_t axis, const std::vector<int64_t>& sizes) {
-  int64_t at = 0;
-  std::vector<int> parts;
-  for (const int64_t size : sizes) {
-    std::vector<Range> ranges(node.type(value).dims.size());
-    ranges[static_cast<size_t>(axis)] = {at, at + size, 1};
-    at += size;
-    const Expected<int> part = node.builder().slice(value, ranges);
-    if (!part.ok()) return node.at(part.status());
-    parts.push_back(*part);
-  }
-  return node.give_all(parts);
-}
-
-Expected<int64_t> known_extent(const Node& node, int value, int64_t axis) {
-  const int64_t extent = node.type(value).dims[static_cast<size_t>(axis)];
-  if (extent != kDynamic) return extent;
-  return node.refuse("dim " + std::to_string(axis) + " is open, expected a known one to split");
-}
-
-Status import_split(Node& node) {
-  STREW_TRY(node.check_signature(2, node.outputs()));
-  STREW_TRY(node.check_same_quantization());
-  STREW_ASSIGN(const int64_t given, node.constant_integer(0, "axis"));
-  STREW_ASSIGN(const int value, node.input(1, "value"));
-  STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(value).rank(), "axis"));
-  STREW_ASSIGN(const int64_t extent, known_extent(node, value, axis));
+Expected<std::vector<int>> import_split(Node& node) {
+  STREW_ASSIGN(const int64_t given, node.constant(0));
+  STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(node[1]).rank(), "axis"));
+  STREW_ASSIGN(const int64_t extent, split_extent(node, node[1], axis));
   const int64_t count = node.outputs();
-  if (count == 0 || extent % count != 0)
-    return node.error("dim " + std::to_string(axis) + " is " + std::to_string(extent) + ", expected a multiple of the " +
-                      std::to_string(count) + " outputs");
-  return give_parts(node, value, axis, std::vector<int64_t>(static_cast<size_t>(count), extent / count));
+  if (extent % count != 0) return node.error("dim {} is {}, expected a multiple of the {} outputs", axis, extent, count);
+  return split(node, node[1], axis, std::vector<int64_t>(static_cast<size_t>(count), extent / count), "a part");
 }
 
 /// One size may be -1: what the others leave.
-Status import_split_v(Node& node) {
-  STREW_TRY(node.check_signature(3, node.outputs()));
-  STREW_TRY(node.check_same_quantization());
-  STREW_ASSIGN(const int value, node.input(0, "value"));
-  STREW_ASSIGN(std::vector<int64_t> sizes, node.constant_integers(1, "size_splits"));
-  STREW_ASSIGN(const int64_t given, node.constant_integer(2, "axis"));
-  STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(value).rank(), "axis"));
-  STREW_ASSIGN(const int64_t extent, known_extent(node, value, axis));
-  int64_t rest = extent;
-  for (const int64_t size : sizes) rest -= std::clamp<int64_t>(size, 0, extent + 1);
-  if (const auto open = std::find(sizes.begin(), sizes.end(), -1); open != sizes.end()) {
-    *open = rest;
-    rest = 0;
-  }
-  if (sizes.size() != node.outputs() || rest != 0 || std::any_of(sizes.begin(), sizes.end(), [](int64_t s) { return s < 0; }))
-    return node.error("size_splits has " + std::to_string(sizes.size()) + " entries, expected " + std::to_string(node.outputs()) +
-                      " that sum up to " + std::to_string(extent));
-  return give_parts(node, value, axis, sizes);
+Expected<std::vector<int>> import_split_v(Node& node) {
+  STREW_ASSIGN(std::vector<int64_t> sizes, node.constants(1));
+  STREW_ASSIGN(const int64_t given, node.constant(2));
+  STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(node[0]).rank(), "axis"));
+  STREW_ASSIGN(int64_t rest, split_extent(node, node[0], axis));
+  const int64_t most = rest + 1;
+  for (const int64_t size : sizes) rest -= std::clamp<int64_t>(size, 0, most);
+  if (const auto open = std::find(sizes.begin(), sizes.end(), -1); open != sizes.end()) *open = rest;
+  return split(node, node[0], axis, sizes, "size_splits");
 }
 
-Status import_unpack(Node& node) {
-  STREW_TRY(node.check_signature(1, node.outputs()));
-  STREW_TRY(node.check_same_quantization());
-  STREW_ASSIGN(const int value, node.input(0, "value"));
-  const auto* options = node.options<schema::PackOptions>(Options::UnpackOptions);
-  std::vector<int64_t> dims = node.type(value).dims;
-  STREW_ASSIGN(const int64_t axis, node.dim_of(options == nullptr ? 0 : options->axis(), static_cast<int>(dims.size()), "axis"));
-  STREW_ASSIGN(const int64_t extent, known_extent(node, value, axis));
-  if (extent != node.outputs())
-    return node.error("dim " + std::to_string(axis) + " is " + std::to_string(extent) +
-                      ", expected one per output: " + std::to_string(node.outputs()));
+Expected<std::vector<int>> import_unpack(Node& node) {
+  std::vector<int64_t> dims = node.type(node[0]).dims;
+  const int32_t given = node.option(Options::UnpackOptions, &schema::PackOptions::axis);
+  STREW_ASSIGN(const int64_t axis, node.dim_of(given, static_cast<int>(dims.size()), "axis"));
+  STREW_ASSIGN(const int64_t extent, split_extent(node, node[0], axis));
+  if (extent != node.outputs()) return node.error("dim {} is {}, expected one per output: {}", axis, extent, node.outputs());
   dims.erase(dims.begin() + axis);
-  ProgramBuilder builder = node.builder();
-  if (dims.empty()) {
-    if (const auto list = builder.elements(value)) return node.give_all(*list);
+  if (dims.empty())
+    if (const auto list = node.builder().elements(node[0])) return *list;
+  STREW_ASSIGN(std::vector<int> parts,
+               split(node, node[0], axis, std::vector<int64_t>(static_cast<size_t>(extent), 1), "a part"));
+  for (int& part : parts) {
+    STREW_ASSIGN(part, node.builder().reshape_units(part, dims));
   }
-  std::vector<int> parts;
-  for (int64_t i = 0; i < extent; ++i) {
-    std::vector<Range> ranges(dims.size() + 1);
-    ranges[static_cast<size_t>(axis)] = {i, i + 1, 1};
-    Expected<int> part = builder.slice(value, ranges);
-    if (part.ok()) part = builder.reshape_units(*part, dims);
-    if (!part.ok()) return node.at(part.status());
-    parts.push_back(*part);
-  }
-  return node.give_all(parts);
+  return parts;
 }
 
 }  // namespace
 
 const std::vector<Operator>& slice_operators() {
+  constexpr auto kSame = Quantized::same;
   static const auto& list = *new const std::vector<Operator>{
-      {"SLICE", Builtin::SLICE, import_slice},       {"SPLIT", Builtin::SPLIT, import_split},
-      {"SPLIT_V", Builtin::SPLIT_V, import_split_v}, {"STRIDED_SLICE", Builtin::STRIDED_SLICE, import_strided_slice},
-      {"UNPACK", Builtin::UNPACK, import_unpack},
+      {Builtin::SLICE, {"operand begin size#"}, kSame, import_slice},
+      {Builtin::SPLIT, {.inputs = "axis# value", .several_outputs = true}, kSame, import_split},
+      {Builtin::SPLIT_V, {.inputs = "value size_splits# axis#", .several_outputs = true}, kSame, import_split_v},
+      {Builtin::STRIDED_SLICE, {"operand begin# end# strides#"}, kSame, import_strided_slice},
+      {Builtin::UNPACK, {.inputs = "value", .several_outputs = true}, kSame, import_unpack},
   };
   return list;
 }

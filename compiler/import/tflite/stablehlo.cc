@@ -5,6 +5,8 @@
 // LiteRT treats every region without operators as an assignment, whatever the region returns; this importer requires that it returns its
 // second input. Tested by tests/unit/compiler/import/tflite/tflite_import_test.cc, tests/error/tflite_error_test.cc and
 // tests/oracle/litert_models.py.
+#include <algorithm>
+
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/combiner.h"
@@ -34,87 +36,63 @@ constexpr CombinerRow kCombiners[] = {
     {Builtin::STABLEHLO_DIVIDE, CombinerKind::div},
 };
 
-std::vector<int32_t> numbers(const flatbuffers::Vector<int32_t>* list) {
-  return list == nullptr ? std::vector<int32_t>() : std::vector<int32_t>(list->begin(), list->end());
-}
-
-/// The number of the function that the operator applies to its result; 0: none.
-int fused_activation(const schema::Operator& op) {
-  const schema::ActivationOptions *add = op.builtin_options_as_AddOptions(), *mul = op.builtin_options_as_MulOptions();
-  return add != nullptr ? add->fused_activation_function() : mul != nullptr ? mul->fused_activation_function() : 0;
-}
-
 /// The combiner kind of the region's only operator.
 Expected<CombinerKind> combiner_of(const Node& node, const schema::Operator& op, const std::string& what,
-                                   const std::vector<int32_t>& inputs, int32_t output) {
-  STREW_ASSIGN(const std::string name, operator_name(node.graph().model(), op, node.location() + ": " + what));
-  const auto code = static_cast<Builtin>(operator_code(*node.graph().model().operator_codes()->Get(op.opcode_index())));
-  for (const CombinerRow& row : kCombiners) {
-    if (row.op != code) continue;
-    const std::vector<int32_t> read = numbers(op.inputs()), swapped = {inputs[1], inputs[0]};
-    const bool commutes = find_combiner(row.kind)->commutes;
-    if (fused_activation(op) != 0) {
-      return node.refuse(what + " (" + name + ") has fused activation " + std::to_string(fused_activation(op)) +
-                         ", expected none (0)");
-    }
-    if ((read != inputs && !(commutes && read == swapped)) || numbers(op.outputs()) != std::vector<int32_t>{output}) {
-      return node.error(what + " (" + name +
-                        ") does not combine the region's two inputs into its output, expected current and update" +
-                        (commutes ? "" : " in this order"));
-    }
-    return row.kind;
+                                   const std::vector<int64_t>& inputs, int64_t output) {
+  const schema::Model& model = node.graph().model();
+  STREW_ASSIGN(const std::string name, operator_name(model, op, node.location() + ": " + what));
+  const Builtin code = code_of(model, op);
+  const auto* row =
+      std::find_if(std::begin(kCombiners), std::end(kCombiners), [&](const CombinerRow& r) { return r.op == code; });
+  if (row == std::end(kCombiners)) {
+    std::vector<const char*> known;
+    for (const CombinerRow& each : kCombiners) known.push_back(schema::EnumNameBuiltinOperator(each.op));
+    return node.refuse("{} ({}) is no combiner, expected one of: {}", what, name, fmt::join(known, ", "));
   }
-  std::string known;
-  for (const CombinerRow& row : kCombiners)
-    known += (known.empty() ? "" : ", ") + std::string(schema::EnumNameBuiltinOperator(row.op));
-  return Status(Code::unsupported, node.location() + ": " + what + " (" + name + ") is no combiner, expected one of: " + known);
+  const std::vector<int64_t> read = list_of(op.inputs()), swapped = {inputs[1], inputs[0]};
+  const bool commutes = find_combiner(row->kind)->commutes;
+  if (const int activation = fused_activation(op); activation != 0)
+    return node.refuse("{} ({}) has fused activation {}, expected none (0)", what, name, activation);
+  if ((read != inputs && !(commutes && read == swapped)) || list_of(op.outputs()) != std::vector<int64_t>{output})
+    return node.error("{} ({}) does not combine the region's two inputs into its output, expected current and update{}", what,
+                      name, commutes ? "" : " in this order");
+  return row->kind;
 }
 
 Expected<CombinerKind> read_region(Node& node, int32_t number) {
   const auto& subgraphs = *node.graph().model().subgraphs();
-  if (number < 1 || static_cast<uint32_t>(number) >= subgraphs.size()) {
-    return node.error("update_computation_subgraph_index is " + std::to_string(number) + ", expected from 1 to " +
-                      std::to_string(static_cast<int64_t>(subgraphs.size()) - 1));
-  }
+  if (number < 1 || static_cast<uint32_t>(number) >= subgraphs.size())
+    return node.error("update_computation_subgraph_index is {}, expected from 1 to {}", number,
+                      static_cast<int64_t>(subgraphs.size()) - 1);
   node.graph().mark_region(number);
   const schema::SubGraph& region = *subgraphs.Get(static_cast<uint32_t>(number));
-  const std::string where = "its region, subgraph " + std::to_string(number) + ", ";
-  const std::vector<int32_t> inputs = numbers(region.inputs()), outputs = numbers(region.outputs());
-  if (inputs.size() != 2 || outputs.size() != 1 || inputs[0] == inputs[1]) {
-    return node.error(where + "has " + std::to_string(inputs.size()) + " inputs and " + std::to_string(outputs.size()) +
-                      " outputs, expected two tensors (current, update) and 1");
-  }
+  const std::string where = fmt::format("its region, subgraph {},", number);
+  const std::vector<int64_t> inputs = list_of(region.inputs()), outputs = list_of(region.outputs());
+  if (inputs.size() != 2 || outputs.size() != 1 || inputs[0] == inputs[1])
+    return node.error("{} has {} inputs and {} outputs, expected two tensors (current, update) and 1", where, inputs.size(),
+                      outputs.size());
   const uint32_t count = region.operators() == nullptr ? 0 : region.operators()->size();
-  if (count > 1) {
-    return Status(Code::unsupported,
-                  node.location() + ": " + where + "has " + std::to_string(count) + " operators, expected at most 1");
-  }
-  if (count == 1) return combiner_of(node, *region.operators()->Get(0), where + "operator 0", inputs, outputs[0]);
-  if (outputs[0] != inputs[1]) {
-    return node.error(where + "has no operator and returns tensor " + std::to_string(outputs[0]) +
-                      ", expected its second input, " + std::to_string(inputs[1]) + ", or one operator");
-  }
+  if (count > 1) return node.refuse("{} has {} operators, expected at most 1", where, count);
+  if (count == 1) return combiner_of(node, *region.operators()->Get(0), where + " operator 0", inputs, outputs[0]);
+  if (outputs[0] != inputs[1])
+    return node.error("{} has no operator and returns tensor {}, expected its second input, {}, or one operator", where,
+                      outputs[0], inputs[1]);
   return CombinerKind::assign;
 }
 
 }  // namespace
 
-Status import_stablehlo_scatter(Node& node) {
-  STREW_TRY(node.check_signature(3, 1));
+Expected<int> import_stablehlo_scatter(Node& node) {
   const schema::StablehloScatterOptions* options = node.op().builtin_options_2_as_StablehloScatterOptions();
   if (options == nullptr) return node.error("it has no StablehloScatterOptions, expected them in builtin_options_2");
   STREW_ASSIGN(const CombinerKind kind, read_region(node, options->update_computation_subgraph_index()));
-  STREW_ASSIGN(const int operand, node.input(0, "input"));
-  STREW_ASSIGN(const int indices, node.input(1, "scatter_indices"));
-  STREW_ASSIGN(const int updates, node.input(2, "updates"));
-  if (node.type(updates).dtype != node.type(operand).dtype) {
-    return node.error("updates has element type " + std::string(name(node.type(updates).dtype)) + ", expected input's " +
-                      std::string(name(node.type(operand).dtype)));
-  }
+  const TensorType operand = node.type(node[0]), indices = node.type(node[1]), updates = node.type(node[2]);
+  if (updates.dtype != operand.dtype)
+    return node.error("updates has element type {}, expected input's {}", name(updates.dtype), name(operand.dtype));
   const Expected<Scatter> op = ScatterBuilder()
-                                   .operand(node.type(operand))
-                                   .indices(node.type(indices))
-                                   .updates(node.type(updates))
+                                   .operand(operand)
+                                   .indices(indices)
+                                   .updates(updates)
                                    .update_window_dims(list_of(options->update_window_dims()))
                                    .inserted_window_dims(list_of(options->inserted_window_dims()))
                                    .scatter_dims_to_operand_dims(list_of(options->scatter_dims_to_operand_dims()))
@@ -124,18 +102,15 @@ Status import_stablehlo_scatter(Node& node) {
                                    .indices_are_sorted(options->indices_are_sorted())
                                    .unique_indices(options->unique_indices())
                                    .build();
-  return node.add_kernel(op, {.arguments = {operand, indices, updates}});
+  return node.kernel(op, {.arguments = node.values()});
 }
 
-Status import_stablehlo_gather(Node& node) {
-  STREW_TRY(node.check_signature(2, 1));
+Expected<int> import_stablehlo_gather(Node& node) {
   const schema::StablehloGatherOptions* options = node.op().builtin_options_2_as_StablehloGatherOptions();
   if (options == nullptr) return node.error("it has no StablehloGatherOptions, expected them in builtin_options_2");
-  STREW_ASSIGN(const int operand, node.input(0, "operand"));
-  STREW_ASSIGN(const int indices, node.input(1, "start_indices"));
   const Expected<Gather> op = GatherBuilder()
-                                  .operand(node.type(operand))
-                                  .indices(node.type(indices))
+                                  .operand(node.type(node[0]))
+                                  .indices(node.type(node[1]))
                                   .offset_dims(list_of(options->offset_dims()))
                                   .collapsed_slice_dims(list_of(options->collapsed_slice_dims()))
                                   .start_index_map(list_of(options->start_index_map()))
@@ -144,7 +119,7 @@ Status import_stablehlo_gather(Node& node) {
                                   .oob(OobPolicy::clamp)
                                   .indices_are_sorted(options->indices_are_sorted())
                                   .build();
-  return node.add_kernel(op, {.arguments = {operand, indices}});
+  return node.kernel(op, {.arguments = node.values()});
 }
 
 }  // namespace strew::inline v0::tflite

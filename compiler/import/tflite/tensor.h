@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/import/tflite/schema.h"
 #include "strew/import.h"
@@ -25,5 +26,9 @@ Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view da
 bool is_quantized(const schema::Tensor& tensor);
 /// The scales: one for the tensor, or one for each element of a dim.
 std::vector<float> scales_of(const schema::Quantization& quantization);
+
+/// A list of dimension numbers; empty if the file leaves it out.
+std::vector<int64_t> list_of(const flatbuffers::Vector<int64_t>* list);
+std::vector<int64_t> list_of(const flatbuffers::Vector<int32_t>* list);
 
 }  // namespace strew::inline v0::tflite

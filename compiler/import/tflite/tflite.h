@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
+#include "compiler/import/node/node.h"
 #include "compiler/import/tflite/schema.h"
 #include "strew/import.h"
 #include "strew/status.h"
@@ -13,15 +15,20 @@ namespace strew::inline v0::tflite {
 
 class Node;
 
-/// One operator that is supported: its row in the table and one small function.
-struct Operator {
-  Operator(std::string_view name, schema::BuiltinOperator code, Status (*import)(Node& node), bool indexed = false)
-      : name(name), code(static_cast<int32_t>(code)), import(import), indexed(indexed) {}
+/// What an operator does with quantized tensors, whose integers stand for other numbers.
+enum class Quantized : uint8_t {
+  as_stored,  ///< it reads their integers
+  same,       ///< it moves their integers, so all must have the same scales and zero points
+  refused,    ///< it computes
+};
 
-  std::string_view name;  ///< as the format spells it
-  int32_t code;           ///< its BuiltinOperator number
-  Status (*import)(Node& node);
-  bool indexed;  ///< it becomes a kernel
+/// One operator that is supported.
+struct Operator {
+  schema::BuiltinOperator code;
+  OperatorForm form;
+  Quantized quantized;
+  std::function<Expected<Values>(Node&)> import;
+  std::string_view name = schema::EnumNameBuiltinOperator(code);  ///< as the format spells it
 };
 const std::vector<Operator>& operators();
 
@@ -31,19 +38,19 @@ const std::vector<Operator>& movement_operators();
 const std::vector<Operator>& slice_operators();
 const std::vector<Operator>& shape_operators();
 
-Status import_dynamic_update_slice(Node& node);
-Status import_embedding_lookup(Node& node);
-Status import_gather(Node& node);
-Status import_gather_nd(Node& node);
-Status import_scatter_nd(Node& node);
-Status import_segment_sum(Node& node);
-Status import_sparse_to_dense(Node& node);
-Status import_stablehlo_gather(Node& node);
-Status import_stablehlo_scatter(Node& node);
-Status import_unsorted_segment(Node& node);
+Expected<int> import_dynamic_update_slice(Node& node);
+Expected<int> import_embedding_lookup(Node& node);
+Expected<int> import_gather(Node& node);
+Expected<int> import_gather_nd(Node& node);
+Expected<int> import_scatter_nd(Node& node);
+Expected<int> import_segment_sum(Node& node);
+Expected<int> import_sparse_to_dense(Node& node);
+Expected<int> import_stablehlo_gather(Node& node);
+Expected<int> import_stablehlo_scatter(Node& node);
+Expected<int> import_unsorted_segment(Node& node);
 
 /// `owner` keeps the bytes where they are, so that large constants need no copy; null: nobody does.
 Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions& options,
-                                const std::shared_ptr<const void>& owner = nullptr);
+                               const std::shared_ptr<const void>& owner = nullptr);
 
 }  // namespace strew::inline v0::tflite

@@ -349,19 +349,19 @@ TEST(OnnxCompute, EveryOperatorHasAnExample) {
   that_ran().clear();
   for (const auto& examples : {movement, elementwise, math_of_floats, logic_and_bits, shapes_and_numbers}) examples();
   for (const onnx::Operator& op : onnx::operators())
-    if (!op.indexed) {
-      ASSERT_TRUE(that_ran().contains(std::string(op.op_type))) << op.op_type << " has no example here";
-      test::check_seed("onnx/" + std::string(op.op_type) + ".onnx", that_ran()[std::string(op.op_type)]);
+    if (!op.form.indexed) {
+      ASSERT_TRUE(that_ran().contains(std::string(op.name))) << op.name << " has no example here";
+      test::check_seed("onnx/" + std::string(op.name) + ".onnx", that_ran()[std::string(op.name)]);
     }
 }
 
 // No operator takes what it does not know: each row of the tables refuses an attribute that it does not have.
 TEST(OnnxCompute, UnknownAttributesAreNotIgnored) {
   for (const onnx::Operator& op : onnx::operators()) {
-    if (op.indexed || op.op_type == "Dropout") continue;  // of Dropout only the outputs matter
-    EXPECT_THAT(reason({.nodes = {node(std::string(op.op_type), {"x"}, {"y"}, {onnx_int("nonsense", 1)})}}),
+    if (op.form.indexed) continue;
+    EXPECT_THAT(reason({.nodes = {node(std::string(op.name), {"x"}, {"y"}, {onnx_int("nonsense", 1)})}}),
                 ::testing::AnyOf(HasSubstr("nonsense"), HasSubstr("inputs, expected")))
-        << op.op_type;
+        << op.name;
   }
   EXPECT_THAT(reason({.nodes = {node("Dropout", {"x"}, {"y", "mask"})}}), HasSubstr("mask is used"));
 }

@@ -88,16 +88,16 @@ TEST(OnnxSources, TheTableListsTheOperators) {
   std::set<std::string> names, around;
   std::string list;
   for (const onnx::Operator& op : onnx::operators()) {
-    if (!op.indexed) {
-      around.insert(std::string(op.op_type));
-      list += (list.empty() ? "`" : ", `") + std::string(op.op_type) + "`";
+    if (!op.form.indexed) {
+      around.insert(std::string(op.name));
+      list += (list.empty() ? "`" : ", `") + std::string(op.name) + "`";
       continue;
     }
-    names.insert(std::string(op.op_type));
-    ASSERT_EQ(doc.operators.count(std::string(op.op_type)), 1u) << op.op_type;
-    const Row& row = doc.operators.at(std::string(op.op_type));
-    EXPECT_EQ(row.first, op.min_opset) << op.op_type;
-    EXPECT_EQ(row.last, op.max_opset == onnx::kEveryLater ? kNewestOpset : op.max_opset) << op.op_type;
+    names.insert(std::string(op.name));
+    ASSERT_EQ(doc.operators.count(std::string(op.name)), 1u) << op.name;
+    const Row& row = doc.operators.at(std::string(op.name));
+    EXPECT_EQ(row.first, op.min_opset) << op.name;
+    EXPECT_EQ(row.last, op.max_opset == onnx::kEveryLater ? kNewestOpset : op.max_opset) << op.name;
   }
   EXPECT_EQ(names.size(), doc.operators.size());
   EXPECT_EQ(doc.around, around) << "those around the kernels are " << list;

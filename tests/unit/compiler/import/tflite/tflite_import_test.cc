@@ -361,8 +361,8 @@ TEST(TfliteImport, TheDocumentListsTheTable) {
   std::set<std::string> kernels, around;
   std::string list;
   for (const tflite::Operator& op : tflite::operators()) {
-    (op.indexed ? kernels : around).insert(std::string(op.name));
-    if (!op.indexed) list += (list.empty() ? "`" : ", `") + std::string(op.name) + "`";
+    (op.form.indexed ? kernels : around).insert(std::string(op.name));
+    if (!op.form.indexed) list += (list.empty() ? "`" : ", `") + std::string(op.name) + "`";
   }
   EXPECT_EQ(documented(false), around) << "the list is " << list;
   for (const std::string& name : kernels) EXPECT_TRUE(documented(true).contains(name)) << name;

@@ -1,0 +1,157 @@
+// See node.h. This file knows no format and no operators.
+#include "compiler/import/node/node.h"
+
+#include <algorithm>
+
+#include "compiler/import/importer.h"
+#include "strew/text.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// One of OperatorForm::inputs.
+struct InputRole {
+  std::string name;
+  bool is_optional = false, is_repeated = false, is_index = false, needs_elements = true;
+};
+
+std::vector<InputRole> roles_of(std::string_view text) {
+  std::vector<InputRole> out;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const auto has = [&](std::string_view mark) { return word.find(mark) != std::string_view::npos; };
+    out.push_back({std::string(word.substr(0, word.find_first_of("?.#~"))), has("?"), has("..."), has("#"), !has("~")});
+  }
+  return out;
+}
+
+Status check_count(int count, const std::vector<InputRole>& roles) {
+  const auto most = static_cast<int>(roles.size());
+  const auto least =
+      static_cast<int>(std::count_if(roles.begin(), roles.end(), [](const InputRole& r) { return !r.is_optional; }));
+  const bool is_repeated = most > 0 && roles.back().is_repeated;
+  if (count >= least && (count <= most || is_repeated)) return {};
+  return invalid_argument(fmt::format("it has {} inputs, expected {}{}{}", count, is_repeated ? "at least " : "", least,
+                                      is_repeated || least == most ? "" : fmt::format(" to {}", most)));
+}
+
+}  // namespace
+
+std::string GraphNode::describe(int input) const {
+  const std::vector<InputRole> roles = roles_of(form_->inputs);
+  return fmt::format("input {} ({})", input, roles[std::min(static_cast<size_t>(input), roles.size() - 1)].name);
+}
+
+/// Counts inputs and outputs, reads the inputs, and makes what the import function returns the outputs, or nothing of it.
+Status GraphNode::run() {
+  const std::vector<InputRole> roles = roles_of(form_->inputs);
+  STREW_TRY(check_count(inputs(), roles));
+  if (!form_->several_outputs && outputs() != 1) return invalid_argument(fmt::format("it has {} outputs, expected 1", outputs()));
+  if (outputs() == 0) return invalid_argument("it has no outputs, expected at least one");
+  STREW_TRY(check_node());
+  for (int i = 0; i < inputs(); ++i) {
+    const InputRole& role = roles[std::min(static_cast<size_t>(i), roles.size() - 1)];
+    values_.push_back(-1);
+    if (role.is_optional && !has_input(i)) continue;
+    STREW_ASSIGN(values_.back(), read_input(i, fmt::format("input {} ({})", i, role.name), role.needs_elements));
+    if (role.is_index) STREW_TRY(check_index_type(values_.back(), role.name));
+  }
+  STREW_ASSIGN(const Values results, import());
+  for (size_t i = 0; i < results.all.size(); ++i) STREW_TRY(check_output(static_cast<int>(i), type(results.all[i])));
+  for (size_t i = 0; i < results.all.size(); ++i)
+    if (has_output(static_cast<int>(i))) STREW_TRY(define_output(static_cast<int>(i), results.all[i]));
+  return {};
+}
+
+Expected<int> GraphNode::translate(Status& first_refusal) {
+  std::string reason;
+  const bool indexed = form_ != nullptr && form_->indexed;
+  if (form_ != nullptr) {
+    Status status = run();
+    if (status.ok()) return -1;
+    if (!status.message().starts_with(path_)) status = status.with_prefix(where_);
+    for (int i = 0; i < outputs(); ++i)
+      if (is_output_defined(i)) return status;
+    reason = status.message();
+    if (reason.starts_with(where_)) reason.erase(0, where_.size() + 2);
+    if (indexed && first_refusal.ok()) first_refusal = std::move(status);
+  }
+  return add_opaque(reason);
+}
+
+Expected<std::optional<std::vector<int64_t>>> GraphNode::find_constants(int input) const {
+  const int value = (*this)[static_cast<size_t>(input)];
+  if (value < 0) return std::optional<std::vector<int64_t>>();
+  if (type(value).rank() > 1) return error("{} has rank {}, expected at most 1", describe(input), type(value).rank());
+  std::optional<std::vector<int64_t>> numbers = builder().integers(value);
+  if (numbers) return numbers;
+  return refuse("{} is computed when the model runs, expected constants", describe(input));
+}
+
+Expected<std::vector<int64_t>> GraphNode::constants(int input) const {
+  STREW_ASSIGN(const auto numbers, find_constants(input));
+  if (!numbers) return error("{} is missing, expected constants", describe(input));
+  return *numbers;
+}
+
+Expected<int64_t> GraphNode::constant(int input) const {
+  STREW_ASSIGN(const std::vector<int64_t> numbers, constants(input));
+  if (numbers.size() == 1) return numbers[0];
+  return error("{} has {} elements, expected 1", describe(input), numbers.size());
+}
+
+Expected<int64_t> GraphNode::dim_of(int64_t dim, int rank, std::string_view what) const {
+  if (dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
+  return error("{} is {}, expected {} to {}", what, dim, -rank, rank - 1);
+}
+
+Expected<std::vector<int64_t>> GraphNode::dims_of(std::vector<int64_t> dims, int rank, std::string_view what) const {
+  for (int64_t& dim : dims) {
+    STREW_ASSIGN(dim, dim_of(dim, rank, what));
+  }
+  return dims;
+}
+
+Status GraphNode::check_index_type(int value, std::string_view what) const {
+  const DType dtype = type(value).dtype;
+  if (dtype == DType::i32 || dtype == DType::i64) return {};
+  return error("{} has element type {}, expected i32 or i64", what, name(dtype));
+}
+
+Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelParts parts) const {
+  if (!op.ok()) return op.status();
+  STREW_ASSIGN(ProgramKernel kernel, verified_kernel(*op, where_));
+  const auto* const scatter = std::get_if<Scatter>(&*kernel.op);
+  STREW_TRY(check_output(0, scatter != nullptr ? scatter->results[0] : std::get<Gather>(*kernel.op).result));
+  kernel.notes = std::move(parts.notes);
+  STREW_TRY(check_kernel(kernel));
+  kernel.name = kernel_name();
+  kernel.arguments = std::move(parts.arguments);
+  kernel.non_negative = std::move(parts.non_negative);
+  kernel.equal_extents = std::move(parts.equal_extents);
+  kernel.equal_scalars = std::move(parts.equal_scalars);
+  kernel.fixed_policy = parts.fixed_policy;
+  kernel.result_shape = parts.result_shape;
+  if (parts.fixed_policy) kernel.notes.emplace_back("clamp is what the operation means: --oob does not apply");
+  return builder().kernel(std::move(kernel))[0];
+}
+
+Expected<int> GraphNode::add_opaque(const std::string& reason) {
+  Opaque opaque;
+  opaque.operation = operation_;
+  opaque.location = where_;
+  opaque.reason = reason;
+  opaque.indexed = form_ != nullptr && form_->indexed;
+  for (int i = 0; i < inputs(); ++i) {
+    if (!has_input(i)) continue;
+    STREW_ASSIGN(const int value, opaque_argument(i));
+    if (value >= 0) opaque.arguments.push_back(value);
+  }
+  const int number = program_.add_opaque(std::move(opaque));
+  for (int i = 0; i < outputs(); ++i)
+    if (has_output(i)) STREW_TRY(define_output(i, builder().opaque_value(number, i, opaque_type(i))));
+  return number;
+}
+
+}  // namespace strew::inline v0

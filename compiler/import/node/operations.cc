@@ -1,0 +1,125 @@
+// See operations.h.
+#include "compiler/import/node/operations.h"
+
+#include <algorithm>
+
+#include "base/checked.h"
+#include "compiler/import/builder/forms.h"
+#include "compiler/op/dims.h"
+#include "strew/text.h"
+
+namespace strew::inline v0 {
+
+Expected<int> import_apply(GraphNode& node) { return node.builder().apply(node.form()->expr, node.values()); }
+
+Expected<int> import_chain(GraphNode& node) {
+  int out = node[0];
+  for (size_t i = 1; i < node.values().size(); ++i) {
+    STREW_ASSIGN(out, node.builder().apply(node.form()->expr, {out, node[i]}));
+  }
+  return out;
+}
+
+Expected<int> import_broadcast(GraphNode& node) { return node.builder().broadcast_to(node[0], node[1]); }
+
+Expected<int> import_tile(GraphNode& node) { return tile(node.builder(), node[0], node[1]); }
+
+Expected<int> squeezed(const GraphNode& node, int value, const std::optional<std::vector<int64_t>>& axes, std::string_view what) {
+  const std::vector<int64_t> dims = node.type(value).dims;
+  if (!axes && !is_static(dims)) return node.refuse("it removes all dims of 1 of a tensor with open dims, expected {}", what);
+  STREW_ASSIGN(
+      const std::vector<int64_t> named,
+      node.dims_of(axes.value_or(std::vector<int64_t>()), static_cast<int>(dims.size()), fmt::format("an entry of {}", what)));
+  std::vector<int64_t> kept;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const bool is_named = std::find(named.begin(), named.end(), static_cast<int64_t>(d)) != named.end();
+    if (is_named && dims[d] != 1 && dims[d] != kDynamic) return node.error("dim {} is {}, expected 1 to be removed", d, dims[d]);
+    if (!is_named && (axes || dims[d] != 1)) kept.push_back(dims[d]);
+  }
+  return node.builder().reshape_units(value, kept);
+}
+
+Expected<int> unsqueezed(const GraphNode& node, int value, std::vector<int64_t> axes, std::string_view what) {
+  std::vector<int64_t> dims = node.type(value).dims;
+  const auto rank = static_cast<int>(dims.size() + axes.size());
+  STREW_ASSIGN(axes, node.dims_of(std::move(axes), rank, what));
+  std::sort(axes.begin(), axes.end());
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) return node.error("axes names a dim twice, expected each once");
+  for (const int64_t axis : axes) dims.insert(dims.begin() + axis, 1);
+  return node.builder().reshape_units(value, dims);
+}
+
+Expected<int64_t> split_extent(const GraphNode& node, int value, int64_t axis) {
+  const int64_t extent = node.type(value).dims[static_cast<size_t>(axis)];
+  if (extent != kDynamic) return extent;
+  return node.refuse("dim {} is open, expected a known one to split", axis);
+}
+
+Expected<std::vector<int>> split(const GraphNode& node, int value, int64_t axis, const std::vector<int64_t>& sizes,
+                                 std::string_view what) {
+  STREW_ASSIGN(const int64_t extent, split_extent(node, value, axis));
+  std::optional<int64_t> sum = 0;
+  for (const int64_t size : sizes) sum = sum && size >= 0 ? checked::add(*sum, size) : std::nullopt;
+  if (static_cast<int>(sizes.size()) != node.outputs() || sum != extent)
+    return node.error("{} is {}, expected {} numbers, 0 or more, that sum up to {}", what, dims_text(sizes), node.outputs(),
+                      extent);
+  int64_t at = 0;
+  std::vector<int> parts;
+  for (const int64_t size : sizes) {
+    std::vector<ProgramBuilder::Range> ranges(node.type(value).dims.size());
+    ranges[static_cast<size_t>(axis)] = {at, at + size, 1};
+    at += size;
+    STREW_ASSIGN(const int part, node.builder().slice(value, ranges));
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+Expected<int> clamped(ProgramBuilder& builder, int value, double least, std::optional<double> most) {
+  const DType dtype = builder.type(value).dtype;
+  STREW_ASSIGN(value, builder.apply(ExprOp::max, {value, builder.scalar(Scalar::of(dtype, least))}));
+  return most ? builder.apply(ExprOp::min, {value, builder.scalar(Scalar::of(dtype, *most))}) : Expected<int>(value);
+}
+
+Expected<int> cast(ProgramBuilder& builder, int value, DType dtype) {
+  const DType from = builder.type(value).dtype;
+  if (dtype != DType::boolean || from == DType::boolean) return builder.convert(value, dtype);
+  return builder.apply(ExprOp::ne, {value, builder.scalar(Scalar::of(from, 0))});
+}
+
+Expected<int> along_dim(ProgramBuilder& builder, int list, int value, int64_t dim) {
+  std::vector<int64_t> dims(builder.type(value).dims.size(), 1);
+  dims[static_cast<size_t>(dim)] = builder.type(list).dims[0];
+  return builder.reshape(list, std::move(dims));
+}
+
+Status check_quantized(DType from, DType to) {
+  if (from == DType::f32 && is_integer(to) && bits(to) <= 16) return {};
+  return unsupported(fmt::format("it makes {} of {}, expected integers of at most 16 bits of f32", name(to), name(from)));
+}
+
+Expected<int> quantized(ProgramBuilder& builder, int value, Scales scales, ExprOp rounding, DType to) {
+  STREW_ASSIGN(int out, builder.apply(ExprOp::div, {value, scales.scale}));
+  STREW_ASSIGN(out, builder.apply(rounding, {out}));
+  if (scales.zero_point >= 0) {
+    STREW_ASSIGN(const int zero, builder.convert(scales.zero_point, builder.type(value).dtype));
+    STREW_ASSIGN(out, builder.apply(ExprOp::add, {out, zero}));
+  }
+  const double least = is_signed_integer(to) ? -static_cast<double>(int64_t{1} << (bits(to) - 1)) : 0;
+  STREW_ASSIGN(out, clamped(builder, out, least, least + static_cast<double>((int64_t{1} << bits(to)) - 1)));
+  return builder.convert(out, to);
+}
+
+Expected<int> dequantized(ProgramBuilder& builder, int value, Scales scales, DType exact, DType to) {
+  STREW_ASSIGN(int out, builder.convert(value, exact));
+  if (scales.zero_point >= 0) {
+    STREW_ASSIGN(const int zero, builder.convert(scales.zero_point, exact));
+    STREW_ASSIGN(out, builder.apply(ExprOp::sub, {out, zero}));
+  }
+  STREW_ASSIGN(out, builder.convert(out, DType::f32));
+  STREW_ASSIGN(const int scale, builder.convert(scales.scale, DType::f32));
+  STREW_ASSIGN(out, builder.apply(ExprOp::mul, {out, scale}));
+  return builder.convert(out, to);
+}
+
+}  // namespace strew::inline v0
