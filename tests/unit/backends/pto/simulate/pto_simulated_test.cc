@@ -104,7 +104,7 @@ void check(const PtoProgram& p, uint64_t seed, const std::vector<std::string>& b
   SCOPED_TRACE(text);
   Expected<Program> imported = pto::import_program(text, "k.pto", {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  if (seed % 2 == 0) fold::fold_computes(*imported, {});  // as import_file does
+  if (seed % 2 == 0) fusion::fuse_program(*imported, {});  // as import_file does
   const Expected<pto::Module> module = pto::parse(text);
   for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic, pto::TextForm::whole}) {
     const Expected<pto::Module> again = pto::parse(pto::print(*module, form));
