@@ -37,12 +37,9 @@ Status Attributes::only(std::initializer_list<llvm::StringRef> known) const {
   const mlir::DictionaryAttr properties = properties_of(op_);
   if (properties)
     for (const mlir::NamedAttribute attribute : properties) STREW_TRY(check(attribute));
-  const bool are_checked = op_->getName().getDialectNamespace() == "tensor";
-  for (const mlir::NamedAttribute attribute : op_->getDiscardableAttrs()) {
-    if (are_checked) STREW_TRY(check(attribute));
+  for (const mlir::NamedAttribute attribute : op_->getDiscardableAttrs())
     if (properties && properties.get(attribute.getName()))
       return invalid_argument(fmt::format("attribute '{}' is given twice", attribute.getName().getValue().str()));
-  }
   return {};
 }
 
