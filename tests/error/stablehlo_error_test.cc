@@ -421,6 +421,8 @@ TEST(StablehloError, HostileTextIsRefusedQuickly) {
       {around("  %k = affine.load %m[" + repeated("%n + ", 100'000) + "1]"), "FILE:2: an expression of more than 256 operators"},
       {around("  %k = affine.load %m[" + repeated("%n mod ", 100'000) + "1]"),
        "FILE:2: an expression of more than 256 operators"},
+      {around("  %k = affine.load %m[" + repeated(repeated("1 + ", 200) + "(", 200) + "1]"),
+       "FILE:2: an expression of more than 256 operators"},
       {sized("vector<99999999999xf32>"), "FILE:1: a vector of more than 65536 elements"},
       {sized("vector<1024x[16]x5xf32>"), "FILE:1: a vector of more than 65536 elements"},
       {sized("vector < [4294967296]x[4294967296]xf32>"), "FILE:1: a vector of more than 65536 elements"},

@@ -7,6 +7,7 @@
 #include "compiler/import/mlir/parse.h"
 
 #include <fmt/format.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <mlir/AsmParser/AsmParser.h>
 #include <mlir/Dialect/Affine/IR/AffineOps.h>
@@ -62,7 +63,7 @@ class FirstError {
     if (!custom && !rest.starts_with(kOp)) return message;
     if (!custom) rest.remove_prefix(kOp.size());
     std::string op = message.substr(begin, end - begin);
-    if (op.starts_with("Tensor.")) op[0] = 't';  // see tensor/forms.cc
+    if (op.starts_with("Tensor.") || op.starts_with("Vector.")) op[0] = llvm::toLower(op[0]);  // as in the file
     return fmt::format("{}: {}", op, rest);
   }
 
@@ -121,7 +122,7 @@ Expected<std::unique_ptr<ParsedModule>> ParsedModule::parse(std::string_view tex
   auto copy = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(text.size(), path);
   if (!copy) return resource_exhausted(fmt::format("{}: no memory for {} bytes of text", path, text.size()));
   std::copy(text.begin(), text.end(), copy->getBufferStart());
-  for (const size_t begin : found.tensor_forms) copy->getBufferStart()[begin] = 'T';  // see tensor/forms.cc
+  for (const size_t begin : found.own_forms) copy->getBufferStart()[begin] = llvm::toUpper(text[begin]);
   parsed->sources_.AddNewSourceBuffer(std::move(copy), llvm::SMLoc());
   FirstError error(context, path);
   const mlir::ParserConfig config(context, /*verifyAfterParse=*/false);

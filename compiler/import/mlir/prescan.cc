@@ -2,7 +2,7 @@
 // an 8 MB stack. So prescan counts brackets first, outside strings and comments. Each kind of bracket has its own counter, which never goes
 // below zero: the '>' of '->' and '>=' is no bracket, and surplus closing brackets must not hide opening ones of another kind. The length of
 // affine maps is bounded, because the parser recurses in them without brackets (a chain of minus signs), and so is the number of operators
-// in other affine expressions (`affine.load %t[%i + 1]`): operators without a comma or a bracket between them.
+// in other affine expressions (`affine.load %t[%i + 1]`).
 //
 // The number of elements of a vector type is bounded because operations of the vector dialect make lists of as many types.
 //
@@ -74,10 +74,10 @@ class Prescan {
 
   void note_operation(std::string_view dialect, size_t begin) {
     if (found_.dialects.size() < kMaxDialects) found_.dialects.emplace(dialect);
-    for (const std::string_view form : {"tensor.gather", "tensor.scatter", "tensor.from_elements"}) {
+    for (const std::string_view form : {"tensor.gather", "tensor.scatter", "tensor.from_elements", "vector.contract"}) {
       const char next = peek(begin + form.size() - at_);
       if (text_.substr(begin).starts_with(form) && !std::isalnum(static_cast<unsigned char>(next)) && next != '_')
-        found_.tensor_forms.push_back(begin);
+        found_.own_forms.push_back(begin);
     }
   }
 
@@ -149,6 +149,8 @@ class Prescan {
 
   Status bracket(char c) {
     static constexpr std::string_view kOpen = "([{<", kClose = ")]}>";
+    static constexpr std::string_view kSeparators = ",=[{<";  // expressions do not go on behind them, but in round brackets
+    if (kSeparators.find(c) != std::string_view::npos) operators_ = 0;
     if (c == '\0') return fail("the file holds a zero byte, expected MLIR text");
     if (c == '-' && peek(1) == '>') {
       ++at_;  // an arrow
@@ -156,10 +158,7 @@ class Prescan {
       ++at_;  // a comparison
     } else if (c == '+' || c == '-' || c == '*') {
       return count_operator();
-    } else if (c == ',') {
-      operators_ = 0;
     } else if (const size_t kind = kOpen.find(c); kind != std::string_view::npos) {
-      operators_ = 0;
       ++open_[kind];
       if (open_[0] + open_[1] + open_[2] + open_[3] > kMaxBracketDepth)
         return fail(fmt::format("brackets are nested more than {} deep", kMaxBracketDepth));
@@ -174,7 +173,7 @@ class Prescan {
   Prescanned found_;
   size_t at_ = 0;
   int line_ = 1;
-  int operators_ = 0;  ///< since the last comma or opening bracket
+  int operators_ = 0;  ///< since the last separator
   std::array<int, 4> open_{};
 };
 

@@ -19,8 +19,8 @@ inline constexpr int kMaxOperators = 256;
 
 /// What stands in a text, outside strings and comments.
 struct Prescanned {
-  std::set<std::string> dialects;      ///< what stands before a dot where a dialect may stand ("linalg" of `linalg.matmul`)
-  std::vector<size_t> tensor_forms{};  ///< where tensor.gather, tensor.scatter and tensor.from_elements stand
+  std::set<std::string> dialects;  ///< what stands before a dot where a dialect may stand ("linalg" of `linalg.matmul`)
+  std::vector<size_t> own_forms;   ///< where an operation stands whose pretty form MLIR's parser must not read (shim_forms.cc)
 };
 
 /// Fails ("FILE:LINE: ...") on text that would overflow the parser's stack or take it too long, and on bytes that are not text. Only the first

@@ -49,7 +49,7 @@ mlir::Dialect* load_shim(mlir::MLIRContext* context, llvm::StringRef name) {
 }  // namespace
 
 void register_shim_dialects(const std::set<std::string>& dialects, mlir::DialectRegistry& registry) {
-  std::set<std::string> names{"stablehlo", "chlo", "mhlo", "sdy", "Tensor"};
+  std::set<std::string> names{"stablehlo", "chlo", "mhlo", "sdy", "Tensor", "Vector"};
   names.insert(dialects.begin(), dialects.end());
   for (const std::string& name : names)
     if (!registry.getDialectAllocator(name))

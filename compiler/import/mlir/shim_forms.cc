@@ -7,6 +7,9 @@
 // types; or for select the types of the predicate and of the values; or for complex, real and imag the type on the complex side. Operations of
 // linalg and of dialects like it have the types of their operands in groups: "ins(%a : A) outs(%b : B) -> B". Tested by
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/unit/compiler/import/tensor/tensor_boundary_test.cc.
+//
+// The parser knows no other form of an operation of a real dialect than the dialect's. So an operation that needs one is written with a capital
+// letter in the text that the parser gets (parse.cc): Tensor.gather is of a shim dialect, and its hook makes it the operation tensor.gather.
 #include "compiler/import/mlir/shim_forms.h"
 
 #include <mlir/IR/Builders.h>
@@ -141,7 +144,7 @@ void spread_type(llvm::StringRef name, mlir::Type type, size_t count, llvm::Smal
   if (name == "real" || name == "imag" || name == "abs") result = with_element(type, complex.getElementType());
 }
 
-/// Parses the types after the colon: T, T; (T, T) -> T; T, T -> (T, T). Operands in groups have their types there, so the colon may be absent.
+/// Parses the types after the colon: T, T; (T, T) -> T; T, T -> (T, T); T to T. Operands in groups have their types there, so the colon may be absent.
 struct Types {
   llvm::SmallVector<mlir::Type> list, results;
   bool has_arrow = false;
@@ -155,16 +158,17 @@ ParseResult parse_types(OpAsmParser& parser, Types& types) {
     types.has_arrow = true;
     return success();
   }
-  if (failed(parser.parseOptionalArrow())) return success();
+  llvm::StringRef word;
+  if (failed(parser.parseOptionalArrow()) && failed(parser.parseOptionalKeyword(&word, {"to", "into"}))) return success();
   types.has_arrow = true;
   const auto item = [&]() -> ParseResult { return parser.parseType(types.results.emplace_back()); };
   const bool is_list = text_ahead(parser).starts_with("(");
   return parser.parseCommaSeparatedList(is_list ? OpAsmParser::Delimiter::Paren : OpAsmParser::Delimiter::None, item);
 }
 
-/// Parses a region, "{attributes}", the types and more regions, and resolves the operands. Without `has_result` the types are those of the
-/// operands (stablehlo.return).
-ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operands, bool has_result) {
+/// Parses a region, "{attributes}", the types and more regions, and resolves the operands. The types of `return` are those of its operands.
+ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operands) {
+  const bool has_result = short_name(state) != "return";
   const auto regions = [&]() -> ParseResult {
     mlir::OptionalParseResult region = parse_region_here(parser, state);
     while (region.has_value() && mlir::succeeded(*region)) region = parse_region_here(parser, state);
@@ -210,13 +214,14 @@ ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operand
 ParseResult operands_form(OpAsmParser& parser, OperationState& state) {
   Operands operands;
   if (parse_items(parser, state, operands)) return failure();
-  return finish(parser, state, operands, /*has_result=*/true);
+  return finish(parser, state, operands);
 }
 
-ParseResult return_form(OpAsmParser& parser, OperationState& state) {
-  Operands operands;
-  if (parse_items(parser, state, operands)) return failure();
-  return finish(parser, state, operands, /*has_result=*/false);
+/// The parser of MLIR's vector.contract takes whatever stands in `iterator_types` for strings.
+ParseResult contract_form(OpAsmParser& parser, OperationState& state) {
+  parser.getContext()->getOrLoadDialect("vector");
+  state.name = mlir::OperationName("vector.contract", parser.getContext());
+  return operands_form(parser, state);
 }
 
 /// Parses: constant {attributes} dense<...> : T
@@ -244,7 +249,7 @@ ParseResult compare_form(OpAsmParser& parser, OperationState& state) {
     if (parser.parseKeyword(&type)) return failure();
     state.addAttribute("compare_type", parser.getBuilder().getStringAttr(type));
   }
-  return finish(parser, state, operands, /*has_result=*/true);
+  return finish(parser, state, operands);
 }
 
 /// Parses: custom_call @name(%a, ...) {attributes} : (A) -> R
@@ -253,7 +258,7 @@ ParseResult custom_call_form(OpAsmParser& parser, OperationState& state) {
   Operands operands;
   if (parser.parseSymbolName(name) || parser.parseOperandList(operands, OpAsmParser::Delimiter::Paren)) return failure();
   state.addAttribute("call_target_name", name);
-  return finish(parser, state, operands, /*has_result=*/true);
+  return finish(parser, state, operands);
 }
 
 /// Parses: slice %x [begin:end:stride, ...] : (A) -> R
@@ -271,7 +276,7 @@ ParseResult slice_form(OpAsmParser& parser, OperationState& state) {
   state.addAttribute("start_indices", builder.getDenseI64ArrayAttr(begin));
   state.addAttribute("limit_indices", builder.getDenseI64ArrayAttr(end));
   state.addAttribute("strides", builder.getDenseI64ArrayAttr(stride));
-  return finish(parser, state, operands, /*has_result=*/true);
+  return finish(parser, state, operands);
 }
 
 /// Parses: reduce(%x init: %c), ... applies OP across dimensions = [...] : (A, C) -> R, or
@@ -295,7 +300,7 @@ ParseResult reduce_form(OpAsmParser& parser, OperationState& state) {
     return failure();
   state.addAttribute("dimensions", dims);
   inputs.append(initial.begin(), initial.end());
-  if (finish(parser, state, inputs, /*has_result=*/true)) return failure();
+  if (finish(parser, state, inputs)) return failure();
   if (!applied.empty()) return success();
   if (parser.parseKeyword("reducer")) return failure();
   llvm::SmallVector<OpAsmParser::Argument> current, update;
@@ -349,17 +354,16 @@ std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name) {
   };
   static constexpr Row kRows[] = {
       {"stablehlo.constant", constant_form},
-      {"stablehlo.return", return_form},
       {"stablehlo.custom_call", custom_call_form},
       {"stablehlo.compare", compare_form},
       {"stablehlo.reduce", reduce_form},
       {"stablehlo.slice", slice_form},
       {"stablehlo.while", while_form},
       {"sdy.mesh", mesh_form},
-      {"sdy.return", return_form},
       {"Tensor.gather", tensor_gather_form},
       {"Tensor.scatter", tensor_scatter_form},
       {"Tensor.from_elements", from_elements_form},
+      {"Vector.contract", contract_form},
   };
   static constexpr Hook kOperands = operands_form;
   for (const Row& row : kRows)

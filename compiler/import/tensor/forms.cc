@@ -4,10 +4,9 @@
 // The RFC's, in which the dims and `unique` are optional and the types are written in the order of the operands:
 //   tensor.gather %s[%i] gather_along_dimension(1) : S[I] -> R
 //   tensor.scatter %u into %d[%i] coordinates = [1] : U into D[I] -> R
-// Each part of an operation may come in either spelling; the operation is MLIR's in both. The parser knows no other form of an operation than
-// its dialect's, so in the text that it gets these operations are called Tensor.gather and Tensor.scatter (parse.cc), of a shim dialect.
+// Each part of an operation may come in either spelling; the operation is MLIR's in both.
 //
-// Tensor.from_elements is another: MLIR's parser and verifier make a list of as many types as the result has elements, so that
+// from_elements has a form here because MLIR's parser and verifier make a list of as many types as the result has elements, so that
 // tensor<99999999999xf32> ends the process. Tested by tests/unit/compiler/import/tensor/tensor_import_test.cc and
 // tests/error/tensor_error_test.cc.
 #include "compiler/import/tensor/forms.h"
@@ -16,6 +15,8 @@
 #include <mlir/Dialect/Tensor/IR/Tensor.h>
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/BuiltinTypes.h>
+
+#include "compiler/import/mlir/tolerant_form.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -39,11 +40,10 @@ mlir::OperationName name_of(OpAsmParser& parser) {
 ParseResult parse_dims(OpAsmParser& parser, Dims& dims) {
   (void)parser.parseOptionalEqual();
   const bool has_paren = succeeded(parser.parseOptionalLParen());
-  const bool has_square = has_paren ? succeeded(parser.parseOptionalLSquare()) : succeeded(parser.parseLSquare());
-  if (!has_paren && !has_square) return failure();
+  const bool has_square = text_ahead(parser).starts_with("[");
   const auto item = [&]() -> ParseResult { return parser.parseInteger(dims.emplace_back()); };
-  if (!has_square || failed(parser.parseOptionalRSquare()))
-    if (parser.parseCommaSeparatedList(item) || (has_square && parser.parseRSquare())) return failure();
+  if (parser.parseCommaSeparatedList(has_square ? OpAsmParser::Delimiter::Square : OpAsmParser::Delimiter::None, item))
+    return failure();
   return has_paren ? parser.parseRParen() : success();
 }
 

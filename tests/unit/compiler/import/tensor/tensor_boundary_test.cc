@@ -188,6 +188,9 @@ TEST(TensorBoundary, EveryFormGivesOperandsAndResults) {
       {"memref.load %m[%n, %n] : memref<4x6xf32>", 3, "", element},
       {"bufferization.to_tensor %m restrict : memref<4x6xf32> to tensor<4x6xf32>", 1, "", whole},
       {"vector.reduction <add>, %v : vector<4xf32> into f32", 1, "", element},
+      {"vector.contract {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>], "
+       "iterator_types = [\"reduction\"], kind = #vector.kind<add>} %v, %v, %f : vector<4xf32>, vector<4xf32> into f32",
+       3, "", element},
       {"vector.transfer_write %v, %t[%n, %n] {in_bounds = [true]} : vector<4xf32>, tensor<4x6xf32>", 4, "", whole},
       {"linalg.reduce { arith.addf } ins(%t : tensor<4x6xf32>) outs(%o : tensor<?xf32>) dimensions = [0]", 2, "", line},
       {"linalg.pack %t inner_dims_pos = [0, 1] inner_tiles = [2, 3] into %w : tensor<4x6xf32> -> tensor<2x2x2x3xf32>",
