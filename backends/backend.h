@@ -22,7 +22,7 @@ namespace strew::inline v0 {
 
 struct DescriptorImage;
 namespace pto {
-struct Program;
+struct TileProgram;
 struct ProgramOptions;
 }  // namespace pto
 
@@ -67,7 +67,7 @@ struct Artifact {
   std::vector<PrecompiledKernel> precompiled;  ///< of units_of(request) (backends/modules.h); empty if there is generated code
   bool interpreted = false;  ///< there is no object: a call runs `interpreter` or, if that is null, the reference
   std::shared_ptr<const Interpreter> interpreter;
-  std::shared_ptr<const pto::Program> program;  ///< NPU targets (backends/pto/program.h)
+  std::shared_ptr<const pto::TileProgram> program;  ///< NPU targets (backends/pto/program.h)
 };
 
 class Backend {

@@ -88,7 +88,7 @@ Status find_halide_module();
 
 namespace pto {
 enum class Chip : uint8_t;
-struct Program;
+struct TileProgram;
 struct ProgramOptions;
 }  // namespace pto
 
@@ -96,13 +96,13 @@ struct ProgramOptions;
 struct PtoModule {
   uint32_t version;
   /// pto::plan_program
-  Expected<pto::Program> (*plan_program)(std::span<const TensorSlot> tensors, const Plan& plan, pto::Chip chip,
+  Expected<pto::TileProgram> (*plan_program)(std::span<const TensorSlot> tensors, const Plan& plan, pto::Chip chip,
                                          const pto::ProgramOptions& options);
   /// pto::program_text
-  Expected<std::string> (*program_text)(const std::vector<pto::Program>& programs, std::string_view kind);
+  Expected<std::string> (*program_text)(const std::vector<pto::TileProgram>& programs, std::string_view kind);
   /// Runs the program on `tensors`, which stand in the order in which a call binds them. False: policy error found an index out of bounds, and
   /// nothing was written.
-  Expected<bool> (*simulate)(const pto::Program& program, std::span<const TensorView> tensors);
+  Expected<bool> (*simulate)(const pto::TileProgram& program, std::span<const TensorView> tensors);
 };
 STREW_API Expected<const PtoModule*> open_pto_module();
 

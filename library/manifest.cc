@@ -275,13 +275,13 @@ class Reader {
     STREW_ASSIGN(const ImportOptions options, import_options(kernel, choice));
     const std::string path = (folder_ / filled(file, choice)).string();
     if (std::find(out_.files.begin(), out_.files.end(), path) == out_.files.end()) out_.files.push_back(path);
-    const Expected<Imported> imported = import_file(path, options);
+    const Expected<Program> imported = import_file(path, options);
     if (!imported.ok()) return at(*kernel.find("file"), "file", imported.status());
     std::string names;
-    const ImportedKernel* found = nullptr;
-    for (const ImportedKernel& each : imported->kernels) {
+    const ProgramKernel* found = nullptr;
+    for (const ProgramKernel& each : imported->kernels()) {
       names += (names.empty() ? "" : ", ") + each.name;
-      if (each.name == filled(wanted, choice) || (wanted.empty() && imported->kernels.size() == 1)) found = &each;
+      if (each.name == filled(wanted, choice) || (wanted.empty() && imported->kernels().size() == 1)) found = &each;
     }
     if (found == nullptr)
       return error(kernel, "kernel: '" + filled(wanted, choice) + "', expected one of the kernels of the file: " + names);
@@ -367,16 +367,16 @@ Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions&
 }
 
 Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest) {
-  STREW_ASSIGN(const Imported imported, import_file(path, {}));
-  if (imported.kernels.empty())
+  STREW_ASSIGN(const Program imported, import_file(path, {}));
+  if (imported.kernels().empty())
     return invalid_argument(path + ": the file has no scatter or gather, so a library of it has no kernel");
   std::string out =
       "{\n  \"library\": " + json_text(identifier_of(std::filesystem::path(path).stem().string()) + "_kernels") +
       ",\n  \"targets\": [\"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\", \"armv8.2-a\", \"armv8.2-a+sve\"],\n  \"kernels\": [";
   STREW_ASSIGN(const std::string model, name_in_manifest(path, manifest));
   std::map<std::string, int> used;
-  for (size_t i = 0; i < imported.kernels.size(); ++i) {
-    const ImportedKernel& kernel = imported.kernels[i];
+  for (size_t i = 0; i < imported.kernels().size(); ++i) {
+    const ProgramKernel& kernel = imported.kernel(i);
     std::string name = identifier_of(kernel.name);
     if (const int before = used[name]++; before > 0) name += "_" + std::to_string(before + 1);
     out += std::string(i == 0 ? "" : ",") + "\n    // " + print(*kernel.op) + "\n    {\"name\": " + json_text(name) +

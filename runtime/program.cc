@@ -1,18 +1,18 @@
 // run_program(): compiler/program with the kernels of a Runtime. Tested by tests/unit/compiler/program/program_test.cc and tests/oracle/*.
-#include "strew/program.h"
+#include "strew/run_program.h"
 
 #include <chrono>
 
 #include "base/strides.h"
-#include "compiler/program/program.h"
+#include "compiler/program/run.h"
 
 namespace strew::inline v0 {
 
 namespace {
 
-Expected<std::vector<Tensor>> run(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+Expected<std::vector<Tensor>> run(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                                   const ProgramOptions& options, const std::vector<Tensor>* outputs) {
-  const auto run_kernel = [&](const ImportedKernel& kernel, std::span<const TensorView> views, BadIndex* bad_index) -> Status {
+  const auto run_kernel = [&](const ProgramKernel& kernel, std::span<const TensorView> views, BadIndex* bad_index) -> Status {
     STREW_ASSIGN(const Kernel compiled, runtime.get(kernel.op, options.kernel));
     const auto start = std::chrono::steady_clock::now();
     STREW_TRY(compiled.run(views, bad_index));
@@ -29,7 +29,7 @@ Expected<std::vector<Tensor>> run(Runtime& runtime, const Imported& imported, st
 }
 
 /// The caller's buffer for an output, as a tensor. What the file says of it is checked; extents that it leaves open are checked when they are known.
-Expected<Tensor> output_tensor(const ImportedOutput& output, const TensorType& type, const TensorView& given) {
+Expected<Tensor> output_tensor(const ProgramOutput& output, const TensorType& type, const TensorView& given) {
   const auto bad = [&](const std::string& what) { return invalid_argument("output '" + output.name + "': " + what); };
   if (type.dtype == DType::string) return unsupported("output '" + output.name + "': its dtype is string, which has no buffer");
   if (given.dtype != type.dtype)
@@ -54,33 +54,33 @@ Expected<Tensor> output_tensor(const ImportedOutput& output, const TensorType& t
   return tensor;
 }
 
-Status check_apart(const Imported& imported, const std::vector<Tensor>& outputs) {
+Status check_apart(const Program& imported, const std::vector<Tensor>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
       const Buffer &a = outputs[i].data, &b = outputs[j].data;
       if (a.data() < b.data() + b.size() && b.data() < a.data() + a.size())
-        return invalid_argument("output '" + imported.outputs[i].name + "': its buffer overlaps that of output '" +
-                                imported.outputs[j].name + "', expected buffers of their own");
+        return invalid_argument("output '" + imported.outputs()[i].name + "': its buffer overlaps that of output '" +
+                                imported.outputs()[j].name + "', expected buffers of their own");
     }
   return {};
 }
 
 }  // namespace
 
-Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                                           const ProgramOptions& options) {
   return run(runtime, imported, std::move(inputs), options, nullptr);
 }
 
-Status run_program_into(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+Status run_program_into(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                         std::span<const TensorView> outputs, const ProgramOptions& options) {
-  if (outputs.size() != imported.outputs.size())
+  if (outputs.size() != imported.outputs().size())
     return invalid_argument("outputs: " + std::to_string(outputs.size()) + " are given, expected " +
-                            std::to_string(imported.outputs.size()) + ", as many as the program has");
+                            std::to_string(imported.outputs().size()) + ", as many as the program has");
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const ImportedOutput& output = imported.outputs[i];
-    STREW_ASSIGN(Tensor tensor, output_tensor(output, imported.values[static_cast<size_t>(output.value)].type, outputs[i]));
+    const ProgramOutput& output = imported.outputs()[i];
+    STREW_ASSIGN(Tensor tensor, output_tensor(output, imported.value(output.value).type, outputs[i]));
     tensors.push_back(std::move(tensor));
   }
   STREW_TRY(check_apart(imported, tensors));

@@ -24,7 +24,7 @@ struct TuningFunctions {
   Expected<InventedUsage> (*invent_usage)(const VerifiedOp&, const KnownUsage&);
   std::string (*print_usage)(const Usage&);
   Expected<WorkloadData> (*make_workload)(const VerifiedOp&, const Usage&, uint64_t seed, int64_t max_bytes);
-  Expected<std::vector<TuningTask>> (*tuning_tasks)(const Imported&, const std::string& only, const KnownUsage&);
+  Expected<std::vector<TuningTask>> (*tuning_tasks)(const Program&, const std::string& only, const KnownUsage&);
   bool (*is_recording)(const std::string& path);
   Expected<RecordedTasks> (*read_recording)(const std::string& path, const KnownUsage&);
   Expected<TuningResult> (*tune)(const std::vector<TuningTask>&, const TunerSettings&);

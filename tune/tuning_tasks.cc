@@ -8,11 +8,11 @@
 
 namespace strew::inline v0 {
 
-Expected<std::vector<TuningTask>> tuning_tasks(const Imported& imported, const std::string& only, const KnownUsage& known) {
+Expected<std::vector<TuningTask>> tuning_tasks(const Program& imported, const std::string& only, const KnownUsage& known) {
   std::vector<TuningTask> tasks;
   std::map<std::string, size_t> by_identity;
   std::string names;
-  for (const ImportedKernel& kernel : imported.kernels) {
+  for (const ProgramKernel& kernel : imported.kernels()) {
     names += (names.empty() ? "" : ", ") + kernel.name;
     if (!only.empty() && kernel.name != only) continue;
     STREW_ASSIGN(const Canonical canonical, canonicalise(kernel.op));

@@ -12,6 +12,6 @@ namespace strew::inline v0 {
 
 /// `only`: the name of the kernel to tune; empty: all. Fails if the file has no kernel, none of that name, or one that `known` does not
 /// suit; the message begins with the kernel's name.
-Expected<std::vector<TuningTask>> tuning_tasks(const Imported& imported, const std::string& only, const KnownUsage& known);
+Expected<std::vector<TuningTask>> tuning_tasks(const Program& imported, const std::string& only, const KnownUsage& known);
 
 }  // namespace strew::inline v0

@@ -1,4 +1,4 @@
-// PositionBlocks: walks index positions in blocks of Program::positions_per_block. Of each block it computes the places of all slots, loads the
+// PositionBlocks: walks index positions in blocks of LoweredKernel::positions_per_block. Of each block it computes the places of all slots, loads the
 // index vectors, applies the out-of-bounds policy and moves the places of the indexed tensors. Tested by tests/differential.
 #pragma once
 

@@ -23,13 +23,13 @@ class Carver {
   int64_t bytes_ = 0;
 };
 
-int64_t most_slots(const Program& p) {
+int64_t most_slots(const LoweredKernel& p) {
   size_t slots = p.body.slots.size() + 1;
   for (const Body* body : {&p.init, &p.fill}) slots = std::max(slots, body->slots.size());
   return static_cast<int64_t>(slots);
 }
 
-int64_t most_columns(const Program& p) {
+int64_t most_columns(const LoweredKernel& p) {
   int64_t bytes = 0;
   const auto count = [&](const Body& body) { bytes = std::max(bytes, body.column_bytes * body.lanes); };
   count(p.body);
@@ -38,18 +38,18 @@ int64_t most_columns(const Program& p) {
   return bytes;
 }
 
-bool keeps_starts_apart(const Program& p) { return p.has_cut_windows; }
+bool keeps_starts_apart(const LoweredKernel& p) { return p.has_cut_windows; }
 
 }  // namespace
 
-int64_t block_positions(const Program& p) {
+int64_t block_positions(const LoweredKernel& p) {
   constexpr int64_t kBlockBytes = 24 << 10, kMost = 128, kLeast = 8;
   const auto slots = most_slots(p), components = static_cast<int64_t>(p.components.size());
   const int64_t lists = 2 * slots + (p.fill.outputs.empty() ? 0 : slots) + components * (keeps_starts_apart(p) ? 3 : 1) + 1;
   return std::clamp<int64_t>(kBlockBytes / (lists * static_cast<int64_t>(sizeof(int64_t))), kLeast, kMost);
 }
 
-FrameMemory lay_out(const Program& p) {
+FrameMemory lay_out(const LoweredKernel& p) {
   Carver carver;
   FrameMemory m;
   const int64_t slots = most_slots(p), block = p.positions_per_block, components = static_cast<int64_t>(p.components.size());
@@ -75,13 +75,13 @@ FrameMemory lay_out(const Program& p) {
 }
 
 Frame::Frame(const strew_args& arguments, char* memory, bool may_stream)
-    : p(*static_cast<const Program*>(arguments.program)), args(arguments), loops(*p.loops), streams(may_stream) {
+    : p(*static_cast<const LoweredKernel*>(arguments.program)), args(arguments), loops(*p.loops), streams(may_stream) {
   memory_ = memory + (-reinterpret_cast<intptr_t>(memory) & (kLine - 1));
   numbers_ = p.numbers.data();
   if (p.dynamic.empty()) return;
   int64_t* const numbers = (*this)(p.memory.numbers);
   std::copy(p.numbers.begin(), p.numbers.end(), numbers);
-  for (const Program::Dynamic& each : p.dynamic) {
+  for (const LoweredKernel::Dynamic& each : p.dynamic) {
     auto value = static_cast<uint64_t>(each.factor);
     for (const int symbol : each.symbols) value *= static_cast<uint64_t>(args.dyn[symbol]);
     numbers[each.at] = static_cast<int64_t>(value);

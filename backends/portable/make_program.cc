@@ -33,7 +33,7 @@ class Maker {
  public:
   Maker(const Plan& plan, const Schedule& schedule, const Loops& table) : plan_(plan), schedule_(schedule), table_(table) {}
 
-  std::shared_ptr<const Program> run() {
+  std::shared_ptr<const LoweredKernel> run() {
     p_.loops = &table_;
     make_bodies();
     make_positions();
@@ -41,7 +41,7 @@ class Maker {
     make_init();
     make_merge();
     p_.memory = lay_out(p_);
-    return std::make_shared<const Program>(std::move(p_));
+    return std::make_shared<const LoweredKernel>(std::move(p_));
   }
 
  private:
@@ -157,23 +157,23 @@ class Maker {
   const Plan& plan_;
   const Schedule& schedule_;
   const Loops& table_;
-  Program p_;
+  LoweredKernel p_;
 };
 
 }  // namespace
 
 Status portable_can_build(const Plan& plan) { return check_arithmetic(plan, "portable"); }
 
-std::shared_ptr<const Program> make_program(const Plan& plan, const Schedule& schedule, const Loops& table) {
+std::shared_ptr<const LoweredKernel> make_program(const Plan& plan, const Schedule& schedule, const Loops& table) {
   return Maker(plan, schedule, table).run();
 }
 
-size_t Program::bytes() const {
+size_t LoweredKernel::bytes() const {
   const auto of_body = [](const Body& body) {
     return body.slots.size() * sizeof(Slot) + body.literals.size() * sizeof(Literal) + body.steps.size() * sizeof(Step) +
            body.outputs.size() * sizeof(Output);
   };
-  size_t bytes = sizeof(Program) + numbers.size() * sizeof(int64_t) + dynamic.size() * sizeof(Dynamic) +
+  size_t bytes = sizeof(LoweredKernel) + numbers.size() * sizeof(int64_t) + dynamic.size() * sizeof(Dynamic) +
                  components.size() * sizeof(ComponentNumbers) + window_loops.size() * sizeof(WindowLoop);
   bytes += of_body(body) + of_body(fill) + of_body(init);
   for (const Body& each : merge) bytes += sizeof(Body) + of_body(each);

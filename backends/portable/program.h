@@ -1,4 +1,4 @@
-// Program: what the entries of this backend (entries.h) interpret. make_program() makes it from a plan in a few microseconds.
+// LoweredKernel: what the entries of this backend (entries.h) interpret. make_program() makes it from a plan in a few microseconds.
 //
 //  - Numbers are the plan's terms, evaluated once where they are static, and once per call of an entry where they are not. A program refers to
 //    them by their place in the list. Strides are in units of places (loops.h): bytes, or elements where those are less than a byte.
@@ -19,7 +19,7 @@
 
 namespace strew::inline v0::portable {
 
-using Number = uint32_t;  ///< a place in Program::numbers
+using Number = uint32_t;  ///< a place in LoweredKernel::numbers
 
 /// A tensor of the plan that a body uses.
 struct Slot {
@@ -91,7 +91,7 @@ struct Piece {
   int64_t at = 0;
 };
 
-/// The pieces of that memory (frame.h). P is Program::positions_per_block; a list per slot has P elements per slot, one slot after the other.
+/// The pieces of that memory (frame.h). P is LoweredKernel::positions_per_block; a list per slot has P elements per slot, one slot after the other.
 struct FrameMemory {
   Piece<int64_t> numbers;      ///< if some depend on the call
   Piece<int64_t> bases;        ///< per slot: the place of the tensor's element [0,...,0]
@@ -108,7 +108,7 @@ struct FrameMemory {
   int64_t bytes = 0;
 };
 
-struct Program {
+struct LoweredKernel {
   // Numbers.
   std::vector<int64_t> numbers;
   struct Dynamic {
@@ -154,6 +154,6 @@ struct Program {
 /// Ok, or `unsupported` with a sentence that names the dtype or node.
 Status portable_can_build(const Plan& plan);
 /// `table`: the loops to use.
-std::shared_ptr<const Program> make_program(const Plan& plan, const Schedule& schedule, const Loops& table = loops());
+std::shared_ptr<const LoweredKernel> make_program(const Plan& plan, const Schedule& schedule, const Loops& table = loops());
 
 }  // namespace strew::inline v0::portable

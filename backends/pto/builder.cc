@@ -434,7 +434,7 @@ void ProgramBuilder::account(const Statement& s) {
 
 STREW_END_PARTIAL_SWITCHES
 
-void ProgramBuilder::finish(Program& program, const std::string& kernel) {
+void ProgramBuilder::finish(TileProgram& program, const std::string& kernel) {
   Function function;
   function.name = kernel;
   function.arguments = std::move(arguments_);

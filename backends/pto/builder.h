@@ -123,7 +123,7 @@ class ProgramBuilder {
   int planned_cores() const { return cores_planned_; }
   /// Moves the function into program.module, and fills the program's name, chip and cost. The builder is empty
   /// afterwards.
-  void finish(Program& program, const std::string& kernel);
+  void finish(TileProgram& program, const std::string& kernel);
 
  private:
   Named allocate(const std::string& hint, Type type, const Number& valid_rows, const Number& valid_cols);

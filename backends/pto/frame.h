@@ -41,7 +41,7 @@ class Frame {
   const ProgramOptions& options;
   Attempt attempt;
   ProgramBuilder build;
-  Program program;
+  TileProgram program;
 
   /// The value of a term of the plan; the products of its symbols are computed at the head of the function.
   Number number(const Term& term);

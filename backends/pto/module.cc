@@ -17,7 +17,7 @@ namespace {
 constexpr int kMostCores = 8;
 constexpr uint64_t kEachInTurn = 2;  // SimulateOptions::seed: the cores execute one statement each in turn
 
-Expected<bool> simulate_call(const pto::Program& program, std::span<const TensorView> tensors) {
+Expected<bool> simulate_call(const pto::TileProgram& program, std::span<const TensorView> tensors) {
   pto::SimulateOptions options;
   options.blocks = std::min(program.blocks, kMostCores);
   options.seed = kEachInTurn;

@@ -35,7 +35,7 @@ constexpr int kCoresA3 = 48, kCoresA5 = 64, kVectorPerCube = 2;
 constexpr double kBytesPerInstruction = 4096;
 
 /// The estimated time of a program, in instruction starts.
-double estimate(const Program& p) {
+double estimate(const TileProgram& p) {
   const auto bytes = static_cast<double>(p.cost.loaded_bytes + p.cost.stored_bytes + p.cost.scattered_bytes);
   return bytes / kBytesPerInstruction + static_cast<double>(p.cost.instructions);
 }
@@ -60,8 +60,8 @@ Status check_options(const ProgramOptions& options) {
   return {};
 }
 
-/// What the caller must guarantee, besides passing the arguments (Program::requirements).
-std::vector<std::string> requirements_of(const Program& program, const Plan& plan, const ProgramOptions& options) {
+/// What the caller must guarantee, besides passing the arguments (TileProgram::requirements).
+std::vector<std::string> requirements_of(const TileProgram& program, const Plan& plan, const ProgramOptions& options) {
   std::vector<std::string> out = {"every tensor is contiguous, row-major, and starts on 32 bytes",
                                   "no other program touches the same memory while this one runs"};
   if (plan.oob == OobPolicy::undefined && !plan.components.empty()) out.emplace_back("every index is in bounds");
@@ -102,7 +102,7 @@ class Attempts {
     if (options_.output == Output::pto_cpp) options_.sync = Sync::addresses;
   }
 
-  Expected<Program> best() {
+  Expected<TileProgram> best() {
     STREW_TRY(check_options(options_));
     if (options_.through_l1) STREW_TRY(check_l1(options_));
     for (const Component& c : plan_.components)
@@ -111,25 +111,25 @@ class Attempts {
     if (options_.output == Output::pto_as) {
       // If the modes of the chip's instructions implement the op, a straight line of any number of tiles; otherwise a
       // program of one core, unrolled.
-      Expected<Program> plain = straight();
+      Expected<TileProgram> plain = straight();
       return plain.ok() || plain.status().code() != Code::unsupported ? std::move(plain) : written_out();
     }
     if (moves_nothing(plan_)) return initial_values();
-    STREW_ASSIGN(Program best, search());
+    STREW_ASSIGN(TileProgram best, search());
     STREW_TRY(complete(best));
     return best;
   }
 
  private:
   /// The cheapest program over all heights. Flags and requirements are still missing (complete()).
-  Expected<Program> search() {
-    std::optional<Program> best;
+  Expected<TileProgram> search() {
+    std::optional<TileProgram> best;
     int64_t tallest = kMostRows;
     for (const int64_t rows : heights()) {
       if (rows > tallest) continue;
       // Short tiles are tried only if no taller ones fit the buffer or keep the order of updates.
       if (best && rows < kShortTile) break;
-      STREW_ASSIGN(std::optional<Program> tried, attempt({rows, false}));
+      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, false}));
       if (!tried) {
         tallest = tallest_fitting(rows);
         continue;
@@ -164,7 +164,7 @@ class Attempts {
   }
 
   /// The program for one tile height, or nothing if its tiles do not fit the buffer.
-  Expected<std::optional<Program>> attempt(const Attempt& wanted) {
+  Expected<std::optional<TileProgram>> attempt(const Attempt& wanted) {
     last_bytes_ = 0;
     Frame frame(tensors_, plan_, chip_, options_, wanted);
     STREW_TRY(frame.start());
@@ -177,9 +177,9 @@ class Attempts {
       const Term& extent = walk->axis.extent;
       const bool too_tall = options_.tile_rows == 0 && extent.is_static() && wanted.rows > std::max<int64_t>(extent.factor, 1);
       const bool no_fractals = walk->fractals > 0 && wanted.rows % 16 != 0;
-      if (too_tall || no_fractals || wanted.rows > row_limit(frame)) return std::optional<Program>();
+      if (too_tall || no_fractals || wanted.rows > row_limit(frame)) return std::optional<TileProgram>();
       last_bytes_ = wanted.rows * row_bytes(frame, *walk) * (wanted.buffered ? 2 : 1);
-      if (last_bytes_ > safe_buffer_bytes(chip_)) return std::optional<Program>();
+      if (last_bytes_ > safe_buffer_bytes(chip_)) return std::optional<TileProgram>();
       STREW_TRY(write_rows(frame, *walk));
       return measured(frame);
     }
@@ -194,13 +194,13 @@ class Attempts {
     return unsupported(windows.message() + "; nor can rows be scattered or gathered: " + walk.status().message());
   }
 
-  Expected<std::optional<Program>> attempt_l1(Frame& frame, const Expected<RowWalk>& walk, const Attempt& wanted) {
+  Expected<std::optional<TileProgram>> attempt_l1(Frame& frame, const Expected<RowWalk>& walk, const Attempt& wanted) {
     if (!walk.ok())
       return walk.status().message().starts_with("gather-to") ? walk.status()
                                                               : unsupported("gather-to l1: " + walk.status().message());
-    if (wanted.buffered || !fits_l1(*walk, wanted.rows)) return std::optional<Program>();
+    if (wanted.buffered || !fits_l1(*walk, wanted.rows)) return std::optional<TileProgram>();
     STREW_ASSIGN(const bool written, write_l1(frame, *walk));
-    return written ? measured(frame) : std::optional<Program>();
+    return written ? measured(frame) : std::optional<TileProgram>();
   }
 
   /// A lower bound of the bytes that one row of a tile and its index take in the buffer: it rules out tall tiles
@@ -228,8 +228,8 @@ class Attempts {
   }
 
   /// The written program with its size and cost, or nothing if its tiles do not fit.
-  std::optional<Program> measured(Frame& frame) {
-    Program program = std::move(frame.program);
+  std::optional<TileProgram> measured(Frame& frame) {
+    TileProgram program = std::move(frame.program);
     frame.build.finish(program, options_.kernel);
     const PlacedBytes placed = place_tiles(program.module.functions[0], options_.sync == Sync::addresses);
     last_bytes_ = program.ub_bytes = program.cost.ub_peak = placed.ub;
@@ -239,7 +239,7 @@ class Attempts {
   }
 
   /// Adds to the chosen program what it still lacks: guarded arithmetic, flags and requirements. Verifies it.
-  Status complete(Program& program) const {
+  Status complete(TileProgram& program) const {
     if (options_.output == Output::pto_ir) STREW_TRY(guard_arithmetic(program.module.functions[0]));
     std::set<std::string> apart;
     for (const ProgramArgument& a : program.arguments)
@@ -253,14 +253,14 @@ class Attempts {
   }
 
   /// The program of an op that moves nothing: it writes the initial values of the results.
-  Expected<Program> initial_values() {
-    STREW_ASSIGN(Program program, initial_values_unfinished());
+  Expected<TileProgram> initial_values() {
+    STREW_ASSIGN(TileProgram program, initial_values_unfinished());
     STREW_TRY(complete(program));
     return program;
   }
 
   /// The same without flags and requirements.
-  Expected<Program> initial_values_unfinished() {
+  Expected<TileProgram> initial_values_unfinished() {
     if (plan_.checks_first && !has_zero(plan_.positions))
       return unsupported(
           "an extent is 0, so that nothing is moved, and policy error looks at the indices all the same, expected another "
@@ -277,13 +277,13 @@ class Attempts {
                        [&] { written = write_init(frame, ProgramBuilder::number(0), elements); });
     }
     STREW_TRY(written);
-    std::optional<Program> program = measured(frame);
+    std::optional<TileProgram> program = measured(frame);
     if (!program) return internal_error("a copy does not fit the buffer");
     return std::move(*program);
   }
 
   /// PTO-AS: the program of one core with all loops unrolled.
-  Expected<Program> written_out() {
+  Expected<TileProgram> written_out() {
     if (plan_.checks_first)
       return unsupported(
           "pto-as: policy error writes nothing where its check of every index finds one, and the frozen grammar has no branch, "
@@ -292,13 +292,13 @@ class Attempts {
     options_.blocks = 1;
     options_.sync = Sync::tool;
     options_.double_buffer = false;
-    STREW_ASSIGN(Program program, moves_nothing(plan_) ? initial_values_unfinished() : search());
+    STREW_ASSIGN(TileProgram program, moves_nothing(plan_) ? initial_values_unfinished() : search());
     STREW_TRY(unroll(program, chip_));
     return finished(std::move(program));
   }
 
   /// PTO-AS: adds name, chip and requirements to the program, and verifies it.
-  Expected<Program> finished(Program program) const {
+  Expected<TileProgram> finished(TileProgram program) const {
     program.kernel = options_.kernel;
     program.chip = program.module.chip = chip_;
     program.blocks = 1;
@@ -313,27 +313,27 @@ class Attempts {
   }
 
   /// PTO-AS: a straight line of whole tiles (straight.h).
-  Expected<Program> straight() {
+  Expected<TileProgram> straight() {
     Frame frame(tensors_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());
     STREW_TRY(write_straight(frame));
-    Program program = std::move(frame.program);
+    TileProgram program = std::move(frame.program);
     return finished(std::move(program));
   }
 
   /// About how many tiles a core processes.
-  static double tiles_per_core(const Program& p) {
+  static double tiles_per_core(const TileProgram& p) {
     const int64_t tile = p.tiles.rows * p.tiles.cols;
     return tile == 0 ? 0 : static_cast<double>(p.cost.scattered_bytes) / static_cast<double>(tile * 4);
   }
 
   /// Replaces `best` by a program with double buffering, with tiles down to a quarter of its height, if one fits.
-  Status try_buffers(Program& best) {
+  Status try_buffers(TileProgram& best) {
     const int64_t height = best.tiles.mode == "elem" ? best.tiles.cols : best.tiles.rows;
     int64_t tallest = height;
     for (int64_t rows = height; rows >= std::max<int64_t>(1, height / 4); rows /= 2) {
       if (rows > tallest) continue;
-      STREW_ASSIGN(std::optional<Program> tried, attempt({rows, true}));
+      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, true}));
       if (!tried) {
         tallest = tallest_fitting(rows);
         continue;
@@ -355,7 +355,7 @@ class Attempts {
 
 }  // namespace
 
-Expected<Program> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options) {
+Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options) {
   const FpEnvironment environment(true);
   if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
   return Attempts(tensors, plan, chip, options).best();

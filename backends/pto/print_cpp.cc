@@ -46,7 +46,7 @@ std::string element_name(const Element& element) {
 
 /// Is the program a mixed kernel, for cube and vector cores? On a5 a cube core has the vector core beside it store the
 /// tiles of L1.
-bool is_mixed(const Program& program) { return program.chip == Chip::a5 && program.module.functions[0].kernel_kind == "cube"; }
+bool is_mixed(const TileProgram& program) { return program.chip == Chip::a5 && program.module.functions[0].kernel_kind == "cube"; }
 
 constexpr std::string_view kMixed = R"(
 // A mixed kernel is compiled for cube cores and for vector cores: what one does is nothing to the other.
@@ -78,7 +78,7 @@ std::string extent(int64_t value) { return value == kDynamic ? "-1" : std::to_st
 
 class CppPrinter {
  public:
-  std::string run(const Program& program) {
+  std::string run(const TileProgram& program) {
     const Function& f = program.module.functions[0];
     mixed_ = is_mixed(program);
     out_ = "\nextern \"C\" __global__ AICORE void " + f.name + "(";
@@ -340,12 +340,12 @@ class CppPrinter {
 
 }  // namespace
 
-std::string print_cpp(const std::vector<Program>& programs) {
+std::string print_cpp(const std::vector<TileProgram>& programs) {
   std::string out = "// Written by strew for " + std::string(name(programs[0].chip)) +
                     ". Needs the pto-isa headers; what each kernel wants from its caller is in the side-car.\n"
                     "#include \"pto/pto-inst.hpp\"\n\nusing namespace pto;\n";
   if (std::any_of(programs.begin(), programs.end(), is_mixed)) out += kMixed;
-  for (const Program& program : programs) out += CppPrinter().run(program);
+  for (const TileProgram& program : programs) out += CppPrinter().run(program);
   return out;
 }
 

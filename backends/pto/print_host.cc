@@ -15,7 +15,7 @@ std::string shape_text(const ProgramArgument& a) {
   return out + "]";
 }
 
-std::string launcher(const Program& p) {
+std::string launcher(const TileProgram& p) {
   std::string parameters, launch,
       comment = "// " + p.kernel + " on " + std::string(name(p.chip)) + ": " + p.tiles.mode + " mode, cores share " +
                 std::string(name(p.tiles.split)) + ".\n";
@@ -39,7 +39,7 @@ std::string launcher(const Program& p) {
 
 }  // namespace
 
-std::string print_host(const std::vector<Program>& programs) {
+std::string print_host(const std::vector<TileProgram>& programs) {
   std::string out =
       "// Written by strew: how to call the kernels beside this file. Pointers are device memory; any number of blocks is "
       "right.\n"
@@ -49,7 +49,7 @@ std::string print_host(const std::vector<Program>& programs) {
       "#elif !defined(STREW_LAUNCH)\n#error \"define STREW_KERNEL and STREW_LAUNCH(kernel, blocks, stream, ...) for your "
       "runtime\"\n"
       "#endif\n";
-  for (const Program& program : programs) out += launcher(program);
+  for (const TileProgram& program : programs) out += launcher(program);
   return out;
 }
 

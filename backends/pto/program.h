@@ -1,4 +1,4 @@
-// Program: a PTO program that performs one op, as a syntax tree (compiler/pto), and what a caller must know to launch
+// TileProgram: a PTO program that performs one op, as a syntax tree (compiler/pto), and what a caller must know to launch
 // it.
 //
 // The planner (plan_program) makes programs, the printers (compiler/pto and print_cpp) write them as text, and the
@@ -102,7 +102,7 @@ struct CostReport {
 };
 inline constexpr int64_t kAssumedExtent = 4096;
 
-struct Program {
+struct TileProgram {
   Module module;
   Chip chip = Chip::a5;
   std::string kernel;    ///< the name of the function
@@ -165,7 +165,7 @@ struct ProgramOptions {
 /// Plans the program of a plan. `tensors`: the tensors that a call binds, as the user gave them; the program's
 /// parameters have their types and dims. Fails with Code::unsupported if the chip or the output cannot express the
 /// program; the message has the reason and the nearest thing that would work.
-Expected<Program> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip,
+Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip,
                                const ProgramOptions& options = {});
 
 }  // namespace strew::inline v0::pto

@@ -201,7 +201,7 @@ Status StraightLine::run() {
       frame_.program.requirements.push_back("the number of rows is a multiple of " + std::to_string(rows) +
                                             ": the text has whole tiles only");
   }
-  Program& p = frame_.program;
+  TileProgram& p = frame_.program;
   p.module.spelling = Spelling::as;
   p.module.functions.push_back(std::move(function_));
   p.tiles = {

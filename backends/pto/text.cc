@@ -6,7 +6,7 @@
 
 namespace strew::inline v0::pto {
 
-Expected<std::string> program_text(const std::vector<Program>& programs, std::string_view kind) {
+Expected<std::string> program_text(const std::vector<TileProgram>& programs, std::string_view kind) {
   const FpEnvironment environment(true);
   if (kind == "pto-cpp") return print_cpp(programs);
   if (kind == "pto-host") return print_host(programs);

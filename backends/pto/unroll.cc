@@ -27,7 +27,7 @@ const char* const kInstead = "; pto-ir would work";
 
 class Unroller {
  public:
-  explicit Unroller(const Program& program) : program_(program) {}
+  explicit Unroller(const TileProgram& program) : program_(program) {}
 
   Expected<Function> run() {
     const Function& planned = program_.module.functions[0];
@@ -311,7 +311,7 @@ class Unroller {
     return known;
   }
 
-  const Program& program_;
+  const TileProgram& program_;
   Function out_;
   std::set<std::string> names_;
   std::unordered_map<std::string, Value> values_;
@@ -346,7 +346,7 @@ int64_t peak_bytes(const Function& function) {
 
 }  // namespace
 
-Status unroll(Program& program, Chip chip) {
+Status unroll(TileProgram& program, Chip chip) {
   STREW_ASSIGN(Function line, Unroller(program).run());
   const int64_t peak = peak_bytes(line);
   if (peak > safe_buffer_bytes(chip))

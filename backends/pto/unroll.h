@@ -8,6 +8,6 @@ namespace strew::inline v0::pto {
 
 /// Turns the planned program of one core into PTO-AS: loops are unrolled, arithmetic on numbers is evaluated, and every
 /// write of a tile defines a new value. Fails with the reason if the grammar cannot express the program.
-Status unroll(Program& program, Chip chip);
+Status unroll(TileProgram& program, Chip chip);
 
 }  // namespace strew::inline v0::pto

@@ -18,7 +18,8 @@
 
 #include "bench/measure.h"
 #include "strew/forms.h"
-#include "strew/program.h"
+#include "strew/import.h"
+#include "strew/run_program.h"
 #include "strew/runtime.h"
 
 namespace strew::bench {
@@ -166,20 +167,20 @@ std::string append_text() {
 }
 
 /// A file's program, which updates its first input in place where it can.
-class Program {
+class FileProgram {
  public:
-  Program(const std::string& text, bool fold, int64_t rows) {
+  FileProgram(const std::string& text, bool fold, int64_t rows) {
     const std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("spelling_{}.mlir", getpid());
     std::ofstream(path) << text;
     ImportOptions options;
     options.fold = fold;
-    Expected<Imported> imported = import_file(path.string(), options);
+    Expected<Program> imported = import_file(path.string(), options);
     std::filesystem::remove(path);
     status = imported.status();
     if (!imported.ok()) return;
     imported_ = std::move(*imported);
     std::mt19937 random(7);
-    for (const ImportedInput& input : imported_.inputs) {
+    for (const ProgramInput& input : imported_.inputs()) {
       Expected<Tensor> made = make_tensor(input.type.dtype, input.type.dims);
       status = made.status();
       if (!made.ok()) return;
@@ -207,7 +208,7 @@ class Program {
   }
 
   /// Has the first tensor the same bytes? It is the result.
-  bool agrees_with(const Program& other) const {
+  bool agrees_with(const FileProgram& other) const {
     const Buffer &a = tensors_[0].data, &b = other.tensors_[0].data;
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size())) == 0;
   }
@@ -215,17 +216,17 @@ class Program {
   Status status;
 
  private:
-  Imported imported_;
+  Program imported_;
   std::vector<Tensor> tensors_;
 };
 
 void run_file(benchmark::State& state, const std::string& text, int64_t rows) {
-  Program folded(text, true, rows), plain(text, false, rows);
+  FileProgram folded(text, true, rows), plain(text, false, rows);
   if (!folded.status.ok() || !plain.status.ok()) return fail(state, folded.status.message() + plain.status.message());
   folded.run(1);
   plain.run(1);
   if (!folded.agrees_with(plain)) return fail(state, "the folds change the result");
-  const auto way = [](Program& program) { return [&program](int64_t calls) { program.run(calls); }; };
+  const auto way = [](FileProgram& program) { return [&program](int64_t calls) { program.run(calls); }; };
   const Turns turns = time_in_turns(state, {{"folded", way(folded), {}, {}}, {"plain", way(plain), {}, {}}}, 1, {});
   const Medians medians = turns.medians();
   state.counters["folded_us"] = medians[0] / 1e3;

@@ -10,6 +10,6 @@ namespace strew::inline v0 {
 
 /// `path` determines the format by its ending and the folder in which external data lies, and starts every error message. The file itself
 /// is not opened.
-Expected<Imported> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options);
+Expected<Program> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options);
 
 }  // namespace strew::inline v0

@@ -12,19 +12,19 @@
 namespace strew::inline v0 {
 
 /// Makes a kernel of `op`; fails if verify() refuses the op. `location` ("FILE:LINE: …") starts the message.
-Expected<ImportedKernel> verified_kernel(Op op, std::string location, const VerifyOptions& options = {});
+Expected<ProgramKernel> verified_kernel(Op op, std::string location, const VerifyOptions& options = {});
 /// Replaces the fields of the kernel's op that `options` override and verifies the op again. Messages start with the kernel's location.
-Status override_kernel(ImportedKernel& kernel, const ImportOptions& options);
+Status override_kernel(ProgramKernel& kernel, const ImportOptions& options);
 
 /// The policy that the kernel's op gets of `options`, if nothing changes until override_kernel().
-OobPolicy final_policy(const ImportedKernel& kernel, const ImportOptions& options);
+OobPolicy final_policy(const ProgramKernel& kernel, const ImportOptions& options);
 
 /// The front end of one format.
 struct Importer {
   std::string_view ending;  ///< ".onnx"
   std::string_view format;
   /// `owner` keeps the bytes where they are, so that constants may refer to them; null: nobody does.
-  Expected<Imported> (*import_bytes)(std::string_view bytes, const std::string& path, const ImportOptions& options,
+  Expected<Program> (*import_bytes)(std::string_view bytes, const std::string& path, const ImportOptions& options,
                                      const std::shared_ptr<const void>& owner);
   int64_t max_bytes;  ///< the largest file of this format that is accepted
 };

@@ -22,7 +22,6 @@
 #include "compiler/import/strew_text.h"
 #include "compiler/import/symbols.h"
 #include "compiler/import/tflite/tflite.h"
-#include "compiler/import/verify_imported.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 
@@ -37,17 +36,17 @@ constexpr int64_t kMaxStrewBytes = int64_t{1} << 26;
 
 using Owner = std::shared_ptr<const void>;
 
-Expected<Imported> import_mlir(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
+Expected<Program> import_mlir(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
   STREW_ASSIGN(const MlirModule* module,
                open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "reading .mlir"));
   return module->import_text(bytes, path, options);
 }
 
-Expected<Imported> import_pto(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
+Expected<Program> import_pto(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
   return pto::import_program(bytes, path, options);
 }
 
-Expected<Imported> import_text(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
+Expected<Program> import_text(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
   return import_strew_text(bytes, path, options);
 }
 
@@ -105,23 +104,24 @@ bool takes(const Op& op, OobPolicy policy) {
 
 /// In a file with scatters and gathers `--oob skip_window` applies to the scatters, and the gathers keep their policies. If no op of the
 /// file can have the policy, nothing is kept, and verify() refuses the policy.
-void keep_other_policies(Imported& imported, const ImportOptions& options) {
-  const auto taker = [&](const ImportedKernel& kernel) {
+void keep_other_policies(Program& imported, const ImportOptions& options) {
+  const auto taker = [&](const ProgramKernel& kernel) {
     const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
     return wanted && !kernel.fixed_policy && takes(kernel.op, *wanted);
   };
-  if (std::none_of(imported.kernels.begin(), imported.kernels.end(), taker)) return;
-  for (ImportedKernel& kernel : imported.kernels) {
-    const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
-    if (kernel.fixed_policy || !wanted || takes(kernel.op, *wanted)) continue;
-    kernel.fixed_policy = true;
-    kernel.notes.push_back("keeps its policy: a " + std::string(is_scatter(kernel.op) ? "scatter" : "gather") + " has no " +
-                           std::string(name(*wanted)));
+  if (std::none_of(imported.kernels().begin(), imported.kernels().end(), taker)) return;
+  for (size_t k = 0; k < imported.kernels().size(); ++k) {
+    const auto kernel = imported.edit_kernel(static_cast<int>(k));
+    const std::optional<OobPolicy> wanted = wanted_policy(kernel->op, options);
+    if (kernel->fixed_policy || !wanted || takes(kernel->op, *wanted)) continue;
+    kernel->fixed_policy = true;
+    kernel->notes.push_back("keeps its policy: a " + std::string(is_scatter(kernel->op) ? "scatter" : "gather") + " has no " +
+                            std::string(name(*wanted)));
   }
 }
 
 /// Removes notes about a policy ("policy clamp: …") that folding or `--oob` has replaced.
-void drop_old_notes(ImportedKernel& kernel) {
+void drop_old_notes(ProgramKernel& kernel) {
   const OobPolicy oob = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;
   const std::string own = "policy " + std::string(name(oob)) + ":";
   std::erase_if(kernel.notes, [&](const std::string& note) { return note.starts_with("policy ") && !note.starts_with(own); });
@@ -153,22 +153,22 @@ const std::vector<Importer>& importers() {
   return list;
 }
 
-Expected<ImportedKernel> verified_kernel(Op op, std::string location, const VerifyOptions& options) {
+Expected<ProgramKernel> verified_kernel(Op op, std::string location, const VerifyOptions& options) {
   Expected<VerifiedOp> verified = VerifiedOp::of(std::move(op), options);
   if (!verified.ok()) return verified.status().with_prefix(location);
-  ImportedKernel kernel(std::move(verified).value());
+  ProgramKernel kernel(std::move(verified).value());
   kernel.location = std::move(location);
   return kernel;
 }
 
-OobPolicy final_policy(const ImportedKernel& kernel, const ImportOptions& options) {
+OobPolicy final_policy(const ProgramKernel& kernel, const ImportOptions& options) {
   const OobPolicy own = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;
   const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
   const OobPolicy policy = wanted && !kernel.fixed_policy && takes(kernel.op, *wanted) ? *wanted : own;
   return options.check_undefined && policy == OobPolicy::undefined ? OobPolicy::error : policy;
 }
 
-Status override_kernel(ImportedKernel& kernel, const ImportOptions& options) {
+Status override_kernel(ProgramKernel& kernel, const ImportOptions& options) {
   std::optional<OobPolicy> policy;
   if (!kernel.fixed_policy) policy = wanted_policy(kernel.op, options);
   Expected<VerifiedOp> op = overridden(kernel.op, policy, options);
@@ -181,28 +181,29 @@ Status override_kernel(ImportedKernel& kernel, const ImportOptions& options) {
 
 namespace {
 
-Expected<Imported> import_owned(std::string_view bytes, const std::string& path, const ImportOptions& options,
+Expected<Program> import_owned(std::string_view bytes, const std::string& path, const ImportOptions& options,
                                 const Owner& owner) {
   const FpEnvironment environment(true);  // folding computes constants, and scalars are parsed from text
   STREW_ASSIGN(const Importer* importer, importer_of(path));
   STREW_TRY(refuse_foreign(bytes, path));
-  STREW_ASSIGN(Imported imported, importer->import_bytes(bytes, path, options, owner));
-  STREW_TRY(verify(imported).with_prefix(path));
+  STREW_ASSIGN(Program imported, importer->import_bytes(bytes, path, options, owner));
+  STREW_TRY(imported.verify().with_prefix(path));
   if (options.fold) fold::fold_computes(imported, options);
   infer_symbols(imported);
   keep_other_policies(imported, options);
-  for (ImportedKernel& kernel : imported.kernels) STREW_TRY(override_kernel(kernel, options));
-  if (options.fold) STREW_TRY(verify(imported).with_prefix(path + ", folded"));
+  for (size_t k = 0; k < imported.kernels().size(); ++k)
+    STREW_TRY(override_kernel(*imported.edit_kernel(static_cast<int>(k)), options));
+  if (options.fold) STREW_TRY(imported.verify().with_prefix(path + ", folded"));
   return imported;
 }
 
 }  // namespace
 
-Expected<Imported> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options) {
+Expected<Program> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options) {
   return import_owned(bytes, path, options, nullptr);
 }
 
-Expected<Imported> import_file(const std::string& path, const ImportOptions& options) {
+Expected<Program> import_file(const std::string& path, const ImportOptions& options) {
   const Expected<const Importer*> found = importer_of(path);
   if (!found.ok()) {
     STREW_TRY(refuse_foreign_path(path));

@@ -15,9 +15,9 @@ constexpr size_t kMaxOps = 1 << 16;
 /// Adds an op, with its inputs and outputs, to the imported file.
 class OpAdder {
  public:
-  OpAdder(Imported& imported, std::string prefix) : imported_(imported), build_(imported, ""), prefix_(std::move(prefix)) {}
+  OpAdder(Program& imported, std::string prefix) : imported_(imported), build_(imported, ""), prefix_(std::move(prefix)) {}
 
-  void add(ImportedKernel kernel, std::string name) {
+  void add(ProgramKernel kernel, std::string name) {
     const Op& op = kernel.op;
     kernel.name = std::move(name);
     const Scatter* scatter = std::get_if<Scatter>(&op);
@@ -31,7 +31,7 @@ class OpAdder {
         kernel.arguments.push_back(input(std::string(strew::name(slot.role)), slot.index, *slot.type, count(op, slot.role) > 1));
     const std::vector<int> results = build_.kernel(std::move(kernel));
     for (size_t i = 0; i < results.size(); ++i)
-      imported_.outputs.push_back({full_name("result", static_cast<int>(i), results.size() > 1), results[i]});
+      imported_.add_output({full_name("result", static_cast<int>(i), results.size() > 1), results[i]});
   }
 
  private:
@@ -50,16 +50,16 @@ class OpAdder {
     return build_.input({full_name(role, index, several), {type.dtype, type.dims, {}}, false});
   }
 
-  Imported& imported_;
+  Program& imported_;
   ProgramBuilder build_;
   std::string prefix_;
 };
 
 }  // namespace
 
-Expected<Imported> import_strew_text(std::string_view text, const std::string& path, const ImportOptions&) {
-  Imported imported;
-  imported.format = "strew";
+Expected<Program> import_strew_text(std::string_view text, const std::string& path, const ImportOptions&) {
+  Program imported;
+  imported.set_format("strew");
   std::vector<std::pair<int, std::string_view>> lines;
   for (int number = 1; !text.empty(); ++number) {
     std::string_view line = text.substr(0, text.find('\n'));
@@ -78,7 +78,7 @@ Expected<Imported> import_strew_text(std::string_view text, const std::string& p
     const std::string location = path + ":" + std::to_string(lines[i].first);
     Expected<Op> op = parse_op(lines[i].second);
     if (!op.ok()) return op.status().with_prefix(location);
-    STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(*op), location));
+    STREW_ASSIGN(ProgramKernel kernel, verified_kernel(std::move(*op), location));
     OpAdder(imported, lines.size() > 1 ? name + "." : "").add(std::move(kernel), name);
   }
   return imported;

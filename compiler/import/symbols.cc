@@ -17,13 +17,14 @@ namespace {
 
 class Namer {
  public:
-  explicit Namer(Imported& imported) : imported_(imported) {}
+  explicit Namer(Program& program) : program_(program) {}
 
   void run() {
-    for (Value& value : imported_.values) {
+    for (size_t v = 0; v < program_.values().size(); ++v) {
+      const Value& value = program_.value(static_cast<int>(v));
       if (!value.is_typed || is_static(value.type.dims)) continue;
-      if (value.kind == ValueKind::result) name_result(value, imported_.kernels[static_cast<size_t>(value.index)]);
-      if (value.kind == ValueKind::compute) name_compute(value, imported_.computes[static_cast<size_t>(value.index)]);
+      if (value.kind == ValueKind::result) name_result(*program_.edit_value(static_cast<int>(v)), program_.kernel(value.index));
+      if (value.kind == ValueKind::compute) name_compute(*program_.edit_value(static_cast<int>(v)), program_.compute(value.index));
     }
   }
 
@@ -31,7 +32,7 @@ class Namer {
   /// Dim `dim` of `value` is always as large as dim `other_dim` of value `other`.
   void equals(Value& value, size_t dim, int other, size_t other_dim) {
     if (other < 0) return;
-    const Value& from = imported_.values[static_cast<size_t>(other)];
+    const Value& from = program_.value(other);
     if (dim >= value.type.dims.size() || value.type.dims[dim] != kDynamic || other_dim >= from.symbols.size()) return;
     if (other_dim >= from.type.dims.size() || from.type.dims[other_dim] != kDynamic || from.symbols[other_dim].empty()) return;
     const std::string name = from.symbols[other_dim];
@@ -39,14 +40,14 @@ class Namer {
     if (value.symbols[dim].empty()) value.symbols[dim] = name;
   }
   bool has_rank(int value, size_t rank) const {
-    return value >= 0 && imported_.values[static_cast<size_t>(value)].type.dims.size() == rank;
+    return value >= 0 && program_.type(value).dims.size() == rank;
   }
   void same_dims(Value& value, int other) {
     if (!has_rank(other, value.type.dims.size())) return;
     for (size_t d = 0; d < value.type.dims.size(); ++d) equals(value, d, other, d);
   }
 
-  void name_result(Value& value, const ImportedKernel& kernel) {
+  void name_result(Value& value, const ProgramKernel& kernel) {
     if (const Scatter* scatter = std::get_if<Scatter>(&*kernel.op)) {
       // The arguments begin with the operands, unless the result is filled.
       if (scatter->init != InitKind::fill) same_dims(value, kernel.arguments[static_cast<size_t>(value.result)]);
@@ -93,7 +94,7 @@ class Namer {
         return;
       case ComputeOp::reduce: {
         size_t to = 0;
-        const size_t from = imported_.values[static_cast<size_t>(compute.arguments[0])].type.dims.size();
+        const size_t from = program_.value(compute.arguments[0]).type.dims.size();
         for (size_t d = 0; d < from; ++d)
           if (std::find(compute.dims.begin(), compute.dims.end(), static_cast<int64_t>(d)) == compute.dims.end())
             equals(value, to++, compute.arguments[0], d);
@@ -120,15 +121,15 @@ class Namer {
   }
 
   int64_t dim_of(int value, std::ptrdiff_t dim) const {
-    return imported_.values[static_cast<size_t>(value)].type.dims[static_cast<size_t>(dim)];
+    return program_.type(value).dims[static_cast<size_t>(dim)];
   }
 
   /// The dims of `value` are the elements of `shape`; those that are extents of other values are known, where `is_exact` holds of the dim.
   template <class IsExact>
   void from_shape(Value& value, int shape, const IsExact& is_exact) {
-    const Value& list = imported_.values[static_cast<size_t>(shape)];
+    const Value& list = program_.value(shape);
     for (size_t d = 0; d < list.parts.size() && list.kind == ValueKind::stack; ++d) {
-      const Value& part = imported_.values[static_cast<size_t>(list.parts[d])];
+      const Value& part = program_.value(list.parts[d]);
       if (part.kind == ValueKind::extent && is_exact(d)) equals(value, d, part.like, static_cast<size_t>(part.like_dim));
     }
   }
@@ -136,7 +137,7 @@ class Namer {
   /// One extent is open before and after, and the others have one product: so the two are equal.
   void name_reshape(Value& value, int argument) {
     const std::optional<OpenDim> to = only_open(value.type),
-                                 from = only_open(imported_.values[static_cast<size_t>(argument)].type);
+                                 from = only_open(program_.type(argument));
     if (to && from && to->product == from->product && to->product != 0) equals(value, to->dim, argument, from->dim);
   }
 
@@ -155,7 +156,7 @@ class Namer {
     return OpenDim{dim, *product};
   }
 
-  Imported& imported_;
+  Program& program_;
 };
 
 }  // namespace
@@ -165,7 +166,7 @@ bool is_symbol(std::string_view name) {
   return !name.empty() && name.size() <= kLongest && name != "?" && name != "None";
 }
 
-void infer_symbols(Imported& imported) { Namer(imported).run(); }
+void infer_symbols(Program& program) { Namer(program).run(); }
 
 std::string type_text(const TensorType& type, std::span<const std::string> symbols) {
   if (symbols.size() != type.dims.size()) return print(type);

@@ -12,6 +12,6 @@ bool is_symbol(std::string_view name);
 
 /// Gives open extents of computed values the name of the extent that they always equal: of an operand's dim, of a dim that is only moved.
 /// Names that the file gives stay.
-void infer_symbols(Imported& imported);
+void infer_symbols(Program& program);
 
 }  // namespace strew::inline v0

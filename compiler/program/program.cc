@@ -1,570 +1,299 @@
-// Runs an imported file: marks the kernels that the outputs need, evaluates values in order (operations around the
-// kernels through compiler/program/interpret), gives each kernel its tensors in the order of tensor_slots(op), and
-// collects the outputs. It is serial and simple on purpose: one kernel runs at a time, and every intermediate is kept
-// until the end. It serves the command line and tests (include/strew/program.h); applications run kernels themselves.
-//
-// A result whose dims the op leaves open gets them from the operand (scatter), or from indices and slice sizes (gather;
-// a slice size that nothing gives is the operand's whole dim). An op with static strides gets copies of its tensors in
-// that layout (compiler/program/strided). Tested by tests/unit/compiler/program/program_test.cc and tests/oracle/*.
-#include "compiler/program/program.h"
+// See strew/program.h. Readers are counted by reference: a value that gets its first reader reads what it is made of, and one that loses its
+// last reader lets go of that. Both walk without recursion, because a file may contain a chain of any length, and visit each part once, so
+// that a file of 100,000 operations and 50,000 kernels stays linear. Tested by tests/unit/compiler/program/graph_test.cc.
+#include "strew/program.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 
-#include "base/fp_environment.h"
-#include "base/number.h"
-#include "compiler/op/access_dims.h"
-#include "compiler/op/dims.h"
-#include "compiler/op/fault.h"
-#include "compiler/program/interpret/interpret.h"
-#include "compiler/program/program_input.h"
-#include "compiler/program/strided.h"
+#include "compiler/program/verify_program.h"
+#include "strew/tensor.h"
 
 namespace strew::inline v0 {
 namespace {
 
-int64_t integer_at(const Tensor& tensor, int64_t i) {
-  return decode_i64(tensor.dtype, load_element(tensor.dtype, tensor.data.data(), i).bits[0]);
+template <class List>
+int last_of(const List& list) {
+  return static_cast<int>(list.size()) - 1;
 }
 
-/// A copy of the tensor; it owns its strings.
-Expected<Tensor> copy_of(const Tensor& tensor) {
-  STREW_ASSIGN(Tensor copy, make_tensor(tensor.dtype, tensor.dims));
-  if (tensor.dtype == DType::string) {
-    std::vector<std::string> strings;
-    for (int64_t i = 0, n = tensor.elements(); i < n; ++i) strings.emplace_back(string_at(tensor, i));
-    set_strings(copy, std::move(strings));
-  } else if (copy.data.size() > 0) {
-    std::memcpy(copy.data.data(), tensor.data.data(), static_cast<size_t>(copy.data.size()));
-  }
-  return copy;
+/// The parts and `like` of a value. What else it is made of is the arguments of its Compute.
+template <class Use>
+void each_part(const Value& value, const Use& use) {
+  for (const int part : value.parts) use(part);
+  if (value.like >= 0) use(value.like);
 }
-
-bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.size() && b.data() < a.data() + a.size(); }
-
-/// How often the elements of each value are read, whether what reads them is needed or not, unless it became part of a kernel: then it is never
-/// evaluated. The extents of a value may be read as often as one likes.
-std::vector<int> readers_of(const Imported& imported) {
-  std::vector<int> out(imported.values.size(), 0);
-  const auto reads = [&](int v) {
-    if (v >= 0) ++out[static_cast<size_t>(v)];
-  };
-  for (const ImportedKernel& kernel : imported.kernels) {
-    for (const int v : kernel.arguments) reads(v);
-    for (const int v : kernel.non_negative) reads(v);
-    for (const EqualScalars& e : kernel.equal_scalars) {
-      reads(e.value);
-      reads(e.other);
-    }
-    reads(kernel.slice_sizes);
-    reads(kernel.result_shape);
-  }
-  for (const Value& value : imported.values)
-    for (const int v : value.parts) reads(v);
-  for (const Compute& compute : imported.computes)
-    for (const int v : compute.arguments)
-      if (compute.disposition == ComputeDisposition::interpreted) reads(v);
-  for (const ImportedOutput& output : imported.outputs) reads(output.value);
-  std::vector<int> of_input(imported.inputs.size(), 0);  // several values may be one input
-  const auto is_input = [](const Value& value) { return value.kind == ValueKind::input; };
-  for (size_t v = 0; v < out.size(); ++v)
-    if (is_input(imported.values[v])) of_input[static_cast<size_t>(imported.values[v].index)] += out[v];
-  for (size_t v = 0; v < out.size(); ++v)
-    if (is_input(imported.values[v])) out[v] = of_input[static_cast<size_t>(imported.values[v].index)];
-  return out;
-}
-
-class Runner {
- public:
-  Runner(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs, const KernelRunner& run,
-         const ComputeObserver& observe, const ProgramBuffers& buffers)
-      : imported_(imported),
-        inputs_(std::move(inputs)),
-        run_(run),
-        observe_(observe),
-        buffers_(buffers),
-        readers_(readers_of(imported)),
-        values_(imported.values.size()) {}
-
-  Expected<std::vector<Tensor>> run() {
-    STREW_TRY(mark_needed());
-    STREW_TRY(check_symbols(imported_, inputs_));
-    for (size_t k = 0; k < imported_.kernels.size(); ++k) {
-      if (!needed_[k]) continue;
-      Status status = run_kernel(static_cast<int>(k));
-      if (!status.ok()) return status.with_prefix(imported_.kernels[k].location);
-    }
-    return collect();
-  }
-
- private:
-  /// Why a program that needs what the operation computes cannot run, and what can be done.
-  Status not_run(const Opaque& opaque) const {
-    constexpr size_t kMostNames = 10;
-    std::string names;
-    for (size_t k = 0; k < imported_.kernels.size() && k < kMostNames; ++k)
-      names += (names.empty() ? "" : ", ") + imported_.kernels[k].name;
-    if (imported_.kernels.size() > kMostNames) names += ", …";
-    return unsupported(opaque.location + ": " +
-                       (opaque.reason.empty() ? "strew does not run this operation" : "it is not run: " + opaque.reason) +
-                       ", and an output of the file needs it; expected one kernel of the file (--kernel NAME), of: " + names);
-  }
-
-  /// Marks the kernels that the outputs need. Walks back from the outputs and visits each value and kernel once.
-  Status mark_needed() {
-    needed_.assign(imported_.kernels.size(), false);
-    std::vector<bool> seen(imported_.values.size(), false);
-    std::vector<int> open;
-    const auto need_value = [&](int v) {
-      if (seen[static_cast<size_t>(v)]) return;
-      seen[static_cast<size_t>(v)] = true;
-      open.push_back(v);
-    };
-    for (const ImportedOutput& output : imported_.outputs) need_value(output.value);
-    while (!open.empty()) {
-      const Value& value = imported_.values[open.back()];
-      open.pop_back();
-      if (value.kind == ValueKind::opaque) return not_run(imported_.opaques[value.index]);
-      each_source(imported_, value, need_value);
-      if (value.kind != ValueKind::result || needed_[value.index]) continue;
-      needed_[value.index] = true;
-      each_use(imported_.kernels[value.index], need_value);
-    }
-    return {};
-  }
-
-  /// Makes values_[v] point to the tensor of value `v`.
-  Expected<const Tensor*> evaluate(int v) {
-    if (values_[v] != nullptr) return values_[v];
-    const Value& value = imported_.values[v];
-    switch (value.kind) {
-      case ValueKind::input:
-        STREW_TRY(evaluate_input(v, value));
-        break;
-      case ValueKind::constant:
-        STREW_TRY(evaluate_constant(v, imported_.constants[value.index]));
-        break;
-      case ValueKind::zeros:
-        STREW_TRY(evaluate_zeros(v, value));
-        break;
-      case ValueKind::stack:
-        STREW_TRY(evaluate_stack(v, value));
-        break;
-      case ValueKind::result: {
-        if (results_.size() <= static_cast<size_t>(value.index) || results_[value.index].empty()) {
-          return internal_error("value " + std::to_string(v) + " is read before kernel " + std::to_string(value.index) +
-                                " has run");
-        }
-        values_[v] = &results_[value.index][value.result];
-        break;
-      }
-      case ValueKind::compute:
-        STREW_TRY(evaluate_computes(value.index));
-        values_[v] = &computed_[value.index][value.result];
-        break;
-      case ValueKind::extent:
-        STREW_TRY(evaluate_extent(v, value, DType::i64));
-        break;
-      case ValueKind::opaque:
-        return not_run(imported_.opaques[value.index]);
-    }
-    return values_[v];
-  }
-
-  /// Evaluates computes[c] after the Computes that it reads. It does not recurse, because a file may contain a chain of
-  /// any length.
-  Status evaluate_computes(int c) {
-    computed_.resize(imported_.computes.size());
-    std::vector<int> open{c};
-    while (!open.empty()) {
-      const int current = open.back();
-      const Compute& compute = imported_.computes[current];
-      if (!computed_[current].empty()) {
-        open.pop_back();
-        continue;
-      }
-      const size_t depth = open.size();
-      for (int v : compute.arguments) {
-        const Value& value = imported_.values[v];
-        if (value.kind == ValueKind::compute && computed_[value.index].empty()) open.push_back(value.index);
-      }
-      if (open.size() > depth) continue;
-      std::vector<const Tensor*> arguments;
-      for (int v : compute.arguments) {
-        STREW_ASSIGN(const Tensor* argument, evaluate(v));
-        arguments.push_back(argument);
-      }
-      const auto start = observe_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-      Expected<std::vector<Tensor>> results = interpret(compute, arguments);
-      if (observe_) observe_(compute, std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
-      if (!results.ok()) return results.status().with_prefix(compute.location);
-      computed_[current] = std::move(*results);
-      open.pop_back();
-    }
-    return {};
-  }
-
-  Status keep(int v, Tensor tensor) {
-    owned_.push_back(std::make_unique<Tensor>(std::move(tensor)));
-    values_[v] = owned_.back().get();
-    return {};
-  }
-
-  Status evaluate_input(int v, const Value& value) {
-    const ImportedInput& input = imported_.inputs[value.index];
-    Tensor* tensor = static_cast<size_t>(value.index) < inputs_.size() ? inputs_[value.index].get() : nullptr;
-    if (tensor == nullptr) {
-      if (input.optional && value.like >= 0 && value.type.dims.empty()) return evaluate_extent(v, value, value.type.dtype);
-      if (input.optional) return evaluate_zeros(v, value);
-      return invalid_argument("input " + std::to_string(value.index) + " (" + input.name + ") is missing, expected " +
-                              type_text(input.type, value.symbols));
-    }
-    STREW_TRY(fit_input(*tensor, input, static_cast<size_t>(value.index), value.symbols));
-    values_[v] = tensor;
-    return {};
-  }
-
-  Status evaluate_extent(int v, const Value& value, DType dtype) {
-    STREW_ASSIGN(const Tensor* like, evaluate(value.like));
-    STREW_ASSIGN(Tensor tensor, make_tensor(dtype, {}));
-    store_element(dtype, tensor.data.data(), 0, {dtype, {encode_i64(dtype, like->dims[value.like_dim]), 0}});
-    return keep(v, std::move(tensor));
-  }
-
-  Status evaluate_constant(int v, const Constant& constant) {
-    if (!constant.mapped.empty()) {
-      Tensor tensor;
-      tensor.dtype = constant.type.dtype;
-      tensor.dims = constant.type.dims;
-      tensor.data = Buffer::share(constant.mapped, constant.file);
-      return keep(v, std::move(tensor));
-    }
-    STREW_ASSIGN(Tensor tensor, make_tensor(constant.type.dtype, constant.type.dims));
-    if (constant.type.dtype == DType::string) {
-      set_strings(tensor, constant.strings);
-    } else if (!constant.data.empty()) {
-      std::memcpy(tensor.data.data(), constant.data.data(), constant.data.size());
-    }
-    return keep(v, std::move(tensor));
-  }
-
-  Status evaluate_zeros(int v, const Value& value) {
-    std::vector<int64_t> dims = value.type.dims;
-    for (int64_t& d : dims) {
-      if (d != kDynamic) continue;
-      if (value.like < 0 && value.kind == ValueKind::input)
-        return invalid_argument("input " + value_name(imported_, v) +
-                                " is left out, and no other input has the extent of its open dim; expected the tensor");
-      if (value.like < 0) return internal_error("value " + std::to_string(v) + " has an open dim and nothing to take it from");
-      STREW_ASSIGN(const Tensor* like, evaluate(value.like));
-      d = like->dims[value.like_dim];
-    }
-    STREW_ASSIGN(Tensor tensor, make_tensor(value.type.dtype, std::move(dims)));
-    return keep(v, std::move(tensor));
-  }
-
-  Status evaluate_stack(int v, const Value& value) {
-    STREW_ASSIGN(Tensor tensor, make_tensor(value.type.dtype, {static_cast<int64_t>(value.parts.size())}));
-    for (size_t i = 0; i < value.parts.size(); ++i) {
-      STREW_ASSIGN(const Tensor* part, evaluate(value.parts[i]));
-      copy_elements(tensor.dtype, 1, part->data.data(), 0, tensor.data.data(), static_cast<int64_t>(i));
-    }
-    return keep(v, std::move(tensor));
-  }
-
-  Status check_non_negative(const ImportedKernel& kernel) {
-    for (int v : kernel.non_negative) {
-      STREW_ASSIGN(const Tensor* tensor, evaluate(v));
-      for (int64_t i = 0, n = tensor->elements(); i < n; ++i) {
-        const int64_t value = integer_at(*tensor, i);
-        if (value >= 0 || !is_signed_integer(tensor->dtype)) continue;
-        return out_of_bounds("index out of bounds: update position [" + std::to_string(i) + "] (linear " + std::to_string(i) +
-                             "), component 0: value " + std::to_string(value) + ", expected 0 <= v");
-      }
-    }
-    return {};
-  }
-
-  Status check_equal_extents(const ImportedKernel& kernel) {
-    for (const EqualExtents& e : kernel.equal_extents) {
-      STREW_ASSIGN(const Tensor* tensor, evaluate(e.value));
-      STREW_ASSIGN(const Tensor* other, evaluate(e.other));
-      const int64_t have = tensor->dims[e.dim], want = other->dims[e.other_dim];
-      if (have != want)
-        return invalid_argument(e.a + " is " + std::to_string(have) + ", expected " + std::to_string(want) + ", " + e.b);
-    }
-    return {};
-  }
-
-  Status check_equal_scalars(const ImportedKernel& kernel) {
-    for (const EqualScalars& e : kernel.equal_scalars) {
-      STREW_ASSIGN(const Tensor* tensor, evaluate(e.value));
-      STREW_ASSIGN(const Tensor* other, evaluate(e.other));
-      const int64_t have = integer_at(*tensor, 0), want = integer_at(*other, 0);
-      if (have != want) return invalid_argument(e.a + " is " + std::to_string(have) + ", expected " + std::to_string(want) + e.b);
-    }
-    return {};
-  }
-
-  Status run_kernel(int k) {
-    const ImportedKernel& kernel = imported_.kernels[k];
-    for (int v : kernel.arguments) STREW_TRY(evaluate(v).status());
-    STREW_TRY(check_equal_extents(kernel));
-    STREW_TRY(check_equal_scalars(kernel));
-    STREW_TRY(check_non_negative(kernel));
-    const std::vector<TensorSlot> slots = tensor_slots(kernel.op);
-    std::vector<Tensor> results;
-    std::vector<StridedTensor> bound;
-    bound.reserve(slots.size());
-    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
-    size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
-    for (const TensorSlot& slot : slots) {
-      if (slot.role != Role::result) {
-        STREW_ASSIGN(StridedTensor tensor, lay_out(*values_[kernel.arguments[argument++]], *slot.type));
-        bound.push_back(std::move(tensor));
-        continue;
-      }
-      STREW_ASSIGN(std::vector<int64_t> dims, result_dims(kernel, *slot.type));
-      STREW_ASSIGN(Tensor result, make_result(k, slot.index, *slot.type, std::move(dims)));
-      STREW_TRY(fill_in_place(kernel, slot.index, result));
-      results.push_back(std::move(result));
-      STREW_ASSIGN(StridedTensor tensor, lay_out(results.back(), *slot.type));
-      bound.push_back(std::move(tensor));
-    }
-    std::vector<TensorView> views;
-    for (const StridedTensor& tensor : bound) views.push_back(tensor.view());
-    BadIndex bad;
-    if (const Status status = run_(kernel, views, &bad); !status.ok())
-      return bad.source >= 0 && kernel.file_positions ? file_fault(kernel, views, bad) : status;
-
-    for (size_t i = 0, r = 0; i < slots.size(); ++i) {
-      if (slots[i].role == Role::result) collect_layout(bound[i], results[r++]);
-    }
-    take_over(results);
-    if (results_.size() <= static_cast<size_t>(k)) results_.resize(imported_.kernels.size());
-    results_[k] = std::move(results);
-    return {};
-  }
-
-  /// The error for a bad index of a kernel whose positions are not the file's, with the position and the component of the file.
-  static Status file_fault(const ImportedKernel& kernel, std::span<const TensorView> views, const BadIndex& bad) {
-    const AccessDims dims(kernel.op);
-    const std::vector<TensorSlot> slots = tensor_slots(kernel.op);
-    const auto find = [&](Role role) -> const TensorView& {
-      return views[static_cast<size_t>(
-          std::find_if(slots.begin(), slots.end(), [&](const TensorSlot& s) { return s.role == role; }) - slots.begin())];
-    };
-    const TensorView &indices = find(Role::indices), &table = find(is_scatter(kernel.op) ? Role::result : Role::operand);
-    const std::vector<int64_t> extents = dims.position_extents({indices.dims, indices.dims + indices.rank});
-    std::vector<int64_t> file = kernel.file_positions->repeats;
-    uint64_t repeated = 0;
-    size_t own = 0;
-    for (size_t d = 0; d < file.size(); ++d)
-      if (file[d] != 0)
-        repeated |= uint64_t{1} << d;
-      else
-        file[d] = extents[own++];
-    const int64_t position = full_position(bad.position, file, repeated);
-    const auto component = static_cast<size_t>(bad.component);
-    return fault_status(fault_rule(kernel.op), {position, kernel.file_positions->components[component], bad.value, bad.bound},
-                        file, table.dims[dims.components[component]]);
-  }
-
-  /// For an op with init in_place: copies the operand into the result's buffer.
-  Status fill_in_place(const ImportedKernel& kernel, int index, Tensor& result) {
-    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
-    if (scatter == nullptr || scatter->init != InitKind::in_place) return {};
-    const Tensor& operand = *values_[kernel.arguments[index]];
-    if (operand.dtype != result.dtype || operand.dims != result.dims) {
-      return invalid_argument("operand is " + shape_text(operand.dtype, operand.dims) + ", expected " +
-                              shape_text(result.dtype, result.dims));
-    }
-    if (result.data.data() != operand.data.data())
-      std::memcpy(result.data.data(), operand.data.data(), static_cast<size_t>(result.data.size()));
-    return {};
-  }
-
-  /// The input that result number `index` of the kernel may be written over: its operand, if nothing else reads that.
-  Tensor* reusable_operand(const ImportedKernel& kernel, int index, const TensorType& type, const std::vector<int64_t>& dims) {
-    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
-    if (!buffers_.reuses_inputs || scatter == nullptr || scatter->init == InitKind::fill || !type.strides.empty()) return nullptr;
-    const int v = kernel.arguments[static_cast<size_t>(index)];
-    const Tensor& operand = *values_[v];
-    const bool fits = operand.dtype == type.dtype && operand.dims == dims && operand.dtype != DType::string;
-    if (!fits || imported_.values[v].kind != ValueKind::input || readers_[v] != 1 || operand.data.read_only()) return nullptr;
-    Tensor* found = nullptr;
-    for (const std::unique_ptr<Tensor>& input : inputs_) {
-      if (input.get() == &operand)
-        found = input.get();
-      else if (input != nullptr && overlap(input->data, operand.data))
-        return nullptr;  // what lies in the same memory is read, too
-    }
-    return found;
-  }
-  /// Results that were written over inputs take over the memory, if the inputs own it.
-  void take_over(std::vector<Tensor>& results) {
-    for (Tensor& result : results)
-      for (const std::unique_ptr<Tensor>& input : inputs_)
-        if (input != nullptr && input->data.owns() && result.data.size() > 0 && input->data.data() == result.data.data())
-          result.data = std::move(input->data);
-  }
-
-  /// Memory for a result: the caller's for the output, that of the operand that it updates, or new one.
-  Expected<Tensor> make_result(int k, int index, const TensorType& type, std::vector<int64_t> dims) {
-    Tensor* const operand = reusable_operand(imported_.kernels[k], index, type, dims);
-    const auto on = [&](const Buffer& buffer) {
-      return Tensor{type.dtype, dims, Buffer::borrow({buffer.data(), static_cast<size_t>(buffer.size())}), {}};
-    };
-    if (const Tensor* const given = given_output(k, index)) {
-      if (given->dims != dims) return other_dims(output_of(k, index), given->dims, dims);
-      const bool is_free = std::none_of(inputs_.begin(), inputs_.end(), [&](const std::unique_ptr<Tensor>& input) {
-        return input != nullptr && overlap(input->data, given->data);
-      });
-      if (is_free || (operand != nullptr && operand->data.data() == given->data.data())) return on(given->data);
-    }
-    if (operand != nullptr) return on(operand->data);
-    return make_tensor(type.dtype, std::move(dims));
-  }
-
-  /// The output that is result number `index` of the kernel; -1: none is.
-  int output_of(int k, int index) const {
-    for (size_t i = 0; i < imported_.outputs.size(); ++i) {
-      const Value& value = imported_.values[static_cast<size_t>(imported_.outputs[i].value)];
-      if (value.kind == ValueKind::result && value.index == k && value.result == index) return static_cast<int>(i);
-    }
-    return -1;
-  }
-  const Tensor* given_output(int k, int index) const {
-    const int output = buffers_.outputs != nullptr ? output_of(k, index) : -1;
-    return output < 0 ? nullptr : &(*buffers_.outputs)[static_cast<size_t>(output)];
-  }
-  Status other_dims(int output, const std::vector<int64_t>& given, const std::vector<int64_t>& expected) const {
-    return invalid_argument("output '" + imported_.outputs[static_cast<size_t>(output)].name + "': dims are " + dims_text(given) +
-                            ", expected " + dims_text(expected));
-  }
-
-  Expected<std::vector<int64_t>> result_dims(const ImportedKernel& kernel, const TensorType& type) {
-    std::vector<int64_t> dims = type.dims;
-    if (is_static(dims)) return dims;
-    if (const Gather* gather = std::get_if<Gather>(&*kernel.op)) return gather_dims(kernel, *gather, std::move(dims));
-    const Scatter& scatter = std::get<Scatter>(*kernel.op);
-    if (scatter.init == InitKind::fill) return filled_dims(kernel, std::move(dims));
-    const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
-    if (operand.size() != dims.size()) {
-      return invalid_argument("operand has rank " + std::to_string(operand.size()) + ", expected " + std::to_string(dims.size()));
-    }
-    for (size_t d = 0; d < dims.size(); ++d) dims[d] = dims[d] == kDynamic ? operand[d] : dims[d];
-    return dims;
-  }
-
-  /// The dims of a filled result: no operand gives them, so a value does.
-  Expected<std::vector<int64_t>> filled_dims(const ImportedKernel& kernel, std::vector<int64_t> dims) {
-    if (kernel.result_shape < 0) {
-      return unsupported("the result is " + dims_text(dims) + " and filled, so no input gives its dims; expected static dims");
-    }
-    STREW_ASSIGN(const Tensor* given, evaluate(kernel.result_shape));
-    if (given->elements() != static_cast<int64_t>(dims.size())) {
-      return invalid_argument("the result's shape has " + std::to_string(given->elements()) + " elements, expected " +
-                              std::to_string(dims.size()));
-    }
-    for (size_t d = 0; d < dims.size(); ++d) {
-      const int64_t extent = integer_at(*given, static_cast<int64_t>(d));
-      if (extent < 0 || (dims[d] != kDynamic && dims[d] != extent)) {
-        return invalid_argument("the result's shape has " + std::to_string(extent) + " in dim " + std::to_string(d) +
-                                ", expected " + (dims[d] == kDynamic ? "0 or more" : std::to_string(dims[d])));
-      }
-      dims[d] = extent;
-    }
-    STREW_TRY(element_count(dims).status());
-    return dims;
-  }
-
-  /// The dims of a gather's result: offset dims from the slice sizes, the others from the dims of indices without the
-  /// index vector, in order.
-  Expected<std::vector<int64_t>> gather_dims(const ImportedKernel& kernel, const Gather& gather, std::vector<int64_t> dims) {
-    std::vector<int64_t> sizes = gather.slice_sizes;
-    if (kernel.slice_sizes >= 0) {
-      STREW_ASSIGN(const Tensor* given, evaluate(kernel.slice_sizes));
-      for (int64_t i = 0; i < given->elements() && i < static_cast<int64_t>(sizes.size()); ++i) {
-        sizes[i] = integer_at(*given, i);
-        if (sizes[i] < 0)
-          return invalid_argument("slice_sizes[" + std::to_string(i) + "] is " + std::to_string(sizes[i]) +
-                                  ", expected 0 or more");
-      }
-    }
-    // A size that no value gives is that of the operand's whole dim (GATHER of a table with open dims).
-    const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
-    for (size_t d = 0; d < sizes.size() && d < operand.size(); ++d) sizes[d] = sizes[d] == kDynamic ? operand[d] : sizes[d];
-    const AccessDims access(gather);
-    std::vector<int64_t> window;
-    for (const int64_t d : access.window) window.push_back(sizes[static_cast<size_t>(d)]);
-    const std::vector<int64_t> extents =
-        access.slices_extents(access.position_extents(values_[kernel.arguments[1]]->dims), window);
-    if (extents.size() != dims.size()) return internal_error("the gather's dimension numbers do not cover its result");
-    for (size_t d = 0; d < dims.size(); ++d) {
-      if (dims[d] == kDynamic) dims[d] = extents[d];
-      if (dims[d] == kDynamic) return invalid_argument("nothing gives the extent of result dim " + std::to_string(d));
-    }
-    return dims;
-  }
-
-  /// Results are moved out, so that a large one is in memory only once. If a tensor is more than one output, all but
-  /// the last get copies.
-  Expected<std::vector<Tensor>> collect() {
-    std::vector<const Tensor*> from;
-    for (const ImportedOutput& output : imported_.outputs) {
-      STREW_ASSIGN(const Tensor* tensor, evaluate(output.value));
-      from.push_back(tensor);
-    }
-    if (buffers_.outputs != nullptr) return collect_into(from);
-    std::vector<Tensor> out;
-    for (size_t i = 0; i < from.size(); ++i) {
-      const bool again = std::find(from.begin() + static_cast<ptrdiff_t>(i) + 1, from.end(), from[i]) != from.end();
-      // What lies in memory that was lent has to be copied: results own their elements.
-      if (!again && from[i]->dtype != DType::string && (from[i]->data.owns() || from[i]->data.size() == 0)) {
-        out.push_back(std::move(const_cast<Tensor&>(*from[i])));  // values_ points only to tensors that this object owns
-        continue;
-      }
-      STREW_ASSIGN(Tensor copy, copy_of(*from[i]));
-      out.push_back(std::move(copy));
-    }
-    return out;
-  }
-
-  /// Copies what does not lie in the caller's buffers.
-  Expected<std::vector<Tensor>> collect_into(const std::vector<const Tensor*>& from) const {
-    for (size_t i = 0; i < from.size(); ++i)
-      if ((*buffers_.outputs)[i].dims != from[i]->dims)
-        return other_dims(static_cast<int>(i), (*buffers_.outputs)[i].dims, from[i]->dims);
-    for (size_t i = 0; i < from.size(); ++i) {
-      const Buffer& into = (*buffers_.outputs)[i].data;
-      if (into.data() != from[i]->data.data() && into.size() > 0)
-        std::memmove(into.data(), from[i]->data.data(), static_cast<size_t>(into.size()));
-    }
-    return std::vector<Tensor>();
-  }
-
-  const Imported& imported_;
-  std::vector<std::unique_ptr<Tensor>> inputs_;
-  const KernelRunner& run_;
-  const ComputeObserver& observe_;
-  const ProgramBuffers& buffers_;
-  const std::vector<int> readers_;              ///< per value: how often its elements are read
-  std::vector<const Tensor*> values_;           ///< null: not evaluated so far
-  std::vector<std::unique_ptr<Tensor>> owned_;  ///< constants, zeros, stacks
-  std::vector<std::vector<Tensor>> results_;    ///< per kernel
-  std::vector<std::vector<Tensor>> computed_;   ///< per compute; empty: not evaluated so far
-  std::vector<bool> needed_;                    ///< per kernel
-};
 
 }  // namespace
 
-Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                           const KernelRunner& run, const ComputeObserver& observe,
-                                           const ProgramBuffers& buffers) {
-  const FpEnvironment environment(true);  // operations around the kernels are interpreted
-  return Runner(imported, std::move(inputs), run, observe, buffers).run();
+Expected<Program> Program::of(ProgramParts parts) {
+  STREW_TRY(strew::verify(parts));
+  Program out;
+  out.parts_ = std::move(parts);
+  out.count();
+  return out;
+}
+
+/// Counts the readers of all values, and says of each Compute that is read that it is interpreted.
+void Program::count() {
+  value_states_.clear();
+  compute_states_.assign(parts_.computes.size(), {});
+  for (size_t v = 0; v < parts_.values.size(); ++v) {
+    const Value& value = parts_.values[v];
+    value_states_.push_back({0, last_kernel_of(value)});
+    if (value.kind == ValueKind::compute && value.result == 0)
+      compute_states_[static_cast<size_t>(value.index)].first_value = static_cast<int>(v);
+  }
+  for (const ProgramOutput& output : parts_.outputs) acquire(output.value);
+  for (size_t o = 0; o < parts_.opaques.size(); ++o)
+    for (const int value : uses_of(static_cast<int>(o), parts_.opaques[o])) acquire(value);
+  for (const ProgramKernel& kernel : parts_.kernels) each_use(kernel, [&](int value) { acquire(value); });
+}
+
+/// Relies on the order of values. `like` of an input may be a later input, and needs no kernel.
+int Program::last_kernel_of(const Value& value) const {
+  int last = value.kind == ValueKind::result ? value.index : -1;
+  const auto take = [&](int v) {
+    if (static_cast<size_t>(v) < value_states_.size()) last = std::max(last, last_kernel(v));
+  };
+  each_source(parts_, value, take);
+  if (value.kind == ValueKind::opaque)
+    for (const int argument : opaque(value.index).arguments) take(argument);
+  return last;
+}
+
+void Program::acquire(int first) {
+  std::vector<int> open{first};
+  while (!open.empty()) {
+    const int current = open.back();
+    open.pop_back();
+    if (value_states_[static_cast<size_t>(current)].readers++ > 0) continue;
+    const auto need = [&](int v) { open.push_back(v); };
+    const Value& v = value(current);
+    each_part(v, need);
+    if (v.kind != ValueKind::compute || compute_states_[static_cast<size_t>(v.index)].read_results++ > 0) continue;
+    Compute& compute = parts_.computes[static_cast<size_t>(v.index)];
+    compute.disposition = ComputeDisposition::interpreted;
+    compute.kernel = -1;
+    for (const int argument : compute.arguments) need(argument);
+  }
+}
+
+void Program::release(int first, Fate fate) {
+  std::vector<int> open{first};
+  while (!open.empty()) {
+    const int current = open.back();
+    open.pop_back();
+    if (--value_states_[static_cast<size_t>(current)].readers > 0) continue;
+    const auto drop = [&](int v) { open.push_back(v); };
+    const Value& v = value(current);
+    each_part(v, drop);
+    if (v.kind != ValueKind::compute || --compute_states_[static_cast<size_t>(v.index)].read_results > 0) continue;
+    Compute& compute = parts_.computes[static_cast<size_t>(v.index)];
+    compute.disposition = fate.how;
+    compute.kernel = fate.kernel;
+    for (const int argument : compute.arguments) drop(argument);
+  }
+}
+
+void Program::replace_uses(const std::vector<int>& before, const std::vector<int>& now, Fate fate) {
+  if (before == now) return;
+  for (const int value : now) acquire(value);
+  for (const int value : before) release(value, fate);
+}
+
+int Program::add_value(Value value) {
+  value_states_.push_back({0, last_kernel_of(value)});
+  parts_.values.push_back(std::move(value));
+  return last_of(parts_.values);
+}
+
+int Program::add_input(ProgramInput input, std::vector<std::string> symbols) {
+  Value value;
+  value.kind = ValueKind::input;
+  value.type = input.type;
+  value.symbols = std::move(symbols);
+  parts_.inputs.push_back(std::move(input));
+  value.index = last_of(parts_.inputs);
+  return add_value(std::move(value));
+}
+
+int Program::add_constant(Constant constant) {
+  Value value;
+  value.kind = ValueKind::constant;
+  value.type = constant.type;
+  parts_.constants.push_back(std::move(constant));
+  value.index = last_of(parts_.constants);
+  return add_value(std::move(value));
+}
+
+int Program::add_compute(Compute compute) {
+  const auto first = static_cast<int>(parts_.values.size());
+  const std::vector<TensorType> results = compute.results;
+  parts_.computes.push_back(std::move(compute));
+  compute_states_.push_back({0, first});
+  for (size_t i = 0; i < results.size(); ++i) {
+    Value value;
+    value.kind = ValueKind::compute;
+    value.type = results[i];
+    value.index = last_of(parts_.computes);
+    value.result = static_cast<int>(i);
+    add_value(std::move(value));
+  }
+  return first;
+}
+
+int Program::add_kernel(ProgramKernel kernel) {
+  const auto first = static_cast<int>(parts_.values.size());
+  parts_.kernels.push_back(std::move(kernel));
+  const ProgramKernel& added = parts_.kernels.back();
+  each_use(added, [&](int value) { acquire(value); });
+  int result = 0;
+  for (const TensorSlot& slot : tensor_slots(added.op)) {
+    if (slot.role != Role::result) continue;
+    Value value;
+    value.kind = ValueKind::result;
+    value.type = {slot.type->dtype, slot.type->dims, {}};
+    value.index = last_of(parts_.kernels);
+    value.result = result++;
+    add_value(std::move(value));
+  }
+  return first;
+}
+
+int Program::add_opaque(Opaque opaque) {
+  parts_.opaques.push_back(std::move(opaque));
+  const int number = last_of(parts_.opaques);
+  replace_uses({}, uses_of(number, parts_.opaques.back()), {});
+  return number;
+}
+
+void Program::add_output(ProgramOutput output) {
+  acquire(output.value);
+  parts_.outputs.push_back(std::move(output));
+}
+
+void Program::set_dims(int value, std::vector<int64_t> dims) {
+  Value& v = parts_.values[static_cast<size_t>(value)];
+  parts_.computes[static_cast<size_t>(v.index)].results[static_cast<size_t>(v.result)].dims = dims;
+  v.type.dims = std::move(dims);
+}
+
+/// The Compute has lost a result that was read.
+void Program::release_arguments(int number, Fate fate) {
+  if (--compute_states_[static_cast<size_t>(number)].read_results > 0) return;
+  Compute& compute = parts_.computes[static_cast<size_t>(number)];
+  compute.disposition = fate.how;
+  compute.kernel = fate.kernel;
+  for (const int argument : compute.arguments) release(argument, fate);
+}
+
+void Program::become_input(int number, ProgramInput input) {
+  Value& v = parts_.values[static_cast<size_t>(number)];
+  parts_.inputs.push_back(std::move(input));
+  if (v.kind != ValueKind::input) {
+    for (const int part : uses_of(number, v)) release(part, {});
+    if (v.kind == ValueKind::compute && readers(number) > 0) release_arguments(v.index, {});
+    v.parts.clear();
+    v.like = -1;
+    value_states_[static_cast<size_t>(number)].last_kernel = -1;
+  }
+  v.kind = ValueKind::input;
+  v.index = last_of(parts_.inputs);
+  v.result = 0;
+}
+
+void Program::become_result(int number, int kernel, ComputeDisposition how) {
+  Value& v = parts_.values[static_cast<size_t>(number)];
+  const int compute = std::exchange(v.index, kernel);
+  v.kind = ValueKind::result;
+  v.result = 0;
+  value_states_[static_cast<size_t>(number)].last_kernel = kernel;
+  release_arguments(compute, {how, kernel});
+}
+
+void Program::erase_merged(const std::vector<int>& into) {
+  std::vector<int> renumbered(into.size());
+  std::vector<ProgramKernel> kept;
+  for (size_t k = 0; k < into.size(); ++k) {
+    if (into[k] >= 0) {
+      for (const int value : uses_of(static_cast<int>(k), parts_.kernels[k])) release(value, {});
+      continue;
+    }
+    renumbered[k] = static_cast<int>(kept.size());
+    kept.push_back(std::move(parts_.kernels[k]));
+  }
+  parts_.kernels = std::move(kept);
+  for (size_t k = 0; k < into.size(); ++k)
+    if (into[k] >= 0) renumbered[k] = renumbered[static_cast<size_t>(into[k])];
+  for (size_t v = 0; v < parts_.values.size(); ++v) {
+    Value& value = parts_.values[v];
+    int& last = value_states_[v].last_kernel;
+    if (last >= 0) last = renumbered[static_cast<size_t>(last)];
+    if (value.kind != ValueKind::result) continue;
+    const auto kernel = static_cast<size_t>(value.index);
+    value.index = renumbered[kernel];
+    if (into[kernel] < 0) continue;
+    value = Value();
+    value.kind = ValueKind::none;
+    value.is_typed = false;
+    last = -1;
+  }
+  for (Compute& compute : parts_.computes)
+    if (compute.kernel >= 0) compute.kernel = renumbered[static_cast<size_t>(compute.kernel)];
+}
+
+void Program::mark_unused() {
+  for (size_t c = 0; c < parts_.computes.size(); ++c) {
+    ComputeDisposition& disposition = parts_.computes[c].disposition;
+    if (disposition == ComputeDisposition::interpreted && !is_needed(static_cast<int>(c))) disposition = ComputeDisposition::unused;
+  }
+}
+
+void Program::rollback(const Checkpoint& to) {
+  const Fate as_before{ComputeDisposition::interpreted, -1};
+  for (size_t i = to.outputs; i < parts_.outputs.size(); ++i) release(parts_.outputs[i].value, as_before);
+  for (size_t k = to.kernels; k < parts_.kernels.size(); ++k)
+    replace_uses(uses_of(static_cast<int>(k), parts_.kernels[k]), {}, as_before);
+  for (size_t o = to.opaques; o < parts_.opaques.size(); ++o)
+    replace_uses(uses_of(static_cast<int>(o), parts_.opaques[o]), {}, as_before);
+  const auto take_back = [](auto& list, size_t size) { list.erase(list.begin() + static_cast<ptrdiff_t>(size), list.end()); };
+  take_back(parts_.inputs, to.inputs);
+  take_back(parts_.constants, to.constants);
+  take_back(parts_.values, to.values);
+  take_back(parts_.computes, to.computes);
+  take_back(parts_.opaques, to.opaques);
+  take_back(parts_.kernels, to.kernels);
+  take_back(parts_.outputs, to.outputs);
+  take_back(value_states_, to.values);
+  take_back(compute_states_, to.computes);
+}
+
+Status Program::verify() const {
+  STREW_TRY(strew::verify(parts_));
+  std::vector<int> readers(parts_.values.size()), open;
+  std::vector<bool> is_counted(parts_.computes.size());
+  const auto need = [&](int value) { open.push_back(value); };
+  for (const ProgramOutput& output : parts_.outputs) need(output.value);
+  for (size_t o = 0; o < parts_.opaques.size(); ++o)
+    for (const int value : uses_of(static_cast<int>(o), parts_.opaques[o])) need(value);
+  for (const ProgramKernel& kernel : parts_.kernels) each_use(kernel, need);
+  while (!open.empty()) {
+    const int current = open.back();
+    open.pop_back();
+    if (readers[static_cast<size_t>(current)]++ > 0) continue;
+    const Value& v = value(current);
+    each_part(v, need);
+    if (v.kind != ValueKind::compute || is_counted[static_cast<size_t>(v.index)]) continue;
+    is_counted[static_cast<size_t>(v.index)] = true;
+    for (const int argument : compute(v.index).arguments) need(argument);
+  }
+  for (size_t v = 0; v < readers.size(); ++v)
+    if (readers[v] != value_states_[v].readers)
+      return internal_error(fmt::format("the imported program is wrong: value {} has {} readers, expected {}, as counted", v,
+                                        readers[v], value_states_[v].readers));
+  return {};
 }
 
 }  // namespace strew::inline v0

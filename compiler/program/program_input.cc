@@ -46,7 +46,7 @@ std::vector<int64_t> without_units(const std::vector<int64_t>& dims, const std::
 
 std::string shape_text(DType dtype, const std::vector<int64_t>& dims) { return std::string(name(dtype)) + dims_text(dims); }
 
-Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number, std::span<const std::string> symbols) {
+Status fit_input(Tensor& tensor, const ProgramInput& input, size_t number, std::span<const std::string> symbols) {
   if (tensor.dtype == input.type.dtype) {
     if (same_shape(tensor.dims, input.type.dims)) return {};
     bool fit = false;
@@ -60,13 +60,13 @@ Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number, std:
                           shape_text(tensor.dtype, tensor.dims) + ", expected " + type_text(input.type, symbols));
 }
 
-Status check_symbols(const Imported& imported, std::span<const std::unique_ptr<Tensor>> inputs) {
+Status check_symbols(const Program& imported, std::span<const std::unique_ptr<Tensor>> inputs) {
   struct Known {
     std::string where;
     int64_t extent;
   };
   std::map<std::string, Known> known;
-  for (const Value& value : imported.values) {
+  for (const Value& value : imported.values()) {
     const auto number = static_cast<size_t>(value.index);
     if (value.kind != ValueKind::input || value.symbols.empty() || number >= inputs.size() || inputs[number] == nullptr) continue;
     const std::vector<int64_t>& dims = inputs[number]->dims;
@@ -74,7 +74,7 @@ Status check_symbols(const Imported& imported, std::span<const std::unique_ptr<T
       const std::string& symbol = value.symbols[d];
       if (symbol.empty() || value.type.dims[d] != kDynamic) continue;
       const std::string where =
-          "dim " + std::to_string(d) + " of input " + std::to_string(number) + " (" + imported.inputs[number].name + ")";
+          "dim " + std::to_string(d) + " of input " + std::to_string(number) + " (" + imported.input(number).name + ")";
       const auto [found, is_new] = known.try_emplace(symbol, Known{where, dims[d]});
       if (is_new || found->second.extent == dims[d]) continue;
       return invalid_argument("extent " + symbol + ": " + where + " is " + std::to_string(dims[d]) + ", expected " +

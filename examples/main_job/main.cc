@@ -167,8 +167,8 @@ void time(const Job& job, const strew::Op& op, const strew::Kernel& kernel, bool
 
 void run(const Job& job, bool quick) {
   std::printf("\n==== examples/%s\n%s\n", job.file.c_str(), job.story.c_str());
-  const strew::Imported imported = value_or_fail(strew::import_file(std::string(STREW_EXAMPLES "/") + job.file, {}));
-  strew::Op op = imported.kernels.front().op;
+  const strew::Program imported = value_or_fail(strew::import_file(std::string(STREW_EXAMPLES "/") + job.file, {}));
+  strew::Op op = imported.kernels().front().op;
   // An op is a plain value. The file describes a new tensor; a caller who lends the old one's memory asks for in_place.
   std::get<strew::Scatter>(op).init = strew::InitKind::in_place;
 
@@ -215,8 +215,8 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 /// What a process does that has just been started: asks for its first kernel, and calls it.
 void start(const char* folder, bool waits) {
-  const strew::Imported imported = value_or_fail(strew::import_file(STREW_EXAMPLES "/kv_cache/decode.onnx", {}));
-  strew::Op op = imported.kernels.front().op;
+  const strew::Program imported = value_or_fail(strew::import_file(STREW_EXAMPLES "/kv_cache/decode.onnx", {}));
+  strew::Op op = imported.kernels().front().op;
   std::get<strew::Scatter>(op).init = strew::InitKind::in_place;
   Bound bound(op);
   strew::Options options;

@@ -1,191 +1,17 @@
 // Importing: import_file() reads a model or program file and returns its scatters and gathers as kernels, with all values
-// that they need. compiler/import has one folder per format.
-//
-// A kernel (ImportedKernel) reads values (Value): inputs of the file, constants in the file, results of earlier kernels,
-// rank-1 tensors made of scalars (stack), results of the operations around the kernels (Compute), and results of operations
-// that strew does not run (Opaque), such as a matrix product. An opaque operation cuts the dataflow: what it computes is an
-// input of the kernels that read it. cut_kernel() makes a program of one kernel. An Imported owns its data; its parts refer
-// to each other by number: "value 3" is values[3]. run_program (program.h) runs an Imported. Tested by
+// that they need, as a Program (program.h). compiler/import has one folder per format. Tested by
 // tests/unit/compiler/import/*/*_import_test.cc and tests/error/*_error_test.cc.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "strew/export.h"
+#include "strew/program.h"
 #include "strew/status.h"
-#include "strew/verified.h"
 
 namespace strew::inline v0 {
-
-enum class ValueKind : uint8_t {
-  input,     ///< graph input `index`
-  constant,  ///< constants[index]
-  zeros,     ///< zeros of `type`, for an optional input that the file leaves out; `like` gives the extent of a dynamic dim
-  stack,     ///< the rank-0 values `parts`, in order, as one rank-1 tensor (start indices of DYNAMIC_UPDATE_SLICE)
-  result,    ///< result `result` of kernel `index`
-  compute,   ///< result `result` of computes[index]
-  extent,    ///< the extent of dim `like_dim` of value `like`, as a rank-0 i64
-  opaque,    ///< result `result` of opaques[index]; or, with a higher number, a value that only its regions see
-};
-struct Value {
-  ValueKind kind = ValueKind::input;
-  TensorType type;
-  std::string name;      ///< the file's own name for it; empty: it has none
-  bool is_typed = true;  ///< does the file, or what it is computed from, tell its type? If not, no kernel reads it
-  int index = 0;
-  int result = 0;
-  std::vector<int> parts;  ///< stack: value numbers
-  /// Number of another value. Its dim `like_dim` gives, for kind zeros, the extent of the only dynamic dim, and for
-  /// kind extent, the value. If the caller leaves out a rank-0 input, the input's value is that extent. -1: none.
-  int like = -1;
-  int like_dim = 0;
-  /// The names that the file has for open extents ("batch"), one per dim; "": it has none. Empty: no extent has one. Extents with one name
-  /// are equal in every run.
-  std::vector<std::string> symbols;
-};
-
-/// The elements of a constant: contiguous and row-major; elements of less than a byte are packed (dtype.h). The text of
-/// string elements lies in `strings`. Elements that are stored in a file beside the model may be mapped instead of
-/// read: then `data` is empty, and `mapped` is valid as long as `file` lives.
-struct Constant {
-  TensorType type;
-  std::vector<std::byte> data;
-  std::vector<std::string> strings;
-  std::span<const std::byte> mapped;
-  std::shared_ptr<const void> file;
-  std::span<const std::byte> bytes() const { return data.empty() ? mapped : std::span<const std::byte>(data); }
-  bool splat = false;  ///< all elements are known to be equal
-};
-
-/// The operations of a file that are not indexed and become no kernels. compiler/program/interpret evaluates them.
-enum class ComputeOp : uint8_t {
-  map,  ///< applies `function` to each element. Argument i is its extra i; a rank-0 argument is used with every element
-  /// Reduces `dims` of the first N arguments by `function` (current: the value so far, update: the element), in
-  /// row-major order, from the initial values in the other N arguments.
-  reduce,
-  iota,       ///< each element is its coordinate in dim dims[0]
-  broadcast,  ///< dim d of the argument becomes dim dims[d] of the result; an extent of 1 is repeated
-  reshape,    ///< open dims come from the shape (takes_shape), or from the number of elements if one dim is open
-  transpose,  ///< dim d of the result is dim dims[d] of the argument
-  /// In dim d every strides[d]-th element from dims[d] on; an open dim reaches to the end. Arguments beyond the first
-  /// are as in update.
-  slice,
-  /// The first argument with the second written into it, in dim d from dims[d] on. Further arguments are rank-0
-  /// integers, one per dim, which are added to `dims`.
-  update,
-  concatenate,  ///< along dim dims[0]
-  reverse,      ///< the order of the elements in `dims`
-  /// Along dim dims[0], each element becomes `function` of the result before it (current) and itself (update). With dims[1] = 1 the elements
-  /// before it alone: the first is the second argument, of rank 0. With dims[2] = 1 from the end of the dim.
-  scan,
-};
-/// What compiler/import/fold did with a Compute.
-enum class ComputeDisposition : uint8_t {
-  interpreted,  ///< left alone: compiler/program/interpret evaluates it
-  folded,       ///< merged into the op of kernel `kernel`: its policy, indices or init
-  fused,        ///< merged into the expression graph of kernel `kernel`
-  unused,       ///< nothing reads its results
-};
-struct Compute {
-  ComputeOp op = ComputeOp::map;
-  std::string location;        ///< "FILE:LINE: stablehlo.add"
-  std::vector<int> arguments;  ///< value numbers
-  /// One type (reduce: N). Open dims have the extents of the arguments, except in iota, broadcast and reshape.
-  std::vector<TensorType> results;
-  Expr function;
-  std::vector<int64_t> dims, strides;
-  /// iota, broadcast, reshape: the last argument is a rank-1 tensor of integers with the result's dims. In that of a reshape, -1 follows from
-  /// the number of elements, and 0 keeps the argument's dim unless `dims` is {1}; in that of a broadcast, 1 keeps the argument's dim.
-  bool takes_shape = false;
-  ComputeDisposition disposition = ComputeDisposition::interpreted;
-  int kernel = -1;
-};
-
-/// An operation that strew does not run. It is kept with its place in the dataflow, so that kernels can be put back.
-struct Opaque {
-  std::string operation;       ///< as the file's format calls it: "MatMul", "stablehlo.dot_general"
-  std::string location;        ///< "FILE:LINE: stablehlo.dot_general", "FILE: node NAME (MatMul)"
-  std::vector<int> arguments;  ///< value numbers
-  std::vector<int> yields;     ///< what its regions return: value numbers
-  /// Why an operation of a kind that strew runs elsewhere is not run here; empty: strew runs no operation of this kind.
-  std::string reason;
-  bool indexed = false;  ///< it is a scatter or gather
-};
-
-struct ImportedInput {
-  std::string name;
-  TensorType type;
-  bool optional = false;  ///< the caller may leave it out with `--input -`
-  bool memory = false;    ///< a pointer to memory: the caller's tensor may have more or fewer dims of extent 1 than the type
-};
-
-/// Two extents that must be equal because the source's operator requires it, although the op does not (the window of
-/// ONNX ScatterND is always as large as the operand's dims). `a` ("dim 1 of updates") and `b` name the extents in the
-/// message. Checked before anything runs.
-struct EqualExtents {
-  int value = 0, dim = 0, other = 0, other_dim = 0;
-  std::string a, b;
-};
-
-/// Two rank-0 integers that must be equal. Checked before anything runs; the message is "`a` is 3, expected 4`b`".
-struct EqualScalars {
-  int value = 0, other = 0;
-  std::string a, b;
-};
-
-/// The index positions of the file, of a kernel whose indices became smaller because they repeat: a message about a bad index names the
-/// position and the component that the index has in the file.
-struct FilePositions {
-  std::vector<int64_t>
-      repeats;  ///< per dim of the file's positions: how often indices repeat along it; 0: it is a dim of the kernel's
-  std::vector<int64_t> components;  ///< per component of the kernel's index vectors: its number in the file's
-};
-
-struct ImportedKernel {
-  /// Takes a VerifiedOp, so that no code ever reads a kernel whose op is not verified.
-  explicit ImportedKernel(VerifiedOp verified) : op(std::move(verified)) {}
-
-  std::string name;      ///< unique in the file, chosen with `--kernel NAME`
-  std::string location;  ///< FILE:LINE or FILE:node
-  VerifiedOp op;
-  /// The value of each tensor of tensor_slots(op) but the results, in that order. With init in_place the N operands
-  /// come first: they are what the result buffers hold before the call.
-  std::vector<int> arguments;
-  /// Values whose elements must not be negative, whatever the op's policy is (the circular mode of TensorScatter wraps
-  /// above, not below). Checked before anything runs, like indices under policy `error`.
-  std::vector<int> non_negative;
-  std::vector<EqualExtents> equal_extents;
-  std::vector<EqualScalars> equal_scalars;
-  std::optional<FilePositions> file_positions;  ///< none: the kernel's positions are the file's
-  bool fixed_policy = false;       ///< the source's operator defines the policy (dynamic_slice clamps): `--oob` does not apply
-  int slice_sizes = -1;            ///< a gather whose slice sizes are known at the call: the rank-1 integer value that holds them
-  int result_shape = -1;           ///< a filled scatter with open dims: the rank-1 integer value that holds the result's dims
-  std::vector<std::string> notes;  ///< for `strew explain`
-};
-
-struct ImportedOutput {
-  std::string name;
-  int value = 0;  ///< number of a value, usually a kernel's result
-};
-
-struct Imported {
-  std::string format;  ///< "onnx", "tflite", "stablehlo", "strew", …
-  std::vector<ImportedInput> inputs;
-  std::vector<Constant> constants;
-  std::vector<Value> values;
-  std::vector<Compute> computes;
-  std::vector<Opaque> opaques;
-  std::vector<ImportedKernel> kernels;  ///< ordered so that a kernel reads only results of earlier ones
-  std::vector<ImportedOutput> outputs;
-  std::shared_ptr<const void> source;  ///< keeps the bytes of the file while it is imported; null: they are copied
-};
 
 struct ImportOptions {
   int64_t max_file_bytes = 0;  ///< `--max-file-bytes`: the largest file that is accepted; 0: the format's default
@@ -206,46 +32,6 @@ struct ImportOptions {
 /// Reads `path`, a regular file, whose ending determines the format (.onnx .tflite .mlir .pto .strew; docs/cli.md).
 /// Every op is verified. Error messages start with "FILE:LINE: op: " as far as these are known, and name what is wrong,
 /// the value and what was expected. Thread-safe.
-STREW_API Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
-
-/// Calls use(value) with the number of every value that `kernel` (an ImportedKernel) reads, for whatever reason, once per reason. The number may
-/// be changed if the kernel may. Whoever follows or changes uses does it by this, so that no kind of use is forgotten.
-template <class Kernel, class Use>
-void each_use(Kernel& kernel, const Use& use) {
-  for (auto& value : kernel.arguments) use(value);
-  for (auto& value : kernel.non_negative) use(value);
-  if (kernel.slice_sizes >= 0) use(kernel.slice_sizes);
-  if (kernel.result_shape >= 0) use(kernel.result_shape);
-  for (auto& equal : kernel.equal_extents) use(equal.value), use(equal.other);
-  for (auto& equal : kernel.equal_scalars) use(equal.value), use(equal.other);
-}
-
-/// Calls use(value) with the number of every value that `value` is made of: parts, `like`, and the arguments of its Compute. What the kernel or
-/// the opaque operation reads that a result is of is not among them.
-template <class Use>
-void each_source(const Imported& imported, const Value& value, const Use& use) {
-  for (const int part : value.parts) use(part);
-  if (value.like >= 0) use(value.like);
-  if (value.kind == ValueKind::compute)
-    for (const int argument : imported.computes[static_cast<size_t>(value.index)].arguments) use(argument);
-}
-
-/// The name of a value, for messages and lists of inputs: the file's own, or "value_7".
-inline std::string value_name(const Imported& imported, int value) {
-  const std::string& name = imported.values[static_cast<size_t>(value)].name;
-  return name.empty() ? "value_" + std::to_string(value) : name;
-}
-
-/// The type as messages and reports show it, with the names of open extents (Value::symbols): "f32[batch,seq,64]". It does not parse.
-STREW_API std::string type_text(const TensorType& type, std::span<const std::string> symbols);
-
-/// The inputs of kernels[kernel] if it runs alone, as value numbers in the order in which the file defines them: what it needs that is an
-/// input of the file, a result of another kernel or of an opaque operation, or a value whose name is in `named`. Operations around the
-/// kernel stay with it unless `named` has their results.
-STREW_API std::vector<int> kernel_inputs(const Imported& imported, int kernel, std::span<const std::string> named = {});
-
-/// A program of kernels[kernel] alone. Its inputs are kernel_inputs(), named by value_name(), and its outputs the kernel's results. Constants
-/// that the kernel needs are moved, not copied.
-STREW_API Imported cut_kernel(Imported imported, int kernel, std::span<const std::string> named = {});
+STREW_API Expected<Program> import_file(const std::string& path, const ImportOptions& options);
 
 }  // namespace strew::inline v0

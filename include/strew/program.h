@@ -1,50 +1,397 @@
-// Program: runs an imported file, its kernels and the operations around them, on tensors. Tested by
-// tests/unit/compiler/program/program_test.cc.
+// Program: a file as a dataflow program. Its kernels (ProgramKernel) read values (Value): inputs of the file, constants in the file, results of
+// earlier kernels, rank-1 tensors made of scalars (stack), results of the operations around the kernels (Compute), and results of operations
+// that strew does not run (Opaque), such as a matrix product. An opaque operation cuts the dataflow: what it computes is an input of the kernels
+// that read it. Parts refer to each other by number: "value 3" is value(3).
+//
+// A program knows how often each value is read by what is needed. Needed are kernels, opaque operations and outputs, and what they read. A part
+// that nothing needs reads nothing, so a chain of operations whose result nobody reads holds nothing else in place.
+//
+// import_file (import.h) makes programs, run_program (run_program.h) runs them, cut_kernel() makes a program of one kernel. Tested by
+// tests/unit/compiler/program/*_test.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "strew/export.h"
-#include "strew/import.h"
-#include "strew/runtime.h"
-#include "strew/tensor.h"
+#include "strew/status.h"
+#include "strew/verified.h"
 
 namespace strew::inline v0 {
 
-/// Where the time of a run goes, in nanoseconds.
-struct ProgramTimes {
-  int64_t kernel_nanoseconds = 0;  ///< in calls of kernels; not in looking them up or compiling them
-  /// Each operation around the kernels that was evaluated, in the order of evaluation.
-  std::vector<std::pair<const Compute*, int64_t>> interpreted;
+enum class ValueKind : uint8_t {
+  input,     ///< graph input `index`
+  constant,  ///< constants[index]
+  zeros,     ///< zeros of `type`, for an optional input that the file leaves out; `like` gives the extent of a dynamic dim
+  stack,     ///< the rank-0 values `parts`, in order, as one rank-1 tensor (start indices of DYNAMIC_UPDATE_SLICE)
+  result,    ///< result `result` of kernel `index`
+  compute,   ///< result `result` of computes[index]
+  extent,    ///< the extent of dim `like_dim` of value `like`, as a rank-0 i64
+  opaque,    ///< result `result` of opaques[index]; or, with a higher number, a value that only its regions see
+  none,      ///< what made it is no longer part of the program. Nothing reads it
+};
+struct Value {
+  ValueKind kind = ValueKind::input;
+  TensorType type;
+  std::string name;      ///< the file's own name for it; empty: it has none
+  bool is_typed = true;  ///< does the file, or what it is computed from, tell its type? If not, no kernel reads it
+  int index = 0;
+  int result = 0;
+  std::vector<int> parts;  ///< stack: value numbers
+  /// Number of another value. Its dim `like_dim` gives, for kind zeros, the extent of the only dynamic dim, and for
+  /// kind extent, the value. If the caller leaves out a rank-0 input, the input's value is that extent. -1: none.
+  int like = -1;
+  int like_dim = 0;
+  /// The names that the file has for open extents ("batch"), one per dim; "": it has none. Empty: no extent has one. Extents with one name
+  /// are equal in every run.
+  std::vector<std::string> symbols;
 };
 
-struct ProgramOptions {
-  KernelOptions kernel;
-  /// Called after each kernel with the tensors that it ran on, in the order of tensor_slots (`strew run --time`,
-  /// `--verify`). The views are valid during the call. A failure that it returns ends the run.
-  std::function<Status(const ImportedKernel&, const Kernel&, std::span<const TensorView>)> after_kernel;
-  ProgramTimes* times = nullptr;  ///< receives the times of the run, which are added to it; null: they are not measured
+/// The elements of a constant: contiguous and row-major; elements of less than a byte are packed (dtype.h). The text of
+/// string elements lies in `strings`. Elements that are stored in a file beside the model may be mapped instead of
+/// read: then `data` is empty, and `mapped` is valid as long as `file` lives.
+struct Constant {
+  TensorType type;
+  std::vector<std::byte> data;
+  std::vector<std::string> strings;
+  std::span<const std::byte> mapped;
+  std::shared_ptr<const void> file;
+  std::span<const std::byte> bytes() const { return data.empty() ? mapped : std::span<const std::byte>(data); }
+  bool splat = false;  ///< all elements are known to be equal
 };
 
-/// Runs whatever the outputs need and returns one tensor per output. Fails if they need an operation that strew does not run (Opaque);
-/// then cut_kernel() makes a program of one kernel. `inputs`: one per imported.inputs, in that order; null for an optional input that is left out and for an input that is not
-/// needed. A kernel that updates an input writes to its buffer, unless the buffer is read-only (Buffer::share), something else reads the
-/// input, or options.after_kernel is set: then the input is copied first. Fails if dtype, rank or a static dim of an input differs from its imported type. The results own their
-/// elements and, of string tensors, the strings.
-STREW_API Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported,
-                                                    std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options);
+/// The operations of a file that are not indexed and become no kernels. compiler/program/interpret evaluates them.
+enum class ComputeOp : uint8_t {
+  map,  ///< applies `function` to each element. Argument i is its extra i; a rank-0 argument is used with every element
+  /// Reduces `dims` of the first N arguments by `function` (current: the value so far, update: the element), in
+  /// row-major order, from the initial values in the other N arguments.
+  reduce,
+  iota,       ///< each element is its coordinate in dim dims[0]
+  broadcast,  ///< dim d of the argument becomes dim dims[d] of the result; an extent of 1 is repeated
+  reshape,    ///< open dims come from the shape (takes_shape), or from the number of elements if one dim is open
+  transpose,  ///< dim d of the result is dim dims[d] of the argument
+  /// In dim d every strides[d]-th element from dims[d] on; an open dim reaches to the end. Arguments beyond the first
+  /// are as in update.
+  slice,
+  /// The first argument with the second written into it, in dim d from dims[d] on. Further arguments are rank-0
+  /// integers, one per dim, which are added to `dims`.
+  update,
+  concatenate,  ///< along dim dims[0]
+  reverse,      ///< the order of the elements in `dims`
+  /// Along dim dims[0], each element becomes `function` of the result before it (current) and itself (update). With dims[1] = 1 the elements
+  /// before it alone: the first is the second argument, of rank 0. With dims[2] = 1 from the end of the dim.
+  scan,
+};
+/// What compiler/import/fold did with a Compute.
+enum class ComputeDisposition : uint8_t {
+  interpreted,  ///< left alone: compiler/program/interpret evaluates it
+  folded,       ///< merged into the op of kernel `kernel`: its policy, indices or init
+  fused,        ///< merged into the expression graph of kernel `kernel`
+  unused,       ///< nothing reads its results
+};
+struct Compute {
+  ComputeOp op = ComputeOp::map;
+  std::string location;        ///< "FILE:LINE: stablehlo.add"
+  std::vector<int> arguments;  ///< value numbers
+  /// One type (reduce: N). Open dims have the extents of the arguments, except in iota, broadcast and reshape.
+  std::vector<TensorType> results;
+  Expr function;
+  std::vector<int64_t> dims, strides;
+  /// iota, broadcast, reshape: the last argument is a rank-1 tensor of integers with the result's dims. In that of a reshape, -1 follows from
+  /// the number of elements, and 0 keeps the argument's dim unless `dims` is {1}; in that of a broadcast, 1 keeps the argument's dim.
+  bool takes_shape = false;
+  ComputeDisposition disposition = ComputeDisposition::interpreted;
+  int kernel = -1;  ///< folded, fused: the number of that kernel
+};
 
-/// run_program() into buffers of the caller's: `outputs` has one per imported.outputs, row-major, with the dtype and the dims of the result;
-/// others are refused, and so are strings and buffers that overlap each other. Where a kernel makes an output, it writes to that
-/// buffer; what operations around the kernels make is copied there at the end. A buffer may be that of an input whose memory may be
-/// written (Buffer::borrow): it is then updated in place, if nothing else reads the input. After a failure, what the outputs hold is not specified.
-STREW_API Status run_program_into(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                  std::span<const TensorView> outputs, const ProgramOptions& options);
+/// An operation that strew does not run. It is kept with its place in the dataflow, so that kernels can be put back.
+struct Opaque {
+  std::string operation;       ///< as the file's format calls it: "MatMul", "stablehlo.dot_general"
+  std::string location;        ///< "FILE:LINE: stablehlo.dot_general", "FILE: node NAME (MatMul)"
+  std::vector<int> arguments;  ///< value numbers
+  std::vector<int> yields;     ///< what its regions return: value numbers
+  /// Why an operation of a kind that strew runs elsewhere is not run here; empty: strew runs no operation of this kind.
+  std::string reason;
+  bool indexed = false;  ///< it is a scatter or gather
+};
+
+struct ProgramInput {
+  std::string name;
+  TensorType type;
+  bool optional = false;  ///< the caller may leave it out with `--input -`
+  bool memory = false;    ///< a pointer to memory: the caller's tensor may have more or fewer dims of extent 1 than the type
+};
+
+/// Two extents that must be equal because the source's operator requires it, although the op does not (the window of
+/// ONNX ScatterND is always as large as the operand's dims). `a` ("dim 1 of updates") and `b` name the extents in the
+/// message. Checked before anything runs.
+struct EqualExtents {
+  int value = 0, dim = 0, other = 0, other_dim = 0;
+  std::string a, b;
+};
+
+/// Two rank-0 integers that must be equal. Checked before anything runs; the message is "`a` is 3, expected 4`b`".
+struct EqualScalars {
+  int value = 0, other = 0;
+  std::string a, b;
+};
+
+/// The index positions of the file, of a kernel whose indices became smaller because they repeat: a message about a bad index names the
+/// position and the component that the index has in the file.
+struct FilePositions {
+  std::vector<int64_t>
+      repeats;  ///< per dim of the file's positions: how often indices repeat along it; 0: it is a dim of the kernel's
+  std::vector<int64_t> components;  ///< per component of the kernel's index vectors: its number in the file's
+};
+
+struct ProgramKernel {
+  /// Takes a VerifiedOp, so that no code ever reads a kernel whose op is not verified.
+  explicit ProgramKernel(VerifiedOp verified) : op(std::move(verified)) {}
+
+  std::string name;      ///< unique in the file, chosen with `--kernel NAME`
+  std::string location;  ///< FILE:LINE or FILE:node
+  VerifiedOp op;
+  /// The value of each tensor of tensor_slots(op) but the results, in that order. With init in_place the N operands
+  /// come first: they are what the result buffers hold before the call.
+  std::vector<int> arguments;
+  /// Values whose elements must not be negative, whatever the op's policy is (the circular mode of TensorScatter wraps
+  /// above, not below). Checked before anything runs, like indices under policy `error`.
+  std::vector<int> non_negative;
+  std::vector<EqualExtents> equal_extents;
+  std::vector<EqualScalars> equal_scalars;
+  std::optional<FilePositions> file_positions;  ///< none: the kernel's positions are the file's
+  bool fixed_policy = false;       ///< the source's operator defines the policy (dynamic_slice clamps): `--oob` does not apply
+  int slice_sizes = -1;            ///< a gather whose slice sizes are known at the call: the rank-1 integer value that holds them
+  int result_shape = -1;           ///< a filled scatter with open dims: the rank-1 integer value that holds the result's dims
+  std::vector<std::string> notes;  ///< for `strew explain`
+};
+
+struct ProgramOutput {
+  std::string name;
+  int value = 0;  ///< number of a value, usually a kernel's result
+};
+
+/// Calls use(value) with the number of every value that `kernel` (an ProgramKernel) reads, for whatever reason, once per reason. The number may
+/// be changed if the kernel may. Whoever follows or changes uses does it by this, so that no kind of use is forgotten.
+template <class Kernel, class Use>
+void each_use(Kernel& kernel, const Use& use) {
+  for (auto& value : kernel.arguments) use(value);
+  for (auto& value : kernel.non_negative) use(value);
+  if (kernel.slice_sizes >= 0) use(kernel.slice_sizes);
+  if (kernel.result_shape >= 0) use(kernel.result_shape);
+  for (auto& equal : kernel.equal_extents) use(equal.value), use(equal.other);
+  for (auto& equal : kernel.equal_scalars) use(equal.value), use(equal.other);
+}
+
+/// What a program is made of.
+struct ProgramParts {
+  std::string format;  ///< "onnx", "tflite", "stablehlo", "strew", …
+  std::vector<ProgramInput> inputs;
+  std::vector<Constant> constants;
+  std::vector<Value> values;  ///< a value stands behind those that it is made of; but `like` of an input may be a later input
+  std::vector<Compute> computes;
+  std::vector<Opaque> opaques;
+  std::vector<ProgramKernel> kernels;  ///< ordered so that a kernel reads only results of earlier ones
+  std::vector<ProgramOutput> outputs;
+  std::shared_ptr<const void> source;  ///< keeps the bytes of the file while it is imported; null: they are copied
+};
+
+class Program {
+  /// What became of an operation that nobody reads any more.
+  struct Fate {
+    ComputeDisposition how = ComputeDisposition::unused;
+    int kernel = -1;
+  };
+
+ public:
+  Program() = default;
+  /// The program of these parts. Fails with Code::internal, and names what is wrong, unless they are sound (verify()).
+  STREW_API static Expected<Program> of(ProgramParts parts);
+
+  const ProgramParts& parts() const& { return parts_; }
+  ProgramParts parts() && { return std::move(parts_); }
+  const std::string& format() const { return parts_.format; }
+  const std::vector<ProgramInput>& inputs() const { return parts_.inputs; }
+  const std::vector<Constant>& constants() const { return parts_.constants; }
+  const std::vector<Value>& values() const { return parts_.values; }
+  const std::vector<Compute>& computes() const { return parts_.computes; }
+  const std::vector<Opaque>& opaques() const { return parts_.opaques; }
+  const std::vector<ProgramKernel>& kernels() const { return parts_.kernels; }
+  const std::vector<ProgramOutput>& outputs() const { return parts_.outputs; }
+
+  const ProgramInput& input(int number) const { return parts_.inputs[static_cast<size_t>(number)]; }
+  const Constant& constant(int number) const { return parts_.constants[static_cast<size_t>(number)]; }
+  const Value& value(int number) const { return parts_.values[static_cast<size_t>(number)]; }
+  const Compute& compute(int number) const { return parts_.computes[static_cast<size_t>(number)]; }
+  const Opaque& opaque(int number) const { return parts_.opaques[static_cast<size_t>(number)]; }
+  const ProgramKernel& kernel(int number) const { return parts_.kernels[static_cast<size_t>(number)]; }
+
+  const TensorType& type(int value) const { return this->value(value).type; }
+  /// What gives the value, or null: it is none's.
+  const Constant* constant_of(int value) const {
+    const Value& v = this->value(value);
+    return v.kind == ValueKind::constant ? &constant(v.index) : nullptr;
+  }
+  const Compute* compute_of(int value) const {
+    const Value& v = this->value(value);
+    return v.kind == ValueKind::compute ? &compute(v.index) : nullptr;
+  }
+  const Compute* compute_of(int value, ComputeOp op) const {
+    const Compute* const compute = compute_of(value);
+    return compute != nullptr && compute->op == op ? compute : nullptr;
+  }
+  const ProgramKernel* kernel_of(int value) const {
+    const Value& v = this->value(value);
+    return v.kind == ValueKind::result ? &kernel(v.index) : nullptr;
+  }
+
+  /// How often kernels, opaque operations and outputs read the value, and values and operations that are needed.
+  int readers(int value) const { return value_states_[static_cast<size_t>(value)].readers; }
+  /// The last kernel that must have run before the value is known; -1: it needs no kernel.
+  int last_kernel(int value) const { return value_states_[static_cast<size_t>(value)].last_kernel; }
+  /// Is a result of the Compute read?
+  bool is_needed(int compute) const { return compute_states_[static_cast<size_t>(compute)].read_results > 0; }
+  /// The value that holds result 0 of the Compute.
+  int result_of(int compute) const { return compute_states_[static_cast<size_t>(compute)].first_value; }
+
+  // Making. Each returns the number of the part, or of the value that holds its first result; the values of further results follow it.
+  void set_format(std::string format) { parts_.format = std::move(format); }
+  void set_source(std::shared_ptr<const void> source) { parts_.source = std::move(source); }
+  int add_value(Value value);  ///< of what is part of the program already
+  int add_input(ProgramInput input, std::vector<std::string> symbols = {});
+  int add_constant(Constant constant);
+  int add_compute(Compute compute);
+  /// Its results are contiguous: a program lays them out with the op's strides when it runs.
+  int add_kernel(ProgramKernel kernel);
+  STREW_API int add_opaque(Opaque opaque);  ///< the number of the operation. Its results are values of kind opaque
+  STREW_API void add_output(ProgramOutput output);
+
+  // Changing.
+  /// A part that can be changed until the Edit ends: the program then counts what it reads again. Nothing may be added to the program before.
+  template <class Part>
+  class Edit {
+   public:
+    Edit(const Edit&) = delete;
+    Edit& operator=(const Edit&) = delete;
+    ~Edit() { program_.replace_uses(before_, program_.uses_of(number_, part_), fate_); }
+    Part* operator->() const { return &part_; }
+    Part& operator*() const { return part_; }
+
+   private:
+    friend Program;
+    Edit(Program& program, int number, Part& part, Fate fate)
+        : program_(program), number_(number), part_(part), before_(program.uses_of(number, part)), fate_(fate) {}
+    Program& program_;
+    int number_;
+    Part& part_;
+    std::vector<int> before_;
+    Fate fate_;
+  };
+  /// `how`: the disposition of operations that nobody reads after the change, because they are part of this kernel now.
+  Edit<ProgramKernel> edit_kernel(int number, ComputeDisposition how = ComputeDisposition::unused) {
+    return {*this, number, parts_.kernels[static_cast<size_t>(number)], {how, how == ComputeDisposition::unused ? -1 : number}};
+  }
+  /// Kind, index and result stay as they are.
+  Edit<Value> edit_value(int number) { return {*this, number, parts_.values[static_cast<size_t>(number)], {}}; }
+  Edit<Opaque> edit_opaque(int number) { return {*this, number, parts_.opaques[static_cast<size_t>(number)], {}}; }
+  /// What an input is apart from its value.
+  ProgramInput& edit_input(int number) { return parts_.inputs[static_cast<size_t>(number)]; }
+  /// Gives an open dim of the value, a result of a Compute, its extent.
+  void set_dims(int value, std::vector<int64_t> dims);
+  /// Makes the value, whatever it was, an input.
+  void become_input(int value, ProgramInput input);
+  /// Makes the value, so far result 0 of a Compute, result 0 of the kernel. That Compute, and those that only it read, get the disposition.
+  void become_result(int value, int kernel, ComputeDisposition how);
+  /// Takes out the kernels that became part of others: into[k] is the kernel that has taken kernel k over; -1: kernel k stays. Nothing may read
+  /// their results.
+  void erase_merged(const std::vector<int>& into);
+  /// Gives the operations that nobody reads the disposition `unused`.
+  void mark_unused();
+
+  /// A point of time to which a program can return, as long as it has only been added to since.
+  struct Checkpoint {
+    size_t inputs, constants, values, computes, opaques, kernels, outputs;
+  };
+  Checkpoint checkpoint() const {
+    return {parts_.inputs.size(),  parts_.constants.size(), parts_.values.size(), parts_.computes.size(),
+            parts_.opaques.size(), parts_.kernels.size(),   parts_.outputs.size()};
+  }
+  STREW_API void rollback(const Checkpoint& to);
+
+  /// Fails with Code::internal, and names what is wrong, unless every number is in its range, values do not depend on themselves, a kernel reads
+  /// only what is known before it runs, what is read has the kind, dtype and rank that its reader expects, and readers are counted right.
+  /// Linear in the size of the program without its constants' bytes.
+  STREW_API Status verify() const;
+
+ private:
+  struct ValueState {
+    int readers = 0, last_kernel = -1;
+  };
+  struct ComputeState {
+    int read_results = 0, first_value = -1;
+  };
+  void count();
+  void acquire(int value);
+  void release(int value, Fate fate);
+  void release_arguments(int compute, Fate fate);
+  int last_kernel_of(const Value& value) const;
+  std::vector<int> uses_of(int /*number*/, const ProgramKernel& kernel) const {
+    std::vector<int> out;
+    each_use(kernel, [&](int value) { out.push_back(value); });
+    return out;
+  }
+  std::vector<int> uses_of(int /*number*/, const Opaque& opaque) const {
+    std::vector<int> out = opaque.arguments;
+    out.insert(out.end(), opaque.yields.begin(), opaque.yields.end());
+    return out;
+  }
+  std::vector<int> uses_of(int number, const Value& value) const {
+    std::vector<int> out;
+    if (readers(number) == 0) return out;
+    out = value.parts;
+    if (value.like >= 0) out.push_back(value.like);
+    return out;
+  }
+  STREW_API void replace_uses(const std::vector<int>& before, const std::vector<int>& now, Fate fate);
+
+  ProgramParts parts_;
+  std::vector<ValueState> value_states_;
+  std::vector<ComputeState> compute_states_;
+};
+
+/// Calls use(value) with the number of every value that `value` is made of: parts, `like`, and the arguments of its Compute. What the kernel or
+/// the opaque operation reads that a result is of is not among them.
+template <class Use>
+void each_source(const ProgramParts& program, const Value& value, const Use& use) {
+  for (const int part : value.parts) use(part);
+  if (value.like >= 0) use(value.like);
+  if (value.kind == ValueKind::compute)
+    for (const int argument : program.computes[static_cast<size_t>(value.index)].arguments) use(argument);
+}
+
+/// The name of a value, for messages and lists of inputs: the file's own, or "value_7".
+inline std::string value_name(const Value& value, int number) {
+  return value.name.empty() ? "value_" + std::to_string(number) : value.name;
+}
+inline std::string value_name(const Program& program, int value) { return value_name(program.value(value), value); }
+
+/// The type as messages and reports show it, with the names of open extents (Value::symbols): "f32[batch,seq,64]". It does not parse.
+STREW_API std::string type_text(const TensorType& type, std::span<const std::string> symbols);
+
+/// The inputs of kernels[kernel] if it runs alone, as value numbers in the order in which the file defines them: what it needs that is an
+/// input of the file, a result of another kernel or of an opaque operation, or a value whose name is in `named`. Operations around the
+/// kernel stay with it unless `named` has their results.
+STREW_API std::vector<int> kernel_inputs(const Program& program, int kernel, std::span<const std::string> named = {});
+
+/// A program of kernels[kernel] alone. Its inputs are kernel_inputs(), named by value_name(), and its outputs the kernel's results. Constants
+/// that the kernel needs are moved, not copied.
+STREW_API Program cut_kernel(Program program, int kernel, std::span<const std::string> named = {});
 
 }  // namespace strew::inline v0

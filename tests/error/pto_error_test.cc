@@ -58,7 +58,7 @@ mscatter.row.skip %table, %s, %i : (!pto.memref<64x32xf32>, !pto.tile<8x32xf32>,
 )";
 
 std::string message_of(const std::string& text) {
-  const Expected<Imported> out = pto::import_program(text, "k.pto", {});
+  const Expected<Program> out = pto::import_program(text, "k.pto", {});
   if (out.ok()) return "imported";
   EXPECT_TRUE(out.status().code() == Code::invalid_argument || out.status().code() == Code::unsupported)
       << out.status().message();
@@ -403,7 +403,7 @@ TEST(PtoError, Files) {
 /// Anything but a crash or an internal error, in bounded time.
 void try_text(const std::string& text) {
   const auto start = std::chrono::steady_clock::now();
-  const Expected<Imported> out = pto::import_program(text, "k.pto", {});
+  const Expected<Program> out = pto::import_program(text, "k.pto", {});
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << text.substr(0, 2000);
   if (out.ok()) return;
   EXPECT_NE(out.status().code(), Code::internal) << out.status().message() << "\n" << text;

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-Expected<pto::Program> plan(const std::string& text, const pto::ProgramOptions& options = {}, pto::Chip chip = pto::Chip::a5) {
+Expected<pto::TileProgram> plan(const std::string& text, const pto::ProgramOptions& options = {}, pto::Chip chip = pto::Chip::a5) {
   STREW_ASSIGN(Op parsed, parse_op("strew1." + text));
   STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(std::move(parsed)));
   STREW_ASSIGN(const Plan planned, canonical_plan(op));
@@ -21,7 +21,7 @@ Expected<pto::Program> plan(const std::string& text, const pto::ProgramOptions& 
 }
 
 std::string refusal(const std::string& text, const pto::ProgramOptions& options = {}, pto::Chip chip = pto::Chip::a5) {
-  const Expected<pto::Program> program = plan(text, options, chip);
+  const Expected<pto::TileProgram> program = plan(text, options, chip);
   if (program.ok()) return "it was planned";
   EXPECT_EQ(program.status().code(), Code::unsupported) << program.status().message();
   return program.status().message();
@@ -70,7 +70,7 @@ TEST(PtoProgramErrors, WhatPtoasDoesNotLetThrough) {
   EXPECT_THAT(refusal(op), HasSubstr("a5's headers have it and ptoas does not let it through; --emit pto-cpp would work"));
   pto::ProgramOptions options;
   options.output = pto::Output::pto_cpp;
-  const Expected<pto::Program> program = plan(op, options);
+  const Expected<pto::TileProgram> program = plan(op, options);
   ASSERT_TRUE(program.ok()) << program.status().message();
   EXPECT_THAT(pto::print_cpp({*program}), HasSubstr("pto::ScatterAtomicOp::Add"));
 }
@@ -130,7 +130,7 @@ TEST(PtoProgramErrors, StraightLines) {
 TEST(PtoProgramErrors, OneProgramPerStraightLine) {
   pto::ProgramOptions options;
   options.output = pto::Output::pto_as;
-  const Expected<pto::Program> program = plan(rows("f32", "init=in_place oob=skip_window"), options);
+  const Expected<pto::TileProgram> program = plan(rows("f32", "init=in_place oob=skip_window"), options);
   ASSERT_TRUE(program.ok());
   EXPECT_THAT(pto::program_text({*program, *program}, "pto-as").status().message(),
               HasSubstr("there are 2 kernels, expected one"));

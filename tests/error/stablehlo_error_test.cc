@@ -477,11 +477,11 @@ TEST(StablehloError, RefusedOperationsAreOpaque) {
       {"stablehlo.add %x, %x : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<5x4xf32>", "shape of operand 0"},
   };
   for (const auto& [line, reason] : rows) {
-    const Expected<Imported> imported = import_mlir_text(replaced(kSlice, "  %r = ", "  %k = " + line + "\n  %r = "));
+    const Expected<Program> imported = import_mlir_text(replaced(kSlice, "  %r = ", "  %k = " + line + "\n  %r = "));
     ASSERT_TRUE(imported.ok()) << imported.status().message();
-    EXPECT_EQ(imported->kernels.size(), 1U);
-    ASSERT_EQ(imported->opaques.size(), 1U) << line;
-    EXPECT_EQ(imported->opaques[0].reason.substr(0, reason.size()), reason);
+    EXPECT_EQ(imported->kernels().size(), 1U);
+    ASSERT_EQ(imported->opaques().size(), 1U) << line;
+    EXPECT_EQ(imported->opaque(0).reason.substr(0, reason.size()), reason);
   }
 }
 

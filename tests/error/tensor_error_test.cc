@@ -184,7 +184,7 @@ std::string boundaries(const std::string& text) {
   const auto imported = import_mlir_text(text);
   if (!imported.ok()) return imported.status().message();
   std::string out;
-  for (const Opaque& opaque : imported->opaques) {
+  for (const Opaque& opaque : imported->opaques()) {
     const std::string location = "FILE" + opaque.location.substr(opaque.location.find(".mlir:") + 5);
     out += (out.empty() ? "" : "; ") + location + (opaque.reason.empty() ? "" : ": " + opaque.reason);
   }

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::string message_of(const std::string& bytes) {
-  const Expected<Imported> out = tflite::import_model(bytes, "m.tflite", {});
+  const Expected<Program> out = tflite::import_model(bytes, "m.tflite", {});
   if (out.ok()) return "imported";
   EXPECT_TRUE(out.status().code() == Code::invalid_argument || out.status().code() == Code::unsupported)
       << out.status().message();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostKernels = 8;  ///< of one file are checked
 
-Expected<Imported> import(std::string_view bytes, std::string_view ending, bool fold) {
+Expected<Program> import(std::string_view bytes, std::string_view ending, bool fold) {
   ImportOptions options;
   options.fold = fold;
   // Ops with policy `undefined` are checked as they are, or run as `error`.
@@ -34,7 +34,7 @@ void check_refusal(const Status& status) {
 }
 
 bool check_file(std::string_view bytes, std::string_view ending) {
-  const Expected<Imported> plain = import(bytes, ending, false), folded = import(bytes, ending, true);
+  const Expected<Program> plain = import(bytes, ending, false), folded = import(bytes, ending, true);
   if (!plain.ok()) check_refusal(plain.status());
   if (!folded.ok()) check_refusal(folded.status());
   if (plain.ok() != folded.ok()) {
@@ -42,7 +42,7 @@ bool check_file(std::string_view bytes, std::string_view ending) {
   }
   if (!plain.ok()) return false;
   const uint64_t seed = seed_of(bytes);
-  for (size_t k = 0; k < folded->kernels.size() && k < kMostKernels; ++k) check_op(folded->kernels[k].op, seed + k);
+  for (size_t k = 0; k < folded->kernels().size() && k < kMostKernels; ++k) check_op(folded->kernel(k).op, seed + k);
   check_runs(*plain, *folded, seed);
   return true;
 }

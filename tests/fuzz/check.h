@@ -32,7 +32,7 @@ void check_op(const VerifiedOp& op, uint64_t choice);
 
 /// Runs a program, imported without folding (`plain`) and with it, on generated data: on the reference, and where possible on a simulated
 /// NPU. All results must be the same. Programs that would take long are skipped.
-void check_runs(const Imported& plain, const Imported& folded, uint64_t seed);
+void check_runs(const Program& plain, const Program& folded, uint64_t seed);
 
 /// Parses, prints, verifies, simulates and imports a PTO program. Text in the other spelling is left alone.
 void check_pto(std::string_view text, pto::Spelling spelling);

@@ -39,7 +39,7 @@ void check_program(const VerifiedOp& op, const Plan& plan, uint64_t choice) {
   const pto::Chip chip = choice % 2 == 0 ? pto::Chip::a3 : pto::Chip::a5;
   pto::ProgramOptions options;
   options.output = kOutputs[choice / 2 % 3];
-  const Expected<pto::Program> program = pto::plan_program(tensor_slots(op), plan, chip, options);
+  const Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(op), plan, chip, options);
   if (!program.ok()) return check_refusal(program.status());
   pto::Rules rules;
   rules.reader = options.output == pto::Output::pto_ir ? pto::Reader::ptoas : pto::Reader::headers;

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "base/number.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/fuzz/check.h"
 #include "tests/support/options.h"
 #include "tests/support/rng.h"
@@ -34,7 +34,7 @@ double span_of(const TensorType& type, int64_t open) {
   return std::max(out, elements_of(type, open));
 }
 
-double work_of(const ImportedKernel& kernel, int64_t open) {
+double work_of(const ProgramKernel& kernel, int64_t open) {
   double out = 0, most = 0;
   for (const TensorSlot& slot : tensor_slots(kernel.op)) {
     out += span_of(*slot.type, open);
@@ -45,15 +45,15 @@ double work_of(const ImportedKernel& kernel, int64_t open) {
   return out + most * static_cast<double>(4 + expr.nodes.size());
 }
 
-double work_of(const Imported& imported, int64_t open) {
+double work_of(const Program& imported, int64_t open) {
   double out = 0;
-  for (const Value& value : imported.values) out += elements_of(value.type, open);
-  for (const ImportedInput& input : imported.inputs) out += elements_of(input.type, open);
-  for (const ImportedKernel& kernel : imported.kernels) out += work_of(kernel, open);
-  for (const Compute& compute : imported.computes) {
+  for (const Value& value : imported.values()) out += elements_of(value.type, open);
+  for (const ProgramInput& input : imported.inputs()) out += elements_of(input.type, open);
+  for (const ProgramKernel& kernel : imported.kernels()) out += work_of(kernel, open);
+  for (const Compute& compute : imported.computes()) {
     double most = 0;
     for (const TensorType& type : compute.results) most = std::max(most, elements_of(type, open));
-    for (const int v : compute.arguments) most = std::max(most, elements_of(imported.values[static_cast<size_t>(v)].type, open));
+    for (const int v : compute.arguments) most = std::max(most, elements_of(imported.value(v).type, open));
     out += most * static_cast<double>(4 + compute.function.nodes.size());
   }
   return out;
@@ -102,17 +102,17 @@ Tensor generated_tensor(const TensorType& type, int64_t open, test::Rng& rng) {
 using Inputs = std::vector<std::unique_ptr<Tensor>>;
 
 /// The same inputs for every call with one seed.
-Inputs generated_inputs(const Imported& imported, int64_t open, uint64_t seed) {
+Inputs generated_inputs(const Program& imported, int64_t open, uint64_t seed) {
   test::Rng rng(seed);
   Inputs out;
-  for (const ImportedInput& input : imported.inputs) {
+  for (const ProgramInput& input : imported.inputs()) {
     const bool left_out = input.optional && rng.chance(50);
     out.push_back(left_out ? nullptr : std::make_unique<Tensor>(generated_tensor(input.type, open, rng)));
   }
   return out;
 }
 
-Expected<std::vector<Tensor>> run(const Imported& imported, Inputs inputs, const std::string& backend) {
+Expected<std::vector<Tensor>> run(const Program& imported, Inputs inputs, const std::string& backend) {
   Runtime runtime;
   ProgramOptions options;
   options.kernel.backend = test::backend(backend);
@@ -138,20 +138,20 @@ std::string difference(const std::vector<Tensor>& a, const std::vector<Tensor>& 
 
 }  // namespace
 
-void check_runs(const Imported& plain, const Imported& folded, uint64_t seed) {
+void check_runs(const Program& plain, const Program& folded, uint64_t seed) {
   const auto open = static_cast<int64_t>(seed % 4);
   if (work_of(plain, open) > kMostWork || work_of(folded, open) > kMostWork) return;
-  const auto undefined = [](const ImportedKernel& kernel) { return policy_of(kernel.op) == OobPolicy::undefined; };
-  if (std::any_of(plain.kernels.begin(), plain.kernels.end(), undefined)) return;
-  if (std::any_of(folded.kernels.begin(), folded.kernels.end(), undefined)) return;
+  const auto undefined = [](const ProgramKernel& kernel) { return policy_of(kernel.op) == OobPolicy::undefined; };
+  if (std::any_of(plain.kernels().begin(), plain.kernels().end(), undefined)) return;
+  if (std::any_of(folded.kernels().begin(), folded.kernels().end(), undefined)) return;
 
   const auto reference = run(folded, generated_inputs(folded, open, seed), "reference");
   const auto unfolded = run(plain, generated_inputs(plain, open, seed), "reference");
   if (!reference.ok()) check_refusal(reference.status());
   if (!unfolded.ok()) check_refusal(unfolded.status());
-  for (const ImportedKernel& kernel : plain.kernels)
+  for (const ProgramKernel& kernel : plain.kernels())
     if (!has_one_result(kernel.op)) return;
-  for (const ImportedKernel& kernel : folded.kernels)
+  for (const ProgramKernel& kernel : folded.kernels())
     if (!has_one_result(kernel.op)) return;
   if (reference.ok() != unfolded.ok())
     broken("folding changes whether a run fails: " + (reference.ok() ? unfolded : reference).status().message());

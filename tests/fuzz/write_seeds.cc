@@ -100,7 +100,7 @@ bool write_npy(const fs::path& folder) {
 }
 
 bool write_program(const fs::path& file, const fs::path& programs, const std::string& name, pto::Chip chip, pto::Output output) {
-  const Expected<pto::Program> program = test::golden_program(programs, name, chip, test::golden_options(name, chip, output));
+  const Expected<pto::TileProgram> program = test::golden_program(programs, name, chip, test::golden_options(name, chip, output));
   if (!program.ok()) {
     std::cerr << name << ": " << program.status().message() << "\n";
     return false;

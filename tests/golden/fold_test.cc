@@ -24,7 +24,7 @@ const fs::path kFolder = test::source_folder() / "tests/golden/jax";
 
 std::vector<std::string> names() { return test::stems(kFolder, ".mlir"); }
 
-Expected<Imported> import_module(const std::string& name, bool fold) {
+Expected<Program> import_module(const std::string& name, bool fold) {
   ImportOptions options;
   options.fold = fold;
   return import_file((kFolder / (name + ".mlir")).string(), options);

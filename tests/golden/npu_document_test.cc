@@ -78,10 +78,10 @@ TEST(NpuDocument, EveryLineIsTold) {
 }
 
 TEST(NpuDocument, TheOnnxModelIsThatOp) {
-  Expected<Imported> imported =
+  Expected<Program> imported =
       onnx::import_model(onnx_scatter_model("ScatterND", {1024, 64}, {256, 1}, {256, 64}).bytes(), "scatter_nd.onnx", {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  const std::string op = print(imported->kernels.at(0).op);
+  const std::string op = print(imported->kernels().at(0).op);
   EXPECT_EQ(op + "\n", test::read_text(kFolder / "onnx_scatter_nd.op"));
   std::string document = test::read_text(kSource / "docs/npu.md"), shown;
   const size_t from = document.find("       strew1.scatter(operand=f32[1024,64]");
@@ -122,7 +122,7 @@ TEST(NpuDocument, TheInstructionsExamples) {
        {Example{"seed_weight_update", "row", "none", "skip"}, Example{"seed_atomic_gradient", "row", "add", "skip"},
         Example{"seed_sparse_update", "elem", "none", "wrap"}, Example{"seed_manual", "row", "none", "clamp"}}) {
     for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
-      const Expected<pto::Program> program = test::golden_program(kFolder, name, chip, test::golden_options(name, chip));
+      const Expected<pto::TileProgram> program = test::golden_program(kFolder, name, chip, test::golden_options(name, chip));
       ASSERT_TRUE(program.ok()) << program.status().message();
       const Expected<std::string> text = pto::program_text({*program}, "pto-ir");
       ASSERT_TRUE(text.ok()) << text.status().message();

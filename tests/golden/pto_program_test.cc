@@ -43,13 +43,13 @@ const fs::path kFolder = test::source_folder() / "tests/golden/programs";
 
 std::vector<std::string> golden_names() { return test::stems(kFolder, ".op"); }
 
-Expected<pto::Program> plan_of(const Op& op, pto::Chip chip, const pto::ProgramOptions& options) {
+Expected<pto::TileProgram> plan_of(const Op& op, pto::Chip chip, const pto::ProgramOptions& options) {
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
   STREW_ASSIGN(const Plan plan, canonical_plan(verified));
   return pto::plan_program(tensor_slots(verified), plan, chip, options);
 }
 
-Expected<pto::Program> program_of(const std::string& name, pto::Chip chip, const pto::ProgramOptions& options) {
+Expected<pto::TileProgram> program_of(const std::string& name, pto::Chip chip, const pto::ProgramOptions& options) {
   return test::golden_program(kFolder, name, chip, options);
 }
 
@@ -78,7 +78,7 @@ class GoldenProgram : public testing::TestWithParam<Case> {};
 TEST_P(GoldenProgram, IsUnchanged) {
   const auto& [name, chip] = GetParam();
   for (const auto& [output, ending] : kOutputs) {
-    const Expected<pto::Program> program = program_of(name, chip, test::golden_options(name, chip, output));
+    const Expected<pto::TileProgram> program = program_of(name, chip, test::golden_options(name, chip, output));
     const fs::path golden = kFolder / (name + "." + std::string(pto::name(chip)) + ending);
     if (!program.ok()) {
       EXPECT_EQ(program.status().code(), Code::unsupported) << program.status().message();
@@ -101,7 +101,7 @@ TEST_P(GoldenProgram, IsUnchanged) {
 /// C++ of l1_*: rows go through L1; C++ of nz_* for a3: tables are in fractals; all other C++ has tables in rows.
 TEST_P(GoldenProgram, HasItsLayoutInCpp) {
   const auto& [name, chip] = GetParam();
-  const Expected<pto::Program> program = program_of(name, chip, test::golden_options(name, chip, pto::Output::pto_cpp));
+  const Expected<pto::TileProgram> program = program_of(name, chip, test::golden_options(name, chip, pto::Output::pto_cpp));
   EXPECT_EQ(program.ok(), !name.starts_with("refused_")) << program.status().message();
   if (!program.ok()) return;
   const bool nz = name.starts_with("nz_") && chip == pto::Chip::a3;
@@ -113,7 +113,7 @@ TEST(GoldenProgramFolder, RefusalsAreListed) {
   std::string refusals;
   for (const auto& [name, chip] : cases()) {
     for (const auto& [output, ending] : kOutputs) {
-      const Expected<pto::Program> program = program_of(name, chip, test::golden_options(name, chip, output));
+      const Expected<pto::TileProgram> program = program_of(name, chip, test::golden_options(name, chip, output));
       if (program.ok()) continue;
       refusals += name + " " + std::string(pto::name(chip)) + " " + std::string(pto::name(output)) + ": ";
       refusals += program.status().message() + "\n";
@@ -277,18 +277,18 @@ TEST(GoldenProgram, LiftedProgramsAreTheSameAgain) {
   int lifted = 0, scatters = 0, gathers = 0;
   for (const std::string& name : golden_names()) {
     for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
-      const Expected<pto::Program> program = program_of(name, chip, options_of(name, chip));
+      const Expected<pto::TileProgram> program = program_of(name, chip, options_of(name, chip));
       if (!program.ok()) continue;
       const Expected<std::string> text = pto::program_text({*program}, "pto-ir");
       ASSERT_TRUE(text.ok());
-      Expected<Imported> imported = pto::import_program(*text, name + ".pto", {});
+      Expected<Program> imported = pto::import_program(*text, name + ".pto", {});
       if (!imported.ok()) {
         EXPECT_EQ(imported.status().code(), Code::unsupported) << name << ": " << imported.status().message();
         continue;
       }
-      ASSERT_EQ(imported->kernels.size(), 1u) << name;
+      ASSERT_EQ(imported->kernels().size(), 1u) << name;
       ++lifted;
-      Op op = imported->kernels[0].op;
+      Op op = imported->kernel(0).op;
       const Expected<Op> given = parse_op(test::read_text(kFolder / (name + ".op")));
       ASSERT_TRUE(given.ok());
       ++(is_scatter(op) ? scatters : gathers);
@@ -296,7 +296,7 @@ TEST(GoldenProgram, LiftedProgramsAreTheSameAgain) {
         std::get<Scatter>(op).unique_indices = std::get<Scatter>(*given).unique_indices;
         std::get<Scatter>(op).order = std::get<Scatter>(*given).order;
       }
-      const Expected<pto::Program> again = plan_of(op, chip, options_of(name, chip));
+      const Expected<pto::TileProgram> again = plan_of(op, chip, options_of(name, chip));
       ASSERT_TRUE(again.ok()) << name << ": " << again.status().message() << "\n" << print(op);
       EXPECT_EQ(*pto::program_text({*again}, "pto-ir"), *text) << name << " lifts to " << print(op);
       if (chip == pto::Chip::a3) continue;
@@ -340,7 +340,7 @@ TEST(ProgramCost, FallsAsTilesGrow) {
       options.tile_rows = rows;
       options.double_buffer = false;
       options.blocks = 1;
-      const Expected<pto::Program> program = program_of(name, chip, options);
+      const Expected<pto::TileProgram> program = program_of(name, chip, options);
       ASSERT_TRUE(program.ok()) << name << ": " << program.status().message();
       if (rows > 8) {
         EXPECT_LE(program->cost.instructions, before.instructions)
@@ -363,8 +363,8 @@ TEST(ProgramCost, WritingOneTakesLittle) {
       double best = 1e9;  // of a few: others run on this machine
       for (int i = 0; i < 3; ++i) {
         const std::clock_t start = std::clock();
-        Expected<pto::Program> program = plan_of(*op, chip, options_of(name, chip));
-        std::vector<pto::Program> programs;
+        Expected<pto::TileProgram> program = plan_of(*op, chip, options_of(name, chip));
+        std::vector<pto::TileProgram> programs;
         if (program.ok()) programs.push_back(std::move(*program));
         if (!programs.empty()) {
           ASSERT_FALSE(pto::program_text(programs, "pto-ir")->empty());
@@ -389,7 +389,7 @@ TEST(ProgramCost, TextsAreShort) {
       for (const pto::Sync sync : {pto::Sync::flags, pto::Sync::tool}) {
         pto::ProgramOptions options = options_of(name, chip);
         options.sync = sync;
-        const Expected<pto::Program> program = program_of(name, chip, options);
+        const Expected<pto::TileProgram> program = program_of(name, chip, options);
         if (!program.ok()) continue;
         const std::string text = *pto::program_text({*program}, "pto-ir");
         const auto lines = std::count(text.begin(), text.end(), '\n');
@@ -406,19 +406,19 @@ TEST(Examples, HaveNpuPrograms) {
   for (const auto& entry : fs::recursive_directory_iterator(test::source_folder() / "examples")) {
     const std::string ending = entry.path().extension().string();
     if (ending != ".onnx" && ending != ".mlir" && ending != ".tflite" && ending != ".pto") continue;
-    const Expected<Imported> imported = import_file(entry.path().string(), {});
+    const Expected<Program> imported = import_file(entry.path().string(), {});
     ASSERT_TRUE(imported.ok()) << imported.status().message();
-    for (const ImportedKernel& kernel : imported->kernels) {
+    for (const ProgramKernel& kernel : imported->kernels()) {
       for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
         for (const pto::Output output : {pto::Output::pto_ir, pto::Output::pto_cpp}) {
           pto::ProgramOptions options;
           options.output = output;
-          const Expected<pto::Program> program = plan_of(kernel.op, chip, options);
+          const Expected<pto::TileProgram> program = plan_of(kernel.op, chip, options);
           EXPECT_TRUE(program.ok()) << entry.path() << ": " << kernel.name << ": " << program.status().message();
         }
         pto::ProgramOptions frozen;
         frozen.output = pto::Output::pto_as;
-        const Expected<pto::Program> program = plan_of(kernel.op, chip, frozen);
+        const Expected<pto::TileProgram> program = plan_of(kernel.op, chip, frozen);
         if (!program.ok()) {
           EXPECT_THAT(program.status().message(),
                       testing::ContainsRegex("pto-as: .*(grammar|without loops|rows of).*pto-ir|no tile of a row fits"))

@@ -193,9 +193,9 @@ std::vector<Row> tflite_rows() {
 // --- the table
 
 /// Zeros and ones are inside every example's dims; open dims are 4.
-std::vector<Tensor> inputs_for(const Imported& imported, test::Rng& rng) {
+std::vector<Tensor> inputs_for(const Program& imported, test::Rng& rng) {
   std::vector<Tensor> out;
-  for (const ImportedInput& input : imported.inputs) {
+  for (const ProgramInput& input : imported.inputs()) {
     TensorType type = input.type;
     for (int64_t& d : type.dims) d = d == kDynamic ? 4 : d;
     Tensor tensor = test::random_tensor(type, rng);
@@ -210,10 +210,10 @@ std::vector<Tensor> inputs_for(const Imported& imported, test::Rng& rng) {
   return out;
 }
 
-Expected<Imported> import_example(const Example& example) {
+Expected<Program> import_example(const Example& example) {
   const auto path = std::filesystem::temp_directory_path() / ("strew_table_" + std::to_string(getpid()) + example.ending);
   std::ofstream(path, std::ios::binary) << example.bytes;
-  Expected<Imported> imported = import_file(path.string(), {});
+  Expected<Program> imported = import_file(path.string(), {});
   std::filesystem::remove(path);
   return imported;
 }

@@ -38,7 +38,7 @@ class Batch {
     ASSERT_TRUE(verified.ok()) << verified.status().message();
     const Expected<Plan> plan = canonical_plan(*verified);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
-    Expected<pto::Program> program = pto::plan_program(tensor_slots(*verified), *plan, chip_, options);
+    Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(*verified), *plan, chip_, options);
     if (!program.ok()) {
       EXPECT_EQ(program.status().code(), Code::unsupported) << program.status().message() << "\n" << print(op);
       return;
@@ -73,7 +73,7 @@ class Batch {
  private:
   pto::Chip chip_;
   pto::Sync sync_;
-  std::vector<pto::Program> programs_;
+  std::vector<pto::TileProgram> programs_;
   std::vector<std::string> ops_;
 };
 

@@ -50,13 +50,13 @@ void modes_of(const std::vector<pto::Statement>& statements, std::vector<std::st
 }
 
 TEST_P(PtoasPrograms, AreTakenAndKeepTheirModes) {
-  const std::vector<pto::Program> programs = test::golden_programs(kFolder, GetParam());
+  const std::vector<pto::TileProgram> programs = test::golden_programs(kFolder, GetParam());
   const Expected<std::string> text = pto::program_text(programs, "pto-ir");
   ASSERT_TRUE(text.ok());
   const test::PtoasAnswer answer = test::run_ptoas(tool, *text, std::string(pto::name(GetParam())));
   ASSERT_TRUE(answer.accepted) << answer.errors.substr(0, 2000);
   std::vector<std::string> wanted, got;
-  for (const pto::Program& program : programs) modes_of(program.module.functions[0].body, wanted);
+  for (const pto::TileProgram& program : programs) modes_of(program.module.functions[0].body, wanted);
   std::istringstream lines(answer.cpp);
   for (std::string line; std::getline(lines, line);) {
     const size_t at = std::min(line.find("MSCATTER<"), line.find("MGATHER<"));

@@ -136,7 +136,7 @@ void replay_programs(const Replay& replay, const VerifiedOp& op, const Plan& pla
                                        std::pair{pto::Output::pto_cpp, "pto-cpp"}}) {
       pto::ProgramOptions options;
       options.output = output;
-      const Expected<pto::Program> program = pto::plan_program(tensor_slots(*op), plan, chip, options);
+      const Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(*op), plan, chip, options);
       if (!program.ok()) {
         replay.add(std::string(chip_name) + kind, "refused: " + program.status().message() + "\n");
         continue;
@@ -186,10 +186,10 @@ void replay_files(Replay& replay) {
   std::sort(files.begin(), files.end());
   for (const std::string& file : files) {
     if (!replay.begin(file)) continue;
-    const Expected<Imported> imported = import_file(file, {});
+    const Expected<Program> imported = import_file(file, {});
     replay.add("import", imported, test::summary);
     if (!imported.ok() || replay.is_quick()) continue;
-    for (const ImportedKernel& kernel : imported->kernels) {
+    for (const ProgramKernel& kernel : imported->kernels()) {
       const std::string prefix = "kernel " + kernel.name + " ";
       replay.add(prefix + "op", print(*kernel.op) + "\n");
       replay.add(prefix + "plan", canonical_plan(kernel.op), [](const Plan& plan) { return print(plan); });

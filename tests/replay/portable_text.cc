@@ -79,10 +79,10 @@ class Printer {
 
 }  // namespace
 
-std::string portable_text(const Program& p, const Loops& table) {
+std::string portable_text(const LoweredKernel& p, const Loops& table) {
   Printer out(table);
   out.line("numbers {}", fmt::join(p.numbers, " "));
-  for (const Program::Dynamic& each : p.dynamic)
+  for (const LoweredKernel::Dynamic& each : p.dynamic)
     out.line("number {} is {} times symbols {}", each.at, each.factor, fmt::join(each.symbols, " "));
   out.body("body", p.body);
   out.body("fill", p.fill);

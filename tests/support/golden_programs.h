@@ -26,7 +26,7 @@ inline pto::ProgramOptions golden_options(const std::string& name, pto::Chip chi
 }
 
 /// The program of `folder`/`name`.op.
-inline Expected<pto::Program> golden_program(const std::filesystem::path& folder, const std::string& name, pto::Chip chip,
+inline Expected<pto::TileProgram> golden_program(const std::filesystem::path& folder, const std::string& name, pto::Chip chip,
                                              const pto::ProgramOptions& options) {
   STREW_ASSIGN(Op op, parse_op(read_text(folder / (name + ".op"))));
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(std::move(op)));
@@ -35,10 +35,10 @@ inline Expected<pto::Program> golden_program(const std::filesystem::path& folder
 }
 
 /// All programs of a chip that are not refused as PTO IR, in the order of their names: what one file would have.
-inline std::vector<pto::Program> golden_programs(const std::filesystem::path& folder, pto::Chip chip) {
-  std::vector<pto::Program> out;
+inline std::vector<pto::TileProgram> golden_programs(const std::filesystem::path& folder, pto::Chip chip) {
+  std::vector<pto::TileProgram> out;
   for (const std::string& name : stems(folder, ".op")) {
-    Expected<pto::Program> program = golden_program(folder, name, chip, golden_options(name, chip));
+    Expected<pto::TileProgram> program = golden_program(folder, name, chip, golden_options(name, chip));
     if (program.ok()) out.push_back(std::move(*program));
   }
   return out;

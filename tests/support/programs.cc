@@ -4,24 +4,24 @@
 #include <cstring>
 
 #include "base/number.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "strew/text.h"
 #include "tests/support/options.h"
 
 namespace strew::test {
 
-std::string summary(const Imported& imported) {
+std::string summary(const Program& imported) {
   std::string out;
-  for (const ImportedKernel& kernel : imported.kernels) {
+  for (const ProgramKernel& kernel : imported.kernels()) {
     out += "kernel " + kernel.name + " " + print(kernel.op) + "\n";
     for (const std::string& note : kernel.notes) out += "  " + note + "\n";
   }
   static constexpr const char* kDispositions[] = {"interpreted", "folded", "fused", "unused"};
-  for (const Compute& compute : imported.computes) {
+  for (const Compute& compute : imported.computes()) {
     const bool joined = compute.disposition == ComputeDisposition::folded || compute.disposition == ComputeDisposition::fused;
     const std::string place = compute.location.substr(compute.location.find(':') + 1);  // "LINE: stablehlo.add", without the file
     out += std::string(kDispositions[static_cast<size_t>(compute.disposition)]) +
-           (joined ? " into " + imported.kernels[static_cast<size_t>(compute.kernel)].name : "") + ", line " + place + "\n";
+           (joined ? " into " + imported.kernel(compute.kernel).name : "") + ", line " + place + "\n";
   }
   return out;
 }
@@ -44,13 +44,13 @@ Tensor random_tensor(const TensorType& type, Rng& rng) {
   return out;
 }
 
-std::vector<Tensor> random_inputs(const Imported& imported, Rng& rng) {
+std::vector<Tensor> random_inputs(const Program& imported, Rng& rng) {
   std::vector<Tensor> out;
-  for (const ImportedInput& input : imported.inputs) out.push_back(random_tensor(input.type, rng));
+  for (const ProgramInput& input : imported.inputs()) out.push_back(random_tensor(input.type, rng));
   return out;
 }
 
-Expected<std::vector<Tensor>> run_copy(const Imported& imported, const std::vector<Tensor>& inputs, const std::string& backend) {
+Expected<std::vector<Tensor>> run_copy(const Program& imported, const std::vector<Tensor>& inputs, const std::string& backend) {
   std::vector<std::unique_ptr<Tensor>> copies;
   for (const Tensor& input : inputs) {
     copies.push_back(std::make_unique<Tensor>(make_tensor(input.dtype, input.dims).value()));

@@ -11,14 +11,14 @@
 namespace strew::test {
 
 /// The kernels with their notes, and what became of every other operation, by its place in the file.
-std::string summary(const Imported& imported);
+std::string summary(const Program& imported);
 
 /// Integers around 0 and small extents, every fourth near an end of its type; small multiples of 1/4 for floats.
 Tensor random_tensor(const TensorType& type, Rng& rng);
-std::vector<Tensor> random_inputs(const Imported& imported, Rng& rng);
+std::vector<Tensor> random_inputs(const Program& imported, Rng& rng);
 
 /// The outputs; inputs are copied.
-Expected<std::vector<Tensor>> run_copy(const Imported& imported, const std::vector<Tensor>& inputs, const std::string& backend);
+Expected<std::vector<Tensor>> run_copy(const Program& imported, const std::vector<Tensor>& inputs, const std::string& backend);
 
 /// Where the two differ (any two NaNs are equal), "" if nowhere. Failures are differences.
 std::string difference(const Expected<std::vector<Tensor>>& got, const Expected<std::vector<Tensor>>& want);

@@ -13,16 +13,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json value_json(const Imported& imported, int number) {
-  const Value& value = imported.values[static_cast<size_t>(number)];
+Json value_json(const Program& imported, int number) {
+  const Value& value = imported.value(number);
   return {{"name", value_name(imported, number)},
           {"dtype", strew::name(value.type.dtype)},
           {"shape", dims_json(value.type, value.symbols)}};
 }
 
 /// The kernel with the inputs that `--kernel NAME --input NAME=FILE` takes.
-Json kernel_json(const Imported& imported, size_t number) {
-  const ImportedKernel& kernel = imported.kernels[number];
+Json kernel_json(const Program& imported, size_t number) {
+  const ProgramKernel& kernel = imported.kernel(number);
   Json out = {{"name", kernel.name},   {"location", kernel.location}, {"op", print(kernel.op)},
               {"notes", kernel.notes}, {"inputs", Json::array()},     {"outputs", Json::array()}};
   for (const int value : kernel_inputs(imported, static_cast<int>(number))) out["inputs"].push_back(value_json(imported, value));
@@ -31,13 +31,13 @@ Json kernel_json(const Imported& imported, size_t number) {
   return out;
 }
 
-Json json_of(const Options& options, const Imported& imported, const std::vector<KernelGroup>& groups) {
-  Json json = {{"file", options.file}, {"format", imported.format}, {"kernels", Json::array()}, {"distinct", groups.size()}};
-  for (size_t k = 0; k < imported.kernels.size(); ++k) json["kernels"].push_back(kernel_json(imported, k));
+Json json_of(const Options& options, const Program& imported, const std::vector<KernelGroup>& groups) {
+  Json json = {{"file", options.file}, {"format", imported.format()}, {"kernels", Json::array()}, {"distinct", groups.size()}};
+  for (size_t k = 0; k < imported.kernels().size(); ++k) json["kernels"].push_back(kernel_json(imported, k));
   json["other_operations"] = Json::object();
   for (const auto& [name, count] : other_operations(imported)) json["other_operations"][name] = count;
   json["refused"] = Json::array();
-  for (const Opaque& opaque : imported.opaques)
+  for (const Opaque& opaque : imported.opaques())
     if (opaque.indexed)
       json["refused"].push_back({{"operation", opaque.operation}, {"location", opaque.location}, {"reason", opaque.reason}});
   return json;
@@ -46,12 +46,12 @@ Json json_of(const Options& options, const Imported& imported, const std::vector
 }  // namespace
 
 int check(const Options& options) {
-  const Expected<Imported> imported = import_file(options.file, options.import);
+  const Expected<Program> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());
   const std::vector<KernelGroup> groups = distinct_kernels(*imported);
   if (options.json)
     return fail(print_out(json_of(options, *imported, groups).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
-  std::string out = printable(options.file) + ": " + imported->format + ", " + summary_text(*imported, groups.size()) + "\n";
+  std::string out = printable(options.file) + ": " + imported->format() + ", " + summary_text(*imported, groups.size()) + "\n";
   for (const KernelGroup& group : groups) {
     out += "  " + names_text(*imported, group) + ": " + group.op + "\n";
     const std::string tensors = tensors_text(*imported, group.kernels[0]);

@@ -38,7 +38,7 @@ Expected<std::string> emit_object(Compiled& kernel, std::string& description) {
 }
 
 /// The text or object of the kernel. `description`: receives further fields for --json.
-Expected<std::string> emit(const Options& options, const ImportedKernel& imported, std::string& description) {
+Expected<std::string> emit(const Options& options, const ProgramKernel& imported, std::string& description) {
   KernelOptions wanted = options.kernel;
   if (options.emit == "halide" && wanted.backend == BackendChoice::automatic) wanted.backend = BackendChoice::halide;
   STREW_ASSIGN(Compiled kernel, plan_kernel(imported.op, wanted));
@@ -60,10 +60,10 @@ int compile(const Options& options) {
                        "', expected op, plan, ll, asm, obj, halide, pto-as, pto-ir, pto-ir-generic, pto-cpp or pto-host");
   if (program && !is_npu(*options.kernel.target))
     return usage_error("--emit " + options.emit + ": the target is '" + options.target + "', expected --target npu-a3 or npu-a5");
-  const Expected<Imported> imported = import_file(options.file, options.import);
+  const Expected<Program> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());
-  if (program && options.kernel_name.empty() && !imported->kernels.empty()) {
-    std::vector<int> all(imported->kernels.size());
+  if (program && options.kernel_name.empty() && !imported->kernels().empty()) {
+    std::vector<int> all(imported->kernels().size());
     std::iota(all.begin(), all.end(), 0);
     return compile_programs(options, *imported, all);
   }
@@ -71,7 +71,7 @@ int compile(const Options& options) {
   const int number = select_kernel(options, *imported, exit_status);
   if (number < 0) return exit_status;
   if (program) return compile_programs(options, *imported, {number});
-  const ImportedKernel& kernel = imported->kernels[static_cast<size_t>(number)];
+  const ProgramKernel& kernel = imported->kernel(number);
   std::string description;
   const Expected<std::string> text = emit(options, kernel, description);
   if (!text.ok()) return fail(text.status().with_prefix(kernel.location), print(kernel.op));

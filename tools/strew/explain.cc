@@ -41,7 +41,7 @@ bool is_undefined(const Op& op) {
   return (scatter != nullptr ? scatter->oob : std::get<Gather>(op).oob) == OobPolicy::undefined;
 }
 
-Guarantees guarantees_of(const ImportedKernel& kernel, const Compiled& stages) {
+Guarantees guarantees_of(const ProgramKernel& kernel, const Compiled& stages) {
   Guarantees g;
   g.threads = most_threads(stages);
   g.bits_fixed = "yes";
@@ -104,7 +104,7 @@ Expected<std::set<std::string>> load_libraries(const Options& options) {
 }
 
 /// Asks the runtime, which has the libraries, for the kernel. If none of theirs answers, it compiles one.
-Expected<std::string> library_answer(const ImportedKernel& kernel, const Options& options) {
+Expected<std::string> library_answer(const ProgramKernel& kernel, const Options& options) {
   static const Expected<std::set<std::string>> symbols = load_libraries(options);
   STREW_TRY(symbols.status());
   STREW_ASSIGN(const Kernel found, Runtime::process().get(kernel.op, options.kernel));
@@ -135,14 +135,14 @@ Json sharing_json(const Expected<std::vector<Sharing>>& sharing) {
 CachedAt cache_answer(const Compiled& stages) { return cache_functions().where_is(cache_functions().options(), stages); }
 
 /// The names that messages to people have for the kernel's tensors: the file's, if they look like names.
-std::vector<std::string> tensor_names(const Imported& imported, int number) {
+std::vector<std::string> tensor_names(const Program& imported, int number) {
   std::vector<std::string> out;
   constexpr size_t kMostCharacters = 32;
   for (const KernelTensor& tensor : kernel_tensors(imported, number)) {
     std::string name;
     if (tensor.value >= 0) {
-      const Value& value = imported.values[static_cast<size_t>(tensor.value)];
-      name = value.kind == ValueKind::input ? imported.inputs[static_cast<size_t>(value.index)].name
+      const Value& value = imported.value(tensor.value);
+      name = value.kind == ValueKind::input ? imported.input(value.index).name
                                             : value_name(imported, tensor.value);
       if (name == "value_" + std::to_string(tensor.value)) name.clear();  // it has none in the file
     }
@@ -154,8 +154,8 @@ std::vector<std::string> tensor_names(const Imported& imported, int number) {
   return out;
 }
 
-Expected<Explanation> explain_kernel(const Imported& imported, size_t number, const Options& options) {
-  const ImportedKernel& kernel = imported.kernels[number];
+Expected<Explanation> explain_kernel(const Program& imported, size_t number, const Options& options) {
+  const ProgramKernel& kernel = imported.kernel(number);
   STREW_ASSIGN(Compiled made, plan_kernel(kernel.op, options.kernel));
   Explanation out{&kernel, std::move(made)};
   out.tensors = tensors_text(imported, static_cast<int>(number));
@@ -256,9 +256,9 @@ std::string text_of(const Explanation& e) {
 }
 
 /// What became of an operation around the kernels: "folded into main", "interpreted".
-std::string disposition_of(const Compute& compute, const Imported& imported) {
+std::string disposition_of(const Compute& compute, const Program& imported) {
   const auto into = [&](const char* how) {
-    return fmt::format("{} into {}", how, imported.kernels[static_cast<size_t>(compute.kernel)].name);
+    return fmt::format("{} into {}", how, imported.kernel(compute.kernel).name);
   };
   switch (compute.disposition) {
     case ComputeDisposition::folded:
@@ -274,32 +274,32 @@ std::string disposition_of(const Compute& compute, const Imported& imported) {
 }
 
 /// The first result of each Compute, as text.
-std::vector<std::string> results_of(const Imported& imported) {
+std::vector<std::string> results_of(const Program& imported) {
   std::vector<std::string> out;
-  for (const Compute& c : imported.computes) out.push_back(print(c.results[0]));
-  for (const Value& value : imported.values)
+  for (const Compute& c : imported.computes()) out.push_back(print(c.results[0]));
+  for (const Value& value : imported.values())
     if (value.kind == ValueKind::compute && value.result == 0 && !value.symbols.empty())
       out[static_cast<size_t>(value.index)] =
-          type_text(imported.computes[static_cast<size_t>(value.index)].results[0], value.symbols);
+          type_text(imported.compute(value.index).results[0], value.symbols);
   return out;
 }
 
 /// The operations around the kernels and what became of them, one line each.
-std::string computes_text(const Imported& imported) {
+std::string computes_text(const Program& imported) {
   std::string out;
   const std::vector<std::string> results = results_of(imported);
-  for (size_t i = 0; i < imported.computes.size(); ++i) {
-    const Compute& c = imported.computes[i];
+  for (size_t i = 0; i < imported.computes().size(); ++i) {
+    const Compute& c = imported.compute(i);
     out += fmt::format("  {:<11} {} {}\n", printable(disposition_of(c, imported)), printable(c.location), printable(results[i]));
   }
   return out.empty() ? out : "\naround the kernels\n" + out;
 }
 
-Json computes_json(const Imported& imported) {
+Json computes_json(const Program& imported) {
   Json out = Json::array();
   const std::vector<std::string> results = results_of(imported);
-  for (size_t i = 0; i < imported.computes.size(); ++i) {
-    const Compute& c = imported.computes[i];
+  for (size_t i = 0; i < imported.computes().size(); ++i) {
+    const Compute& c = imported.compute(i);
     out.push_back({{"location", c.location}, {"result", results[i]}, {"became", disposition_of(c, imported)}});
   }
   return out;
@@ -361,38 +361,38 @@ namespace {
 /// Fails if a kernel cannot be explained. It is called before anything is printed, so that a failure prints nothing.
 /// With backend `auto` all kernels fail for the same reasons, so the first is enough; a backend that the caller names
 /// may fail for any kernel.
-Status check_all(const Imported& imported, const Options& options, size_t first, size_t last) {
+Status check_all(const Program& imported, const Options& options, size_t first, size_t last) {
   for (size_t k = first; k < (options.kernel.backend == BackendChoice::automatic ? std::min(first + 1, last) : last); ++k) {
     STREW_ASSIGN(const Explanation e, explain_kernel(imported, k, options));
     if (e.chosen.empty() && options.kernel.backend != BackendChoice::automatic)
-      return unsupported(imported.kernels[k].location + ": " + e.why);
+      return unsupported(imported.kernel(k).location + ": " + e.why);
   }
   return {};
 }
 
 /// What a file with several kernels holds: a line for each distinct kernel.
-std::string overview_text(const Imported& imported, const Options& options, const std::vector<KernelGroup>& groups) {
-  std::string out = printable(options.file) + ": " + imported.format + ", " + summary_text(imported, groups.size()) + "\n";
+std::string overview_text(const Program& imported, const Options& options, const std::vector<KernelGroup>& groups) {
+  std::string out = printable(options.file) + ": " + imported.format() + ", " + summary_text(imported, groups.size()) + "\n";
   for (const KernelGroup& group : groups)
     out += fmt::format("  {} x {}: {}\n", group.kernels.size(), names_text(imported, group), group.op);
   return out + policies_text(imported, options.import) + refused_text(imported) + not_run_text(imported);
 }
 
 /// What became of the operations around the kernels, in a line: "around the kernels: 12 operations, 10 fused or folded into them, 2 interpreted".
-std::string computes_line(const Imported& imported) {
+std::string computes_line(const Program& imported) {
   size_t interpreted = 0, unused = 0;
-  for (const Compute& compute : imported.computes) {
+  for (const Compute& compute : imported.computes()) {
     interpreted += compute.disposition == ComputeDisposition::interpreted ? 1 : 0;
     unused += compute.disposition == ComputeDisposition::unused ? 1 : 0;
   }
-  const size_t all = imported.computes.size();
+  const size_t all = imported.computes().size();
   if (all == 0) return {};
   return fmt::format("\naround the kernels: {} operation{}, {} folded or fused into them, {} interpreted, {} unused\n", all,
                      all == 1 ? "" : "s", all - interpreted - unused, interpreted, unused);
 }
 
 /// Prints a few lines for each distinct kernel.
-Status print_brief(const Imported& imported, const Options& options, const std::vector<KernelGroup>& groups, bool overview) {
+Status print_brief(const Program& imported, const Options& options, const std::vector<KernelGroup>& groups, bool overview) {
   bool is_first = !overview;
   for (const KernelGroup& group : groups) {
     const auto number = static_cast<size_t>(group.kernels[0]);
@@ -408,12 +408,12 @@ Status print_brief(const Imported& imported, const Options& options, const std::
 }
 
 /// Prints the kernels one by one, without collecting their texts: a file may have tens of thousands.
-Status print_text(const Imported& imported, const Options& options, size_t first, size_t last) {
+Status print_text(const Program& imported, const Options& options, size_t first, size_t last) {
   std::vector<KernelGroup> groups = distinct_kernels(imported);
-  const bool whole = options.kernel_name.empty(), overview = whole && (last - first > 1 || !imported.opaques.empty());
+  const bool whole = options.kernel_name.empty(), overview = whole && (last - first > 1 || !imported.opaques().empty());
   if (overview) STREW_TRY(print_out(overview_text(imported, options, groups)));
   if (!options.all) {
-    if (!whole) groups = {{print(imported.kernels[first].op), {static_cast<int>(first)}}};
+    if (!whole) groups = {{print(imported.kernel(first).op), {static_cast<int>(first)}}};
     return print_brief(imported, options, groups, overview);
   }
   for (size_t k = first; k < last; ++k) {
@@ -425,9 +425,9 @@ Status print_text(const Imported& imported, const Options& options, size_t first
 
 std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
 
-Status print_json(const Imported& imported, const Options& options, size_t first, size_t last) {
+Status print_json(const Program& imported, const Options& options, size_t first, size_t last) {
   STREW_TRY(
-      print_out("{\n  \"file\": " + dump(options.file) + ",\n  \"format\": " + dump(imported.format) + ",\n  \"kernels\": ["));
+      print_out("{\n  \"file\": " + dump(options.file) + ",\n  \"format\": " + dump(imported.format()) + ",\n  \"kernels\": ["));
   for (size_t k = first; k < last; ++k) {
     STREW_ASSIGN(const Explanation e, explain_kernel(imported, k, options));
     std::string entry = indented(dump(json_of(e)));
@@ -435,9 +435,9 @@ Status print_json(const Imported& imported, const Options& options, size_t first
     STREW_TRY(print_out((k == first ? "\n" : ",\n") + entry));
   }
   STREW_TRY(print_out(last > first ? "\n  ]" : "]"));
-  if (options.kernel_name.empty() && !imported.computes.empty())
+  if (options.kernel_name.empty() && !imported.computes().empty())
     STREW_TRY(print_out(",\n  \"around\": " + dump(computes_json(imported))));
-  if (options.kernel_name.empty() && !imported.opaques.empty()) {
+  if (options.kernel_name.empty() && !imported.opaques().empty()) {
     Json others = Json::object();
     for (const auto& [name, count] : other_operations(imported)) others[name] = count;
     STREW_TRY(print_out(",\n  \"other_operations\": " + dump(others)));
@@ -448,9 +448,9 @@ Status print_json(const Imported& imported, const Options& options, size_t first
 }  // namespace
 
 int explain(const Options& options) {
-  const Expected<Imported> imported = import_file(options.file, options.import);
+  const Expected<Program> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());
-  size_t first = 0, last = imported->kernels.size();
+  size_t first = 0, last = imported->kernels().size();
   if (!options.kernel_name.empty()) {
     int exit_status = kDone;
     const int number = select_kernel(options, *imported, exit_status);
@@ -464,7 +464,7 @@ int explain(const Options& options) {
     return explain_programs(options, *imported, numbers);
   }
   if (const Status status = check_all(*imported, options, first, last); !status.ok())
-    return fail(status, first < last ? print(imported->kernels[first].op) : "");
+    return fail(status, first < last ? print(imported->kernel(first).op) : "");
   return fail(options.json ? print_json(*imported, options, first, last) : print_text(*imported, options, first, last));
 }
 

@@ -26,7 +26,7 @@ struct Guarantees {
 };
 
 struct Explanation {
-  const ImportedKernel* kernel;
+  const ProgramKernel* kernel;
   Compiled stages;
   std::string tensors;  ///< the kernel's tensors with the file's names of their extents; empty: it has none
   std::string does;     ///< the op as an assignment in NumPy's notation, with the file's names

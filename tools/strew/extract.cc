@@ -38,7 +38,7 @@ std::string file_stem(const std::string& name, std::map<std::string, int>& taken
 }
 
 /// The tensors of a kernel's op, each with the name that the file has for the value.
-Json tensors_json(const Imported& imported, int number) {
+Json tensors_json(const Program& imported, int number) {
   Json out = Json::array();
   for (const KernelTensor& tensor : kernel_tensors(imported, number))
     out.push_back({{"role", name(tensor.role)},
@@ -106,14 +106,14 @@ Status write_text(const std::string& path, const std::string& text) {
   return file.commit();
 }
 
-Expected<Json> extract_group(const Options& options, const Imported& imported, const KernelGroup& group,
+Expected<Json> extract_group(const Options& options, const Program& imported, const KernelGroup& group,
                              const std::string& stem) {
   const int first = group.kernels[0];
-  const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(first)];
+  const ProgramKernel& kernel = imported.kernel(first);
   STREW_TRY(write_text(options.output + "/" + stem + ".strew", group.op + "\n"));
   Json out = {{"file", stem + ".strew"}, {"op", group.op}, {"count", group.kernels.size()}, {"kernels", Json::array()}};
   for (const int number : group.kernels) {
-    const ImportedKernel& each = imported.kernels[static_cast<size_t>(number)];
+    const ProgramKernel& each = imported.kernel(number);
     out["kernels"].push_back({{"name", each.name}, {"location", each.location}, {"tensors", tensors_json(imported, number)}});
   }
   if (!options.data) return out;
@@ -128,16 +128,16 @@ Expected<Json> extract_group(const Options& options, const Imported& imported, c
 }  // namespace
 
 int extract(const Options& options) {
-  const Expected<Imported> imported = import_file(options.file, options.import);
+  const Expected<Program> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());
   std::error_code error;
   std::filesystem::create_directories(options.output, error);
   if (error) return fail(Status(Code::io, "-o " + options.output + ": the folder cannot be made: " + error.message()));
   const std::vector<KernelGroup> groups = distinct_kernels(*imported);
-  Json json = {{"source", options.file}, {"format", imported->format}, {"kernels", Json::array()}};
+  Json json = {{"source", options.file}, {"format", imported->format()}, {"kernels", Json::array()}};
   std::map<std::string, int> taken;
   for (const KernelGroup& group : groups) {
-    const std::string stem = file_stem(imported->kernels[static_cast<size_t>(group.kernels[0])].name, taken);
+    const std::string stem = file_stem(imported->kernel(group.kernels[0]).name, taken);
     Expected<Json> entry = extract_group(options, *imported, group, stem);
     if (!entry.ok()) return fail(entry.status());
     json["kernels"].push_back(std::move(*entry));

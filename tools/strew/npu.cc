@@ -40,7 +40,7 @@ std::string function_name(const std::string& name) {
   return out.empty() ? "kernel_0" : out;
 }
 
-Json json_of(const pto::Program& program, const std::string& target) {
+Json json_of(const pto::TileProgram& program, const std::string& target) {
   Json args = Json::array();
   for (const pto::ProgramArgument& a : program.arguments) {
     Json shape = Json::array();
@@ -70,10 +70,10 @@ Json json_of(const pto::Program& program, const std::string& target) {
             {"instructions", program.cost.instructions}}}};
 }
 
-std::string side_car(const std::vector<pto::Program>& programs, const std::string& target) {
+std::string side_car(const std::vector<pto::TileProgram>& programs, const std::string& target) {
   if (programs.size() == 1) return json_of(programs[0], target).dump(2) + "\n";
   Json all = {{"kernels", Json::array()}};
-  for (const pto::Program& program : programs) all["kernels"].push_back(json_of(program, target));
+  for (const pto::TileProgram& program : programs) all["kernels"].push_back(json_of(program, target));
   return all.dump(2) + "\n";
 }
 
@@ -88,7 +88,7 @@ Status write_both(const std::string& path, const std::string& text, const std::s
 
 /// Fails if the source demands an error for negative indices in addition to the op's policy: a program checks indices
 /// for policy error only.
-Status check_kernel(const ImportedKernel& kernel) {
+Status check_kernel(const ProgramKernel& kernel) {
   if (kernel.non_negative.empty()) return {};
   const OobPolicy oob = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;
   return unsupported("negative indices are errors beside policy " + std::string(name(oob)) +
@@ -98,7 +98,7 @@ Status check_kernel(const ImportedKernel& kernel) {
 }  // namespace
 
 bool is_program_kind(std::string_view kind) { return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds); }
-Expected<std::shared_ptr<const pto::Program>> program_of(const ImportedKernel& kernel, const Options& options,
+Expected<std::shared_ptr<const pto::TileProgram>> program_of(const ProgramKernel& kernel, const Options& options,
                                                          pto::Output output) {
   STREW_TRY(check_kernel(kernel));
   pto::ProgramOptions wanted = options.program;
@@ -109,14 +109,14 @@ Expected<std::shared_ptr<const pto::Program>> program_of(const ImportedKernel& k
   return std::move(compiled.artifact.program);
 }
 
-int compile_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels) {
-  std::vector<pto::Program> programs;
+int compile_programs(const Options& options, const Program& imported, const std::vector<int>& kernels) {
+  std::vector<pto::TileProgram> programs;
   for (const int number : kernels) {
-    const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
-    const Expected<std::shared_ptr<const pto::Program>> made = program_of(kernel, options, output_of(options.emit));
+    const ProgramKernel& kernel = imported.kernel(number);
+    const Expected<std::shared_ptr<const pto::TileProgram>> made = program_of(kernel, options, output_of(options.emit));
     if (!made.ok()) return fail(made.status().with_prefix(kernel.location + ": " + options.target), print(kernel.op));
-    const pto::Program& program = **made;
-    for (const pto::Program& other : programs)
+    const pto::TileProgram& program = **made;
+    for (const pto::TileProgram& other : programs)
       if (other.kernel == program.kernel)
         return fail(unsupported(kernel.location + ": two kernels of the file would be called " + program.kernel +
                                 ", expected one of them with --kernel"));
@@ -133,11 +133,11 @@ int compile_programs(const Options& options, const Imported& imported, const std
   return fail(print_out("{\"file\": \"" + printable(options.output) + "\", \"bytes\": " + std::to_string(text->size()) + "}\n"));
 }
 
-int explain_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels) {
-  Json json = {{"file", options.file}, {"format", imported.format}, {"target", options.target}, {"kernels", Json::array()}};
+int explain_programs(const Options& options, const Program& imported, const std::vector<int>& kernels) {
+  Json json = {{"file", options.file}, {"format", imported.format()}, {"target", options.target}, {"kernels", Json::array()}};
   std::string text;
   for (const int number : kernels) {
-    const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
+    const ProgramKernel& kernel = imported.kernel(number);
     const Expected<Compiled> stages = plan_kernel(kernel.op, options.kernel);
     if (!stages.ok()) return fail(stages.status(), print(kernel.op));
     Json entry = {{"name", kernel.name},         {"location", kernel.location},
@@ -147,14 +147,14 @@ int explain_programs(const Options& options, const Imported& imported, const std
                                                      printable(kernel.location), print(kernel.op));
     text += rewrites_text(*stages) + "  plan\n" + indented(print(stages->plan));
     for (const pto::Output output : {pto::Output::pto_ir, pto::Output::pto_cpp, pto::Output::pto_as}) {
-      const Expected<std::shared_ptr<const pto::Program>> made = program_of(kernel, options, output);
+      const Expected<std::shared_ptr<const pto::TileProgram>> made = program_of(kernel, options, output);
       const std::string title(pto::name(output));
       if (!made.ok()) {
         entry["programs"][title] = {{"ok", false}, {"reason", made.status().message()}};
         text += fmt::format("  {:<11} no: {}\n", title, made.status().message());
         continue;
       }
-      const pto::Program& program = **made;
+      const pto::TileProgram& program = **made;
       Json report = json_of(program, options.target);
       report["ok"] = true;
       entry["programs"][title] = std::move(report);

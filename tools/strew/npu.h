@@ -15,13 +15,13 @@ namespace strew::cli {
 /// Is `kind` text of a PTO program (pto-as, pto-ir, pto-ir-generic, pto-cpp, pto-host)?
 bool is_program_kind(std::string_view kind);
 /// The program of one kernel, or the reason why there is none.
-Expected<std::shared_ptr<const pto::Program>> program_of(const ImportedKernel& kernel, const Options& options,
+Expected<std::shared_ptr<const pto::TileProgram>> program_of(const ProgramKernel& kernel, const Options& options,
                                                          pto::Output output);
 
 /// `strew compile --emit pto-*`: writes the text, and if it goes to a file OUT also the JSON description OUT.json; both
 /// or neither. Returns the exit status.
-int compile_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels);
+int compile_programs(const Options& options, const Program& imported, const std::vector<int>& kernels);
 /// `strew explain --target npu-*`.
-int explain_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels);
+int explain_programs(const Options& options, const Program& imported, const std::vector<int>& kernels);
 
 }  // namespace strew::cli

@@ -37,13 +37,13 @@ std::vector<std::pair<std::string, double>> by_operation(const ProgramTimes& tim
 
 }  // namespace
 
-bool is_more_than_a_kernel(const Imported& program) {
-  return program.kernels.size() > 1 || std::any_of(program.computes.begin(), program.computes.end(), [](const Compute& c) {
+bool is_more_than_a_kernel(const Program& program) {
+  return program.kernels().size() > 1 || std::any_of(program.computes().begin(), program.computes().end(), [](const Compute& c) {
            return c.disposition == ComputeDisposition::interpreted;
          });
 }
 
-Expected<ProgramTime> time_program(Runtime& runtime, const Imported& program, const ProgramOptions& options,
+Expected<ProgramTime> time_program(Runtime& runtime, const Program& program, const ProgramOptions& options,
                                    const std::function<std::vector<std::unique_ptr<Tensor>>()>& copy) {
   std::vector<std::pair<double, ProgramTimes>> runs;
   double total = 0;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "strew/runtime.h"
 
 namespace strew::cli {
@@ -22,10 +22,10 @@ struct ProgramTime {
 };
 
 /// Is there anything to time but one kernel: a second one, or an operation that is interpreted?
-bool is_more_than_a_kernel(const Imported& program);
+bool is_more_than_a_kernel(const Program& program);
 
 /// Runs the program several times on copies of the inputs, which `copy` makes. Kernels are compiled and files read before.
-Expected<ProgramTime> time_program(Runtime& runtime, const Imported& program, const ProgramOptions& options,
+Expected<ProgramTime> time_program(Runtime& runtime, const Program& program, const ProgramOptions& options,
                                    const std::function<std::vector<std::unique_ptr<Tensor>>()>& copy);
 
 }  // namespace strew::cli

@@ -16,7 +16,7 @@
 
 #include "base/nearest.h"
 #include "runtime/explain_functions.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
@@ -41,7 +41,7 @@ struct KernelReport {
 
 /// Is the input a scalar of a PTO program that a tensor's extent determines, or that the program does not use? All such
 /// inputs may be left out together, without a `-` for each.
-bool can_be_left_out(const ImportedInput& input) { return input.optional && input.memory; }
+bool can_be_left_out(const ProgramInput& input) { return input.optional && input.memory; }
 /// What --input gives: for each input of the program a path, or nothing.
 using Paths = std::vector<std::string>;
 
@@ -64,33 +64,33 @@ std::string unknown_name(const std::string& text) {
 }
 
 /// All names that --input NAME=FILE may have: of inputs of the file and of values that its operations compute.
-std::vector<std::string> names_of(const Imported& imported) {
+std::vector<std::string> names_of(const Program& imported) {
   std::vector<std::string> names;
-  for (size_t v = 0; v < imported.values.size(); ++v) names.push_back(value_name(imported, static_cast<int>(v)));
-  for (const ImportedInput& input : imported.inputs) names.push_back(input.name);
+  for (size_t v = 0; v < imported.values().size(); ++v) names.push_back(value_name(imported, static_cast<int>(v)));
+  for (const ProgramInput& input : imported.inputs()) names.push_back(input.name);
   return names;
 }
 
-std::string list_of(const Imported& program) {
+std::string list_of(const Program& program) {
   std::vector<std::string> types;
-  for (const ImportedInput& input : program.inputs) types.push_back(print(input.type));
-  for (const Value& value : program.values)
+  for (const ProgramInput& input : program.inputs()) types.push_back(print(input.type));
+  for (const Value& value : program.values())
     if (value.kind == ValueKind::input) types[static_cast<size_t>(value.index)] = type_text(value.type, value.symbols);
   std::string out;
   for (size_t i = 0; i < types.size(); ++i)
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", program.inputs[i].name, types[i]);
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", program.input(i).name, types[i]);
   return out.empty() ? "none" : out;
 }
 
 /// A usage error if the text of --input that names no value of the file looks like NAME=FILE.
-Status check_name(const std::string& text, const Imported& imported, int kernel) {
+Status check_name(const std::string& text, const Program& imported, int kernel) {
   const std::string name = unknown_name(text);
   if (name.empty()) return {};
   std::vector<std::string> names;
   if (kernel >= 0)
     for (const int value : kernel_inputs(imported, kernel)) names.push_back(value_name(imported, value));
   else
-    for (const ImportedInput& input : imported.inputs) names.push_back(input.name);
+    for (const ProgramInput& input : imported.inputs()) names.push_back(input.name);
   constexpr size_t kMost = 20;
   std::string list;
   for (size_t i = 0; i < std::min(names.size(), kMost); ++i) list += (i == 0 ? "" : ", ") + names[i];
@@ -101,18 +101,18 @@ Status check_name(const std::string& text, const Imported& imported, int kernel)
 
 /// Which of the program's inputs the files without a name are for, by their number: all inputs of the program, all of the file's (those that
 /// the program does not need are left out), or all but the optional ones. A usage error if no number fits.
-Expected<std::vector<int>> targets_of(size_t given, const Imported& program, const std::vector<ImportedInput>& of_file,
+Expected<std::vector<int>> targets_of(size_t given, const Program& program, const std::vector<ProgramInput>& of_file,
                                       const std::set<int>& taken) {
   std::vector<int> own, needed, all;
-  for (size_t i = 0; i < program.inputs.size(); ++i) {
+  for (size_t i = 0; i < program.inputs().size(); ++i) {
     if (taken.contains(static_cast<int>(i))) continue;
     own.push_back(static_cast<int>(i));
-    if (!can_be_left_out(program.inputs[i])) needed.push_back(static_cast<int>(i));
+    if (!can_be_left_out(program.input(i))) needed.push_back(static_cast<int>(i));
   }
-  for (const ImportedInput& input : of_file) {
-    const auto at = std::find_if(program.inputs.begin(), program.inputs.end(),
-                                 [&](const ImportedInput& each) { return each.name == input.name; });
-    all.push_back(at == program.inputs.end() ? -1 : static_cast<int>(at - program.inputs.begin()));
+  for (const ProgramInput& input : of_file) {
+    const auto at = std::find_if(program.inputs().begin(), program.inputs().end(),
+                                 [&](const ProgramInput& each) { return each.name == input.name; });
+    all.push_back(at == program.inputs().end() ? -1 : static_cast<int>(at - program.inputs().begin()));
   }
   for (const std::vector<int>* list : {&own, &all, &needed})
     if (given == list->size()) return *list;
@@ -120,23 +120,23 @@ Expected<std::vector<int>> targets_of(size_t given, const Imported& program, con
 }
 
 /// Distributes the files of --input over the program's inputs.
-Expected<Paths> match_inputs(const Options& options, const Imported& program, const std::vector<ImportedInput>& of_file,
+Expected<Paths> match_inputs(const Options& options, const Program& program, const std::vector<ProgramInput>& of_file,
                              const std::vector<Assignment>& named, std::vector<std::string> in_order) {
-  Paths paths(program.inputs.size());
+  Paths paths(program.inputs().size());
   std::set<int> taken;
   for (const Assignment& each : named) {
-    const auto at = std::find_if(program.inputs.begin(), program.inputs.end(),
-                                 [&](const ImportedInput& input) { return input.name == each.name; });
-    if (at == program.inputs.end())
+    const auto at = std::find_if(program.inputs().begin(), program.inputs().end(),
+                                 [&](const ProgramInput& input) { return input.name == each.name; });
+    if (at == program.inputs().end())
       return invalid_argument(fmt::format("--input {}: {} does not need it, expected {}", each.name,
                                           options.kernel_name.empty() ? "the file" : "kernel " + options.kernel_name,
                                           list_of(program)));
-    const auto number = static_cast<int>(at - program.inputs.begin());
+    const auto number = static_cast<int>(at - program.inputs().begin());
     if (!taken.insert(number).second) return invalid_argument(fmt::format("--input {}: it is given twice", each.name));
     paths[static_cast<size_t>(number)] = each.path;
   }
   // A `-` at the end may stand for an optional input that the file itself does not have.
-  while (in_order.size() > std::max(of_file.size(), program.inputs.size()) && in_order.back() == "-") in_order.pop_back();
+  while (in_order.size() > std::max(of_file.size(), program.inputs().size()) && in_order.back() == "-") in_order.pop_back();
   STREW_ASSIGN(const std::vector<int> targets, targets_of(in_order.size(), program, of_file, taken));
   for (size_t i = 0; i < targets.size(); ++i)
     if (targets[i] >= 0) paths[static_cast<size_t>(targets[i])] = in_order[i];
@@ -144,12 +144,12 @@ Expected<Paths> match_inputs(const Options& options, const Imported& program, co
 }
 
 /// `of_file`: the inputs of the whole file, of which the program needs some.
-Expected<Inputs> read_inputs(const Options& options, const Imported& program, const Paths& paths,
-                             const std::vector<ImportedInput>& of_file) {
-  const bool takes_all = options.inputs.size() == of_file.size() && of_file.size() != program.inputs.size();
-  Inputs inputs(program.inputs.size());
+Expected<Inputs> read_inputs(const Options& options, const Program& program, const Paths& paths,
+                             const std::vector<ProgramInput>& of_file) {
+  const bool takes_all = options.inputs.size() == of_file.size() && of_file.size() != program.inputs().size();
+  Inputs inputs(program.inputs().size());
   for (size_t i = 0; i < paths.size(); ++i) {
-    const ImportedInput& input = program.inputs[i];
+    const ProgramInput& input = program.input(i);
     if (paths[i].empty()) continue;
     if (paths[i] == "-") {
       if (!input.optional)
@@ -162,7 +162,7 @@ Expected<Inputs> read_inputs(const Options& options, const Imported& program, co
           read.status().code(),
           fmt::format("{}; {} files are given, so they are taken as those of the file's inputs, of which kernel {} "
                       "needs {}: {}",
-                      read.status().message(), of_file.size(), options.kernel_name, program.inputs.size(), list_of(program)));
+                      read.status().message(), of_file.size(), options.kernel_name, program.inputs().size(), list_of(program)));
     if (!read.ok()) return read.status();
     inputs[i] = *std::move(read);
   }
@@ -176,8 +176,8 @@ Inputs clone_all(const Inputs& inputs) {
 }
 
 /// Do all kernels only move elements? The bits of NaNs are then compared, too.
-bool only_moves(const Imported& imported) {
-  for (const ImportedKernel& kernel : imported.kernels) {
+bool only_moves(const Program& imported) {
+  for (const ProgramKernel& kernel : imported.kernels()) {
     const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
     const Gather* gather = std::get_if<Gather>(&*kernel.op);
     if (scatter != nullptr &&
@@ -190,7 +190,7 @@ bool only_moves(const Imported& imported) {
   return true;
 }
 
-Status verify_outputs(Runtime& runtime, const Imported& imported, Inputs inputs, ProgramOptions program,
+Status verify_outputs(Runtime& runtime, const Program& imported, Inputs inputs, ProgramOptions program,
                       const std::vector<Tensor>& outputs) {
   program.kernel.backend = BackendChoice::reference;
   program.kernel.schedule = {};
@@ -205,7 +205,7 @@ Status verify_outputs(Runtime& runtime, const Imported& imported, Inputs inputs,
   return {};
 }
 
-Status time_and_note(const Options& options, const ImportedKernel& imported, const Kernel& kernel,
+Status time_and_note(const Options& options, const ProgramKernel& imported, const Kernel& kernel,
                      std::span<const TensorView> views, std::vector<KernelReport>& reports) {
   KernelReport report{imported.name,   std::string(kernel.backend()), print(kernel.schedule()),
                       kernel.symbol(), kernel.compile_nanoseconds(),  {}};
@@ -222,13 +222,13 @@ Status time_and_note(const Options& options, const ImportedKernel& imported, con
 }
 
 /// Warns of options that change nothing in what runs.
-void warn_of_no_effect(const Options& options, const Imported& program) {
+void warn_of_no_effect(const Options& options, const Program& program) {
   const ImportOptions& asked = options.import;
-  const auto sums = [](const ImportedKernel& kernel) {
+  const auto sums = [](const ProgramKernel& kernel) {
     const Scatter* const scatter = std::get_if<Scatter>(&*kernel.op);
     return scatter != nullptr && explain_functions().sums_floats(*scatter);
   };
-  if (asked.override_order && asked.order == Order::relaxed && std::none_of(program.kernels.begin(), program.kernels.end(), sums))
+  if (asked.override_order && asked.order == Order::relaxed && std::none_of(program.kernels().begin(), program.kernels().end(), sums))
     warn("--order relaxed: it changes nothing, because no kernel adds floats, and other results are the same in any order");
   std::string kept = policies_kept(program, asked);
   if (!kept.empty()) warn("--oob: " + kept);
@@ -261,10 +261,10 @@ std::string whole_text(const ProgramTime& whole) {
 }
 
 /// What was computed, where nothing was written.
-std::string computed_text(const Imported& program, const std::vector<Tensor>& outputs) {
+std::string computed_text(const Program& program, const std::vector<Tensor>& outputs) {
   std::string out = "computed and not written (--output FILE):";
   for (size_t i = 0; i < outputs.size(); ++i)
-    out += fmt::format("{} {} {}", i == 0 ? "" : ",", printable(program.outputs[i].name),
+    out += fmt::format("{} {} {}", i == 0 ? "" : ",", printable(program.outputs()[i].name),
                        print(TensorType{outputs[i].dtype, outputs[i].dims, {}}));
   return out + "\n";
 }
@@ -322,28 +322,28 @@ std::string json_report(const Options& options, const std::vector<KernelReport>&
 }
 
 /// Does an output of the file need what strew does not run?
-bool needs_opaque(const Imported& imported) {
-  std::vector<bool> seen(imported.values.size());
+bool needs_opaque(const Program& imported) {
+  std::vector<bool> seen(imported.values().size());
   std::vector<int> open;
-  for (const ImportedOutput& output : imported.outputs) open.push_back(output.value);
+  for (const ProgramOutput& output : imported.outputs()) open.push_back(output.value);
   while (!open.empty()) {
     const int v = open.back();
     open.pop_back();
     if (seen[static_cast<size_t>(v)]) continue;
     seen[static_cast<size_t>(v)] = true;
-    const Value& value = imported.values[static_cast<size_t>(v)];
+    const Value& value = imported.value(v);
     if (value.kind == ValueKind::opaque) return true;
     const auto reads = [&](int read) { open.push_back(read); };
-    each_source(imported, value, reads);
-    if (value.kind == ValueKind::result) each_use(imported.kernels[static_cast<size_t>(value.index)], reads);
+    each_source(imported.parts(), value, reads);
+    if (value.kind == ValueKind::result) each_use(imported.kernel(value.index), reads);
   }
   return false;
 }
 
 /// The kernel to run alone; -1: run the whole file; -2: a usage error was reported.
-int choose_kernel(const Options& options, const Imported& imported, size_t in_order, int& exit_status) {
-  const auto optional = std::count_if(imported.inputs.begin(), imported.inputs.end(), can_be_left_out);
-  const bool several = imported.kernels.size() > 1;
+int choose_kernel(const Options& options, const Program& imported, size_t in_order, int& exit_status) {
+  const auto optional = std::count_if(imported.inputs().begin(), imported.inputs().end(), can_be_left_out);
+  const bool several = imported.kernels().size() > 1;
   if (options.kernel_name.empty() && needs_opaque(imported)) {
     const std::vector<KernelGroup> groups = distinct_kernels(imported);
     exit_status = fail(unsupported(
@@ -354,17 +354,17 @@ int choose_kernel(const Options& options, const Imported& imported, size_t in_or
   }
   if (options.kernel_name.empty()) {
     // With fewer files than inputs, the user means a kernel and has not said which.
-    if (!several || in_order >= imported.inputs.size() - static_cast<size_t>(optional) || in_order != options.inputs.size())
+    if (!several || in_order >= imported.inputs().size() - static_cast<size_t>(optional) || in_order != options.inputs.size())
       return -1;
   }
   const int kernel = select_kernel(options, imported, exit_status);
   return kernel < 0 ? -2 : kernel;
 }
 
-Status check_outputs(const Options& options, const Imported& program) {
-  if (!options.outputs.empty() && options.outputs.size() != program.outputs.size()) {
+Status check_outputs(const Options& options, const Program& program) {
+  if (!options.outputs.empty() && options.outputs.size() != program.outputs().size()) {
     return invalid_argument(
-        fmt::format("--output: {} files are given, expected {}", options.outputs.size(), program.outputs.size()));
+        fmt::format("--output: {} files are given, expected {}", options.outputs.size(), program.outputs().size()));
   }
   for (const std::string& path : options.outputs) {
     if (std::string_view(path).ends_with(".pb"))
@@ -382,7 +382,7 @@ struct Given {
   std::vector<Assignment> named;
   std::vector<std::string> in_order, names;
 };
-Given sort_inputs(const Options& options, const Imported& imported) {
+Given sort_inputs(const Options& options, const Program& imported) {
   Given out;
   const std::vector<std::string> known = names_of(imported);
   for (const std::string& text : options.inputs) {
@@ -397,16 +397,16 @@ Given sort_inputs(const Options& options, const Imported& imported) {
 }
 
 /// Runs the program and does what --time, --verify and --output ask for.
-int run_and_report(const Options& options, const Imported& imported, Inputs inputs) {
+int run_and_report(const Options& options, const Program& imported, Inputs inputs) {
   std::vector<KernelReport> reports;
   ProgramOptions program;
   program.kernel = options.kernel;
-  program.after_kernel = [&](const ImportedKernel& k, const Kernel& compiled, std::span<const TensorView> views) {
+  program.after_kernel = [&](const ProgramKernel& k, const Kernel& compiled, std::span<const TensorView> views) {
     return time_and_note(options, k, compiled, views, reports);
   };
   const bool times_whole = options.time && is_more_than_a_kernel(imported);
   const Inputs again = options.verify || times_whole ? clone_all(inputs) : Inputs();
-  const ImportedKernel* first = imported.kernels.empty() ? nullptr : imported.kernels.data();
+  const ProgramKernel* first = imported.kernels().empty() ? nullptr : imported.kernels().data();
   const std::string op_text = first == nullptr ? "" : print(first->op);
   Expected<std::vector<Tensor>> outputs = run_program(Runtime::process(), imported, std::move(inputs), program);
   if (!outputs.ok()) return fail(outputs.status(), op_text);
@@ -429,7 +429,7 @@ int run_and_report(const Options& options, const Imported& imported, Inputs inpu
 }  // namespace
 
 int run(const Options& options) {
-  Expected<Imported> imported = import_file(options.file, options.import);
+  Expected<Program> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());
   Given given = sort_inputs(options, *imported);
   int exit_status = kDone;
@@ -437,7 +437,7 @@ int run(const Options& options) {
   if (kernel == -2) return exit_status;
   for (const std::string& text : given.in_order)
     if (const Status s = check_name(text, *imported, kernel); !s.ok()) return usage_error(s.message());
-  const std::vector<ImportedInput> of_file = imported->inputs;
+  const std::vector<ProgramInput> of_file = imported->inputs();
   if (kernel >= 0) imported = cut_kernel(std::move(*imported), kernel, given.names);
   const Expected<Paths> paths = match_inputs(options, *imported, of_file, given.named, std::move(given.in_order));
   if (!paths.ok()) return usage_error(paths.status().message());

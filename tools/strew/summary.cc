@@ -17,10 +17,10 @@ std::string counted(size_t count, const char* what) { return std::to_string(coun
 
 /// A line for each of the first opaque operations that `is_meant` and that have a reason.
 template <class IsMeant>
-std::string reasons_text(const Imported& imported, const char* what, const char* more, const IsMeant& is_meant) {
+std::string reasons_text(const Program& imported, const char* what, const char* more, const IsMeant& is_meant) {
   std::string out;
   size_t count = 0;
-  for (const Opaque& opaque : imported.opaques) {
+  for (const Opaque& opaque : imported.opaques()) {
     if (!is_meant(opaque) || opaque.reason.empty()) continue;
     if (++count <= kMostRefused) out += std::string("  ") + what + printable(opaque.location + ": " + opaque.reason) + "\n";
   }
@@ -29,11 +29,11 @@ std::string reasons_text(const Imported& imported, const char* what, const char*
 
 }  // namespace
 
-std::vector<KernelGroup> distinct_kernels(const Imported& imported) {
+std::vector<KernelGroup> distinct_kernels(const Program& imported) {
   std::vector<KernelGroup> groups;
   std::map<std::string, size_t> by_op;
-  for (size_t k = 0; k < imported.kernels.size(); ++k) {
-    std::string op = print(imported.kernels[k].op);
+  for (size_t k = 0; k < imported.kernels().size(); ++k) {
+    std::string op = print(imported.kernel(k).op);
     const auto [found, is_new] = by_op.emplace(op, groups.size());
     if (is_new) groups.push_back({std::move(op), {}});
     groups[found->second].kernels.push_back(static_cast<int>(k));
@@ -41,27 +41,27 @@ std::vector<KernelGroup> distinct_kernels(const Imported& imported) {
   return groups;
 }
 
-std::string names_text(const Imported& imported, const KernelGroup& group) {
+std::string names_text(const Program& imported, const KernelGroup& group) {
   const size_t all = group.kernels.size(), shown = all <= kMostNames ? all : kMostNames - 1;
   std::string out;
   for (size_t i = 0; i < shown; ++i)
-    out += (i == 0 ? "" : ", ") + printable(imported.kernels[static_cast<size_t>(group.kernels[i])].name);
+    out += (i == 0 ? "" : ", ") + printable(imported.kernel(group.kernels[i]).name);
   return shown == all ? out : out + " and " + std::to_string(all - shown) + " more";
 }
 
-std::vector<int> kernel_outputs(const Imported& imported, int kernel) {
+std::vector<int> kernel_outputs(const Program& imported, int kernel) {
   std::vector<int> out;
-  for (const TensorSlot& slot : tensor_slots(imported.kernels[static_cast<size_t>(kernel)].op))
+  for (const TensorSlot& slot : tensor_slots(imported.kernel(kernel).op))
     if (slot.role == Role::result) out.push_back(-1);
-  for (size_t v = 0; v < imported.values.size(); ++v) {
-    const Value& value = imported.values[v];
+  for (size_t v = 0; v < imported.values().size(); ++v) {
+    const Value& value = imported.value(v);
     if (value.kind == ValueKind::result && value.index == kernel) out[static_cast<size_t>(value.result)] = static_cast<int>(v);
   }
   return out;
 }
 
-std::vector<KernelTensor> kernel_tensors(const Imported& imported, int number) {
-  const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
+std::vector<KernelTensor> kernel_tensors(const Program& imported, int number) {
+  const ProgramKernel& kernel = imported.kernel(number);
   const auto* scatter = std::get_if<Scatter>(&*kernel.op);
   const std::vector<int> results = kernel_outputs(imported, number);
   size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
@@ -70,7 +70,7 @@ std::vector<KernelTensor> kernel_tensors(const Imported& imported, int number) {
     const int value = slot.role == Role::result ? results[static_cast<size_t>(slot.index)] : kernel.arguments[argument++];
     out.push_back({slot.role, value, slot.type, {}});
     if (value < 0) continue;
-    const Value& from = imported.values[static_cast<size_t>(value)];
+    const Value& from = imported.value(value);
     // The op may read a value in another shape than the file's.
     const size_t rank = slot.type->dims.size();
     if (from.symbols.size() != rank || from.type.dims.size() != rank) continue;
@@ -80,7 +80,7 @@ std::vector<KernelTensor> kernel_tensors(const Imported& imported, int number) {
   return out;
 }
 
-std::string tensors_text(const Imported& imported, int kernel) {
+std::string tensors_text(const Program& imported, int kernel) {
   std::string out;
   bool is_named = false;
   for (const KernelTensor& tensor : kernel_tensors(imported, kernel)) {
@@ -104,17 +104,17 @@ nlohmann::ordered_json dims_json(const TensorType& type, const std::vector<std::
   return out;
 }
 
-std::vector<std::pair<std::string, int>> other_operations(const Imported& imported) {
+std::vector<std::pair<std::string, int>> other_operations(const Program& imported) {
   std::map<std::string, int> counts;
-  for (const Opaque& opaque : imported.opaques)
+  for (const Opaque& opaque : imported.opaques())
     if (!opaque.indexed && !opaque.operation.empty()) ++counts[opaque.operation];
   std::vector<std::pair<std::string, int>> out(counts.begin(), counts.end());
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return out;
 }
 
-std::string summary_text(const Imported& imported, size_t distinct) {
-  const size_t kernels = imported.kernels.size();
+std::string summary_text(const Program& imported, size_t distinct) {
+  const size_t kernels = imported.kernels().size();
   std::string out = counted(kernels, "kernel");
   if (kernels > 1) out += " (" + std::to_string(distinct) + " distinct)";
   const std::vector<std::pair<std::string, int>> others = other_operations(imported);
@@ -127,17 +127,17 @@ std::string summary_text(const Imported& imported, size_t distinct) {
   return out + (others.size() > kMostOperations ? ", …" : "");
 }
 
-std::string refused_text(const Imported& imported) {
+std::string refused_text(const Program& imported) {
   return reasons_text(imported, "refused: ", " more that are refused\n", [](const Opaque& opaque) { return opaque.indexed; });
 }
 
 namespace {
 
 /// The notes about policies with the kernels that have them; `rules`: those that the file chose; `kept`: those that --oob does not change.
-std::vector<std::pair<std::string, KernelGroup>> policy_notes(const Imported& imported, bool rules, bool kept) {
+std::vector<std::pair<std::string, KernelGroup>> policy_notes(const Program& imported, bool rules, bool kept) {
   std::vector<std::pair<std::string, KernelGroup>> said;
-  for (size_t k = 0; k < imported.kernels.size(); ++k) {
-    for (const std::string& note : imported.kernels[k].notes) {
+  for (size_t k = 0; k < imported.kernels().size(); ++k) {
+    for (const std::string& note : imported.kernel(k).notes) {
       const bool is_rule = note.starts_with("policy "),
                  is_kept = note.starts_with("keeps ") || note.ends_with("--oob does not apply");
       if (!(rules && is_rule) && !(kept && is_kept)) continue;
@@ -153,14 +153,14 @@ bool asks_for_policy(const ImportOptions& options) { return options.override_oob
 
 }  // namespace
 
-std::string policies_text(const Imported& imported, const ImportOptions& options) {
+std::string policies_text(const Program& imported, const ImportOptions& options) {
   std::string out;
   for (const auto& [note, group] : policy_notes(imported, true, asks_for_policy(options)))
     out += "  " + names_text(imported, group) + ": " + printable(note) + "\n";
   return out;
 }
 
-std::string policies_kept(const Imported& imported, const ImportOptions& options) {
+std::string policies_kept(const Program& imported, const ImportOptions& options) {
   std::string out;
   if (!asks_for_policy(options)) return out;
   for (const auto& [note, group] : policy_notes(imported, false, true))
@@ -168,7 +168,7 @@ std::string policies_kept(const Imported& imported, const ImportOptions& options
   return out;
 }
 
-std::string not_run_text(const Imported& imported) {
+std::string not_run_text(const Program& imported) {
   return reasons_text(imported, "not run: ", " more that are not run\n", [](const Opaque& opaque) { return !opaque.indexed; });
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMaxNpyBytes = int64_t{1} << 40;
 constexpr int64_t kMaxTensorProtoBytes = (int64_t{1} << 31) - 1;  // the limit of protobuf
 
-Expected<Tensor> from_constant(const Constant& constant, const ImportedInput& input, const std::string& path) {
+Expected<Tensor> from_constant(const Constant& constant, const ProgramInput& input, const std::string& path) {
   if (constant.type.dtype != input.type.dtype) {
     return invalid_argument(path + ": the tensor is " + std::string(name(constant.type.dtype)) + ", expected " +
                             std::string(name(input.type.dtype)) + " for input " + input.name);
@@ -51,7 +51,7 @@ bool same(const Tensor& a, const Tensor& b, int64_t i, bool strict) {
 
 }  // namespace
 
-Expected<std::unique_ptr<Tensor>> read_tensor(const std::string& path, const ImportedInput& input, int64_t max_bytes) {
+Expected<std::unique_ptr<Tensor>> read_tensor(const std::string& path, const ProgramInput& input, int64_t max_bytes) {
   if (std::string_view(path).ends_with(".pb")) {
     STREW_ASSIGN(const std::string bytes, read_file(path, max_bytes > 0 ? max_bytes : kMaxTensorProtoBytes));
     STREW_ASSIGN(const Constant constant, onnx::parse_tensor(bytes, path));

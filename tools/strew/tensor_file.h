@@ -12,7 +12,7 @@ namespace strew::cli {
 
 /// Reads a `.npy` file, or for ONNX a `.pb` file (TensorProto), as a tensor of `input`'s dtype. `max_bytes`: the
 /// largest file that is read; 0: the format's own limit.
-Expected<std::unique_ptr<Tensor>> read_tensor(const std::string& path, const ImportedInput& input, int64_t max_bytes);
+Expected<std::unique_ptr<Tensor>> read_tensor(const std::string& path, const ProgramInput& input, int64_t max_bytes);
 
 /// Writes all tensors or none: every tensor is written to a temporary file before the first file is renamed.
 Status write_tensors(const std::vector<Tensor>& tensors, const std::vector<std::string>& paths);

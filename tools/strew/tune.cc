@@ -43,7 +43,7 @@ Expected<std::vector<TuningTask>> all_tasks(const Options& options) {
       std::move(recorded.tasks.begin(), recorded.tasks.end(), std::back_inserter(all));
       continue;
     }
-    STREW_ASSIGN(const Imported imported, import_file(file, options.import));
+    STREW_ASSIGN(const Program imported, import_file(file, options.import));
     Expected<std::vector<TuningTask>> tasks = tuning_functions().tuning_tasks(imported, options.kernel_name, known);
     if (!tasks.ok()) return tasks.status().with_prefix(file);
     for (TuningTask& task : *tasks) {

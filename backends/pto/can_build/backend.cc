@@ -12,14 +12,14 @@ namespace {
 
 class Simulation final : public Interpreter {
  public:
-  Simulation(const PtoModule& module, std::shared_ptr<const pto::Program> program)
+  Simulation(const PtoModule& module, std::shared_ptr<const pto::TileProgram> program)
       : module_(module), program_(std::move(program)) {}
 
   Expected<bool> run(std::span<const TensorView> tensors) const override { return module_.simulate(*program_, tensors); }
 
  private:
   const PtoModule& module_;
-  std::shared_ptr<const pto::Program> program_;
+  std::shared_ptr<const pto::TileProgram> program_;
 };
 
 class NpuBackend final : public Backend {
@@ -31,10 +31,10 @@ class NpuBackend final : public Backend {
   Status can_build(const BuildRequest& request) const override { return plan(request).status(); }
   Expected<Artifact> build(const BuildRequest& request) const override {
     STREW_ASSIGN(const PtoModule* const module, open_pto_module());
-    STREW_ASSIGN(pto::Program program, plan(request));
+    STREW_ASSIGN(pto::TileProgram program, plan(request));
     Artifact artifact;
     artifact.interpreted = true;
-    artifact.program = std::make_shared<pto::Program>(std::move(program));
+    artifact.program = std::make_shared<pto::TileProgram>(std::move(program));
     artifact.interpreter = std::make_shared<Simulation>(*module, artifact.program);
     return artifact;
   }
@@ -44,7 +44,7 @@ class NpuBackend final : public Backend {
   }
 
  private:
-  Expected<pto::Program> plan(const BuildRequest& request) const {
+  Expected<pto::TileProgram> plan(const BuildRequest& request) const {
     STREW_ASSIGN(const PtoModule* const module, open_pto_module());
     pto::ProgramOptions simulated;
     simulated.output = pto::Output::pto_cpp;

@@ -16,7 +16,7 @@ int64_t count_of(std::span<const int64_t> dims) {
 
 }  // namespace
 
-Expected<Launched> launch(const Program& program, const Module& module, std::span<const TensorView> views,
+Expected<Launched> launch(const TileProgram& program, const Module& module, std::span<const TensorView> views,
                           const SimulateOptions& options) {
   const size_t count = program.arguments.size();
   std::vector<std::vector<std::byte>> memories(count);

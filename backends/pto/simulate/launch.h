@@ -17,7 +17,7 @@ struct Launched {
 
 /// `module`: the program's own, or its text parsed again. `views`: the tensors that a call binds, in that order; they
 /// are contiguous and their extents are known. The results are written when the program has ended without an error.
-Expected<Launched> launch(const Program& program, const Module& module, std::span<const TensorView> views,
+Expected<Launched> launch(const TileProgram& program, const Module& module, std::span<const TensorView> views,
                           const SimulateOptions& options);
 
 }  // namespace strew::inline v0::pto

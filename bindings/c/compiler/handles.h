@@ -31,7 +31,7 @@ struct strew_op {
 };
 
 struct strew_program {
-  strew::Imported imported;
+  strew::Program imported;
 };
 
 struct strew_wisdom {

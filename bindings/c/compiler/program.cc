@@ -1,5 +1,5 @@
 // Programs of the C interface: files with scatters and gathers, whole or kernel by kernel. Tested by tests/c_api.
-#include "strew/program.h"
+#include "strew/run_program.h"
 
 #include "bindings/c/compiler/handles.h"
 #include "bindings/c/runtime/dlpack.h"
@@ -13,8 +13,8 @@ strew_port port_of(const std::string& name, const TensorType& type, bool is_opti
   return {sizeof(strew_port), static_cast<uint8_t>(type.dtype), is_optional, type.rank(), name.c_str(), type.dims.data()};
 }
 
-const TensorType& output_type(const Imported& imported, size_t number) {
-  return imported.values[static_cast<size_t>(imported.outputs[number].value)].type;
+const TensorType& output_type(const Program& imported, size_t number) {
+  return imported.value(imported.outputs()[number].value).type;
 }
 
 /// A Tensor on the caller's buffer. The program reads the dims, so they are checked here.
@@ -52,15 +52,15 @@ Status check_count(const char* what, size_t given, size_t expected) {
 }
 
 /// `may_overwrite`: null, or a byte per input.
-Expected<std::vector<std::unique_ptr<Tensor>>> input_tensors(const Imported& imported, const strew_tensor* const* inputs,
+Expected<std::vector<std::unique_ptr<Tensor>>> input_tensors(const Program& imported, const strew_tensor* const* inputs,
                                                              const uint8_t* may_overwrite, size_t count) {
-  STREW_TRY(check_count("input_count", count, imported.inputs.size()));
+  STREW_TRY(check_count("input_count", count, imported.inputs().size()));
   if (count != 0) STREW_TRY(check_not_null(inputs, "inputs"));
   std::vector<std::unique_ptr<Tensor>> tensors(count);
   for (size_t i = 0; i < count; ++i)
     if (inputs[i] != nullptr) {
       STREW_ASSIGN(tensors[i],
-                   input_tensor(*inputs[i], imported.inputs[i].name, may_overwrite != nullptr && may_overwrite[i] != 0));
+                   input_tensor(*inputs[i], imported.input(i).name, may_overwrite != nullptr && may_overwrite[i] != 0));
     }
   return tensors;
 }
@@ -105,7 +105,7 @@ strew_status strew_program_open(const char* path, const strew_import_options* op
     if (known.oob != nullptr) STREW_TRY(set_oob(known.oob, wanted));
     if (known.order != nullptr) STREW_TRY(set_order(known.order, wanted));
     if (known.accumulate != nullptr) STREW_TRY(set_accumulate(known.accumulate, wanted));
-    STREW_ASSIGN(Imported imported, import_file(path, wanted));
+    STREW_ASSIGN(Program imported, import_file(path, wanted));
     *out = new strew_program{std::move(imported)};
     return {};
   });
@@ -114,17 +114,17 @@ strew_status strew_program_open(const char* path, const strew_import_options* op
 void strew_program_free(strew_program* program) { delete program; }
 
 size_t strew_program_kernel_count(const strew_program* program) {
-  return program != nullptr ? program->imported.kernels.size() : 0;
+  return program != nullptr ? program->imported.kernels().size() : 0;
 }
 const char* strew_program_kernel_name(const strew_program* program, size_t number) {
-  return number < strew_program_kernel_count(program) ? program->imported.kernels[number].name.c_str() : nullptr;
+  return number < strew_program_kernel_count(program) ? program->imported.kernel(number).name.c_str() : nullptr;
 }
 strew_status strew_program_kernel_op(const strew_program* program, size_t number, strew_op** out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
     STREW_TRY(check_not_null(out, "out"));
-    STREW_TRY(check_number(number, program->imported.kernels.size()));
-    *out = new strew_op(program->imported.kernels[number].op);
+    STREW_TRY(check_number(number, program->imported.kernels().size()));
+    *out = new strew_op(program->imported.kernel(number).op);
     return {};
   });
 }
@@ -133,31 +133,31 @@ strew_status strew_program_cut(const strew_program* program, size_t number, stre
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
     STREW_TRY(check_not_null(out, "out"));
-    STREW_TRY(check_number(number, program->imported.kernels.size()));
+    STREW_TRY(check_number(number, program->imported.kernels().size()));
     *out = new strew_program{cut_kernel(program->imported, static_cast<int>(number))};
     return {};
   });
 }
 
 size_t strew_program_input_count(const strew_program* program) {
-  return program != nullptr ? program->imported.inputs.size() : 0;
+  return program != nullptr ? program->imported.inputs().size() : 0;
 }
 size_t strew_program_output_count(const strew_program* program) {
-  return program != nullptr ? program->imported.outputs.size() : 0;
+  return program != nullptr ? program->imported.outputs().size() : 0;
 }
 strew_status strew_program_input(const strew_program* program, size_t number, strew_port* out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
-    STREW_TRY(check_number(number, program->imported.inputs.size()));
-    const ImportedInput& input = program->imported.inputs[number];
+    STREW_TRY(check_number(number, program->imported.inputs().size()));
+    const ProgramInput& input = program->imported.input(number);
     return give_struct(out, port_of(input.name, input.type, input.optional), "out");
   });
 }
 strew_status strew_program_output(const strew_program* program, size_t number, strew_port* out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
-    STREW_TRY(check_number(number, program->imported.outputs.size()));
-    return give_struct(out, port_of(program->imported.outputs[number].name, output_type(program->imported, number), false),
+    STREW_TRY(check_number(number, program->imported.outputs().size()));
+    return give_struct(out, port_of(program->imported.outputs()[number].name, output_type(program->imported, number), false),
                        "out");
   });
 }
@@ -168,9 +168,9 @@ strew_status strew_program_run(const strew_program* program, strew_runtime* runt
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
     STREW_TRY(check_not_null(runtime, "runtime"));
-    const Imported& imported = program->imported;
+    const Program& imported = program->imported;
     STREW_ASSIGN(std::vector<std::unique_ptr<Tensor>> tensors, input_tensors(imported, inputs, nullptr, input_count));
-    STREW_TRY(check_count("output_count", output_count, imported.outputs.size()));
+    STREW_TRY(check_count("output_count", output_count, imported.outputs().size()));
     if (output_count != 0) STREW_TRY(check_not_null(outputs, "outputs"));
     ProgramOptions options;
     STREW_ASSIGN(options.kernel, kernel_options(request));
@@ -185,13 +185,13 @@ strew_status strew_program_run_into(const strew_program* program, strew_runtime*
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
     STREW_TRY(check_not_null(runtime, "runtime"));
-    const Imported& imported = program->imported;
+    const Program& imported = program->imported;
     STREW_ASSIGN(std::vector<std::unique_ptr<Tensor>> tensors, input_tensors(imported, inputs, may_overwrite, input_count));
-    STREW_TRY(check_count("output_count", output_count, imported.outputs.size()));
+    STREW_TRY(check_count("output_count", output_count, imported.outputs().size()));
     if (output_count != 0) STREW_TRY(check_not_null(outputs, "outputs"));
     for (size_t i = 0; i < output_count; ++i)
       if (outputs[i].dtype >= STREW_DTYPE_COUNT)
-        return invalid_argument("output '" + imported.outputs[i].name + "': dtype: number " + std::to_string(outputs[i].dtype) +
+        return invalid_argument("output '" + imported.outputs()[i].name + "': dtype: number " + std::to_string(outputs[i].dtype) +
                                 ", expected a strew_dtype");
     ProgramOptions options;
     STREW_ASSIGN(options.kernel, kernel_options(request));

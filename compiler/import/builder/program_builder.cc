@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked.h"
 #include "base/number.h"
@@ -68,28 +69,10 @@ Constant integer_list(const std::vector<int64_t>& numbers, DType dtype) {
   return constant_of(dtype, {static_cast<int64_t>(numbers.size())}, elements);
 }
 
-int ProgramBuilder::add_value(Value value) {
-  imported_.values.push_back(std::move(value));
-  return static_cast<int>(imported_.values.size()) - 1;
-}
+int ProgramBuilder::add_constant(Constant constant) { return program_.add_constant(std::move(constant)); }
 
-int ProgramBuilder::add_constant(Constant constant) {
-  Value value;
-  value.kind = ValueKind::constant;
-  value.type = constant.type;
-  value.index = static_cast<int>(imported_.constants.size());
-  imported_.constants.push_back(std::move(constant));
-  return add_value(std::move(value));
-}
-
-int ProgramBuilder::input(ImportedInput input, std::vector<std::string> symbols) {
-  Value value;
-  value.kind = ValueKind::input;
-  value.type = input.type;
-  value.symbols = std::move(symbols);
-  value.index = static_cast<int>(imported_.inputs.size());
-  imported_.inputs.push_back(std::move(input));
-  return add_value(std::move(value));
+int ProgramBuilder::input(ProgramInput input, std::vector<std::string> symbols) {
+  return program_.add_input(std::move(input), std::move(symbols));
 }
 
 int ProgramBuilder::zeros(TensorType type, int like, int like_dim) {
@@ -98,22 +81,14 @@ int ProgramBuilder::zeros(TensorType type, int like, int like_dim) {
   value.type = std::move(type);
   value.like = like;
   value.like_dim = like_dim;
-  return add_value(std::move(value));
+  return program_.add_value(std::move(value));
 }
 
-std::vector<int> ProgramBuilder::kernel(ImportedKernel kernel) {
-  std::vector<int> results;
-  for (const TensorSlot& slot : tensor_slots(kernel.op)) {
-    if (slot.role != Role::result) continue;
-    Value value;
-    value.kind = ValueKind::result;
-    value.type = {slot.type->dtype, slot.type->dims, {}};
-    value.index = static_cast<int>(imported_.kernels.size());
-    value.result = static_cast<int>(results.size());
-    results.push_back(add_value(std::move(value)));
-  }
+std::vector<int> ProgramBuilder::kernel(ProgramKernel kernel) {
   if (kernel.location.empty()) kernel.location = location_;
-  imported_.kernels.push_back(std::move(kernel));
+  const int first = program_.add_kernel(std::move(kernel));
+  std::vector<int> results(program_.values().size() - static_cast<size_t>(first));
+  std::iota(results.begin(), results.end(), first);
   return results;
 }
 
@@ -124,14 +99,14 @@ int ProgramBuilder::opaque_value(int opaque, int result, const Expected<TensorTy
   value.result = result;
   value.is_typed = type.ok();
   if (type.ok()) value.type = *type;
-  return add_value(std::move(value));
+  return program_.add_value(std::move(value));
 }
 
 /// The result as a constant, if all arguments are constants and the result is small.
 Expected<std::optional<int>> ProgramBuilder::evaluated(const Compute& compute) {
   if (compute.results.size() != 1) return std::optional<int>();
   const std::vector<int64_t>& dims = compute.results[0].dims;
-  const int64_t most = imported_.constants.size() < kMostLarge ? kMostEvaluated : kMostElements;
+  const int64_t most = program_.constants().size() < kMostLarge ? kMostEvaluated : kMostElements;
   if (is_static(dims) && !is_small(dims, most)) return std::optional<int>();
   std::vector<Tensor> tensors;
   for (const int argument : compute.arguments) {
@@ -147,20 +122,10 @@ Expected<std::optional<int>> ProgramBuilder::evaluated(const Compute& compute) {
   return std::optional<int>(add_constant(constant_of(results[0])));
 }
 
-/// Adds the compute and the values of its results, and returns the number of the first of them.
+/// Adds the compute, and returns the number of its first result.
 int ProgramBuilder::add_compute(Compute compute) {
-  const int first = static_cast<int>(imported_.values.size());
   compute.location = location_;
-  for (size_t i = 0; i < compute.results.size(); ++i) {
-    Value value;
-    value.kind = ValueKind::compute;
-    value.type = compute.results[i];
-    value.index = static_cast<int>(imported_.computes.size());
-    value.result = static_cast<int>(i);
-    add_value(std::move(value));
-  }
-  imported_.computes.push_back(std::move(compute));
-  return first;
+  return program_.add_compute(std::move(compute));
 }
 
 Expected<int> ProgramBuilder::add(Compute compute) {
@@ -170,10 +135,7 @@ Expected<int> ProgramBuilder::add(Compute compute) {
   return constant ? *constant : add_compute(std::move(compute));
 }
 
-const Constant* ProgramBuilder::find_constant(int value) const {
-  const Value& v = at(value);
-  return v.kind == ValueKind::constant ? &imported_.constants[static_cast<size_t>(v.index)] : nullptr;
-}
+const Constant* ProgramBuilder::find_constant(int value) const { return program_.constant_of(value); }
 
 std::optional<Scalar> ProgramBuilder::constant(int value) const {
   const Constant* const found = find_constant(value);
@@ -234,7 +196,7 @@ int ProgramBuilder::list(std::vector<int> elements, DType dtype) {
   value.kind = ValueKind::stack;
   value.type = {dtype, {static_cast<int64_t>(elements.size())}, {}};
   value.parts = std::move(elements);
-  return add_value(std::move(value));
+  return program_.add_value(std::move(value));
 }
 
 int ProgramBuilder::extent(int value, int64_t dim) {
@@ -245,7 +207,7 @@ int ProgramBuilder::extent(int value, int64_t dim) {
   out.type = {DType::i64, {}, {}};
   out.like = value;
   out.like_dim = static_cast<int>(dim);
-  return add_value(std::move(out));
+  return program_.add_value(std::move(out));
 }
 
 int ProgramBuilder::shape(int value, size_t begin, size_t end) {
@@ -314,7 +276,7 @@ Expected<std::vector<int>> ProgramBuilder::broadcast_all(const std::vector<int>&
 /// The list of what the function makes of the elements, if an argument is a list and the elements of all are known one by one.
 Expected<std::optional<int>> ProgramBuilder::map_lists(const Expr& function, const std::vector<int>& arguments) {
   const bool has_list = std::any_of(arguments.begin(), arguments.end(), [&](int a) { return at(a).kind == ValueKind::stack; });
-  if (!has_list || imported_.computes.size() > kMostComputes) return std::optional<int>();
+  if (!has_list || program_.computes().size() > kMostComputes) return std::optional<int>();
   std::vector<std::vector<int>> lists;
   size_t length = 0;
   for (const int argument : arguments) {
@@ -383,10 +345,8 @@ Expected<int> ProgramBuilder::declared(int value, const std::vector<int64_t>& di
   const std::vector<int64_t> before = own.dims;
   STREW_TRY(unify_dims(own.dims, dims, "shape of the result"));
   if (own.dims == before) return value;
-  Value& v = imported_.values[static_cast<size_t>(value)];
-  if (v.kind == ValueKind::compute && static_cast<size_t>(value) >= first_) {
-    imported_.computes[static_cast<size_t>(v.index)].results[static_cast<size_t>(v.result)].dims = own.dims;
-    v.type.dims = own.dims;
+  if (at(value).kind == ValueKind::compute && static_cast<size_t>(value) >= first_) {
+    program_.set_dims(value, own.dims);
     return value;
   }
   ExprBuilder e;

@@ -27,12 +27,12 @@ STREW_API Expr reducer(ExprOp op, DType dtype);
 class ProgramBuilder {
  public:
   /// `location` is that of the operation that is translated, as Compute::location.
-  ProgramBuilder(Imported& imported, std::string location)
-      : imported_(imported), location_(std::move(location)), first_(imported.values.size()) {}
+  ProgramBuilder(Program& program, std::string location)
+      : program_(program), location_(std::move(location)), first_(program.values().size()) {}
 
   /// A copy, because values move when one is added.
-  TensorType type(int value) const { return imported_.values[static_cast<size_t>(value)].type; }
-  bool is_constant(int value) const { return imported_.values[static_cast<size_t>(value)].kind == ValueKind::constant; }
+  TensorType type(int value) const { return program_.type(value); }
+  bool is_constant(int value) const { return program_.value(value).kind == ValueKind::constant; }
   /// The elements of a constant of integers of rank 0 or 1, or of a stack of such constants; nothing if the value is not one.
   STREW_API std::optional<std::vector<int64_t>> integers(int value) const;
   /// The elements of a small rank-1 tensor, or the one of a rank-0 tensor, as rank-0 values; nothing if they are not known one by one.
@@ -57,12 +57,12 @@ class ProgramBuilder {
   /// The dims that `shape` holds, a rank-1 tensor of integers: kDynamic where they are known at the call only.
   STREW_API Expected<std::vector<int64_t>> extents(int shape);
 
-  STREW_API int input(ImportedInput input, std::vector<std::string> symbols = {});
+  STREW_API int input(ProgramInput input, std::vector<std::string> symbols = {});
   /// Zeros in place of an optional input that the file leaves out. Dim `like_dim` of `like` gives the extent of a dynamic dim.
   int zeros(TensorType type, int like, int like_dim);
   /// Adds a kernel, which becomes one of this builder's location unless it has one, and returns its results, which are contiguous: a program
   /// lays them out with the op's strides when it runs.
-  STREW_API std::vector<int> kernel(ImportedKernel kernel);
+  STREW_API std::vector<int> kernel(ProgramKernel kernel);
   /// Result `result` of the opaque operation with the number `opaque`, or a value that only its regions see. A type that is an error is one
   /// that the file does not tell, or that strew does not store.
   STREW_API int opaque_value(int opaque, int result, const Expected<TensorType>& type);
@@ -129,17 +129,16 @@ class ProgramBuilder {
 
  private:
   static constexpr int64_t kMostEvaluated = 4096;  ///< elements of a result that is computed at once
-  const Value& at(int value) const { return imported_.values[static_cast<size_t>(value)]; }
+  const Value& at(int value) const { return program_.value(value); }
   Expected<int> add(Compute compute);
   int add_compute(Compute compute);
   Expected<std::optional<int>> evaluated(const Compute& compute);
-  int add_value(Value value);
   Expected<std::vector<int>> broadcast_all(const std::vector<int>& arguments);
   int list(std::vector<int> elements, DType dtype);
   Expected<int> map_verified(Expr function, std::vector<int> arguments);
   Expected<std::optional<int>> map_lists(const Expr& function, const std::vector<int>& arguments);
 
-  Imported& imported_;
+  Program& program_;
   std::string location_;
   size_t first_;  ///< the first value that this builder may have made
 };

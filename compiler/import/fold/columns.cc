@@ -53,7 +53,7 @@ int add_movement(const FoldContext& context, int kernel, ComputeOp op, std::vect
   compute.results = {std::move(result)};
   compute.dims = std::move(dims);
   compute.strides = std::move(strides);
-  return context.uses.add_compute(std::move(compute));
+  return context.program.add_compute(std::move(compute));
 }
 
 int add_column(const FoldContext& context, int kernel, int value, const Element& column, const std::vector<int64_t>& dims,

@@ -85,35 +85,36 @@ bool says_inside(const Reader& reader, const Gather& gather, int indices, const 
 
 void fold_fill_mask(const FoldContext& context, int compute) {
   const Reader& reader = context.reader;
-  const Compute& select = context.imported.computes[static_cast<size_t>(compute)];
-  if (!context.uses.is_live(compute) || select.op != ComputeOp::map || select.arguments.size() != 3) return;
+  const Compute& select = context.program.compute(compute);
+  if (!context.program.is_needed(compute) || select.op != ComputeOp::map || select.arguments.size() != 3) return;
   const int gathered = select.arguments[1];
-  const Value& from = context.imported.values[static_cast<size_t>(gathered)];
-  if (from.kind != ValueKind::result || is_scatter(context.kernel(from.index).op) || context.uses.readers(gathered) != 1) return;
-  const int number = from.index;
+  const int number = context.program.readers(gathered) == 1 ? context.gather_of(gathered) : -1;
+  if (number < 0) return;
   Gather gather = std::get<Gather>(*context.kernel(number).op);
   if (gather.oob != OobPolicy::clamp || !gather.expr.empty() || context.kernel(number).fixed_policy) return;
   if (select.results[0].dims != gather.result.dims || gather.result.dtype != gather.operand.dtype) return;
 
-  const int result = context.uses.value_of(compute);
+  const int result = context.program.result_of(compute);
   const Term term = reader.term(reader.elements_of(result));
   if (!reader.is(term, ExprOp::select) || reader.node(term)->args != std::vector<int32_t>{0, 1, 2}) return;
   const auto fill = reader.constant(reader.argument(term, 2));
   const auto bounds = bounds_of(reader, reader.argument(term, 0));
   const int indices = context.kernel(number).arguments[1];
-  if (!fill || !bounds || context.imported.values[static_cast<size_t>(indices)].kind == ValueKind::stack) return;
+  if (!fill || !bounds || context.program.value(indices).kind == ValueKind::stack) return;
   if (!says_inside(reader, gather, indices, *bounds)) return;
 
   gather.oob = OobPolicy::fill_window;
   gather.fill = *fill;
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(gather));
   if (!folded.ok()) return;
-  ImportedKernel& kernel = context.kernel(number);
-  kernel.op = std::move(folded).value();
-  kernel.fixed_policy = true;
-  kernel.notes.emplace_back(
-      "folded: a mask fills windows that are not inside, so the policy is fill_window: --oob does not apply");
-  context.uses.becomes_result(result, number, ComputeDisposition::folded);
+  {
+    const auto kernel = context.program.edit_kernel(number);
+    kernel->op = std::move(folded).value();
+    kernel->fixed_policy = true;
+    kernel->notes.emplace_back(
+        "folded: a mask fills windows that are not inside, so the policy is fill_window: --oob does not apply");
+  }
+  context.program.become_result(result, number, ComputeDisposition::folded);
 }
 
 void fold_operand(const FoldContext& context, int kernel) {
@@ -132,9 +133,8 @@ void fold_operand(const FoldContext& context, int kernel) {
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<int64_t>(filled.operands.size()));
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(filled));
   if (!folded.ok()) return;
-  context.kernel(kernel).op = std::move(folded).value();
-  context.kernel(kernel).notes.emplace_back("folded: the operand is one value everywhere, with which the result is filled");
-  context.uses.rewire(kernel, std::move(arguments), ComputeDisposition::folded);
+  replace_op(context, kernel, std::move(folded).value(), std::move(arguments), ComputeDisposition::folded,
+             "folded: the operand is one value everywhere, with which the result is filled");
 }
 
 }  // namespace strew::inline v0::fold

@@ -21,13 +21,20 @@ size_t indices_slot(const Op& op) {
   return scatter->init == InitKind::fill ? 0 : scatter->operands.size();
 }
 
-void fold_computes(Imported& imported, const ImportOptions& options) {
-  if (imported.kernels.empty()) return;
-  follow_extents(imported);
-  UseCounts uses(imported);
-  const Reader reader(imported);
-  const FoldContext context{imported, uses, reader};
-  const int kernels = static_cast<int>(imported.kernels.size()), computes = static_cast<int>(imported.computes.size());
+void replace_op(const FoldContext& context, int number, VerifiedOp op, std::vector<int> arguments, ComputeDisposition how,
+                std::string note, bool first) {
+  const auto kernel = context.program.edit_kernel(number, how);
+  kernel->op = std::move(op);
+  kernel->arguments = std::move(arguments);
+  if (!note.empty()) kernel->notes.insert(first ? kernel->notes.begin() : kernel->notes.end(), std::move(note));
+}
+
+void fold_computes(Program& program, const ImportOptions& options) {
+  if (program.kernels().empty()) return;
+  follow_extents(program);
+  const Reader reader(program);
+  const FoldContext context{program, reader};
+  const int kernels = static_cast<int>(program.kernels().size()), computes = static_cast<int>(program.computes().size());
   for (int c = 0; c < computes; ++c) fold_fill_mask(context, c);
   for (int k = 0; k < kernels; ++k) {
     fold_indices(context, k);
@@ -38,7 +45,7 @@ void fold_computes(Imported& imported, const ImportOptions& options) {
   fold_rows(context);
   for (int c = 0; c < computes; ++c) fold_result_shape(context, c);
   const bool wide = options.override_accumulate && options.accumulate != Accumulate::native;
-  std::vector<int> merged(imported.kernels.size(), -1);
+  std::vector<int> merged(program.kernels().size(), -1);
   for (int k = 0; k < kernels && !wide; ++k) {
     const int gather = fold_update_idiom(context, k, options);
     if (gather >= 0) merged[static_cast<size_t>(gather)] = k;
@@ -48,7 +55,8 @@ void fold_computes(Imported& imported, const ImportOptions& options) {
   // more nodes than a graph may have, it is examined again from each of its operations; kMostLooked bounds that work.
   size_t looked_at = 0;
   for (int c = computes; c-- > 0 && looked_at < kMostLooked;) looked_at += fuse_result(context, c);
-  remove_merged_kernels(imported, merged);
+  program.erase_merged(merged);
+  program.mark_unused();
 }
 
 }  // namespace strew::inline v0::fold

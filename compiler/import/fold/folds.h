@@ -3,25 +3,32 @@
 #pragma once
 
 #include "compiler/import/fold/reader.h"
-#include "compiler/import/fold/use_counts.h"
 
 namespace strew::inline v0::fold {
 
-/// The program that the folds change, with the use counts and the reader that they share.
+/// The program that the folds change, and the reader that they share.
 struct FoldContext {
-  Imported& imported;
-  UseCounts& uses;
+  Program& program;
   const Reader& reader;
 
-  ImportedKernel& kernel(int number) const { return imported.kernels[static_cast<size_t>(number)]; }
+  const ProgramKernel& kernel(int number) const { return program.kernel(number); }
+  /// The kernel that gives the value if it is a gather; else -1.
+  int gather_of(int value) const {
+    const Value& v = program.value(value);
+    return v.kind == ValueKind::result && !is_scatter(kernel(v.index).op) ? v.index : -1;
+  }
 };
+/// Makes `op` the kernel's, with these arguments. Operations that nobody reads then are `how` into the kernel. `note`: what was done, for the
+/// report; `first`: before the notes that are there.
+void replace_op(const FoldContext& context, int kernel, VerifiedOp op, std::vector<int> arguments, ComputeDisposition how,
+                std::string note, bool first = false);
 
 /// The position of the indices in the list of a kernel's arguments.
 size_t indices_slot(const Op& op);
 
 // conditions.cc
-/// Makes the conditions on extents name the values that the extents come from. Called before the uses of values are counted.
-void follow_extents(Imported& imported);
+/// Makes the conditions on extents name the values that the extents come from.
+void follow_extents(Program& program);
 // indices.cc: merges `i < 0 ? i + n : i`, clips, conversions to wider integers, and the movement that makes index vectors.
 void fold_indices(const FoldContext& context, int kernel);
 // transposes.cc
@@ -43,8 +50,6 @@ void fold_result_shape(const FoldContext& context, int compute);
 /// Merges a gather, elementwise operations on what it gathers, and the scatter that writes the results back, if they are one update of each
 /// destination: the scatter combines them. Returns the gather's kernel, which nobody reads then; -1 if nothing changes.
 int fold_update_idiom(const FoldContext& context, int kernel, const ImportOptions& options);
-/// Takes kernels that were merged into others out of the program. `into`: per kernel, the kernel that it became part of; -1: none.
-void remove_merged_kernels(Imported& imported, const std::vector<int>& into);
 // fuse.cc
 /// Moves the elementwise operations that compute a scatter's updates into the scatter's combiner.
 void fuse_updates(const FoldContext& context, int kernel);

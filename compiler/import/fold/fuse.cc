@@ -44,9 +44,7 @@ std::optional<Expr> graph_of(const FoldContext& context, const Scatter& s, const
 
 /// The kernel that gives `value`, if it is a gather whose result is read `count` times, all by the region; else -1.
 int gather_of(const FoldContext& context, int value, int count) {
-  const Value& v = context.imported.values[static_cast<size_t>(value)];
-  if (v.kind != ValueKind::result || is_scatter(context.kernel(v.index).op) || context.uses.readers(value) != count) return -1;
-  return v.index;
+  return context.program.readers(value) == count ? context.gather_of(value) : -1;
 }
 
 }  // namespace
@@ -81,16 +79,15 @@ void fuse_updates(const FoldContext& context, int number) {
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
   if (!folded.ok()) return;
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
-  context.kernel(number).op = std::move(folded).value();
-  context.kernel(number).notes.push_back("fused: " + operations(count) + " on the updates");
-  context.uses.rewire(number, std::move(arguments), ComputeDisposition::fused);
+  replace_op(context, number, std::move(folded).value(), std::move(arguments), ComputeDisposition::fused,
+             "fused: " + operations(count) + " on the updates");
 }
 
 size_t fuse_result(const FoldContext& context, int compute) {
-  const Compute& last = context.imported.computes[static_cast<size_t>(compute)];
-  if (!context.uses.is_live(compute) || last.op != ComputeOp::map) return 0;
-  const int root = context.uses.value_of(compute);
-  const Region region = region_of(context, root, context.uses.readers(root), last.results[0].dims);
+  const Compute& last = context.program.compute(compute);
+  if (!context.program.is_needed(compute) || last.op != ComputeOp::map) return 0;
+  const int root = context.program.result_of(compute);
+  const Region region = region_of(context, root, context.program.readers(root), last.results[0].dims);
   int number = -1, gathered = -1;
   for (const auto& [leaf, count] : region.leaves) {
     const int gather = gather_of(context, leaf, count);
@@ -109,7 +106,7 @@ size_t fuse_result(const FoldContext& context, int compute) {
   const auto result = builder.build(region);
   if (!result) return seen;
   for (const int value : builder.added)
-    if (context.uses.last_kernel(value) >= number) return seen;
+    if (context.program.last_kernel(value) >= number) return seen;
   fused.expr = ordered(builder.graph.returns({*result}));
   fused.extras = std::move(builder.extras);
   fused.result = last.results[0];
@@ -117,10 +114,9 @@ size_t fuse_result(const FoldContext& context, int compute) {
   if (!folded.ok()) return seen;
   std::vector<int> arguments = context.kernel(number).arguments;
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
-  context.kernel(number).op = std::move(folded).value();
-  context.kernel(number).notes.push_back("fused: " + operations(region.values.size()) + " on what is gathered");
-  context.uses.rewire(number, std::move(arguments), ComputeDisposition::fused);
-  context.uses.becomes_result(root, number, ComputeDisposition::fused);
+  replace_op(context, number, std::move(folded).value(), std::move(arguments), ComputeDisposition::fused,
+             "fused: " + operations(region.values.size()) + " on what is gathered");
+  context.program.become_result(root, number, ComputeDisposition::fused);
   return seen;
 }
 

@@ -57,7 +57,7 @@ class IndexFold {
 
  private:
   const TensorType& type(int value) const { return reader_.type(value); }
-  bool is_stack() const { return context_.imported.values[static_cast<size_t>(value_)].kind == ValueKind::stack; }
+  bool is_stack() const { return context_.program.value(value_).kind == ValueKind::stack; }
   int64_t dim_of(size_t c) const { return (*side_.operand)[static_cast<size_t>(dims_.components[c])]; }
   /// The largest start at which the window of component `c` fits; negative if it is not known or no window fits.
   int64_t most_of(size_t c) const {
@@ -66,7 +66,7 @@ class IndexFold {
   }
 
   void list_columns() {
-    const std::vector<int> parts = context_.imported.values[static_cast<size_t>(value_)].parts;
+    const std::vector<int> parts = context_.program.value(value_).parts;
     for (size_t c = 0; c < dims_.components.size(); ++c) {
       if (is_stack()) {
         terms_.push_back(reader_.term(reader_.elements_of(parts[c])));
@@ -132,7 +132,7 @@ class IndexFold {
     ExprBuilder e;
     const int32_t to = e.convert(e.extra(0, type(value).dtype), dtype);
     compute.function = e.returns({to});
-    return context_.uses.add_compute(std::move(compute));
+    return context_.program.add_compute(std::move(compute));
   }
 
   /// The column as a tensor with the dims of the indices, in which the index vector has extent 1.
@@ -148,10 +148,10 @@ class IndexFold {
     if (!any(&Column::normalised) && !any(&Column::clamped)) return -1;
     std::vector<int> parts;
     if (is_stack()) {
-      Value stack = context_.imported.values[static_cast<size_t>(value_)];
+      Value stack = context_.program.value(value_);
       stack.parts.clear();
       for (const Column& column : columns_) stack.parts.push_back(converted(column.raw.element.value, stack.type.dtype));
-      return context_.uses.add_value(std::move(stack));
+      return context_.program.add_value(std::move(stack));
     }
     if (side_.numbers->index_vector_dim == type(value_).rank()) return -1;
     for (const Column& column : columns_)
@@ -179,17 +179,15 @@ class IndexFold {
         op_);
     Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op_));
     if (!folded.ok()) return;
-    ImportedKernel& kernel = context_.kernel(kernel_);
-    std::vector<int> arguments = kernel.arguments;
-    arguments[indices_slot(*folded)] = value;
-    if (normalises) kernel.notes.emplace_back("folded: indices below 0 count from the end (i < 0 ? i + n : i)");
-    if (clamps && !kernel.fixed_policy) {
-      kernel.notes.emplace_back("folded: indices are clipped, so the policy is clamp: --oob does not apply");
-      kernel.fixed_policy = true;
+    const auto kernel = context_.program.edit_kernel(kernel_, ComputeDisposition::folded);
+    kernel->arguments[indices_slot(*folded)] = value;
+    if (normalises) kernel->notes.emplace_back("folded: indices below 0 count from the end (i < 0 ? i + n : i)");
+    if (clamps && !kernel->fixed_policy) {
+      kernel->notes.emplace_back("folded: indices are clipped, so the policy is clamp: --oob does not apply");
+      kernel->fixed_policy = true;
     }
-    if (in_place) kernel.notes.emplace_back("folded: index vectors are read where they lie");
-    kernel.op = std::move(folded).value();
-    context_.uses.rewire(kernel_, std::move(arguments), ComputeDisposition::folded);
+    if (in_place) kernel->notes.emplace_back("folded: index vectors are read where they lie");
+    kernel->op = std::move(folded).value();
   }
 
   /// Batching dims and the vector's dim are numbers of the indices' dims: renumbers them for the tensor that is read in place, which has

@@ -80,11 +80,6 @@ Element Reader::column(int value, int64_t dim, int64_t fixed) const {
   return out;
 }
 
-const Compute* Reader::compute_of(int value) const {
-  const Value& v = imported_.values[static_cast<size_t>(value)];
-  return v.kind == ValueKind::compute ? &imported_.computes[static_cast<size_t>(v.index)] : nullptr;
-}
-
 /// A reshape is followed if it only adds or removes dims of extent 1; all other dims must be static and keep their order.
 bool Reader::step_reshape(Element& element, const Compute& compute) const {
   const std::vector<int64_t>&to = type(element.value).dims, &from = type(compute.arguments[0]).dims;
@@ -135,7 +130,7 @@ bool Reader::step_concatenate(Element& element, const Compute& compute) const {
 
 /// Follows one movement operation back. Returns false, with `element` unchanged, at any other operation.
 bool Reader::step(Element& element) const {
-  const Compute* compute = compute_of(element.value);
+  const Compute* compute = program_.compute_of(element.value);
   if (compute == nullptr) return false;
   Element out{compute->arguments.empty() ? -1 : compute->arguments[0], {}};
   switch (compute->op) {
@@ -175,9 +170,9 @@ Element Reader::source(Element element) const {
 Term Reader::term(Element element) const {
   for (int i = 0; i < kMaxSteps; ++i) {
     element = source(std::move(element));
-    const Compute* compute = compute_of(element.value);
+    const Compute* compute = program_.compute_of(element.value);
     if (compute == nullptr || compute->op != ComputeOp::map) break;
-    const int number = imported_.values[static_cast<size_t>(element.value)].index;
+    const int number = program_.value(element.value).index;
     const int32_t result = compute->function.results[0];
     const ExprNode& node = compute->function.nodes[static_cast<size_t>(result)];
     if (node.op != ExprOp::extra) return {std::move(element), number, result};
@@ -191,7 +186,7 @@ Term Reader::term(Element element) const {
 }
 
 Term Reader::inside(Element element, int compute, int32_t node) const {
-  const Compute& map = imported_.computes[static_cast<size_t>(compute)];
+  const Compute& map = program_.compute(compute);
   const ExprNode& n = map.function.nodes[static_cast<size_t>(node)];
   if (n.op != ExprOp::extra) return {std::move(element), compute, node};
   element.value = map.arguments[static_cast<size_t>(n.index)];
@@ -206,13 +201,13 @@ Term Reader::argument(const Term& term, size_t index) const {
 
 const ExprNode* Reader::node(const Term& term) const {
   if (term.is_leaf()) return nullptr;
-  return &imported_.computes[static_cast<size_t>(term.compute)].function.nodes[static_cast<size_t>(term.node)];
+  return &program_.compute(term.compute).function.nodes[static_cast<size_t>(term.node)];
 }
 
 DType Reader::dtype(const Term& term) const { return term.is_leaf() ? type(term.element.value).dtype : node(term)->dtype; }
 
 bool Reader::is_value(const Term& term) const {
-  return term.is_leaf() || term.node == imported_.computes[static_cast<size_t>(term.compute)].function.results[0];
+  return term.is_leaf() || term.node == program_.compute(term.compute).function.results[0];
 }
 
 std::optional<Scalar> Reader::constant(const Term& term) const {
@@ -235,7 +230,7 @@ std::optional<Scalar> Reader::constant(const Term& term, int& steps) const {
     if (!a || !b || !is_integer(n->dtype)) return std::nullopt;
     return Scalar{n->dtype, {encode_i64(n->dtype, n->op == ExprOp::max ? std::max(*a, *b) : std::min(*a, *b)), 0}};
   }
-  const Value& value = imported_.values[static_cast<size_t>(term.element.value)];
+  const Value& value = program_.value(term.element.value);
   if (value.kind != ValueKind::constant) return std::nullopt;
   std::optional<Scalar> found;
   const auto equal = [&](const Scalar& scalar) {
@@ -243,7 +238,7 @@ std::optional<Scalar> Reader::constant(const Term& term, int& steps) const {
     found = scalar;
     return true;
   };
-  if (!scan(imported_.constants[static_cast<size_t>(value.index)], term.element.at, equal)) return std::nullopt;
+  if (!scan(program_.constant(value.index), term.element.at, equal)) return std::nullopt;
   return found;
 }
 
@@ -260,14 +255,14 @@ std::optional<int64_t> Reader::integer(const Term& term) const {
 
 Range Reader::constant_range(const Element& element) const {
   const Range all = range_of(type(element.value).dtype);
-  const Value& value = imported_.values[static_cast<size_t>(element.value)];
+  const Value& value = program_.value(element.value);
   Range seen{all.high, all.low};
   const auto widen = [&](const Scalar& scalar) {
     const auto number = integer_of(scalar);
     if (number) seen = {std::min(seen.low, *number), std::max(seen.high, *number)};
     return number.has_value();
   };
-  return scan(imported_.constants[static_cast<size_t>(value.index)], element.at, widen) ? seen : all;
+  return scan(program_.constant(value.index), element.at, widen) ? seen : all;
 }
 
 Range Reader::range(const Term& term) const {
@@ -291,9 +286,9 @@ Range Reader::range(const Term& term, int& steps) const {
     if (n->op == ExprOp::min) return {std::min(a.low, b.low), std::min(a.high, b.high)};
     return {std::max(a.low, b.low), std::max(a.high, b.high)};
   }
-  const Value& value = imported_.values[static_cast<size_t>(term.element.value)];
+  const Value& value = program_.value(term.element.value);
   if (value.kind == ValueKind::constant) return constant_range(term.element);
-  const Compute* compute = compute_of(term.element.value);
+  const Compute* compute = program_.compute_of(term.element.value);
   if (compute == nullptr || compute->op != ComputeOp::iota) return all;
   const int64_t extent = value.type.dims[static_cast<size_t>(compute->dims[0])];
   return extent > 0 && extent - 1 <= all.high ? Range{0, extent - 1} : all;  // if the extent exceeds the dtype, iota wraps
@@ -302,8 +297,8 @@ Range Reader::range(const Term& term, int& steps) const {
 bool Reader::counts(const Term& term, int64_t dim) const {
   if (!term.is_leaf() || !is_integer(dtype(term))) return false;
   const std::vector<Coord>& at = term.element.at;
-  const Value& value = imported_.values[static_cast<size_t>(term.element.value)];
-  if (const Compute* compute = compute_of(term.element.value)) {
+  const Value& value = program_.value(term.element.value);
+  if (const Compute* compute = program_.compute_of(term.element.value)) {
     const auto along = static_cast<size_t>(compute->op == ComputeOp::iota ? compute->dims[0] : 0);
     if (compute->op != ComputeOp::iota || at[along].dim != dim) return false;
     const int64_t extent = value.type.dims[along];
@@ -318,11 +313,11 @@ bool Reader::counts(const Term& term, int64_t dim) const {
   }
   int64_t next = 0;
   const auto is_next = [&](const Scalar& scalar) { return integer_of(scalar) == next++; };
-  return scan(imported_.constants[static_cast<size_t>(value.index)], at, is_next) && next == extent;
+  return scan(program_.constant(value.index), at, is_next) && next == extent;
 }
 
 std::optional<std::vector<Term>> Reader::conjuncts(const Term& term) const {
-  const Compute* compute = term.is_leaf() ? compute_of(term.element.value) : nullptr;
+  const Compute* compute = term.is_leaf() ? program_.compute_of(term.element.value) : nullptr;
   if (compute == nullptr || compute->op != ComputeOp::reduce || compute->results.size() != 1) return std::nullopt;
   if (compute->dims.size() != 1 || compute->results[0].dtype != DType::boolean) return std::nullopt;
   const Expr& f = compute->function;

@@ -38,9 +38,9 @@ struct Range {
 
 class Reader {
  public:
-  explicit Reader(const Imported& imported) : imported_(imported) {}
+  explicit Reader(const Program& program) : program_(program) {}
 
-  const TensorType& type(int value) const { return imported_.values[static_cast<size_t>(value)].type; }
+  const TensorType& type(int value) const { return program_.type(value); }
   /// The elements of `value` with the value's own dims as the frame.
   Element elements_of(int value) const;
   /// elements_of(value) with the coordinate in `dim` fixed.
@@ -75,13 +75,12 @@ class Reader {
   bool step_concatenate(Element& element, const Compute& compute) const;
   void fix_unit_dims(Element& element) const;
   Term inside(Element element, int compute, int32_t node) const;
-  const Compute* compute_of(int value) const;
   /// `steps`: how many more terms may be visited. The bound keeps deep graphs and graphs with shared nodes cheap.
   std::optional<Scalar> constant(const Term& term, int& steps) const;
   Range range(const Term& term, int& steps) const;
   Range constant_range(const Element& element) const;
 
-  const Imported& imported_;
+  const Program& program_;
 };
 
 }  // namespace strew::inline v0::fold

@@ -22,11 +22,8 @@ bool covers(const Reader& reader, const Frame& frame, const Element& element, co
 }
 
 /// The elementwise operation that gives `value`, if it may be part of a graph over `dims`; else null.
-const Compute* map_over(const Imported& imported, int value, const std::vector<int64_t>& dims) {
-  const Value& v = imported.values[static_cast<size_t>(value)];
-  if (v.kind != ValueKind::compute || v.type.dims != dims) return nullptr;
-  const Compute& compute = imported.computes[static_cast<size_t>(v.index)];
-  return compute.op == ComputeOp::map ? &compute : nullptr;
+const Compute* map_over(const Program& program, int value, const std::vector<int64_t>& dims) {
+  return program.type(value).dims == dims ? program.compute_of(value, ComputeOp::map) : nullptr;
 }
 
 /// Has the input one element per point of the frame? If it is read per position, the frame has no window dims.
@@ -48,8 +45,8 @@ Region region_of(const FoldContext& context, int root, int readers, const std::v
   while (!open.empty()) {
     const auto [value, seen] = *open.begin();
     open.erase(open.begin());
-    const Compute* map = map_over(context.imported, value, dims);
-    const bool enters = map != nullptr && context.uses.readers(value) == seen && nodes + map->function.nodes.size() <= kMaxFused;
+    const Compute* map = map_over(context.program, value, dims);
+    const bool enters = map != nullptr && context.program.readers(value) == seen && nodes + map->function.nodes.size() <= kMaxFused;
     if (!enters) {
       out.leaves[value] += seen;
       continue;
@@ -83,7 +80,7 @@ int choose_update(const FoldContext& context, const Frame& frame, const Region& 
   for (const auto& [leaf, count] : region.leaves) {
     const auto input = input_of(context, frame, leaf);
     if (!input || input->value == except || !is_whole(context, frame, *input)) continue;
-    const bool computed = context.imported.values[static_cast<size_t>(input->value)].kind == ValueKind::compute;
+    const bool computed = context.program.value(input->value).kind == ValueKind::compute;
     if (chosen < 0 || !computed) chosen = input->value;
     if (!computed) break;
   }
@@ -114,8 +111,7 @@ std::optional<int32_t> GraphBuilder::leaf(int value) {
 
 std::optional<int32_t> GraphBuilder::build(const Region& region) {
   for (const int value : region.values) {
-    const Compute& map =
-        context_.imported.computes[static_cast<size_t>(context_.imported.values[static_cast<size_t>(value)].index)];
+    const Compute& map = *context_.program.compute_of(value);
     std::vector<int32_t> moved;
     for (const ExprNode& node : map.function.nodes) {
       if (node.op != ExprOp::extra) {

@@ -14,7 +14,7 @@
 //   for every f. The start in d is now 0 and the window's extent there at most the operand's, as the coordinates in p were before: d was never
 //   out of bounds, is never clipped, and does not wrap. So all f of a row are written, dropped, moved or filled as each was before.
 // - Policy `error` reports the first bad position in row-major order. With equal indices along p that position has coordinate 0 in p, and of the
-//   positions with coordinate 0 it is the first of the other dims: the one that the row reports. ImportedKernel::file_positions puts the
+//   positions with coordinate 0 it is the first of the other dims: the one that the row reports. ProgramKernel::file_positions puts the
 //   coordinate back. The extent of p must be known and not 0: without positions, no index would be looked at.
 // - The hints stay true: the index vectors that are left are some of those of before, in the same order.
 //
@@ -69,9 +69,9 @@ class RowFold {
   };
 
   bool applies() const {
-    const ImportedKernel& kernel = context_.kernel(number_);
+    const ProgramKernel& kernel = context_.kernel(number_);
     const auto& extras = std::visit([](const auto& op) -> const std::vector<Extra>& { return op.extras; }, op_);
-    const bool is_stack = context_.imported.values[static_cast<size_t>(value_)].kind == ValueKind::stack;
+    const bool is_stack = context_.program.value(value_).kind == ValueKind::stack;
     return !is_stack && !dims_.components.empty() && kernel.non_negative.empty() && kernel.slice_sizes < 0 &&
            std::all_of(extras.begin(), extras.end(), [](const Extra& extra) {
              return extra.kind == ExtraKind::per_element || extra.kind == ExtraKind::scalar;
@@ -92,12 +92,7 @@ class RowFold {
     return false;
   }
 
-  const Compute* broadcast_of(int value) const {
-    const Value& v = context_.imported.values[static_cast<size_t>(value)];
-    if (v.kind != ValueKind::compute) return nullptr;
-    const Compute& compute = context_.imported.computes[static_cast<size_t>(v.index)];
-    return compute.op == ComputeOp::broadcast ? &compute : nullptr;
-  }
+  const Compute* broadcast_of(int value) const { return context_.program.compute_of(value, ComputeOp::broadcast); }
   /// Is the value a broadcast along its dim `dim`? Reader follows those whose argument has no open extents; of the others, this is all that is known.
   bool repeats_along(int value, int64_t dim) const {
     const Compute* const broadcast = broadcast_of(value);
@@ -243,18 +238,12 @@ class RowFold {
   }
   int narrow(Compute broadcast, int64_t dim) const {
     const TensorType shape = reader_.type(broadcast.arguments.back());
-    Constant one = integer_list({1}, shape.dtype);
-    Value constant;
-    constant.kind = ValueKind::constant;
-    constant.type = one.type;
-    constant.index = static_cast<int>(context_.imported.constants.size());
-    context_.imported.constants.push_back(std::move(one));
-    const int extent = context_.uses.add_value(std::move(constant));
+    const int extent = context_.program.add_constant(integer_list({1}, shape.dtype));
     broadcast.arguments.back() =
         add_movement(context_, number_, ComputeOp::update, {broadcast.arguments.back(), extent}, shape, {dim});
     broadcast.location = context_.kernel(number_).location + ", its indices";
     broadcast.results[0].dims[static_cast<size_t>(dim)] = 1;
-    return context_.uses.add_compute(std::move(broadcast));
+    return context_.program.add_compute(std::move(broadcast));
   }
 
   /// The number of a dim of the old indices among those of the new ones, whose vector is dim `vector_dim`.
@@ -289,32 +278,29 @@ class RowFold {
   }
 
   void apply(VerifiedOp folded, int vector_dim) {
-    ImportedKernel& kernel = context_.kernel(number_);
-    const size_t slot = indices_slot(kernel.op);
-    const int old = kernel.arguments[slot];
-    std::vector<int> arguments = kernel.arguments;
-    arguments[slot] = value_;
+    const auto kernel = context_.program.edit_kernel(number_, ComputeDisposition::folded);
+    int& indices = kernel->arguments[indices_slot(kernel->op)];
+    const auto follow = [&](int& value, int& dim) {
+      if (value != indices || std::find(positions_.begin(), positions_.end(), dim) == positions_.end()) return;
+      value = value_;
+      dim = static_cast<int>(renumbered(dim, vector_dim));
+    };
+    for (EqualExtents& equal : kernel->equal_extents) {
+      follow(equal.value, equal.dim);
+      follow(equal.other, equal.other_dim);
+    }
+    indices = value_;
     FilePositions file;
     for (const AccessDims::Position& position : dims_.positions)
       file.repeats.push_back(is_row(position.indices_dim) ? frame_[static_cast<size_t>(position.indices_dim)] : 0);
     for (size_t k = 0; k < columns_.size(); ++k)
       if (!is_row_component(static_cast<int64_t>(k))) file.components.push_back(static_cast<int64_t>(k));
-    kernel.file_positions = std::move(file);
+    kernel->file_positions = std::move(file);
     int64_t elements = 1;
     for (const Row& row : rows_) elements *= frame_[static_cast<size_t>(row.indices_dim)];
-    kernel.notes.insert(kernel.notes.begin(),
-                        fmt::format("folded: each index of the file repeats for {} elements, which are a row here", elements));
-    kernel.op = std::move(folded);
-    context_.uses.rewire(number_, std::move(arguments), ComputeDisposition::folded);
-    const auto follow = [&](int& value, int& dim) {
-      if (value != old || std::find(positions_.begin(), positions_.end(), dim) == positions_.end()) return;
-      context_.uses.move_use(value, value_, number_);
-      dim = static_cast<int>(renumbered(dim, vector_dim));
-    };
-    for (EqualExtents& equal : kernel.equal_extents) {
-      follow(equal.value, equal.dim);
-      follow(equal.other, equal.other_dim);
-    }
+    kernel->notes.insert(kernel->notes.begin(),
+                         fmt::format("folded: each index of the file repeats for {} elements, which are a row here", elements));
+    kernel->op = std::move(folded);
   }
 
   const FoldContext& context_;
@@ -334,7 +320,7 @@ class RowFold {
 
 void fold_rows(const FoldContext& context) {
   Narrowed made;
-  const int kernels = static_cast<int>(context.imported.kernels.size());
+  const int kernels = static_cast<int>(context.program.kernels().size());
   for (int k = 0; k < kernels; ++k) RowFold(context, k, made).run();
 }
 

@@ -37,19 +37,18 @@ bool drop_dims(Gather& gather, const std::vector<int64_t>& wanted) {
 }  // namespace
 
 void fold_result_shape(const FoldContext& context, int compute) {
-  const Compute& reshape = context.imported.computes[static_cast<size_t>(compute)];
-  if (!context.uses.is_live(compute) || reshape.op != ComputeOp::reshape) return;
+  const Compute& reshape = context.program.compute(compute);
+  if (!context.program.is_needed(compute) || reshape.op != ComputeOp::reshape) return;
   const int gathered = reshape.arguments[0];
-  const Value& from = context.imported.values[static_cast<size_t>(gathered)];
-  if (from.kind != ValueKind::result || is_scatter(context.kernel(from.index).op) || context.uses.readers(gathered) != 1) return;
-  const int number = from.index;
+  const int number = context.program.readers(gathered) == 1 ? context.gather_of(gathered) : -1;
+  if (number < 0) return;
   Gather gather = std::get<Gather>(*context.kernel(number).op);
   if (!gather.extras.empty() || !drop_dims(gather, reshape.results[0].dims)) return;
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(gather));
   if (!folded.ok()) return;
-  context.kernel(number).op = std::move(folded).value();
-  context.kernel(number).notes.emplace_back("folded: dims of 1 are left out of the result");
-  context.uses.becomes_result(context.uses.value_of(compute), number, ComputeDisposition::folded);
+  replace_op(context, number, std::move(folded).value(), context.kernel(number).arguments, ComputeDisposition::folded,
+             "folded: dims of 1 are left out of the result");
+  context.program.become_result(context.program.result_of(compute), number, ComputeDisposition::folded);
 }
 
 }  // namespace strew::inline v0::fold

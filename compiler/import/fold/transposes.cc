@@ -43,12 +43,10 @@ struct Transposed {
 Transposed source_of(const FoldContext& context, int value) {
   Transposed out{value, all_dims(context.reader.type(value).dims.size())};
   for (int i = 0; i < kMostTransposes; ++i) {
-    const Value& v = context.imported.values[static_cast<size_t>(out.value)];
-    if (v.kind != ValueKind::compute) break;
-    const Compute& compute = context.imported.computes[static_cast<size_t>(v.index)];
-    if (compute.op != ComputeOp::transpose) break;
-    for (int64_t& d : out.order) d = compute.dims[static_cast<size_t>(d)];
-    out.value = compute.arguments[0];
+    const Compute* const transpose = context.program.compute_of(out.value, ComputeOp::transpose);
+    if (transpose == nullptr) break;
+    for (int64_t& d : out.order) d = transpose->dims[static_cast<size_t>(d)];
+    out.value = transpose->arguments[0];
   }
   return out;
 }
@@ -126,16 +124,14 @@ std::optional<Gather> reordered(const Gather& gather, const TensorType& operand,
 bool replace(const FoldContext& context, int number, Op op, std::vector<int> arguments, const char* note) {
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op));
   if (!folded.ok()) return false;
-  ImportedKernel& kernel = context.kernel(number);
-  kernel.op = std::move(folded).value();
-  kernel.notes.emplace(kernel.notes.begin(), note);  // before what the file's operator means in general
-  context.uses.rewire(number, std::move(arguments), ComputeDisposition::folded);
+  replace_op(context, number, std::move(folded).value(), std::move(arguments), ComputeDisposition::folded, note,
+             /*first=*/true);  // before what the file's operator means in general
   return true;
 }
 
 /// `order`: of the dims of what replaces the gather's result.
 bool fold_gather(const FoldContext& context, int number, const Dims& order, bool with_operand) {
-  const ImportedKernel& kernel = context.kernel(number);
+  const ProgramKernel& kernel = context.kernel(number);
   const auto& gather = std::get<Gather>(*kernel.op);
   if (kernel.slice_sizes >= 0) return false;
   std::vector<int> arguments = kernel.arguments;
@@ -248,7 +244,7 @@ class ScatterFold {
     compute.arguments = {from.value};
     compute.results = {permuted(scatter_.updates[0], order)};
     for (const int64_t d : order) compute.dims.push_back(from.order[static_cast<size_t>(d)]);
-    return context_.uses.add_compute(std::move(compute));
+    return context_.program.add_compute(std::move(compute));
   }
 
   const FoldContext& context_;
@@ -263,20 +259,20 @@ class ScatterFold {
 }  // namespace
 
 void fold_result_transpose(const FoldContext& context, int number) {
-  const Compute& transpose = context.imported.computes[static_cast<size_t>(number)];
-  if (!context.uses.is_live(number) || transpose.op != ComputeOp::transpose) return;
-  const Value& from = context.imported.values[static_cast<size_t>(transpose.arguments[0])];
-  if (from.kind != ValueKind::result || context.uses.readers(transpose.arguments[0]) != 1) return;
+  const Compute& transpose = context.program.compute(number);
+  if (!context.program.is_needed(number) || transpose.op != ComputeOp::transpose) return;
+  const Value& from = context.program.value(transpose.arguments[0]);
+  if (from.kind != ValueKind::result || context.program.readers(transpose.arguments[0]) != 1) return;
   const int kernel = from.index;
   const Dims order = transpose.dims;
   const bool is_folded = is_scatter(context.kernel(kernel).op)
                              ? ScatterFold(context, kernel, order).run()
                              : fold_gather(context, kernel, order, true) || fold_gather(context, kernel, order, false);
-  if (is_folded) context.uses.becomes_result(context.uses.value_of(number), kernel, ComputeDisposition::folded);
+  if (is_folded) context.program.become_result(context.program.result_of(number), kernel, ComputeDisposition::folded);
 }
 
 void fold_argument_transposes(const FoldContext& context) {
-  const int kernels = static_cast<int>(context.imported.kernels.size());
+  const int kernels = static_cast<int>(context.program.kernels().size());
   std::map<int, int> gathers;  // per value, how many gathers read it as their operand
   for (int k = 0; k < kernels; ++k) {
     const Op& op = context.kernel(k).op;
@@ -286,7 +282,7 @@ void fold_argument_transposes(const FoldContext& context) {
       ++gathers[context.kernel(k).arguments[0]];
   }
   // Only if nobody else needs the transpose. A scatter of the same operand may make an update with the gather (update.cc).
-  const auto is_needed = [&](int value) { return context.uses.readers(value) != gathers[value]; };
+  const auto is_needed = [&](int value) { return context.program.readers(value) != gathers[value]; };
   for (int k = 0; k < kernels; ++k) {
     const auto* gather = std::get_if<Gather>(&*context.kernel(k).op);
     const int operand = context.kernel(k).arguments[0];

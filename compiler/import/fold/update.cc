@@ -85,7 +85,7 @@ class UpdateIdiom {
     if (!policies_agree())
       return fmt::format("policies {} of {} and {} of the scatter do not allow it", name(final_policy(from_, options_)), gather,
                          name(final_policy(to_, options_)));
-    if (context_.uses.readers(value) != readers) return "the result of " + gather + " is read by another operation too";
+    if (context_.program.readers(value) != readers) return "the result of " + gather + " is read by another operation too";
     return "";
   }
 
@@ -96,8 +96,8 @@ class UpdateIdiom {
   bool has_same_indices() const {
     const int a = from_.arguments[indices_slot(from_.op)], b = to_.arguments[indices_slot(to_.op)];
     if (a == b) return true;
-    const Value &left = context_.imported.values[static_cast<size_t>(a)],
-                &right = context_.imported.values[static_cast<size_t>(b)];
+    const Value &left = context_.program.value(a),
+                &right = context_.program.value(b);
     if ((left.kind == ValueKind::stack) != (right.kind == ValueKind::stack)) return false;
     if (left.kind == ValueKind::stack)
       return std::equal(left.parts.begin(), left.parts.end(), right.parts.begin(), right.parts.end(), [&](int x, int y) {
@@ -167,17 +167,11 @@ class UpdateIdiom {
   const FoldContext& context_;
   const Reader& reader_;
   const ImportOptions& options_;
-  const ImportedKernel &to_, &from_;
+  const ProgramKernel &to_, &from_;
   const Scatter& scatter_;
   const Gather& gather_;
   const AccessDims written_, read_;
 };
-
-/// The kernel that gives `value` if it is a gather; else -1.
-int gather_of(const FoldContext& context, int value) {
-  const Value& v = context.imported.values[static_cast<size_t>(value)];
-  return v.kind == ValueKind::result && !is_scatter(context.kernel(v.index).op) ? v.index : -1;
-}
 
 /// A tensor of updates that nobody reads; -1 if its extents cannot be told: an open one must be that of a dim of the indices.
 int unread_update(const FoldContext& context, const Scatter& scatter, int indices) {
@@ -191,7 +185,7 @@ int unread_update(const FoldContext& context, const Scatter& scatter, int indice
     zeros.like = indices;
     zeros.like_dim = static_cast<int>(dims.slices[d].indices_dim);
   }
-  return context.uses.add_value(std::move(zeros));
+  return context.program.add_value(std::move(zeros));
 }
 
 /// "main" of "main_12": kernels of one function have its name, numbered.
@@ -202,7 +196,10 @@ std::string stem(const std::string& name) {
 }
 
 /// The conditions that the gather's kernel checked are now the scatter's, and so is its name, if both are named after one function.
-void take_over(ImportedKernel& to, const ImportedKernel& from) {
+void take_over(const FoldContext& context, int number, const ProgramKernel& from, const std::string& note) {
+  const auto kernel = context.program.edit_kernel(number);
+  ProgramKernel& to = *kernel;
+  to.notes.push_back(note);
   to.equal_extents.insert(to.equal_extents.end(), from.equal_extents.begin(), from.equal_extents.end());
   for (const EqualScalars& condition : from.equal_scalars)
     if (std::none_of(to.equal_scalars.begin(), to.equal_scalars.end(),
@@ -239,15 +236,14 @@ bool fuse(const FoldContext& context, int number, const Region& region, int gath
   if (!folded.ok()) return false;
   arguments[slot] = update;
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
-  context.kernel(number).op = std::move(folded).value();
-  context.uses.rewire(number, std::move(arguments), ComputeDisposition::fused);
+  replace_op(context, number, std::move(folded).value(), std::move(arguments), ComputeDisposition::fused, "");
   return true;
 }
 
 }  // namespace
 
 int fold_update_idiom(const FoldContext& context, int number, const ImportOptions& options) {
-  ImportedKernel& kernel = context.kernel(number);
+  const ProgramKernel& kernel = context.kernel(number);
   const auto* scatter = std::get_if<Scatter>(&*kernel.op);
   if (scatter == nullptr || scatter->combiner != CombinerKind::assign || scatter->operands.size() != 1 ||
       scatter->init != InitKind::copy || scatter->accumulate != Accumulate::native)
@@ -257,7 +253,7 @@ int fold_update_idiom(const FoldContext& context, int number, const ImportOption
   const Region region = region_of(context, root, readers, scatter->updates[0].dims);
   std::string why;
   for (const auto& [leaf, count] : region.leaves) {
-    const int gather = gather_of(context, leaf);
+    const int gather = context.gather_of(leaf);
     if (region.values.empty() || gather < 0) continue;
     const UpdateIdiom idiom(context, number, gather, options);
     const std::string obstacle = idiom.obstacle(leaf, count);
@@ -270,38 +266,15 @@ int fold_update_idiom(const FoldContext& context, int number, const ImportOption
       why = "its operations are not those of one combiner";
       continue;
     }
-    kernel.notes.push_back(note);
-    take_over(kernel, context.kernel(gather));
-    context.uses.rewire(gather, {}, ComputeDisposition::folded);
+    take_over(context, number, context.kernel(gather), note);
+    const auto merged = context.program.edit_kernel(gather, ComputeDisposition::folded);  // reads nothing until it is erased
+    merged->arguments.clear();
+    merged->equal_extents.clear();
+    merged->equal_scalars.clear();
     return gather;
   }
-  if (!why.empty()) kernel.notes.push_back("not fused with the gather: " + why);
+  if (!why.empty()) context.program.edit_kernel(number)->notes.push_back("not fused with the gather: " + why);
   return -1;
-}
-
-void remove_merged_kernels(Imported& imported, const std::vector<int>& into) {
-  if (std::all_of(into.begin(), into.end(), [](int kernel) { return kernel < 0; })) return;
-  std::vector<int> number(into.size());
-  std::vector<ImportedKernel> kept;
-  for (size_t k = 0; k < into.size(); ++k) {
-    if (into[k] >= 0) continue;
-    number[k] = static_cast<int>(kept.size());
-    kept.push_back(std::move(imported.kernels[k]));
-  }
-  for (size_t k = 0; k < into.size(); ++k)
-    if (into[k] >= 0) number[k] = number[static_cast<size_t>(into[k])];
-  for (Value& value : imported.values) {
-    if (value.kind != ValueKind::result) continue;
-    const auto kernel = static_cast<size_t>(value.index);
-    value.index = number[kernel];
-    if (into[kernel] < 0) continue;
-    value = Value();  // what the gather gave: nobody reads it, so it has no type
-    value.kind = ValueKind::zeros;
-    value.is_typed = false;
-  }
-  for (Compute& compute : imported.computes)
-    if (compute.kernel >= 0) compute.kernel = number[static_cast<size_t>(compute.kernel)];
-  imported.kernels = std::move(kept);
 }
 
 }  // namespace strew::inline v0::fold

@@ -1,4 +1,4 @@
-// Translates a module, whatever dialects it mixes, to Imported: the arguments of each public function become inputs, its operations are translated by the handlers of
+// Translates a module, whatever dialects it mixes, to Program: the arguments of each public function become inputs, its operations are translated by the handlers of
 // op_list.h, and its results become outputs. Private functions are translated at their calls. Kernels are named after the public function
 // that contains them, those in regions after the path of the region. Tested by
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc, tests/unit/compiler/import/tensor/tensor_import_test.cc,
@@ -30,13 +30,12 @@ void add_argument(Translation& t, mlir::func::FuncOp function, mlir::BlockArgume
     opaque.location = t.location(function);
     opaque.reason = fmt::format("argument {}: {}", argument.getArgNumber(), type.status().message());
     t.refused(invalid_argument(opaque.location + ": " + opaque.reason));
-    t.out.opaques.push_back(std::move(opaque));
-    t.add_opaque_value(argument, static_cast<int>(t.out.opaques.size()) - 1, 0);
+    t.add_opaque_value(argument, t.out.add_opaque(std::move(opaque)), 0);
     return;
   }
   const int value = ProgramBuilder(t.out, t.location(function)).input({name, *type, false});
   t.reserve(name);
-  t.out.values[static_cast<size_t>(value)].name = name;
+  t.out.edit_value(value)->name = name;
   t.bind(argument, value);
 }
 
@@ -50,7 +49,7 @@ Status import_function(Translation& t, mlir::func::FuncOp function, const std::s
   const bool is_straight = llvm::hasSingleElement(function.getBody());
   STREW_TRY(is_straight ? t.translate_body(function, results) : t.translate_blocks(function, results));
   STREW_TRY(t.check_count(function, results.size()));
-  for (size_t i = 0; i < results.size(); ++i) t.out.outputs.push_back({fmt::format("{}result{}", prefix, i), results[i]});
+  for (size_t i = 0; i < results.size(); ++i) t.out.add_output({fmt::format("{}result{}", prefix, i), results[i]});
   return {};
 }
 
@@ -85,17 +84,17 @@ bool indexes_by_tensor(mlir::Block& body) {
 }
 
 /// The inputs that `value` is made of; nothing if it needs a kernel or an opaque operation.
-std::optional<std::set<int>> inputs_of(const Imported& imported, int value) {
+std::optional<std::set<int>> inputs_of(const Program& imported, int value) {
   std::set<int> seen, inputs;
   std::vector<int> open{value};
   while (!open.empty()) {
     const int at = open.back();
     open.pop_back();
     if (!seen.insert(at).second) continue;
-    const Value& v = imported.values[static_cast<size_t>(at)];
+    const Value& v = imported.value(at);
     if (v.kind == ValueKind::result || v.kind == ValueKind::opaque) return std::nullopt;
     if (v.kind == ValueKind::input) inputs.insert(at);
-    each_source(imported, v, [&](int source) { open.push_back(source); });
+    each_source(imported.parts(), v, [&](int source) { open.push_back(source); });
   }
   return inputs;
 }
@@ -105,7 +104,7 @@ void add_assertions(Translation& t) {
   if (t.assertions.empty()) return;
   const int expected = ProgramBuilder(t.out, "").integer(1, DType::i32);
   std::vector<std::set<int>> read;
-  for (size_t k = 0; k < t.out.kernels.size(); ++k) {
+  for (size_t k = 0; k < t.out.kernels().size(); ++k) {
     const std::vector<int> inputs = kernel_inputs(t.out, static_cast<int>(k));
     read.emplace_back(inputs.begin(), inputs.end());
   }
@@ -113,16 +112,16 @@ void add_assertions(Translation& t) {
     const std::optional<std::set<int>> inputs = inputs_of(t.out, assertion.value);
     for (size_t k = 0; inputs && k < read.size(); ++k)
       if (std::includes(read[k].begin(), read[k].end(), inputs->begin(), inputs->end()))
-        t.out.kernels[k].equal_scalars.push_back(
+        t.out.edit_kernel(static_cast<int>(k))->equal_scalars.push_back(
             {assertion.value, expected, assertion.location + ": the condition", ": " + assertion.message});
   }
 }
 
 }  // namespace
 
-Expected<Imported> import_module(const ParsedModule& parsed, const ImportOptions& options) {
+Expected<Program> import_module(const ParsedModule& parsed, const ImportOptions& options) {
   Translation t(parsed, options);
-  t.out.format = indexes_by_tensor(parsed.body()) ? "tensor" : "stablehlo";
+  t.out.set_format(indexes_by_tensor(parsed.body()) ? "tensor" : "stablehlo");
   t.xla_attribute = xla_attribute(parsed.body());
   std::vector<mlir::func::FuncOp> entries;
   for (mlir::Operation& op : parsed.body()) {
@@ -137,7 +136,7 @@ Expected<Imported> import_module(const ParsedModule& parsed, const ImportOptions
   }
   for (mlir::func::FuncOp function : entries)
     STREW_TRY(import_function(t, function, entries.size() == 1 ? "" : function.getName().str() + "."));
-  if (t.out.kernels.empty()) {
+  if (t.out.kernels().empty()) {
     STREW_TRY(t.first_refusal());
     mlir::Operation* first = parsed.body().empty() ? nullptr : &parsed.body().front();
     return invalid_argument(

@@ -7,6 +7,6 @@
 namespace strew::inline v0 {
 
 class ParsedModule;
-Expected<Imported> import_module(const ParsedModule& parsed, const ImportOptions& options);
+Expected<Program> import_module(const ParsedModule& parsed, const ImportOptions& options);
 
 }  // namespace strew::inline v0

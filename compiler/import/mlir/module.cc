@@ -30,7 +30,7 @@ Status one_line(const Status& status) {
   return {status.code(), std::move(text)};
 }
 
-Expected<Imported> import_parsed(std::string_view text, const std::string& path, const ImportOptions& options) {
+Expected<Program> import_parsed(std::string_view text, const std::string& path, const ImportOptions& options) {
   STREW_ASSIGN(const std::unique_ptr<ParsedModule> parsed, ParsedModule::parse(text, path));
   return import_module(*parsed, options);
 }
@@ -38,10 +38,10 @@ Expected<Imported> import_parsed(std::string_view text, const std::string& path,
 /// The parser and MLIR's destructors recurse once per bracket. prescan allows a depth of kMaxBracketDepth, which takes less than 1 MiB.
 constexpr size_t kParserStack = size_t{3} << 20;
 
-Expected<Imported> import_text(std::string_view text, const std::string& path, const ImportOptions& options) {
-  return with_stack<Imported>(kParserStack, [&]() -> Expected<Imported> {
+Expected<Program> import_text(std::string_view text, const std::string& path, const ImportOptions& options) {
+  return with_stack<Program>(kParserStack, [&]() -> Expected<Program> {
     try {
-      Expected<Imported> imported = import_parsed(text, path, options);
+      Expected<Program> imported = import_parsed(text, path, options);
       if (imported.ok()) return imported;
       return one_line(imported.status());
     } catch (const std::exception& error) {  // out of memory, formatting: no exception may leave the library

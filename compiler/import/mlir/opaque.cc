@@ -60,9 +60,8 @@ Status Translation::add_opaque(mlir::Operation* op, std::string reason) {
       for (const mlir::Value value : inner->getOperands())
         if (captured.insert(value).second) reads(value);  // what the region itself defines is not bound yet
     });
-  const int number = static_cast<int>(out.opaques.size());
   const bool is_indexed_op = opaque.indexed;
-  out.opaques.push_back(std::move(opaque));
+  const int number = out.add_opaque(std::move(opaque));
   int next_result = 0;
   for (const mlir::Value result : op->getResults()) add_opaque_value(result, number, next_result++);
   if (is_indexed_op) return {};
@@ -93,19 +92,18 @@ Status Translation::translate_region(mlir::Region& region, int opaque, int& next
         continue;
       }
       for (const mlir::Value value : op.getOperands())
-        if (is_bound(value)) out.opaques[static_cast<size_t>(opaque)].yields.push_back(scopes_.back().lookup(value));
+        if (is_bound(value)) out.edit_opaque(opaque)->yields.push_back(scopes_.back().lookup(value));
     }
   }
   return {};
 }
 
 Status Translation::translate_blocks(mlir::func::FuncOp function, std::vector<int>& results) {
-  const int number = static_cast<int>(out.opaques.size());
   Opaque opaque;
   opaque.operation = function->getName().getStringRef().str();
   opaque.location = location(function);
   opaque.reason = "has several blocks, and which of them run is known at the call only";
-  out.opaques.push_back(std::move(opaque));
+  const int number = out.add_opaque(std::move(opaque));
   int next_result = 0;
   STREW_TRY(translate_region(function.getBody(), number, next_result));
   ProgramBuilder build(out, location(function));

@@ -70,18 +70,13 @@ Status Translation::translate_call(mlir::func::CallOp call) {
 /// Runs the operation's handler. Everything that a handler that fails has added is taken back: a call may fail after its callee was
 /// translated with all that is in it.
 Status Translation::run_handler(mlir::Operation* op, const OpRow& row) {
-  const size_t values = out.values.size(), constants = out.constants.size(), computes = out.computes.size(),
-               opaques = out.opaques.size(), kernels = out.kernels.size(), conditions = assertions.size();
+  const Program::Checkpoint before = out.checkpoint();
+  const size_t conditions = assertions.size();
   const Status status = row.handler(*this, op);
   if (status.ok() || is_fatal_) return status;
-  for (size_t k = kernels; k < out.kernels.size(); ++k) names_.erase(out.kernels[k].name);
-  const auto take_back = [](auto& list, size_t size) { list.erase(list.begin() + static_cast<ptrdiff_t>(size), list.end()); };
-  take_back(out.values, values);
-  take_back(out.constants, constants);
-  take_back(out.computes, computes);
-  take_back(out.opaques, opaques);
-  take_back(out.kernels, kernels);
-  take_back(assertions, conditions);
+  for (size_t k = before.kernels; k < out.kernels().size(); ++k) names_.erase(out.kernels()[k].name);
+  out.rollback(before);
+  assertions.resize(conditions);
   return status;
 }
 
@@ -107,8 +102,7 @@ Status Translation::translate(mlir::Operation* op) {
 
 void Translation::bind(mlir::Value from, int value) {
   scopes_.back()[from] = value;
-  std::string& name = out.values[static_cast<size_t>(value)].name;
-  if (name.empty()) name = value_name(from);
+  if (out.value(value).name.empty()) out.edit_value(value)->name = value_name(from);
 }
 
 /// The name in the text, "%12", or that of the operation, if the text has none. Values of an inlined function and of a region have its name
@@ -149,7 +143,7 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> ar
   strict.equal_batching_dims = true;
   auto verified = VerifiedOp::of(std::move(op), strict);
   if (!verified.ok()) return parsed.at(from, verified.status());
-  ImportedKernel added(std::move(verified).value());
+  ProgramKernel added(std::move(verified).value());
   added.name = kernel_name(from);
   added.arguments = std::move(arguments);
   added.fixed_policy = fixed_policy;

@@ -32,7 +32,7 @@ class Translation {
 
   const ParsedModule& parsed;
   const ImportOptions& options;
-  Imported out;
+  Program out;
   llvm::StringMap<mlir::func::FuncOp> functions;
   std::vector<Assertion> assertions;
   std::string xla_attribute;  ///< an attribute that says that JAX or TensorFlow wrote the module; empty: none does

@@ -25,9 +25,9 @@ Status Graph::check_free(const std::string& name, const std::string& what) const
 Status Graph::define(const std::string& name, int value, const std::string& what) {
   STREW_TRY(check_free(name, what));
   names_.emplace(name, value);
-  Value& known = imported_.values[static_cast<size_t>(value)];
-  if (known.name.empty()) known.name = prefix_ + name;
-  add_symbols(name, known);
+  const auto known = imported_.edit_value(value);
+  if (known->name.empty()) known->name = prefix_ + name;
+  add_symbols(name, *known);
   return {};
 }
 
@@ -88,7 +88,7 @@ Expected<int> Graph::find(const std::string& name) {
   const auto initializer = initializers_.find(name);
   if (initializer == initializers_.end()) return outer_ != nullptr && sees_outer_ ? outer_->find(name) : Expected<int>(-1);
   const std::string what = path_ + ": initializer " + name;
-  STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_, imported_.source));
+  STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_, imported_.parts().source));
   const int value = ProgramBuilder(imported_, what).add_constant(std::move(constant));
   STREW_TRY(define(name, value, what));
   return value;
@@ -144,7 +144,7 @@ Expected<int> Node::input(int i, std::string_view role, bool optional) const {
     return error("input " + std::to_string(i) + " (" + std::string(role) + ") is '" + proto_.input(i) +
                  "', expected the name of a graph input, an initializer or the output of an earlier node");
   }
-  if (!graph_.imported().values[static_cast<size_t>(value)].is_typed) {
+  if (!graph_.imported().value(value).is_typed) {
     return error("input " + std::to_string(i) + " (" + std::string(role) + ") is '" + proto_.input(i) +
                  "', whose type the file does not tell, expected a file with the shapes of its values "
                  "(onnx.shape_inference.infer_shapes adds them)");
@@ -223,7 +223,7 @@ Status Node::give(const Expected<int>& value, int output) {
 }
 
 Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
-  Imported& imported = graph_.imported();
+  Program& imported = graph_.imported();
   const std::string& domain = proto_.domain();
   Opaque opaque;
   opaque.operation = (domain.empty() || domain == "ai.onnx" ? "" : domain + ".") + proto_.op_type();
@@ -237,7 +237,7 @@ Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
     opaque.arguments.push_back(*value);
     graph_.used(*value, /*optional=*/false);
   }
-  const int number = static_cast<int>(imported.opaques.size());
+  const int number = imported.add_opaque(std::move(opaque));
   for (int i = 0; i < proto_.output_size(); ++i) {
     if (proto_.output(i).empty()) continue;
     std::optional<TensorType> type = graph_.declared_type(proto_.output(i));
@@ -246,7 +246,6 @@ Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
         builder().opaque_value(number, i, type ? Expected<TensorType>(*type) : unsupported("the file does not tell"));
     STREW_TRY(graph_.define(proto_.output(i), value, where_ + ": output " + std::to_string(i)));
   }
-  imported.opaques.push_back(std::move(opaque));
   return number;
 }
 
@@ -259,7 +258,7 @@ std::vector<std::string> symbols_of(const TypeProto& proto) {
 
 Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes,
                         std::vector<EqualExtents> equal_extents) {
-  STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(op), where_));
+  STREW_ASSIGN(ProgramKernel kernel, verified_kernel(std::move(op), where_));
   kernel.name = graph_.kernel_name(name_);
   kernel.arguments = std::move(arguments);
   kernel.non_negative = std::move(non_negative);

@@ -37,7 +37,7 @@ using Functions = std::map<std::string, Function>;
 class Graph {
  public:
   /// `bytes`: the serialised GraphProto, which must outlive this object.
-  Graph(Imported& imported, const std::string& path, std::string_view bytes, const Functions& functions)
+  Graph(Program& imported, const std::string& path, std::string_view bytes, const Functions& functions)
       : imported_(imported), path_(path), bytes_(bytes), functions_(functions) {}
   /// A graph within `outer`; `name` is its part of the names of kernels. `sees_outer`: it may use the outer graph's names.
   Graph(Graph& outer, std::string_view bytes, const std::string& name, bool sees_outer)
@@ -71,7 +71,7 @@ class Graph {
   std::optional<TensorType> declared_type(const std::string& name);
   /// Says that the names of extents in this graph are not those of the model's graph: in a function, or in a loop's body.
   void hide_symbols() { has_symbols_ = false; }
-  Imported& imported() { return imported_; }
+  Program& imported() { return imported_; }
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return bytes_; }
   const Functions& functions() const { return functions_; }
@@ -87,7 +87,7 @@ class Graph {
   void add_symbols(const std::string& name, Value& value);
   Graph& root() { return outer_ == nullptr ? *this : outer_->root(); }
 
-  Imported& imported_;
+  Program& imported_;
   const std::string& path_;
   std::string_view bytes_;
   const Functions& functions_;
@@ -126,7 +126,7 @@ class Node {
   bool has_input(int i) const { return i < proto_.input_size() && !proto_.input(i).empty(); }
   /// The value number of input `i`, which messages call `role`. `optional`: the operator works without this input.
   Expected<int> input(int i, std::string_view role, bool optional = false) const;
-  const TensorType& type(int value) const { return graph_.imported().values[value].type; }
+  const TensorType& type(int value) const { return graph_.imported().value(value).type; }
 
   Expected<int64_t> attribute(std::string_view name, int64_t otherwise) const;
   Expected<std::string> attribute(std::string_view name, const std::string& otherwise) const;
@@ -149,7 +149,7 @@ class Node {
   Status give(const Expected<int>& value, int output = 0);
   /// Adds the node as one that strew does not run, with values for its outputs. `reason`: see Opaque. Returns its number.
   Expected<int> add_opaque(const std::string& reason, bool indexed);
-  /// Adds the kernel that computes the node's outputs, with `arguments` as in ImportedKernel, and defines the outputs' values.
+  /// Adds the kernel that computes the node's outputs, with `arguments` as in ProgramKernel, and defines the outputs' values.
   Status add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes,
                     std::vector<EqualExtents> equal_extents = {});
 

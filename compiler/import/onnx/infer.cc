@@ -74,7 +74,7 @@ bool contains(const std::array<std::string_view, kCount>& list, const std::strin
 std::optional<TensorType> input_type(const Node& node, int input) {
   if (!node.has_input(input)) return std::nullopt;
   const Expected<int> value = node.graph().find(node.proto().input(input));
-  if (!value.ok() || *value < 0 || !node.graph().imported().values[static_cast<size_t>(*value)].is_typed) return std::nullopt;
+  if (!value.ok() || *value < 0 || !node.graph().imported().value(*value).is_typed) return std::nullopt;
   return node.type(*value);
 }
 

@@ -152,7 +152,7 @@ Expected<Model> read_model(std::string_view bytes, const std::string& path) {
 /// Adds an input of the graph. One that is no tensor of a rank is a value of an opaque operation; then `refused` says why, unless another one
 /// was refused before.
 Status import_input(Graph& graph, std::string_view bytes, int number, Status& refused) {
-  Imported& imported = graph.imported();
+  Program& imported = graph.imported();
   ValueInfoProto info;
   STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": input " + std::to_string(number), info));
   if (graph.has_initializer(info.name())) return {};  // files before IR version 4 list initializers among the inputs
@@ -164,8 +164,7 @@ Status import_input(Graph& graph, std::string_view bytes, int number, Status& re
     Opaque opaque;
     opaque.location = what;
     opaque.reason = type.status().message();
-    imported.opaques.push_back(std::move(opaque));
-    return graph.define(info.name(), build.opaque_value(static_cast<int>(imported.opaques.size()) - 1, 0, type), what);
+    return graph.define(info.name(), build.opaque_value(imported.add_opaque(std::move(opaque)), 0, type), what);
   }
   return graph.define(info.name(), build.input({info.name(), std::move(*type), false}, symbols_of(info.type())), what);
 }
@@ -256,9 +255,9 @@ Status Translator::import_node(Graph& graph, std::string_view bytes, int number,
     first_unknown_ = node.error("the operator is not supported" +
                                 (is_default_domain(proto.domain()) ? "" : " (domain " + proto.domain() + ")") +
                                 ", and the graph has no indexed write or read; expected at least one of: " + indexed_operators());
-  const size_t first_result = graph.imported().values.size();
+  const size_t first_result = graph.imported().values().size();
   STREW_ASSIGN(const int opaque, node.add_opaque(reason, op != nullptr && op->indexed));
-  const size_t results = graph.imported().values.size() - first_result;
+  const size_t results = graph.imported().values().size() - first_result;
   STREW_TRY(import_regions(node, opaque));
   type_results(node, opaque, first_result, results);
   return {};
@@ -288,7 +287,7 @@ Status Translator::import_regions(Node& node, int opaque) {
       STREW_TRY(
           parse(bytes, kMaxListed, node.location() + ": output " + std::to_string(number) + " of " + attribute.name(), info));
       STREW_ASSIGN(const int value, region.find(info.name()));
-      if (value >= 0) node.graph().imported().opaques[static_cast<size_t>(opaque)].yields.push_back(value);
+      if (value >= 0) node.graph().imported().edit_opaque(opaque)->yields.push_back(value);
       return {};
     }));
   }
@@ -298,18 +297,20 @@ Status Translator::import_regions(Node& node, int opaque) {
 /// Gives the results of If and Loop that the file declares no type for the types of what their graphs return. The results are `results` values
 /// from `first_result` on.
 void Translator::type_results(Node& node, int opaque, size_t first_result, size_t results) {
-  Imported& imported = node.graph().imported();
+  Program& imported = node.graph().imported();
   const std::string& op = node.proto().op_type();
   if (op != "If" && op != "Loop") return;
   // Of Loop, the graph returns a condition, what it carries, and a slice of each of the other results.
-  const std::vector<int> yields = imported.opaques[static_cast<size_t>(opaque)].yields;
+  const std::vector<int> yields = imported.opaque(opaque).yields;
   const size_t first = op == "Loop" ? 1 : 0,
                carried = op == "Loop" ? static_cast<size_t>(std::max(0, node.proto().input_size() - 2)) : yields.size();
-  for (Value& value : std::span(imported.values).subspan(first_result, results)) {
+  for (size_t v = first_result; v < first_result + results; ++v) {
+    const auto edit = imported.edit_value(static_cast<int>(v));
+    Value& value = *edit;
     if (value.kind != ValueKind::opaque || value.index != opaque || value.is_typed) continue;
     const size_t at = first + static_cast<size_t>(value.result);
     if (at >= yields.size()) continue;
-    const Value& yielded = imported.values[static_cast<size_t>(yields[at])];
+    const Value& yielded = imported.value(yields[at]);
     if (!yielded.is_typed) continue;
     value.type = yielded.type;
     value.is_typed = true;
@@ -351,15 +352,15 @@ Status Translator::import_nodes(Graph& graph, uint64_t field_number, int64_t ops
 }
 
 Status import_output(Graph& graph, std::string_view bytes, int number) {
-  Imported& imported = graph.imported();
+  Program& imported = graph.imported();
   ValueInfoProto info;
   STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": output " + std::to_string(number), info));
   const std::string what = graph.path() + ": output " + info.name();
   STREW_ASSIGN(const int value, graph.find(info.name()));
   if (value < 0) return invalid_argument(what + ": nothing in the graph computes it");
   graph.used(value, /*optional=*/false);
-  if (info.has_type() && info.type().tensor_type().has_shape() && imported.values[value].kind != ValueKind::opaque) {
-    const TensorType& computed = imported.values[value].type;
+  if (info.has_type() && info.type().tensor_type().has_shape() && imported.value(value).kind != ValueKind::opaque) {
+    const TensorType& computed = imported.value(value).type;
     STREW_ASSIGN(TensorType declared, to_type(info.type(), what));
     bool fits = declared.dtype == computed.dtype && declared.rank() == computed.rank();
     for (int d = 0; fits && d < declared.rank(); ++d) fits = unify(declared.dims[d], computed.dims[d]);
@@ -369,12 +370,12 @@ Status import_output(Graph& graph, std::string_view bytes, int number) {
                               dims_text(computed.dims));
     }
   }
-  imported.outputs.push_back({info.name(), value});
+  imported.add_output({info.name(), value});
   return {};
 }
 
 Status import_graph(Graph& graph, int64_t opset) {
-  Imported& imported = graph.imported();
+  Program& imported = graph.imported();
   STREW_TRY(for_each(graph, GraphField::kInitializer, "initializers", kMaxInitializers,
                      [&](std::string_view bytes, int) { return graph.define_initializer(bytes); }));
   Status refused_input;
@@ -382,7 +383,7 @@ Status import_graph(Graph& graph, int64_t opset) {
                      [&](std::string_view bytes, int number) { return import_input(graph, bytes, number, refused_input); }));
   Translator translator;
   STREW_TRY(translator.import_nodes(graph, GraphField::kNode, opset));
-  if (imported.kernels.empty()) {
+  if (imported.kernels().empty()) {
     STREW_TRY(refused_input);
     STREW_TRY(translator.first_refusal());
     return invalid_argument(graph.path() + ": the graph has " + std::to_string(translator.nodes()) +
@@ -390,7 +391,7 @@ Status import_graph(Graph& graph, int64_t opset) {
   }
   STREW_TRY(for_each(graph, GraphField::kOutput, "outputs", kMaxListed,
                      [&](std::string_view bytes, int number) { return import_output(graph, bytes, number); }));
-  if (imported.outputs.empty()) return invalid_argument(graph.path() + ": the graph has no outputs, expected at least one");
+  if (imported.outputs().empty()) return invalid_argument(graph.path() + ": the graph has no outputs, expected at least one");
   return {};
 }
 
@@ -415,19 +416,19 @@ const std::vector<Operator>& operators() {
   return list;
 }
 
-Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
+Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
                                 const std::shared_ptr<const void>& owner) {
   STREW_ASSIGN(const Model model, read_model(bytes, path));
-  Imported imported;
-  imported.format = "onnx";
-  imported.source = owner;
+  Program imported;
+  imported.set_format("onnx");
+  imported.set_source(owner);
   Graph graph(imported, path, *model.graph, model.functions);
   STREW_TRY(import_graph(graph, model.opset));
-  for (const Value& value : imported.values) {
+  for (const Value& value : imported.values()) {
     if (value.kind != ValueKind::input) continue;
-    imported.inputs[value.index].optional = graph.only_optional(static_cast<int>(&value - imported.values.data()));
+    imported.edit_input(value.index).optional = graph.only_optional(static_cast<int>(&value - imported.values().data()));
   }
-  imported.source = nullptr;
+  imported.set_source(nullptr);
   return imported;
 }
 

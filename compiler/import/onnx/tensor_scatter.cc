@@ -58,8 +58,7 @@ Expected<int> indices_value(Node& node, int cache) {
   Graph& graph = node.graph();
   if (!node.has_input(2)) return node.builder().zeros({DType::i64, {node.type(cache).dims[0]}, {}}, cache, 0);
   STREW_ASSIGN(const int given, node.input(2, "write_indices", /*optional=*/true));
-  Value& value = graph.imported().values[given];
-  if (value.kind == ValueKind::input) value.like = cache;
+  if (graph.imported().value(given).kind == ValueKind::input) graph.imported().edit_value(given)->like = cache;
   return given;
 }
 

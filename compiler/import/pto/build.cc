@@ -25,8 +25,7 @@ int Builder::input(TensorType type, std::vector<std::string> symbols) {
   value.symbols = std::move(symbols);
   value.type = std::move(type);
   value.index = -1;
-  imported_.values.push_back(std::move(value));
-  return static_cast<int>(imported_.values.size()) - 1;
+  return imported_.add_value(std::move(value));
 }
 
 Expected<ShapedValue> Builder::reshaped(const ShapedValue& from, const std::vector<Poly>& dims, const std::string& where,
@@ -110,7 +109,7 @@ int32_t Builder::node_of_symbol(ExprBuilder& e, SymbolId id, std::vector<int>& i
     const auto found = std::find(inputs.begin(), inputs.end(), value);
     const auto number = static_cast<int32_t>(found - inputs.begin());
     if (found == inputs.end()) inputs.push_back(value);
-    return e.as(e.extra(number, imported_.values[value].type.dtype), DType::i64);
+    return e.as(e.extra(number, imported_.value(value).type.dtype), DType::i64);
   }
   // Each of these calls adds nodes. They are separate statements, because C++ does not define the order in which arguments are evaluated.
   const int32_t a = node(e, s.a, inputs), b = node(e, s.b, inputs);

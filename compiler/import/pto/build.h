@@ -1,4 +1,4 @@
-// Builder: adds values, Computes and kernels to an Imported while a function is lifted.
+// Builder: adds values, Computes and kernels to an Program while a function is lifted.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct ShapedValue {
 /// There is one builder per function, since it uses the function's scalars.
 class Builder {
  public:
-  Builder(Imported& imported, Scalars& scalars, std::string path)
+  Builder(Program& imported, Scalars& scalars, std::string path)
       : imported_(imported), scalars_(scalars), path_(std::move(path)) {}
 
   /// The location as text: "FILE:LINE:COLUMN: pto.mscatter".
@@ -53,7 +53,7 @@ class Builder {
   int32_t node(ExprBuilder& e, const Poly& poly, std::vector<int>& inputs);
   int32_t node_of_symbol(ExprBuilder& e, SymbolId id, std::vector<int>& inputs);
 
-  Imported& imported_;
+  Program& imported_;
   Scalars& scalars_;
   std::string path_;
   std::map<int64_t, int> integers_;

@@ -9,13 +9,13 @@
 
 namespace strew::inline v0::pto {
 
-Expected<Imported> import_program(std::string_view text, const std::string& path, const ImportOptions&) {
+Expected<Program> import_program(std::string_view text, const std::string& path, const ImportOptions&) {
   const auto placed = [&](const Status& status) { return Status(status.code(), path + ":" + status.message()); };
   const Expected<Module> module = parse(text);
   if (!module.ok()) return placed(module.status());
   if (const Status legal = verify(*module); !legal.ok()) return placed(legal);
-  Imported out;
-  out.format = "pto";
+  Program out;
+  out.set_format("pto");
   for (const Function& f : module->functions) {
     const std::string prefix = module->functions.size() > 1 ? f.name + "." : "";
     STREW_TRY(Lifter(out, *module, f, path, prefix).run());

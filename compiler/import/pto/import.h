@@ -8,6 +8,6 @@
 
 namespace strew::inline v0::pto {
 
-Expected<Imported> import_program(std::string_view text, const std::string& path, const ImportOptions& options);
+Expected<Program> import_program(std::string_view text, const std::string& path, const ImportOptions& options);
 
 }  // namespace strew::inline v0::pto

@@ -183,8 +183,8 @@ TensorType Lifter::table_type(const Pair& p, const ShapedValue& part) const {
 
 /// Adds the kernel of a statement whose data are `cover`, and returns its result.
 Expected<int> Lifter::add_kernel(const Statement& s, Op op, std::vector<int> arguments, const Cover& cover) {
-  STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(op), build_.location(s.at, name(s.opcode))));
-  const size_t number = imported_.kernels.size() - first_kernel_ + 1;
+  STREW_ASSIGN(ProgramKernel kernel, verified_kernel(std::move(op), build_.location(s.at, name(s.opcode))));
+  const size_t number = imported_.kernels().size() - first_kernel_ + 1;
   kernel.name = (function_.name.empty() ? "main" : function_.name) + (number > 1 ? "_" + std::to_string(number) : "");
   kernel.arguments = std::move(arguments);
   note_cover(kernel, cover);
@@ -192,7 +192,7 @@ Expected<int> Lifter::add_kernel(const Statement& s, Op op, std::vector<int> arg
   return build.kernel(std::move(kernel))[0];
 }
 
-void Lifter::note_cover(ImportedKernel& kernel, const Cover& cover) const {
+void Lifter::note_cover(ProgramKernel& kernel, const Cover& cover) const {
   bool shared = false;
   for (const Span& span : cover.spans)
     for (const size_t loop : span.loops) shared = shared || loop == loops_.size() || loops_[loop].over_cores;
@@ -205,7 +205,7 @@ void Lifter::note_cover(ImportedKernel& kernel, const Cover& cover) const {
 }
 
 Status Lifter::indexed(const Statement& s) {
-  if (imported_.kernels.size() >= kMaxKernels)
+  if (imported_.kernels().size() >= kMaxKernels)
     return fail(s, "it is kernel " + std::to_string(kMaxKernels + 1) + ", expected at most " + std::to_string(kMaxKernels));
   Pair p;
   p.statement = &s;

@@ -13,14 +13,14 @@
 
 namespace strew::inline v0::pto {
 
-Lifter::Lifter(Imported& imported, const Module& module, const Function& function, std::string path, std::string prefix)
+Lifter::Lifter(Program& imported, const Module& module, const Function& function, std::string path, std::string prefix)
     : imported_(imported),
       module_(module),
       function_(function),
       path_(std::move(path)),
       prefix_(std::move(prefix)),
       build_(imported, scalars_, path_),
-      first_kernel_(imported.kernels.size()) {}
+      first_kernel_(imported.kernels().size()) {}
 
 Status Lifter::fail(const Statement& s, const std::string& message) const {
   return unsupported(build_.location(s.at, name(s.opcode)) + ": " + message);

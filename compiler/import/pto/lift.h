@@ -69,7 +69,7 @@ struct TileContent {
 /// one kernel over everything that its tiles cover in all iterations on all cores.
 class Lifter {
  public:
-  Lifter(Imported& imported, const Module& module, const Function& function, std::string path, std::string prefix);
+  Lifter(Program& imported, const Module& module, const Function& function, std::string path, std::string prefix);
   Status run();
 
  private:
@@ -123,7 +123,7 @@ class Lifter {
   Expected<ShapedValue> table_part(const Pair& p, const Cover& cover);
   TensorType table_type(const Pair& p, const ShapedValue& part) const;
   Expected<int> add_kernel(const Statement& s, Op op, std::vector<int> arguments, const Cover& cover);
-  void note_cover(ImportedKernel& kernel, const Cover& cover) const;
+  void note_cover(ProgramKernel& kernel, const Cover& cover) const;
 
   // memory.cc: keeps track of memories.
   Status set_extents(const Statement& s, int memory, const Poly& rows, const Poly& cols, int rank);
@@ -137,7 +137,7 @@ class Lifter {
   Status finish();
   Status add_requirements();
 
-  Imported& imported_;
+  Program& imported_;
   const Module& module_;
   const Function& function_;
   std::string path_, prefix_;

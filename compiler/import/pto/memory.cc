@@ -124,9 +124,10 @@ Status Lifter::add_requirements() {
       if (!plain) {
         STREW_ASSIGN(wanted, build_.scalar(dims[d], where));
       }
-      if (plain && imported_.values[wanted].like < 0) {
-        imported_.values[wanted].like = memory.input;
-        imported_.values[wanted].like_dim = static_cast<int>(d);
+      if (plain && imported_.value(wanted).like < 0) {
+        const auto value = imported_.edit_value(wanted);
+        value->like = memory.input;
+        value->like_dim = static_cast<int>(d);
       }
       all.push_back({ProgramBuilder(imported_, where).extent(memory.input, static_cast<int64_t>(d)), wanted,
                      "dim " + std::to_string(d) + " of " + memory.name, " as " + scalars_.text(dims[d]) + " says"});
@@ -138,29 +139,30 @@ Status Lifter::add_requirements() {
     all.push_back({remainder, build_.integer(0), scalars_.text(value) + " modulo " + std::to_string(divisor),
                    ": the program has no partial tile"});
   }
-  for (size_t k = first_kernel_; k < imported_.kernels.size(); ++k) imported_.kernels[k].equal_scalars = all;
+  for (size_t k = first_kernel_; k < imported_.kernels().size(); ++k)
+    imported_.edit_kernel(static_cast<int>(k))->equal_scalars = all;
   return {};
 }
 
 Status Lifter::finish() {
-  if (imported_.kernels.size() == first_kernel_)
+  if (imported_.kernels().size() == first_kernel_)
     return unsupported(build_.location(function_.at, function_.name.empty() ? "the program" : "@" + function_.name) +
                        ": it has no mscatter or mgather, expected at least one");
   STREW_TRY(add_requirements());
   std::set<int> used;
-  for (const Compute& c : imported_.computes) used.insert(c.arguments.begin(), c.arguments.end());
+  for (const Compute& c : imported_.computes()) used.insert(c.arguments.begin(), c.arguments.end());
   size_t next_memory = 0, next_scalar = 0;
   for (const Argument& a : function_.arguments) {
     if (a.type.kind == TypeKind::tile) continue;
     const bool scalar = a.type.kind == TypeKind::index || a.type.kind == TypeKind::scalar;
     const int number = scalar ? build_.arguments[next_scalar++] : memories_[next_memory++].input;
     if (number < 0) continue;
-    Value& value = imported_.values[number];
-    value.index = static_cast<int>(imported_.inputs.size());
-    imported_.inputs.push_back({prefix_ + a.name, value.type, scalar && (value.like >= 0 || used.count(number) == 0), true});
+    const Value& value = imported_.value(number);
+    const bool is_optional = scalar && (value.like >= 0 || used.count(number) == 0);
+    imported_.become_input(number, {prefix_ + a.name, value.type, is_optional, true});
   }
   for (const Memory& memory : memories_)
-    if (memory.written) imported_.outputs.push_back({prefix_ + memory.name, memory.now->value});
+    if (memory.written) imported_.add_output({prefix_ + memory.name, memory.now->value});
   return {};
 }
 

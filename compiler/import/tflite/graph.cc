@@ -33,7 +33,7 @@ Expected<std::string> operator_name(const schema::Model& model, const schema::Op
   return name.empty() ? "number " + std::to_string(operator_code(code)) : name;
 }
 
-Graph::Graph(Imported& imported, const schema::Model& model, std::string_view file, const std::string& path)
+Graph::Graph(Program& imported, const schema::Model& model, std::string_view file, const std::string& path)
     : imported_(imported), model_(model), file_(file), path_(path), regions_(std::make_shared<std::set<int32_t>>()) {
   values_.assign(subgraph().tensors() == nullptr ? 0 : subgraph().tensors()->size(), -1);
 }
@@ -82,8 +82,7 @@ Status Graph::check_free(int32_t number, const std::string& what) const {
 Status Graph::define(int32_t number, int value, const std::string& what) {
   STREW_TRY(check_free(number, what));
   values_[static_cast<size_t>(number)] = value;
-  std::string& known = imported_.values[static_cast<size_t>(value)].name;
-  if (known.empty()) known = prefix_ + tensor_name(number);
+  if (imported_.value(value).name.empty()) imported_.edit_value(value)->name = prefix_ + tensor_name(number);
   return {};
 }
 
@@ -102,7 +101,7 @@ Expected<Constant> Graph::constant(int32_t number, const std::string& what) cons
         "), which has no data and nothing before gives it a value, expected an input, a constant or the result "
         "of an earlier operator");
   }
-  return to_constant(*from, data, who, imported_.source);
+  return to_constant(*from, data, who, imported_.parts().source);
 }
 
 Expected<int> Graph::find(int32_t number, const std::string& what) {
@@ -133,7 +132,7 @@ Expected<int> Node::input(uint32_t i, std::string_view role) const {
   const int32_t number = op_.inputs()->Get(i);
   if (number == -1) return invalid_argument(what + " is left out (-1), expected a tensor");
   STREW_ASSIGN(const int value, graph_.find(number, what));
-  if (graph_.imported().values[static_cast<size_t>(value)].is_typed) return value;
+  if (graph_.imported().value(value).is_typed) return value;
   STREW_ASSIGN(const schema::Tensor* tensor, graph_.tensor(number, what));
   STREW_TRY(tensor_type(*tensor, graph_.describe(number)).status());
   return invalid_argument(what + " is tensor " + std::to_string(number) + ", whose type is not known");
@@ -249,7 +248,7 @@ Status Node::give_all(const std::vector<int>& values) {
 Status Node::add_kernel(Op op, KernelParts parts) {
   STREW_TRY(output_tensor(0).status());
   const int32_t output = op_.outputs()->Get(0);
-  STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(op), where_));
+  STREW_ASSIGN(ProgramKernel kernel, verified_kernel(std::move(op), where_));
   const TensorType& result =
       is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).results[0] : std::get<Gather>(*kernel.op).result;
   STREW_TRY(check_output(0, result));
@@ -281,7 +280,7 @@ Status Node::add_kernel(const Expected<Gather>& op, KernelParts parts) {
 
 /// Constants stay in the file: weights, which only operations read that strew does not run, are not copied.
 Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
-  Imported& imported = graph_.imported();
+  Program& imported = graph_.imported();
   Opaque opaque;
   opaque.operation = operation_;
   opaque.location = where_;
@@ -292,7 +291,7 @@ Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
     STREW_ASSIGN(const int value, graph_.find(op_.inputs()->Get(i), where_));
     opaque.arguments.push_back(value);
   }
-  const int number = static_cast<int>(imported.opaques.size());
+  const int number = imported.add_opaque(std::move(opaque));
   for (uint32_t i = 0; i < outputs(); ++i) {
     const int32_t output = op_.outputs()->Get(i);
     if (output == -1) continue;
@@ -300,7 +299,6 @@ Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
     STREW_ASSIGN(const schema::Tensor* tensor, graph_.tensor(output, what));
     STREW_TRY(graph_.define(output, builder().opaque_value(number, static_cast<int>(i), tensor_type(*tensor, what)), what));
   }
-  imported.opaques.push_back(std::move(opaque));
   return number;
 }
 

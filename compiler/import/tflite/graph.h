@@ -25,7 +25,7 @@ int32_t operator_code(const schema::OperatorCode& code);
 /// Subgraph 0 is the main graph; another one sees no tensors but its own.
 class Graph {
  public:
-  Graph(Imported& imported, const schema::Model& model, std::string_view file, const std::string& path);
+  Graph(Program& imported, const schema::Model& model, std::string_view file, const std::string& path);
   /// Subgraph `number` of the same file; `name` is its part of the names of kernels and values ("while_3/body").
   Graph(const Graph& outer, int32_t number, const std::string& name);
 
@@ -34,7 +34,7 @@ class Graph {
   const std::string& prefix() const { return prefix_; }  ///< of names: "while_3/body/"
   int depth() const { return depth_; }                   ///< how many operators are around this graph
   const schema::SubGraph& subgraph() const { return *model_.subgraphs()->Get(static_cast<uint32_t>(number_)); }
-  Imported& imported() const { return imported_; }
+  Program& imported() const { return imported_; }
 
   /// Tensor `number`; `what` names its user in messages.
   Expected<const schema::Tensor*> tensor(int32_t number, const std::string& what) const;
@@ -57,7 +57,7 @@ class Graph {
   bool is_region(int32_t subgraph) const { return regions_->contains(subgraph); }
 
  private:
-  Imported& imported_;
+  Program& imported_;
   const schema::Model& model_;
   std::string_view file_;
   std::string path_, prefix_;
@@ -67,7 +67,7 @@ class Graph {
   std::shared_ptr<std::set<int32_t>> regions_;  ///< subgraphs that are the region of an operator
 };
 
-/// What a kernel has besides its op, as in ImportedKernel.
+/// What a kernel has besides its op, as in ProgramKernel.
 struct KernelParts {
   std::vector<int> arguments;
   std::vector<std::string> notes = {};
@@ -97,7 +97,7 @@ class Node {
   Expected<int> input(uint32_t i, std::string_view role) const;
   /// All inputs.
   Expected<std::vector<int>> all_inputs() const;
-  const TensorType& type(int value) const { return graph_.imported().values[static_cast<size_t>(value)].type; }
+  const TensorType& type(int value) const { return graph_.imported().value(value).type; }
   /// Refuses dtypes other than i32 and i64.
   Status check_index_type(int value, std::string_view role) const;
   /// The elements of input `i`, which must be a constant of integers of rank 0 or 1.

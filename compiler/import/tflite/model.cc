@@ -144,7 +144,7 @@ Status Translator::import_region(const Graph& outer, const Region& region, const
   for (uint32_t i = 0; outputs != nullptr && i < outputs->size(); ++i) {
     if (!graph.is_defined(outputs->Get(i))) continue;
     STREW_ASSIGN(const int value, graph.find(outputs->Get(i), graph.path()));
-    graph.imported().opaques[static_cast<size_t>(opaque)].yields.push_back(value);
+    graph.imported().edit_opaque(opaque)->yields.push_back(value);
   }
   return {};
 }
@@ -165,8 +165,7 @@ Status Translator::import_entries(Graph& main) {
     Opaque entry;
     entry.operation = "subgraph " + name;
     entry.location = main.path() + ": subgraph " + std::to_string(i);
-    const int number = static_cast<int>(main.imported().opaques.size());
-    main.imported().opaques.push_back(std::move(entry));
+    const int number = main.imported().add_opaque(std::move(entry));
     STREW_TRY(import_region(main, {static_cast<int32_t>(i), name, false}, name, number, 0));
   }
   return {};
@@ -187,26 +186,26 @@ Status import_outputs(Graph& graph) {
   }
   for (uint32_t i = 0; i < outputs->size(); ++i) {
     STREW_ASSIGN(const int value, graph.find(outputs->Get(i), graph.path() + ": output " + std::to_string(i)));
-    graph.imported().outputs.push_back({graph.tensor_name(outputs->Get(i)), value});
+    graph.imported().add_output({graph.tensor_name(outputs->Get(i)), value});
   }
   return {};
 }
 
-Expected<Imported> import_aligned(std::string_view bytes, const std::string& path, const std::shared_ptr<const void>& owner) {
+Expected<Program> import_aligned(std::string_view bytes, const std::string& path, const std::shared_ptr<const void>& owner) {
   STREW_TRY(check_file(bytes, path));
   const schema::Model& model = *schema::GetModel(bytes.data());
   STREW_TRY(check_model(model, path));
-  Imported imported;
-  imported.format = "tflite";
-  imported.source = owner;
+  Program imported;
+  imported.set_format("tflite");
+  imported.set_source(owner);
   Graph graph(imported, model, bytes, path);
   STREW_TRY(import_inputs(graph));
   Translator translator;
   STREW_TRY(translator.import_operators(graph));
   STREW_TRY(translator.import_entries(graph));
-  if (imported.kernels.empty()) return translator.refusal(graph);
+  if (imported.kernels().empty()) return translator.refusal(graph);
   STREW_TRY(import_outputs(graph));
-  imported.source = nullptr;
+  imported.set_source(nullptr);
   return imported;
 }
 
@@ -237,7 +236,7 @@ const std::vector<Operator>& operators() {
   return list;
 }
 
-Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
+Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
                                 const std::shared_ptr<const void>& owner) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0) return import_aligned(bytes, path, owner);
   // Flatbuffers reads fields in place, with their own alignment.

@@ -43,7 +43,7 @@ Status import_stablehlo_scatter(Node& node);
 Status import_unsorted_segment(Node& node);
 
 /// `owner` keeps the bytes where they are, so that large constants need no copy; null: nobody does.
-Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions& options,
+Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions& options,
                                 const std::shared_ptr<const void>& owner = nullptr);
 
 }  // namespace strew::inline v0::tflite

@@ -188,7 +188,7 @@ Blueprint random_npu_blueprint(Rng& rng) {
   }
 }
 
-std::optional<std::string> NpuChecker::run(const pto::Program& program, const pto::Module& module, Data& data,
+std::optional<std::string> NpuChecker::run(const pto::TileProgram& program, const pto::Module& module, Data& data,
                                            const pto::SimulateOptions& options) {
   data.call.restore(data.before);
   ++tally_.runs;
@@ -202,7 +202,7 @@ std::optional<std::string> NpuChecker::run(const pto::Program& program, const pt
   return first_difference(data.call, data.expected, actual, data.touched);
 }
 
-std::optional<Failure> NpuChecker::check_call(const pto::Program& program, const pto::Module& module, Data& data, Rng& rng) {
+std::optional<Failure> NpuChecker::check_call(const pto::TileProgram& program, const pto::Module& module, Data& data, Rng& rng) {
   for (int i = 0; i < 4; ++i) {
     pto::SimulateOptions options;
     options.blocks = i == 0 ? std::min(program.blocks, 8) : static_cast<int>(rng.pick<int64_t>({1, 2, 3, 5}));
@@ -215,7 +215,7 @@ std::optional<Failure> NpuChecker::check_call(const pto::Program& program, const
   return std::nullopt;
 }
 
-void NpuChecker::plant(const pto::Program& program, Data& data, Rng& rng) {
+void NpuChecker::plant(const pto::TileProgram& program, Data& data, Rng& rng) {
   for (const Planted& planted : plant_bugs(program, rng)) {
     pto::SimulateOptions options;
     bool caught = false;
@@ -234,7 +234,7 @@ void NpuChecker::plant(const pto::Program& program, Data& data, Rng& rng) {
 }
 
 /// The line of the tally that a program counts in.
-static std::string kind_of(const pto::Program& program, const NpuWish& wish) {
+static std::string kind_of(const pto::TileProgram& program, const NpuWish& wish) {
   const char* const layout = program.tiles.layout == "nz" ? " in fractals" : program.tiles.layout == "l1" ? " through l1" : "";
   const char* const flags = wish.options.output == pto::Output::pto_as ? "as PTO-AS" : has_flags(wish) ? "flags" : "no flags";
   return fmt::format("{} {}{}{} {} {}", pto::name(wish.chip), program.tiles.mode, layout,
@@ -252,7 +252,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   const Expected<Plan> plan = canonical_plan(*verified);
   if (!plan.ok()) return std::nullopt;
   const auto failed = [&](const std::string& what) { return Failure{what, wish.text(), "npu"}; };
-  Expected<pto::Program> program = invalid_argument("not planned");
+  Expected<pto::TileProgram> program = invalid_argument("not planned");
   const Caught caught =
       catch_fault([&] { program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options); });
   if (caught.faulted) return failed("plan_program: " + signal_name(caught.signal));

@@ -53,10 +53,10 @@ class NpuChecker {
 
  private:
   struct Data;
-  std::optional<Failure> check_call(const pto::Program& program, const pto::Module& module, Data& data, Rng& rng);
-  void plant(const pto::Program& program, Data& data, Rng& rng);
+  std::optional<Failure> check_call(const pto::TileProgram& program, const pto::Module& module, Data& data, Rng& rng);
+  void plant(const pto::TileProgram& program, Data& data, Rng& rng);
   /// Runs `module` and returns what is wrong with its results, or nothing.
-  std::optional<std::string> run(const pto::Program& program, const pto::Module& module, Data& data,
+  std::optional<std::string> run(const pto::TileProgram& program, const pto::Module& module, Data& data,
                                  const pto::SimulateOptions& options);
 
   GuardedPool pool_;

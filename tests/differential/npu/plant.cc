@@ -26,7 +26,7 @@ void find(std::vector<Statement>& body, const std::function<bool(const Statement
 
 class Planter {
  public:
-  Planter(const pto::Program& program, Rng& rng) : program_(program), rng_(rng) {}
+  Planter(const pto::TileProgram& program, Rng& rng) : program_(program), rng_(rng) {}
 
   std::vector<Planted> run() {
     drop("a flag that is not set", [](const Statement& s) { return s.opcode == Opcode::set_flag; });
@@ -73,7 +73,7 @@ class Planter {
     out_.push_back(std::move(planted));
   }
 
-  const pto::Program& program_;
+  const pto::TileProgram& program_;
   Rng& rng_;
   std::vector<Planted> out_;
 };
@@ -86,6 +86,6 @@ int least_caught(std::string_view what) {
   return what == "every core the first" ? 60 : 30;  // to move the same bits twice is no bug
 }
 
-std::vector<Planted> plant_bugs(const pto::Program& program, Rng& rng) { return Planter(program, rng).run(); }
+std::vector<Planted> plant_bugs(const pto::TileProgram& program, Rng& rng) { return Planter(program, rng).run(); }
 
 }  // namespace strew::test

@@ -21,6 +21,6 @@ int least_caught(std::string_view what);
 
 /// One bug of each kind that is possible in the program: a flag removed, a mode changed, an address moved, the buffer
 /// too small, every core acts as the first.
-std::vector<Planted> plant_bugs(const pto::Program& program, Rng& rng);
+std::vector<Planted> plant_bugs(const pto::TileProgram& program, Rng& rng);
 
 }  // namespace strew::test

@@ -31,7 +31,7 @@ std::string row_op(const std::string& more) {
          more + ")";
 }
 
-pto::Program plan(const std::string& text, Chip chip, int64_t tall, bool buffered, int blocks = 1) {
+pto::TileProgram plan(const std::string& text, Chip chip, int64_t tall, bool buffered, int blocks = 1) {
   const VerifiedOp op = verified(op_of(text));
   const Expected<Plan> planned = canonical_plan(op);
   pto::ProgramOptions options;
@@ -39,7 +39,7 @@ pto::Program plan(const std::string& text, Chip chip, int64_t tall, bool buffere
   options.tile_rows = tall;
   options.double_buffer = buffered;
   options.blocks = blocks;
-  Expected<pto::Program> program = pto::plan_program(tensor_slots(op), *planned, chip, options);
+  Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(op), *planned, chip, options);
   EXPECT_TRUE(program.ok()) << program.status().message();
   return std::move(*program);
 }
@@ -50,7 +50,7 @@ struct Data {
   std::vector<int32_t> indices = std::vector<int32_t>(kUpdates), updates = std::vector<int32_t>(kUpdates * kCols, 1);
 };
 
-Expected<pto::SimulationReport> run(const pto::Program& program, const pto::Module& module, Data& data, int blocks = 1,
+Expected<pto::SimulationReport> run(const pto::TileProgram& program, const pto::Module& module, Data& data, int blocks = 1,
                                     uint64_t seed = 0) {
   std::vector<pto::SimulatedArgument> arguments;
   for (const pto::ProgramArgument& a : program.arguments) {
@@ -75,7 +75,7 @@ void each(std::vector<pto::Statement>& body, const std::function<void(pto::State
 }
 
 /// The program as core `core` of `cores` runs it.
-pto::Module alone(const pto::Program& program, int core, int cores) {
+pto::Module alone(const pto::TileProgram& program, int core, int cores) {
   pto::Module out = program.module;
   each(out.functions[0].body, [&](pto::Statement& s) {
     if (s.opcode != Opcode::get_block_idx && s.opcode != Opcode::get_block_num) return;
@@ -90,7 +90,7 @@ class PtoBuffers : public testing::TestWithParam<Chip> {};
 /// The same tiles, once each in the same buffer, once in two: loads of the next no longer wait for the writing of this one.
 TEST_P(PtoBuffers, LoadsRunWhileTheLastTileIsWritten) {
   const std::string op = row_op("init=in_place combiner=add unique_indices=false");
-  const pto::Program one = plan(op, GetParam(), 16, false), two = plan(op, GetParam(), 16, true);
+  const pto::TileProgram one = plan(op, GetParam(), 16, false), two = plan(op, GetParam(), 16, true);
   ASSERT_EQ(one.tiles.buffers, 1);
   ASSERT_EQ(two.tiles.buffers, 2);
   ASSERT_EQ(one.tiles.rows, two.tiles.rows);
@@ -108,7 +108,7 @@ TEST_P(PtoBuffers, LoadsRunWhileTheLastTileIsWritten) {
 
 /// Between the writing of a turn's first tile and the loads of its second there is no flag that makes them wait.
 TEST_P(PtoBuffers, NoFlagKeepsTheSecondTileBack) {
-  const pto::Program two = plan(row_op("init=in_place combiner=add"), GetParam(), 16, true);
+  const pto::TileProgram two = plan(row_op("init=in_place combiner=add"), GetParam(), 16, true);
   std::vector<std::string> seen;
   pto::Module module = two.module;
   each(module.functions[0].body, [&](pto::Statement& s) {
@@ -128,7 +128,7 @@ TEST_P(PtoBuffers, NoFlagKeepsTheSecondTileBack) {
 /// The second buffer is paid for, and the cost report says so; in the first one's place, the simulator sees it.
 TEST_P(PtoBuffers, TheSecondBufferIsThere) {
   const std::string op = row_op("init=in_place combiner=add");
-  const pto::Program one = plan(op, GetParam(), 16, false), two = plan(op, GetParam(), 16, true);
+  const pto::TileProgram one = plan(op, GetParam(), 16, false), two = plan(op, GetParam(), 16, true);
   EXPECT_EQ(two.cost.ub_peak, 2 * one.cost.ub_peak);
   EXPECT_EQ(two.cost.scattered_bytes, one.cost.scattered_bytes);
   pto::Module both = two.module;
@@ -143,7 +143,7 @@ TEST_P(PtoBuffers, TheSecondBufferIsThere) {
 /// Order counts: every element of the result is written by the one core that owns it, and by no other.
 TEST_P(PtoBuffers, ADestinationIsOneCores) {
   for (const int cores : {2, 3, 7}) {
-    const pto::Program program = plan(row_op("init=copy"), GetParam(), 16, false, cores);
+    const pto::TileProgram program = plan(row_op("init=copy"), GetParam(), 16, false, cores);
     ASSERT_EQ(program.tiles.split, pto::CoreSplit::destinations);
     std::vector<int> owners(kRows * kCols, 0);
     for (int core = 0; core < cores; ++core) {
@@ -159,7 +159,7 @@ TEST_P(PtoBuffers, ADestinationIsOneCores) {
 /// Any order will do: every update is added by one core and by no other, whatever rows it goes to.
 TEST_P(PtoBuffers, AnUpdateIsOneCores) {
   for (const int cores : {2, 3, 7}) {
-    const pto::Program program = plan(row_op("init=in_place combiner=add"), GetParam(), 16, true, cores);
+    const pto::TileProgram program = plan(row_op("init=in_place combiner=add"), GetParam(), 16, true, cores);
     ASSERT_EQ(program.tiles.split, pto::CoreSplit::updates);
     std::vector<int32_t> sum(kRows * kCols, 0), expected(kRows * kCols, 0);
     int busy = 0;
@@ -187,7 +187,7 @@ TEST_P(PtoBuffers, EveryInterleavingGivesTheSameBits) {
   for (const char* more : {"init=copy", "init=in_place combiner=add", "init=copy combiner=mul"}) {
     std::vector<int32_t> wanted;
     for (const int cores : {1, 2, 5, 8}) {
-      const pto::Program program = plan(row_op(more), GetParam(), 0, true, cores);
+      const pto::TileProgram program = plan(row_op(more), GetParam(), 0, true, cores);
       for (uint64_t seed = 0; seed < 6; ++seed) {
         Data data;
         for (size_t e = 0; e < data.operand.size(); ++e) data.operand[e] = data.result[e] = static_cast<int32_t>(e % 5) + 1;
@@ -211,7 +211,7 @@ TEST_P(PtoBuffers, AStepOfPtoAsIsRepeated) {
   const VerifiedOp legal = verified(*op);
   pto::ProgramOptions options;
   options.output = pto::Output::pto_as;
-  const Expected<pto::Program> program = pto::plan_program(tensor_slots(legal), *canonical_plan(legal), GetParam(), options);
+  const Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(legal), *canonical_plan(legal), GetParam(), options);
   ASSERT_TRUE(program.ok()) << program.status().message();
   const Expected<std::string> text = pto::program_text({*program}, "pto-as");
   ASSERT_TRUE(text.ok());

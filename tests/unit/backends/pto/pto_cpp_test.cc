@@ -26,12 +26,12 @@ std::string read(const fs::path& path) {
   return text.str();
 }
 
-std::vector<pto::Program> golden_programs(pto::Chip chip) {
+std::vector<pto::TileProgram> golden_programs(pto::Chip chip) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(test::source_folder() / "tests/golden/programs"))
     if (entry.path().extension() == ".op") paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
-  std::vector<pto::Program> out;
+  std::vector<pto::TileProgram> out;
   for (const fs::path& path : paths) {
     Expected<Op> parsed = parse_op(read(path));
     if (!parsed.ok()) continue;
@@ -43,7 +43,7 @@ std::vector<pto::Program> golden_programs(pto::Chip chip) {
     options.kernel = "k_" + path.stem().string();
     options.index_column = chip == pto::Chip::a5 && path.stem().string().starts_with("column_");
     options.through_l1 = path.stem().string().starts_with("l1_");
-    Expected<pto::Program> program = pto::plan_program(tensor_slots(*op), *plan, chip, options);
+    Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(*op), *plan, chip, options);
     if (program.ok()) out.push_back(std::move(*program));
   }
   return out;
@@ -52,7 +52,7 @@ std::vector<pto::Program> golden_programs(pto::Chip chip) {
 class PtoCpp : public testing::TestWithParam<pto::Chip> {};
 
 TEST_P(PtoCpp, CompilesAgainstTheDeclarations) {
-  const std::vector<pto::Program> programs = golden_programs(GetParam());
+  const std::vector<pto::TileProgram> programs = golden_programs(GetParam());
   ASSERT_GE(programs.size(), 20u);
   const fs::path folder = fs::path(testing::TempDir()) / ("strew_cpp_" + std::string(pto::name(GetParam())));
   fs::create_directories(folder);
@@ -71,7 +71,7 @@ TEST_P(PtoCpp, CompilesAgainstTheDeclarations) {
 }
 
 TEST_P(PtoCpp, ACompilerRefusesWhatDoesNotFit) {
-  std::vector<pto::Program> programs = golden_programs(GetParam());
+  std::vector<pto::TileProgram> programs = golden_programs(GetParam());
   std::string text = pto::print_cpp({programs.back()});
   const size_t at = text.find("Coalesce::");
   ASSERT_NE(at, std::string::npos);
@@ -98,7 +98,7 @@ void modes_of(const std::vector<pto::Statement>& statements, std::vector<std::st
 }
 
 TEST_P(PtoCpp, HoldsEveryMode) {
-  for (const pto::Program& program : golden_programs(GetParam())) {
+  for (const pto::TileProgram& program : golden_programs(GetParam())) {
     std::vector<std::string> wanted;
     modes_of(program.module.functions[0].body, wanted);
     const std::string text = pto::print_cpp({program});

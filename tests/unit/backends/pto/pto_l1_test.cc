@@ -33,7 +33,7 @@ std::string elements(int64_t count) {
          "] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1] oob=undefined)";
 }
 
-Expected<pto::Program> plan(const std::string& text, pto::Chip chip, pto::Output output = pto::Output::pto_cpp,
+Expected<pto::TileProgram> plan(const std::string& text, pto::Chip chip, pto::Output output = pto::Output::pto_cpp,
                             int64_t tall = 0) {
   STREW_ASSIGN(Op parsed, parse_op(text));
   STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(std::move(parsed)));
@@ -46,7 +46,7 @@ Expected<pto::Program> plan(const std::string& text, pto::Chip chip, pto::Output
 }
 
 std::string refusal(const std::string& text, pto::Output output = pto::Output::pto_cpp) {
-  const Expected<pto::Program> program = plan(text, pto::Chip::a5, output);
+  const Expected<pto::TileProgram> program = plan(text, pto::Chip::a5, output);
   return program.ok() ? "it was planned" : program.status().message();
 }
 
@@ -61,14 +61,14 @@ void words(const std::vector<pto::Statement>& statements, std::vector<std::strin
     words(s.body, out);
   }
 }
-std::vector<std::string> words(const pto::Program& program) {
+std::vector<std::string> words(const pto::TileProgram& program) {
   std::vector<std::string> out;
   words(program.module.functions[0].body, out);
   return out;
 }
 
 TEST(PtoL1, A3StoresItsTile) {
-  const Expected<pto::Program> program = plan(rows("u32", "clamp"), pto::Chip::a3, pto::Output::pto_cpp, 48);
+  const Expected<pto::TileProgram> program = plan(rows("u32", "clamp"), pto::Chip::a3, pto::Output::pto_cpp, 48);
   ASSERT_TRUE(program.ok()) << program.status().message();
   EXPECT_EQ(program->module.functions[0].kernel_kind, "cube");
   EXPECT_THAT(words(*program), testing::IsSupersetOf({"gather", "MTE2>MTE3", "store"}));
@@ -77,7 +77,7 @@ TEST(PtoL1, A3StoresItsTile) {
 }
 
 TEST(PtoL1, A5HandsItsTileToTheVectorCore) {
-  const Expected<pto::Program> program = plan(rows("u32", "clamp"), pto::Chip::a5);
+  const Expected<pto::TileProgram> program = plan(rows("u32", "clamp"), pto::Chip::a5);
   ASSERT_TRUE(program.ok()) << program.status().message();
   EXPECT_THAT(words(*program), testing::IsSupersetOf({"gather", "MTE2>MTE1", "move", "MTE1>MTE3", "store"}));
   const std::string cpp = pto::print_cpp({*program});
@@ -91,7 +91,7 @@ TEST(PtoL1, A5HandsItsTileToTheVectorCore) {
 TEST(PtoL1, TextReadsBack) {
   for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
     for (const std::string& op : {rows("u32", "wrap"), elements(256)}) {
-      const Expected<pto::Program> program = plan(op, chip);
+      const Expected<pto::TileProgram> program = plan(op, chip);
       ASSERT_TRUE(program.ok()) << program.status().message();
       for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic, pto::TextForm::whole}) {
         const std::string text = pto::print(program->module, form);

@@ -20,18 +20,18 @@ constexpr char kOp[] =
     "scatter_dims_to_operand_dims=[0] index_vector_dim=1)";
 
 TEST(ImportBytes, ReadsNoFile) {
-  const Expected<Imported> imported = import_bytes(kOp, "no-such-folder/a.strew", {});
+  const Expected<Program> imported = import_bytes(kOp, "no-such-folder/a.strew", {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->kernels.size(), 1u);
-  EXPECT_EQ(print(imported->kernels[0].op), kOp);
-  EXPECT_EQ(imported->kernels[0].location, "no-such-folder/a.strew:1");
+  ASSERT_EQ(imported->kernels().size(), 1u);
+  EXPECT_EQ(print(imported->kernel(0).op), kOp);
+  EXPECT_EQ(imported->kernel(0).location, "no-such-folder/a.strew:1");
 }
 
 TEST(ImportBytes, OverridesAndVerifies) {
   ImportOptions options;
   options.override_oob = true;
   options.oob = OobPolicy::fill_window;
-  const Expected<Imported> imported = import_bytes(kOp, "a.strew", options);
+  const Expected<Program> imported = import_bytes(kOp, "a.strew", options);
   ASSERT_FALSE(imported.ok());
   EXPECT_EQ(imported.status().message().rfind("a.strew:1: oob is fill_window", 0), 0u) << imported.status().message();
   EXPECT_EQ(test::rule_label(imported.status().message()), "scatter_policy") << imported.status().message();
@@ -39,7 +39,7 @@ TEST(ImportBytes, OverridesAndVerifies) {
 
 TEST(ImportBytes, TheEndingMustNameAFormat) {
   for (const char* path : {"", "a", "a.strew2", ".npy", "strew"}) {
-    const Expected<Imported> imported = import_bytes(kOp, path, {});
+    const Expected<Program> imported = import_bytes(kOp, path, {});
     ASSERT_FALSE(imported.ok()) << path;
     EXPECT_EQ(imported.status().code(), Code::invalid_argument);
     EXPECT_EQ(
@@ -50,7 +50,7 @@ TEST(ImportBytes, TheEndingMustNameAFormat) {
 
 TEST(ImportBytes, BrokenBytesAreRefusedUnderTheirName) {
   for (const char* path : {"a.onnx", "a.tflite", "a.mlir", "a.mlirbc", "a.pto", "a.strew"}) {
-    const Expected<Imported> imported = import_bytes("broken", path, {});
+    const Expected<Program> imported = import_bytes("broken", path, {});
     ASSERT_FALSE(imported.ok()) << path;
     EXPECT_EQ(imported.status().message().rfind(path, 0), 0u) << imported.status().message();
   }
@@ -72,12 +72,12 @@ TEST(ImportBytes, LargeConstantsStayInTheFile) {
       model.inputs.erase(model.inputs.begin());
       const std::string path = ::testing::TempDir() + "strew_" + std::to_string(getpid()) + ".onnx";
       std::ofstream(path, std::ios::binary) << model.bytes();
-      const Expected<Imported> imported = import_file(path, {});
+      const Expected<Program> imported = import_file(path, {});
       unlink(path.c_str());
       ASSERT_TRUE(imported.ok()) << imported.status().message();
-      EXPECT_EQ(imported->source, nullptr);
-      ASSERT_EQ(imported->constants.size(), 1U);
-      const Constant& constant = imported->constants[0];
+      EXPECT_EQ(imported->parts().source, nullptr);
+      ASSERT_EQ(imported->constants().size(), 1U);
+      const Constant& constant = imported->constant(0);
       ASSERT_EQ(constant.bytes().size(), raw.size());
       EXPECT_EQ(std::memcmp(constant.bytes().data(), raw.data(), raw.size()), 0);
       const bool stays = constant.data.empty();
@@ -87,9 +87,9 @@ TEST(ImportBytes, LargeConstantsStayInTheFile) {
         EXPECT_FALSE(stays);
       }
       // Nobody keeps these bytes.
-      const Expected<Imported> copied = onnx::import_model(model.bytes(), "m.onnx", {});
+      const Expected<Program> copied = onnx::import_model(model.bytes(), "m.onnx", {});
       ASSERT_TRUE(copied.ok());
-      EXPECT_FALSE(copied->constants[0].data.empty());
+      EXPECT_FALSE(copied->constant(0).data.empty());
     }
   }
   EXPECT_EQ(shared, 2) << "of eight neighbouring places, two are aligned to four bytes";

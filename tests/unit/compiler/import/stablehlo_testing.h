@@ -1,4 +1,4 @@
-// Text in, Imported out, for the tests of the StableHLO front end.
+// Text in, Program out, for the tests of the StableHLO front end.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace strew {
 
 /// Imports `text` from a file whose name reads FILE in messages.
-Expected<Imported> import_mlir_text(const std::string& text, const ImportOptions& options = {});
+Expected<Program> import_mlir_text(const std::string& text, const ImportOptions& options = {});
 
 /// The message of the failure, "imported" if there was none.
 std::string import_message(const std::string& text);

@@ -103,7 +103,7 @@ void check_npu(const Op& op) {
     for (const pto::Output output : {pto::Output::pto_ir, pto::Output::pto_cpp, pto::Output::pto_as}) {
       pto::ProgramOptions options;
       options.output = output;
-      const Expected<pto::Program> program = pto::plan_program(tensor_slots(*verified), *plan, chip, options);
+      const Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(*verified), *plan, chip, options);
       if (!program.ok()) {
         EXPECT_EQ(program.status().code(), Code::unsupported) << program.status().message();
         continue;
@@ -164,7 +164,7 @@ TEST(DeepExprNpu, IsWrittenWhereScalarsCompute) {
     ASSERT_TRUE(verified.ok()) << verified.status().message();
     const Expected<Plan> plan = canonical_plan(*verified);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
-    const Expected<pto::Program> program = pto::plan_program(tensor_slots(*verified), *plan, pto::Chip::a5, {});
+    const Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(*verified), *plan, pto::Chip::a5, {});
     ASSERT_TRUE(program.ok()) << program.status().message();
   });
 }
@@ -175,7 +175,7 @@ TEST(DeepMlir, BracketsAreParsedOnASmallStack) {
     std::string text = "func.func @main() attributes {x = ";
     for (int i = 0; i < 250; ++i) text += "[";
     for (int i = 0; i < 250; ++i) text += "]";
-    const Expected<Imported> imported = import_mlir_text(text + "} { return }\n");
+    const Expected<Program> imported = import_mlir_text(text + "} { return }\n");
     EXPECT_FALSE(imported.ok());  // it holds no kernel
   });
 }

@@ -27,7 +27,7 @@ static_assert(!std::is_invocable_v<decltype(make_plan), const Op&>);
 static_assert(!std::is_invocable_v<decltype(canonicalise), const Op&>);
 static_assert(!std::is_invocable_v<decltype(split_wide), const Op&>);
 static_assert(!std::is_invocable_v<decltype(run_reference), const Op&, std::span<const TensorView>, BadIndex*>);
-static_assert(!std::is_constructible_v<ImportedKernel, Op> && !std::is_default_constructible_v<ImportedKernel>);
+static_assert(!std::is_constructible_v<ProgramKernel, Op> && !std::is_default_constructible_v<ProgramKernel>);
 static_assert(std::is_same_v<decltype(Compiled::op), VerifiedOp>);
 
 constexpr const char* kGood =
@@ -74,7 +74,7 @@ TEST(Verified, FilesWithDimensionNumbersOutsideAreRefusedBeforeTheFold) {
   };
   for (const std::string& text : files) {
     std::ofstream(path) << text << "\n";
-    const Expected<Imported> imported = import_file(path, {});
+    const Expected<Program> imported = import_file(path, {});
     ASSERT_FALSE(imported.ok()) << text;
     EXPECT_EQ(imported.status().code(), Code::invalid_argument) << text;
     EXPECT_THAT(imported.status().message(), HasSubstr("verified_test.strew:1: ")) << text;
@@ -88,7 +88,7 @@ TEST(Verified, AnOverrideThatBreaksTheOpIsRefusedWithItsLocation) {
   ImportOptions options;
   options.override_oob = true;
   options.oob = OobPolicy::fill_window;
-  const Expected<Imported> imported = import_file(path, options);
+  const Expected<Program> imported = import_file(path, options);
   ASSERT_FALSE(imported.ok());
   EXPECT_THAT(imported.status().message(), HasSubstr("verified_override.strew:1: "));
   std::filesystem::remove(path);

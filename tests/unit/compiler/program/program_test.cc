@@ -1,5 +1,5 @@
 // run_program: values of every kind, open dims, layouts, several kernels, and what it refuses. On the reference backend.
-#include "strew/program.h"
+#include "strew/run_program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,13 +36,13 @@ std::vector<T> values_of(const Tensor& t) {
   return out;
 }
 
-Imported text(const std::string& ops) {
-  Expected<Imported> out = import_strew_text(ops, "t.strew", {});
+Program text(const std::string& ops) {
+  Expected<Program> out = import_strew_text(ops, "t.strew", {});
   EXPECT_TRUE(out.ok()) << out.status().message();
-  return out.ok() ? std::move(*out) : Imported{};
+  return out.ok() ? std::move(*out) : Program{};
 }
 
-Expected<std::vector<Tensor>> run(const Imported& imported, Inputs inputs) {
+Expected<std::vector<Tensor>> run(const Program& imported, Inputs inputs) {
   Runtime runtime;
   ProgramOptions options;
   options.kernel.backend = BackendChoice::reference;
@@ -70,17 +70,17 @@ Inputs three() {
 }
 
 TEST(Program, RunsAnOp) {
-  const Imported m = text(scatter("i32[4]", ""));
-  ASSERT_EQ(m.inputs.size(), 3u);
-  EXPECT_EQ(m.inputs[0].name, "operand");
+  const Program m = text(scatter("i32[4]", ""));
+  ASSERT_EQ(m.inputs().size(), 3u);
+  EXPECT_EQ(m.input(0).name, "operand");
   const auto out = run(m, three());
   ASSERT_TRUE(out.ok()) << out.status().message();
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
 }
 
 TEST(Program, InPlaceStartsFromTheOperand) {
-  const Imported m = text(scatter("i32[4]", " init=in_place"));
-  ASSERT_EQ(m.inputs.size(), 3u);
+  const Program m = text(scatter("i32[4]", " init=in_place"));
+  ASSERT_EQ(m.inputs().size(), 3u);
   const auto out = run(m, three());
   ASSERT_TRUE(out.ok()) << out.status().message();
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
@@ -111,7 +111,7 @@ TEST(Program, OutOfBoundsNamesTheKernel) {
 }
 
 TEST(Program, InputsAreChecked) {
-  const Imported m = text(scatter("i32[4]", ""));
+  const Program m = text(scatter("i32[4]", ""));
   Inputs wrong = three();
   wrong[1] = tensor<int32_t>(DType::i32, {3}, {0, 0, 0});
   EXPECT_THAT(run(m, std::move(wrong)).status().message(), HasSubstr("input 1 (indices): it is i32[3], expected i32[2]"));
@@ -121,13 +121,14 @@ TEST(Program, InputsAreChecked) {
 }
 
 TEST(Program, ExtentsOfOneMayBeMoreOrFewerBehindAPointer) {
-  Imported imported = text(scatter("i32[2]", ""));
-  imported.inputs[0].memory = true;
-  imported.inputs[0].type.dims = {1, kDynamic};
+  Program imported = text(scatter("i32[2]", ""));
+  ProgramInput& input = imported.edit_input(0);
+  input.memory = true;
+  input.type.dims = {1, kDynamic};
   const auto fits = [&](std::vector<int64_t> dims) {
     const size_t count = static_cast<size_t>(element_count(dims).value());
-    Tensor given = std::move(make_tensor(imported.inputs[0].type.dtype, std::move(dims)).value());
-    const Status s = fit_input(given, imported.inputs[0], 0, {});
+    Tensor given = std::move(make_tensor(imported.input(0).type.dtype, std::move(dims)).value());
+    const Status s = fit_input(given, imported.input(0), 0, {});
     if (s.ok()) {
       EXPECT_THAT(given.dims, ElementsAre(1, static_cast<int64_t>(count)));
     }
@@ -139,23 +140,19 @@ TEST(Program, ExtentsOfOneMayBeMoreOrFewerBehindAPointer) {
   EXPECT_TRUE(fits({5, 1}));
   EXPECT_TRUE(fits({1}));
   EXPECT_FALSE(fits({2, 5}));
-  imported.inputs[0].memory = false;
+  input.memory = false;
   EXPECT_FALSE(fits({5}));
 }
 
 TEST(Program, ScalarsMayFollowFromShapesAndAreCompared) {
-  Imported imported = text(scatter("i32[?]", ""));
-  Value count, extent;
-  count.type = extent.type = {DType::i64, {}, {}};
-  count.index = 3;
-  count.like = imported.kernels[0].arguments[0];
+  Program imported = text(scatter("i32[?]", ""));
+  Value extent;
   extent.kind = ValueKind::extent;
-  extent.like = count.like;
-  imported.inputs.push_back({"n", count.type, true, true});
-  imported.values.push_back(count);
-  imported.values.push_back(extent);
-  const auto last = static_cast<int>(imported.values.size()) - 1;
-  imported.kernels[0].equal_scalars = {{last, last - 1, "rows", " as n says"}};
+  extent.type = {DType::i64, {}, {}};
+  extent.like = imported.kernel(0).arguments[0];
+  const int count = imported.add_input({"n", extent.type, true, true}), rows = imported.add_value(extent);
+  imported.edit_value(count)->like = extent.like;
+  imported.edit_kernel(0)->equal_scalars = {{rows, count, "rows", " as n says"}};
   const auto outcome = [&](std::unique_ptr<Tensor> n) {
     Inputs inputs = list(tensor<int32_t>(DType::i32, {4}, {1, 2, 3, 4}), tensor<int32_t>(DType::i32, {2}, {0, 1}),
                          tensor<int32_t>(DType::i32, {2}, {7, 8}));
@@ -168,11 +165,11 @@ TEST(Program, ScalarsMayFollowFromShapesAndAreCompared) {
 }
 
 TEST(Program, OneOfSeveralKernels) {
-  const Imported m = text(scatter("i32[4]", "") + "\n" + scatter("i32[?]", ""));
-  ASSERT_EQ(m.kernels.size(), 2u);
+  const Program m = text(scatter("i32[4]", "") + "\n" + scatter("i32[?]", ""));
+  ASSERT_EQ(m.kernels().size(), 2u);
   EXPECT_EQ(kernel_inputs(m, 1).size(), 3U);
-  const Imported alone = cut_kernel(m, 1);
-  ASSERT_EQ(alone.inputs.size(), 3U);
+  const Program alone = cut_kernel(m, 1);
+  ASSERT_EQ(alone.inputs().size(), 3U);
   const auto out = run(alone, three());
   ASSERT_TRUE(out.ok()) << out.status().message();
   ASSERT_EQ(out->size(), 1u);
@@ -180,10 +177,12 @@ TEST(Program, OneOfSeveralKernels) {
 }
 
 TEST(Program, ResultsFeedLaterKernels) {
-  Imported m = text(scatter("i32[4]", "") + "\n" + scatter("i32[4]", ""));
-  m.kernels[1].arguments = m.kernels[0].arguments;
-  m.kernels[1].arguments[0] = m.outputs[0].value;
-  m.outputs = {m.outputs[1], {"first", m.kernels[0].arguments[0]}};
+  Program m = text(scatter("i32[4]", "") + "\n" + scatter("i32[4]", ""));
+  ProgramParts parts = std::move(m).parts();
+  parts.kernels[1].arguments = parts.kernels[0].arguments;
+  parts.kernels[1].arguments[0] = parts.outputs[0].value;
+  parts.outputs = {parts.outputs[1], {"first", parts.kernels[0].arguments[0]}};
+  m = Program::of(std::move(parts)).value();
   const auto out = run(m, three());
   ASSERT_TRUE(out.ok()) << out.status().message();
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 46));
@@ -197,23 +196,19 @@ TEST(Program, ResultsFeedLaterKernels) {
 }
 
 TEST(Program, StacksZerosAndConstants) {
-  Imported m = text(scatter("i32[4]", ""));
-  m.constants.push_back(
+  Program m = text(scatter("i32[4]", ""));
+  const int two = m.add_constant(
       {{DType::i32, {}, {}}, std::vector<std::byte>{std::byte{2}, std::byte{0}, std::byte{0}, std::byte{0}}, {}});
-  Value constant, stack, zeros;
-  constant.kind = ValueKind::constant;
-  constant.type = m.constants[0].type;
+  Value stack, zeros;
   stack.kind = ValueKind::stack;
   stack.type = {DType::i32, {2}, {}};
-  stack.parts = {static_cast<int>(m.values.size()), static_cast<int>(m.values.size())};
+  stack.parts = {two, two};
   zeros.kind = ValueKind::zeros;
   zeros.type = {DType::i32, {kDynamic}, {}};
-  zeros.like = m.kernels[0].arguments[0];
-  m.values.push_back(constant);
-  m.values.push_back(stack);
-  m.values.push_back(zeros);
-  m.kernels[0].arguments[1] = static_cast<int>(m.values.size()) - 2;
-  m.outputs.push_back({"zeros", static_cast<int>(m.values.size()) - 1});
+  zeros.like = m.kernel(0).arguments[0];
+  const int indices = m.add_value(stack);
+  m.edit_kernel(0)->arguments[1] = indices;
+  m.add_output({"zeros", m.add_value(zeros)});
   const auto out = run(m, three());
   ASSERT_TRUE(out.ok()) << out.status().message();
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 33, 40));
@@ -221,14 +216,14 @@ TEST(Program, StacksZerosAndConstants) {
 }
 
 TEST(Program, NegativesAreRefusedWhereTheSourceSaysSo) {
-  Imported m = text(scatter("i32[4]", ""));
-  Scatter wrapping = std::get<Scatter>(*m.kernels[0].op);
+  Program m = text(scatter("i32[4]", ""));
+  Scatter wrapping = std::get<Scatter>(*m.kernel(0).op);
   wrapping.oob = OobPolicy::wrap;
-  m.kernels[0].op = test::verified(std::move(wrapping));
+  m.edit_kernel(0)->op = test::verified(std::move(wrapping));
   Inputs inputs = three();
   inputs[1] = tensor<int32_t>(DType::i32, {2}, {0, -1});
   ASSERT_TRUE(run(m, std::move(inputs)).ok());
-  m.kernels[0].non_negative = {m.kernels[0].arguments[1]};
+  m.edit_kernel(0)->non_negative = {m.kernel(0).arguments[1]};
   inputs = three();
   inputs[1] = tensor<int32_t>(DType::i32, {2}, {0, -1});
   const auto out = run(m, std::move(inputs));
@@ -237,19 +232,16 @@ TEST(Program, NegativesAreRefusedWhereTheSourceSaysSo) {
 }
 
 TEST(Program, GatherWithSliceSizesKnownAtTheCall) {
-  Imported m = text(
+  Program m = text(
       "strew1.gather(operand=i32[4,3] indices=i32[2,2] result=i32[2,?,?] offset_dims=[1,2] start_index_map=[0,1] "
       "index_vector_dim=1 "
       "slice_sizes=[?,?])");
-  ASSERT_EQ(m.kernels.size(), 1u);
-  m.constants.push_back({{DType::i64, {2}, {}}, std::vector<std::byte>(16), {}});
-  m.constants[0].data[0] = std::byte{2};
-  m.constants[0].data[8] = std::byte{1};
-  Value sizes;
-  sizes.kind = ValueKind::constant;
-  sizes.type = m.constants[0].type;
-  m.values.push_back(sizes);
-  m.kernels[0].slice_sizes = static_cast<int>(m.values.size()) - 1;
+  ASSERT_EQ(m.kernels().size(), 1u);
+  std::vector<std::byte> bytes(16);
+  bytes[0] = std::byte{2};
+  bytes[8] = std::byte{1};
+  const int sizes = m.add_constant({{DType::i64, {2}, {}}, std::move(bytes), {}});
+  m.edit_kernel(0)->slice_sizes = sizes;
   const auto out = run(m, list(tensor<int32_t>(DType::i32, {4, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
                                tensor<int32_t>(DType::i32, {2, 2}, {0, 2, 2, 0})));
   ASSERT_TRUE(out.ok()) << out.status().message();
@@ -258,7 +250,7 @@ TEST(Program, GatherWithSliceSizesKnownAtTheCall) {
 }
 
 TEST(Program, StringsAreOwnedByTheOutput) {
-  const Imported m = text(
+  const Program m = text(
       "strew1.scatter(operand=string[3] indices=i32[1] updates=string[1] inserted_window_dims=[0] "
       "scatter_dims_to_operand_dims=[0] "
       "index_vector_dim=1 oob=error)");
@@ -298,7 +290,7 @@ TEST(TensorMemory, SizesThatNoMachineHas) {
 
 // ---- The caller's buffers ---------------------------------------------------------------------------------------------------------
 
-Status run_into(const Imported& imported, Inputs inputs, std::span<const TensorView> outputs, ProgramOptions options = {}) {
+Status run_into(const Program& imported, Inputs inputs, std::span<const TensorView> outputs, ProgramOptions options = {}) {
   Runtime runtime;
   options.kernel.backend = BackendChoice::reference;
   return run_program_into(runtime, imported, std::move(inputs), outputs, options);
@@ -318,7 +310,7 @@ TEST(ProgramBuffers, ResultsTakeOverTheMemoryOfInputsThatTheyUpdate) {
 
 TEST(ProgramBuffers, InputsThatAreReadOnlyOrReadTwiceAreCopied) {
   int32_t table[] = {10, 20, 30, 40};
-  const Imported m = text(scatter("i32[4]", " init=in_place"));
+  const Program m = text(scatter("i32[4]", " init=in_place"));
   Inputs inputs = three();
   inputs[0]->data = Buffer::share(std::as_bytes(std::span(table)), nullptr);
   auto out = run(m, std::move(inputs));
@@ -326,16 +318,16 @@ TEST(ProgramBuffers, InputsThatAreReadOnlyOrReadTwiceAreCopied) {
   EXPECT_EQ(table[3], 40);
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
 
-  Imported twice = m;  // the operand is an output, too
-  twice.outputs.push_back({"before", twice.kernels[0].arguments[0]});
+  Program twice = m;  // the operand is an output, too
+  twice.add_output({"before", twice.kernel(0).arguments[0]});
   out = run(twice, three());
   ASSERT_TRUE(out.ok()) << out.status().message();
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
   EXPECT_THAT(values_of<int32_t>((*out)[1]), ElementsAre(10, 20, 30, 40));
 
-  twice.outputs[1].value = static_cast<int>(twice.values.size());  // by another value that is the same input
-  twice.values.push_back(Value(twice.values[static_cast<size_t>(twice.kernels[0].arguments[0])]));
-  out = run(twice, three());
+  Program same = m;  // by another value that is the same input
+  same.add_output({"before", same.add_value(Value(same.value(same.kernel(0).arguments[0])))});
+  out = run(same, three());
   ASSERT_TRUE(out.ok()) << out.status().message();
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
   EXPECT_THAT(values_of<int32_t>((*out)[1]), ElementsAre(10, 20, 30, 40));
@@ -343,7 +335,7 @@ TEST(ProgramBuffers, InputsThatAreReadOnlyOrReadTwiceAreCopied) {
 
 TEST(ProgramBuffers, ResultsNeverLieInMemoryThatWasLent) {
   int32_t table[] = {10, 20, 30, 40};
-  Imported m = text(scatter("i32[4]", " init=in_place"));
+  Program m = text(scatter("i32[4]", " init=in_place"));
   Inputs inputs = three();
   inputs[0]->data = Buffer::borrow(std::as_writable_bytes(std::span(table)));
   auto out = run(m, std::move(inputs));
@@ -352,7 +344,9 @@ TEST(ProgramBuffers, ResultsNeverLieInMemoryThatWasLent) {
   EXPECT_NE(static_cast<void*>((*out)[0].data.data()), table);
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
 
-  m.outputs[0].value = m.kernels[0].arguments[0];  // an output that is an input
+  ProgramParts parts = std::move(m).parts();
+  parts.outputs[0].value = parts.kernels[0].arguments[0];  // an output that is an input
+  m = Program::of(std::move(parts)).value();
   inputs = three();
   inputs[0]->data = Buffer::share(std::as_bytes(std::span(table)), nullptr);
   out = run(m, std::move(inputs));
@@ -362,13 +356,13 @@ TEST(ProgramBuffers, ResultsNeverLieInMemoryThatWasLent) {
 }
 
 TEST(ProgramBuffers, KernelsWriteToTheOutputs) {
-  const Imported m = text(scatter("i32[?]", ""));
+  const Program m = text(scatter("i32[?]", ""));
   int32_t table[4] = {};
   const int64_t dims[] = {4};
   const TensorView output(table, dims);
   const void* written = nullptr;
   ProgramOptions options;
-  options.after_kernel = [&](const ImportedKernel&, const Kernel&, std::span<const TensorView> views) {
+  options.after_kernel = [&](const ProgramKernel&, const Kernel&, std::span<const TensorView> views) {
     written = views[0].data;
     return Status();
   };
@@ -379,7 +373,7 @@ TEST(ProgramBuffers, KernelsWriteToTheOutputs) {
 }
 
 TEST(ProgramBuffers, AnInputThatMayBeWrittenIsUpdatedWhereItLies) {
-  const Imported m = text(scatter("i32[?]", " init=in_place"));
+  const Program m = text(scatter("i32[?]", " init=in_place"));
   int32_t table[] = {10, 20, 30, 40};
   const int64_t dims[] = {4};
   const TensorView output(table, dims);
@@ -391,7 +385,7 @@ TEST(ProgramBuffers, AnInputThatMayBeWrittenIsUpdatedWhereItLies) {
 }
 
 TEST(ProgramBuffers, OutputsAreChecked) {
-  const Imported m = text(scatter("i32[?]", ""));
+  const Program m = text(scatter("i32[?]", ""));
   int32_t table[8] = {};
   const int64_t dims[] = {4}, five[] = {5}, square[] = {2, 2}, negative[] = {-1}, two[] = {2};
   const auto message = [&](const TensorView& output) { return run_into(m, three(), {&output, 1}).message(); };
@@ -405,8 +399,8 @@ TEST(ProgramBuffers, OutputsAreChecked) {
   EXPECT_THAT(run_into(m, three(), {}).message(), HasSubstr("outputs: 0 are given, expected 1"));
   EXPECT_EQ(table[3], 0);
 
-  Imported twice = m;
-  twice.outputs.push_back({"again", twice.outputs[0].value});
+  Program twice = m;
+  twice.add_output({"again", twice.outputs()[0].value});
   const TensorView overlapping[] = {{table, dims}, {table + 3, dims}}, apart[] = {{table, dims}, {table + 4, dims}};
   EXPECT_THAT(run_into(twice, three(), overlapping).message(), HasSubstr("output 'again': its buffer overlaps that of output"));
   EXPECT_TRUE(run_into(twice, three(), apart).ok());

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "compiler/import/import_bytes.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/paths.h"
 
@@ -38,16 +38,16 @@ OnnxModel model_with(std::vector<OnnxNode> nodes) {
   return m;
 }
 
-Imported imported(const OnnxModel& model) {
-  Expected<Imported> out = import_bytes(model.bytes(), "m.onnx", {});
+Program imported(const OnnxModel& model) {
+  Expected<Program> out = import_bytes(model.bytes(), "m.onnx", {});
   EXPECT_TRUE(out.ok()) << out.status().message();
-  return out.ok() ? std::move(*out) : Imported();
+  return out.ok() ? std::move(*out) : Program();
 }
 
 /// The type of the value of that name, or of the input, as reports show it.
-std::string type_of(const Imported& file, const std::string& name) {
-  for (const Value& value : file.values) {
-    const bool is_input = value.kind == ValueKind::input && file.inputs[static_cast<size_t>(value.index)].name == name;
+std::string type_of(const Program& file, const std::string& name) {
+  for (const Value& value : file.values()) {
+    const bool is_input = value.kind == ValueKind::input && file.input(value.index).name == name;
     if (is_input || value.name == name) return type_text(value.type, value.symbols);
   }
   return "no value " + name;
@@ -57,16 +57,16 @@ TEST(Symbols, AreThoseOfTheFile) {
   OnnxModel model = model_with({node("MatMul", {"x", "y"}, "product"), node("MatMul", {"x", "y"}, "other")});
   model.declared = {{"product", kFloat, {kSymbolic, 7, kSymbolic}, true, {"batch", "", "wide"}}};
   model.outputs = {{"rows", kFloat, {kSymbolic, kSymbolic, 4}, true, {"batch", "chosen", ""}}};
-  const Imported file = imported(model);
+  const Program file = imported(model);
   EXPECT_EQ(type_of(file, "x"), "f32[batch,seq,4]");
   EXPECT_EQ(type_of(file, "places"), "i64[picks]");
   EXPECT_EQ(type_of(file, "product"), "f32[batch,7,wide]") << "what strew does not compute has the declared type";
   EXPECT_EQ(type_of(file, "rows"), "f32[batch,chosen,4]") << "a name of the file wins over one that follows";
-  EXPECT_EQ(std::get<Gather>(*file.kernels[0].op).operand.dims, (std::vector<int64_t>{kDynamic, kDynamic, 4}));
+  EXPECT_EQ(std::get<Gather>(*file.kernel(0).op).operand.dims, (std::vector<int64_t>{kDynamic, kDynamic, 4}));
 }
 
 TEST(Symbols, FollowThroughOperations) {
-  const Imported file = imported(model_with({
+  const Program file = imported(model_with({
       node("Add", {"x", "y"}, "sum"),
       node("Transpose", {"sum"}, "turned", {ints("perm", {1, 2, 0})}),
       node("Concat", {"x", "y"}, "joined", {onnx_int("axis", 1)}),
@@ -95,7 +95,7 @@ TEST(Symbols, FollowThroughShapes) {
   model.initializers = {{"one", kFloat, {1, 1, 1}, std::string(4, '\0')},
                         {"flat", kInt64, {2}, std::string(8, '\xff') + '\4' + std::string(7, '\0')},
                         {"pairs", kInt64, {2}, std::string(8, '\xff') + '\2' + std::string(7, '\0')}};
-  const Imported file = imported(model);
+  const Program file = imported(model);
   EXPECT_EQ(type_of(file, "column"), "i64[picks,1]");
   EXPECT_EQ(type_of(file, "list"), "i64[picks]");
   EXPECT_EQ(type_of(file, "wide"), "f32[batch,1,seq,4]");
@@ -115,7 +115,7 @@ TEST(Symbols, ScattersAndSlicesKeepThem) {
   const std::string result = model.nodes[0].outputs[0];
   model.nodes.push_back(node("Slice", {result, "later", "to"}, "tail"));
   model.outputs.push_back({"tail", kFloat, {}, false});
-  const Imported file = imported(model);
+  const Program file = imported(model);
   EXPECT_EQ(type_of(file, result), "f32[slots,width]");
   EXPECT_EQ(type_of(file, "tail"), "f32[?,width]") << "the first row is cut off";
 }
@@ -124,7 +124,7 @@ TEST(Symbols, AWordForUnknownIsNoName) {
   OnnxModel model = model_with({});
   model.inputs[0].symbols = {"None", "?", ""};
   model.inputs[1].symbols = {std::string(1000, 'n'), "", ""};
-  const Imported file = imported(model);
+  const Program file = imported(model);
   EXPECT_EQ(type_of(file, "x"), "f32[?,?,4]");
   EXPECT_EQ(type_of(file, "y"), "f32[?,?,4]");
 }
@@ -146,7 +146,7 @@ std::unique_ptr<Tensor> tensor(DType dtype, std::vector<int64_t> dims) {
   return std::make_unique<Tensor>(make_tensor(dtype, std::move(dims)).value());
 }
 
-std::string run(const Imported& file, std::vector<int64_t> x, std::vector<int64_t> y) {
+std::string run(const Program& file, std::vector<int64_t> x, std::vector<int64_t> y) {
   Runtime runtime;
   ProgramOptions options;
   options.kernel.backend = BackendChoice::reference;
@@ -159,7 +159,7 @@ std::string run(const Imported& file, std::vector<int64_t> x, std::vector<int64_
 }
 
 TEST(Symbols, ARunHoldsToThem) {
-  const Imported file = imported(model_with({}));
+  const Program file = imported(model_with({}));
   EXPECT_EQ(run(file, {2, 3, 4}, {2, 3, 4}), "ok");
   EXPECT_EQ(run(file, {2, 3, 4}, {2, 5, 4}),
             "extent seq: dim 1 of input 1 (y) is 5, expected 3, which dim 1 of input 0 (x) is: the file gives both this name");
@@ -173,8 +173,8 @@ TEST(Symbols, ARunHoldsToThem) {
 }
 
 TEST(Symbols, AKernelAloneHasThem) {
-  const Imported cut = cut_kernel(imported(model_with({node("MatMul", {"x", "y"}, "product")})), 0);
-  ASSERT_EQ(cut.inputs.size(), 2U);
+  const Program cut = cut_kernel(imported(model_with({node("MatMul", {"x", "y"}, "product")})), 0);
+  ASSERT_EQ(cut.inputs().size(), 2U);
   EXPECT_EQ(type_of(cut, "x"), "f32[batch,seq,4]");
 }
 
@@ -182,7 +182,7 @@ TEST(Symbols, AKernelAloneHasThem) {
 TEST(Symbols, OfPtoProgramsAreScalars) {
   std::stringstream text;
   text << std::ifstream(test::source_folder() / "tests/data/pto/row_scatter_add.pto").rdbuf();
-  const Expected<Imported> file = import_bytes(text.str(), "k.pto", {});
+  const Expected<Program> file = import_bytes(text.str(), "k.pto", {});
   ASSERT_TRUE(file.ok()) << file.status().message();
   EXPECT_EQ(type_of(*file, "src"), "f32[%n,64]");
   EXPECT_EQ(type_of(*file, "idx"), "i32[1,%n]");

@@ -11,7 +11,7 @@
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/support/options.h"
 #include "tests/support/pto_program.h"
 
@@ -37,9 +37,9 @@ std::vector<uint32_t> elements_of(const Tensor& t) {
 }
 
 /// Runs an imported program on `data` and leaves there what it writes.
-void run(const Imported& imported, const PtoProgram& p, const std::string& backend, PtoData& data) {
+void run(const Program& imported, const PtoProgram& p, const std::string& backend, PtoData& data) {
   std::vector<std::unique_ptr<Tensor>> inputs;
-  for (const ImportedInput& input : imported.inputs) {
+  for (const ProgramInput& input : imported.inputs()) {
     if (input.name == "table") {
       inputs.push_back(tensor(p.dtype, {p.table_rows, p.width()}, data.table));
     } else if (input.name == "data") {
@@ -63,7 +63,7 @@ void run(const Imported& imported, const PtoProgram& p, const std::string& backe
   Expected<std::vector<Tensor>> out = run_program(runtime, imported, std::move(inputs), options);
   ASSERT_TRUE(out.ok()) << out.status().message();
   ASSERT_EQ(out->size(), 1u);
-  ASSERT_EQ(imported.outputs[0].name, p.scatters ? "table" : "data");
+  ASSERT_EQ(imported.outputs()[0].name, p.scatters ? "table" : "data");
   (p.scatters ? data.table : data.data) = elements_of((*out)[0]);
 }
 
@@ -102,7 +102,7 @@ Status simulate(const pto::Module& module, const PtoProgram& p, PtoData& data) {
 void check(const PtoProgram& p, uint64_t seed, const std::vector<std::string>& backends) {
   const std::string text = p.text();
   SCOPED_TRACE(text);
-  Expected<Imported> imported = pto::import_program(text, "k.pto", {});
+  Expected<Program> imported = pto::import_program(text, "k.pto", {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   if (seed % 2 == 0) fold::fold_computes(*imported, {});  // as import_file does
   const Expected<pto::Module> module = pto::parse(text);

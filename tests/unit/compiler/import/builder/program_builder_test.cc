@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "compiler/import/builder/forms.h"
-#include "compiler/import/verify_imported.h"
 #include "strew/expr_builder.h"
 
 namespace strew {
@@ -25,9 +24,9 @@ class ProgramBuilding : public testing::Test {
     return value.ok() ? build.type(*value).dims : std::vector<int64_t>{-99};
   }
   static std::string error(const Status& status) { return status.ok() ? "no error" : status.message(); }
-  void TearDown() override { EXPECT_EQ(error(verify(program)), "no error"); }
+  void TearDown() override { EXPECT_EQ(error(program.verify()), "no error"); }
 
-  Imported program;
+  Program program;
   ProgramBuilder build{program, "FILE:1: op"};
 };
 
@@ -61,8 +60,8 @@ TEST_F(ProgramBuilding, ConstantsAreWorkedOutAndListsStayLists) {
   const auto moved = build.apply(ExprOp::add, {build.shape(x, 0, 2), build.integer(1)});
   ASSERT_TRUE(moved.ok());
   EXPECT_THAT(*build.extents(*moved), ElementsAre(kDynamic, 8));
-  EXPECT_EQ(program.computes.size(), 1U);  // of the one extent that is not known
-  EXPECT_EQ(program.values[static_cast<size_t>(*build.iota({DType::i32, {4}, {}}, 0))].kind, ValueKind::compute);
+  EXPECT_EQ(program.computes().size(), 1U);  // of the one extent that is not known
+  EXPECT_EQ(program.value(*build.iota({DType::i32, {4}, {}}, 0)).kind, ValueKind::compute);
 }
 
 TEST_F(ProgramBuilding, DeclaredExtentsAreTakenOverOrChecked) {
@@ -129,9 +128,9 @@ TEST_F(ProgramBuilding, ManyOperationsDoNotBecomeManyLargeConstants) {
   const int zero = build.scalar(Scalar::of(DType::f64, 0));
   for (int i = 0; i < 6000; ++i) ASSERT_TRUE(build.broadcast(zero, {4096}).ok());
   size_t bytes = 0;
-  for (const Constant& constant : program.constants) bytes += constant.bytes().size();
+  for (const Constant& constant : program.constants()) bytes += constant.bytes().size();
   EXPECT_LT(bytes, size_t{4096} * 4096 * 8 + 1024);
-  EXPECT_GT(program.computes.size(), 1900U);
+  EXPECT_GT(program.computes().size(), 1900U);
 }
 
 }  // namespace

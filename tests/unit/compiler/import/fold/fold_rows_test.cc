@@ -103,7 +103,7 @@ struct Form {
 };
 
 /// Inputs of floats hold any bits, NaNs of all payloads among them; those of integers are near [0, most), in bounds only if `valid`.
-std::vector<Tensor> inputs_of(const Imported& imported, int64_t most, bool valid, test::Rng& rng) {
+std::vector<Tensor> inputs_of(const Program& imported, int64_t most, bool valid, test::Rng& rng) {
   std::vector<Tensor> inputs = test::random_inputs(imported, rng);
   for (Tensor& input : inputs)
     for (int64_t e = 0; e < input.elements(); ++e) {
@@ -155,10 +155,10 @@ std::string folded(const Form& form, test::Rng& rng) {
         EXPECT_TRUE(same) << name(policy) << " on " << backend << "\n"
                           << (got.ok() ? "" : got.status().message()) << "\n"
                           << (want.ok() ? "" : want.status().message()) << "\n"
-                          << form.text() << print(folded->kernels[0].op);
+                          << form.text() << print(folded->kernel(0).op);
       }
     }
-    out = print(folded->kernels[0].op);
+    out = print(folded->kernel(0).op);
   }
   return out;
 }
@@ -220,7 +220,7 @@ TEST(FoldRows, TheMessageHasTheFilesCoordinates) {
 }
 
 /// ONNX, with a number of rows that is known at the call: `op` of indices [n] that Expand brings to [n,3].
-Expected<Imported> expanded(const std::string& op, bool fold) {
+Expected<Program> expanded(const std::string& op, bool fold) {
   testing::OnnxModel m;
   m.opset = 18;
   m.inputs = {{"data", testing::kFloat, {7, 3}},
@@ -246,8 +246,8 @@ TEST(FoldRows, AnOpenNumberOfRows) {
   for (const std::string op : {"ScatterElements", "GatherElements"}) {
     const auto folded = expanded(op, true), plain = expanded(op, false);
     ASSERT_TRUE(folded.ok() && plain.ok()) << folded.status().message() << plain.status().message();
-    EXPECT_THAT(print(folded->kernels[0].op), HasSubstr("indices=i64[?,1]"));
-    EXPECT_THAT(folded->kernels[0].notes[0], HasSubstr("which are a row here"));
+    EXPECT_THAT(print(folded->kernel(0).op), HasSubstr("indices=i64[?,1]"));
+    EXPECT_THAT(folded->kernel(0).notes[0], HasSubstr("which are a row here"));
     for (const int64_t n : {5, 1, 0}) {
       for (const bool valid : {true, false}) {
         std::vector<Tensor> inputs;

@@ -35,9 +35,9 @@ std::string folded(const std::string& text) {
     if (!wrong.empty()) break;
   }
   std::string out;
-  for (const ImportedKernel& kernel : folded->kernels) out += print(kernel.op) + "\n";
+  for (const ProgramKernel& kernel : folded->kernels()) out += print(kernel.op) + "\n";
   int left = 0;
-  for (const Compute& compute : folded->computes) left += compute.disposition == ComputeDisposition::interpreted ? 1 : 0;
+  for (const Compute& compute : folded->computes()) left += compute.disposition == ComputeDisposition::interpreted ? 1 : 0;
   return out + "left " + std::to_string(left);
 }
 
@@ -210,14 +210,14 @@ TEST(Fold, MasksThatSaySomethingElseStay) {
 TEST(Fold, NotesAndOptions) {
   const auto imported = import_mlir_text(scatter("  %k = stablehlo.clamp %zero, %i, %four : V"));
   ASSERT_TRUE(imported.ok());
-  ASSERT_EQ(imported->kernels[0].notes.size(), 2U);
-  EXPECT_THAT(imported->kernels[0].notes[0], HasSubstr("policy is clamp: --oob does not apply"));
+  ASSERT_EQ(imported->kernel(0).notes.size(), 2U);
+  EXPECT_THAT(imported->kernel(0).notes[0], HasSubstr("policy is clamp: --oob does not apply"));
   ImportOptions options;
   options.override_oob = true;
   options.oob = OobPolicy::skip_window;
   const auto overridden = import_mlir_text(scatter("  %k = stablehlo.clamp %zero, %i, %four : V"), options);
   ASSERT_TRUE(overridden.ok());
-  EXPECT_EQ(std::get<Scatter>(*overridden->kernels[0].op).oob, OobPolicy::clamp);
+  EXPECT_EQ(std::get<Scatter>(*overridden->kernel(0).op).oob, OobPolicy::clamp);
 }
 
 /// x[5,4].add at rows i of what `update` computes as %v from %u[6,4], %b[4], %w[6], %s.
@@ -265,7 +265,7 @@ TEST(Fuse, NeedsAnUpdateAndANamedCombinerForWide) {
   wide.accumulate = Accumulate::wide;
   const auto imported = import_mlir_text(accumulating("  %v = stablehlo.multiply %u, %u : tensor<6x4xbf16>"), wide);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_THAT(print(imported->kernels[0].op), HasSubstr("combiner=add accumulate=wide"));
+  EXPECT_THAT(print(imported->kernel(0).op), HasSubstr("combiner=add accumulate=wide"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "base/number.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "strew/text.h"
 #include "tests/support/programs.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
@@ -121,7 +121,7 @@ bool is_same_bytes(const Expected<std::vector<Tensor>>& a, const Expected<std::v
          (x.data.size() == 0 || std::memcmp(x.data.data(), y.data.data(), static_cast<size_t>(x.data.size())) == 0);
 }
 
-std::vector<Tensor> inputs_of(const Imported& imported, bool valid, test::Rng& rng) {
+std::vector<Tensor> inputs_of(const Program& imported, bool valid, test::Rng& rng) {
   std::vector<Tensor> inputs = test::random_inputs(imported, rng);
   for (Tensor& input : inputs)
     for (int64_t e = 0; e < input.elements(); ++e) {
@@ -162,13 +162,13 @@ std::string folded(const Form& form, test::Rng& rng) {
         EXPECT_TRUE(same) << name(policy) << " on " << backend << "\n"
                           << (got.ok() ? "" : got.status().message()) << "\n"
                           << (want.ok() ? "" : want.status().message()) << "\n"
-                          << form.text() << print(folded->kernels[0].op);
+                          << form.text() << print(folded->kernel(0).op);
       }
     }
-    const auto left = std::count_if(folded->computes.begin(), folded->computes.end(), [](const Compute& compute) {
+    const auto left = std::count_if(folded->computes().begin(), folded->computes().end(), [](const Compute& compute) {
       return compute.disposition == ComputeDisposition::interpreted;
     });
-    out = print(folded->kernels[0].op) + " left " + std::to_string(left);
+    out = print(folded->kernel(0).op) + " left " + std::to_string(left);
   }
   return out;
 }

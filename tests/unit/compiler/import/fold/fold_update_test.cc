@@ -25,7 +25,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 using Lists = std::vector<std::vector<int64_t>>;
 
 /// All inputs of integers have the elements of `list`, in order and as often as it takes.
-std::vector<Tensor> inputs_with(const Imported& imported, const std::vector<int64_t>& list, test::Rng& rng) {
+std::vector<Tensor> inputs_with(const Program& imported, const std::vector<int64_t>& list, test::Rng& rng) {
   std::vector<Tensor> inputs = test::random_inputs(imported, rng);
   for (Tensor& input : inputs)
     for (int64_t e = 0; e < input.elements() && is_integer(input.dtype); ++e)
@@ -42,7 +42,7 @@ std::string folded(const std::string& text, const Lists& lists, const ImportOpti
   EXPECT_TRUE(plain.ok()) << plain.status().message();
   EXPECT_TRUE(folded.ok()) << folded.status().message();
   if (!plain.ok() || !folded.ok()) return "";
-  EXPECT_TRUE(folded->opaques.empty());
+  EXPECT_TRUE(folded->opaques().empty());
   test::Rng rng(9);
   for (const std::vector<int64_t>& list : lists) {
     const std::vector<Tensor> inputs = inputs_with(*plain, list, rng);
@@ -52,9 +52,9 @@ std::string folded(const std::string& text, const Lists& lists, const ImportOpti
           << "indices from " << list[0] << " on, " << backend << "\n"
           << text;
   }
-  std::string out = std::to_string(folded->kernels.size()) + "; ";
-  for (const std::string& note : folded->kernels.back().notes) out += note + "; ";
-  return out + print(folded->kernels.back().op);
+  std::string out = std::to_string(folded->kernels().size()) + "; ";
+  for (const std::string& note : folded->kernels().back().notes) out += note + "; ";
+  return out + print(folded->kernels().back().op);
 }
 
 /// x[7,4], i[3,1], u[3,4]; `compute` defines %v.

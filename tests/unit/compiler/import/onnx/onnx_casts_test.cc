@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 #include "compiler/import/onnx/onnx.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {
@@ -37,10 +37,10 @@ std::vector<double> run(const std::vector<OnnxNode>& nodes, const std::vector<On
   m.inputs = {{"zero", kInt64, {1}}};
   m.outputs = {{"y", kFloat, {}, false}};
   m.nodes.push_back({"Gather", "kernel", "", {"zero", "zero"}, {"gathered"}, {}});
-  const Expected<Imported> program = onnx::import_model(m.bytes(), "m.onnx", {});
+  const Expected<Program> program = onnx::import_model(m.bytes(), "m.onnx", {});
   EXPECT_TRUE(program.ok()) << program.status().message();
   if (!program.ok()) return {};
-  for (const Opaque& opaque : program->opaques) ADD_FAILURE() << opaque.location << ": " << opaque.reason;
+  for (const Opaque& opaque : program->opaques()) ADD_FAILURE() << opaque.location << ": " << opaque.reason;
   std::vector<std::unique_ptr<Tensor>> inputs(1);
   const Expected<std::vector<Tensor>> out = run_program(Runtime::process(), *program, std::move(inputs), {});
   EXPECT_TRUE(out.ok()) << out.status().message();
@@ -102,8 +102,8 @@ TEST(OnnxCasts, Refusals) {
     m.outputs = {{"y", kFloat, {}, false}};
     m.nodes = {{"Cast", "cast", "", {"x"}, {"y"}, std::move(attributes)},
                {"Gather", "kernel", "", {"zero", "zero"}, {"gathered"}, {}}};
-    const Expected<Imported> program = onnx::import_model(m.bytes(), "m.onnx", {});
-    return program.ok() && program->opaques.size() == 1 ? program->opaques[0].reason : "run";
+    const Expected<Program> program = onnx::import_model(m.bytes(), "m.onnx", {});
+    return program.ok() && program->opaques().size() == 1 ? program->opaque(0).reason : "run";
   };
   EXPECT_THAT(reason({onnx_int("to", (int64_t{1} << 32) + 1)}), HasSubstr("attribute to is 4294967297, expected"));
   EXPECT_THAT(reason({onnx_int("to", kE8m0)}), HasSubstr("does not convert"));

@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "compiler/import/import_bytes.h"
 #include "compiler/import/onnx/onnx.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "strew/text.h"
 #include "tests/support/fuzz_seed.h"
 #include "tests/support/onnx_writer.h"
@@ -65,10 +65,10 @@ OnnxNode node(const std::string& op, std::vector<std::string> inputs, std::vecto
   return {op, op + "_of_" + outputs[0], "", std::move(inputs), std::move(outputs), std::move(attributes)};
 }
 
-Imported imported(const Model& model) {
-  Expected<Imported> out = onnx::import_model(model.onnx().bytes(), "m.onnx", {});
+Program imported(const Model& model) {
+  Expected<Program> out = onnx::import_model(model.onnx().bytes(), "m.onnx", {});
   EXPECT_TRUE(out.ok()) << out.status().message();
-  return out.ok() ? std::move(*out) : Imported{};
+  return out.ok() ? std::move(*out) : Program{};
 }
 
 /// The operators of models that ran, each with the first of these models.
@@ -91,8 +91,8 @@ Result run(const Model& model, std::vector<int64_t> dims = {2, 3}) {
   inputs.push_back(nullptr);  // of the Gather, which no output needs
   ProgramOptions options;
   options.kernel.backend = BackendChoice::reference;
-  const Imported program = imported(model);
-  for (const Opaque& opaque : program.opaques) ADD_FAILURE() << opaque.location << ": " << opaque.reason;
+  const Program program = imported(model);
+  for (const Opaque& opaque : program.opaques()) ADD_FAILURE() << opaque.location << ": " << opaque.reason;
   const Expected<std::vector<Tensor>> out = run_program(Runtime::process(), program, std::move(inputs), options);
   EXPECT_TRUE(out.ok()) << out.status().message();
   if (!out.ok()) return {};
@@ -293,18 +293,18 @@ void shapes_and_numbers() {
 TEST(OnnxCompute, ShapesAndNumbers) { shapes_and_numbers(); }
 
 TEST(OnnxCompute, ShapesOfKnownTensorsBecomeConstants) {
-  const Imported m =
+  const Program m =
       imported({.nodes = {node("Shape", {"x"}, {"s"}), node("Gather", {"s", "s_1"}, {"n"}), node("Mul", {"n", "n"})},
                 .constants = {{"s_1", {1}}}});
-  EXPECT_THAT(m.computes, IsEmpty());
-  EXPECT_EQ(m.values[static_cast<size_t>(m.outputs[0].value)].kind, ValueKind::constant);
-  EXPECT_EQ(m.kernels.size(), 1U) << "the gather of a shape is no kernel";
+  EXPECT_THAT(m.computes(), IsEmpty());
+  EXPECT_EQ(m.value(m.outputs()[0].value).kind, ValueKind::constant);
+  EXPECT_EQ(m.kernels().size(), 1U) << "the gather of a shape is no kernel";
 }
 
 /// Why the first node of the model is opaque.
 std::string reason(const Model& model) {
-  const Imported m = imported(model);
-  return m.opaques.empty() ? "run" : m.opaques[0].reason;
+  const Program m = imported(model);
+  return m.opaques().empty() ? "run" : m.opaque(0).reason;
 }
 
 TEST(OnnxCompute, WhatIsNotRunIsOpaque) {
@@ -379,16 +379,16 @@ TEST(OnnxCompute, OpaqueValuesAreTypedAsFarAsTheFileTells) {
   // The gather reads what a MatMul computes, whose type follows from those of its operands.
   Model model{
       .nodes = {node("Transpose", {"x"}, {"t"}), node("MatMul", {"x", "t"}, {"p"}), node("Gather", {"p", "zero"}, {"y"})}};
-  const Imported m = imported(model);
-  ASSERT_EQ(m.kernels.size(), 2U);
-  EXPECT_EQ(print(std::get<Gather>(*m.kernels[0].op).operand), "i64[2,2]");
-  EXPECT_THAT(kernel_inputs(m, 0), ::testing::Contains(m.kernels[0].arguments[0]));
-  EXPECT_EQ(value_name(m, m.kernels[0].arguments[0]), "p");
+  const Program m = imported(model);
+  ASSERT_EQ(m.kernels().size(), 2U);
+  EXPECT_EQ(print(std::get<Gather>(*m.kernel(0).op).operand), "i64[2,2]");
+  EXPECT_THAT(kernel_inputs(m, 0), ::testing::Contains(m.kernel(0).arguments[0]));
+  EXPECT_EQ(value_name(m, m.kernel(0).arguments[0]), "p");
   // Other operators, of x, a matrix of two rows and three columns: p, as the gather of its rows reads it.
   const auto type_of_p = [](OnnxNode opaque, const std::string& output = "p") {
-    const Imported other =
+    const Program other =
         imported({.nodes = {std::move(opaque), node("Gather", {output, "zero"}, {"y"})}, .constants = {{"axes", {1}}}});
-    return other.kernels.size() == 2 ? print(std::get<Gather>(*other.kernels[0].op).operand) : "unknown";
+    return other.kernels().size() == 2 ? print(std::get<Gather>(*other.kernel(0).op).operand) : "unknown";
   };
   const auto equation = [](const std::string& text) {
     return std::vector<ProtoWriter>{ProtoWriter().text(1, "equation").text(4, text).varint(20, 3)};
@@ -407,10 +407,10 @@ TEST(OnnxCompute, OpaqueValuesAreTypedAsFarAsTheFileTells) {
   EXPECT_EQ(type_of_p(node("LSTM", {"x", "x", "x"}, {"all", "last"}), "last"), "i64[?,?,?]");
   // Of an operator that nobody knows, nothing follows, and the gather says so.
   model.nodes = {node("Mystery", {"x"}, {"p"}), node("Gather", {"p", "zero"}, {"y"})};
-  const Imported unknown = imported(model);
-  ASSERT_EQ(unknown.opaques.size(), 2U);
-  EXPECT_TRUE(unknown.opaques[1].indexed);
-  EXPECT_THAT(unknown.opaques[1].reason, HasSubstr("whose type the file does not tell"));
+  const Program unknown = imported(model);
+  ASSERT_EQ(unknown.opaques().size(), 2U);
+  EXPECT_TRUE(unknown.opaque(1).indexed);
+  EXPECT_THAT(unknown.opaque(1).reason, HasSubstr("whose type the file does not tell"));
 }
 
 // The gather, the product and the scatter of the same elements are one update, and the condition that the extents of indices and updates are
@@ -426,9 +426,9 @@ TEST(OnnxCompute, AnUpdateOfOpenExtentsIsOneKernel) {
   for (const bool fold : {false, true}) {
     ImportOptions options;
     options.fold = fold;
-    const Expected<Imported> program = import_bytes(model.bytes(), "m.onnx", options);
+    const Expected<Program> program = import_bytes(model.bytes(), "m.onnx", options);
     ASSERT_TRUE(program.ok()) << program.status().message();
-    EXPECT_EQ(program->kernels.size(), fold ? 1U : 2U);
+    EXPECT_EQ(program->kernels().size(), fold ? 1U : 2U);
     std::vector<std::unique_ptr<Tensor>> inputs;
     inputs.push_back(std::make_unique<Tensor>(std::move(*make_tensor(DType::f32, {3, 4}))));
     inputs.push_back(std::make_unique<Tensor>(std::move(*make_tensor(DType::i64, {2, 1}))));
@@ -448,23 +448,23 @@ TEST(OnnxCompute, ManyControlFlowNodesTakeLinearTime) {
   model.inputs.push_back({"condition", kBool, {}});
   for (int i = 0; i < 60'000; ++i) model.nodes.push_back({"If", "", "", {"condition"}, {"i" + std::to_string(i)}, {}});
   const std::clock_t start = std::clock();
-  const Expected<Imported> m = onnx::import_model(model.bytes(), "m.onnx", {});
+  const Expected<Program> m = onnx::import_model(model.bytes(), "m.onnx", {});
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 10);
   ASSERT_TRUE(m.ok()) << m.status().message();
-  EXPECT_EQ(m->opaques.size(), 60'000U);
+  EXPECT_EQ(m->opaques().size(), 60'000U);
 }
 
 // An input without a rank refuses the kernels that read it, and no other.
 TEST(OnnxCompute, InputsWithoutATypeAreOpaque) {
   OnnxModel model = Model{.nodes = {node("If", {"condition"}), node("Gather", {"condition", "zero"}, {"z"})}}.onnx();
   model.inputs.push_back({"condition", kInt64, {}, false});
-  const Expected<Imported> m = onnx::import_model(model.bytes(), "m.onnx", {});
+  const Expected<Program> m = onnx::import_model(model.bytes(), "m.onnx", {});
   ASSERT_TRUE(m.ok()) << m.status().message();
-  EXPECT_EQ(m->kernels.size(), 1U);
-  ASSERT_EQ(m->opaques.size(), 3U);
-  EXPECT_THAT(m->opaques[0].reason, HasSubstr("input condition: it has no shape"));
-  EXPECT_EQ(m->opaques[1].operation, "If");
-  EXPECT_THAT(m->opaques[2].reason, HasSubstr("whose type the file does not tell"));
+  EXPECT_EQ(m->kernels().size(), 1U);
+  ASSERT_EQ(m->opaques().size(), 3U);
+  EXPECT_THAT(m->opaque(0).reason, HasSubstr("input condition: it has no shape"));
+  EXPECT_EQ(m->opaque(1).operation, "If");
+  EXPECT_THAT(m->opaque(2).reason, HasSubstr("whose type the file does not tell"));
 }
 
 }  // namespace

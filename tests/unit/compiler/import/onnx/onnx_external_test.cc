@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {
@@ -35,7 +35,7 @@ class OnnxExternal : public ::testing::Test {
   void write(const std::string& name, const std::string& bytes) { std::ofstream(root_ / name, std::ios::binary) << bytes; }
 
   /// Imports a Gather whose indices, i64[2], lie outside the model as `entries` say.
-  Expected<Imported> import(const std::vector<std::pair<std::string, std::string>>& entries, std::vector<int64_t> dims = {2},
+  Expected<Program> import(const std::vector<std::pair<std::string, std::string>>& entries, std::vector<int64_t> dims = {2},
                             int type = kInt64) {
     OnnxModel model = onnx_gather_model("Gather", {4, 3}, {2});
     model.inputs.pop_back();
@@ -49,7 +49,7 @@ class OnnxExternal : public ::testing::Test {
     return import_file(path.string(), {});
   }
   std::string error_of(const std::vector<std::pair<std::string, std::string>>& entries, std::vector<int64_t> dims = {2}) {
-    const Expected<Imported> out = import(entries, std::move(dims));
+    const Expected<Program> out = import(entries, std::move(dims));
     EXPECT_FALSE(out.ok());
     EXPECT_THAT(out.status().message(), HasSubstr("m.onnx: initializer indices: "));
     return out.status().message();
@@ -59,18 +59,18 @@ class OnnxExternal : public ::testing::Test {
 };
 
 TEST_F(OnnxExternal, ReadsItsBytesAtItsOffset) {
-  const Expected<Imported> out = import({{"location", "w.bin"}, {"offset", "8"}, {"length", "16"}, {"checksum", "abc"}});
+  const Expected<Program> out = import({{"location", "w.bin"}, {"offset", "8"}, {"length", "16"}, {"checksum", "abc"}});
   ASSERT_TRUE(out.ok()) << out.status().message();
-  ASSERT_EQ(out->constants.size(), 1u);
+  ASSERT_EQ(out->constants().size(), 1u);
   int64_t data[2];
-  ASSERT_EQ(out->constants[0].data.size(), sizeof data);
-  std::memcpy(data, out->constants[0].data.data(), sizeof data);
+  ASSERT_EQ(out->constant(0).data.size(), sizeof data);
+  std::memcpy(data, out->constant(0).data.data(), sizeof data);
   EXPECT_THAT(data, ElementsAre(1, 2));
 }
 
 TEST_F(OnnxExternal, OffsetAndLengthMayBeLeftOutAndFoldersUsed) {
   for (const char* location : {"w.bin", "./w.bin", "sub/w.bin"}) {
-    const Expected<Imported> out = import({{"location", location}});
+    const Expected<Program> out = import({{"location", location}});
     EXPECT_TRUE(out.ok()) << location << ": " << out.status().message();
   }
 }
@@ -91,9 +91,9 @@ TEST_F(OnnxExternal, LargeFloatsAreMappedAndIntegersRead) {
     model.outputs[0].type = type;
     model.initializers = {weights};
     std::ofstream(root_ / "model" / "m.onnx", std::ios::binary) << model.bytes();
-    const Expected<Imported> out = import_file((root_ / "model" / "m.onnx").string(), {});
+    const Expected<Program> out = import_file((root_ / "model" / "m.onnx").string(), {});
     ASSERT_TRUE(out.ok()) << out.status().message();
-    const Constant& constant = out->constants.at(0);
+    const Constant& constant = out->constants().at(0);
     EXPECT_EQ(constant.data.empty(), type == kFloat);
     EXPECT_EQ(constant.mapped.empty(), type != kFloat);
     ASSERT_EQ(constant.bytes().size(), bytes.size());

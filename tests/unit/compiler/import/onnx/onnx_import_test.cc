@@ -17,13 +17,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Expected<Imported> import(const OnnxModel& model) { return onnx::import_model(model.bytes(), "m.onnx", {}); }
+Expected<Program> import(const OnnxModel& model) { return onnx::import_model(model.bytes(), "m.onnx", {}); }
 
-Imported import_good(const OnnxModel& model) {
-  Expected<Imported> out = import(model);
+Program import_good(const OnnxModel& model) {
+  Expected<Program> out = import(model);
   EXPECT_TRUE(out.ok()) << out.status().message();
   if (!out.ok()) return {};
-  for (const ImportedKernel& k : out->kernels) {
+  for (const ProgramKernel& k : out->kernels()) {
     const Status s = verify(k.op);
     EXPECT_TRUE(s.ok()) << s.message();
   }
@@ -31,21 +31,21 @@ Imported import_good(const OnnxModel& model) {
 }
 
 std::string error_of(const OnnxModel& model) {
-  const Expected<Imported> out = import(model);
+  const Expected<Program> out = import(model);
   EXPECT_FALSE(out.ok());
   return out.status().message();
 }
 
-const Scatter& scatter_of(const Imported& imported, size_t k = 0) { return std::get<Scatter>(*imported.kernels.at(k).op); }
+const Scatter& scatter_of(const Program& imported, size_t k = 0) { return std::get<Scatter>(*imported.kernels().at(k).op); }
 
 TEST(OnnxImport, LinearTensorScatter) {
-  const Imported m = import_good(tensor_scatter_model());
-  ASSERT_EQ(m.kernels.size(), 1u);
-  EXPECT_EQ(m.format, "onnx");
-  EXPECT_EQ(m.kernels[0].name, "scatter");
-  EXPECT_EQ(m.kernels[0].location, "m.onnx: node scatter (TensorScatter)");
-  EXPECT_THAT(m.kernels[0].arguments, ElementsAre(0, 2, 1)) << "operand, indices, updates";
-  EXPECT_THAT(m.kernels[0].non_negative, IsEmpty()) << "policy error refuses negative ones itself";
+  const Program m = import_good(tensor_scatter_model());
+  ASSERT_EQ(m.kernels().size(), 1u);
+  EXPECT_EQ(m.format(), "onnx");
+  EXPECT_EQ(m.kernel(0).name, "scatter");
+  EXPECT_EQ(m.kernel(0).location, "m.onnx: node scatter (TensorScatter)");
+  EXPECT_THAT(m.kernel(0).arguments, ElementsAre(0, 2, 1)) << "operand, indices, updates";
+  EXPECT_THAT(m.kernel(0).non_negative, IsEmpty()) << "policy error refuses negative ones itself";
   const Scatter& s = scatter_of(m);
   EXPECT_THAT(s.dims.window_dims, ElementsAre(1, 2));
   EXPECT_THAT(s.dims.removed_dims, IsEmpty());
@@ -56,16 +56,16 @@ TEST(OnnxImport, LinearTensorScatter) {
   EXPECT_EQ(s.oob, OobPolicy::error);
   EXPECT_EQ(s.init, InitKind::copy);
   EXPECT_EQ(s.combiner, CombinerKind::assign);
-  ASSERT_EQ(m.outputs.size(), 1u);
-  EXPECT_EQ(m.values[m.outputs[0].value].kind, ValueKind::result);
+  ASSERT_EQ(m.outputs().size(), 1u);
+  EXPECT_EQ(m.value(m.outputs()[0].value).kind, ValueKind::result);
 }
 
 TEST(OnnxImport, CircularWrapsButRefusesNegatives) {
   OnnxModel model = tensor_scatter_model();
   model.nodes[0].attributes = {onnx_string("mode", "circular")};
-  const Imported m = import_good(model);
+  const Program m = import_good(model);
   EXPECT_EQ(scatter_of(m).oob, OobPolicy::wrap);
-  EXPECT_THAT(m.kernels[0].non_negative, ElementsAre(2));
+  EXPECT_THAT(m.kernel(0).non_negative, ElementsAre(2));
 }
 
 TEST(OnnxImport, AxisCountsFromEitherEnd) {
@@ -84,19 +84,19 @@ TEST(OnnxImport, MissingWriteIndicesAreZeros) {
   for (const bool written : {false, true}) {
     model.nodes[0].inputs = {"past_cache", "update"};
     if (written) model.nodes[0].inputs.push_back("");
-    const Imported m = import_good(model);
-    const Value& zeros = m.values[m.kernels[0].arguments[1]];
+    const Program m = import_good(model);
+    const Value& zeros = m.value(m.kernel(0).arguments[1]);
     EXPECT_EQ(zeros.kind, ValueKind::zeros);
     EXPECT_EQ(print(zeros.type), "i64[?]");
-    EXPECT_EQ(zeros.like, m.kernels[0].arguments[0]);
+    EXPECT_EQ(zeros.like, m.kernel(0).arguments[0]);
   }
 }
 
 TEST(OnnxImport, WriteIndicesMayBeLeftOutByTheCaller) {
-  const Imported m = import_good(tensor_scatter_model());
-  EXPECT_FALSE(m.inputs[0].optional);
-  EXPECT_FALSE(m.inputs[1].optional);
-  EXPECT_TRUE(m.inputs[2].optional);
+  const Program m = import_good(tensor_scatter_model());
+  EXPECT_FALSE(m.input(0).optional);
+  EXPECT_FALSE(m.input(1).optional);
+  EXPECT_TRUE(m.input(2).optional);
 }
 
 TEST(OnnxImport, DimsKnownOnOneSideAreKnownOnBoth) {
@@ -120,26 +120,26 @@ TEST(OnnxImport, InitializersAndConstantNodesFeedInputs) {
   const OnnxTensor update{"", kFloat, {2, 2, 3}, std::string(48, '\0')};
   constant.attributes = {ProtoWriter().text(1, "value").message(5, update.proto()).varint(20, 4)};
   model.nodes.insert(model.nodes.begin(), constant);
-  const Imported m = import_good(model);
-  ASSERT_EQ(m.inputs.size(), 1u);
-  ASSERT_EQ(m.constants.size(), 2u);
-  const Value& indices = m.values[m.kernels[0].arguments[1]];
+  const Program m = import_good(model);
+  ASSERT_EQ(m.inputs().size(), 1u);
+  ASSERT_EQ(m.constants().size(), 2u);
+  const Value& indices = m.value(m.kernel(0).arguments[1]);
   ASSERT_EQ(indices.kind, ValueKind::constant);
   int64_t data[2];
-  std::memcpy(data, m.constants[indices.index].data.data(), sizeof data);
+  std::memcpy(data, m.constant(indices.index).data.data(), sizeof data);
   EXPECT_THAT(data, ElementsAre(1, 2));
 }
 
 TEST(OnnxImport, InitializersThatAreAlsoInputsStayInside) {
   OnnxModel model = tensor_scatter_model();
   model.initializers = {{"write_indices", kInt64, {2}, std::string(16, '\0')}};
-  EXPECT_EQ(import_good(model).inputs.size(), 2u);
+  EXPECT_EQ(import_good(model).inputs().size(), 2u);
 }
 
 TEST(OnnxImport, UnusedInitializersAreNotCopied) {
   OnnxModel model = tensor_scatter_model();
   model.initializers = {{"weights", kFloat, {4}, std::string(16, '\0')}};
-  EXPECT_THAT(import_good(model).constants, IsEmpty());
+  EXPECT_THAT(import_good(model).constants(), IsEmpty());
 }
 
 TEST(OnnxImport, SeveralNodes) {
@@ -149,11 +149,11 @@ TEST(OnnxImport, SeveralNodes) {
   second.outputs = {"twice"};
   model.nodes.push_back(second);
   model.outputs.push_back({"twice", kFloat, {2, 4, 3}});
-  const Imported m = import_good(model);
-  ASSERT_EQ(m.kernels.size(), 2u);
-  EXPECT_EQ(m.kernels[0].name, "scatter");
-  EXPECT_EQ(m.kernels[1].name, "scatter_2") << "kernel names are unique";
-  EXPECT_EQ(m.values[m.kernels[1].arguments[0]].kind, ValueKind::result);
+  const Program m = import_good(model);
+  ASSERT_EQ(m.kernels().size(), 2u);
+  EXPECT_EQ(m.kernel(0).name, "scatter");
+  EXPECT_EQ(m.kernel(1).name, "scatter_2") << "kernel names are unique";
+  EXPECT_EQ(m.value(m.kernel(1).arguments[0]).kind, ValueKind::result);
 }
 
 TEST(OnnxImport, All24ElementTypes) {
@@ -311,7 +311,7 @@ TEST(OnnxImport, DamagedBytesNeverCrash) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string bad = good;
       bad[at] = static_cast<char>(bad[at] ^ 1 << bit);
-      const Expected<Imported> out = onnx::import_model(bad, "m.onnx", {});
+      const Expected<Program> out = onnx::import_model(bad, "m.onnx", {});
       if (!out.ok()) {
         EXPECT_THAT(out.status().message(), HasSubstr("m.onnx")) << "byte " << at << " bit " << bit;
       }

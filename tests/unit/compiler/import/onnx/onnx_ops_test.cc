@@ -7,7 +7,7 @@
 
 #include "compiler/import/onnx/onnx.h"
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 #include "tests/support/onnx_writer.h"
@@ -20,15 +20,15 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Dims = std::vector<int64_t>;
 
-Imported import_good(const OnnxModel& model) {
-  Expected<Imported> out = onnx::import_model(model.bytes(), "m.onnx", {});
+Program import_good(const OnnxModel& model) {
+  Expected<Program> out = onnx::import_model(model.bytes(), "m.onnx", {});
   EXPECT_TRUE(out.ok()) << out.status().message();
   if (!out.ok()) return {};
   return std::move(out).value();
 }
 
-const Scatter& scatter_of(const Imported& imported) { return std::get<Scatter>(*imported.kernels.at(0).op); }
-const Gather& gather_of(const Imported& imported) { return std::get<Gather>(*imported.kernels.at(0).op); }
+const Scatter& scatter_of(const Program& imported) { return std::get<Scatter>(*imported.kernels().at(0).op); }
+const Gather& gather_of(const Program& imported) { return std::get<Gather>(*imported.kernels().at(0).op); }
 
 OnnxModel with(OnnxModel model, std::vector<ProtoWriter> attributes, int64_t opset = 18) {
   model.nodes[0].attributes = std::move(attributes);
@@ -37,7 +37,7 @@ OnnxModel with(OnnxModel model, std::vector<ProtoWriter> attributes, int64_t ops
 }
 
 TEST(OnnxOps, ScatterElementsIsOneComponentPerIndexWithEveryOtherDimABatch) {
-  const Imported m =
+  const Program m =
       import_good(with(onnx_scatter_model("ScatterElements", {4, 5, 6}, {2, 9, 3}, {2, 9, 3}), {onnx_int("axis", -2)}));
   const Scatter& s = scatter_of(m);
   EXPECT_THAT(s.dims.window_dims, IsEmpty());
@@ -50,14 +50,14 @@ TEST(OnnxOps, ScatterElementsIsOneComponentPerIndexWithEveryOtherDimABatch) {
   EXPECT_TRUE(s.normalize_negative);
   EXPECT_EQ(s.combiner, CombinerKind::assign);
   EXPECT_EQ(s.init, InitKind::copy);
-  EXPECT_THAT(m.kernels[0].arguments, ElementsAre(0, 1, 2));
-  EXPECT_THAT(m.kernels[0].notes, ::testing::Contains(HasSubstr("the last one wins")));
+  EXPECT_THAT(m.kernel(0).arguments, ElementsAre(0, 1, 2));
+  EXPECT_THAT(m.kernel(0).notes, ::testing::Contains(HasSubstr("the last one wins")));
 }
 
 TEST(OnnxOps, ScatterIsScattersElementsFirstName) {
   const OnnxModel first = with(onnx_scatter_model("Scatter", {4, 5}, {2, 5}, {2, 5}), {onnx_int("axis", 1)}, 10);
   const OnnxModel second = with(onnx_scatter_model("ScatterElements", {4, 5}, {2, 5}, {2, 5}), {onnx_int("axis", 1)}, 11);
-  EXPECT_EQ(print(import_good(first).kernels[0].op), print(import_good(second).kernels[0].op));
+  EXPECT_EQ(print(import_good(first).kernel(0).op), print(import_good(second).kernel(0).op));
 }
 
 TEST(OnnxOps, ScatterNdInsertsTheIndexedDims) {
@@ -77,7 +77,7 @@ TEST(OnnxOps, Reductions) {
                                                         {"min", CombinerKind::min}};
   for (const char* op : {"ScatterElements", "ScatterND"}) {
     for (const auto& [text, kind] : kinds) {
-      const Imported m = import_good(
+      const Program m = import_good(
           with(onnx_scatter_model(op, {4, 5}, {3, 2}, op[7] == 'E' ? Dims{3, 2} : Dims{3}), {onnx_string("reduction", text)}));
       EXPECT_EQ(scatter_of(m).combiner, kind) << op << " " << text;
     }
@@ -87,7 +87,7 @@ TEST(OnnxOps, Reductions) {
 TEST(OnnxOps, GatherReplacesItsAxisByTheDimsOfIndices) {
   for (const auto& [indices, result] : std::vector<std::pair<Dims, const char*>>{
            {{}, "f32[4,6]"}, {{2}, "f32[4,2,6]"}, {{2, 3, 1}, "f32[4,2,3,1,6]"}, {{0, 3}, "f32[4,0,3,6]"}}) {
-    const Imported m = import_good(with(onnx_gather_model("Gather", {4, 5, 6}, indices), {onnx_int("axis", 1)}, 1));
+    const Program m = import_good(with(onnx_gather_model("Gather", {4, 5, 6}, indices), {onnx_int("axis", 1)}, 1));
     EXPECT_EQ(print(gather_of(m).result), result);
     EXPECT_EQ(gather_of(m).oob, OobPolicy::error);
     EXPECT_TRUE(gather_of(m).normalize_negative);
@@ -119,14 +119,14 @@ TEST(OnnxOps, OpenIndexVectorsFollowFromRanks) {
 }
 
 TEST(OnnxOps, OpenDimsBecomeKnownOrTies) {
-  const Imported m = import_good(
+  const Program m = import_good(
       with(onnx_scatter_model("ScatterND", {kSymbolic, kSymbolic, 6}, {kSymbolic, 1}, {7, kSymbolic, kSymbolic}), {}));
   const Scatter& s = scatter_of(m);
   EXPECT_EQ(print(s.indices), "i64[7,1]");
   EXPECT_EQ(print(s.updates[0]), "f32[7,?,6]");
-  ASSERT_EQ(m.kernels[0].equal_extents.size(), 1u);
-  EXPECT_EQ(m.kernels[0].equal_extents[0].a, "dim 1 of updates");
-  EXPECT_EQ(m.kernels[0].equal_extents[0].b, "dim 1 of data");
+  ASSERT_EQ(m.kernel(0).equal_extents.size(), 1u);
+  EXPECT_EQ(m.kernel(0).equal_extents[0].a, "dim 1 of updates");
+  EXPECT_EQ(m.kernel(0).equal_extents[0].b, "dim 1 of data");
 }
 
 std::unique_ptr<Tensor> tensor(DType dtype, Dims dims, const std::vector<int64_t>& values = {}) {
@@ -137,14 +137,14 @@ std::unique_ptr<Tensor> tensor(DType dtype, Dims dims, const std::vector<int64_t
 }
 
 /// The message of a run on the reference, or "" when it went well.
-std::string run(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs) {
+std::string run(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs) {
   ProgramOptions options;
   options.kernel.backend = BackendChoice::reference;
   return run_program(Runtime::process(), imported, std::move(inputs), options).status().message();
 }
 
 std::string run_scatter_nd(Dims data, Dims updates) {
-  const Imported m =
+  const Program m =
       import_good(with(onnx_scatter_model("ScatterND", {kSymbolic, kSymbolic}, {kSymbolic, 1}, {kSymbolic, kSymbolic}), {}));
   std::vector<std::unique_ptr<Tensor>> inputs;
   inputs.push_back(tensor(DType::f32, std::move(data)));
@@ -160,7 +160,7 @@ TEST(OnnxOps, AWindowThatIsNotWholeIsFoundAtTheCall) {
 }
 
 TEST(OnnxOps, BatchesThatDifferAreFoundAtTheCall) {
-  const Imported m =
+  const Program m =
       import_good(with(onnx_gather_model("GatherND", {kSymbolic, 3}, {kSymbolic, 2, 1}), {onnx_int("batch_dims", 1)}));
   for (const int64_t batch : {2, 3}) {
     std::vector<std::unique_ptr<Tensor>> inputs;
@@ -172,7 +172,7 @@ TEST(OnnxOps, BatchesThatDifferAreFoundAtTheCall) {
 }
 
 TEST(OnnxOps, SmallerIndicesAtTheCallMustNotBeLarger) {
-  const Imported m =
+  const Program m =
       import_good(with(onnx_gather_model("GatherElements", {kSymbolic, 3}, {kSymbolic, 2}), {onnx_int("axis", 1)}));
   for (const int64_t rows : {1, 3, 4}) {
     std::vector<std::unique_ptr<Tensor>> inputs;

@@ -79,7 +79,7 @@ OnnxModel model_of(const std::string& op) {
 }
 
 bool imports(const OnnxModel& model) {
-  Expected<Imported> out = onnx::import_model(model.bytes(), "m.onnx", {});
+  Expected<Program> out = onnx::import_model(model.bytes(), "m.onnx", {});
   return out.ok();
 }
 

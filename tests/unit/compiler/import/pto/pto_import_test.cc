@@ -12,7 +12,7 @@
 #include "compiler/import/pto/import.h"
 #include "compiler/import/pto/tiling.h"
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 #include "tests/support/paths.h"
@@ -33,22 +33,22 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
-Imported import_text(const std::string& text) {
-  Expected<Imported> out = pto::import_program(text, "k.pto", {});
+Program import_text(const std::string& text) {
+  Expected<Program> out = pto::import_program(text, "k.pto", {});
   EXPECT_TRUE(out.ok()) << out.status().message() << "\n" << text;
   if (!out.ok()) return {};
-  for (const ImportedKernel& k : out->kernels) EXPECT_TRUE(verify(k.op).ok()) << print(k.op);
+  for (const ProgramKernel& k : out->kernels()) EXPECT_TRUE(verify(k.op).ok()) << print(k.op);
   return std::move(*out);
 }
 
 std::string message_of(const std::string& text) {
-  const Expected<Imported> out = pto::import_program(text, "k.pto", {});
+  const Expected<Program> out = pto::import_program(text, "k.pto", {});
   return out.ok() ? "imported" : out.status().message();
 }
 
 std::string op_of(const PtoProgram& p) {
-  const Imported imported = import_text(p.text());
-  return imported.kernels.empty() ? "" : print(imported.kernels[0].op);
+  const Program imported = import_text(p.text());
+  return imported.kernels().empty() ? "" : print(imported.kernel(0).op);
 }
 
 /// 8 rows of 32 into 16.
@@ -118,9 +118,9 @@ TEST(PtoImport, LoopsBecomeOneOp) {
       p.loop = loop;
       p.static_count = false;
       p.partial_tiles = partial;
-      const Imported imported = import_text(p.text());
-      ASSERT_EQ(imported.kernels.size(), 1u);
-      const ImportedKernel& kernel = imported.kernels[0];
+      const Program imported = import_text(p.text());
+      ASSERT_EQ(imported.kernels().size(), 1u);
+      const ProgramKernel& kernel = imported.kernel(0);
       EXPECT_EQ(print(kernel.op), whole);
       EXPECT_EQ(kernel.name, "k");
       ASSERT_EQ(kernel.equal_scalars.size(), partial ? 2u : 3u) << "rows of data, length of idx, whole tiles";
@@ -183,24 +183,24 @@ TEST(PtoImport, OneTilePerCore) {
   PtoProgram p = program(true, true);
   p.loop = PtoLoop::tile_each;
   p.count = 32;
-  const Imported imported = import_text(p.text());
-  EXPECT_THAT(imported.kernels.at(0).notes, Contains("written for 4 cores"));
-  EXPECT_EQ(print(std::get<Scatter>(*imported.kernels[0].op).updates[0]), "f32[32,32]");
+  const Program imported = import_text(p.text());
+  EXPECT_THAT(imported.kernels().at(0).notes, Contains("written for 4 cores"));
+  EXPECT_EQ(print(std::get<Scatter>(*imported.kernel(0).op).updates[0]), "f32[32,32]");
 }
 
 TEST(PtoImport, ArgumentsAreInputsInOrder) {
-  const Imported imported = import_text(read("tests/data/pto/two_kernels.pto"));
+  const Program imported = import_text(read("tests/data/pto/two_kernels.pto"));
   std::vector<std::string> inputs;
-  for (const ImportedInput& input : imported.inputs)
+  for (const ProgramInput& input : imported.inputs())
     inputs.push_back(input.name + " " + print(input.type) + (input.optional ? " optional" : ""));
   EXPECT_THAT(inputs,
               ElementsAre("k_add.table f32[64,32]", "k_add.data f32[?,32]", "k_add.idx i32[1,?]", "k_add.count i32[] optional",
                           "k_gather.table f32[64,32]", "k_gather.idx i32[1,?]", "k_gather.count i32[] optional"));
-  ASSERT_EQ(imported.outputs.size(), 2u);
-  EXPECT_EQ(imported.outputs[0].name, "k_add.table");
-  EXPECT_EQ(imported.outputs[1].name, "k_gather.data");
-  EXPECT_EQ(imported.kernels[1].location, "k.pto:59:7: pto.mgather");
-  EXPECT_EQ(imported.format, "pto");
+  ASSERT_EQ(imported.outputs().size(), 2u);
+  EXPECT_EQ(imported.outputs()[0].name, "k_add.table");
+  EXPECT_EQ(imported.outputs()[1].name, "k_gather.data");
+  EXPECT_EQ(imported.kernel(1).location, "k.pto:59:7: pto.mgather");
+  EXPECT_EQ(imported.format(), "pto");
 }
 
 TEST(PtoImport, EveryElementType) {
@@ -211,7 +211,7 @@ TEST(PtoImport, EveryElementType) {
   for (const auto& [element, dtype] : types) {
     PtoProgram p = program(true, true);
     p.element = element;
-    EXPECT_EQ(std::get<Scatter>(*import_text(p.text()).kernels.at(0).op).operands[0].dtype, dtype);
+    EXPECT_EQ(std::get<Scatter>(*import_text(p.text()).kernels().at(0).op).operands[0].dtype, dtype);
   }
 }
 
@@ -271,7 +271,7 @@ std::vector<float> rows_of(const Tensor& t) {
   for (int64_t i = 0; i < t.elements(); i += 32) out.push_back(reinterpret_cast<const float*>(t.data.data())[i]);
   return out;
 }
-Expected<std::vector<Tensor>> run(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs) {
+Expected<std::vector<Tensor>> run(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs) {
   Runtime runtime;
   ProgramOptions options;
   options.kernel.backend = BackendChoice::reference;
@@ -285,10 +285,10 @@ std::vector<int64_t> count_down() {
 
 TEST(PtoImport, StatementsOfAStraightLineChain) {
   // Gathered rows are scattered elsewhere in the same table: two kernels, the second reads what the first gave.
-  const Imported imported =
+  const Program imported =
       import_text(straight_line(kTable + load_indices("ip", "c0") + kGather + load_indices("jp", "c8") + kScatter));
-  ASSERT_EQ(imported.kernels.size(), 2u);
-  EXPECT_EQ(imported.kernels[1].name, "k_2");
+  ASSERT_EQ(imported.kernels().size(), 2u);
+  EXPECT_EQ(imported.kernel(1).name, "k_2");
   std::vector<std::unique_ptr<Tensor>> inputs;
   inputs.push_back(floats({8, 32}, 10));
   std::vector<int64_t> indices = count_down();
@@ -304,9 +304,9 @@ TEST(PtoImport, StatementsOfAStraightLineChain) {
 TEST(PtoImport, PartsAtRunTime) {
   // The list begins where a scalar argument says; the tile goes to part of the table.
   const std::string text = straight_line(kTable + load_indices("ip", "at") + kGather + kStoreRows);
-  const Imported imported = import_text(text);
-  ASSERT_EQ(imported.inputs.size(), 3u) << "table, idx, at; rows are only written";
-  EXPECT_FALSE(imported.inputs[2].optional);
+  const Program imported = import_text(text);
+  ASSERT_EQ(imported.inputs().size(), 3u) << "table, idx, at; rows are only written";
+  EXPECT_FALSE(imported.input(2).optional);
   for (const int64_t at : {0, 5, 16, 17, -1}) {
     std::vector<std::unique_ptr<Tensor>> inputs;
     inputs.push_back(floats({8, 32}, 0));
@@ -328,7 +328,7 @@ TEST(PtoImport, PartOfATable) {
   const std::string table =
       "    %tv = pto.make_tensor_view %table, shape = [%c24, %c32], strides = [%c32, %c1] : !pto.tensor_view<?x?xf32>\n"
       "    %tp = pto.partition_view %tv, offsets = [%c4, %c0], sizes = [%c8, %c32] : !pto.tensor_view<?x?xf32>\n";
-  const Imported imported = import_text(straight_line(table + kLoadRows + load_indices("ip", "c0") + kScatter));
+  const Program imported = import_text(straight_line(table + kLoadRows + load_indices("ip", "c0") + kScatter));
   std::vector<std::unique_ptr<Tensor>> inputs;
   inputs.push_back(floats({24, 32}, 0));
   inputs.push_back(floats({8, 32}, 100));
@@ -346,7 +346,7 @@ TEST(PtoImport, PaddedTables) {
       "    %tv = pto.make_tensor_view %table, shape = [%c8, %c32], strides = [%c40, %c1] : !pto.tensor_view<?x?xf32>\n"
       "    %tp = pto.partition_view %tv, offsets = [%c0, %c0], sizes = [%c8, %c32] : !pto.tensor_view<?x?xf32>\n";
   const std::string rest = kLoadRows + load_indices("ip", "c0") + kScatter;
-  const Scatter s = std::get<Scatter>(*import_text(straight_line(table + rest)).kernels.at(0).op);
+  const Scatter s = std::get<Scatter>(*import_text(straight_line(table + rest)).kernels().at(0).op);
   EXPECT_THAT(s.operands[0].strides, ElementsAre(40, 1));
   EXPECT_THAT(message_of(straight_line(table + rest, "a5")), HasSubstr("rows of the table are 40 apart and the tile's have 32"));
 }
@@ -360,7 +360,7 @@ TEST(PtoImport, FoldedTables) {
   std::string rest = kLoadRows + load_indices("ip", "c0") + kScatter;
   rest.replace(rest.find("view<8x32xf32>", rest.find("mscatter")), 14, "view<4x8x32xf32>");
   const std::string text = "    %cb = arith.constant 256 : index\n" + table + rest;
-  EXPECT_EQ(print(std::get<Scatter>(*import_text(straight_line(text)).kernels.at(0).op).operands[0]), "f32[32,32]");
+  EXPECT_EQ(print(std::get<Scatter>(*import_text(straight_line(text)).kernels().at(0).op).operands[0]), "f32[32,32]");
   EXPECT_THAT(message_of(straight_line(text, "a5")), HasSubstr("the table's rows are in more than one dim, expected one on a5"));
 }
 
@@ -392,7 +392,7 @@ TEST(PtoImport, CallersAreCheckedBeforeAnythingRuns) {
   PtoProgram p = program(true, true);
   p.loop = PtoLoop::in_turn;
   p.static_count = false;
-  const Imported imported = import_text(p.text());
+  const Program imported = import_text(p.text());
   const auto message = [&](int64_t rows, int64_t indices, int64_t n) {
     std::vector<std::unique_ptr<Tensor>> inputs;
     inputs.push_back(floats({16, 32}, 0));
@@ -430,8 +430,8 @@ TEST(PtoImport, GoldenPlansAreOfTheseFiles) {
   // tests/golden/plans/pto_*.op are what two files of tests/data become.
   for (const auto& [plan, file] : std::vector<std::pair<std::string, std::string>>{{"pto_row_scatter_add", "row_scatter_add"},
                                                                                    {"pto_elem_scatter", "elem_scatter"}}) {
-    const Imported imported = import_text(read("tests/data/pto/" + file + ".pto"));
-    EXPECT_EQ(print(imported.kernels.at(0).op) + "\n", read("tests/golden/plans/" + plan + ".op"));
+    const Program imported = import_text(read("tests/data/pto/" + file + ".pto"));
+    EXPECT_EQ(print(imported.kernels().at(0).op) + "\n", read("tests/golden/plans/" + plan + ".op"));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
 
 namespace strew {
@@ -30,7 +30,7 @@ std::vector<float> run(const std::string& argument, const std::string& body, con
       "\n}\n");
   EXPECT_TRUE(imported.ok()) << imported.status().message();
   if (!imported.ok()) return {};
-  for (const Opaque& opaque : imported->opaques) ADD_FAILURE() << opaque.location << ": " << opaque.reason;
+  for (const Opaque& opaque : imported->opaques()) ADD_FAILURE() << opaque.location << ": " << opaque.reason;
   Runtime runtime;
   ProgramOptions options;
   options.kernel.backend = BackendChoice::reference;
@@ -53,7 +53,7 @@ std::string reason(const std::string& body) {
       "\n  %r = stablehlo.dynamic_slice %x, %i, sizes = [1] : (tensor<4xf32>, tensor<i32>) -> tensor<1xf32>\n  return %r : "
       "tensor<1xf32>\n}\n");
   EXPECT_TRUE(imported.ok()) << imported.status().message();
-  return !imported.ok() || imported->opaques.empty() ? "" : imported->opaques[0].reason;
+  return !imported.ok() || imported->opaques().empty() ? "" : imported->opaque(0).reason;
 }
 
 TEST(StablehloDynamic, TheExtentsOfWhatIsConcatenatedAreAddedWithoutOverflow) {
@@ -68,8 +68,8 @@ TEST(StablehloDynamic, TheExtentsOfWhatIsConcatenatedAreAddedWithoutOverflow) {
       ") <{dimension = 0 : i64}> : (" + types + ") -> tensor<?xi8>\n  %r = stablehlo.dynamic_slice %y, %i, sizes = [1] : " +
       "(tensor<?xi8>, tensor<i32>) -> tensor<1xi8>\n  return %r : tensor<1xi8>\n}\n");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->opaques.size(), 1U);
-  EXPECT_THAT(imported->opaques[0].reason, HasSubstr("the sum of the extents in dim 0 does not fit 63 bits"));
+  ASSERT_EQ(imported->opaques().size(), 1U);
+  EXPECT_THAT(imported->opaque(0).reason, HasSubstr("the sum of the extents in dim 0 does not fit 63 bits"));
 }
 
 TEST(StablehloDynamic, ReverseAndBarrier) {
@@ -188,8 +188,8 @@ TEST(StablehloDynamic, ShapeAssertionsAreChecked) {
 }
 )");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_TRUE(imported->opaques.empty());
-  ASSERT_EQ(imported->kernels[0].equal_scalars.size(), 1U) << "the kernel does not read y";
+  EXPECT_TRUE(imported->opaques().empty());
+  ASSERT_EQ(imported->kernel(0).equal_scalars.size(), 1U) << "the kernel does not read y";
   Runtime runtime;
   std::vector<std::unique_ptr<Tensor>> inputs;
   inputs.push_back(floats({1}, {1}));

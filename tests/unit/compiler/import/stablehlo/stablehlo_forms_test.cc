@@ -8,7 +8,7 @@ namespace strew {
 namespace {
 
 /// A file with the lines `body` before a dynamic_slice.
-Expected<Imported> import_around(const std::string& body, const std::string& before = "") {
+Expected<Program> import_around(const std::string& body, const std::string& before = "") {
   return import_mlir_text(
       before +
       "func.func @main(%x: tensor<4x5xf32>, %i: tensor<i32>, %p: tensor<i1>, %s: tensor<f32>, %d: tensor<2xi32>, "
@@ -30,13 +30,13 @@ TEST_P(StablehloForms, IsParsed) {
   const Form& form = GetParam();
   const auto imported = import_around(form.text);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(imported->kernels.size(), 1U);
-  ASSERT_EQ(imported->opaques.size(), 1U);
-  const Opaque& opaque = imported->opaques[0];
+  EXPECT_EQ(imported->kernels().size(), 1U);
+  ASSERT_EQ(imported->opaques().size(), 1U);
+  const Opaque& opaque = imported->opaque(0);
   EXPECT_EQ(opaque.operation, form.operation);
   EXPECT_EQ(opaque.arguments.size(), form.arguments);
   size_t results = 0;
-  for (const Value& value : imported->values) results += value.kind == ValueKind::opaque && value.index == 0 ? 1 : 0;
+  for (const Value& value : imported->values()) results += value.kind == ValueKind::opaque && value.index == 0 ? 1 : 0;
   EXPECT_EQ(results, form.results);
 }
 
@@ -105,7 +105,7 @@ TEST(StablehloFormsTest, WhereATensorLiesDoesNotMatter) {
         "%k = stablehlo.custom_call @Sharding(%x) {mhlo.sharding = \"{replicated}\"} : (tensor<4x5xf32>) -> tensor<4x5xf32>"}) {
     const auto imported = import_around(text);
     ASSERT_TRUE(imported.ok()) << imported.status().message();
-    EXPECT_TRUE(imported->opaques.empty()) << imported->opaques[0].reason;
+    EXPECT_TRUE(imported->opaques().empty()) << imported->opaque(0).reason;
   }
 }
 
@@ -115,7 +115,7 @@ TEST(StablehloFormsTest, MeshesAndLocationsAndForeignAttributesAreIgnored) {
       "loc(callsite(\"f\"(\"a.py\":1:2 to :3) at \"g\"))",
       "sdy.mesh @mesh = <[\"data\"=1, \"model\"=1]> {stablehlo.mesh = {axes = []}}\n");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_TRUE(imported->opaques.empty());
+  EXPECT_TRUE(imported->opaques().empty());
 }
 
 TEST(StablehloFormsTest, AReducerIsPairsOfArguments) {
@@ -127,9 +127,9 @@ TEST(StablehloFormsTest, AReducerIsPairsOfArguments) {
       "= "
       "stablehlo.maximum %e, %f : tensor<i32>\n    stablehlo.return %c, %g : tensor<f32>, tensor<i32>\n  }");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_TRUE(imported->opaques.empty()) << imported->opaques[0].reason;
-  ASSERT_EQ(imported->computes.size(), 1U);
-  EXPECT_EQ(imported->computes[0].results.size(), 2U);
+  EXPECT_TRUE(imported->opaques().empty()) << imported->opaque(0).reason;
+  ASSERT_EQ(imported->computes().size(), 1U);
+  EXPECT_EQ(imported->compute(0).results.size(), 2U);
 }
 
 TEST(StablehloFormsTest, BrokenFormsAreErrorsOfOneLine) {

@@ -75,14 +75,14 @@ TEST(StablehloImport, SeveralOperandsArePairs) {
   EXPECT_THAT(only_op(text), testing::StartsWith("FILE:8: type of return operand 0"));
   std::string right = text;
   right.replace(right.find("%r#1, %r#0 : tensor<4x5xi32>, tensor<4x5xf32>"), 45, "%r#0, %r#1 : tensor<4x5xf32>, tensor<4x5xi32>");
-  const Expected<Imported> imported = import_mlir_text(right);
+  const Expected<Program> imported = import_mlir_text(right);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(print(imported->kernels[0].op), std::string("strew1.scatter(operand=[f32[4,5],i32[4,5]] indices=i32[2,1] "
+  EXPECT_EQ(print(imported->kernel(0).op), std::string("strew1.scatter(operand=[f32[4,5],i32[4,5]] indices=i32[2,1] "
                                                         "updates=[f32[2,5],i32[2,5]] ") +
                                                 kRowText + " combiner=max)");
-  EXPECT_THAT(imported->kernels[0].arguments, testing::ElementsAre(0, 1, 2, 3, 4));
-  ASSERT_EQ(imported->outputs.size(), 2u);
-  EXPECT_EQ(imported->values[static_cast<size_t>(imported->outputs[1].value)].result, 1);
+  EXPECT_THAT(imported->kernel(0).arguments, testing::ElementsAre(0, 1, 2, 3, 4));
+  ASSERT_EQ(imported->outputs().size(), 2u);
+  EXPECT_EQ(imported->value(imported->outputs()[1].value).result, 1);
 }
 
 TEST(StablehloImport, PromotionGivesEachTensorItsOwnType) {
@@ -167,10 +167,10 @@ TEST(StablehloImport, SlicesStackTheirStartsAndKeepTheirPolicy) {
   ImportOptions options;
   options.override_oob = true;
   options.oob = OobPolicy::error;
-  const Expected<Imported> imported = import_mlir_text(pretty, options);
+  const Expected<Program> imported = import_mlir_text(pretty, options);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(print(imported->kernels[0].op), expected);
-  const Value& stack = imported->values[static_cast<size_t>(imported->kernels[0].arguments[1])];
+  EXPECT_EQ(print(imported->kernel(0).op), expected);
+  const Value& stack = imported->value(imported->kernel(0).arguments[1]);
   EXPECT_EQ(stack.kind, ValueKind::stack);
   EXPECT_THAT(stack.parts, testing::ElementsAre(2, 3));
 }
@@ -202,14 +202,14 @@ std::vector<uint8_t> constant_bytes(const std::string& type, const std::string& 
                     "%c = " + constant + "\n%r = \"stablehlo.gather\"(%x, %i) <{dimension_numbers = " + kRowGather +
                         ", slice_sizes = array<i64: 1, 5>}> : (tensor<4x5xf32>, tensor<2xi32>) -> tensor<2x5xf32>",
                     "%c", type);
-  const Expected<Imported> imported = import_mlir_text(text);
+  const Expected<Program> imported = import_mlir_text(text);
   if (!imported.ok()) {
     ADD_FAILURE() << imported.status().message();
     return {};
   }
-  const Value& value = imported->values[static_cast<size_t>(imported->outputs[0].value)];
+  const Value& value = imported->value(imported->outputs()[0].value);
   EXPECT_EQ(value.kind, ValueKind::constant);
-  const std::vector<std::byte>& data = imported->constants[static_cast<size_t>(value.index)].data;
+  const std::vector<std::byte>& data = imported->constant(value.index).data;
   std::vector<uint8_t> out;
   for (const std::byte byte : data) out.push_back(static_cast<uint8_t>(byte));
   return out;
@@ -272,20 +272,20 @@ TEST(StablehloImport, SkipPoliciesAreForScattersWhereAFileHasBoth) {
   ImportOptions options;
   options.override_oob = true;
   options.oob = OobPolicy::skip_window;
-  const Expected<Imported> imported = import_mlir_text(text, options);
+  const Expected<Program> imported = import_mlir_text(text, options);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(std::get<Scatter>(*imported->kernels[0].op).oob, OobPolicy::skip_window);
-  EXPECT_EQ(std::get<Gather>(*imported->kernels[1].op).oob, OobPolicy::clamp);
-  EXPECT_THAT(imported->kernels[1].notes, testing::ElementsAre("keeps its policy: a gather has no skip_window"));
+  EXPECT_EQ(std::get<Scatter>(*imported->kernel(0).op).oob, OobPolicy::skip_window);
+  EXPECT_EQ(std::get<Gather>(*imported->kernel(1).op).oob, OobPolicy::clamp);
+  EXPECT_THAT(imported->kernel(1).notes, testing::ElementsAre("keeps its policy: a gather has no skip_window"));
   options.oob = OobPolicy::wrap;
-  const Expected<Imported> both = import_mlir_text(text, options);
+  const Expected<Program> both = import_mlir_text(text, options);
   ASSERT_TRUE(both.ok()) << both.status().message();
-  EXPECT_EQ(std::get<Gather>(*both->kernels[1].op).oob, OobPolicy::wrap);
+  EXPECT_EQ(std::get<Gather>(*both->kernel(1).op).oob, OobPolicy::wrap);
   options.gather_oob = OobPolicy::error;
-  const Expected<Imported> apart = import_mlir_text(text, options);
+  const Expected<Program> apart = import_mlir_text(text, options);
   ASSERT_TRUE(apart.ok()) << apart.status().message();
-  EXPECT_EQ(std::get<Scatter>(*apart->kernels[0].op).oob, OobPolicy::wrap);
-  EXPECT_EQ(std::get<Gather>(*apart->kernels[1].op).oob, OobPolicy::error);
+  EXPECT_EQ(std::get<Scatter>(*apart->kernel(0).op).oob, OobPolicy::wrap);
+  EXPECT_EQ(std::get<Gather>(*apart->kernel(1).op).oob, OobPolicy::error);
 }
 
 TEST(StablehloImport, PoliciesOfKindsAreParsed) {
@@ -321,24 +321,24 @@ module @jit_step attributes {mhlo.num_partitions = 1 : i32} {
 )";
 
 TEST(StablehloImport, KernelsFollowCallsAndReadEachOther) {
-  const Expected<Imported> imported = import_mlir_text(kModule);
+  const Expected<Program> imported = import_mlir_text(kModule);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(imported->format, "stablehlo");
-  ASSERT_EQ(imported->kernels.size(), 3u);
-  EXPECT_EQ(imported->kernels[0].name, "main");
-  EXPECT_EQ(imported->kernels[1].name, "main_2");
-  EXPECT_EQ(imported->kernels[2].name, "main_3");
-  EXPECT_EQ(imported->kernels[0].location, "FILE:12: stablehlo.dynamic_update_slice");
-  EXPECT_EQ(imported->kernels[2].location, "FILE:7: stablehlo.dynamic_slice");
-  const Value& operand = imported->values[static_cast<size_t>(imported->kernels[1].arguments[0])];
+  EXPECT_EQ(imported->format(), "stablehlo");
+  ASSERT_EQ(imported->kernels().size(), 3u);
+  EXPECT_EQ(imported->kernel(0).name, "main");
+  EXPECT_EQ(imported->kernel(1).name, "main_2");
+  EXPECT_EQ(imported->kernel(2).name, "main_3");
+  EXPECT_EQ(imported->kernel(0).location, "FILE:12: stablehlo.dynamic_update_slice");
+  EXPECT_EQ(imported->kernel(2).location, "FILE:7: stablehlo.dynamic_slice");
+  const Value& operand = imported->value(imported->kernel(1).arguments[0]);
   EXPECT_EQ(operand.kind, ValueKind::result);
   EXPECT_EQ(operand.index, 0);
-  ASSERT_EQ(imported->inputs.size(), 3u);
-  EXPECT_EQ(imported->inputs[0].name, "arg0");
-  EXPECT_EQ(imported->inputs[2].name, "arg2");
-  ASSERT_EQ(imported->outputs.size(), 2u);
-  EXPECT_EQ(imported->outputs[1].name, "result1");
-  EXPECT_EQ(imported->values[static_cast<size_t>(imported->outputs[0].value)].index, 1);
+  ASSERT_EQ(imported->inputs().size(), 3u);
+  EXPECT_EQ(imported->input(0).name, "arg0");
+  EXPECT_EQ(imported->input(2).name, "arg2");
+  ASSERT_EQ(imported->outputs().size(), 2u);
+  EXPECT_EQ(imported->outputs()[1].name, "result1");
+  EXPECT_EQ(imported->value(imported->outputs()[0].value).index, 1);
 }
 
 TEST(StablehloImport, SeveralFunctionsShareAFile) {
@@ -346,16 +346,16 @@ TEST(StablehloImport, SeveralFunctionsShareAFile) {
       "(%x: tensor<4xf32>, %i: tensor<i32>) -> tensor<2xf32> {\n%r = stablehlo.dynamic_slice %x, %i, sizes = [2] : "
       "(tensor<4xf32>, tensor<i32>) -> tensor<2xf32>\n";
   const std::string twice = "%q = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<4xf32>, tensor<i32>) -> tensor<2xf32>\n";
-  const Expected<Imported> imported = import_mlir_text("func.func @f_2" + slice + "return %r : tensor<2xf32>\n}\nfunc.func @f" +
+  const Expected<Program> imported = import_mlir_text("func.func @f_2" + slice + "return %r : tensor<2xf32>\n}\nfunc.func @f" +
                                                        slice + twice + "return %q : tensor<2xf32>\n}\n");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->kernels.size(), 3u);
-  EXPECT_EQ(imported->kernels[0].name, "f_2");
-  EXPECT_EQ(imported->kernels[1].name, "f");
-  EXPECT_EQ(imported->kernels[2].name, "f_3");
-  ASSERT_EQ(imported->inputs.size(), 4u);
-  EXPECT_EQ(imported->inputs[3].name, "f.arg1");
-  EXPECT_EQ(imported->outputs[1].name, "f.result0");
+  ASSERT_EQ(imported->kernels().size(), 3u);
+  EXPECT_EQ(imported->kernel(0).name, "f_2");
+  EXPECT_EQ(imported->kernel(1).name, "f");
+  EXPECT_EQ(imported->kernel(2).name, "f_3");
+  ASSERT_EQ(imported->inputs().size(), 4u);
+  EXPECT_EQ(imported->input(3).name, "f.arg1");
+  EXPECT_EQ(imported->outputs()[1].name, "f.result0");
 }
 
 TEST(StablehloImport, BoundsOfOpenExtentsAreNoEncoding) {

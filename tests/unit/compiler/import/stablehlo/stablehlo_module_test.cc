@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
 
 namespace strew {
@@ -69,12 +69,12 @@ TEST(StablehloModule, FillModeRunsWhole) {
               ElementsAre(2, 4, 9, 9));
   const auto imported = import_mlir_text(kFill);
   ASSERT_TRUE(imported.ok());
-  ASSERT_EQ(imported->kernels.size(), 1u);
-  ASSERT_EQ(imported->computes.size(), 8u);
-  EXPECT_EQ(imported->computes[0].op, ComputeOp::map);
-  for (const Compute& compute : imported->computes)
+  ASSERT_EQ(imported->kernels().size(), 1u);
+  ASSERT_EQ(imported->computes().size(), 8u);
+  EXPECT_EQ(imported->compute(0).op, ComputeOp::map);
+  for (const Compute& compute : imported->computes())
     EXPECT_EQ(compute.disposition, ComputeDisposition::folded) << compute.location;
-  EXPECT_EQ(imported->values[static_cast<size_t>(imported->outputs[0].value)].kind, ValueKind::result);
+  EXPECT_EQ(imported->value(imported->outputs()[0].value).kind, ValueKind::result);
 }
 
 TEST(StablehloModule, ReduceInBothForms) {
@@ -113,7 +113,7 @@ TEST(StablehloModule, RefusesWhatDoesNotFit) {
                       line + "\n%r = stablehlo.dynamic_slice %x, %i, sizes = [1] : (tensor<4xf32>, tensor<i32>) -> tensor<1xf32>",
                       "%r", "tensor<1xf32>"));
     EXPECT_TRUE(imported.ok()) << imported.status().message();
-    return imported.ok() && imported->opaques.size() == 1 ? imported->opaques[0].reason : "not one opaque operation";
+    return imported.ok() && imported->opaques().size() == 1 ? imported->opaque(0).reason : "not one opaque operation";
   };
   EXPECT_EQ(reason("%k = stablehlo.iota dim = 1 : tensor<4xi32>"), "iota_dimension is 1, expected 0 to 0");
   EXPECT_EQ(reason("%k = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<4xf32>) -> tensor<5x4xf32>"),

@@ -29,19 +29,19 @@ TEST(StablehloOpaque, OperationsAroundAKernelCutTheDataflow) {
       "  %o = stablehlo.dot_general %r, %w, contracting_dims = [1] x [0] : (tensor<3x4xf32>, tensor<4x4xf32>) -> "
       "tensor<3x4xf32>\n  return %o : tensor<3x4xf32>\n}\n");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->kernels.size(), 1U);
-  ASSERT_EQ(imported->opaques.size(), 2U);
-  EXPECT_EQ(imported->opaques[0].operation, "stablehlo.dot_general");
-  EXPECT_EQ(imported->opaques[0].reason, "");
-  EXPECT_FALSE(imported->opaques[0].indexed);
-  EXPECT_EQ(imported->opaques[1].arguments.size(), 2U);
+  ASSERT_EQ(imported->kernels().size(), 1U);
+  ASSERT_EQ(imported->opaques().size(), 2U);
+  EXPECT_EQ(imported->opaque(0).operation, "stablehlo.dot_general");
+  EXPECT_EQ(imported->opaque(0).reason, "");
+  EXPECT_FALSE(imported->opaque(0).indexed);
+  EXPECT_EQ(imported->opaque(1).arguments.size(), 2U);
   std::vector<std::string> names;
   for (const int value : kernel_inputs(*imported, 0)) names.push_back(value_name(*imported, value));
   EXPECT_THAT(names, ElementsAre("arg1", "%t"));
-  const Imported cut = cut_kernel(*imported, 0);
-  ASSERT_EQ(cut.outputs.size(), 1U);
-  EXPECT_EQ(cut.outputs[0].name, "%r");
-  EXPECT_EQ(cut.inputs[1].type.dims, (std::vector<int64_t>{5, 4}));
+  const Program cut = cut_kernel(*imported, 0);
+  ASSERT_EQ(cut.outputs().size(), 1U);
+  EXPECT_EQ(cut.outputs()[0].name, "%r");
+  EXPECT_EQ(cut.input(1).type.dims, (std::vector<int64_t>{5, 4}));
 }
 
 TEST(StablehloOpaque, ARefusedGatherBesideAKernelSaysWhy) {
@@ -51,10 +51,10 @@ TEST(StablehloOpaque, ARefusedGatherBesideAKernelSaysWhy) {
       std::string(kGatherDims) + " : (tensor<5x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>\n" + gather("%r", "%x", "%i") +
       "  return %r : tensor<3x4xf32>\n}\n");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->opaques.size(), 1U);
-  EXPECT_TRUE(imported->opaques[0].indexed);
-  EXPECT_THAT(imported->opaques[0].reason, HasSubstr("index_dtype"));
-  EXPECT_THAT(imported->opaques[0].location, HasSubstr(":2: stablehlo.gather"));
+  ASSERT_EQ(imported->opaques().size(), 1U);
+  EXPECT_TRUE(imported->opaque(0).indexed);
+  EXPECT_THAT(imported->opaque(0).reason, HasSubstr("index_dtype"));
+  EXPECT_THAT(imported->opaque(0).location, HasSubstr(":2: stablehlo.gather"));
 }
 
 /// "stablehlo.return" is not what ends a function, so the function returns nothing, and the call is refused after all of it was translated.
@@ -69,12 +69,12 @@ TEST(StablehloOpaque, ARefusedCallLeavesNothingOfItsCallee) {
       "  %c = func.call @f(%x, %i, %p) : (tensor<5x4xf32>, tensor<3x1xi32>, tensor<i1>) -> tensor<3x4xf32>\n" +
       gather("%r", "%x", "%i") + "  return %r : tensor<3x4xf32>\n}\n");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->kernels.size(), 1U);
-  EXPECT_EQ(imported->kernels[0].name, "main");
-  EXPECT_THAT(imported->kernels[0].equal_scalars, testing::IsEmpty());
-  ASSERT_EQ(imported->opaques.size(), 1U);
-  EXPECT_EQ(imported->opaques[0].operation, "func.call");
-  EXPECT_THAT(imported->opaques[0].reason, HasSubstr("returns 0 values, expected 1"));
+  ASSERT_EQ(imported->kernels().size(), 1U);
+  EXPECT_EQ(imported->kernel(0).name, "main");
+  EXPECT_THAT(imported->kernel(0).equal_scalars, testing::IsEmpty());
+  ASSERT_EQ(imported->opaques().size(), 1U);
+  EXPECT_EQ(imported->opaque(0).operation, "func.call");
+  EXPECT_THAT(imported->opaque(0).reason, HasSubstr("returns 0 values, expected 1"));
 }
 
 TEST(StablehloOpaque, KernelsInRegionsAreNamedByPath) {
@@ -102,13 +102,13 @@ TEST(StablehloOpaque, KernelsInRegionsAreNamedByPath) {
       "  return %o : tensor<3x4xf32>\n}\n");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   std::vector<std::string> names;
-  for (const ImportedKernel& kernel : imported->kernels) names.push_back(kernel.name);
+  for (const ProgramKernel& kernel : imported->kernels()) names.push_back(kernel.name);
   EXPECT_THAT(names, ElementsAre("main/while/body/gather", "main/while/body/gather_2", "main/if/true/gather"));
-  ASSERT_EQ(imported->opaques.size(), 2U);
-  EXPECT_EQ(imported->opaques[0].operation, "stablehlo.while");
-  EXPECT_EQ(imported->opaques[0].yields.size(), 2U) << "of the body; the condition has no kernels";
-  EXPECT_EQ(imported->opaques[1].yields.size(), 1U);
-  for (int k = 0; k < 3; ++k) EXPECT_EQ(cut_kernel(*imported, k).kernels.size(), 1U);
+  ASSERT_EQ(imported->opaques().size(), 2U);
+  EXPECT_EQ(imported->opaque(0).operation, "stablehlo.while");
+  EXPECT_EQ(imported->opaque(0).yields.size(), 2U) << "of the body; the condition has no kernels";
+  EXPECT_EQ(imported->opaque(1).yields.size(), 1U);
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(cut_kernel(*imported, k).kernels().size(), 1U);
 }
 
 TEST(StablehloOpaque, ValuesThatAreNoTensorsAreUntyped) {
@@ -117,11 +117,11 @@ TEST(StablehloOpaque, ValuesThatAreNoTensorsAreUntyped) {
       "  %u = stablehlo.after_all %t, %t : !stablehlo.token\n" +
       gather("%r", "%x", "%i") + "  return %r : tensor<3x4xf32>\n}\n");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->opaques.size(), 2U);
-  EXPECT_EQ(imported->opaques[0].operation, "func.func");
-  EXPECT_EQ(imported->opaques[1].operation, "stablehlo.after_all");
+  ASSERT_EQ(imported->opaques().size(), 2U);
+  EXPECT_EQ(imported->opaque(0).operation, "func.func");
+  EXPECT_EQ(imported->opaque(1).operation, "stablehlo.after_all");
   int untyped = 0;
-  for (const Value& value : imported->values) untyped += value.is_typed ? 0 : 1;
+  for (const Value& value : imported->values()) untyped += value.is_typed ? 0 : 1;
   EXPECT_EQ(untyped, 2);
 }
 
@@ -151,7 +151,7 @@ TEST(StablehloOpaque, ModulesOfJaxAndTensorflowHaveXlasRule) {
   for (const Case& each : cases) {
     const auto imported = import_mlir_text(each.text);
     ASSERT_TRUE(imported.ok()) << imported.status().message();
-    const ImportedKernel& kernel = imported->kernels[0];
+    const ProgramKernel& kernel = imported->kernel(0);
     EXPECT_EQ(std::get<Scatter>(*kernel.op).oob, each.oob);
     EXPECT_EQ(std::get<Scatter>(*kernel.op).indices.dims, (std::vector<int64_t>{kDynamic, 1})) << "one component";
     ASSERT_EQ(kernel.notes.size(), each.note == nullptr ? 0U : 1U);

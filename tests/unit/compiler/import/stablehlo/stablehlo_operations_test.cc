@@ -13,7 +13,7 @@
 #include "base/number.h"
 #include "compiler/import/mlir_module.h"
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/support/fuzz_seed.h"
 #include "tests/support/paths.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
@@ -89,16 +89,16 @@ std::string module_of(const std::string& body, const std::string& value, const s
          "\n  %result = stablehlo.dynamic_slice " + value + starts + ", sizes = [" + sizes + "] : (" + type + start_types +
          ") -> " + type + "\n  return %result : " + type + "\n}\n";
 }
-Expected<Imported> import_body(const std::string& body, const std::string& value, const std::string& type) {
+Expected<Program> import_body(const std::string& body, const std::string& value, const std::string& type) {
   return import_mlir_text(module_of(body, value, type));
 }
 
 /// The elements of `%y`, which `body` defines; the real parts of complex ones.
 std::vector<double> run(const std::string& body, const std::string& type) {
-  const Expected<Imported> imported = import_body(body, "%y", type);
+  const Expected<Program> imported = import_body(body, "%y", type);
   EXPECT_TRUE(imported.ok()) << imported.status().message();
   if (!imported.ok()) return {};
-  for (const Opaque& opaque : imported->opaques) ADD_FAILURE() << opaque.location << ": " << opaque.reason;
+  for (const Opaque& opaque : imported->opaques()) ADD_FAILURE() << opaque.location << ": " << opaque.reason;
   static Runtime runtime;
   ProgramOptions options;
   options.kernel.backend = BackendChoice::reference;
@@ -116,9 +116,9 @@ std::vector<double> run(const std::string& body, const std::string& type) {
 
 /// Why `operation`, which `body` holds, is not run; "read" if it is.
 std::string refusal(const std::string& operation, const std::string& body) {
-  const Expected<Imported> imported = import_body(body, "%f", "tensor<4xf32>");
+  const Expected<Program> imported = import_body(body, "%f", "tensor<4xf32>");
   if (!imported.ok()) return "the file is refused: " + imported.status().message();
-  for (const Opaque& opaque : imported->opaques)
+  for (const Opaque& opaque : imported->opaques())
     if (opaque.operation == operation) return opaque.reason;
   return "read";
 }

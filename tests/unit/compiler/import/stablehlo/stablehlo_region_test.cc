@@ -24,9 +24,9 @@ std::string with_region(const std::string& type, const std::string& body, const 
 }
 
 std::string combiner_of(const std::string& text) {
-  const Expected<Imported> imported = import_mlir_text(text);
+  const Expected<Program> imported = import_mlir_text(text);
   if (!imported.ok()) return imported.status().message();
-  const auto& scatter = std::get<Scatter>(*imported->kernels.at(0).op);
+  const auto& scatter = std::get<Scatter>(*imported->kernels().at(0).op);
   const CombinerKind kind = scatter.combiner;
   return kind == CombinerKind::expr ? print(scatter.expr) : std::string(name(kind));
 }

@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/support/options.h"
 #include "tests/support/paths.h"
 
@@ -27,7 +27,7 @@ Tensor tensor_from(const nlohmann::json& json) {
 }
 
 void run_file(const std::string& stem, const std::string& backend) {
-  const Expected<Imported> imported = import_file(kFolder / (stem + ".mlir"), {});
+  const Expected<Program> imported = import_file(kFolder / (stem + ".mlir"), {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   nlohmann::json data;
   std::ifstream(kFolder / (stem + ".json")) >> data;

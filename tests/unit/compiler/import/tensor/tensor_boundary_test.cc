@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/support/paths.h"
 #include "tests/support/programs.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
@@ -17,13 +17,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<std::string> opaque_names(const Imported& imported) {
+std::vector<std::string> opaque_names(const Program& imported) {
   std::vector<std::string> out;
-  for (const Opaque& opaque : imported.opaques) out.push_back(opaque.operation);
+  for (const Opaque& opaque : imported.opaques()) out.push_back(opaque.operation);
   return out;
 }
 
-std::vector<std::string> input_names(const Imported& imported, int kernel) {
+std::vector<std::string> input_names(const Program& imported, int kernel) {
   std::vector<std::string> out;
   for (const int value : kernel_inputs(imported, kernel)) out.push_back(value_name(imported, value));
   return out;
@@ -49,16 +49,16 @@ func.func @main(%t: tensor<?x4xf32>, %i: tensor<3x1xindex>, %w: tensor<4x4xf32>,
   return %r : tensor<3x4xf32>
 })");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(imported->format, "tensor");
+  EXPECT_EQ(imported->format(), "tensor");
   EXPECT_THAT(opaque_names(*imported), ElementsAre("tensor.empty", "linalg.matmul", "tensor.empty", "linalg.generic"));
-  for (const Opaque& opaque : imported->opaques) EXPECT_EQ(opaque.reason, "");
-  EXPECT_EQ(imported->opaques[0].arguments.size(), 1U);
-  EXPECT_EQ(imported->opaques[1].arguments.size(), 3U);
-  ASSERT_EQ(imported->kernels.size(), 1U);
-  EXPECT_EQ(imported->kernels[0].name, "main");
+  for (const Opaque& opaque : imported->opaques()) EXPECT_EQ(opaque.reason, "");
+  EXPECT_EQ(imported->opaque(0).arguments.size(), 1U);
+  EXPECT_EQ(imported->opaque(1).arguments.size(), 3U);
+  ASSERT_EQ(imported->kernels().size(), 1U);
+  EXPECT_EQ(imported->kernel(0).name, "main");
   EXPECT_THAT(input_names(*imported, 0), ElementsAre("arg1", "%x"));
-  ASSERT_EQ(imported->inputs.size(), 4U);
-  EXPECT_EQ(imported->inputs[3].type, (TensorType{DType::i64, {}, {}}));
+  ASSERT_EQ(imported->inputs().size(), 4U);
+  EXPECT_EQ(imported->input(3).type, (TensorType{DType::i64, {}, {}}));
   Runtime runtime;
   EXPECT_THAT(run_program(runtime, *imported, {}, {}).status().message(), HasSubstr("linalg.generic: strew does not run this"));
 }
@@ -88,11 +88,11 @@ func.func @main(%x: tensor<5x4xf32>, %i: tensor<3x1xindex>, %p: i1) -> tensor<3x
 })");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   std::vector<std::string> names;
-  for (const ImportedKernel& kernel : imported->kernels) names.push_back(kernel.name);
+  for (const ProgramKernel& kernel : imported->kernels()) names.push_back(kernel.name);
   EXPECT_THAT(names, ElementsAre("main/for/body/gather", "main/if/true/gather"));
   EXPECT_THAT(opaque_names(*imported), ElementsAre("scf.for", "scf.if"));
-  EXPECT_EQ(imported->opaques[0].yields.size(), 1U);
-  for (int k = 0; k < 2; ++k) EXPECT_EQ(cut_kernel(*imported, k).kernels.size(), 1U);
+  EXPECT_EQ(imported->opaque(0).yields.size(), 1U);
+  for (int k = 0; k < 2; ++k) EXPECT_EQ(cut_kernel(*imported, k).kernels().size(), 1U);
 }
 
 TEST(TensorBoundary, AFunctionOfSeveralBlocksGivesItsKernels) {
@@ -106,14 +106,14 @@ TEST(TensorBoundary, AFunctionOfSeveralBlocksGivesItsKernels) {
   return %r : tensor<3xf32>
 })");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->kernels.size(), 1U);
-  EXPECT_EQ(imported->kernels[0].name, "main");
-  ASSERT_EQ(imported->opaques.size(), 1U);
-  EXPECT_EQ(imported->opaques[0].operation, "func.func");
-  EXPECT_THAT(imported->opaques[0].reason, HasSubstr("has several blocks"));
-  EXPECT_EQ(imported->opaques[0].yields.size(), 5U) << "%p and %g twice, %b, %r";
-  ASSERT_EQ(imported->outputs.size(), 1U);
-  const Value& result = imported->values[static_cast<size_t>(imported->outputs[0].value)];
+  ASSERT_EQ(imported->kernels().size(), 1U);
+  EXPECT_EQ(imported->kernel(0).name, "main");
+  ASSERT_EQ(imported->opaques().size(), 1U);
+  EXPECT_EQ(imported->opaque(0).operation, "func.func");
+  EXPECT_THAT(imported->opaque(0).reason, HasSubstr("has several blocks"));
+  EXPECT_EQ(imported->opaque(0).yields.size(), 5U) << "%p and %g twice, %b, %r";
+  ASSERT_EQ(imported->outputs().size(), 1U);
+  const Value& result = imported->value(imported->outputs()[0].value);
   EXPECT_EQ(result.kind, ValueKind::opaque);
   EXPECT_EQ(result.type.dims, (std::vector<int64_t>{3}));
   EXPECT_THAT(input_names(*imported, 0), ElementsAre("arg0", "arg1"));
@@ -131,8 +131,8 @@ std::string of_dialects(int count) {
 TEST(TensorBoundary, TwoHundredDialectsMayBeUnknown) {
   const auto imported = import_mlir_text(of_dialects(200));
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(imported->opaques.size(), 200U);
-  EXPECT_EQ(imported->kernels.size(), 1U);
+  EXPECT_EQ(imported->opaques().size(), 200U);
+  EXPECT_EQ(imported->kernels().size(), 1U);
   EXPECT_THAT(import_mlir_text(of_dialects(300)).status().message(), HasSubstr("not found for custom op 'd"));
 }
 
@@ -201,7 +201,7 @@ TEST(TensorBoundary, EveryFormGivesOperandsAndResults) {
       {"arith.ceildivsi %n, %n : index", 2, "", number},
   };
   for (const Form& form : forms) {
-    auto imported = import_mlir_text(
+    const auto imported = import_mlir_text(
         "func.func @main(%t: tensor<4x6xf32>, %s: tensor<2x3xf32>, %n: index, %f: f32, %i: tensor<3x1xindex>, "
         "%o: tensor<?xf32>, %m: memref<4x6xf32>, %v: vector<4xf32>, %w: tensor<2x2x2x3xf32>) -> tensor<3x6xf32> "
         "{\n"
@@ -211,15 +211,16 @@ TEST(TensorBoundary, EveryFormGivesOperandsAndResults) {
         "  %g = tensor.gather %t[%i] gather_dims([0]) : (tensor<4x6xf32>, tensor<3x1xindex>) -> tensor<3x6xf32>\n"
         "  return %g : tensor<3x6xf32>\n}\n");
     ASSERT_TRUE(imported.ok()) << form.text << "\n" << imported.status().message();
-    EXPECT_EQ(imported->kernels.size(), 1U) << form.text;
-    std::erase_if(imported->opaques, [](const Opaque& opaque) { return opaque.operation == "func.func"; });  // %m and %v
-    ASSERT_EQ(imported->opaques.size(), form.arguments == 0 ? 1U : 2U) << form.text;
+    EXPECT_EQ(imported->kernels().size(), 1U) << form.text;
+    std::vector<Opaque> opaques = imported->opaques();
+    std::erase_if(opaques, [](const Opaque& opaque) { return opaque.operation == "func.func"; });  // %m and %v
+    ASSERT_EQ(opaques.size(), form.arguments == 0 ? 1U : 2U) << form.text;
     if (form.arguments > 0) {
-      EXPECT_EQ(imported->opaques[0].arguments.size(), form.arguments) << form.text;
-      EXPECT_EQ(imported->opaques[0].reason, form.reason) << form.text;
+      EXPECT_EQ(opaques[0].arguments.size(), form.arguments) << form.text;
+      EXPECT_EQ(opaques[0].reason, form.reason) << form.text;
     }
     bool found = false;
-    for (const Value& value : imported->values) {
+    for (const Value& value : imported->values()) {
       if (value.name != "%r") continue;
       found = true;
       EXPECT_TRUE(value.is_typed) << form.text;
@@ -245,8 +246,8 @@ std::vector<float> run(const std::string& text) {
     const auto imported = import_mlir_text(text, options);
     EXPECT_TRUE(imported.ok()) << imported.status().message();
     if (!imported.ok()) return {};
-    EXPECT_TRUE(imported->opaques.empty()) << imported->opaques.front().location << imported->opaques.front().reason;
-    std::vector<int64_t> dims = imported->inputs[0].type.dims;
+    EXPECT_TRUE(imported->opaques().empty()) << imported->opaques().front().location << imported->opaques().front().reason;
+    std::vector<int64_t> dims = imported->input(0).type.dims;
     for (int64_t& d : dims) d = d == kDynamic ? 4 : d;
     std::vector<Tensor> inputs;
     inputs.push_back(make_tensor(DType::f32, dims).value());
@@ -321,8 +322,8 @@ TEST(TensorBoundary, IndicesMayBeMadeOfScalars) {
   return %g : tensor<2x4xf32>
 })");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_TRUE(imported->opaques.empty());
-  ASSERT_EQ(imported->kernels.size(), 1U);
+  EXPECT_TRUE(imported->opaques().empty());
+  ASSERT_EQ(imported->kernels().size(), 1U);
 }
 
 TEST(TensorBoundary, AnExtentIsAnIndex) {
@@ -349,8 +350,8 @@ TEST(TensorBoundary, SlicesOutsideOfTheirSourceAreNotRead) {
     const auto imported = import_mlir_text(
         rows_of("  %r = tensor.extract_slice " + std::string(slice) + "\n", "tensor<3x2xf32>", "tensor<2x2xf32>"));
     if (!imported.ok()) continue;  // MLIR's verifier refuses the file
-    ASSERT_EQ(imported->opaques.size(), 1U) << slice;
-    EXPECT_NE(imported->opaques[0].reason, "") << slice;
+    ASSERT_EQ(imported->opaques().size(), 1U) << slice;
+    EXPECT_NE(imported->opaque(0).reason, "") << slice;
   }
 }
 
@@ -364,8 +365,8 @@ TEST(TensorBoundary, SlicesThatDoNotFitAreNotInserted) {
         rows_of("  %s = arith.constant dense<[10.0, 20.0]> : tensor<2xf32>\n  %r = tensor.insert_slice " + slice + "\n",
                 "tensor<4x2xf32>", "tensor<2x2xf32>"));
     if (!imported.ok()) continue;  // MLIR's verifier refuses the file
-    ASSERT_EQ(imported->opaques.size(), 1U) << slice;
-    EXPECT_NE(imported->opaques[0].reason, "") << slice;
+    ASSERT_EQ(imported->opaques().size(), 1U) << slice;
+    EXPECT_NE(imported->opaque(0).reason, "") << slice;
   }
 }
 
@@ -380,21 +381,21 @@ TEST(TensorBoundary, OneFileMixesDialects) {
   return %m, %s : tensor<3x4xf32>, tensor<1x4xf32>
 })");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->kernels.size(), 2U);
-  EXPECT_TRUE(imported->opaques.empty());
-  EXPECT_EQ(std::get<Gather>(*imported->kernels[0].op).oob, OobPolicy::undefined);
-  EXPECT_EQ(std::get<Gather>(*imported->kernels[1].op).oob, OobPolicy::clamp);
-  EXPECT_THAT(imported->kernels[0].notes, ElementsAre("fused: 2 elementwise operations on what is gathered"));
+  ASSERT_EQ(imported->kernels().size(), 2U);
+  EXPECT_TRUE(imported->opaques().empty());
+  EXPECT_EQ(std::get<Gather>(*imported->kernel(0).op).oob, OobPolicy::undefined);
+  EXPECT_EQ(std::get<Gather>(*imported->kernel(1).op).oob, OobPolicy::clamp);
+  EXPECT_THAT(imported->kernel(0).notes, ElementsAre("fused: 2 elementwise operations on what is gathered"));
 }
 
 TEST(TensorBoundary, TheExampleIsRead) {
   const auto imported = import_file((test::source_folder() / "examples/tensor_gather/layer.mlir").string(), {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   EXPECT_THAT(opaque_names(*imported), ElementsAre("tensor.empty", "linalg.matmul", "linalg.generic", "scf.for"));
-  ASSERT_EQ(imported->kernels.size(), 2U);
-  EXPECT_EQ(imported->kernels[0].name, "layer");
-  EXPECT_EQ(imported->kernels[1].name, "layer/for/body/scatter");
-  EXPECT_EQ(std::get<Scatter>(*imported->kernels[1].op).combiner, CombinerKind::add);
+  ASSERT_EQ(imported->kernels().size(), 2U);
+  EXPECT_EQ(imported->kernel(0).name, "layer");
+  EXPECT_EQ(imported->kernel(1).name, "layer/for/body/scatter");
+  EXPECT_EQ(std::get<Scatter>(*imported->kernel(1).op).combiner, CombinerKind::add);
 }
 
 /// XLA's rule for scatters is about StableHLO's: what a module of JAX has of another dialect keeps its own policy.
@@ -406,8 +407,8 @@ func.func @main(%d: tensor<4xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) -> te
 }
 })");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(std::get<Scatter>(*imported->kernels[0].op).oob, OobPolicy::undefined);
-  EXPECT_TRUE(imported->kernels[0].notes.empty());
+  EXPECT_EQ(std::get<Scatter>(*imported->kernel(0).op).oob, OobPolicy::undefined);
+  EXPECT_TRUE(imported->kernel(0).notes.empty());
 }
 
 }  // namespace

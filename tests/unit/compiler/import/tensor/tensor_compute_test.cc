@@ -4,7 +4,7 @@
 
 #include "base/number.h"
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/support/options.h"
 #include "tests/support/small_stack.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
@@ -83,8 +83,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 std::string outcome(const std::string& text) {
   const auto imported = import_mlir_text(text);
   if (!imported.ok()) return imported.status().message();
-  std::string out = std::to_string(imported->kernels.size());
-  for (const std::string& note : imported->kernels.back().notes) out += "; " + note;
+  std::string out = std::to_string(imported->kernels().size());
+  for (const std::string& note : imported->kernels().back().notes) out += "; " + note;
   return out;
 }
 
@@ -96,8 +96,8 @@ TEST(TensorCompute, DuplicatesTellTheFusedFromTheTwo) {
   EXPECT_EQ(run(idiom(kAdd, "unique"), inputs({2, 1, 0})), (std::vector<double>{14, 22, 31, 40}));
   const auto fused = import_mlir_text(idiom(kAdd, "unique"));
   ASSERT_TRUE(fused.ok());
-  ASSERT_EQ(fused->kernels.size(), 1U);
-  EXPECT_EQ(std::get<Scatter>(*fused->kernels[0].op).combiner, CombinerKind::add);
+  ASSERT_EQ(fused->kernels().size(), 1U);
+  EXPECT_EQ(std::get<Scatter>(*fused->kernel(0).op).combiner, CombinerKind::add);
 }
 
 TEST(TensorCompute, NotesSayWhich) {
@@ -130,12 +130,12 @@ TEST(TensorCompute, NotesSayWhich) {
 TEST(TensorCompute, TheFusedKernelHasTheFirstName) {
   const auto imported = import_mlir_text(idiom(kAdd, "unique"));
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(imported->kernels[0].name, "main");
+  EXPECT_EQ(imported->kernel(0).name, "main");
   ImportOptions options;
   options.fold = false;
   const auto plain = import_mlir_text(idiom(kAdd, "unique"), options);
-  ASSERT_EQ(plain->kernels.size(), 2U);
-  EXPECT_EQ(plain->kernels[1].name, "main_2");
+  ASSERT_EQ(plain->kernels().size(), 2U);
+  EXPECT_EQ(plain->kernel(1).name, "main_2");
 }
 
 TEST(TensorCompute, EachWayGivesTheSameValues) {

@@ -78,8 +78,8 @@ TEST(TensorImport, ThePolicyIsTheCallersToReplace) {
                                     "(tensor<3xf32>, tensor<4xf32>, tensor<3x1xindex>) -> tensor<4xf32>"),
                        options);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(imported->format, "tensor");
-  EXPECT_EQ(std::get<Scatter>(*imported->kernels[0].op).oob, OobPolicy::skip_window);
+  EXPECT_EQ(imported->format(), "tensor");
+  EXPECT_EQ(std::get<Scatter>(*imported->kernel(0).op).oob, OobPolicy::skip_window);
 }
 
 TEST(TensorImport, SeveralFunctionsAndOperations) {
@@ -97,13 +97,13 @@ TEST(TensorImport, SeveralFunctionsAndOperations) {
   }
 })");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->kernels.size(), 3U);
-  EXPECT_EQ(imported->kernels[1].name, "first_2");
-  EXPECT_EQ(imported->kernels[2].location, "FILE:10: tensor.scatter");
-  EXPECT_EQ(imported->constants.size(), 2U);
-  ASSERT_EQ(imported->outputs.size(), 3U);
-  EXPECT_EQ(imported->outputs[1].name, "first.result1");
-  EXPECT_EQ(imported->inputs[2].name, "second.arg0");
+  ASSERT_EQ(imported->kernels().size(), 3U);
+  EXPECT_EQ(imported->kernel(1).name, "first_2");
+  EXPECT_EQ(imported->kernel(2).location, "FILE:10: tensor.scatter");
+  EXPECT_EQ(imported->constants().size(), 2U);
+  ASSERT_EQ(imported->outputs().size(), 3U);
+  EXPECT_EQ(imported->outputs()[1].name, "first.result1");
+  EXPECT_EQ(imported->input(2).name, "second.arg0");
 }
 
 }  // namespace

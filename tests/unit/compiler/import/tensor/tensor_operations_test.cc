@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "compiler/import/mlir_module.h"
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/support/fuzz_seed.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
 
@@ -51,16 +51,16 @@ std::string module_of(const std::string& body, const std::string& value, const s
          "\n  %result = tensor.gather " + value + "[%back] gather_dims([0]) : (" + tensor(element) + ", tensor<4x1xi32>) -> " +
          tensor(element) + "\n  return %result : " + tensor(element) + "\n}\n";
 }
-Expected<Imported> import_body(const std::string& body, const std::string& value, const std::string& element) {
+Expected<Program> import_body(const std::string& body, const std::string& value, const std::string& element) {
   return import_mlir_text(module_of(body, value, element));
 }
 
 /// The elements of `%y`, which `body` defines.
 std::vector<double> run(const std::string& body, const std::string& element) {
-  const Expected<Imported> imported = import_body(body, "%y", element);
+  const Expected<Program> imported = import_body(body, "%y", element);
   EXPECT_TRUE(imported.ok()) << imported.status().message();
   if (!imported.ok()) return {};
-  for (const Opaque& opaque : imported->opaques)
+  for (const Opaque& opaque : imported->opaques())
     if (opaque.operation != "func.func") ADD_FAILURE() << opaque.location << ": " << opaque.reason;
   std::vector<std::unique_ptr<Tensor>> given;
   for (const Input& each : inputs()) {
@@ -84,9 +84,9 @@ std::vector<double> run(const std::string& body, const std::string& element) {
 
 /// Why `operation`, which `body` holds, is not run; "read" if it is.
 std::string refusal(const std::string& operation, const std::string& body) {
-  const Expected<Imported> imported = import_body(body, "%f", "f32");
+  const Expected<Program> imported = import_body(body, "%f", "f32");
   if (!imported.ok()) return "the file is refused: " + imported.status().message();
-  for (const Opaque& opaque : imported->opaques)
+  for (const Opaque& opaque : imported->opaques())
     if (opaque.operation == operation) return opaque.reason;
   return "read";
 }

@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "tests/support/fuzz_seed.h"
 #include "tests/support/tflite_writer.h"
 
@@ -127,9 +127,9 @@ std::map<C, std::string>& that_ran() {
 }
 
 void check(const Row& row) {
-  const Expected<Imported> imported = tflite::import_model(model_of(row).bytes(), "m.tflite", {});
+  const Expected<Program> imported = tflite::import_model(model_of(row).bytes(), "m.tflite", {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  for (const Opaque& opaque : imported->opaques) FAIL() << opaque.operation << ": " << opaque.reason;
+  for (const Opaque& opaque : imported->opaques()) FAIL() << opaque.operation << ": " << opaque.reason;
   Runtime runtime;
   ProgramOptions options;
   options.kernel.backend = BackendChoice::reference;
@@ -163,12 +163,12 @@ void refuse(const Row& row, const std::string& reason, const std::function<void(
   SCOPED_TRACE(text_of(row.code));
   TfliteModel model = model_of(row);
   if (damage) damage(model);
-  const Expected<Imported> imported = tflite::import_model(model.bytes(), "m.tflite", {});
+  const Expected<Program> imported = tflite::import_model(model.bytes(), "m.tflite", {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_EQ(imported->opaques.size(), 1u) << "expected: " << reason;
-  EXPECT_EQ(imported->opaques[0].operation, text_of(row.code));
-  EXPECT_THAT(imported->opaques[0].reason, HasSubstr(reason));
-  EXPECT_EQ(imported->kernels.size(), 1u) << "the other kernel is there";
+  ASSERT_EQ(imported->opaques().size(), 1u) << "expected: " << reason;
+  EXPECT_EQ(imported->opaque(0).operation, text_of(row.code));
+  EXPECT_THAT(imported->opaque(0).reason, HasSubstr(reason));
+  EXPECT_EQ(imported->kernels().size(), 1u) << "the other kernel is there";
 }
 
 void arithmetic() {
@@ -263,7 +263,7 @@ void quantisation() {
   for (const auto& [row, damage] : {std::pair(dequantize, scaled(0, 1)), std::pair(quantize, scaled(1, 1))}) {
     TfliteModel model = model_of(row);
     damage(model);
-    const Expected<Imported> imported = tflite::import_model(model.bytes(), "m.tflite", {});
+    const Expected<Program> imported = tflite::import_model(model.bytes(), "m.tflite", {});
     ASSERT_TRUE(imported.ok()) << imported.status().message();
     Runtime runtime;
     const Expected<std::vector<Tensor>> results = run_program(runtime, *imported, inputs_of(row), {});
@@ -431,9 +431,9 @@ void indexed() {
   }
   // These two have options of many fields: tests/unit/compiler/import/tflite/tflite_import_test.cc says what they become.
   for (const TfliteModel& model : {stablehlo_scatter_model({}), stablehlo_gather_model()}) {
-    const Expected<Imported> imported = tflite::import_model(model.bytes(), "m.tflite", {});
+    const Expected<Program> imported = tflite::import_model(model.bytes(), "m.tflite", {});
     ASSERT_TRUE(imported.ok()) << imported.status().message();
-    EXPECT_EQ(imported->kernels.size(), 1U);
+    EXPECT_EQ(imported->kernels().size(), 1U);
     that_ran().emplace(model.graphs[0].operators[0].code, model.bytes());
   }
 }

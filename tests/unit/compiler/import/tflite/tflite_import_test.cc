@@ -9,7 +9,7 @@
 
 #include "compiler/import/tflite/tflite.h"
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 #include "tests/support/paths.h"
@@ -22,20 +22,20 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Imported import_bytes(std::string_view bytes) {
-  Expected<Imported> out = tflite::import_model(bytes, "m.tflite", {});
+Program import_bytes(std::string_view bytes) {
+  Expected<Program> out = tflite::import_model(bytes, "m.tflite", {});
   EXPECT_TRUE(out.ok()) << out.status().message();
   if (!out.ok()) return {};
-  for (const ImportedKernel& k : out->kernels) {
+  for (const ProgramKernel& k : out->kernels()) {
     const Status s = verify(k.op);
     EXPECT_TRUE(s.ok()) << s.message();
   }
   return std::move(out).value();
 }
-Imported import_good(const TfliteModel& model) { return import_bytes(model.bytes()); }
+Program import_good(const TfliteModel& model) { return import_bytes(model.bytes()); }
 
-const Scatter& scatter_of(const Imported& imported, size_t k = 0) { return std::get<Scatter>(*imported.kernels.at(k).op); }
-const Gather& gather_of(const Imported& imported, size_t k = 0) { return std::get<Gather>(*imported.kernels.at(k).op); }
+const Scatter& scatter_of(const Program& imported, size_t k = 0) { return std::get<Scatter>(*imported.kernels().at(k).op); }
+const Gather& gather_of(const Program& imported, size_t k = 0) { return std::get<Gather>(*imported.kernels().at(k).op); }
 
 template <class T>
 std::unique_ptr<Tensor> tensor(DType dtype, std::vector<int64_t> dims, std::vector<T> values) {
@@ -45,7 +45,7 @@ std::unique_ptr<Tensor> tensor(DType dtype, std::vector<int64_t> dims, std::vect
   return out;
 }
 
-Expected<std::vector<Tensor>> run(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs) {
+Expected<std::vector<Tensor>> run(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs) {
   Runtime runtime;
   ProgramOptions options;
   options.kernel.backend = BackendChoice::reference;
@@ -60,13 +60,13 @@ std::vector<T> values_of(const Tensor& t) {
 }
 
 TEST(TfliteImport, DynamicUpdateSlice) {
-  const Imported m = import_good(update_slice_model());
-  ASSERT_EQ(m.kernels.size(), 1u);
-  EXPECT_EQ(m.format, "tflite");
-  EXPECT_EQ(m.kernels[0].name, "DYNAMIC_UPDATE_SLICE_0");
-  EXPECT_EQ(m.kernels[0].location, "m.tflite: operator 0 (DYNAMIC_UPDATE_SLICE)");
-  EXPECT_THAT(m.kernels[0].arguments, ElementsAre(0, 2, 1)) << "operand, indices, updates";
-  EXPECT_TRUE(m.kernels[0].fixed_policy);
+  const Program m = import_good(update_slice_model());
+  ASSERT_EQ(m.kernels().size(), 1u);
+  EXPECT_EQ(m.format(), "tflite");
+  EXPECT_EQ(m.kernel(0).name, "DYNAMIC_UPDATE_SLICE_0");
+  EXPECT_EQ(m.kernel(0).location, "m.tflite: operator 0 (DYNAMIC_UPDATE_SLICE)");
+  EXPECT_THAT(m.kernel(0).arguments, ElementsAre(0, 2, 1)) << "operand, indices, updates";
+  EXPECT_TRUE(m.kernel(0).fixed_policy);
   const Scatter& s = scatter_of(m);
   EXPECT_THAT(s.dims.window_dims, ElementsAre(0, 1));
   EXPECT_THAT(s.dims.index_map, ElementsAre(0, 1));
@@ -74,11 +74,11 @@ TEST(TfliteImport, DynamicUpdateSlice) {
   EXPECT_EQ(s.oob, OobPolicy::clamp);
   EXPECT_EQ(s.combiner, CombinerKind::assign);
   EXPECT_EQ(s.init, InitKind::copy);
-  ASSERT_EQ(m.inputs.size(), 3u);
-  EXPECT_EQ(m.inputs[2].name, "start");
-  EXPECT_EQ(print(m.inputs[2].type), "i32[2]");
-  ASSERT_EQ(m.outputs.size(), 1u);
-  EXPECT_EQ(m.outputs[0].name, "out");
+  ASSERT_EQ(m.inputs().size(), 3u);
+  EXPECT_EQ(m.input(2).name, "start");
+  EXPECT_EQ(print(m.input(2).type), "i32[2]");
+  ASSERT_EQ(m.outputs().size(), 1u);
+  EXPECT_EQ(m.outputs()[0].name, "out");
 }
 
 TEST(TfliteImport, EveryElementType) {
@@ -113,19 +113,19 @@ TEST(TfliteImport, ConstantsFeedInputs) {
   TfliteModel model = update_slice_model();
   model.tensor(2).data = bytes_of<int32_t>({1, -1});
   model.graphs[0].inputs = {0, 1};
-  const Imported m = import_good(model);
-  EXPECT_EQ(m.inputs.size(), 2u);
-  const Value& start = m.values[static_cast<size_t>(m.kernels[0].arguments[1])];
+  const Program m = import_good(model);
+  EXPECT_EQ(m.inputs().size(), 2u);
+  const Value& start = m.value(m.kernel(0).arguments[1]);
   ASSERT_EQ(start.kind, ValueKind::constant);
   int32_t data[2];
-  std::memcpy(data, m.constants[static_cast<size_t>(start.index)].data.data(), sizeof data);
+  std::memcpy(data, m.constant(start.index).data.data(), sizeof data);
   EXPECT_THAT(data, ElementsAre(1, -1));
 }
 
 TEST(TfliteImport, UnusedConstantsAreNotCopied) {
   TfliteModel model = update_slice_model();
   model.graphs[0].tensors.push_back({"weights", TfliteType::FLOAT32, {4}, std::string(16, '\0')});
-  EXPECT_THAT(import_good(model).constants, IsEmpty());
+  EXPECT_THAT(import_good(model).constants(), IsEmpty());
 }
 
 TEST(TfliteImport, ConstantsOutsideOfTheFlatbuffer) {
@@ -136,13 +136,13 @@ TEST(TfliteImport, ConstantsOutsideOfTheFlatbuffer) {
   model.buffers[0].offset = model.bytes().size() + 16;  // a field that is 0 is not stored, so the file grows
   model.buffers[0].offset = model.bytes().size() + 16;
   std::string file = model.bytes() + std::string(16, '-') + bytes_of<int32_t>({2, 5});
-  const Imported m = import_bytes(file);
-  ASSERT_EQ(m.constants.size(), 1u);
+  const Program m = import_bytes(file);
+  ASSERT_EQ(m.constants().size(), 1u);
   int32_t data[2];
-  std::memcpy(data, m.constants[0].data.data(), sizeof data);
+  std::memcpy(data, m.constant(0).data.data(), sizeof data);
   EXPECT_THAT(data, ElementsAre(2, 5));
   file.pop_back();
-  const Expected<Imported> cut = tflite::import_model(file, "m.tflite", {});
+  const Expected<Program> cut = tflite::import_model(file, "m.tflite", {});
   ASSERT_FALSE(cut.ok());
   EXPECT_THAT(cut.status().message(), HasSubstr("m.tflite: tensor 2 (start): buffer 1 has offset "));
 }
@@ -152,9 +152,9 @@ TEST(TfliteImport, StringConstants) {
   model.graphs[0].inputs = {1};
   model.tensor(0) = {"params", TfliteType::STRING, {3}, bytes_of<int32_t>({3, 20, 22, 22, 25}) + "abxyz"};
   model.tensor(2) = {"out", TfliteType::STRING, {4}};
-  const Imported m = import_good(model);
-  ASSERT_EQ(m.constants.size(), 1u);
-  EXPECT_THAT(m.constants[0].strings, ElementsAre("ab", "", "xyz"));
+  const Program m = import_good(model);
+  ASSERT_EQ(m.constants().size(), 1u);
+  EXPECT_THAT(m.constant(0).strings, ElementsAre("ab", "", "xyz"));
 }
 
 TEST(TfliteImport, PackedConstants) {
@@ -162,9 +162,9 @@ TEST(TfliteImport, PackedConstants) {
   model.graphs[0].inputs = {1};
   model.tensor(0) = {"params", TfliteType::INT4, {5, 1}, "\x21\xf3\xf7"};
   model.tensor(2) = {"out", TfliteType::INT4, {4, 1}};
-  const Imported m = import_good(model);
-  ASSERT_EQ(m.constants.size(), 1u);
-  EXPECT_THAT(m.constants[0].data, ElementsAre(std::byte{0x21}, std::byte{0xf3}, std::byte{0x07})) << "the padding is zero";
+  const Program m = import_good(model);
+  ASSERT_EQ(m.constants().size(), 1u);
+  EXPECT_THAT(m.constant(0).data, ElementsAre(std::byte{0x21}, std::byte{0xf3}, std::byte{0x07})) << "the padding is zero";
 }
 
 TEST(TfliteImport, Gather) {
@@ -175,14 +175,14 @@ TEST(TfliteImport, Gather) {
   for (const auto& [axis, batch_dims] : {std::pair{1, 1}, std::pair{-2, 1}, std::pair{1, -1}}) {
     model.op().axis = axis;
     model.op().batch_dims = batch_dims;
-    const Imported m = import_good(model);
+    const Program m = import_good(model);
     const Gather& g = gather_of(m);
     EXPECT_THAT(g.dims.operand_batching_dims, ElementsAre(0));
     EXPECT_THAT(g.dims.index_map, ElementsAre(1));
     EXPECT_EQ(g.oob, OobPolicy::error);
     EXPECT_FALSE(g.normalize_negative);
     EXPECT_EQ(print(g.result), "f32[2,4,3]");
-    EXPECT_FALSE(m.kernels[0].fixed_policy);
+    EXPECT_FALSE(m.kernel(0).fixed_policy);
   }
 }
 
@@ -215,7 +215,7 @@ TEST(TfliteImport, NegativeIndicesAreErrors) {
 }
 
 TEST(TfliteImport, GatherNd) {
-  const Imported m = import_good(gather_nd_model());
+  const Program m = import_good(gather_nd_model());
   const Gather& g = gather_of(m);
   EXPECT_THAT(g.dims.removed_dims, ElementsAre(0));
   EXPECT_THAT(g.dims.window_dims, ElementsAre(1));
@@ -225,7 +225,7 @@ TEST(TfliteImport, GatherNd) {
 }
 
 TEST(TfliteImport, ScatterNdSumsIntoZeros) {
-  const Imported m = import_good(scatter_nd_model());
+  const Program m = import_good(scatter_nd_model());
   const Scatter& s = scatter_of(m);
   EXPECT_EQ(print(s.results[0]), "f32[4,2]");
   EXPECT_EQ(s.init, InitKind::fill);
@@ -261,7 +261,7 @@ TEST(TfliteImport, StablehloScatterCombiners) {
       {C::STABLEHLO_DIVIDE, CombinerKind::div},
   };
   for (const auto& [code, kind] : rows) {
-    const Imported m = import_good(stablehlo_scatter_model(code));
+    const Program m = import_good(stablehlo_scatter_model(code));
     EXPECT_EQ(scatter_of(m).combiner, kind);
     EXPECT_EQ(scatter_of(m).oob, OobPolicy::skip_element);
     EXPECT_THAT(scatter_of(m).dims.removed_dims, ElementsAre(0));
@@ -287,7 +287,7 @@ TEST(TfliteImport, StablehloGather) {
 TEST(TfliteImport, OldFilesHaveNarrowOperatorCodes) {
   TfliteModel model = gather_model();
   model.op().old_code = true;
-  EXPECT_EQ(import_good(model).kernels[0].name, "GATHER_0");
+  EXPECT_EQ(import_good(model).kernel(0).name, "GATHER_0");
 }
 
 TEST(TfliteImport, SeveralOperators) {
@@ -298,12 +298,12 @@ TEST(TfliteImport, SeveralOperators) {
   second.outputs = {4};
   model.graphs[0].operators.push_back(second);
   model.graphs[0].outputs = {4, 0};
-  const Imported m = import_good(model);
-  ASSERT_EQ(m.kernels.size(), 2u);
-  EXPECT_EQ(m.kernels[1].name, "DYNAMIC_UPDATE_SLICE_1");
-  EXPECT_EQ(m.values[static_cast<size_t>(m.kernels[1].arguments[0])].kind, ValueKind::result);
-  ASSERT_EQ(m.outputs.size(), 2u);
-  EXPECT_EQ(m.values[static_cast<size_t>(m.outputs[1].value)].kind, ValueKind::input) << "an input may be an output";
+  const Program m = import_good(model);
+  ASSERT_EQ(m.kernels().size(), 2u);
+  EXPECT_EQ(m.kernel(1).name, "DYNAMIC_UPDATE_SLICE_1");
+  EXPECT_EQ(m.value(m.kernel(1).arguments[0]).kind, ValueKind::result);
+  ASSERT_EQ(m.outputs().size(), 2u);
+  EXPECT_EQ(m.value(m.outputs()[1].value).kind, ValueKind::input) << "an input may be an output";
 }
 
 TEST(TfliteImport, QuantizedTensorsAreTheirStorage) {
@@ -312,14 +312,14 @@ TEST(TfliteImport, QuantizedTensorsAreTheirStorage) {
     model.tensor(i).type = TfliteType::INT8;
     model.tensor(i).quantized = true;
   }
-  const Imported m = import_good(model);
+  const Program m = import_good(model);
   EXPECT_EQ(print(scatter_of(m).operands[0]), "i8[4,3]");
-  EXPECT_THAT(m.kernels[0].notes, ::testing::Contains("quantized tensors are their storage type i8: scales are not applied"));
+  EXPECT_THAT(m.kernel(0).notes, ::testing::Contains("quantized tensors are their storage type i8: scales are not applied"));
 }
 
 TEST(TfliteImport, BytesNeedNoAlignment) {
   const std::string shifted = "x" + gather_model().bytes();
-  EXPECT_EQ(import_bytes(std::string_view(shifted).substr(1)).kernels.size(), 1u);
+  EXPECT_EQ(import_bytes(std::string_view(shifted).substr(1)).kernels().size(), 1u);
 }
 
 TEST(TfliteImport, TheTableHasTheFormatsNumbers) {

@@ -16,10 +16,10 @@ using T = TfliteType;
 using C = TfliteCode;
 namespace schema = tflite::schema;
 
-Imported import_good(const TfliteModel& model) {
-  Expected<Imported> out = tflite::import_model(model.bytes(), "m.tflite", {});
+Program import_good(const TfliteModel& model) {
+  Expected<Program> out = tflite::import_model(model.bytes(), "m.tflite", {});
   EXPECT_TRUE(out.ok()) << out.status().message();
-  return out.ok() ? std::move(*out) : Imported();
+  return out.ok() ? std::move(*out) : Program();
 }
 
 /// SOFTMAX of the table, then a GATHER of its rows.
@@ -36,39 +36,39 @@ TfliteModel softmax_model() {
 }
 
 TEST(TfliteOpaque, CutsTheDataflow) {
-  const Imported m = import_good(softmax_model());
-  ASSERT_EQ(m.opaques.size(), 1u);
-  EXPECT_EQ(m.opaques[0].operation, "SOFTMAX");
-  EXPECT_EQ(m.opaques[0].location, "m.tflite: operator 0 (SOFTMAX)");
-  EXPECT_EQ(m.opaques[0].reason, "");
-  EXPECT_FALSE(m.opaques[0].indexed);
-  ASSERT_EQ(m.opaques[0].arguments.size(), 1u);
-  EXPECT_EQ(value_name(m, m.opaques[0].arguments[0]), "logits");
-  ASSERT_EQ(m.kernels.size(), 1u);
-  const Imported alone = cut_kernel(m, 0);
-  ASSERT_EQ(alone.inputs.size(), 2u);
-  EXPECT_EQ(alone.inputs[0].name, "indices");
-  EXPECT_EQ(alone.inputs[1].name, "params");
-  ASSERT_EQ(alone.outputs.size(), 1u);
-  EXPECT_EQ(alone.outputs[0].name, "out");
+  const Program m = import_good(softmax_model());
+  ASSERT_EQ(m.opaques().size(), 1u);
+  EXPECT_EQ(m.opaque(0).operation, "SOFTMAX");
+  EXPECT_EQ(m.opaque(0).location, "m.tflite: operator 0 (SOFTMAX)");
+  EXPECT_EQ(m.opaque(0).reason, "");
+  EXPECT_FALSE(m.opaque(0).indexed);
+  ASSERT_EQ(m.opaque(0).arguments.size(), 1u);
+  EXPECT_EQ(value_name(m, m.opaque(0).arguments[0]), "logits");
+  ASSERT_EQ(m.kernels().size(), 1u);
+  const Program alone = cut_kernel(m, 0);
+  ASSERT_EQ(alone.inputs().size(), 2u);
+  EXPECT_EQ(alone.input(0).name, "indices");
+  EXPECT_EQ(alone.input(1).name, "params");
+  ASSERT_EQ(alone.outputs().size(), 1u);
+  EXPECT_EQ(alone.outputs()[0].name, "out");
 }
 
 TEST(TfliteOpaque, ConstantsOfOpaqueOperatorsAreNotCopied) {
   TfliteModel model = softmax_model();
   model.graphs[0].tensors.push_back(tflite_tensor("weights", T::FLOAT32, {4}, std::string(16, '\0')));
   model.op(0).inputs.push_back(4);
-  EXPECT_THAT(import_good(model).constants, IsEmpty());
+  EXPECT_THAT(import_good(model).constants(), IsEmpty());
 }
 
 TEST(TfliteOpaque, ARefusedKernelIsIndexed) {
   TfliteModel model = gather_model();
   add_gather(model);
   model.op(0).axis = 2;
-  const Imported m = import_good(model);
-  ASSERT_EQ(m.opaques.size(), 1u);
-  EXPECT_TRUE(m.opaques[0].indexed);
-  EXPECT_EQ(m.opaques[0].reason, "gather: axis is 2; expected from -2 to 1 for an operand of rank 2");
-  EXPECT_EQ(m.kernels.size(), 1u);
+  const Program m = import_good(model);
+  ASSERT_EQ(m.opaques().size(), 1u);
+  EXPECT_TRUE(m.opaque(0).indexed);
+  EXPECT_EQ(m.opaque(0).reason, "gather: axis is 2; expected from -2 to 1 for an operand of rank 2");
+  EXPECT_EQ(m.kernels().size(), 1u);
 }
 
 TEST(TfliteOpaque, ResourcesHaveNoType) {
@@ -80,14 +80,14 @@ TEST(TfliteOpaque, ResourcesHaveNoType) {
   model.graphs[0].operators.insert(model.graphs[0].operators.begin(), handle);
   model.op(1).inputs = {4};
   model.op(1).code = C::READ_VARIABLE;
-  const Imported m = import_good(model);
-  ASSERT_EQ(m.opaques.size(), 2u);
-  EXPECT_EQ(m.opaques[1].operation, "READ_VARIABLE");
-  const Value& state = m.values[static_cast<size_t>(m.opaques[1].arguments.at(0))];
+  const Program m = import_good(model);
+  ASSERT_EQ(m.opaques().size(), 2u);
+  EXPECT_EQ(m.opaque(1).operation, "READ_VARIABLE");
+  const Value& state = m.value(m.opaque(1).arguments.at(0));
   EXPECT_FALSE(state.is_typed);
-  EXPECT_EQ(m.kernels.size(), 1u);
+  EXPECT_EQ(m.kernels().size(), 1u);
   model.op(2).inputs[0] = 4;
-  const Expected<Imported> refused = tflite::import_model(model.bytes(), "m.tflite", {});
+  const Expected<Program> refused = tflite::import_model(model.bytes(), "m.tflite", {});
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.status().message(), HasSubstr("tensor 4 (state): element type is 13 (RESOURCE)"));
 }
@@ -117,31 +117,31 @@ TEST(TfliteRegions, KernelsAreNamedByPath) {
   TfliteModel model = region_model(C::IF, {gather_graph("a"), gather_graph("b")});
   set_options(model, schema::BuiltinOptions::IfOptions,
               [](auto& builder) { return schema::CreateTwoSubgraphsOptions(builder, 1, 2); });
-  Imported m = import_good(model);
-  ASSERT_EQ(m.kernels.size(), 2u);
-  EXPECT_EQ(m.kernels[0].name, "if_0/then/GATHER_0");
-  EXPECT_EQ(m.kernels[1].name, "if_0/else/GATHER_0");
-  EXPECT_EQ(m.kernels[1].location, "m.tflite: subgraph 2: operator 0 (GATHER)");
-  EXPECT_EQ(value_name(m, m.kernels[0].arguments[0]), "if_0/then/params");
-  EXPECT_EQ(m.values[static_cast<size_t>(m.kernels[0].arguments[0])].kind, ValueKind::opaque);
-  ASSERT_EQ(m.opaques.size(), 1u);
-  EXPECT_THAT(m.opaques[0].yields, ElementsAre(::testing::_, ::testing::_));
+  Program m = import_good(model);
+  ASSERT_EQ(m.kernels().size(), 2u);
+  EXPECT_EQ(m.kernel(0).name, "if_0/then/GATHER_0");
+  EXPECT_EQ(m.kernel(1).name, "if_0/else/GATHER_0");
+  EXPECT_EQ(m.kernel(1).location, "m.tflite: subgraph 2: operator 0 (GATHER)");
+  EXPECT_EQ(value_name(m, m.kernel(0).arguments[0]), "if_0/then/params");
+  EXPECT_EQ(m.value(m.kernel(0).arguments[0]).kind, ValueKind::opaque);
+  ASSERT_EQ(m.opaques().size(), 1u);
+  EXPECT_THAT(m.opaque(0).yields, ElementsAre(::testing::_, ::testing::_));
   model.op().code = C::WHILE;
   set_options(model, schema::BuiltinOptions::WhileOptions,
               [](auto& builder) { return schema::CreateTwoSubgraphsOptions(builder, 1, 2); });
   m = import_good(model);
-  ASSERT_EQ(m.kernels.size(), 2u);
-  EXPECT_EQ(m.kernels[1].name, "while_0/body/GATHER_0");
+  ASSERT_EQ(m.kernels().size(), 2u);
+  EXPECT_EQ(m.kernel(1).name, "while_0/body/GATHER_0");
 }
 
 TEST(TfliteRegions, CallsAndEntries) {
   TfliteModel model = region_model(C::CALL, {gather_graph("callee"), gather_graph("decode")});
   set_options(model, schema::BuiltinOptions::CallOptions, [](auto& builder) { return schema::CreateCallOptions(builder, 1); });
-  Imported m = import_good(model);
-  ASSERT_EQ(m.kernels.size(), 2u);
-  EXPECT_EQ(m.kernels[0].name, "call_0/call/GATHER_0");
-  EXPECT_EQ(m.kernels[1].name, "decode/GATHER_0") << "nothing runs this subgraph: it is another entry of the file";
-  EXPECT_EQ(m.opaques.at(1).operation, "subgraph decode");
+  Program m = import_good(model);
+  ASSERT_EQ(m.kernels().size(), 2u);
+  EXPECT_EQ(m.kernel(0).name, "call_0/call/GATHER_0");
+  EXPECT_EQ(m.kernel(1).name, "decode/GATHER_0") << "nothing runs this subgraph: it is another entry of the file";
+  EXPECT_EQ(m.opaques().at(1).operation, "subgraph decode");
   model.op().code = C::STABLEHLO_COMPOSITE;
   model.op().options_type = {};
   model.op().options_2_type = schema::BuiltinOptions2::CompositeOptions;
@@ -149,7 +149,7 @@ TEST(TfliteRegions, CallsAndEntries) {
     return schema::CreateCompositeOptions(builder, 0, 1).Union();
   };
   m = import_good(model);
-  EXPECT_EQ(m.kernels.at(0).name, "stablehlo_composite_0/body/GATHER_0");
+  EXPECT_EQ(m.kernels().at(0).name, "stablehlo_composite_0/body/GATHER_0");
 }
 
 TEST(TfliteRegions, ASubgraphThatRunsItselfEnds) {
@@ -159,9 +159,9 @@ TEST(TfliteRegions, ASubgraphThatRunsItselfEnds) {
   model.op().options = call;
   model.graphs[1].operators.push_back(model.op());
   model.graphs[1].operators[1].outputs.clear();
-  EXPECT_EQ(import_good(model).kernels.size(), 1u);
+  EXPECT_EQ(import_good(model).kernels().size(), 1u);
   model.op().options = [](flatbuffers::FlatBufferBuilder& builder) { return schema::CreateCallOptions(builder, 7).Union(); };
-  const Expected<Imported> refused = tflite::import_model(model.bytes(), "m.tflite", {});
+  const Expected<Program> refused = tflite::import_model(model.bytes(), "m.tflite", {});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().message(), "m.tflite: operator 0 (CALL): its call is subgraph 7, expected from 1 to 1");
 }
@@ -179,7 +179,7 @@ TEST(TfliteRegions, DeepNestingIsRefused) {
     model.graphs.back().operators[0].options = call(i + 1);
   }
   model.graphs.push_back(gather_graph("last"));
-  const Expected<Imported> refused = tflite::import_model(model.bytes(), "m.tflite", {});
+  const Expected<Program> refused = tflite::import_model(model.bytes(), "m.tflite", {});
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.status().message(), HasSubstr("subgraphs are nested more than 32 deep"));
 }

@@ -8,7 +8,7 @@
 
 #include "compiler/import/tflite/tflite.h"
 #include "strew/import.h"
-#include "strew/program.h"
+#include "strew/run_program.h"
 #include "strew/text.h"
 #include "tests/support/tflite_writer.h"
 
@@ -35,14 +35,14 @@ std::unique_ptr<Tensor> ints(std::vector<int64_t> dims, std::vector<int32_t> val
   return tensor<int32_t>(DType::i32, std::move(dims), std::move(values));
 }
 
-Imported import_good(const TfliteModel& model) {
-  Expected<Imported> out = tflite::import_model(model.bytes(), "m.tflite", {});
+Program import_good(const TfliteModel& model) {
+  Expected<Program> out = tflite::import_model(model.bytes(), "m.tflite", {});
   EXPECT_TRUE(out.ok()) << out.status().message();
-  return out.ok() ? std::move(*out) : Imported();
+  return out.ok() ? std::move(*out) : Program();
 }
 
 template <class... In>
-Expected<std::vector<Tensor>> run(const Imported& imported, In... inputs) {
+Expected<std::vector<Tensor>> run(const Program& imported, In... inputs) {
   std::vector<std::unique_ptr<Tensor>> all;
   (all.push_back(std::move(inputs)), ...);
   Runtime runtime;
@@ -61,7 +61,7 @@ std::vector<V> values_of(const Expected<std::vector<Tensor>>& results) {
 }
 
 std::string message_of(const TfliteModel& model) {
-  const Expected<Imported> out = tflite::import_model(model.bytes(), "m.tflite", {});
+  const Expected<Program> out = tflite::import_model(model.bytes(), "m.tflite", {});
   return out.ok() ? "imported" : out.status().message();
 }
 
@@ -77,13 +77,13 @@ TfliteModel segment_sum_model() {
 }
 
 TEST(TfliteSegment, TheLastIdGivesTheRows) {
-  const Imported m = import_good(segment_sum_model());
-  ASSERT_EQ(m.kernels.size(), 1u);
-  const auto& scatter = std::get<Scatter>(*m.kernels[0].op);
+  const Program m = import_good(segment_sum_model());
+  ASSERT_EQ(m.kernels().size(), 1u);
+  const auto& scatter = std::get<Scatter>(*m.kernel(0).op);
   EXPECT_EQ(print(scatter.results[0]), "f32[?,?]");
   EXPECT_TRUE(scatter.indices_are_sorted);
   EXPECT_EQ(scatter.oob, OobPolicy::error);
-  EXPECT_GE(m.kernels[0].result_shape, 0);
+  EXPECT_GE(m.kernel(0).result_shape, 0);
   const auto out = run(m, floats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), ints({4}, {0, 0, 1, 2}));
   EXPECT_THAT(values_of(out), ElementsAre(4, 6, 5, 6, 7, 8));
   EXPECT_THAT((*out)[0].dims, ElementsAre(3, 2));
@@ -94,7 +94,7 @@ TEST(TfliteSegment, TheLastIdGivesTheRows) {
 
 /// LiteRT: the first id is 0, and each is the one before or 1 more.
 TEST(TfliteSegment, IdsAreSortedWithoutGaps) {
-  const Imported m = import_good(segment_sum_model());
+  const Program m = import_good(segment_sum_model());
   for (const std::vector<int32_t>& ids :
        {std::vector<int32_t>{0, 1, 0}, {0, 2, 2}, {1, 1, 1}, {-1, 0, 0}, {-1, -1, -1}, {0, 1, -1}}) {
     const auto out = run(m, floats({3, 1}, {1, 2, 3}), ints({3}, ids));
@@ -110,10 +110,10 @@ TEST(TfliteSegment, ConstantIdsGiveAStaticResult) {
   TfliteModel model = operator_model(
       C::SEGMENT_SUM, {tflite_tensor("data", T::INT32, {4}), tflite_tensor("ids", T::INT32, {4}, bytes_of<int32_t>({0, 1, 1, 1})),
                        open(tflite_tensor("out", T::INT32, {1}))});
-  const Imported m = import_good(model);
-  EXPECT_EQ(print(std::get<Scatter>(*m.kernels.at(0).op).results[0]), "i32[2]");
-  EXPECT_EQ(m.kernels[0].result_shape, -1);
-  EXPECT_THAT(m.kernels[0].equal_scalars, IsEmpty());
+  const Program m = import_good(model);
+  EXPECT_EQ(print(std::get<Scatter>(*m.kernels().at(0).op).results[0]), "i32[2]");
+  EXPECT_EQ(m.kernel(0).result_shape, -1);
+  EXPECT_THAT(m.kernel(0).equal_scalars, IsEmpty());
   EXPECT_THAT(values_of<int32_t>(run(m, ints({4}, {1, 2, 3, 4}))), ElementsAre(1, 9));
   model.tensor(1).data = bytes_of<int32_t>({0, 2, 2, 2});
   EXPECT_THAT(message_of(model), HasSubstr("operator 0 (SEGMENT_SUM): the number of segment ids"));
@@ -150,10 +150,10 @@ TEST(TfliteSegment, UnsortedReductions) {
                       {C::UNSORTED_SEGMENT_MIN, CombinerKind::min, {1, 2, kMost, kMost, 5, 6}}};
   for (const Row& row : rows) {
     for (const bool is_count_known : {true, false}) {
-      const Imported m = import_good(unsorted_model(row.code, T::INT32, is_count_known));
-      ASSERT_EQ(m.kernels.size(), 1u);
-      EXPECT_EQ(std::get<Scatter>(*m.kernels[0].op).combiner, row.kind);
-      EXPECT_EQ(m.kernels[0].result_shape >= 0, !is_count_known);
+      const Program m = import_good(unsorted_model(row.code, T::INT32, is_count_known));
+      ASSERT_EQ(m.kernels().size(), 1u);
+      EXPECT_EQ(std::get<Scatter>(*m.kernel(0).op).combiner, row.kind);
+      EXPECT_EQ(m.kernel(0).result_shape >= 0, !is_count_known);
       // Negative ids are left out.
       auto data = ints({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
       auto ids = ints({4}, {0, -1, 2, 2});
@@ -165,14 +165,14 @@ TEST(TfliteSegment, UnsortedReductions) {
 }
 
 TEST(TfliteSegment, EmptySegmentsOfFloatsAreFinite) {
-  const Imported m = import_good(unsorted_model(C::UNSORTED_SEGMENT_MAX, T::FLOAT32, true));
+  const Program m = import_good(unsorted_model(C::UNSORTED_SEGMENT_MAX, T::FLOAT32, true));
   const auto out = run(m, floats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), ints({4}, {0, 0, 0, 0}));
   const float least = -3.402823466e38F;
   EXPECT_THAT(values_of(out), ElementsAre(7, 8, least, least, least, least));
 }
 
 TEST(TfliteSegment, IdsBeyondTheSegmentsAreErrors) {
-  const Imported m = import_good(unsorted_model(C::UNSORTED_SEGMENT_SUM, T::FLOAT32, true));
+  const Program m = import_good(unsorted_model(C::UNSORTED_SEGMENT_SUM, T::FLOAT32, true));
   const auto out = run(m, floats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), ints({4}, {0, 3, 0, 4}));
   ASSERT_FALSE(out.ok());
   EXPECT_THAT(out.status().message(),
@@ -201,8 +201,8 @@ TfliteModel computed_shape_model() {
 }
 
 TEST(TfliteScatterNd, AComputedShape) {
-  const Imported m = import_good(computed_shape_model());
-  EXPECT_EQ(print(std::get<Scatter>(*m.kernels.at(0).op).results[0]), "f32[?,2]") << "the window's extent is that of updates";
+  const Program m = import_good(computed_shape_model());
+  EXPECT_EQ(print(std::get<Scatter>(*m.kernels().at(0).op).results[0]), "f32[?,2]") << "the window's extent is that of updates";
   const auto indices = [] { return ints({3, 1}, {1, 0, 1}); };
   const auto updates = [] { return floats({3, 2}, {1, 2, 3, 4, 5, 6}); };
   const auto out = run(m, indices(), updates(), ints({2}, {3, 2}));
@@ -219,8 +219,8 @@ TEST(TfliteScatterNd, AComputedShape) {
 TEST(TfliteScatterNd, AComputedShapeAndOpenUpdates) {
   TfliteModel model = computed_shape_model();
   model.tensor(1).signature = {-1, -1};
-  const Imported m = import_good(model);
-  EXPECT_EQ(print(std::get<Scatter>(*m.kernels.at(0).op).results[0]), "f32[?,?]");
+  const Program m = import_good(model);
+  EXPECT_EQ(print(std::get<Scatter>(*m.kernels().at(0).op).results[0]), "f32[?,?]");
   EXPECT_THAT(values_of(run(m, ints({3, 1}, {1, 0, 1}), floats({3, 1}, {1, 2, 3}), ints({2}, {2, 1}))), ElementsAre(2, 4));
   const auto wide = run(m, ints({3, 1}, {1, 0, 1}), floats({3, 1}, {1, 2, 3}), ints({2}, {2, 5}));
   ASSERT_FALSE(wide.ok());
@@ -228,8 +228,8 @@ TEST(TfliteScatterNd, AComputedShapeAndOpenUpdates) {
 }
 
 TEST(TfliteScatterNd, ACutKernelKeepsItsShape) {
-  const Imported m = cut_kernel(import_good(computed_shape_model()), 0);
-  ASSERT_EQ(m.inputs.size(), 3u);
+  const Program m = cut_kernel(import_good(computed_shape_model()), 0);
+  ASSERT_EQ(m.inputs().size(), 3u);
   EXPECT_THAT(values_of(run(m, ints({3, 1}, {1, 0, 1}), floats({3, 2}, {1, 2, 3, 4, 5, 6}), ints({2}, {2, 2}))),
               ElementsAre(3, 4, 6, 8));
 }
@@ -244,13 +244,13 @@ TfliteModel sparse_model(std::vector<int32_t> indices, std::vector<int32_t> valu
 }
 
 TEST(TfliteSparseToDense, WritesValuesIntoTheDefault) {
-  const Imported m = import_good(sparse_model({2, 2}, {2}, true));
-  EXPECT_EQ(std::get<Scatter>(*m.kernels.at(0).op).init, InitKind::fill);
+  const Program m = import_good(sparse_model({2, 2}, {2}, true));
+  EXPECT_EQ(std::get<Scatter>(*m.kernels().at(0).op).init, InitKind::fill);
   EXPECT_THAT(values_of(run(m, ints({2, 2}, {0, 1, 1, 2}), floats({2}, {5, 6}))), ElementsAre(9, 5, 9, 9, 9, 6));
-  const Imported computed = import_good(sparse_model({2, 2}, {2}, false));
+  const Program computed = import_good(sparse_model({2, 2}, {2}, false));
   EXPECT_THAT(values_of(run(computed, ints({2, 2}, {0, 1, 1, 2}), floats({2}, {5, 6}), floats({}, {7}))),
               ElementsAre(7, 5, 7, 7, 7, 6));
-  const Imported one = import_good(sparse_model({2, 2}, {}, true));
+  const Program one = import_good(sparse_model({2, 2}, {}, true));
   EXPECT_THAT(values_of(run(one, ints({2, 2}, {0, 1, 1, 2}), floats({}, {5}))), ElementsAre(9, 5, 9, 9, 9, 5));
   const auto outside = run(m, ints({2, 2}, {0, 3, 1, 2}), floats({2}, {5, 6}));
   ASSERT_FALSE(outside.ok());
@@ -272,7 +272,7 @@ TEST(TfliteEmbeddingLookup, GathersRows) {
   TfliteModel model =
       operator_model(C::EMBEDDING_LOOKUP, {tflite_tensor("lookup", T::INT32, {2}), tflite_tensor("value", T::FLOAT32, {3, 2}),
                                            tflite_tensor("out", T::FLOAT32, {2, 2})});
-  const Imported m = import_good(model);
+  const Program m = import_good(model);
   EXPECT_THAT(values_of(run(m, ints({2}, {2, 0}), floats({3, 2}, {1, 2, 3, 4, 5, 6}))), ElementsAre(5, 6, 1, 2));
   const auto outside = run(m, ints({2}, {3, 0}), floats({3, 2}, {1, 2, 3, 4, 5, 6}));
   ASSERT_FALSE(outside.ok());
@@ -285,7 +285,7 @@ TEST(TfliteSlice, ABeginThatIsComputedIsAGather) {
   const TfliteModel model = operator_model(
       C::SLICE, {tflite_tensor("in", T::FLOAT32, {2, 3}), tflite_tensor("begin", T::INT32, {2}),
                  tflite_tensor("size", T::INT32, {2}, bytes_of<int32_t>({1, 2})), tflite_tensor("out", T::FLOAT32, {1, 2})});
-  const Imported m = import_good(model);
+  const Program m = import_good(model);
   EXPECT_THAT(values_of(run(m, floats({2, 3}, {1, 2, 3, 4, 5, 6}), ints({2}, {1, 1}))), ElementsAre(5, 6));
   EXPECT_FALSE(run(m, floats({2, 3}, {1, 2, 3, 4, 5, 6}), ints({2}, {1, 2})).ok());
 }

@@ -5,7 +5,7 @@
 // tests/unit/compiler/program/program_test.cc and tests/error/model_test.cc.
 #include <algorithm>
 
-#include "strew/import.h"
+#include "strew/program.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -15,7 +15,7 @@ struct Needs {
   std::vector<bool> needed, is_input;  ///< per value
 };
 
-Needs needs_of(const Imported& imported, int kernel, std::span<const std::string> named) {
+Needs needs_of(const ProgramParts& imported, int kernel, std::span<const std::string> named) {
   Needs out{std::vector<bool>(imported.values.size()), std::vector<bool>(imported.values.size())};
   std::vector<int> open;
   each_use(imported.kernels[static_cast<size_t>(kernel)], [&](int v) { open.push_back(v); });
@@ -37,7 +37,7 @@ Needs needs_of(const Imported& imported, int kernel, std::span<const std::string
 /// Copies a program's parts to another one, and keeps track of their new numbers.
 class Cutter {
  public:
-  Cutter(Imported from, int kernel, std::span<const std::string> named)
+  Cutter(ProgramParts from, int kernel, std::span<const std::string> named)
       : from_(std::move(from)),
         number_(kernel),
         needs_(needs_of(from_, kernel, named)),
@@ -45,14 +45,14 @@ class Cutter {
         new_constant_(from_.constants.size(), -1),
         new_compute_(from_.computes.size(), -1) {}
 
-  Imported cut() {
+  ProgramParts cut() {
     out_.format = from_.format;
     for (size_t v = 0; v < from_.values.size(); ++v)
       if (needs_.needed[v]) new_value_[v] = next_++;
     for (size_t v = 0; v < from_.values.size(); ++v)
       if (needs_.needed[v]) out_.values.push_back(moved(static_cast<int>(v)));
     add_outputs();
-    ImportedKernel kernel = std::move(from_.kernels[static_cast<size_t>(number_)]);
+    ProgramKernel kernel = std::move(from_.kernels[static_cast<size_t>(number_)]);
     each_use(kernel, [&](int& value) { value = renumbered(value); });
     out_.kernels.push_back(std::move(kernel));
     return std::move(out_);
@@ -69,7 +69,7 @@ class Cutter {
     renumber(value.parts);
     value.like = renumbered(value.like);
     if (needs_.is_input[static_cast<size_t>(number)]) {
-      ImportedInput input{value_name(from_, number), value.type, false, false};
+      ProgramInput input{value_name(value, number), value.type, false, false};
       if (value.kind == ValueKind::input) input = from_.inputs[static_cast<size_t>(value.index)];
       if (value.kind != ValueKind::input) value.like = -1, value.parts.clear();
       value.kind = ValueKind::input;
@@ -106,7 +106,7 @@ class Cutter {
 
   /// Of several values that are the same result, the last is what the operations that were merged into the kernel made of it.
   void add_outputs() {
-    const ImportedKernel& kernel = from_.kernels[static_cast<size_t>(number_)];
+    const ProgramKernel& kernel = from_.kernels[static_cast<size_t>(number_)];
     int result = 0;
     for (const TensorSlot& slot : tensor_slots(kernel.op)) {
       if (slot.role != Role::result) continue;
@@ -124,7 +124,7 @@ class Cutter {
     }
   }
 
-  Imported from_, out_;
+  ProgramParts from_, out_;
   int number_, next_ = 0;
   Needs needs_;
   std::vector<int> new_value_, new_constant_, new_compute_;
@@ -132,16 +132,16 @@ class Cutter {
 
 }  // namespace
 
-std::vector<int> kernel_inputs(const Imported& imported, int kernel, std::span<const std::string> named) {
-  const Needs needs = needs_of(imported, kernel, named);
+std::vector<int> kernel_inputs(const Program& program, int kernel, std::span<const std::string> named) {
+  const Needs needs = needs_of(program.parts(), kernel, named);
   std::vector<int> out;
-  for (size_t v = 0; v < imported.values.size(); ++v)
+  for (size_t v = 0; v < program.values().size(); ++v)
     if (needs.is_input[v]) out.push_back(static_cast<int>(v));
   return out;
 }
 
-Imported cut_kernel(Imported imported, int kernel, std::span<const std::string> named) {
-  return Cutter(std::move(imported), kernel, named).cut();
+Program cut_kernel(Program program, int kernel, std::span<const std::string> named) {
+  return Program::of(Cutter(std::move(program).parts(), kernel, named).cut()).value();
 }
 
 }  // namespace strew::inline v0

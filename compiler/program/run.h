@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "strew/bad_index.h"
-#include "strew/import.h"
+#include "strew/program.h"
 #include "strew/tensor.h"
 
 namespace strew::inline v0 {
 
 /// Runs one kernel on tensors in the order of tensor_slots(kernel.op). An error ends the program. With code out_of_bounds, the index that caused
 /// it is in the last argument.
-using KernelRunner = std::function<Status(const ImportedKernel&, std::span<const TensorView>, BadIndex*)>;
+using KernelRunner = std::function<Status(const ProgramKernel&, std::span<const TensorView>, BadIndex*)>;
 
 /// Told after each operation around the kernels that was evaluated: the operation and its nanoseconds.
 using ComputeObserver = std::function<void(const Compute&, int64_t)>;
@@ -25,12 +25,12 @@ using ComputeObserver = std::function<void(const Compute&, int64_t)>;
 struct ProgramBuffers {
   /// Kernels that update an input may write to its buffer, if it is not read-only and nothing else reads the input.
   bool reuses_inputs = false;
-  /// Null, or where each output is to lie, as run_program_into (strew/program.h) documents. The tensors that run_imported() returns then lie there.
+  /// Null, or where each output is to lie, as run_program_into (strew/run_program.h) documents. The tensors that run_imported() returns then lie there.
   const std::vector<Tensor>* outputs = nullptr;
 };
 
-/// Does what run_program (strew/program.h) documents: runs everything that the outputs need.
-Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+/// Does what run_program (strew/run_program.h) documents: runs everything that the outputs need.
+Expected<std::vector<Tensor>> run_imported(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                                            const KernelRunner& run, const ComputeObserver& observe = nullptr,
                                            const ProgramBuffers& buffers = {});
 

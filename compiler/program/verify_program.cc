@@ -3,8 +3,8 @@
 // the file: the error is internal, and the fuzz targets end on it.
 //
 // Operations that were merged into kernels (their disposition says so) are kept for reports and never run, so only their numbers are
-// checked. Tested by tests/unit/compiler/import/verify_imported_test.cc.
-#include "compiler/import/verify_imported.h"
+// checked. Tested by tests/unit/compiler/program/verify_program_test.cc.
+#include "compiler/program/verify_program.h"
 
 #include <algorithm>
 
@@ -18,20 +18,20 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Imported& imported) : imported_(imported) {}
+  explicit Verifier(const ProgramParts& program) : program_(program) {}
 
   Status run() {
-    for (size_t v = 0; v < imported_.values.size(); ++v)
-      STREW_TRY(check_value(imported_.values[v]).with_prefix("value " + std::to_string(v)));
-    for (size_t c = 0; c < imported_.computes.size(); ++c)
-      STREW_TRY(check_compute(imported_.computes[c]).with_prefix("compute " + std::to_string(c)));
-    for (const Opaque& opaque : imported_.opaques) {
+    for (size_t v = 0; v < program_.values.size(); ++v)
+      STREW_TRY(check_value(program_.values[v]).with_prefix("value " + std::to_string(v)));
+    for (size_t c = 0; c < program_.computes.size(); ++c)
+      STREW_TRY(check_compute(program_.computes[c]).with_prefix("compute " + std::to_string(c)));
+    for (const Opaque& opaque : program_.opaques) {
       for (const int value : opaque.arguments) STREW_TRY(in_range(value));
       for (const int value : opaque.yields) STREW_TRY(in_range(value));
     }
-    for (const ImportedOutput& output : imported_.outputs) STREW_TRY(in_range(output.value));
+    for (const ProgramOutput& output : program_.outputs) STREW_TRY(in_range(output.value));
     STREW_TRY(check_order());
-    for (size_t k = 0; k < imported_.kernels.size(); ++k)
+    for (size_t k = 0; k < program_.kernels.size(); ++k)
       STREW_TRY(check_kernel(static_cast<int>(k)).with_prefix("kernel " + std::to_string(k)));
     return {};
   }
@@ -44,9 +44,9 @@ class Verifier {
     return number >= 0 && static_cast<size_t>(number) < list.size();
   }
   Status in_range(int value) const {
-    return is_in(value, imported_.values) ? Status() : fail("value " + std::to_string(value) + " does not exist");
+    return is_in(value, program_.values) ? Status() : fail("value " + std::to_string(value) + " does not exist");
   }
-  const Value& at(int value) const { return imported_.values[static_cast<size_t>(value)]; }
+  const Value& at(int value) const { return program_.values[static_cast<size_t>(value)]; }
   const TensorType& type(int value) const { return at(value).type; }
   /// Folding may leave a part with dims of extent 1, where it takes a reshape off.
   static bool is_element(const TensorType& type) {
@@ -66,23 +66,23 @@ class Verifier {
     }
     switch (value.kind) {
       case ValueKind::input:
-        STREW_TRY(check(is_in(value.index, imported_.inputs), "no such input"));
-        return check(imported_.inputs[static_cast<size_t>(value.index)].type.dims.size() == value.type.dims.size(),
+        STREW_TRY(check(is_in(value.index, program_.inputs), "no such input"));
+        return check(program_.inputs[static_cast<size_t>(value.index)].type.dims.size() == value.type.dims.size(),
                      "another rank");
       case ValueKind::constant:
-        STREW_TRY(check(is_in(value.index, imported_.constants), "no such constant"));
-        return check_constant(imported_.constants[static_cast<size_t>(value.index)], value.type);
+        STREW_TRY(check(is_in(value.index, program_.constants), "no such constant"));
+        return check_constant(program_.constants[static_cast<size_t>(value.index)], value.type);
       case ValueKind::zeros:
         return check(value.like >= 0 || is_static(value.type.dims), "an open dim");
       case ValueKind::stack:
         return check(value.type.dims == std::vector<int64_t>{static_cast<int64_t>(value.parts.size())},
                      "another number of parts");
       case ValueKind::result:
-        return check(is_in(value.index, imported_.kernels) && value.result >= 0 && value.result < results_of(value.index),
+        return check(is_in(value.index, program_.kernels) && value.result >= 0 && value.result < results_of(value.index),
                      "no such result");
       case ValueKind::compute: {
-        STREW_TRY(check(is_in(value.index, imported_.computes), "no such compute"));
-        const std::vector<TensorType>& results = imported_.computes[static_cast<size_t>(value.index)].results;
+        STREW_TRY(check(is_in(value.index, program_.computes), "no such compute"));
+        const std::vector<TensorType>& results = program_.computes[static_cast<size_t>(value.index)].results;
         STREW_TRY(check(is_in(value.result, results), "no such result of a compute"));
         const TensorType& own = results[static_cast<size_t>(value.result)];
         return check(own.dtype == value.type.dtype && own.rank() == value.type.rank(), "another type than the compute's");
@@ -90,7 +90,9 @@ class Verifier {
       case ValueKind::extent:
         return check(value.like >= 0 && value.type.dims.empty(), "an extent of nothing");
       case ValueKind::opaque:
-        return check(is_in(value.index, imported_.opaques), "no such opaque operation");
+        return check(is_in(value.index, program_.opaques), "no such opaque operation");
+      case ValueKind::none:
+        return check(!value.is_typed, "a type without a value");
     }
     return fail("no such kind of value");
   }
@@ -104,7 +106,7 @@ class Verifier {
   }
 
   int results_of(int kernel) const {
-    const Scatter* scatter = std::get_if<Scatter>(&*imported_.kernels[static_cast<size_t>(kernel)].op);
+    const Scatter* scatter = std::get_if<Scatter>(&*program_.kernels[static_cast<size_t>(kernel)].op);
     return scatter == nullptr ? 1 : static_cast<int>(scatter->results.size());
   }
 
@@ -156,9 +158,9 @@ class Verifier {
   /// Finds the last kernel before which each value is not known, and values that need themselves.
   Status check_order() {
     enum : int { kNew = -3, kOpen = -2 };
-    last_kernel_.assign(imported_.values.size(), kNew);
+    last_kernel_.assign(program_.values.size(), kNew);
     std::vector<int> open;
-    for (size_t first = 0; first < imported_.values.size(); ++first) {
+    for (size_t first = 0; first < program_.values.size(); ++first) {
       open.push_back(static_cast<int>(first));
       while (!open.empty()) {
         const int v = open.back();
@@ -171,7 +173,7 @@ class Verifier {
         last = kOpen;
         int known = at(v).kind == ValueKind::result ? at(v).index : -1;
         bool has_cycle = false;
-        each_source(imported_, at(v), [&](int source) {
+        each_source(program_, at(v), [&](int source) {
           const int other = last_kernel_[static_cast<size_t>(source)];
           known = std::max(known, other);
           has_cycle = has_cycle || (is_back && other == kOpen);
@@ -189,7 +191,7 @@ class Verifier {
   }
 
   Status check_kernel(int number) const {
-    const ImportedKernel& kernel = imported_.kernels[static_cast<size_t>(number)];
+    const ProgramKernel& kernel = program_.kernels[static_cast<size_t>(number)];
     Status status;
     each_use(kernel, [&](int value) {
       if (!status.ok()) return;
@@ -221,12 +223,12 @@ class Verifier {
     return {};
   }
 
-  const Imported& imported_;
+  const ProgramParts& program_;
   std::vector<int> last_kernel_;  ///< per value; -1: it needs no kernel
 };
 
 }  // namespace
 
-Status verify(const Imported& imported) { return Verifier(imported).run(); }
+Status verify(const ProgramParts& program) { return Verifier(program).run(); }
 
 }  // namespace strew::inline v0

@@ -1,0 +1,50 @@
+// Program: runs an imported file, its kernels and the operations around them, on tensors. Tested by
+// tests/unit/compiler/program/program_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "strew/export.h"
+#include "strew/program.h"
+#include "strew/runtime.h"
+#include "strew/tensor.h"
+
+namespace strew::inline v0 {
+
+/// Where the time of a run goes, in nanoseconds.
+struct ProgramTimes {
+  int64_t kernel_nanoseconds = 0;  ///< in calls of kernels; not in looking them up or compiling them
+  /// Each operation around the kernels that was evaluated, in the order of evaluation.
+  std::vector<std::pair<const Compute*, int64_t>> interpreted;
+};
+
+struct ProgramOptions {
+  KernelOptions kernel;
+  /// Called after each kernel with the tensors that it ran on, in the order of tensor_slots (`strew run --time`,
+  /// `--verify`). The views are valid during the call. A failure that it returns ends the run.
+  std::function<Status(const ProgramKernel&, const Kernel&, std::span<const TensorView>)> after_kernel;
+  ProgramTimes* times = nullptr;  ///< receives the times of the run, which are added to it; null: they are not measured
+};
+
+/// Runs whatever the outputs need and returns one tensor per output. Fails if they need an operation that strew does not run (Opaque);
+/// then cut_kernel() makes a program of one kernel. `inputs`: one per imported.inputs, in that order; null for an optional input that is left out and for an input that is not
+/// needed. A kernel that updates an input writes to its buffer, unless the buffer is read-only (Buffer::share), something else reads the
+/// input, or options.after_kernel is set: then the input is copied first. Fails if dtype, rank or a static dim of an input differs from its imported type. The results own their
+/// elements and, of string tensors, the strings.
+STREW_API Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Program& imported,
+                                                    std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options);
+
+/// run_program() into buffers of the caller's: `outputs` has one per imported.outputs, row-major, with the dtype and the dims of the result;
+/// others are refused, and so are strings and buffers that overlap each other. Where a kernel makes an output, it writes to that
+/// buffer; what operations around the kernels make is copied there at the end. A buffer may be that of an input whose memory may be
+/// written (Buffer::borrow): it is then updated in place, if nothing else reads the input. After a failure, what the outputs hold is not specified.
+STREW_API Status run_program_into(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+                                  std::span<const TensorView> outputs, const ProgramOptions& options);
+
+}  // namespace strew::inline v0
