@@ -144,7 +144,8 @@ void spread_type(llvm::StringRef name, mlir::Type type, size_t count, llvm::Smal
   if (name == "real" || name == "imag" || name == "abs") result = with_element(type, complex.getElementType());
 }
 
-/// Parses the types after the colon: T, T; (T, T) -> T; T, T -> (T, T); T to T. Operands in groups have their types there, so the colon may be absent.
+/// Parses the types after the colon: T, T; (T, T) -> T; T, T -> (T, T); T to T. Operands in groups have their types there, and there may be
+/// no colon.
 struct Types {
   llvm::SmallVector<mlir::Type> list, results;
   bool has_arrow = false;
