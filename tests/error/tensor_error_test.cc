@@ -28,6 +28,11 @@ constexpr char kOlder[] = R"(func.func @main(%s: tensor<4x5x6xf32>, %i: tensor<3
   return %r : tensor<3x4x1x6xf32>
 }
 )";
+constexpr char kWide[] = R"(func.func @main(%s: tensor<4x5x5xf32>, %i: tensor<3x1xi32>) -> tensor<3x5x5xf32> {
+  %r = tensor.gather %s[%i] gather_dims([0]) : (tensor<4x5x5xf32>, tensor<3x1xi32>) -> tensor<3x5x5xf32>
+  return %r : tensor<3x5x5xf32>
+}
+)";
 constexpr char kUpdate[] =
     R"(func.func @main(%d: tensor<4xi32>, %i: tensor<3x1xindex>, %u: tensor<3xi32>) -> tensor<4xi32> {
   %g = tensor.gather %d[%i] gather_dims([0]) : (tensor<4xi32>, tensor<3x1xindex>) -> tensor<3xi32>
@@ -50,61 +55,72 @@ TEST(TensorError, Dims) {
   check({
       {kGather, "gather_dims([0, 2])", "gather_dims([])", "FILE:2: tensor.gather: gather_dims must be non-empty"},
       {kGather, "gather_dims([0, 2])", "gather_dims([0])",
-       "FILE:2: tensor.gather: gather_dims is [0]: expected as many entries as the last dim of indices [3,2] has"},
+       "FILE:2: tensor.gather: gather_dims length must match the size of last dimension of indices"},
       {kGather, "gather_dims([0, 2])", "gather_dims([0, 1, 2])",
-       "FILE:2: tensor.gather: gather_dims is [0,1,2]: expected as many entries as the last dim of indices [3,2] has"},
-      {kGather, "gather_dims([0, 2])", "gather_dims([0, 1, 2, 3])",
-       "FILE:2: tensor.gather: gather_dims is [0,1,2,3]: more than the rank of source, 3"},
+       "FILE:2: tensor.gather: gather_dims length must match the size of last dimension of indices"},
+      {kGather, "gather_dims([0, 2])", "gather_dims([0, 1, 2, 3])", "FILE:2: tensor.gather: gather_dims overflow source rank"},
       {kGather, "gather_dims([0, 2])", "gather_dims([2, 0])",
-       "FILE:2: tensor.gather: gather_dims is [2,0]: expected strictly increasing entries"},
+       "FILE:2: tensor.gather: gather_dims values must be strictly increasing"},
       {kGather, "gather_dims([0, 2])", "gather_dims([2, 2])",
-       "FILE:2: tensor.gather: gather_dims is [2,2]: expected strictly increasing entries"},
+       "FILE:2: tensor.gather: gather_dims values must be strictly increasing"},
       {kGather, "gather_dims([0, 2])", "gather_dims([0, 3])",
-       "FILE:2: tensor.gather: gather_dims is [0,3]: expected entries from 0 to below 3, the rank of source"},
-      {kGather, "gather_dims([0, 2])", "gather_dims([-1, 2])",
-       "FILE:2: tensor.gather: gather_dims is [-1,2]: expected entries from 0 to below 3, the rank of source"},
+       "FILE:2: tensor.gather: gather_dims value must be smaller than source rank"},
+      {kGather, "gather_dims([0, 2])", "gather_dims([-1, 2])", "FILE:2: tensor.gather: gather_dims value must be non-negative"},
       {kGather, "gather_dims([0, 2])", "gather_dims([0, 1])",
-       "FILE:2: tensor.gather: result is [3,1,5,1], expected [3,1,1,6] or, rank-reduced, [3,6]"},
+       "FILE:2: tensor.gather: result type mismatch: expected 'tensor<3x1x1x6xf32>' or its rank-reduced variant "
+       "'tensor<3x6xf32>' (got: 'tensor<3x1x5x1xf32>')"},
       {kScatter, "scatter_dims([0, 2])", "scatter_dims([])", "FILE:2: tensor.scatter: scatter_dims must be non-empty"},
       {kScatter, "scatter_dims([0, 2])", "scatter_dims([2])",
-       "FILE:2: tensor.scatter: scatter_dims is [2]: expected as many entries as the last dim of indices [3,2] has"},
+       "FILE:2: tensor.scatter: scatter_dims length must match the size of last dimension of indices"},
       {kScatter, "scatter_dims([0, 2])", "scatter_dims([2, 1])",
-       "FILE:2: tensor.scatter: scatter_dims is [2,1]: expected strictly increasing entries"},
+       "FILE:2: tensor.scatter: scatter_dims values must be strictly increasing"},
       {kScatter, "scatter_dims([0, 2])", "scatter_dims([0, 9])",
-       "FILE:2: tensor.scatter: scatter_dims is [0,9]: expected entries from 0 to below 3, the rank of dest"},
+       "FILE:2: tensor.scatter: scatter_dims value must be smaller than dest rank"},
       {kOlder, "gather_along_dimension(1)", "gather_along_dimension(7)",
-       "FILE:2: tensor.gather: gather_dims is [7]: expected entries from 0 to below 3, the rank of source"},
-      {kGeneric, "<{gather_dims = array<i64: 0>}>", "", "FILE:2: tensor.gather: attribute 'gather_dims' is missing"},
-      {kGeneric, "array<i64: 0>", "array<i32: 0>", "FILE:2: tensor.gather: attribute 'gather_dims', expected array<i64: ...>"},
-      {kGeneric, "array<i64: 0>", "7", "FILE:2: tensor.gather: attribute 'gather_dims', expected array<i64: ...>"},
+       "FILE:2: tensor.gather: gather_dims value must be smaller than source rank"},
+      {kGeneric, "<{gather_dims = array<i64: 0>}>", "", "FILE:2: tensor.gather: requires attribute 'gather_dims'"},
+      {kGeneric, "array<i64: 0>", "array<i32: 0>",
+       "FILE:2: invalid properties {gather_dims = array<i32: 0>} for op tensor.gather: Invalid attribute `gather_dims` in "
+       "property "
+       "conversion: array<i32: 0>"},
+      {kGeneric, "array<i64: 0>", "7",
+       "FILE:2: invalid properties {gather_dims = 7 : i64} for op tensor.gather: Invalid attribute `gather_dims` in property "
+       "conversion: 7 : i64"},
   });
 }
 
 TEST(TensorError, Shapes) {
   check({
       {kGather, "tensor<3x1x5x1xf32>", "tensor<3x5x1xf32>",
-       "FILE:2: tensor.gather: result is [3,5,1], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+       "FILE:2: tensor.gather: result type mismatch: expected 'tensor<3x1x5x1xf32>' or its rank-reduced variant "
+       "'tensor<3x5xf32>' (got: 'tensor<3x5x1xf32>')"},
       {kGather, "tensor<3x1x5x1xf32>", "tensor<3x1x4x1xf32>",
-       "FILE:2: tensor.gather: result is [3,1,4,1], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+       "FILE:2: tensor.gather: result type mismatch: expected 'tensor<3x1x5x1xf32>' or its rank-reduced variant "
+       "'tensor<3x5xf32>' (got: 'tensor<3x1x4x1xf32>')"},
       {kGather, "tensor<3x1x5x1xf32>", "tensor<?x1x5x1xf32>",
-       "FILE:2: tensor.gather: result is [?,1,5,1], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+       "FILE:2: tensor.gather: result type mismatch: expected 'tensor<3x1x5x1xf32>' or its rank-reduced variant "
+       "'tensor<3x5xf32>' (got: 'tensor<?x1x5x1xf32>')"},
       {kGather, "tensor<3x1x5x1xf32>", "tensor<2x5xf32>",
-       "FILE:2: tensor.gather: result is [2,5], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+       "FILE:2: tensor.gather: result type mismatch: expected 'tensor<3x1x5x1xf32>' or its rank-reduced variant "
+       "'tensor<3x5xf32>' (got: 'tensor<2x5xf32>')"},
       {kGather, "tensor<3x2xi32>", "tensor<i32>",
-       "FILE:2: tensor.gather: indices have rank 0, expected a last dim with the coordinates"},
+       "FILE:2: tensor.gather: gather_dims length must match the size of last dimension of indices"},
       {kGather, "tensor<3x2xi32>", "tensor<3x?xi32>",
-       "FILE:2: tensor.gather: gather_dims is [0,2]: expected as many entries as the last dim of indices [3,?] has"},
+       "FILE:2: tensor.gather: gather_dims length must match the size of last dimension of indices"},
       {kGather, "tensor<3x2xi32>", "tensor<3xi32>",
-       "FILE:2: tensor.gather: gather_dims is [0,2]: expected as many entries as the last dim of indices [3] has"},
+       "FILE:2: tensor.gather: gather_dims length must match the size of last dimension of indices"},
       {kGather, "tensor<4x5x6xf32>", "tensor<0x5x6xf32>",
        "FILE:2: tensor.gather: slice_sizes is [1,5,1]; expected entry 0 from 0 to 0, dim 0 of operand f32[0,5,6] [gather_c21]"},
       {kScatter, "tensor<3x5xf32>", "tensor<3x6xf32>",
-       "FILE:2: tensor.scatter: source is [3,6], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+       "FILE:2: tensor.scatter: source type mismatch: expected 'tensor<3x1x5x1xf32>' or its rank-reduced variant "
+       "'tensor<3x5xf32>' (got: 'tensor<3x6xf32>')"},
       {kScatter, "tensor<3x5xf32>", "tensor<3x1x5x2xf32>",
-       "FILE:2: tensor.scatter: source is [3,1,5,2], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+       "FILE:2: tensor.scatter: source type mismatch: expected 'tensor<3x1x5x1xf32>' or its rank-reduced variant "
+       "'tensor<3x5xf32>' (got: 'tensor<3x1x5x2xf32>')"},
       {kScatter, "tensor<3x2xindex>", "tensor<4x2xindex>",
-       "FILE:2: tensor.scatter: source is [3,5], expected [4,1,5,1] or, rank-reduced, [4,5]"},
-      {kGather, "tensor<4x5x6xf32>", "tensor<4x99999999999x99999999999xf32>",
+       "FILE:2: tensor.scatter: source type mismatch: expected 'tensor<4x1x5x1xf32>' or its rank-reduced variant "
+       "'tensor<4x5xf32>' (got: 'tensor<3x5xf32>')"},
+      {kWide, "5", "99999999999",
        "FILE:1: func.func: argument 0: type tensor<4x99999999999x99999999999xf32>: the number of elements overflows 64 bits"},
   });
 }
@@ -112,43 +128,43 @@ TEST(TensorError, Shapes) {
 TEST(TensorError, Types) {
   check({
       {kGather, "tensor<3x2xi32>", "tensor<3x2xf32>",
-       "FILE:2: tensor.gather: indices tensor<3x2xf32>, expected elements of type index or a signless integer"},
+       "FILE:2: tensor.gather: operand #1 must be ranked tensor of signless integer or index values, but got 'tensor<3x2xf32>'"},
       {kGather, "tensor<3x2xi32>", "tensor<3x2xui32>",
-       "FILE:2: tensor.gather: indices tensor<3x2xui32>, expected elements of type index or a signless integer"},
+       "FILE:2: tensor.gather: operand #1 must be ranked tensor of signless integer or index values, but got 'tensor<3x2xui32>'"},
       {kGather, "tensor<3x2xi32>", "tensor<3x2xi1>",
        "FILE:2: tensor.gather: indices tensor<3x2xi1>: strew has no index type of 1 bit, expected i4 to i64 or index"},
       {kGather, "tensor<3x2xi32>", "tensor<3x2xi7>",
        "FILE:1: func.func: argument 1: element type i7, expected an integer of 2, 4, 8, 16, 32 or 64 bits, or i1"},
       {kGather, "tensor<3x1x5x1xf32>", "tensor<3x1x5x1xf64>",
-       "FILE:2: tensor.gather: result tensor<3x1x5x1xf64>, expected the element type of source, f32"},
+       "FILE:2: tensor.gather: result type mismatch: expected 'tensor<3x1x5x1xf32>' or its rank-reduced variant "
+       "'tensor<3x5xf32>' (got: 'tensor<3x1x5x1xf64>')"},
       {kGather, "tensor<4x5x6xf32>", "tensor<*xf32>",
-       "FILE:1: func.func: argument 0: type tensor<*xf32>, expected a ranked tensor"},
+       "FILE:2: tensor.gather: operand #0 must be ranked tensor of any type values, but got 'tensor<*xf32>'"},
       {kGather, "tensor<4x5x6xf32>", "memref<4x5x6xf32>",
-       "FILE:1: func.func: argument 0: type memref<4x5x6xf32>, expected a ranked tensor"},
-      {kGather, "tensor<4x5x6xf32>", "tensor<4x5x6xf80>",
-       "FILE:1: func.func: argument 0: element type f80 is not one strew stores"},
-      {kGather, "tensor<4x5x6xf32>", "tensor<4x5x6xf32, \"sparse\">",
+       "FILE:2: tensor.gather: operand #0 must be ranked tensor of any type values, but got 'memref<4x5x6xf32>'"},
+      {kGather, "xf32>", "xf80>", "FILE:1: func.func: argument 0: element type f80 is not one strew stores"},
+      {kGather, "xf32>", "xf32, \"sparse\">",
        "FILE:1: func.func: argument 0: type tensor<4x5x6xf32, \"sparse\">: this encoding is not read"},
       {kScatter, "tensor<3x5xf32>", "tensor<3x5xbf16>",
-       "FILE:2: tensor.scatter: source tensor<3x5xbf16>, expected the element type of dest, f32"},
+       "FILE:2: tensor.scatter: source type mismatch: expected 'tensor<3x1x5x1xf32>' or its rank-reduced variant "
+       "'tensor<3x5xf32>' (got: 'tensor<3x5xbf16>')"},
   });
 }
 
 TEST(TensorError, Text) {
   check({
-      {kScatter, " unique", "",
-       "FILE:2: tensor.scatter: requires 'unique' attribute to be set (only the RFC's spelling may leave it out)"},
+      {kScatter, " unique", "", "FILE:2: tensor.scatter: requires 'unique' attribute to be set"},
       {kScatter, "unique", "unique unique", "FILE:2: tensor.scatter: 'unique' is given twice"},
       {kScatter, "unique", "ordered", "FILE:2: tensor.scatter: expected 'scatter_dims' or 'unique', found 'ordered'"},
       {kScatter, "scatter_dims([0, 2])", "gather_dims([0, 2])",
        "FILE:2: tensor.scatter: expected 'scatter_dims' or 'unique', found 'gather_dims'"},
-      {kScatter, "scatter_dims([0, 2]) ", "", "FILE:2: tensor.scatter: expected 'scatter_dims([...])' after the operands"},
+      {kScatter, "scatter_dims([0, 2]) ", "", "FILE:2: tensor.scatter: requires attribute 'scatter_dims'"},
       {kScatter, "scatter_dims([0, 2])", "scatter_dims([0, 2]) scatter_dims([0, 2])",
        "FILE:2: tensor.scatter: 'scatter_dims' is given twice"},
       {kScatter, "scatter_dims([0, 2])", "scatter_dims([0, x])", "FILE:2: tensor.scatter: expected integer value"},
       {kScatter, " into %d", "%d", "FILE:2: tensor.scatter: expected 'into'"},
-      {kScatter, "unique :", "unique {mode = 1 : i32} :", "FILE:2: tensor.scatter: attribute 'mode' is unknown"},
-      {kScatter, "unique :", "{unique = 3 : i32} :", "FILE:2: tensor.scatter: attribute 'unique', expected a unit attribute"},
+      {kScatter, "unique :", "{unique = 3 : i32} :",
+       "FILE:2: tensor.scatter: attribute 'unique' failed to satisfy constraint: unit attribute"},
       {kScatter, "%d[%i]", "%d[%i, %i]", "FILE:2: expected ']'"},
       {kScatter, "%d[%i]", "%e[%i]", "FILE:2: use of undeclared SSA value name"},
       {kGather, "(tensor<4x5x6xf32>, tensor<3x2xi32>) ->", "(tensor<4x5x6xf32>) ->",
@@ -157,8 +173,9 @@ TEST(TensorError, Text) {
       {kOlder, "[tensor<3x1xindex>] ->", "tensor<3x1xindex> ->", "FILE:2: expected '['"},
       {kGeneric, "(%s, %i)", "(%s)", "FILE:2: expected 1 operand type  but had 2"},
       {kGeneric, "array<i64: 0>", "array<i64: 0>, unique = true",
-       "FILE:2: tensor.gather: attribute 'unique', expected a unit attribute"},
-      {kGeneric, "}> :", "}> {gather_dims = array<i64: 0>} :", "FILE:2: tensor.gather: attribute 'gather_dims' is given twice"},
+       "FILE:2: invalid properties {gather_dims = array<i64: 0>, unique = true} for op tensor.gather: Invalid attribute `unique` "
+       "in "
+       "property conversion: true"},
   });
 }
 
@@ -179,8 +196,7 @@ TEST(TensorError, RefusedBesideAKernel) {
   EXPECT_EQ(
       boundaries(replaced(kOlder, "  return",
                           "  %q = tensor.gather %s[%i] : tensor<4x5x6xf32>[tensor<3x1xindex>] -> tensor<3x4x6xf32>\n  return")),
-      "FILE:3: tensor.gather: gather_dims is missing and result [3,4,6] does not tell which 1 of 3 dims are indexed, expected "
-      "gather_dims");
+      "FILE:3: tensor.gather: gather_dims is missing, and the types do not tell which dims are indexed");
   EXPECT_EQ(boundaries(replaced(
                 kScatter, "  return",
                 "  %q = tensor.scatter %u into %d[%i] scatter_dims([0, 2]) unique : (tensor<3x5xf32>, tensor<4x5x6xf32>, "
@@ -192,19 +208,18 @@ TEST(TensorError, Computing) {
   check({
       {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = arith.addf %g, %u : tensor<3xi32>",
        "FILE:3: arith.addf: operand #0 must be floating-point-like, but got 'tensor<3xi32>'"},
-      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = tensor.frob %g, %u",
-       "FILE:3: tensor.frob: expected the type of every result behind ':' or '->', or the operation in generic form"},
+      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = tensor.frob %g, %u", "FILE:3: tensor.frob: is unknown"},
       {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>",
        "%c = linalg.frob ins(%g, %nothing : tensor<3xi32>, tensor<3xi32>) -> tensor<3xi32>",
        "FILE:3: use of undeclared SSA value name"},
-      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = tensor.frob %g#3 : tensor<3xi32>",
-       "FILE:3: tensor.frob: use of a value that is not defined"},
-      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = tensor.frob %g ) : tensor<3xi32>",
-       "FILE:3: tensor.frob: unexpected ')' in an operation that is not read here"},
+      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = nobody.frob %g#3 : tensor<3xi32>",
+       "FILE:3: reference to invalid result number"},
+      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = nobody.frob %g ) : tensor<3xi32>",
+       "FILE:3: nobody.frob: expected an operand, 'key = value' or ':'"},
       {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = nobody.frob %g",
-       "FILE:3: nobody.frob: expected the type of every result behind ':' or '->', or the operation in generic form"},
+       "FILE:3: nobody.frob: expected ':' and types, or the operation in generic form"},
       {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = tensor.extract_slice %g[0] [3] : tensor<3xi32> to tensor<3xi32>",
-       "FILE:3: expected '['"},
+       "FILE:3: expected '[' in dynamic index list"},
   });
   struct Row {
     std::string line, boundary;
@@ -214,12 +229,8 @@ TEST(TensorError, Computing) {
            {"%c = arith.ceildivsi %g, %u : tensor<3xi32>", "arith.ceildivsi"},
            {"%c = \"stablehlo.add\"(%g, %d) : (tensor<3xi32>, tensor<4xi32>) -> tensor<3xi32>",
             "stablehlo.add: shape of operand 1 [4], expected [3]"},
-           {"%c = \"stablehlo.add\"(%g) : (tensor<3xi32>) -> tensor<3xi32>", "stablehlo.add: 1 operands, expected 2"},
-           {"%c = \"tensor.cast\"(%g) : (tensor<3xi32>) -> tensor<3xf32>\n  %x = \"tensor.bitcast\"(%c) : (tensor<3xf32>) -> "
-            "tensor<3xi32>",
-            "tensor.cast: result tensor<3xf32>, expected element type i32; FILE:4: tensor.bitcast"}}) {
-    std::string text = replaced(kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", row.line);
-    if (row.line.find("%x =") != std::string::npos) text = replaced(text, "tensor.scatter %c", "tensor.scatter %x");
+           {"%c = \"stablehlo.add\"(%g) : (tensor<3xi32>) -> tensor<3xi32>", "stablehlo.add: 1 operands, expected 2"}}) {
+    const std::string text = replaced(kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", row.line);
     EXPECT_EQ(boundaries(text), "FILE:3: " + row.boundary);
   }
 }
@@ -241,7 +252,7 @@ TEST(TensorError, Structure) {
             "FILE:1: func.func: has several blocks, and which of them run is known at the call only");
   EXPECT_EQ(boundaries(replaced(kGather, "  return",
                                 "  %x = \"tensor.dim\"(%s, %s) : (tensor<4x5x6xf32>, tensor<4x5x6xf32>) -> index\n  return")),
-            "FILE:3: tensor.dim: the number of the dim, expected a constant inside the rank");
+            "FILE:3: tensor.dim: operand #1 must be index, but got 'tensor<4x5x6xf32>'");
   EXPECT_EQ(boundaries(replaced(kGather, "  return", "  func.call @other(%s) : (tensor<4x5x6xf32>) -> ()\n  return") +
                        "func.func private @other(tensor<4x5x6xf32>)\n"),
             "FILE:3: func.call: function 'other' has no body here");

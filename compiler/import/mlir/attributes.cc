@@ -29,20 +29,16 @@ mlir::Attribute Attributes::get(llvm::StringRef name) const {
 }
 
 Status Attributes::only(std::initializer_list<llvm::StringRef> known) const {
-  const auto check = [&](mlir::NamedAttribute attribute) -> Status {
-    const llvm::StringRef name = attribute.getName().getValue();
-    if (name.contains('.') || std::find(known.begin(), known.end(), name) != known.end()) return {};
-    return invalid_argument(fmt::format("attribute '{}' is unknown", name.substr(0, 80).str()));
-  };
   const mlir::DictionaryAttr properties = properties_of(op_);
-  if (properties)
-    for (const mlir::NamedAttribute attribute : properties) STREW_TRY(check(attribute));
-  const bool are_checked = op_->getName().getDialectNamespace() == "tensor";
-  for (const mlir::NamedAttribute attribute : op_->getDiscardableAttrs()) {
-    if (are_checked) STREW_TRY(check(attribute));
-    if (properties && properties.get(attribute.getName()))
-      return invalid_argument(fmt::format("attribute '{}' is given twice", attribute.getName().getValue().str()));
+  if (!properties) return {};
+  for (const mlir::NamedAttribute attribute : properties) {
+    const llvm::StringRef name = attribute.getName().getValue();
+    if (!name.contains('.') && std::find(known.begin(), known.end(), name) == known.end())
+      return invalid_argument(fmt::format("attribute '{}' is unknown", name.substr(0, 80).str()));
   }
+  for (const mlir::NamedAttribute attribute : op_->getDiscardableAttrs())
+    if (properties.get(attribute.getName()))
+      return invalid_argument(fmt::format("attribute '{}' is given twice", attribute.getName().getValue().str()));
   return {};
 }
 

@@ -17,7 +17,7 @@ class Attributes {
 
   mlir::Attribute get(llvm::StringRef name) const;  ///< null if absent
   /// Fails if `<{}>` has an attribute that is neither in `known` nor of another dialect ("mhlo.sharding"). What else is in `{}` is
-  /// discardable (XLA writes layouts there), except in the tensor dialect.
+  /// discardable (XLA writes layouts there).
   Status only(std::initializer_list<llvm::StringRef> known) const;
   Expected<bool> flag(llvm::StringRef name) const;  ///< false if absent
   /// A list of integers: array<i64: ...>, or the legacy form dense<...> : tensor<nxi64>.

@@ -48,6 +48,7 @@ Status import_function(Translation& t, mlir::func::FuncOp function, const std::s
   std::vector<int> results;
   const bool is_straight = llvm::hasSingleElement(function.getBody());
   STREW_TRY(is_straight ? t.translate_body(function, results) : t.translate_blocks(function, results));
+  STREW_TRY(t.check_count(function, results.size()));
   for (size_t i = 0; i < results.size(); ++i) t.out.add_output({fmt::format("{}result{}", prefix, i), results[i]});
   return {};
 }
@@ -62,8 +63,7 @@ std::string xla_attribute(mlir::Block& body) {
     }
     return std::string();
   };
-  mlir::Operation* module = body.getParentOp();
-  std::string found = module != nullptr ? find(module->getAttrDictionary()) : "";
+  std::string found = find(body.getParentOp()->getAttrDictionary());
   for (mlir::Operation& op : body) {
     auto function = llvm::dyn_cast<mlir::func::FuncOp>(op);
     if (!function || !found.empty()) continue;
@@ -77,10 +77,9 @@ std::string xla_attribute(mlir::Block& body) {
 /// Is one of the file's scatters or gathers the tensor dialect's?
 bool indexes_by_tensor(mlir::Block& body) {
   bool found = false;
-  for (mlir::Operation& top : body)
-    top.walk([&](mlir::Operation* op) {
-      found = found || (op->getName().getDialectNamespace() == "tensor" && is_indexed(op->getName().getStringRef()));
-    });
+  body.walk([&](mlir::Operation* op) {
+    found = found || (op->getName().getDialectNamespace() == "tensor" && is_indexed(op->getName().getStringRef()));
+  });
   return found;
 }
 

@@ -7,18 +7,26 @@
 #include "compiler/import/mlir/parse.h"
 
 #include <fmt/format.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <mlir/AsmParser/AsmParser.h>
+#include <mlir/Dialect/Affine/IR/AffineOps.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/Bufferization/IR/Bufferization.h>
 #include <mlir/Dialect/Complex/IR/Complex.h>
 #include <mlir/Dialect/ControlFlow/IR/ControlFlow.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Dialect/Index/IR/IndexDialect.h>
 #include <mlir/Dialect/Math/IR/Math.h>
+#include <mlir/Dialect/MemRef/IR/MemRef.h>
 #include <mlir/Dialect/Quant/IR/Quant.h>
 #include <mlir/Dialect/SCF/IR/SCF.h>
-#include <mlir/IR/BuiltinOps.h>
+#include <mlir/Dialect/Tensor/IR/Tensor.h>
+#include <mlir/Dialect/UB/IR/UBOps.h>
+#include <mlir/Dialect/Vector/IR/VectorOps.h>
 #include <mlir/IR/Diagnostics.h>
+#include <mlir/IR/SymbolTable.h>
+#include <mlir/IR/Verifier.h>
 
 #include "compiler/import/mlir/prescan.h"
 #include "compiler/import/mlir/shim_dialect.h"
@@ -54,40 +62,79 @@ class FirstError {
     std::string_view rest = std::string_view(message).substr(end + 2);
     if (!custom && !rest.starts_with(kOp)) return message;
     if (!custom) rest.remove_prefix(kOp.size());
-    return fmt::format("{}: {}", std::string_view(message).substr(begin, end - begin), rest);
+    std::string op = message.substr(begin, end - begin);
+    if (op.starts_with("Tensor.") || op.starts_with("Vector.")) op[0] = llvm::toLower(op[0]);  // as in the file
+    return fmt::format("{}: {}", op, rest);
   }
 
   std::string path_, text_;
   mlir::ScopedDiagnosticHandler handler_;
 };
 
+/// Why MLIR's verifier may not see the operation, empty if it may: some things it takes for granted.
+std::string unverifiable(mlir::Operation* op) {
+  // MLIR's analysis of dominance believes that only the last operation of a block branches.
+  if (op->getNumSuccessors() != 0 && op != &op->getBlock()->back()) return "branches, expected at the end of its block";
+  const auto dim = op->getAttrOfType<mlir::IntegerAttr>("dim");
+  if (llvm::isa<mlir::tensor::ConcatOp>(op) && dim && dim.getValue().isNegative()) return "dim is negative, expected 0 or more";
+  if (!llvm::isa<mlir::tensor::FromElementsOp>(op) || op->getNumResults() != 1) return {};
+  const auto type =
+      llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());  // of which it makes a list of as many types
+  if (!type || !type.hasStaticShape() || type.getNumElements() == op->getNumOperands()) return {};
+  return fmt::format("{} elements, expected as many as the result has", op->getNumOperands());
+}
+
+/// Runs MLIR's verifier on the operations in `top` and then on itself. Those of dialects none of whose operations is read are left out, but for
+/// uses of symbols, which the verifier of the module follows: nothing depends on what they mean, and their verifiers need not be safe.
+mlir::LogicalResult verify_read(mlir::Operation* top) {
+  static constexpr llvm::StringRef kUnread[] = {"affine", "bufferization", "memref", "ub", "vector"};
+  const auto may_be_verified = [](mlir::Operation* op) -> mlir::WalkResult {
+    const std::string wrong = unverifiable(op);
+    return wrong.empty() ? mlir::success() : mlir::failure(mlir::failed(op->emitOpError(wrong)));
+  };
+  const auto is_right = [](mlir::Operation* op) -> mlir::WalkResult {
+    if (llvm::is_contained(kUnread, op->getName().getDialectNamespace()) && !llvm::isa<mlir::SymbolUserOpInterface>(op))
+      return mlir::success();
+    return mlir::verify(op, /*verifyRecursively=*/false);
+  };
+  return mlir::failure(top->walk(may_be_verified).wasInterrupted() || top->walk(is_right).wasInterrupted());
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<ParsedModule>> ParsedModule::parse(std::string_view text, const std::string& path) {
-  std::set<std::string> dialects;
-  STREW_TRY(prescan_mlir(text, path, dialects));
+  STREW_ASSIGN(const Prescanned found, prescan_mlir(text, path));
   std::unique_ptr<ParsedModule> parsed(new ParsedModule(path));
   parsed->context_ = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
   mlir::MLIRContext* context = parsed->context_.get();
   context->printOpOnDiagnostic(false);
   context->allowUnregisteredDialects();
   context->loadDialect<mlir::func::FuncDialect, mlir::quant::QuantDialect>();
-  load_shim_dialects(*context);
   mlir::DialectRegistry when_met;  // the parser loads a dialect at its first operation
-  when_met.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::complex::ComplexDialect,
-                  mlir::index::IndexDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
-  register_boundary_dialects(dialects, *context, when_met);
+  when_met.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::bufferization::BufferizationDialect,
+                  mlir::cf::ControlFlowDialect, mlir::complex::ComplexDialect, mlir::index::IndexDialect, mlir::math::MathDialect,
+                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::tensor::TensorDialect, mlir::ub::UBDialect,
+                  mlir::vector::VectorDialect>();
+  register_shim_dialects(found.dialects, when_met);
   context->appendDialectRegistry(when_met);
 
   // The lexer stops at a terminating zero, so the text is copied into a buffer that ends with one.
-  parsed->sources_.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy({text.data(), text.size()}, path), llvm::SMLoc());
+  auto copy = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(text.size(), path);
+  if (!copy) return resource_exhausted(fmt::format("{}: no memory for {} bytes of text", path, text.size()));
+  std::copy(text.begin(), text.end(), copy->getBufferStart());
+  for (const size_t begin : found.own_forms) copy->getBufferStart()[begin] = llvm::toUpper(text[begin]);
+  parsed->sources_.AddNewSourceBuffer(std::move(copy), llvm::SMLoc());
   FirstError error(context, path);
-  const mlir::ParserConfig config(context);
-  if (mlir::failed(mlir::parseAsmSourceFile(parsed->sources_, &parsed->top_, config, &parsed->places_))) return error.status();
-
-  parsed->body_ = &parsed->top_;
-  if (!parsed->top_.empty() && &parsed->top_.front() == &parsed->top_.back())
-    if (auto module = llvm::dyn_cast<mlir::ModuleOp>(parsed->top_.front())) parsed->body_ = module.getBody();
+  const mlir::ParserConfig config(context, /*verifyAfterParse=*/false);
+  parsed->module_ = mlir::ModuleOp::create(mlir::UnknownLoc::get(context));
+  mlir::Block* top = parsed->module_->getBody();
+  if (mlir::failed(mlir::parseAsmSourceFile(parsed->sources_, top, config, &parsed->places_))) return error.status();
+  if (llvm::hasSingleElement(*top) && llvm::isa<mlir::ModuleOp>(top->front())) {
+    auto module = llvm::cast<mlir::ModuleOp>(top->front());
+    module->remove();
+    parsed->module_ = module;
+  }
+  if (mlir::failed(verify_read(*parsed->module_))) return error.status();
   return parsed;
 }
 

@@ -3,9 +3,9 @@
 
 #include <llvm/Support/SourceMgr.h>
 #include <mlir/AsmParser/AsmParserState.h>
-#include <mlir/IR/Block.h>
+#include <mlir/IR/BuiltinOps.h>
 #include <mlir/IR/MLIRContext.h>
-#include <mlir/IR/Operation.h>
+#include <mlir/IR/OwningOpRef.h>
 #include <mlir/IR/Value.h>
 
 #include <memory>
@@ -22,7 +22,7 @@ class ParsedModule {
   static Expected<std::unique_ptr<ParsedModule>> parse(std::string_view text, const std::string& path);
 
   /// The operations of the file's only module, or those at the top level of a file without a module.
-  mlir::Block& body() const { return *body_; }
+  mlir::Block& body() const { return *module_.get().getBody(); }
 
   /// FILE:LINE where the text of `op` stands, whatever a loc(...) in the text claims.
   std::string where(mlir::Operation* op) const;
@@ -39,9 +39,8 @@ class ParsedModule {
   std::string path_;
   std::unique_ptr<mlir::MLIRContext> context_;
   llvm::SourceMgr sources_;
-  mlir::Block top_;
   mlir::AsmParserState places_;
-  mlir::Block* body_ = nullptr;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
 };
 
 }  // namespace strew::inline v0

@@ -1,7 +1,10 @@
 // MLIR's parser recurses once per bracket and has no limit of its own: attributes nested 8000 deep, or modules nested 4000 deep, overflow
 // an 8 MB stack. So prescan counts brackets first, outside strings and comments. Each kind of bracket has its own counter, which never goes
 // below zero: the '>' of '->' and '>=' is no bracket, and surplus closing brackets must not hide opening ones of another kind. The length of
-// affine maps is bounded, because the parser recurses in them without brackets (a chain of minus signs).
+// affine maps is bounded, because the parser recurses in them without brackets (a chain of minus signs), and so is the number of operators
+// in other affine expressions (`affine.load %t[%i + 1]`).
+//
+// The number of elements of a vector type is bounded because operations of the vector dialect make lists of as many types.
 //
 // The length of names is bounded because the parser splits a shape one extent at a time and scans the rest of "x1x1x1..." again for each
 // extent: a rank of 100,000 took two minutes.
@@ -12,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -22,10 +26,9 @@ namespace {
 
 class Prescan {
  public:
-  Prescan(std::string_view text, const std::string& path, std::set<std::string>& dialects)
-      : text_(text), path_(path), dialects_(dialects) {}
+  Prescan(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
-  Status run() {
+  Expected<Prescanned> run() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == '\n') ++line_;
@@ -40,7 +43,7 @@ class Prescan {
         ++at_;
       }
     }
-    return {};
+    return std::move(found_);
   }
 
  private:
@@ -62,9 +65,20 @@ class Prescan {
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (word.size() > kMaxNameLength)
       return fail(fmt::format("a name of {} characters, expected at most {}", word.size(), kMaxNameLength));
-    if (is_dialect(begin) && dialects_.size() < kMaxDialects) dialects_.emplace(word);
+    if (is_dialect(begin)) note_operation(word, begin);
     if (word == "array" && (begin == 0 || text_[begin - 1] != '.')) return check_array();
+    if (word == "vector" && text_[std::min(token(at_), text_.size() - 1)] == '<') return check_vector();
+    if (word == "mod" || word == "floordiv" || word == "ceildiv") return count_operator();
     return word == "affine_map" || word == "affine_set" ? check_affine(word) : Status();
+  }
+
+  void note_operation(std::string_view dialect, size_t begin) {
+    if (found_.dialects.size() < kMaxDialects) found_.dialects.emplace(dialect);
+    for (const std::string_view form : {"tensor.gather", "tensor.scatter", "tensor.from_elements", "vector.contract"}) {
+      const char next = peek(begin + form.size() - at_);
+      if (text_.substr(begin).starts_with(form) && !std::isalnum(static_cast<unsigned char>(next)) && next != '_')
+        found_.own_forms.push_back(begin);
+    }
   }
 
   /// May the word from `begin` on be a dialect's name? A dot and a word follow, and it is no part of the name of a value, a symbol, a type, an
@@ -110,13 +124,40 @@ class Prescan {
     return fail(fmt::format("an 'array' with elements of {}, expected integers or floats", is_index ? "index" : "an alias"));
   }
 
+  /// Refuses a vector of more than kMaxVectorElements. Scalable extents, "[4]", count as others.
+  Status check_vector() const {
+    uint64_t elements = 1, extent = 0;
+    for (size_t at = token(token(at_) + 1); at < text_.size(); at = token(at + 1)) {
+      const char c = text_[at];
+      if (c == 'x') {
+        elements *= std::max<uint64_t>(extent, 1);
+        extent = 0;
+      } else if (std::isdigit(static_cast<unsigned char>(c))) {
+        extent = std::min(extent * 10 + static_cast<uint64_t>(c - '0'), kMaxVectorElements + 1);
+      } else if (c != '[' && c != ']') {
+        return {};
+      }
+      if (elements > kMaxVectorElements) return fail(fmt::format("a vector of more than {} elements", kMaxVectorElements));
+    }
+    return {};
+  }
+
+  Status count_operator() {
+    if (++operators_ <= kMaxOperators) return {};
+    return fail(fmt::format("an expression of more than {} operators", kMaxOperators));
+  }
+
   Status bracket(char c) {
     static constexpr std::string_view kOpen = "([{<", kClose = ")]}>";
+    static constexpr std::string_view kSeparators = ",=[{<";  // expressions do not go on behind them, but in round brackets
+    if (kSeparators.find(c) != std::string_view::npos) operators_ = 0;
     if (c == '\0') return fail("the file holds a zero byte, expected MLIR text");
     if (c == '-' && peek(1) == '>') {
       ++at_;  // an arrow
     } else if ((c == '<' || c == '>') && peek(1) == '=') {
       ++at_;  // a comparison
+    } else if (c == '+' || c == '-' || c == '*') {
+      return count_operator();
     } else if (const size_t kind = kOpen.find(c); kind != std::string_view::npos) {
       ++open_[kind];
       if (open_[0] + open_[1] + open_[2] + open_[3] > kMaxBracketDepth)
@@ -129,19 +170,20 @@ class Prescan {
 
   std::string_view text_;
   const std::string& path_;
-  std::set<std::string>& dialects_;
+  Prescanned found_;
   size_t at_ = 0;
   int line_ = 1;
+  int operators_ = 0;  ///< since the last separator
   std::array<int, 4> open_{};
 };
 
 }  // namespace
 
-Status prescan_mlir(std::string_view text, const std::string& path, std::set<std::string>& dialects) {
+Expected<Prescanned> prescan_mlir(std::string_view text, const std::string& path) {
   if (text.size() > kMaxTextBytes)
     return invalid_argument(fmt::format("{}:1: the file has {} bytes, expected at most {}", path, text.size(), kMaxTextBytes));
   if (is_bytecode(text)) return refuse_bytecode(text, path);
-  return Prescan(text, path, dialects).run();
+  return Prescan(text, path).run();
 }
 
 }  // namespace strew::inline v0

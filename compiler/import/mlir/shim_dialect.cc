@@ -10,21 +10,25 @@
 
 #include <memory>
 
-#include "compiler/import/mlir/boundary_form.h"
 #include "compiler/import/mlir/shim_forms.h"
-#include "compiler/import/tensor/forms.h"
+#include "compiler/import/stablehlo/dimension_numbers.h"
 
 namespace strew::inline v0 {
 namespace {
 
-class ShimDialect : public mlir::Dialect {
+/// The context looks dialects up by name, so all shims are of one class.
+class ShimDialect final : public mlir::Dialect {
  public:
-  ShimDialect(llvm::StringRef name, mlir::MLIRContext* context, mlir::TypeID id) : mlir::Dialect(name, context, id) {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ShimDialect)
+
+  ShimDialect(llvm::StringRef name, mlir::MLIRContext* context) : mlir::Dialect(name, context, mlir::TypeID::get<ShimDialect>()) {
     allowUnknownOperations();
     allowUnknownTypes();
   }
 
   mlir::Attribute parseAttribute(mlir::DialectAsmParser& parser, mlir::Type) const override {
+    if (getNamespace() == "stablehlo" && holds_dimension_numbers(parser.getFullSymbolSpec()))
+      return parse_dimension_numbers(parser);
     return mlir::OpaqueAttr::get(mlir::StringAttr::get(getContext(), getNamespace()), parser.getFullSymbolSpec(),
                                  mlir::NoneType::get(getContext()));
   }
@@ -36,70 +40,21 @@ class ShimDialect : public mlir::Dialect {
   std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef name) const override { return pretty_form(name); }
 };
 
-class StablehloShim final : public ShimDialect {
- public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StablehloShim)
-  static llvm::StringRef getDialectNamespace() { return "stablehlo"; }
-  explicit StablehloShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<StablehloShim>()) {}
-};
-
-class ChloShim final : public ShimDialect {
- public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChloShim)
-  static llvm::StringRef getDialectNamespace() { return "chlo"; }
-  explicit ChloShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<ChloShim>()) {}
-};
-
-class MhloShim final : public ShimDialect {
- public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MhloShim)
-  static llvm::StringRef getDialectNamespace() { return "mhlo"; }
-  explicit MhloShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<MhloShim>()) {}
-};
-
-class SdyShim final : public ShimDialect {
- public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SdyShim)
-  static llvm::StringRef getDialectNamespace() { return "sdy"; }
-  explicit SdyShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<SdyShim>()) {}
-};
-
-class TensorShim final : public ShimDialect {
- public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TensorShim)
-  static llvm::StringRef getDialectNamespace() { return "tensor"; }
-  explicit TensorShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<TensorShim>()) {}
-  std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef name) const override { return tensor_form(name); }
-};
-
-/// A dialect none of whose operations is read, but for linalg.fill: all have the boundary form.
-class BoundaryShim final : public ShimDialect {
- public:
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BoundaryShim)
-  BoundaryShim(llvm::StringRef name, mlir::MLIRContext* c) : ShimDialect(name, c, mlir::TypeID::get<BoundaryShim>()) {}
-  std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef) const override { return ParseOpHook(boundary_form); }
-};
-
-/// The context looks dialects up by name, so shims of several names may be of one class.
-mlir::Dialect* load_boundary(mlir::MLIRContext* context, llvm::StringRef name) {
+mlir::Dialect* load_shim(mlir::MLIRContext* context, llvm::StringRef name) {
   const llvm::StringRef kept = mlir::StringAttr::get(context, name).getValue();  // as long as the context
-  return context->getOrLoadDialect(kept, mlir::TypeID::get<BoundaryShim>(),
-                                   [&] { return std::make_unique<BoundaryShim>(kept, context); });
+  return context->getOrLoadDialect(kept, mlir::TypeID::get<ShimDialect>(),
+                                   [&] { return std::make_unique<ShimDialect>(kept, context); });
 }
 
 }  // namespace
 
-void load_shim_dialects(mlir::MLIRContext& context) {
-  context.loadDialect<StablehloShim, ChloShim, MhloShim, SdyShim, TensorShim>();
-}
-
-void register_boundary_dialects(const std::set<std::string>& dialects, mlir::MLIRContext& context,
-                                mlir::DialectRegistry& registry) {
-  for (const std::string& name : dialects) {
-    if (context.getLoadedDialect(name) != nullptr || registry.getDialectAllocator(name)) continue;
-    registry.insert(mlir::TypeID::get<BoundaryShim>(), name,
-                    [name](mlir::MLIRContext* loader) { return load_boundary(loader, name); });
-  }
+void register_shim_dialects(const std::set<std::string>& dialects, mlir::DialectRegistry& registry) {
+  std::set<std::string> names{"stablehlo", "chlo", "mhlo", "sdy", "Tensor", "Vector"};
+  names.insert(dialects.begin(), dialects.end());
+  for (const std::string& name : names)
+    if (!registry.getDialectAllocator(name))
+      registry.insert(mlir::TypeID::get<ShimDialect>(), name,
+                      [name](mlir::MLIRContext* context) { return load_shim(context, name); });
 }
 
 }  // namespace strew::inline v0

@@ -1,5 +1,5 @@
-// Shim dialects: stand-ins for dialects with which MLIR's parser can read their text: stablehlo, chlo, mhlo, sdy and tensor, and those that
-// surround them in files (linalg, bufferization, ...).
+// Shim dialects: stand-ins for dialects that libMLIR does not have (stablehlo, chlo, mhlo, sdy, and whatever surrounds them in files), with
+// which MLIR's parser can read their text.
 #pragma once
 
 #include <set>
@@ -7,18 +7,13 @@
 
 namespace mlir {
 class DialectRegistry;
-class MLIRContext;
 }  // namespace mlir
 
 namespace strew::inline v0 {
 
-/// Loads the shim dialects. Operations of these dialects then parse as unregistered operations, in the generic form and in the pretty form,
-/// whose attributes get the names of the generic form if the operation is one that is read. Attributes `#stablehlo...` become OpaqueAttr.
-void load_shim_dialects(mlir::MLIRContext& context);
-
-/// Adds a shim for each of `dialects` that is neither loaded nor in the registry, none of whose operations is read. The parser loads each at its
-/// first operation.
-void register_boundary_dialects(const std::set<std::string>& dialects, mlir::MLIRContext& context,
-                                mlir::DialectRegistry& registry);
+/// Adds a shim for each of `dialects` that is not in the registry, and those that strew reads. Operations of these dialects then parse as
+/// unregistered operations, in the generic form and in the pretty form, whose attributes get the names of the generic form if the operation is
+/// one that is read. Of attributes `#stablehlo...` dimension numbers are parsed (dimension_numbers.h), and all others become OpaqueAttr.
+void register_shim_dialects(const std::set<std::string>& dialects, mlir::DialectRegistry& registry);
 
 }  // namespace strew::inline v0

@@ -4,8 +4,12 @@
 // values: it would also consume the colon before the types.
 //
 // The types after the colon are a function type; or one type for all operands and the result; or one per operand, and results of the same
-// types; or for select the types of the predicate and of the values; or for complex, real and imag the type on the complex side. Tested by
-// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
+// types; or for select the types of the predicate and of the values; or for complex, real and imag the type on the complex side. Operations of
+// linalg and of dialects like it have the types of their operands in groups: "ins(%a : A) outs(%b : B) -> B". Tested by
+// tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/unit/compiler/import/tensor/tensor_boundary_test.cc.
+//
+// The parser knows no other form of an operation of a real dialect than the dialect's. So an operation that needs one is written with a capital
+// letter in the text that the parser gets (parse.cc): Tensor.gather is of a shim dialect, and its hook makes it the operation tensor.gather.
 #include "compiler/import/mlir/shim_forms.h"
 
 #include <mlir/IR/Builders.h>
@@ -13,7 +17,10 @@
 #include <mlir/IR/BuiltinTypes.h>
 #include <mlir/IR/OpImplementation.h>
 
+#include <algorithm>
+
 #include "compiler/import/mlir/tolerant_form.h"
+#include "compiler/import/tensor/forms.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -82,16 +89,31 @@ ParseResult parse_value(OpAsmParser& parser, mlir::Attribute& value) {
   return success();
 }
 
-/// Parses the operands, the "key = value" items, and whatever else stands before the attributes, the types or a region.
+/// Parses the group of operands with their types behind `ins` or `outs`, "(%a, %b : A, B)", if there is one. The results are of the types of
+/// `outs`, unless an arrow says otherwise.
+ParseResult parse_group(OpAsmParser& parser, OperationState& state, bool is_outs) {
+  Operands operands;
+  llvm::SmallVector<mlir::Type> types;
+  const llvm::SMLoc place = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalLParen())) return success();
+  if (parser.parseOperandList(operands) || parser.parseColonTypeList(types) || parser.parseRParen()) return failure();
+  if (is_outs) state.types.assign(types.begin(), types.end());
+  return parser.resolveOperands(operands, types, place, state.operands);
+}
+
+/// Parses the operands, the "key = value" items, and whatever else stands before the types.
 ParseResult parse_items(OpAsmParser& parser, OperationState& state, Operands& operands) {
   const char* last = text_ahead(parser).data();
   for (;;) {
     const llvm::StringRef ahead = text_ahead(parser);
-    if (ahead.starts_with(":") || ahead.starts_with("{") || ends_operation(ahead, last)) return success();
+    if (ahead.starts_with(":") || ahead.starts_with("->") || ends_operation(ahead, last)) return success();
     llvm::StringRef key;
     if (mlir::OptionalParseResult region = parse_region_here(parser, state); region.has_value()) {
       if (failed(*region)) return failure();
+    } else if (ahead.starts_with("{")) {
+      if (parser.parseOptionalAttrDict(state.attributes)) return failure();
     } else if (mlir::succeeded(parser.parseOptionalKeyword(&key))) {
+      if ((key == "ins" || key == "outs") && parse_group(parser, state, key == "outs")) return failure();
       if (failed(parser.parseOptionalEqual())) continue;
       const std::string name = generic_key(short_name(state), key).str();
       mlir::Attribute value;
@@ -122,13 +144,14 @@ void spread_type(llvm::StringRef name, mlir::Type type, size_t count, llvm::Smal
   if (name == "real" || name == "imag" || name == "abs") result = with_element(type, complex.getElementType());
 }
 
-/// Parses the types after the colon: T, T; (T, T) -> T; T, T -> (T, T).
+/// Parses the types after the colon: T, T; (T, T) -> T; T, T -> (T, T); T to T. Operands in groups have their types there, and there may be
+/// no colon.
 struct Types {
   llvm::SmallVector<mlir::Type> list, results;
   bool has_arrow = false;
 };
 ParseResult parse_types(OpAsmParser& parser, Types& types) {
-  if (parser.parseColonTypeList(types.list)) return failure();
+  if (!text_ahead(parser).starts_with("->") && parser.parseColonTypeList(types.list)) return failure();
   const auto function = types.list.size() == 1 ? llvm::dyn_cast<mlir::FunctionType>(types.list[0]) : mlir::FunctionType();
   if (function) {
     types.list.assign(function.getInputs().begin(), function.getInputs().end());
@@ -136,16 +159,17 @@ ParseResult parse_types(OpAsmParser& parser, Types& types) {
     types.has_arrow = true;
     return success();
   }
-  if (failed(parser.parseOptionalArrow())) return success();
+  llvm::StringRef word;
+  if (failed(parser.parseOptionalArrow()) && failed(parser.parseOptionalKeyword(&word, {"to", "into"}))) return success();
   types.has_arrow = true;
   const auto item = [&]() -> ParseResult { return parser.parseType(types.results.emplace_back()); };
   const bool is_list = text_ahead(parser).starts_with("(");
   return parser.parseCommaSeparatedList(is_list ? OpAsmParser::Delimiter::Paren : OpAsmParser::Delimiter::None, item);
 }
 
-/// Parses a region, "{attributes}", the types and more regions, and resolves the operands. Without `has_result` the types are those of the
-/// operands (stablehlo.return).
-ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operands, bool has_result) {
+/// Parses a region, "{attributes}", the types and more regions, and resolves the operands. The types of `return` are those of its operands.
+ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operands) {
+  const bool has_result = short_name(state) != "return";
   const auto regions = [&]() -> ParseResult {
     mlir::OptionalParseResult region = parse_region_here(parser, state);
     while (region.has_value() && mlir::succeeded(*region)) region = parse_region_here(parser, state);
@@ -153,8 +177,16 @@ ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operand
   };
   if (regions() || parser.parseOptionalAttrDict(state.attributes)) return failure();
   const llvm::SMLoc place = parser.getCurrentLocation();
-  if (operands.empty() && (!has_result || (parser.getNumResults() == 0 && !text_ahead(parser).starts_with(":"))))
+  const llvm::StringRef ahead = text_ahead(parser);
+  if (!state.types.empty()) {  // those of `outs`
+    state.types.resize(std::min<size_t>(state.types.size(), parser.getNumResults()));
+    if (!ahead.starts_with("->")) return success();
+    state.types.clear();
+  }
+  if (operands.empty() && (!has_result || (parser.getNumResults() == 0 && !ahead.starts_with(":") && !ahead.starts_with("->"))))
     return success();
+  if (!ahead.starts_with(":") && !ahead.starts_with("->"))
+    return parser.emitError(parser.getNameLoc()) << "expected ':' and types, or the operation in generic form";
   Types types;
   if (parse_types(parser, types)) return failure();
   const size_t results = parser.getNumResults();
@@ -170,6 +202,8 @@ ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operand
     types.results = {types.list[1]};
   } else if (!types.has_arrow && types.list.size() == operands.size() && (results == operands.size() || results == 0)) {
     if (results > 0) types.results = types.list;  // optimization_barrier %a, %b : A, B
+  } else if (types.list.size() + types.results.size() == operands.size()) {
+    inputs.append(types.results);  // pack %a into %b : A -> B
   } else if (!types.has_arrow) {
     return parser.emitError(place) << types.list.size() << " types after ':', expected one, or (operands) -> results";
   }
@@ -181,13 +215,14 @@ ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operand
 ParseResult operands_form(OpAsmParser& parser, OperationState& state) {
   Operands operands;
   if (parse_items(parser, state, operands)) return failure();
-  return finish(parser, state, operands, /*has_result=*/true);
+  return finish(parser, state, operands);
 }
 
-ParseResult return_form(OpAsmParser& parser, OperationState& state) {
-  Operands operands;
-  if (parse_items(parser, state, operands)) return failure();
-  return finish(parser, state, operands, /*has_result=*/false);
+/// The parser of MLIR's vector.contract takes whatever stands in `iterator_types` for strings.
+ParseResult contract_form(OpAsmParser& parser, OperationState& state) {
+  parser.getContext()->getOrLoadDialect("vector");
+  state.name = mlir::OperationName("vector.contract", parser.getContext());
+  return operands_form(parser, state);
 }
 
 /// Parses: constant {attributes} dense<...> : T
@@ -215,7 +250,7 @@ ParseResult compare_form(OpAsmParser& parser, OperationState& state) {
     if (parser.parseKeyword(&type)) return failure();
     state.addAttribute("compare_type", parser.getBuilder().getStringAttr(type));
   }
-  return finish(parser, state, operands, /*has_result=*/true);
+  return finish(parser, state, operands);
 }
 
 /// Parses: custom_call @name(%a, ...) {attributes} : (A) -> R
@@ -224,7 +259,7 @@ ParseResult custom_call_form(OpAsmParser& parser, OperationState& state) {
   Operands operands;
   if (parser.parseSymbolName(name) || parser.parseOperandList(operands, OpAsmParser::Delimiter::Paren)) return failure();
   state.addAttribute("call_target_name", name);
-  return finish(parser, state, operands, /*has_result=*/true);
+  return finish(parser, state, operands);
 }
 
 /// Parses: slice %x [begin:end:stride, ...] : (A) -> R
@@ -242,7 +277,7 @@ ParseResult slice_form(OpAsmParser& parser, OperationState& state) {
   state.addAttribute("start_indices", builder.getDenseI64ArrayAttr(begin));
   state.addAttribute("limit_indices", builder.getDenseI64ArrayAttr(end));
   state.addAttribute("strides", builder.getDenseI64ArrayAttr(stride));
-  return finish(parser, state, operands, /*has_result=*/true);
+  return finish(parser, state, operands);
 }
 
 /// Parses: reduce(%x init: %c), ... applies OP across dimensions = [...] : (A, C) -> R, or
@@ -266,7 +301,7 @@ ParseResult reduce_form(OpAsmParser& parser, OperationState& state) {
     return failure();
   state.addAttribute("dimensions", dims);
   inputs.append(initial.begin(), initial.end());
-  if (finish(parser, state, inputs, /*has_result=*/true)) return failure();
+  if (finish(parser, state, inputs)) return failure();
   if (!applied.empty()) return success();
   if (parser.parseKeyword("reducer")) return failure();
   llvm::SmallVector<OpAsmParser::Argument> current, update;
@@ -319,9 +354,17 @@ std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name) {
     Hook hook;
   };
   static constexpr Row kRows[] = {
-      {"stablehlo.constant", constant_form}, {"stablehlo.return", return_form}, {"stablehlo.custom_call", custom_call_form},
-      {"stablehlo.compare", compare_form},   {"stablehlo.reduce", reduce_form}, {"stablehlo.slice", slice_form},
-      {"stablehlo.while", while_form},       {"sdy.mesh", mesh_form},           {"sdy.return", return_form},
+      {"stablehlo.constant", constant_form},
+      {"stablehlo.custom_call", custom_call_form},
+      {"stablehlo.compare", compare_form},
+      {"stablehlo.reduce", reduce_form},
+      {"stablehlo.slice", slice_form},
+      {"stablehlo.while", while_form},
+      {"sdy.mesh", mesh_form},
+      {"Tensor.gather", tensor_gather_form},
+      {"Tensor.scatter", tensor_scatter_form},
+      {"Tensor.from_elements", from_elements_form},
+      {"Vector.contract", contract_form},
   };
   static constexpr Hook kOperands = operands_form;
   for (const Row& row : kRows)

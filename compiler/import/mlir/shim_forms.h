@@ -1,4 +1,4 @@
-// Parse hooks for the pretty forms of StableHLO operations.
+// Parse hooks for the pretty forms of operations of StableHLO and of other dialects that libMLIR does not have, or that are not loaded.
 #pragma once
 
 #include <mlir/IR/Dialect.h>

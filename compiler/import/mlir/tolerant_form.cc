@@ -131,7 +131,7 @@ bool ends_operation(llvm::StringRef ahead, const char* last) {
   return is_on_new_line && starts_operation(ahead);
 }
 
-ParseResult skip_piece(OpAsmParser& parser, UnresolvedOperands* operands, bool in_all_brackets) {
+ParseResult skip_piece(OpAsmParser& parser, UnresolvedOperands* operands) {
   llvm::SmallVector<int> open;
   do {
     const int kind = take_open(parser);
@@ -140,7 +140,7 @@ ParseResult skip_piece(OpAsmParser& parser, UnresolvedOperands* operands, bool i
     } else if (!open.empty() && take_close(parser, open.back())) {
       open.pop_back();
     } else if (open.empty() || failed(parser.parseOptionalColon())) {
-      const bool is_taken = in_all_brackets || llvm::all_of(open, [](int each) { return each == 0; });
+      const bool is_taken = llvm::all_of(open, [](int each) { return each == 0; });
       if (skip_token(parser, is_taken ? operands : nullptr)) return failure();
     }
   } while (!open.empty());

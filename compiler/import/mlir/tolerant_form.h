@@ -13,9 +13,9 @@ llvm::StringRef text_ahead(mlir::OpAsmParser& parser);
 /// Does the text start with a list of integers in brackets, "[1, -2]"?
 bool is_integer_list(llvm::StringRef text);
 
-/// Consumes one token, or brackets with all that is in them. Operands in round brackets, or `in_all_brackets`, are appended to `operands` if
-/// that is given. Fails without a message at a closing bracket, at a colon and at the end of the operation.
-mlir::ParseResult skip_piece(mlir::OpAsmParser& parser, UnresolvedOperands* operands, bool in_all_brackets = false);
+/// Consumes one token, or brackets with all that is in them. Operands in round brackets are appended to `operands` if that is given. Fails
+/// without a message at a closing bracket, at a colon and at the end of the operation.
+mlir::ParseResult skip_piece(mlir::OpAsmParser& parser, UnresolvedOperands* operands);
 
 /// Parses the arguments of a region, if there are any, and the region. Succeeds without parsing if there is none here.
 mlir::OptionalParseResult parse_region_here(mlir::OpAsmParser& parser, mlir::OperationState& state);

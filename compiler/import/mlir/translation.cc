@@ -37,6 +37,11 @@ Status Translation::translate_body(mlir::func::FuncOp function, std::vector<int>
   return {};
 }
 
+Status Translation::check_count(mlir::func::FuncOp function, size_t results) const {
+  if (results == function.getNumResults()) return {};
+  return parsed.fail(function, fmt::format("returns {} values, expected {}", results, function.getNumResults()));
+}
+
 Status Translation::translate_call(mlir::func::CallOp call) {
   const auto found = functions.find(call.getCallee());
   if (found == functions.end() || found->second.isExternal())
@@ -56,8 +61,7 @@ Status Translation::translate_call(mlir::func::CallOp call) {
   STREW_TRY(fatal(translate_body(function, results)));
   callees_.pop_back();
   scopes_.pop_back();
-  if (results.size() != call.getNumResults())
-    return parsed.fail(function, fmt::format("returns {} values, expected {}", results.size(), call.getNumResults()));
+  STREW_TRY(check_count(function, results.size()));
   for (unsigned i = 0; i < call.getNumResults(); ++i) bind(call.getResult(i), results[i]);
   is_fatal_ = false;
   return {};

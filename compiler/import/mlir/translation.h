@@ -43,6 +43,8 @@ class Translation {
   Status translate_body(mlir::func::FuncOp function, std::vector<int>& results);
   /// The same of a function of several blocks. Which of them run is not known, so the results are those of an opaque operation.
   Status translate_blocks(mlir::func::FuncOp function, std::vector<int>& results);
+  /// Fails unless the function returns as many values as its type says: a block may end without func.return.
+  Status check_count(mlir::func::FuncOp function, size_t results) const;
   /// Translates a call of a private function by translating its body in place.
   Status translate_call(mlir::func::CallOp call);
 

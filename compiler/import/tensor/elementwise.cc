@@ -256,41 +256,14 @@ class Appender {
   DType result_;
 };
 
-/// The extents of a ranked tensor; those of a scalar are none.
-std::optional<llvm::ArrayRef<int64_t>> extents_of(mlir::Type type) {
-  if (const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type)) return tensor.getShape();
-  if (type.isIntOrIndexOrFloat()) return llvm::ArrayRef<int64_t>();
-  return std::nullopt;
-}
-
-/// The operands must have the result's shape; only the condition of a select may be a scalar.
-Status same_shape(mlir::Operation* op) {
-  const mlir::Type result = op->getResult(0).getType();
-  const auto expected = extents_of(result);
-  if (!expected) return invalid_argument(fmt::format("result {}, expected a ranked tensor", text_of(result)));
-  for (const mlir::Type type : op->getOperandTypes()) {
-    const auto extents = extents_of(type);
-    const bool is_condition = op->getName().getStringRef() == "arith.select" && type.isInteger(1);
-    if (!is_condition && extents != expected)
-      return invalid_argument(
-          fmt::format("operand {}, expected a tensor of the result's shape, {}", text_of(type), text_of(result)));
-  }
-  return {};
-}
-
 Expected<int> read_scalar_op(OpReader& r) {
   mlir::Operation* const op = r.op();
   const std::optional<ScalarOpRow> row = row_of(op->getName().getStringRef());
   if (!row) return internal_error("no elementwise operation");
-  const int arity = row->form == Form::cmpi || row->form == Form::cmpf ? 2 : info(row->op).arity;
-  const unsigned operands = op->getNumOperands();
-  if (static_cast<int>(operands) != arity || op->getNumResults() != 1 || op->getNumRegions() != 0)
-    return invalid_argument(fmt::format("{} operands and {} results, expected {} and 1", operands, op->getNumResults(), arity));
-  STREW_TRY(same_shape(op));
   STREW_ASSIGN(const TensorType result, value_type(r.result_type()));
   ExprBuilder graph;
   std::vector<int32_t> arguments;
-  for (unsigned i = 0; i < operands; ++i) {
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     STREW_ASSIGN(const TensorType type, value_type(r.operand_type(i)));
     arguments.push_back(graph.extra(static_cast<int32_t>(i), type.dtype));
   }

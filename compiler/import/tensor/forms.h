@@ -1,17 +1,17 @@
-// Parse hooks for the textual forms of the tensor dialect: tensor.gather and tensor.scatter in upstream's spelling and in the RFC's, and the
-// other operations.
+// Parse hooks for operations of the tensor dialect whose own parser does not do.
 #pragma once
 
-#include <mlir/IR/Dialect.h>
-
-#include <optional>
+#include <mlir/IR/OpImplementation.h>
 
 namespace strew::inline v0 {
 
-/// Attribute of operations written in the RFC's spelling, in which `unique` is optional and the dims may be left out.
-inline constexpr char kRfcSpelling[] = "strew.rfc";
+/// The attribute, without a value, of a scatter in the RFC's spelling that leaves `unique` out: MLIR's verifier demands `unique`, so the
+/// operation has it all the same.
+inline constexpr char kMayRepeat[] = "strew.may_repeat";
 
-/// The hook that parses `name` ("tensor.gather"), if it has one. The parsed operation has upstream's generic attribute names.
-std::optional<mlir::Dialect::ParseOpHook> tensor_form(llvm::StringRef name);
+// Each makes the operation that MLIR's dialect has.
+mlir::ParseResult tensor_gather_form(mlir::OpAsmParser& parser, mlir::OperationState& state);
+mlir::ParseResult tensor_scatter_form(mlir::OpAsmParser& parser, mlir::OperationState& state);
+mlir::ParseResult from_elements_form(mlir::OpAsmParser& parser, mlir::OperationState& state);
 
 }  // namespace strew::inline v0

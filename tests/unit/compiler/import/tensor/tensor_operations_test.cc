@@ -244,7 +244,7 @@ std::vector<Example> kernels_and_constants() {
        "  %y = tensor.gather %f[%back] gather_dims([0]) : (tensor<4xf32>, tensor<4x1xi32>) -> tensor<4xf32>",
        {4, 0.25, -2, 1.5},
        "  %y = tensor.gather %f[%back] gather_dims([0]) : (tensor<4xf32>, tensor<4x1xi32>) -> tensor<5xf32>",
-       "result is [5], expected [4,1]"},
+       "result type mismatch: expected 'tensor<4x1xf32>'"},
       {"tensor.scatter",
        "  %y = tensor.scatter %q into %f[%back] scatter_dims([0]) unique : (tensor<4xf32>, tensor<4xf32>, tensor<4x1xi32>) -> "
        "tensor<4xf32>",
@@ -286,13 +286,13 @@ std::vector<Example> movement() {
        "  %y = tensor.extract_slice %o[0, 0] [1, 4] [1, 1] : tensor<1x4xf32> to tensor<4xf32>",
        {1.5, -2, 0.25, 4},
        "  %y = tensor.expand_shape %f [[0, 1]] output_shape [2, 3] : tensor<4xf32> into tensor<2x3xf32>",
-       "has 4 elements, expected 6"},
+       "expected dimension 0 of collapsed type to be static value of 6"},
       {"tensor.collapse_shape",
        "  %o = tensor.expand_shape %f [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>\n"
        "  %y = tensor.collapse_shape %o [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>",
        {1.5, -2, 0.25, 4},
        "  %y = tensor.collapse_shape %f [[0]] : tensor<4xf32> into tensor<3xf32>",
-       "has 4 elements, expected 3"},
+       "expected dimension 0 of collapsed type to be static value of 4"},
       {"tensor.extract_slice",
        "  %o = tensor.concat dim(0) %f, %q : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>\n"
        "  %y = tensor.extract_slice %o[1] [4] [2] : tensor<8xf32> to tensor<4xf32>",
@@ -305,14 +305,14 @@ std::vector<Example> movement() {
        "tensor<4xf32>",
        {1.5, 7, 8, 4},
        "  %y = tensor.insert_slice %q into %f[1] [4] [1] : tensor<4xf32> into tensor<4xf32>",
-       "dim 0: 4 elements from 1 on"},
+       "slice along dimension 0 runs out-of-bounds: 4 >= 4"},
       {"tensor.concat",
        "  %o = arith.constant dense<[7.0, 8.0]> : tensor<2xf32>\n  %y = tensor.concat dim(0) %o, %o : (tensor<2xf32>, "
        "tensor<2xf32>) -> "
        "tensor<4xf32>",
        {7, 8, 7, 8},
        "  %y = tensor.concat dim(0) %f, %q : (tensor<4xf32>, tensor<4xf32>) -> tensor<7xf32>",
-       "shape of the result [7], expected [8]"},
+       "does not match inferred shape 'tensor<8xf32>'"},
       {"tensor.from_elements",
        "  %s = arith.constant 2.5 : f32\n  %o = arith.negf %s : f32\n  %y = tensor.from_elements %s, %o, %o, %s : tensor<4xf32>",
        {2.5, -2.5, -2.5, 2.5},

@@ -1,0 +1,6 @@
+func.func @main(%t: tensor<4x6xf32>, %s: tensor<2x3xf32>, %n: index, %f: f32, %p: i1, %i: tensor<3x2xindex>, %i2: tensor<3x1xindex>, %m: memref<4x6xf32>, %b: memref<2048xi8>, %v: vector<4xf32>, %w: vector<2x4xf32>, %vi: vector<4xi32>, %vm: vector<4xi1>, %sh: tensor<1xindex>, %pk: tensor<2x2x2x3xf32>, %q41: vector<2x4xi1>) -> tensor<3x6xf32> {
+"memref.get_global"() <{map = 0 : i64, offsets = @main, static_high = array<i64: 0>}> ({^bb0(%aa: f32, %ab: f32):"tensor.yield"(%f) : (f32) -> ()}) : () -> (tuple<i32>)
+  %g = tensor.gather %t[%i2] gather_dims([0]) : (tensor<4x6xf32>, tensor<3x1xindex>) -> tensor<3x6xf32>
+  %q83 = tensor.bitcast %t : tensor<4x6xf32> to tensor<4x6xi32>
+  return %g : tensor<3x6xf32>
+}
