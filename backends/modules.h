@@ -97,7 +97,7 @@ struct PtoModule {
   uint32_t version;
   /// pto::plan_program
   Expected<pto::TileProgram> (*plan_program)(std::span<const TensorSlot> tensors, const Plan& plan, pto::Chip chip,
-                                         const pto::ProgramOptions& options);
+                                             const pto::ProgramOptions& options);
   /// pto::program_text
   Expected<std::string> (*program_text)(const std::vector<pto::TileProgram>& programs, std::string_view kind);
   /// Runs the program on `tensors`, which stand in the order in which a call binds them. False: policy error found an index out of bounds, and

@@ -1,10 +1,9 @@
 // run_program(): compiler/program with the kernels of a Runtime. Tested by tests/unit/compiler/program/program_test.cc and tests/oracle/*.
-#include "strew/run_program.h"
-
 #include <chrono>
 
 #include "base/strides.h"
 #include "compiler/program/run.h"
+#include "strew/run_program.h"
 
 namespace strew::inline v0 {
 

@@ -70,7 +70,7 @@ void apply_positions(const Frame& f, int64_t begin, int64_t end, WindowCut cut) 
 }
 
 /// The program's frame, in memory on the stack of the function that this stands in. `streams`: by what stores.
-#define STREW_PORTABLE_FRAME(args, streams)                            \
+#define STREW_PORTABLE_FRAME(args, streams)                                  \
   const auto& program = *static_cast<const LoweredKernel*>((args)->program); \
   const Frame f(*(args), static_cast<char*>(__builtin_alloca(static_cast<size_t>(program.memory.bytes))), streams)
 

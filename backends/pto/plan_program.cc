@@ -355,7 +355,8 @@ class Attempts {
 
 }  // namespace
 
-Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options) {
+Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip,
+                                   const ProgramOptions& options) {
   const FpEnvironment environment(true);
   if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
   return Attempts(tensors, plan, chip, options).best();

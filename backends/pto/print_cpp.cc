@@ -46,7 +46,9 @@ std::string element_name(const Element& element) {
 
 /// Is the program a mixed kernel, for cube and vector cores? On a5 a cube core has the vector core beside it store the
 /// tiles of L1.
-bool is_mixed(const TileProgram& program) { return program.chip == Chip::a5 && program.module.functions[0].kernel_kind == "cube"; }
+bool is_mixed(const TileProgram& program) {
+  return program.chip == Chip::a5 && program.module.functions[0].kernel_kind == "cube";
+}
 
 constexpr std::string_view kMixed = R"(
 // A mixed kernel is compiled for cube cores and for vector cores: what one does is nothing to the other.

@@ -166,6 +166,6 @@ struct ProgramOptions {
 /// parameters have their types and dims. Fails with Code::unsupported if the chip or the output cannot express the
 /// program; the message has the reason and the nearest thing that would work.
 Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip,
-                               const ProgramOptions& options = {});
+                                   const ProgramOptions& options = {});
 
 }  // namespace strew::inline v0::pto

@@ -25,7 +25,7 @@ struct Importer {
   std::string_view format;
   /// `owner` keeps the bytes where they are, so that constants may refer to them; null: nobody does.
   Expected<Program> (*import_bytes)(std::string_view bytes, const std::string& path, const ImportOptions& options,
-                                     const std::shared_ptr<const void>& owner);
+                                    const std::shared_ptr<const void>& owner);
   int64_t max_bytes;  ///< the largest file of this format that is accepted
 };
 const std::vector<Importer>& importers();

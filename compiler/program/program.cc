@@ -247,7 +247,8 @@ void Program::erase_merged(const std::vector<int>& into) {
 void Program::mark_unused() {
   for (size_t c = 0; c < parts_.computes.size(); ++c) {
     ComputeDisposition& disposition = parts_.computes[c].disposition;
-    if (disposition == ComputeDisposition::interpreted && !is_needed(static_cast<int>(c))) disposition = ComputeDisposition::unused;
+    if (disposition == ComputeDisposition::interpreted && !is_needed(static_cast<int>(c)))
+      disposition = ComputeDisposition::unused;
   }
 }
 

@@ -440,8 +440,8 @@ class Runner {
     return output < 0 ? nullptr : &(*buffers_.outputs)[static_cast<size_t>(output)];
   }
   Status other_dims(int output, const std::vector<int64_t>& given, const std::vector<int64_t>& expected) const {
-    return invalid_argument("output '" + imported_.outputs()[static_cast<size_t>(output)].name + "': dims are " + dims_text(given) +
-                            ", expected " + dims_text(expected));
+    return invalid_argument("output '" + imported_.outputs()[static_cast<size_t>(output)].name + "': dims are " +
+                            dims_text(given) + ", expected " + dims_text(expected));
   }
 
   Expected<std::vector<int64_t>> result_dims(const ProgramKernel& kernel, const TensorType& type) {

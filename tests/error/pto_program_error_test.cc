@@ -13,7 +13,8 @@ namespace {
 
 using testing::HasSubstr;
 
-Expected<pto::TileProgram> plan(const std::string& text, const pto::ProgramOptions& options = {}, pto::Chip chip = pto::Chip::a5) {
+Expected<pto::TileProgram> plan(const std::string& text, const pto::ProgramOptions& options = {},
+                                pto::Chip chip = pto::Chip::a5) {
   STREW_ASSIGN(Op parsed, parse_op("strew1." + text));
   STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(std::move(parsed)));
   STREW_ASSIGN(const Plan planned, canonical_plan(op));

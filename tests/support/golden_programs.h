@@ -27,7 +27,7 @@ inline pto::ProgramOptions golden_options(const std::string& name, pto::Chip chi
 
 /// The program of `folder`/`name`.op.
 inline Expected<pto::TileProgram> golden_program(const std::filesystem::path& folder, const std::string& name, pto::Chip chip,
-                                             const pto::ProgramOptions& options) {
+                                                 const pto::ProgramOptions& options) {
   STREW_ASSIGN(Op op, parse_op(read_text(folder / (name + ".op"))));
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(std::move(op)));
   STREW_ASSIGN(const Plan plan, canonical_plan(verified));

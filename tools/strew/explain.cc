@@ -142,8 +142,7 @@ std::vector<std::string> tensor_names(const Program& imported, int number) {
     std::string name;
     if (tensor.value >= 0) {
       const Value& value = imported.value(tensor.value);
-      name = value.kind == ValueKind::input ? imported.input(value.index).name
-                                            : value_name(imported, tensor.value);
+      name = value.kind == ValueKind::input ? imported.input(value.index).name : value_name(imported, tensor.value);
       if (name == "value_" + std::to_string(tensor.value)) name.clear();  // it has none in the file
     }
     const bool is_plain = name.size() <= kMostCharacters && std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -257,9 +256,7 @@ std::string text_of(const Explanation& e) {
 
 /// What became of an operation around the kernels: "folded into main", "interpreted".
 std::string disposition_of(const Compute& compute, const Program& imported) {
-  const auto into = [&](const char* how) {
-    return fmt::format("{} into {}", how, imported.kernel(compute.kernel).name);
-  };
+  const auto into = [&](const char* how) { return fmt::format("{} into {}", how, imported.kernel(compute.kernel).name); };
   switch (compute.disposition) {
     case ComputeDisposition::folded:
       return into("folded");
@@ -279,8 +276,7 @@ std::vector<std::string> results_of(const Program& imported) {
   for (const Compute& c : imported.computes()) out.push_back(print(c.results[0]));
   for (const Value& value : imported.values())
     if (value.kind == ValueKind::compute && value.result == 0 && !value.symbols.empty())
-      out[static_cast<size_t>(value.index)] =
-          type_text(imported.compute(value.index).results[0], value.symbols);
+      out[static_cast<size_t>(value.index)] = type_text(imported.compute(value.index).results[0], value.symbols);
   return out;
 }
 

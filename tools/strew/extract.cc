@@ -106,8 +106,7 @@ Status write_text(const std::string& path, const std::string& text) {
   return file.commit();
 }
 
-Expected<Json> extract_group(const Options& options, const Program& imported, const KernelGroup& group,
-                             const std::string& stem) {
+Expected<Json> extract_group(const Options& options, const Program& imported, const KernelGroup& group, const std::string& stem) {
   const int first = group.kernels[0];
   const ProgramKernel& kernel = imported.kernel(first);
   STREW_TRY(write_text(options.output + "/" + stem + ".strew", group.op + "\n"));

@@ -99,7 +99,7 @@ Status check_kernel(const ProgramKernel& kernel) {
 
 bool is_program_kind(std::string_view kind) { return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds); }
 Expected<std::shared_ptr<const pto::TileProgram>> program_of(const ProgramKernel& kernel, const Options& options,
-                                                         pto::Output output) {
+                                                             pto::Output output) {
   STREW_TRY(check_kernel(kernel));
   pto::ProgramOptions wanted = options.program;
   wanted.output = output;

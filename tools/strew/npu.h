@@ -16,7 +16,7 @@ namespace strew::cli {
 bool is_program_kind(std::string_view kind);
 /// The program of one kernel, or the reason why there is none.
 Expected<std::shared_ptr<const pto::TileProgram>> program_of(const ProgramKernel& kernel, const Options& options,
-                                                         pto::Output output);
+                                                             pto::Output output);
 
 /// `strew compile --emit pto-*`: writes the text, and if it goes to a file OUT also the JSON description OUT.json; both
 /// or neither. Returns the exit status.

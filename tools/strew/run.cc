@@ -228,7 +228,8 @@ void warn_of_no_effect(const Options& options, const Program& program) {
     const Scatter* const scatter = std::get_if<Scatter>(&*kernel.op);
     return scatter != nullptr && explain_functions().sums_floats(*scatter);
   };
-  if (asked.override_order && asked.order == Order::relaxed && std::none_of(program.kernels().begin(), program.kernels().end(), sums))
+  if (asked.override_order && asked.order == Order::relaxed &&
+      std::none_of(program.kernels().begin(), program.kernels().end(), sums))
     warn("--order relaxed: it changes nothing, because no kernel adds floats, and other results are the same in any order");
   std::string kept = policies_kept(program, asked);
   if (!kept.empty()) warn("--oob: " + kept);

@@ -44,8 +44,7 @@ std::vector<KernelGroup> distinct_kernels(const Program& imported) {
 std::string names_text(const Program& imported, const KernelGroup& group) {
   const size_t all = group.kernels.size(), shown = all <= kMostNames ? all : kMostNames - 1;
   std::string out;
-  for (size_t i = 0; i < shown; ++i)
-    out += (i == 0 ? "" : ", ") + printable(imported.kernel(group.kernels[i]).name);
+  for (size_t i = 0; i < shown; ++i) out += (i == 0 ? "" : ", ") + printable(imported.kernel(group.kernels[i]).name);
   return shown == all ? out : out + " and " + std::to_string(all - shown) + " more";
 }
 

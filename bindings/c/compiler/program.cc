@@ -1,9 +1,8 @@
 // Programs of the C interface: files with scatters and gathers, whole or kernel by kernel. Tested by tests/c_api.
-#include "strew/run_program.h"
-
 #include "bindings/c/compiler/handles.h"
 #include "bindings/c/runtime/dlpack.h"
 #include "compiler/import/option_text.h"
+#include "strew/run_program.h"
 #include "strew/tensor.h"
 
 namespace strew::inline v0::c_api {

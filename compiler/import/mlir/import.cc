@@ -112,8 +112,9 @@ void add_assertions(Translation& t) {
     const std::optional<std::set<int>> inputs = inputs_of(t.out, assertion.value);
     for (size_t k = 0; inputs && k < read.size(); ++k)
       if (std::includes(read[k].begin(), read[k].end(), inputs->begin(), inputs->end()))
-        t.out.edit_kernel(static_cast<int>(k))->equal_scalars.push_back(
-            {assertion.value, expected, assertion.location + ": the condition", ": " + assertion.message});
+        t.out.edit_kernel(static_cast<int>(k))
+            ->equal_scalars.push_back(
+                {assertion.value, expected, assertion.location + ": the condition", ": " + assertion.message});
   }
 }
 

@@ -101,12 +101,15 @@ ParseResult parse_group(OpAsmParser& parser, OperationState& state, bool is_outs
   return parser.resolveOperands(operands, types, place, state.operands);
 }
 
+/// Is the arrow before types what comes next? That between the dims of a convolution is followed by a list.
+bool is_type_arrow(llvm::StringRef ahead) { return ahead.consume_front("->") && !ahead.ltrim().starts_with("["); }
+
 /// Parses the operands, the "key = value" items, and whatever else stands before the types.
 ParseResult parse_items(OpAsmParser& parser, OperationState& state, Operands& operands) {
   const char* last = text_ahead(parser).data();
   for (;;) {
     const llvm::StringRef ahead = text_ahead(parser);
-    if (ahead.starts_with(":") || ahead.starts_with("->") || ends_operation(ahead, last)) return success();
+    if (ahead.starts_with(":") || is_type_arrow(ahead) || ends_operation(ahead, last)) return success();
     llvm::StringRef key;
     if (mlir::OptionalParseResult region = parse_region_here(parser, state); region.has_value()) {
       if (failed(*region)) return failure();

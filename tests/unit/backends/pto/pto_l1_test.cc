@@ -34,7 +34,7 @@ std::string elements(int64_t count) {
 }
 
 Expected<pto::TileProgram> plan(const std::string& text, pto::Chip chip, pto::Output output = pto::Output::pto_cpp,
-                            int64_t tall = 0) {
+                                int64_t tall = 0) {
   STREW_ASSIGN(Op parsed, parse_op(text));
   STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(std::move(parsed)));
   STREW_ASSIGN(const Plan planned, canonical_plan(op));

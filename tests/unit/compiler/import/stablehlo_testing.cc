@@ -41,7 +41,8 @@ std::string import_message(const std::string& text) {
 std::string only_op(const std::string& text) {
   const Expected<Program> imported = import_mlir_text(text);
   if (!imported.ok()) return imported.status().message();
-  return imported->kernels().size() == 1 ? print(imported->kernel(0).op) : std::to_string(imported->kernels().size()) + " kernels";
+  return imported->kernels().size() == 1 ? print(imported->kernel(0).op)
+                                         : std::to_string(imported->kernels().size()) + " kernels";
 }
 
 std::string main_function(const std::string& arguments, const std::string& body, const std::string& result,

@@ -1,6 +1,4 @@
 // run_program: values of every kind, open dims, layouts, several kernels, and what it refuses. On the reference backend.
-#include "strew/run_program.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include "compiler/import/strew_text.h"
 #include "compiler/program/program_input.h"
 #include "compiler/program/strided.h"
+#include "strew/run_program.h"
 #include "strew/text.h"
 #include "tests/support/ops.h"
 
@@ -197,8 +196,8 @@ TEST(Program, ResultsFeedLaterKernels) {
 
 TEST(Program, StacksZerosAndConstants) {
   Program m = text(scatter("i32[4]", ""));
-  const int two = m.add_constant(
-      {{DType::i32, {}, {}}, std::vector<std::byte>{std::byte{2}, std::byte{0}, std::byte{0}, std::byte{0}}, {}});
+  const int two =
+      m.add_constant({{DType::i32, {}, {}}, std::vector<std::byte>{std::byte{2}, std::byte{0}, std::byte{0}, std::byte{0}}, {}});
   Value stack, zeros;
   stack.kind = ValueKind::stack;
   stack.type = {DType::i32, {2}, {}};

@@ -36,7 +36,7 @@ class OnnxExternal : public ::testing::Test {
 
   /// Imports a Gather whose indices, i64[2], lie outside the model as `entries` say.
   Expected<Program> import(const std::vector<std::pair<std::string, std::string>>& entries, std::vector<int64_t> dims = {2},
-                            int type = kInt64) {
+                           int type = kInt64) {
     OnnxModel model = onnx_gather_model("Gather", {4, 3}, {2});
     model.inputs.pop_back();
     OnnxTensor tensor{"indices", type, std::move(dims), "", {}, false};

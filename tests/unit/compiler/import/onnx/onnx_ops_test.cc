@@ -172,8 +172,7 @@ TEST(OnnxOps, BatchesThatDifferAreFoundAtTheCall) {
 }
 
 TEST(OnnxOps, SmallerIndicesAtTheCallMustNotBeLarger) {
-  const Program m =
-      import_good(with(onnx_gather_model("GatherElements", {kSymbolic, 3}, {kSymbolic, 2}), {onnx_int("axis", 1)}));
+  const Program m = import_good(with(onnx_gather_model("GatherElements", {kSymbolic, 3}, {kSymbolic, 2}), {onnx_int("axis", 1)}));
   for (const int64_t rows : {1, 3, 4}) {
     std::vector<std::unique_ptr<Tensor>> inputs;
     inputs.push_back(tensor(DType::f32, {3, 3}));

@@ -78,8 +78,8 @@ TEST(StablehloImport, SeveralOperandsArePairs) {
   const Expected<Program> imported = import_mlir_text(right);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   EXPECT_EQ(print(imported->kernel(0).op), std::string("strew1.scatter(operand=[f32[4,5],i32[4,5]] indices=i32[2,1] "
-                                                        "updates=[f32[2,5],i32[2,5]] ") +
-                                                kRowText + " combiner=max)");
+                                                       "updates=[f32[2,5],i32[2,5]] ") +
+                                               kRowText + " combiner=max)");
   EXPECT_THAT(imported->kernel(0).arguments, testing::ElementsAre(0, 1, 2, 3, 4));
   ASSERT_EQ(imported->outputs().size(), 2u);
   EXPECT_EQ(imported->value(imported->outputs()[1].value).result, 1);
@@ -347,7 +347,7 @@ TEST(StablehloImport, SeveralFunctionsShareAFile) {
       "(tensor<4xf32>, tensor<i32>) -> tensor<2xf32>\n";
   const std::string twice = "%q = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<4xf32>, tensor<i32>) -> tensor<2xf32>\n";
   const Expected<Program> imported = import_mlir_text("func.func @f_2" + slice + "return %r : tensor<2xf32>\n}\nfunc.func @f" +
-                                                       slice + twice + "return %q : tensor<2xf32>\n}\n");
+                                                      slice + twice + "return %q : tensor<2xf32>\n}\n");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   ASSERT_EQ(imported->kernels().size(), 3u);
   EXPECT_EQ(imported->kernel(0).name, "f_2");
