@@ -143,6 +143,36 @@ struct Form {
   TensorType result;   ///< of %r
 };
 
+/// The form's operation is read, or is a boundary with these operands and results, and the kernel behind it is found.
+void expect_read(const Form& form) {
+  const auto imported = import_mlir_text(
+      "func.func @main(%t: tensor<4x6xf32>, %s: tensor<2x3xf32>, %n: index, %f: f32, %i: tensor<3x1xindex>, "
+      "%o: tensor<?xf32>, %m: memref<4x6xf32>, %v: vector<4xf32>, %w: tensor<2x2x2x3xf32>) -> tensor<3x6xf32> "
+      "{\n"
+      "  %r = " +
+      form.text +
+      "\n  %u = tensor.empty() : tensor<3xf32> loc(unknown)\n"
+      "  %g = tensor.gather %t[%i] gather_dims([0]) : (tensor<4x6xf32>, tensor<3x1xindex>) -> tensor<3x6xf32>\n"
+      "  return %g : tensor<3x6xf32>\n}\n");
+  ASSERT_TRUE(imported.ok()) << form.text << "\n" << imported.status().message();
+  EXPECT_EQ(imported->kernels().size(), 1U) << form.text;
+  std::vector<Opaque> opaques = imported->opaques();
+  std::erase_if(opaques, [](const Opaque& opaque) { return opaque.operation == "func.func"; });  // %m and %v
+  ASSERT_EQ(opaques.size(), form.arguments == 0 ? 1U : 2U) << form.text;
+  if (form.arguments > 0) {
+    EXPECT_EQ(opaques[0].arguments.size(), form.arguments) << form.text;
+    EXPECT_EQ(opaques[0].reason, form.reason) << form.text;
+  }
+  bool found = false;
+  for (const Value& value : imported->values()) {
+    if (value.name != "%r") continue;
+    found = true;
+    EXPECT_TRUE(value.is_typed) << form.text;
+    EXPECT_EQ(value.type, form.result) << form.text;
+  }
+  EXPECT_TRUE(found) << form.text;
+}
+
 TEST(TensorBoundary, EveryFormGivesOperandsAndResults) {
   const TensorType whole{DType::f32, {4, 6}, {}}, part{DType::f32, {2, 3}, {}}, number{DType::i64, {}, {}};
   const TensorType element{DType::f32, {}, {}}, line{DType::f32, {kDynamic}, {}};
@@ -200,34 +230,7 @@ TEST(TensorBoundary, EveryFormGivesOperandsAndResults) {
       {"index.add %n, %n", 2, "", number},
       {"arith.ceildivsi %n, %n : index", 2, "", number},
   };
-  for (const Form& form : forms) {
-    const auto imported = import_mlir_text(
-        "func.func @main(%t: tensor<4x6xf32>, %s: tensor<2x3xf32>, %n: index, %f: f32, %i: tensor<3x1xindex>, "
-        "%o: tensor<?xf32>, %m: memref<4x6xf32>, %v: vector<4xf32>, %w: tensor<2x2x2x3xf32>) -> tensor<3x6xf32> "
-        "{\n"
-        "  %r = " +
-        form.text +
-        "\n  %u = tensor.empty() : tensor<3xf32> loc(unknown)\n"
-        "  %g = tensor.gather %t[%i] gather_dims([0]) : (tensor<4x6xf32>, tensor<3x1xindex>) -> tensor<3x6xf32>\n"
-        "  return %g : tensor<3x6xf32>\n}\n");
-    ASSERT_TRUE(imported.ok()) << form.text << "\n" << imported.status().message();
-    EXPECT_EQ(imported->kernels().size(), 1U) << form.text;
-    std::vector<Opaque> opaques = imported->opaques();
-    std::erase_if(opaques, [](const Opaque& opaque) { return opaque.operation == "func.func"; });  // %m and %v
-    ASSERT_EQ(opaques.size(), form.arguments == 0 ? 1U : 2U) << form.text;
-    if (form.arguments > 0) {
-      EXPECT_EQ(opaques[0].arguments.size(), form.arguments) << form.text;
-      EXPECT_EQ(opaques[0].reason, form.reason) << form.text;
-    }
-    bool found = false;
-    for (const Value& value : imported->values()) {
-      if (value.name != "%r") continue;
-      found = true;
-      EXPECT_TRUE(value.is_typed) << form.text;
-      EXPECT_EQ(value.type, form.result) << form.text;
-    }
-    EXPECT_TRUE(found) << form.text;
-  }
+  for (const Form& form : forms) expect_read(form);
 }
 
 /// The elements of f32 outputs.
