@@ -26,6 +26,7 @@
 #include "strew/pending_kernel.h"
 #include "strew/prepared_op.h"
 #include "strew/program.h"
+#include "strew/run_program.h"
 #include "strew/runtime.h"
 #include "strew/scalar.h"
 #include "strew/schedule.h"
