@@ -1,5 +1,5 @@
 // The list of front ends, import_file() and import_bytes(). import_bytes() calls the front end (which verifies each op), verifies the
-// program that it made, folds, and applies the overrides of the options; import_file() reads the file and calls import_bytes().
+// program that it made, fuses, and applies the overrides of the options; import_file() reads the file and calls import_bytes().
 //
 // A file is read into memory as a whole, and large constants of ONNX and TensorFlow Lite stay where they lie in it; each format has a largest size in the list below. Front ends
 // that need MLIR live in a module, which is opened only for files of their formats. Tested by tests/error/cli_test.cc and

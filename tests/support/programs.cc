@@ -76,4 +76,16 @@ std::string difference(const Expected<std::vector<Tensor>>& got, const Expected<
   return "";
 }
 
+bool is_same_bytes(const Expected<std::vector<Tensor>>& a, const Expected<std::vector<Tensor>>& b) {
+  if (!a.ok() || !b.ok()) return !a.ok() && !b.ok() && a.status().message() == b.status().message();
+  if (a->size() != b->size()) return false;
+  for (size_t r = 0; r < a->size(); ++r) {
+    const Tensor &x = (*a)[r], &y = (*b)[r];
+    if (x.dims != y.dims ||
+        (x.data.size() > 0 && std::memcmp(x.data.data(), y.data.data(), static_cast<size_t>(x.data.size())) != 0))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace strew::test

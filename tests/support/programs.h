@@ -23,4 +23,7 @@ Expected<std::vector<Tensor>> run_copy(const Program& imported, const std::vecto
 /// Where the two differ (any two NaNs are equal), "" if nowhere. Failures are differences.
 std::string difference(const Expected<std::vector<Tensor>>& got, const Expected<std::vector<Tensor>>& want);
 
+/// Have both the same outputs, byte for byte, or the same error?
+bool is_same_bytes(const Expected<std::vector<Tensor>>& a, const Expected<std::vector<Tensor>>& b);
+
 }  // namespace strew::test

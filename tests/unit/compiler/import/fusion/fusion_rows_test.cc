@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/number.h"
 #include "compiler/import/import_bytes.h"
@@ -117,17 +116,6 @@ std::vector<Tensor> inputs_of(const Program& imported, int64_t most, bool valid,
   return inputs;
 }
 
-bool is_same_bytes(const Expected<std::vector<Tensor>>& a, const Expected<std::vector<Tensor>>& b) {
-  if (!a.ok() || !b.ok()) return !a.ok() && !b.ok() && a.status().message() == b.status().message();
-  for (size_t r = 0; r < a->size(); ++r) {
-    const Tensor &x = (*a)[r], &y = (*b)[r];
-    if (x.dims != y.dims ||
-        (x.data.size() > 0 && std::memcmp(x.data.data(), y.data.data(), static_cast<size_t>(x.data.size())) != 0))
-      return false;
-  }
-  return true;
-}
-
 /// The kernel's op, after runs both ways under every policy.
 std::string folded(const Form& form, test::Rng& rng) {
   std::string out;
@@ -151,7 +139,7 @@ std::string folded(const Form& form, test::Rng& rng) {
       for (const char* backend : {"reference", "portable"}) {
         const auto got = test::run_copy(*folded, inputs, backend);
         const bool moves = form.gather || form.body == "%b";
-        const bool same = moves || !got.ok() || !want.ok() ? is_same_bytes(got, want) : test::difference(got, want).empty();
+        const bool same = moves || !got.ok() || !want.ok() ? test::is_same_bytes(got, want) : test::difference(got, want).empty();
         EXPECT_TRUE(same) << name(policy) << " on " << backend << "\n"
                           << (got.ok() ? "" : got.status().message()) << "\n"
                           << (want.ok() ? "" : want.status().message()) << "\n"
@@ -259,7 +247,7 @@ TEST(FusionRows, AnOpenNumberOfRows) {
                         {DType::i64, {encode_i64(DType::i64, valid || e < 2 ? rng.below(7) - 7 : 9), 0}});
         const auto want = test::run_copy(*plain, inputs, "reference");
         for (const char* backend : {"reference", "auto"})
-          EXPECT_TRUE(is_same_bytes(test::run_copy(*folded, inputs, backend), want))
+          EXPECT_TRUE(test::is_same_bytes(test::run_copy(*folded, inputs, backend), want))
               << op << " of " << n << " rows on " << backend;
         if (!valid && n == 5) EXPECT_THAT(want.status().message(), HasSubstr("position [2,0] (linear 6)"));
       }

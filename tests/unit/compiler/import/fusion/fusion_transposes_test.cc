@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <numeric>
 
@@ -114,13 +113,6 @@ struct Form {
   }
 };
 
-bool is_same_bytes(const Expected<std::vector<Tensor>>& a, const Expected<std::vector<Tensor>>& b) {
-  if (!a.ok() || !b.ok()) return !a.ok() && !b.ok() && a.status().message() == b.status().message();
-  const Tensor &x = (*a)[0], &y = (*b)[0];
-  return x.dims == y.dims &&
-         (x.data.size() == 0 || std::memcmp(x.data.data(), y.data.data(), static_cast<size_t>(x.data.size())) == 0);
-}
-
 std::vector<Tensor> inputs_of(const Program& imported, bool valid, test::Rng& rng) {
   std::vector<Tensor> inputs = test::random_inputs(imported, rng);
   for (Tensor& input : inputs)
@@ -158,7 +150,7 @@ std::string folded(const Form& form, test::Rng& rng) {
       for (const char* backend : {"reference", "portable"}) {
         const auto got = test::run_copy(*folded, inputs, backend);
         const bool moves = form.gather || form.body == "%b";
-        const bool same = moves || !got.ok() || !want.ok() ? is_same_bytes(got, want) : test::difference(got, want).empty();
+        const bool same = moves || !got.ok() || !want.ok() ? test::is_same_bytes(got, want) : test::difference(got, want).empty();
         EXPECT_TRUE(same) << name(policy) << " on " << backend << "\n"
                           << (got.ok() ? "" : got.status().message()) << "\n"
                           << (want.ok() ? "" : want.status().message()) << "\n"
