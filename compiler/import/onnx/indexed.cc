@@ -12,10 +12,10 @@
 namespace strew::inline v0::onnx {
 namespace {
 
-/// The inputs, and the extents of them that must be equal and are not known.
+/// The inputs, and the kernel's arguments: the inputs, and the extents of them that must be equal and are not known.
 struct Operands {
   Operand data, indices, updates;  ///< a gather has no updates
-  std::vector<EqualExtents> ties;
+  KernelArguments arguments;
 };
 
 /// `takes_i32`: the indices may be i32, too.
@@ -23,22 +23,20 @@ Expected<Operands> read_operands(const Node& node, bool takes_i32, int min_rank 
   Operands out{read_operand(node, 0, "data"), read_operand(node, 1, "indices"), {}, {}};
   STREW_TRY(check_data(node, out.data));
   STREW_TRY(check_indices(node, out.indices, takes_i32, min_rank));
+  out.arguments = {out.data.value, out.indices.value};
   if (node.inputs() < 3) return out;
   out.updates = read_operand(node, 2, "updates");
   STREW_TRY(check_same_dtype(node, out.updates, out.data));
+  out.arguments.emplace_back(out.updates.value);
   return out;
 }
 
 Expected<int> add_gather(const Node& node, const GatherBuilder& op, Operands in) {
-  return node.kernel(op.build(), {.arguments = {in.data.value, in.indices.value},
-                                  .notes = {"a negative index counts from the end"},
-                                  .equal_extents = std::move(in.ties)});
+  return node.kernel(op.build(), std::move(in.arguments), {"a negative index counts from the end"});
 }
 
 Expected<int> add_scatter(const Node& node, ScatterBuilder op, CombinerKind kind, Operands in) {
-  return node.kernel(op.combine(kind).build(), {.arguments = {in.data.value, in.indices.value, in.updates.value},
-                                                .notes = scatter_notes(node, in.data, kind),
-                                                .equal_extents = std::move(in.ties)});
+  return node.kernel(op.combine(kind).build(), std::move(in.arguments), scatter_notes(node, in.data, kind));
 }
 
 /// Gather (opset 1): numpy.take. A negative index counts from the end in every opset, although the operator's text says so only since opset
@@ -79,7 +77,7 @@ Expected<int> import_gather_nd(Node& node) {
   if (batch < 0 || batch >= std::min(r, q))
     return node.error("batch_dims is {}, expected 0 to {}, less than the ranks of data {} and indices {}", batch,
                       std::min(r, q) - 1, dims_text(in.data.type.dims), dims_text(in.indices.type.dims));
-  for (int64_t d = 0; d < batch; ++d) STREW_TRY(unify_extents(node, in.indices, d, in.data, d, in.ties));
+  for (int64_t d = 0; d < batch; ++d) STREW_TRY(unify_extents(node, in.indices, d, in.data, d, in.arguments));
   const std::optional<TensorType> declared = node.graph().declared_type(node.proto().output(0));
   STREW_TRY(index_components(node, in.indices, r - batch, declared ? q - 1 + r - batch - declared->rank() : -1).status());
   return add_gather(node, gather_nd(in.data.type, in.indices.type, batch), in);
@@ -103,7 +101,7 @@ Expected<int> import_scatter_elements(Node& node) {
   STREW_TRY(check_rank(node, in.updates, in.data.type.rank(), "data's"));
   STREW_ASSIGN(const int64_t axis, read_axis(node, in.data));
   STREW_ASSIGN(const CombinerKind kind, read_reduction(node, in.data));
-  for (int64_t d = 0; d < in.data.type.rank(); ++d) STREW_TRY(unify_extents(node, in.updates, d, in.indices, d, in.ties));
+  for (int64_t d = 0; d < in.data.type.rank(); ++d) STREW_TRY(unify_extents(node, in.updates, d, in.indices, d, in.arguments));
   STREW_TRY(check_smaller(node, in.indices, in.data, axis));
   return add_scatter(node, scatter_elements(in.data.type, in.indices.type, in.updates.type, axis), kind, in);
 }
@@ -123,8 +121,8 @@ Expected<int> import_scatter_nd(Node& node) {
   STREW_TRY(check_rank(node, in.updates, positions + r - k,
                        fmt::format("the rank of indices {} - 1 + the rank of data {} - {}", dims_text(in.indices.type.dims),
                                    dims_text(in.data.type.dims), k)));
-  for (int64_t d = 0; d < positions; ++d) STREW_TRY(unify_extents(node, in.updates, d, in.indices, d, in.ties));
-  for (int64_t d = k; d < r; ++d) STREW_TRY(unify_extents(node, in.updates, positions + d - k, in.data, d, in.ties));
+  for (int64_t d = 0; d < positions; ++d) STREW_TRY(unify_extents(node, in.updates, d, in.indices, d, in.arguments));
+  for (int64_t d = k; d < r; ++d) STREW_TRY(unify_extents(node, in.updates, positions + d - k, in.data, d, in.arguments));
   return add_scatter(node, scatter_nd(in.data.type, in.indices.type, in.updates.type), kind, in);
 }
 

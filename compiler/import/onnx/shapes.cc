@@ -89,13 +89,15 @@ Expected<CombinerKind> read_reduction(const Node& node, const Operand& data) {
   return found->kind;
 }
 
-Status unify_extents(const Node& node, Operand& a, int64_t dim_a, Operand& b, int64_t dim_b, std::vector<EqualExtents>& ties) {
+Status unify_extents(const Node& node, Operand& a, int64_t dim_a, Operand& b, int64_t dim_b, KernelArguments& arguments) {
   int64_t& left = a.type.dims[static_cast<size_t>(dim_a)];
   int64_t& right = b.type.dims[static_cast<size_t>(dim_b)];
   const std::string mine = fmt::format("dim {} of {}", dim_a, a.role), other = fmt::format("dim {} of {}", dim_b, b.role);
   if (!unify(left, right) || !unify(right, left))
     return node.error("{} is {}, expected {}, {}: {} and {}", mine, left, right, other, shape_text(a), shape_text(b));
-  if (left == kDynamic) ties.push_back({a.value, static_cast<int>(dim_a), b.value, static_cast<int>(dim_b), mine, other});
+  if (left == kDynamic)
+    arguments.push_back(
+        KernelArgument::equal_extents(a.value, static_cast<int>(dim_a), b.value, static_cast<int>(dim_b), mine, other));
   return {};
 }
 

@@ -34,9 +34,9 @@ Expected<int64_t> read_axis(const Node& node, const Operand& data);
 /// The attribute reduction for tensors like `data`. Opsets before 16 have no reductions, opsets before 18 none but add and mul.
 Expected<CombinerKind> read_reduction(const Node& node, const Operand& data);
 
-/// Requires two extents to be equal. If one is known, the other gets its value; if neither is known, `ties` gets an entry, so that the call
+/// Requires two extents to be equal. If one is known, the other gets its value; if neither is known, `arguments` gets an entry, so that the call
 /// checks them.
-Status unify_extents(const Node& node, Operand& a, int64_t dim_a, Operand& b, int64_t dim_b, std::vector<EqualExtents>& ties);
+Status unify_extents(const Node& node, Operand& a, int64_t dim_a, Operand& b, int64_t dim_b, KernelArguments& arguments);
 
 /// For ScatterElements and GatherElements: indices must not be larger than data in any dim but `axis`.
 Status check_smaller(const Node& node, const Operand& indices, const Operand& data, int64_t axis);

@@ -33,14 +33,15 @@ Expected<int64_t> find_axis(const Node& node, int rank) {
 
 /// Requires that all dims but the axis agree, and that there is one index per sample. A dim that one tensor leaves
 /// open gets its extent from another.
-Status unify_all(const Node& node, Operand& cache, Operand& update, Operand& indices, int64_t axis,
-                 std::vector<EqualExtents>& ties) {
+Status unify_all(const Node& node, Operand& cache, Operand& update, Operand& indices, int64_t axis, KernelArguments& arguments) {
   for (int64_t d = 0; d < cache.type.rank(); ++d) {
-    if (d != axis) STREW_TRY(unify_extents(node, update, d, cache, d, ties));
+    if (d != axis) STREW_TRY(unify_extents(node, update, d, cache, d, arguments));
   }
-  const size_t before = ties.size();
-  STREW_TRY(unify_extents(node, indices, 0, cache, 0, ties));
-  if (node[2] < 0) ties.resize(before);  // the zeros are one per sample by construction
+  const size_t before = arguments.size();
+  STREW_TRY(unify_extents(node, indices, 0, cache, 0, arguments));
+  if (node[2] < 0)
+    arguments.erase(arguments.begin() + static_cast<ptrdiff_t>(before),
+                    arguments.end());  // the zeros are one per sample by construction
   update.type.dims[0] = cache.type.dims[0];
   return check_smaller(node, update, cache, -1);
 }
@@ -76,17 +77,15 @@ Expected<int> import_tensor_scatter(Node& node) {
   Operand indices{indices_number, node.type(indices_number), "write_indices"};
   STREW_TRY(check_indices(node, indices, /*i32=*/false, 1));
   STREW_TRY(check_rank(node, indices, 1, "one index per batch sample"));
-  std::vector<EqualExtents> ties;
-  STREW_TRY(unify_all(node, past, update, indices, axis, ties));
+  KernelArguments arguments{past.value, indices.value, update.value};
+  if (circular) arguments.push_back({ArgumentUse::non_negative, indices_number});
+  STREW_TRY(unify_all(node, past, update, indices, axis, arguments));
 
   std::vector<std::string> notes = {"in place if the caller binds past_cache and present_cache to one buffer"};
   if (node[2] < 0) notes.push_back("write_indices is missing: zeros");
   if (circular) notes.push_back("circular: wraps the sequence coordinate only");
-  return node.kernel(tensor_scatter(cache, indices.type, update.type, axis, circular).build(),
-                     {.arguments = {past.value, indices.value, update.value},
-                      .notes = std::move(notes),
-                      .non_negative = circular ? std::vector<int>{indices_number} : std::vector<int>{},
-                      .equal_extents = std::move(ties)});
+  return node.kernel(tensor_scatter(cache, indices.type, update.type, axis, circular).build(), std::move(arguments),
+                     std::move(notes));
 }
 
 }  // namespace strew::inline v0::onnx

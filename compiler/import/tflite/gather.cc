@@ -21,18 +21,18 @@ Expected<int> import_gather(Node& node) {
   if (batch_dims < -indices.rank())
     return node.error("batch_dims is {}, expected at least {}, the rank of indices", batch_dims, -indices.rank());
   if (batch_dims < 0) batch_dims += indices.rank();
-  return node.kernel(gather(operand, indices, axis, batch_dims).normalize_negative(false).build(), {.arguments = node.values()});
+  return node.kernel(gather(operand, indices, axis, batch_dims).normalize_negative(false).build(), node.arguments());
 }
 
 Expected<int> import_gather_nd(Node& node) {
   const TensorType operand = node.type(node[0]), indices = node.type(node[1]);
-  return node.kernel(gather_nd(operand, indices).normalize_negative(false).build(), {.arguments = node.values()});
+  return node.kernel(gather_nd(operand, indices).normalize_negative(false).build(), node.arguments());
 }
 
 /// Rows of a table. A table that is quantized although its rows are not is refused: LiteRT scales what it reads from it.
 Expected<int> import_embedding_lookup(Node& node) {
   const TensorType indices = node.type(node[0]), operand = node.type(node[1]);
-  return node.kernel(gather(operand, indices, 0, 0).normalize_negative(false).build(), {.arguments = {node[1], node[0]}});
+  return node.kernel(gather(operand, indices, 0, 0).normalize_negative(false).build(), {node[1], node[0]});
 }
 
 }  // namespace strew::inline v0::tflite

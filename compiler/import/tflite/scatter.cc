@@ -60,7 +60,7 @@ Expected<Shape> shape_input(Node& node, int i) {
 
 /// The windows of SCATTER_ND are as large as the result's dims: what one of them leaves open, the other may know, and if none does, they are
 /// compared at the call.
-Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& shape, KernelParts& parts) {
+Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& shape, KernelArguments& arguments) {
   const std::vector<int64_t> given = node.type(updates).dims;
   const size_t outer = indices.dims.empty() ? 0 : indices.dims.size() - 1;
   const int64_t vector = indices.dims.empty() ? kDynamic : indices.dims.back();
@@ -71,8 +71,9 @@ Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& sh
     shape.dims[d] = given[from];
     if (given[from] != kDynamic) continue;
     STREW_ASSIGN(const int wanted, element_of(node.builder(), shape.value, static_cast<int64_t>(d)));
-    parts.equal_scalars.push_back({wanted, node.builder().extent(updates, static_cast<int64_t>(from)),
-                                   fmt::format("element {} of shape", d), fmt::format(", dim {} of updates", from)});
+    arguments.push_back(KernelArgument::equal_scalars(wanted, node.builder().extent(updates, static_cast<int64_t>(from)),
+                                                      fmt::format("element {} of shape", d),
+                                                      fmt::format(", dim {} of updates", from)));
   }
   return {};
 }
@@ -89,24 +90,23 @@ Expected<int> import_dynamic_update_slice(Node& node) {
   if (indices.rank() != 1 || indices.dims[0] != rank)
     return node.error("start_indices has rank {}{}, expected rank 1 and one element per dim of operand: {}", indices.rank(),
                       indices.rank() == 1 ? fmt::format(" and {} elements", indices.dims[0]) : "", rank);
-  return node.kernel(dynamic_update_slice(operand, indices, update).build(),
-                     {.arguments = {node[0], node[2], node[1]},
-                      .notes = {"in place if the caller binds operand and output to one buffer"},
-                      .fixed_policy = true});
+  return node.kernel(dynamic_update_slice(operand, indices, update).build(), {node[0], node[2], node[1]},
+                     {"in place if the caller binds operand and output to one buffer"},
+                     /*fixed_policy=*/true);
 }
 
 Expected<int> import_scatter_nd(Node& node) {
   const int indices = node[0], updates = node[1];
   STREW_ASSIGN(Shape shape, shape_input(node, 2));
-  KernelParts parts{.arguments = {indices, updates}};
+  KernelArguments arguments{indices, updates};
   if (!shape.is_known()) {
-    parts.result_shape = shape.value;
-    STREW_TRY(fit_windows(node, node.type(indices), updates, shape, parts));
+    arguments.push_back({ArgumentUse::result_shape, shape.value});
+    STREW_TRY(fit_windows(node, node.type(indices), updates, shape, arguments));
   }
   const TensorType type = node.type(updates);
   ScatterBuilder op = scatter_nd({type.dtype, std::move(shape.dims), {}}, node.type(indices), type);
   op.normalize_negative(false).combine(CombinerKind::add).fill({Scalar{type.dtype}});
-  return node.kernel(op.build(), std::move(parts));
+  return node.kernel(op.build(), std::move(arguments));
 }
 
 /// Indices are [n, rank], or without the second dim for a result of rank 1, or one of these without the first; so are values.
@@ -129,16 +129,16 @@ Expected<int> import_sparse_to_dense(Node& node) {
   }
   ScatterBuilder op = scatter_nd({node.type(values).dtype, shape.dims, {}}, node.type(indices), node.type(values));
   op.normalize_negative(false);
-  KernelParts parts{.arguments = {indices, values}};
+  KernelArguments arguments{indices, values};
   const std::optional<Scalar> fill = builder.constant(otherwise);
   if (fill) {
     op.fill({*fill});
-    if (!shape.is_known()) parts.result_shape = shape.value;
+    if (!shape.is_known()) arguments.push_back({ArgumentUse::result_shape, shape.value});
   } else {
     STREW_ASSIGN(const int operand, builder.broadcast_to(otherwise, shape.value));
-    parts.arguments.insert(parts.arguments.begin(), operand);
+    arguments.insert(arguments.begin(), operand);
   }
-  return node.kernel(op.build(), std::move(parts));
+  return node.kernel(op.build(), std::move(arguments));
 }
 
 }  // namespace strew::inline v0::tflite

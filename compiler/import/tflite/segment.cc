@@ -17,7 +17,7 @@ namespace strew::inline v0::tflite {
 namespace {
 
 /// The number of elements that are true, of which there must be none. `what`: they are "`what` is 3".
-Status require_none(ProgramBuilder& builder, int wrong, const std::string& what, KernelParts& parts) {
+Status require_none(ProgramBuilder& builder, int wrong, const std::string& what, KernelArguments& arguments) {
   STREW_ASSIGN(int count, builder.convert(wrong, DType::i64));
   if (builder.type(count).rank() > 0) {
     STREW_ASSIGN(count, builder.reduce(ExprOp::add, count, all_dims(builder.type(count).dims.size()), false));
@@ -25,22 +25,22 @@ Status require_none(ProgramBuilder& builder, int wrong, const std::string& what,
   const auto known = builder.integers(count);
   if (known && known->front() == 0) return {};
   if (known) return invalid_argument(fmt::format("{} is {}, expected 0", what, known->front()));
-  parts.equal_scalars.push_back({count, builder.integer(0), what, ""});
+  arguments.push_back(KernelArgument::equal_scalars(count, builder.integer(0), what, ""));
   return {};
 }
 
 /// Adds the kernel, whose result has `rows` rows.
-Expected<int> add(Node& node, int rows, CombinerKind kind, Scalar fill, OobPolicy oob, bool is_sorted, KernelParts parts) {
+Expected<int> add(Node& node, int rows, CombinerKind kind, Scalar fill, OobPolicy oob, bool is_sorted,
+                  KernelArguments arguments) {
   ProgramBuilder& builder = node.builder();
   const TensorType data = node.type(node[0]), ids = node.type(node[1]);
   std::vector<int> dims{rows};
   for (int64_t d = ids.rank(); d < data.rank(); ++d) dims.push_back(builder.extent(node[0], d));
   const int shape = builder.stack(dims, DType::i64);
   const TensorType result{data.dtype, known_elements(builder, shape), {}};
-  if (!is_static(result.dims)) parts.result_shape = shape;
-  parts.arguments = {node[1], node[0]};
+  if (!is_static(result.dims)) arguments.push_back({ArgumentUse::result_shape, shape});
   ScatterBuilder op = scatter_rows(result, ids, data).normalize_negative(false).combine(kind).fill({fill});
-  return node.kernel(op.oob(oob).indices_are_sorted(is_sorted).build(), std::move(parts));
+  return node.kernel(op.oob(oob).indices_are_sorted(is_sorted).build(), std::move(arguments));
 }
 
 Status check_ids(const Node& node) {
@@ -72,13 +72,13 @@ Expected<int> import_segment_sum(Node& node) {
   STREW_ASSIGN(const int is_back, builder.apply(ExprOp::lt, {step, builder.integer(0)}));
   STREW_ASSIGN(const int is_far, builder.apply(ExprOp::gt, {step, builder.integer(1)}));
   STREW_ASSIGN(const int is_wrong, builder.apply(ExprOp::bit_or, {is_back, is_far}));
-  KernelParts parts;
+  KernelArguments arguments{node[1], node[0]};
   STREW_TRY(require_none(builder, is_wrong, "the number of segment ids that are neither the one before nor 1 more (the first: 0)",
-                         parts));
+                         arguments));
   STREW_ASSIGN(int rows, builder.reduce(ExprOp::max, wide, {0}, false));
   STREW_ASSIGN(rows, builder.apply(ExprOp::max, {rows, minus_one}));
   STREW_ASSIGN(rows, builder.apply(ExprOp::add, {rows, builder.integer(1)}));
-  return add(node, rows, CombinerKind::add, Scalar{node.type(node[0]).dtype}, OobPolicy::error, true, std::move(parts));
+  return add(node, rows, CombinerKind::add, Scalar{node.type(node[0]).dtype}, OobPolicy::error, true, std::move(arguments));
 }
 
 Expected<int> import_unsorted_segment(Node& node) {
@@ -89,15 +89,15 @@ Expected<int> import_unsorted_segment(Node& node) {
   STREW_ASSIGN(const int rows, builder.convert(*scalar, DType::i64));
   STREW_ASSIGN(const int wide, builder.convert(node[1], DType::i64));
   STREW_ASSIGN(const int is_outside, builder.apply(ExprOp::ge, {wide, rows}));
-  KernelParts parts;
-  STREW_TRY(require_none(builder, is_outside, "the number of segment ids that are not less than num_segments", parts));
+  KernelArguments arguments{node[1], node[0]};
+  STREW_TRY(require_none(builder, is_outside, "the number of segment ids that are not less than num_segments", arguments));
   const DType dtype = node.type(node[0]).dtype;
   if (dtype == DType::boolean) return node.error("data has element type bool, expected numbers");
   const ExprOp op = node.form()->expr;
   Scalar fill{dtype};
   if (op == ExprOp::mul) fill = Scalar::of(dtype, 1);
   if (op == ExprOp::max || op == ExprOp::min) fill = extreme(dtype, op);
-  return add(node, rows, find_combiner(op)->kind, fill, OobPolicy::skip_element, false, std::move(parts));
+  return add(node, rows, find_combiner(op)->kind, fill, OobPolicy::skip_element, false, std::move(arguments));
 }
 
 }  // namespace strew::inline v0::tflite
