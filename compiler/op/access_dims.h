@@ -35,12 +35,14 @@ struct AccessDims {
     int64_t indices_dim = -1;  ///< kind batching: the dim of indices
     /// Extent of the window in this dim: a gather's slice size, a scatter's extent in updates (1 if updates have no dim for it).
     int64_t window = kDynamic;
+    friend bool operator==(const OperandDim&, const OperandDim&) = default;
   };
   /// A dim of the index positions: one of indices that is not index_vector_dim.
   struct Position {
     int64_t indices_dim = -1;
     int64_t slices_dim = -1;
     int64_t operand_dim = -1;  ///< the batching dim of the operand that is paired with this dim; -1: none
+    friend bool operator==(const Position&, const Position&) = default;
   };
   struct SlicesDim {
     int64_t operand_dim = -1;  ///< of a window dim: the operand's dim; -1: this is a position dim

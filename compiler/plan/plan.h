@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/plan/term.h"
 #include "strew/export.h"
 #include "strew/status.h"
 #include "strew/verified.h"
@@ -33,20 +34,6 @@ struct Symbol {
   bool is_stride = false;
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
-
-/// factor * product of symbols. Zero has no symbols, so that equal terms compare equal.
-struct Term {
-  int64_t factor = 0;
-  std::vector<int> symbols;  ///< numbers in Plan::symbols, sorted, with repeats
-
-  bool is_static() const { return symbols.empty(); }
-  bool is(int64_t value) const { return symbols.empty() && factor == value; }
-  friend bool operator==(const Term&, const Term&) = default;
-};
-STREW_API Term constant(int64_t value);
-STREW_API Term operator*(const Term& a, const Term& b);
-/// The term's value. `dyn`: one number per symbol; may be null if the term is static.
-int64_t evaluate(const Term& term, const int64_t* dyn);
 
 /// A tensor of the op. Tensor number t is strew_args.data[t].
 struct PlanTensor {

@@ -1,10 +1,16 @@
-// Terms: a constant times a product of symbols. Terms can be multiplied and compared exactly, which is all that
-// planning needs to decide whether two loops over dynamic extents are contiguous. Tested by tests/golden/plan_test.cc.
+// See term.h.
+#include "compiler/plan/term.h"
+
 #include <algorithm>
 
-#include "compiler/plan/plan.h"
+#include "base/checked.h"
 
 namespace strew::inline v0 {
+namespace {
+
+constexpr size_t kMaxTerms = 8, kMaxSymbols = 4;
+
+}  // namespace
 
 Term constant(int64_t value) { return {value, {}}; }
 
@@ -17,10 +23,100 @@ Term operator*(const Term& a, const Term& b) {
   return product;
 }
 
-int64_t evaluate(const Term& term, const int64_t* dyn) {
+int64_t evaluate(const Term& term, const int64_t* values) {
   uint64_t value = static_cast<uint64_t>(term.factor);
-  for (int symbol : term.symbols) value *= static_cast<uint64_t>(dyn[symbol]);
+  for (int symbol : term.symbols) value *= static_cast<uint64_t>(values[symbol]);
   return static_cast<int64_t>(value);
+}
+
+Poly::Poly(int64_t constant) {
+  if (constant != 0) terms_.push_back({constant, {}});
+}
+
+Poly Poly::symbol(SymbolId id) {
+  Poly out;
+  out.terms_.push_back({1, {id}});
+  return out;
+}
+
+std::optional<int64_t> Poly::constant() const {
+  if (terms_.empty()) return 0;
+  if (terms_.size() == 1 && terms_[0].symbols.empty()) return terms_[0].factor;
+  return std::nullopt;
+}
+
+bool Poly::has(SymbolId id) const {
+  return std::any_of(terms_.begin(), terms_.end(),
+                     [&](const Term& t) { return std::binary_search(t.symbols.begin(), t.symbols.end(), id); });
+}
+
+std::optional<Poly> Poly::factor_of(SymbolId id, Poly& rest) const {
+  Poly factor;
+  rest = Poly();
+  for (const Term& term : terms_) {
+    const auto found = std::lower_bound(term.symbols.begin(), term.symbols.end(), id);
+    if (found == term.symbols.end() || *found != id) {
+      rest.terms_.push_back(term);
+      continue;
+    }
+    Term without = term;
+    without.symbols.erase(without.symbols.begin() + (found - term.symbols.begin()));
+    if (std::binary_search(without.symbols.begin(), without.symbols.end(), id)) return std::nullopt;
+    factor.terms_.push_back(std::move(without));
+  }
+  std::sort(factor.terms_.begin(), factor.terms_.end());
+  return factor;
+}
+
+std::optional<Poly> Poly::divided_by(int64_t divisor) const {
+  if (divisor <= 0) return std::nullopt;
+  Poly out = *this;
+  for (Term& term : out.terms_) {
+    if (term.factor % divisor != 0) return std::nullopt;
+    term.factor /= divisor;
+  }
+  return out;
+}
+
+std::optional<SymbolId> Poly::alone() const {
+  if (terms_.size() != 1 || terms_[0].factor != 1 || terms_[0].symbols.size() != 1) return std::nullopt;
+  return terms_[0].symbols[0];
+}
+
+std::optional<Poly> sum(const Poly& a, const Poly& b, int64_t sign) {
+  Poly out = a;
+  for (const Term& term : b.terms_) {
+    const std::optional<int64_t> more = checked::mul(term.factor, sign);
+    if (!more) return std::nullopt;
+    const auto place =
+        std::find_if(out.terms_.begin(), out.terms_.end(), [&](const Term& t) { return t.symbols == term.symbols; });
+    if (place == out.terms_.end()) {
+      out.terms_.push_back({*more, term.symbols});
+      continue;
+    }
+    const std::optional<int64_t> both = checked::add(place->factor, *more);
+    if (!both) return std::nullopt;
+    place->factor = *both;
+    if (*both == 0) out.terms_.erase(place);
+  }
+  if (out.terms_.size() > kMaxTerms) return std::nullopt;
+  std::sort(out.terms_.begin(), out.terms_.end());
+  return out;
+}
+
+std::optional<Poly> product(const Poly& a, const Poly& b) {
+  std::optional<Poly> out = Poly();
+  for (const Term& left : a.terms_) {
+    for (const Term& right : b.terms_) {
+      if (!checked::mul(left.factor, right.factor) || left.symbols.size() + right.symbols.size() > kMaxSymbols)
+        return std::nullopt;
+      Poly one;
+      one.terms_ = {left * right};
+      out = sum(*out, one);
+      if (!out) return std::nullopt;
+    }
+  }
+  return out;
 }
 
 }  // namespace strew::inline v0

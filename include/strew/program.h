@@ -204,6 +204,7 @@ struct KernelArgument {
   int value = 0, dim = 0;
   int other = -1, other_dim = 0;  ///< what `value` is compared with; -1: with no value
   std::string a, b;
+  friend bool operator==(const KernelArgument&, const KernelArgument&) = default;
 
  private:
   KernelArgument(int value_, int dim_, int other_, int other_dim_, std::string a_, std::string b_, ArgumentUse use_)

@@ -20,14 +20,14 @@
 namespace strew::inline v0::fusion {
 namespace {
 
-/// A window start as a mask compares it: the term before conversions, and whether a conversion reinterpreted an unsigned value as signed.
+/// A window start as a mask compares it: the quantity before conversions, and whether a conversion reinterpreted an unsigned value as signed.
 struct Start {
-  Term raw;
+  Quantity raw;
   bool reinterpreted = false;
 };
 
-Start start_of(const Reader& reader, Term term) {
-  Start out{std::move(term)};
+Start start_of(const Reader& reader, Quantity quantity) {
+  Start out{std::move(quantity)};
   int width = 0;  // bits of the unsigned type that was reinterpreted as signed; 0: none
   for (;;) {
     if (const auto inner = widened(reader, out.raw)) {
@@ -35,7 +35,7 @@ Start start_of(const Reader& reader, Term term) {
       continue;
     }
     if (width != 0 || !reader.is(out.raw, ExprOp::convert)) break;
-    const Term inner = reader.argument(out.raw, 0);
+    const Quantity inner = reader.argument(out.raw, 0);
     const DType from = reader.dtype(inner), to = reader.dtype(out.raw);
     if (!is_unsigned_integer(from) || !is_signed_integer(to) || bits(from) != bits(to)) break;
     out.raw = inner;
@@ -62,10 +62,10 @@ bool says_inside(const Reader& reader, const Gather& gather, int indices, const 
     if (gather.operand.dims[d] == kDynamic || dims.operand[d].window == kDynamic) return false;
     const int64_t most = gather.operand.dims[d] - dims.operand[d].window;
     const Element column = reader.column(indices, dims.index_vector_dim, static_cast<int64_t>(c));
-    const Start start = start_of(reader, reader.term(in_result_frame(column, dims)));
+    const Start start = start_of(reader, reader.quantity(in_result_frame(column, dims)));
     bool low = false, high = false, low_as_signed = false, high_as_signed = false;
     for (size_t b = 0; b < bounds.size(); ++b) {
-      const Start compared = start_of(reader, bounds[b].term);
+      const Start compared = start_of(reader, bounds[b].quantity);
       if (compared.raw != start.raw || (bounds[b].upper && bounds[b].most != most)) continue;
       if (compared.reinterpreted == start.reinterpreted)
         (bounds[b].upper ? high : low) = true;
@@ -88,32 +88,27 @@ void fuse_fill_mask(const FusionContext& context, int compute) {
   const Compute& select = context.program.compute(compute);
   if (!context.program.is_needed(compute) || select.as<MapOp>() == nullptr || select.arguments.size() != 3) return;
   const int gathered = select.arguments[1];
-  const int number = context.program.readers(gathered) == 1 ? context.gather_of(gathered) : -1;
+  const int number = context.gather_of(gathered, 1);
   if (number < 0) return;
   Gather gather = std::get<Gather>(*context.kernel(number).op);
   if (gather.oob != OobPolicy::clamp || !gather.expr.empty() || context.kernel(number).fixed_policy) return;
   if (select.results[0].dims != gather.result.dims || gather.result.dtype != gather.operand.dtype) return;
 
   const int result = context.program.result_of(compute);
-  const Term term = reader.term(reader.elements_of(result));
-  if (!reader.is(term, ExprOp::select) || reader.node(term)->args != std::vector<int32_t>{0, 1, 2}) return;
-  const auto fill = reader.constant(reader.argument(term, 2));
-  const auto bounds = bounds_of(reader, reader.argument(term, 0));
+  const Quantity quantity = reader.quantity(reader.elements_of(result));
+  if (!reader.is(quantity, ExprOp::select) || reader.node(quantity)->args != std::vector<int32_t>{0, 1, 2}) return;
+  const auto fill = reader.constant(reader.argument(quantity, 2));
+  const auto bounds = bounds_of(reader, reader.argument(quantity, 0));
   const int indices = context.kernel(number).tensor(1);
   if (!fill || !bounds || context.program.value(indices).kind == ValueKind::stack) return;
   if (!says_inside(reader, gather, indices, *bounds)) return;
 
   gather.oob = OobPolicy::fill_window;
   gather.fill = *fill;
-  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(gather));
-  if (!folded.ok()) return;
-  {
-    const auto kernel = context.program.edit_kernel(number);
-    kernel->op = std::move(folded).value();
-    kernel->fixed_policy = true;
-    kernel->notes.emplace_back(
-        "folded: a mask fills windows that are not inside, so the policy is fill_window: --oob does not apply");
-  }
+  if (!replace_op(context, number, std::move(gather), context.kernel(number).tensors(), ComputeDisposition::folded,
+                  "folded: a mask fills windows that are not inside, so the policy is fill_window: --oob does not apply"))
+    return;
+  context.program.edit_kernel(number)->fixed_policy = true;
   context.program.become_result(result, number, ComputeDisposition::folded);
 }
 
@@ -126,14 +121,12 @@ void fuse_filled_operand(const FusionContext& context, int kernel) {
   for (size_t i = 0; i < filled.operands.size(); ++i) {
     const std::vector<int64_t>& dims = filled.results[i].dims;
     if (!is_static(dims)) return;
-    const auto value = context.reader.constant(context.reader.term(context.reader.elements_of(arguments[i])));
+    const auto value = context.reader.constant(context.reader.quantity(context.reader.elements_of(arguments[i])));
     if (!value || value->dtype != filled.results[i].dtype) return;
     filled.fill.push_back(*value);
   }
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<int64_t>(filled.operands.size()));
-  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(filled));
-  if (!folded.ok()) return;
-  replace_op(context, kernel, std::move(folded).value(), std::move(arguments), ComputeDisposition::folded,
+  replace_op(context, kernel, std::move(filled), arguments, ComputeDisposition::folded,
              "folded: the operand is one value everywhere, with which the result is filled");
 }
 

@@ -42,11 +42,6 @@ std::optional<Expr> graph_of(const FusionContext& context, const Scatter& s, con
   return ordered(builder.graph.returns(std::move(results)));
 }
 
-/// The kernel that gives `value`, if it is a gather whose result is read `count` times, all by the region; else -1.
-int gather_of(const FusionContext& context, int value, int count) {
-  return context.program.readers(value) == count ? context.gather_of(value) : -1;
-}
-
 }  // namespace
 
 void fuse_updates(const FusionContext& context, int number) {
@@ -76,10 +71,8 @@ void fuse_updates(const FusionContext& context, int number) {
   if (!expr) return;
   set_combiner(fused, std::move(*expr));
   fused.extras = std::move(builder.extras);
-  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
-  if (!folded.ok()) return;
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
-  replace_op(context, number, std::move(folded).value(), std::move(arguments), ComputeDisposition::fused,
+  replace_op(context, number, std::move(fused), arguments, ComputeDisposition::fused,
              "fused: " + operations(count) + " on the updates");
 }
 
@@ -90,7 +83,7 @@ size_t fuse_result(const FusionContext& context, int compute) {
   const Region region = region_of(context, root, context.program.readers(root), last.results[0].dims);
   int number = -1, gathered = -1;
   for (const auto& [leaf, count] : region.leaves) {
-    const int gather = gather_of(context, leaf, count);
+    const int gather = context.gather_of(leaf, count);
     if (gather <= number || std::get<Gather>(*context.kernel(gather).op).result.dims != last.results[0].dims) continue;
     number = gather;
     gathered = leaf;
@@ -110,13 +103,11 @@ size_t fuse_result(const FusionContext& context, int compute) {
   fused.expr = ordered(builder.graph.returns({*result}));
   fused.extras = std::move(builder.extras);
   fused.result = last.results[0];
-  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
-  if (!folded.ok()) return seen;
   std::vector<int> arguments = context.kernel(number).tensors();
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
-  replace_op(context, number, std::move(folded).value(), std::move(arguments), ComputeDisposition::fused,
-             "fused: " + operations(region.values.size()) + " on what is gathered");
-  context.program.become_result(root, number, ComputeDisposition::fused);
+  if (replace_op(context, number, std::move(fused), arguments, ComputeDisposition::fused,
+                 "fused: " + operations(region.values.size()) + " on what is gathered"))
+    context.program.become_result(root, number, ComputeDisposition::fused);
   return seen;
 }
 

@@ -21,12 +21,15 @@ size_t indices_slot(const Op& op) {
   return scatter->init == InitKind::fill ? 0 : scatter->operands.size();
 }
 
-void replace_op(const FusionContext& context, int number, VerifiedOp op, const std::vector<int>& arguments,
-                ComputeDisposition how, std::string note, bool first) {
+bool replace_op(const FusionContext& context, int number, Op op, const std::vector<int>& tensors, ComputeDisposition how,
+                std::string note, bool first) {
+  Expected<VerifiedOp> verified = VerifiedOp::of(std::move(op));
+  if (!verified.ok()) return false;
   const auto kernel = context.program.edit_kernel(number, how);
-  kernel->op = std::move(op);
-  kernel->set_tensors(arguments);
+  kernel->op = std::move(verified).value();
+  kernel->set_tensors(tensors);
   if (!note.empty()) kernel->notes.insert(first ? kernel->notes.begin() : kernel->notes.end(), std::move(note));
+  return true;
 }
 
 void fuse_program(Program& program, const ImportOptions& options) {

@@ -25,7 +25,7 @@ namespace strew::inline v0::fusion {
 namespace {
 
 struct Column {
-  Term raw;
+  Quantity raw;
   bool normalised = false, clamped = false;
 };
 
@@ -49,7 +49,7 @@ class IndexFusion {
     list_columns();
     for (const Allowed allowed : {Allowed{true, true}, Allowed{true, false}, Allowed{false, true}, Allowed{false, false}}) {
       columns_.clear();
-      for (size_t c = 0; c < terms_.size(); ++c) columns_.push_back(stripped(terms_[c], c, allowed));
+      for (size_t c = 0; c < quantities_.size(); ++c) columns_.push_back(stripped(quantities_[c], c, allowed));
       if (consistent()) break;
     }
     apply();
@@ -69,18 +69,18 @@ class IndexFusion {
     const std::vector<int> parts = context_.program.value(value_).parts;
     for (size_t c = 0; c < dims_.components.size(); ++c) {
       if (is_stack()) {
-        terms_.push_back(reader_.term(reader_.elements_of(parts[c])));
+        quantities_.push_back(reader_.quantity(reader_.elements_of(parts[c])));
       } else {
-        terms_.push_back(reader_.term(reader_.column(value_, side_.numbers->index_vector_dim, static_cast<int64_t>(c))));
+        quantities_.push_back(reader_.quantity(reader_.column(value_, side_.numbers->index_vector_dim, static_cast<int64_t>(c))));
       }
     }
     for (size_t p = 0; p < dims_.positions.size() && !is_stack(); ++p) positions_.push_back(dims_.positions[p].indices_dim);
   }
 
-  Column stripped(const Term& term, size_t c, Allowed allowed) const {
-    Column out{term};
+  Column stripped(const Quantity& quantity, size_t c, Allowed allowed) const {
+    Column out{quantity};
     for (;;) {
-      std::optional<Term> inner;
+      std::optional<Quantity> inner;
       if (!out.normalised && allowed.normalise && (inner = normalised(reader_, out.raw, dim_of(c)))) {
         out.normalised = reader_.range(*inner).low < 0;
       } else if (!out.normalised && allowed.clamp && (inner = clamped(reader_, out.raw, most_of(c)))) {
@@ -172,17 +172,16 @@ class IndexFusion {
           if (normalises || clamps) op.indices_are_sorted = false;  // the attribute was about the indices before fusion
         },
         op_);
-    Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op_));
-    if (!folded.ok()) return;
-    const auto kernel = context_.program.edit_kernel(kernel_, ComputeDisposition::folded);
-    kernel->arguments[indices_slot(*folded)].value = value;
+    std::vector<int> tensors = context_.kernel(kernel_).tensors();
+    tensors[indices_slot(op_)] = value;
+    if (!replace_op(context_, kernel_, std::move(op_), tensors, ComputeDisposition::folded, "")) return;
+    const auto kernel = context_.program.edit_kernel(kernel_);
     if (normalises) kernel->notes.emplace_back("folded: indices below 0 count from the end (i < 0 ? i + n : i)");
     if (clamps && !kernel->fixed_policy) {
       kernel->notes.emplace_back("folded: indices are clipped, so the policy is clamp: --oob does not apply");
       kernel->fixed_policy = true;
     }
     if (in_place) kernel->notes.emplace_back("folded: index vectors are read where they lie");
-    kernel->op = std::move(folded).value();
   }
 
   /// Batching dims and the vector's dim are numbers of the indices' dims: renumbers them for the tensor that is read in place, which has
@@ -202,7 +201,7 @@ class IndexFusion {
   IndexSide side_;         ///< of op_
   const AccessDims dims_;  ///< the dims of the op before fusion
   int value_;
-  std::vector<Term> terms_;
+  std::vector<Quantity> quantities_;
   std::vector<int64_t> positions_;  ///< dims of the indices without the index vector's dim
   std::vector<Column> columns_;
 };

@@ -11,32 +11,32 @@ namespace {
 
 constexpr size_t kMaxBounds = 256;
 
-/// `term` is a commutative operation: if one of its arguments is `known`, returns the other argument.
-std::optional<Term> other(const Reader& reader, const Term& term, const Term& known) {
-  const Term a = reader.argument(term, 0), b = reader.argument(term, 1);
+/// `quantity` is a commutative operation: if one of its arguments is `known`, returns the other argument.
+std::optional<Quantity> other(const Reader& reader, const Quantity& quantity, const Quantity& known) {
+  const Quantity a = reader.argument(quantity, 0), b = reader.argument(quantity, 1);
   if (reader.same(a, known)) return b;
   if (reader.same(b, known)) return a;
   return std::nullopt;
 }
 
-/// minimum or maximum of a term and a constant.
+/// minimum or maximum of a quantity and a constant.
 struct Limited {
-  Term term;
+  Quantity quantity;
   int64_t limit;
 };
-std::optional<Limited> limited(const Reader& reader, const Term& term, ExprOp op) {
-  if (!reader.is(term, op)) return std::nullopt;
-  const Term a = reader.argument(term, 0), b = reader.argument(term, 1);
+std::optional<Limited> limited(const Reader& reader, const Quantity& quantity, ExprOp op) {
+  if (!reader.is(quantity, op)) return std::nullopt;
+  const Quantity a = reader.argument(quantity, 0), b = reader.argument(quantity, 1);
   if (const auto limit = reader.integer(b)) return Limited{a, *limit};
   if (const auto limit = reader.integer(a)) return Limited{b, *limit};
   return std::nullopt;
 }
 
-std::optional<Bound> bound_of(const Reader& reader, const Term& mask) {
+std::optional<Bound> bound_of(const Reader& reader, const Quantity& mask) {
   const ExprNode* node = reader.node(mask);
   if (node == nullptr || !is_comparison(node->op)) return std::nullopt;
   ExprOp op = node->op;
-  Term x = reader.argument(mask, 0), limit = reader.argument(mask, 1);
+  Quantity x = reader.argument(mask, 0), limit = reader.argument(mask, 1);
   if (!reader.integer(limit)) {
     std::swap(x, limit);
     op = op == ExprOp::lt   ? ExprOp::gt
@@ -55,9 +55,9 @@ std::optional<Bound> bound_of(const Reader& reader, const Term& mask) {
 
 }  // namespace
 
-std::optional<Term> normalised(const Reader& reader, const Term& term, int64_t dim) {
-  if (!reader.is(term, ExprOp::select) || dim == kDynamic) return std::nullopt;
-  const Term test = reader.argument(term, 0), sum = reader.argument(term, 1), x = reader.argument(term, 2);
+std::optional<Quantity> normalised(const Reader& reader, const Quantity& quantity, int64_t dim) {
+  if (!reader.is(quantity, ExprOp::select) || dim == kDynamic) return std::nullopt;
+  const Quantity test = reader.argument(quantity, 0), sum = reader.argument(quantity, 1), x = reader.argument(quantity, 2);
   if (!is_signed_integer(reader.dtype(x)) || !reader.is(test, ExprOp::lt) || !reader.is(sum, ExprOp::add)) return std::nullopt;
   if (!reader.same(reader.argument(test, 0), x) || reader.integer(reader.argument(test, 1)) != 0) return std::nullopt;
   const auto added = other(reader, sum, x);
@@ -65,21 +65,21 @@ std::optional<Term> normalised(const Reader& reader, const Term& term, int64_t d
   return x;
 }
 
-std::optional<Term> clamped(const Reader& reader, const Term& term, int64_t most) {
-  const auto below = limited(reader, term, ExprOp::min);
-  if (!below || !is_integer(reader.dtype(term))) return std::nullopt;
-  const auto above = limited(reader, below->term, ExprOp::max);
+std::optional<Quantity> clamped(const Reader& reader, const Quantity& quantity, int64_t most) {
+  const auto below = limited(reader, quantity, ExprOp::min);
+  if (!below || !is_integer(reader.dtype(quantity))) return std::nullopt;
+  const auto above = limited(reader, below->quantity, ExprOp::max);
   if (!above || above->limit != 0 || below->limit < 0 || most < 0) return std::nullopt;
   // If `high` is below `most` but x cannot exceed it, `high` limits nothing, so `most`, being larger, limits nothing either.
-  const bool unreached = below->limit < most && reader.range(above->term).high <= below->limit;
+  const bool unreached = below->limit < most && reader.range(above->quantity).high <= below->limit;
   if (below->limit != most && !unreached) return std::nullopt;
-  return above->term;
+  return above->quantity;
 }
 
-std::optional<Term> widened(const Reader& reader, const Term& term) {
-  if (!reader.is(term, ExprOp::convert)) return std::nullopt;
-  const Term x = reader.argument(term, 0);
-  const DType from = reader.dtype(x), to = reader.dtype(term);
+std::optional<Quantity> widened(const Reader& reader, const Quantity& quantity) {
+  if (!reader.is(quantity, ExprOp::convert)) return std::nullopt;
+  const Quantity x = reader.argument(quantity, 0);
+  const DType from = reader.dtype(x), to = reader.dtype(quantity);
   if (!is_integer(from) || !is_integer(to)) return std::nullopt;
   const bool same_kind = is_signed_integer(from) == is_signed_integer(to);
   const bool keeps = same_kind ? bits(from) <= bits(to) : is_signed_integer(to) && bits(from) < bits(to);
@@ -87,21 +87,21 @@ std::optional<Term> widened(const Reader& reader, const Term& term) {
   return x;
 }
 
-std::optional<std::vector<Bound>> bounds_of(const Reader& reader, const Term& mask) {
+std::optional<std::vector<Bound>> bounds_of(const Reader& reader, const Quantity& mask) {
   std::vector<Bound> out;
-  std::vector<Term> open{mask};
+  std::vector<Quantity> open{mask};
   for (size_t steps = 0; !open.empty(); ++steps) {
     if (steps > kMaxBounds) return std::nullopt;
-    const Term term = open.back();
+    const Quantity quantity = open.back();
     open.pop_back();
-    const auto constant = reader.constant(term);
+    const auto constant = reader.constant(quantity);
     if (constant && constant->bits[0] != 0) continue;
-    if (reader.is(term, ExprOp::bit_and)) {
-      open.push_back(reader.argument(term, 0));
-      open.push_back(reader.argument(term, 1));
-    } else if (const auto all = reader.conjuncts(term)) {
+    if (reader.is(quantity, ExprOp::bit_and)) {
+      open.push_back(reader.argument(quantity, 0));
+      open.push_back(reader.argument(quantity, 1));
+    } else if (const auto all = reader.conjuncts(quantity)) {
       open.insert(open.end(), all->begin(), all->end());
-    } else if (const auto bound = bound_of(reader, term)) {
+    } else if (const auto bound = bound_of(reader, quantity)) {
       out.push_back(*bound);
     } else {
       return std::nullopt;

@@ -157,7 +157,7 @@ Element Reader::source(Element element) const {
   return element;
 }
 
-Term Reader::term(Element element) const {
+Quantity Reader::quantity(Element element) const {
   for (int i = 0; i < kMaxSteps; ++i) {
     element = source(std::move(element));
     const Compute* const compute = program_.compute_of<MapOp>(element.value);
@@ -176,44 +176,46 @@ Term Reader::term(Element element) const {
   return {std::move(element), -1, 0};
 }
 
-Term Reader::inside(Element element, int compute, int32_t node) const {
+Quantity Reader::inside(Element element, int compute, int32_t node) const {
   const Compute& map = program_.compute(compute);
   const ExprNode& n = map.as<MapOp>()->function.nodes[static_cast<size_t>(node)];
   if (n.op != ExprOp::extra) return {std::move(element), compute, node};
   element.value = map.arguments[static_cast<size_t>(n.index)];
   if (type(element.value).dims.empty()) element.at.clear();
   fix_unit_dims(element);
-  return term(std::move(element));
+  return quantity(std::move(element));
 }
 
-Term Reader::argument(const Term& term, size_t index) const {
-  return inside(term.element, term.compute, node(term)->args[index]);
+Quantity Reader::argument(const Quantity& quantity, size_t index) const {
+  return inside(quantity.element, quantity.compute, node(quantity)->args[index]);
 }
 
-const ExprNode* Reader::node(const Term& term) const {
-  if (term.is_leaf()) return nullptr;
-  return &program_.compute(term.compute).as<MapOp>()->function.nodes[static_cast<size_t>(term.node)];
+const ExprNode* Reader::node(const Quantity& quantity) const {
+  if (quantity.is_leaf()) return nullptr;
+  return &program_.compute(quantity.compute).as<MapOp>()->function.nodes[static_cast<size_t>(quantity.node)];
 }
 
-DType Reader::dtype(const Term& term) const { return term.is_leaf() ? type(term.element.value).dtype : node(term)->dtype; }
-
-bool Reader::is_value(const Term& term) const {
-  return term.is_leaf() || term.node == program_.compute(term.compute).as<MapOp>()->function.results[0];
+DType Reader::dtype(const Quantity& quantity) const {
+  return quantity.is_leaf() ? type(quantity.element.value).dtype : node(quantity)->dtype;
 }
 
-std::optional<Scalar> Reader::constant(const Term& term) const {
+bool Reader::is_value(const Quantity& quantity) const {
+  return quantity.is_leaf() || quantity.node == program_.compute(quantity.compute).as<MapOp>()->function.results[0];
+}
+
+std::optional<Scalar> Reader::constant(const Quantity& quantity) const {
   int steps = kMaxSteps;
-  return constant(term, steps);
+  return constant(quantity, steps);
 }
 
-std::optional<Scalar> Reader::constant(const Term& term, int& steps) const {
+std::optional<Scalar> Reader::constant(const Quantity& quantity, int& steps) const {
   if (--steps < 0) return std::nullopt;
-  if (const ExprNode* n = node(term)) {
+  if (const ExprNode* n = node(quantity)) {
     if (n->op == ExprOp::literal) return n->value;
     // JAX computes the limit of a clip as minimum(n - 1, largest value of the index type).
     if (n->op != ExprOp::min && n->op != ExprOp::max && n->op != ExprOp::convert) return std::nullopt;
     const auto number = [&](size_t i) {
-      const auto scalar = constant(argument(term, i), steps);
+      const auto scalar = constant(argument(quantity, i), steps);
       return scalar ? integer_of(*scalar) : std::nullopt;
     };
     const auto a = number(0);
@@ -221,7 +223,7 @@ std::optional<Scalar> Reader::constant(const Term& term, int& steps) const {
     if (!a || !b || !is_integer(n->dtype)) return std::nullopt;
     return Scalar{n->dtype, {encode_i64(n->dtype, n->op == ExprOp::max ? std::max(*a, *b) : std::min(*a, *b)), 0}};
   }
-  const Value& value = program_.value(term.element.value);
+  const Value& value = program_.value(quantity.element.value);
   if (value.kind != ValueKind::constant) return std::nullopt;
   std::optional<Scalar> found;
   const auto equal = [&](const Scalar& scalar) {
@@ -229,18 +231,18 @@ std::optional<Scalar> Reader::constant(const Term& term, int& steps) const {
     found = scalar;
     return true;
   };
-  if (!scan(program_.constant(value.index), term.element.at, equal)) return std::nullopt;
+  if (!scan(program_.constant(value.index), quantity.element.at, equal)) return std::nullopt;
   return found;
 }
 
-bool Reader::same(const Term& a, const Term& b) const {
+bool Reader::same(const Quantity& a, const Quantity& b) const {
   if (a == b) return true;
   const auto left = constant(a);
   return left && left == constant(b);
 }
 
-std::optional<int64_t> Reader::integer(const Term& term) const {
-  const auto scalar = constant(term);
+std::optional<int64_t> Reader::integer(const Quantity& quantity) const {
+  const auto scalar = constant(quantity);
   return scalar ? integer_of(*scalar) : std::nullopt;
 }
 
@@ -256,40 +258,40 @@ Range Reader::constant_range(const Element& element) const {
   return scan(program_.constant(value.index), element.at, widen) ? seen : all;
 }
 
-Range Reader::range(const Term& term) const {
+Range Reader::range(const Quantity& quantity) const {
   int steps = kMaxSteps;
-  return range(term, steps);
+  return range(quantity, steps);
 }
 
-Range Reader::range(const Term& term, int& steps) const {
-  const Range all = range_of(dtype(term));
-  if (!is_integer(dtype(term)) || --steps < 0) return all;
-  if (const ExprNode* n = node(term)) {
+Range Reader::range(const Quantity& quantity, int& steps) const {
+  const Range all = range_of(dtype(quantity));
+  if (!is_integer(dtype(quantity)) || --steps < 0) return all;
+  if (const ExprNode* n = node(quantity)) {
     if (n->op == ExprOp::literal) {
       const auto number = integer_of(n->value);
       return number ? Range{*number, *number} : all;
     }
     if (n->op != ExprOp::min && n->op != ExprOp::max && n->op != ExprOp::convert) return all;
-    const Term from = argument(term, 0);
+    const Quantity from = argument(quantity, 0);
     const Range a = range(from, steps);
     if (n->op == ExprOp::convert) return is_integer(dtype(from)) && a.low >= all.low && a.high <= all.high ? a : all;
-    const Range b = range(argument(term, 1), steps);
+    const Range b = range(argument(quantity, 1), steps);
     if (n->op == ExprOp::min) return {std::min(a.low, b.low), std::min(a.high, b.high)};
     return {std::max(a.low, b.low), std::max(a.high, b.high)};
   }
-  const Value& value = program_.value(term.element.value);
-  if (value.kind == ValueKind::constant) return constant_range(term.element);
-  const Compute* compute = program_.compute_of<IotaOp>(term.element.value);
+  const Value& value = program_.value(quantity.element.value);
+  if (value.kind == ValueKind::constant) return constant_range(quantity.element);
+  const Compute* compute = program_.compute_of<IotaOp>(quantity.element.value);
   if (compute == nullptr) return all;
   const int64_t extent = value.type.dims[static_cast<size_t>(compute->as<IotaOp>()->dim)];
   return extent > 0 && extent - 1 <= all.high ? Range{0, extent - 1} : all;  // if the extent exceeds the dtype, iota wraps
 }
 
-bool Reader::counts(const Term& term, int64_t dim) const {
-  if (!term.is_leaf() || !is_integer(dtype(term))) return false;
-  const std::vector<Coord>& at = term.element.at;
-  const Value& value = program_.value(term.element.value);
-  if (const Compute* compute = program_.compute_of(term.element.value)) {
+bool Reader::counts(const Quantity& quantity, int64_t dim) const {
+  if (!quantity.is_leaf() || !is_integer(dtype(quantity))) return false;
+  const std::vector<Coord>& at = quantity.element.at;
+  const Value& value = program_.value(quantity.element.value);
+  if (const Compute* compute = program_.compute_of(quantity.element.value)) {
     const auto* const iota = compute->as<IotaOp>();
     if (iota == nullptr || at[static_cast<size_t>(iota->dim)].dim != dim) return false;
     const int64_t extent = value.type.dims[static_cast<size_t>(iota->dim)];
@@ -307,14 +309,14 @@ bool Reader::counts(const Term& term, int64_t dim) const {
   return scan(program_.constant(value.index), at, is_next) && next == extent;
 }
 
-std::optional<std::vector<Term>> Reader::conjuncts(const Term& term) const {
-  const Compute* compute = term.is_leaf() ? program_.compute_of(term.element.value) : nullptr;
+std::optional<std::vector<Quantity>> Reader::conjuncts(const Quantity& quantity) const {
+  const Compute* compute = quantity.is_leaf() ? program_.compute_of(quantity.element.value) : nullptr;
   const ReduceOp* const reduce = compute == nullptr ? nullptr : compute->as<ReduceOp>();
   if (reduce == nullptr || compute->results.size() != 1) return std::nullopt;
   if (reduce->dims.size() != 1 || compute->results[0].dtype != DType::boolean) return std::nullopt;
   const Expr& f = reduce->function;
   const ExprNode& fold = f.nodes[static_cast<size_t>(f.results[0])];
-  const auto initial = constant(this->term(elements_of(compute->arguments[1])));
+  const auto initial = constant(this->quantity(elements_of(compute->arguments[1])));
   if (fold.op != ExprOp::bit_and || !initial || initial->bits[0] == 0) return std::nullopt;
   const ExprNode &a = f.nodes[static_cast<size_t>(fold.args[0])], &b = f.nodes[static_cast<size_t>(fold.args[1])];
   const bool both = (a.op == ExprOp::current && b.op == ExprOp::update) || (a.op == ExprOp::update && b.op == ExprOp::current);
@@ -322,12 +324,12 @@ std::optional<std::vector<Term>> Reader::conjuncts(const Term& term) const {
   const int from = compute->arguments[0];
   const int64_t extent = type(from).dims[along];
   if (!both || extent == kDynamic || extent > kMaxConjuncts) return std::nullopt;
-  std::vector<Term> out;
+  std::vector<Quantity> out;
   for (int64_t i = 0; i < extent; ++i) {
-    Element element{from, term.element.at};
+    Element element{from, quantity.element.at};
     element.at.insert(element.at.begin() + static_cast<int64_t>(along), Coord{-1, i});
     fix_unit_dims(element);
-    out.push_back(this->term(std::move(element)));
+    out.push_back(this->quantity(std::move(element)));
   }
   return out;
 }

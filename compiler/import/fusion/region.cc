@@ -62,16 +62,16 @@ Region region_of(const FusionContext& context, int root, int readers, const std:
 
 std::optional<Input> input_of(const FusionContext& context, const Frame& frame, int value) {
   const Reader& reader = context.reader;
-  const Term term = reader.term(reader.elements_of(value));
-  if (reader.constant(term)) return std::nullopt;
-  const int from = term.element.value;
+  const Quantity quantity = reader.quantity(reader.elements_of(value));
+  if (reader.constant(quantity)) return std::nullopt;
+  const int from = quantity.element.value;
   std::vector<int> all(frame.dims.size());
   std::iota(all.begin(), all.end(), 0);
-  if (reader.is_value(term)) {
+  if (reader.is_value(quantity)) {
     if (reader.type(from).dims.empty()) return Input{ExtraKind::scalar, from};
-    if (covers(reader, frame, term.element, frame.window)) return Input{ExtraKind::per_window, from};
-    if (covers(reader, frame, term.element, frame.positions)) return Input{ExtraKind::per_position, from};
-    if (covers(reader, frame, term.element, all)) return Input{ExtraKind::per_element, from};
+    if (covers(reader, frame, quantity.element, frame.window)) return Input{ExtraKind::per_window, from};
+    if (covers(reader, frame, quantity.element, frame.positions)) return Input{ExtraKind::per_position, from};
+    if (covers(reader, frame, quantity.element, all)) return Input{ExtraKind::per_element, from};
   }
   return Input{reader.type(value).dims.empty() ? ExtraKind::scalar : ExtraKind::per_element, value};
 }
@@ -103,7 +103,7 @@ std::optional<int32_t> GraphBuilder::extra(const Input& input) {
 std::optional<int32_t> GraphBuilder::leaf(int value) {
   const auto input = input_of(context_, frame_, value);
   if (!input) {
-    const Scalar constant = *context_.reader.constant(context_.reader.term(context_.reader.elements_of(value)));
+    const Scalar constant = *context_.reader.constant(context_.reader.quantity(context_.reader.elements_of(value)));
     return graph.literal(constant);
   }
   const auto known = is_whole(context_, frame_, *input) ? known_.find(input->value) : known_.end();

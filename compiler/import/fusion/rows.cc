@@ -79,16 +79,16 @@ class RowFusion {
   }
 
   /// Component k where it is read from; where it is computed, as it stands in the kernel's indices.
-  Term column(int64_t k) const {
+  Quantity column(int64_t k) const {
     const Element here = reader_.column(value_, dims_.index_vector_dim, k);
-    const Term term = reader_.term(here);
-    return reader_.is_value(term) ? term : Term{here, -1, 0};
+    const Quantity quantity = reader_.quantity(here);
+    return reader_.is_value(quantity) ? quantity : Quantity{here, -1, 0};
   }
 
-  bool depends(const Term& term, int64_t dim) const {
-    const auto& at = term.element.at;
+  bool depends(const Quantity& quantity, int64_t dim) const {
+    const auto& at = quantity.element.at;
     for (size_t d = 0; d < at.size(); ++d)
-      if (at[d].dim == dim && !repeats_along(term.element.value, static_cast<int64_t>(d))) return true;
+      if (at[d].dim == dim && !repeats_along(quantity.element.value, static_cast<int64_t>(d))) return true;
     return false;
   }
 
@@ -310,7 +310,7 @@ class RowFusion {
   const AccessDims dims_;  ///< of the op before fusion
   int value_;              ///< the indices
   const Dims frame_;       ///< the dims of the indices before fusion
-  std::vector<Term> columns_;
+  std::vector<Quantity> columns_;
   std::vector<Row> rows_;  ///< from the operand's last dim outwards
   Dims positions_;         ///< dims of the indices before fusion that are still positions
 };

@@ -40,15 +40,13 @@ void fuse_result_shape(const FusionContext& context, int compute) {
   const Compute& reshape = context.program.compute(compute);
   if (!context.program.is_needed(compute) || reshape.as<ReshapeOp>() == nullptr) return;
   const int gathered = reshape.arguments[0];
-  const int number = context.program.readers(gathered) == 1 ? context.gather_of(gathered) : -1;
+  const int number = context.gather_of(gathered, 1);
   if (number < 0) return;
   Gather gather = std::get<Gather>(*context.kernel(number).op);
   if (!gather.extras.empty() || !drop_dims(gather, reshape.results[0].dims)) return;
-  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(gather));
-  if (!folded.ok()) return;
-  replace_op(context, number, std::move(folded).value(), context.kernel(number).tensors(), ComputeDisposition::folded,
-             "folded: dims of 1 are left out of the result");
-  context.program.become_result(context.program.result_of(compute), number, ComputeDisposition::folded);
+  if (replace_op(context, number, std::move(gather), context.kernel(number).tensors(), ComputeDisposition::folded,
+                 "folded: dims of 1 are left out of the result"))
+    context.program.become_result(context.program.result_of(compute), number, ComputeDisposition::folded);
 }
 
 }  // namespace strew::inline v0::fusion

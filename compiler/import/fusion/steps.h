@@ -17,11 +17,13 @@ struct FusionContext {
     const Value& v = program.value(value);
     return v.kind == ValueKind::result && !is_scatter(kernel(v.index).op) ? v.index : -1;
   }
+  /// The same if the value is read `readers` times.
+  int gather_of(int value, int readers) const { return program.readers(value) == readers ? gather_of(value) : -1; }
 };
-/// Makes `op` the kernel's, with these arguments. Operations that nobody reads then are `how` into the kernel. `note`: what was done, for the
-/// report; `first`: before the notes that are there.
-void replace_op(const FusionContext& context, int kernel, VerifiedOp op, const std::vector<int>& arguments,
-                ComputeDisposition how, std::string note, bool first = false);
+/// Makes `op` the kernel's, with these tensors, unless it is no op. Returns whether it did. Operations that nobody reads then are `how` into the
+/// kernel. `note`: what was done, for the report; `first`: before the notes that are there.
+bool replace_op(const FusionContext& context, int kernel, Op op, const std::vector<int>& tensors, ComputeDisposition how,
+                std::string note, bool first = false);
 
 /// The position of the indices in the list of a kernel's arguments.
 size_t indices_slot(const Op& op);

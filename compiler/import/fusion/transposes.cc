@@ -121,12 +121,9 @@ std::optional<Gather> reordered(const Gather& gather, const TensorType& operand,
 }
 
 /// Makes `op` the kernel's, with these arguments. Returns whether it did.
-bool replace(const FusionContext& context, int number, Op op, std::vector<int> arguments, const char* note) {
-  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op));
-  if (!folded.ok()) return false;
-  replace_op(context, number, std::move(folded).value(), std::move(arguments), ComputeDisposition::folded, note,
-             /*first=*/true);  // before what the file's operator means in general
-  return true;
+bool replace(const FusionContext& context, int number, Op op, const std::vector<int>& arguments, const char* note) {
+  return replace_op(context, number, std::move(op), arguments, ComputeDisposition::folded, note,
+                    /*first=*/true);  // before what the file's operator means in general
 }
 
 /// `order`: of the dims of what replaces the gather's result.
@@ -147,7 +144,7 @@ bool fuse_gather(const FusionContext& context, int number, const Dims& order, bo
                            : operand.moves()
                                ? "folded: the result is written in the order of its transpose, and the operand read without one"
                                : "folded: the result is written in the order of its transpose";
-  return replace(context, number, std::move(*changed), std::move(arguments), note);
+  return replace(context, number, std::move(*changed), arguments, note);
 }
 
 class ScatterFusion {
@@ -199,7 +196,7 @@ class ScatterFusion {
     const char* const note = !moves_result   ? "folded: the updates are read as they are, without a transpose"
                              : moves_updates ? "folded: operand, updates and result are used as they are, without transposes"
                                              : "folded: operand and result are used as they are, without transposes";
-    return replace(context_, number_, std::move(out), std::move(arguments_), note);
+    return replace(context_, number_, std::move(out), arguments_, note);
   }
 
  private:

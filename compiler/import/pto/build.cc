@@ -140,8 +140,8 @@ int32_t Builder::node_of_symbol(ExprBuilder& e, SymbolId id, std::vector<int>& i
 int32_t Builder::node(ExprBuilder& e, const Poly& poly, std::vector<int>& inputs) {
   int32_t total = -1;
   for (const Term& term : poly.terms()) {
-    int32_t one = literal(e, term.coefficient);
-    for (const SymbolId id : term.factors) one = e.mul(one, node_of_symbol(e, id, inputs));
+    int32_t one = literal(e, term.factor);
+    for (const SymbolId id : term.symbols) one = e.mul(one, node_of_symbol(e, id, inputs));
     total = total < 0 ? one : e.add(total, one);
   }
   return total < 0 ? literal(e, 0) : total;

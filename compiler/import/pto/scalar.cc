@@ -1,5 +1,4 @@
-// See scalar.h. Polynomials are bounded: at most 8 terms of at most 4 factors, and at most 200 symbols in a full definition. Beyond that a
-// scalar becomes an unknown symbol. Tested by tests/unit/compiler/import/pto/pto_import_test.cc.
+// See scalar.h. A full definition has at most 200 symbols. Beyond that, and beyond what a polynomial may have, a scalar becomes an unknown symbol. Tested by tests/unit/compiler/import/pto/pto_import_test.cc.
 #include "compiler/import/pto/scalar.h"
 
 #include <algorithm>
@@ -9,105 +8,12 @@
 namespace strew::inline v0::pto {
 namespace {
 
-constexpr size_t kMaxTerms = 8, kMaxFactors = 4;
 constexpr int kMaxWeight = 200;
 constexpr size_t kMaxShownText = 200;
 
 constexpr uint32_t bit(SymbolKind kind) { return uint32_t{1} << static_cast<uint32_t>(kind); }
 
 }  // namespace
-
-Poly::Poly(int64_t constant) {
-  if (constant != 0) terms_.push_back({{}, constant});
-}
-
-Poly Poly::symbol(SymbolId id) {
-  Poly out;
-  out.terms_.push_back({{id}, 1});
-  return out;
-}
-
-std::optional<int64_t> Poly::constant() const {
-  if (terms_.empty()) return 0;
-  if (terms_.size() == 1 && terms_[0].factors.empty()) return terms_[0].coefficient;
-  return std::nullopt;
-}
-
-bool Poly::has(SymbolId id) const {
-  return std::any_of(terms_.begin(), terms_.end(),
-                     [&](const Term& t) { return std::binary_search(t.factors.begin(), t.factors.end(), id); });
-}
-
-std::optional<Poly> Poly::factor_of(SymbolId id, Poly& rest) const {
-  Poly factor;
-  rest = Poly();
-  for (const Term& term : terms_) {
-    const auto found = std::lower_bound(term.factors.begin(), term.factors.end(), id);
-    if (found == term.factors.end() || *found != id) {
-      rest.terms_.push_back(term);
-      continue;
-    }
-    Term without = term;
-    without.factors.erase(without.factors.begin() + (found - term.factors.begin()));
-    if (std::binary_search(without.factors.begin(), without.factors.end(), id)) return std::nullopt;
-    factor.terms_.push_back(std::move(without));
-  }
-  std::sort(factor.terms_.begin(), factor.terms_.end());
-  return factor;
-}
-
-std::optional<Poly> Poly::divided_by(int64_t divisor) const {
-  if (divisor <= 0) return std::nullopt;
-  Poly out = *this;
-  for (Term& term : out.terms_) {
-    if (term.coefficient % divisor != 0) return std::nullopt;
-    term.coefficient /= divisor;
-  }
-  return out;
-}
-
-std::optional<SymbolId> Poly::alone() const {
-  if (terms_.size() != 1 || terms_[0].coefficient != 1 || terms_[0].factors.size() != 1) return std::nullopt;
-  return terms_[0].factors[0];
-}
-
-std::optional<Poly> sum(const Poly& a, const Poly& b, int64_t sign) {
-  Poly out = a;
-  for (const Term& term : b.terms_) {
-    int64_t more = 0;
-    if (__builtin_mul_overflow(term.coefficient, sign, &more)) return std::nullopt;
-    const auto place =
-        std::find_if(out.terms_.begin(), out.terms_.end(), [&](const Term& t) { return t.factors == term.factors; });
-    if (place == out.terms_.end()) {
-      out.terms_.push_back({term.factors, more});
-    } else if (__builtin_add_overflow(place->coefficient, more, &place->coefficient)) {
-      return std::nullopt;
-    } else if (place->coefficient == 0) {
-      out.terms_.erase(place);
-    }
-  }
-  if (out.terms_.size() > kMaxTerms) return std::nullopt;
-  std::sort(out.terms_.begin(), out.terms_.end());
-  return out;
-}
-
-std::optional<Poly> product(const Poly& a, const Poly& b) {
-  Poly out;
-  for (const Term& left : a.terms_) {
-    for (const Term& right : b.terms_) {
-      Poly one;
-      Term& term = one.terms_.emplace_back(left);
-      term.factors.insert(term.factors.end(), right.factors.begin(), right.factors.end());
-      std::sort(term.factors.begin(), term.factors.end());
-      if (term.factors.size() > kMaxFactors) return std::nullopt;
-      if (__builtin_mul_overflow(left.coefficient, right.coefficient, &term.coefficient)) return std::nullopt;
-      const std::optional<Poly> next = sum(out, one);
-      if (!next) return std::nullopt;
-      out = *next;
-    }
-  }
-  return out;
-}
 
 SymbolId Scalars::add(SymbolKind kind, std::string name, int argument) {
   const bool written = kind == SymbolKind::argument || kind == SymbolKind::loop;
@@ -134,7 +40,7 @@ Poly Scalars::derived(SymbolKind kind, const Poly& a, const Poly& b) {
   int weight = 1;
   for (const Poly* poly : {&a, &b})
     for (const Term& term : poly->terms())
-      for (const SymbolId id : term.factors) weight += symbols_[static_cast<size_t>(id)].weight;
+      for (const SymbolId id : term.symbols) weight += symbols_[static_cast<size_t>(id)].weight;
   if (weight > kMaxWeight) {
     add(SymbolKind::unknown, "a value too large to follow");
   } else {
@@ -166,7 +72,7 @@ Poly Scalars::quotient(const Poly& a, const Poly& b) {
   if (a.constant()) return *a.constant() / *divisor;
   if (const std::optional<Poly> exact = a.divided_by(*divisor)) return *exact;
   for (const Term& term : a.terms())
-    if (term.factors.empty() && term.coefficient >= *divisor - 1) return ceil_quotient(subtract(a, *divisor - 1), b);
+    if (term.symbols.empty() && term.factor >= *divisor - 1) return ceil_quotient(subtract(a, *divisor - 1), b);
   return derived(SymbolKind::quotient, a, b);
 }
 
@@ -222,8 +128,8 @@ std::string Scalars::text(const Poly& poly) const {
   std::string out;
   for (const Term& term : poly.terms()) {
     std::string one;
-    if (term.coefficient != 1 || term.factors.empty()) one = std::to_string(term.coefficient);
-    for (const SymbolId id : term.factors) one += (one.empty() ? "" : " * ") + (*this)[id].name;
+    if (term.factor != 1 || term.symbols.empty()) one = std::to_string(term.factor);
+    for (const SymbolId id : term.symbols) one += (one.empty() ? "" : " * ") + (*this)[id].name;
     out += (out.empty() ? "" : " + ") + one;
   }
   return out.size() > kMaxShownText ? out.substr(0, kMaxShownText) + "..." : out;
@@ -232,7 +138,7 @@ std::string Scalars::text(const Poly& poly) const {
 uint32_t Scalars::kinds(const Poly& poly) const {
   uint32_t out = 0;
   for (const Term& term : poly.terms())
-    for (const SymbolId id : term.factors) out |= (*this)[id].kinds;
+    for (const SymbolId id : term.symbols) out |= (*this)[id].kinds;
   return out;
 }
 

@@ -5,53 +5,16 @@
 // symbol, equal only to itself. Arithmetic is taken as exact: programs whose i32 arithmetic wraps are not supported.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "compiler/plan/term.h"
 #include "compiler/pto/ast.h"
 
 namespace strew::inline v0::pto {
-
-using SymbolId = int32_t;
-
-struct Term {
-  std::vector<SymbolId> factors;  ///< sorted; a power is a repeated factor
-  int64_t coefficient = 0;        ///< never 0
-  friend auto operator<=>(const Term&, const Term&) = default;
-};
-
-class Poly {
- public:
-  Poly() = default;
-  Poly(int64_t constant);  // NOLINT(google-explicit-constructor): numbers are polynomials
-  static Poly symbol(SymbolId id);
-
-  const std::vector<Term>& terms() const { return terms_; }
-  std::optional<int64_t> constant() const;
-  bool is(int64_t value) const { return constant() == std::optional(value); }
-  bool has(SymbolId id) const;
-  /// If every term has `id` at most once: the polynomial that `id` is multiplied by; `rest` gets the terms without `id`.
-  std::optional<Poly> factor_of(SymbolId id, Poly& rest) const;
-  /// The polynomial divided by `divisor`; nullopt if a coefficient is no multiple of it.
-  std::optional<Poly> divided_by(int64_t divisor) const;
-  /// The symbol, if the polynomial is exactly one symbol.
-  std::optional<SymbolId> alone() const;
-
-  friend auto operator<=>(const Poly&, const Poly&) = default;
-
- private:
-  friend std::optional<Poly> sum(const Poly& a, const Poly& b, int64_t sign);
-  friend std::optional<Poly> product(const Poly& a, const Poly& b);
-  std::vector<Term> terms_;  ///< sorted by factors
-};
-
-/// Both return nullopt if a coefficient overflows or the result has too many terms (see scalar.cc).
-std::optional<Poly> sum(const Poly& a, const Poly& b, int64_t sign = 1);
-std::optional<Poly> product(const Poly& a, const Poly& b);
 
 enum class SymbolKind : uint8_t {
   argument,

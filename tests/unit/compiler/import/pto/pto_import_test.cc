@@ -412,9 +412,9 @@ TEST(PtoImport, CallersAreCheckedBeforeAnythingRuns) {
 
 TEST(PtoImport, CoversOfLoops) {
   pto::Scalars s;
-  const pto::Poly n = pto::Poly::symbol(s.add(pto::SymbolKind::argument, "n"));
-  const pto::SymbolId r = s.add(pto::SymbolKind::loop, "r"), c = s.add(pto::SymbolKind::loop, "c");
-  const pto::Poly at = pto::Poly::symbol(r), inner = pto::Poly::symbol(c);
+  const Poly n = Poly::symbol(s.add(pto::SymbolKind::argument, "n"));
+  const SymbolId r = s.add(pto::SymbolKind::loop, "r"), c = s.add(pto::SymbolKind::loop, "c");
+  const Poly at = Poly::symbol(r), inner = Poly::symbol(c);
   const std::vector<pto::Loop> loops = {{r, 64, n, false, {}}, {c, 16, 64, false, {}}};
   const Expected<pto::Span> both = cover(s, {s.add(at, inner), 16}, loops);
   ASSERT_TRUE(both.ok());
