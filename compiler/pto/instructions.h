@@ -12,29 +12,29 @@
 
 namespace strew::inline v0::pto {
 
-/// The shape of a statement's pretty text.
+/// Classes of statements that are checked and executed alike. Those before `moves` give a result.
 enum class Form : uint8_t {
-  constant,   ///< %r = NAME 16 : T
-  cast,       ///< %r = NAME %a : T to T
-  binary,     ///< %r = NAME %a, %b : T
-  compare,    ///< %r = NAME slt, %a, %b : T        (i1)
-  select,     ///< %r = NAME %c, %a, %b : T
-  nullary,    ///< %r = NAME                        (i64)
-  view,       ///< %r = NAME %p, shape = [..], strides = [..] {..} : T
-  partition,  ///< %r = NAME %v, offsets = [..], sizes = [..] : T -> T
-  alloc,      ///< %r = NAME addr = %a valid_row = %b valid_col = %c : T
-  moves,      ///< NAME ins(%a, .. : T, ..) outs(%b : T) {..}
-  computes,   ///< NAME ins(%a, .. {..} : T, ..) outs(%b : T)
-  get,        ///< %r = NAME ins(%t, %i : T, index) outs : T
-  set,        ///< NAME ins(%i, %v : index, T) outs(%t : T)
-  load,       ///< %r = NAME %p[%i] : T -> T
-  store,      ///< NAME %v, %p[%i] : T, T
-  flags,      ///< NAME[<PIPE_A>, <PIPE_B>, <EVENT_ID0>]
-  barrier,    ///< NAME <PIPE_ALL>
-  section,    ///< NAME { .. }
-  loop,       ///< scf.for %r = %a to %b step %c { .. }
-  branch,     ///< scf.if %c { .. } else { .. }
-  as_only,    ///< a statement that only PTO-AS has
+  constant,
+  cast,
+  binary,
+  compare,
+  select,
+  nullary,
+  view,
+  partition,
+  alloc,
+  get,   ///< an element of a tile
+  load,  ///< an element of memory
+  moves,
+  computes,
+  set,
+  store,
+  flags,
+  barrier,
+  section,
+  loop,
+  branch,
+  as_only,  ///< a statement that only PTO-AS has
 };
 
 /// An attribute whose value is one of a list of words: `coalesce = #pto<coalesce row>`, or dotted: `layout =
@@ -125,7 +125,7 @@ struct Instruction {
   std::string_view name;  ///< the statement's name in PTO IR
   Form form;
   std::span<const Operand> operands;  ///< one for each operand group
-  int ins = 0;                        ///< Form::moves and computes: how many of the groups stand in ins(..)
+  std::string_view text;              ///< the template of its text behind the name, see text_piece.h
   std::span<const AttributeRule> attributes;
   /// Generic form: operandSegmentSizes, a character for each segment: its size, or `*` for any size. Empty: the
   /// statement has no such attribute.
@@ -141,6 +141,8 @@ STREW_API const Instruction& info(Opcode opcode);
 /// The row of a PTO IR name, or null. mgather and tmov have second rows for tiles in L1 (gather_l1, move_l1), which are
 /// not found by name: the parser chooses them by the operands.
 const Instruction* find_instruction(std::string_view name);
+/// The template of a statement's text in PTO-AS.
+std::string_view as_text(Opcode opcode);
 /// "pto.mscatter"; for a statement that only PTO-AS has, "tload".
 STREW_API std::string_view name(Opcode opcode);
 

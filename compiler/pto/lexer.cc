@@ -4,11 +4,21 @@
 
 #include <algorithm>
 
+#include "compiler/pto/parse.h"
+
 namespace strew::inline v0::pto {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+/// The last character of the string that begins at `from`; a string ends with its line at the latest.
+size_t string_end(std::string_view text, size_t from) {
+  size_t at = from + 1;
+  while (at < text.size() && text[at] != '"' && text[at] != '\n')
+    at += text[at] == '\\' && text.substr(at + 1, 1) != "\n" ? 2 : 1;
+  return at < text.size() && text[at] == '"' ? at : std::min(at, text.size()) - 1;
+}
 
 }  // namespace
 
@@ -16,18 +26,56 @@ bool is_word_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 
 bool is_word(char c) { return is_word_start(c) || is_digit(c) || c == '.' || c == '$'; }
 
 void Lexer::skip_blank() {
-  while (at_ < text_.size()) {
-    if (text_[at_] == '\n') {
+  int open = 0;  // parentheses of a location
+  for (;; ++at_) {
+    while (at_ >= text_.size()) {
+      if (outer_.empty()) return;
+      text_ = outer_.back().text;
+      at_ = outer_.back().at;
+      outer_.pop_back();
+    }
+    const char c = text_[at_];
+    if (c == '\n') {
       ++line_;
       line_begin_ = at_ + 1;
     } else if (text_.substr(at_, 2) == "//") {
-      at_ = std::min(text_.find('\n', at_), text_.size());
-      continue;
-    } else if (!is_space(text_[at_])) {
+      at_ = std::min(text_.find('\n', at_), text_.size()) - 1;
+    } else if (open > 0) {
+      if (c == '"') at_ = string_end(text_, at_);
+      open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    } else if (is_mlir_ && text_.substr(at_, 4) == "loc(") {
+      at_ += 3;
+      open = 1;
+    } else if (!is_space(c)) {
       return;
     }
-    ++at_;
   }
+}
+
+/// At `!name` or `#name`: reads the definition of an alias, or goes into what an alias stands for. False if the name is no alias.
+bool Lexer::alias() {
+  size_t end = begin_ + 1;
+  while (end < text_.size() && is_word(text_[end])) ++end;
+  const std::string_view name = text_.substr(begin_, end - begin_), behind = text_.substr(end);
+  const size_t equals = behind.find_first_not_of(" \t\r");
+  if (token_.line_start && name.size() > 1 && equals != std::string_view::npos && behind[equals] == '=') {
+    const size_t size = std::min(behind.find('\n'), behind.size());
+    at_ = end + size;
+    if (aliases_.emplace(name, behind.substr(equals + 1, size - equals - 1)).second) return true;
+    error_ = "alias " + std::string(name) + " is defined twice, expected once";
+    return false;
+  }
+  const auto known = aliases_.find(name);
+  if (known == aliases_.end()) return false;
+  expanded_ += known->second.size();
+  if (expanded_ > kMaxText) {
+    error_ = "the aliases stand for more than " + std::to_string(kMaxText) + " bytes, expected at most that";
+    return false;
+  }
+  outer_.push_back({text_, end});
+  text_ = known->second;
+  at_ = 0;
+  return true;
 }
 
 TokenKind Lexer::scan(size_t& text_begin, size_t& text_end) {
@@ -75,29 +123,16 @@ TokenKind Lexer::scan(size_t& text_begin, size_t& text_end) {
   return kMarks.find(c) == std::string_view::npos ? TokenKind::bad : TokenKind::mark;
 }
 
-int Lexer::column() const {
-  size_t begin = begin_;
-  int more = 0;
-  if (replaced_ != nullptr) {
-    const auto is_before = [](const Replaced& r, size_t place) { return r.begin < place; };
-    for (auto it = std::lower_bound(replaced_->begin(), replaced_->end(), line_begin_, is_before);
-         it != replaced_->end() && it->begin <= begin_; ++it) {
-      if (begin_ < it->end) begin = it->begin;  // within what an alias stands for
-      if (begin_ >= it->end) more += it->more;
-    }
-  }
-  return static_cast<int>(begin - line_begin_) - more + 1;
-}
-
 void Lexer::advance() {
-  const size_t previous_line = line_begin_;
-  const bool first = begin_ == 0 && at_ == 0;
-  skip_blank();
-  begin_ = at_;
-  token_.line_start = first || line_begin_ != previous_line;
-  token_.at = {line_, column()};
-  if (begin_ == text_.size()) {
-    token_.kind = TokenKind::end;
+  const int previous = token_.at.line;
+  do {
+    skip_blank();
+    begin_ = at_;
+    if (outer_.empty()) token_.at = {line_, static_cast<int>(begin_ - line_begin_) + 1};
+    token_.line_start = outer_.empty() && line_ != previous;
+  } while (is_mlir_ && error_.empty() && begin_ < text_.size() && (text_[begin_] == '!' || text_[begin_] == '#') && alias());
+  if (!error_.empty() || begin_ == text_.size()) {
+    token_.kind = error_.empty() ? TokenKind::end : TokenKind::bad;
     token_.text = {};
     return;
   }
@@ -109,15 +144,6 @@ void Lexer::advance() {
 void Lexer::skip(size_t count) {
   at_ = begin_ + count;
   advance();
-}
-
-std::string_view Lexer::take_line() {
-  std::string_view line = rest().substr(0, rest().find('\n'));
-  line = line.substr(0, line.find("//"));
-  at_ = begin_ + line.size();
-  while (!line.empty() && is_space(line.back())) line.remove_suffix(1);
-  advance();
-  return line;
 }
 
 std::string Lexer::found() const {

@@ -1,14 +1,19 @@
-// Lexer: splits the text of both spellings into words, %names, @names, numbers, strings and punctuation, and holds the
-// current token. `//` starts a comment. Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
+// Lexer: splits the text of both spellings into words, %names, @names, numbers, strings and punctuation, and holds the current token. `//`
+// starts a comment.
+//
+// PTO IR also has what MLIR's printer adds: locations, loc(..), which are passed over like comments; and aliases of types and attributes,
+// `!tile = !pto.tile_buf<..>` or `#row = #pto<coalesce row>`, each defined in a line of its own. Where an alias is used, the lexer goes on in
+// what it stands for and then behind it; the tokens in there are at the position of the use. Tested by
+// tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/pto/ast.h"
-#include "compiler/pto/plain_text.h"
 
 namespace strew::inline v0::pto {
 
@@ -32,9 +37,7 @@ struct Token {
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) { advance(); }
-  /// Columns are those of the text in which nothing was replaced. `plain` must outlive this object.
-  explicit Lexer(const PlainText& plain) : text_(plain.text), replaced_(&plain.replaced) { advance(); }
+  Lexer(std::string_view text, Spelling spelling) : text_(text), is_mlir_(spelling == Spelling::ir) { advance(); }
 
   const Token& token() const { return token_; }
   void advance();
@@ -43,24 +46,31 @@ class Lexer {
   std::string_view rest() const { return text_.substr(begin_); }
   /// Skips `count` characters from the start of the current token, none of them a line break, and reads the next token.
   void skip(size_t count);
-  /// Returns the rest of the line from the current token on, without white space at its end, and reads the first token
-  /// of a later line.
-  std::string_view take_line();
   /// The current token in quotes, for messages.
   std::string found() const;
+  /// What is wrong with the aliases, empty if nothing is. The current token is then a bad one.
+  const std::string& error() const { return error_; }
 
  private:
+  struct Outer {
+    std::string_view text;
+    size_t at;
+  };
   void skip_blank();
+  bool alias();
   TokenKind scan(size_t& text_begin, size_t& text_end);
-  int column() const;  ///< of the current token
 
   std::string_view text_;
-  const std::vector<Replaced>* replaced_ = nullptr;
   size_t at_ = 0;     ///< the end of the current token
   size_t begin_ = 0;  ///< its start
   size_t line_begin_ = 0;
   int line_ = 1;
   Token token_;
+  bool is_mlir_;
+  std::map<std::string_view, std::string_view> aliases_;  ///< with `!` or `#`, and what each stands for
+  std::vector<Outer> outer_;                              ///< the texts in which the aliases stand that text_ comes from
+  size_t expanded_ = 0;                                   ///< the bytes of the aliases that were used
+  std::string error_;
 };
 
 bool is_word_start(char c);

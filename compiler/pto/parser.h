@@ -1,7 +1,9 @@
-// Parser: the common part of the parsers of both spellings: tokens, types, attributes, and the values in scope.
-// Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
+// Parser: reads both spellings. parser.cc has tokens, attributes and values in scope; parse_types.cc types; parse_statement.cc statements, by
+// the text of their rows in instructions.cc and in generic form; parse_ir.cc and parse_as.cc what is around statements; check_types.cc the
+// checks of types. Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,10 +23,10 @@ STREW_API Status error_at(Position at, const std::string& message);
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : lexer_(text) {}
-  explicit Parser(const PlainText& plain) : lexer_(plain) {}
+  Parser(std::string_view text, Spelling spelling) : lexer_(text, spelling), spelling_(spelling) {}
+  Expected<Module> run() { return spelling_ == Spelling::ir ? module() : lines(); }
 
- protected:
+ private:
   /// A value in scope.
   struct Known {
     Type type;
@@ -32,59 +34,106 @@ class Parser {
     Position at;
   };
   using Names = std::vector<std::string>;
+  using Words = std::span<const std::string_view>;
+  /// What reads an attribute behind its name. The position is that of the name.
+  using ReadAttribute = std::function<Status(const std::string& name, Position at)>;
 
+  // parser.cc: tokens. `text` is a mark or a word.
   const Token& token() const { return lexer_.token(); }
-  bool at_mark(std::string_view mark) const { return token().kind == TokenKind::mark && token().text == mark; }
-  bool at_string(std::string_view text) const { return token().kind == TokenKind::string && token().text == text; }
-  bool at_word(std::string_view word) const { return token().kind == TokenKind::word && token().text == word; }
-  bool accept_mark(std::string_view mark);
-  bool accept_word(std::string_view word);
+  bool is_at(std::string_view text) const;
+  bool is_at_string(std::string_view text) const { return token().kind == TokenKind::string && token().text == text; }
+  bool accept(std::string_view text);
   /// A failure at the current token: what was found and what was expected. The message names the statement that is
   /// being parsed.
   Status fail(const std::string& expected) const;
   Status fail_at(Position at, const std::string& message) const;
-  Status expect_mark(std::string_view mark);
-  Status expect_word(std::string_view word);
-  Expected<int64_t> number(const char* what);
+  /// Reads `tokens`, which have spaces between them. The message says what was expected: `what`, if it is given, or the token.
+  Status expect(std::string_view tokens, const std::string& what = "");
+  Expected<int64_t> number(const std::string& what);
+  Status one_of(Words words, std::string& into, const std::string& name);
 
-  // Types.
-  Expected<Type> type();
-  Status expect_type(const Type& wanted, const std::string& of);
-
-  // Attributes: what stands in `{a = #pto<family word>, ..}`, or in `<{..}>` with operandSegmentSizes. They are added to
-  // `out`, which is in the order of the instruction's row.
-  Status attributes(const Instruction& row, std::vector<int64_t>* segments, std::vector<Attribute>& out);
+  // Attributes: `{NAME .., NAME ..}`. `names` has the names that were read already.
+  Status dictionary(Names& names, const ReadAttribute& read);
+  Status unknown_attribute(const std::string& name, Position at, const std::vector<std::string_view>& known) const;
+  Status attribute_value(const AttributeRule& rule, std::string& into);
+  Status statement_attribute(const std::string& name, Position at, Statement& s);
 
   // Values.
+  Expected<std::string> new_name(const char* what);
   Status define(const std::string& name, Type type, Position at, std::optional<int64_t> constant = {});
-  Expected<const Known*> use(std::string& name);  ///< parses %name, a value in scope
+  Status use(std::string& name);  ///< parses %name, a value in scope
   const Known& known(const std::string& name) const { return known_.at(name); }
+  const Type& type_of(const std::string& name) const { return known(name).type; }
   size_t scope() const { return order_.size(); }
   void leave_scope(size_t scope);
+  Status argument(Function& function);
 
-  std::string statement_;  ///< the statement that messages name; empty: none
-
- private:
+  // parse_types.cc
+  Expected<Type> type();
+  Status expect_type(const Type& wanted, const std::string& of);
   Expected<Element> element(bool bare);
-  Expected<std::vector<int64_t>> dims(Element& element, size_t most);
+  Expected<std::vector<int64_t>> extents(size_t most, bool before_element);
+  Status valid_extents(Type& type);
   Status pto_type(std::string_view name, Type& type);
   Status tile_type(Type& type);
   Status tile_extents(const Type& type) const;
-  Status tile_field(const std::string& key, Type& type, std::vector<std::string>& seen);
-  Expected<int64_t> extent(const char* what);
-  Expected<std::vector<int64_t>> valid_extents();
-  Status attribute_value(const AttributeRule& rule, Attribute& attribute);
+  Status tile_field(const std::string& key, Type& type);
+  std::string text(const Type& type) const;
+
+  // parse_statement.cc
+  Expected<Statement> statement(int depth);
+  /// Parses statements up to `}` or the terminator of the region; does not consume that token.
+  Status body(std::vector<Statement>& out, int depth);
+  Status by_text(std::string_view text, Statement& s, int depth);
+  Status operands(std::string_view groups, Statement& s);
+  Status operand(const Statement& s, size_t group, std::string& into);
+  Status types(std::string_view groups, Statement& s);
+  Status constant(Statement& s);
+  Status region(std::vector<Statement>& into, Statement& s, int depth, bool is_generic);
+  void complete(Statement& s) const;
+  Status generic(Statement& s, int depth);
+  Status generic_attributes(Names& names, std::vector<int64_t>& segments, Statement& s);
+  Status generic_attribute(const std::string& name, Position at, std::vector<int64_t>& segments, Statement& s);
   Status segment_sizes(std::vector<int64_t>& segments);
+  Status split_operands(const Names& names, const std::vector<int64_t>& segments, Statement& s);
+  Status generic_types(const Names& names, Statement& s);
+  Status block_head();
+  Status terminator(std::string_view name);
+
+  // parse_ir.cc
+  struct Signature;
+  Expected<Module> module();
+  Status module_attribute(const std::string& name, Position at, bool is_generic, Module& module);
+  Expected<Function> function();
+  Status function_attribute(const std::string& name, Position at, Signature* signature, Function& function);
+  Status function_type(Signature& signature);
+  Status arguments(Function& function);
+  Expected<std::string> string_value(std::initializer_list<std::string_view> values);
+  Status generic_head(Names& names, const ReadAttribute& read);
+  Status generic_end(Names& names, const ReadAttribute& read);
+
+  // parse_as.cc
+  Expected<Module> lines();
+  Status line(Function& function);
+  Status instruction(Statement& s);
+  Status suffixes(std::string_view text, Statement& s);
+
+  // check_types.cc: checks of the types of operands and results.
+  Status check_types(const Statement& s) const;
+  Status check_kind(Kind kind, const std::string& operand, Position at) const;
+  Status check_scalars(const Statement& s) const;
+  Status check_cast(const Statement& s) const;
+  Status check_view(const Statement& s) const;
+  Status check_alloc(const Statement& s) const;
+  Status check_elements(const Statement& s) const;
+  Status check_equal(const Statement& s, size_t first_group, const Type& wanted) const;
 
   Lexer lexer_;
+  Spelling spelling_;
+  std::string statement_;  ///< the statement that messages name; empty: none
+  Position variable_;      ///< where the variable of the last loop stands
   std::unordered_map<std::string, Known> known_;
   std::vector<std::string> order_;
-
- protected:
-  Lexer& lexer() { return lexer_; }
 };
-
-Expected<Module> parse_ir(std::string_view text);
-Expected<Module> parse_as(std::string_view text);
 
 }  // namespace strew::inline v0::pto

@@ -11,7 +11,6 @@ namespace strew::inline v0::pto {
 enum class TextForm : uint8_t {
   pretty,   ///< PTO IR as ptoas 0.46 to 0.60 reads it
   generic,  ///< PTO IR with pto statements in MLIR's generic form, which mlir-opt --allow-unregistered-dialect reads
-  whole,    ///< PTO IR with everything in generic form, the module too, as mlir-opt --mlir-print-op-generic prints it
 };
 
 /// A tree of PTO-AS is written as PTO-AS, whatever `form` is.

@@ -11,10 +11,10 @@
 
 #include "compiler/import/pto/import.h"
 #include "compiler/pto/parse.h"
-#include "compiler/pto/print.h"
 #include "strew/import.h"
 #include "tests/support/limited.h"
 #include "tests/support/paths.h"
+#include "tests/support/pto_whole.h"
 #include "tests/support/rng.h"
 
 namespace strew::testing {
@@ -93,13 +93,14 @@ TEST(PtoError, Syntax) {
             {{{"module attributes", "module attribute"}}, "1:8: module: found \"attribute\", expected '{'"},
             {{{"\"a5\"", "\"a7\""}}, "1:38: module: found \"\"a7\"\", expected \"a3\" or \"a5\""},
             {{{"pto.target_arch = \"a5\"", "pto.target_arch = \"a5\", pto.target_arch = \"a5\""}},
-             "1:44: module: found \"pto.target_arch\", expected each attribute once"},
+             "1:44: module: attribute 'pto.target_arch' is there twice"},
             {{{"pto.target_arch", "pto.target_arc"}},
-             "1:20: module: found \"pto.target_arc\", expected an attribute of the module: pto.target_arch, pto.backend or "
-             "pto.kernel_kind"},
+             "1:20: module: attribute 'pto.target_arc' is unknown, expected one of pto.target_arch, pto.backend, "
+             "pto.kernel_kind; did "
+             "you mean pto.target_arch?"},
             {{{"{pto.entry}", "{pto.entri}"}},
-             "2:102: func.func @k: found \"pto.entri\", expected an attribute of a function, each once: pto.entry or "
-             "pto.kernel_kind"},
+             "2:102: func.func @k: attribute 'pto.entri' is unknown, expected one of pto.entry, pto.kernel_kind; did you mean "
+             "pto.entry?"},
             {{{"func.func @k(", "func.func k("}}, "2:13: func.func: found \"k\", expected the function's name, @name"},
             {{{"%n: i32)", "%n: f32)"}}, "2:85: func.func @k: argument %n is f32, expected !pto.ptr<..>, index or an integer"},
             {{{"%n: i32)", "%table: i32)"}}, "2:81: func.func @k: %table is defined in line 2 already, expected a new name"},
@@ -132,7 +133,7 @@ TEST(PtoError, Syntax) {
              "scatterConflict; did you mean scatterOob?"},
             {{{"scatterOob = #pto<scatter_oob skip>", "gatherOob = #pto<gather_oob zero>"}},
              "20:176: pto.mscatter: attribute 'gatherOob' is unknown, expected one of coalesce, scatterAtomicOp, scatterOob, "
-             "scatterConflict"},
+             "scatterConflict; did you mean scatterOob?"},
             {{{"scatterOob = #pto<scatter_oob skip>", "scatterOob = #pto<scatter_oob zero>"}},
              "20:206: pto.mscatter: found \"zero\", expected scatterOob to be one of undefined, skip, clamp, wrap"},
             {{{"scatterOob = #pto<scatter_oob skip>", "scatterOob = #pto.scatter_oob<skip>"}},
@@ -194,7 +195,7 @@ TEST(PtoError, Types) {
              "14:70: pto.alloc_tile: found \">\", expected loc, dtype, rows and cols before"},
             {{{"%st = pto.alloc_tile : !pto.tile_buf<vec, 8x32xf32>",
                "%st = pto.alloc_tile addr = %c0 : !pto.tile_buf<vec, 8x32xf32>"}},
-             "14:13: pto.alloc_tile: addr is index, expected i64"},
+             "14:13: pto.alloc_tile: %c0 is index, expected i64"},
             {{{"pto.tload ins(%ip : !pto.partition_tensor_view<1x8xi32>) outs(%it : !pto.tile_buf<vec, 1x8xi32>)",
                "pto.tload ins(%ip : !pto.partition_tensor_view<1x8xi32>) outs(%st : !pto.tile_buf<vec, 8x32xf32>)"}},
              "19:7: pto.tload: %st has elements of f32, expected i32 as %ip has"},
@@ -306,7 +307,7 @@ TEST(PtoError, PtoAs) {
            "1:1: found \"arg\", expected an instruction: tload, tstore, mscatter.MODE, mgather.MODE or one of tiles (or module, "
            "which starts PTO IR)"},
           {{{".arg %table : !pto.memref<64x32xf32>", ".arg %table : !pto.ptr<f32>"}},
-           "1:15: .arg: %table is !pto.ptr<f32>, expected !pto.memref<..>, !pto.tile<..>, index or an integer"},
+           "1:15: .arg: argument %table is !pto.ptr<f32>, expected !pto.memref<..>, !pto.tile<..>, index or an integer"},
           {{{".const %c0 = 0", ".const %c0 = 0x10"}}, "4:15: .const: found \"x10\", expected ':'"},
           {{{".const %c0", ".const %0"}},
            "4:8: .const: found \"%0\", expected a name of letters, digits, _ and ., no digit first"},
@@ -321,7 +322,8 @@ TEST(PtoError, PtoAs) {
           {{{"mscatter.row.skip", "tadd"}}, "7:1: tadd: its result has no name, expected %name = before it"},
           {{{"mscatter.row.skip", "%x = tadd"}}, "7:11: tadd: %table is !pto.memref<64x32xf32>, expected a tile"},
           {{{"mscatter.row.skip %table, %s, %i", "%x = tadds %s, %c0"}}, "7:16: tadds: %c0 is index, expected a number"},
-          {{{"mscatter.row.skip %table, %s, %i", "%x = tmul %s, %s {rmode = 3}"}}, "7:19: tmul: found \"rmode\", expected '}'"},
+          {{{"mscatter.row.skip %table, %s, %i", "%x = tmul %s, %s {rmode = 3}"}},
+           "7:19: tmul: attribute 'rmode' is unknown, expected none"},
           {{{"mscatter.row.skip", "tfly"}},
            "7:1: found \"tfly\", expected an instruction: tload, tstore, mscatter.MODE, mgather.MODE or one of tiles (or module, "
            "which starts PTO IR)"},
@@ -330,10 +332,10 @@ TEST(PtoError, PtoAs) {
            "tile, then the index tile"},
           {{{"%table, %s, %i", "%table, %s"}}, "7:30: mscatter.row.skip: found \":\", expected ','"},
           {{{"-> !pto.tile<8x32xf32>", "-> !pto.tile<8x32xf16>"}},
-           "7:1: tload: the tile has elements of f16, expected f32 as %src has"},
+           "6:1: tload: its result is !pto.tile<8x32xf16>, expected a tile of f32, the elements of %src"},
           {{{"-> !pto.tile<8x32xf32>", ""}}, "7:1: tload: found \"mscatter.row.skip\", expected '->'"},
           {{{"%idx[%c0, 0]", "%idx[%c0]"}}, "5:20: tload: found \"]\", expected ','"},
-          {{{"%idx[%c0, 0]", "%idx[%c0, -1]"}}, "5:12: tload: an index is -1, expected 0 or more"},
+          {{{"%idx[%c0, 0]", "%idx[%c0, -1]"}}, "5:22: tload: an index is -1, expected 0 or more"},
           {{{"%src[0, %c0]", "%src[1, %c0]"}}, "7:1: pto.mscatter: rows 1 to 9 of %src are used, expected at most 8"},
           {{{"-> !pto.tile<1x8xi32>", "-> !pto.tile<1x8xi32> %s"}}, "5:86: tload: found \"%s\", expected the end of the line"},
           {{{"mscatter.row.skip %table, %s, %i : (!pto.memref<64x32xf32>",
@@ -345,48 +347,50 @@ TEST(PtoError, PtoAs) {
 TEST(PtoError, WhollyGenericForm) {
   const Expected<pto::Module> module = pto::parse(kProgram);
   ASSERT_TRUE(module.ok());
-  check(pto::print(*module, pto::TextForm::whole),
-        {
-            {{{"\"builtin.module\"", "\"builtin.modul\""}},
-             "1:1: found \"\"builtin.modul\"\", expected func.func or the end of the text"},
-            {{{"pto.target_arch", "pto.target_arc"}},
-             "27:5: builtin.module: found \"pto.target_arc\", expected an attribute of the module: pto.target_arch, pto.backend "
-             "or pto.kernel_kind"},
-            {{{"sym_name = \"k\"", "sym_nam = \"k\""}},
-             "2:93: func.func: found \"sym_nam\", expected an attribute of a function, each once: sym_name, sym_visibility, "
-             "function_type, pto.entry or pto.kernel_kind"},
-            {{{", sym_name = \"k\"", ""}}, "2:3: func.func: it has no sym_name, expected sym_name and function_type"},
-            {{{"function_type = (!pto.ptr<f32>, ", "function_type = ("}},
-             "2:35: func.func @k: function_type differs from the types of the block's arguments, expected the same ones"},
-            {{{"{pto.entry}", "{pto.entri}"}},
-             "26:7: func.func @k: found \"pto.entri\", expected an attribute of a function, each once: sym_name, sym_visibility, "
-             "function_type, pto.entry or pto.kernel_kind"},
-            {{{"^bb0(%table", "^bb0 %table"}}, "3:8: func.func @k: found \"%table\", expected '('"},
-            {{{"value = 0 : index", "valu = 0 : index"}}, "4:32: arith.constant: found \"valu\", expected value, once"},
-            {{{"<{value = 0 : index}>", ""}}, "4:11: arith.constant: it has no value, expected one"},
-            {{{"value = 0 : index", "value = 0 : i64"}},
-             "4:58: arith.constant: the type of its value is index here, expected i64 as it is defined"},
-            {{{"\"arith.index_cast\"(%n)", "\"arith.index_cast\"(%n, %n)"}},
-             "9:13: arith.index_cast: it has 2 operands, expected 1"},
-            {{{"\"arith.index_cast\"(%n)", "\"arith.index_cas\"(%n)"}},
-             "9:13: statement \"\"arith.index_cas\"\" is unknown, expected return or a statement of docs/sources.md; did you "
-             "mean arith.index_cast?"},
-            {{{"\"arith.index_cast\"(%n)", "\"arith.index_cast\"(%n) <{nonNeg}>"}},
-             "9:38: arith.index_cast: found \"nonNeg\", expected no attribute"},
-            {{{"array<i32: 1, 2, 2>", "array<i32: 1, 1, 3>"}},
-             "10:11: pto.make_tensor_view: it has 1 extents and 3 strides, expected as many of both, 1 to 5"},
-            {{{"scatterOob", "scatterOb"}},
-             "22:70: pto.mscatter: attribute 'scatterOb' is unknown, expected one of coalesce, scatterAtomicOp, scatterOob, "
-             "scatterConflict"},
-            {{{"(%c0, %rows, %c8)", "(%c0, %rows)"}}, "14:5: scf.for: it has 2 operands, expected 3"},
-            {{{"^bb0(%r: index)", "^bb0(%r: i32)"}}, "14:5: scf.for: %c0 is index, expected i32"},
-            {{{"^bb0(%r: index)", "^bb0(%r: index, %s: index)"}},
-             "15:19: scf.for: found \",\", expected ')': a loop that carries values is not read"},
-            {{{"      \"scf.yield\"() : () -> ()\n", ""}}, "23:5: scf.for: found \"}\", expected \"scf.yield\""},
-            {{{"\"func.return\"() : () -> ()", "\"func.return\"(%c0) : (index) -> ()"}},
-             "25:19: func.func @k: found \"%c0\", expected ')'"},
-            {{{"    \"func.return\"() : () -> ()\n", ""}}, "25:3: func.func @k: found \"}\", expected \"func.return\""},
-        });
+  check(
+      test::whole_text(*module),
+      {
+          {{{"\"builtin.module\"", "\"builtin.modul\""}},
+           "1:1: found \"\"builtin.modul\"\", expected func.func or the end of the text"},
+          {{{"pto.target_arch", "pto.target_arc"}},
+           "27:5: builtin.module: attribute 'pto.target_arc' is unknown, expected one of pto.target_arch, pto.backend, "
+           "pto.kernel_kind; did you mean pto.target_arch?"},
+          {{{"sym_name = \"k\"", "sym_nam = \"k\""}},
+           "2:93: func.func: attribute 'sym_nam' is unknown, expected one of sym_name, sym_visibility, function_type, pto.entry, "
+           "pto.kernel_kind; did you mean sym_name?"},
+          {{{", sym_name = \"k\"", ""}}, "2:3: func.func: it has no sym_name, expected sym_name and function_type"},
+          {{{"function_type = (!pto.ptr<f32>, ", "function_type = ("}},
+           "2:35: func.func @k: function_type differs from the types of the block's arguments, expected the same ones"},
+          {{{"{pto.entry}", "{pto.entri}"}},
+           "26:7: func.func @k: attribute 'pto.entri' is unknown, expected one of sym_name, sym_visibility, function_type, "
+           "pto.entry, pto.kernel_kind; did you mean pto.entry?"},
+          {{{"^bb0(%table", "^bb0 %table"}}, "3:8: func.func @k: found \"%table\", expected '('"},
+          {{{"value = 0 : index", "valu = 0 : index"}},
+           "4:32: arith.constant: attribute 'valu' is unknown, expected value; did you mean value?"},
+          {{{"<{value = 0 : index}>", ""}}, "4:11: arith.constant: it has no value, expected one"},
+          {{{"value = 0 : index", "value = 0 : i64"}},
+           "4:58: arith.constant: the type of its value is index here, expected i64 as it is defined"},
+          {{{"\"arith.index_cast\"(%n)", "\"arith.index_cast\"(%n, %n)"}},
+           "9:13: arith.index_cast: it has 2 operands, expected 1"},
+          {{{"\"arith.index_cast\"(%n)", "\"arith.index_cas\"(%n)"}},
+           "9:13: statement \"\"arith.index_cas\"\" is unknown, expected return or a statement of docs/sources.md; did you "
+           "mean arith.index_cast?"},
+          {{{"\"arith.index_cast\"(%n)", "\"arith.index_cast\"(%n) <{nonNeg}>"}},
+           "9:38: arith.index_cast: attribute 'nonNeg' is unknown, expected none"},
+          {{{"array<i32: 1, 2, 2>", "array<i32: 1, 1, 3>"}},
+           "10:11: pto.make_tensor_view: it has 1 extents and 3 strides, expected as many of both, 1 to 5"},
+          {{{"scatterOob", "scatterOb"}},
+           "22:70: pto.mscatter: attribute 'scatterOb' is unknown, expected one of coalesce, scatterAtomicOp, scatterOob, "
+           "scatterConflict; did you mean scatterOob?"},
+          {{{"(%c0, %rows, %c8)", "(%c0, %rows)"}}, "14:5: scf.for: it has 2 operands, expected 3"},
+          {{{"^bb0(%r: index)", "^bb0(%r: i32)"}}, "14:5: scf.for: %c0 is index, expected i32"},
+          {{{"^bb0(%r: index)", "^bb0(%r: index, %s: index)"}},
+           "15:19: scf.for: found \",\", expected ')': a loop that carries values is not read"},
+          {{{"      \"scf.yield\"() : () -> ()\n", ""}}, "23:5: scf.for: found \"}\", expected \"scf.yield\""},
+          {{{"\"func.return\"() : () -> ()", "\"func.return\"(%c0) : (index) -> ()"}},
+           "25:19: func.func @k: found \"%c0\", expected ')'"},
+          {{{"    \"func.return\"() : () -> ()\n", ""}}, "25:3: func.func @k: found \"}\", expected \"func.return\""},
+      });
 }
 
 TEST(PtoError, Files) {

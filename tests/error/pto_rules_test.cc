@@ -200,6 +200,8 @@ TEST(PtoRules, EveryRowOfTheTableIsWhole) {
     const pto::Instruction& row = pto::info(static_cast<pto::Opcode>(i));
     const bool fresh = row.form == pto::Form::as_only || names.insert(row.name).second;
     EXPECT_TRUE(fresh) << row.name;
+    for (size_t g = 0; g < row.groups(); ++g)
+      EXPECT_THAT(std::string(row.text), HasSubstr(std::to_string(g))) << row.name << ": every operand stands in its text";
     if (row.form != pto::Form::computes) continue;
     EXPECT_NE(row.legality, nullptr) << row.name;
     EXPECT_NE(row.compute, pto::TileCompute::none) << row.name;

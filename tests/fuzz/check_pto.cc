@@ -9,6 +9,7 @@
 #include "compiler/pto/print.h"
 #include "compiler/pto/verify.h"
 #include "tests/fuzz/check.h"
+#include "tests/support/pto_whole.h"
 #include "tests/support/rng.h"
 
 namespace strew::fuzz {
@@ -17,12 +18,16 @@ namespace {
 constexpr int64_t kMostSteps = 2'000;
 constexpr size_t kMemoryBytes = size_t{64} << 10;
 
-void check_text(const pto::Module& module, pto::TextForm form) {
-  const std::string text = pto::print(module, form);
+void check_reads_back(const std::string& text, const pto::Module& module) {
   const Expected<pto::Module> again = pto::parse(text);
   if (!again.ok()) broken("the text of a program is refused: " + again.status().message() + "\n" + text);
   if (!(*again == module)) broken("the text of a program reads back as another one:\n" + text);
-  if (pto::print(*again, form) != text) broken("the text of a program changes when printed again:\n" + text);
+}
+
+void check_text(const pto::Module& module, pto::TextForm form) {
+  const std::string text = pto::print(module, form);
+  check_reads_back(text, module);
+  if (pto::print(*pto::parse(text), form) != text) broken("the text of a program changes when printed again:\n" + text);
 }
 
 void simulate(const pto::Module& module, const pto::Function& function, uint64_t seed) {
@@ -57,7 +62,7 @@ void check_pto(std::string_view text, pto::Spelling spelling) {
   check_text(*module, pto::TextForm::pretty);
   if (spelling == pto::Spelling::ir) {
     check_text(*module, pto::TextForm::generic);
-    check_text(*module, pto::TextForm::whole);
+    check_reads_back(test::whole_text(*module), *module);
   }
   if (const Status legal = pto::verify(*module); !legal.ok()) return check_refusal(legal);
   const uint64_t seed = seed_of(text);

@@ -38,7 +38,7 @@ std::string function_of(const pto::Instruction& row, const std::string& element,
   std::string body, ins, outs, ins_types, outs_types, attributes;
   for (size_t g = 0; g < row.operands.size(); ++g) {
     const Kind kind = row.operands[g].kind;
-    const bool in = g < static_cast<size_t>(row.ins);
+    const bool in = g + 1 < row.operands.size();
     const std::string operand = kind == Kind::number ? "%s" : "%t" + std::to_string(g);
     const std::string type = kind == Kind::number                                               ? element
                              : kind == Kind::mask                                               ? "!pto.tile_buf<vec, 8x32xi8>"

@@ -14,6 +14,7 @@
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/support/plan.h"
+#include "tests/support/pto_whole.h"
 
 namespace strew {
 namespace {
@@ -93,8 +94,7 @@ TEST(PtoL1, TextReadsBack) {
     for (const std::string& op : {rows("u32", "wrap"), elements(256)}) {
       const Expected<pto::TileProgram> program = plan(op, chip);
       ASSERT_TRUE(program.ok()) << program.status().message();
-      for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic, pto::TextForm::whole}) {
-        const std::string text = pto::print(program->module, form);
+      for (const std::string& text : test::every_text(program->module)) {
         const Expected<pto::Module> again = pto::parse(text);
         ASSERT_TRUE(again.ok()) << again.status().message() << "\n" << text;
         EXPECT_TRUE(*again == program->module) << text;

@@ -9,11 +9,11 @@
 #include "compiler/import/fusion/fusion.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/pto/parse.h"
-#include "compiler/pto/print.h"
 #include "strew/import.h"
 #include "strew/run_program.h"
 #include "tests/support/options.h"
 #include "tests/support/pto_program.h"
+#include "tests/support/pto_whole.h"
 
 namespace strew::testing {
 namespace {
@@ -106,8 +106,8 @@ void check(const PtoProgram& p, uint64_t seed, const std::vector<std::string>& b
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   if (seed % 2 == 0) fusion::fuse_program(*imported, {});  // as import_file does
   const Expected<pto::Module> module = pto::parse(text);
-  for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic, pto::TextForm::whole}) {
-    const Expected<pto::Module> again = pto::parse(pto::print(*module, form));
+  for (const std::string& form : test::every_text(*module)) {
+    const Expected<pto::Module> again = pto::parse(form);
     ASSERT_TRUE(again.ok()) << again.status().message();
     EXPECT_EQ(*again, *module);
   }

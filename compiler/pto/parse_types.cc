@@ -1,0 +1,206 @@
+// The parser of types. Extents are read character by character, because 16x64xf32 is not a sequence of tokens. Tested by
+// tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
+#include <algorithm>
+
+#include "compiler/pto/parser.h"
+#include "compiler/pto/types.h"
+#include "compiler/pto/words.h"
+
+namespace strew::inline v0::pto {
+namespace {
+
+constexpr size_t kMaxRank = 5;
+constexpr std::string_view kLocations[] = {"vec", "mat", "left", "right", "acc", "bias", "scaling"};
+constexpr std::string_view kBlocked[] = {"row_major", "col_major"};
+constexpr std::string_view kBoxed[] = {"none_box", "row_major", "col_major"};
+constexpr std::string_view kTypes[] = {"pto.ptr",      "pto.tensor_view", "pto.partition_tensor_view",
+                                       "pto.tile_buf", "pto.memref",      "pto.tile"};
+constexpr TypeKind kKinds[] = {TypeKind::ptr,  TypeKind::tensor_view, TypeKind::partition_view,
+                               TypeKind::tile, TypeKind::memref,      TypeKind::tile};
+
+void set_extents(Type& type, const std::vector<int64_t>& extents) {
+  type.dims = extents;
+  type.tile.valid_rows = extents[0];
+  type.tile.valid_cols = extents[1];
+}
+
+}  // namespace
+
+std::string Parser::text(const Type& type) const { return print(type, spelling_); }
+
+/// Parses an element type. `bare`: the type of a scalar value, which excludes !pto.hif8, a type of the pto dialect.
+Expected<Element> Parser::element(bool bare) {
+  Element out;
+  const Position at = token().at;
+  std::string spelled = !bare && accept("!") ? "!" : "";
+  spelled += token().text;
+  if (token().kind != TokenKind::word || !element_from_name(spelled, out))
+    return fail_at(at, "the element type is '" + (token().kind == TokenKind::word ? spelled : std::string()) +
+                           "', expected one of i8 to i64, si8 to si64, ui8 to ui64, f16, bf16, f32, f64, f8E4M3FN, f8E5M2, " +
+                           "!pto.hif8");
+  lexer_.advance();
+  return out;
+}
+
+/// `16x?`: extents with x between them; with `before_element` also an x behind the last, before an element type.
+Expected<std::vector<int64_t>> Parser::extents(size_t most, bool before_element) {
+  std::vector<int64_t> out;
+  for (;;) {
+    const std::string_view rest = lexer_.rest();
+    const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    int64_t extent = kDynamic;
+    if (digits > 0 && !parse_integer(rest.substr(0, digits), extent)) return fail("an extent that fits 63 bits");
+    if (digits == 0 && !rest.starts_with('?')) {
+      if (before_element && !out.empty()) return out;
+      return fail("an extent: a number or ?");
+    }
+    const size_t used = std::max<size_t>(digits, 1);
+    const bool goes_on = rest.substr(used, 1) == "x";
+    if (before_element && !goes_on) return fail("extents with x between them, then an element type");
+    if (out.size() == most) return fail("at most " + std::to_string(most) + " extents");
+    out.push_back(extent);
+    lexer_.skip(used + (goes_on ? 1 : 0));
+    if (!goes_on) return out;
+  }
+}
+
+/// `3x64`: a tile's valid part. PTO-AS has no operands that could give an extent.
+Status Parser::valid_extents(Type& type) {
+  STREW_ASSIGN(const std::vector<int64_t> valid, extents(2, /*before_element=*/false));
+  if (valid.size() != 2 || (spelling_ == Spelling::as && contains(valid, kDynamic)))
+    return fail("the valid rows and columns before, ROWSxCOLS");
+  type.tile.valid_rows = valid[0];
+  type.tile.valid_cols = valid[1];
+  return {};
+}
+
+/// The value of one `key=value` of a tile type.
+Status Parser::tile_field(const std::string& key, Type& type) {
+  struct WordField {
+    std::string_view key;
+    std::string& into;
+    Words words;
+  };
+  struct NumberField {
+    std::string_view key;
+    int64_t& into;
+    bool may_be_dynamic;
+  };
+  TileLayout& t = type.tile;
+  for (const WordField& field : {WordField{"loc", t.location, kLocations}, WordField{"blayout", t.blayout, kBlocked},
+                                 WordField{"slayout", t.slayout, kBoxed}})
+    if (field.key == key) return one_of(field.words, field.into, key);
+  for (const NumberField& field : {NumberField{"rows", type.dims[0], true}, NumberField{"cols", type.dims[1], true},
+                                   NumberField{"v_row", t.valid_rows, true}, NumberField{"v_col", t.valid_cols, true},
+                                   NumberField{"fractal", t.fractal, false}, NumberField{"pad", t.pad, false}}) {
+    if (field.key != key) continue;
+    field.into = kDynamic;
+    if (field.may_be_dynamic && accept("?")) return {};
+    STREW_ASSIGN(field.into, number("a number"));
+    return {};
+  }
+  if (key == "valid") return valid_extents(type);
+  if (key != "dtype")
+    return fail("a tile's loc, dtype, rows, cols, v_row, v_col, valid, blayout, slayout, fractal or pad; it is '" + key + "'");
+  STREW_ASSIGN(type.element, element(false));
+  return {};
+}
+
+/// `vec, 16x64xf32, valid=?x64`, or `loc=vec, dtype=f32, rows=16, ..`.
+Status Parser::tile_type(Type& type) {
+  type.dims = {kDynamic, kDynamic};
+  Names seen;
+  bool brief = false;
+  const auto has = [&](const char* key) { return contains(seen, key); };
+  do {
+    if (has("loc") && !has("rows") && (token().kind == TokenKind::number || is_at("?"))) {
+      STREW_ASSIGN(const std::vector<int64_t> dims, extents(2, /*before_element=*/true));
+      if (dims.size() != 2) return fail("two extents before, rows and cols");
+      set_extents(type, dims);
+      STREW_ASSIGN(type.element, element(false));
+      seen.insert(seen.end(), {"rows", "cols", "dtype"});
+      brief = true;
+      continue;
+    }
+    if (token().kind != TokenKind::word) return fail("key=value");
+    const std::string key(token().text);
+    const Position at = token().at;
+    lexer_.advance();
+    if (seen.empty() && !is_at("=")) {  // the location before the short form
+      if (!contains(Words(kLocations), key))
+        return fail_at(at, "the tile is in '" + key + "', expected one of " + list_of(kLocations));
+      type.tile.location = key;
+      seen.emplace_back("loc");
+      continue;
+    }
+    STREW_TRY(expect("="));
+    if (has(key.c_str())) return fail("each key once; '" + key + "' is there twice");
+    seen.push_back(key);
+    STREW_TRY(tile_field(key, type));
+  } while (accept(","));
+  if (!has("loc") || !has("dtype") || !has("rows") || !has("cols")) return fail("loc, dtype, rows and cols before");
+  if (!brief && (!has("v_row") || !has("v_col"))) return fail("v_row and v_col before");
+  return tile_extents(type);
+}
+
+/// Checks that the physical extents are numbers and that the valid part lies inside them.
+Status Parser::tile_extents(const Type& type) const {
+  constexpr const char* kNames[][2] = {{"rows", "v_row"}, {"cols", "v_col"}};
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t extent = type.dims[d], valid = d == 0 ? type.tile.valid_rows : type.tile.valid_cols;
+    if (extent < 1)
+      return fail_at(token().at,
+                     std::string("the tile's ") + kNames[d][0] + " is " + extent_text(extent) + ", expected a number, 1 or more");
+    if (valid != kDynamic && (valid < 0 || valid > extent))
+      return fail_at(token().at, std::string("the tile's ") + kNames[d][1] + " is " + std::to_string(valid) + ", expected 0 to " +
+                                     std::to_string(extent) + ", its " + kNames[d][0]);
+  }
+  return {};
+}
+
+/// Parses the parameters of the type `!pto.NAME<..>`, up to the `>`.
+Status Parser::pto_type(std::string_view name, Type& type) {
+  if (name == "pto.tile_buf") return tile_type(type);
+  const bool tile = type.kind == TypeKind::tile;
+  if (type.kind != TypeKind::ptr) {
+    STREW_ASSIGN(type.dims, extents(tile ? 2 : kMaxRank, /*before_element=*/true));
+  }
+  STREW_ASSIGN(type.element, element(false));
+  if (type.kind == TypeKind::ptr) return accept(",") ? expect("gm") : Status();
+  if (!tile) return {};
+  if (type.dims.size() != 2) return fail("two extents before, rows and columns");
+  set_extents(type, std::vector<int64_t>(type.dims));
+  if (type.dims[1] == 1 && type.dims[0] != 1) type.tile.blayout = "col_major";
+  if (accept(",")) STREW_TRY(valid_extents(type));
+  return tile_extents(type);
+}
+
+Expected<Type> Parser::type() {
+  Type out;
+  const Position at = token().at;
+  if (!accept("!")) {
+    if (accept("index")) return make_index();
+    STREW_ASSIGN(out.element, element(true));
+    out.kind = TypeKind::scalar;
+    return out;
+  }
+  const std::string name(token().kind == TokenKind::word ? token().text : std::string_view());
+  const auto* const known = std::find(std::begin(kTypes), std::end(kTypes), name);
+  if (known == std::end(kTypes))
+    return fail_at(at, "the type is '!" + name + "', expected index, an integer, or one of " + list_of(kTypes) + " after '!'");
+  out.kind = kKinds[known - kTypes];
+  lexer_.advance();
+  STREW_TRY(expect("<"));
+  STREW_TRY(pto_type(name, out));
+  STREW_TRY(expect(">"));
+  return out;
+}
+
+Status Parser::expect_type(const Type& wanted, const std::string& of) {
+  const Position at = token().at;
+  STREW_ASSIGN(const Type given, type());
+  if (given == wanted) return {};
+  return fail_at(at, "the type of " + of + " is " + text(given) + " here, expected " + text(wanted) + " as it is defined");
+}
+
+}  // namespace strew::inline v0::pto
