@@ -63,37 +63,28 @@ int Program::last_kernel_of(const Value& value) const {
   return last;
 }
 
-void Program::acquire(int first) {
-  std::vector<int> open{first};
-  while (!open.empty()) {
-    const int current = open.back();
-    open.pop_back();
-    if (value_states_[static_cast<size_t>(current)].readers++ > 0) continue;
-    const auto need = [&](int v) { open.push_back(v); };
-    const Value& v = value(current);
-    each_part(v, need);
-    if (v.kind != ValueKind::compute || compute_states_[static_cast<size_t>(v.index)].read_results++ > 0) continue;
-    Compute& compute = parts_.computes[static_cast<size_t>(v.index)];
-    compute.disposition = ComputeDisposition::interpreted;
-    compute.kernel = -1;
-    for (const int argument : compute.arguments) need(argument);
-  }
+/// A result of the Compute is read that was not (`by` is 1), or is not read any more (-1). Calls change(value) with what the Compute reads if it is
+/// the first or the last such result.
+template <class Change>
+void Program::change_results(int number, int by, Fate fate, const Change& change) {
+  if (const int now = compute_states_[static_cast<size_t>(number)].read_results += by; now != (by > 0 ? 1 : 0)) return;
+  Compute& compute = parts_.computes[static_cast<size_t>(number)];
+  compute.disposition = fate.how;
+  compute.kernel = fate.kernel;
+  for (const int argument : compute.arguments) change(argument);
 }
 
-void Program::release(int first, Fate fate) {
+void Program::change_readers(int first, int by, Fate fate) {
   std::vector<int> open{first};
+  const auto change = [&](int v) { open.push_back(v); };
   while (!open.empty()) {
     const int current = open.back();
     open.pop_back();
-    if (--value_states_[static_cast<size_t>(current)].readers > 0) continue;
-    const auto drop = [&](int v) { open.push_back(v); };
+    // What a value is made of is read as long as the value is.
+    if (const int now = value_states_[static_cast<size_t>(current)].readers += by; now != (by > 0 ? 1 : 0)) continue;
     const Value& v = value(current);
-    each_part(v, drop);
-    if (v.kind != ValueKind::compute || --compute_states_[static_cast<size_t>(v.index)].read_results > 0) continue;
-    Compute& compute = parts_.computes[static_cast<size_t>(v.index)];
-    compute.disposition = fate.how;
-    compute.kernel = fate.kernel;
-    for (const int argument : compute.arguments) drop(argument);
+    each_part(v, change);
+    if (v.kind == ValueKind::compute) change_results(v.index, by, fate, change);
   }
 }
 
@@ -180,13 +171,8 @@ void Program::set_dims(int value, std::vector<int64_t> dims) {
   v.type.dims = std::move(dims);
 }
 
-/// The Compute has lost a result that was read.
-void Program::release_arguments(int number, Fate fate) {
-  if (--compute_states_[static_cast<size_t>(number)].read_results > 0) return;
-  Compute& compute = parts_.computes[static_cast<size_t>(number)];
-  compute.disposition = fate.how;
-  compute.kernel = fate.kernel;
-  for (const int argument : compute.arguments) release(argument, fate);
+void Program::release_result(int compute, Fate fate) {
+  change_results(compute, -1, fate, [&](int value) { release(value, fate); });
 }
 
 void Program::become_input(int number, ProgramInput input) {
@@ -194,7 +180,7 @@ void Program::become_input(int number, ProgramInput input) {
   parts_.inputs.push_back(std::move(input));
   if (v.kind != ValueKind::input) {
     for (const int part : uses_of(number, v)) release(part, {});
-    if (v.kind == ValueKind::compute && readers(number) > 0) release_arguments(v.index, {});
+    if (v.kind == ValueKind::compute && readers(number) > 0) release_result(v.index, {});
     v.parts.clear();
     v.like = -1;
     value_states_[static_cast<size_t>(number)].last_kernel = -1;
@@ -210,7 +196,7 @@ void Program::become_result(int number, int kernel, ComputeDisposition how) {
   v.kind = ValueKind::result;
   v.result = 0;
   value_states_[static_cast<size_t>(number)].last_kernel = kernel;
-  release_arguments(compute, {how, kernel});
+  release_result(compute, {how, kernel});
 }
 
 void Program::erase_merged(const std::vector<int>& into) {

@@ -39,17 +39,8 @@ Status extent_of(const std::vector<int64_t>& dims, const std::vector<int64_t>& s
 template <class F>
 void for_each_element(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, F f) {
   const int64_t count = checked::product(dims).value_or(0);  // it fits: the tensor is in memory
-  std::vector<int64_t> at(dims.size(), 0);
-  int64_t offset = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    f(i, offset);
-    for (size_t d = dims.size(); d-- > 0;) {
-      offset += strides[d];
-      if (++at[d] < dims[d]) break;
-      offset -= strides[d] * dims[d];
-      at[d] = 0;
-    }
-  }
+  Walk walk(dims, strides);
+  for (int64_t i = 0; i < count; ++i, walk.next()) f(i, walk.offset());
 }
 
 }  // namespace

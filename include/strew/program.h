@@ -419,9 +419,13 @@ class Program {
     int read_results = 0, first_value = -1;
   };
   void count();
-  void acquire(int value);
-  void release(int value, Fate fate);
-  void release_arguments(int compute, Fate fate);
+  /// Adds 1 or -1 to the readers of the value, and to those of what it is made of if it is read from now on, or no longer. Operations get the fate.
+  void change_readers(int value, int by, Fate fate);
+  template <class Change>
+  void change_results(int compute, int by, Fate fate, const Change& change);
+  void acquire(int value) { change_readers(value, 1, {ComputeDisposition::interpreted, -1}); }
+  void release(int value, Fate fate) { change_readers(value, -1, fate); }
+  void release_result(int compute, Fate fate);
   int last_kernel_of(const Value& value) const;
   std::vector<int> uses_of(int /*number*/, const ProgramKernel& kernel) const {
     std::vector<int> out;

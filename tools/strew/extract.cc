@@ -9,6 +9,7 @@
 
 #include "backends/reference/reference.h"
 #include "base/pending_file.h"
+#include "base/strides.h"
 #include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
@@ -58,16 +59,10 @@ Expected<Tensor> tensor_of(const TensorView& view) {
   if (bits(view.dtype) < 8)
     return unsupported("a tensor of " + std::string(name(view.dtype)) + " with strides, expected whole bytes");
   const int64_t bytes = bits(view.dtype) / 8, count = out.elements();
-  std::vector<int64_t> at(out.dims.size(), 0);
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t from = 0;
-    for (size_t d = 0; d < at.size(); ++d) from += at[d] * view.strides[d];
-    std::memcpy(out.data.data() + i * bytes, static_cast<const std::byte*>(view.data) + from * bytes, static_cast<size_t>(bytes));
-    for (size_t d = at.size(); d-- > 0;) {
-      if (++at[d] < out.dims[d]) break;
-      at[d] = 0;
-    }
-  }
+  Walk walk(out.dims, {view.strides, out.dims.size()});
+  for (int64_t i = 0; i < count; ++i, walk.next())
+    std::memcpy(out.data.data() + i * bytes, static_cast<const std::byte*>(view.data) + walk.offset() * bytes,
+                static_cast<size_t>(bytes));
   return out;
 }
 

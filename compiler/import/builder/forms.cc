@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "base/strides.h"
 #include "compiler/op/dims.h"
 #include "strew/tensor.h"
 #include "strew/text.h"
@@ -190,17 +191,14 @@ Expected<int> nonzero_coordinates(ProgramBuilder& builder, int value) {
   const std::vector<int64_t> dims = constant->type.dims;
   if (dims.empty()) return unsupported("its input has rank 0, expected dims");
   STREW_ASSIGN(const int64_t count, element_count(dims));
-  std::vector<int64_t> at(dims.size(), 0), numbers;
-  for (int64_t i = 0; i < count; ++i) {
+  std::vector<int64_t> numbers;
+  Walk walk(dims);
+  for (int64_t i = 0; i < count; ++i, walk.next()) {
     const Scalar element = load_element(constant->type.dtype, constant->bytes().data(), i);
     const DType part = part_dtype(element.dtype);
     const bool is_zero = decode(part, real_bits(element)) == 0 && decode(part, imaginary_bits(element)) == 0;
-    if (!is_zero) numbers.insert(numbers.end(), at.begin(), at.end());
+    if (!is_zero) numbers.insert(numbers.end(), walk.at().begin(), walk.at().end());
     if (numbers.size() > kMostNumbers) return unsupported("its input has more elements other than 0 than strew lists");
-    for (size_t d = dims.size(); d-- > 0;) {
-      if (++at[d] < dims[d]) break;
-      at[d] = 0;
-    }
   }
   const auto rank = static_cast<int64_t>(dims.size()), found = static_cast<int64_t>(numbers.size()) / rank;
   return builder.reshape(builder.integers(numbers), {found, rank});

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/number.h"
+#include "base/strides.h"
 
 namespace strew::inline v0::fusion {
 namespace {
@@ -37,25 +38,21 @@ bool scan(const Constant& constant, const std::vector<Coord>& at, Use use) {
   const std::vector<int64_t>& dims = constant.type.dims;
   if (constant.type.dtype == DType::string) return false;
   if (constant.splat && !constant.bytes().empty()) return use(load_element(constant.type.dtype, constant.bytes().data(), 0));
-  std::vector<int64_t> strides(dims.size(), 1), counter(dims.size(), 0);
+  const std::vector<int64_t> strides = contiguous_strides(dims);
+  std::vector<int64_t> reached = dims;  // one element of each dim that is fixed
   int64_t first = 0, count = 1;
-  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
   for (size_t d = 0; d < dims.size(); ++d) {
-    first += at[d].dim < 0 ? at[d].fixed * strides[d] : 0;
-    if (at[d].dim >= 0 && dims[d] > kMaxScanned) return false;
-    count *= at[d].dim < 0 ? 1 : dims[d];
+    if (at[d].dim < 0) {
+      first += at[d].fixed * strides[d];
+      reached[d] = 1;
+    }
+    if (reached[d] > kMaxScanned) return false;
+    count *= reached[d];
     if (count == 0 || count > kMaxScanned) return false;
   }
-  for (int64_t i = 0, offset = first; i < count; ++i) {
-    if (!use(load_element(constant.type.dtype, constant.bytes().data(), offset))) return false;
-    for (size_t d = dims.size(); d-- > 0;) {
-      if (at[d].dim < 0) continue;
-      offset += strides[d];
-      if (++counter[d] < dims[d]) break;
-      offset -= strides[d] * dims[d];
-      counter[d] = 0;
-    }
-  }
+  Walk walk(reached, strides);
+  for (int64_t i = 0; i < count; ++i, walk.next())
+    if (!use(load_element(constant.type.dtype, constant.bytes().data(), first + walk.offset()))) return false;
   return true;
 }
 

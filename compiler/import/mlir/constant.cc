@@ -62,14 +62,11 @@ Expected<TensorType> splat_type(mlir::Operation* op) {
 }
 
 Status import_splat(Translation& t, mlir::Operation* op, mlir::DenseElementsAttr element) {
-  Expected<TensorType> type = splat_type(op);
-  if (!type.ok()) return t.parsed.at(op, type.status());
-  Expected<Constant> constant = constant_from(element, {type->dtype, {}, {}});
-  if (!constant.ok()) return t.parsed.at(op, constant.status());
+  STREW_ASSIGN(const TensorType type, splat_type(op));
+  STREW_ASSIGN(Constant constant, constant_from(element, {type.dtype, {}, {}}));
   ProgramBuilder build(t.out, t.location(op));
-  const Expected<int> splat = build.broadcast(build.add_constant(std::move(*constant)), type->dims);
-  if (!splat.ok()) return t.parsed.at(op, splat.status());
-  t.bind(op->getResult(0), *splat);
+  STREW_ASSIGN(const int splat, build.broadcast(build.add_constant(std::move(constant)), type.dims));
+  t.bind(op->getResult(0), splat);
   return {};
 }
 
@@ -77,9 +74,8 @@ Status import_splat(Translation& t, mlir::Operation* op, mlir::DenseElementsAttr
 
 Status import_constant(Translation& t, mlir::Operation* op) {
   if (const mlir::DenseElementsAttr element = large_splat(op)) return import_splat(t, op, element);
-  auto constant = read_constant(op);
-  if (!constant.ok()) return t.parsed.at(op, constant.status());
-  t.bind(op->getResult(0), ProgramBuilder(t.out, t.location(op)).add_constant(std::move(*constant)));
+  STREW_ASSIGN(Constant constant, read_constant(op));
+  t.bind(op->getResult(0), ProgramBuilder(t.out, t.location(op)).add_constant(std::move(constant)));
   return {};
 }
 

@@ -13,6 +13,7 @@ class Operation;
 namespace strew::inline v0 {
 
 class Translation;
+/// Its errors need not say where the operation stands.
 using OpHandler = Status (*)(Translation& t, mlir::Operation* op);
 
 struct OpRow {

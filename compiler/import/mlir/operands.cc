@@ -69,8 +69,8 @@ Status bind_results(Translation& t, ProgramBuilder& build, mlir::Operation* op, 
 
 Status import_with(Translation& t, mlir::Operation* op, Expected<int> (*read)(OpReader&)) {
   OpReader reader(t, op);
-  const Expected<int> value = read(reader);
-  return t.parsed.at(op, value.ok() ? bind_results(t, reader.build, op, {*value}) : value.status());
+  STREW_ASSIGN(const int value, read(reader));
+  return bind_results(t, reader.build, op, {value});
 }
 
 }  // namespace strew::inline v0

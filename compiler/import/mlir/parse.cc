@@ -176,7 +176,7 @@ Status ParsedModule::fail(mlir::Operation* op, const std::string& what) const {
 }
 
 Status ParsedModule::at(mlir::Operation* op, const Status& status) const {
-  if (status.ok()) return status;
+  if (status.ok() || status.message().starts_with(path_ + ":")) return status;
   return {status.code(), fmt::format("{}: {}: {}", where(op), op->getName().getStringRef().str(), status.message())};
 }
 

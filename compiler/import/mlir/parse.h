@@ -30,7 +30,7 @@ class ParsedModule {
   std::string name_of(mlir::Value value) const;
   /// An error with a message like "FILE:LINE: stablehlo.scatter: what".
   Status fail(mlir::Operation* op, const std::string& what) const;
-  /// `status` with the same start of the message, for an error without a location.
+  /// `status` with the same start of the message, unless it begins with a place in the file already: that of an operation inside `op`.
   Status at(mlir::Operation* op, const Status& status) const;
 
  private:

@@ -11,13 +11,9 @@
 
 namespace strew::inline v0 {
 
-namespace {
-
 Status refused(std::string message, std::string_view label) {
   return label.empty() ? invalid_argument(std::move(message)) : violated(label, std::move(message));
 }
-
-}  // namespace
 
 Expected<TensorType> operand_type(mlir::Operation* op, unsigned index) {
   auto type = tensor_type(op->getOperand(index).getType());

@@ -12,6 +12,9 @@
 
 namespace strew::inline v0 {
 
+/// An error, with the label of the rule that is violated unless it is empty.
+Status refused(std::string message, std::string_view label);
+
 Expected<TensorType> operand_type(mlir::Operation* op, unsigned index);
 Expected<TensorType> result_type(mlir::Operation* op, unsigned index);
 

@@ -67,12 +67,12 @@ Status Translation::translate_call(mlir::func::CallOp call) {
   return {};
 }
 
-/// Runs the operation's handler. Everything that a handler that fails has added is taken back: a call may fail after its callee was
+/// Runs the operation's handler, whose errors need not say where the operation stands. Everything that a handler that fails has added is taken back: a call may fail after its callee was
 /// translated with all that is in it.
 Status Translation::run_handler(mlir::Operation* op, const OpRow& row) {
   const Program::Checkpoint before = out.checkpoint();
   const size_t conditions = assertions.size();
-  const Status status = row.handler(*this, op);
+  const Status status = parsed.at(op, row.handler(*this, op));
   if (status.ok() || is_fatal_) return status;
   for (size_t k = before.kernels; k < out.kernels().size(); ++k) names_.erase(out.kernels()[k].name);
   out.rollback(before);
@@ -142,7 +142,7 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, const std::vector<i
   VerifyOptions strict;
   strict.equal_batching_dims = true;
   auto verified = VerifiedOp::of(std::move(op), strict);
-  if (!verified.ok()) return parsed.at(from, verified.status());
+  if (!verified.ok()) return verified.status();
   ProgramKernel added(std::move(verified).value());
   added.name = kernel_name(from);
   added.set_tensors(arguments);

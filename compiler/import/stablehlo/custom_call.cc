@@ -15,19 +15,17 @@ namespace {
 
 /// Remembers a condition on extents with which jax.export begins a module: its first operand must be true.
 Status import_assertion(Translation& t, mlir::Operation* op) {
-  if (op->getNumOperands() == 0) return t.parsed.fail(op, "shape_assertion without operands, expected a condition");
-  auto type = operand_type(op, 0);
-  if (!type.ok()) return t.parsed.at(op, type.status());
-  if (type->rank() != 0 || type->dtype != DType::boolean)
-    return t.parsed.fail(op, fmt::format("shape_assertion of {}, expected tensor<i1>", text_of(op->getOperand(0).getType())));
+  if (op->getNumOperands() == 0) return invalid_argument("shape_assertion without operands, expected a condition");
+  STREW_ASSIGN(const TensorType type, operand_type(op, 0));
+  if (type.rank() != 0 || type.dtype != DType::boolean)
+    return invalid_argument(fmt::format("shape_assertion of {}, expected tensor<i1>", text_of(op->getOperand(0).getType())));
   const auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(Attributes(op).get("error_message"));
   llvm::StringRef message = text ? text.getValue() : "";
   message = message.substr(0, message.find(" Using the following")).rtrim();
   constexpr size_t kLongest = 300;
   ProgramBuilder build(t.out, t.location(op));
-  const Expected<int> holds = build.convert(t.operand(op, 0), DType::i32);
-  if (!holds.ok()) return t.parsed.at(op, holds.status());
-  t.assertions.push_back({*holds, message.substr(0, kLongest).str(), t.location(op)});
+  STREW_ASSIGN(const int holds, build.convert(t.operand(op, 0), DType::i32));
+  t.assertions.push_back({holds, message.substr(0, kLongest).str(), t.location(op)});
   return {};
 }
 
@@ -40,7 +38,7 @@ Status import_custom_call(Translation& t, mlir::Operation* op) {
     if (target.getValue() == "shape_assertion") return import_assertion(t, op);
   }
   if (target && target.getValue() == "Sharding") return import_optimization_barrier(t, op);
-  return t.parsed.fail(op, fmt::format("target '{}' is not read", target ? target.getValue().substr(0, 80).str() : ""));
+  return invalid_argument(fmt::format("target '{}' is not read", target ? target.getValue().substr(0, 80).str() : ""));
 }
 
 }  // namespace strew::inline v0

@@ -46,7 +46,7 @@ Expected<int> read_elementwise(OpReader& r) {
 Status import_elementwise(Translation& t, mlir::Operation* op) { return import_with(t, op, read_elementwise); }
 
 Status import_optimization_barrier(Translation& t, mlir::Operation* op) {
-  if (op->getOperandTypes() != op->getResultTypes()) return t.parsed.fail(op, "results of the operands' types are expected");
+  if (op->getOperandTypes() != op->getResultTypes()) return invalid_argument("results of the operands' types are expected");
   for (unsigned i = 0; i < op->getNumOperands(); ++i) t.bind(op->getResult(i), t.operand(op, i));
   return {};
 }

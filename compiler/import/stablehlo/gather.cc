@@ -72,14 +72,14 @@ Status read_dynamic_gather(mlir::Operation* op, Gather& gather, bool& is_constan
 
 Status import_gather(Translation& t, mlir::Operation* op) {
   Gather gather;
-  STREW_TRY(t.parsed.at(op, read_gather(op, gather)));
+  STREW_TRY(read_gather(op, gather));
   return t.add_kernel(op, std::move(gather), {t.operand(op, 0), t.operand(op, 1)});
 }
 
 Status import_dynamic_gather(Translation& t, mlir::Operation* op) {
   Gather gather;
   bool is_constant = false;
-  STREW_TRY(t.parsed.at(op, read_dynamic_gather(op, gather, is_constant)));
+  STREW_TRY(read_dynamic_gather(op, gather, is_constant));
   STREW_TRY(t.add_kernel(op, std::move(gather), {t.operand(op, 0), t.operand(op, 1)}));
   if (!is_constant)
     t.out.edit_kernel(static_cast<int>(t.out.kernels().size()) - 1)

@@ -45,31 +45,26 @@ Status read_types(mlir::Operation* op, std::vector<DType>& elements, std::vector
 }
 
 Status check_region(mlir::Operation* op, const std::vector<DType>& elements) {
-  if (op->getNumRegions() != 1 || !llvm::hasSingleElement(op->getRegion(0)))
-    return invalid_argument("body, expected one region of one block");
-  mlir::Block& block = op->getRegion(0).front();
-  if (block.getNumArguments() != 2 * elements.size())
-    return invalid_argument(fmt::format("body has {} arguments, expected {}", block.getNumArguments(), 2 * elements.size()));
+  STREW_ASSIGN(mlir::Block * block, only_block(op, "body", 2 * elements.size()));
   for (size_t i = 0; i < 2 * elements.size(); ++i) {
-    STREW_ASSIGN(const TensorType type, tensor_type(block.getArgument(static_cast<unsigned>(i)).getType()));
+    STREW_ASSIGN(const TensorType type, tensor_type(block->getArgument(static_cast<unsigned>(i)).getType()));
     const DType expected = elements[i % elements.size()];
     if (type.rank() != 0 || type.dtype != expected)
       return invalid_argument(fmt::format("body argument {} is {}, expected rank 0 of {}", i,
-                                          text_of(block.getArgument(static_cast<unsigned>(i)).getType()), name(expected)));
+                                          text_of(block->getArgument(static_cast<unsigned>(i)).getType()), name(expected)));
   }
   return {};
 }
 
 Expected<Expr> read_function(Translation& t, mlir::Operation* op) {
   std::vector<DType> elements, inputs;
-  STREW_TRY(t.parsed.at(op, read_types(op, elements, inputs)));
+  STREW_TRY(read_types(op, elements, inputs));
   if (const auto name = llvm::dyn_cast_or_null<mlir::StringAttr>(Attributes(op).get("applies"))) {
     if (elements.size() != 1 || elements != inputs)
-      return t.parsed.fail(op, "applies one operation, expected one input of the result's type");
-    Expected<Expr> function = applied(name.getValue(), elements[0]);
-    return function.ok() ? std::move(function) : t.parsed.at(op, function.status());
+      return invalid_argument("applies one operation, expected one input of the result's type");
+    return applied(name.getValue(), elements[0]);
   }
-  STREW_TRY(t.parsed.at(op, check_region(op, elements)));
+  STREW_TRY(check_region(op, elements));
   return region_to_expr(t, op->getRegion(0), elements, inputs);
 }
 
@@ -86,8 +81,8 @@ Expected<std::vector<int>> read_reduce(OpReader& r, Expr function) {
 Status import_reduce(Translation& t, mlir::Operation* op) {
   STREW_ASSIGN(Expr function, read_function(t, op));
   OpReader reader(t, op);
-  const Expected<std::vector<int>> results = read_reduce(reader, std::move(function));
-  return t.parsed.at(op, results.ok() ? bind_results(t, reader.build, op, *results) : results.status());
+  STREW_ASSIGN(const std::vector<int> results, read_reduce(reader, std::move(function)));
+  return bind_results(t, reader.build, op, results);
 }
 
 }  // namespace strew::inline v0

@@ -107,10 +107,10 @@ Status check_initial(mlir::Operation* op, ExprOp function, const TensorType& typ
 }
 
 Expected<int> read_scan(Translation& t, mlir::Operation* op, ProgramBuilder& build) {
-  if (op->getNumOperands() != 2 || op->getNumResults() != 1 || op->getNumRegions() != 1 ||
-      !llvm::hasSingleElement(op->getRegion(0)))
-    return invalid_argument(fmt::format("{} operands and {} results, expected 2 and 1, and a region of one block",
-                                        op->getNumOperands(), op->getNumResults()));
+  if (op->getNumOperands() != 2 || op->getNumResults() != 1)
+    return invalid_argument(
+        fmt::format("{} operands and {} results, expected 2 and 1", op->getNumOperands(), op->getNumResults()));
+  STREW_ASSIGN(mlir::Block * block, only_block(op, "body", 2));
   for (const mlir::Value value : op->getOperands())
     STREW_TRY(same_element(value.getType(), op->getResult(0).getType(), "result"));
   STREW_ASSIGN(TensorType operand, operand_type(op, 0));
@@ -120,10 +120,7 @@ Expected<int> read_scan(Translation& t, mlir::Operation* op, ProgramBuilder& bui
   if (initial.rank() != 0) return invalid_argument(fmt::format("initial value of rank {}, expected 0", initial.rank()));
   if (is_quantized(op->getOperand(0).getType())) return invalid_argument("the operand is quantized, expected plain numbers");
   STREW_ASSIGN(const Window window, read_window(op, operand));
-  mlir::Block& block = op->getRegion(0).front();
-  if (block.getNumArguments() != 2)
-    return invalid_argument(fmt::format("body has {} arguments, expected 2", block.getNumArguments()));
-  for (const mlir::BlockArgument argument : block.getArguments())
+  for (const mlir::BlockArgument argument : block->getArguments())
     if (argument.getType() != op->getOperand(1).getType())
       return invalid_argument(
           fmt::format("body argument {}, expected {}", text_of(argument.getType()), text_of(op->getOperand(1).getType())));
@@ -144,8 +141,8 @@ Expected<int> read_scan(Translation& t, mlir::Operation* op, ProgramBuilder& bui
 
 Status import_reduce_window(Translation& t, mlir::Operation* op) {
   ProgramBuilder build(t.out, t.location(op));
-  const Expected<int> value = read_scan(t, op, build);
-  return t.parsed.at(op, value.ok() ? bind_results(t, build, op, {*value}) : value.status());
+  STREW_ASSIGN(const int value, read_scan(t, op, build));
+  return bind_results(t, build, op, {value});
 }
 
 }  // namespace strew::inline v0

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
+#include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/scalar_op.h"
@@ -50,9 +51,9 @@ class RegionReader {
         return t_.parsed.fail(&op, fmt::format("the region has more than {} operations once calls are inlined", kMaxNodes));
       if (name == "stablehlo.return" || name == "func.return") {
         if (&op != &block.back()) return t_.parsed.fail(&op, "is not the last operation of its region");
-        return operands(&op, results);
+        return t_.parsed.at(&op, operands(&op, results));
       }
-      STREW_TRY(read(&op));
+      STREW_TRY(t_.parsed.at(&op, read(&op)));
     }
     return t_.parsed.fail(block.getParentOp(), "the region does not end in stablehlo.return");
   }
@@ -66,8 +67,8 @@ class RegionReader {
       }
       mlir::Operation* outside = value.getDefiningOp();
       if (!outside || outside->getName().getStringRef() != "stablehlo.constant")
-        return t_.parsed.fail(op, "reads a value from outside its region, expected its arguments and constants only");
-      STREW_TRY(read_constant(outside));
+        return invalid_argument("reads a value from outside its region, expected its arguments and constants only");
+      STREW_TRY(t_.parsed.at(outside, read_constant(outside)));
       out.push_back(nodes_.lookup(value));
     }
     return {};
@@ -81,17 +82,15 @@ class RegionReader {
     std::vector<int32_t> args;
     STREW_TRY(operands(op, args));
     if (name == "stablehlo.reshape" || name == "stablehlo.broadcast_in_dim" || name == "stablehlo.optimization_barrier") {
-      if (args.size() != 1) return t_.parsed.fail(op, fmt::format("{} operands, expected 1", args.size()));
+      if (args.size() != 1) return invalid_argument(fmt::format("{} operands, expected 1", args.size()));
       nodes_[op->getResult(0)] = args[0];  // a scalar, so nothing moves
       return {};
     }
-    if (!is_scalar_op(name)) return t_.parsed.fail(op, "not read in a combiner region, expected elementwise scalar operations");
+    if (!is_scalar_op(name)) return invalid_argument("not read in a combiner region, expected elementwise scalar operations");
     const auto quantized = [](mlir::Type type) { return is_quantized(type); };
     if (llvm::any_of(op->getOperandTypes(), quantized) || quantized(op->getResult(0).getType()))
       return read_quantized(op, std::move(args));
-    const Expected<int32_t> node = add_scalar_op(op, dtype, std::move(args), graph_);
-    if (!node.ok()) return t_.parsed.at(op, node.status());
-    nodes_[op->getResult(0)] = *node;
+    STREW_ASSIGN(nodes_[op->getResult(0)], add_scalar_op(op, dtype, std::move(args), graph_));
     return {};
   }
 
@@ -100,18 +99,16 @@ class RegionReader {
     for (size_t i = 0; i < args.size(); ++i) {
       const mlir::Type type = op->getOperand(static_cast<unsigned>(i)).getType();
       if (!is_quantized(type)) continue;
-      STREW_ASSIGN(const auto q, uniform(op, type));
+      STREW_ASSIGN(const auto q, uniform(type));
       const int32_t offset = graph_.apply(ExprOp::sub, {graph_.as(args[i], DType::f32), literal(q.getZeroPoint())});
       args[i] = graph_.apply(ExprOp::mul, {offset, literal(q.getScale())});
     }
     const mlir::Type type = op->getResult(0).getType();
     STREW_ASSIGN(const DType dtype, result_dtype(op));
-    const Expected<int32_t> node = add_scalar_op(op, is_quantized(type) ? DType::f32 : dtype, std::move(args), graph_);
-    if (!node.ok()) return t_.parsed.at(op, node.status());
     int32_t& result = nodes_[op->getResult(0)];
-    result = *node;
+    STREW_ASSIGN(result, add_scalar_op(op, is_quantized(type) ? DType::f32 : dtype, std::move(args), graph_));
     if (!is_quantized(type)) return {};
-    STREW_ASSIGN(const auto q, uniform(op, type));
+    STREW_ASSIGN(const auto q, uniform(type));
     const int32_t steps = graph_.apply(ExprOp::div, {result, literal(q.getScale())}),
                   rounded = graph_.apply(ExprOp::round_half_even, {steps}),
                   stored = graph_.apply(ExprOp::add, {rounded, literal(q.getZeroPoint())}),
@@ -121,44 +118,41 @@ class RegionReader {
   }
 
   /// A quantized type whose arithmetic is exact in f32 up to the scale.
-  Expected<mlir::quant::UniformQuantizedType> uniform(mlir::Operation* op, mlir::Type type) {
+  static Expected<mlir::quant::UniformQuantizedType> uniform(mlir::Type type) {
     const auto q = llvm::dyn_cast<mlir::quant::UniformQuantizedType>(element_of(type));
     if (q && q.getExpressedType().isF32() && q.getStorageTypeIntegralWidth() <= 16) return q;
-    return t_.parsed.fail(
-        op, fmt::format("type {}, expected one scale, and integers of at most 16 bits that stand for f32", text_of(type)));
+    return invalid_argument(
+        fmt::format("type {}, expected one scale, and integers of at most 16 bits that stand for f32", text_of(type)));
   }
 
   int32_t literal(double value) { return graph_.literal({DType::f32, {encode(DType::f32, value), 0}}); }
 
-  Expected<DType> result_dtype(mlir::Operation* op) {
-    if (op->getNumResults() != 1) return t_.parsed.fail(op, fmt::format("{} results, expected 1", op->getNumResults()));
-    for (const mlir::Type type : op->getOperandTypes()) STREW_TRY(scalar_type(op, type).status());
-    return scalar_type(op, op->getResult(0).getType());
+  static Expected<DType> result_dtype(mlir::Operation* op) {
+    if (op->getNumResults() != 1) return invalid_argument(fmt::format("{} results, expected 1", op->getNumResults()));
+    for (const mlir::Type type : op->getOperandTypes()) STREW_TRY(scalar_type(type).status());
+    return scalar_type(op->getResult(0).getType());
   }
 
-  Expected<DType> scalar_type(mlir::Operation* op, mlir::Type type) {
-    const auto tensor = tensor_type(type);
-    if (!tensor.ok()) return t_.parsed.at(op, tensor.status());
-    if (tensor->rank() != 0)
-      return t_.parsed.fail(op, fmt::format("type {}, expected rank 0 in a combiner region", text_of(type)));
-    return tensor->dtype;
+  static Expected<DType> scalar_type(mlir::Type type) {
+    STREW_ASSIGN(const TensorType tensor, tensor_type(type));
+    if (tensor.rank() != 0) return invalid_argument(fmt::format("type {}, expected rank 0 in a combiner region", text_of(type)));
+    return tensor.dtype;
   }
 
   Status read_constant(mlir::Operation* op) {
     STREW_ASSIGN(const DType dtype, result_dtype(op));
-    const auto constant = constant_from(Attributes(op).get("value"), TensorType{dtype, {}, {}});
-    if (!constant.ok()) return t_.parsed.at(op, constant.status());
-    nodes_[op->getResult(0)] = graph_.literal(scalar_of(*constant));
+    STREW_ASSIGN(const Constant constant, constant_from(Attributes(op).get("value"), TensorType{dtype, {}, {}}));
+    nodes_[op->getResult(0)] = graph_.literal(scalar_of(constant));
     return {};
   }
 
   Status read_call(mlir::func::CallOp call) {
     const auto found = t_.functions.find(call.getCallee());
     if (found == t_.functions.end() || !llvm::hasSingleElement(found->second.getBody()))
-      return t_.parsed.fail(call, fmt::format("function '{}', expected a body of straight-line code", call.getCallee().str()));
+      return invalid_argument(fmt::format("function '{}', expected a body of straight-line code", call.getCallee().str()));
     if (call.getCalleeType() != found->second.getFunctionType())
-      return t_.parsed.fail(call, fmt::format("the call's types are not those of '{}'", call.getCallee().str()));
-    if (depth_ >= kMaxCalls) return t_.parsed.fail(call, fmt::format("calls are nested more than {} deep", kMaxCalls));
+      return invalid_argument(fmt::format("the call's types are not those of '{}'", call.getCallee().str()));
+    if (depth_ >= kMaxCalls) return invalid_argument(fmt::format("calls are nested more than {} deep", kMaxCalls));
     std::vector<int32_t> args, results;
     STREW_TRY(operands(call, args));
     llvm::DenseMap<mlir::Value, int32_t> outer = std::move(nodes_);
@@ -182,6 +176,14 @@ class RegionReader {
 };
 
 }  // namespace
+
+Expected<mlir::Block*> only_block(mlir::Operation* op, std::string_view name, size_t arguments, std::string_view label) {
+  if (op->getNumRegions() != 1 || !llvm::hasSingleElement(op->getRegion(0)))
+    return invalid_argument(fmt::format("{}, expected one region of one block", name));
+  mlir::Block& block = op->getRegion(0).front();
+  if (block.getNumArguments() == arguments) return &block;
+  return refused(fmt::format("{} has {} arguments, expected {}", name, block.getNumArguments(), arguments), label);
+}
 
 Expected<Expr> region_to_expr(Translation& t, mlir::Region& region, const std::vector<DType>& elements,
                               const std::vector<DType>& updates) {

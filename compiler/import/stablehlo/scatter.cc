@@ -57,22 +57,17 @@ Status read_tensors(mlir::Operation* op, Scatter& scatter) {
 /// Checks C23 and C25 on the region's arguments.
 Status check_region(mlir::Operation* op, const Scatter& scatter) {
   const size_t n = scatter.operands.size();
-  if (op->getNumRegions() != 1 || !llvm::hasSingleElement(op->getRegion(0)))
-    return invalid_argument("update_computation, expected one region of one block");
-  mlir::Block& block = op->getRegion(0).front();
-  if (block.getNumArguments() != 2 * n)
-    return violated("scatter_c23",
-                    fmt::format("update_computation has {} arguments, expected {}", block.getNumArguments(), 2 * n));
+  STREW_ASSIGN(mlir::Block * block, only_block(op, "update_computation", 2 * n, "scatter_c23"));
   for (size_t i = 0; i < 2 * n; ++i) {
     const size_t pair = i % n;
-    const mlir::Type type = block.getArgument(static_cast<unsigned>(i)).getType();
+    const mlir::Type type = block->getArgument(static_cast<unsigned>(i)).getType();
     const mlir::Type input = op->getOperand(static_cast<unsigned>(pair)).getType();
     STREW_ASSIGN(const TensorType own, tensor_type(type));
-    if (own.rank() != 0 || type != block.getArgument(static_cast<unsigned>(pair)).getType())
+    if (own.rank() != 0 || type != block->getArgument(static_cast<unsigned>(pair)).getType())
       return violated(
           "scatter_c23",
           fmt::format("update_computation argument {} is {}, expected {}", i, text_of(type),
-                      own.rank() != 0 ? "rank 0" : text_of(block.getArgument(static_cast<unsigned>(pair)).getType())));
+                      own.rank() != 0 ? "rank 0" : text_of(block->getArgument(static_cast<unsigned>(pair)).getType())));
     if (!is_promotable(element_of(input), element_of(type), scatter.operands[pair].dtype, own.dtype))
       return violated("scatter_c23", fmt::format("update_computation argument {} is {}, expected a type that {} promotes to", i,
                                                  text_of(type), text_of(element_of(input))));
@@ -112,12 +107,12 @@ Status read_scatter(mlir::Operation* op, Scatter& scatter) {
 
 Status import_scatter(Translation& t, mlir::Operation* op) {
   Scatter scatter;
-  STREW_TRY(t.parsed.at(op, read_scatter(op, scatter)));
+  STREW_TRY(read_scatter(op, scatter));
   std::vector<DType> elements, updates;
   for (const TensorType& type : scatter.results) elements.push_back(type.dtype);
   for (const TensorType& type : scatter.updates) updates.push_back(type.dtype);
   STREW_ASSIGN(Expr expr, region_to_expr(t, op->getRegion(0), elements, updates));
-  STREW_TRY(t.parsed.at(op, check_results(expr, elements)));
+  STREW_TRY(check_results(expr, elements));
   set_combiner(scatter, std::move(expr));
 
   const auto n = static_cast<unsigned>(scatter.operands.size());

@@ -112,14 +112,14 @@ Status read_update_slice(mlir::Operation* op, Scatter& scatter) {
 
 Status import_dynamic_slice(Translation& t, mlir::Operation* op) {
   Gather gather;
-  STREW_TRY(t.parsed.at(op, read_slice(op, gather)));
+  STREW_TRY(read_slice(op, gather));
   const int start = add_stack(t, op, 1, gather.indices);
   return t.add_kernel(op, std::move(gather), {t.operand(op, 0), start}, /*fixed_policy=*/true);
 }
 
 Status import_dynamic_update_slice(Translation& t, mlir::Operation* op) {
   Scatter scatter;
-  STREW_TRY(t.parsed.at(op, read_update_slice(op, scatter)));
+  STREW_TRY(read_update_slice(op, scatter));
   const int start = add_stack(t, op, 2, scatter.indices);
   return t.add_kernel(op, std::move(scatter), {t.operand(op, 0), start, t.operand(op, 1)}, /*fixed_policy=*/true);
 }

@@ -70,33 +70,12 @@ std::optional<ScalarOpRow> row_of(llvm::StringRef name) {
   return std::nullopt;
 }
 
+/// The unsigned integers that are as wide as these integers.
 DType unsigned_of(DType dtype) {
-  switch (dtype) {
-    case DType::i4:
-      return DType::u4;
-    case DType::i8:
-      return DType::u8;
-    case DType::i16:
-      return DType::u16;
-    case DType::i32:
-      return DType::u32;
-    case DType::i64:
-      return DType::u64;
-    case STREW_EACH_DTYPE(BOOL):
-    case DType::i2:  // has no arithmetic
-    case DType::u2:
-    case DType::u4:
-    case DType::u8:
-    case DType::u16:
-    case DType::u32:
-    case DType::u64:
-    case STREW_EACH_DTYPE(SMALL_FLOAT):
-    case STREW_EACH_DTYPE(HALF_FLOAT):
-    case STREW_EACH_DTYPE(FLOAT):
-    case STREW_EACH_DTYPE(COMPLEX):
-    case STREW_EACH_DTYPE(STRING):
-      break;
-  }
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (const auto other = static_cast<DType>(i);
+        is_signed_integer(dtype) && is_unsigned_integer(other) && bits(other) == bits(dtype) && info(other).arithmetic)
+      return other;
   return dtype;
 }
 
@@ -182,24 +161,12 @@ class Appender {
       a = cast(a, unsigned_of(dtype(a)));
       b = cast(b, unsigned_of(dtype(b)));
     }
-    switch (predicate) {
-      case P::slt:
-      case P::ult:
-        return truth(ExprOp::lt, a, b);
-      case P::sle:
-      case P::ule:
-        return truth(ExprOp::le, a, b);
-      case P::sgt:
-      case P::ugt:
-        return truth(ExprOp::gt, a, b);
-      case P::sge:
-      case P::uge:
-        return truth(ExprOp::ge, a, b);
-      case P::eq:  // above
-      case P::ne:
-        break;
-    }
-    return invalid_argument("predicate, expected one that compares");
+    const auto is = [&](P of_signed, P of_unsigned) { return predicate == of_signed || predicate == of_unsigned; };
+    return truth(is(P::slt, P::ult)   ? ExprOp::lt
+                 : is(P::sle, P::ule) ? ExprOp::le
+                 : is(P::sgt, P::ugt) ? ExprOp::gt
+                                      : ExprOp::ge,
+                 a, b);
   }
 
   /// Translates a comparison of floats. "Unordered or less" is the negation of "ordered and greater or equal".
@@ -215,40 +182,26 @@ class Appender {
       const int32_t b_is = truth(ExprOp::eq, b, b), a_is = truth(ExprOp::eq, a, a);
       return truth(ExprOp::bit_and, a_is, b_is);
     };
-    switch (llvm::cast<mlir::arith::CmpFOp>(op_).getPredicate()) {
-      case P::OEQ:
-        return truth(ExprOp::eq, a, b);
-      case P::OGT:
-        return truth(ExprOp::gt, a, b);
-      case P::OGE:
-        return truth(ExprOp::ge, a, b);
-      case P::OLT:
-        return truth(ExprOp::lt, a, b);
-      case P::OLE:
-        return truth(ExprOp::le, a, b);
-      case P::ONE:
-        return differ();
-      case P::ORD:
-        return ordered();
-      case P::UEQ:
-        return inverted(differ());
-      case P::UGT:
-        return inverted(truth(ExprOp::le, a, b));
-      case P::UGE:
-        return inverted(truth(ExprOp::lt, a, b));
-      case P::ULT:
-        return inverted(truth(ExprOp::ge, a, b));
-      case P::ULE:
-        return inverted(truth(ExprOp::gt, a, b));
-      case P::UNE:
-        return truth(ExprOp::ne, a, b);
-      case P::UNO:
-        return inverted(ordered());
-      case P::AlwaysFalse:
-      case P::AlwaysTrue:
-        break;
+    struct Row {
+      P ordered, unordered;
+      ExprOp op, inverse;
+    };
+    static constexpr Row kRows[] = {{P::OGT, P::UGT, ExprOp::gt, ExprOp::le},
+                                    {P::OGE, P::UGE, ExprOp::ge, ExprOp::lt},
+                                    {P::OLT, P::ULT, ExprOp::lt, ExprOp::ge},
+                                    {P::OLE, P::ULE, ExprOp::le, ExprOp::gt}};
+    const P predicate = llvm::cast<mlir::arith::CmpFOp>(op_).getPredicate();
+    for (const Row& row : kRows) {
+      if (predicate == row.ordered) return truth(row.op, a, b);
+      if (predicate == row.unordered) return inverted(truth(row.inverse, a, b));
     }
-    return invalid_argument("predicate, expected one that compares");
+    if (predicate == P::OEQ) return truth(ExprOp::eq, a, b);
+    if (predicate == P::UNE) return truth(ExprOp::ne, a, b);
+    if (predicate == P::ONE) return differ();
+    if (predicate == P::UEQ) return inverted(differ());
+    if (predicate == P::ORD) return ordered();
+    if (predicate == P::UNO) return inverted(ordered());
+    return invalid_argument("predicate, expected one that compares");  // always true or false
   }
 
   mlir::Operation* op_;

@@ -66,15 +66,13 @@ Expected<Scatter> read_scatter(mlir::tensor::ScatterOp op) {
 }  // namespace
 
 Status import_tensor_gather(Translation& t, mlir::Operation* op) {
-  Expected<Gather> gather = read_gather(llvm::cast<mlir::tensor::GatherOp>(op));
-  if (!gather.ok()) return t.parsed.at(op, gather.status());
-  return t.add_kernel(op, std::move(*gather), {t.operand(op, 0), t.operand(op, 1)});
+  STREW_ASSIGN(Gather gather, read_gather(llvm::cast<mlir::tensor::GatherOp>(op)));
+  return t.add_kernel(op, std::move(gather), {t.operand(op, 0), t.operand(op, 1)});
 }
 
 Status import_tensor_scatter(Translation& t, mlir::Operation* op) {
-  Expected<Scatter> scatter = read_scatter(llvm::cast<mlir::tensor::ScatterOp>(op));
-  if (!scatter.ok()) return t.parsed.at(op, scatter.status());
-  return t.add_kernel(op, std::move(*scatter), {t.operand(op, 1), t.operand(op, 2), t.operand(op, 0)});
+  STREW_ASSIGN(Scatter scatter, read_scatter(llvm::cast<mlir::tensor::ScatterOp>(op)));
+  return t.add_kernel(op, std::move(scatter), {t.operand(op, 1), t.operand(op, 2), t.operand(op, 0)});
 }
 
 }  // namespace strew::inline v0

@@ -31,21 +31,15 @@ Expected<std::vector<Tensor>> evaluate(const ReduceOp& op, const std::vector<Ten
   }
   scalar_eval::ExprEvaluator evaluator(op.function);
   std::vector<Scalar> current(n), element(n);
-  std::vector<int64_t> at(rank, 0);
-  int64_t to = 0;
-  for (int64_t e = 0, count = arguments[0]->elements(); e < count; ++e) {
+  Walk walk(extents, strides);
+  for (int64_t e = 0, count = arguments[0]->elements(); e < count; ++e, walk.next()) {
+    const int64_t to = walk.offset();
     for (size_t i = 0; i < n; ++i) {
       current[i] = load_element(results[i].dtype, results[i].data.data(), to);
       element[i] = load_element(arguments[i]->dtype, arguments[i]->data.data(), e);
     }
     evaluator.run(current, element, {});
     for (size_t i = 0; i < n; ++i) store_element(results[i].dtype, results[i].data.data(), to, evaluator.result(i));
-    for (size_t d = rank; d-- > 0;) {
-      to += strides[d];
-      if (++at[d] < extents[d]) break;
-      to -= extents[d] * strides[d];
-      at[d] = 0;
-    }
   }
   return results;
 }

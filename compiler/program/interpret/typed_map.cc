@@ -4,6 +4,7 @@
 #include "compiler/program/interpret/typed_map.h"
 
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 namespace strew::inline v0 {
@@ -87,29 +88,13 @@ bool arithmetic(ExprOp op, const std::vector<const Tensor*>& arguments, Tensor& 
 
 template <class T>
 bool comparison(ExprOp op, const std::vector<const Tensor*>& arguments, Tensor& result) {
-  switch (op) {
-    case ExprOp::eq:
-      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a == b; });
-    case ExprOp::ne:
-      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a != b; });
-    case ExprOp::lt:
-      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a < b; });
-    case ExprOp::le:
-      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a <= b; });
-    case ExprOp::gt:
-      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a > b; });
-    case ExprOp::ge:
-      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a >= b; });
-    case STREW_EACH_OP(INPUT):
-    case STREW_EACH_OP(CAST):
-    case STREW_EACH_OP(BINARY):
-    case STREW_EACH_OP(UNARY):
-    case STREW_EACH_OP(COMPLEX):
-    case STREW_EACH_OP(TEST):
-    case STREW_EACH_OP(SELECT):
-      break;
-  }
-  return false;  // no comparison
+  if (op == ExprOp::eq) return loop<T, uint8_t>(arguments, result, std::equal_to<T>());
+  if (op == ExprOp::ne) return loop<T, uint8_t>(arguments, result, std::not_equal_to<T>());
+  if (op == ExprOp::lt) return loop<T, uint8_t>(arguments, result, std::less<T>());
+  if (op == ExprOp::le) return loop<T, uint8_t>(arguments, result, std::less_equal<T>());
+  if (op == ExprOp::gt) return loop<T, uint8_t>(arguments, result, std::greater<T>());
+  if (op == ExprOp::ge) return loop<T, uint8_t>(arguments, result, std::greater_equal<T>());
+  return false;
 }
 
 /// select only moves bits, so T stands for all dtypes of its width.

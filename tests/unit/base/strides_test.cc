@@ -64,5 +64,22 @@ TEST(ContiguousStrides, AreRowMajor) {
   EXPECT_EQ(contiguous_strides(std::vector<int64_t>{}), std::vector<int64_t>{});
 }
 
+TEST(Walk, VisitsElementsInRowMajorOrder) {
+  const std::vector<int64_t> dims{2, 3, 2}, strides{-7, 2, 100};
+  Walk walk(dims, strides), unstrided(dims);
+  for (int round = 0; round < 2; ++round)  // behind the last element comes the first
+    for (int64_t a = 0; a < 2; ++a)
+      for (int64_t b = 0; b < 3; ++b)
+        for (int64_t c = 0; c < 2; ++c, walk.next(), unstrided.next()) {
+          EXPECT_EQ(walk.at(), (std::vector<int64_t>{a, b, c}));
+          EXPECT_EQ(walk.offset(), -7 * a + 2 * b + 100 * c);
+          EXPECT_EQ(unstrided.at(), walk.at());
+          EXPECT_EQ(unstrided.offset(), 0);
+        }
+  Walk scalar({});
+  scalar.next();
+  EXPECT_EQ(scalar.offset(), 0);
+}
+
 }  // namespace
 }  // namespace strew
