@@ -110,9 +110,10 @@ inline Status read(Cursor& c, int64_t& out) { return c.integer(out); }
 
 template <class Enum>
 requires std::is_enum_v<Enum> Status read(Cursor& c, Enum& out) {
+  constexpr int kCount = enumerators<Enum>();
   const std::string_view word = c.word();
   std::string names;
-  for (int i = 0; i < enumerators<Enum>(); ++i) {
+  for (int i = 0; i < kCount; ++i) {
     out = static_cast<Enum>(i);
     if (name(out) == word) return {};
     names.append(names.empty() ? "" : ", ").append(name(out));

@@ -88,14 +88,19 @@ Status check_dims(std::string_view label, const Field& field, const TensorType& 
 
 Status check_slices(std::string_view label, const Field& field, const TensorType& slices, const TensorType& indices,
                     const AccessDims& dims, std::string_view list, std::string_view from, const std::vector<int64_t>& given) {
-  const std::vector<int64_t> positions = dims.position_extents(indices.dims), window = dims.window_extents();
-  const size_t rank = positions.size() + window.size();
-  if (slices.dims.size() != rank)
+  const size_t positions = dims.positions.size(), window = dims.window.size();
+  if (slices.dims.size() != positions + window)
     return violated(label, "{} is {} of rank {}; expected rank {}: {} dims of indices {} and {} {}", field, slices, slices.rank(),
-                    rank, positions.size(), indices, window.size(), list);
-  const std::vector<int64_t> want = dims.slices_extents(positions, window);
-  if (dims_agree(slices.dims, want)) return {};
-  return violated(label, "{} is {}; expected dims {}, from indices {} and {} {}", field, slices, want, indices, from, given);
+                    positions + window, positions, indices, window, list);
+  bool agree = true;
+  for (size_t d = 0; agree && d < dims.slices.size(); ++d) {
+    const auto& [operand_dim, indices_dim] = dims.slices[d];
+    agree = dims_agree(slices.dims[d], operand_dim < 0 ? indices.dims[static_cast<size_t>(indices_dim)]
+                                                       : dims.operand[static_cast<size_t>(operand_dim)].window);
+  }
+  if (agree) return {};
+  return violated(label, "{} is {}; expected dims {}, from indices {} and {} {}", field, slices,
+                  dims.slices_extents(dims.position_extents(indices.dims), dims.window_extents()), indices, from, given);
 }
 
 DType result_dtype(ExprOp op, DType first) {
@@ -158,18 +163,21 @@ Status check_scalar(std::string_view label, const Field& field, const Scalar& sc
   return violated(label, "{} is a string view; expected the empty string, all bits 0: an op holds no addresses", field);
 }
 
-Status check_extras(std::string_view label, const std::vector<Extra>& extras, bool has_graph, const std::vector<int64_t>& element,
-                    const std::vector<int64_t>& position, const std::vector<int64_t>& window) {
-  if (!extras.empty() && !has_graph)
+Status check_extras(std::string_view label, const std::vector<Extra>& extras, bool has_graph, const TensorType& slices,
+                    const TensorType& indices, const DimensionNumbers& numbers, const AccessDims& dims) {
+  if (extras.empty()) return {};
+  if (!has_graph)
     return violated(label, "{} extras without expr; expected none: only an expression graph reads them", extras.size());
   if (extras.size() > kMaxExtras) return violated("op_limits", "{} extras; expected at most {}", extras.size(), kMaxExtras);
-  const std::vector<int64_t>* const want[] = {&element, &position, &window, nullptr};  // in the order of ExtraKind
+  std::vector<int64_t> window;
+  for (const int64_t d : numbers.window_dims) window.push_back(slices.dims[static_cast<size_t>(d)]);
+  const std::vector<int64_t> want[] = {
+      slices.dims, dims.position_extents(indices.dims), window, {}};  // in the order of ExtraKind
   for (size_t i = 0; i < extras.size(); ++i) {
     const Field field("extras[", i, "]");
     STREW_TRY(check_tensor(field, extras[i].type));
     STREW_TRY(check_enum(Field("kind of extras[", i, "]"), extras[i].kind));
-    const std::vector<int64_t>* const dims = want[static_cast<size_t>(extras[i].kind)];
-    STREW_TRY(check_dims(label, field, extras[i].type, dims != nullptr ? *dims : std::vector<int64_t>(),
+    STREW_TRY(check_dims(label, field, extras[i].type, want[static_cast<size_t>(extras[i].kind)],
                          message("for its kind is {}", extras[i].kind)));
   }
   return {};

@@ -36,7 +36,8 @@ Status check_dtype(const Field& field, DType dtype);
 Status check_enum(const Field& field, int number, int count);
 template <class Enum>
 Status check_enum(const Field& field, Enum value) {
-  return check_enum(field, static_cast<int>(value), enumerators<Enum>());
+  constexpr int kCount = enumerators<Enum>();
+  return check_enum(field, static_cast<int>(value), kCount);
 }
 /// Labels op_dtype, op_limits, op_dims, op_strides, op_size: dtype, rank, extents and strides are legal, and the size
 /// does not overflow.
@@ -74,10 +75,9 @@ bool fits(const Scalar& scalar);
 /// A fill value or literal has dtype `dtype`, no bits beyond the width, and is not a string (which would hold an address).
 Status check_scalar(std::string_view label, const Field& field, const Scalar& scalar, DType dtype);
 
-/// Extra inputs are there only for a graph, and have the shapes of their kinds. `element`, `position`, `window`: the dims that the kinds
-/// per_element, per_position and per_window must have.
-Status check_extras(std::string_view label, const std::vector<Extra>& extras, bool has_graph, const std::vector<int64_t>& element,
-                    const std::vector<int64_t>& position, const std::vector<int64_t>& window);
+/// Extra inputs are there only for a graph, and have the shapes of their kinds.
+Status check_extras(std::string_view label, const std::vector<Extra>& extras, bool has_graph, const TensorType& slices,
+                    const TensorType& indices, const DimensionNumbers& numbers, const AccessDims& dims);
 /// An op's graph is legal on its own, its inputs have the dtypes of the tensors that they read (label `inputs`), and its results those of
 /// `results` (label `returns`).
 Status check_graph(std::string_view inputs, std::string_view returns, const Expr& expr, std::span<const TensorType> currents,

@@ -61,10 +61,7 @@ Status check_empty(const Gather& g, const AccessDims& dims) {
 }
 
 Status check_values(const Gather& g, const AccessDims& dims) {
-  std::vector<int64_t> window;
-  for (const int64_t d : g.dims.window_dims) window.push_back(g.result.dims[static_cast<size_t>(d)]);
-  STREW_TRY(
-      check_extras("gather_extras", g.extras, !g.expr.empty(), g.result.dims, dims.position_extents(g.indices.dims), window));
+  STREW_TRY(check_extras("gather_extras", g.extras, !g.expr.empty(), g.result, g.indices, g.dims, dims));
   if (g.expr == Expr{}) return check_converts("gather_c23", "operand", g.operand.dtype, "result", g.result.dtype);
   return check_graph("gather_c23", "gather_c23", g.expr, {&g.operand, 1}, {}, g.extras, {&g.result, 1});
 }

@@ -112,8 +112,7 @@ Status verify(const Scatter& s, const VerifyOptions& options) {
   STREW_TRY(check_dimension_numbers(s, options.equal_batching_dims));
   const AccessDims dims(s);
   STREW_TRY(check_update_shape(s, dims));
-  STREW_TRY(check_extras("scatter_extras", s.extras, s.combiner == CombinerKind::expr, s.updates[0].dims,
-                         dims.position_extents(s.indices.dims), dims.window_extents()));
+  STREW_TRY(check_extras("scatter_extras", s.extras, s.combiner == CombinerKind::expr, s.updates[0], s.indices, s.dims, dims));
   STREW_TRY(check_combiner(s));
   STREW_TRY(check_init(s));
   return check_modes(s);
