@@ -8,57 +8,40 @@
 namespace strew::inline v0::scalar_eval {
 
 void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar> update, std::span<const Scalar> extra) {
-  for (size_t i = 0; i < expr_.nodes.size(); ++i) {
-    const ExprNode& node = expr_.nodes[i];
+  const auto value = [&](const ExprNode& node) -> Scalar {
     const auto arg = [&](size_t k) -> const Scalar& { return values_[static_cast<size_t>(node.args[k])]; };
-    const auto truth = [](bool value) { return Scalar{DType::boolean, {value ? 1u : 0u, 0}}; };
     const auto index = static_cast<size_t>(node.index);
-    Scalar& value = values_[i];
     switch (node.op) {
       case ExprOp::current:
-        value = current[index];
-        break;
+        return current[index];
       case ExprOp::update:
-        value = update[index];
-        break;
+        return update[index];
       case ExprOp::extra:
-        value = extra[index];
-        break;
+        return extra[index];
       case ExprOp::literal:
-        value = node.value;
-        break;
+        return node.value;
       case ExprOp::convert:
-        value = convert(arg(0), node.dtype);
-        break;
+        return convert(arg(0), node.dtype);
       case ExprOp::bitcast:
-        value = {node.dtype, arg(0).bits};
-        break;
+        return {node.dtype, arg(0).bits};
       case ExprOp::real:
-        value = {node.dtype, {real_bits(arg(0)), 0}};
-        break;
+        return {node.dtype, {real_bits(arg(0)), 0}};
       case ExprOp::imag:
-        value = {node.dtype, {imaginary_bits(arg(0)), 0}};
-        break;
+        return {node.dtype, {imaginary_bits(arg(0)), 0}};
       case ExprOp::complex:
-        value = make_complex(node.dtype, arg(0).bits[0], arg(1).bits[0]);
-        break;
-      case ExprOp::is_finite:
-        value = truth(is_finite(arg(0)));
-        break;
-      case STREW_EACH_OP(COMPARE):
-        value = truth(compare(node.op, arg(0), arg(1)));
-        break;
+        return make_complex(node.dtype, arg(0).bits[0], arg(1).bits[0]);
       case ExprOp::select:
-        value = arg(0).bits[0] != 0 ? arg(1) : arg(2);
-        break;
+        return arg(0).bits[0] != 0 ? arg(1) : arg(2);
       case STREW_EACH_OP(UNARY):
-        value = apply(node.op, arg(0));
-        break;
+      case STREW_EACH_OP(TEST):
+        return apply(node.op, arg(0));
       case STREW_EACH_OP(BINARY):
-        value = apply(node.op, arg(0), arg(1));
-        break;
+      case STREW_EACH_OP(COMPARE):
+        return apply(node.op, arg(0), arg(1));
     }
-  }
+    return {};
+  };
+  for (size_t i = 0; i < values_.size(); ++i) values_[i] = value(expr_.nodes[i]);
 }
 
 }  // namespace strew::inline v0::scalar_eval

@@ -22,10 +22,8 @@ Expected<Scatter> ScatterBuilder::build(const VerifyOptions& options) const {
 TensorType GatherBuilder::derived_result() const {
   const AccessDims dims(op_);
   TensorType result{op_.operand.dtype, dims.slices_extents(dims.position_extents(op_.indices.dims), dims.window_extents()), {}};
-  if (!op_.expr.empty() && !op_.expr.results.empty()) {
-    const auto node = static_cast<size_t>(op_.expr.results[0]);
-    if (node < op_.expr.nodes.size()) result.dtype = op_.expr.nodes[node].dtype;
-  }
+  if (const Expr& e = op_.expr; !e.results.empty() && static_cast<size_t>(e.results[0]) < e.nodes.size())
+    result.dtype = e.result().dtype;
   return result;
 }
 

@@ -4,7 +4,6 @@
 #include "compiler/op/combiner.h"
 
 #include <array>
-#include <cmath>
 #include <limits>
 
 #include "base/number.h"
@@ -15,60 +14,43 @@ namespace {
 
 using E = ExprOp;
 using K = CombinerKind;
-using D = CombinerDomain;
 
 // A partial result of sub starts from 0 and is minus the sum of its updates, so partial results are merged by add.
 constexpr std::array kTable{
-    //             op          name        domain      commutes order-free merges by
-    CombinerTraits{E::add, K::add, D::all, true, false, E::add},
-    CombinerTraits{E::sub, K::sub, D::numbers, false, false, E::add},
-    CombinerTraits{E::mul, K::mul, D::all, true, false, E::mul},
-    CombinerTraits{E::div, K::div, D::numbers, false, false, E::div},
-    CombinerTraits{E::min, K::min, D::ordered, true, true, E::min},
-    CombinerTraits{E::max, K::max, D::ordered, true, true, E::max},
-    CombinerTraits{E::bit_and, K::bit_and, D::bitwise, true, true, E::bit_and},
-    CombinerTraits{E::bit_or, K::bit_or, D::bitwise, true, true, E::bit_or},
-    CombinerTraits{E::bit_xor, K::bit_xor, D::bitwise, true, true, E::bit_xor},
+    //             op          name        commutes order-free merges by
+    CombinerTraits{E::add, K::add, true, false, E::add},
+    CombinerTraits{E::sub, K::sub, false, false, E::add},
+    CombinerTraits{E::mul, K::mul, true, false, E::mul},
+    CombinerTraits{E::div, K::div, false, false, E::div},
+    CombinerTraits{E::min, K::min, true, true, E::min},
+    CombinerTraits{E::max, K::max, true, true, E::max},
+    CombinerTraits{E::bit_and, K::bit_and, true, true, E::bit_and},
+    CombinerTraits{E::bit_or, K::bit_or, true, true, E::bit_or},
+    CombinerTraits{E::bit_xor, K::bit_xor, true, true, E::bit_xor},
 };
 
-/// The largest or smallest value of a float dtype: an infinity, or, in a dtype without infinities, the last bit pattern
-/// before the NaNs.
+/// The largest or smallest value of a dtype: of a float, an infinity, or, without infinities, the last bit pattern before the NaNs.
 uint64_t extreme(DType dtype, bool largest) {
+  if (dtype == DType::boolean) return largest ? 1 : 0;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const auto is_nan = [&](uint64_t code) { return std::isnan(decode(dtype, code)); };
   uint64_t code = encode(dtype, largest ? kInfinity : -kInfinity);
-  if (!is_nan(code)) return code;
+  if (!is_nan(dtype, code)) return code;
   code = ~uint64_t{0} >> (64 - bits(dtype) + (largest ? 1 : 0));
-  while (is_nan(code)) --code;
+  while (is_nan(dtype, code)) --code;
   return code;
 }
 
-std::optional<uint64_t> float_identity(ExprOp op, DType dtype) {
-  if (op == ExprOp::add || op == ExprOp::sub) return encode(dtype, -0.0);
-  if (op == ExprOp::mul) return encode(dtype, 1.0);
-  if (op == ExprOp::min) return extreme(dtype, true);
-  if (op == ExprOp::max) return extreme(dtype, false);
-  return std::nullopt;
+template <class Key>
+const CombinerTraits* row_with(Key CombinerTraits::*key, Key value) {
+  for (const CombinerTraits& row : kTable)
+    if (row.*key == value) return &row;
+  return nullptr;
 }
-
-std::optional<uint64_t> integer_identity(ExprOp op, DType dtype) {
-  const int width = dtype == DType::boolean ? 1 : bits(dtype);
-  const uint64_t ones = ~uint64_t{0} >> (64 - width), sign = uint64_t{1} << (width - 1);
-  const bool has_sign = is_signed_integer(dtype);
-  if (op == ExprOp::add || op == ExprOp::sub || op == ExprOp::bit_or || op == ExprOp::bit_xor) return 0;
-  if (op == ExprOp::mul) return 1;
-  if (op == ExprOp::bit_and) return ones;
-  if (op == ExprOp::min) return has_sign ? ones ^ sign : ones;
-  if (op == ExprOp::max) return has_sign ? sign : 0;
-  return std::nullopt;
-}
-
-const ExprNode& at(const Expr& expr, int32_t node) { return expr.nodes[static_cast<size_t>(node)]; }
 
 /// The name of the operator that gives result `pair` from its current value and update; assign if the result is the update.
 CombinerKind kind_of(const Expr& graph, int32_t pair) {
   const int32_t result = graph.results[static_cast<size_t>(pair)];
-  const ExprNode& node = at(graph, result);
+  const ExprNode& node = graph.node(result);
   if (is_input(graph, result, ExprOp::update, pair, node.dtype)) return CombinerKind::assign;
   const CombinerTraits* const row = find_combiner(node.op);
   const auto folds = [&](size_t current, size_t update) {
@@ -82,32 +64,14 @@ CombinerKind kind_of(const Expr& graph, int32_t pair) {
 
 std::span<const CombinerTraits> combiner_traits() { return kTable; }
 
-const CombinerTraits* find_combiner(ExprOp op) {
-  for (const CombinerTraits& row : kTable)
-    if (row.op == op) return &row;
-  return nullptr;
-}
+const CombinerTraits* find_combiner(ExprOp op) { return row_with(&CombinerTraits::op, op); }
+const CombinerTraits* find_combiner(CombinerKind kind) { return row_with(&CombinerTraits::kind, kind); }
 
-const CombinerTraits* find_combiner(CombinerKind kind) {
-  for (const CombinerTraits& row : kTable)
-    if (row.kind == kind) return &row;
-  return nullptr;
-}
-
-bool takes(const CombinerTraits& row, DType dtype) {
-  const DTypeInfo& type = info(dtype);
-  if (!type.arithmetic) return false;
-  switch (row.domain) {
-    case CombinerDomain::all:
-      return true;
-    case CombinerDomain::numbers:
-      return type.kind != DTypeKind::boolean;
-    case CombinerDomain::ordered:
-      return type.kind != DTypeKind::complex;
-    case CombinerDomain::bitwise:
-      break;
-  }
-  return type.kind == DTypeKind::boolean || is_integer(dtype);
+bool takes(ExprOp op, DType dtype) {
+  const auto family = [](DTypeKind kind) { return 1U << static_cast<unsigned>(kind); };
+  static_assert(expr_dtypes::boolean == 1U << static_cast<unsigned>(DTypeKind::boolean) &&
+                expr_dtypes::complexes == 1U << static_cast<unsigned>(DTypeKind::complex));
+  return info(dtype).arithmetic && (info(op).arguments & family(info(dtype).kind)) != 0;
 }
 
 bool regroups_exactly(ExprOp op, DType dtype) {
@@ -116,9 +80,12 @@ bool regroups_exactly(ExprOp op, DType dtype) {
 }
 
 std::optional<uint64_t> identity_bits(ExprOp op, DType dtype) {
-  const CombinerTraits* const row = find_combiner(op);
-  if (row == nullptr || !takes(*row, dtype) || is_complex(dtype)) return std::nullopt;
-  return is_float(dtype) ? float_identity(op, dtype) : integer_identity(op, dtype);
+  if (find_combiner(op) == nullptr || !takes(op, dtype) || is_complex(dtype)) return std::nullopt;
+  if (op == ExprOp::mul) return encode(dtype, 1.0);
+  if (op == ExprOp::min || op == ExprOp::max) return extreme(dtype, op == ExprOp::min);
+  if (op == ExprOp::bit_and) return encode_i64(dtype, -1);
+  if (op == ExprOp::add || op == ExprOp::sub || op == ExprOp::bit_or || op == ExprOp::bit_xor) return encode(dtype, -0.0);
+  return std::nullopt;
 }
 
 ExprOp merge_of(ExprOp op) {
@@ -152,8 +119,8 @@ Expr combine_graph(const Op& op) {
 }
 
 bool is_input(const Expr& graph, int32_t node, ExprOp input, int32_t index, DType dtype) {
-  const ExprNode* n = &at(graph, node);
-  if (n->op == ExprOp::convert && n->dtype == dtype) n = &at(graph, n->args[0]);
+  const ExprNode* n = &graph.node(node);
+  if (n->op == ExprOp::convert && n->dtype == dtype) n = &graph.node(n->args[0]);
   return n->op == input && n->index == index;
 }
 

@@ -4,7 +4,7 @@
 // graph that computes `operator(current, update)` on every pair, with the update converted to the result's dtype;
 // combine_graph() writes it, and kind_of() finds the name of a graph, for imports and for a rewrite. All other code asks for
 // the properties of the graph's operators: planning and strategies, whether updates may be regrouped and what the identity
-// element is; imports, whether arguments may be swapped; verification, which dtypes an operator takes.
+// element is; imports, whether arguments may be swapped.
 //
 // A new named combiner needs a row of the table and a CombinerKind. Tested by tests/unit/compiler/op/combiner_test.cc, which checks
 // every row on all values of small dtypes.
@@ -19,18 +19,9 @@
 
 namespace strew::inline v0 {
 
-/// The dtypes that an operator takes, among those with arithmetic.
-enum class CombinerDomain : uint8_t {
-  all,
-  numbers,  ///< not bool
-  ordered,  ///< not complex
-  bitwise,  ///< bool and integers
-};
-
 struct CombinerTraits {
   ExprOp op;
   CombinerKind kind;
-  CombinerDomain domain;
   bool commutes;    ///< a op b == b op a
   bool order_free;  ///< any order and grouping of the updates gives the same number, of floats too
   /// The operator that merges two partial results, each of which started from the identity element. It is `op` itself,
@@ -44,8 +35,8 @@ STREW_API std::span<const CombinerTraits> combiner_traits();
 const CombinerTraits* find_combiner(ExprOp op);
 const CombinerTraits* find_combiner(CombinerKind kind);
 
-/// Is the dtype in the operator's domain?
-bool takes(const CombinerTraits& row, DType dtype);
+/// Is the dtype one of those that the operator takes, as expr_ops.def says?
+bool takes(ExprOp op, DType dtype);
 /// Does any order and any grouping of the updates give the same bits? True of integers and bool for every operator
 /// whose partial results can be merged, and of float min and max.
 bool regroups_exactly(ExprOp op, DType dtype);

@@ -14,8 +14,9 @@ struct DimensionList {
 
   template <class T>
   constexpr std::string_view name() const {
-    return std::is_base_of_v<Scatter, T> ? of_scatter : of_gather;
+    return name(!std::is_base_of_v<Scatter, T>);
   }
+  constexpr std::string_view name(bool gather) const { return gather ? of_gather : of_scatter; }
 };
 
 inline constexpr DimensionList kDimensionLists[] = {

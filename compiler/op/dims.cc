@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/op/message.h"
 #include "strew/op.h"
 
 namespace strew::inline v0 {
 
+std::string extent_text(int64_t extent) { return extent == kDynamic ? "?" : std::to_string(extent); }
+
 std::string dims_text(const std::vector<int64_t>& dims) {
   constexpr size_t kMostShown = 16;
   std::string text = "[";
-  for (size_t i = 0; i < dims.size() && i < kMostShown; ++i)
-    text += (i > 0 ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
+  for (size_t i = 0; i < dims.size() && i < kMostShown; ++i) text += (i > 0 ? "," : "") + extent_text(dims[i]);
   return text + (dims.size() > kMostShown ? ",...]" : "]");
 }
 
@@ -33,7 +35,7 @@ Status unify_dims(std::vector<int64_t>& dims, const std::vector<int64_t>& other,
   std::vector<int64_t> both = dims;
   bool agree = dims.size() == other.size();
   for (size_t d = 0; agree && d < both.size(); ++d) agree = unify(both[d], other[d]);
-  if (!agree) return invalid_argument(std::string(what) + " " + dims_text(other) + ", expected " + dims_text(dims));
+  if (!agree) return invalid_argument(message("{} {}, expected {}", what, other, dims));
   dims = std::move(both);
   return {};
 }
@@ -41,16 +43,15 @@ Status unify_dims(std::vector<int64_t>& dims, const std::vector<int64_t>& other,
 Status check_dim(int64_t dim, size_t rank, std::string_view what) {
   const auto end = static_cast<int64_t>(rank);
   if (dim >= 0 && dim < end) return {};
-  return invalid_argument(std::string(what) + " is " + std::to_string(dim) + ", expected 0 to " + std::to_string(end - 1));
+  return invalid_argument(message("{} is {}, expected 0 to {}", what, dim, end - 1));
 }
 
 Status check_dims(const std::vector<int64_t>& dims, size_t rank, std::string_view what) {
+  const auto end = static_cast<int64_t>(rank);
   std::vector<bool> seen(rank);
   for (const int64_t dim : dims) {
-    const bool is_dim = dim >= 0 && dim < static_cast<int64_t>(rank);
-    if (!is_dim || seen[static_cast<size_t>(dim)])
-      return invalid_argument(std::string(what) + " holds " + std::to_string(dim) + ", expected each of 0 to " +
-                              std::to_string(static_cast<int64_t>(rank) - 1) + " once at most");
+    if (dim < 0 || dim >= end || seen[static_cast<size_t>(dim)])
+      return invalid_argument(message("{} holds {}, expected each of 0 to {} once at most", what, dim, end - 1));
     seen[static_cast<size_t>(dim)] = true;
   }
   return {};

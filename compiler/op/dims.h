@@ -11,6 +11,9 @@
 
 namespace strew::inline v0 {
 
+/// The number, or a question mark for a dynamic extent.
+std::string extent_text(int64_t extent);
+
 /// "[2,?,16]": a dynamic extent is a question mark. Of a longer list than anyone reads, the first 16 entries: "[1,2,...]".
 STREW_API std::string dims_text(const std::vector<int64_t>& dims);
 

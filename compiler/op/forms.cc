@@ -10,6 +10,9 @@
 
 #include <algorithm>
 
+#include "compiler/op/dims.h"
+#include "compiler/op/message.h"
+
 namespace strew::inline v0 {
 namespace {
 
@@ -22,192 +25,145 @@ Dims range(int64_t begin, int64_t end) {
   return out;
 }
 
-Dims without(Dims list, int64_t value) {
-  list.erase(std::remove(list.begin(), list.end(), value), list.end());
-  return list;
+template <class... Args>
+Status refused(MessageText<Args...> text, const Args&... args) {
+  return invalid_argument(message(text, args...));
 }
 
-/// `axis` counted from 0, or -1 if there is no such dim.
-int64_t resolve(int64_t axis, int64_t rank) {
-  if (axis < 0) axis += rank;
-  return axis >= 0 && axis < rank ? axis : -1;
+/// The dim that `axis` stands for.
+Expected<int64_t> resolve(std::string_view form, int64_t axis, int64_t rank) {
+  const int64_t dim = axis < 0 ? axis + rank : axis;
+  if (dim >= 0 && dim < rank) return dim;
+  return refused("{}: axis is {}; expected from {} to {} for an operand of rank {}", form, axis, -rank, rank - 1, rank);
 }
-
-Status bad_axis(const char* form, int64_t axis, int64_t rank) {
-  return invalid_argument(std::string(form) + ": axis is " + std::to_string(axis) + "; expected from " + std::to_string(-rank) +
-                          " to " + std::to_string(rank - 1) + " for an operand of rank " + std::to_string(rank));
-}
-
-/// Slice size of a dim that is indexed one element at a time.
-int64_t unit(const TensorType& operand, int64_t dim) { return operand.dims[static_cast<size_t>(dim)] == 0 ? 0 : 1; }
 
 /// Extent of the last dim of indices, which holds the index vectors. Fails if the extent is dynamic or larger than `most`.
-Expected<int64_t> last_extent(const char* form, const TensorType& indices, int64_t most) {
-  const std::string what = std::string(form) + ": the last dim of indices, the length of its index vectors, ";
-  if (indices.dims.empty()) return invalid_argument(what + "is missing: indices has rank 0; expected at least 1");
+Expected<int64_t> last_extent(std::string_view form, const TensorType& indices, int64_t most) {
+  const std::string what = message("{}: the last dim of indices, the length of its index vectors, ", form);
+  if (indices.dims.empty()) return refused("{}is missing: indices has rank 0; expected at least 1", what);
   const int64_t k = indices.dims.back();
-  if (k == kDynamic) return invalid_argument(what + "is ?; expected a static extent");
-  if (k < 0 || k > most) {
-    return invalid_argument(what + "is " + std::to_string(k) + "; expected from 0 to " +
-                            std::to_string(std::max<int64_t>(most, 0)));
-  }
+  if (k == kDynamic) return refused("{}is ?; expected a static extent", what);
+  if (k < 0 || k > most) return refused("{}is {}; expected from 0 to {}", what, k, std::max<int64_t>(most, 0));
   return k;
 }
 
-ScatterBuilder scatter_of(const TensorType& operand, const TensorType& indices, const TensorType& updates) {
-  ScatterBuilder b;
-  b.operand(operand).indices(indices).updates(updates);
-  return b;
+// The dimension numbers of a form.
+
+Expected<DimensionNumbers> slice(const TensorType& operand) {
+  const Dims all = range(0, operand.rank());
+  return DimensionNumbers{.window_dims = all, .index_map = all};
 }
 
-GatherBuilder gather_of(const TensorType& operand, const TensorType& indices) {
+Expected<DimensionNumbers> rows(std::string_view form, const TensorType& operand, const TensorType& indices) {
+  const int64_t positions = indices.rank();
+  STREW_TRY(resolve(form, 0, operand.rank()).status());
+  return DimensionNumbers{range(positions, positions + operand.rank() - 1), {0}, {}, {}, {0}, positions};
+}
+
+Expected<DimensionNumbers> elements(std::string_view form, const TensorType& operand, const TensorType& indices, int64_t axis) {
+  STREW_ASSIGN(const int64_t dim, resolve(form, axis, operand.rank()));
+  Dims others = range(0, operand.rank());
+  others.erase(others.begin() + dim);
+  return DimensionNumbers{{}, {dim}, others, others, {dim}, indices.rank()};
+}
+
+Expected<DimensionNumbers> nd(std::string_view form, const TensorType& operand, const TensorType& indices, int64_t batch) {
+  const int64_t positions = indices.rank() - 1, rank = operand.rank();
+  STREW_ASSIGN(const int64_t k, last_extent(form, indices, rank - batch));
+  const Dims batching = range(0, batch), indexed = range(batch, batch + k);
+  return DimensionNumbers{range(positions, positions + rank - batch - k), indexed, batching, batching, indexed, positions};
+}
+
+ScatterBuilder scatter_of(const TensorType& operand, const TensorType& indices, const TensorType& updates,
+                          Expected<DimensionNumbers> numbers) {
+  ScatterBuilder b;
+  b.operand(operand).indices(indices).updates(updates);
+  return numbers.ok() ? b.dimension_numbers(*std::move(numbers)) : b.fail(numbers.status());
+}
+
+/// The slices are whole, except that they have one element (none of an empty dim) in dims that have none in the result.
+GatherBuilder gather_of(const TensorType& operand, const TensorType& indices, Expected<DimensionNumbers> numbers) {
   GatherBuilder b;
   b.operand(operand).indices(indices);
-  return b;
+  if (!numbers.ok()) return b.fail(numbers.status());
+  Dims sizes = operand.dims;
+  for (const Dims* list : {&numbers->removed_dims, &numbers->operand_batching_dims})
+    for (const int64_t d : *list) sizes[static_cast<size_t>(d)] = sizes[static_cast<size_t>(d)] == 0 ? 0 : 1;
+  return b.dimension_numbers(*std::move(numbers)).slice_sizes(std::move(sizes));
+}
+
+/// Negative indices count from the end, and others that are out of bounds are errors.
+template <class Builder>
+Builder as_in_onnx(Builder b) {
+  return b.normalize_negative().oob(OobPolicy::error);
 }
 
 }  // namespace
 
 ScatterBuilder dynamic_update_slice(const TensorType& operand, const TensorType& indices, const TensorType& updates) {
-  const Dims all = range(0, operand.rank());
-  return scatter_of(operand, indices, updates).update_window_dims(all).scatter_dims_to_operand_dims(all).oob(OobPolicy::clamp);
+  return scatter_of(operand, indices, updates, slice(operand)).oob(OobPolicy::clamp);
 }
 
 GatherBuilder dynamic_slice(const TensorType& operand, const TensorType& indices, std::vector<int64_t> slice_sizes) {
-  const Dims all = range(0, operand.rank());
-  return gather_of(operand, indices)
-      .offset_dims(all)
-      .start_index_map(all)
-      .slice_sizes(std::move(slice_sizes))
-      .oob(OobPolicy::clamp);
+  return gather_of(operand, indices, slice(operand)).slice_sizes(std::move(slice_sizes)).oob(OobPolicy::clamp);
 }
 
 ScatterBuilder tensor_scatter(const TensorType& operand, const TensorType& indices, const TensorType& updates, int64_t axis,
                               bool circular) {
-  ScatterBuilder b = scatter_of(operand, indices, updates);
-  const int64_t dim = resolve(axis, operand.rank());
-  if (dim < 0) return b.fail(bad_axis("tensor_scatter", axis, operand.rank()));
-  if (dim == 0) {
-    return b.fail(invalid_argument("tensor_scatter: axis is " + std::to_string(axis) + ", which is dim 0 of an operand of rank " +
-                                   std::to_string(operand.rank()) + "; expected another: dim 0 is the batch"));
-  }
-  return b.update_window_dims(range(1, operand.rank()))
-      .batching_dims({0}, {0})
-      .scatter_dims_to_operand_dims({dim})
-      .index_vector_dim(indices.rank())
-      .oob(circular ? OobPolicy::wrap : OobPolicy::error);
+  const int64_t rank = operand.rank();
+  const auto numbers = [&]() -> Expected<DimensionNumbers> {
+    STREW_ASSIGN(const int64_t dim, resolve("tensor_scatter", axis, rank));
+    if (dim != 0) return DimensionNumbers{range(1, rank), {}, {0}, {0}, {dim}, indices.rank()};
+    return refused("tensor_scatter: axis is {}, which is dim 0 of an operand of rank {}; expected another: dim 0 is the batch",
+                   axis, rank);
+  };
+  return scatter_of(operand, indices, updates, numbers()).oob(circular ? OobPolicy::wrap : OobPolicy::error);
 }
 
 ScatterBuilder scatter_rows(const TensorType& operand, const TensorType& indices, const TensorType& updates) {
-  return scatter_of(operand, indices, updates)
-      .update_window_dims(range(indices.rank(), indices.rank() + operand.rank() - 1))
-      .inserted_window_dims({0})
-      .scatter_dims_to_operand_dims({0})
-      .index_vector_dim(indices.rank());
+  return scatter_of(operand, indices, updates, rows("scatter_rows", operand, indices));
 }
 
 GatherBuilder gather_rows(const TensorType& operand, const TensorType& indices) {
-  if (operand.rank() == 0) return gather_of(operand, indices).fail(bad_axis("gather_rows", 0, 0));
-  Dims sizes = operand.dims;
-  sizes[0] = unit(operand, 0);
-  return gather_of(operand, indices)
-      .offset_dims(range(indices.rank(), indices.rank() + operand.rank() - 1))
-      .collapsed_slice_dims({0})
-      .start_index_map({0})
-      .index_vector_dim(indices.rank())
-      .slice_sizes(std::move(sizes));
+  return gather_of(operand, indices, rows("gather_rows", operand, indices));
 }
 
 ScatterBuilder scatter_elements(const TensorType& operand, const TensorType& indices, const TensorType& updates, int64_t axis) {
-  ScatterBuilder b = scatter_of(operand, indices, updates);
-  const int64_t dim = resolve(axis, operand.rank());
-  if (dim < 0) return b.fail(bad_axis("scatter_elements", axis, operand.rank()));
-  const Dims others = without(range(0, operand.rank()), dim);
-  return b.inserted_window_dims({dim})
-      .batching_dims(others, others)
-      .scatter_dims_to_operand_dims({dim})
-      .index_vector_dim(indices.rank())
-      .normalize_negative()
-      .oob(OobPolicy::error);
+  return as_in_onnx(scatter_of(operand, indices, updates, elements("scatter_elements", operand, indices, axis)));
 }
 
 GatherBuilder gather_elements(const TensorType& operand, const TensorType& indices, int64_t axis) {
-  GatherBuilder b = gather_of(operand, indices);
-  const int64_t dim = resolve(axis, operand.rank());
-  if (dim < 0) return b.fail(bad_axis("gather_elements", axis, operand.rank()));
-  const Dims others = without(range(0, operand.rank()), dim);
-  Dims sizes;
-  for (int64_t d = 0; d < operand.rank(); ++d) sizes.push_back(unit(operand, d));
-  return b.collapsed_slice_dims({dim})
-      .batching_dims(others, others)
-      .start_index_map({dim})
-      .index_vector_dim(indices.rank())
-      .slice_sizes(std::move(sizes))
-      .normalize_negative()
-      .oob(OobPolicy::error);
+  return as_in_onnx(gather_of(operand, indices, elements("gather_elements", operand, indices, axis)));
 }
 
 ScatterBuilder scatter_nd(const TensorType& operand, const TensorType& indices, const TensorType& updates) {
-  ScatterBuilder b = scatter_of(operand, indices, updates);
-  const Expected<int64_t> k = last_extent("scatter_nd", indices, operand.rank());
-  if (!k.ok()) return b.fail(k.status());
-  const int64_t positions = indices.rank() - 1;
-  return b.update_window_dims(range(positions, positions + operand.rank() - *k))
-      .inserted_window_dims(range(0, *k))
-      .scatter_dims_to_operand_dims(range(0, *k))
-      .index_vector_dim(positions)
-      .normalize_negative()
-      .oob(OobPolicy::error);
+  return as_in_onnx(scatter_of(operand, indices, updates, nd("scatter_nd", operand, indices, 0)));
 }
 
 GatherBuilder gather_nd(const TensorType& operand, const TensorType& indices, int64_t batch_dims) {
-  GatherBuilder b = gather_of(operand, indices);
-  const int64_t positions = indices.rank() - 1;
-  if (batch_dims < 0 || batch_dims > positions || batch_dims > operand.rank()) {
-    return b.fail(invalid_argument("gather_nd: batch_dims is " + std::to_string(batch_dims) + "; expected from 0 to " +
-                                   std::to_string(std::clamp<int64_t>(positions, 0, operand.rank())) +
-                                   ", less than the rank of indices and at most the rank of operand"));
-  }
-  const Expected<int64_t> k = last_extent("gather_nd", indices, operand.rank() - batch_dims);
-  if (!k.ok()) return b.fail(k.status());
-  const Dims batching = range(0, batch_dims), indexed = range(batch_dims, batch_dims + *k);
-  Dims sizes = operand.dims;
-  for (int64_t d = 0; d < batch_dims + *k; ++d) sizes[static_cast<size_t>(d)] = unit(operand, d);
-  return b.offset_dims(range(positions, positions + operand.rank() - batch_dims - *k))
-      .collapsed_slice_dims(indexed)
-      .batching_dims(batching, batching)
-      .start_index_map(indexed)
-      .index_vector_dim(positions)
-      .slice_sizes(std::move(sizes))
-      .normalize_negative()
-      .oob(OobPolicy::error);
+  const int64_t most = std::clamp<int64_t>(indices.rank() - 1, 0, operand.rank());
+  const bool fits = batch_dims >= 0 && batch_dims <= most && batch_dims < indices.rank();
+  return as_in_onnx(gather_of(operand, indices,
+                              fits ? nd("gather_nd", operand, indices, batch_dims)
+                                   : refused("gather_nd: batch_dims is {}; expected from 0 to {}, less than the rank of indices "
+                                             "and at most the rank of operand",
+                                             batch_dims, most)));
 }
 
 GatherBuilder gather(const TensorType& operand, const TensorType& indices, int64_t axis, int64_t batch_dims) {
-  GatherBuilder b = gather_of(operand, indices);
-  const int64_t dim = resolve(axis, operand.rank());
-  if (dim < 0) return b.fail(bad_axis("gather", axis, operand.rank()));
-  if (batch_dims < 0 || batch_dims > dim || batch_dims > indices.rank()) {
-    return b.fail(invalid_argument("gather: batch_dims is " + std::to_string(batch_dims) + "; expected from 0 to " +
-                                   std::to_string(std::min<int64_t>(dim, indices.rank())) +
-                                   ", at most axis and the rank of indices"));
-  }
-  const Dims batching = range(0, batch_dims);
-  Dims sizes = operand.dims;
-  for (int64_t d = 0; d < batch_dims; ++d) sizes[static_cast<size_t>(d)] = unit(operand, d);
-  sizes[static_cast<size_t>(dim)] = unit(operand, dim);
-  // result: batch, operand dims before axis, the other dims of indices, operand dims after axis
-  Dims offsets = range(batch_dims, dim);
-  const int64_t after = dim + indices.rank() - batch_dims;
-  for (int64_t d : range(after, after + operand.rank() - dim - 1)) offsets.push_back(d);
-  return b.offset_dims(std::move(offsets))
-      .collapsed_slice_dims({dim})
-      .batching_dims(batching, batching)
-      .start_index_map({dim})
-      .index_vector_dim(indices.rank())
-      .slice_sizes(std::move(sizes))
-      .normalize_negative()
-      .oob(OobPolicy::error);
+  const auto numbers = [&]() -> Expected<DimensionNumbers> {
+    STREW_ASSIGN(const int64_t dim, resolve("gather", axis, operand.rank()));
+    const int64_t most = std::min<int64_t>(dim, indices.rank());
+    if (batch_dims < 0 || batch_dims > most)
+      return refused("gather: batch_dims is {}; expected from 0 to {}, at most axis and the rank of indices", batch_dims, most);
+    // result: batch, operand dims before axis, the other dims of indices, operand dims after axis
+    Dims offsets = range(batch_dims, dim);
+    const int64_t after = dim + indices.rank() - batch_dims;
+    for (const int64_t d : range(after, after + operand.rank() - dim - 1)) offsets.push_back(d);
+    const Dims batching = range(0, batch_dims);
+    return DimensionNumbers{offsets, {dim}, batching, batching, {dim}, indices.rank()};
+  };
+  return as_in_onnx(gather_of(operand, indices, numbers()));
 }
 
 }  // namespace strew::inline v0

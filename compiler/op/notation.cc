@@ -3,6 +3,8 @@
 // written from the graph with NumPy's operators, up to kMostText characters. Tested by tests/unit/compiler/op/notation_test.cc.
 #include "compiler/op/notation.h"
 
+#include <fmt/format.h>
+
 #include "compiler/op/access_dims.h"
 #include "compiler/op/combiner.h"
 #include "strew/text.h"
@@ -29,49 +31,69 @@ std::string_view sign_of(ExprOp op) {
   return {};
 }
 
+/// "[i, :]"; of no subscripts, nothing.
+std::string list(const std::vector<std::string>& subscripts) {
+  return subscripts.empty() ? "" : fmt::format("[{}]", fmt::join(subscripts, ", "));
+}
+
+std::string without_brackets(const std::string& text) {
+  if (!text.starts_with("(")) return text;
+  int open = 0;
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (open == 0) return text;
+  }
+  return text.substr(1, text.size() - 2);
+}
+
 class Notation {
  public:
   Notation(const Op& op, std::span<const std::string> names)
-      : op_(op), dims_(op), scatter_(std::get_if<Scatter>(&op)), gather_(std::get_if<Gather>(&op)) {
+      : op_(op), dims_(op), scatter_(std::get_if<Scatter>(&op)), gather_(std::get_if<Gather>(&op)), expr_(combine_graph(op)) {
     const std::vector<TensorSlot> slots = tensor_slots(op);
-    for (size_t i = 0; i < slots.size(); ++i) {
-      std::string& name = name_[static_cast<size_t>(slots[i].role)].emplace_back(i < names.size() ? names[i] : "");
-      if (!name.empty()) continue;
-      name = strew::name(slots[i].role);
-      const bool is_one_of_many =
-          slots[i].role == Role::extra ? extras().size() > 1 : scatter_ != nullptr && scatter_->updates.size() > 1;
-      if (is_one_of_many && slots[i].role != Role::indices) name += std::to_string(slots[i].index);
+    for (size_t i = 0; i < slots.size(); ++i)
+      name_[static_cast<size_t>(slots[i].role)].push_back(i < names.size() ? names[i] : "");
+    for (const TensorSlot& slot : slots) {
+      std::vector<std::string>& all = name_[static_cast<size_t>(slot.role)];
+      std::string& own = all[static_cast<size_t>(slot.index)];
+      if (own.empty()) own = std::string(name(slot.role)) + (all.size() > 1 ? std::to_string(slot.index) : "");
     }
+    slices_ = list(of_slices());
+    target_ = named(Role::result) + (scatter_ != nullptr ? list(of_operand()) : slices_);
+    source_ = scatter_ != nullptr ? named(Role::updates) + slices_ : named(Role::operand) + list(of_operand());
   }
 
   std::string text() const {
-    const std::string operand = list([&](std::vector<std::string>&out) { add_operand(out); }),
-                      slices = list([&](std::vector<std::string>&out) { add_slices(out); });
-    if (gather_ != nullptr) return assigned(named(Role::result) + slices, named(Role::operand) + operand, slices);
-    return assigned(named(Role::result) + operand, named(Role::updates) + slices, slices);
+    if (scatter_ != nullptr ? scatter_->combiner == CombinerKind::assign : gather_->expr.empty())
+      return target_ + " = " + source_;
+    const ExprNode& root = expr_.result();
+    const std::string_view sign = sign_of(root.op);
+    if (const CombinerTraits* const row = find_combiner(root.op); row != nullptr && !sign.empty() && root.args.size() == 2) {
+      // a = a + x: the sign stands before "=".
+      const int32_t rest = is_current(root.args[0])                    ? root.args[1]
+                           : row->commutes && is_current(root.args[1]) ? root.args[0]
+                                                                       : -1;
+      if (rest >= 0) {
+        const std::string text = value(rest, kMostDepth);
+        return fmt::format("{} {}= {}", target_, sign, text.empty() ? "f(" + source_ + ")" : without_brackets(text));
+      }
+    }
+    const std::string text = value(expr_.results[0], kMostDepth);
+    if (!text.empty() && text.size() <= kMostText) return target_ + " = " + without_brackets(text);
+    return fmt::format("{} = f({}{})", target_, scatter_ != nullptr ? target_ + ", " : "", source_);
   }
 
  private:
   const std::vector<Extra>& extras() const { return scatter_ != nullptr ? scatter_->extras : gather_->extras; }
   const std::string& named(Role role, size_t i = 0) const { return name_[static_cast<size_t>(role)][i]; }
 
-  template <class Fill>
-  static std::string list(const Fill& fill) {
-    std::vector<std::string> subscripts;
-    fill(subscripts);
-    std::string out;
-    for (const std::string& each : subscripts) out += (out.empty() ? "" : ", ") + each;
-    return out.empty() ? "" : "[" + out + "]";
-  }
-
   /// "ids[i, 1]": the entry of the index vector at the position.
   std::string entry(int component) const {
-    const std::string subscripts = list([&](std::vector<std::string>& out) {
-      const auto rank = static_cast<int64_t>(indices_of(op_).dims.size());
-      for (int64_t d = 0, position = 0; d < rank; ++d)
-        out.push_back(d == dims_.index_vector_dim ? std::to_string(component) : letter(static_cast<size_t>(position++)));
-    });
-    return named(Role::indices) + subscripts;
+    std::vector<std::string> subscripts;
+    const auto rank = static_cast<int64_t>(indices_of(op_).dims.size());
+    for (int64_t d = 0; d < rank; ++d)
+      subscripts.push_back(d == dims_.index_vector_dim ? std::to_string(component) : letter_of(d));
+    return named(Role::indices) + list(subscripts);
   }
 
   const std::vector<int64_t>& operand_dims() const {
@@ -79,9 +101,10 @@ class Notation {
   }
 
   /// Does the index replace the window dim, which has one element?
-  bool is_single(const AccessDims::OperandDim& dim) const { return dim.component >= 0 && dim.window == 1; }
+  static bool is_single(const AccessDims::OperandDim& dim) { return dim.component >= 0 && dim.window == 1; }
 
-  void add_operand(std::vector<std::string>& out) const {
+  std::vector<std::string> of_operand() const {
+    std::vector<std::string> out;
     for (size_t d = 0; d < dims_.operand.size(); ++d) {
       const AccessDims::OperandDim& dim = dims_.operand[d];
       const std::string extent = dim.window == kDynamic ? "n" : std::to_string(dim.window);
@@ -90,18 +113,19 @@ class Notation {
       else if (dim.kind == OperandDimKind::removed || is_single(dim))
         out.push_back(dim.component < 0 ? "0" : entry(dim.component));
       else if (dim.component >= 0)
-        out.push_back(entry(dim.component) + " : " + entry(dim.component) + "+" + extent);
+        out.push_back(fmt::format("{0} : {0}+{1}", entry(dim.component), extent));
       else
         out.push_back(dim.window == operand_dims()[d] ? ":" : ":" + extent);
     }
+    return out;
   }
-  void add_slices(std::vector<std::string>& out) const {
-    for (const AccessDims::SlicesDim& dim : dims_.slices) {
-      if (dim.operand_dim < 0)
-        out.push_back(letter_of(dim.indices_dim));
-      else
-        out.push_back(is_single(dims_.operand[static_cast<size_t>(dim.operand_dim)]) ? "0" : ":");
-    }
+  std::vector<std::string> of_slices() const {
+    std::vector<std::string> out;
+    for (const AccessDims::SlicesDim& dim : dims_.slices)
+      out.push_back(dim.operand_dim < 0                                              ? letter_of(dim.indices_dim)
+                    : is_single(dims_.operand[static_cast<size_t>(dim.operand_dim)]) ? "0"
+                                                                                     : ":");
+    return out;
   }
   std::string letter_of(int64_t indices_dim) const {
     for (size_t p = 0; p < dims_.positions.size(); ++p)
@@ -109,98 +133,55 @@ class Notation {
     return "?";
   }
 
-  std::string extra(size_t number, const std::string& slices) const {
-    switch (extras()[number].kind) {
+  std::string extra_subscripts(ExtraKind kind) const {
+    std::vector<std::string> positions;
+    for (size_t p = 0; p < dims_.positions.size(); ++p) positions.push_back(letter(p));
+    switch (kind) {
       case ExtraKind::per_element:
-        return named(Role::extra, number) + slices;
+        return slices_;
       case ExtraKind::per_position:
-        return named(Role::extra, number) + list([&](std::vector<std::string>& out) {
-                 for (size_t p = 0; p < dims_.positions.size(); ++p) out.push_back(letter(p));
-               });
+        return list(positions);
       case ExtraKind::per_window:
-        return named(Role::extra, number) + list([&](std::vector<std::string>& out) { out.assign(dims_.window.size(), ":"); });
+        return list(std::vector<std::string>(dims_.window.size(), ":"));
       case ExtraKind::scalar:
         break;
     }
-    return named(Role::extra, number);
+    return {};
   }
 
-  /// The value of a node; empty if it is too long. `source`: what `update` or, of a gather, `current` stands for; `target`: the destination.
-  std::string value(const Expr& expr, int32_t number, const std::string& target, const std::string& source,
-                    const std::string& slices, int depth) const {
-    const ExprNode& node = expr.nodes[static_cast<size_t>(number)];
-    const std::string other = "other values";
-    switch (node.op) {
-      case ExprOp::current:
-        return node.index != 0 ? other : gather_ != nullptr ? source : target;
-      case ExprOp::update:
-        return node.index != 0 ? named(Role::updates, static_cast<size_t>(node.index)) + slices : source;
-      case ExprOp::extra:
-        return extra(static_cast<size_t>(node.index), slices);
-      case ExprOp::literal:
-        return print(node.value);
-      case STREW_EACH_OP(CAST):
-      case STREW_EACH_OP(BINARY):
-      case STREW_EACH_OP(UNARY):
-      case STREW_EACH_OP(COMPLEX):
-      case STREW_EACH_OP(TEST):
-      case STREW_EACH_OP(COMPARE):
-      case STREW_EACH_OP(SELECT):
-        break;
-    }
+  bool is_current(int32_t number) const {
+    const ExprNode& node = expr_.node(number);
+    return scatter_ != nullptr && node.op == ExprOp::current && node.index == 0;
+  }
+
+  /// The value of a node; empty if it is too long.
+  std::string value(int32_t number, int depth) const {
+    const ExprNode& node = expr_.node(number);
+    const auto index = static_cast<size_t>(node.index);
+    if (node.op == ExprOp::current) return node.index != 0 ? "other values" : gather_ != nullptr ? source_ : target_;
+    if (node.op == ExprOp::update) return node.index != 0 ? named(Role::updates, index) + slices_ : source_;
+    if (node.op == ExprOp::extra) return named(Role::extra, index) + extra_subscripts(extras()[index].kind);
+    if (node.op == ExprOp::literal) return print(node.value);
     if (depth == 0) return {};
     std::vector<std::string> args;
     size_t length = 0;
     for (const int32_t each : node.args) {
-      args.push_back(value(expr, each, target, source, slices, depth - 1));
+      args.push_back(value(each, depth - 1));
       if (args.back().empty() || (length += args.back().size()) > kMostText) return {};
     }
-    if (node.op == ExprOp::convert) return std::string(strew::name(node.dtype)) + "(" + args[0] + ")";
-    if (const std::string_view sign = sign_of(node.op); !sign.empty())
-      return "(" + args[0] + " " + std::string(sign) + " " + args[1] + ")";
-    std::string out = std::string(strew::name(node.op)) + "(";
-    for (size_t i = 0; i < args.size(); ++i) out += (i == 0 ? "" : ", ") + args[i];
-    return out + ")";
-  }
-
-  static std::string without_brackets(std::string text) {
-    if (!text.starts_with("(")) return text;
-    int open = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-      open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-      if (open == 0 && i + 1 < text.size()) return text;
-    }
-    return text.substr(1, text.size() - 2);
-  }
-
-  std::string assigned(const std::string& target, const std::string& source, const std::string& slices) const {
-    if (scatter_ != nullptr ? scatter_->combiner == CombinerKind::assign : gather_->expr.empty()) return target + " = " + source;
-    const Expr expr = combine_graph(op_);
-    const ExprNode& root = expr.nodes[static_cast<size_t>(expr.results[0])];
-    const auto is_current = [&](int32_t n) {
-      const ExprNode& node = expr.nodes[static_cast<size_t>(n)];
-      return scatter_ != nullptr && node.op == ExprOp::current && node.index == 0;
-    };
-    const std::string_view sign = sign_of(root.op);
-    if (find_combiner(root.op) != nullptr && !sign.empty() && root.args.size() == 2) {
-      // a = a + x: the sign stands before "=".
-      const bool commutes = find_combiner(root.op)->commutes;
-      const int32_t rest = is_current(root.args[0]) ? root.args[1] : commutes && is_current(root.args[1]) ? root.args[0] : -1;
-      if (rest >= 0) {
-        const std::string text = value(expr, rest, target, source, slices, kMostDepth);
-        return target + " " + std::string(sign) + "= " + (text.empty() ? "f(" + source + ")" : without_brackets(text));
-      }
-    }
-    const std::string text = value(expr, expr.results[0], target, source, slices, kMostDepth);
-    if (!text.empty() && text.size() <= kMostText) return target + " = " + without_brackets(text);
-    return target + " = f(" + (scatter_ != nullptr ? target + ", " : "") + source + ")";
+    if (node.op == ExprOp::convert) return fmt::format("{}({})", name(node.dtype), args[0]);
+    if (const std::string_view sign = sign_of(node.op); !sign.empty()) return fmt::format("({} {} {})", args[0], sign, args[1]);
+    return fmt::format("{}({})", name(node.op), fmt::join(args, ", "));
   }
 
   const Op& op_;
   const AccessDims dims_;
   const Scatter* scatter_;
   const Gather* gather_;
+  const Expr expr_;                   // the combiner, or what is done with the gathered element
   std::vector<std::string> name_[5];  // by role
+  std::string slices_;                // subscripts of the slices
+  std::string target_, source_;       // what is assigned, and what `update` (of a gather, `current`) stands for
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The 128-bit hash of canonical text: XXH3, which gives the same value in all its versions and on all machines. Tested by
 // tests/unit/compiler/op/op_text_test.cc, which pins values.
 #define XXH_INLINE_ALL
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include "strew/text.h"
@@ -12,14 +13,6 @@ Hash128 hash_text(std::string_view canonical) {
   return {h.low64, h.high64};
 }
 
-std::string to_hex(Hash128 hash) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string out(32, '0');
-  for (size_t i = 0; i < 16; ++i) {
-    out[15 - i] = kDigits[(hash.high >> (4 * i)) & 15];
-    out[31 - i] = kDigits[(hash.low >> (4 * i)) & 15];
-  }
-  return out;
-}
+std::string to_hex(Hash128 hash) { return fmt::format("{:016x}{:016x}", hash.high, hash.low); }
 
 }  // namespace strew::inline v0

@@ -3,73 +3,55 @@
 #include "compiler/op/verify_common.h"
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "base/checked.h"
 #include "base/strides.h"
+#include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
-#include "strew/text.h"
+#include "strew/verify.h"
 
 namespace strew::inline v0 {
 namespace {
 
-bool multiply(int64_t a, int64_t b, int64_t& out) { return !__builtin_mul_overflow(a, b, &out); }
-bool add_to(int64_t& total, int64_t more) { return !__builtin_add_overflow(total, more, &total); }
-
 /// Do the number of elements and the distance in bits between the lowest and the highest address fit int64? Empty and
 /// dynamic dims count as extent 1, so that products of any of the dims fit too.
 bool size_fits(const TensorType& type) {
-  int64_t count = 1;
-  for (int64_t dim : type.dims) {
-    if (dim != kDynamic && !multiply(count, std::max<int64_t>(dim, 1), count)) return false;
+  std::optional<int64_t> count = 1, span = 1;
+  for (size_t d = 0; d < type.dims.size() && count && span; ++d) {
+    const int64_t extent = std::max<int64_t>(type.dims[d], 1);
+    const int64_t stride = type.strides.empty() || type.strides[d] == kDynamic ? 0 : std::abs(type.strides[d]);
+    const std::optional<int64_t> reach = checked::mul(stride, extent - 1);
+    count = checked::mul(*count, extent);
+    span = reach ? checked::add(*span, *reach) : std::nullopt;
   }
-  int64_t span = type.strides.empty() ? count : 1;
-  for (size_t d = 0; d < type.strides.size(); ++d) {
-    const int64_t stride = type.strides[d];
-    if (stride == kDynamic || type.dims[d] == kDynamic) continue;
-    int64_t reach = 0;
-    if (!multiply(stride < 0 ? -stride : stride, std::max<int64_t>(type.dims[d], 1) - 1, reach) || !add_to(span, reach))
-      return false;
-  }
-  int64_t size = 0;
-  return multiply(span, bits(type.dtype), size) && size <= std::numeric_limits<int64_t>::max() - 7;
+  if (!count || !span) return false;
+  const std::optional<int64_t> size = checked::mul(type.strides.empty() ? *count : *span, bits(type.dtype));
+  return size && *size <= std::numeric_limits<int64_t>::max() - 7;
 }
 
 }  // namespace
 
-std::string Field::text() const {
-  std::string text(before_);
-  if (index_ >= 0) text.append(std::to_string(index_)).append(after_);
-  return text;
-}
-
 Status check_dtype(const Field& field, DType dtype) {
   if (static_cast<int>(dtype) < kDTypeCount) return {};
-  return violated("op_dtype", field + " has dtype number " + std::to_string(static_cast<int>(dtype)) + "; expected 0 to " +
-                                  std::to_string(kDTypeCount - 1));
+  return violated("op_dtype", "{} has dtype number {}; expected 0 to {}", field, static_cast<int>(dtype), kDTypeCount - 1);
 }
 
-Status check_enum(const Field& field, int number, int last) {
-  if (number <= last) return {};
-  return violated("op_enum", field + " has number " + std::to_string(number) + "; expected 0 to " + std::to_string(last));
+Status check_enum(const Field& field, int number, int count) {
+  if (number < count) return {};
+  return violated("op_enum", "{} has number {}; expected 0 to {}", field, number, count - 1);
 }
 
 Status check_tensor(const Field& field, const TensorType& type) {
   STREW_TRY(check_dtype(field, type.dtype));
-  if (type.dims.size() > static_cast<size_t>(kMaxRank)) {
-    return violated("op_limits",
-                    field + " has rank " + std::to_string(type.dims.size()) + "; expected at most " + std::to_string(kMaxRank));
-  }
-  for (size_t d = 0; d < type.dims.size(); ++d) {
-    if (type.dims[d] < 0 && type.dims[d] != kDynamic) {
-      return violated("op_dims", field + " is " + print(type) + "; expected dim " + std::to_string(d) + " to be 0 or more, or ?");
-    }
-  }
-  if (!type.strides.empty() && type.strides.size() != type.dims.size()) {
-    return violated("op_strides", field + " is " + print(type) + "; expected no strides (contiguous) or one per dim");
-  }
-  if (!size_fits(type)) {
-    return violated("op_size", field + " is " + print(type) + "; expected a size in bits that fits 64-bit signed integers");
-  }
-  return {};
+  if (type.rank() > kMaxRank) return violated("op_limits", "{} has rank {}; expected at most {}", field, type.rank(), kMaxRank);
+  for (size_t d = 0; d < type.dims.size(); ++d)
+    if (type.dims[d] < 0 && type.dims[d] != kDynamic)
+      return violated("op_dims", "{} is {}; expected dim {} to be 0 or more, or ?", field, type, d);
+  if (!type.strides.empty() && type.strides.size() != type.dims.size())
+    return violated("op_strides", "{} is {}; expected no strides (contiguous) or one per dim", field, type);
+  if (size_fits(type)) return {};
+  return violated("op_size", "{} is {}; expected a size in bits that fits 64-bit signed integers", field, type);
 }
 
 Status check_result_strides(const Field& field, const TensorType& type) {
@@ -81,31 +63,44 @@ Status check_result_strides(const Field& field, const TensorType& type) {
     dims.push_back(type.dims[d]);
     strides.push_back(type.strides[d]);
   }
-  switch (distinct_offsets(dims, strides)) {
-    case Distinct::yes:
-      return {};
-    case Distinct::no:
-      return violated("op_strides", field + " is " + print(type) +
-                                        ", where two elements share an address; a result needs strides that "
-                                        "keep its elements apart");
-    case Distinct::unknown:
-      return violated("op_strides",
-                      field + " is " + print(type) + ", whose elements cannot be shown to lie apart; use strides that nest");
-  }
-  return {};
+  const Distinct distinct = distinct_offsets(dims, strides);
+  if (distinct == Distinct::yes) return {};
+  return violated("op_strides", "{} is {}, {}", field, type,
+                  distinct == Distinct::no
+                      ? "where two elements share an address; a result needs strides that keep its elements apart"
+                      : "whose elements cannot be shown to lie apart; use strides that nest");
 }
 
 Status check_index_dtype(std::string_view label, const TensorType& indices) {
   if (is_integer(indices.dtype) && bits(indices.dtype) >= 4) return {};
-  return violated(label, "indices is " + print(indices) + "; expected an integer dtype from i4 to i64 or u4 to u64");
+  return violated(label, "indices is {}; expected an integer dtype from i4 to i64 or u4 to u64", indices);
+}
+
+bool dims_agree(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](int64_t x, int64_t y) { return dims_agree(x, y); });
 }
 
 Status check_dims(std::string_view label, const Field& field, const TensorType& type, const std::vector<int64_t>& want,
                   std::string_view expected) {
-  bool same = type.dims.size() == want.size();
-  for (size_t d = 0; same && d < want.size(); ++d) same = dims_agree(type.dims[d], want[d]);
-  if (same) return {};
-  return violated(label, field + " is " + print(type) + "; expected dims " + dims_text(want) + ", " + std::string(expected));
+  if (dims_agree(type.dims, want)) return {};
+  return violated(label, "{} is {}; expected dims {}, {}", field, type, want, expected);
+}
+
+Status check_slices(std::string_view label, const Field& field, const TensorType& slices, const TensorType& indices,
+                    const AccessDims& dims, std::string_view list, std::string_view from, const std::vector<int64_t>& given) {
+  const size_t positions = dims.positions.size(), window = dims.window.size();
+  if (slices.dims.size() != positions + window)
+    return violated(label, "{} is {} of rank {}; expected rank {}: {} dims of indices {} and {} {}", field, slices, slices.rank(),
+                    positions + window, positions, indices, window, list);
+  bool agree = true;
+  for (size_t d = 0; agree && d < dims.slices.size(); ++d) {
+    const auto& [operand_dim, indices_dim] = dims.slices[d];
+    agree = dims_agree(slices.dims[d], operand_dim < 0 ? indices.dims[static_cast<size_t>(indices_dim)]
+                                                       : dims.operand[static_cast<size_t>(operand_dim)].window);
+  }
+  if (agree) return {};
+  return violated(label, "{} is {}; expected dims {}, from indices {} and {} {}", field, slices,
+                  dims.slices_extents(dims.position_extents(indices.dims), dims.window_extents()), indices, from, given);
 }
 
 DType result_dtype(ExprOp op, DType first) {
@@ -123,6 +118,22 @@ DType result_dtype(ExprOp op, DType first) {
   return first;
 }
 
+std::string expected_dtypes(ExprOp op, DType given) {
+  constexpr std::pair<unsigned, std::string_view> kFamilies[] = {{expr_dtypes::boolean, "bool"},
+                                                                 {expr_dtypes::integers, "integers"},
+                                                                 {expr_dtypes::signed_integers, "signed integers"},
+                                                                 {expr_dtypes::floats, "floats"},
+                                                                 {expr_dtypes::complexes, "complex"}};
+  std::string out;
+  unsigned left = info(op).arguments;
+  for (const auto& [family, words] : kFamilies) {
+    if ((left & family) != family) continue;
+    out.append(out.empty() ? "one of: " : ", ").append(words);
+    left &= ~family;
+  }
+  return out + (info(given).arithmetic ? "" : ", with arithmetic (this one only moves)");
+}
+
 bool converts(DType from, DType to) {
   if (from == to) return true;
   return info(from).arithmetic && info(to).arithmetic && (is_complex(to) || !is_complex(from));
@@ -130,72 +141,65 @@ bool converts(DType from, DType to) {
 
 Status check_converts(std::string_view label, const Field& from_field, DType from, const Field& to_field, DType to) {
   if (converts(from, to)) return {};
-  std::string why = std::string(name(info(from).arithmetic ? to : from)) + " moves, but has no conversions";
-  if (info(from).arithmetic && info(to).arithmetic) why = "the imaginary part would be lost";
-  return violated(label, from_field + " has dtype " + std::string(name(from)) + "; expected one that converts to " +
-                             std::string(name(to)) + ", the dtype of " + to_field + " (" + why + ")");
+  const bool loses = info(from).arithmetic && info(to).arithmetic;
+  return violated(label, "{} has dtype {}; expected one that converts to {}, the dtype of {} ({})", from_field, from, to,
+                  to_field,
+                  loses ? "the imaginary part would be lost"
+                        : message("{} moves, but has no conversions", info(from).arithmetic ? to : from));
+}
+
+bool fits(const Scalar& scalar) {
+  const int width = bits(scalar.dtype);
+  return width > 64 || (scalar.bits[1] == 0 && (width == 64 || scalar.bits[0] >> width == 0));
 }
 
 Status check_scalar(std::string_view label, const Field& field, const Scalar& scalar, DType dtype) {
-  if (!scalar.has_value())
-    return violated(label, field + " has no value; expected one of dtype " + std::string(name(dtype)) + ", as from Scalar::of");
-  if (scalar.dtype != dtype) {
-    return violated(label, field + " is " + print(scalar) + " of dtype " + std::string(name(scalar.dtype)) + "; expected dtype " +
-                               std::string(name(dtype)));
-  }
-  const int width = bits(dtype);
-  const bool fits = width >= 64 ? width > 64 || scalar.bits[1] == 0 : (scalar.bits[0] >> width) == 0 && scalar.bits[1] == 0;
-  if (!fits) return violated(label, field + " is " + print(scalar) + "; expected at most " + std::to_string(width) + " bits");
-  if (dtype == DType::boolean && scalar.bits[0] > 1)
-    return violated(label, field + " is " + print(scalar) + "; expected true or false");
-  if (dtype == DType::string && (scalar.bits[0] | scalar.bits[1]) != 0) {
-    return violated(label, field + " is a string view; expected the empty string, all bits 0: an op holds no addresses");
-  }
-  return {};
+  if (!scalar.has_value()) return violated(label, "{} has no value; expected one of dtype {}, as from Scalar::of", field, dtype);
+  if (scalar.dtype != dtype)
+    return violated(label, "{} is {} of dtype {}; expected dtype {}", field, scalar, scalar.dtype, dtype);
+  if (!fits(scalar)) return violated(label, "{} is {}; expected at most {} bits", field, scalar, bits(dtype));
+  if (dtype == DType::boolean && scalar.bits[0] > 1) return violated(label, "{} is {}; expected true or false", field, scalar);
+  if (dtype != DType::string || (scalar.bits[0] | scalar.bits[1]) == 0) return {};
+  return violated(label, "{} is a string view; expected the empty string, all bits 0: an op holds no addresses", field);
 }
 
-Status check_extras(std::string_view label, const std::vector<Extra>& extras, const std::vector<int64_t>& element,
-                    const std::vector<int64_t>& position, const std::vector<int64_t>& window) {
-  if (extras.size() > static_cast<size_t>(kMaxExtras)) {
-    return violated("op_limits", std::to_string(extras.size()) + " extras; expected at most " + std::to_string(kMaxExtras));
-  }
+Status check_extras(std::string_view label, const std::vector<Extra>& extras, bool has_graph, const TensorType& slices,
+                    const TensorType& indices, const DimensionNumbers& numbers, const AccessDims& dims) {
+  if (extras.empty()) return {};
+  if (!has_graph)
+    return violated(label, "{} extras without expr; expected none: only an expression graph reads them", extras.size());
+  if (extras.size() > kMaxExtras) return violated("op_limits", "{} extras; expected at most {}", extras.size(), kMaxExtras);
+  std::vector<int64_t> window;
+  for (const int64_t d : numbers.window_dims) window.push_back(slices.dims[static_cast<size_t>(d)]);
+  const std::vector<int64_t> want[] = {
+      slices.dims, dims.position_extents(indices.dims), window, {}};  // in the order of ExtraKind
   for (size_t i = 0; i < extras.size(); ++i) {
     const Field field("extras[", i, "]");
     STREW_TRY(check_tensor(field, extras[i].type));
-    STREW_TRY(check_enum(Field("kind of extras[", i, "]"), extras[i].kind, ExtraKind::scalar));
-    const std::string what = "for its kind is " + std::string(name(extras[i].kind));
-    switch (extras[i].kind) {
-      case ExtraKind::per_element:
-        STREW_TRY(check_dims(label, field, extras[i].type, element, what));
-        break;
-      case ExtraKind::per_position:
-        STREW_TRY(check_dims(label, field, extras[i].type, position, what));
-        break;
-      case ExtraKind::per_window:
-        STREW_TRY(check_dims(label, field, extras[i].type, window, what));
-        break;
-      case ExtraKind::scalar:
-        STREW_TRY(check_dims(label, field, extras[i].type, {}, what));
-        break;
-    }
+    STREW_TRY(check_enum(Field("kind of extras[", i, "]"), extras[i].kind));
+    STREW_TRY(check_dims(label, field, extras[i].type, want[static_cast<size_t>(extras[i].kind)],
+                         message("for its kind is {}", extras[i].kind)));
   }
   return {};
 }
 
-Status check_expr_inputs(std::string_view label, const Expr& expr, const std::vector<DType>& currents,
-                         const std::vector<TensorType>& updates, const std::vector<Extra>& extras) {
+Status check_graph(std::string_view inputs, std::string_view returns, const Expr& expr, std::span<const TensorType> currents,
+                   std::span<const TensorType> updates, std::span<const Extra> extras, std::span<const TensorType> results) {
+  STREW_TRY(verify(expr, static_cast<int>(currents.size()), static_cast<int>(updates.size()), static_cast<int>(extras.size())));
   for (size_t n = 0; n < expr.nodes.size(); ++n) {
     const ExprNode& node = expr.nodes[n];
     const auto i = static_cast<size_t>(node.index);
     DType want = node.dtype;
-    if (node.op == ExprOp::current) want = currents[i];
+    if (node.op == ExprOp::current) want = currents[i].dtype;
     if (node.op == ExprOp::update) want = updates[i].dtype;
     if (node.op == ExprOp::extra) want = extras[i].type.dtype;
     if (node.dtype == want) continue;
-    return violated(label, "expr node %" + std::to_string(n) + " reads " + std::string(name(node.op)) + " " +
-                               std::to_string(node.index) + " as " + std::string(name(node.dtype)) + "; expected its dtype, " +
-                               std::string(name(want)) + " (add a convert)");
+    return violated(inputs, "expr node %{} reads {} {} as {}; expected its dtype, {} (add a convert)", n, node.op, node.index,
+                    node.dtype, want);
   }
+  for (size_t i = 0; i < results.size(); ++i)
+    if (const DType given = expr.result(i).dtype; given != results[i].dtype)
+      return violated(returns, "expr returns {} as result {}; expected {}, its dtype", given, i, results[i].dtype);
   return {};
 }
 

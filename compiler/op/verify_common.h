@@ -3,13 +3,13 @@
 // field. For use in this folder only.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "base/violated.h"
-#include "compiler/op/dims.h"
+#include "compiler/op/access_dims.h"
+#include "compiler/op/message.h"
 #include "strew/op.h"
 #include "strew/status.h"
 
@@ -23,22 +23,21 @@ class Field {
   /// Field("operand[", 1, "]")
   Field(std::string_view before, size_t index, std::string_view after)
       : before_(before), after_(after), index_(static_cast<int64_t>(index)) {}
-  std::string text() const;
+  std::string text() const { return index_ < 0 ? std::string(before_) : fmt::format("{}{}{}", before_, index_, after_); }
 
  private:
   std::string_view before_, after_;
   int64_t index_ = -1;  ///< -1: the text is before_ alone
 };
-inline std::string operator+(const Field& field, std::string_view rest) { return field.text().append(rest); }
-inline std::string operator+(std::string text, const Field& field) { return std::move(text) + field.text(); }
 
 /// Label op_dtype: the number is one of the enum's.
 Status check_dtype(const Field& field, DType dtype);
-/// Label op_enum: the number is one of the enum's, of which `last` is the last.
-Status check_enum(const Field& field, int number, int last);
+/// Label op_enum: the number is one of the `count` of the enum.
+Status check_enum(const Field& field, int number, int count);
 template <class Enum>
-Status check_enum(const Field& field, Enum value, Enum last) {
-  return check_enum(field, static_cast<int>(value), static_cast<int>(last));
+Status check_enum(const Field& field, Enum value) {
+  constexpr int kCount = enumerators<Enum>();
+  return check_enum(field, static_cast<int>(value), kCount);
 }
 /// Labels op_dtype, op_limits, op_dims, op_strides, op_size: dtype, rank, extents and strides are legal, and the size
 /// does not overflow.
@@ -49,6 +48,7 @@ Status check_result_strides(const Field& field, const TensorType& type);
 Status check_index_dtype(std::string_view label, const TensorType& indices);
 
 inline bool dims_agree(int64_t a, int64_t b) { return a == b || a == kDynamic || b == kDynamic; }
+bool dims_agree(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
 /// The type has the rank of `want`, and equal extents wherever both are static. `expected` says in the message whose
 /// dims `want` are.
 Status check_dims(std::string_view label, const Field& field, const TensorType& type, const std::vector<int64_t>& want,
@@ -58,21 +58,29 @@ Status check_dims(std::string_view label, const Field& field, const TensorType& 
 /// checked before.
 Status check_dimension_numbers(const Scatter& s, bool equal_batching_dims);
 Status check_dimension_numbers(const Gather& g, bool equal_batching_dims);
+/// The slices (updates, a gather's result) have the dims of the positions and of the window, which follow from the op's field `from` with the
+/// value `given`. `list`: the name of the op's window dims.
+Status check_slices(std::string_view label, const Field& field, const TensorType& slices, const TensorType& indices,
+                    const AccessDims& dims, std::string_view list, std::string_view from, const std::vector<int64_t>& given);
 
 /// Is there a conversion: are the dtypes the same, or do both have arithmetic without an imaginary part being lost?
 bool converts(DType from, DType to);
 /// The dtype of a node by `op` whose argument (of select, the second) has dtype `first`, which is legal for it.
 DType result_dtype(ExprOp op, DType first);
+/// The dtypes that the operator takes, of which `given` is none, for a message: "one of: bool, integers".
+std::string expected_dtypes(ExprOp op, DType given);
 Status check_converts(std::string_view label, const Field& from_field, DType from, const Field& to_field, DType to);
+/// Are all bits beyond the dtype's width zero?
+bool fits(const Scalar& scalar);
 /// A fill value or literal has dtype `dtype`, no bits beyond the width, and is not a string (which would hold an address).
 Status check_scalar(std::string_view label, const Field& field, const Scalar& scalar, DType dtype);
 
-/// Shapes of extra inputs. `element`, `position`, `window`: the dims that the kinds per_element, per_position and
-/// per_window must have.
-Status check_extras(std::string_view label, const std::vector<Extra>& extras, const std::vector<int64_t>& element,
-                    const std::vector<int64_t>& position, const std::vector<int64_t>& window);
-/// The inputs of the graph have the dtypes of the tensors that they read.
-Status check_expr_inputs(std::string_view label, const Expr& expr, const std::vector<DType>& currents,
-                         const std::vector<TensorType>& updates, const std::vector<Extra>& extras);
+/// Extra inputs are there only for a graph, and have the shapes of their kinds.
+Status check_extras(std::string_view label, const std::vector<Extra>& extras, bool has_graph, const TensorType& slices,
+                    const TensorType& indices, const DimensionNumbers& numbers, const AccessDims& dims);
+/// An op's graph is legal on its own, its inputs have the dtypes of the tensors that they read (label `inputs`), and its results those of
+/// `results` (label `returns`).
+Status check_graph(std::string_view inputs, std::string_view returns, const Expr& expr, std::span<const TensorType> currents,
+                   std::span<const TensorType> updates, std::span<const Extra> extras, std::span<const TensorType> results);
 
 }  // namespace strew::inline v0

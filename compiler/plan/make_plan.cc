@@ -22,7 +22,7 @@ namespace {
 bool is_pure_move(const Expr& graph, int pairs, bool gather) {
   if (static_cast<int>(graph.results.size()) != pairs) return false;
   for (int i = 0; i < pairs; ++i) {
-    const ExprNode& node = graph.nodes[static_cast<size_t>(graph.results[static_cast<size_t>(i)])];
+    const ExprNode& node = graph.result(static_cast<size_t>(i));
     if (node.op != (gather ? ExprOp::current : ExprOp::update) || node.index != i) return false;
   }
   return true;
@@ -53,7 +53,6 @@ class Planner {
   void describe();
   void find_repeated();
   void make_positions();
-  Loop repeated_loop(int64_t d) const;
   Loop window_loop(size_t w) const;
   void make_window();
   void make_components();
@@ -76,6 +75,12 @@ class Planner {
     return loop;
   }
 
+  /// Which of its dims a loop walks in each tensor; -1: none.
+  struct Dims {
+    int64_t indexed = -1, slices = -1, indices = -1, per_position = -1, per_window = -1;
+  };
+  Loop loop_over(const Term& extent, const Dims& dims) const;
+
   const Op& op_;
   const AccessDims dims_;
   ShapeTerms shape_;
@@ -85,21 +90,21 @@ class Planner {
 
 void Planner::describe() {
   plan_.gather = !is_scatter(op_);
+  std::visit(
+      [&](const auto& op) {
+        plan_.oob = op.oob;
+        plan_.normalize_negative = op.normalize_negative;
+        plan_.index_dtype = op.indices.dtype;
+      },
+      op_);
   if (const auto* s = std::get_if<Scatter>(&op_)) {
     plan_.pairs = static_cast<int>(s->operands.size());
-    plan_.oob = s->oob;
-    plan_.normalize_negative = s->normalize_negative;
     plan_.init_kind = s->init;
     plan_.init_fill = s->fill;
     plan_.accumulate = s->accumulate;
     plan_.order = s->order;
-    plan_.index_dtype = s->indices.dtype;
   } else {
-    const auto& g = std::get<Gather>(op_);
-    plan_.oob = g.oob;
-    plan_.normalize_negative = g.normalize_negative;
-    plan_.gather_fill = g.fill;
-    plan_.index_dtype = g.indices.dtype;
+    plan_.gather_fill = std::get<Gather>(op_).fill;
   }
   if (is_unsigned_integer(plan_.index_dtype)) plan_.normalize_negative = false;
   plan_.tensors = shape_.tensors();
@@ -129,57 +134,38 @@ void Planner::find_repeated() {
   }
 }
 
+Loop Planner::loop_over(const Term& extent, const Dims& dims) const {
+  Loop loop = empty_loop(extent);
+  for (int t = 0; t < tensor_count(); ++t) {
+    if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
+    const int64_t d = t == plan_.indices()         ? dims.indices
+                      : plan_.is_indexed(t)        ? dims.indexed
+                      : shape_.has_slices_shape(t) ? dims.slices
+                      : shape_.is_per_position(t)  ? dims.per_position
+                      : shape_.is_per_window(t)    ? dims.per_window
+                                                   : -1;
+    if (d >= 0) loop.strides[static_cast<size_t>(t)] = shape_.stride(t, d);
+  }
+  return loop;
+}
+
 void Planner::make_positions() {
   for (size_t p = 0; p < dims_.positions.size(); ++p) {
     const AccessDims::Position& position = dims_.positions[p];
     if (is_repeated(position.indices_dim)) continue;
-    Loop loop = empty_loop(shape_.indices_dim(position.indices_dim));
-    loop.strides[static_cast<size_t>(plan_.indices())] = shape_.stride(plan_.indices(), position.indices_dim);
-    const bool is_batching = position.operand_dim >= 0;
-    if (!is_batching && !loop.extent.is(1)) all_positions_batched_ = false;
-    for (int t = 0; t < tensor_count(); ++t) {
-      Term& stride = loop.strides[static_cast<size_t>(t)];
-      if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
-      if (plan_.is_indexed(t) && is_batching)
-        stride = shape_.stride(t, position.operand_dim);
-      else if (shape_.has_slices_shape(t))
-        stride = shape_.stride(t, position.slices_dim);
-      else if (shape_.is_per_position(t))
-        stride = shape_.stride(t, static_cast<int64_t>(p));
-    }
-    plan_.positions.push_back(std::move(loop));
+    plan_.positions.push_back(loop_over(shape_.indices_dim(position.indices_dim), {.indexed = position.operand_dim,
+                                                                                   .slices = position.slices_dim,
+                                                                                   .indices = position.indices_dim,
+                                                                                   .per_position = static_cast<int64_t>(p)}));
+    if (position.operand_dim < 0 && !plan_.positions.back().extent.is(1)) all_positions_batched_ = false;
   }
-}
-
-/// The loop over a dim of the operand along which the indices repeat: its coordinate is that of the position.
-Loop Planner::repeated_loop(int64_t d) const {
-  const int64_t p = dims_.operand[static_cast<size_t>(d)].indices_dim;
-  Loop loop = empty_loop(shape_.indices_dim(p));
-  for (int t = 0; t < tensor_count(); ++t) {
-    if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
-    Term& stride = loop.strides[static_cast<size_t>(t)];
-    if (plan_.is_indexed(t))
-      stride = shape_.stride(t, d);
-    else if (shape_.has_slices_shape(t))
-      stride = shape_.stride(t, dims_.slices_dim_of_indices(p));
-  }
-  return loop;
 }
 
 /// The loop over dim window[w] of the operand.
 Loop Planner::window_loop(size_t w) const {
   const int64_t d = dims_.window[w];
-  Loop loop = empty_loop(shape_.window_extent(d));
-  for (int t = 0; t < tensor_count(); ++t) {
-    Term& stride = loop.strides[static_cast<size_t>(t)];
-    if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
-    if (plan_.is_indexed(t))
-      stride = shape_.stride(t, d);
-    else if (shape_.has_slices_shape(t))
-      stride = shape_.stride(t, dims_.slices_dim(w));
-    else if (shape_.is_per_window(t))
-      stride = shape_.stride(t, static_cast<int64_t>(w));
-  }
+  Loop loop =
+      loop_over(shape_.window_extent(d), {.indexed = d, .slices = dims_.slices_dim(w), .per_window = static_cast<int64_t>(w)});
   const int component = dims_.operand[static_cast<size_t>(d)].component;
   loop.touches_indexed = component >= 0 && !loop.extent.is(1);
   if (loop.touches_indexed) loop.moved_by = component;
@@ -192,8 +178,11 @@ void Planner::make_window() {
   for (size_t d = 0; d < dims_.operand.size(); ++d) {
     const AccessDims::OperandDim& dim = dims_.operand[d];
     if (dim.kind == OperandDimKind::window) plan_.window.push_back(window_loop(w++));
+    // Where the indices repeat, the operand's coordinate is that of the position.
     if (dim.kind == OperandDimKind::batching && is_repeated(dim.indices_dim))
-      plan_.window.push_back(repeated_loop(static_cast<int64_t>(d)));
+      plan_.window.push_back(
+          loop_over(shape_.indices_dim(dim.indices_dim),
+                    {.indexed = static_cast<int64_t>(d), .slices = dims_.slices_dim_of_indices(dim.indices_dim)}));
   }
   // If a fixed dim has extent 0, no update has a destination, so every window is empty. Policy `error` checks the indices all the same.
   for (size_t d = 0; d < dims_.operand.size(); ++d)
@@ -233,11 +222,10 @@ void Planner::make_init() {
 }
 
 void Planner::classify() {
-  const bool one_position =
-      std::all_of(plan_.positions.begin(), plan_.positions.end(), [](const Loop& l) { return l.extent.is(1); });
-  const bool unit_indexed =
-      std::all_of(plan_.components.begin(), plan_.components.end(), [](const Component& c) { return c.window.is(1); });
-  const bool no_window = std::all_of(plan_.window.begin(), plan_.window.end(), [](const Loop& l) { return l.extent.is(1); });
+  const auto is_one = [](const Loop& loop) { return loop.extent.is(1); };
+  const bool one_position = std::ranges::all_of(plan_.positions, is_one);
+  const bool unit_indexed = std::ranges::all_of(plan_.components, [](const Component& c) { return c.window.is(1); });
+  const bool no_window = std::ranges::all_of(plan_.window, is_one);
   if (all_positions_batched_)
     plan_.kind = PlanKind::slice_update;
   else if (unit_indexed && no_window)
@@ -255,7 +243,7 @@ void Planner::classify() {
     plan_.unique = {true, "batching dims cover the positions"};
   else if (std::get<Scatter>(op_).unique_indices)
     plan_.unique = {true, "hint"};
-  const bool sorted_hint = plan_.gather ? std::get<Gather>(op_).indices_are_sorted : std::get<Scatter>(op_).indices_are_sorted;
+  const bool sorted_hint = std::visit([](const auto& op) { return op.indices_are_sorted; }, op_);
   if (one_position)
     plan_.sorted = {true, "one position"};
   else if (sorted_hint)

@@ -1,5 +1,7 @@
 // Prints a plan, for `strew explain` and the golden tests (tests/golden/plan_test.cc). One line per loop, with strides
 // by the tensor's name; zero strides are left out.
+#include <fmt/format.h>
+
 #include <string>
 
 #include "compiler/plan/plan.h"
@@ -8,98 +10,72 @@
 namespace strew::inline v0 {
 namespace {
 
-std::string tensor_name(const PlanTensor& t) {
-  std::string text(name(t.role));
-  if (t.role != Role::indices) text += std::to_string(t.index);
-  return text;
+std::string tensor_name(Role role, int index) {
+  return role == Role::indices ? "indices" : fmt::format("{}{}", name(role), index);
 }
 
 std::string print(const Term& term) {
   if (term.is_static()) return std::to_string(term.factor);
-  std::string text = term.factor == 1 ? "" : std::to_string(term.factor) + "*";
-  for (size_t i = 0; i < term.symbols.size(); ++i) text += (i ? "*s" : "s") + std::to_string(term.symbols[i]);
-  return text;
+  return fmt::format("{}s{}", term.factor == 1 ? "" : std::to_string(term.factor) + "*", fmt::join(term.symbols, "*s"));
 }
 
 std::string strides(const Plan& plan, const std::vector<Term>& terms) {
   std::string text;
   for (size_t t = 0; t < terms.size(); ++t)
-    if (!terms[t].is(0)) text += (text.empty() ? "" : ", ") + tensor_name(plan.tensors[t]) + " " + print(terms[t]);
+    if (const PlanTensor& tensor = plan.tensors[t]; !terms[t].is(0))
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", tensor_name(tensor.role, tensor.index), print(terms[t]));
   return text.empty() ? "-" : text;
 }
 
-void add_loops(std::string& out, const Plan& plan, const char* title, const std::vector<Loop>& loops) {
-  out += "  " + std::string(title) + ":";
-  if (loops.empty()) out += " one";
-  out += "\n";
+void add_loops(std::string& out, const Plan& plan, std::string_view title, const std::vector<Loop>& loops) {
+  out += fmt::format("  {}:{}\n", title, loops.empty() ? " one" : "");
   for (const Loop& loop : loops) {
-    out += "    for " + print(loop.extent) + ": " + strides(plan, loop.strides);
-    if (loop.component >= 0) {
-      out += "; bounded by component " + std::to_string(loop.component);
-      if (!loop.scale.is(1)) out += " in steps of " + print(loop.scale);
-    } else if (loop.touches_indexed) {
-      out += "; indexed";
-    }
+    out += fmt::format("    for {}: {}", print(loop.extent), strides(plan, loop.strides));
+    if (loop.component >= 0) out += fmt::format("; bounded by component {}", loop.component);
+    if (loop.component >= 0 && !loop.scale.is(1)) out += " in steps of " + print(loop.scale);
+    if (loop.component < 0 && loop.touches_indexed) out += "; indexed";
     out += "\n";
   }
 }
 
-std::string fact(const char* what, const Fact& f) {
-  return std::string(what) + ": " + (f.holds ? "yes (" + f.source + ")" : "no");
-}
+std::string fact(const Fact& f) { return f.holds ? "yes (" + f.source + ")" : "no"; }
 
 }  // namespace
 
-std::string_view name(PlanKind kind) {
-  switch (kind) {
-    case PlanKind::slice_update:
-      return "slice_update";
-    case PlanKind::row:
-      return "row";
-    case PlanKind::element:
-      return "element";
-    case PlanKind::general:
-      return "general";
-  }
-  return "?";
-}
+std::string_view name(PlanKind kind) { return name_among({"slice_update", "row", "element", "general"}, kind); }
 
 std::string print(const Plan& plan) {
-  std::string out = std::string("plan ") + (plan.gather ? "gather " : "scatter ") + std::string(name(plan.kind)) + "\n";
-  if (!plan.symbols.empty()) {
-    out += "  symbols:\n";
-    for (size_t s = 0; s < plan.symbols.size(); ++s) {
-      const Symbol& symbol = plan.symbols[s];
-      out += "    s" + std::to_string(s) + " = " + tensor_name({symbol.role, symbol.index, DType::f32, ExtraKind::scalar, true}) +
-             (symbol.is_stride ? ".stride[" : ".dim[") + std::to_string(symbol.dim) + "]\n";
-    }
+  std::string out = fmt::format("plan {} {}\n", plan.gather ? "gather" : "scatter", name(plan.kind));
+  if (!plan.symbols.empty()) out += "  symbols:\n";
+  for (size_t s = 0; s < plan.symbols.size(); ++s) {
+    const Symbol& symbol = plan.symbols[s];
+    out += fmt::format("    s{} = {}.{}[{}]\n", s, tensor_name(symbol.role, symbol.index), symbol.is_stride ? "stride" : "dim",
+                       symbol.dim);
   }
   out += "  tensors:";
   for (size_t t = 0; t < plan.tensors.size(); ++t)
-    if (plan.tensors[t].bound)
-      out += (t ? ", " : " ") + tensor_name(plan.tensors[t]) + " " + std::string(name(plan.tensors[t].dtype));
+    if (const PlanTensor& tensor = plan.tensors[t]; tensor.bound)
+      out += fmt::format("{} {} {}", t == 0 ? "" : ",", tensor_name(tensor.role, tensor.index), name(tensor.dtype));
   out += "\n";
   add_loops(out, plan, "positions", plan.positions);
   for (uint32_t d = 0; d < 32; ++d)
-    if ((plan.repeated_dims >> d & 1) != 0)
-      out += "  the window has dim " + std::to_string(d) + " of indices, which repeat along it\n";
-  out += "  components: policy " + std::string(name(plan.oob)) +
-         (plan.normalize_negative ? ", negative indices count from the end" : "") + "\n";
+    if ((plan.repeated_dims >> d & 1) != 0) out += fmt::format("  the window has dim {} of indices, which repeat along it\n", d);
+  out += fmt::format("  components: policy {}{}\n", name(plan.oob),
+                     plan.normalize_negative ? ", negative indices count from the end" : "");
   for (size_t k = 0; k < plan.components.size(); ++k) {
     const Component& c = plan.components[k];
-    out += "    " + std::to_string(k) + ": indices +" + print(c.index_offset) + " moves dim " + std::to_string(c.operand_dim) +
-           " of " + print(c.dim) + ", window " + print(c.window) + ": " + strides(plan, c.strides) + "\n";
+    out += fmt::format("    {}: indices +{} moves dim {} of {}, window {}: {}\n", k, print(c.index_offset), c.operand_dim,
+                       print(c.dim), print(c.window), strides(plan, c.strides));
   }
   add_loops(out, plan, "window", plan.window);
-  out += "  combine: " + print(plan.combine) + (plan.pure_move ? " (moves bytes)" : "") + "\n";
+  out += fmt::format("  combine: {}{}\n", print(plan.combine), plan.pure_move ? " (moves bytes)" : "");
   if (!plan.gather) {
-    out += "  init: " + std::string(name(plan.init_kind)) + "\n";
+    out += fmt::format("  init: {}\n", name(plan.init_kind));
     if (plan.init_kind != InitKind::in_place) add_loops(out, plan, "init loops", plan.init);
-    out += "  order: " + std::string(name(plan.order)) + ", accumulate: " + std::string(name(plan.accumulate)) + "\n";
+    out += fmt::format("  order: {}, accumulate: {}\n", name(plan.order), name(plan.accumulate));
   }
-  out += "  facts: " + fact("unique", plan.unique) + "; " + fact("sorted", plan.sorted) + "; " +
-         fact("in bounds", plan.in_bounds) + "; checks every index first: " + (plan.checks_first ? "yes" : "no") + "\n";
-  return out;
+  return out + fmt::format("  facts: unique: {}; sorted: {}; in bounds: {}; checks every index first: {}\n", fact(plan.unique),
+                           fact(plan.sorted), fact(plan.in_bounds), plan.checks_first ? "yes" : "no");
 }
 
 }  // namespace strew::inline v0

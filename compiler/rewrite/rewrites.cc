@@ -29,8 +29,7 @@ bool name_combiner(Op& op) {
 
 /// Brings the nodes of an expression into one order, so that an expression has one text however it was built.
 bool order_expression(Op& op) {
-  auto* s = std::get_if<Scatter>(&op);
-  Expr& expr = s != nullptr ? s->expr : std::get<Gather>(op).expr;
+  Expr& expr = std::visit([](auto& o) -> Expr& { return o.expr; }, op);
   Expr made = ordered(expr);
   if (made == expr) return false;
   expr = std::move(made);
@@ -62,18 +61,9 @@ bool one_position_is_unique(Op& op) {
 }
 
 std::optional<DType> bits_dtype(DType dtype) {
-  switch (bits(dtype)) {
-    case 8:
-      return DType::u8;
-    case 16:
-      return DType::u16;
-    case 32:
-      return DType::u32;
-    case 64:
-      return DType::u64;
-    default:
-      return std::nullopt;
-  }
+  for (const DType each : {DType::u8, DType::u16, DType::u32, DType::u64})
+    if (bits(each) == bits(dtype)) return each;
+  return std::nullopt;
 }
 
 /// Retypes all tensors of one pair if they have one dtype. Returns whether anything changed.
@@ -93,8 +83,7 @@ bool retype(std::initializer_list<TensorType*> types, Scalar* fill) {
 /// bits. Elements of less than a byte and of 16 bytes keep their dtype.
 bool move_as_bits(Op& op) {
   if (auto* g = std::get_if<Gather>(&op)) {
-    const bool fills = g->oob == OobPolicy::fill_element || g->oob == OobPolicy::fill_window;
-    return g->expr.empty() && retype({&g->operand, &g->result}, fills ? &g->fill : nullptr);
+    return g->expr.empty() && retype({&g->operand, &g->result}, is_fill(g->oob) ? &g->fill : nullptr);
   }
   auto& s = std::get<Scatter>(op);
   if (s.combiner != CombinerKind::assign) return false;

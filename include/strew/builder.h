@@ -43,28 +43,53 @@ inline TensorType f32(Dims dims, Dims strides = {}) { return tensor(DType::f32, 
 inline TensorType f64(Dims dims, Dims strides = {}) { return tensor(DType::f64, std::move(dims), std::move(strides)); }
 }  // namespace types
 
-class ScatterBuilder {
+/// What the builders of both ops have.
+template <class Builder, class T>
+class OpBuilder {
  public:
   using Dims = std::vector<int64_t>;
 
+  Builder& indices(TensorType type) { return op_.indices = std::move(type), self(); }
+  Builder& extra(ExtraKind kind, TensorType type) { return op_.extras.push_back({kind, std::move(type)}), self(); }
+
+  /// All lists of the dimension numbers, and index_vector_dim.
+  Builder& dimension_numbers(DimensionNumbers numbers) { return op_.dims = std::move(numbers), self(); }
+  Builder& batching_dims(Dims of_operand, Dims of_indices) {
+    op_.dims.operand_batching_dims = std::move(of_operand);
+    op_.dims.indices_batching_dims = std::move(of_indices);
+    return self();
+  }
+  Builder& index_vector_dim(int64_t dim) { return op_.dims.index_vector_dim = dim, self(); }
+
+  Builder& oob(OobPolicy policy) { return op_.oob = policy, self(); }
+  Builder& normalize_negative(bool on = true) { return op_.normalize_negative = on, self(); }
+  Builder& indices_are_sorted(bool on = true) { return op_.indices_are_sorted = on, self(); }
+
+  /// Records a failure; build() returns the first one. A form uses it where its arguments have no dimension numbers.
+  Builder& fail(Status status) {
+    if (failure_.ok()) failure_ = std::move(status);
+    return self();
+  }
+
+ protected:
+  Builder& self() { return static_cast<Builder&>(*this); }
+
+  T op_;
+  Status failure_;
+};
+
+class ScatterBuilder : public OpBuilder<ScatterBuilder, Scatter> {
+ public:
   /// Append the type of one pair's operand or updates; a scatter of N pairs calls each N times, in the order of the pairs.
   ScatterBuilder& operand(TensorType type) { return op_.operands.push_back(std::move(type)), *this; }
   ScatterBuilder& updates(TensorType type) { return op_.updates.push_back(std::move(type)), *this; }
   /// Appends the type of one pair's result. Without results, build() takes the operands' dims and dtypes, contiguous;
   /// with init in_place, the operands' types with their strides.
   ScatterBuilder& result(TensorType type) { return op_.results.push_back(std::move(type)), *this; }
-  ScatterBuilder& indices(TensorType type) { return op_.indices = std::move(type), *this; }
-  ScatterBuilder& extra(ExtraKind kind, TensorType type) { return op_.extras.push_back({kind, std::move(type)}), *this; }
 
   ScatterBuilder& update_window_dims(Dims dims) { return op_.dims.window_dims = std::move(dims), *this; }
   ScatterBuilder& inserted_window_dims(Dims dims) { return op_.dims.removed_dims = std::move(dims), *this; }
-  ScatterBuilder& batching_dims(Dims of_input, Dims of_indices) {
-    op_.dims.operand_batching_dims = std::move(of_input);
-    op_.dims.indices_batching_dims = std::move(of_indices);
-    return *this;
-  }
   ScatterBuilder& scatter_dims_to_operand_dims(Dims dims) { return op_.dims.index_map = std::move(dims), *this; }
-  ScatterBuilder& index_vector_dim(int64_t dim) { return op_.dims.index_vector_dim = dim, *this; }
 
   /// The combiner by name (any but CombinerKind::expr), or as an expression graph; the empty graph is assign.
   ScatterBuilder& combine(CombinerKind kind) {
@@ -84,37 +109,21 @@ class ScatterBuilder {
     op_.fill = std::move(values);
     return *this;
   }
-  ScatterBuilder& oob(OobPolicy policy) { return op_.oob = policy, *this; }
-  ScatterBuilder& normalize_negative(bool on = true) { return op_.normalize_negative = on, *this; }
   ScatterBuilder& relaxed(bool on = true) { return op_.order = on ? Order::relaxed : Order::in_order, *this; }
   ScatterBuilder& accumulate(Accumulate mode) { return op_.accumulate = mode, *this; }
-  ScatterBuilder& indices_are_sorted(bool on = true) { return op_.indices_are_sorted = on, *this; }
   ScatterBuilder& unique_indices(bool on = true) { return op_.unique_indices = on, *this; }
 
   /// Sets a field from text: its key and its value in canonical text (docs/op_text.md), "combiner" and "add", or "fill" and "0:f32". It
   /// replaces the field's value; an error names the field, and leaves the builder as it was.
   STREW_API Status set(std::string_view field, std::string_view value);
 
-  /// Records a failure; build() returns the first one. A form uses it where its arguments have no dimension numbers.
-  ScatterBuilder& fail(Status status) {
-    if (failure_.ok()) failure_ = std::move(status);
-    return *this;
-  }
-
   /// The op, complete and verified; otherwise the recorded failure, or what verify() says.
   STREW_API Expected<Scatter> build(const VerifyOptions& options = {}) const;
-
- private:
-  Scatter op_;
-  Status failure_;
 };
 
-class GatherBuilder {
+class GatherBuilder : public OpBuilder<GatherBuilder, Gather> {
  public:
-  using Dims = std::vector<int64_t>;
-
   GatherBuilder& operand(TensorType type) { return op_.operand = std::move(type), *this; }
-  GatherBuilder& indices(TensorType type) { return op_.indices = std::move(type), *this; }
   /// The result's type. Without it, build() derives the dims from indices and slice_sizes and the dtype from expr, or
   /// from the operand if there is no expr; contiguous.
   GatherBuilder& result(TensorType type) {
@@ -122,38 +131,22 @@ class GatherBuilder {
     has_result_ = true;
     return *this;
   }
-  GatherBuilder& extra(ExtraKind kind, TensorType type) { return op_.extras.push_back({kind, std::move(type)}), *this; }
 
   GatherBuilder& offset_dims(Dims dims) { return op_.dims.window_dims = std::move(dims), *this; }
   GatherBuilder& collapsed_slice_dims(Dims dims) { return op_.dims.removed_dims = std::move(dims), *this; }
-  GatherBuilder& batching_dims(Dims of_operand, Dims of_indices) {
-    op_.dims.operand_batching_dims = std::move(of_operand);
-    op_.dims.indices_batching_dims = std::move(of_indices);
-    return *this;
-  }
   GatherBuilder& start_index_map(Dims dims) { return op_.dims.index_map = std::move(dims), *this; }
-  GatherBuilder& index_vector_dim(int64_t dim) { return op_.dims.index_vector_dim = dim, *this; }
   GatherBuilder& slice_sizes(Dims sizes) { return op_.slice_sizes = std::move(sizes), *this; }
 
   GatherBuilder& expr(Expr expr) { return op_.expr = std::move(expr), *this; }
-  GatherBuilder& oob(OobPolicy policy) { return op_.oob = policy, *this; }
   /// Sets policy fill_element or fill_window, and the value that an out-of-bounds element or window gets, in the operand's dtype.
   GatherBuilder& fill(OobPolicy policy, Scalar value) {
     op_.oob = policy;
     op_.fill = value;
     return *this;
   }
-  GatherBuilder& normalize_negative(bool on = true) { return op_.normalize_negative = on, *this; }
-  GatherBuilder& indices_are_sorted(bool on = true) { return op_.indices_are_sorted = on, *this; }
 
   /// As ScatterBuilder::set.
   STREW_API Status set(std::string_view field, std::string_view value);
-
-  /// Records a failure; build() returns the first one.
-  GatherBuilder& fail(Status status) {
-    if (failure_.ok()) failure_ = std::move(status);
-    return *this;
-  }
 
   /// The op, complete and verified; otherwise the recorded failure, or what verify() says.
   STREW_API Expected<Gather> build(const VerifyOptions& options = {}) const;
@@ -161,9 +154,7 @@ class GatherBuilder {
  private:
   TensorType derived_result() const;
 
-  Gather op_;
   bool has_result_ = false;
-  Status failure_;
 };
 
 }  // namespace strew::inline v0

@@ -6,6 +6,8 @@
 // `convert` is a node. ExprBuilder (expr_builder.h) writes graphs.
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -30,7 +32,7 @@ struct ExprNode {
   int32_t index = 0;          ///< current, update, extra: which input
   Scalar value;               ///< literal: the constant
 
-  friend bool operator==(const ExprNode&, const ExprNode&) = default;
+  friend auto operator<=>(const ExprNode&, const ExprNode&) = default;
 };
 
 struct Expr {
@@ -38,6 +40,8 @@ struct Expr {
   std::vector<int32_t> results;  ///< number of each result's node: N for a scatter, 1 for a gather
 
   bool empty() const { return nodes.empty(); }
+  const ExprNode& node(int32_t number) const { return nodes[static_cast<size_t>(number)]; }
+  const ExprNode& result(size_t i = 0) const { return node(results[i]); }
   friend bool operator==(const Expr&, const Expr&) = default;
 };
 

@@ -156,11 +156,20 @@ constexpr std::string_view name(OobPolicy policy) {
   return name_among({"undefined", "skip_element", "skip_window", "clamp", "wrap", "error", "fill_element", "fill_window"},
                     policy);
 }
+/// The policies for gathers that read nothing and give the fill value.
+constexpr bool is_fill(OobPolicy policy) { return policy == OobPolicy::fill_element || policy == OobPolicy::fill_window; }
 constexpr std::string_view name(InitKind init) { return name_among({"copy", "in_place", "fill"}, init); }
 constexpr std::string_view name(Order order) { return name_among({"in_order", "relaxed"}, order); }
 constexpr std::string_view name(Accumulate accumulate) { return name_among({"native", "wide", "wide_f64"}, accumulate); }
 constexpr std::string_view name(ExtraKind kind) {
   return name_among({"per_element", "per_position", "per_window", "scalar"}, kind);
+}
+/// How many enumerators have a name.
+template <class Enum>
+constexpr int enumerators() {
+  int count = 0;
+  while (name(static_cast<Enum>(count)) != "invalid") ++count;
+  return count;
 }
 
 }  // namespace strew::inline v0

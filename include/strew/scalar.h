@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <complex>
 #include <cstdint>
 #include <cstring>
@@ -53,7 +54,7 @@ struct Scalar {
   /// and 0 the imaginary part.
   STREW_API static Scalar of(DType dtype, double number);
 
-  friend bool operator==(const Scalar&, const Scalar&) = default;
+  friend auto operator<=>(const Scalar&, const Scalar&) = default;
 };
 
 }  // namespace strew::inline v0

@@ -200,7 +200,7 @@ TEST(StablehloError, ScatterAttributesAndRegion) {
        "FILE:2: stablehlo.scatter: expr node %3, power:f32, has arguments of dtypes f16 and f32; expected one dtype "
        "[expr_types]"},
       {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.and %a, %b : tensor<f32>",
-       "FILE:2: stablehlo.scatter: combiner is and and result[0] is f32; expected a bool or integer dtype [scatter_combiner]"},
+       "FILE:2: stablehlo.scatter: combiner is and and result[0] is f32; expected one of: bool, integers [scatter_combiner]"},
       {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.constant dense<1> : tensor<f32>",
        "FILE:7: unexpected decimal integer literal for a floating point value"},
       {kScatter, "stablehlo.add %a, %b : tensor<f32>", "func.call @main(%a) : (tensor<f32>) -> tensor<f32>",

@@ -83,7 +83,7 @@ Expected<CombinerKind> read_reduction(const Node& node, const Operand& data) {
     return node.error("reduction is '{}', which came with opset 18; the model's is {}", text, node.opset());
   const DTypeInfo& row = info(data.type.dtype);
   const CombinerTraits* const combiner = find_combiner(found->kind);
-  if (combiner != nullptr && !takes(*combiner, data.type.dtype))
+  if (combiner != nullptr && !takes(combiner->op, data.type.dtype))
     return node.error("reduction is '{}' and {} is {}, expected {}", text, data.role, row.name,
                       row.arithmetic ? "none, add or mul: complex numbers have no order" : "none: it has no arithmetic");
   return found->kind;

@@ -143,8 +143,9 @@ TEST(Builder, ResultsFollowTheOperands) {
 
 TEST(Builder, BuildVerifies) {
   EXPECT_EQ(text(scatter_rows(f32({8, 16}), i64({4}), f32({5, 16}))),
-            "updates[0] is f32[5,16]; expected its dim 0 to be 4, as indices i64[4] has [scatter_c4]");
-  EXPECT_EQ(test::rule_label(text(scatter_rows(f32({}), i64({4}), f32({4})))), "scatter_c2");
+            "updates[0] is f32[5,16]; expected dims [4,16], from indices i64[4] and update_window_dims [1] [scatter_c4]");
+  EXPECT_EQ(text(scatter_rows(f32({}), i64({4}), f32({4}))),
+            "scatter_rows: axis is 0; expected from 0 to -1 for an operand of rank 0");
   EXPECT_EQ(text(GatherBuilder()),
             "indices is f32[]; expected an integer dtype from i4 to i64 or u4 to u64 [gather_index_dtype]");
 }

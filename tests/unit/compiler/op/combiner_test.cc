@@ -50,7 +50,7 @@ template <class Check>
 void for_each_row(const Check& check) {
   for (const CombinerTraits& row : combiner_traits())
     for (const DType dtype : kSmall)
-      if (takes(row, dtype)) check(row, dtype);
+      if (takes(row.op, dtype)) check(row, dtype);
 }
 
 TEST(Combiner, EveryNameHasOneRowAndEveryRowOneName) {
@@ -72,7 +72,7 @@ TEST(Combiner, CommutesWhereTheRowSaysSo) {
   for (const CombinerTraits& row : combiner_traits()) {
     bool commutes = true;
     for (const DType dtype : kSmall) {
-      if (!takes(row, dtype)) continue;
+      if (!takes(row.op, dtype)) continue;
       for (const Scalar& a : all_values(dtype))
         for (const Scalar& b : all_values(dtype))
           commutes = commutes && same(scalar_eval::apply(row.op, a, b), scalar_eval::apply(row.op, b, a));
@@ -131,7 +131,7 @@ TEST(Combiner, DomainsAreWhatVerifyAccepts) {
                                  "[4] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=" +
                                  std::string(name(row.kind)) + ")");
       ASSERT_TRUE(op.ok());
-      EXPECT_EQ(verify(*op).ok(), takes(row, dtype)) << title(row, dtype);
+      EXPECT_EQ(verify(*op).ok(), takes(row.op, dtype)) << title(row, dtype);
     }
 }
 

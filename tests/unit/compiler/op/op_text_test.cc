@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"strew1.scatter(operand=f32[2])", "op text, offset 30: field indices is missing"},
         BadText{"strew1.gather(operand=f33[2])", "op text, offset 22: found \"f33\"; expected a dtype (f32, i64, bool, ...)"},
         BadText{"strew1.gather(operand=f32[9223372036854775808])",
-                "op text, offset 26: found \"9223372036854775808])\"; expected an integer of 64 bits"},
+                "op text, offset 26: found \"9223372036854775808\"; expected an integer of 64 bits"},
         BadText{kMinimal + " oob=drop)",
                 "op text, offset 64: found \"drop\"; expected one of undefined, skip_element, skip_window, "
                 "clamp, wrap, error, fill_element, fill_window"},
@@ -296,7 +296,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "op text, offset 108: combiner is add with an expression graph; expected one with combiner expr only"},
         BadText{kMinimal + " expr={%0=update(0):f32; return %0})",
                 "op text, offset 95: combiner is assign with an expression graph; expected one with combiner expr only"},
-        BadText{kMinimal + " unique_indices=yes)", "op text, offset 78: found \")\"; expected true or false"},
+        BadText{kMinimal + " unique_indices=yes)", "op text, offset 75: found \"yes\"; expected true or false"},
         BadText{kMinimal + " expr={%1=current(0):f32;", "op text, offset 66: found node %1; expected %0"},
         BadText{kMinimal + " expr={%0=frob(0):f32;",
                 "op text, offset 69: found \"frob\"; expected an expression node (add, convert, ...)"}));

@@ -92,7 +92,7 @@ TEST(VerifyExpr, Types) {
             "expr node %2, and:f32, has an argument of dtype f32; expected one of: bool, integers [expr_types]");
   EXPECT_EQ(verdict(E::add, D::f8e8m0, {D::f8e8m0, D::f8e8m0}),
             "expr node %2, add:f8e8m0, has an argument of dtype f8e8m0; expected one of: bool, integers, floats, complex, "
-            "with arithmetic [expr_types]");
+            "with arithmetic (this one only moves) [expr_types]");
   EXPECT_EQ(verdict(E::abs, D::u8, {D::u8}),
             "expr node %1, abs:u8, has an argument of dtype u8; expected one of: signed integers, floats [expr_types]");
   EXPECT_EQ(verdict(E::lt, D::f32, {D::f32, D::f32}),

@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
              "operand has dtype complex64; expected one that converts to f32, the dtype of result (the imaginary "
              "part would be lost) [gather_c23]"},
         Case{kRows + "expr={%0=current(0):f32; %1=convert(%0):i8; return %1}",
-             "expr returns i8; expected f32, the dtype of result [gather_c23]"},
+             "expr returns i8 as result 0; expected f32, its dtype [gather_c23]"},
         Case{kRows + "expr={%0=current(0):f64; %1=convert(%0):f32; return %1}",
              "expr node %0 reads current 0 as f64; expected its dtype, f32 (add a convert) [gather_c23]"}),
     label_of);

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
              "updates[0] is f32[4,1,16] of rank 3; expected rank 2: 1 dims of indices i32[4] and 1 "
              "update_window_dims [scatter_c4]"},
         Case{"operand=f32[8,16] updates=f32[5,16] " + kRows,
-             "updates[0] is f32[5,16]; expected its dim 0 to be 4, as indices i32[4] has [scatter_c4]"},
+             "updates[0] is f32[5,16]; expected dims [4,16], from indices i32[4] and update_window_dims [1] [scatter_c4]"},
         Case{"operand=f32[8,16] updates=f32[4,17] " + kRows,
              "updates[0] is f32[4,17]; expected its window dim 1 to be at most 16, dim 1 of operand f32[8,16] [scatter_c4]"},
         Case{"operand=[] updates=[] " + kRows,
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"operand=f32[8,16] updates=f32[4,16] result=[f32[8,16],f32[8,16]] " + kRows,
              "2 results; expected 1, one per operand [scatter_c24]"},
         Case{kF32Rows + "combiner=expr expr={%0=current(0):f32; %1=convert(%0):bf16; return %1}",
-             "expr returns bf16 for result[0]; expected f32, its dtype [scatter_c25]"}),
+             "expr returns bf16 as result 0; expected f32, its dtype [scatter_c25]"}),
     label_of);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -142,19 +142,20 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"operand=f32[8,16] updates=f32[4,16] indices=u2[4]",
              "indices is u2[4]; expected an integer dtype from i4 to i64 or u4 to u64 [scatter_index_dtype]"},
         Case{"operand=string[8,16] updates=string[4,16] combiner=add " + kRows,
-             "combiner is add and result[0] is string; expected a dtype with arithmetic (this one takes assign "
-             "only) [scatter_combiner]"},
+             "combiner is add and result[0] is string; expected one of: bool, integers, floats, complex, with arithmetic (this "
+             "one "
+             "only moves) [scatter_combiner]"},
         Case{"operand=i2[8,16] updates=i2[4,16] combiner=or " + kRows,
-             "combiner is or and result[0] is i2; expected a dtype with arithmetic (this one takes assign "
-             "only) [scatter_combiner]"},
+             "combiner is or and result[0] is i2; expected one of: bool, integers, with arithmetic (this one only moves) "
+             "[scatter_combiner]"},
         Case{"operand=complex64[8,16] updates=complex64[4,16] combiner=min " + kRows,
-             "combiner is min and result[0] is complex64; expected a bool, integer or float dtype [scatter_combiner]"},
+             "combiner is min and result[0] is complex64; expected one of: bool, integers, floats [scatter_combiner]"},
         Case{"operand=bool[8,16] updates=bool[4,16] combiner=sub " + kRows,
-             "combiner is sub and result[0] is bool; expected an integer, float or complex dtype [scatter_combiner]"},
+             "combiner is sub and result[0] is bool; expected one of: integers, floats, complex [scatter_combiner]"},
         Case{"operand=f32[8,16] updates=f32[4,16] combiner=xor " + kRows,
-             "combiner is xor and result[0] is f32; expected a bool or integer dtype [scatter_combiner]"},
+             "combiner is xor and result[0] is f32; expected one of: bool, integers [scatter_combiner]"},
         Case{kF32Rows + "combiner=add extras=[scalar:f32[]]",
-             "1 extras with combiner add; expected none: only an expression graph reads them [scatter_extras]"},
+             "1 extras without expr; expected none: only an expression graph reads them [scatter_extras]"},
         Case{kF32Rows + "combiner=expr expr={%0=update(0):f32; return %0} extras=[per_element:f32[4,15]]",
              "extras[0] is f32[4,15]; expected dims [4,16], for its kind is per_element [scatter_extras]"},
         Case{kF32Rows + "combiner=expr expr={%0=update(0):f32; return %0} extras=[per_position:f32[16]]",
