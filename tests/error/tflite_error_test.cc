@@ -421,9 +421,9 @@ TEST(TfliteError, Regions) {
                 "update in "
                 "this order"},
       {add, [](M& m) { m.graphs[1].operators[0].code = TfliteCode::POW; },
-       region + "operator 0 (POW) is no combiner, expected one of: STABLEHLO_ADD, STABLEHLO_MULTIPLY, STABLEHLO_MAXIMUM, "
-                "STABLEHLO_MINIMUM, "
-                "STABLEHLO_AND, STABLEHLO_OR, ADD, MUL, MAXIMUM, MINIMUM, STABLEHLO_SUBTRACT, STABLEHLO_DIVIDE"},
+       region + "operator 0 (POW) is no combiner, expected one of: ADD, SUB, MUL, DIV, MINIMUM, MAXIMUM, LOGICAL_AND, "
+                "LOGICAL_OR, BITWISE_XOR, STABLEHLO_ADD, STABLEHLO_AND, STABLEHLO_DIVIDE, STABLEHLO_MAXIMUM, STABLEHLO_MINIMUM, "
+                "STABLEHLO_MULTIPLY, STABLEHLO_OR, STABLEHLO_SUBTRACT"},
   });
 }
 
