@@ -10,12 +10,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
 
+#include "base/number.h"
 #include "compiler/import/node/tensors.h"
 #include "compiler/import/onnx/external_data.h"
 #include "compiler/import/onnx/onnx.pb.h"
@@ -38,79 +40,16 @@ constexpr ElementType kElementTypes[] = {
 #undef STREW_ONNX_TYPE
 };
 
-/// Appends the elements of a typed list: the low `each` bytes of every entry.
-template <class List>
-void append(std::vector<std::byte>& out, const List& list, size_t each) {
-  out.resize(static_cast<size_t>(list.size()) * each);
-  for (int i = 0; i < list.size(); ++i) {
-    const auto entry = list.Get(i);
-    std::memcpy(out.data() + static_cast<size_t>(i) * each, &entry, each);
-  }
-}
-
-/// The list in which ONNX stores `dtype`: its field name, its length, and the length that `count` elements need.
-struct ListSize {
-  const char* field;
-  int64_t entries, expected;
-};
-ListSize list_size(const TensorProto& p, DType dtype, int64_t count) {
-  switch (dtype) {
-    case DType::f32:
-      return {"float_data", p.float_data_size(), count};
-    case DType::complex64:
-      return {"float_data", p.float_data_size(), 2 * count};
-    case DType::f64:
-      return {"double_data", p.double_data_size(), count};
-    case DType::complex128:
-      return {"double_data", p.double_data_size(), 2 * count};
-    case DType::i64:
-      return {"int64_data", p.int64_data_size(), count};
-    case DType::u32:
-    case DType::u64:
-      return {"uint64_data", p.uint64_data_size(), count};
-    case DType::string:
-      return {"string_data", p.string_data_size(), count};
-    case STREW_EACH_DTYPE(BOOL):
-    case STREW_EACH_DTYPE(PACKED_INTEGER):
-    case DType::i8:
-    case DType::u8:
-    case DType::i16:
-    case DType::u16:
-    case DType::i32:
-    case STREW_EACH_DTYPE(SMALL_FLOAT):
-    case STREW_EACH_DTYPE(HALF_FLOAT):
-      break;
-  }
-  return {"int32_data", p.int32_data_size(), bits(dtype) < 8 ? storage_bytes(dtype, count) : count};
-}
-
-void copy_list(const TensorProto& p, DType dtype, std::vector<std::byte>& out) {
-  switch (dtype) {
-    case DType::f32:
-    case DType::complex64:
-      return append(out, p.float_data(), sizeof(float));
-    case DType::f64:
-    case DType::complex128:
-      return append(out, p.double_data(), sizeof(double));
-    case DType::i64:
-      return append(out, p.int64_data(), 8);
-    case DType::u32:
-      return append(out, p.uint64_data(), 4);
-    case DType::u64:
-      return append(out, p.uint64_data(), 8);
-    case STREW_EACH_DTYPE(BOOL):
-    case STREW_EACH_DTYPE(PACKED_INTEGER):
-    case DType::i8:
-    case DType::u8:
-    case DType::i16:
-    case DType::u16:
-    case DType::i32:
-    case STREW_EACH_DTYPE(SMALL_FLOAT):
-    case STREW_EACH_DTYPE(HALF_FLOAT):
-      return append(out, p.int32_data(), static_cast<size_t>(bits(dtype) < 8 ? 1 : bits(dtype) / 8));
-    case STREW_EACH_DTYPE(STRING):  // not of bytes
-      break;
-  }
+/// Calls `visit(field, list, each)` of the list in which ONNX stores the numbers of `dtype`, of which `each` bytes lie in an entry, the low ones.
+template <class Visit>
+Status visit_list(const TensorProto& p, DType dtype, const Visit& visit) {
+  const DType part = part_dtype(dtype);
+  const int64_t each = std::max(bits(part) / 8, 1);
+  if (part == DType::f32) return visit("float_data", p.float_data(), each);
+  if (part == DType::f64) return visit("double_data", p.double_data(), each);
+  if (part == DType::i64) return visit("int64_data", p.int64_data(), each);
+  if (part == DType::u32 || part == DType::u64) return visit("uint64_data", p.uint64_data(), each);
+  return visit("int32_data", p.int32_data(), each);  // all smaller ones
 }
 
 constexpr int kF6Bits = 6;
@@ -177,16 +116,24 @@ Status copy_raw(std::string_view raw, int64_t count, const std::string& what, co
 
 Status copy_lists(const TensorProto& proto, int64_t count, const std::string& what, Constant& out) {
   const DType dtype = out.type.dtype;
-  const ListSize size = list_size(proto, dtype, count);
-  if (size.entries != size.expected)
-    return invalid_argument(fmt::format("{}: {} has {} entries, expected {} for {} elements of {}", what, size.field,
-                                        size.entries, size.expected, count, name(dtype)));
+  const auto check = [&](std::string_view field, int64_t entries, int64_t expected) -> Status {
+    if (entries == expected) return {};
+    return invalid_argument(fmt::format("{}: {} has {} entries, expected {} for {} elements of {}", what, field, entries,
+                                        expected, count, name(dtype)));
+  };
   if (dtype == DType::string) {
     out.strings.assign(proto.string_data().begin(), proto.string_data().end());
-  } else {
-    copy_list(proto, dtype, out.data);
+    return check("string_data", proto.string_data_size(), count);
   }
-  return {};
+  return visit_list(proto, dtype, [&](std::string_view field, const auto& list, int64_t each) -> Status {
+    STREW_TRY(check(field, list.size(), storage_bytes(dtype, count) / each));
+    out.data.resize(static_cast<size_t>(list.size() * each));
+    for (int i = 0; i < list.size(); ++i) {
+      const auto entry = list.Get(i);
+      std::memcpy(out.data.data() + i * each, &entry, static_cast<size_t>(each));
+    }
+    return {};
+  });
 }
 
 Status copy_external(const TensorProto& proto, int64_t count, const std::string& what, const std::string& path, Constant& out) {
