@@ -17,9 +17,7 @@ struct InputRole {
 
 std::vector<InputRole> roles_of(std::string_view text) {
   std::vector<InputRole> out;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  for (const std::string_view word : words_of(text)) {
     const auto has = [&](std::string_view mark) { return word.find(mark) != std::string_view::npos; };
     out.push_back({std::string(word.substr(0, word.find_first_of("?.#~"))), has("?"), has("..."), has("#"), !has("~")});
   }
@@ -38,10 +36,21 @@ Status check_count(int count, const std::vector<InputRole>& roles) {
 
 }  // namespace
 
-std::string GraphNode::describe(int input) const {
-  const std::vector<InputRole> roles = roles_of(form_->inputs);
-  return fmt::format("input {} ({})", input, roles[std::min(static_cast<size_t>(input), roles.size() - 1)].name);
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    out.push_back(text.substr(0, text.find(' ')));
+    text.remove_prefix(std::min(out.back().size() + 1, text.size()));
+  }
+  return out;
 }
+
+std::string GraphNode::role(int input) const {
+  const std::vector<InputRole> roles = roles_of(form_->inputs);
+  return roles[std::min(static_cast<size_t>(input), roles.size() - 1)].name;
+}
+
+std::string GraphNode::describe(int input) const { return fmt::format("input {} ({})", input, role(input)); }
 
 /// Counts inputs and outputs, reads the inputs, and makes what the import function returns the outputs, or nothing of it.
 Status GraphNode::run() {
@@ -113,6 +122,16 @@ Expected<std::vector<int64_t>> GraphNode::dims_of(std::vector<int64_t> dims, int
   return dims;
 }
 
+Expected<std::vector<int64_t>> GraphNode::dims(int input, int rank) const {
+  STREW_ASSIGN(std::vector<int64_t> given, constants(input));
+  return dims_of(std::move(given), rank, "an entry of " + role(input));
+}
+
+Expected<int64_t> GraphNode::dim(int input, int rank) const {
+  STREW_ASSIGN(const int64_t given, constant(input));
+  return dim_of(given, rank, role(input));
+}
+
 Status GraphNode::check_index_type(int value, std::string_view what) const {
   const DType dtype = type(value).dtype;
   if (dtype == DType::i32 || dtype == DType::i64) return {};
@@ -138,11 +157,7 @@ Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelParts parts) const
 }
 
 Expected<int> GraphNode::add_opaque(const std::string& reason) {
-  Opaque opaque;
-  opaque.operation = operation_;
-  opaque.location = where_;
-  opaque.reason = reason;
-  opaque.indexed = form_ != nullptr && form_->indexed;
+  Opaque opaque{.operation = operation_, .location = where_, .reason = reason, .indexed = form_ != nullptr && form_->indexed};
   for (int i = 0; i < inputs(); ++i) {
     if (!has_input(i)) continue;
     STREW_ASSIGN(const int value, opaque_argument(i));

@@ -18,6 +18,9 @@
 
 namespace strew::inline v0 {
 
+/// The words of a text, in which one blank stands between them.
+std::vector<std::string_view> words_of(std::string_view text);
+
 /// What an operator computes: the numbers of the values of its outputs.
 struct Values {
   Values(int only) : all{only} {}                                // NOLINT(google-explicit-constructor): return value;
@@ -104,6 +107,9 @@ class GraphNode {
   /// `dim` from 0 on, of a tensor of that rank. Messages call it `what`.
   Expected<int64_t> dim_of(int64_t dim, int rank, std::string_view what) const;
   Expected<std::vector<int64_t>> dims_of(std::vector<int64_t> dims, int rank, std::string_view what) const;
+  /// The same of an input with dims of a tensor of that rank.
+  Expected<std::vector<int64_t>> dims(int input, int rank) const;
+  Expected<int64_t> dim(int input, int rank) const;
   /// Refuses dtypes other than i32 and i64.
   Status check_index_type(int value, std::string_view what) const;
   /// Adds the kernel that computes the node's only output.
@@ -129,6 +135,7 @@ class GraphNode {
 
  private:
   Status run();
+  std::string role(int input) const;
   Expected<int> add_opaque(const std::string& reason);
 
   std::string path_, where_, operation_;

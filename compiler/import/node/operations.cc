@@ -75,16 +75,17 @@ Expected<std::vector<int>> split(const GraphNode& node, int value, int64_t axis,
   return parts;
 }
 
-Expected<int> clamped(ProgramBuilder& builder, int value, double least, std::optional<double> most) {
+Expected<int> clamped(ProgramBuilder& builder, const Expected<int>& given, double least, std::optional<double> most) {
+  STREW_ASSIGN(const int value, given);
   const DType dtype = builder.type(value).dtype;
-  STREW_ASSIGN(value, builder.apply(ExprOp::max, {value, builder.scalar(Scalar::of(dtype, least))}));
-  return most ? builder.apply(ExprOp::min, {value, builder.scalar(Scalar::of(dtype, *most))}) : Expected<int>(value);
+  const Expected<int> raised = builder.apply(ExprOp::max, {value, builder.number(least, dtype)});
+  return most ? builder.apply(ExprOp::min, {raised, builder.number(*most, dtype)}) : raised;
 }
 
 Expected<int> cast(ProgramBuilder& builder, int value, DType dtype) {
   const DType from = builder.type(value).dtype;
   if (dtype != DType::boolean || from == DType::boolean) return builder.convert(value, dtype);
-  return builder.apply(ExprOp::ne, {value, builder.scalar(Scalar::of(from, 0))});
+  return builder.apply(ExprOp::ne, {value, builder.number(0, from)});
 }
 
 Expected<int> along_dim(ProgramBuilder& builder, int list, int value, int64_t dim) {
@@ -99,26 +100,17 @@ Status check_quantized(DType from, DType to) {
 }
 
 Expected<int> quantized(ProgramBuilder& builder, int value, Scales scales, ExprOp rounding, DType to) {
-  STREW_ASSIGN(int out, builder.apply(ExprOp::div, {value, scales.scale}));
-  STREW_ASSIGN(out, builder.apply(rounding, {out}));
-  if (scales.zero_point >= 0) {
-    STREW_ASSIGN(const int zero, builder.convert(scales.zero_point, builder.type(value).dtype));
-    STREW_ASSIGN(out, builder.apply(ExprOp::add, {out, zero}));
-  }
+  Expected<int> out = builder.apply(rounding, {builder.apply(ExprOp::div, {value, scales.scale})});
+  if (scales.zero_point >= 0)
+    out = builder.apply(ExprOp::add, {out, builder.convert(scales.zero_point, builder.type(value).dtype)});
   const double least = is_signed_integer(to) ? -static_cast<double>(int64_t{1} << (bits(to) - 1)) : 0;
-  STREW_ASSIGN(out, clamped(builder, out, least, least + static_cast<double>((int64_t{1} << bits(to)) - 1)));
-  return builder.convert(out, to);
+  return builder.convert(clamped(builder, out, least, least + static_cast<double>((int64_t{1} << bits(to)) - 1)), to);
 }
 
 Expected<int> dequantized(ProgramBuilder& builder, int value, Scales scales, DType exact, DType to) {
-  STREW_ASSIGN(int out, builder.convert(value, exact));
-  if (scales.zero_point >= 0) {
-    STREW_ASSIGN(const int zero, builder.convert(scales.zero_point, exact));
-    STREW_ASSIGN(out, builder.apply(ExprOp::sub, {out, zero}));
-  }
-  STREW_ASSIGN(out, builder.convert(out, DType::f32));
-  STREW_ASSIGN(const int scale, builder.convert(scales.scale, DType::f32));
-  STREW_ASSIGN(out, builder.apply(ExprOp::mul, {out, scale}));
+  Expected<int> out = builder.convert(value, exact);
+  if (scales.zero_point >= 0) out = builder.apply(ExprOp::sub, {out, builder.convert(scales.zero_point, exact)});
+  out = builder.apply(ExprOp::mul, {builder.convert(out, DType::f32), builder.convert(scales.scale, DType::f32)});
   return builder.convert(out, to);
 }
 

@@ -36,7 +36,7 @@ Expected<std::vector<int>> split(const GraphNode& node, int value, int64_t axis,
                                  std::string_view what);
 
 /// The value not below `least` and not above `most`.
-Expected<int> clamped(ProgramBuilder& builder, int value, double least, std::optional<double> most = {});
+Expected<int> clamped(ProgramBuilder& builder, const Expected<int>& given, double least, std::optional<double> most = {});
 /// Any number but zero becomes true.
 Expected<int> cast(ProgramBuilder& builder, int value, DType dtype);
 

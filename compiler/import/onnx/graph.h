@@ -10,13 +10,12 @@
 
 #include "compiler/import/node/node.h"
 #include "compiler/import/onnx/messages.h"
+#include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/onnx.pb.h"
 #include "strew/import.h"
 #include "strew/status.h"
 
 namespace strew::inline v0::onnx {
-
-struct Operator;
 
 /// Field numbers of GraphProto. Its messages are parsed one by one, never the graph as a whole.
 struct GraphField {
@@ -126,12 +125,13 @@ class Node : public GraphNode {
   bool has_input(int i) const override { return i < proto_.input_size() && !proto_.input(i).empty(); }
   bool has_output(int i) const override { return i < proto_.output_size() && !proto_.output(i).empty(); }
 
-  Expected<int64_t> attribute(std::string_view name, int64_t otherwise) const;
-  Expected<std::string> attribute(std::string_view name, const std::string& otherwise) const;
-  Expected<float> float_attribute(std::string_view name, float otherwise) const;
-  /// The list of integers; nothing if the node has no such attribute.
-  Expected<std::optional<std::vector<int64_t>>> list_attribute(std::string_view name) const;
-  bool has_attribute(std::string_view name) const { return find_attribute(name) != nullptr; }
+  // Attributes, which have the types that the operator's row says. Of an operator without a row, one of another type is left out.
+  int64_t integer(std::string_view name, int64_t otherwise = 0) const;
+  bool flag(std::string_view name, bool otherwise = false) const { return integer(name, otherwise ? 1 : 0) != 0; }
+  std::optional<float> number(std::string_view name) const;
+  std::string text(std::string_view name, const std::string& otherwise) const;
+  std::optional<std::vector<int64_t>> list(std::string_view name) const;
+  bool has_attribute(std::string_view name) const { return find_attribute(name, AttributeType::any) != nullptr; }
   /// Integers that older opsets have as an attribute and newer ones as input `i`.
   Expected<std::optional<std::vector<int64_t>>> list_of(std::string_view name, int i) const;
   /// The attribute axis from 0 on, of a tensor of that rank.
@@ -149,10 +149,8 @@ class Node : public GraphNode {
   Expected<int> opaque_argument(int i) const override;
   Expected<TensorType> opaque_type(int i) const override;
 
-  const AttributeProto* find_attribute(std::string_view name) const;
-  /// The attribute, null if the node has none. `number` and `type_name`: its type. Files before IR version 2 have no types of attributes.
-  Expected<const AttributeProto*> find_typed(std::string_view name, int number, std::string_view type_name,
-                                             bool (AttributeProto::*is_set)() const) const;
+  /// The attribute; null if the node has none of this type.
+  const AttributeProto* find_attribute(std::string_view name, AttributeType type) const;
 
   Graph& graph_;
   const NodeProto& proto_;

@@ -72,9 +72,7 @@ Expected<int> import_gather_elements(Node& node) {
 /// is open. If the file leaves k open, k follows from the rank that the file declares for the output, if it declares one.
 Expected<int> import_gather_nd(Node& node) {
   STREW_ASSIGN(Operands in, read_operands(node, /*takes_i32=*/false));
-  if (node.opset() < 12 && node.has_attribute("batch_dims"))
-    return node.error("attribute 'batch_dims' came with opset 12, the model's is {}", node.opset());
-  STREW_ASSIGN(const int64_t batch, node.attribute("batch_dims", 0));
+  const int64_t batch = node.integer("batch_dims");
   const int64_t r = in.data.type.rank(), q = in.indices.type.rank();
   if (batch < 0 || batch >= std::min(r, q))
     return node.error("batch_dims is {}, expected 0 to {}, less than the ranks of data {} and indices {}", batch,
@@ -130,23 +128,24 @@ Expected<int> import_scatter_nd(Node& node) {
 
 }  // namespace
 
-const std::vector<Operator>& indexed_operators() {
+std::vector<Operator> indexed_operators() {
+  constexpr auto kText = AttributeType::text;
+  const Attribute reduction{"reduction", kText, 16};
   constexpr OperatorForm kGather = {.inputs = "data indices", .indexed = true};
   constexpr OperatorForm kScatter = {.inputs = "data indices updates", .indexed = true};
-  static const auto& list = *new const std::vector<Operator>{
+  return {
       {"Gather", kGather, 1, {"axis"}, import_gather},
       {"GatherElements", kGather, 11, {"axis"}, import_gather_elements},
-      {"GatherND", kGather, 11, {"batch_dims"}, import_gather_nd},
-      {"Scatter", kScatter, 9, {"axis", "reduction"}, import_scatter_elements, 10, "since 11 it is called ScatterElements"},
-      {"ScatterElements", kScatter, 11, {"axis", "reduction"}, import_scatter_elements},
-      {"ScatterND", kScatter, 11, {"reduction"}, import_scatter_nd},
+      {"GatherND", kGather, 11, {{"batch_dims", AttributeType::integer, 12}}, import_gather_nd},
+      {"Scatter", kScatter, 9, {"axis", reduction}, import_scatter_elements, 10, "since 11 it is called ScatterElements"},
+      {"ScatterElements", kScatter, 11, {"axis", reduction}, import_scatter_elements},
+      {"ScatterND", kScatter, 11, {reduction}, import_scatter_nd},
       {"TensorScatter",
        {.inputs = "past_cache update write_indices?~", .indexed = true},
        24,
-       {"axis", "mode"},
+       {"axis", {"mode", kText}},
        import_tensor_scatter},
   };
-  return list;
 }
 
 }  // namespace strew::inline v0::onnx

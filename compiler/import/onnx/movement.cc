@@ -21,12 +21,10 @@ Expected<int> import_dropout(Node& node) {
 }
 
 Expected<int> import_reshape(Node& node) {
-  STREW_ASSIGN(const int64_t allow_zero, node.attribute("allowzero", int64_t{0}));
   ProgramBuilder& builder = node.builder();
-  STREW_ASSIGN(const auto attribute, node.list_attribute("shape"));
-  if (attribute) return builder.reshape_to(node[0], builder.integers(*attribute), false);
+  if (const auto shape = node.list("shape")) return builder.reshape_to(node[0], builder.integers(*shape), false);
   if (node[1] < 0) return node.error("{} is missing", node.describe(1));
-  return builder.reshape_to(node[0], node[1], allow_zero != 0);
+  return builder.reshape_to(node[0], node[1], node.flag("allowzero"));
 }
 
 /// The number of elements of dims [begin, end), or kDynamic if one is open.
@@ -41,7 +39,7 @@ Expected<int64_t> merged(const Node& node, const std::vector<int64_t>& dims, siz
 Expected<int> import_flatten(Node& node) {
   const std::vector<int64_t> dims = node.type(node[0]).dims;
   const auto rank = static_cast<int64_t>(dims.size());
-  STREW_ASSIGN(int64_t axis, node.attribute("axis", int64_t{1}));
+  int64_t axis = node.integer("axis", 1);
   if (axis < -rank || axis > rank) return node.error("axis is {}, expected {} to {}", axis, -rank, rank);
   if (axis < 0) axis += rank;
   const auto at = static_cast<size_t>(axis);
@@ -62,12 +60,9 @@ Expected<int> import_squeeze(Node& node) {
 }
 
 Expected<int> import_transpose(Node& node) {
-  STREW_ASSIGN(auto given, node.list_attribute("perm"));
-  if (!given) {
-    given = all_dims(node.type(node[0]).dims.size());
-    std::reverse(given->begin(), given->end());
-  }
-  return node.builder().transpose(node[0], *given);
+  std::vector<int64_t> reversed = all_dims(node.type(node[0]).dims.size());
+  std::reverse(reversed.begin(), reversed.end());
+  return node.builder().transpose(node[0], node.list("perm").value_or(reversed));
 }
 
 Expected<int> import_concat(Node& node) {
@@ -113,22 +108,31 @@ Expected<int> import_slice(Node& node) {
 
 }  // namespace
 
-const std::vector<Operator>& movement_operators() {
-  static const auto& list = *new const std::vector<Operator>{
+std::vector<Operator> movement_operators() {
+  constexpr auto kList = AttributeType::list;
+  const Attribute axes{"axes", kList};
+  return {
       {"Concat", {"input..."}, 4, {"axis"}, import_concat},
-      {"Dropout", {.inputs = "data ratio? training_mode?", .several_outputs = true}, 7, {"ratio", "seed"}, import_dropout},
+      {"Dropout",
+       {.inputs = "data ratio? training_mode?", .several_outputs = true},
+       7,
+       {{"ratio", AttributeType::any}, {"seed", AttributeType::any}},
+       import_dropout},
       {"Expand", {"input shape"}, 8, {}, import_broadcast},
       {"Flatten", {"input"}, 1, {"axis"}, import_flatten},
       {"Identity", {"input"}, 1, {}, [](Node& node) { return Expected<int>(node[0]); }},
-      {"Reshape", {"data shape?"}, 1, {"allowzero", "shape"}, import_reshape},
-      {"Slice", {"data starts? ends? axes? steps?"}, 1, {"starts", "ends", "axes"}, import_slice},
-      {"Split", {.inputs = "input split?", .several_outputs = true}, 2, {"axis", "split", "num_outputs"}, import_split},
-      {"Squeeze", {"data axes?"}, 1, {"axes"}, import_squeeze},
+      {"Reshape", {"data shape?"}, 1, {"allowzero", {"shape", kList}}, import_reshape},
+      {"Slice", {"data starts? ends? axes? steps?"}, 1, {{"starts", kList}, {"ends", kList}, axes}, import_slice},
+      {"Split",
+       {.inputs = "input split?", .several_outputs = true},
+       2,
+       {"axis", {"split", kList}, {"num_outputs", AttributeType::any}},
+       import_split},
+      {"Squeeze", {"data axes?"}, 1, {axes}, import_squeeze},
       {"Tile", {"input repeats"}, 6, {}, import_tile},
-      {"Transpose", {"data"}, 1, {"perm"}, import_transpose},
-      {"Unsqueeze", {"data axes?"}, 1, {"axes"}, import_unsqueeze},
+      {"Transpose", {"data"}, 1, {{"perm", kList}}, import_transpose},
+      {"Unsqueeze", {"data axes?"}, 1, {axes}, import_unsqueeze},
   };
-  return list;
 }
 
 }  // namespace strew::inline v0::onnx

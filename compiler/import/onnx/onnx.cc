@@ -360,14 +360,9 @@ Status import_graph(Graph& graph, int64_t opset) {
 
 const std::vector<Operator>& operators() {
   static const auto& list = *new const std::vector<Operator>([] {
-    std::vector<Operator> all = {
-        {"Constant",
-         {""},
-         1,
-         {"value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"},
-         import_constant}};
-    for (const auto* more : {&indexed_operators(), &elementwise_operators(), &movement_operators(), &shape_operators()})
-      all.insert(all.end(), more->begin(), more->end());
+    std::vector<Operator> all;
+    for (const auto more : {constant_operators, indexed_operators, elementwise_operators, movement_operators, shape_operators})
+      for (Operator& op : more()) all.push_back(std::move(op));
     return all;
   }());
   return list;

@@ -15,10 +15,8 @@ namespace {
 
 Expected<int> import_shape(Node& node) {
   const int64_t rank = node.type(node[0]).rank();
-  STREW_ASSIGN(const int64_t start, node.attribute("start", int64_t{0}));
-  STREW_ASSIGN(const int64_t end, node.attribute("end", rank));
   const auto clamped = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
-  const int64_t first = clamped(start), last = std::max(first, clamped(end));
+  const int64_t first = clamped(node.integer("start")), last = std::max(first, clamped(node.integer("end", rank)));
   return node.builder().shape(node[0], static_cast<size_t>(first), static_cast<size_t>(last));
 }
 
@@ -33,7 +31,7 @@ Expected<int> import_size(Node& node) {
 
 Expected<int> import_constant_of_shape(Node& node) {
   ProgramBuilder& builder = node.builder();
-  int value = builder.scalar(Scalar::of(DType::f32, 0));
+  int value = builder.number(0, DType::f32);
   for (const AttributeProto& attribute : node.proto().attribute()) {
     STREW_ASSIGN(Constant constant, to_constant(attribute.t(), node.location() + ": attribute value", node.graph().path()));
     if (constant.type.dims != std::vector<int64_t>{1} || constant.type.dtype == DType::string)
@@ -53,13 +51,11 @@ Expected<int> import_one_hot(Node& node) {
   if (!is_integer(type.dtype)) return node.error("indices are {}, expected integers", name(type.dtype));
   if (!depth || depth->size() != 1 || depth->front() < 0) return node.error("depth, expected one number from 0 on");
   STREW_ASSIGN(const int64_t axis, node.axis(-1, type.rank() + 1));
-  STREW_ASSIGN(const int is_negative, builder.apply(ExprOp::lt, {indices, builder.integer(0, type.dtype)}));
-  STREW_ASSIGN(const int wrapped, builder.apply(ExprOp::add, {indices, builder.integer(depth->front(), type.dtype)}));
+  const Expected<int> is_negative = builder.apply(ExprOp::lt, {indices, builder.integer(0, type.dtype)}),
+                      wrapped = builder.apply(ExprOp::add, {indices, builder.integer(depth->front(), type.dtype)});
   STREW_ASSIGN(const int counted, builder.apply(ExprOp::select, {is_negative, wrapped, indices}));
-  STREW_ASSIGN(int off, builder.slice(values, {{0, 1, 1}}));
-  STREW_ASSIGN(int on, builder.slice(values, {{1, 2, 1}}));
-  STREW_ASSIGN(off, builder.reshape(off, {}));
-  STREW_ASSIGN(on, builder.reshape(on, {}));
+  STREW_ASSIGN(const int off, builder.reshape(builder.slice(values, {{0, 1, 1}}), {}));
+  STREW_ASSIGN(const int on, builder.reshape(builder.slice(values, {{1, 2, 1}}), {}));
   return one_hot(builder, counted, depth->front(), axis, on, off);
 }
 
@@ -70,34 +66,29 @@ Expected<int> import_non_zero(Node& node) {
 }
 
 Expected<int> import_cum_sum(Node& node) {
-  STREW_ASSIGN(const int64_t axis, node.constant(1));
-  STREW_ASSIGN(const int64_t dim, node.dim_of(axis, node.type(node[0]).rank(), "axis"));
-  STREW_ASSIGN(const int64_t exclusive, node.attribute("exclusive", int64_t{0}));
-  STREW_ASSIGN(const int64_t reverse, node.attribute("reverse", int64_t{0}));
-  return node.builder().scan(ExprOp::add, node[0], dim, {exclusive != 0, reverse != 0});
+  STREW_ASSIGN(const int64_t dim, node.dim(1, node.type(node[0]).rank()));
+  return node.builder().scan(ExprOp::add, node[0], dim, {node.flag("exclusive"), node.flag("reverse")});
 }
 
 /// The dims are an attribute in older opsets, and an input since 13 or 18. Elements are combined in row-major order.
 Expected<int> import_reduce(Node& node) {
   STREW_ASSIGN(const auto given, node.list_of("axes", 1));
-  STREW_ASSIGN(const int64_t keep, node.attribute("keepdims", int64_t{1}));
-  STREW_ASSIGN(const int64_t noop, node.attribute("noop_with_empty_axes", int64_t{0}));
   const int rank = node.type(node[0]).rank();
   STREW_ASSIGN(std::vector<int64_t> dims, node.dims_of(given.value_or(std::vector<int64_t>()), rank, "an entry of axes"));
-  if (dims.empty() && noop != 0) return node[0];
+  if (dims.empty() && node.flag("noop_with_empty_axes")) return node[0];
   if (dims.empty()) dims = all_dims(static_cast<size_t>(rank));
-  return node.builder().reduce(node.form()->expr, node[0], dims, keep != 0);
+  return node.builder().reduce(node.form()->expr, node[0], dims, node.flag("keepdims", true));
 }
 
 Operator reduction(std::string_view name, ExprOp op) {
-  return {name, {"data axes?", op}, 1, {"axes", "keepdims", "noop_with_empty_axes"}, import_reduce};
+  return {name, {"data axes?", op}, 1, {{"axes", AttributeType::list}, "keepdims", "noop_with_empty_axes"}, import_reduce};
 }
 
 }  // namespace
 
-const std::vector<Operator>& shape_operators() {
-  static const auto& list = *new const std::vector<Operator>{
-      {"ConstantOfShape", {"input"}, 9, {"value"}, import_constant_of_shape},
+std::vector<Operator> shape_operators() {
+  return {
+      {"ConstantOfShape", {"input"}, 9, {{"value", AttributeType::tensor}}, import_constant_of_shape},
       {"CumSum", {"x axis"}, 11, {"exclusive", "reverse"}, import_cum_sum},
       {"NonZero", {"x"}, 9, {}, import_non_zero},
       {"OneHot", {"indices depth values"}, 9, {"axis"}, import_one_hot},
@@ -109,7 +100,6 @@ const std::vector<Operator>& shape_operators() {
       reduction("ReduceProd", ExprOp::mul),
       reduction("ReduceSum", ExprOp::add),
   };
-  return list;
 }
 
 }  // namespace strew::inline v0::onnx

@@ -56,16 +56,13 @@ Status check_rank(const Node& node, const Operand& operand, int64_t rank, const 
 }
 
 Expected<int64_t> read_axis(const Node& node, const Operand& data) {
-  STREW_ASSIGN(const int64_t given, node.attribute("axis", int64_t{0}));
-  const Expected<int64_t> axis = node.dim_of(given, data.type.rank(), "axis");
+  const Expected<int64_t> axis = node.axis(0, data.type.rank());
   if (axis.ok()) return axis;
   return invalid_argument(fmt::format("{} for {} of rank {}", axis.status().message(), data.role, data.type.rank()));
 }
 
 Expected<CombinerKind> read_reduction(const Node& node, const Operand& data) {
-  if (node.opset() < 16 && node.has_attribute("reduction"))
-    return node.error("attribute 'reduction' came with opset 16, the model's is {}", node.opset());
-  STREW_ASSIGN(const std::string text, node.attribute("reduction", "none"));
+  const std::string text = node.text("reduction", "none");
   struct Reduction {
     std::string_view text;
     CombinerKind kind;

@@ -23,8 +23,7 @@ namespace {
 constexpr int32_t kMostElementType = 24;
 
 Expected<int64_t> find_axis(const Node& node, int rank) {
-  STREW_ASSIGN(const int64_t given, node.attribute("axis", -2));
-  const int64_t axis = given < 0 ? given + rank : given;
+  const int64_t given = node.integer("axis", -2), axis = given < 0 ? given + rank : given;
   if (axis < 1 || axis >= rank)
     return node.error("axis is {}{}, expected 1 to {} or -{} to -1 for a past_cache of rank {}", given,
                       axis == 0 ? " (dim 0 is the batch)" : "", rank - 1, rank - 1, rank);
@@ -46,7 +45,7 @@ Status unify_all(const Node& node, Operand& cache, Operand& update, Operand& ind
 }
 
 Expected<bool> is_circular(const Node& node) {
-  STREW_ASSIGN(const std::string mode, node.attribute("mode", "linear"));
+  const std::string mode = node.text("mode", "linear");
   if (mode != "linear" && mode != "circular") return node.error("mode is '{}', expected linear or circular", mode);
   return mode == "circular";
 }

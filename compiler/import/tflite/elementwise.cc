@@ -42,7 +42,7 @@ constexpr OperatorRow kPlain[] = {
 /// What ADD, SUB, MUL and DIV apply to their results. The numbers are the format's.
 Expected<int> import_activated(Node& node) {
   constexpr int kNone = 0, kRelu = 1, kReluN1To1 = 2, kRelu6 = 3;
-  STREW_ASSIGN(const int value, import_apply(node));
+  const Expected<int> value = import_apply(node);
   const int activation = fused_activation(node.op());
   if (activation == kNone) return value;
   if (activation == kRelu) return clamped(node.builder(), value, 0);
@@ -53,10 +53,7 @@ Expected<int> import_activated(Node& node) {
 
 /// SQUARE and SQUARED_DIFFERENCE.
 Expected<int> import_square(Node& node) {
-  int value = node[0];
-  if (node[1] >= 0) {
-    STREW_ASSIGN(value, node.builder().apply(ExprOp::sub, node.values()));
-  }
+  const Expected<int> value = node[1] < 0 ? node[0] : node.builder().apply(ExprOp::sub, node.values());
   return node.builder().apply(ExprOp::mul, {value, value});
 }
 
@@ -126,37 +123,28 @@ Expected<int> import_quantize(Node& node) {
 
 }  // namespace
 
-const std::vector<Operator>& elementwise_operators() {
+std::vector<Operator> elementwise_operators() {
   constexpr auto kRefused = Quantized::refused, kSame = Quantized::same, kStored = Quantized::as_stored;
-  static const auto& list = *new const std::vector<Operator>([] {
-    std::vector<Operator> all = {
-        {Builtin::ADD_N, {"operand...", ExprOp::add}, kRefused, import_chain},
-        {Builtin::CAST, {"operand"}, kRefused, import_cast},
-        {Builtin::DEQUANTIZE, {"operand"}, kStored, import_dequantize},
-        {Builtin::FLOOR_DIV,
-         {"operand operand"},
-         kRefused,
-         [](Node& node) { return floor_div(node.builder(), node[0], node[1]); }},
-        {Builtin::FLOOR_MOD,
-         {"operand operand"},
-         kRefused,
-         [](Node& node) { return floor_rem(node.builder(), node[0], node[1]); }},
-        {Builtin::QUANTIZE, {"operand"}, kStored, import_quantize},
-        {Builtin::RELU, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
-        {Builtin::RELU6, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], 0, 6); }},
-        {Builtin::RELU_N1_TO_1, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], -1, 1); }},
-        {Builtin::SELECT, {"operand operand operand"}, kSame, import_select},
-        {Builtin::SELECT_V2, {"operand operand operand", ExprOp::select}, kSame, import_apply},
-        {Builtin::SQUARE, {"operand"}, kRefused, import_square},
-        {Builtin::SQUARED_DIFFERENCE, {"operand operand"}, kRefused, import_square},
-        {Builtin::STABLEHLO_CONVERT, {"operand"}, kRefused, import_cast},
-        {Builtin::STABLEHLO_SELECT, {"operand operand operand", ExprOp::select}, kSame, import_apply},
-    };
-    for (const auto& [code, op] : kPlain)
-      if (code != Codes::none) all.push_back({code, {kOperands[info(op).arity], op}, kRefused, import_activated});
-    return all;
-  }());
-  return list;
+  std::vector<Operator> all = {
+      {Builtin::ADD_N, {"operand...", ExprOp::add}, kRefused, import_chain},
+      {Builtin::CAST, {"operand"}, kRefused, import_cast},
+      {Builtin::DEQUANTIZE, {"operand"}, kStored, import_dequantize},
+      {Builtin::FLOOR_DIV, {"operand operand"}, kRefused, [](Node& node) { return floor_div(node.builder(), node[0], node[1]); }},
+      {Builtin::FLOOR_MOD, {"operand operand"}, kRefused, [](Node& node) { return floor_rem(node.builder(), node[0], node[1]); }},
+      {Builtin::QUANTIZE, {"operand"}, kStored, import_quantize},
+      {Builtin::RELU, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
+      {Builtin::RELU6, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], 0, 6); }},
+      {Builtin::RELU_N1_TO_1, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], -1, 1); }},
+      {Builtin::SELECT, {"operand operand operand"}, kSame, import_select},
+      {Builtin::SELECT_V2, {"operand operand operand", ExprOp::select}, kSame, import_apply},
+      {Builtin::SQUARE, {"operand"}, kRefused, import_square},
+      {Builtin::SQUARED_DIFFERENCE, {"operand operand"}, kRefused, import_square},
+      {Builtin::STABLEHLO_CONVERT, {"operand"}, kRefused, import_cast},
+      {Builtin::STABLEHLO_SELECT, {"operand operand operand", ExprOp::select}, kSame, import_apply},
+  };
+  for (const auto& [code, op] : kPlain)
+    if (code != Codes::none) all.push_back({code, {kOperands[info(op).arity], op}, kRefused, import_activated});
+  return all;
 }
 
 }  // namespace strew::inline v0::tflite

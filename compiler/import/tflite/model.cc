@@ -212,8 +212,8 @@ const std::vector<Operator>& operators() {
         {B::STABLEHLO_SCATTER, kForm("input scatter_indices updates"), kStored, import_stablehlo_scatter},
         {B::STABLEHLO_GATHER, kForm("operand start_indices"), kStored, import_stablehlo_gather},
     };
-    for (const auto* more : {&elementwise_operators(), &movement_operators(), &slice_operators(), &shape_operators()})
-      all.insert(all.end(), more->begin(), more->end());
+    for (const auto more : {elementwise_operators, movement_operators, slice_operators, shape_operators})
+      for (Operator& op : more()) all.push_back(std::move(op));
     return all;
   }());
   return list;

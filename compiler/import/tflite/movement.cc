@@ -44,8 +44,7 @@ Expected<int> import_expand_dims(Node& node) {
 }
 
 Expected<int> import_transpose(Node& node) {
-  STREW_ASSIGN(std::vector<int64_t> permutation, node.constants(1));
-  STREW_ASSIGN(permutation, node.dims_of(std::move(permutation), node.type(node[0]).rank(), "an entry of perm"));
+  STREW_ASSIGN(const std::vector<int64_t> permutation, node.dims(1, node.type(node[0]).rank()));
   return node.builder().transpose(node[0], permutation);
 }
 
@@ -75,8 +74,7 @@ Expected<int> import_pack(Node& node) {
 }
 
 Expected<int> import_reverse(Node& node) {
-  STREW_ASSIGN(std::vector<int64_t> dims, node.constants(1));
-  STREW_ASSIGN(dims, node.dims_of(std::move(dims), node.type(node[0]).rank(), "an entry of axis"));
+  STREW_ASSIGN(const std::vector<int64_t> dims, node.dims(1, node.type(node[0]).rank()));
   return node.builder().reverse(node[0], dims);
 }
 
@@ -96,20 +94,15 @@ Expected<int> import_pad(Node& node) {
     if (std::min(before.back(), after.back()) < 0)
       return node.error("dim {} is padded by a negative number, expected 0 or more", d);
   }
-  int with = node[2];
-  if (with < 0) {
-    with = builder.scalar(Scalar::of(node.type(node[0]).dtype, 0));
-  } else {
-    STREW_ASSIGN(with, builder.reshape(with, {}));
-  }
+  STREW_ASSIGN(const int with, node[2] < 0 ? builder.number(0, node.type(node[0]).dtype) : builder.reshape(node[2], {}));
   return pad(builder, node[0], before, after, std::vector<int64_t>(before.size(), 0), with);
 }
 
 }  // namespace
 
-const std::vector<Operator>& movement_operators() {
+std::vector<Operator> movement_operators() {
   constexpr auto kSame = Quantized::same;
-  static const auto& list = *new const std::vector<Operator>{
+  return {
       {Builtin::BROADCAST_TO, {"operand shape#"}, kSame, import_broadcast},
       {Builtin::CONCATENATION, {"operand..."}, kSame, import_concatenation},
       {Builtin::EXPAND_DIMS, {"operand axis#"}, kSame, import_expand_dims},
@@ -123,7 +116,6 @@ const std::vector<Operator>& movement_operators() {
       {Builtin::TILE, {"operand multiples"}, kSame, import_tile},
       {Builtin::TRANSPOSE, {"operand perm#"}, kSame, import_transpose},
   };
-  return list;
 }
 
 }  // namespace strew::inline v0::tflite

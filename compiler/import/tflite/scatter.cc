@@ -53,7 +53,7 @@ Expected<Shape> shape_input(Node& node, int i) {
   if (type.rank() != 1) return node.error("{} has rank {}, expected 1", what, type.rank());
   if (type.dims[0] == kDynamic) return node.refuse("{} is {}, expected a known number of elements", what, print(type));
   if (type.dims[0] > kMaxRank) return node.error("shape has {} elements, expected at most {}", type.dims[0], kMaxRank);
-  Shape out{value, known_elements(node.builder(), value)};
+  Shape out{value, node.builder().known(value)};
   STREW_TRY(check_extents(out.dims, "shape"));
   return out;
 }
@@ -70,7 +70,7 @@ Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& sh
     if (from >= given.size() || shape.dims[d] != kDynamic) continue;
     shape.dims[d] = given[from];
     if (given[from] != kDynamic) continue;
-    STREW_ASSIGN(const int wanted, element_of(node.builder(), shape.value, static_cast<int64_t>(d)));
+    STREW_ASSIGN(const int wanted, node.builder().element(shape.value, static_cast<int64_t>(d)));
     parts.equal_scalars.push_back({wanted, node.builder().extent(updates, static_cast<int64_t>(from)),
                                    fmt::format("element {} of shape", d), fmt::format(", dim {} of updates", from)});
   }

@@ -36,7 +36,7 @@ Expected<int> add(Node& node, int rows, CombinerKind kind, Scalar fill, OobPolic
   std::vector<int> dims{rows};
   for (int64_t d = ids.rank(); d < data.rank(); ++d) dims.push_back(builder.extent(node[0], d));
   const int shape = builder.stack(dims, DType::i64);
-  const TensorType result{data.dtype, known_elements(builder, shape), {}};
+  const TensorType result{data.dtype, builder.known(shape), {}};
   if (!is_static(result.dims)) parts.result_shape = shape;
   parts.arguments = {node[1], node[0]};
   ScatterBuilder op = scatter_rows(result, ids, data).normalize_negative(false).combine(kind).fill({fill});
@@ -66,18 +66,16 @@ Expected<int> import_segment_sum(Node& node) {
   STREW_ASSIGN(const int wide, builder.convert(node[1], DType::i64));
   const int minus_one = builder.integer(-1);
   // The largest id before each, or -1. An id is wrong unless it is that or 1 more; that it is not -1 is checked by the policy.
-  STREW_ASSIGN(int before, builder.scan(ExprOp::max, wide, 0, {.exclusive = true}));
-  STREW_ASSIGN(before, builder.apply(ExprOp::max, {before, minus_one}));
-  STREW_ASSIGN(const int step, builder.apply(ExprOp::sub, {wide, before}));
-  STREW_ASSIGN(const int is_back, builder.apply(ExprOp::lt, {step, builder.integer(0)}));
-  STREW_ASSIGN(const int is_far, builder.apply(ExprOp::gt, {step, builder.integer(1)}));
+  const Expected<int> before = builder.apply(ExprOp::max, {builder.scan(ExprOp::max, wide, 0, {.exclusive = true}), minus_one});
+  const Expected<int> step = builder.apply(ExprOp::sub, {wide, before});
+  const Expected<int> is_back = builder.apply(ExprOp::lt, {step, builder.integer(0)});
+  const Expected<int> is_far = builder.apply(ExprOp::gt, {step, builder.integer(1)});
   STREW_ASSIGN(const int is_wrong, builder.apply(ExprOp::bit_or, {is_back, is_far}));
   KernelParts parts;
   STREW_TRY(require_none(builder, is_wrong, "the number of segment ids that are neither the one before nor 1 more (the first: 0)",
                          parts));
-  STREW_ASSIGN(int rows, builder.reduce(ExprOp::max, wide, {0}, false));
-  STREW_ASSIGN(rows, builder.apply(ExprOp::max, {rows, minus_one}));
-  STREW_ASSIGN(rows, builder.apply(ExprOp::add, {rows, builder.integer(1)}));
+  const Expected<int> last = builder.apply(ExprOp::max, {builder.reduce(ExprOp::max, wide, {0}, false), minus_one});
+  STREW_ASSIGN(const int rows, builder.apply(ExprOp::add, {last, builder.integer(1)}));
   return add(node, rows, CombinerKind::add, Scalar{node.type(node[0]).dtype}, OobPolicy::error, true, std::move(parts));
 }
 
@@ -87,8 +85,7 @@ Expected<int> import_unsorted_segment(Node& node) {
   const Expected<int> scalar = builder.reshape(node[2], {});
   if (!scalar.ok()) return scalar.status().with_prefix("num_segments");
   STREW_ASSIGN(const int rows, builder.convert(*scalar, DType::i64));
-  STREW_ASSIGN(const int wide, builder.convert(node[1], DType::i64));
-  STREW_ASSIGN(const int is_outside, builder.apply(ExprOp::ge, {wide, rows}));
+  STREW_ASSIGN(const int is_outside, builder.apply(ExprOp::ge, {builder.convert(node[1], DType::i64), rows}));
   KernelParts parts;
   STREW_TRY(require_none(builder, is_outside, "the number of segment ids that are not less than num_segments", parts));
   const DType dtype = node.type(node[0]).dtype;

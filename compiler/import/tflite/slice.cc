@@ -122,8 +122,7 @@ Expected<int> import_strided_slice(Node& node) {
 }
 
 Expected<std::vector<int>> import_split(Node& node) {
-  STREW_ASSIGN(const int64_t given, node.constant(0));
-  STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(node[1]).rank(), "axis"));
+  STREW_ASSIGN(const int64_t axis, node.dim(0, node.type(node[1]).rank()));
   STREW_ASSIGN(const int64_t extent, split_extent(node, node[1], axis));
   const int64_t count = node.outputs();
   if (extent % count != 0) return node.error("dim {} is {}, expected a multiple of the {} outputs", axis, extent, count);
@@ -133,8 +132,7 @@ Expected<std::vector<int>> import_split(Node& node) {
 /// One size may be -1: what the others leave.
 Expected<std::vector<int>> import_split_v(Node& node) {
   STREW_ASSIGN(std::vector<int64_t> sizes, node.constants(1));
-  STREW_ASSIGN(const int64_t given, node.constant(2));
-  STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(node[0]).rank(), "axis"));
+  STREW_ASSIGN(const int64_t axis, node.dim(2, node.type(node[0]).rank()));
   STREW_ASSIGN(int64_t rest, split_extent(node, node[0], axis));
   const int64_t most = rest + 1;
   for (const int64_t size : sizes) rest -= std::clamp<int64_t>(size, 0, most);
@@ -161,16 +159,15 @@ Expected<std::vector<int>> import_unpack(Node& node) {
 
 }  // namespace
 
-const std::vector<Operator>& slice_operators() {
+std::vector<Operator> slice_operators() {
   constexpr auto kSame = Quantized::same;
-  static const auto& list = *new const std::vector<Operator>{
+  return {
       {Builtin::SLICE, {"operand begin size#"}, kSame, import_slice},
       {Builtin::SPLIT, {.inputs = "axis# value", .several_outputs = true}, kSame, import_split},
       {Builtin::SPLIT_V, {.inputs = "value size_splits# axis#", .several_outputs = true}, kSame, import_split_v},
       {Builtin::STRIDED_SLICE, {"operand begin# end# strides#"}, kSame, import_strided_slice},
       {Builtin::UNPACK, {.inputs = "value", .several_outputs = true}, kSame, import_unpack},
   };
-  return list;
 }
 
 }  // namespace strew::inline v0::tflite

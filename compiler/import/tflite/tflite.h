@@ -33,10 +33,10 @@ struct Operator {
 const std::vector<Operator>& operators();
 
 // The operators around the kernels.
-const std::vector<Operator>& elementwise_operators();
-const std::vector<Operator>& movement_operators();
-const std::vector<Operator>& slice_operators();
-const std::vector<Operator>& shape_operators();
+std::vector<Operator> elementwise_operators();
+std::vector<Operator> movement_operators();
+std::vector<Operator> slice_operators();
+std::vector<Operator> shape_operators();
 
 Expected<int> import_dynamic_update_slice(Node& node);
 Expected<int> import_embedding_lookup(Node& node);
