@@ -96,6 +96,7 @@ class GraphNode {
   /// A copy, because values move when one is added.
   TensorType type(int value) const { return builder().type(value); }
   ProgramBuilder& builder() const { return builder_; }
+  std::string role(int input) const;  ///< axes
   /// "input 1 (axes)"
   std::string describe(int input) const;
   /// The elements of an input that must be a constant of integers of rank 0 or 1; nothing if it is left out.
@@ -135,7 +136,6 @@ class GraphNode {
 
  private:
   Status run();
-  std::string role(int input) const;
   Expected<int> add_opaque(const std::string& reason);
 
   std::string path_, where_, operation_;

@@ -13,16 +13,40 @@ namespace strew::inline v0 {
 Expected<int> import_apply(GraphNode& node) { return node.builder().apply(node.form()->expr, node.values()); }
 
 Expected<int> import_chain(GraphNode& node) {
-  int out = node[0];
-  for (size_t i = 1; i < node.values().size(); ++i) {
-    STREW_ASSIGN(out, node.builder().apply(node.form()->expr, {out, node[i]}));
-  }
+  Expected<int> out = node[0];
+  for (size_t i = 1; i < node.values().size(); ++i) out = node.builder().apply(node.form()->expr, {out, node[i]});
   return out;
 }
 
 Expected<int> import_broadcast(GraphNode& node) { return node.builder().broadcast_to(node[0], node[1]); }
 
 Expected<int> import_tile(GraphNode& node) { return tile(node.builder(), node[0], node[1]); }
+
+Operand operand(const GraphNode& node, int input) {
+  const int value = node[static_cast<size_t>(input)];
+  return {value, node.type(value), node.role(input)};
+}
+
+Status check_same_dtype(const GraphNode& node, const Operand& operand, const Operand& like) {
+  if (operand.type.dtype == like.type.dtype) return {};
+  return node.error("{} has dtype {}, expected {}'s {}", operand.role, name(operand.type.dtype), like.role,
+                    name(like.type.dtype));
+}
+
+Status check_rank(const GraphNode& node, const Operand& operand, int64_t rank, const std::string& expected) {
+  if (operand.type.rank() == rank) return {};
+  return node.error("{} has rank {}, expected {}, {}", operand.role, operand.type.rank(), rank, expected);
+}
+
+Status check_smaller(const GraphNode& node, const Operand& operand, const Operand& like, int64_t axis) {
+  for (size_t d = 0; d < like.type.dims.size(); ++d) {
+    const int64_t have = operand.type.dims[d], most = like.type.dims[d];
+    if (static_cast<int64_t>(d) == axis || have == kDynamic || most == kDynamic || have <= most) continue;
+    return node.error("dim {} of {} is {}, expected at most {}, dim {} of {}: {} and {}", d, operand.role, have, most, d,
+                      like.role, operand.text(), like.text());
+  }
+  return {};
+}
 
 Expected<int> squeezed(const GraphNode& node, int value, const std::optional<std::vector<int64_t>>& axes, std::string_view what) {
   const std::vector<int64_t> dims = node.type(value).dims;

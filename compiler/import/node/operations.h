@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/import/node/node.h"
+#include "compiler/op/dims.h"
 
 namespace strew::inline v0 {
 
@@ -24,6 +26,21 @@ Expected<int> import_chain(GraphNode& node);
 Expected<int> import_broadcast(GraphNode& node);
 /// Inputs: a value, and how often it is repeated along each dim.
 Expected<int> import_tile(GraphNode& node);
+
+/// An input: the number of its value, what is known of its type, and its role, by which messages call it.
+struct Operand {
+  int value = 0;
+  TensorType type;
+  std::string role;
+  std::string text() const { return role + " is " + dims_text(type.dims); }
+};
+Operand operand(const GraphNode& node, int input);
+/// Refuses an operand whose dtype is not that of `like`.
+Status check_same_dtype(const GraphNode& node, const Operand& operand, const Operand& like);
+/// Refuses an operand of another rank, which is that of `expected`.
+Status check_rank(const GraphNode& node, const Operand& operand, int64_t rank, const std::string& expected);
+/// Refuses an operand that is larger than `like` in a dim other than `axis`.
+Status check_smaller(const GraphNode& node, const Operand& operand, const Operand& like, int64_t axis = -1);
 
 /// The value without the dims `axes`, which must be 1; without all dims of 1 if there are no axes. Messages call the axes `what`.
 Expected<int> squeezed(const GraphNode& node, int value, const std::optional<std::vector<int64_t>>& axes, std::string_view what);

@@ -51,7 +51,6 @@ std::vector<Operator> elementwise_operators();
 std::vector<Operator> movement_operators();
 std::vector<Operator> shape_operators();
 
-Expected<int> import_tensor_scatter(Node& node);
 
 /// `owner` keeps the bytes where they are, so that large constants need no copy; null: nobody does.
 Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions& options,

@@ -22,10 +22,8 @@ Expected<int> import_shape(Node& node) {
 
 Expected<int> import_size(Node& node) {
   ProgramBuilder& builder = node.builder();
-  int out = builder.integer(1);
-  for (int64_t d = 0; d < node.type(node[0]).rank(); ++d) {
-    STREW_ASSIGN(out, builder.apply(ExprOp::mul, {out, builder.extent(node[0], d)}));
-  }
+  Expected<int> out = builder.integer(1);
+  for (int64_t d = 0; d < node.type(node[0]).rank(); ++d) out = builder.apply(ExprOp::mul, {out, builder.extent(node[0], d)});
   return out;
 }
 

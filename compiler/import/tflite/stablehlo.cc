@@ -69,8 +69,7 @@ Expected<int> import_stablehlo_scatter(Node& node) {
   if (options == nullptr) return node.error("it has no StablehloScatterOptions, expected them in builtin_options_2");
   STREW_ASSIGN(const CombinerKind kind, read_region(node, options->update_computation_subgraph_index()));
   const TensorType operand = node.type(node[0]), indices = node.type(node[1]), updates = node.type(node[2]);
-  if (updates.dtype != operand.dtype)
-    return node.error("updates has element type {}, expected input's {}", name(updates.dtype), name(operand.dtype));
+  STREW_TRY(check_same_dtype(node, strew::operand(node, 2), strew::operand(node, 0)));
   const Expected<Scatter> op = ScatterBuilder()
                                    .operand(operand)
                                    .indices(indices)
