@@ -174,7 +174,8 @@ Status override_kernel(ProgramKernel& kernel, const ImportOptions& options) {
   Expected<VerifiedOp> op = overridden(kernel.op, policy, options);
   if (!op.ok()) return op.status().with_prefix(kernel.location);
   kernel.op = std::move(op).value();
-  if (policy) kernel.non_negative.clear();  // part of the policy that the caller replaces
+  if (policy)  // the caller replaces what is part of the policy
+    std::erase_if(kernel.arguments, [](const KernelArgument& argument) { return argument.use == ArgumentUse::non_negative; });
   drop_old_notes(kernel);
   return {};
 }

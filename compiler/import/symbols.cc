@@ -49,11 +49,11 @@ class Namer {
   void name_result(Value& value, const ProgramKernel& kernel) {
     if (const Scatter* scatter = std::get_if<Scatter>(&*kernel.op)) {
       // The arguments begin with the operands, unless the result is filled.
-      if (scatter->init != InitKind::fill) same_dims(value, kernel.arguments[static_cast<size_t>(value.result)]);
+      if (scatter->init != InitKind::fill) same_dims(value, kernel.tensor(static_cast<size_t>(value.result)));
       return;
     }
     const Gather& gather = std::get<Gather>(*kernel.op);
-    const int operand = kernel.arguments[0], indices = kernel.arguments[1];
+    const int operand = kernel.tensor(0), indices = kernel.tensor(1);
     const AccessDims access(gather);
     if (value.type.dims.size() != access.slices.size()) return;
     for (size_t d = 0; d < access.slices.size(); ++d) {
@@ -61,7 +61,8 @@ class Namer {
       if (access.slices[d].operand_dim < 0) {
         if (has_rank(indices, gather.indices.dims.size()))
           equals(value, d, indices, static_cast<size_t>(access.slices[d].indices_dim));
-      } else if (gather.slice_sizes[of_operand] == kDynamic && kernel.slice_sizes < 0) {  // the whole dim
+      } else if (gather.slice_sizes[of_operand] == kDynamic &&
+                 kernel.find(ArgumentUse::slice_sizes) == nullptr) {  // the whole dim
         if (has_rank(operand, gather.operand.dims.size())) equals(value, d, operand, of_operand);
       }
     }

@@ -8,6 +8,8 @@
 // that layout (compiler/program/strided). Tested by tests/unit/compiler/program/program_test.cc and tests/oracle/*.
 #include "compiler/program/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -50,16 +52,12 @@ std::vector<int> readers_of(const Program& imported) {
   const auto reads = [&](int v) {
     if (v >= 0) ++out[static_cast<size_t>(v)];
   };
-  for (const ProgramKernel& kernel : imported.kernels()) {
-    for (const int v : kernel.arguments) reads(v);
-    for (const int v : kernel.non_negative) reads(v);
-    for (const EqualScalars& e : kernel.equal_scalars) {
-      reads(e.value);
-      reads(e.other);
+  for (const ProgramKernel& kernel : imported.kernels())
+    for (const KernelArgument& argument : kernel.arguments) {
+      if (argument.use == ArgumentUse::equal_extents) continue;
+      reads(argument.value);
+      reads(argument.other);
     }
-    reads(kernel.slice_sizes);
-    reads(kernel.result_shape);
-  }
   for (const Value& value : imported.values())
     for (const int v : value.parts) reads(v);
   for (const Compute& compute : imported.computes())
@@ -168,6 +166,8 @@ class Runner {
         break;
       case ValueKind::opaque:
         return not_run(imported_.opaque(value.index));
+      case ValueKind::none:
+        return internal_error("value " + std::to_string(v) + " is none");
     }
     return values_[v];
   }
@@ -273,46 +273,35 @@ class Runner {
     return keep(v, std::move(tensor));
   }
 
-  Status check_non_negative(const ProgramKernel& kernel) {
-    for (int v : kernel.non_negative) {
-      STREW_ASSIGN(const Tensor* tensor, evaluate(v));
-      for (int64_t i = 0, n = tensor->elements(); i < n; ++i) {
-        const int64_t value = integer_at(*tensor, i);
-        if (value >= 0 || !is_signed_integer(tensor->dtype)) continue;
-        return out_of_bounds("index out of bounds: update position [" + std::to_string(i) + "] (linear " + std::to_string(i) +
-                             "), component 0: value " + std::to_string(value) + ", expected 0 <= v");
-      }
+  Status check_non_negative(const KernelArgument& argument) {
+    STREW_ASSIGN(const Tensor* tensor, evaluate(argument.value));
+    for (int64_t i = 0, n = tensor->elements(); i < n; ++i) {
+      const int64_t value = integer_at(*tensor, i);
+      if (value >= 0 || !is_signed_integer(tensor->dtype)) continue;
+      return out_of_bounds(fmt::format(
+          "index out of bounds: update position [{0}] (linear {0}), component 0: value {1}, expected 0 <= v", i, value));
     }
     return {};
   }
 
-  Status check_equal_extents(const ProgramKernel& kernel) {
-    for (const EqualExtents& e : kernel.equal_extents) {
-      STREW_ASSIGN(const Tensor* tensor, evaluate(e.value));
-      STREW_ASSIGN(const Tensor* other, evaluate(e.other));
-      const int64_t have = tensor->dims[e.dim], want = other->dims[e.other_dim];
-      if (have != want)
-        return invalid_argument(e.a + " is " + std::to_string(have) + ", expected " + std::to_string(want) + ", " + e.b);
-    }
-    return {};
-  }
-
-  Status check_equal_scalars(const ProgramKernel& kernel) {
-    for (const EqualScalars& e : kernel.equal_scalars) {
-      STREW_ASSIGN(const Tensor* tensor, evaluate(e.value));
-      STREW_ASSIGN(const Tensor* other, evaluate(e.other));
-      const int64_t have = integer_at(*tensor, 0), want = integer_at(*other, 0);
-      if (have != want) return invalid_argument(e.a + " is " + std::to_string(have) + ", expected " + std::to_string(want) + e.b);
-    }
-    return {};
+  Status check_equal(const KernelArgument& argument) {
+    STREW_ASSIGN(const Tensor* tensor, evaluate(argument.value));
+    STREW_ASSIGN(const Tensor* other, evaluate(argument.other));
+    const bool are_extents = argument.use == ArgumentUse::equal_extents;
+    const int64_t have = are_extents ? tensor->dims[argument.dim] : integer_at(*tensor, 0);
+    const int64_t want = are_extents ? other->dims[argument.other_dim] : integer_at(*other, 0);
+    if (have == want) return {};
+    return invalid_argument(
+        fmt::format("{} is {}, expected {}{}{}", argument.a, have, want, are_extents ? ", " : "", argument.b));
   }
 
   Status run_kernel(int k) {
     const ProgramKernel& kernel = imported_.kernel(k);
-    for (int v : kernel.arguments) STREW_TRY(evaluate(v).status());
-    STREW_TRY(check_equal_extents(kernel));
-    STREW_TRY(check_equal_scalars(kernel));
-    STREW_TRY(check_non_negative(kernel));
+    for (const int v : kernel.tensors()) STREW_TRY(evaluate(v).status());
+    for (const ArgumentUse use : {ArgumentUse::equal_extents, ArgumentUse::equal_scalars, ArgumentUse::non_negative})
+      for (const KernelArgument& argument : kernel.arguments)
+        if (argument.use == use)
+          STREW_TRY(use == ArgumentUse::non_negative ? check_non_negative(argument) : check_equal(argument));
     const std::vector<TensorSlot> slots = tensor_slots(kernel.op);
     std::vector<Tensor> results;
     std::vector<StridedTensor> bound;
@@ -321,7 +310,7 @@ class Runner {
     size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
     for (const TensorSlot& slot : slots) {
       if (slot.role != Role::result) {
-        STREW_ASSIGN(StridedTensor tensor, lay_out(*values_[kernel.arguments[argument++]], *slot.type));
+        STREW_ASSIGN(StridedTensor tensor, lay_out(*values_[kernel.tensor(argument++)], *slot.type));
         bound.push_back(std::move(tensor));
         continue;
       }
@@ -375,7 +364,7 @@ class Runner {
   Status fill_in_place(const ProgramKernel& kernel, int index, Tensor& result) {
     const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
     if (scatter == nullptr || scatter->init != InitKind::in_place) return {};
-    const Tensor& operand = *values_[kernel.arguments[index]];
+    const Tensor& operand = *values_[kernel.tensor(index)];
     if (operand.dtype != result.dtype || operand.dims != result.dims) {
       return invalid_argument("operand is " + shape_text(operand.dtype, operand.dims) + ", expected " +
                               shape_text(result.dtype, result.dims));
@@ -389,7 +378,7 @@ class Runner {
   Tensor* reusable_operand(const ProgramKernel& kernel, int index, const TensorType& type, const std::vector<int64_t>& dims) {
     const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
     if (!buffers_.reuses_inputs || scatter == nullptr || scatter->init == InitKind::fill || !type.strides.empty()) return nullptr;
-    const int v = kernel.arguments[static_cast<size_t>(index)];
+    const int v = kernel.tensor(static_cast<size_t>(index));
     const Tensor& operand = *values_[v];
     const bool fits = operand.dtype == type.dtype && operand.dims == dims && operand.dtype != DType::string;
     if (!fits || imported_.value(v).kind != ValueKind::input || readers_[v] != 1 || operand.data.read_only()) return nullptr;
@@ -450,7 +439,7 @@ class Runner {
     if (const Gather* gather = std::get_if<Gather>(&*kernel.op)) return gather_dims(kernel, *gather, std::move(dims));
     const Scatter& scatter = std::get<Scatter>(*kernel.op);
     if (scatter.init == InitKind::fill) return filled_dims(kernel, std::move(dims));
-    const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
+    const std::vector<int64_t>& operand = values_[kernel.tensor(0)]->dims;
     if (operand.size() != dims.size()) {
       return invalid_argument("operand has rank " + std::to_string(operand.size()) + ", expected " + std::to_string(dims.size()));
     }
@@ -460,10 +449,11 @@ class Runner {
 
   /// The dims of a filled result: no operand gives them, so a value does.
   Expected<std::vector<int64_t>> filled_dims(const ProgramKernel& kernel, std::vector<int64_t> dims) {
-    if (kernel.result_shape < 0) {
+    const KernelArgument* const shape = kernel.find(ArgumentUse::result_shape);
+    if (shape == nullptr) {
       return unsupported("the result is " + dims_text(dims) + " and filled, so no input gives its dims; expected static dims");
     }
-    STREW_ASSIGN(const Tensor* given, evaluate(kernel.result_shape));
+    STREW_ASSIGN(const Tensor* given, evaluate(shape->value));
     if (given->elements() != static_cast<int64_t>(dims.size())) {
       return invalid_argument("the result's shape has " + std::to_string(given->elements()) + " elements, expected " +
                               std::to_string(dims.size()));
@@ -484,8 +474,8 @@ class Runner {
   /// index vector, in order.
   Expected<std::vector<int64_t>> gather_dims(const ProgramKernel& kernel, const Gather& gather, std::vector<int64_t> dims) {
     std::vector<int64_t> sizes = gather.slice_sizes;
-    if (kernel.slice_sizes >= 0) {
-      STREW_ASSIGN(const Tensor* given, evaluate(kernel.slice_sizes));
+    if (const KernelArgument* const argument = kernel.find(ArgumentUse::slice_sizes)) {
+      STREW_ASSIGN(const Tensor* given, evaluate(argument->value));
       for (int64_t i = 0; i < given->elements() && i < static_cast<int64_t>(sizes.size()); ++i) {
         sizes[i] = integer_at(*given, i);
         if (sizes[i] < 0)
@@ -494,13 +484,12 @@ class Runner {
       }
     }
     // A size that no value gives is that of the operand's whole dim (GATHER of a table with open dims).
-    const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
+    const std::vector<int64_t>& operand = values_[kernel.tensor(0)]->dims;
     for (size_t d = 0; d < sizes.size() && d < operand.size(); ++d) sizes[d] = sizes[d] == kDynamic ? operand[d] : sizes[d];
     const AccessDims access(gather);
     std::vector<int64_t> window;
     for (const int64_t d : access.window) window.push_back(sizes[static_cast<size_t>(d)]);
-    const std::vector<int64_t> extents =
-        access.slices_extents(access.position_extents(values_[kernel.arguments[1]]->dims), window);
+    const std::vector<int64_t> extents = access.slices_extents(access.position_extents(values_[kernel.tensor(1)]->dims), window);
     if (extents.size() != dims.size()) return internal_error("the gather's dimension numbers do not cover its result");
     for (size_t d = 0; d < dims.size(); ++d) {
       if (dims[d] == kDynamic) dims[d] = extents[d];

@@ -218,20 +218,35 @@ class Verifier {
       for (const TensorType& operand : scatter->operands) wanted.push_back(&operand);
     for (const TensorSlot& slot : tensor_slots(kernel.op))
       if (slot.role != Role::result) wanted.push_back(slot.type);
-    STREW_TRY(check(kernel.arguments.size() == wanted.size(), "another number of arguments"));
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      const TensorType& own = type(kernel.arguments[i]);
-      STREW_TRY(check(own.dtype == wanted[i]->dtype && own.rank() == wanted[i]->rank(), "an argument of another type"));
+    STREW_TRY(check(kernel.tensors().size() == wanted.size(), "another number of arguments"));
+    for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+      STREW_TRY(check((kernel.arguments[i].use == ArgumentUse::tensor) == (i < wanted.size()),
+                      "its tensors are not its first arguments"));
+      STREW_TRY(check_argument(kernel.arguments[i], i < wanted.size() ? wanted[i] : nullptr, scatter != nullptr));
     }
-    for (const EqualExtents& e : kernel.equal_extents)
-      STREW_TRY(check(e.dim >= 0 && e.dim < type(e.value).rank() && e.other_dim >= 0 && e.other_dim < type(e.other).rank(),
-                      "an extent that is compared is no dim"));
-    for (const EqualScalars& e : kernel.equal_scalars)
-      STREW_TRY(check(is_number(e.value) && is_number(e.other), "what is compared is no integer"));
-    for (const int value : kernel.non_negative)
-      STREW_TRY(check(is_integer(type(value).dtype), "what must not be negative is no integer"));
-    if (kernel.slice_sizes >= 0) STREW_TRY(check(scatter == nullptr && is_list(kernel.slice_sizes), "slice_sizes is no list"));
-    if (kernel.result_shape >= 0) STREW_TRY(check(scatter != nullptr && is_list(kernel.result_shape), "result_shape is no list"));
+    return {};
+  }
+
+  /// `tensor`: the type of the op's tensor.
+  Status check_argument(const KernelArgument& argument, const TensorType* tensor, bool is_scatter) const {
+    const TensorType& own = type(argument.value);
+    const auto has_dim = [&](int value, int dim) { return value >= 0 && dim >= 0 && dim < type(value).rank(); };
+    switch (argument.use) {
+      case ArgumentUse::tensor:
+        return check(own.dtype == tensor->dtype && own.rank() == tensor->rank(), "an argument of another type");
+      case ArgumentUse::slice_sizes:
+        return check(!is_scatter && is_list(argument.value), "slice_sizes is no list");
+      case ArgumentUse::result_shape:
+        return check(is_scatter && is_list(argument.value), "result_shape is no list");
+      case ArgumentUse::non_negative:
+        return check(is_integer(own.dtype), "what must not be negative is no integer");
+      case ArgumentUse::equal_extents:
+        return check(has_dim(argument.value, argument.dim) && has_dim(argument.other, argument.other_dim),
+                     "an extent that is compared is no dim");
+      case ArgumentUse::equal_scalars:
+        return check(argument.other >= 0 && is_number(argument.value) && is_number(argument.other),
+                     "what is compared is no integer");
+    }
     return {};
   }
 

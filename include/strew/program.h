@@ -177,19 +177,39 @@ struct ProgramInput {
   bool memory = false;    ///< a pointer to memory: the caller's tensor may have more or fewer dims of extent 1 than the type
 };
 
-/// Two extents that must be equal because the source's operator requires it, although the op does not (the window of
-/// ONNX ScatterND is always as large as the operand's dims). `a` ("dim 1 of updates") and `b` name the extents in the
-/// message. Checked before anything runs.
-struct EqualExtents {
-  int value = 0, dim = 0, other = 0, other_dim = 0;
-  std::string a, b;
+/// What a kernel reads a value for. All but `tensor` is looked at before anything runs.
+enum class ArgumentUse : uint8_t {
+  tensor,        ///< a tensor of the op
+  slice_sizes,   ///< of a gather whose slice sizes are known at the call: the rank-1 integer value that holds them
+  result_shape,  ///< of a filled scatter with open dims: the rank-1 integer value that holds the result's dims
+  non_negative,  ///< its elements must not be negative, whatever the op's policy is (the circular mode of TensorScatter wraps above, not below)
+  equal_extents,  ///< two extents that must be equal because the source's operator requires it, although the op does not (the window of ONNX
+                  ///< ScatterND is always as large as the operand's dims)
+  equal_scalars,  ///< two rank-0 integers that must be equal
 };
 
-/// Two rank-0 integers that must be equal. Checked before anything runs; the message is "`a` is 3, expected 4`b`".
-struct EqualScalars {
-  int value = 0, other = 0;
+struct KernelArgument {
+  KernelArgument(int tensor) : value(tensor) {}  // NOLINT(google-explicit-constructor): most arguments are tensors
+  KernelArgument(ArgumentUse use_, int value_) : use(use_), value(value_) {}
+  /// Dim `dim` of `value` is as large as dim `other_dim` of `other`. The message is "`a` is 3, expected 4, `b`": "dim 1 of updates", "dim 1 of data".
+  static KernelArgument equal_extents(int value, int dim, int other, int other_dim, std::string a, std::string b) {
+    return {value, dim, other, other_dim, std::move(a), std::move(b), ArgumentUse::equal_extents};
+  }
+  /// The message is "`a` is 3, expected 4`b`".
+  static KernelArgument equal_scalars(int value, int other, std::string a, std::string b) {
+    return {value, 0, other, 0, std::move(a), std::move(b), ArgumentUse::equal_scalars};
+  }
+
+  ArgumentUse use = ArgumentUse::tensor;
+  int value = 0, dim = 0;
+  int other = -1, other_dim = 0;  ///< what `value` is compared with; -1: with no value
   std::string a, b;
+
+ private:
+  KernelArgument(int value_, int dim_, int other_, int other_dim_, std::string a_, std::string b_, ArgumentUse use_)
+      : use(use_), value(value_), dim(dim_), other(other_), other_dim(other_dim_), a(std::move(a_)), b(std::move(b_)) {}
 };
+using KernelArguments = std::vector<KernelArgument>;
 
 /// The index positions of the file, of a kernel whose indices became smaller because they repeat: a message about a bad index names the
 /// position and the component that the index has in the file.
@@ -206,19 +226,32 @@ struct ProgramKernel {
   std::string name;      ///< unique in the file, chosen with `--kernel NAME`
   std::string location;  ///< FILE:LINE or FILE:node
   VerifiedOp op;
-  /// The value of each tensor of tensor_slots(op) but the results, in that order. With init in_place the N operands
-  /// come first: they are what the result buffers hold before the call.
-  std::vector<int> arguments;
-  /// Values whose elements must not be negative, whatever the op's policy is (the circular mode of TensorScatter wraps
-  /// above, not below). Checked before anything runs, like indices under policy `error`.
-  std::vector<int> non_negative;
-  std::vector<EqualExtents> equal_extents;
-  std::vector<EqualScalars> equal_scalars;
+  /// The values that it reads: first those of the tensors of tensor_slots(op) but the results, in that order (with init in_place the N operands
+  /// come before: they are what the result buffers hold before the call), then those that it reads for other reasons.
+  KernelArguments arguments;
   std::optional<FilePositions> file_positions;  ///< none: the kernel's positions are the file's
   bool fixed_policy = false;       ///< the source's operator defines the policy (dynamic_slice clamps): `--oob` does not apply
-  int slice_sizes = -1;            ///< a gather whose slice sizes are known at the call: the rank-1 integer value that holds them
-  int result_shape = -1;           ///< a filled scatter with open dims: the rank-1 integer value that holds the result's dims
   std::vector<std::string> notes;  ///< for `strew explain`
+
+  /// The value of tensor `n`.
+  int tensor(size_t n) const { return arguments[n].value; }
+  std::vector<int> tensors() const {
+    std::vector<int> out;
+    for (const KernelArgument& argument : arguments)
+      if (argument.use == ArgumentUse::tensor) out.push_back(argument.value);
+    return out;
+  }
+  /// What else it reads stays.
+  void set_tensors(const std::vector<int>& values) {
+    std::erase_if(arguments, [](const KernelArgument& argument) { return argument.use == ArgumentUse::tensor; });
+    arguments.insert(arguments.begin(), values.begin(), values.end());
+  }
+  /// The first argument of this use; null: there is none.
+  const KernelArgument* find(ArgumentUse use) const {
+    for (const KernelArgument& argument : arguments)
+      if (argument.use == use) return &argument;
+    return nullptr;
+  }
 };
 
 struct ProgramOutput {
@@ -226,16 +259,14 @@ struct ProgramOutput {
   int value = 0;  ///< number of a value, usually a kernel's result
 };
 
-/// Calls use(value) with the number of every value that `kernel` (an ProgramKernel) reads, for whatever reason, once per reason. The number may
-/// be changed if the kernel may. Whoever follows or changes uses does it by this, so that no kind of use is forgotten.
+/// Calls use(value) with the number of every value that `kernel` (a ProgramKernel) reads, once per reason. The number may be changed if the kernel
+/// may.
 template <class Kernel, class Use>
 void each_use(Kernel& kernel, const Use& use) {
-  for (auto& value : kernel.arguments) use(value);
-  for (auto& value : kernel.non_negative) use(value);
-  if (kernel.slice_sizes >= 0) use(kernel.slice_sizes);
-  if (kernel.result_shape >= 0) use(kernel.result_shape);
-  for (auto& equal : kernel.equal_extents) use(equal.value), use(equal.other);
-  for (auto& equal : kernel.equal_scalars) use(equal.value), use(equal.other);
+  for (auto& argument : kernel.arguments) {
+    use(argument.value);
+    if (argument.other >= 0) use(argument.other);
+  }
 }
 
 /// What a program is made of.

@@ -56,10 +56,11 @@ Guarantees guarantees_of(const ProgramKernel& kernel, const Compiled& stages) {
   } else {
     oob = std::get<Gather>(*kernel.op).oob;
   }
-  g.checks_first = oob == OobPolicy::error        ? "yes"
-                   : !kernel.non_negative.empty() ? "yes (negative ones; policy " + std::string(name(oob)) + " takes the others)"
-                   : oob == OobPolicy::undefined  ? "no (policy undefined: the caller promises)"
-                                                  : "no (policy " + std::string(name(oob)) + " makes each one safe)";
+  g.checks_first = oob == OobPolicy::error ? "yes"
+                   : kernel.find(ArgumentUse::non_negative) != nullptr
+                       ? "yes (negative ones; policy " + std::string(name(oob)) + " takes the others)"
+                   : oob == OobPolicy::undefined ? "no (policy undefined: the caller promises)"
+                                                 : "no (policy " + std::string(name(oob)) + " makes each one safe)";
   return g;
 }
 
@@ -232,7 +233,8 @@ std::string text_of(const Explanation& e) {
   out += fmt::format("  does        {}\n", printable(e.does));
   if (!e.tensors.empty()) out += fmt::format("  tensors     {}\n", e.tensors);
   for (const std::string& note : e.kernel->notes) out += fmt::format("  note        {}\n", printable(note));
-  if (!e.kernel->non_negative.empty()) out += "  check       a negative index is an error, found before anything is written\n";
+  if (e.kernel->find(ArgumentUse::non_negative) != nullptr)
+    out += "  check       a negative index is an error, found before anything is written\n";
   if (is_undefined(e.kernel->op)) out += fmt::format("  run         {}\n", e.run_checks);
   out += rewrites_text(stages) + parts_text(stages);
   out += "  plan\n" + indented(print(stages.plan));
@@ -320,7 +322,7 @@ Json json_of(const Explanation& e) {
               {"identity", stages.identity_text},
               {"hash", to_hex(hash_text(stages.identity_text))},
               {"notes", e.kernel->notes},
-              {"negative_indices_are_errors", !e.kernel->non_negative.empty()},
+              {"negative_indices_are_errors", e.kernel->find(ArgumentUse::non_negative) != nullptr},
               {"rewrites", rewrites_json(stages)},
               {"canonical", print(stages.canonical)},
               {"plan", print(stages.plan)},

@@ -60,7 +60,7 @@ std::string indices_text(const Explanation& e) {
   for (int d = 0; d < 32; ++d)
     if ((e.stages.plan.repeated_dims >> d & 1) != 0)
       out += fmt::format("they repeat along dim {}, whose elements are a row; ", d);
-  if (!e.kernel->non_negative.empty()) out += "a negative one is an error; ";
+  if (e.kernel->find(ArgumentUse::non_negative) != nullptr) out += "a negative one is an error; ";
   switch (policy) {
     case OobPolicy::undefined:
       return out + "the caller promises that all are in bounds (policy undefined); run " + e.run_checks;

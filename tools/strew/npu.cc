@@ -89,7 +89,7 @@ Status write_both(const std::string& path, const std::string& text, const std::s
 /// Fails if the source demands an error for negative indices in addition to the op's policy: a program checks indices
 /// for policy error only.
 Status check_kernel(const ProgramKernel& kernel) {
-  if (kernel.non_negative.empty()) return {};
+  if (kernel.find(ArgumentUse::non_negative) == nullptr) return {};
   const OobPolicy oob = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;
   return unsupported("negative indices are errors beside policy " + std::string(name(oob)) +
                      ", which a program has no check for; --oob error checks every index");

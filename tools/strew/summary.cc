@@ -66,7 +66,7 @@ std::vector<KernelTensor> kernel_tensors(const Program& imported, int number) {
   size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
   std::vector<KernelTensor> out;
   for (const TensorSlot& slot : tensor_slots(kernel.op)) {
-    const int value = slot.role == Role::result ? results[static_cast<size_t>(slot.index)] : kernel.arguments[argument++];
+    const int value = slot.role == Role::result ? results[static_cast<size_t>(slot.index)] : kernel.tensor(argument++);
     out.push_back({slot.role, value, slot.type, {}});
     if (value < 0) continue;
     const Value& from = imported.value(value);

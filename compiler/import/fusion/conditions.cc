@@ -1,4 +1,4 @@
-// Which extents a kernel compares (ProgramKernel::equal_extents) says where they come from, not what computes them: an elementwise result is as
+// Which extents a kernel compares (ArgumentUse::equal_extents) says where they come from, not what computes them: an elementwise result is as
 // large as its arguments, a transpose has their extents in another order, and a gather's result has the dims of its indices. The same holds of
 // the extents that a program computes with (ValueKind::extent), of transposes. Each extent is therefore taken of the value that it comes from,
 // before anything is fused. Otherwise the condition would be a reader of the updates, and would keep the operations that compute them, and the
@@ -45,7 +45,7 @@ bool step_back(const Program& program, int& value, int& dim) {
   if (static_cast<size_t>(dim) >= access.slices.size()) return false;
   const AccessDims::SlicesDim& from = access.slices[static_cast<size_t>(dim)];
   if (from.indices_dim < 0) return false;
-  const int indices = kernel->arguments[indices_slot(kernel->op)];
+  const int indices = kernel->tensor(indices_slot(kernel->op));
   if (program.type(indices).dims.size() != gather->indices.dims.size()) return false;
   value = indices;
   dim = static_cast<int>(from.indices_dim);
@@ -70,13 +70,13 @@ void follow_extents(Program& program) {
     value->like_dim = dim;
   }
   for (int k = 0; k < static_cast<int>(program.kernels().size()); ++k) {
-    std::vector<EqualExtents> followed = program.kernel(k).equal_extents;
-    for (EqualExtents& equal : followed) {
-      follow(program, equal.value, equal.dim);
-      follow(program, equal.other, equal.other_dim);
-    }
-    std::erase_if(followed, [](const EqualExtents& e) { return e.value == e.other && e.dim == e.other_dim; });
-    program.edit_kernel(k)->equal_extents = std::move(followed);
+    const auto kernel = program.edit_kernel(k);
+    std::erase_if(kernel->arguments, [&](KernelArgument& argument) {
+      if (argument.use != ArgumentUse::equal_extents) return false;
+      follow(program, argument.value, argument.dim);
+      follow(program, argument.other, argument.other_dim);
+      return argument.value == argument.other && argument.dim == argument.other_dim;
+    });
   }
 }
 

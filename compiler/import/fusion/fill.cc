@@ -99,7 +99,7 @@ void fuse_fill_mask(const FusionContext& context, int compute) {
   if (!reader.is(term, ExprOp::select) || reader.node(term)->args != std::vector<int32_t>{0, 1, 2}) return;
   const auto fill = reader.constant(reader.argument(term, 2));
   const auto bounds = bounds_of(reader, reader.argument(term, 0));
-  const int indices = context.kernel(number).arguments[1];
+  const int indices = context.kernel(number).tensor(1);
   if (!fill || !bounds || context.program.value(indices).kind == ValueKind::stack) return;
   if (!says_inside(reader, gather, indices, *bounds)) return;
 
@@ -122,7 +122,7 @@ void fuse_filled_operand(const FusionContext& context, int kernel) {
   if (scatter == nullptr || scatter->init != InitKind::copy) return;
   Scatter filled = *scatter;
   filled.init = InitKind::fill;
-  std::vector<int> arguments = context.kernel(kernel).arguments;
+  std::vector<int> arguments = context.kernel(kernel).tensors();
   for (size_t i = 0; i < filled.operands.size(); ++i) {
     const std::vector<int64_t>& dims = filled.results[i].dims;
     if (!is_static(dims)) return;

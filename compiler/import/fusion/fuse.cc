@@ -54,7 +54,7 @@ void fuse_updates(const FusionContext& context, int number) {
   if (scatter == nullptr || scatter->accumulate != Accumulate::native) return;
   Scatter fused = *scatter;
   const Frame frame(fused.updates[0].dims, AccessDims(fused));
-  const std::vector<int> before = context.kernel(number).arguments;
+  const std::vector<int> before = context.kernel(number).tensors();
   std::vector<int> arguments = before;
   const size_t first = indices_slot(context.kernel(number).op) + 1;
   std::vector<Region> regions(fused.updates.size());
@@ -112,7 +112,7 @@ size_t fuse_result(const FusionContext& context, int compute) {
   fused.result = last.results[0];
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
   if (!folded.ok()) return seen;
-  std::vector<int> arguments = context.kernel(number).arguments;
+  std::vector<int> arguments = context.kernel(number).tensors();
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
   replace_op(context, number, std::move(folded).value(), std::move(arguments), ComputeDisposition::fused,
              "fused: " + operations(region.values.size()) + " on what is gathered");

@@ -21,11 +21,11 @@ size_t indices_slot(const Op& op) {
   return scatter->init == InitKind::fill ? 0 : scatter->operands.size();
 }
 
-void replace_op(const FusionContext& context, int number, VerifiedOp op, std::vector<int> arguments, ComputeDisposition how,
-                std::string note, bool first) {
+void replace_op(const FusionContext& context, int number, VerifiedOp op, const std::vector<int>& arguments,
+                ComputeDisposition how, std::string note, bool first) {
   const auto kernel = context.program.edit_kernel(number, how);
   kernel->op = std::move(op);
-  kernel->arguments = std::move(arguments);
+  kernel->set_tensors(arguments);
   if (!note.empty()) kernel->notes.insert(first ? kernel->notes.begin() : kernel->notes.end(), std::move(note));
 }
 

@@ -42,7 +42,7 @@ class IndexFusion {
         op_(context.kernel(kernel).op),
         side_(index_side(op_)),
         dims_(op_),
-        value_(context.kernel(kernel).arguments[indices_slot(op_)]) {}
+        value_(context.kernel(kernel).tensor(indices_slot(op_))) {}
 
   void run() {
     if (dims_.components.empty()) return;
@@ -175,7 +175,7 @@ class IndexFusion {
     Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op_));
     if (!folded.ok()) return;
     const auto kernel = context_.program.edit_kernel(kernel_, ComputeDisposition::folded);
-    kernel->arguments[indices_slot(*folded)] = value;
+    kernel->arguments[indices_slot(*folded)].value = value;
     if (normalises) kernel->notes.emplace_back("folded: indices below 0 count from the end (i < 0 ? i + n : i)");
     if (clamps && !kernel->fixed_policy) {
       kernel->notes.emplace_back("folded: indices are clipped, so the policy is clamp: --oob does not apply");

@@ -49,7 +49,7 @@ class RowFusion {
         number_(number),
         op_(context.kernel(number).op),
         dims_(op_),
-        value_(context.kernel(number).arguments[indices_slot(op_)]),
+        value_(context.kernel(number).tensor(indices_slot(op_))),
         frame_(reader_.type(value_).dims) {}
 
   void run() {
@@ -72,8 +72,8 @@ class RowFusion {
     const ProgramKernel& kernel = context_.kernel(number_);
     const auto& extras = std::visit([](const auto& op) -> const std::vector<Extra>& { return op.extras; }, op_);
     const bool is_stack = context_.program.value(value_).kind == ValueKind::stack;
-    return !is_stack && !dims_.components.empty() && kernel.non_negative.empty() && kernel.slice_sizes < 0 &&
-           std::all_of(extras.begin(), extras.end(), [](const Extra& extra) {
+    return !is_stack && !dims_.components.empty() && kernel.find(ArgumentUse::non_negative) == nullptr &&
+           kernel.find(ArgumentUse::slice_sizes) == nullptr && std::all_of(extras.begin(), extras.end(), [](const Extra& extra) {
              return extra.kind == ExtraKind::per_element || extra.kind == ExtraKind::scalar;
            });
   }
@@ -277,15 +277,16 @@ class RowFusion {
 
   void apply(VerifiedOp folded, int vector_dim) {
     const auto kernel = context_.program.edit_kernel(number_, ComputeDisposition::folded);
-    int& indices = kernel->arguments[indices_slot(kernel->op)];
+    int& indices = kernel->arguments[indices_slot(kernel->op)].value;
     const auto follow = [&](int& value, int& dim) {
       if (value != indices || std::find(positions_.begin(), positions_.end(), dim) == positions_.end()) return;
       value = value_;
       dim = static_cast<int>(renumbered(dim, vector_dim));
     };
-    for (EqualExtents& equal : kernel->equal_extents) {
-      follow(equal.value, equal.dim);
-      follow(equal.other, equal.other_dim);
+    for (KernelArgument& argument : kernel->arguments) {
+      if (argument.use != ArgumentUse::equal_extents) continue;
+      follow(argument.value, argument.dim);
+      follow(argument.other, argument.other_dim);
     }
     indices = value_;
     FilePositions file;

@@ -46,7 +46,7 @@ void fuse_result_shape(const FusionContext& context, int compute) {
   if (!gather.extras.empty() || !drop_dims(gather, reshape.results[0].dims)) return;
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(gather));
   if (!folded.ok()) return;
-  replace_op(context, number, std::move(folded).value(), context.kernel(number).arguments, ComputeDisposition::folded,
+  replace_op(context, number, std::move(folded).value(), context.kernel(number).tensors(), ComputeDisposition::folded,
              "folded: dims of 1 are left out of the result");
   context.program.become_result(context.program.result_of(compute), number, ComputeDisposition::folded);
 }

@@ -20,8 +20,8 @@ struct FusionContext {
 };
 /// Makes `op` the kernel's, with these arguments. Operations that nobody reads then are `how` into the kernel. `note`: what was done, for the
 /// report; `first`: before the notes that are there.
-void replace_op(const FusionContext& context, int kernel, VerifiedOp op, std::vector<int> arguments, ComputeDisposition how,
-                std::string note, bool first = false);
+void replace_op(const FusionContext& context, int kernel, VerifiedOp op, const std::vector<int>& arguments,
+                ComputeDisposition how, std::string note, bool first = false);
 
 /// The position of the indices in the list of a kernel's arguments.
 size_t indices_slot(const Op& op);

@@ -133,8 +133,8 @@ bool replace(const FusionContext& context, int number, Op op, std::vector<int> a
 bool fuse_gather(const FusionContext& context, int number, const Dims& order, bool with_operand) {
   const ProgramKernel& kernel = context.kernel(number);
   const auto& gather = std::get<Gather>(*kernel.op);
-  if (kernel.slice_sizes >= 0) return false;
-  std::vector<int> arguments = kernel.arguments;
+  if (kernel.find(ArgumentUse::slice_sizes) != nullptr) return false;
+  std::vector<int> arguments = kernel.tensors();
   const Transposed operand =
       with_operand ? source_of(context, arguments[0]) : Transposed{arguments[0], all_dims(gather.operand.dims.size())};
   if (operand.moves() && !keeps_pace(AccessDims(gather), operand.order, gather.result, gather.operand)) return false;
@@ -159,7 +159,7 @@ class ScatterFusion {
         scatter_(std::get<Scatter>(*context.kernel(number).op)),
         access_(scatter_),
         order_(std::move(order)),
-        arguments_(context.kernel(number).arguments),
+        arguments_(context.kernel(number).tensors()),
         slot_(indices_slot(context.kernel(number).op) + 1) {}
 
   bool run() {
@@ -205,8 +205,8 @@ class ScatterFusion {
  private:
   bool applies() const {
     return scatter_.results.size() == 1 && scatter_.extras.empty() && scatter_.init != InitKind::in_place &&
-           context_.kernel(number_).result_shape < 0 && is_plain(scatter_.operands[0]) && is_plain(scatter_.updates[0]) &&
-           is_plain(scatter_.results[0]);
+           context_.kernel(number_).find(ArgumentUse::result_shape) == nullptr && is_plain(scatter_.operands[0]) &&
+           is_plain(scatter_.updates[0]) && is_plain(scatter_.results[0]);
   }
 
   /// Replaces the operand by what it is a transpose of, if the result's transpose undoes it.
@@ -278,13 +278,13 @@ void fuse_argument_transposes(const FusionContext& context) {
     if (const auto* scatter = std::get_if<Scatter>(&op))
       ScatterFusion(context, k, all_dims(scatter->results[0].dims.size())).run();
     else
-      ++gathers[context.kernel(k).arguments[0]];
+      ++gathers[context.kernel(k).tensor(0)];
   }
   // Only if nobody else needs the transpose. A scatter of the same operand may make an update with the gather (update.cc).
   const auto is_needed = [&](int value) { return context.program.readers(value) != gathers[value]; };
   for (int k = 0; k < kernels; ++k) {
     const auto* gather = std::get_if<Gather>(&*context.kernel(k).op);
-    const int operand = context.kernel(k).arguments[0];
+    const int operand = context.kernel(k).tensor(0);
     if (gather == nullptr || is_needed(operand) || !source_of(context, operand).moves()) continue;
     if (fuse_gather(context, k, all_dims(gather->result.dims.size()), true)) --gathers[operand];
   }

@@ -68,7 +68,7 @@ class UpdateIdiom {
         written_(scatter_),
         read_(gather_) {}
 
-  bool has_same_destination() const { return is_same_value(reader_, from_.arguments[0], to_.arguments[0]); }
+  bool has_same_destination() const { return is_same_value(reader_, from_.tensor(0), to_.tensor(0)); }
 
   /// Why the two are not one update; empty if they are. `readers`: how often the computation reads what is gathered at `value`.
   std::string obstacle(int value, int readers) const {
@@ -94,7 +94,7 @@ class UpdateIdiom {
 
  private:
   bool has_same_indices() const {
-    const int a = from_.arguments[indices_slot(from_.op)], b = to_.arguments[indices_slot(to_.op)];
+    const int a = from_.tensor(indices_slot(from_.op)), b = to_.tensor(indices_slot(to_.op));
     if (a == b) return true;
     const Value &left = context_.program.value(a), &right = context_.program.value(b);
     if ((left.kind == ValueKind::stack) != (right.kind == ValueKind::stack)) return false;
@@ -125,8 +125,9 @@ class UpdateIdiom {
   bool is_plain() const {
     const DType dtype = gather_.operand.dtype;
     return gather_.expr.empty() && gather_.extras.empty() && gather_.result.dtype == dtype &&
-           scatter_.operands[0].dtype == dtype && scatter_.results[0].dtype == dtype && from_.slice_sizes < 0 &&
-           from_.non_negative.empty() && to_.non_negative.empty();
+           scatter_.operands[0].dtype == dtype && scatter_.results[0].dtype == dtype &&
+           from_.find(ArgumentUse::slice_sizes) == nullptr && from_.find(ArgumentUse::non_negative) == nullptr &&
+           to_.find(ArgumentUse::non_negative) == nullptr;
   }
 
   /// Do positions go to different parts of the operand, whatever the indices are?
@@ -199,11 +200,12 @@ void take_over(const FusionContext& context, int number, const ProgramKernel& fr
   const auto kernel = context.program.edit_kernel(number);
   ProgramKernel& to = *kernel;
   to.notes.push_back(note);
-  to.equal_extents.insert(to.equal_extents.end(), from.equal_extents.begin(), from.equal_extents.end());
-  for (const EqualScalars& condition : from.equal_scalars)
-    if (std::none_of(to.equal_scalars.begin(), to.equal_scalars.end(),
-                     [&](const EqualScalars& own) { return own.value == condition.value && own.other == condition.other; }))
-      to.equal_scalars.push_back(condition);
+  for (const KernelArgument& condition : from.arguments)
+    if (condition.other >= 0 && std::none_of(to.arguments.begin(), to.arguments.end(), [&](const KernelArgument& own) {
+          return own.use == condition.use && own.value == condition.value && own.dim == condition.dim &&
+                 own.other == condition.other && own.other_dim == condition.other_dim;
+        }))
+      to.arguments.push_back(condition);
   if (stem(to.name) == stem(from.name)) to.name = from.name;
 }
 
@@ -211,7 +213,7 @@ void take_over(const FusionContext& context, int number, const ProgramKernel& fr
 bool fuse(const FusionContext& context, int number, const Region& region, int gathered) {
   Scatter fused = std::get<Scatter>(*context.kernel(number).op);
   const Frame frame(fused.updates[0].dims, AccessDims(fused));
-  std::vector<int> arguments = context.kernel(number).arguments;
+  std::vector<int> arguments = context.kernel(number).tensors();
   const size_t slot = indices_slot(context.kernel(number).op) + 1;
   const Expr assign = combine_graph(Op(fused));
   GraphBuilder builder(context, frame, fused.extras);
@@ -247,8 +249,9 @@ int fuse_update_idiom(const FusionContext& context, int number, const ImportOpti
   if (scatter == nullptr || scatter->combiner != CombinerKind::assign || scatter->operands.size() != 1 ||
       scatter->init != InitKind::copy || scatter->accumulate != Accumulate::native)
     return -1;
-  const int root = kernel.arguments[indices_slot(kernel.op) + 1];
-  const auto readers = static_cast<int>(std::count(kernel.arguments.begin(), kernel.arguments.end(), root));
+  const std::vector<int> arguments = kernel.tensors();
+  const int root = arguments[indices_slot(kernel.op) + 1];
+  const auto readers = static_cast<int>(std::count(arguments.begin(), arguments.end(), root));
   const Region region = region_of(context, root, readers, scatter->updates[0].dims);
   std::string why;
   for (const auto& [leaf, count] : region.leaves) {
@@ -266,10 +269,7 @@ int fuse_update_idiom(const FusionContext& context, int number, const ImportOpti
       continue;
     }
     take_over(context, number, context.kernel(gather), note);
-    const auto merged = context.program.edit_kernel(gather, ComputeDisposition::folded);  // reads nothing until it is erased
-    merged->arguments.clear();
-    merged->equal_extents.clear();
-    merged->equal_scalars.clear();
+    context.program.edit_kernel(gather, ComputeDisposition::folded)->arguments.clear();  // reads nothing until it is erased
     return gather;
   }
   if (!why.empty()) context.program.edit_kernel(number)->notes.push_back("not fused with the gather: " + why);

@@ -113,8 +113,8 @@ void add_assertions(Translation& t) {
     for (size_t k = 0; inputs && k < read.size(); ++k)
       if (std::includes(read[k].begin(), read[k].end(), inputs->begin(), inputs->end()))
         t.out.edit_kernel(static_cast<int>(k))
-            ->equal_scalars.push_back(
-                {assertion.value, expected, assertion.location + ": the condition", ": " + assertion.message});
+            ->arguments.push_back(KernelArgument::equal_scalars(assertion.value, expected, assertion.location + ": the condition",
+                                                                ": " + assertion.message));
   }
 }
 

@@ -135,7 +135,7 @@ std::string Translation::kernel_name(mlir::Operation* op) {
   return name;
 }
 
-Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy) {
+Status Translation::add_kernel(mlir::Operation* from, Op op, const std::vector<int>& arguments, bool fixed_policy) {
   Scatter* scatter = std::get_if<Scatter>(&op);
   const bool has_xla_rule = !xla_attribute.empty() && !fixed_policy && from->getName().getDialectNamespace() == "stablehlo";
   if (has_xla_rule && scatter != nullptr) scatter->oob = OobPolicy::skip_window;
@@ -145,7 +145,7 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> ar
   if (!verified.ok()) return parsed.at(from, verified.status());
   ProgramKernel added(std::move(verified).value());
   added.name = kernel_name(from);
-  added.arguments = std::move(arguments);
+  added.set_tensors(arguments);
   added.fixed_policy = fixed_policy;
   if (fixed_policy) added.notes.emplace_back("clamp is what the operation means: --oob does not apply");
   if (has_xla_rule)

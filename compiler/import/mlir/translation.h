@@ -56,7 +56,7 @@ class Translation {
   int operand(mlir::Operation* op, unsigned index) const { return scopes_.back().lookup(op->getOperand(index)); }
 
   /// Verifies `op`, with StableHLO's stricter constraints, adds its kernel, and binds the results of `from` to the kernel's.
-  Status add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy = false);
+  Status add_kernel(mlir::Operation* from, Op op, const std::vector<int>& arguments, bool fixed_policy = false);
   /// Adds a value that strew does not compute: result `result` of opaque operation `opaque`. The type is unknown if it is neither a ranked tensor nor a scalar.
   void add_opaque_value(mlir::Value from, int opaque, int result);
   /// Why the first operation that is a scatter or gather, or an argument of a function, was refused.

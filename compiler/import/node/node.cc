@@ -138,21 +138,18 @@ Status GraphNode::check_index_type(int value, std::string_view what) const {
   return error("{} has element type {}, expected i32 or i64", what, name(dtype));
 }
 
-Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelParts parts) const {
+Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelArguments arguments, std::vector<std::string> notes,
+                                bool fixed_policy) const {
   if (!op.ok()) return op.status();
   STREW_ASSIGN(ProgramKernel kernel, verified_kernel(*op, where_));
   const auto* const scatter = std::get_if<Scatter>(&*kernel.op);
   STREW_TRY(check_output(0, scatter != nullptr ? scatter->results[0] : std::get<Gather>(*kernel.op).result));
-  kernel.notes = std::move(parts.notes);
+  kernel.notes = std::move(notes);
   STREW_TRY(check_kernel(kernel));
   kernel.name = kernel_name();
-  kernel.arguments = std::move(parts.arguments);
-  kernel.non_negative = std::move(parts.non_negative);
-  kernel.equal_extents = std::move(parts.equal_extents);
-  kernel.equal_scalars = std::move(parts.equal_scalars);
-  kernel.fixed_policy = parts.fixed_policy;
-  kernel.result_shape = parts.result_shape;
-  if (parts.fixed_policy) kernel.notes.emplace_back("clamp is what the operation means: --oob does not apply");
+  kernel.arguments = std::move(arguments);
+  kernel.fixed_policy = fixed_policy;
+  if (fixed_policy) kernel.notes.emplace_back("clamp is what the operation means: --oob does not apply");
   return builder().kernel(std::move(kernel))[0];
 }
 

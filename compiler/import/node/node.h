@@ -41,17 +41,6 @@ struct OperatorForm {
   bool several_outputs = false;  ///< it may have any number of outputs
 };
 
-/// What a kernel has besides its op, as in ProgramKernel.
-struct KernelParts {
-  std::vector<int> arguments;
-  std::vector<std::string> notes = {};
-  std::vector<int> non_negative = {};
-  std::vector<EqualExtents> equal_extents = {};
-  std::vector<EqualScalars> equal_scalars = {};
-  bool fixed_policy = false;
-  int result_shape = -1;
-};
-
 /// Errors begin with the file. Those that import functions return need not: translate() says where they are from.
 class GraphNode {
  public:
@@ -92,7 +81,8 @@ class GraphNode {
   // What import functions use:
   /// The value of input `i`; -1 if it is left out.
   int operator[](size_t i) const { return i < values_.size() ? values_[i] : -1; }
-  const std::vector<int>& values() const { return values_; }  ///< of all inputs
+  const std::vector<int>& values() const { return values_; }                      ///< of all inputs
+  KernelArguments arguments() const { return {values_.begin(), values_.end()}; }  ///< all inputs are tensors of the kernel
   /// A copy, because values move when one is added.
   TensorType type(int value) const { return builder().type(value); }
   ProgramBuilder& builder() const { return builder_; }
@@ -114,7 +104,8 @@ class GraphNode {
   /// Refuses dtypes other than i32 and i64.
   Status check_index_type(int value, std::string_view what) const;
   /// Adds the kernel that computes the node's only output.
-  Expected<int> kernel(const Expected<Op>& op, KernelParts parts) const;
+  Expected<int> kernel(const Expected<Op>& op, KernelArguments arguments, std::vector<std::string> notes = {},
+                       bool fixed_policy = false) const;
 
  protected:
   /// Calls the import function of the operator's row.

@@ -69,15 +69,17 @@ Expected<CombinerKind> read_reduction(const Node& node, const Operand& data) {
   return found->kind;
 }
 
-/// Requires two extents to be equal. If one is known, the other gets its value; if neither is known, `ties` gets an entry, so that the call
+/// Requires two extents to be equal. If one is known, the other gets its value; if neither is known, `arguments` gets an entry, so that the call
 /// checks them.
-Status unify_extents(const Node& node, Operand& a, int64_t dim_a, Operand& b, int64_t dim_b, std::vector<EqualExtents>& ties) {
+Status unify_extents(const Node& node, Operand& a, int64_t dim_a, Operand& b, int64_t dim_b, KernelArguments& arguments) {
   int64_t& left = a.type.dims[static_cast<size_t>(dim_a)];
   int64_t& right = b.type.dims[static_cast<size_t>(dim_b)];
   const std::string mine = fmt::format("dim {} of {}", dim_a, a.role), other = fmt::format("dim {} of {}", dim_b, b.role);
   if (!unify(left, right) || !unify(right, left))
     return node.error("{} is {}, expected {}, {}: {} and {}", mine, left, right, other, a.text(), b.text());
-  if (left == kDynamic) ties.push_back({a.value, static_cast<int>(dim_a), b.value, static_cast<int>(dim_b), mine, other});
+  if (left == kDynamic)
+    arguments.push_back(
+        KernelArgument::equal_extents(a.value, static_cast<int>(dim_a), b.value, static_cast<int>(dim_b), mine, other));
   return {};
 }
 
@@ -96,10 +98,10 @@ Expected<int64_t> index_components(const Node& node, Operand& indices, int64_t m
   return node.error("{} is {}, expected 0 to {}: {}", what, extent, most, indices.text());
 }
 
-/// The inputs, and the extents of them that must be equal and are not known.
+/// The inputs, and the kernel's arguments: the inputs, and the extents of them that must be equal and are not known.
 struct Operands {
   Operand data, indices, updates;  ///< a gather has no updates
-  std::vector<EqualExtents> ties;
+  KernelArguments arguments;
 };
 
 /// `takes_i32`: the indices may be i32, too.
@@ -107,31 +109,26 @@ Expected<Operands> read_operands(const Node& node, bool takes_i32, int min_rank 
   Operands out{operand(node, 0), operand(node, 1), {}, {}};
   STREW_TRY(check_data(node, out.data));
   STREW_TRY(check_indices(node, out.indices, takes_i32, min_rank));
+  out.arguments = {out.data.value, out.indices.value};
   if (node.inputs() < 3) return out;
   out.updates = operand(node, 2);
   STREW_TRY(check_same_dtype(node, out.updates, out.data));
+  out.arguments.emplace_back(out.updates.value);
   return out;
 }
 
 Expected<int> add_gather(const Node& node, const GatherBuilder& op, Operands in) {
-  return node.kernel(op.build(), {.arguments = {in.data.value, in.indices.value},
-                                  .notes = {"a negative index counts from the end"},
-                                  .equal_extents = std::move(in.ties)});
+  return node.kernel(op.build(), std::move(in.arguments), {"a negative index counts from the end"});
 }
 
 Expected<int> add_scatter(const Node& node, ScatterBuilder op, CombinerKind kind, Operands in) {
-  const bool assigns = kind == CombinerKind::assign;
-  return node.kernel(
-      op.combine(kind).build(),
-      {.arguments = {in.data.value, in.indices.value, in.updates.value},
-       .notes = {fmt::format("in place if the caller binds {} and {} to one buffer", in.data.role, node.proto().output(0)),
-                 assigns
-                     ? "duplicates: where two updates name one element the last one wins, in row-major order of indices (ONNX "
-                       "leaves it open)"
-                     : "duplicates: every update of an element is combined, in row-major order of indices (ONNX leaves the order "
-                       "open)",
-                 "a negative index counts from the end"},
-       .equal_extents = std::move(in.ties)});
+  constexpr const char* kLast =
+      "duplicates: where two updates name one element the last one wins, in row-major order of indices (ONNX leaves it open)";
+  constexpr const char* kAll =
+      "duplicates: every update of an element is combined, in row-major order of indices (ONNX leaves the order open)";
+  return node.kernel(op.combine(kind).build(), std::move(in.arguments),
+                     {fmt::format("in place if the caller binds {} and {} to one buffer", in.data.role, node.proto().output(0)),
+                      kind == CombinerKind::assign ? kLast : kAll, "a negative index counts from the end"});
 }
 
 /// Gather (opset 1): numpy.take. A negative index counts from the end in every opset, although the operator's text says so only since opset
@@ -170,7 +167,7 @@ Expected<int> import_gather_nd(Node& node) {
   if (batch < 0 || batch >= std::min(r, q))
     return node.error("batch_dims is {}, expected 0 to {}, less than the ranks of data {} and indices {}", batch,
                       std::min(r, q) - 1, dims_text(in.data.type.dims), dims_text(in.indices.type.dims));
-  for (int64_t d = 0; d < batch; ++d) STREW_TRY(unify_extents(node, in.indices, d, in.data, d, in.ties));
+  for (int64_t d = 0; d < batch; ++d) STREW_TRY(unify_extents(node, in.indices, d, in.data, d, in.arguments));
   const std::optional<TensorType> declared = node.graph().declared_type(node.proto().output(0));
   STREW_TRY(index_components(node, in.indices, r - batch, declared ? q - 1 + r - batch - declared->rank() : -1).status());
   return add_gather(node, gather_nd(in.data.type, in.indices.type, batch), in);
@@ -194,7 +191,7 @@ Expected<int> import_scatter_elements(Node& node) {
   STREW_TRY(check_rank(node, in.updates, in.data.type.rank(), "data's"));
   STREW_ASSIGN(const int64_t axis, node.axis(0, in.data.type.rank()));
   STREW_ASSIGN(const CombinerKind kind, read_reduction(node, in.data));
-  for (int64_t d = 0; d < in.data.type.rank(); ++d) STREW_TRY(unify_extents(node, in.updates, d, in.indices, d, in.ties));
+  for (int64_t d = 0; d < in.data.type.rank(); ++d) STREW_TRY(unify_extents(node, in.updates, d, in.indices, d, in.arguments));
   STREW_TRY(check_smaller(node, in.indices, in.data, axis));
   return add_scatter(node, scatter_elements(in.data.type, in.indices.type, in.updates.type, axis), kind, in);
 }
@@ -214,8 +211,8 @@ Expected<int> import_scatter_nd(Node& node) {
   STREW_TRY(check_rank(node, in.updates, positions + r - k,
                        fmt::format("the rank of indices {} - 1 + the rank of data {} - {}", dims_text(in.indices.type.dims),
                                    dims_text(in.data.type.dims), k)));
-  for (int64_t d = 0; d < positions; ++d) STREW_TRY(unify_extents(node, in.updates, d, in.indices, d, in.ties));
-  for (int64_t d = k; d < r; ++d) STREW_TRY(unify_extents(node, in.updates, positions + d - k, in.data, d, in.ties));
+  for (int64_t d = 0; d < positions; ++d) STREW_TRY(unify_extents(node, in.updates, d, in.indices, d, in.arguments));
+  for (int64_t d = k; d < r; ++d) STREW_TRY(unify_extents(node, in.updates, positions + d - k, in.data, d, in.arguments));
   return add_scatter(node, scatter_nd(in.data.type, in.indices.type, in.updates.type), kind, in);
 }
 
@@ -229,14 +226,12 @@ Expected<int64_t> find_axis(const Node& node, int rank) {
 
 /// Requires that all dims but the axis agree, and that there is one index per sample. A dim that one tensor leaves
 /// open gets its extent from another.
-Status unify_all(const Node& node, Operand& cache, Operand& update, Operand& indices, int64_t axis,
-                 std::vector<EqualExtents>& ties) {
+Status unify_all(const Node& node, Operand& cache, Operand& update, Operand& indices, int64_t axis, KernelArguments& arguments) {
   for (int64_t d = 0; d < cache.type.rank(); ++d) {
-    if (d != axis) STREW_TRY(unify_extents(node, update, d, cache, d, ties));
+    if (d != axis) STREW_TRY(unify_extents(node, update, d, cache, d, arguments));
   }
-  const size_t before = ties.size();
-  STREW_TRY(unify_extents(node, indices, 0, cache, 0, ties));
-  if (node[2] < 0) ties.resize(before);  // the zeros are one per sample by construction
+  KernelArguments none;  // the zeros are one per sample by construction
+  STREW_TRY(unify_extents(node, indices, 0, cache, 0, node[2] < 0 ? none : arguments));
   update.type.dims[0] = cache.type.dims[0];
   return check_smaller(node, update, cache);
 }
@@ -279,17 +274,15 @@ Expected<int> import_tensor_scatter(Node& node) {
   Operand indices{indices_number, node.type(indices_number), "write_indices"};
   STREW_TRY(check_indices(node, indices, /*i32=*/false, 1));
   STREW_TRY(check_rank(node, indices, 1, "one index per batch sample"));
-  std::vector<EqualExtents> ties;
-  STREW_TRY(unify_all(node, past, update, indices, axis, ties));
+  KernelArguments arguments{past.value, indices.value, update.value};
+  if (circular) arguments.push_back({ArgumentUse::non_negative, indices_number});
+  STREW_TRY(unify_all(node, past, update, indices, axis, arguments));
 
   std::vector<std::string> notes = {"in place if the caller binds past_cache and present_cache to one buffer"};
   if (node[2] < 0) notes.push_back("write_indices is missing: zeros");
   if (circular) notes.push_back("circular: wraps the sequence coordinate only");
-  return node.kernel(tensor_scatter(cache, indices.type, update.type, axis, circular).build(),
-                     {.arguments = {past.value, indices.value, update.value},
-                      .notes = std::move(notes),
-                      .non_negative = circular ? std::vector<int>{indices_number} : std::vector<int>{},
-                      .equal_extents = std::move(ties)});
+  return node.kernel(tensor_scatter(cache, indices.type, update.type, axis, circular).build(), std::move(arguments),
+                     std::move(notes));
 }
 
 }  // namespace

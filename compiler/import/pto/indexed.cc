@@ -182,11 +182,11 @@ TensorType Lifter::table_type(const Pair& p, const ShapedValue& part) const {
 }
 
 /// Adds the kernel of a statement whose data are `cover`, and returns its result.
-Expected<int> Lifter::add_kernel(const Statement& s, Op op, std::vector<int> arguments, const Cover& cover) {
+Expected<int> Lifter::add_kernel(const Statement& s, Op op, const std::vector<int>& arguments, const Cover& cover) {
   STREW_ASSIGN(ProgramKernel kernel, verified_kernel(std::move(op), build_.location(s.at, name(s.opcode))));
   const size_t number = imported_.kernels().size() - first_kernel_ + 1;
   kernel.name = (function_.name.empty() ? "main" : function_.name) + (number > 1 ? "_" + std::to_string(number) : "");
-  kernel.arguments = std::move(arguments);
+  kernel.set_tensors(arguments);
   note_cover(kernel, cover);
   ProgramBuilder build(imported_, kernel.location);
   return build.kernel(std::move(kernel))[0];

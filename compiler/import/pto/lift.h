@@ -122,7 +122,7 @@ class Lifter {
   size_t list_dim(const TileContent& indices) const;
   Expected<ShapedValue> table_part(const Pair& p, const Cover& cover);
   TensorType table_type(const Pair& p, const ShapedValue& part) const;
-  Expected<int> add_kernel(const Statement& s, Op op, std::vector<int> arguments, const Cover& cover);
+  Expected<int> add_kernel(const Statement& s, Op op, const std::vector<int>& arguments, const Cover& cover);
   void note_cover(ProgramKernel& kernel, const Cover& cover) const;
 
   // memory.cc: keeps track of memories.

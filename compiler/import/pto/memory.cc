@@ -111,7 +111,7 @@ Status Lifter::put(const Statement& s, int number, const Cover& cover, const Sha
 
 /// Adds the requirements on the caller's tensors and scalars to each kernel; they are checked before the kernel runs.
 Status Lifter::add_requirements() {
-  std::vector<EqualScalars> all;
+  KernelArguments all;
   const std::string where = build_.location(function_.at, "scalar arguments");
   for (const Memory& memory : memories_) {
     if (memory.input < 0) continue;
@@ -129,18 +129,22 @@ Status Lifter::add_requirements() {
         value->like = memory.input;
         value->like_dim = static_cast<int>(d);
       }
-      all.push_back({ProgramBuilder(imported_, where).extent(memory.input, static_cast<int64_t>(d)), wanted,
-                     "dim " + std::to_string(d) + " of " + memory.name, " as " + scalars_.text(dims[d]) + " says"});
+      all.push_back(KernelArgument::equal_scalars(ProgramBuilder(imported_, where).extent(memory.input, static_cast<int64_t>(d)),
+                                                  wanted, "dim " + std::to_string(d) + " of " + memory.name,
+                                                  " as " + scalars_.text(dims[d]) + " says"));
     }
   }
   for (const auto& [value, divisor] : multiples_) {
     if (!scalars_.only_arguments(value)) continue;
     STREW_ASSIGN(const int remainder, build_.scalar_remainder(value, divisor, where));
-    all.push_back({remainder, build_.integer(0), scalars_.text(value) + " modulo " + std::to_string(divisor),
-                   ": the program has no partial tile"});
+    all.push_back(KernelArgument::equal_scalars(remainder, build_.integer(0),
+                                                scalars_.text(value) + " modulo " + std::to_string(divisor),
+                                                ": the program has no partial tile"));
   }
-  for (size_t k = first_kernel_; k < imported_.kernels().size(); ++k)
-    imported_.edit_kernel(static_cast<int>(k))->equal_scalars = all;
+  for (size_t k = first_kernel_; k < imported_.kernels().size(); ++k) {
+    const auto kernel = imported_.edit_kernel(static_cast<int>(k));
+    kernel->arguments.insert(kernel->arguments.end(), all.begin(), all.end());
+  }
   return {};
 }
 

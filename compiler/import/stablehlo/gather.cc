@@ -81,7 +81,9 @@ Status import_dynamic_gather(Translation& t, mlir::Operation* op) {
   bool is_constant = false;
   STREW_TRY(t.parsed.at(op, read_dynamic_gather(op, gather, is_constant)));
   STREW_TRY(t.add_kernel(op, std::move(gather), {t.operand(op, 0), t.operand(op, 1)}));
-  if (!is_constant) t.out.edit_kernel(static_cast<int>(t.out.kernels().size()) - 1)->slice_sizes = t.operand(op, 2);
+  if (!is_constant)
+    t.out.edit_kernel(static_cast<int>(t.out.kernels().size()) - 1)
+        ->arguments.push_back({ArgumentUse::slice_sizes, t.operand(op, 2)});
   return {};
 }
 

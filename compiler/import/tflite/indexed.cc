@@ -37,8 +37,8 @@
 namespace strew::inline v0::tflite {
 namespace {
 
-Expected<int> add_gather(const Node& node, GatherBuilder op, std::vector<int> arguments) {
-  return node.kernel(op.normalize_negative(false).build(), {.arguments = std::move(arguments)});
+Expected<int> add_gather(const Node& node, GatherBuilder op, KernelArguments arguments) {
+  return node.kernel(op.normalize_negative(false).build(), std::move(arguments));
 }
 
 Expected<int> import_gather(Node& node) {
@@ -52,11 +52,11 @@ Expected<int> import_gather(Node& node) {
   if (batch_dims < -indices.rank())
     return node.error("batch_dims is {}, expected at least {}, the rank of indices", batch_dims, -indices.rank());
   if (batch_dims < 0) batch_dims += indices.rank();
-  return add_gather(node, gather(operand, indices, axis, batch_dims), node.values());
+  return add_gather(node, gather(operand, indices, axis, batch_dims), node.arguments());
 }
 
 Expected<int> import_gather_nd(Node& node) {
-  return add_gather(node, gather_nd(node.type(node[0]), node.type(node[1])), node.values());
+  return add_gather(node, gather_nd(node.type(node[0]), node.type(node[1])), node.arguments());
 }
 
 /// Rows of a table. A table that is quantized although its rows are not is refused: LiteRT scales what it reads from it.
@@ -86,7 +86,7 @@ Expected<Shape> shape_input(Node& node, int i) {
 
 /// The windows of SCATTER_ND are as large as the result's dims: what one of them leaves open, the other may know, and if none does, they are
 /// compared at the call.
-Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& shape, KernelParts& parts) {
+Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& shape, KernelArguments& arguments) {
   const std::vector<int64_t> given = node.type(updates).dims;
   const size_t outer = indices.dims.empty() ? 0 : indices.dims.size() - 1;
   const int64_t vector = indices.dims.empty() ? kDynamic : indices.dims.back();
@@ -97,8 +97,9 @@ Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& sh
     shape.dims[d] = given[from];
     if (given[from] != kDynamic) continue;
     STREW_ASSIGN(const int wanted, node.builder().element(shape.value, static_cast<int64_t>(d)));
-    parts.equal_scalars.push_back({wanted, node.builder().extent(updates, static_cast<int64_t>(from)),
-                                   fmt::format("element {} of shape", d), fmt::format(", dim {} of updates", from)});
+    arguments.push_back(KernelArgument::equal_scalars(wanted, node.builder().extent(updates, static_cast<int64_t>(from)),
+                                                      fmt::format("element {} of shape", d),
+                                                      fmt::format(", dim {} of updates", from)));
   }
   return {};
 }
@@ -114,24 +115,22 @@ Expected<int> import_dynamic_update_slice(Node& node) {
   if (indices.rank() != 1 || indices.dims[0] != rank)
     return node.error("start_indices has rank {}{}, expected rank 1 and one element per dim of operand: {}", indices.rank(),
                       indices.rank() == 1 ? fmt::format(" and {} elements", indices.dims[0]) : "", rank);
-  return node.kernel(dynamic_update_slice(into.type, indices, update.type).build(),
-                     {.arguments = {node[0], node[2], node[1]},
-                      .notes = {"in place if the caller binds operand and output to one buffer"},
-                      .fixed_policy = true});
+  return node.kernel(dynamic_update_slice(into.type, indices, update.type).build(), {node[0], node[2], node[1]},
+                     {"in place if the caller binds operand and output to one buffer"}, /*fixed_policy=*/true);
 }
 
 Expected<int> import_scatter_nd(Node& node) {
   const int indices = node[0], updates = node[1];
   STREW_ASSIGN(Shape shape, shape_input(node, 2));
-  KernelParts parts{.arguments = {indices, updates}};
+  KernelArguments arguments{indices, updates};
   if (!shape.is_known()) {
-    parts.result_shape = shape.value;
-    STREW_TRY(fit_windows(node, node.type(indices), updates, shape, parts));
+    arguments.push_back({ArgumentUse::result_shape, shape.value});
+    STREW_TRY(fit_windows(node, node.type(indices), updates, shape, arguments));
   }
   const TensorType type = node.type(updates);
   ScatterBuilder op = scatter_nd({type.dtype, std::move(shape.dims), {}}, node.type(indices), type);
   op.normalize_negative(false).combine(CombinerKind::add).fill({Scalar{type.dtype}});
-  return node.kernel(op.build(), std::move(parts));
+  return node.kernel(op.build(), std::move(arguments));
 }
 
 /// Indices are [n, rank], or without the second dim for a result of rank 1, or one of these without the first; so are values.
@@ -154,20 +153,20 @@ Expected<int> import_sparse_to_dense(Node& node) {
   }
   ScatterBuilder op = scatter_nd({node.type(values).dtype, shape.dims, {}}, node.type(indices), node.type(values));
   op.normalize_negative(false);
-  KernelParts parts{.arguments = {indices, values}};
+  KernelArguments arguments{indices, values};
   const std::optional<Scalar> fill = builder.constant(otherwise);
   if (fill) {
     op.fill({*fill});
-    if (!shape.is_known()) parts.result_shape = shape.value;
+    if (!shape.is_known()) arguments.push_back({ArgumentUse::result_shape, shape.value});
   } else {
     STREW_ASSIGN(const int operand, builder.broadcast_to(otherwise, shape.value));
-    parts.arguments.insert(parts.arguments.begin(), operand);
+    arguments.insert(arguments.begin(), operand);
   }
-  return node.kernel(op.build(), std::move(parts));
+  return node.kernel(op.build(), std::move(arguments));
 }
 
 /// The number of elements that are true, of which there must be none. `what`: they are "`what` is 3".
-Status require_none(ProgramBuilder& builder, int wrong, const std::string& what, KernelParts& parts) {
+Status require_none(ProgramBuilder& builder, int wrong, const std::string& what, KernelArguments& arguments) {
   STREW_ASSIGN(int count, builder.convert(wrong, DType::i64));
   if (builder.type(count).rank() > 0) {
     STREW_ASSIGN(count, builder.reduce(ExprOp::add, count, all_dims(builder.type(count).dims.size()), false));
@@ -175,22 +174,22 @@ Status require_none(ProgramBuilder& builder, int wrong, const std::string& what,
   const auto known = builder.integers(count);
   if (known && known->front() == 0) return {};
   if (known) return invalid_argument(fmt::format("{} is {}, expected 0", what, known->front()));
-  parts.equal_scalars.push_back({count, builder.integer(0), what, ""});
+  arguments.push_back(KernelArgument::equal_scalars(count, builder.integer(0), what, ""));
   return {};
 }
 
 /// Adds the kernel, whose result has `rows` rows.
-Expected<int> add(Node& node, int rows, CombinerKind kind, Scalar fill, OobPolicy oob, bool is_sorted, KernelParts parts) {
+Expected<int> add(Node& node, int rows, CombinerKind kind, Scalar fill, OobPolicy oob, bool is_sorted,
+                  KernelArguments arguments) {
   ProgramBuilder& builder = node.builder();
   const TensorType data = node.type(node[0]), ids = node.type(node[1]);
   std::vector<int> dims{rows};
   for (int64_t d = ids.rank(); d < data.rank(); ++d) dims.push_back(builder.extent(node[0], d));
   const int shape = builder.stack(dims, DType::i64);
   const TensorType result{data.dtype, builder.known(shape), {}};
-  if (!is_static(result.dims)) parts.result_shape = shape;
-  parts.arguments = {node[1], node[0]};
+  if (!is_static(result.dims)) arguments.push_back({ArgumentUse::result_shape, shape});
   ScatterBuilder op = scatter_rows(result, ids, data).normalize_negative(false).combine(kind).fill({fill});
-  return node.kernel(op.oob(oob).indices_are_sorted(is_sorted).build(), std::move(parts));
+  return node.kernel(op.oob(oob).indices_are_sorted(is_sorted).build(), std::move(arguments));
 }
 
 Status check_ids(const Node& node) {
@@ -219,12 +218,12 @@ Expected<int> import_segment_sum(Node& node) {
   const Expected<int> is_back = builder.apply(ExprOp::lt, {step, builder.integer(0)});
   const Expected<int> is_far = builder.apply(ExprOp::gt, {step, builder.integer(1)});
   STREW_ASSIGN(const int is_wrong, builder.apply(ExprOp::bit_or, {is_back, is_far}));
-  KernelParts parts;
+  KernelArguments arguments{node[1], node[0]};
   STREW_TRY(require_none(builder, is_wrong, "the number of segment ids that are neither the one before nor 1 more (the first: 0)",
-                         parts));
+                         arguments));
   const Expected<int> last = builder.apply(ExprOp::max, {builder.reduce(ExprOp::max, wide, {0}, false), minus_one});
   STREW_ASSIGN(const int rows, builder.apply(ExprOp::add, {last, builder.integer(1)}));
-  return add(node, rows, CombinerKind::add, Scalar{node.type(node[0]).dtype}, OobPolicy::error, true, std::move(parts));
+  return add(node, rows, CombinerKind::add, Scalar{node.type(node[0]).dtype}, OobPolicy::error, true, std::move(arguments));
 }
 
 Expected<int> import_unsorted_segment(Node& node) {
@@ -234,15 +233,15 @@ Expected<int> import_unsorted_segment(Node& node) {
   if (!scalar.ok()) return scalar.status().with_prefix("num_segments");
   STREW_ASSIGN(const int rows, builder.convert(*scalar, DType::i64));
   STREW_ASSIGN(const int is_outside, builder.apply(ExprOp::ge, {builder.convert(node[1], DType::i64), rows}));
-  KernelParts parts;
-  STREW_TRY(require_none(builder, is_outside, "the number of segment ids that are not less than num_segments", parts));
+  KernelArguments arguments{node[1], node[0]};
+  STREW_TRY(require_none(builder, is_outside, "the number of segment ids that are not less than num_segments", arguments));
   const DType dtype = node.type(node[0]).dtype;
   if (dtype == DType::boolean) return node.error("data has element type bool, expected numbers");
   const ExprOp op = node.form()->expr;
   Scalar fill{dtype};
   if (op == ExprOp::mul) fill = Scalar::of(dtype, 1);
   if (op == ExprOp::max || op == ExprOp::min) fill = extreme(dtype, op);
-  return add(node, rows, find_combiner(op)->kind, fill, OobPolicy::skip_element, false, std::move(parts));
+  return add(node, rows, find_combiner(op)->kind, fill, OobPolicy::skip_element, false, std::move(arguments));
 }
 
 }  // namespace

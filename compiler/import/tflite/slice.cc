@@ -31,7 +31,7 @@ Expected<int> import_slice(Node& node) {
     STREW_TRY(node.check_index_type(begin, "begin"));
     if (std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size < 0; }))
       return node.refuse("begin is computed when the model runs, and a size is to the end, expected known sizes");
-    return node.kernel(dynamic_slice(type, node.type(begin), sizes).oob(OobPolicy::error).build(), {.arguments = {value, begin}});
+    return node.kernel(dynamic_slice(type, node.type(begin), sizes).oob(OobPolicy::error).build(), {value, begin});
   }
   std::vector<Range> ranges;
   for (size_t d = 0; d < rank; ++d) {

@@ -83,7 +83,7 @@ Expected<int> import_stablehlo_scatter(Node& node) {
                                    .indices_are_sorted(options->indices_are_sorted())
                                    .unique_indices(options->unique_indices())
                                    .build();
-  return node.kernel(op, {.arguments = node.values()});
+  return node.kernel(op, node.arguments());
 }
 
 Expected<int> import_stablehlo_gather(Node& node) {
@@ -100,7 +100,7 @@ Expected<int> import_stablehlo_gather(Node& node) {
                                   .oob(OobPolicy::clamp)
                                   .indices_are_sorted(options->indices_are_sorted())
                                   .build();
-  return node.kernel(op, {.arguments = node.values()});
+  return node.kernel(op, node.arguments());
 }
 
 }  // namespace strew::inline v0::tflite

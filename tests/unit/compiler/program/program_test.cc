@@ -148,10 +148,10 @@ TEST(Program, ScalarsMayFollowFromShapesAndAreCompared) {
   Value extent;
   extent.kind = ValueKind::extent;
   extent.type = {DType::i64, {}, {}};
-  extent.like = imported.kernel(0).arguments[0];
+  extent.like = imported.kernel(0).tensor(0);
   const int count = imported.add_input({"n", extent.type, true, true}), rows = imported.add_value(extent);
   imported.edit_value(count)->like = extent.like;
-  imported.edit_kernel(0)->equal_scalars = {{rows, count, "rows", " as n says"}};
+  imported.edit_kernel(0)->arguments.push_back(KernelArgument::equal_scalars(rows, count, "rows", " as n says"));
   const auto outcome = [&](std::unique_ptr<Tensor> n) {
     Inputs inputs = list(tensor<int32_t>(DType::i32, {4}, {1, 2, 3, 4}), tensor<int32_t>(DType::i32, {2}, {0, 1}),
                          tensor<int32_t>(DType::i32, {2}, {7, 8}));
@@ -180,7 +180,7 @@ TEST(Program, ResultsFeedLaterKernels) {
   ProgramParts parts = std::move(m).parts();
   parts.kernels[1].arguments = parts.kernels[0].arguments;
   parts.kernels[1].arguments[0] = parts.outputs[0].value;
-  parts.outputs = {parts.outputs[1], {"first", parts.kernels[0].arguments[0]}};
+  parts.outputs = {parts.outputs[1], {"first", parts.kernels[0].tensor(0)}};
   m = Program::of(std::move(parts)).value();
   const auto out = run(m, three());
   ASSERT_TRUE(out.ok()) << out.status().message();
@@ -204,7 +204,7 @@ TEST(Program, StacksZerosAndConstants) {
   stack.parts = {two, two};
   zeros.kind = ValueKind::zeros;
   zeros.type = {DType::i32, {kDynamic}, {}};
-  zeros.like = m.kernel(0).arguments[0];
+  zeros.like = m.kernel(0).tensor(0);
   const int indices = m.add_value(stack);
   m.edit_kernel(0)->arguments[1] = indices;
   m.add_output({"zeros", m.add_value(zeros)});
@@ -222,7 +222,7 @@ TEST(Program, NegativesAreRefusedWhereTheSourceSaysSo) {
   Inputs inputs = three();
   inputs[1] = tensor<int32_t>(DType::i32, {2}, {0, -1});
   ASSERT_TRUE(run(m, std::move(inputs)).ok());
-  m.edit_kernel(0)->non_negative = {m.kernel(0).arguments[1]};
+  m.edit_kernel(0)->arguments.push_back({ArgumentUse::non_negative, m.kernel(0).tensor(1)});
   inputs = three();
   inputs[1] = tensor<int32_t>(DType::i32, {2}, {0, -1});
   const auto out = run(m, std::move(inputs));
@@ -240,7 +240,7 @@ TEST(Program, GatherWithSliceSizesKnownAtTheCall) {
   bytes[0] = std::byte{2};
   bytes[8] = std::byte{1};
   const int sizes = m.add_constant({{DType::i64, {2}, {}}, std::move(bytes), {}});
-  m.edit_kernel(0)->slice_sizes = sizes;
+  m.edit_kernel(0)->arguments.push_back({ArgumentUse::slice_sizes, sizes});
   const auto out = run(m, list(tensor<int32_t>(DType::i32, {4, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
                                tensor<int32_t>(DType::i32, {2, 2}, {0, 2, 2, 0})));
   ASSERT_TRUE(out.ok()) << out.status().message();
@@ -318,14 +318,14 @@ TEST(ProgramBuffers, InputsThatAreReadOnlyOrReadTwiceAreCopied) {
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
 
   Program twice = m;  // the operand is an output, too
-  twice.add_output({"before", twice.kernel(0).arguments[0]});
+  twice.add_output({"before", twice.kernel(0).tensor(0)});
   out = run(twice, three());
   ASSERT_TRUE(out.ok()) << out.status().message();
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
   EXPECT_THAT(values_of<int32_t>((*out)[1]), ElementsAre(10, 20, 30, 40));
 
   Program same = m;  // by another value that is the same input
-  same.add_output({"before", same.add_value(Value(same.value(same.kernel(0).arguments[0])))});
+  same.add_output({"before", same.add_value(Value(same.value(same.kernel(0).tensor(0))))});
   out = run(same, three());
   ASSERT_TRUE(out.ok()) << out.status().message();
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
@@ -344,7 +344,7 @@ TEST(ProgramBuffers, ResultsNeverLieInMemoryThatWasLent) {
   EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
 
   ProgramParts parts = std::move(m).parts();
-  parts.outputs[0].value = parts.kernels[0].arguments[0];  // an output that is an input
+  parts.outputs[0].value = parts.kernels[0].tensor(0);  // an output that is an input
   m = Program::of(std::move(parts)).value();
   inputs = three();
   inputs[0]->data = Buffer::share(std::as_bytes(std::span(table)), nullptr);

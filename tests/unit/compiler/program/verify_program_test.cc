@@ -52,7 +52,7 @@ TEST(VerifyProgram, WhatConditionsNeedIsKnownBeforeAnythingRuns) {
   length.index = imported->add_opaque({"Lengths", "m.onnx: node lengths (Lengths)", {}, {}, "", false});
   length.type = {DType::i64, {}, {}};
   const int added = imported->add_value(length);
-  imported->edit_kernel(1)->non_negative = {added};
+  imported->edit_kernel(1)->arguments.push_back({ArgumentUse::non_negative, added});
   const Status verified = imported->verify();
   ASSERT_TRUE(verified.ok()) << verified.message();
   Runtime runtime;
@@ -69,28 +69,41 @@ TEST(VerifyProgram, WrongNumbersAreFound) {
     const char* message;
   };
   const auto kernel = [](ProgramParts& m) -> ProgramKernel& { return m.kernels[0]; };
+  const auto add = [&](ProgramParts& m, KernelArgument argument) { kernel(m).arguments.push_back(std::move(argument)); };
   const auto of = [](ProgramParts& m, ValueKind kind) -> Value& { return m.values[static_cast<size_t>(value_of(m, kind))]; };
   const Row rows[] = {
       {[&](ProgramParts& m) { kernel(m).arguments[1] = 99; }, "kernel 0: the imported program is wrong: value 99 does not exist"},
       {[&](ProgramParts& m) { kernel(m).arguments[1] = -1; }, "value -1 does not exist"},
-      {[&](ProgramParts& m) { kernel(m).arguments.pop_back(); }, "another number of arguments"},
+      {[&](ProgramParts& m) { kernel(m).arguments.erase(kernel(m).arguments.begin()); }, "another number of arguments"},
+      {[&](ProgramParts& m) { std::swap(kernel(m).arguments.front(), kernel(m).arguments.back()); },
+       "its tensors are not its first arguments"},
       {[&](ProgramParts& m) { std::swap(kernel(m).arguments[0], kernel(m).arguments[1]); }, "an argument of another type"},
       {[&](ProgramParts& m) { kernel(m).arguments[2] = value_of(m, ValueKind::result); }, "it reads what a later kernel gives"},
-      {[&](ProgramParts& m) { kernel(m).non_negative = {99}; }, "value 99 does not exist"},
-      {[&](ProgramParts& m) { kernel(m).non_negative = {0}; }, "what must not be negative is no integer"},
-      {[&](ProgramParts& m) { kernel(m).slice_sizes = 99; }, "value 99 does not exist"},
-      {[&](ProgramParts& m) { kernel(m).slice_sizes = 1; }, "slice_sizes is no list"},
-      {[&](ProgramParts& m) { kernel(m).result_shape = 1; }, "result_shape is no list"},
-      {[&](ProgramParts& m) { kernel(m).equal_extents.at(0).other = 99; }, "value 99 does not exist"},
-      {[&](ProgramParts& m) { kernel(m).equal_extents.at(0).dim = 2; }, "an extent that is compared is no dim"},
       {[&](ProgramParts& m) {
-         kernel(m).equal_scalars = {{99, 0, "a", ""}};
+         add(m, {ArgumentUse::non_negative, 99});
        },
        "value 99 does not exist"},
       {[&](ProgramParts& m) {
-         kernel(m).equal_scalars = {{1, 1, "a", ""}};
+         add(m, {ArgumentUse::non_negative, 0});
        },
-       "what is compared is no integer"},
+       "what must not be negative is no integer"},
+      {[&](ProgramParts& m) {
+         add(m, {ArgumentUse::slice_sizes, 99});
+       },
+       "value 99 does not exist"},
+      {[&](ProgramParts& m) {
+         add(m, {ArgumentUse::slice_sizes, 1});
+       },
+       "slice_sizes is no list"},
+      {[&](ProgramParts& m) {
+         add(m, {ArgumentUse::result_shape, 1});
+       },
+       "result_shape is no list"},
+      {[&](ProgramParts& m) { add(m, KernelArgument::equal_extents(0, 0, 99, 0, "a", "b")); }, "value 99 does not exist"},
+      {[&](ProgramParts& m) { add(m, KernelArgument::equal_extents(0, 2, 0, 0, "a", "b")); },
+       "an extent that is compared is no dim"},
+      {[&](ProgramParts& m) { add(m, KernelArgument::equal_scalars(99, 0, "a", "")); }, "value 99 does not exist"},
+      {[&](ProgramParts& m) { add(m, KernelArgument::equal_scalars(1, 1, "a", "")); }, "what is compared is no integer"},
       {[&](ProgramParts& m) { m.values[2].is_typed = false; }, "it reads a value without a type"},
       {[&](ProgramParts& m) { of(m, ValueKind::input).index = 3; }, "value 0: the imported program is wrong: no such input"},
       {[&](ProgramParts& m) { of(m, ValueKind::constant).index = 1; }, "no such constant"},

@@ -382,8 +382,8 @@ TEST(OnnxCompute, OpaqueValuesAreTypedAsFarAsTheFileTells) {
   const Program m = imported(model);
   ASSERT_EQ(m.kernels().size(), 2U);
   EXPECT_EQ(print(std::get<Gather>(*m.kernel(0).op).operand), "i64[2,2]");
-  EXPECT_THAT(kernel_inputs(m, 0), ::testing::Contains(m.kernel(0).arguments[0]));
-  EXPECT_EQ(value_name(m, m.kernel(0).arguments[0]), "p");
+  EXPECT_THAT(kernel_inputs(m, 0), ::testing::Contains(m.kernel(0).tensor(0)));
+  EXPECT_EQ(value_name(m, m.kernel(0).tensor(0)), "p");
   // Other operators, of x, a matrix of two rows and three columns: p, as the gather of its rows reads it.
   const auto type_of_p = [](OnnxNode opaque, const std::string& output = "p") {
     const Program other =

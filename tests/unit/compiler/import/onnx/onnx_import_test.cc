@@ -8,6 +8,7 @@
 #include "strew/import.h"
 #include "strew/text.h"
 #include "strew/verify.h"
+#include "tests/support/kernel_arguments.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {
@@ -44,8 +45,9 @@ TEST(OnnxImport, LinearTensorScatter) {
   EXPECT_EQ(m.format(), "onnx");
   EXPECT_EQ(m.kernel(0).name, "scatter");
   EXPECT_EQ(m.kernel(0).location, "m.onnx: node scatter (TensorScatter)");
-  EXPECT_THAT(m.kernel(0).arguments, ElementsAre(0, 2, 1)) << "operand, indices, updates";
-  EXPECT_THAT(m.kernel(0).non_negative, IsEmpty()) << "policy error refuses negative ones itself";
+  EXPECT_THAT(m.kernel(0).tensors(), ElementsAre(0, 2, 1)) << "operand, indices, updates";
+  EXPECT_THAT(test::arguments_for(m.kernel(0), ArgumentUse::non_negative), IsEmpty())
+      << "policy error refuses negative ones itself";
   const Scatter& s = scatter_of(m);
   EXPECT_THAT(s.dims.window_dims, ElementsAre(1, 2));
   EXPECT_THAT(s.dims.removed_dims, IsEmpty());
@@ -65,7 +67,8 @@ TEST(OnnxImport, CircularWrapsButRefusesNegatives) {
   model.nodes[0].attributes = {onnx_string("mode", "circular")};
   const Program m = import_good(model);
   EXPECT_EQ(scatter_of(m).oob, OobPolicy::wrap);
-  EXPECT_THAT(m.kernel(0).non_negative, ElementsAre(2));
+  ASSERT_EQ(test::arguments_for(m.kernel(0), ArgumentUse::non_negative).size(), 1U);
+  EXPECT_EQ(m.kernel(0).find(ArgumentUse::non_negative)->value, 2);
 }
 
 TEST(OnnxImport, AxisCountsFromEitherEnd) {
@@ -85,10 +88,10 @@ TEST(OnnxImport, MissingWriteIndicesAreZeros) {
     model.nodes[0].inputs = {"past_cache", "update"};
     if (written) model.nodes[0].inputs.push_back("");
     const Program m = import_good(model);
-    const Value& zeros = m.value(m.kernel(0).arguments[1]);
+    const Value& zeros = m.value(m.kernel(0).tensor(1));
     EXPECT_EQ(zeros.kind, ValueKind::zeros);
     EXPECT_EQ(print(zeros.type), "i64[?]");
-    EXPECT_EQ(zeros.like, m.kernel(0).arguments[0]);
+    EXPECT_EQ(zeros.like, m.kernel(0).tensor(0));
   }
 }
 
@@ -123,7 +126,7 @@ TEST(OnnxImport, InitializersAndConstantNodesFeedInputs) {
   const Program m = import_good(model);
   ASSERT_EQ(m.inputs().size(), 1u);
   ASSERT_EQ(m.constants().size(), 2u);
-  const Value& indices = m.value(m.kernel(0).arguments[1]);
+  const Value& indices = m.value(m.kernel(0).tensor(1));
   ASSERT_EQ(indices.kind, ValueKind::constant);
   int64_t data[2];
   std::memcpy(data, m.constant(indices.index).data.data(), sizeof data);
@@ -153,7 +156,7 @@ TEST(OnnxImport, SeveralNodes) {
   ASSERT_EQ(m.kernels().size(), 2u);
   EXPECT_EQ(m.kernel(0).name, "scatter");
   EXPECT_EQ(m.kernel(1).name, "scatter_2") << "kernel names are unique";
-  EXPECT_EQ(m.value(m.kernel(1).arguments[0]).kind, ValueKind::result);
+  EXPECT_EQ(m.value(m.kernel(1).tensor(0)).kind, ValueKind::result);
 }
 
 TEST(OnnxImport, All24ElementTypes) {

@@ -10,6 +10,7 @@
 #include "strew/run_program.h"
 #include "strew/text.h"
 #include "strew/verify.h"
+#include "tests/support/kernel_arguments.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {
@@ -50,7 +51,7 @@ TEST(OnnxOps, ScatterElementsIsOneComponentPerIndexWithEveryOtherDimABatch) {
   EXPECT_TRUE(s.normalize_negative);
   EXPECT_EQ(s.combiner, CombinerKind::assign);
   EXPECT_EQ(s.init, InitKind::copy);
-  EXPECT_THAT(m.kernel(0).arguments, ElementsAre(0, 1, 2));
+  EXPECT_THAT(m.kernel(0).tensors(), ElementsAre(0, 1, 2));
   EXPECT_THAT(m.kernel(0).notes, ::testing::Contains(HasSubstr("the last one wins")));
 }
 
@@ -124,9 +125,10 @@ TEST(OnnxOps, OpenDimsBecomeKnownOrTies) {
   const Scatter& s = scatter_of(m);
   EXPECT_EQ(print(s.indices), "i64[7,1]");
   EXPECT_EQ(print(s.updates[0]), "f32[7,?,6]");
-  ASSERT_EQ(m.kernel(0).equal_extents.size(), 1u);
-  EXPECT_EQ(m.kernel(0).equal_extents[0].a, "dim 1 of updates");
-  EXPECT_EQ(m.kernel(0).equal_extents[0].b, "dim 1 of data");
+  const KernelArguments equal = test::arguments_for(m.kernel(0), ArgumentUse::equal_extents);
+  ASSERT_EQ(equal.size(), 1u);
+  EXPECT_EQ(equal[0].a, "dim 1 of updates");
+  EXPECT_EQ(equal[0].b, "dim 1 of data");
 }
 
 std::unique_ptr<Tensor> tensor(DType dtype, Dims dims, const std::vector<int64_t>& values = {}) {

@@ -15,6 +15,7 @@
 #include "strew/run_program.h"
 #include "strew/text.h"
 #include "strew/verify.h"
+#include "tests/support/kernel_arguments.h"
 #include "tests/support/paths.h"
 #include "tests/support/pto_program.h"
 
@@ -123,11 +124,12 @@ TEST(PtoImport, LoopsBecomeOneOp) {
       const ProgramKernel& kernel = imported.kernel(0);
       EXPECT_EQ(print(kernel.op), whole);
       EXPECT_EQ(kernel.name, "k");
-      ASSERT_EQ(kernel.equal_scalars.size(), partial ? 2u : 3u) << "rows of data, length of idx, whole tiles";
-      EXPECT_EQ(kernel.equal_scalars[0].a, "dim 0 of data");
-      EXPECT_EQ(kernel.equal_scalars[1].a, "dim 1 of idx");
+      const KernelArguments equal = test::arguments_for(kernel, ArgumentUse::equal_scalars);
+      ASSERT_EQ(equal.size(), partial ? 2u : 3u) << "rows of data, length of idx, whole tiles";
+      EXPECT_EQ(equal[0].a, "dim 0 of data");
+      EXPECT_EQ(equal[1].a, "dim 1 of idx");
       if (!partial) {
-        EXPECT_EQ(kernel.equal_scalars[2].a, "%n modulo 8");
+        EXPECT_EQ(equal[2].a, "%n modulo 8");
       }
       const bool shared = loop != PtoLoop::one_core;
       EXPECT_EQ(kernel.notes.size(), shared ? 3u : 2u);

@@ -6,6 +6,7 @@
 
 #include "strew/import.h"
 #include "strew/run_program.h"
+#include "tests/support/kernel_arguments.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
 
 namespace strew {
@@ -189,7 +190,7 @@ TEST(StablehloDynamic, ShapeAssertionsAreChecked) {
 )");
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   EXPECT_TRUE(imported->opaques().empty());
-  ASSERT_EQ(imported->kernel(0).equal_scalars.size(), 1U) << "the kernel does not read y";
+  ASSERT_EQ(test::arguments_for(imported->kernel(0), ArgumentUse::equal_scalars).size(), 1U) << "the kernel does not read y";
   Runtime runtime;
   std::vector<std::unique_ptr<Tensor>> inputs;
   inputs.push_back(floats({1}, {1}));

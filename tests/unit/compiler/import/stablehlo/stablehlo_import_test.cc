@@ -80,7 +80,7 @@ TEST(StablehloImport, SeveralOperandsArePairs) {
   EXPECT_EQ(print(imported->kernel(0).op), std::string("strew1.scatter(operand=[f32[4,5],i32[4,5]] indices=i32[2,1] "
                                                        "updates=[f32[2,5],i32[2,5]] ") +
                                                kRowText + " combiner=max)");
-  EXPECT_THAT(imported->kernel(0).arguments, testing::ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(imported->kernel(0).tensors(), testing::ElementsAre(0, 1, 2, 3, 4));
   ASSERT_EQ(imported->outputs().size(), 2u);
   EXPECT_EQ(imported->value(imported->outputs()[1].value).result, 1);
 }
@@ -170,7 +170,7 @@ TEST(StablehloImport, SlicesStackTheirStartsAndKeepTheirPolicy) {
   const Expected<Program> imported = import_mlir_text(pretty, options);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   EXPECT_EQ(print(imported->kernel(0).op), expected);
-  const Value& stack = imported->value(imported->kernel(0).arguments[1]);
+  const Value& stack = imported->value(imported->kernel(0).tensor(1));
   EXPECT_EQ(stack.kind, ValueKind::stack);
   EXPECT_THAT(stack.parts, testing::ElementsAre(2, 3));
 }
@@ -330,7 +330,7 @@ TEST(StablehloImport, KernelsFollowCallsAndReadEachOther) {
   EXPECT_EQ(imported->kernel(2).name, "main_3");
   EXPECT_EQ(imported->kernel(0).location, "FILE:12: stablehlo.dynamic_update_slice");
   EXPECT_EQ(imported->kernel(2).location, "FILE:7: stablehlo.dynamic_slice");
-  const Value& operand = imported->value(imported->kernel(1).arguments[0]);
+  const Value& operand = imported->value(imported->kernel(1).tensor(0));
   EXPECT_EQ(operand.kind, ValueKind::result);
   EXPECT_EQ(operand.index, 0);
   ASSERT_EQ(imported->inputs().size(), 3u);

@@ -3,6 +3,7 @@
 
 #include "strew/import.h"
 #include "strew/verified.h"
+#include "tests/support/kernel_arguments.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
 
 namespace strew {
@@ -71,7 +72,7 @@ TEST(StablehloOpaque, ARefusedCallLeavesNothingOfItsCallee) {
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   ASSERT_EQ(imported->kernels().size(), 1U);
   EXPECT_EQ(imported->kernel(0).name, "main");
-  EXPECT_THAT(imported->kernel(0).equal_scalars, testing::IsEmpty());
+  EXPECT_THAT(test::arguments_for(imported->kernel(0), ArgumentUse::equal_scalars), testing::IsEmpty());
   ASSERT_EQ(imported->opaques().size(), 1U);
   EXPECT_EQ(imported->opaque(0).operation, "func.call");
   EXPECT_THAT(imported->opaque(0).reason, HasSubstr("returns 0 values, expected 1"));

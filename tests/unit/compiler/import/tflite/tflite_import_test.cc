@@ -65,7 +65,7 @@ TEST(TfliteImport, DynamicUpdateSlice) {
   EXPECT_EQ(m.format(), "tflite");
   EXPECT_EQ(m.kernel(0).name, "DYNAMIC_UPDATE_SLICE_0");
   EXPECT_EQ(m.kernel(0).location, "m.tflite: operator 0 (DYNAMIC_UPDATE_SLICE)");
-  EXPECT_THAT(m.kernel(0).arguments, ElementsAre(0, 2, 1)) << "operand, indices, updates";
+  EXPECT_THAT(m.kernel(0).tensors(), ElementsAre(0, 2, 1)) << "operand, indices, updates";
   EXPECT_TRUE(m.kernel(0).fixed_policy);
   const Scatter& s = scatter_of(m);
   EXPECT_THAT(s.dims.window_dims, ElementsAre(0, 1));
@@ -115,7 +115,7 @@ TEST(TfliteImport, ConstantsFeedInputs) {
   model.graphs[0].inputs = {0, 1};
   const Program m = import_good(model);
   EXPECT_EQ(m.inputs().size(), 2u);
-  const Value& start = m.value(m.kernel(0).arguments[1]);
+  const Value& start = m.value(m.kernel(0).tensor(1));
   ASSERT_EQ(start.kind, ValueKind::constant);
   int32_t data[2];
   std::memcpy(data, m.constant(start.index).data.data(), sizeof data);
@@ -303,7 +303,7 @@ TEST(TfliteImport, SeveralOperators) {
   const Program m = import_good(model);
   ASSERT_EQ(m.kernels().size(), 2u);
   EXPECT_EQ(m.kernel(1).name, "DYNAMIC_UPDATE_SLICE_1");
-  EXPECT_EQ(m.value(m.kernel(1).arguments[0]).kind, ValueKind::result);
+  EXPECT_EQ(m.value(m.kernel(1).tensor(0)).kind, ValueKind::result);
   ASSERT_EQ(m.outputs().size(), 2u);
   EXPECT_EQ(m.value(m.outputs()[1].value).kind, ValueKind::input) << "an input may be an output";
 }

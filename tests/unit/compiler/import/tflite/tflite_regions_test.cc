@@ -122,8 +122,8 @@ TEST(TfliteRegions, KernelsAreNamedByPath) {
   EXPECT_EQ(m.kernel(0).name, "if_0/then/GATHER_0");
   EXPECT_EQ(m.kernel(1).name, "if_0/else/GATHER_0");
   EXPECT_EQ(m.kernel(1).location, "m.tflite: subgraph 2: operator 0 (GATHER)");
-  EXPECT_EQ(value_name(m, m.kernel(0).arguments[0]), "if_0/then/params");
-  EXPECT_EQ(m.value(m.kernel(0).arguments[0]).kind, ValueKind::opaque);
+  EXPECT_EQ(value_name(m, m.kernel(0).tensor(0)), "if_0/then/params");
+  EXPECT_EQ(m.value(m.kernel(0).tensor(0)).kind, ValueKind::opaque);
   ASSERT_EQ(m.opaques().size(), 1u);
   EXPECT_THAT(m.opaque(0).yields, ElementsAre(::testing::_, ::testing::_));
   model.op().code = C::WHILE;

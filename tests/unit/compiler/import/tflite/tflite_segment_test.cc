@@ -10,6 +10,7 @@
 #include "strew/import.h"
 #include "strew/run_program.h"
 #include "strew/text.h"
+#include "tests/support/kernel_arguments.h"
 #include "tests/support/tflite_writer.h"
 
 namespace strew::testing {
@@ -83,7 +84,7 @@ TEST(TfliteSegment, TheLastIdGivesTheRows) {
   EXPECT_EQ(print(scatter.results[0]), "f32[?,?]");
   EXPECT_TRUE(scatter.indices_are_sorted);
   EXPECT_EQ(scatter.oob, OobPolicy::error);
-  EXPECT_GE(m.kernel(0).result_shape, 0);
+  EXPECT_NE(m.kernel(0).find(ArgumentUse::result_shape), nullptr);
   const auto out = run(m, floats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), ints({4}, {0, 0, 1, 2}));
   EXPECT_THAT(values_of(out), ElementsAre(4, 6, 5, 6, 7, 8));
   EXPECT_THAT((*out)[0].dims, ElementsAre(3, 2));
@@ -112,8 +113,8 @@ TEST(TfliteSegment, ConstantIdsGiveAStaticResult) {
                        open(tflite_tensor("out", T::INT32, {1}))});
   const Program m = import_good(model);
   EXPECT_EQ(print(std::get<Scatter>(*m.kernels().at(0).op).results[0]), "i32[2]");
-  EXPECT_EQ(m.kernel(0).result_shape, -1);
-  EXPECT_THAT(m.kernel(0).equal_scalars, IsEmpty());
+  EXPECT_EQ(m.kernel(0).find(ArgumentUse::result_shape), nullptr);
+  EXPECT_THAT(test::arguments_for(m.kernel(0), ArgumentUse::equal_scalars), IsEmpty());
   EXPECT_THAT(values_of<int32_t>(run(m, ints({4}, {1, 2, 3, 4}))), ElementsAre(1, 9));
   model.tensor(1).data = bytes_of<int32_t>({0, 2, 2, 2});
   EXPECT_THAT(message_of(model), HasSubstr("operator 0 (SEGMENT_SUM): the number of segment ids"));
@@ -153,7 +154,7 @@ TEST(TfliteSegment, UnsortedReductions) {
       const Program m = import_good(unsorted_model(row.code, T::INT32, is_count_known));
       ASSERT_EQ(m.kernels().size(), 1u);
       EXPECT_EQ(std::get<Scatter>(*m.kernel(0).op).combiner, row.kind);
-      EXPECT_EQ(m.kernel(0).result_shape >= 0, !is_count_known);
+      EXPECT_EQ(m.kernel(0).find(ArgumentUse::result_shape) != nullptr, !is_count_known);
       // Negative ids are left out.
       auto data = ints({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
       auto ids = ints({4}, {0, -1, 2, 2});
