@@ -300,10 +300,12 @@ Expected<std::optional<int>> ProgramBuilder::map_lists(const Expr& function, con
   return std::optional<int>(stack(out, function.nodes[static_cast<size_t>(function.results[0])].dtype));
 }
 
-Expected<int> ProgramBuilder::map(Expr function, std::vector<int> arguments) {
+Expected<int> ProgramBuilder::map(Expr function, std::vector<int> arguments, bool broadcasts) {
   STREW_TRY(verify(function, 1, 0, static_cast<int>(arguments.size())));
   STREW_ASSIGN(const std::optional<int> list, map_lists(function, arguments));
-  return list ? *list : map_verified(std::move(function), std::move(arguments));
+  if (list) return *list;
+  STREW_ASSIGN(std::vector<int> wide, broadcasts ? broadcast_all(arguments) : std::move(arguments));
+  return map_verified(std::move(function), std::move(wide));
 }
 
 /// A Compute of the function, which verify() admits. Arguments that are lists are tensors to it.
@@ -323,12 +325,7 @@ Expected<int> ProgramBuilder::apply(ExprOp op, const std::vector<int>& arguments
   std::vector<int32_t> extras;
   for (const int argument : arguments) extras.push_back(e.extra(static_cast<int32_t>(extras.size()), type(argument).dtype));
   const int32_t result = e.apply(op, std::move(extras));
-  Expr function = e.returns({result});
-  STREW_TRY(verify(function, 1, 0, static_cast<int>(arguments.size())));
-  STREW_ASSIGN(const std::optional<int> list, map_lists(function, arguments));
-  if (list) return *list;
-  STREW_ASSIGN(std::vector<int> wide, broadcast_all(arguments));
-  return map_verified(std::move(function), std::move(wide));
+  return map(e.returns({result}), arguments, /*broadcasts=*/true);
 }
 
 Expected<int> ProgramBuilder::apply(ExprOp op, std::initializer_list<Expected<int>> arguments) {

@@ -80,8 +80,8 @@ class ProgramBuilder {
   STREW_API Expected<int> declared(int value, const std::vector<int64_t>& dims);
 
   // Elementwise.
-  /// A function of extras, applied to each element. Arguments have one shape, or rank 0.
-  STREW_API Expected<int> map(Expr function, std::vector<int> arguments);
+  /// A function of extras, applied to each element. Arguments have one shape, or rank 0, unless `broadcasts`.
+  STREW_API Expected<int> map(Expr function, std::vector<int> arguments, bool broadcasts = false);
   /// One operation. Shapes are broadcast as NumPy does.
   Expected<int> apply(ExprOp op, const std::vector<int>& arguments);  ///< comparisons give bool; `select` takes a bool first
   /// The same, of values that other operations make, or of why they make none.

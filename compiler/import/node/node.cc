@@ -68,8 +68,11 @@ Status GraphNode::run() {
   }
   STREW_ASSIGN(const Values results, import());
   for (size_t i = 0; i < results.all.size(); ++i) STREW_TRY(check_output(static_cast<int>(i), type(results.all[i])));
-  for (size_t i = 0; i < results.all.size(); ++i)
-    if (has_output(static_cast<int>(i))) STREW_TRY(define_output(static_cast<int>(i), results.all[i]));
+  for (size_t i = 0; i < results.all.size(); ++i) {
+    if (!has_output(static_cast<int>(i))) continue;
+    STREW_TRY(define_output(static_cast<int>(i), results.all[i]));
+    has_results_ = true;
+  }
   return {};
 }
 
@@ -80,8 +83,7 @@ Expected<int> GraphNode::translate(Status& first_refusal) {
     Status status = run();
     if (status.ok()) return -1;
     if (!status.message().starts_with(path_)) status = status.with_prefix(where_);
-    for (int i = 0; i < outputs(); ++i)
-      if (is_output_defined(i)) return status;
+    if (has_results_) return status;
     reason = status.message();
     if (reason.starts_with(where_)) reason.erase(0, where_.size() + 2);
     if (indexed && first_refusal.ok()) first_refusal = std::move(status);
@@ -145,8 +147,7 @@ Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelArguments argument
   const auto* const scatter = std::get_if<Scatter>(&*kernel.op);
   STREW_TRY(check_output(0, scatter != nullptr ? scatter->results[0] : std::get<Gather>(*kernel.op).result));
   kernel.notes = std::move(notes);
-  STREW_TRY(check_kernel(kernel));
-  kernel.name = kernel_name();
+  STREW_TRY(name_kernel(kernel));
   kernel.arguments = std::move(arguments);
   kernel.fixed_policy = fixed_policy;
   if (fixed_policy) kernel.notes.emplace_back("clamp is what the operation means: --oob does not apply");

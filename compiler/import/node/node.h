@@ -116,11 +116,9 @@ class GraphNode {
   virtual Expected<int> read_input(int i, const std::string& what, bool needs_elements) const = 0;
   /// Refuses a result of this type.
   virtual Status check_output(int i, const TensorType& computed) const = 0;
-  /// Refuses a kernel for an output that has a value or no name; it may add to the kernel's notes.
-  virtual Status check_kernel(ProgramKernel& kernel) const = 0;
-  virtual bool is_output_defined(int i) const = 0;
+  /// Gives the kernel a name that is unique in the file, and what the format has to note; refuses one for an output that has a value or no name.
+  virtual Status name_kernel(ProgramKernel& kernel) const = 0;
   virtual Status define_output(int i, int value) = 0;
-  virtual std::string kernel_name() const = 0;  ///< unique in the file
   /// Of an opaque operation: the value of an input, or -1 if it stays in the file; and the type of an output.
   virtual Expected<int> opaque_argument(int i) const = 0;
   virtual Expected<TensorType> opaque_type(int i) const = 0;
@@ -132,6 +130,7 @@ class GraphNode {
   std::string path_, where_, operation_;
   const OperatorForm* form_;
   std::vector<int> values_;
+  bool has_results_ = false;  ///< an output got its value
   Program& program_;
   mutable ProgramBuilder builder_;  ///< of the program, which is not the node's
 };

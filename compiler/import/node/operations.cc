@@ -54,12 +54,11 @@ Expected<int> squeezed(const GraphNode& node, int value, const std::optional<std
   STREW_ASSIGN(
       const std::vector<int64_t> named,
       node.dims_of(axes.value_or(std::vector<int64_t>()), static_cast<int>(dims.size()), fmt::format("an entry of {}", what)));
-  std::vector<int64_t> kept;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const bool is_named = std::find(named.begin(), named.end(), static_cast<int64_t>(d)) != named.end();
-    if (is_named && dims[d] != 1 && dims[d] != kDynamic) return node.error("dim {} is {}, expected 1 to be removed", d, dims[d]);
-    if (!is_named && (axes || dims[d] != 1)) kept.push_back(dims[d]);
-  }
+  for (const int64_t d : named)
+    if (const int64_t extent = dims[static_cast<size_t>(d)]; extent != 1 && extent != kDynamic)
+      return node.error("dim {} is {}, expected 1 to be removed", d, extent);
+  std::vector<int64_t> kept = ProgramBuilder::reduced(dims, named, false);
+  if (!axes) std::erase(kept, 1);
   return node.builder().reshape_units(value, kept);
 }
 
@@ -118,15 +117,12 @@ Expected<int> along_dim(ProgramBuilder& builder, int list, int value, int64_t di
   return builder.reshape(list, std::move(dims));
 }
 
-Status check_quantized(DType from, DType to) {
-  if (from == DType::f32 && is_integer(to) && bits(to) <= 16) return {};
-  return unsupported(fmt::format("it makes {} of {}, expected integers of at most 16 bits of f32", name(to), name(from)));
-}
-
 Expected<int> quantized(ProgramBuilder& builder, int value, Scales scales, ExprOp rounding, DType to) {
+  const DType from = builder.type(value).dtype;
+  if (from != DType::f32 || !is_integer(to) || bits(to) > 16)
+    return unsupported(fmt::format("it makes {} of {}, expected integers of at most 16 bits of f32", name(to), name(from)));
   Expected<int> out = builder.apply(rounding, {builder.apply(ExprOp::div, {value, scales.scale})});
-  if (scales.zero_point >= 0)
-    out = builder.apply(ExprOp::add, {out, builder.convert(scales.zero_point, builder.type(value).dtype)});
+  if (scales.zero_point >= 0) out = builder.apply(ExprOp::add, {out, builder.convert(scales.zero_point, from)});
   const double least = is_signed_integer(to) ? -static_cast<double>(int64_t{1} << (bits(to) - 1)) : 0;
   return builder.convert(clamped(builder, out, least, least + static_cast<double>((int64_t{1} << bits(to)) - 1)), to);
 }

@@ -64,9 +64,7 @@ struct Scales {
 };
 /// The elements of a list for dim `dim` of the value: with dims of 1 around it.
 Expected<int> along_dim(ProgramBuilder& builder, int list, int value, int64_t dim);
-/// Refuses to quantize what quantized() cannot.
-Status check_quantized(DType from, DType to);
-/// saturate(round(x / scale) + zero_point), rounded by `rounding`.
+/// saturate(round(x / scale) + zero_point) of f32, rounded by `rounding`, as integers of at most 16 bits.
 Expected<int> quantized(ProgramBuilder& builder, int value, Scales scales, ExprOp rounding, DType to);
 /// (x - zero_point) * scale. The difference is computed in `exact`, the product in f32.
 Expected<int> dequantized(ProgramBuilder& builder, int value, Scales scales, DType exact, DType to);

@@ -104,7 +104,6 @@ Expected<Scales> scales_of(const Node& node) {
 
 Expected<int> import_quantize(Node& node) {
   const DType dtype = node[2] < 0 ? DType::u8 : node.type(node[2]).dtype;
-  STREW_TRY(check_quantized(node.type(node[0]).dtype, dtype));
   STREW_ASSIGN(const Scales scales, scales_of(node));
   return quantized(node.builder(), node[0], scales, ExprOp::round_half_even, dtype);
 }
@@ -122,52 +121,46 @@ Expected<int> import_dequantize(Node& node) {
   return dequantized(node.builder(), node[0], scales, is_whole ? DType::i32 : DType::f32, result);
 }
 
-/// ONNX's operators that are one operator of expressions; the rows without a name are of those that ONNX lacks.
-struct Row {
-  std::string_view name;
-  ExprOp op;
-  int64_t min_opset;
-};
-constexpr Row kPlain[] = {
-    // Of bool alone; those of integers have other names.
-    {"And", ExprOp::bit_and, 7},   {"Not", ExprOp::bit_not, 1}, {"Or", ExprOp::bit_or, 7},
-    {"Where", ExprOp::select, 9},  {"Xor", ExprOp::bit_xor, 7},
-#define STREW_ONNX_ROW(op, name, arity, arguments, result, onnx, opset, ...) {onnx, ExprOp::op, opset},
-    STREW_EXPR_OPS(STREW_ONNX_ROW)
-#undef STREW_ONNX_ROW
-};
-
 }  // namespace
 
 std::vector<Operator> elementwise_operators() {
   constexpr auto kText = AttributeType::text, kNumber = AttributeType::number;
-  std::vector<Operator> all = {
-      {"Cast", {"operand"}, 6, {"to", "saturate", {"round_mode", kText}}, import_cast},
-      {"CastLike",
-       {"operand operand"},
-       15,
-       {"saturate", {"round_mode", kText}},
-       [](Node& node) { return cast_to(node, node[0], node.type(node[1]).dtype); }},
-      {"Clip", {"operand min? max?"}, 6, {{"min", kNumber}, {"max", kNumber}}, import_clip},
-      {"DequantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_dequantize},
-      {"IsNaN",
-       {"operand"},
-       9,
-       {},
-       [](Node& node) {
-         return node.builder().apply(ExprOp::ne, {node[0], node[0]});
-       }},
-      {"Max", {"operand...", ExprOp::max}, 8, {}, import_chain},
-      {"Min", {"operand...", ExprOp::min}, 8, {}, import_chain},
-      {"Mod", {"operand operand"}, 10, {"fmod"}, import_mod},
-      {"Pow", {"operand operand"}, 7, {}, import_pow},
-      {"QuantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_quantize},
-      {"Reciprocal", {"operand"}, 6, {}, import_reciprocal},
-      {"Relu", {"operand"}, 6, {}, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
-      {"Sum", {"operand...", ExprOp::add}, 8, {}, import_chain},
+  std::vector<Operator> all = {{"Cast", {"operand"}, 6, {"to", "saturate", {"round_mode", kText}}, import_cast},
+                               {"CastLike",
+                                {"operand operand"},
+                                15,
+                                {"saturate", {"round_mode", kText}},
+                                [](Node& node) { return cast_to(node, node[0], node.type(node[1]).dtype); }},
+                               {"Clip", {"operand min? max?"}, 6, {{"min", kNumber}, {"max", kNumber}}, import_clip},
+                               {"DequantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_dequantize},
+                               {"IsNaN",
+                                {"operand"},
+                                9,
+                                {},
+                                [](Node& node) {
+                                  return node.builder().apply(ExprOp::ne, {node[0], node[0]});
+                                }},
+                               {"Max", {"operand...", ExprOp::max}, 8, {}, import_chain},
+                               {"Min", {"operand...", ExprOp::min}, 8, {}, import_chain},
+                               {"Mod", {"operand operand"}, 10, {"fmod"}, import_mod},
+                               {"Pow", {"operand operand"}, 7, {}, import_pow},
+                               {"QuantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_quantize},
+                               {"Reciprocal", {"operand"}, 6, {}, import_reciprocal},
+                               {"Relu", {"operand"}, 6, {}, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
+                               {"Sum", {"operand...", ExprOp::add}, 8, {}, import_chain},
+                               // Of bool alone; those of integers have other names.
+                               {"And", {kOperands[2], ExprOp::bit_and}, 7, {}, import_apply},
+                               {"Not", {kOperands[1], ExprOp::bit_not}, 1, {}, import_apply},
+                               {"Or", {kOperands[2], ExprOp::bit_or}, 7, {}, import_apply},
+                               {"Where", {kOperands[3], ExprOp::select}, 9, {}, import_apply},
+                               {"Xor", {kOperands[2], ExprOp::bit_xor}, 7, {}, import_apply},
+// Operators that are one operator of expressions. The rows without a name are of those that ONNX lacks.
+#define STREW_ONNX_ROW(op, name, arity, arguments, result, onnx, opset, ...) \
+  {onnx, {kOperands[arity], ExprOp::op}, opset, {}, import_apply},
+                               STREW_EXPR_OPS(STREW_ONNX_ROW)
+#undef STREW_ONNX_ROW
   };
-  for (const Row& row : kPlain)
-    if (!row.name.empty()) all.push_back({row.name, {kOperands[info(row.op).arity], row.op}, row.min_opset, {}, import_apply});
+  std::erase_if(all, [](const Operator& op) { return op.name.empty(); });
   return all;
 }
 

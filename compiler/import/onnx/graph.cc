@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/import/onnx/infer.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
@@ -223,7 +222,11 @@ Expected<std::optional<std::vector<int64_t>>> Node::list_of(std::string_view nam
 
 Expected<int64_t> Node::axis(int64_t otherwise, int rank) const { return dim_of(integer("axis", otherwise), rank, "axis"); }
 
-Status Node::check_kernel(ProgramKernel&) const { return graph_.check_free(proto_.output(0), location() + ": output 0"); }
+Status Node::name_kernel(ProgramKernel& kernel) const {
+  STREW_TRY(graph_.check_free(proto_.output(0), location() + ": output 0"));
+  kernel.name = graph_.kernel_name(name_);
+  return {};
+}
 
 Status Node::define_output(int i, int value) {
   return graph_.define(proto_.output(i), value, fmt::format("{}: output {}", location(), i));

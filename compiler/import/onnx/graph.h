@@ -142,10 +142,8 @@ class Node : public GraphNode {
   Status check_node() const override;
   Expected<int> read_input(int i, const std::string& what, bool needs_elements) const override;
   Status check_output(int, const TensorType&) const override { return {}; }
-  Status check_kernel(ProgramKernel& kernel) const override;
-  bool is_output_defined(int i) const override { return has_output(i) && graph_.is_defined(proto_.output(i)); }
+  Status name_kernel(ProgramKernel& kernel) const override;
   Status define_output(int i, int value) override;
-  std::string kernel_name() const override { return graph_.kernel_name(name_); }
   Expected<int> opaque_argument(int i) const override;
   Expected<TensorType> opaque_type(int i) const override;
 
@@ -158,5 +156,9 @@ class Node : public GraphNode {
   const Operator* op_;
   std::string name_;
 };
+
+/// The type of an output, if it follows from the types of the node's inputs: of what operators compute that strew does not run, where the file
+/// does not declare it. Tested by tests/unit/compiler/import/onnx/onnx_compute_test.cc.
+std::optional<TensorType> inferred_type(const Node& node, int output);
 
 }  // namespace strew::inline v0::onnx

@@ -1,13 +1,12 @@
-// See infer.h. Exporters declare the types of all values, or of none; for the latter, these are the operators of transformers, recommenders
+// inferred_type(), see graph.h. Exporters declare the types of all values, or of none; for the latter, these are the operators of transformers, recommenders
 // and graph networks. A type that is not known here leaves the values behind it without types, too, and kernels that read them are refused
 // with advice.
-#include "compiler/import/onnx/infer.h"
-
 #include <algorithm>
 #include <map>
 #include <string_view>
 #include <vector>
 
+#include "compiler/import/onnx/graph.h"
 #include "compiler/op/dims.h"
 #include "compiler/op/limits.h"
 

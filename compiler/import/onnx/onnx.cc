@@ -161,10 +161,8 @@ Status import_input(Graph& graph, const ValueInfoProto& info, Status& refused) {
   if (type.ok())
     return graph.define(info.name(), build.input({info.name(), std::move(*type), false}, symbols_of(info.type())), what);
   if (refused.ok()) refused = type.status();
-  Opaque opaque;
-  opaque.location = what;
-  opaque.reason = type.status().message();
-  return graph.define(info.name(), build.opaque_value(graph.program().add_opaque(std::move(opaque)), 0, type), what);
+  const int opaque = graph.program().add_opaque({.location = what, .reason = type.status().message()});
+  return graph.define(info.name(), build.opaque_value(opaque, 0, type), what);
 }
 
 const Operator* find_operator(const NodeProto& node) {
@@ -361,7 +359,7 @@ Status import_graph(Graph& graph, int64_t opset) {
 const std::vector<Operator>& operators() {
   static const auto& list = *new const std::vector<Operator>([] {
     std::vector<Operator> all;
-    for (const auto more : {constant_operators, indexed_operators, elementwise_operators, movement_operators, shape_operators})
+    for (const auto more : {indexed_operators, elementwise_operators, movement_operators, shape_operators})
       for (Operator& op : more()) all.push_back(std::move(op));
     return all;
   }());

@@ -17,27 +17,6 @@ struct Codes {
   using enum schema::BuiltinOperator;
   static constexpr Builtin none = static_cast<Builtin>(-1);  // NOLINT(readability-identifier-naming)
 };
-struct OperatorRow {
-  Builtin code;
-  ExprOp op;
-};
-/// TFLite's operators that are one operator of expressions; the rows of code `none` are of those that TFLite lacks.
-constexpr OperatorRow kPlain[] = {
-#define STREW_TFLITE_ROW(op, name, arity, arguments, result, onnx, opset, tflite, ...) {Codes::tflite, ExprOp::op},
-    STREW_EXPR_OPS(STREW_TFLITE_ROW)
-#undef STREW_TFLITE_ROW
-        {Builtin::STABLEHLO_ABS, ExprOp::abs},
-    {Builtin::STABLEHLO_NEGATE, ExprOp::neg},
-    {Builtin::STABLEHLO_ADD, ExprOp::add},
-    {Builtin::STABLEHLO_AND, ExprOp::bit_and},
-    {Builtin::STABLEHLO_DIVIDE, ExprOp::div},
-    {Builtin::STABLEHLO_MAXIMUM, ExprOp::max},
-    {Builtin::STABLEHLO_MINIMUM, ExprOp::min},
-    {Builtin::STABLEHLO_MULTIPLY, ExprOp::mul},
-    {Builtin::STABLEHLO_OR, ExprOp::bit_or},
-    {Builtin::STABLEHLO_REMAINDER, ExprOp::rem},
-    {Builtin::STABLEHLO_SUBTRACT, ExprOp::sub},
-};
 
 /// What ADD, SUB, MUL and DIV apply to their results. The numbers are the format's.
 Expected<int> import_activated(Node& node) {
@@ -116,7 +95,6 @@ Expected<int> import_dequantize(Node& node) {
 Expected<int> import_quantize(Node& node) {
   STREW_ASSIGN(const schema::Tensor* tensor, node.output_tensor(0));
   STREW_ASSIGN(const TensorType to, node.declared_type());
-  STREW_TRY(check_quantized(node.type(node[0]).dtype, to.dtype));
   STREW_ASSIGN(const Scales scales, scales_for(node, *tensor));
   return quantized(node.builder(), node[0], scales, ExprOp::round_half_away, to.dtype);
 }
@@ -141,9 +119,24 @@ std::vector<Operator> elementwise_operators() {
       {Builtin::SQUARED_DIFFERENCE, {"operand operand"}, kRefused, import_square},
       {Builtin::STABLEHLO_CONVERT, {"operand"}, kRefused, import_cast},
       {Builtin::STABLEHLO_SELECT, {"operand operand operand", ExprOp::select}, kSame, import_apply},
+      {Builtin::STABLEHLO_ABS, {kOperands[1], ExprOp::abs}, kRefused, import_apply},
+      {Builtin::STABLEHLO_NEGATE, {kOperands[1], ExprOp::neg}, kRefused, import_apply},
+      {Builtin::STABLEHLO_ADD, {kOperands[2], ExprOp::add}, kRefused, import_apply},
+      {Builtin::STABLEHLO_AND, {kOperands[2], ExprOp::bit_and}, kRefused, import_apply},
+      {Builtin::STABLEHLO_DIVIDE, {kOperands[2], ExprOp::div}, kRefused, import_apply},
+      {Builtin::STABLEHLO_MAXIMUM, {kOperands[2], ExprOp::max}, kRefused, import_apply},
+      {Builtin::STABLEHLO_MINIMUM, {kOperands[2], ExprOp::min}, kRefused, import_apply},
+      {Builtin::STABLEHLO_MULTIPLY, {kOperands[2], ExprOp::mul}, kRefused, import_apply},
+      {Builtin::STABLEHLO_OR, {kOperands[2], ExprOp::bit_or}, kRefused, import_apply},
+      {Builtin::STABLEHLO_REMAINDER, {kOperands[2], ExprOp::rem}, kRefused, import_apply},
+      {Builtin::STABLEHLO_SUBTRACT, {kOperands[2], ExprOp::sub}, kRefused, import_apply},
+// Operators that are one operator of expressions. The rows of code `none` are of those that TFLite lacks.
+#define STREW_TFLITE_ROW(op, name, arity, arguments, result, onnx, opset, tflite, ...) \
+  {Codes::tflite, {kOperands[arity], ExprOp::op}, kRefused, import_activated},
+      STREW_EXPR_OPS(STREW_TFLITE_ROW)
+#undef STREW_TFLITE_ROW
   };
-  for (const auto& [code, op] : kPlain)
-    if (code != Codes::none) all.push_back({code, {kOperands[info(op).arity], op}, kRefused, import_activated});
+  std::erase_if(all, [](const Operator& op) { return op.code == Codes::none; });
   return all;
 }
 

@@ -170,8 +170,9 @@ Status Node::check_output(int i, const TensorType& computed) const {
                graph_.tensor_name(output_number(i)), print(declared), print(computed));
 }
 
-Status Node::check_kernel(ProgramKernel& kernel) const {
+Status Node::name_kernel(ProgramKernel& kernel) const {
   STREW_TRY(graph_.check_free(output_number(0), location() + ": output 0"));
+  kernel.name = fmt::format("{}{}_{}", graph_.prefix(), operation(), number_);
   STREW_ASSIGN(const schema::Tensor* output, output_tensor(0));
   if (!is_quantized(*output)) return {};
   STREW_ASSIGN(const TensorType type, declared_type());

@@ -109,10 +109,8 @@ class Node : public GraphNode {
   Status check_node() const override;
   Expected<int> read_input(int i, const std::string& what, bool needs_elements) const override;
   Status check_output(int i, const TensorType& computed) const override;
-  Status check_kernel(ProgramKernel& kernel) const override;
-  bool is_output_defined(int i) const override { return graph_.is_defined(output_number(i)); }
+  Status name_kernel(ProgramKernel& kernel) const override;
   Status define_output(int i, int value) override;
-  std::string kernel_name() const override { return fmt::format("{}{}_{}", graph_.prefix(), operation(), number_); }
   Expected<int> opaque_argument(int i) const override;
   Expected<TensorType> opaque_type(int i) const override;
 
@@ -121,6 +119,15 @@ class Node : public GraphNode {
   int number_;
   const Operator* row_;
 };
+
+/// A subgraph that an operator runs.
+struct Region {
+  int32_t subgraph = 0;      ///< its number; never the main graph's
+  std::string role;          ///< "body"
+  bool is_function = false;  ///< of two or more elements (a reduction, a comparison): it has no kernels
+};
+/// Fails if a number names no subgraph.
+Expected<std::vector<Region>> regions_of(const Node& node);
 
 /// The number of the function that ADD, SUB, MUL or DIV applies to its result; 0: none.
 int fused_activation(const schema::Operator& op);

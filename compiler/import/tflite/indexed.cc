@@ -65,13 +65,7 @@ Expected<int> import_embedding_lookup(Node& node) {
 }
 
 /// The shape of a filled result: an input, of which some elements may be known.
-struct Shape {
-  int value = -1;
-  std::vector<int64_t> dims;
-  bool is_known() const { return is_static(dims); }
-};
-
-Expected<Shape> shape_input(Node& node, int i) {
+Expected<std::vector<int64_t>> shape_input(Node& node, int i) {
   const int value = node[static_cast<size_t>(i)];
   const std::string what = node.describe(i);
   STREW_TRY(node.check_index_type(value, what));
@@ -79,24 +73,24 @@ Expected<Shape> shape_input(Node& node, int i) {
   if (type.rank() != 1) return node.error("{} has rank {}, expected 1", what, type.rank());
   if (type.dims[0] == kDynamic) return node.refuse("{} is {}, expected a known number of elements", what, print(type));
   if (type.dims[0] > kMaxRank) return node.error("shape has {} elements, expected at most {}", type.dims[0], kMaxRank);
-  Shape out{value, node.builder().known(value)};
-  STREW_TRY(check_extents(out.dims, "shape"));
-  return out;
+  std::vector<int64_t> dims = node.builder().known(value);
+  STREW_TRY(check_extents(dims, "shape"));
+  return dims;
 }
 
 /// The windows of SCATTER_ND are as large as the result's dims: what one of them leaves open, the other may know, and if none does, they are
 /// compared at the call.
-Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& shape, KernelArguments& arguments) {
+Status fit_windows(Node& node, const TensorType& indices, int updates, std::vector<int64_t>& shape, KernelArguments& arguments) {
   const std::vector<int64_t> given = node.type(updates).dims;
   const size_t outer = indices.dims.empty() ? 0 : indices.dims.size() - 1;
   const int64_t vector = indices.dims.empty() ? kDynamic : indices.dims.back();
   if (vector == kDynamic) return {};  // the op refuses it
-  for (size_t d = static_cast<size_t>(vector); d < shape.dims.size(); ++d) {
+  for (size_t d = static_cast<size_t>(vector); d < shape.size(); ++d) {
     const size_t from = outer + d - static_cast<size_t>(vector);
-    if (from >= given.size() || shape.dims[d] != kDynamic) continue;
-    shape.dims[d] = given[from];
+    if (from >= given.size() || shape[d] != kDynamic) continue;
+    shape[d] = given[from];
     if (given[from] != kDynamic) continue;
-    STREW_ASSIGN(const int wanted, node.builder().element(shape.value, static_cast<int64_t>(d)));
+    STREW_ASSIGN(const int wanted, node.builder().element(node[2], static_cast<int64_t>(d)));
     arguments.push_back(KernelArgument::equal_scalars(wanted, node.builder().extent(updates, static_cast<int64_t>(from)),
                                                       fmt::format("element {} of shape", d),
                                                       fmt::format(", dim {} of updates", from)));
@@ -121,14 +115,14 @@ Expected<int> import_dynamic_update_slice(Node& node) {
 
 Expected<int> import_scatter_nd(Node& node) {
   const int indices = node[0], updates = node[1];
-  STREW_ASSIGN(Shape shape, shape_input(node, 2));
+  STREW_ASSIGN(std::vector<int64_t> shape, shape_input(node, 2));
   KernelArguments arguments{indices, updates};
-  if (!shape.is_known()) {
-    arguments.push_back({ArgumentUse::result_shape, shape.value});
+  if (!is_static(shape)) {
+    arguments.push_back({ArgumentUse::result_shape, node[2]});
     STREW_TRY(fit_windows(node, node.type(indices), updates, shape, arguments));
   }
   const TensorType type = node.type(updates);
-  ScatterBuilder op = scatter_nd({type.dtype, std::move(shape.dims), {}}, node.type(indices), type);
+  ScatterBuilder op = scatter_nd({type.dtype, std::move(shape), {}}, node.type(indices), type);
   op.normalize_negative(false).combine(CombinerKind::add).fill({Scalar{type.dtype}});
   return node.kernel(op.build(), std::move(arguments));
 }
@@ -137,13 +131,13 @@ Expected<int> import_scatter_nd(Node& node) {
 Expected<int> import_sparse_to_dense(Node& node) {
   int indices = node[0], values = node[2];
   const int otherwise = node[3];
-  STREW_ASSIGN(const Shape shape, shape_input(node, 1));
+  STREW_ASSIGN(const std::vector<int64_t> shape, shape_input(node, 1));
   STREW_TRY(check_same_dtype(node, operand(node, 2), operand(node, 3)));
   ProgramBuilder& builder = node.builder();
   const int rank = node.type(indices).rank();
-  if (rank > 2 || (rank < 2 && shape.dims.size() != 1) || node.type(values).rank() > 1 || node.type(otherwise).rank() != 0)
+  if (rank > 2 || (rank < 2 && shape.size() != 1) || node.type(values).rank() > 1 || node.type(otherwise).rank() != 0)
     return node.error("indices {}, values {} and default_value {}, expected indices [n,{}], values [n] or one, and one default",
-                      print(node.type(indices)), print(node.type(values)), print(node.type(otherwise)), shape.dims.size());
+                      print(node.type(indices)), print(node.type(values)), print(node.type(otherwise)), shape.size());
   const int64_t count = rank == 0 ? 1 : node.type(indices).dims[0];
   if (rank < 2) {
     STREW_ASSIGN(indices, builder.reshape(indices, {count, 1}));
@@ -151,15 +145,15 @@ Expected<int> import_sparse_to_dense(Node& node) {
   if (node.type(values).rank() == 0) {
     STREW_ASSIGN(values, builder.broadcast_to(values, builder.shape(indices, 0, 1)));
   }
-  ScatterBuilder op = scatter_nd({node.type(values).dtype, shape.dims, {}}, node.type(indices), node.type(values));
+  ScatterBuilder op = scatter_nd({node.type(values).dtype, shape, {}}, node.type(indices), node.type(values));
   op.normalize_negative(false);
   KernelArguments arguments{indices, values};
   const std::optional<Scalar> fill = builder.constant(otherwise);
   if (fill) {
     op.fill({*fill});
-    if (!shape.is_known()) arguments.push_back({ArgumentUse::result_shape, shape.value});
+    if (!is_static(shape)) arguments.push_back({ArgumentUse::result_shape, node[1]});
   } else {
-    STREW_ASSIGN(const int operand, builder.broadcast_to(otherwise, shape.value));
+    STREW_ASSIGN(const int operand, builder.broadcast_to(otherwise, node[1]));
     arguments.insert(arguments.begin(), operand);
   }
   return node.kernel(op.build(), std::move(arguments));

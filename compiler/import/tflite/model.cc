@@ -12,7 +12,6 @@
 #include <string>
 
 #include "compiler/import/tflite/graph.h"
-#include "compiler/import/tflite/regions.h"
 #include "compiler/import/tflite/tensor.h"
 #include "compiler/import/tflite/tflite.h"
 
@@ -136,10 +135,8 @@ Status Translator::import_entries(Graph& main) {
     if (!main.mark_region(static_cast<int32_t>(i))) continue;
     const flatbuffers::String* given = list.Get(i)->name();
     const std::string name = given == nullptr || given->size() == 0 ? fmt::format("subgraph_{}", i) : given->str();
-    Opaque entry;
-    entry.operation = "subgraph " + name;
-    entry.location = fmt::format("{}: subgraph {}", main.path(), i);
-    const int number = main.program().add_opaque(std::move(entry));
+    const int number =
+        main.program().add_opaque({.operation = "subgraph " + name, .location = fmt::format("{}: subgraph {}", main.path(), i)});
     STREW_TRY(import_region(main, {static_cast<int32_t>(i), name, false}, name, number, 0));
   }
   return {};

@@ -1,9 +1,9 @@
-// See regions.h. The region of a STABLEHLO_SCATTER is also read by its import function, which says what is wrong
+// regions_of(), see graph.h. The region of a STABLEHLO_SCATTER is also read by its import function, which says what is wrong
 // with it. Tested by tests/unit/compiler/import/tflite/tflite_regions_test.cc.
-#include "compiler/import/tflite/regions.h"
-
 #include <functional>
 #include <optional>
+
+#include "compiler/import/tflite/graph.h"
 
 namespace strew::inline v0::tflite {
 namespace {

@@ -1,6 +1,7 @@
 // The operators that take parts of a tensor: SLICE, STRIDED_SLICE, SPLIT, SPLIT_V, UNPACK. A SLICE whose begin is computed when the model runs
 // is a gather of one window. Tested by tests/unit/compiler/import/tflite/tflite_compute_test.cc and tests/models.
 #include <algorithm>
+#include <bit>
 
 #include "base/checked.h"
 #include "compiler/import/node/operations.h"
@@ -44,12 +45,6 @@ Expected<int> import_slice(Node& node) {
   return node.builder().slice(value, ranges);
 }
 
-/// What STRIDED_SLICE takes: ranges of the operand's dims, and the shape of the result without what the ranges leave.
-struct Strided {
-  std::vector<Range> ranges;
-  std::vector<int> result;  ///< per dim of the result: the operand's dim, or -1 for a new dim of 1
-};
-
 /// Entry `i` of begin, end and strides, for dim `d` of the operand.
 Expected<Range> range_of(const Node& node, const schema::StridedSliceOptions& options, const std::vector<int64_t> (&lists)[3],
                          size_t i, int64_t extent) {
@@ -73,40 +68,7 @@ Expected<Range> range_of(const Node& node, const schema::StridedSliceOptions& op
   return range;
 }
 
-Expected<Strided> read_ranges(const Node& node, const schema::StridedSliceOptions& options,
-                              const std::vector<int64_t> (&lists)[3], const std::vector<int64_t>& dims) {
-  Strided out;
-  const size_t entries = lists[0].size();
-  if (lists[1].size() != entries || lists[2].size() != entries || entries > 31)
-    return node.error("begin, end and strides have {}, {} and {} elements, expected lists of one length", entries,
-                      lists[1].size(), lists[2].size());
-  size_t apart = 0;  // entries that stand for no dim of their own
-  for (size_t i = 0; i < entries; ++i) apart += ((options.new_axis_mask() | options.ellipsis_mask()) & (1 << i)) != 0 ? 1 : 0;
-  if (entries - apart > dims.size()) return node.error("it names {} dims, expected at most {}", entries - apart, dims.size());
-  const auto whole = [&](size_t until) {
-    for (size_t d = out.ranges.size(); d < until; ++d) {
-      out.result.push_back(static_cast<int>(d));
-      out.ranges.push_back({});
-    }
-  };
-  size_t named = 0;
-  for (size_t i = 0; i < entries; ++i) {
-    if ((options.ellipsis_mask() & (1 << i)) != 0) {
-      whole(dims.size() - (entries - apart - named));
-    } else if ((options.new_axis_mask() & (1 << i)) != 0) {
-      out.result.push_back(-1);
-    } else {
-      const size_t d = out.ranges.size();
-      STREW_ASSIGN(const Range range, range_of(node, options, lists, i, dims[d]));
-      if ((options.shrink_axis_mask() & (1 << i)) == 0) out.result.push_back(static_cast<int>(d));
-      out.ranges.push_back(range);
-      ++named;
-    }
-  }
-  whole(dims.size());
-  return out;
-}
-
+/// The operand's ranges, and then the shape of the result without what they leave.
 Expected<int> import_strided_slice(Node& node) {
   std::vector<int64_t> lists[3];
   for (int i = 0; i < 3; ++i) {
@@ -114,10 +76,38 @@ Expected<int> import_strided_slice(Node& node) {
   }
   const auto* options = node.options<schema::StridedSliceOptions>(Options::StridedSliceOptions);
   if (options == nullptr) return node.error("it has no StridedSliceOptions, expected them in builtin_options");
-  STREW_ASSIGN(const Strided strided, read_ranges(node, *options, lists, node.type(node[0]).dims));
-  STREW_ASSIGN(const int part, node.builder().slice(node[0], strided.ranges));
+  const std::vector<int64_t> from = node.type(node[0]).dims;
+  const size_t entries = lists[0].size();
+  if (lists[1].size() != entries || lists[2].size() != entries || entries > 31)
+    return node.error("begin, end and strides have {}, {} and {} elements, expected lists of one length", entries,
+                      lists[1].size(), lists[2].size());
+  const auto apart = static_cast<unsigned>(options->new_axis_mask() | options->ellipsis_mask());  // entries that stand for no dim
+  size_t named = entries - static_cast<size_t>(std::popcount(apart & ((1U << entries) - 1)));
+  if (named > from.size()) return node.error("it names {} dims, expected at most {}", named, from.size());
+  std::vector<Range> ranges;
+  std::vector<int> result;  // per dim of the result: the operand's dim, or -1 for a new dim of 1
+  const auto whole = [&](size_t until) {
+    for (size_t d = ranges.size(); d < until; ++d) result.push_back(static_cast<int>(d));
+    ranges.resize(until);
+  };
+  for (size_t i = 0; i < entries; ++i) {
+    const int bit = 1 << i;
+    if ((options->ellipsis_mask() & bit) != 0) {
+      whole(from.size() - named);
+    } else if ((options->new_axis_mask() & bit) != 0) {
+      result.push_back(-1);
+    } else {
+      const size_t d = ranges.size();
+      STREW_ASSIGN(const Range range, range_of(node, *options, lists, i, from[d]));
+      if ((options->shrink_axis_mask() & bit) == 0) result.push_back(static_cast<int>(d));
+      ranges.push_back(range);
+      --named;
+    }
+  }
+  whole(from.size());
+  STREW_ASSIGN(const int part, node.builder().slice(node[0], ranges));
   std::vector<int64_t> dims;
-  for (const int d : strided.result) dims.push_back(d < 0 ? 1 : node.type(part).dims[static_cast<size_t>(d)]);
+  for (const int d : result) dims.push_back(d < 0 ? 1 : node.type(part).dims[static_cast<size_t>(d)]);
   return node.builder().reshape_units(part, dims);
 }
 
