@@ -82,27 +82,28 @@ Expected<int> spread(ProgramBuilder& builder, int value, size_t d, int64_t count
   STREW_ASSIGN(const int elements, builder.reshape(value, apart));
   apart[d + 1] = count;
   STREW_ASSIGN(const int between, builder.broadcast(with, apart));
-  STREW_ASSIGN(const int blocks, builder.concatenate({elements, between}, static_cast<int64_t>(d) + 1));
   dims[d] = *whole;
-  STREW_ASSIGN(const int joined, builder.reshape(blocks, dims));
-  dims[d] = *whole - count;
-  return builder.slice(joined, std::vector<int64_t>(dims.size(), 0), dims, std::vector<int64_t>(dims.size(), 1));
+  STREW_ASSIGN(const int joined, builder.reshape(builder.concatenate({elements, between}, static_cast<int64_t>(d) + 1), dims));
+  std::vector<ProgramBuilder::Range> ranges(dims.size());
+  ranges[d].end = *whole - count;
+  return builder.slice(joined, ranges);
 }
 
 /// Takes away what negative padding says.
 Expected<int> cropped(ProgramBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high) {
-  std::vector<int64_t> starts, sizes = builder.type(value).dims;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    starts.push_back(std::max<int64_t>(-low[d], 0));
-    if (sizes[d] == kDynamic && (low[d] < 0 || high[d] < 0))
+  const std::vector<int64_t> dims = builder.type(value).dims;
+  std::vector<ProgramBuilder::Range> ranges(dims.size());
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int64_t before = std::max<int64_t>(-low[d], 0), after = std::max<int64_t>(-high[d], 0);
+    if (dims[d] == kDynamic && before + after > 0)
       return unsupported(fmt::format("dim {} is open and padded by a negative number, expected a known extent", d));
-    if (sizes[d] != kDynamic) sizes[d] -= starts[d] + std::max<int64_t>(-high[d], 0);
-    if (sizes[d] != kDynamic && sizes[d] < 0)
+    if (dims[d] != kDynamic && dims[d] < before + after)
       return invalid_argument(fmt::format("dim {} of {} is padded by {} and {}, which leaves less than nothing", d,
                                           print(builder.type(value)), low[d], high[d]));
+    ranges[d].start = before;
+    if (after > 0) ranges[d].end = dims[d] - after;
   }
-  const std::vector<int64_t> ones(sizes.size(), 1);
-  return builder.slice(value, std::move(starts), std::move(sizes), ones);
+  return builder.slice(value, ranges);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ Expected<int> ProgramBuilder::iota_to(DType dtype, int shape, int64_t dim) {
   if (is_static(dims)) return iota({dtype, std::move(dims), {}}, dim);
   STREW_TRY(check_dim(dim, dims.size(), "the dim of the coordinates"));
   STREW_TRY(check_counts(dtype));
-  return add(IotaOp{dim, true}, {shape}, {dtype, std::move(dims), {}});
+  return add(IotaOp{dim, true}, {shape}, {{dtype, std::move(dims), {}}});
 }
 
 Expected<std::vector<int64_t>> ProgramBuilder::extents(int shape) {
@@ -100,7 +100,7 @@ Expected<int> ProgramBuilder::reshape(const Expected<int>& given, std::vector<in
     if (dims.empty() && list->size() == 1) return list->front();
     if (dims.size() == 1 && dims[0] == static_cast<int64_t>(list->size())) return stack(*list, type(value).dtype);
   }
-  return add(ReshapeOp{}, {value}, {type(value).dtype, std::move(dims), {}});
+  return add(ReshapeOp{}, {value}, {{type(value).dtype, std::move(dims), {}}});
 }
 
 /// The dims other than 1 correspond in order.
@@ -139,7 +139,7 @@ Expected<int> ProgramBuilder::reshape_to(int value, int shape, bool allow_zero) 
   }
   if (follows > 1) return invalid_argument("the shape has several dims of -1, expected one at most");
   if (open == 0) return reshape(value, std::move(dims));
-  return add(ReshapeOp{true, allow_zero}, {value, shape}, {type(value).dtype, std::move(dims), {}});
+  return add(ReshapeOp{true, allow_zero}, {value, shape}, {{type(value).dtype, std::move(dims), {}}});
 }
 
 Expected<int> ProgramBuilder::transpose(int value, const std::vector<int64_t>& permutation) {
@@ -149,21 +149,21 @@ Expected<int> ProgramBuilder::transpose(int value, const std::vector<int64_t>& p
   if (std::is_sorted(permutation.begin(), permutation.end())) return value;
   std::vector<int64_t> dims;
   for (const int64_t d : permutation) dims.push_back(from[static_cast<size_t>(d)]);
-  return add(TransposeOp{permutation}, {value}, {type(value).dtype, std::move(dims), {}});
+  return add(TransposeOp{permutation}, {value}, {{type(value).dtype, std::move(dims), {}}});
 }
 
 Expected<int> ProgramBuilder::broadcast(int value, const std::vector<int64_t>& dims, const std::vector<int64_t>& targets) {
   const std::vector<int64_t> from = type(value).dims;
   STREW_TRY(check_broadcast(from, dims, targets));
   if (from == dims && std::is_sorted(targets.begin(), targets.end())) return value;
-  return add(BroadcastOp{targets}, {value}, {type(value).dtype, dims, {}});
+  return add(BroadcastOp{targets}, {value}, {{type(value).dtype, dims, {}}});
 }
 
 Expected<int> ProgramBuilder::broadcast_to(int value, int shape, const std::vector<int64_t>& targets) {
   STREW_ASSIGN(std::vector<int64_t> dims, extents(shape));
   if (is_static(dims)) return broadcast(value, dims, targets);
   STREW_TRY(check_broadcast(type(value).dims, dims, targets));
-  return add(BroadcastOp{targets, true}, {value, shape}, {type(value).dtype, std::move(dims), {}});
+  return add(BroadcastOp{targets, true}, {value, shape}, {{type(value).dtype, std::move(dims), {}}});
 }
 
 Expected<int> ProgramBuilder::broadcast(int value, const std::vector<int64_t>& dims) {
@@ -191,7 +191,7 @@ Expected<int> ProgramBuilder::broadcast_to(int value, int shape) {
     longer.insert(longer.end(), list->begin(), list->end());
     shape = stack(longer, type(shape).dtype);
   }
-  return add(BroadcastOp{last_dims(from.size(), rank), true}, {value, shape}, {type(value).dtype, std::move(dims), {}});
+  return add(BroadcastOp{last_dims(from.size(), rank), true}, {value, shape}, {{type(value).dtype, std::move(dims), {}}});
 }
 
 Expected<int> ProgramBuilder::concatenate(const std::vector<int>& values, int64_t dim) {
@@ -222,13 +222,13 @@ Expected<int> ProgramBuilder::concatenate(const std::vector<int>& values, int64_
   if (is_list) return stack(list, result.dtype);
   result.dims = std::move(others);
   result.dims[along] = total;
-  return add(ConcatenateOp{dim}, values, std::move(result));
+  return add(ConcatenateOp{dim}, values, {std::move(result)});
 }
 
 Expected<int> ProgramBuilder::reverse(int value, const std::vector<int64_t>& dims) {
   STREW_TRY(check_dims(dims, type(value).dims.size(), "the list of reversed dims"));
   if (dims.empty()) return value;
-  return add(ReverseOp{dims}, {value}, type(value));
+  return add(ReverseOp{dims}, {value}, {type(value)});
 }
 
 Expected<int> ProgramBuilder::slice(int value, const std::vector<Range>& ranges) {
@@ -290,7 +290,7 @@ Expected<int> ProgramBuilder::slice(int value, std::vector<int64_t> starts, std:
     for (int64_t i = 0; i < sizes[0]; ++i) some.push_back((*list)[static_cast<size_t>(starts[0] + i * strides[0])]);
     return stack(some, from.dtype);
   }
-  return add(SliceOp{std::move(starts), std::move(strides)}, {value}, {from.dtype, std::move(sizes), {}});
+  return add(SliceOp{std::move(starts), std::move(strides)}, {value}, {{from.dtype, std::move(sizes), {}}});
 }
 
 Expected<int> ProgramBuilder::slice_from(int value, const std::vector<int>& starts, const std::vector<int64_t>& sizes) {
@@ -298,7 +298,7 @@ Expected<int> ProgramBuilder::slice_from(int value, const std::vector<int>& star
   arguments.insert(arguments.end(), starts.begin(), starts.end());
   const size_t rank = sizes.size();
   return add(SliceOp{std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, 1)}, std::move(arguments),
-             {type(value).dtype, sizes, {}});
+             {{type(value).dtype, sizes, {}}});
 }
 
 Expected<int> ProgramBuilder::update(int into, int part, std::vector<int64_t> starts) {
@@ -314,13 +314,13 @@ Expected<int> ProgramBuilder::update(int into, int part, std::vector<int64_t> st
                                           is_open ? "?" : std::to_string(size), starts[d], print(whole)));
   }
   if (own.dims == whole.dims && is_static(own.dims)) return part;
-  return add(UpdateOp{std::move(starts)}, {into, part}, whole);
+  return add(UpdateOp{std::move(starts)}, {into, part}, {whole});
 }
 
 Expected<int> ProgramBuilder::update_from(int into, int part, const std::vector<int>& starts) {
   std::vector<int> arguments{into, part};
   arguments.insert(arguments.end(), starts.begin(), starts.end());
-  return add(UpdateOp{std::vector<int64_t>(starts.size(), 0)}, std::move(arguments), type(into));
+  return add(UpdateOp{std::vector<int64_t>(starts.size(), 0)}, std::move(arguments), {type(into)});
 }
 
 }  // namespace strew::inline v0

@@ -123,10 +123,6 @@ Expected<int> ProgramBuilder::add(ComputeOp op, std::vector<int> arguments, std:
   return constant ? *constant : program_.add_compute(std::move(compute));
 }
 
-Expected<int> ProgramBuilder::add(ComputeOp op, std::vector<int> arguments, TensorType result) {
-  return add(std::move(op), std::move(arguments), std::vector<TensorType>{std::move(result)});
-}
-
 const Constant* ProgramBuilder::find_constant(int value) const { return program_.constant_of(value); }
 
 std::optional<Scalar> ProgramBuilder::constant(int value) const {
@@ -250,28 +246,23 @@ Expected<std::vector<int>> ProgramBuilder::broadcast_all(const std::vector<int>&
   std::vector<std::vector<int64_t>> shapes;
   for (const int argument : arguments) shapes.push_back(type(argument).dims);
   STREW_ASSIGN(const std::vector<int64_t> dims, broadcast_dims(shapes));
-  const size_t rank = dims.size();
-  std::vector<int> out;
-  for (const int argument : arguments) {
-    if (type(argument).dims.empty() || type(argument).dims == dims) {
-      out.push_back(argument);
-    } else if (is_static(dims)) {
-      STREW_ASSIGN(const int wide, broadcast(argument, dims));
-      out.push_back(wide);
-    } else {
-      // The shape of the whole: of each dim, the extent of an argument that is not known to be 1.
-      std::vector<int> extents;
-      for (size_t d = 0; d < rank; ++d) {
-        int found = -1;
-        for (size_t i = 0; i < arguments.size() && found < 0; ++i) {
-          const size_t lacks = rank - shapes[i].size();
-          if (lacks <= d && shapes[i][d - lacks] != 1) found = extent(arguments[i], static_cast<int64_t>(d - lacks));
-        }
-        extents.push_back(found < 0 ? integer(1) : found);
+  // Of each dim, the extent of an argument that is not known to be 1.
+  const auto shape = [&] {
+    std::vector<int> extents;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      int found = -1;
+      for (size_t i = 0; i < arguments.size() && found < 0; ++i) {
+        const size_t lacks = dims.size() - shapes[i].size();
+        if (lacks <= d && shapes[i][d - lacks] != 1) found = extent(arguments[i], static_cast<int64_t>(d - lacks));
       }
-      STREW_ASSIGN(const int wide, broadcast_to(argument, stack(extents, DType::i64)));
-      out.push_back(wide);
+      extents.push_back(found < 0 ? integer(1) : found);
     }
+    return stack(extents, DType::i64);
+  };
+  std::vector<int> out = arguments;
+  for (int& argument : out) {
+    if (type(argument).dims.empty() || type(argument).dims == dims) continue;
+    STREW_ASSIGN(argument, is_static(dims) ? broadcast(argument, dims) : broadcast_to(argument, shape()));
   }
   return out;
 }
@@ -317,7 +308,7 @@ Expected<int> ProgramBuilder::map_verified(Expr function, std::vector<int> argum
     if (result.dims.empty()) result.dims = own;
     STREW_TRY(unify_dims(result.dims, own, fmt::format("shape of operand {}", i)));
   }
-  return add(MapOp{std::move(function)}, std::move(arguments), std::move(result));
+  return add(MapOp{std::move(function)}, std::move(arguments), {std::move(result)});
 }
 
 Expected<int> ProgramBuilder::apply(ExprOp op, const std::vector<int>& arguments) {
@@ -355,7 +346,7 @@ Expected<int> ProgramBuilder::declared(int value, const std::vector<int64_t>& di
   }
   ExprBuilder e;
   const int32_t same = e.extra(0, own.dtype);
-  return add(MapOp{e.returns({same})}, {value}, own);
+  return add(MapOp{e.returns({same})}, {value}, {own});
 }
 
 }  // namespace strew::inline v0

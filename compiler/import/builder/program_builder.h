@@ -144,7 +144,6 @@ class ProgramBuilder {
   const Value& at(int value) const { return program_.value(value); }
   /// The first result of the operation, which has the type, or the types, `results`. Worked out at once if it is small and constant.
   Expected<int> add(ComputeOp op, std::vector<int> arguments, std::vector<TensorType> results);
-  Expected<int> add(ComputeOp op, std::vector<int> arguments, TensorType result);
   Expected<std::optional<int>> evaluated(const Compute& compute);
   Expected<std::vector<int>> broadcast_all(const std::vector<int>& arguments);
   int list(std::vector<int> elements, DType dtype);

@@ -90,7 +90,7 @@ Expected<int> ProgramBuilder::scan(Expr function, int value, int initial, int64_
     return invalid_argument(
         fmt::format("the initial value is {}, expected {} of rank 0", print(type(initial)), name(from.dtype)));
   return add(ScanOp{std::move(function), dim, direction.exclusive, direction.reverse}, {value, initial},
-             {from.dtype, from.dims, {}});
+             {{from.dtype, from.dims, {}}});
 }
 
 Expected<int> ProgramBuilder::scan(ExprOp op, int value, int64_t dim, Direction direction) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,10 +69,10 @@ class GraphNode {
     return unsupported(where_ + ": " + fmt::format(format, std::forward<Args>(args)...));
   }
 
-  virtual int inputs() const = 0;
-  virtual int outputs() const = 0;
-  virtual bool has_input(int i) const = 0;
-  virtual bool has_output(int i) const = 0;
+  int inputs() const { return static_cast<int>(has_input_.size()); }
+  int outputs() const { return static_cast<int>(has_output_.size()); }
+  bool has_input(int i) const { return i < inputs() && has_input_[static_cast<size_t>(i)]; }
+  bool has_output(int i) const { return i < outputs() && has_output_[static_cast<size_t>(i)]; }
 
   /// Translates the node by its row. A node without a row, or one that its import function refuses, becomes an opaque operation, whose number is
   /// the result; -1 if it becomes none. `first_refusal` becomes why a scatter or gather was refused, unless another one was before. An error
@@ -108,6 +109,7 @@ class GraphNode {
                        bool fixed_policy = false) const;
 
  protected:
+  std::vector<bool> has_input_, has_output_;  ///< one each of which the node has; false: it is left out
   /// Calls the import function of the operator's row.
   virtual Expected<Values> import() = 0;
   /// What the format has to say before the inputs are read.
@@ -115,7 +117,7 @@ class GraphNode {
   /// The value of an input, which messages call `what`. `needs_elements`: the operator needs its elements.
   virtual Expected<int> read_input(int i, const std::string& what, bool needs_elements) const = 0;
   /// Refuses a result of this type.
-  virtual Status check_output(int i, const TensorType& computed) const = 0;
+  virtual Status check_output(int /*i*/, const TensorType& /*computed*/) const { return {}; }
   /// Gives the kernel a name that is unique in the file, and what the format has to note; refuses one for an output that has a value or no name.
   virtual Status name_kernel(ProgramKernel& kernel) const = 0;
   virtual Status define_output(int i, int value) = 0;
@@ -143,5 +145,19 @@ std::string indexed_names(const std::vector<Operator>& operators) {
     if (op.form.indexed) out += (out.empty() ? "" : ", ") + std::string(op.name);
   return out;
 }
+
+// Types and constants of tensors as files hold them. Every number in them is untrusted.
+/// Refuses ranks that are too large, of a tensor that messages call `what`.
+Status check_rank(size_t rank, const std::string& what);
+/// The number of elements of a tensor, which messages call `what`. Refuses too many dims or elements.
+Expected<int64_t> count_elements(const std::vector<int64_t>& dims, const std::string& what);
+/// The same check of dims of which some may be open.
+Status check_extents(std::vector<int64_t> dims, const std::string& what);
+
+/// Gives `constant`, whose type of `count` elements is set, the bytes of a file; fails if they are not `expected` ones. `field` holds them.
+Status read_bytes(Constant& constant, int64_t count, std::string_view bytes, int64_t expected, const std::string& field,
+                  const std::shared_ptr<const void>& owner);
+/// Makes bytes canonical that files may leave arbitrary: a boolean that is not zero becomes 1, the padding bits of the last byte become 0.
+void make_canonical(Constant& constant, int64_t count);
 
 }  // namespace strew::inline v0

@@ -36,6 +36,8 @@ Expected<int> import_reciprocal(Node& node) {
   return node.builder().apply(ExprOp::div, {node.builder().number(1, node.type(node[0]).dtype), node[0]});
 }
 
+Expected<int> import_is_nan(Node& node) { return node.builder().apply(ExprOp::ne, {node[0], node[0]}); }
+
 Expected<int> import_pow(Node& node) {
   return node.builder().apply(ExprOp::pow, {node[0], node.builder().convert(node[1], node.type(node[0]).dtype)});
 }
@@ -125,40 +127,35 @@ Expected<int> import_dequantize(Node& node) {
 
 std::vector<Operator> elementwise_operators() {
   constexpr auto kText = AttributeType::text, kNumber = AttributeType::number;
-  std::vector<Operator> all = {{"Cast", {"operand"}, 6, {"to", "saturate", {"round_mode", kText}}, import_cast},
-                               {"CastLike",
-                                {"operand operand"},
-                                15,
-                                {"saturate", {"round_mode", kText}},
-                                [](Node& node) { return cast_to(node, node[0], node.type(node[1]).dtype); }},
-                               {"Clip", {"operand min? max?"}, 6, {{"min", kNumber}, {"max", kNumber}}, import_clip},
-                               {"DequantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_dequantize},
-                               {"IsNaN",
-                                {"operand"},
-                                9,
-                                {},
-                                [](Node& node) {
-                                  return node.builder().apply(ExprOp::ne, {node[0], node[0]});
-                                }},
-                               {"Max", {"operand...", ExprOp::max}, 8, {}, import_chain},
-                               {"Min", {"operand...", ExprOp::min}, 8, {}, import_chain},
-                               {"Mod", {"operand operand"}, 10, {"fmod"}, import_mod},
-                               {"Pow", {"operand operand"}, 7, {}, import_pow},
-                               {"QuantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_quantize},
-                               {"Reciprocal", {"operand"}, 6, {}, import_reciprocal},
-                               {"Relu", {"operand"}, 6, {}, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
-                               {"Sum", {"operand...", ExprOp::add}, 8, {}, import_chain},
-                               // Of bool alone; those of integers have other names.
-                               {"And", {kOperands[2], ExprOp::bit_and}, 7, {}, import_apply},
-                               {"Not", {kOperands[1], ExprOp::bit_not}, 1, {}, import_apply},
-                               {"Or", {kOperands[2], ExprOp::bit_or}, 7, {}, import_apply},
-                               {"Where", {kOperands[3], ExprOp::select}, 9, {}, import_apply},
-                               {"Xor", {kOperands[2], ExprOp::bit_xor}, 7, {}, import_apply},
+  std::vector<Operator> all = {
 // Operators that are one operator of expressions. The rows without a name are of those that ONNX lacks.
 #define STREW_ONNX_ROW(op, name, arity, arguments, result, onnx, opset, ...) \
   {onnx, {kOperands[arity], ExprOp::op}, opset, {}, import_apply},
-                               STREW_EXPR_OPS(STREW_ONNX_ROW)
+      STREW_EXPR_OPS(STREW_ONNX_ROW)
 #undef STREW_ONNX_ROW
+          {"Cast", {"operand"}, 6, {"to", "saturate", {"round_mode", kText}}, import_cast},
+      {"CastLike",
+       {"operand operand"},
+       15,
+       {"saturate", {"round_mode", kText}},
+       [](Node& node) { return cast_to(node, node[0], node.type(node[1]).dtype); }},
+      {"Clip", {"operand min? max?"}, 6, {{"min", kNumber}, {"max", kNumber}}, import_clip},
+      {"DequantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_dequantize},
+      {"IsNaN", {"operand"}, 9, {}, import_is_nan},
+      {"Max", {"operand...", ExprOp::max}, 8, {}, import_chain},
+      {"Min", {"operand...", ExprOp::min}, 8, {}, import_chain},
+      {"Mod", {"operand operand"}, 10, {"fmod"}, import_mod},
+      {"Pow", {"operand operand"}, 7, {}, import_pow},
+      {"QuantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_quantize},
+      {"Reciprocal", {"operand"}, 6, {}, import_reciprocal},
+      {"Relu", {"operand"}, 6, {}, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
+      {"Sum", {"operand...", ExprOp::add}, 8, {}, import_chain},
+      // Of bool alone; those of integers have other names.
+      {"And", {kOperands[2], ExprOp::bit_and}, 7, {}, import_apply},
+      {"Not", {kOperands[1], ExprOp::bit_not}, 1, {}, import_apply},
+      {"Or", {kOperands[2], ExprOp::bit_or}, 7, {}, import_apply},
+      {"Where", {kOperands[3], ExprOp::select}, 9, {}, import_apply},
+      {"Xor", {kOperands[2], ExprOp::bit_xor}, 7, {}, import_apply},
   };
   std::erase_if(all, [](const Operator& op) { return op.name.empty(); });
   return all;

@@ -145,7 +145,10 @@ Node::Node(Graph& graph, const NodeProto& proto, int number, int64_t opset, cons
       proto_(proto),
       opset_(opset),
       op_(op),
-      name_(name_of(proto, number)) {}
+      name_(name_of(proto, number)) {
+  for (const std::string& name : proto.input()) has_input_.push_back(!name.empty());
+  for (const std::string& name : proto.output()) has_output_.push_back(!name.empty());
+}
 
 Expected<Values> Node::import() { return op_->import(*this); }
 

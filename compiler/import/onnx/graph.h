@@ -120,10 +120,6 @@ class Node : public GraphNode {
   const std::string& name() const { return name_; }  ///< the node's name; if it has none, OpType_NUMBER
   Graph& graph() const { return graph_; }
   const NodeProto& proto() const { return proto_; }
-  int inputs() const override { return proto_.input_size(); }
-  int outputs() const override { return proto_.output_size(); }
-  bool has_input(int i) const override { return i < proto_.input_size() && !proto_.input(i).empty(); }
-  bool has_output(int i) const override { return i < proto_.output_size() && !proto_.output(i).empty(); }
 
   // Attributes, which have the types that the operator's row says. Of an operator without a row, one of another type is left out.
   int64_t integer(std::string_view name, int64_t otherwise = 0) const;
@@ -141,7 +137,6 @@ class Node : public GraphNode {
   Expected<Values> import() override;
   Status check_node() const override;
   Expected<int> read_input(int i, const std::string& what, bool needs_elements) const override;
-  Status check_output(int, const TensorType&) const override { return {}; }
   Status name_kernel(ProgramKernel& kernel) const override;
   Status define_output(int i, int value) override;
   Expected<int> opaque_argument(int i) const override;

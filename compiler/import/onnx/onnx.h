@@ -48,7 +48,6 @@ bool is_default_domain(std::string_view domain);
 std::vector<Operator> indexed_operators();
 std::vector<Operator> elementwise_operators();
 std::vector<Operator> movement_operators();
-std::vector<Operator> shape_operators();
 
 /// `owner` keeps the bytes where they are, so that large constants need no copy; null: nobody does.
 Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions& options,

@@ -31,7 +31,7 @@
 
 #include "base/file.h"
 #include "base/number.h"
-#include "compiler/import/node/tensors.h"
+#include "compiler/import/node/node.h"
 #include "compiler/import/onnx/onnx.pb.h"
 #include "compiler/import/onnx/wire.h"
 #include "strew/tensor.h"

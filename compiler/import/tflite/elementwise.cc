@@ -4,7 +4,6 @@
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/node/operations.h"
 #include "compiler/import/tflite/graph.h"
-#include "compiler/import/tflite/tensor.h"
 #include "compiler/import/tflite/tflite.h"
 
 namespace strew::inline v0::tflite {
@@ -104,7 +103,12 @@ Expected<int> import_quantize(Node& node) {
 std::vector<Operator> elementwise_operators() {
   constexpr auto kRefused = Quantized::refused, kSame = Quantized::same, kStored = Quantized::as_stored;
   std::vector<Operator> all = {
-      {Builtin::ADD_N, {"operand...", ExprOp::add}, kRefused, import_chain},
+// Operators that are one operator of expressions. The rows of code `none` are of those that TFLite lacks.
+#define STREW_TFLITE_ROW(op, name, arity, arguments, result, onnx, opset, tflite, ...) \
+  {Codes::tflite, {kOperands[arity], ExprOp::op}, kRefused, import_activated},
+      STREW_EXPR_OPS(STREW_TFLITE_ROW)
+#undef STREW_TFLITE_ROW
+          {Builtin::ADD_N, {"operand...", ExprOp::add}, kRefused, import_chain},
       {Builtin::CAST, {"operand"}, kRefused, import_cast},
       {Builtin::DEQUANTIZE, {"operand"}, kStored, import_dequantize},
       {Builtin::FLOOR_DIV, {"operand operand"}, kRefused, [](Node& node) { return floor_div(node.builder(), node[0], node[1]); }},
@@ -119,22 +123,17 @@ std::vector<Operator> elementwise_operators() {
       {Builtin::SQUARED_DIFFERENCE, {"operand operand"}, kRefused, import_square},
       {Builtin::STABLEHLO_CONVERT, {"operand"}, kRefused, import_cast},
       {Builtin::STABLEHLO_SELECT, {"operand operand operand", ExprOp::select}, kSame, import_apply},
-      {Builtin::STABLEHLO_ABS, {kOperands[1], ExprOp::abs}, kRefused, import_apply},
-      {Builtin::STABLEHLO_NEGATE, {kOperands[1], ExprOp::neg}, kRefused, import_apply},
-      {Builtin::STABLEHLO_ADD, {kOperands[2], ExprOp::add}, kRefused, import_apply},
-      {Builtin::STABLEHLO_AND, {kOperands[2], ExprOp::bit_and}, kRefused, import_apply},
-      {Builtin::STABLEHLO_DIVIDE, {kOperands[2], ExprOp::div}, kRefused, import_apply},
-      {Builtin::STABLEHLO_MAXIMUM, {kOperands[2], ExprOp::max}, kRefused, import_apply},
-      {Builtin::STABLEHLO_MINIMUM, {kOperands[2], ExprOp::min}, kRefused, import_apply},
-      {Builtin::STABLEHLO_MULTIPLY, {kOperands[2], ExprOp::mul}, kRefused, import_apply},
-      {Builtin::STABLEHLO_OR, {kOperands[2], ExprOp::bit_or}, kRefused, import_apply},
-      {Builtin::STABLEHLO_REMAINDER, {kOperands[2], ExprOp::rem}, kRefused, import_apply},
-      {Builtin::STABLEHLO_SUBTRACT, {kOperands[2], ExprOp::sub}, kRefused, import_apply},
-// Operators that are one operator of expressions. The rows of code `none` are of those that TFLite lacks.
-#define STREW_TFLITE_ROW(op, name, arity, arguments, result, onnx, opset, tflite, ...) \
-  {Codes::tflite, {kOperands[arity], ExprOp::op}, kRefused, import_activated},
-      STREW_EXPR_OPS(STREW_TFLITE_ROW)
-#undef STREW_TFLITE_ROW
+      {Builtin::STABLEHLO_ABS, {kOperands[1], ExprOp::abs}, kRefused, import_activated},
+      {Builtin::STABLEHLO_NEGATE, {kOperands[1], ExprOp::neg}, kRefused, import_activated},
+      {Builtin::STABLEHLO_ADD, {kOperands[2], ExprOp::add}, kRefused, import_activated},
+      {Builtin::STABLEHLO_AND, {kOperands[2], ExprOp::bit_and}, kRefused, import_activated},
+      {Builtin::STABLEHLO_DIVIDE, {kOperands[2], ExprOp::div}, kRefused, import_activated},
+      {Builtin::STABLEHLO_MAXIMUM, {kOperands[2], ExprOp::max}, kRefused, import_activated},
+      {Builtin::STABLEHLO_MINIMUM, {kOperands[2], ExprOp::min}, kRefused, import_activated},
+      {Builtin::STABLEHLO_MULTIPLY, {kOperands[2], ExprOp::mul}, kRefused, import_activated},
+      {Builtin::STABLEHLO_OR, {kOperands[2], ExprOp::bit_or}, kRefused, import_activated},
+      {Builtin::STABLEHLO_REMAINDER, {kOperands[2], ExprOp::rem}, kRefused, import_activated},
+      {Builtin::STABLEHLO_SUBTRACT, {kOperands[2], ExprOp::sub}, kRefused, import_activated},
   };
   std::erase_if(all, [](const Operator& op) { return op.code == Codes::none; });
   return all;

@@ -25,7 +25,6 @@
 
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/node/operations.h"
-#include "compiler/import/node/tensors.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/combiner.h"

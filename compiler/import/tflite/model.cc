@@ -12,7 +12,6 @@
 #include <string>
 
 #include "compiler/import/tflite/graph.h"
-#include "compiler/import/tflite/tensor.h"
 #include "compiler/import/tflite/tflite.h"
 
 namespace strew::inline v0::tflite {
@@ -189,7 +188,7 @@ Expected<Program> import_aligned(std::string_view bytes, const std::string& path
 const std::vector<Operator>& operators() {
   static const auto& list = *new const std::vector<Operator>([] {
     std::vector<Operator> all;
-    for (const auto more : {indexed_operators, elementwise_operators, movement_operators, slice_operators, shape_operators})
+    for (const auto more : {indexed_operators, elementwise_operators, movement_operators, shape_operators})
       for (Operator& op : more()) all.push_back(std::move(op));
     return all;
   }());

@@ -36,7 +36,6 @@ const std::vector<Operator>& operators();
 std::vector<Operator> indexed_operators();
 std::vector<Operator> elementwise_operators();
 std::vector<Operator> movement_operators();
-std::vector<Operator> slice_operators();
 std::vector<Operator> shape_operators();
 
 Expected<int> import_stablehlo_gather(Node& node);
