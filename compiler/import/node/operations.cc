@@ -105,12 +105,6 @@ Expected<int> clamped(ProgramBuilder& builder, const Expected<int>& given, doubl
   return most ? builder.apply(ExprOp::min, {raised, builder.number(*most, dtype)}) : raised;
 }
 
-Expected<int> cast(ProgramBuilder& builder, int value, DType dtype) {
-  const DType from = builder.type(value).dtype;
-  if (dtype != DType::boolean || from == DType::boolean) return builder.convert(value, dtype);
-  return builder.apply(ExprOp::ne, {value, builder.number(0, from)});
-}
-
 Expected<int> along_dim(ProgramBuilder& builder, int list, int value, int64_t dim) {
   std::vector<int64_t> dims(builder.type(value).dims.size(), 1);
   dims[static_cast<size_t>(dim)] = builder.type(list).dims[0];

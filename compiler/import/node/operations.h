@@ -54,8 +54,6 @@ Expected<std::vector<int>> split(const GraphNode& node, int value, int64_t axis,
 
 /// The value not below `least` and not above `most`.
 Expected<int> clamped(ProgramBuilder& builder, const Expected<int>& given, double least, std::optional<double> most = {});
-/// Any number but zero becomes true.
-Expected<int> cast(ProgramBuilder& builder, int value, DType dtype);
 
 /// What the integers of a quantized tensor stand for: values of rank 0, or of the tensor's rank with one extent other than 1.
 struct Scales {

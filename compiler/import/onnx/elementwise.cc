@@ -76,7 +76,7 @@ Expected<int> cast_to(const Node& node, int value, DType dtype) {
   if (node.flag("saturate", true) && bound > 0 && node.type(value).dtype != dtype) {
     STREW_ASSIGN(value, clipped(node.builder(), value, bound));
   }
-  return cast(node.builder(), value, dtype);
+  return node.builder().convert(value, dtype);
 }
 
 Expected<int> import_cast(Node& node) {

@@ -52,7 +52,7 @@ Expected<int> import_cast(Node& node) {
   const DType from = node.type(node[0]).dtype;
   if (from == DType::string || to.dtype == DType::string || is_complex(from) || is_complex(to.dtype))
     return node.refuse("it casts {} to {}, expected numbers", name(from), name(to.dtype));
-  return cast(node.builder(), node[0], to.dtype);
+  return node.builder().convert(node[0], to.dtype);
 }
 
 /// The scales and zero points of the tensor: a number per element of a dim, or one.
