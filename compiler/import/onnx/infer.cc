@@ -1,6 +1,6 @@
-// inferred_type(), see graph.h. Exporters declare the types of all values, or of none; for the latter, these are the operators of transformers, recommenders
-// and graph networks. A type that is not known here leaves the values behind it without types, too, and kernels that read them are refused
-// with advice.
+// inferred_type(), see graph.h. Exporters declare the types of all values, or of none; for the latter, these are the operators of transformers,
+// recommenders and graph networks. A type that is not known here leaves the values behind it without types, too, and kernels that read them are
+// refused with advice.
 #include <algorithm>
 #include <map>
 #include <string_view>

@@ -1,6 +1,6 @@
-// The operators that move elements without indices (reshapes, transposes, slices, concatenations, repetitions), those that make tensors of shapes
-// and numbers, and those that combine elements along dims: Constant, Shape, Size, ConstantOfShape, Range, OneHot, NonZero of a constant, CumSum, and
-// the reductions. Tested by tests/unit/compiler/import/onnx/onnx_compute_test.cc, tests/unit/compiler/import/onnx/onnx_import_test.cc and
+// The operators that move elements without indices (reshapes, transposes, slices, concatenations, repetitions), those that make tensors of
+// shapes and numbers, and those that combine elements along dims: Constant, Shape, Size, ConstantOfShape, Range, OneHot, NonZero of a constant,
+// CumSum, and the reductions. Tested by tests/unit/compiler/import/onnx/onnx_compute_test.cc, tests/unit/compiler/import/onnx/onnx_import_test.cc and
 // tests/models.
 #include <algorithm>
 #include <span>

@@ -52,7 +52,7 @@ constexpr ElementType kElementTypes[] = {
 #undef STREW_ONNX_TYPE
 };
 
-/// Calls `visit(field, list, each)` of the list in which ONNX stores the numbers of `dtype`, of which `each` bytes lie in an entry, the low ones.
+/// Calls `visit(field, list, each)` of the list in which ONNX stores the numbers of `dtype`: `each` bytes of them are the low ones of an entry.
 template <class Visit>
 Status visit_list(const TensorProto& p, DType dtype, const Visit& visit) {
   const DType part = part_dtype(dtype);
@@ -124,8 +124,8 @@ Status load(const std::string& path, int64_t offset, int64_t bytes, Constant& co
   return file.read(offset, constant.data);
 }
 
-/// Gives `constant`, whose type is already set, the `expected` bytes of `proto`, whose data_location is EXTERNAL, from a file in the folder of the
-/// model `path`.
+/// Gives `constant`, whose type is already set, the `expected` bytes of `proto`, whose data_location is EXTERNAL, from a file in the folder of
+/// the model `path`.
 Status read_external(const TensorProto& proto, int64_t expected, const std::string& what, const std::string& path,
                      Constant& constant) {
   STREW_ASSIGN(const std::optional<std::string> location, find_entry(proto, "location", what));
