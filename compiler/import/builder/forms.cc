@@ -17,55 +17,32 @@ namespace {
 
 /// Is the remainder other than zero and its sign not that of the divisor?
 Expected<int> crosses_zero(ProgramBuilder& builder, int rest, int divisor) {
-  const int zero = builder.scalar(Scalar::of(builder.type(rest).dtype, 0));
-  STREW_ASSIGN(const int is_rest, builder.apply(ExprOp::ne, {rest, zero}));
-  STREW_ASSIGN(const int rest_is_negative, builder.apply(ExprOp::lt, {rest, zero}));
-  STREW_ASSIGN(const int divisor_is_negative, builder.apply(ExprOp::lt, {divisor, zero}));
-  STREW_ASSIGN(const int differ, builder.apply(ExprOp::bit_xor, {rest_is_negative, divisor_is_negative}));
+  const int zero = builder.number(0, builder.type(rest).dtype);
+  const Expected<int> is_rest = builder.apply(ExprOp::ne, {rest, zero}),
+                      rest_is_negative = builder.apply(ExprOp::lt, {rest, zero});
+  const Expected<int> differ = builder.apply(ExprOp::bit_xor, {rest_is_negative, builder.apply(ExprOp::lt, {divisor, zero})});
   return builder.apply(ExprOp::bit_and, {is_rest, differ});
 }
 
 }  // namespace
 
-std::vector<int64_t> known_elements(ProgramBuilder& builder, int list) {
-  std::vector<int64_t> out(static_cast<size_t>(builder.type(list).dims[0]), kDynamic);
-  if (const auto numbers = builder.integers(list)) return *numbers;
-  const auto elements = builder.elements(list);
-  for (size_t i = 0; elements && i < elements->size(); ++i)
-    if (const auto one = builder.integers((*elements)[i])) out[i] = one->front();
-  return out;
-}
-
-Expected<int> element_of(ProgramBuilder& builder, int list, int64_t at) {
-  if (const auto elements = builder.elements(list)) return builder.convert((*elements)[static_cast<size_t>(at)], DType::i64);
-  STREW_ASSIGN(const int part, builder.slice(list, {{at, at + 1, 1}}));
-  STREW_ASSIGN(const int scalar, builder.reshape(part, {}));
-  return builder.convert(scalar, DType::i64);
-}
-
 Expected<int> floor_div(ProgramBuilder& builder, int a, int b) {
   const DType dtype = builder.type(a).dtype;
   if (is_float(dtype)) {
-    STREW_ASSIGN(const int wide_a, builder.convert(a, DType::f64));
-    STREW_ASSIGN(const int wide_b, builder.convert(b, DType::f64));
-    STREW_ASSIGN(int out, builder.apply(ExprOp::div, {wide_a, wide_b}));
-    STREW_ASSIGN(out, builder.apply(ExprOp::floor, {out}));
-    return builder.convert(out, dtype);
+    const Expected<int> quotient = builder.apply(ExprOp::div, {builder.convert(a, DType::f64), builder.convert(b, DType::f64)});
+    return builder.convert(builder.apply(ExprOp::floor, {quotient}), dtype);
   }
   STREW_ASSIGN(const int quotient, builder.apply(ExprOp::div, {a, b}));
   if (is_unsigned_integer(dtype)) return quotient;
   STREW_ASSIGN(const int rest, builder.apply(ExprOp::rem, {a, b}));
-  STREW_ASSIGN(const int crosses, crosses_zero(builder, rest, b));
-  STREW_ASSIGN(const int less, builder.apply(ExprOp::sub, {quotient, builder.integer(1, dtype)}));
-  return builder.apply(ExprOp::select, {crosses, less, quotient});
+  const Expected<int> crosses = crosses_zero(builder, rest, b);
+  return builder.apply(ExprOp::select, {crosses, builder.apply(ExprOp::sub, {quotient, builder.integer(1, dtype)}), quotient});
 }
 
 Expected<int> floor_rem(ProgramBuilder& builder, int a, int b) {
   STREW_ASSIGN(const int rest, builder.apply(ExprOp::rem, {a, b}));
   if (is_unsigned_integer(builder.type(a).dtype)) return rest;
-  STREW_ASSIGN(const int crosses, crosses_zero(builder, rest, b));
-  STREW_ASSIGN(const int moved, builder.apply(ExprOp::add, {rest, b}));
-  return builder.apply(ExprOp::select, {crosses, moved, rest});
+  return builder.apply(ExprOp::select, {crosses_zero(builder, rest, b), builder.apply(ExprOp::add, {rest, b}), rest});
 }
 
 /// A dim that is repeated is a dim of 1 beside it that is broadcast, and the two become one.
@@ -74,7 +51,7 @@ Expected<int> tile(ProgramBuilder& builder, int value, int repeats) {
   const TensorType list = builder.type(repeats);
   if (!is_integer(list.dtype) || list.dims != std::vector<int64_t>{static_cast<int64_t>(dims.size())})
     return invalid_argument("repeats is " + print(list) + ", expected one integer per dim: " + std::to_string(dims.size()));
-  const std::vector<int64_t> times = known_elements(builder, repeats);
+  const std::vector<int64_t> times = builder.known(repeats);
   if (std::all_of(times.begin(), times.end(), [](int64_t r) { return r == 1; })) return value;
   std::vector<int64_t> apart;
   std::vector<int> wide, whole;
@@ -83,15 +60,15 @@ Expected<int> tile(ProgramBuilder& builder, int value, int repeats) {
       return invalid_argument("a number of repeats is " + std::to_string(times[d]) + ", expected 0 or more");
     if (times[d] != kDynamic && dims[d] != kDynamic && !checked::mul(times[d], dims[d]))
       return invalid_argument("dim " + std::to_string(d) + " is too large");
-    STREW_ASSIGN(const int count, element_of(builder, repeats, static_cast<int64_t>(d)));
+    STREW_ASSIGN(const int count, builder.element(repeats, static_cast<int64_t>(d)));
     const int extent = builder.extent(value, static_cast<int64_t>(d));
     STREW_ASSIGN(const int all, builder.apply(ExprOp::mul, {count, extent}));
     apart.insert(apart.end(), {1, dims[d]});
     wide.insert(wide.end(), {count, extent});
     whole.push_back(all);
   }
-  STREW_ASSIGN(int out, builder.reshape_units(value, apart));
-  STREW_ASSIGN(out, builder.broadcast_to(out, builder.stack(wide, DType::i64)));
+  STREW_ASSIGN(const int units, builder.reshape_units(value, apart));
+  STREW_ASSIGN(const int out, builder.broadcast_to(units, builder.stack(wide, DType::i64)));
   return builder.reshape_to(out, builder.stack(whole, DType::i64), /*allow_zero=*/true);
 }
 
@@ -106,27 +83,28 @@ Expected<int> spread(ProgramBuilder& builder, int value, size_t d, int64_t count
   STREW_ASSIGN(const int elements, builder.reshape(value, apart));
   apart[d + 1] = count;
   STREW_ASSIGN(const int between, builder.broadcast(with, apart));
-  STREW_ASSIGN(const int blocks, builder.concatenate({elements, between}, static_cast<int64_t>(d) + 1));
   dims[d] = *whole;
-  STREW_ASSIGN(const int joined, builder.reshape(blocks, dims));
-  dims[d] = *whole - count;
-  return builder.slice(joined, std::vector<int64_t>(dims.size(), 0), dims, std::vector<int64_t>(dims.size(), 1));
+  STREW_ASSIGN(const int joined, builder.reshape(builder.concatenate({elements, between}, static_cast<int64_t>(d) + 1), dims));
+  std::vector<ProgramBuilder::Range> ranges(dims.size());
+  ranges[d].end = *whole - count;
+  return builder.slice(joined, ranges);
 }
 
 /// Takes away what negative padding says.
 Expected<int> cropped(ProgramBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high) {
-  std::vector<int64_t> starts, sizes = builder.type(value).dims;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    starts.push_back(std::max<int64_t>(-low[d], 0));
-    if (sizes[d] == kDynamic && (low[d] < 0 || high[d] < 0))
+  const std::vector<int64_t> dims = builder.type(value).dims;
+  std::vector<ProgramBuilder::Range> ranges(dims.size());
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int64_t before = std::max<int64_t>(-low[d], 0), after = std::max<int64_t>(-high[d], 0);
+    if (dims[d] == kDynamic && before + after > 0)
       return unsupported(fmt::format("dim {} is open and padded by a negative number, expected a known extent", d));
-    if (sizes[d] != kDynamic) sizes[d] -= starts[d] + std::max<int64_t>(-high[d], 0);
-    if (sizes[d] != kDynamic && sizes[d] < 0)
+    if (dims[d] != kDynamic && dims[d] < before + after)
       return invalid_argument(fmt::format("dim {} of {} is padded by {} and {}, which leaves less than nothing", d,
                                           print(builder.type(value)), low[d], high[d]));
+    ranges[d].start = before;
+    if (after > 0) ranges[d].end = dims[d] - after;
   }
-  const std::vector<int64_t> ones(sizes.size(), 1);
-  return builder.slice(value, std::move(starts), std::move(sizes), ones);
+  return builder.slice(value, ranges);
 }
 
 }  // namespace
@@ -175,12 +153,10 @@ Expected<int> one_hot(ProgramBuilder& builder, int indices, int64_t depth, int64
   std::vector<int64_t> apart = type.dims, along(type.dims.size() + 1, 1);
   apart.insert(apart.begin() + axis, 1);
   along[static_cast<size_t>(axis)] = depth;
-  STREW_ASSIGN(const int wide, builder.reshape_units(indices, apart));
-  STREW_ASSIGN(int numbers,
-               builder.range(builder.integer(0, type.dtype), builder.integer(depth, type.dtype), builder.integer(1, type.dtype)));
-  STREW_ASSIGN(numbers, builder.reshape(numbers, std::move(along)));
-  STREW_ASSIGN(const int is_hot, builder.apply(ExprOp::eq, {wide, numbers}));
-  return builder.apply(ExprOp::select, {is_hot, on, off});
+  const Expected<int> wide = builder.reshape_units(indices, apart);
+  const auto number = [&](int64_t value) { return builder.integer(value, type.dtype); };
+  const Expected<int> numbers = builder.reshape(builder.range(number(0), number(depth), number(1)), std::move(along));
+  return builder.apply(ExprOp::select, {builder.apply(ExprOp::eq, {wide, numbers}), on, off});
 }
 
 Expected<int> nonzero_coordinates(ProgramBuilder& builder, int value) {

@@ -9,11 +9,6 @@
 
 namespace strew::inline v0 {
 
-/// The elements of a rank-1 tensor of integers whose length is known; kDynamic where an element is not known before the call.
-std::vector<int64_t> known_elements(ProgramBuilder& builder, int list);
-/// Element `at` of a rank-1 tensor, of rank 0 and dtype i64.
-Expected<int> element_of(ProgramBuilder& builder, int list, int64_t at);
-
 /// The quotient rounded down, of integers or floats (these are divided as f64).
 Expected<int> floor_div(ProgramBuilder& builder, int a, int b);
 /// The remainder of floor_div: it has the sign of the divisor.

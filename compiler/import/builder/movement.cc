@@ -67,23 +67,20 @@ Expected<int> ProgramBuilder::iota_to(DType dtype, int shape, int64_t dim) {
   if (is_static(dims)) return iota({dtype, std::move(dims), {}}, dim);
   STREW_TRY(check_dim(dim, dims.size(), "the dim of the coordinates"));
   STREW_TRY(check_counts(dtype));
-  return add(IotaOp{dim, true}, {shape}, {dtype, std::move(dims), {}});
+  return add(IotaOp{dim, true}, {shape}, {{dtype, std::move(dims), {}}});
 }
 
 Expected<std::vector<int64_t>> ProgramBuilder::extents(int shape) {
   STREW_TRY(check_list(type(shape)));
-  std::vector<int64_t> dims(static_cast<size_t>(type(shape).dims[0]), kDynamic);
-  const std::optional<std::vector<int>> list = elements(shape);
-  for (size_t d = 0; list && d < dims.size(); ++d) {
-    const std::optional<std::vector<int64_t>> one = integers((*list)[d]);
-    if (one && one->front() < 0)
-      return invalid_argument(fmt::format("dim {} of the shape is {}, expected 0 or more", d, one->front()));
-    if (one) dims[d] = one->front();
-  }
+  std::vector<int64_t> dims = known(shape);
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] < 0 && dims[d] != kDynamic)
+      return invalid_argument(fmt::format("dim {} of the shape is {}, expected 0 or more", d, dims[d]));
   return dims;
 }
 
-Expected<int> ProgramBuilder::reshape(int value, std::vector<int64_t> dims) {
+Expected<int> ProgramBuilder::reshape(const Expected<int>& given, std::vector<int64_t> dims) {
+  STREW_ASSIGN(const int value, given);
   const std::vector<int64_t> from = type(value).dims;
   const auto open = std::count(dims.begin(), dims.end(), kDynamic);
   if (open > 1) return invalid_argument("the shape leaves several dims open, expected one at most");
@@ -103,7 +100,7 @@ Expected<int> ProgramBuilder::reshape(int value, std::vector<int64_t> dims) {
     if (dims.empty() && list->size() == 1) return list->front();
     if (dims.size() == 1 && dims[0] == static_cast<int64_t>(list->size())) return stack(*list, type(value).dtype);
   }
-  return add(ReshapeOp{}, {value}, {type(value).dtype, std::move(dims), {}});
+  return add(ReshapeOp{}, {value}, {{type(value).dtype, std::move(dims), {}}});
 }
 
 /// The dims other than 1 correspond in order.
@@ -126,27 +123,23 @@ Expected<int> ProgramBuilder::reshape_units(int value, const std::vector<int64_t
 
 Expected<int> ProgramBuilder::reshape_to(int value, int shape, bool allow_zero) {
   STREW_TRY(check_list(type(shape)));
-  std::vector<int64_t> dims(static_cast<size_t>(type(shape).dims[0]), kDynamic);
-  const std::optional<std::vector<int>> list = elements(shape);
-  size_t open = 0, follows = 0;
+  std::vector<int64_t> dims = known(shape);
+  const auto follows = std::count(dims.begin(), dims.end(), -1);
+  size_t open = 0;
   for (size_t d = 0; d < dims.size(); ++d) {
-    const std::optional<std::vector<int64_t>> one = list ? integers((*list)[d]) : std::nullopt;
-    if (one && one->front() == 0 && !allow_zero) {
+    if (dims[d] < -1 && dims[d] != kDynamic)
+      return invalid_argument(fmt::format("the shape's dim {} is {}, expected -1 or more", d, dims[d]));
+    if (dims[d] == 0 && !allow_zero) {
       if (d >= type(value).dims.size())
         return invalid_argument(fmt::format("the shape's dim {} is 0, expected a dim of {}", d, print(type(value))));
       dims[d] = type(value).dims[d];
-    } else if (one && one->front() >= 0) {
-      dims[d] = one->front();
-    } else if (one && one->front() < -1) {
-      return invalid_argument(fmt::format("the shape's dim {} is {}, expected -1 or more", d, one->front()));
     }
-    const bool is_follower = one && one->front() == -1;
-    follows += is_follower ? 1 : 0;
-    open += dims[d] == kDynamic && !is_follower ? 1 : 0;
+    open += dims[d] == kDynamic ? 1 : 0;
+    if (dims[d] == -1) dims[d] = kDynamic;
   }
   if (follows > 1) return invalid_argument("the shape has several dims of -1, expected one at most");
   if (open == 0) return reshape(value, std::move(dims));
-  return add(ReshapeOp{true, allow_zero}, {value, shape}, {type(value).dtype, std::move(dims), {}});
+  return add(ReshapeOp{true, allow_zero}, {value, shape}, {{type(value).dtype, std::move(dims), {}}});
 }
 
 Expected<int> ProgramBuilder::transpose(int value, const std::vector<int64_t>& permutation) {
@@ -156,21 +149,21 @@ Expected<int> ProgramBuilder::transpose(int value, const std::vector<int64_t>& p
   if (std::is_sorted(permutation.begin(), permutation.end())) return value;
   std::vector<int64_t> dims;
   for (const int64_t d : permutation) dims.push_back(from[static_cast<size_t>(d)]);
-  return add(TransposeOp{permutation}, {value}, {type(value).dtype, std::move(dims), {}});
+  return add(TransposeOp{permutation}, {value}, {{type(value).dtype, std::move(dims), {}}});
 }
 
 Expected<int> ProgramBuilder::broadcast(int value, const std::vector<int64_t>& dims, const std::vector<int64_t>& targets) {
   const std::vector<int64_t> from = type(value).dims;
   STREW_TRY(check_broadcast(from, dims, targets));
   if (from == dims && std::is_sorted(targets.begin(), targets.end())) return value;
-  return add(BroadcastOp{targets}, {value}, {type(value).dtype, dims, {}});
+  return add(BroadcastOp{targets}, {value}, {{type(value).dtype, dims, {}}});
 }
 
 Expected<int> ProgramBuilder::broadcast_to(int value, int shape, const std::vector<int64_t>& targets) {
   STREW_ASSIGN(std::vector<int64_t> dims, extents(shape));
   if (is_static(dims)) return broadcast(value, dims, targets);
   STREW_TRY(check_broadcast(type(value).dims, dims, targets));
-  return add(BroadcastOp{targets, true}, {value, shape}, {type(value).dtype, std::move(dims), {}});
+  return add(BroadcastOp{targets, true}, {value, shape}, {{type(value).dtype, std::move(dims), {}}});
 }
 
 Expected<int> ProgramBuilder::broadcast(int value, const std::vector<int64_t>& dims) {
@@ -183,30 +176,22 @@ Expected<int> ProgramBuilder::broadcast(int value, const std::vector<int64_t>& d
 Expected<int> ProgramBuilder::broadcast_to(int value, int shape) {
   STREW_TRY(check_list(type(shape)));
   const std::vector<int64_t> from = type(value).dims;
-  std::optional<std::vector<int>> list = elements(shape);
-  const DType dtype = type(shape).dtype;
-  const auto length = static_cast<size_t>(type(shape).dims[0]);
-  const size_t rank = std::max(length, from.size());
-  std::vector<int64_t> dims(rank, kDynamic);
-  for (size_t d = 0; d < rank; ++d) {
-    const int64_t own = d < rank - from.size() ? 1 : from[d - (rank - from.size())];
-    std::optional<std::vector<int64_t>> wanted;
-    if (d < rank - length)
-      wanted = {1};
-    else if (list)
-      wanted = integers((*list)[d - (rank - length)]);
-    if (wanted && (*wanted)[0] != 1 && (own == 1 || own == kDynamic)) dims[d] = (*wanted)[0];
-    if (wanted && (*wanted)[0] == 1) dims[d] = own;
-    if (own != 1 && own != kDynamic) dims[d] = own;
+  std::vector<int64_t> dims = known(shape);
+  const size_t length = dims.size(), rank = std::max(length, from.size());
+  dims.insert(dims.begin(), rank - length, 1);
+  for (size_t d = rank - from.size(); d < rank; ++d) {
+    const int64_t own = from[d - (rank - from.size())];
+    if (dims[d] == 1 || (own != 1 && own != kDynamic)) dims[d] = own;
   }
   if (is_static(dims)) return broadcast(value, dims);
   if (length < rank) {  // dims of 1 in front, which keep the value's
+    const std::optional<std::vector<int>> list = elements(shape);
     if (!list) return unsupported(fmt::format("the shape has {} elements, expected {}", length, rank));
-    std::vector<int> longer(rank - length, integer(1, dtype));
+    std::vector<int> longer(rank - length, integer(1, type(shape).dtype));
     longer.insert(longer.end(), list->begin(), list->end());
-    shape = stack(longer, dtype);
+    shape = stack(longer, type(shape).dtype);
   }
-  return add(BroadcastOp{last_dims(from.size(), rank), true}, {value, shape}, {type(value).dtype, std::move(dims), {}});
+  return add(BroadcastOp{last_dims(from.size(), rank), true}, {value, shape}, {{type(value).dtype, std::move(dims), {}}});
 }
 
 Expected<int> ProgramBuilder::concatenate(const std::vector<int>& values, int64_t dim) {
@@ -237,13 +222,13 @@ Expected<int> ProgramBuilder::concatenate(const std::vector<int>& values, int64_
   if (is_list) return stack(list, result.dtype);
   result.dims = std::move(others);
   result.dims[along] = total;
-  return add(ConcatenateOp{dim}, values, std::move(result));
+  return add(ConcatenateOp{dim}, values, {std::move(result)});
 }
 
 Expected<int> ProgramBuilder::reverse(int value, const std::vector<int64_t>& dims) {
   STREW_TRY(check_dims(dims, type(value).dims.size(), "the list of reversed dims"));
   if (dims.empty()) return value;
-  return add(ReverseOp{dims}, {value}, type(value));
+  return add(ReverseOp{dims}, {value}, {type(value)});
 }
 
 Expected<int> ProgramBuilder::slice(int value, const std::vector<Range>& ranges) {
@@ -264,21 +249,16 @@ Expected<int> ProgramBuilder::slice(int value, const std::vector<Range>& ranges)
       continue;
     }
     const int64_t extent = from[d];
-    const auto clamped = [&](int64_t at, int64_t low, int64_t high) {
-      return std::clamp(at < 0 && at != INT64_MIN ? at + extent : at, low, high);
-    };
     const bool is_backwards = range.step < 0;
+    const int64_t low = is_backwards ? -1 : 0;
+    const auto clamped = [&](int64_t at) { return std::clamp(at < 0 && at != INT64_MIN ? at + extent : at, low, extent + low); };
     // Longer steps than the dim take one element at most, as one of the dim's extent does.
     const auto step =
         static_cast<int64_t>(std::min(checked::magnitude(range.step), static_cast<uint64_t>(std::max<int64_t>(extent, 1))));
-    int64_t start = is_backwards ? clamped(range.start, -1, extent - 1) : clamped(range.start, 0, extent);
-    int64_t end = is_backwards ? (range.end < -extent ? -1 : clamped(range.end, -1, extent - 1)) : clamped(range.end, 0, extent);
+    const int64_t start = clamped(range.start), end = clamped(range.end);
     const int64_t count = checked::ceil_div(is_backwards ? start - end : end - start, step);
-    if (is_backwards) {
-      reversed.push_back(static_cast<int64_t>(d));
-      start = count == 0 ? 0 : start - (count - 1) * step;
-    }
-    starts.push_back(count == 0 ? 0 : start);
+    if (is_backwards) reversed.push_back(static_cast<int64_t>(d));
+    starts.push_back(count == 0 ? 0 : is_backwards ? start - (count - 1) * step : start);
     sizes.push_back(count);
     strides.push_back(step);
   }
@@ -310,7 +290,7 @@ Expected<int> ProgramBuilder::slice(int value, std::vector<int64_t> starts, std:
     for (int64_t i = 0; i < sizes[0]; ++i) some.push_back((*list)[static_cast<size_t>(starts[0] + i * strides[0])]);
     return stack(some, from.dtype);
   }
-  return add(SliceOp{std::move(starts), std::move(strides)}, {value}, {from.dtype, std::move(sizes), {}});
+  return add(SliceOp{std::move(starts), std::move(strides)}, {value}, {{from.dtype, std::move(sizes), {}}});
 }
 
 Expected<int> ProgramBuilder::slice_from(int value, const std::vector<int>& starts, const std::vector<int64_t>& sizes) {
@@ -318,7 +298,7 @@ Expected<int> ProgramBuilder::slice_from(int value, const std::vector<int>& star
   arguments.insert(arguments.end(), starts.begin(), starts.end());
   const size_t rank = sizes.size();
   return add(SliceOp{std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, 1)}, std::move(arguments),
-             {type(value).dtype, sizes, {}});
+             {{type(value).dtype, sizes, {}}});
 }
 
 Expected<int> ProgramBuilder::update(int into, int part, std::vector<int64_t> starts) {
@@ -334,13 +314,13 @@ Expected<int> ProgramBuilder::update(int into, int part, std::vector<int64_t> st
                                           is_open ? "?" : std::to_string(size), starts[d], print(whole)));
   }
   if (own.dims == whole.dims && is_static(own.dims)) return part;
-  return add(UpdateOp{std::move(starts)}, {into, part}, whole);
+  return add(UpdateOp{std::move(starts)}, {into, part}, {whole});
 }
 
 Expected<int> ProgramBuilder::update_from(int into, int part, const std::vector<int>& starts) {
   std::vector<int> arguments{into, part};
   arguments.insert(arguments.end(), starts.begin(), starts.end());
-  return add(UpdateOp{std::vector<int64_t>(starts.size(), 0)}, std::move(arguments), type(into));
+  return add(UpdateOp{std::vector<int64_t>(starts.size(), 0)}, std::move(arguments), {type(into)});
 }
 
 }  // namespace strew::inline v0

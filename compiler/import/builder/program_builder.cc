@@ -76,12 +76,7 @@ int ProgramBuilder::input(ProgramInput input, std::vector<std::string> symbols) 
 }
 
 int ProgramBuilder::zeros(TensorType type, int like, int like_dim) {
-  Value value;
-  value.kind = ValueKind::zeros;
-  value.type = std::move(type);
-  value.like = like;
-  value.like_dim = like_dim;
-  return program_.add_value(std::move(value));
+  return program_.add_value({.kind = ValueKind::zeros, .type = std::move(type), .like = like, .like_dim = like_dim});
 }
 
 std::vector<int> ProgramBuilder::kernel(ProgramKernel kernel) {
@@ -93,13 +88,11 @@ std::vector<int> ProgramBuilder::kernel(ProgramKernel kernel) {
 }
 
 int ProgramBuilder::opaque_value(int opaque, int result, const Expected<TensorType>& type) {
-  Value value;
-  value.kind = ValueKind::opaque;
-  value.index = opaque;
-  value.result = result;
-  value.is_typed = type.ok();
-  if (type.ok()) value.type = *type;
-  return program_.add_value(std::move(value));
+  return program_.add_value({.kind = ValueKind::opaque,
+                             .type = type.ok() ? *type : TensorType{},
+                             .is_typed = type.ok(),
+                             .index = opaque,
+                             .result = result});
 }
 
 /// The result as a constant, if all arguments are constants and the result is small.
@@ -128,10 +121,6 @@ Expected<int> ProgramBuilder::add(ComputeOp op, std::vector<int> arguments, std:
   Compute compute{std::move(op), location_, std::move(arguments), std::move(results)};
   STREW_ASSIGN(const std::optional<int> constant, evaluated(compute));
   return constant ? *constant : program_.add_compute(std::move(compute));
-}
-
-Expected<int> ProgramBuilder::add(ComputeOp op, std::vector<int> arguments, TensorType result) {
-  return add(std::move(op), std::move(arguments), std::vector<TensorType>{std::move(result)});
 }
 
 const Constant* ProgramBuilder::find_constant(int value) const { return program_.constant_of(value); }
@@ -180,6 +169,21 @@ std::optional<std::vector<int>> ProgramBuilder::elements(int value) {
   return out;
 }
 
+std::vector<int64_t> ProgramBuilder::known(int list) {
+  std::vector<int64_t> out(static_cast<size_t>(type(list).dims[0]), kDynamic);
+  if (const auto numbers = integers(list)) return *numbers;
+  const auto parts = elements(list);
+  for (size_t i = 0; parts && i < parts->size(); ++i)
+    if (const auto one = integers((*parts)[i])) out[i] = one->front();
+  return out;
+}
+
+Expected<int> ProgramBuilder::element(int list, int64_t at) {
+  if (const auto parts = elements(list)) return convert((*parts)[static_cast<size_t>(at)], DType::i64);
+  STREW_ASSIGN(const int part, slice(list, {{at, at + 1, 1}}));
+  return convert(reshape(part, {}), DType::i64);
+}
+
 int ProgramBuilder::stack(const std::vector<int>& elements, DType dtype) {
   std::vector<Scalar> known;
   for (const int element : elements) {
@@ -191,22 +195,15 @@ int ProgramBuilder::stack(const std::vector<int>& elements, DType dtype) {
 }
 
 int ProgramBuilder::list(std::vector<int> elements, DType dtype) {
-  Value value;
-  value.kind = ValueKind::stack;
-  value.type = {dtype, {static_cast<int64_t>(elements.size())}, {}};
-  value.parts = std::move(elements);
-  return program_.add_value(std::move(value));
+  TensorType type{dtype, {static_cast<int64_t>(elements.size())}, {}};
+  return program_.add_value({.kind = ValueKind::stack, .type = std::move(type), .parts = std::move(elements)});
 }
 
 int ProgramBuilder::extent(int value, int64_t dim) {
   const int64_t known = type(value).dims[static_cast<size_t>(dim)];
   if (known != kDynamic) return integer(known);
-  Value out;
-  out.kind = ValueKind::extent;
-  out.type = {DType::i64, {}, {}};
-  out.like = value;
-  out.like_dim = static_cast<int>(dim);
-  return program_.add_value(std::move(out));
+  return program_.add_value(
+      {.kind = ValueKind::extent, .type = {DType::i64, {}, {}}, .like = value, .like_dim = static_cast<int>(dim)});
 }
 
 int ProgramBuilder::shape(int value, size_t begin, size_t end) {
@@ -230,44 +227,42 @@ Expected<std::optional<int>> ProgramBuilder::taken(int value, int indices) {
   return std::optional<int>(type(indices).rank() == 0 ? parts[0] : stack(parts, from.type.dtype));
 }
 
-/// The arguments broadcast as NumPy does; those of rank 0 stay as they are.
-Expected<std::vector<int>> ProgramBuilder::broadcast_all(const std::vector<int>& arguments) {
-  size_t rank = 0;
-  for (const int argument : arguments) rank = std::max(rank, type(argument).dims.size());
-  std::vector<int64_t> dims(rank, 1);
-  for (const int argument : arguments) {
-    const std::vector<int64_t>& own = type(argument).dims;
+Expected<std::vector<int64_t>> ProgramBuilder::broadcast_dims(const std::vector<std::vector<int64_t>>& all) {
+  std::vector<int64_t> dims;
+  for (const std::vector<int64_t>& own : all) {
+    if (own.size() > dims.size()) dims.insert(dims.begin(), own.size() - dims.size(), 1);
     for (size_t i = 0; i < own.size(); ++i) {
-      int64_t& all = dims[rank - own.size() + i];
-      if (own[i] != kDynamic && own[i] != 1 && all != kDynamic && all != 1 && own[i] != all)
-        return invalid_argument("dims " + std::to_string(own[i]) + " and " + std::to_string(all) + ", expected equal ones or 1");
-      if (all == 1 || (all == kDynamic && own[i] != 1 && own[i] != kDynamic)) all = own[i];
+      int64_t& dim = dims[dims.size() - own.size() + i];
+      if (own[i] != kDynamic && own[i] != 1 && dim != kDynamic && dim != 1 && own[i] != dim)
+        return invalid_argument(fmt::format("dims {} and {}, expected equal ones or 1", own[i], dim));
+      if (dim == 1 || (dim == kDynamic && own[i] != 1)) dim = own[i];
     }
   }
-  const bool is_known = is_static(dims);
-  std::vector<int> out;
-  for (const int argument : arguments) {
-    if (type(argument).dims.empty() || type(argument).dims == dims) {
-      out.push_back(argument);
-    } else if (is_known) {
-      STREW_ASSIGN(const int wide, broadcast(argument, dims));
-      out.push_back(wide);
-    } else {
-      // The shape of the whole: of each dim, the extent of an argument that is not known to be 1.
-      std::vector<int> extents;
-      for (size_t d = 0; d < rank; ++d) {
-        int found = -1;
-        for (const int other : arguments) {
-          const std::vector<int64_t>& own = type(other).dims;
-          if (rank - own.size() > d || own[d - (rank - own.size())] == 1) continue;
-          found = extent(other, static_cast<int64_t>(d - (rank - own.size())));
-          break;
-        }
-        extents.push_back(found < 0 ? integer(1) : found);
+  return dims;
+}
+
+/// The arguments broadcast as NumPy does; those of rank 0 stay as they are.
+Expected<std::vector<int>> ProgramBuilder::broadcast_all(const std::vector<int>& arguments) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const int argument : arguments) shapes.push_back(type(argument).dims);
+  STREW_ASSIGN(const std::vector<int64_t> dims, broadcast_dims(shapes));
+  // Of each dim, the extent of an argument that is not known to be 1.
+  const auto shape = [&] {
+    std::vector<int> extents;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      int found = -1;
+      for (size_t i = 0; i < arguments.size() && found < 0; ++i) {
+        const size_t lacks = dims.size() - shapes[i].size();
+        if (lacks <= d && shapes[i][d - lacks] != 1) found = extent(arguments[i], static_cast<int64_t>(d - lacks));
       }
-      STREW_ASSIGN(const int wide, broadcast_to(argument, stack(extents, DType::i64)));
-      out.push_back(wide);
+      extents.push_back(found < 0 ? integer(1) : found);
     }
+    return stack(extents, DType::i64);
+  };
+  std::vector<int> out = arguments;
+  for (int& argument : out) {
+    if (type(argument).dims.empty() || type(argument).dims == dims) continue;
+    STREW_ASSIGN(argument, is_static(dims) ? broadcast(argument, dims) : broadcast_to(argument, shape()));
   }
   return out;
 }
@@ -296,10 +291,12 @@ Expected<std::optional<int>> ProgramBuilder::map_lists(const Expr& function, con
   return std::optional<int>(stack(out, function.nodes[static_cast<size_t>(function.results[0])].dtype));
 }
 
-Expected<int> ProgramBuilder::map(Expr function, std::vector<int> arguments) {
+Expected<int> ProgramBuilder::map(Expr function, std::vector<int> arguments, bool broadcasts) {
   STREW_TRY(verify(function, 1, 0, static_cast<int>(arguments.size())));
   STREW_ASSIGN(const std::optional<int> list, map_lists(function, arguments));
-  return list ? *list : map_verified(std::move(function), std::move(arguments));
+  if (list) return *list;
+  STREW_ASSIGN(std::vector<int> wide, broadcasts ? broadcast_all(arguments) : std::move(arguments));
+  return map_verified(std::move(function), std::move(wide));
 }
 
 /// A Compute of the function, which verify() admits. Arguments that are lists are tensors to it.
@@ -311,7 +308,7 @@ Expected<int> ProgramBuilder::map_verified(Expr function, std::vector<int> argum
     if (result.dims.empty()) result.dims = own;
     STREW_TRY(unify_dims(result.dims, own, fmt::format("shape of operand {}", i)));
   }
-  return add(MapOp{std::move(function)}, std::move(arguments), std::move(result));
+  return add(MapOp{std::move(function)}, std::move(arguments), {std::move(result)});
 }
 
 Expected<int> ProgramBuilder::apply(ExprOp op, const std::vector<int>& arguments) {
@@ -319,19 +316,22 @@ Expected<int> ProgramBuilder::apply(ExprOp op, const std::vector<int>& arguments
   std::vector<int32_t> extras;
   for (const int argument : arguments) extras.push_back(e.extra(static_cast<int32_t>(extras.size()), type(argument).dtype));
   const int32_t result = e.apply(op, std::move(extras));
-  Expr function = e.returns({result});
-  STREW_TRY(verify(function, 1, 0, static_cast<int>(arguments.size())));
-  STREW_ASSIGN(const std::optional<int> list, map_lists(function, arguments));
-  if (list) return *list;
-  STREW_ASSIGN(std::vector<int> wide, broadcast_all(arguments));
-  return map_verified(std::move(function), std::move(wide));
+  return map(e.returns({result}), arguments, /*broadcasts=*/true);
 }
 
-Expected<int> ProgramBuilder::convert(int value, DType dtype) {
-  if (type(value).dtype == dtype) return value;
+Expected<int> ProgramBuilder::apply(ExprOp op, std::initializer_list<Expected<int>> arguments) {
+  std::vector<int> values;
+  for (const Expected<int>& argument : arguments) {
+    STREW_ASSIGN(values.emplace_back(), argument);
+  }
+  return apply(op, values);
+}
+
+Expected<int> ProgramBuilder::convert(const Expected<int>& value, DType dtype) {
+  if (!value.ok() || type(*value).dtype == dtype) return value;
   ExprBuilder e;
-  const int32_t from = e.extra(0, type(value).dtype), to = e.convert(from, dtype);
-  return map(e.returns({to}), {value});
+  const int32_t from = e.extra(0, type(*value).dtype), to = e.convert(from, dtype);
+  return map(e.returns({to}), {*value});
 }
 
 /// A result that nobody reads yet takes the dims; what was there before is checked by a map that leaves the elements as they are.
@@ -346,7 +346,7 @@ Expected<int> ProgramBuilder::declared(int value, const std::vector<int64_t>& di
   }
   ExprBuilder e;
   const int32_t same = e.extra(0, own.dtype);
-  return add(MapOp{e.returns({same})}, {value}, own);
+  return add(MapOp{e.returns({same})}, {value}, {own});
 }
 
 }  // namespace strew::inline v0

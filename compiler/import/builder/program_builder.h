@@ -45,6 +45,7 @@ class ProgramBuilder {
 
   STREW_API int add_constant(Constant constant);
   int scalar(const Scalar& scalar);
+  int number(double number, DType dtype) { return scalar(Scalar::of(dtype, number)); }
   STREW_API int integer(int64_t number, DType dtype = DType::i64);
   int integers(const std::vector<int64_t>& numbers, DType dtype = DType::i64);  ///< rank 1
   /// A rank-1 tensor of rank-0 values of one dtype; a constant if they are.
@@ -54,6 +55,10 @@ class ProgramBuilder {
   /// The dims of the value as a rank-1 i64 tensor; [begin, end) of them.
   int shape(int value, size_t begin, size_t end);
 
+  /// The elements of a rank-1 tensor of integers whose length is known; kDynamic where an element is not known before the call.
+  std::vector<int64_t> known(int list);
+  /// Element `at` of a rank-1 tensor, of rank 0 and dtype i64.
+  Expected<int> element(int list, int64_t at);
   /// The dims that `shape` holds, a rank-1 tensor of integers: kDynamic where they are known at the call only.
   STREW_API Expected<std::vector<int64_t>> extents(int shape);
 
@@ -75,18 +80,21 @@ class ProgramBuilder {
   STREW_API Expected<int> declared(int value, const std::vector<int64_t>& dims);
 
   // Elementwise.
-  /// A function of extras, applied to each element. Arguments have one shape, or rank 0.
-  STREW_API Expected<int> map(Expr function, std::vector<int> arguments);
+  /// A function of extras, applied to each element. Arguments have one shape, or rank 0, unless `broadcasts`.
+  STREW_API Expected<int> map(Expr function, std::vector<int> arguments, bool broadcasts = false);
   /// One operation. Shapes are broadcast as NumPy does.
   Expected<int> apply(ExprOp op, const std::vector<int>& arguments);  ///< comparisons give bool; `select` takes a bool first
-  STREW_API Expected<int> convert(int value, DType dtype);
+  /// The same, of values that other operations make, or of why they make none.
+  Expected<int> apply(ExprOp op, std::initializer_list<Expected<int>> arguments);
+  STREW_API Expected<int> convert(const Expected<int>& value, DType dtype);
 
   // Movement. `shape`, where an operation takes one, is the result's: rank 1, integers.
   STREW_API Expected<int> iota(const TensorType& type, int64_t dim);  ///< known dims
   STREW_API Expected<int> iota_to(DType dtype, int shape, int64_t dim);
-  STREW_API Expected<int> reshape(int value, std::vector<int64_t> dims);  ///< one dim may be kDynamic: it follows from the others
-  Expected<int> reshape_units(int value,
-                              const std::vector<int64_t>& dims);  ///< that adds or removes dims of 1: any may be kDynamic
+  STREW_API Expected<int> reshape(const Expected<int>& given,
+                                  std::vector<int64_t> dims);  ///< one dim may be kDynamic: it follows from the others
+  /// That adds or removes dims of 1: any may be kDynamic.
+  Expected<int> reshape_units(int value, const std::vector<int64_t>& dims);
   /// An element of 0 of `shape` keeps the value's dim (unless `allow_zero`), -1 follows from the others.
   STREW_API Expected<int> reshape_to(int value, int shape, bool allow_zero);
   STREW_API Expected<int> transpose(int value, const std::vector<int64_t>& permutation);
@@ -95,6 +103,8 @@ class ProgramBuilder {
   STREW_API Expected<int> broadcast_to(int value, int shape, const std::vector<int64_t>& targets);
   STREW_API Expected<int> broadcast(int value, const std::vector<int64_t>& dims);  ///< to the last dims, as NumPy does
   Expected<int> broadcast_to(int value, int shape);                                ///< of NumPy: a dim of 1 of either is repeated
+  /// The dims to which tensors of these dims are broadcast as NumPy does.
+  static Expected<std::vector<int64_t>> broadcast_dims(const std::vector<std::vector<int64_t>>& all);
   STREW_API Expected<int> concatenate(const std::vector<int>& values, int64_t dim);
   STREW_API Expected<int> reverse(int value, const std::vector<int64_t>& dims);
   /// value[start:end:step] in each dim. kDynamic as an end: to the end of the dim. Negative numbers count from the end of a dim; numbers
@@ -113,6 +123,8 @@ class ProgramBuilder {
   Expected<int> update_from(int into, int part, const std::vector<int>& starts);
 
   // Others.
+  /// The dims without the dims `axes`; with 1 in their places if `keep`.
+  static std::vector<int64_t> reduced(const std::vector<int64_t>& dims, const std::vector<int64_t>& axes, bool keep);
   /// Reduces `dims` of the inputs by a function of N current values and N updates, in row-major order, from N rank-0 values.
   STREW_API Expected<std::vector<int>> reduce(Expr function, const std::vector<int>& inputs, const std::vector<int>& initials,
                                               std::vector<int64_t> dims);
@@ -132,7 +144,6 @@ class ProgramBuilder {
   const Value& at(int value) const { return program_.value(value); }
   /// The first result of the operation, which has the type, or the types, `results`. Worked out at once if it is small and constant.
   Expected<int> add(ComputeOp op, std::vector<int> arguments, std::vector<TensorType> results);
-  Expected<int> add(ComputeOp op, std::vector<int> arguments, TensorType result);
   Expected<std::optional<int>> evaluated(const Compute& compute);
   Expected<std::vector<int>> broadcast_all(const std::vector<int>& arguments);
   int list(std::vector<int> elements, DType dtype);

@@ -20,6 +20,15 @@ Expr reducer(ExprOp op, DType dtype) {
   return e.returns({e.apply(op, {current, update})});
 }
 
+std::vector<int64_t> ProgramBuilder::reduced(const std::vector<int64_t>& dims, const std::vector<int64_t>& axes, bool keep) {
+  std::vector<int64_t> out;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const bool is_reduced = std::find(axes.begin(), axes.end(), static_cast<int64_t>(d)) != axes.end();
+    if (keep || !is_reduced) out.push_back(is_reduced ? 1 : dims[d]);
+  }
+  return out;
+}
+
 Expected<std::vector<int>> ProgramBuilder::reduce(Expr function, const std::vector<int>& inputs, const std::vector<int>& initials,
                                                   std::vector<int64_t> dims) {
   const size_t n = inputs.size();
@@ -38,9 +47,7 @@ Expected<std::vector<int>> ProgramBuilder::reduce(Expr function, const std::vect
   }
   STREW_TRY(check_dims(dims, whole.size(), "dimensions"));
   std::sort(dims.begin(), dims.end());
-  std::vector<int64_t> kept;
-  for (size_t d = 0; d < whole.size(); ++d)
-    if (!std::binary_search(dims.begin(), dims.end(), static_cast<int64_t>(d))) kept.push_back(whole[d]);
+  const std::vector<int64_t> kept = reduced(whole, dims, false);
   std::vector<int> arguments = inputs;
   arguments.insert(arguments.end(), initials.begin(), initials.end());
   std::vector<TensorType> results;
@@ -58,23 +65,21 @@ Expected<int> ProgramBuilder::reduce(ExprOp op, int value, const std::vector<int
   // What nothing is added to is -0, so that all sums keep their sign; but the sum of nothing is 0. An open extent tells at the call.
   int first = scalar({from.dtype, {*identity, 0}});
   if (op == ExprOp::add && is_float(from.dtype)) {
-    const int zero = scalar(Scalar::of(from.dtype, 0));
+    const int zero = number(0, from.dtype);
     for (const int64_t d : dims) {
       const int64_t known = from.dims[static_cast<size_t>(d)];
       if (known == 0) first = zero;
       if (known != kDynamic) continue;
-      STREW_ASSIGN(const int is_empty, apply(ExprOp::eq, {extent(value, d), integer(0)}));
-      STREW_ASSIGN(first, apply(ExprOp::select, {is_empty, zero, first}));
+      STREW_ASSIGN(first, apply(ExprOp::select, {apply(ExprOp::eq, {extent(value, d), integer(0)}), zero, first}));
     }
   }
-  STREW_ASSIGN(const std::vector<int> reduced, reduce(reducer(op, from.dtype), {value}, {first}, dims));
-  if (!keep) return reduced[0];
-  std::vector<int64_t> kept = from.dims;
-  for (const int64_t d : dims) kept[static_cast<size_t>(d)] = 1;
-  if (std::count(kept.begin(), kept.end(), kDynamic) <= 1) return reshape(reduced[0], std::move(kept));
+  STREW_ASSIGN(const std::vector<int> results, reduce(reducer(op, from.dtype), {value}, {first}, dims));
+  if (!keep) return results[0];
+  std::vector<int64_t> kept = reduced(from.dims, dims, true);
+  if (std::count(kept.begin(), kept.end(), kDynamic) <= 1) return reshape(results[0], std::move(kept));
   std::vector<int> extents;
   for (size_t d = 0; d < kept.size(); ++d) extents.push_back(kept[d] == 1 ? integer(1) : extent(value, static_cast<int64_t>(d)));
-  return reshape_to(reduced[0], stack(extents, DType::i64), true);
+  return reshape_to(results[0], stack(extents, DType::i64), true);
 }
 
 Expected<int> ProgramBuilder::scan(Expr function, int value, int initial, int64_t dim, Direction direction) {
@@ -85,7 +90,7 @@ Expected<int> ProgramBuilder::scan(Expr function, int value, int initial, int64_
     return invalid_argument(
         fmt::format("the initial value is {}, expected {} of rank 0", print(type(initial)), name(from.dtype)));
   return add(ScanOp{std::move(function), dim, direction.exclusive, direction.reverse}, {value, initial},
-             {from.dtype, from.dims, {}});
+             {{from.dtype, from.dims, {}}});
 }
 
 Expected<int> ProgramBuilder::scan(ExprOp op, int value, int64_t dim, Direction direction) {
@@ -94,7 +99,7 @@ Expected<int> ProgramBuilder::scan(ExprOp op, int value, int64_t dim, Direction 
   if (!identity) return unsupported(fmt::format("a scan of {} by {} has no first value", name(dtype), name(op)));
   // What nothing is added to is -0, so that all sums keep their sign; but the sum of nothing, which an exclusive scan begins with, is 0.
   const bool is_zero = direction.exclusive && op == ExprOp::add;
-  const int initial = is_zero ? scalar(Scalar::of(dtype, 0)) : scalar({dtype, {*identity, 0}});
+  const int initial = is_zero ? number(0, dtype) : scalar({dtype, {*identity, 0}});
   return scan(reducer(op, dtype), value, initial, dim, direction);
 }
 
@@ -125,11 +130,8 @@ Expected<int> ProgramBuilder::range(int start, int limit, int delta) {
     STREW_ASSIGN(const int count, convert(limit, DType::i64));
     STREW_ASSIGN(out, iota_to(dtype, stack({count}, DType::i64), 0));
   }
-  if (*step != 1) {
-    STREW_ASSIGN(out, apply(ExprOp::mul, {out, integer(*step, dtype)}));
-  }
-  if (*first == 0) return out;
-  return apply(ExprOp::add, {out, integer(*first, dtype)});
+  const Expected<int> scaled = *step == 1 ? out : apply(ExprOp::mul, {out, integer(*step, dtype)});
+  return *first == 0 ? scaled : apply(ExprOp::add, {scaled, integer(*first, dtype)});
 }
 
 }  // namespace strew::inline v0

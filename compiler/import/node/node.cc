@@ -1,9 +1,14 @@
-// See node.h. This file knows no format and no operators.
+// See node.h. This file knows no format and no operators. What it says of tensors is tested by
+// tests/unit/compiler/import/onnx/onnx_tensor_test.cc, tests/error/onnx_error_test.cc and tests/error/tflite_error_test.cc.
 #include "compiler/import/node/node.h"
 
 #include <algorithm>
+#include <span>
 
+#include "compiler/import/file_constant.h"
 #include "compiler/import/importer.h"
+#include "compiler/op/limits.h"
+#include "strew/tensor.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {
@@ -17,9 +22,7 @@ struct InputRole {
 
 std::vector<InputRole> roles_of(std::string_view text) {
   std::vector<InputRole> out;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  for (const std::string_view word : words_of(text)) {
     const auto has = [&](std::string_view mark) { return word.find(mark) != std::string_view::npos; };
     out.push_back({std::string(word.substr(0, word.find_first_of("?.#~"))), has("?"), has("..."), has("#"), !has("~")});
   }
@@ -38,10 +41,21 @@ Status check_count(int count, const std::vector<InputRole>& roles) {
 
 }  // namespace
 
-std::string GraphNode::describe(int input) const {
-  const std::vector<InputRole> roles = roles_of(form_->inputs);
-  return fmt::format("input {} ({})", input, roles[std::min(static_cast<size_t>(input), roles.size() - 1)].name);
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!text.empty()) {
+    out.push_back(text.substr(0, text.find(' ')));
+    text.remove_prefix(std::min(out.back().size() + 1, text.size()));
+  }
+  return out;
 }
+
+std::string GraphNode::role(int input) const {
+  const std::vector<InputRole> roles = roles_of(form_->inputs);
+  return roles[std::min(static_cast<size_t>(input), roles.size() - 1)].name;
+}
+
+std::string GraphNode::describe(int input) const { return fmt::format("input {} ({})", input, role(input)); }
 
 /// Counts inputs and outputs, reads the inputs, and makes what the import function returns the outputs, or nothing of it.
 Status GraphNode::run() {
@@ -59,8 +73,11 @@ Status GraphNode::run() {
   }
   STREW_ASSIGN(const Values results, import());
   for (size_t i = 0; i < results.all.size(); ++i) STREW_TRY(check_output(static_cast<int>(i), type(results.all[i])));
-  for (size_t i = 0; i < results.all.size(); ++i)
-    if (has_output(static_cast<int>(i))) STREW_TRY(define_output(static_cast<int>(i), results.all[i]));
+  for (size_t i = 0; i < results.all.size(); ++i) {
+    if (!has_output(static_cast<int>(i))) continue;
+    STREW_TRY(define_output(static_cast<int>(i), results.all[i]));
+    has_results_ = true;
+  }
   return {};
 }
 
@@ -71,8 +88,7 @@ Expected<int> GraphNode::translate(Status& first_refusal) {
     Status status = run();
     if (status.ok()) return -1;
     if (!status.message().starts_with(path_)) status = status.with_prefix(where_);
-    for (int i = 0; i < outputs(); ++i)
-      if (is_output_defined(i)) return status;
+    if (has_results_) return status;
     reason = status.message();
     if (reason.starts_with(where_)) reason.erase(0, where_.size() + 2);
     if (indexed && first_refusal.ok()) first_refusal = std::move(status);
@@ -113,6 +129,16 @@ Expected<std::vector<int64_t>> GraphNode::dims_of(std::vector<int64_t> dims, int
   return dims;
 }
 
+Expected<std::vector<int64_t>> GraphNode::dims(int input, int rank) const {
+  STREW_ASSIGN(std::vector<int64_t> given, constants(input));
+  return dims_of(std::move(given), rank, "an entry of " + role(input));
+}
+
+Expected<int64_t> GraphNode::dim(int input, int rank) const {
+  STREW_ASSIGN(const int64_t given, constant(input));
+  return dim_of(given, rank, role(input));
+}
+
 Status GraphNode::check_index_type(int value, std::string_view what) const {
   const DType dtype = type(value).dtype;
   if (dtype == DType::i32 || dtype == DType::i64) return {};
@@ -126,8 +152,7 @@ Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelArguments argument
   const auto* const scatter = std::get_if<Scatter>(&*kernel.op);
   STREW_TRY(check_output(0, scatter != nullptr ? scatter->results[0] : std::get<Gather>(*kernel.op).result));
   kernel.notes = std::move(notes);
-  STREW_TRY(check_kernel(kernel));
-  kernel.name = kernel_name();
+  STREW_TRY(name_kernel(kernel));
   kernel.arguments = std::move(arguments);
   kernel.fixed_policy = fixed_policy;
   if (fixed_policy) kernel.notes.emplace_back("clamp is what the operation means: --oob does not apply");
@@ -135,11 +160,7 @@ Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelArguments argument
 }
 
 Expected<int> GraphNode::add_opaque(const std::string& reason) {
-  Opaque opaque;
-  opaque.operation = operation_;
-  opaque.location = where_;
-  opaque.reason = reason;
-  opaque.indexed = form_ != nullptr && form_->indexed;
+  Opaque opaque{.operation = operation_, .location = where_, .reason = reason, .indexed = form_ != nullptr && form_->indexed};
   for (int i = 0; i < inputs(); ++i) {
     if (!has_input(i)) continue;
     STREW_ASSIGN(const int value, opaque_argument(i));
@@ -149,6 +170,38 @@ Expected<int> GraphNode::add_opaque(const std::string& reason) {
   for (int i = 0; i < outputs(); ++i)
     if (has_output(i)) STREW_TRY(define_output(i, builder().opaque_value(number, i, opaque_type(i))));
   return number;
+}
+
+Status check_rank(size_t rank, const std::string& what) {
+  if (rank <= static_cast<size_t>(kMaxRank)) return {};
+  return invalid_argument(fmt::format("{}: rank is {}, expected at most {}", what, rank, kMaxRank));
+}
+
+Expected<int64_t> count_elements(const std::vector<int64_t>& dims, const std::string& what) {
+  STREW_TRY(check_rank(dims.size(), what));
+  const Expected<int64_t> count = element_count(dims);
+  return count.ok() ? count : count.status().with_prefix(what);
+}
+
+Status check_extents(std::vector<int64_t> dims, const std::string& what) {
+  std::replace(dims.begin(), dims.end(), kDynamic, int64_t{1});
+  return count_elements(dims, what).status();
+}
+
+Status read_bytes(Constant& constant, int64_t count, std::string_view bytes, int64_t expected, const std::string& field,
+                  const std::shared_ptr<const void>& owner) {
+  if (static_cast<uint64_t>(expected) != bytes.size())
+    return invalid_argument(fmt::format("{} has {} bytes, expected {} for {} elements of {}", field, bytes.size(), expected,
+                                        count, name(constant.type.dtype)));
+  set_bytes(constant, std::as_bytes(std::span(bytes)), owner);
+  return {};
+}
+
+void make_canonical(Constant& constant, int64_t count) {
+  if (constant.type.dtype == DType::boolean)
+    for (std::byte& b : constant.data) b = std::byte(b != std::byte{0});
+  const int used = static_cast<int>(count * bits(constant.type.dtype) % 8);
+  if (bits(constant.type.dtype) < 8 && used != 0 && !constant.data.empty()) constant.data.back() &= std::byte((1 << used) - 1);
 }
 
 }  // namespace strew::inline v0

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@
 #include "strew/status.h"
 
 namespace strew::inline v0 {
+
+/// The words of a text, in which one blank stands between them.
+std::vector<std::string_view> words_of(std::string_view text);
 
 /// What an operator computes: the numbers of the values of its outputs.
 struct Values {
@@ -65,10 +69,10 @@ class GraphNode {
     return unsupported(where_ + ": " + fmt::format(format, std::forward<Args>(args)...));
   }
 
-  virtual int inputs() const = 0;
-  virtual int outputs() const = 0;
-  virtual bool has_input(int i) const = 0;
-  virtual bool has_output(int i) const = 0;
+  int inputs() const { return static_cast<int>(has_input_.size()); }
+  int outputs() const { return static_cast<int>(has_output_.size()); }
+  bool has_input(int i) const { return i < inputs() && has_input_[static_cast<size_t>(i)]; }
+  bool has_output(int i) const { return i < outputs() && has_output_[static_cast<size_t>(i)]; }
 
   /// Translates the node by its row. A node without a row, or one that its import function refuses, becomes an opaque operation, whose number is
   /// the result; -1 if it becomes none. `first_refusal` becomes why a scatter or gather was refused, unless another one was before. An error
@@ -83,6 +87,7 @@ class GraphNode {
   /// A copy, because values move when one is added.
   TensorType type(int value) const { return builder().type(value); }
   ProgramBuilder& builder() const { return builder_; }
+  std::string role(int input) const;  ///< axes
   /// "input 1 (axes)"
   std::string describe(int input) const;
   /// The elements of an input that must be a constant of integers of rank 0 or 1; nothing if it is left out.
@@ -94,6 +99,9 @@ class GraphNode {
   /// `dim` from 0 on, of a tensor of that rank. Messages call it `what`.
   Expected<int64_t> dim_of(int64_t dim, int rank, std::string_view what) const;
   Expected<std::vector<int64_t>> dims_of(std::vector<int64_t> dims, int rank, std::string_view what) const;
+  /// The same of an input with dims of a tensor of that rank.
+  Expected<std::vector<int64_t>> dims(int input, int rank) const;
+  Expected<int64_t> dim(int input, int rank) const;
   /// Refuses dtypes other than i32 and i64.
   Status check_index_type(int value, std::string_view what) const;
   /// Adds the kernel that computes the node's only output.
@@ -101,6 +109,7 @@ class GraphNode {
                        bool fixed_policy = false) const;
 
  protected:
+  std::vector<bool> has_input_, has_output_;  ///< one each of which the node has; false: it is left out
   /// Calls the import function of the operator's row.
   virtual Expected<Values> import() = 0;
   /// What the format has to say before the inputs are read.
@@ -108,12 +117,10 @@ class GraphNode {
   /// The value of an input, which messages call `what`. `needs_elements`: the operator needs its elements.
   virtual Expected<int> read_input(int i, const std::string& what, bool needs_elements) const = 0;
   /// Refuses a result of this type.
-  virtual Status check_output(int i, const TensorType& computed) const = 0;
-  /// Refuses a kernel for an output that has a value or no name; it may add to the kernel's notes.
-  virtual Status check_kernel(ProgramKernel& kernel) const = 0;
-  virtual bool is_output_defined(int i) const = 0;
+  virtual Status check_output(int /*i*/, const TensorType& /*computed*/) const { return {}; }
+  /// Gives the kernel a name that is unique in the file, and what the format has to note; refuses one for an output that has a value or no name.
+  virtual Status name_kernel(ProgramKernel& kernel) const = 0;
   virtual Status define_output(int i, int value) = 0;
-  virtual std::string kernel_name() const = 0;  ///< unique in the file
   /// Of an opaque operation: the value of an input, or -1 if it stays in the file; and the type of an output.
   virtual Expected<int> opaque_argument(int i) const = 0;
   virtual Expected<TensorType> opaque_type(int i) const = 0;
@@ -125,6 +132,7 @@ class GraphNode {
   std::string path_, where_, operation_;
   const OperatorForm* form_;
   std::vector<int> values_;
+  bool has_results_ = false;  ///< an output got its value
   Program& program_;
   mutable ProgramBuilder builder_;  ///< of the program, which is not the node's
 };
@@ -137,5 +145,19 @@ std::string indexed_names(const std::vector<Operator>& operators) {
     if (op.form.indexed) out += (out.empty() ? "" : ", ") + std::string(op.name);
   return out;
 }
+
+// Types and constants of tensors as files hold them. Every number in them is untrusted.
+/// Refuses ranks that are too large, of a tensor that messages call `what`.
+Status check_rank(size_t rank, const std::string& what);
+/// The number of elements of a tensor, which messages call `what`. Refuses too many dims or elements.
+Expected<int64_t> count_elements(const std::vector<int64_t>& dims, const std::string& what);
+/// The same check of dims of which some may be open.
+Status check_extents(std::vector<int64_t> dims, const std::string& what);
+
+/// Gives `constant`, whose type of `count` elements is set, the bytes of a file; fails if they are not `expected` ones. `field` holds them.
+Status read_bytes(Constant& constant, int64_t count, std::string_view bytes, int64_t expected, const std::string& field,
+                  const std::shared_ptr<const void>& owner);
+/// Makes bytes canonical that files may leave arbitrary: a boolean that is not zero becomes 1, the padding bits of the last byte become 0.
+void make_canonical(Constant& constant, int64_t count);
 
 }  // namespace strew::inline v0

@@ -13,10 +13,8 @@ namespace strew::inline v0 {
 Expected<int> import_apply(GraphNode& node) { return node.builder().apply(node.form()->expr, node.values()); }
 
 Expected<int> import_chain(GraphNode& node) {
-  int out = node[0];
-  for (size_t i = 1; i < node.values().size(); ++i) {
-    STREW_ASSIGN(out, node.builder().apply(node.form()->expr, {out, node[i]}));
-  }
+  Expected<int> out = node[0];
+  for (size_t i = 1; i < node.values().size(); ++i) out = node.builder().apply(node.form()->expr, {out, node[i]});
   return out;
 }
 
@@ -24,18 +22,43 @@ Expected<int> import_broadcast(GraphNode& node) { return node.builder().broadcas
 
 Expected<int> import_tile(GraphNode& node) { return tile(node.builder(), node[0], node[1]); }
 
+Operand operand(const GraphNode& node, int input) {
+  const int value = node[static_cast<size_t>(input)];
+  return {value, node.type(value), node.role(input)};
+}
+
+Status check_same_dtype(const GraphNode& node, const Operand& operand, const Operand& like) {
+  if (operand.type.dtype == like.type.dtype) return {};
+  return node.error("{} has dtype {}, expected {}'s {}", operand.role, name(operand.type.dtype), like.role,
+                    name(like.type.dtype));
+}
+
+Status check_rank(const GraphNode& node, const Operand& operand, int64_t rank, const std::string& expected) {
+  if (operand.type.rank() == rank) return {};
+  return node.error("{} has rank {}, expected {}, {}", operand.role, operand.type.rank(), rank, expected);
+}
+
+Status check_smaller(const GraphNode& node, const Operand& operand, const Operand& like, int64_t axis) {
+  for (size_t d = 0; d < like.type.dims.size(); ++d) {
+    const int64_t have = operand.type.dims[d], most = like.type.dims[d];
+    if (static_cast<int64_t>(d) == axis || have == kDynamic || most == kDynamic || have <= most) continue;
+    return node.error("dim {} of {} is {}, expected at most {}, dim {} of {}: {} and {}", d, operand.role, have, most, d,
+                      like.role, operand.text(), like.text());
+  }
+  return {};
+}
+
 Expected<int> squeezed(const GraphNode& node, int value, const std::optional<std::vector<int64_t>>& axes, std::string_view what) {
   const std::vector<int64_t> dims = node.type(value).dims;
   if (!axes && !is_static(dims)) return node.refuse("it removes all dims of 1 of a tensor with open dims, expected {}", what);
   STREW_ASSIGN(
       const std::vector<int64_t> named,
       node.dims_of(axes.value_or(std::vector<int64_t>()), static_cast<int>(dims.size()), fmt::format("an entry of {}", what)));
-  std::vector<int64_t> kept;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const bool is_named = std::find(named.begin(), named.end(), static_cast<int64_t>(d)) != named.end();
-    if (is_named && dims[d] != 1 && dims[d] != kDynamic) return node.error("dim {} is {}, expected 1 to be removed", d, dims[d]);
-    if (!is_named && (axes || dims[d] != 1)) kept.push_back(dims[d]);
-  }
+  for (const int64_t d : named)
+    if (const int64_t extent = dims[static_cast<size_t>(d)]; extent != 1 && extent != kDynamic)
+      return node.error("dim {} is {}, expected 1 to be removed", d, extent);
+  std::vector<int64_t> kept = ProgramBuilder::reduced(dims, named, false);
+  if (!axes) std::erase(kept, 1);
   return node.builder().reshape_units(value, kept);
 }
 
@@ -75,16 +98,11 @@ Expected<std::vector<int>> split(const GraphNode& node, int value, int64_t axis,
   return parts;
 }
 
-Expected<int> clamped(ProgramBuilder& builder, int value, double least, std::optional<double> most) {
+Expected<int> clamped(ProgramBuilder& builder, const Expected<int>& given, double least, std::optional<double> most) {
+  STREW_ASSIGN(const int value, given);
   const DType dtype = builder.type(value).dtype;
-  STREW_ASSIGN(value, builder.apply(ExprOp::max, {value, builder.scalar(Scalar::of(dtype, least))}));
-  return most ? builder.apply(ExprOp::min, {value, builder.scalar(Scalar::of(dtype, *most))}) : Expected<int>(value);
-}
-
-Expected<int> cast(ProgramBuilder& builder, int value, DType dtype) {
-  const DType from = builder.type(value).dtype;
-  if (dtype != DType::boolean || from == DType::boolean) return builder.convert(value, dtype);
-  return builder.apply(ExprOp::ne, {value, builder.scalar(Scalar::of(from, 0))});
+  const Expected<int> raised = builder.apply(ExprOp::max, {value, builder.number(least, dtype)});
+  return most ? builder.apply(ExprOp::min, {raised, builder.number(*most, dtype)}) : raised;
 }
 
 Expected<int> along_dim(ProgramBuilder& builder, int list, int value, int64_t dim) {
@@ -93,32 +111,20 @@ Expected<int> along_dim(ProgramBuilder& builder, int list, int value, int64_t di
   return builder.reshape(list, std::move(dims));
 }
 
-Status check_quantized(DType from, DType to) {
-  if (from == DType::f32 && is_integer(to) && bits(to) <= 16) return {};
-  return unsupported(fmt::format("it makes {} of {}, expected integers of at most 16 bits of f32", name(to), name(from)));
-}
-
 Expected<int> quantized(ProgramBuilder& builder, int value, Scales scales, ExprOp rounding, DType to) {
-  STREW_ASSIGN(int out, builder.apply(ExprOp::div, {value, scales.scale}));
-  STREW_ASSIGN(out, builder.apply(rounding, {out}));
-  if (scales.zero_point >= 0) {
-    STREW_ASSIGN(const int zero, builder.convert(scales.zero_point, builder.type(value).dtype));
-    STREW_ASSIGN(out, builder.apply(ExprOp::add, {out, zero}));
-  }
+  const DType from = builder.type(value).dtype;
+  if (from != DType::f32 || !is_integer(to) || bits(to) > 16)
+    return unsupported(fmt::format("it makes {} of {}, expected integers of at most 16 bits of f32", name(to), name(from)));
+  Expected<int> out = builder.apply(rounding, {builder.apply(ExprOp::div, {value, scales.scale})});
+  if (scales.zero_point >= 0) out = builder.apply(ExprOp::add, {out, builder.convert(scales.zero_point, from)});
   const double least = is_signed_integer(to) ? -static_cast<double>(int64_t{1} << (bits(to) - 1)) : 0;
-  STREW_ASSIGN(out, clamped(builder, out, least, least + static_cast<double>((int64_t{1} << bits(to)) - 1)));
-  return builder.convert(out, to);
+  return builder.convert(clamped(builder, out, least, least + static_cast<double>((int64_t{1} << bits(to)) - 1)), to);
 }
 
 Expected<int> dequantized(ProgramBuilder& builder, int value, Scales scales, DType exact, DType to) {
-  STREW_ASSIGN(int out, builder.convert(value, exact));
-  if (scales.zero_point >= 0) {
-    STREW_ASSIGN(const int zero, builder.convert(scales.zero_point, exact));
-    STREW_ASSIGN(out, builder.apply(ExprOp::sub, {out, zero}));
-  }
-  STREW_ASSIGN(out, builder.convert(out, DType::f32));
-  STREW_ASSIGN(const int scale, builder.convert(scales.scale, DType::f32));
-  STREW_ASSIGN(out, builder.apply(ExprOp::mul, {out, scale}));
+  Expected<int> out = builder.convert(value, exact);
+  if (scales.zero_point >= 0) out = builder.apply(ExprOp::sub, {out, builder.convert(scales.zero_point, exact)});
+  out = builder.apply(ExprOp::mul, {builder.convert(out, DType::f32), builder.convert(scales.scale, DType::f32)});
   return builder.convert(out, to);
 }
 

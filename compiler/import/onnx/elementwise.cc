@@ -16,39 +16,30 @@ namespace {
 
 /// The remainder has the sign of the divisor, as in Python, unless fmod is 1: then that of the dividend, as in C.
 Expected<int> import_mod(Node& node) {
-  STREW_ASSIGN(const int64_t fmod, node.attribute("fmod", int64_t{0}));
-  ProgramBuilder& builder = node.builder();
-  if (fmod != 0) return builder.apply(ExprOp::rem, node.values());
+  if (node.flag("fmod")) return node.builder().apply(ExprOp::rem, node.values());
   if (is_float(node.type(node[0]).dtype)) return node.error("fmod is 0 and the operands are floats, expected 1");
-  return floor_rem(builder, node[0], node[1]);
+  return floor_rem(node.builder(), node[0], node[1]);
 }
 
 /// Bounds are attributes before opset 11, and inputs since.
 Expected<int> import_clip(Node& node) {
-  int value = node[0];
-  ProgramBuilder& builder = node.builder();
-  const auto bound = [&](int limit, std::string_view name, ExprOp op) -> Status {
-    if (limit < 0 && node.has_attribute(name)) {
-      STREW_ASSIGN(const float number, node.float_attribute(name, 0.0F));
-      limit = builder.scalar(Scalar::of(builder.type(value).dtype, static_cast<double>(number)));
-    }
-    if (limit < 0) return {};
-    STREW_ASSIGN(value, builder.apply(op, {value, limit}));
-    return {};
+  const DType dtype = node.type(node[0]).dtype;
+  const auto bounded = [&](const Expected<int>& value, int limit, std::string_view name, ExprOp op) {
+    const std::optional<float> number = node.number(name);
+    if (limit < 0 && number) limit = node.builder().number(static_cast<double>(*number), dtype);
+    return limit < 0 ? value : node.builder().apply(op, {value, limit});
   };
-  STREW_TRY(bound(node[1], "min", ExprOp::max));
-  STREW_TRY(bound(node[2], "max", ExprOp::min));
-  return value;
+  return bounded(bounded(node[0], node[1], "min", ExprOp::max), node[2], "max", ExprOp::min);
 }
 
 Expected<int> import_reciprocal(Node& node) {
-  ProgramBuilder& builder = node.builder();
-  return builder.apply(ExprOp::div, {builder.scalar(Scalar::of(node.type(node[0]).dtype, 1)), node[0]});
+  return node.builder().apply(ExprOp::div, {node.builder().number(1, node.type(node[0]).dtype), node[0]});
 }
 
+Expected<int> import_is_nan(Node& node) { return node.builder().apply(ExprOp::ne, {node[0], node[0]}); }
+
 Expected<int> import_pow(Node& node) {
-  STREW_ASSIGN(const int exponent, node.builder().convert(node[1], node.type(node[0]).dtype));
-  return node.builder().apply(ExprOp::pow, {node[0], exponent});
+  return node.builder().apply(ExprOp::pow, {node[0], node.builder().convert(node[1], node.type(node[0]).dtype)});
 }
 
 /// The largest finite value of an f8 to which ONNX saturates: of the kinds that it calls FLOAT8E4M3FN, E4M3FNUZ, E5M2 and E5M2FNUZ. 0 of other
@@ -71,26 +62,25 @@ Expected<int> clipped(ProgramBuilder& builder, int value, double bound) {
   const bool has_sign = !is_unsigned_integer(dtype);
   const int digits = bits(dtype) - (has_sign ? 1 : 0);
   if (is_integer(dtype) && std::ldexp(1.0, digits) <= bound) return value;
-  STREW_ASSIGN(value, builder.apply(ExprOp::min, {value, builder.scalar(Scalar::of(dtype, bound))}));
-  return has_sign ? builder.apply(ExprOp::max, {value, builder.scalar(Scalar::of(dtype, -bound))}) : Expected<int>(value);
+  const Expected<int> lowered = builder.apply(ExprOp::min, {value, builder.number(bound, dtype)});
+  return has_sign ? builder.apply(ExprOp::max, {lowered, builder.number(-bound, dtype)}) : lowered;
 }
 
 /// `value` as `dtype`. Conversions to f8 saturate unless the node says otherwise: beyond the largest finite value, that value. Conversions to
 /// f8e8m0, which alone round_mode is about, are refused by the conversion itself, as those of every dtype without arithmetic are.
 Expected<int> cast_to(const Node& node, int value, DType dtype) {
-  STREW_ASSIGN(const int64_t saturate, node.attribute("saturate", int64_t{1}));
-  STREW_ASSIGN(const std::string round_mode, node.attribute("round_mode", "up"));
+  const std::string round_mode = node.text("round_mode", "up");
   if (round_mode != "up" && round_mode != "down" && round_mode != "nearest")
     return node.error("round_mode is '{}', expected up, down or nearest", round_mode);
   const double bound = saturation_bound(dtype);
-  if (saturate != 0 && bound > 0 && node.type(value).dtype != dtype) {
+  if (node.flag("saturate", true) && bound > 0 && node.type(value).dtype != dtype) {
     STREW_ASSIGN(value, clipped(node.builder(), value, bound));
   }
-  return cast(node.builder(), value, dtype);
+  return node.builder().convert(value, dtype);
 }
 
 Expected<int> import_cast(Node& node) {
-  STREW_ASSIGN(const int64_t to, node.attribute("to", int64_t{0}));
+  const int64_t to = node.integer("to");
   if (to != static_cast<int32_t>(to)) return node.error("attribute to is {}, expected an element type's number", to);
   STREW_ASSIGN(const DType dtype, element_type(static_cast<int32_t>(to), node.location() + ": attribute to"));
   if (node.type(node[0]).dtype == DType::string || dtype == DType::string)
@@ -116,7 +106,6 @@ Expected<Scales> scales_of(const Node& node) {
 
 Expected<int> import_quantize(Node& node) {
   const DType dtype = node[2] < 0 ? DType::u8 : node.type(node[2]).dtype;
-  STREW_TRY(check_quantized(node.type(node[0]).dtype, dtype));
   STREW_ASSIGN(const Scales scales, scales_of(node));
   return quantized(node.builder(), node[0], scales, ExprOp::round_half_even, dtype);
 }
@@ -134,55 +123,42 @@ Expected<int> import_dequantize(Node& node) {
   return dequantized(node.builder(), node[0], scales, is_whole ? DType::i32 : DType::f32, result);
 }
 
-/// ONNX's operators that are one operator of expressions; the rows without a name are of those that ONNX lacks.
-struct Row {
-  std::string_view name;
-  ExprOp op;
-  int64_t min_opset;
-};
-constexpr Row kPlain[] = {
-    // Of bool alone; those of integers have other names.
-    {"And", ExprOp::bit_and, 7},   {"Not", ExprOp::bit_not, 1}, {"Or", ExprOp::bit_or, 7},
-    {"Where", ExprOp::select, 9},  {"Xor", ExprOp::bit_xor, 7},
-#define STREW_ONNX_ROW(op, name, arity, arguments, result, onnx, opset, ...) {onnx, ExprOp::op, opset},
-    STREW_EXPR_OPS(STREW_ONNX_ROW)
-#undef STREW_ONNX_ROW
-};
-
 }  // namespace
 
-const std::vector<Operator>& elementwise_operators() {
-  static const auto& list = *new const std::vector<Operator>([] {
-    std::vector<Operator> all = {
-        {"Cast", {"operand"}, 6, {"to", "saturate", "round_mode"}, import_cast},
-        {"CastLike",
-         {"operand operand"},
-         15,
-         {"saturate", "round_mode"},
-         [](Node& node) { return cast_to(node, node[0], node.type(node[1]).dtype); }},
-        {"Clip", {"operand min? max?"}, 6, {"min", "max"}, import_clip},
-        {"DequantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_dequantize},
-        {"IsNaN",
-         {"operand"},
-         9,
-         {},
-         [](Node& node) {
-           return node.builder().apply(ExprOp::ne, {node[0], node[0]});
-         }},
-        {"Max", {"operand...", ExprOp::max}, 8, {}, import_chain},
-        {"Min", {"operand...", ExprOp::min}, 8, {}, import_chain},
-        {"Mod", {"operand operand"}, 10, {"fmod"}, import_mod},
-        {"Pow", {"operand operand"}, 7, {}, import_pow},
-        {"QuantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_quantize},
-        {"Reciprocal", {"operand"}, 6, {}, import_reciprocal},
-        {"Relu", {"operand"}, 6, {}, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
-        {"Sum", {"operand...", ExprOp::add}, 8, {}, import_chain},
-    };
-    for (const Row& row : kPlain)
-      if (!row.name.empty()) all.push_back({row.name, {kOperands[info(row.op).arity], row.op}, row.min_opset, {}, import_apply});
-    return all;
-  }());
-  return list;
+std::vector<Operator> elementwise_operators() {
+  constexpr auto kText = AttributeType::text, kNumber = AttributeType::number;
+  std::vector<Operator> all = {
+// Operators that are one operator of expressions. The rows without a name are of those that ONNX lacks.
+#define STREW_ONNX_ROW(op, name, arity, arguments, result, onnx, opset, ...) \
+  {onnx, {kOperands[arity], ExprOp::op}, opset, {}, import_apply},
+      STREW_EXPR_OPS(STREW_ONNX_ROW)
+#undef STREW_ONNX_ROW
+          {"Cast", {"operand"}, 6, {"to", "saturate", {"round_mode", kText}}, import_cast},
+      {"CastLike",
+       {"operand operand"},
+       15,
+       {"saturate", {"round_mode", kText}},
+       [](Node& node) { return cast_to(node, node[0], node.type(node[1]).dtype); }},
+      {"Clip", {"operand min? max?"}, 6, {{"min", kNumber}, {"max", kNumber}}, import_clip},
+      {"DequantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_dequantize},
+      {"IsNaN", {"operand"}, 9, {}, import_is_nan},
+      {"Max", {"operand...", ExprOp::max}, 8, {}, import_chain},
+      {"Min", {"operand...", ExprOp::min}, 8, {}, import_chain},
+      {"Mod", {"operand operand"}, 10, {"fmod"}, import_mod},
+      {"Pow", {"operand operand"}, 7, {}, import_pow},
+      {"QuantizeLinear", {"operand operand operand?"}, 10, {"axis"}, import_quantize},
+      {"Reciprocal", {"operand"}, 6, {}, import_reciprocal},
+      {"Relu", {"operand"}, 6, {}, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
+      {"Sum", {"operand...", ExprOp::add}, 8, {}, import_chain},
+      // Of bool alone; those of integers have other names.
+      {"And", {kOperands[2], ExprOp::bit_and}, 7, {}, import_apply},
+      {"Not", {kOperands[1], ExprOp::bit_not}, 1, {}, import_apply},
+      {"Or", {kOperands[2], ExprOp::bit_or}, 7, {}, import_apply},
+      {"Where", {kOperands[3], ExprOp::select}, 9, {}, import_apply},
+      {"Xor", {kOperands[2], ExprOp::bit_xor}, 7, {}, import_apply},
+  };
+  std::erase_if(all, [](const Operator& op) { return op.name.empty(); });
+  return all;
 }
 
 }  // namespace strew::inline v0::onnx

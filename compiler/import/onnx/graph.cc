@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/import/onnx/infer.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
@@ -128,6 +127,14 @@ std::string operation_of(const NodeProto& proto) {
   return is_default_domain(proto.domain()) ? proto.op_type() : proto.domain() + "." + proto.op_type();
 }
 
+/// Is the attribute of this type? Files before IR version 2 have no types of attributes.
+bool is_of(const AttributeProto& a, AttributeType type) {
+  if (a.has_type() || type == AttributeType::any) return type == AttributeType::any || a.type() == static_cast<int>(type);
+  if (type == AttributeType::number) return a.has_f();
+  if (type == AttributeType::integer) return a.has_i();
+  return type == AttributeType::text ? a.has_s() : true;
+}
+
 }  // namespace
 
 Node::Node(Graph& graph, const NodeProto& proto, int number, int64_t opset, const Operator* op)
@@ -138,7 +145,10 @@ Node::Node(Graph& graph, const NodeProto& proto, int number, int64_t opset, cons
       proto_(proto),
       opset_(opset),
       op_(op),
-      name_(name_of(proto, number)) {}
+      name_(name_of(proto, number)) {
+  for (const std::string& name : proto.input()) has_input_.push_back(!name.empty());
+  for (const std::string& name : proto.output()) has_output_.push_back(!name.empty());
+}
 
 Expected<Values> Node::import() { return op_->import(*this); }
 
@@ -148,13 +158,21 @@ Status Node::check_node() const {
   if (opset_ > op_->max_opset)
     return error("the model's opset is {}, expected at most {}; {}", opset_, op_->max_opset, op_->later);
   std::set<std::string_view> seen;
+  std::vector<std::string_view> names;
+  for (const Attribute& known : op_->attributes) names.push_back(known.name);
   for (const AttributeProto& a : proto_.attribute()) {
-    const auto& known = op_->attributes;
-    if (std::find(known.begin(), known.end(), a.name()) == known.end())
+    const auto at = std::find(names.begin(), names.end(), a.name()) - names.begin();
+    if (at == std::ssize(names))
       return error("attribute '{}' is unknown, expected one of: {}", a.name(),
-                   known.empty() ? "(none)" : fmt::format("{}", fmt::join(known, ", ")));
+                   names.empty() ? "(none)" : fmt::format("{}", fmt::join(names, ", ")));
     if (!seen.insert(a.name()).second) return error("attribute '{}' is given twice, expected once", a.name());
     if (!a.ref_attr_name().empty()) return error("attribute '{}' refers to a function's attribute, expected a value", a.name());
+    const Attribute& known = op_->attributes[static_cast<size_t>(at)];
+    const auto number = static_cast<AttributeProto::AttributeType>(known.type);
+    if (!is_of(a, known.type))
+      return error("attribute '{}' has type {}, expected {} ({})", a.name(), static_cast<int>(a.type()),
+                   AttributeProto::AttributeType_Name(number), static_cast<int>(number));
+    if (opset_ < known.opset) return error("attribute '{}' came with opset {}, the model's is {}", a.name(), known.opset, opset_);
   }
   return {};
 }
@@ -174,50 +192,44 @@ Expected<int> Node::read_input(int i, const std::string& what, bool needs_elemen
   return value;
 }
 
-const AttributeProto* Node::find_attribute(std::string_view name) const {
-  const auto& all = proto_.attribute();
-  const auto it = std::find_if(all.begin(), all.end(), [&](const AttributeProto& a) { return a.name() == name; });
-  return it == all.end() ? nullptr : &*it;
+const AttributeProto* Node::find_attribute(std::string_view name, AttributeType type) const {
+  for (const AttributeProto& a : proto_.attribute())
+    if (a.name() == name && is_of(a, type)) return &a;
+  return nullptr;
 }
 
-Expected<const AttributeProto*> Node::find_typed(std::string_view name, int number, std::string_view type_name,
-                                                 bool (AttributeProto::*is_set)() const) const {
-  const AttributeProto* a = find_attribute(name);
-  if (a == nullptr || (a->has_type() ? a->type() == number : is_set == nullptr || (a->*is_set)())) return a;
-  return error("attribute '{}' has type {}, expected {} ({})", name, static_cast<int>(a->type()), type_name, number);
-}
-
-Expected<int64_t> Node::attribute(std::string_view name, int64_t otherwise) const {
-  STREW_ASSIGN(const AttributeProto* a, find_typed(name, AttributeProto::INT, "INT", &AttributeProto::has_i));
+int64_t Node::integer(std::string_view name, int64_t otherwise) const {
+  const AttributeProto* a = find_attribute(name, AttributeType::integer);
   return a == nullptr ? otherwise : a->i();
 }
 
-Expected<std::string> Node::attribute(std::string_view name, const std::string& otherwise) const {
-  STREW_ASSIGN(const AttributeProto* a, find_typed(name, AttributeProto::STRING, "STRING", &AttributeProto::has_s));
+std::optional<float> Node::number(std::string_view name) const {
+  const AttributeProto* a = find_attribute(name, AttributeType::number);
+  return a == nullptr ? std::nullopt : std::optional<float>(a->f());
+}
+
+std::string Node::text(std::string_view name, const std::string& otherwise) const {
+  const AttributeProto* a = find_attribute(name, AttributeType::text);
   return a == nullptr ? otherwise : a->s();
 }
 
-Expected<float> Node::float_attribute(std::string_view name, float otherwise) const {
-  STREW_ASSIGN(const AttributeProto* a, find_typed(name, AttributeProto::FLOAT, "FLOAT", &AttributeProto::has_f));
-  return a == nullptr ? otherwise : a->f();
-}
-
-Expected<std::optional<std::vector<int64_t>>> Node::list_attribute(std::string_view name) const {
-  STREW_ASSIGN(const AttributeProto* a, find_typed(name, AttributeProto::INTS, "INTS", nullptr));
-  if (a == nullptr) return std::optional<std::vector<int64_t>>();
-  return std::optional<std::vector<int64_t>>(std::in_place, a->ints().begin(), a->ints().end());
+std::optional<std::vector<int64_t>> Node::list(std::string_view name) const {
+  const AttributeProto* a = find_attribute(name, AttributeType::list);
+  if (a == nullptr) return std::nullopt;
+  return std::vector<int64_t>(a->ints().begin(), a->ints().end());
 }
 
 Expected<std::optional<std::vector<int64_t>>> Node::list_of(std::string_view name, int i) const {
-  return has_attribute(name) ? list_attribute(name) : find_constants(i);
+  return has_attribute(name) ? list(name) : find_constants(i);
 }
 
-Expected<int64_t> Node::axis(int64_t otherwise, int rank) const {
-  STREW_ASSIGN(const int64_t given, attribute("axis", otherwise));
-  return dim_of(given, rank, "axis");
-}
+Expected<int64_t> Node::axis(int64_t otherwise, int rank) const { return dim_of(integer("axis", otherwise), rank, "axis"); }
 
-Status Node::check_kernel(ProgramKernel&) const { return graph_.check_free(proto_.output(0), location() + ": output 0"); }
+Status Node::name_kernel(ProgramKernel& kernel) const {
+  STREW_TRY(graph_.check_free(proto_.output(0), location() + ": output 0"));
+  kernel.name = graph_.kernel_name(name_);
+  return {};
+}
 
 Status Node::define_output(int i, int value) {
   return graph_.define(proto_.output(i), value, fmt::format("{}: output {}", location(), i));

@@ -3,23 +3,9 @@
 #pragma once
 
 namespace strew_onnx {
-class AttributeProto;
-class NodeProto;
-class OperatorSetIdProto;
-class StringStringEntryProto;
 class TensorProto;
-class TensorShapeProto;
-class TypeProto;
-class ValueInfoProto;
 }  // namespace strew_onnx
 
 namespace strew::inline v0::onnx {
-using strew_onnx::AttributeProto;
-using strew_onnx::NodeProto;
-using strew_onnx::OperatorSetIdProto;
-using strew_onnx::StringStringEntryProto;
-using strew_onnx::TensorProto;
-using strew_onnx::TensorShapeProto;
-using strew_onnx::TypeProto;
-using strew_onnx::ValueInfoProto;
+using namespace ::strew_onnx;  // NOLINT(google-build-using-namespace): its names are these
 }  // namespace strew::inline v0::onnx

@@ -16,7 +16,6 @@
 #include <limits>
 #include <optional>
 
-#include "compiler/import/node/tensors.h"
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
@@ -161,17 +160,14 @@ Status import_input(Graph& graph, const ValueInfoProto& info, Status& refused) {
   if (type.ok())
     return graph.define(info.name(), build.input({info.name(), std::move(*type), false}, symbols_of(info.type())), what);
   if (refused.ok()) refused = type.status();
-  Opaque opaque;
-  opaque.location = what;
-  opaque.reason = type.status().message();
-  return graph.define(info.name(), build.opaque_value(graph.program().add_opaque(std::move(opaque)), 0, type), what);
+  const int opaque = graph.program().add_opaque({.location = what, .reason = type.status().message()});
+  return graph.define(info.name(), build.opaque_value(opaque, 0, type), what);
 }
 
 const Operator* find_operator(const NodeProto& node) {
-  if (!is_default_domain(node.domain())) return nullptr;
-  const std::vector<Operator>& all = operators();
-  const auto it = std::find_if(all.begin(), all.end(), [&](const Operator& op) { return op.name == node.op_type(); });
-  return it == all.end() ? nullptr : &*it;
+  for (const Operator& op : operators())
+    if (is_default_domain(node.domain()) && op.name == node.op_type()) return &op;
+  return nullptr;
 }
 
 /// Translates the nodes of a model: those of its graph, of the graphs in their attributes, and of its functions.
@@ -324,9 +320,7 @@ Status import_output(Graph& graph, const ValueInfoProto& info) {
   if (info.has_type() && info.type().tensor_type().has_shape() && program.value(value).kind != ValueKind::opaque) {
     const TensorType& computed = program.value(value).type;
     STREW_ASSIGN(TensorType declared, to_type(info.type(), what));
-    bool fits = declared.dtype == computed.dtype && declared.rank() == computed.rank();
-    for (int d = 0; fits && d < declared.rank(); ++d) fits = unify(declared.dims[d], computed.dims[d]);
-    if (!fits)
+    if (declared.dtype != computed.dtype || !unify_dims(declared.dims, computed.dims, what).ok())
       return invalid_argument(fmt::format("{}: it is declared as {}{}, expected what the graph computes: {}{}", what,
                                           name(declared.dtype), dims_text(declared.dims), name(computed.dtype),
                                           dims_text(computed.dims)));
@@ -360,14 +354,9 @@ Status import_graph(Graph& graph, int64_t opset) {
 
 const std::vector<Operator>& operators() {
   static const auto& list = *new const std::vector<Operator>([] {
-    std::vector<Operator> all = {
-        {"Constant",
-         {""},
-         1,
-         {"value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"},
-         import_constant}};
-    for (const auto* more : {&indexed_operators(), &elementwise_operators(), &movement_operators(), &shape_operators()})
-      all.insert(all.end(), more->begin(), more->end());
+    std::vector<Operator> all;
+    for (const auto more : {indexed_operators, elementwise_operators, movement_operators})
+      for (Operator& op : more()) all.push_back(std::move(op));
     return all;
   }());
   return list;

@@ -4,20 +4,34 @@
 // f6 in raw_data and in external files, where ONNX packs 4 elements into 3 bytes, is unpacked. Dims and sizes are untrusted: the element count
 // is checked against the data before memory is allocated, so a few bytes cannot ask for gigabytes.
 //
-// external_data.cc reads external data. Tested by tests/unit/compiler/import/onnx/onnx_tensor_test.cc and
+// External data lies in a file beside the model. Its entries are `location` (a path relative to the model's folder), `offset` (default 0) and
+// `length` (default: what dtype and dims need). Entries with other keys (checksum, keys of other runtimes) are ignored.
+//
+// The path comes from the file, so it is untrusted: absolute paths, paths that leave the model's folder by `..` or through a symbolic link,
+// and everything but regular files are refused. Offset and length are checked against the file's size before memory is allocated. Only the
+// bytes of this tensor are read, and only when a kernel uses it.
+//
+// Floats are mapped, so weights take no memory of their own. Integers may become indices and are read: another process can change a mapped
+// file, and an index must not change between its check and its use.
+//
+// Tested by tests/unit/compiler/import/onnx/onnx_tensor_test.cc, tests/unit/compiler/import/onnx/onnx_external_test.cc and
 // tests/oracle/onnx_tensor_scatter.py.
 #include "compiler/import/onnx/tensor_proto.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <span>
 
-#include "compiler/import/node/tensors.h"
-#include "compiler/import/onnx/external_data.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "compiler/import/node/node.h"
 #include "compiler/import/onnx/onnx.pb.h"
 #include "compiler/import/onnx/wire.h"
 #include "strew/tensor.h"
@@ -38,79 +52,92 @@ constexpr ElementType kElementTypes[] = {
 #undef STREW_ONNX_TYPE
 };
 
-/// Appends the elements of a typed list: the low `each` bytes of every entry.
-template <class List>
-void append(std::vector<std::byte>& out, const List& list, size_t each) {
-  out.resize(static_cast<size_t>(list.size()) * each);
-  for (int i = 0; i < list.size(); ++i) {
-    const auto entry = list.Get(i);
-    std::memcpy(out.data() + static_cast<size_t>(i) * each, &entry, each);
-  }
+/// Calls `visit(field, list, each)` of the list in which ONNX stores the numbers of `dtype`: `each` bytes of them are the low ones of an entry.
+template <class Visit>
+Status visit_list(const TensorProto& p, DType dtype, const Visit& visit) {
+  const DType part = part_dtype(dtype);
+  const int64_t each = std::max(bits(part) / 8, 1);
+  if (part == DType::f32) return visit("float_data", p.float_data(), each);
+  if (part == DType::f64) return visit("double_data", p.double_data(), each);
+  if (part == DType::i64) return visit("int64_data", p.int64_data(), each);
+  if (part == DType::u32 || part == DType::u64) return visit("uint64_data", p.uint64_data(), each);
+  return visit("int32_data", p.int32_data(), each);  // all smaller ones
 }
 
-/// The list in which ONNX stores `dtype`: its field name, its length, and the length that `count` elements need.
-struct ListSize {
-  const char* field;
-  int64_t entries, expected;
-};
-ListSize list_size(const TensorProto& p, DType dtype, int64_t count) {
-  switch (dtype) {
-    case DType::f32:
-      return {"float_data", p.float_data_size(), count};
-    case DType::complex64:
-      return {"float_data", p.float_data_size(), 2 * count};
-    case DType::f64:
-      return {"double_data", p.double_data_size(), count};
-    case DType::complex128:
-      return {"double_data", p.double_data_size(), 2 * count};
-    case DType::i64:
-      return {"int64_data", p.int64_data_size(), count};
-    case DType::u32:
-    case DType::u64:
-      return {"uint64_data", p.uint64_data_size(), count};
-    case DType::string:
-      return {"string_data", p.string_data_size(), count};
-    case STREW_EACH_DTYPE(BOOL):
-    case STREW_EACH_DTYPE(PACKED_INTEGER):
-    case DType::i8:
-    case DType::u8:
-    case DType::i16:
-    case DType::u16:
-    case DType::i32:
-    case STREW_EACH_DTYPE(SMALL_FLOAT):
-    case STREW_EACH_DTYPE(HALF_FLOAT):
-      break;
+namespace fs = std::filesystem;
+
+/// The value of the only entry with this key; nullopt if there is none, an error if there are two.
+Expected<std::optional<std::string>> find_entry(const TensorProto& proto, const std::string& key, const std::string& what) {
+  std::optional<std::string> found;
+  for (const StringStringEntryProto& entry : proto.external_data()) {
+    if (entry.key() != key) continue;
+    if (found) return invalid_argument(what + ": external_data has two entries '" + key + "', expected one");
+    found = entry.value();
   }
-  return {"int32_data", p.int32_data_size(), bits(dtype) < 8 ? storage_bytes(dtype, count) : count};
+  return found;
 }
 
-void copy_list(const TensorProto& p, DType dtype, std::vector<std::byte>& out) {
-  switch (dtype) {
-    case DType::f32:
-    case DType::complex64:
-      return append(out, p.float_data(), sizeof(float));
-    case DType::f64:
-    case DType::complex128:
-      return append(out, p.double_data(), sizeof(double));
-    case DType::i64:
-      return append(out, p.int64_data(), 8);
-    case DType::u32:
-      return append(out, p.uint64_data(), 4);
-    case DType::u64:
-      return append(out, p.uint64_data(), 8);
-    case STREW_EACH_DTYPE(BOOL):
-    case STREW_EACH_DTYPE(PACKED_INTEGER):
-    case DType::i8:
-    case DType::u8:
-    case DType::i16:
-    case DType::u16:
-    case DType::i32:
-    case STREW_EACH_DTYPE(SMALL_FLOAT):
-    case STREW_EACH_DTYPE(HALF_FLOAT):
-      return append(out, p.int32_data(), static_cast<size_t>(bits(dtype) < 8 ? 1 : bits(dtype) / 8));
-    case STREW_EACH_DTYPE(STRING):  // not of bytes
-      break;
+Expected<int64_t> number_entry(const TensorProto& proto, const std::string& key, int64_t otherwise, const std::string& what) {
+  STREW_ASSIGN(const std::optional<std::string> text, find_entry(proto, key, what));
+  if (!text) return otherwise;
+  int64_t value = -1;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error == std::errc() && end == text->data() + text->size() && value >= 0) return value;
+  return invalid_argument(what + ": external_data's " + key + " is '" + *text + "', expected a number from 0 to 2^63-1");
+}
+
+/// The path of the file that `location` names, with symbolic links resolved, or an error that says why it may not be read.
+Expected<std::string> resolve(const std::string& location, const std::string& what, const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    return invalid_argument(what + ": external_data's location is '" + location + "', " + why);
+  };
+  const fs::path relative(location);
+  if (location.empty() || location.find('\0') != std::string::npos)
+    return refuse("expected the name of a file in the model's folder");
+  if (relative.is_absolute()) return refuse("which is absolute, expected a path relative to the model's folder");
+  if (std::find(relative.begin(), relative.end(), "..") != relative.end()) {
+    return refuse("which has '..', expected a path inside the model's folder");
   }
+  std::error_code error;
+  const fs::path folder = fs::canonical(fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path("."), error);
+  if (error) return io_error(what + ": the model's folder: " + error.message());
+  const fs::path file = fs::canonical(folder / relative, error);
+  if (error) return io_error(what + ": external_data's location is '" + location + "': cannot read: " + error.message());
+  const auto [rest, _] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  if (rest != folder.end()) return refuse("a symbolic link that leaves the model's folder, expected a path inside it");
+  return file.string();
+}
+
+Status load(const std::string& path, int64_t offset, int64_t bytes, Constant& constant) {
+  const bool maps = can_map(constant.type.dtype, offset, bytes);
+  if (!maps) STREW_TRY(check_memory(bytes));
+  STREW_ASSIGN(const InputFile file, InputFile::open(path));
+  if (offset > file.size() || bytes > file.size() - offset)
+    return invalid_argument(fmt::format("{}: the file has {} bytes, expected {} at offset {}", path, file.size(), bytes, offset));
+  if (maps) {
+    STREW_ASSIGN(std::shared_ptr<const FileMap> map, file.map(offset, bytes));
+    constant.mapped = map->bytes();
+    constant.file = std::move(map);
+    return {};
+  }
+  constant.data.resize(static_cast<size_t>(bytes));
+  return file.read(offset, constant.data);
+}
+
+/// Gives `constant`, whose type is already set, the `expected` bytes of `proto`, whose data_location is EXTERNAL, from a file in the folder of
+/// the model `path`.
+Status read_external(const TensorProto& proto, int64_t expected, const std::string& what, const std::string& path,
+                     Constant& constant) {
+  STREW_ASSIGN(const std::optional<std::string> location, find_entry(proto, "location", what));
+  if (!location) return invalid_argument(what + ": data_location is EXTERNAL without a location in external_data, expected one");
+  STREW_ASSIGN(const int64_t offset, number_entry(proto, "offset", 0, what));
+  STREW_ASSIGN(const int64_t length, number_entry(proto, "length", expected, what));
+  if (length != expected)
+    return invalid_argument(
+        fmt::format("{}: external_data's length is {}, expected {}, what its dims and type need", what, length, expected));
+  STREW_ASSIGN(const std::string file, resolve(*location, what, path));
+  const Status status = load(file, offset, expected, constant);
+  return status.with_prefix(what);
 }
 
 constexpr int kF6Bits = 6;
@@ -145,19 +172,6 @@ int lists_used(const TensorProto& p) {
 
 constexpr int kMaxExternalEntries = 64;
 
-}  // namespace
-
-int32_t element_number(DType dtype) { return kElementTypes[static_cast<size_t>(dtype)].number; }
-
-Expected<DType> element_type(int32_t data_type, const std::string& what) {
-  for (const ElementType& e : kElementTypes) {
-    if (e.number == data_type && data_type != 0) return e.dtype;
-  }
-  return unsupported(what + ": element type is " + std::to_string(data_type) + ", expected a TensorProto.DataType from 1 to 28");
-}
-
-namespace {
-
 /// Reads dtype and dims into `type` and returns the number of elements.
 Expected<int64_t> read_type(const TensorProto& proto, const std::string& what, TensorType& type) {
   STREW_ASSIGN(type.dtype, element_type(proto.data_type(), what));
@@ -166,35 +180,26 @@ Expected<int64_t> read_type(const TensorProto& proto, const std::string& what, T
   return count_elements(type.dims, what);
 }
 
-Status copy_raw(std::string_view raw, int64_t count, const std::string& what, const std::shared_ptr<const void>& owner,
-                Constant& out) {
-  const DType dtype = out.type.dtype;
-  if (dtype == DType::string) return invalid_argument(what + ": strings are in raw_data, expected string_data");
-  STREW_TRY(read_bytes(out, count, raw, raw_bytes(dtype, count), what + ": raw_data", owner));
-  if (is_f6(dtype)) unpack_f6(out, count);
-  return {};
-}
-
 Status copy_lists(const TensorProto& proto, int64_t count, const std::string& what, Constant& out) {
   const DType dtype = out.type.dtype;
-  const ListSize size = list_size(proto, dtype, count);
-  if (size.entries != size.expected)
-    return invalid_argument(fmt::format("{}: {} has {} entries, expected {} for {} elements of {}", what, size.field,
-                                        size.entries, size.expected, count, name(dtype)));
+  const auto check = [&](std::string_view field, int64_t entries, int64_t expected) -> Status {
+    if (entries == expected) return {};
+    return invalid_argument(fmt::format("{}: {} has {} entries, expected {} for {} elements of {}", what, field, entries,
+                                        expected, count, name(dtype)));
+  };
   if (dtype == DType::string) {
     out.strings.assign(proto.string_data().begin(), proto.string_data().end());
-  } else {
-    copy_list(proto, dtype, out.data);
+    return check("string_data", proto.string_data_size(), count);
   }
-  return {};
-}
-
-Status copy_external(const TensorProto& proto, int64_t count, const std::string& what, const std::string& path, Constant& out) {
-  const DType dtype = out.type.dtype;
-  if (dtype == DType::string) return invalid_argument(what + ": strings are in external data, expected string_data");
-  STREW_TRY(read_external(proto, raw_bytes(dtype, count), what, path, out));
-  if (is_f6(dtype)) unpack_f6(out, count);
-  return {};
+  return visit_list(proto, dtype, [&](std::string_view field, const auto& list, int64_t each) -> Status {
+    STREW_TRY(check(field, list.size(), storage_bytes(dtype, count) / each));
+    out.data.resize(static_cast<size_t>(list.size() * each));
+    for (int i = 0; i < list.size(); ++i) {
+      const auto entry = list.Get(i);
+      std::memcpy(out.data.data() + i * each, &entry, static_cast<size_t>(each));
+    }
+    return {};
+  });
 }
 
 /// `raw`: the contents of raw_data, if the field is present; `proto` may have been parsed without it.
@@ -207,20 +212,35 @@ Expected<Constant> convert(const TensorProto& proto, std::optional<std::string_v
   if (lists + (raw && !raw->empty()) + external > 1) {
     return invalid_argument(what + ": more than one data field is filled, expected one");
   }
+  const DType dtype = out.type.dtype;
+  const bool is_packed = external || (raw && lists == 0);
+  if (is_packed && dtype == DType::string)
+    return invalid_argument(
+        fmt::format("{}: strings are in {}, expected string_data", what, external ? "external data" : "raw_data"));
   if (external) {
-    STREW_TRY(copy_external(proto, count, what, path, out));
-  } else if (raw && lists == 0) {
-    STREW_TRY(copy_raw(*raw, count, what, owner, out));
+    STREW_TRY(read_external(proto, raw_bytes(dtype, count), what, path, out));
+  } else if (is_packed) {
+    STREW_TRY(read_bytes(out, count, *raw, raw_bytes(dtype, count), what + ": raw_data", owner));
   } else {
     STREW_TRY(copy_lists(proto, count, what, out));
   }
-  if (is_f6(out.type.dtype))
+  if (is_packed && is_f6(dtype)) unpack_f6(out, count);
+  if (is_f6(dtype))
     for (std::byte& b : out.data) b &= std::byte{0x3F};  // the two bits above an f6
   make_canonical(out, count);
   return out;
 }
 
 }  // namespace
+
+int32_t element_number(DType dtype) { return kElementTypes[static_cast<size_t>(dtype)].number; }
+
+Expected<DType> element_type(int32_t data_type, const std::string& what) {
+  for (const ElementType& e : kElementTypes) {
+    if (e.number == data_type && data_type != 0) return e.dtype;
+  }
+  return unsupported(what + ": element type is " + std::to_string(data_type) + ", expected a TensorProto.DataType from 1 to 28");
+}
 
 Expected<Constant> to_constant(const TensorProto& proto, const std::string& what, const std::string& path) {
   std::optional<std::string_view> raw;
@@ -248,10 +268,6 @@ Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what,
       !proto.ParseFromArray(rest.data(), static_cast<int>(rest.size())))
     return invalid_argument(fmt::format("{}: not a TensorProto ({} bytes), expected ONNX's protobuf tensor", what, bytes.size()));
   return convert(proto, raw, what, path, owner);
-}
-
-Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path) {
-  return parse_tensor(bytes, what, path, nullptr);
 }
 
 }  // namespace strew::inline v0::onnx

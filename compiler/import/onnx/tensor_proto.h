@@ -1,6 +1,7 @@
 // Converts TensorProto to Constant, for initializers, Constant nodes and `.pb` inputs. This header includes no protobuf header.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -23,9 +24,8 @@ Expected<Constant> to_constant(const TensorProto& proto, const std::string& what
 
 /// Converts a serialised TensorProto, the form in which models and ONNX's test data store tensors. raw_data is copied once, into the
 /// constant; large data stays where it is if `owner` keeps it there.
-Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path,
-                                const std::shared_ptr<const void>& owner);
-STREW_API Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path);
+STREW_API Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path,
+                                          const std::shared_ptr<const void>& owner = nullptr);
 inline Expected<Constant> parse_tensor(std::string_view bytes, const std::string& path) {
   return parse_tensor(bytes, path, path);
 }

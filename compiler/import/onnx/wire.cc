@@ -5,6 +5,8 @@
 // tests/error/onnx_error_test.cc.
 #include "compiler/import/onnx/wire.h"
 
+#include <algorithm>
+
 namespace strew::inline v0::onnx {
 
 bool WireReader::fail() {
@@ -37,28 +39,12 @@ bool WireReader::next(WireField& field) {
   uint64_t tag = 0, value = 0;
   if (!read_varint(tag)) return false;
   field = {tag >> 3, static_cast<uint8_t>(tag & 7), {}, {}};
-  bool good = field.number != 0;
-  switch (field.type) {
-    case 0:
-      good = good && read_varint(value);
-      break;
-    case 1:
-      good = good && skip(8);
-      break;
-    case 2: {
-      good = good && read_varint(value);
-      const std::string_view contents = rest_;
-      good = good && skip(value);
-      if (good) field.bytes = contents.substr(0, static_cast<size_t>(value));
-      break;
-    }
-    case 5:
-      good = good && skip(4);
-      break;
-    default:
-      good = false;
-  }
-  if (!good) return fail();
+  const bool is_varint = field.type == 0, has_length = field.type == 2, is_fixed = field.type == 1 || field.type == 5;
+  if (field.number == 0 || !(is_varint || has_length || is_fixed)) return fail();
+  if (!is_fixed && !read_varint(value)) return false;
+  const uint64_t length = has_length ? value : is_varint ? 0 : field.type == 1 ? 8 : 4;
+  if (has_length) field.bytes = rest_.substr(0, static_cast<size_t>(std::min<uint64_t>(length, rest_.size())));
+  if (!skip(length)) return false;
   field.whole = start.substr(0, start.size() - rest_.size());
   return true;
 }

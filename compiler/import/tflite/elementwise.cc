@@ -4,7 +4,6 @@
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/node/operations.h"
 #include "compiler/import/tflite/graph.h"
-#include "compiler/import/tflite/tensor.h"
 #include "compiler/import/tflite/tflite.h"
 
 namespace strew::inline v0::tflite {
@@ -17,32 +16,11 @@ struct Codes {
   using enum schema::BuiltinOperator;
   static constexpr Builtin none = static_cast<Builtin>(-1);  // NOLINT(readability-identifier-naming)
 };
-struct OperatorRow {
-  Builtin code;
-  ExprOp op;
-};
-/// TFLite's operators that are one operator of expressions; the rows of code `none` are of those that TFLite lacks.
-constexpr OperatorRow kPlain[] = {
-#define STREW_TFLITE_ROW(op, name, arity, arguments, result, onnx, opset, tflite, ...) {Codes::tflite, ExprOp::op},
-    STREW_EXPR_OPS(STREW_TFLITE_ROW)
-#undef STREW_TFLITE_ROW
-        {Builtin::STABLEHLO_ABS, ExprOp::abs},
-    {Builtin::STABLEHLO_NEGATE, ExprOp::neg},
-    {Builtin::STABLEHLO_ADD, ExprOp::add},
-    {Builtin::STABLEHLO_AND, ExprOp::bit_and},
-    {Builtin::STABLEHLO_DIVIDE, ExprOp::div},
-    {Builtin::STABLEHLO_MAXIMUM, ExprOp::max},
-    {Builtin::STABLEHLO_MINIMUM, ExprOp::min},
-    {Builtin::STABLEHLO_MULTIPLY, ExprOp::mul},
-    {Builtin::STABLEHLO_OR, ExprOp::bit_or},
-    {Builtin::STABLEHLO_REMAINDER, ExprOp::rem},
-    {Builtin::STABLEHLO_SUBTRACT, ExprOp::sub},
-};
 
 /// What ADD, SUB, MUL and DIV apply to their results. The numbers are the format's.
 Expected<int> import_activated(Node& node) {
   constexpr int kNone = 0, kRelu = 1, kReluN1To1 = 2, kRelu6 = 3;
-  STREW_ASSIGN(const int value, import_apply(node));
+  const Expected<int> value = import_apply(node);
   const int activation = fused_activation(node.op());
   if (activation == kNone) return value;
   if (activation == kRelu) return clamped(node.builder(), value, 0);
@@ -53,10 +31,7 @@ Expected<int> import_activated(Node& node) {
 
 /// SQUARE and SQUARED_DIFFERENCE.
 Expected<int> import_square(Node& node) {
-  int value = node[0];
-  if (node[1] >= 0) {
-    STREW_ASSIGN(value, node.builder().apply(ExprOp::sub, node.values()));
-  }
+  const Expected<int> value = node[1] < 0 ? node[0] : node.builder().apply(ExprOp::sub, node.values());
   return node.builder().apply(ExprOp::mul, {value, value});
 }
 
@@ -77,7 +52,7 @@ Expected<int> import_cast(Node& node) {
   const DType from = node.type(node[0]).dtype;
   if (from == DType::string || to.dtype == DType::string || is_complex(from) || is_complex(to.dtype))
     return node.refuse("it casts {} to {}, expected numbers", name(from), name(to.dtype));
-  return cast(node.builder(), node[0], to.dtype);
+  return node.builder().convert(node[0], to.dtype);
 }
 
 /// The scales and zero points of the tensor: a number per element of a dim, or one.
@@ -119,44 +94,49 @@ Expected<int> import_dequantize(Node& node) {
 Expected<int> import_quantize(Node& node) {
   STREW_ASSIGN(const schema::Tensor* tensor, node.output_tensor(0));
   STREW_ASSIGN(const TensorType to, node.declared_type());
-  STREW_TRY(check_quantized(node.type(node[0]).dtype, to.dtype));
   STREW_ASSIGN(const Scales scales, scales_for(node, *tensor));
   return quantized(node.builder(), node[0], scales, ExprOp::round_half_away, to.dtype);
 }
 
 }  // namespace
 
-const std::vector<Operator>& elementwise_operators() {
+std::vector<Operator> elementwise_operators() {
   constexpr auto kRefused = Quantized::refused, kSame = Quantized::same, kStored = Quantized::as_stored;
-  static const auto& list = *new const std::vector<Operator>([] {
-    std::vector<Operator> all = {
-        {Builtin::ADD_N, {"operand...", ExprOp::add}, kRefused, import_chain},
-        {Builtin::CAST, {"operand"}, kRefused, import_cast},
-        {Builtin::DEQUANTIZE, {"operand"}, kStored, import_dequantize},
-        {Builtin::FLOOR_DIV,
-         {"operand operand"},
-         kRefused,
-         [](Node& node) { return floor_div(node.builder(), node[0], node[1]); }},
-        {Builtin::FLOOR_MOD,
-         {"operand operand"},
-         kRefused,
-         [](Node& node) { return floor_rem(node.builder(), node[0], node[1]); }},
-        {Builtin::QUANTIZE, {"operand"}, kStored, import_quantize},
-        {Builtin::RELU, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
-        {Builtin::RELU6, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], 0, 6); }},
-        {Builtin::RELU_N1_TO_1, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], -1, 1); }},
-        {Builtin::SELECT, {"operand operand operand"}, kSame, import_select},
-        {Builtin::SELECT_V2, {"operand operand operand", ExprOp::select}, kSame, import_apply},
-        {Builtin::SQUARE, {"operand"}, kRefused, import_square},
-        {Builtin::SQUARED_DIFFERENCE, {"operand operand"}, kRefused, import_square},
-        {Builtin::STABLEHLO_CONVERT, {"operand"}, kRefused, import_cast},
-        {Builtin::STABLEHLO_SELECT, {"operand operand operand", ExprOp::select}, kSame, import_apply},
-    };
-    for (const auto& [code, op] : kPlain)
-      if (code != Codes::none) all.push_back({code, {kOperands[info(op).arity], op}, kRefused, import_activated});
-    return all;
-  }());
-  return list;
+  std::vector<Operator> all = {
+// Operators that are one operator of expressions. The rows of code `none` are of those that TFLite lacks.
+#define STREW_TFLITE_ROW(op, name, arity, arguments, result, onnx, opset, tflite, ...) \
+  {Codes::tflite, {kOperands[arity], ExprOp::op}, kRefused, import_activated},
+      STREW_EXPR_OPS(STREW_TFLITE_ROW)
+#undef STREW_TFLITE_ROW
+          {Builtin::ADD_N, {"operand...", ExprOp::add}, kRefused, import_chain},
+      {Builtin::CAST, {"operand"}, kRefused, import_cast},
+      {Builtin::DEQUANTIZE, {"operand"}, kStored, import_dequantize},
+      {Builtin::FLOOR_DIV, {"operand operand"}, kRefused, [](Node& node) { return floor_div(node.builder(), node[0], node[1]); }},
+      {Builtin::FLOOR_MOD, {"operand operand"}, kRefused, [](Node& node) { return floor_rem(node.builder(), node[0], node[1]); }},
+      {Builtin::QUANTIZE, {"operand"}, kStored, import_quantize},
+      {Builtin::RELU, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], 0); }},
+      {Builtin::RELU6, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], 0, 6); }},
+      {Builtin::RELU_N1_TO_1, {"operand"}, kRefused, [](Node& node) { return clamped(node.builder(), node[0], -1, 1); }},
+      {Builtin::SELECT, {"operand operand operand"}, kSame, import_select},
+      {Builtin::SELECT_V2, {"operand operand operand", ExprOp::select}, kSame, import_apply},
+      {Builtin::SQUARE, {"operand"}, kRefused, import_square},
+      {Builtin::SQUARED_DIFFERENCE, {"operand operand"}, kRefused, import_square},
+      {Builtin::STABLEHLO_CONVERT, {"operand"}, kRefused, import_cast},
+      {Builtin::STABLEHLO_SELECT, {"operand operand operand", ExprOp::select}, kSame, import_apply},
+      {Builtin::STABLEHLO_ABS, {kOperands[1], ExprOp::abs}, kRefused, import_activated},
+      {Builtin::STABLEHLO_NEGATE, {kOperands[1], ExprOp::neg}, kRefused, import_activated},
+      {Builtin::STABLEHLO_ADD, {kOperands[2], ExprOp::add}, kRefused, import_activated},
+      {Builtin::STABLEHLO_AND, {kOperands[2], ExprOp::bit_and}, kRefused, import_activated},
+      {Builtin::STABLEHLO_DIVIDE, {kOperands[2], ExprOp::div}, kRefused, import_activated},
+      {Builtin::STABLEHLO_MAXIMUM, {kOperands[2], ExprOp::max}, kRefused, import_activated},
+      {Builtin::STABLEHLO_MINIMUM, {kOperands[2], ExprOp::min}, kRefused, import_activated},
+      {Builtin::STABLEHLO_MULTIPLY, {kOperands[2], ExprOp::mul}, kRefused, import_activated},
+      {Builtin::STABLEHLO_OR, {kOperands[2], ExprOp::bit_or}, kRefused, import_activated},
+      {Builtin::STABLEHLO_REMAINDER, {kOperands[2], ExprOp::rem}, kRefused, import_activated},
+      {Builtin::STABLEHLO_SUBTRACT, {kOperands[2], ExprOp::sub}, kRefused, import_activated},
+  };
+  std::erase_if(all, [](const Operator& op) { return op.code == Codes::none; });
+  return all;
 }
 
 }  // namespace strew::inline v0::tflite

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "compiler/import/tflite/tflite.h"
+#include "compiler/op/dims.h"
 #include "strew/text.h"
 
 namespace strew::inline v0::tflite {
@@ -114,7 +115,10 @@ Node::Node(Graph& graph, const schema::Operator& op, int number, const std::stri
       graph_(graph),
       op_(op),
       number_(number),
-      row_(row) {}
+      row_(row) {
+  for (const int64_t tensor : list_of(op.inputs())) has_input_.push_back(tensor != -1);
+  for (const int64_t tensor : list_of(op.outputs())) has_output_.push_back(tensor != -1);
+}
 
 Expected<Values> Node::import() { return row_->import(*this); }
 
@@ -124,11 +128,6 @@ Expected<const schema::Tensor*> Node::input_tensor(int i) const {
 
 Expected<const schema::Tensor*> Node::output_tensor(int i) const {
   return graph_.tensor(output_number(i), fmt::format("{}: output {}", location(), i));
-}
-
-Expected<TensorType> Node::declared_type() const {
-  STREW_ASSIGN(const schema::Tensor* tensor, output_tensor(0));
-  return tensor_type(*tensor, location() + ": output 0");
 }
 
 /// Refuses quantized tensors as the operator's row says.
@@ -162,16 +161,16 @@ Expected<int> Node::read_input(int i, const std::string& what, bool) const {
 Status Node::check_output(int i, const TensorType& computed) const {
   STREW_ASSIGN(const schema::Tensor* tensor, output_tensor(i));
   STREW_ASSIGN(const TensorType declared, tensor_type(*tensor, graph_.describe(output_number(i))));
-  bool fits = declared.dtype == computed.dtype && (declared.rank() == computed.rank() || declared.rank() == 0);
-  for (size_t d = 0; fits && d < declared.dims.size(); ++d)
-    fits = declared.dims[d] == computed.dims[d] || declared.dims[d] == kDynamic || computed.dims[d] == kDynamic;
-  if (fits) return {};
+  std::vector<int64_t> dims = computed.dims;
+  const bool fits = declared.rank() == 0 || unify_dims(dims, declared.dims, "").ok();
+  if (fits && declared.dtype == computed.dtype) return {};
   return error("output {} ({}) is declared as {}, expected what the operator computes: {}", i,
                graph_.tensor_name(output_number(i)), print(declared), print(computed));
 }
 
-Status Node::check_kernel(ProgramKernel& kernel) const {
+Status Node::name_kernel(ProgramKernel& kernel) const {
   STREW_TRY(graph_.check_free(output_number(0), location() + ": output 0"));
+  kernel.name = fmt::format("{}{}_{}", graph_.prefix(), operation(), number_);
   STREW_ASSIGN(const schema::Tensor* output, output_tensor(0));
   if (!is_quantized(*output)) return {};
   STREW_ASSIGN(const TensorType type, declared_type());

@@ -11,13 +11,33 @@
 
 #include "compiler/import/node/node.h"
 #include "compiler/import/tflite/schema.h"
-#include "compiler/import/tflite/tensor.h"
 #include "strew/import.h"
 #include "strew/status.h"
 
 namespace strew::inline v0::tflite {
 
 struct Operator;
+
+// Tensors (tensor.cc).
+/// The tensor's type. Dims that shape_signature leaves open are kDynamic. Messages start with `what`.
+Expected<TensorType> tensor_type(const schema::Tensor& tensor, const std::string& what);
+
+/// The bytes of the tensor's buffer, which lie in the flatbuffer or elsewhere in `file`; empty if the tensor has no data.
+Expected<std::string_view> tensor_data(const schema::Model& model, std::string_view file, const schema::Tensor& tensor,
+                                       const std::string& what);
+
+/// A constant with the tensor's `shape` (shape_signature is for inputs) from the bytes of its buffer; fails if their number is wrong.
+Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view data, const std::string& what,
+                               const std::shared_ptr<const void>& owner);
+
+/// Is the tensor quantized, so that its stored integers stand for other numbers?
+bool is_quantized(const schema::Tensor& tensor);
+/// The scales: one for the tensor, or one for each element of a dim.
+std::vector<float> scales_of(const schema::Quantization& quantization);
+
+/// A list of dimension numbers; empty if the file leaves it out.
+std::vector<int64_t> list_of(const flatbuffers::Vector<int64_t>* list);
+std::vector<int64_t> list_of(const flatbuffers::Vector<int32_t>* list);
 
 /// The operator as messages spell it: GATHER, "custom NAME", or its number.
 Expected<std::string> operator_name(const schema::Model& model, const schema::Operator& op, const std::string& what);
@@ -76,18 +96,13 @@ class Node : public GraphNode {
   /// `row`: that of its operator; null if no table has it. `operation`: the operator's name.
   Node(Graph& graph, const schema::Operator& op, int number, const std::string& operation, const Operator* row);
 
-  int number() const { return number_; }
   Graph& graph() const { return graph_; }
   const schema::Operator& op() const { return op_; }
-  int inputs() const override { return op_.inputs() == nullptr ? 0 : static_cast<int>(op_.inputs()->size()); }
-  int outputs() const override { return op_.outputs() == nullptr ? 0 : static_cast<int>(op_.outputs()->size()); }
-  bool has_input(int i) const override { return i < inputs() && input_number(i) != -1; }
-  bool has_output(int i) const override { return i < outputs() && output_number(i) != -1; }
 
   Expected<const schema::Tensor*> input_tensor(int i) const;
   Expected<const schema::Tensor*> output_tensor(int i) const;
   /// The type that the file declares for the only output.
-  Expected<TensorType> declared_type() const;
+  Expected<TensorType> declared_type() const { return opaque_type(0); }
 
   /// The operator's options, if it has some and they are of this kind.
   template <class Table>
@@ -109,10 +124,8 @@ class Node : public GraphNode {
   Status check_node() const override;
   Expected<int> read_input(int i, const std::string& what, bool needs_elements) const override;
   Status check_output(int i, const TensorType& computed) const override;
-  Status check_kernel(ProgramKernel& kernel) const override;
-  bool is_output_defined(int i) const override { return graph_.is_defined(output_number(i)); }
+  Status name_kernel(ProgramKernel& kernel) const override;
   Status define_output(int i, int value) override;
-  std::string kernel_name() const override { return fmt::format("{}{}_{}", graph_.prefix(), operation(), number_); }
   Expected<int> opaque_argument(int i) const override;
   Expected<TensorType> opaque_type(int i) const override;
 
@@ -121,6 +134,15 @@ class Node : public GraphNode {
   int number_;
   const Operator* row_;
 };
+
+/// A subgraph that an operator runs.
+struct Region {
+  int32_t subgraph = 0;      ///< its number; never the main graph's
+  std::string role;          ///< "body"
+  bool is_function = false;  ///< of two or more elements (a reduction, a comparison): it has no kernels
+};
+/// Fails if a number names no subgraph.
+Expected<std::vector<Region>> regions_of(const Node& node);
 
 /// The number of the function that ADD, SUB, MUL or DIV applies to its result; 0: none.
 int fused_activation(const schema::Operator& op);

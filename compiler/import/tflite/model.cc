@@ -12,8 +12,6 @@
 #include <string>
 
 #include "compiler/import/tflite/graph.h"
-#include "compiler/import/tflite/regions.h"
-#include "compiler/import/tflite/tensor.h"
 #include "compiler/import/tflite/tflite.h"
 
 namespace strew::inline v0::tflite {
@@ -136,10 +134,8 @@ Status Translator::import_entries(Graph& main) {
     if (!main.mark_region(static_cast<int32_t>(i))) continue;
     const flatbuffers::String* given = list.Get(i)->name();
     const std::string name = given == nullptr || given->size() == 0 ? fmt::format("subgraph_{}", i) : given->str();
-    Opaque entry;
-    entry.operation = "subgraph " + name;
-    entry.location = fmt::format("{}: subgraph {}", main.path(), i);
-    const int number = main.program().add_opaque(std::move(entry));
+    const int number =
+        main.program().add_opaque({.operation = "subgraph " + name, .location = fmt::format("{}: subgraph {}", main.path(), i)});
     STREW_TRY(import_region(main, {static_cast<int32_t>(i), name, false}, name, number, 0));
   }
   return {};
@@ -190,30 +186,10 @@ Expected<Program> import_aligned(std::string_view bytes, const std::string& path
 }  // namespace
 
 const std::vector<Operator>& operators() {
-  using B = schema::BuiltinOperator;
-  constexpr auto kStored = Quantized::as_stored, kRefused = Quantized::refused, kSame = Quantized::same;
-  constexpr auto kForm = [](std::string_view inputs, ExprOp op = {}) {
-    return OperatorForm{.inputs = inputs, .expr = op, .indexed = true};
-  };
-  constexpr std::string_view kSegments = "data segment_ids# num_segments#";
-  static const auto& list = *new const std::vector<Operator>([&] {
-    std::vector<Operator> all = {
-        {B::GATHER, kForm("params indices"), kStored, import_gather},
-        {B::GATHER_ND, kForm("params indices"), kStored, import_gather_nd},
-        {B::EMBEDDING_LOOKUP, kForm("lookup value"), kStored, import_embedding_lookup},
-        {B::SCATTER_ND, kForm("indices updates shape"), kStored, import_scatter_nd},
-        {B::SPARSE_TO_DENSE, kForm("indices# shape values default_value"), kSame, import_sparse_to_dense},
-        {B::SEGMENT_SUM, kForm("data segment_ids#"), kRefused, import_segment_sum},
-        {B::UNSORTED_SEGMENT_SUM, kForm(kSegments, ExprOp::add), kRefused, import_unsorted_segment},
-        {B::UNSORTED_SEGMENT_PROD, kForm(kSegments, ExprOp::mul), kRefused, import_unsorted_segment},
-        {B::UNSORTED_SEGMENT_MAX, kForm(kSegments, ExprOp::max), kRefused, import_unsorted_segment},
-        {B::UNSORTED_SEGMENT_MIN, kForm(kSegments, ExprOp::min), kRefused, import_unsorted_segment},
-        {B::DYNAMIC_UPDATE_SLICE, kForm("operand update start_indices#"), kStored, import_dynamic_update_slice},
-        {B::STABLEHLO_SCATTER, kForm("input scatter_indices updates"), kStored, import_stablehlo_scatter},
-        {B::STABLEHLO_GATHER, kForm("operand start_indices"), kStored, import_stablehlo_gather},
-    };
-    for (const auto* more : {&elementwise_operators(), &movement_operators(), &slice_operators(), &shape_operators()})
-      all.insert(all.end(), more->begin(), more->end());
+  static const auto& list = *new const std::vector<Operator>([] {
+    std::vector<Operator> all;
+    for (const auto more : {indexed_operators, elementwise_operators, movement_operators, shape_operators})
+      for (Operator& op : more()) all.push_back(std::move(op));
     return all;
   }());
   return list;

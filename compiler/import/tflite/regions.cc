@@ -1,8 +1,9 @@
-// See regions.h. The region of a STABLEHLO_SCATTER is also read by its import function, which says what is wrong
+// regions_of(), see graph.h. The region of a STABLEHLO_SCATTER is also read by its import function, which says what is wrong
 // with it. Tested by tests/unit/compiler/import/tflite/tflite_regions_test.cc.
-#include "compiler/import/tflite/regions.h"
+#include <functional>
+#include <optional>
 
-#include "base/partial_switch.h"
+#include "compiler/import/tflite/graph.h"
 
 namespace strew::inline v0::tflite {
 namespace {
@@ -10,69 +11,69 @@ namespace {
 using Builtin = schema::BuiltinOperator;
 using Options = schema::BuiltinOptions;
 
-STREW_PARTIAL_SWITCHES
-
-std::vector<Region> listed(const Node& node) {
-  const schema::Operator& op = node.op();
-  switch (code_of(node.graph().model(), op)) {
-    case Builtin::IF:
-      if (const auto* o = op.builtin_options_as_IfOptions()) return {{o->first(), "then"}, {o->second(), "else"}};
-      return {};
-    case Builtin::WHILE:
-      if (const auto* o = op.builtin_options_as_WhileOptions()) return {{o->first(), "cond"}, {o->second(), "body"}};
-      return {};
-    case Builtin::CALL:
-      if (const auto* o = op.builtin_options_as_CallOptions()) return {{static_cast<int32_t>(o->subgraph()), "call"}};
-      return {};
-    case Builtin::CALL_ONCE:
-      if (const auto* o = op.builtin_options_as_CallOnceOptions()) return {{o->init_subgraph_index(), "init"}};
-      return {};
-    case Builtin::STABLEHLO_WHILE:
-      if (const auto* o = op.builtin_options_2_as_StablehloWhileOptions()) return {{o->first(), "cond"}, {o->second(), "body"}};
-      return {};
-    case Builtin::STABLEHLO_COMPOSITE:
-      if (const auto* o = op.builtin_options_2_as_CompositeOptions()) return {{o->decomposition_subgraph_index(), "body"}};
-      return {};
-    case Builtin::STABLEHLO_REDUCE:
-      if (const auto* o = op.builtin_options_2_as_StablehloReduceOptions()) return {{o->body_subgraph_index(), "body", true}};
-      return {};
-    case Builtin::STABLEHLO_REDUCE_WINDOW:
-      if (const auto* o = op.builtin_options_2_as_StablehloReduceWindowOptions())
-        return {{o->body_subgraph_index(), "body", true}};
-      return {};
-    case Builtin::STABLEHLO_SCATTER: {
-      const auto* o = op.builtin_options_2_as_StablehloScatterOptions();
-      const int32_t number = o == nullptr ? 0 : o->update_computation_subgraph_index();
-      if (number < 1 || number >= static_cast<int64_t>(node.graph().model().subgraphs()->size())) return {};
-      return {{number, "body", true}};
-    }
-    case Builtin::STABLEHLO_SORT:
-      if (const auto* o = op.builtin_options_2_as_StablehloSortOptions())
-        return {{o->comparator_subgraph_index(), "comparator", true}};
-      return {};
-    case Builtin::STABLEHLO_CASE: {
-      std::vector<Region> out;
-      const auto* o = op.builtin_options_2_as_StablehloCaseOptions();
-      for (const int64_t number : list_of(o == nullptr ? nullptr : o->branch_subgraph_indices()))
-        out.push_back({static_cast<int32_t>(number), "branch_" + std::to_string(out.size())});
-      return out;
-    }
-    default:
-      return {};
-  }
+/// The number of a subgraph in the operator's options; none if its options are of another kind.
+using Number = std::function<std::optional<int64_t>(const Node&)>;
+template <class Table, class Field>
+Number field(Options kind, Field (Table::*number)() const) {
+  return [=](const Node& node) -> std::optional<int64_t> {
+    const Table* options = node.options<Table>(kind);
+    return options == nullptr ? std::nullopt : std::optional<int64_t>((options->*number)());
+  };
+}
+template <class Table>
+Number field(int32_t (Table::*number)() const) {
+  return [=](const Node& node) -> std::optional<int64_t> {
+    const Table* options = node.op().builtin_options_2_as<Table>();
+    return options == nullptr ? std::nullopt : std::optional<int64_t>((options->*number)());
+  };
 }
 
-STREW_END_PARTIAL_SWITCHES
+struct Row {
+  Builtin code;
+  std::string role;
+  Number number;
+  bool is_function = false;
+};
+const std::vector<Row>& rows() {
+  using Two = schema::TwoSubgraphsOptions;
+  static const auto& list = *new const std::vector<Row>{
+      {Builtin::IF, "then", field(Options::IfOptions, &Two::first)},
+      {Builtin::IF, "else", field(Options::IfOptions, &Two::second)},
+      {Builtin::WHILE, "cond", field(Options::WhileOptions, &Two::first)},
+      {Builtin::WHILE, "body", field(Options::WhileOptions, &Two::second)},
+      {Builtin::CALL, "call", field(Options::CallOptions, &schema::CallOptions::subgraph)},
+      {Builtin::CALL_ONCE, "init", field(Options::CallOnceOptions, &schema::CallOnceOptions::init_subgraph_index)},
+      {Builtin::STABLEHLO_WHILE, "cond", field(&schema::StablehloWhileOptions::first)},
+      {Builtin::STABLEHLO_WHILE, "body", field(&schema::StablehloWhileOptions::second)},
+      {Builtin::STABLEHLO_COMPOSITE, "body", field(&schema::CompositeOptions::decomposition_subgraph_index)},
+      {Builtin::STABLEHLO_REDUCE, "body", field(&schema::StablehloReduceOptions::body_subgraph_index), true},
+      {Builtin::STABLEHLO_REDUCE_WINDOW, "body", field(&schema::StablehloReduceWindowOptions::body_subgraph_index), true},
+      {Builtin::STABLEHLO_SCATTER, "body", field(&schema::StablehloScatterOptions::update_computation_subgraph_index), true},
+      {Builtin::STABLEHLO_SORT, "comparator", field(&schema::StablehloSortOptions::comparator_subgraph_index), true},
+  };
+  return list;
+}
 
 }  // namespace
 
 Expected<std::vector<Region>> regions_of(const Node& node) {
-  std::vector<Region> out = listed(node);
-  const auto count = static_cast<int64_t>(node.graph().model().subgraphs()->size());
-  for (const Region& region : out) {
-    if (region.subgraph >= 1 && region.subgraph < count) continue;
-    return node.error("its {} is subgraph {}, expected from 1 to {}", region.role, region.subgraph, count - 1);
-  }
+  const schema::Model& model = node.graph().model();
+  const Builtin code = code_of(model, node.op());
+  std::vector<Region> out;
+  const auto add = [&](int64_t number, const std::string& role, bool is_function) -> Status {
+    const int64_t count = model.subgraphs()->size();
+    const bool is_subgraph = number >= 1 && number < count;
+    if (is_subgraph) out.push_back({static_cast<int32_t>(number), role, is_function});
+    if (is_subgraph || code == Builtin::STABLEHLO_SCATTER) return {};
+    return node.error("its {} is subgraph {}, expected from 1 to {}", role, number, count - 1);
+  };
+  for (const Row& row : rows())
+    if (const auto number = row.code == code ? row.number(node) : std::nullopt)
+      STREW_TRY(add(*number, row.role, row.is_function));
+  const auto* branches = node.op().builtin_options_2_as_StablehloCaseOptions();
+  if (code == Builtin::STABLEHLO_CASE && branches != nullptr)
+    for (const int64_t number : list_of(branches->branch_subgraph_indices()))
+      STREW_TRY(add(number, "branch_" + std::to_string(out.size()), false));
   return out;
 }
 

@@ -35,7 +35,7 @@ Expected<int> import_range(Node& node) {
 Expected<int> import_zeros_like(Node& node) {
   const TensorType type = node.type(node[0]);
   if (type.dtype == DType::string) return node.refuse("its input is strings, expected numbers");
-  const int zero = node.builder().scalar(Scalar{type.dtype});
+  const int zero = node.builder().number(0, type.dtype);
   return node.builder().broadcast_to(zero, node.builder().shape(node[0], 0, type.dims.size()));
 }
 
@@ -50,8 +50,7 @@ Expected<int> import_one_hot(Node& node) {
 }
 
 Expected<int> import_cumsum(Node& node) {
-  STREW_ASSIGN(const int64_t given, node.constant(1));
-  STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(node[0]).rank(), "axis"));
+  STREW_ASSIGN(const int64_t axis, node.dim(1, node.type(node[0]).rank()));
   const bool exclusive = node.option(Options::CumsumOptions, &schema::CumsumOptions::exclusive);
   const bool reverse = node.option(Options::CumsumOptions, &schema::CumsumOptions::reverse);
   return node.builder().scan(ExprOp::add, node[0], axis, {exclusive, reverse});
@@ -59,8 +58,7 @@ Expected<int> import_cumsum(Node& node) {
 
 /// Elements are combined in row-major order. No axes: nothing is reduced.
 Expected<int> import_reduce(Node& node) {
-  STREW_ASSIGN(std::vector<int64_t> dims, node.constants(1));
-  STREW_ASSIGN(dims, node.dims_of(std::move(dims), node.type(node[0]).rank(), "an entry of axes"));
+  STREW_ASSIGN(std::vector<int64_t> dims, node.dims(1, node.type(node[0]).rank()));
   std::sort(dims.begin(), dims.end());
   dims.erase(std::unique(dims.begin(), dims.end()), dims.end());
   if (dims.empty()) return node[0];
@@ -72,9 +70,9 @@ Operator reduction(Builtin code, ExprOp op) { return {code, {"input axes#", op},
 
 }  // namespace
 
-const std::vector<Operator>& shape_operators() {
+std::vector<Operator> shape_operators() {
   constexpr auto kRefused = Quantized::refused, kStored = Quantized::as_stored;
-  static const auto& list = *new const std::vector<Operator>{
+  return {
       {Builtin::CUMSUM, {"input axis#"}, kRefused, import_cumsum},
       {Builtin::FILL, {"dims# value"}, Quantized::same, import_fill},
       {Builtin::ONE_HOT, {"indices depth# on_value off_value"}, kRefused, import_one_hot},
@@ -93,7 +91,6 @@ const std::vector<Operator>& shape_operators() {
       reduction(Builtin::REDUCE_PROD, ExprOp::mul),
       reduction(Builtin::SUM, ExprOp::add),
   };
-  return list;
 }
 
 }  // namespace strew::inline v0::tflite

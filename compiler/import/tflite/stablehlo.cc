@@ -1,12 +1,11 @@
 // STABLEHLO_SCATTER and STABLEHLO_GATHER: StableHLO's scatter and gather as TensorFlow Lite stores them, with one operand and without
-// batching dims. The scatter's region is another subgraph. It has no operator (then the update is the result) or one operator of kCombiners
+// batching dims. The scatter's region is another subgraph. It has no operator (then the update is the result) or one operator that is a combiner
 // on its two inputs, whose order counts in subtract and divide. The policies are those of StableHLO: skip_element and clamp.
 //
 // LiteRT treats every region without operators as an assignment, whatever the region returns; this importer requires that it returns its
 // second input. Tested by tests/unit/compiler/import/tflite/tflite_import_test.cc, tests/error/tflite_error_test.cc and
 // tests/oracle/litert_models.py.
-#include <algorithm>
-
+#include "compiler/import/node/operations.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/combiner.h"
@@ -15,48 +14,31 @@
 namespace strew::inline v0::tflite {
 namespace {
 
-using Builtin = schema::BuiltinOperator;
-
-struct CombinerRow {
-  Builtin op;
-  CombinerKind kind;
-};
-constexpr CombinerRow kCombiners[] = {
-    {Builtin::STABLEHLO_ADD, CombinerKind::add},
-    {Builtin::STABLEHLO_MULTIPLY, CombinerKind::mul},
-    {Builtin::STABLEHLO_MAXIMUM, CombinerKind::max},
-    {Builtin::STABLEHLO_MINIMUM, CombinerKind::min},
-    {Builtin::STABLEHLO_AND, CombinerKind::bit_and},
-    {Builtin::STABLEHLO_OR, CombinerKind::bit_or},
-    {Builtin::ADD, CombinerKind::add},
-    {Builtin::MUL, CombinerKind::mul},
-    {Builtin::MAXIMUM, CombinerKind::max},
-    {Builtin::MINIMUM, CombinerKind::min},
-    {Builtin::STABLEHLO_SUBTRACT, CombinerKind::sub},
-    {Builtin::STABLEHLO_DIVIDE, CombinerKind::div},
-};
+/// The combiner that an operator of two operands computes; null if it computes none.
+const CombinerTraits* find_combiner(const Operator& op) {
+  return op.form.inputs == kOperands[2] ? strew::find_combiner(op.form.expr) : nullptr;
+}
 
 /// The combiner kind of the region's only operator.
 Expected<CombinerKind> combiner_of(const Node& node, const schema::Operator& op, const std::string& what,
                                    const std::vector<int64_t>& inputs, int64_t output) {
   const schema::Model& model = node.graph().model();
   STREW_ASSIGN(const std::string name, operator_name(model, op, node.location() + ": " + what));
-  const Builtin code = code_of(model, op);
-  const auto* row =
-      std::find_if(std::begin(kCombiners), std::end(kCombiners), [&](const CombinerRow& r) { return r.op == code; });
-  if (row == std::end(kCombiners)) {
-    std::vector<const char*> known;
-    for (const CombinerRow& each : kCombiners) known.push_back(schema::EnumNameBuiltinOperator(each.op));
-    return node.refuse("{} ({}) is no combiner, expected one of: {}", what, name, fmt::join(known, ", "));
+  const CombinerTraits* combiner = nullptr;
+  std::vector<std::string_view> known;
+  for (const Operator& row : operators()) {
+    if (find_combiner(row) != nullptr) known.push_back(row.name);
+    if (row.code == code_of(model, op)) combiner = find_combiner(row);
   }
+  if (combiner == nullptr) return node.refuse("{} ({}) is no combiner, expected one of: {}", what, name, fmt::join(known, ", "));
   const std::vector<int64_t> read = list_of(op.inputs()), swapped = {inputs[1], inputs[0]};
-  const bool commutes = find_combiner(row->kind)->commutes;
+  const bool commutes = combiner->commutes;
   if (const int activation = fused_activation(op); activation != 0)
     return node.refuse("{} ({}) has fused activation {}, expected none (0)", what, name, activation);
   if ((read != inputs && !(commutes && read == swapped)) || list_of(op.outputs()) != std::vector<int64_t>{output})
     return node.error("{} ({}) does not combine the region's two inputs into its output, expected current and update{}", what,
                       name, commutes ? "" : " in this order");
-  return row->kind;
+  return combiner->kind;
 }
 
 Expected<CombinerKind> read_region(Node& node, int32_t number) {
@@ -87,8 +69,7 @@ Expected<int> import_stablehlo_scatter(Node& node) {
   if (options == nullptr) return node.error("it has no StablehloScatterOptions, expected them in builtin_options_2");
   STREW_ASSIGN(const CombinerKind kind, read_region(node, options->update_computation_subgraph_index()));
   const TensorType operand = node.type(node[0]), indices = node.type(node[1]), updates = node.type(node[2]);
-  if (updates.dtype != operand.dtype)
-    return node.error("updates has element type {}, expected input's {}", name(updates.dtype), name(operand.dtype));
+  STREW_TRY(check_same_dtype(node, strew::operand(node, 2), strew::operand(node, 0)));
   const Expected<Scatter> op = ScatterBuilder()
                                    .operand(operand)
                                    .indices(indices)

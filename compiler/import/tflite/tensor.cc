@@ -5,7 +5,7 @@
 // Elements below 8 bits are packed from the low bits up, as strew packs them. A string tensor is an i32 count, count + 1 i32 offsets from
 // the buffer's start, and the text. Tested by tests/unit/compiler/import/tflite/tflite_import_test.cc, tests/error/tflite_error_test.cc and
 // tests/oracle/litert_models.py.
-#include "compiler/import/tflite/tensor.h"
+#include "strew/tensor.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include <bit>
 #include <cstring>
 
-#include "compiler/import/node/tensors.h"
-#include "strew/tensor.h"
+#include "compiler/import/node/node.h"
+#include "compiler/import/tflite/graph.h"
 
 namespace strew::inline v0::tflite {
 namespace {

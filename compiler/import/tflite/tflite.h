@@ -32,22 +32,14 @@ struct Operator {
 };
 const std::vector<Operator>& operators();
 
-// The operators around the kernels.
-const std::vector<Operator>& elementwise_operators();
-const std::vector<Operator>& movement_operators();
-const std::vector<Operator>& slice_operators();
-const std::vector<Operator>& shape_operators();
+// The operators that become kernels, and those around the kernels.
+std::vector<Operator> indexed_operators();
+std::vector<Operator> elementwise_operators();
+std::vector<Operator> movement_operators();
+std::vector<Operator> shape_operators();
 
-Expected<int> import_dynamic_update_slice(Node& node);
-Expected<int> import_embedding_lookup(Node& node);
-Expected<int> import_gather(Node& node);
-Expected<int> import_gather_nd(Node& node);
-Expected<int> import_scatter_nd(Node& node);
-Expected<int> import_segment_sum(Node& node);
-Expected<int> import_sparse_to_dense(Node& node);
 Expected<int> import_stablehlo_gather(Node& node);
 Expected<int> import_stablehlo_scatter(Node& node);
-Expected<int> import_unsorted_segment(Node& node);
 
 /// `owner` keeps the bytes where they are, so that large constants need no copy; null: nobody does.
 Expected<Program> import_model(std::string_view bytes, const std::string& path, const ImportOptions& options,

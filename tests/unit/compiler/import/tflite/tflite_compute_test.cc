@@ -275,7 +275,7 @@ void quantisation() {
   }
   check_all({{C::DEQUANTIZE, {{T::FLOAT16, {2}, {1.5, -2}}}, {{T::FLOAT32, {2}, {1.5, -2}}}}});
   refuse({C::DEQUANTIZE, {{T::INT8, {3}, {}}}, {{T::FLOAT32, {3}, {}}}}, "a tensor has no scales");
-  refuse({C::QUANTIZE, {i({3}, {})}, {{T::INT8, {3}, {}}}}, "it makes i8 of i32");
+  refuse({C::QUANTIZE, {i({3}, {})}, {{T::INT8, {3}, {}}}}, "it makes i8 of i32", scaled(1, 0));
   refuse({C::RESHAPE, {{T::INT8, {4}, {}}, c({2}, {2, 2})}, {{T::INT8, {2, 2}, {}}}}, "different scales or zero points",
          [](TfliteModel& m) {
            m.tensor(0).quantized = m.tensor(2).quantized = true;

@@ -259,6 +259,8 @@ TEST(TfliteImport, StablehloScatterCombiners) {
       {C::MINIMUM, CombinerKind::min},
       {C::STABLEHLO_SUBTRACT, CombinerKind::sub},
       {C::STABLEHLO_DIVIDE, CombinerKind::div},
+      {C::SUB, CombinerKind::sub},
+      {C::DIV, CombinerKind::div},
   };
   for (const auto& [code, kind] : rows) {
     const Program m = import_good(stablehlo_scatter_model(code));
