@@ -288,6 +288,9 @@ Status Lifter::gather(const Pair& p) {
   STREW_ASSIGN(const ShapedValue part, table_part(p, table));
   const TensorType type = table_type(p, part);
   GatherBuilder op = gather_rows(type, type_of(index_values)).oob(policy_of(oob, p.rows));
+  std::vector<int64_t> window = type.dims;
+  window[0] = 1;  // of an empty table, too, which verify() then refuses
+  op.slice_sizes(std::move(window));
   if (oob == "zero") op.fill(policy_of(oob, p.rows), Scalar{type.dtype});
   STREW_ASSIGN(const int gathered, add_kernel(s, op.build(), {part.value, index_values.value}, result));
   Content out;
