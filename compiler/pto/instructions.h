@@ -75,8 +75,9 @@ struct Operand {
   Access access = Access::none;
 };
 
-/// The operand groups of a statement, from a text that has a letter for the kind of each, in the order of Kind; `<` behind it: the
-/// statement reads what the operand holds; `>`: it writes it. "t<t<t>" is two tiles that are read and one that is written.
+/// The operand groups of a statement, from a text: "t<t<t>" is two tiles that are read and one that is written. Each group is a letter for its
+/// kind: s scalar, c condition, i index, a address, p pointer, v view, r partition, t tile, n number, x indices, m mask, k scratch, o other,
+/// f memref, l places (the order of Kind). `<` behind it: the statement reads what the operand holds; `>`: it writes it.
 struct Operands {
   static constexpr std::string_view kLetters = "sciapvrtnxmkofl";
   Operand list[5];
