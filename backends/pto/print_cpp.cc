@@ -326,11 +326,8 @@ class CppPrinter {
     if (place.substr(0, 5) == "tile ") return tile_type(types_.at(operand(s, group_of(place))));
     if (place.substr(0, 7) == "number ") return scalar_type(types_.at(operand(s, group_of(place))));
     if (place.size() == 1 && place[0] >= '0' && place[0] <= '9') return operand(s, group_of(place));
-    for (const AttributeRule& rule : row.attributes) {
-      if (rule.name != place) continue;
-      for (size_t i = 0; i < rule.values.size(); ++i)
-        if (rule.values[i] == s.attribute(place)) return std::string(rule.cpp[i]);
-    }
+    for (const AttributeRule& rule : row.attributes)
+      if (rule.name == place && !s.attribute(place).empty()) return rule.in_cpp(s.attribute(place));
     return "";
   }
 

@@ -116,7 +116,11 @@ struct Statement {
   Note note;
 
   /// The value of an attribute; empty if the statement does not have it.
-  std::string_view attribute(std::string_view name) const;
+  std::string_view attribute(std::string_view wanted) const {
+    for (const Attribute& a : attributes)
+      if (a.name == wanted) return a.value;
+    return {};
+  }
   friend bool operator==(const Statement&, const Statement&) = default;
 };
 
@@ -148,11 +152,5 @@ struct Module {
   std::vector<Function> functions;   ///< PTO-AS has one
   friend bool operator==(const Module&, const Module&) = default;
 };
-
-inline std::string_view Statement::attribute(std::string_view wanted) const {
-  for (const Attribute& a : attributes)
-    if (a.name == wanted) return a.value;
-  return {};
-}
 
 }  // namespace strew::inline v0::pto

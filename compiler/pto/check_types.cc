@@ -12,6 +12,31 @@ bool is_integral(const Type& type) {
   const DType dtype = type.element.dtype;
   return type.kind == TypeKind::index || (type.kind == TypeKind::scalar && (is_integer(dtype) || dtype == DType::boolean));
 }
+/// What the operands of a kind are, in the order of Kind.
+struct KindRule {
+  TypeKind type;
+  const char* what;
+  std::optional<DType> dtype = {};  ///< of the type, if no other is allowed
+};
+constexpr KindRule kTile = {TypeKind::tile, "a tile_buf"}, kPart = {TypeKind::partition_view, "a partition_tensor_view"};
+constexpr KindRule kKindRules[] = {
+    {TypeKind::none, ""},
+    {TypeKind::scalar, "i1", DType::boolean},
+    {TypeKind::index, "index"},
+    {TypeKind::scalar, "i64", DType::i64},
+    {TypeKind::ptr, "a pointer"},
+    {TypeKind::tensor_view, "a tensor_view"},
+    kPart,
+    kTile,
+    {TypeKind::scalar, "a number"},
+    kTile,
+    kTile,
+    kTile,
+    kTile,
+    {TypeKind::memref, "a memref"},
+    kPart,
+};
+
 int width_of(const Type& type) { return type.element.dtype == DType::boolean ? 1 : bits(type.element.dtype); }
 
 }  // namespace
@@ -20,97 +45,48 @@ Status Parser::check_types(const Statement& s) const {
   const Instruction& row = info(s.opcode);
   for (size_t g = 0; g < s.operands.size(); ++g)
     for (const std::string& operand : s.operands[g]) STREW_TRY(check_kind(row.operands[g].kind, operand, s.at));
-  const Type boolean = make_scalar(DType::boolean);
-  switch (row.form) {
-    case Form::constant:
-    case Form::binary:
-    case Form::loop:
-      STREW_TRY(check_scalars(s));
-      return check_equal(s, 0, s.type);
-    case Form::cast:
-      STREW_TRY(check_scalars(s));
-      return check_cast(s);
-    case Form::nullary:
-      if (s.type == make_scalar(DType::i64)) return {};
-      return fail_at(s.at, "its result is " + text(s.type) + ", expected i64");
-    case Form::compare: {
-      const Type& type = type_of(s.operands[0][0]);
-      if (!is_integral(type)) return fail_at(s.at, "it compares " + text(type) + ", expected index or integers");
-      if (s.type != boolean) return fail_at(s.at, "its result is " + text(s.type) + ", expected i1");
-      return check_equal(s, 0, type);
-    }
-    case Form::select:
-      if (s.type.kind != TypeKind::scalar && s.type.kind != TypeKind::index)
-        return fail_at(s.at, "the type is " + text(s.type) + ", expected index or a number");
-      return check_equal(s, 1, s.type);
-    case Form::view:
-    case Form::partition:
-      return check_view(s);
-    case Form::alloc:
-      return check_alloc(s);
-    case Form::moves:
-    case Form::computes:
-    case Form::get:
-    case Form::set:
-    case Form::load:
-    case Form::store:
-    case Form::as_only:
-      return check_elements(s);
-    case Form::branch:
-    case Form::flags:
-    case Form::barrier:
-    case Form::section:
-      return {};
+  const Form form = row.form;
+  if (form == Form::constant || form == Form::binary || form == Form::loop || form == Form::cast) {
+    STREW_TRY(check_scalars(s));
+    return form == Form::cast ? check_cast(s) : check_equal(s, 0, s.type);
   }
-  return {};
+  if (form == Form::nullary) return check_result(s, s.type == make_scalar(DType::i64), "i64");
+  if (form == Form::compare) {
+    const Type& type = type_of(s.operands[0][0]);
+    if (!is_integral(type)) return fail_at(s.at, "it compares {}, expected index or integers", text(type));
+    STREW_TRY(check_result(s, s.type == make_scalar(DType::boolean), "i1"));
+    return check_equal(s, 0, type);
+  }
+  if (form == Form::select) {
+    if (s.type.kind == TypeKind::scalar || s.type.kind == TypeKind::index) return check_equal(s, 1, s.type);
+    return fail_at(s.at, "the type is {}, expected index or a number", text(s.type));
+  }
+  if (form == Form::view || form == Form::partition) return check_view(s);
+  return form == Form::alloc ? check_alloc(s) : check_elements(s);
 }
 
 /// Is the operand what a group of this kind holds?
 Status Parser::check_kind(Kind kind, const std::string& operand, Position at) const {
-  const bool is_ir = spelling_ == Spelling::ir;
+  const bool is_ir = spelling_ == Spelling::ir, in_memory = kind == Kind::partition || kind == Kind::places;
+  const KindRule& rule = kKindRules[static_cast<size_t>(!is_ir && in_memory ? Kind::memref : kind)];
   const Type& type = type_of(operand);
-  const auto expected = [&](bool fits, const char* what) {
-    return fits ? Status() : fail_at(at, "%" + operand + " is " + text(type) + ", expected " + what);
-  };
-  switch (kind) {
-    case Kind::scalar:
-      return {};
-    case Kind::condition:
-      return expected(type == make_scalar(DType::boolean), "i1");
-    case Kind::index:
-      return expected(type.kind == TypeKind::index, "index");
-    case Kind::address:
-      return expected(type == make_scalar(DType::i64), "i64");
-    case Kind::pointer:
-      return expected(type.kind == TypeKind::ptr, "a pointer");
-    case Kind::view:
-      return expected(type.kind == TypeKind::tensor_view, "a tensor_view");
-    case Kind::partition:
-    case Kind::places:
-      if (is_ir) return expected(type.kind == TypeKind::partition_view, "a partition_tensor_view");
-      [[fallthrough]];
-    case Kind::memref:
-      return expected(type.kind == TypeKind::memref, "a memref");
-    case Kind::tile:
-    case Kind::indices:
-    case Kind::mask:
-    case Kind::scratch:
-    case Kind::other:
-      return expected(type.kind == TypeKind::tile, is_ir ? "a tile_buf" : "a tile");
-    case Kind::number:
-      return expected(type.kind == TypeKind::scalar, "a number");
-  }
-  return {};
+  const bool is_dtype = !rule.dtype || type.element == Element{*rule.dtype};
+  if (kind == Kind::scalar || (type.kind == rule.type && is_dtype)) return {};
+  return fail_at(at, "%{} is {}, expected {}", operand, text(type), !is_ir && rule.type == TypeKind::tile ? "a tile" : rule.what);
 }
 
 /// Are the operands of the groups from `first_group` on of this type?
 Status Parser::check_equal(const Statement& s, size_t first_group, const Type& wanted) const {
   for (size_t g = first_group; g < s.operands.size(); ++g) {
     const std::string& operand = s.operands[g][0];
-    if (type_of(operand) != wanted)
-      return fail_at(s.at, "%" + operand + " is " + text(type_of(operand)) + ", expected " + text(wanted));
+    if (type_of(operand) != wanted) return fail_at(s.at, "%{} is {}, expected {}", operand, text(type_of(operand)), text(wanted));
   }
   return {};
+}
+
+/// Is the type of the result what `expected` says?
+Status Parser::check_result(const Statement& s, bool fits, const std::string& expected) const {
+  return fits ? Status() : fail_at(s.at, "its result is {}, expected {}", text(s.type), expected);
 }
 
 /// The type of a constant, a loop or arithmetic, and that the number of a constant fits it.
@@ -120,12 +96,12 @@ Status Parser::check_scalars(const Statement& s) const {
   const bool truth = s.type.kind == TypeKind::scalar && s.type.element.dtype == DType::boolean;
   if ((truth && (s.opcode == Opcode::constant || s.opcode == Opcode::loop)) ||
       (!is_integral(s.type) && !(number && s.opcode == Opcode::bitcast)))
-    return fail_at(s.at, "the type is " + text(s.type) + ", expected index or an integer");
+    return fail_at(s.at, "the type is {}, expected index or an integer", text(s.type));
   if (s.opcode != Opcode::constant) return {};
   const int width = bits(s.type.element.dtype);
   const int64_t low = is_signed_integer(s.type.element.dtype) ? -(int64_t{1} << (std::min(width, 63) - 1)) : 0;
   if (width >= 64 || (s.value >= low && s.value < int64_t{1} << width)) return {};
-  return fail_at(s.at, "the value is " + std::to_string(s.value) + ", expected one that fits " + text(s.type));
+  return fail_at(s.at, "the value is {}, expected one that fits {}", s.value, text(s.type));
 }
 
 Status Parser::check_cast(const Statement& s) const {
@@ -144,7 +120,7 @@ Status Parser::check_cast(const Statement& s) const {
     fits = is_integral(from) && (from.kind == TypeKind::index) != (s.type.kind == TypeKind::index);
     expected = "one of both to be index, the other an integer";
   }
-  return fits ? Status() : fail_at(s.at, "it is from " + text(from) + " to " + text(s.type) + ", expected " + expected);
+  return fits ? Status() : fail_at(s.at, "it is from {} to {}, expected {}", text(from), text(s.type), expected);
 }
 
 /// A view of a pointer, or a part of a view: the ranks, and the extents that operands give.
@@ -153,42 +129,39 @@ Status Parser::check_view(const Statement& s) const {
   const Type& of = type_of(s.operands[0][0]);
   const size_t rank = is_view ? s.operands[1].size() : of.dims.size();
   if (rank == 0 || rank > 5 || s.operands[1].size() != rank || s.operands[2].size() != rank)
-    return fail_at(s.at, "it has " + std::to_string(s.operands[1].size()) + (is_view ? " extents and " : " offsets and ") +
-                             std::to_string(s.operands[2].size()) + (is_view ? " strides" : " sizes") + ", expected " +
-                             (is_view ? "as many of both, 1 to 5" : std::to_string(rank) + " of both, the view's rank"));
+    return fail_at(s.at, "it has {} {} and {} {}, expected {}", s.operands[1].size(), is_view ? "extents" : "offsets",
+                   s.operands[2].size(), is_view ? "strides" : "sizes",
+                   is_view ? "as many of both, 1 to 5" : fmt::format("{} of both, the view's rank", rank));
   const TypeKind wanted = is_view ? TypeKind::tensor_view : TypeKind::partition_view;
-  if (s.type.kind != wanted || s.type.dims.size() != rank || s.type.element != of.element)
-    return fail_at(s.at, "its result is " + text(s.type) + ", expected a " + (is_view ? "tensor_view" : "partition_tensor_view") +
-                             " of " + std::to_string(rank) + " dims of " + print(of.element));
+  STREW_TRY(check_result(
+      s, s.type.kind == wanted && s.type.dims.size() == rank && s.type.element == of.element,
+      fmt::format("a {} of {} dims of {}", is_view ? "tensor_view" : "partition_tensor_view", rank, print(of.element))));
   for (size_t d = 0; d < rank; ++d) {
     const std::string& operand = s.operands[is_view ? 1 : 2][d];
     const std::optional<int64_t> constant = known(operand).constant;
-    if (constant && *constant < 0)
-      return fail_at(s.at, "%" + operand + " is " + std::to_string(*constant) + ", expected an extent, 0 or more");
+    if (constant && *constant < 0) return fail_at(s.at, "%{} is {}, expected an extent, 0 or more", operand, *constant);
     if (s.type.dims[d] == kDynamic || !constant || *constant == s.type.dims[d]) continue;
-    return fail_at(s.at, "dim " + std::to_string(d) + " of " + text(s.type) + " is " + extent_text(s.type.dims[d]) +
-                             ", expected " + std::to_string(*constant) + " as %" + operand + " says");
+    return fail_at(s.at, "dim {} of {} is {}, expected {} as %{} says", d, text(s.type), s.type.dims[d], *constant, operand);
   }
   return {};
 }
 
 Status Parser::check_alloc(const Statement& s) const {
-  if (s.type.kind != TypeKind::tile) return fail_at(s.at, "its result is " + text(s.type) + ", expected a tile_buf");
-  const int64_t valid[] = {s.type.tile.valid_rows, s.type.tile.valid_cols};
-  constexpr const char* kNames[] = {"valid_row", "valid_col"};
-  for (size_t i = 0; i < 2; ++i) {
-    const bool given = !s.operands[i + 1].empty();
-    if (given == (valid[i] == kDynamic)) continue;
-    return fail_at(s.at, std::string(kNames[i]) + (given ? " is given" : " is missing") + " and the type says " +
-                             extent_text(valid[i]) + ", expected " +
-                             (given ? "no operand, or ? in the type" : "an operand for the ?"));
+  STREW_TRY(check_result(s, s.type.kind == TypeKind::tile, "a tile_buf"));
+  for (size_t i = 1; i <= 2; ++i) {
+    const int64_t valid = i == 1 ? s.type.tile.valid_rows : s.type.tile.valid_cols;
+    const bool given = !s.operands[i].empty();
+    if (given == (valid == kDynamic)) continue;
+    return fail_at(s.at, "{} is {} and the type says {}, expected {}", i == 1 ? "valid_row" : "valid_col",
+                   given ? "given" : "missing", extent_text(valid),
+                   given ? "no operand, or ? in the type" : "an operand for the ?");
   }
   return {};
 }
 
 /// Tiles, views, pointers and numbers of a statement have one element type.
 Status Parser::check_elements(const Statement& s) const {
-  const std::span<const Operand> rules = info(s.opcode).operands;
+  const Operands& rules = info(s.opcode).operands;
   const std::string* first = nullptr;  // the first operand with an element type, with which all others must agree
   for (size_t g = 0; g < rules.size(); ++g) {
     const Kind kind = rules[g].kind;
@@ -198,17 +171,17 @@ Status Parser::check_elements(const Statement& s) const {
     if (first == nullptr) first = &operand;
     const Type &type = type_of(operand), &wanted = type_of(*first);
     if (wanted.element == type.element) continue;
-    if (kind == Kind::number) return fail_at(s.at, "%" + operand + " is " + text(type) + ", expected " + print(wanted.element));
-    return fail_at(s.at, "%" + operand + " has elements of " + print(type.element) + ", expected " + print(wanted.element) +
-                             " as %" + *first + " has");
+    if (kind == Kind::number) return fail_at(s.at, "%{} is {}, expected {}", operand, text(type), print(wanted.element));
+    return fail_at(s.at, "%{} has elements of {}, expected {} as %{} has", operand, print(type.element), print(wanted.element),
+                   *first);
   }
   const Form form = info(s.opcode).form;
   const bool is_as = form == Form::as_only;
   if (s.result.empty() || form == Form::computes) return {};
-  const TypeKind wanted = is_as ? TypeKind::tile : TypeKind::scalar;
-  if (s.type.kind == wanted && s.type.element == type_of(*first).element) return {};
-  return fail_at(s.at, "its result is " + text(s.type) + ", expected " + (is_as ? "a tile of " : "") +
-                           print(type_of(*first).element) + ", " + (is_as ? "the elements" : "an element") + " of %" + *first);
+  const Element& wanted = type_of(*first).element;
+  return check_result(
+      s, s.type.kind == (is_as ? TypeKind::tile : TypeKind::scalar) && s.type.element == wanted,
+      fmt::format("{}{}, {} of %{}", is_as ? "a tile of " : "", print(wanted), is_as ? "the elements" : "an element", *first));
 }
 
 }  // namespace strew::inline v0::pto

@@ -4,7 +4,7 @@
 // tests/error/pto_error_test.cc.
 #include "compiler/pto/instructions.h"
 
-#include <array>
+#include <cctype>
 
 namespace strew::inline v0::pto {
 namespace {
@@ -21,20 +21,13 @@ constexpr string_view kEvent[] = {"EVENT_ID0", "EVENT_ID1", "EVENT_ID2", "EVENT_
                                   "EVENT_ID4", "EVENT_ID5", "EVENT_ID6", "EVENT_ID7"};
 constexpr string_view kAtomicType[] = {"atomic_none", "atomic_add", "atomic_max", "atomic_min"};
 
-constexpr string_view kCoalesceCpp[] = {"pto::Coalesce::Row", "pto::Coalesce::Elem"};
-constexpr string_view kAtomicCpp[] = {"pto::ScatterAtomicOp::None", "pto::ScatterAtomicOp::Add", "pto::ScatterAtomicOp::Max",
-                                      "pto::ScatterAtomicOp::Min"};
-constexpr string_view kScatterOobCpp[] = {"pto::ScatterOOB::Undefined", "pto::ScatterOOB::Skip", "pto::ScatterOOB::Clamp",
-                                          "pto::ScatterOOB::Wrap"};
-constexpr string_view kConflictCpp[] = {"pto::ScatterConflict::Last", "pto::ScatterConflict::Default"};
-constexpr string_view kGatherOobCpp[] = {"pto::GatherOOB::Undefined", "pto::GatherOOB::Clamp", "pto::GatherOOB::Wrap",
-                                         "pto::GatherOOB::Zero"};
-constexpr AttributeRule kScatterAttributes[] = {{"coalesce", "coalesce", false, kCoalesce, kCoalesceCpp},
-                                                {"scatterAtomicOp", "scatter_atomic_op", false, kAtomic, kAtomicCpp},
-                                                {"scatterOob", "scatter_oob", false, kScatterOob, kScatterOobCpp},
-                                                {"scatterConflict", "scatter_conflict", false, kConflict, kConflictCpp}};
-constexpr AttributeRule kGatherAttributes[] = {{"coalesce", "coalesce", false, kCoalesce, kCoalesceCpp},
-                                               {"gatherOob", "gather_oob", false, kGatherOob, kGatherOobCpp}};
+constexpr AttributeRule kScatterAttributes[] = {
+    {"coalesce", "coalesce", false, kCoalesce, "pto::Coalesce::"},
+    {"scatterAtomicOp", "scatter_atomic_op", false, kAtomic, "pto::ScatterAtomicOp::"},
+    {"scatterOob", "scatter_oob", false, kScatterOob, "pto::ScatterOOB::"},
+    {"scatterConflict", "scatter_conflict", false, kConflict, "pto::ScatterConflict::"}};
+constexpr AttributeRule kGatherAttributes[] = {{"coalesce", "coalesce", false, kCoalesce, "pto::Coalesce::"},
+                                               {"gatherOob", "gather_oob", false, kGatherOob, "pto::GatherOOB::"}};
 constexpr AttributeRule kViewAttributes[] = {{"layout", "layout", true, kLayout}};
 constexpr AttributeRule kStoreAttributes[] = {{"layout", "layout", true, kLayout},
                                               {"atomicType", "atomic_type", false, kAtomicType}};
@@ -47,16 +40,12 @@ constexpr AttributeRule kBarrierAttributes[] = {{"pipe", "pipe", true, kPipe}};
 
 constexpr string_view kPredicate[] = {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"};
 constexpr string_view kCompare[] = {"eq", "ne", "lt", "gt", "le", "ge"};
-constexpr string_view kCompareCpp[] = {"CmpMode::EQ", "CmpMode::NE", "CmpMode::LT", "CmpMode::GT", "CmpMode::LE", "CmpMode::GE"};
 constexpr string_view kRound[] = {"RINT", "ROUND", "FLOOR", "CEIL", "TRUNC"};
-constexpr string_view kRoundCpp[] = {"RoundMode::CAST_RINT", "RoundMode::CAST_ROUND", "RoundMode::CAST_FLOOR",
-                                     "RoundMode::CAST_CEIL", "RoundMode::CAST_TRUNC"};
 constexpr string_view kSaturation[] = {"OFF", "ON"};
-constexpr string_view kSaturationCpp[] = {"SaturationMode::OFF", "SaturationMode::ON"};
 constexpr AttributeRule kPredicateAttributes[] = {{"predicate", "", false, kPredicate}};
-constexpr AttributeRule kCompareAttributes[] = {{"cmpMode", "cmp", false, kCompare, kCompareCpp}};
-constexpr AttributeRule kConvertAttributes[] = {{"rmode", "round_mode", false, kRound, kRoundCpp},
-                                                {"satmode", "saturation_mode", false, kSaturation, kSaturationCpp}};
+constexpr AttributeRule kCompareAttributes[] = {{"cmpMode", "cmp", false, kCompare, "CmpMode::"}};
+constexpr AttributeRule kConvertAttributes[] = {{"rmode", "round_mode", false, kRound, "RoundMode::CAST_"},
+                                                {"satmode", "saturation_mode", false, kSaturation, "SaturationMode::"}};
 
 // --- element types ---
 // The types of the headers are those that their static assertions admit. The types of ptoas 0.60 were measured: it
@@ -103,43 +92,6 @@ constexpr Legality kScalarMove = {kPlain | kLong, kPlain | kLong, kPlain | kLong
 constexpr Legality kTileElement = {kPlain | kI64, kPlain | kI64, kNumbers | kI64, kNumbers | kI64};
 constexpr Legality kConverted = {kPlain | kI64, kPlain | kI64, kPlain | kI64, kPlain | kI64};
 
-// --- operands ---
-
-using K = Kind;
-using A = Access;
-constexpr Operand kOne[] = {{K::scalar}}, kTwo[] = {{K::scalar}, {K::scalar}}, kThree[] = {{K::scalar}, {K::scalar}, {K::scalar}};
-constexpr Operand kChoice[] = {{K::condition}, {K::scalar}, {K::scalar}}, kIf[] = {{K::condition}};
-constexpr Operand kMakeView[] = {{K::pointer}, {K::index}, {K::index}}, kPartition[] = {{K::view}, {K::index}, {K::index}};
-constexpr Operand kAlloc[] = {{K::address}, {K::index}, {K::index}};
-constexpr Operand kLoad[] = {{K::partition, A::read}, {K::tile, A::write}},
-                  kStore[] = {{K::tile, A::read}, {K::partition, A::write}};
-constexpr Operand kScatter[] = {{K::tile, A::read}, {K::indices, A::read}, {K::partition, A::write}};
-constexpr Operand kGather[] = {{K::partition, A::read}, {K::indices, A::read}, {K::tile, A::write}};
-constexpr Operand kTiles2[] = {{K::tile, A::read}, {K::tile, A::write}};
-constexpr Operand kTiles3[] = {{K::tile, A::read}, {K::tile, A::read}, {K::tile, A::write}};
-constexpr Operand kTilesScratch[] = {{K::tile, A::read}, {K::tile, A::read}, {K::scratch, A::write}, {K::tile, A::write}};
-constexpr Operand kTileNumber[] = {{K::tile, A::read}, {K::number}, {K::tile, A::write}};
-constexpr Operand kFillTile[] = {{K::number}, {K::tile, A::write}};
-constexpr Operand kConvert[] = {{K::tile, A::read}, {K::other, A::write}};
-constexpr Operand kCompareTiles[] = {{K::tile, A::read}, {K::tile, A::read}, {K::mask, A::write}};
-constexpr Operand kCompareNumber[] = {{K::tile, A::read}, {K::number}, {K::mask, A::write}};
-constexpr Operand kSelect[] = {
-    {K::mask, A::read}, {K::tile, A::read}, {K::tile, A::read}, {K::scratch, A::write}, {K::tile, A::write},
-};
-constexpr Operand kGetValue[] = {{K::tile, A::read}, {K::index}}, kSetValue[] = {{K::tile, A::write}, {K::index}, {K::number}};
-constexpr Operand kLoadScalar[] = {{K::pointer, A::read}, {K::index}};
-constexpr Operand kStoreScalar[] = {{K::pointer, A::write}, {K::index}, {K::number}};
-constexpr Operand kAsLoad[] = {{K::memref, A::read}, {K::index}},
-                  kAsStore[] = {{K::tile, A::read}, {K::memref, A::write}, {K::index}};
-constexpr Operand kAsGather[] = {{K::memref, A::read}, {K::indices, A::read}};
-constexpr Operand kGatherL1[] = {{K::partition, A::read}, {K::places, A::read}, {K::tile, A::write}};
-constexpr Operand kGatherL1Elem[] = {
-    {K::partition, A::read},
-    {K::places, A::read},
-    {K::tile, A::write},
-    {K::partition, A::write},
-};
-
 // --- texts ---
 
 constexpr string_view kConstantText = " ~", kCastText = " $0 : #0 to #r", kBinaryText = " $01 : #r",
@@ -173,43 +125,43 @@ using P = Pipe;
 using C = TileCompute;
 constexpr Instruction kTable[] = {
     {O::constant, "arith.constant", F::constant, {}, kConstantText, {}, ""},
-    {O::index_cast, "arith.index_cast", F::cast, kOne, kCastText, {}, ""},
-    {O::index_castui, "arith.index_castui", F::cast, kOne, kCastText, {}, ""},
-    {O::extsi, "arith.extsi", F::cast, kOne, kCastText, {}, ""},
-    {O::extui, "arith.extui", F::cast, kOne, kCastText, {}, ""},
-    {O::trunci, "arith.trunci", F::cast, kOne, kCastText, {}, ""},
-    {O::bitcast, "arith.bitcast", F::cast, kOne, kCastText, {}, ""},
-    {O::addi, "arith.addi", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::subi, "arith.subi", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::muli, "arith.muli", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::divsi, "arith.divsi", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::divui, "arith.divui", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::ceildivsi, "arith.ceildivsi", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::ceildivui, "arith.ceildivui", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::remsi, "arith.remsi", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::remui, "arith.remui", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::minsi, "arith.minsi", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::minui, "arith.minui", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::maxsi, "arith.maxsi", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::maxui, "arith.maxui", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::andi, "arith.andi", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::ori, "arith.ori", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::xori, "arith.xori", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::shli, "arith.shli", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::shrsi, "arith.shrsi", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::shrui, "arith.shrui", F::binary, kTwo, kBinaryText, {}, ""},
-    {O::cmpi, "arith.cmpi", F::compare, kTwo, kCompareText, kPredicateAttributes, ""},
-    {O::select, "arith.select", F::select, kChoice, kSelectText, {}, ""},
+    {O::index_cast, "arith.index_cast", F::cast, "s", kCastText, {}, ""},
+    {O::index_castui, "arith.index_castui", F::cast, "s", kCastText, {}, ""},
+    {O::extsi, "arith.extsi", F::cast, "s", kCastText, {}, ""},
+    {O::extui, "arith.extui", F::cast, "s", kCastText, {}, ""},
+    {O::trunci, "arith.trunci", F::cast, "s", kCastText, {}, ""},
+    {O::bitcast, "arith.bitcast", F::cast, "s", kCastText, {}, ""},
+    {O::addi, "arith.addi", F::binary, "ss", kBinaryText, {}, ""},
+    {O::subi, "arith.subi", F::binary, "ss", kBinaryText, {}, ""},
+    {O::muli, "arith.muli", F::binary, "ss", kBinaryText, {}, ""},
+    {O::divsi, "arith.divsi", F::binary, "ss", kBinaryText, {}, ""},
+    {O::divui, "arith.divui", F::binary, "ss", kBinaryText, {}, ""},
+    {O::ceildivsi, "arith.ceildivsi", F::binary, "ss", kBinaryText, {}, ""},
+    {O::ceildivui, "arith.ceildivui", F::binary, "ss", kBinaryText, {}, ""},
+    {O::remsi, "arith.remsi", F::binary, "ss", kBinaryText, {}, ""},
+    {O::remui, "arith.remui", F::binary, "ss", kBinaryText, {}, ""},
+    {O::minsi, "arith.minsi", F::binary, "ss", kBinaryText, {}, ""},
+    {O::minui, "arith.minui", F::binary, "ss", kBinaryText, {}, ""},
+    {O::maxsi, "arith.maxsi", F::binary, "ss", kBinaryText, {}, ""},
+    {O::maxui, "arith.maxui", F::binary, "ss", kBinaryText, {}, ""},
+    {O::andi, "arith.andi", F::binary, "ss", kBinaryText, {}, ""},
+    {O::ori, "arith.ori", F::binary, "ss", kBinaryText, {}, ""},
+    {O::xori, "arith.xori", F::binary, "ss", kBinaryText, {}, ""},
+    {O::shli, "arith.shli", F::binary, "ss", kBinaryText, {}, ""},
+    {O::shrsi, "arith.shrsi", F::binary, "ss", kBinaryText, {}, ""},
+    {O::shrui, "arith.shrui", F::binary, "ss", kBinaryText, {}, ""},
+    {O::cmpi, "arith.cmpi", F::compare, "ss", kCompareText, kPredicateAttributes, ""},
+    {O::select, "arith.select", F::select, "css", kSelectText, {}, ""},
     {O::get_block_idx, "pto.get_block_idx", F::nullary, {}, kNullaryText, {}, "", P::none, P::none, nullptr, C::none, "get_block_idx()"},
     {O::get_block_num, "pto.get_block_num", F::nullary, {}, kNullaryText, {}, "", P::none, P::none, nullptr, C::none, "get_block_num()"},
-    {O::make_tensor_view, "pto.make_tensor_view", F::view, kMakeView, kViewText, kViewAttributes, "1**"},
-    {O::partition_view, "pto.partition_view", F::partition, kPartition, kPartitionText, {}, "1**"},
-    {O::alloc_tile, "pto.alloc_tile", F::alloc, kAlloc, kAllocText, {}, "***"},
-    {O::tload, "pto.tload", F::moves, kLoad, kMove1Text, kViewAttributes, "110000", P::mte2, P::mte2, &kCopied, C::none, "TLOAD({1}, {0})"},
-    {O::tstore, "pto.tstore", F::moves, kStore, kMove1Text, kStoreAttributes, "1100", P::mte3, P::mte3, &kCopied, C::none, "TSTORE({1}, {0})"},
-    {O::mscatter, "pto.mscatter", F::moves, kScatter, kScatterText, kScatterAttributes, "", P::mte3, P::v, &kMoved, C::none,
+    {O::make_tensor_view, "pto.make_tensor_view", F::view, "pii", kViewText, kViewAttributes, "1**"},
+    {O::partition_view, "pto.partition_view", F::partition, "vii", kPartitionText, {}, "1**"},
+    {O::alloc_tile, "pto.alloc_tile", F::alloc, "aii", kAllocText, {}, "***"},
+    {O::tload, "pto.tload", F::moves, "r<t>", kMove1Text, kViewAttributes, "110000", P::mte2, P::mte2, &kCopied, C::none, "TLOAD({1}, {0})"},
+    {O::tstore, "pto.tstore", F::moves, "t<r>", kMove1Text, kStoreAttributes, "1100", P::mte3, P::mte3, &kCopied, C::none, "TSTORE({1}, {0})"},
+    {O::mscatter, "pto.mscatter", F::moves, "t<x<r>", kScatterText, kScatterAttributes, "", P::mte3, P::v, &kMoved, C::none,
      "MSCATTER<{coalesce}, {scatterAtomicOp}, {scatterOob}, {scatterConflict}>({2}, {0}, {1})"},
-    {O::mgather, "pto.mgather", F::moves, kGather, kGatherText, kGatherAttributes, "", P::mte2, P::v, &kMoved, C::none,
+    {O::mgather, "pto.mgather", F::moves, "r<x<t>", kGatherText, kGatherAttributes, "", P::mte2, P::v, &kMoved, C::none,
      "MGATHER<{coalesce}, {gatherOob}>({2}, {0}, {1})"},
     {O::set_flag, "pto.set_flag", F::flags, {}, kFlagsText, kFlagAttributes, "", P::none, P::none, nullptr, C::none,
      "set_flag({src_pipe}, {dst_pipe}, {event_id})"},
@@ -217,58 +169,61 @@ constexpr Instruction kTable[] = {
      "wait_flag({src_pipe}, {dst_pipe}, {event_id})"},
     {O::barrier, "pto.barrier", F::barrier, {}, kBarrierText, kBarrierAttributes, "", P::none, P::none, nullptr, C::none, "pipe_barrier({pipe})"},
     {O::section_vector, "pto.section.vector", F::section, {}, kSectionText, {}, ""},
-    {O::loop, "scf.for", F::loop, kThree, kLoopText, {}, ""},
-    {O::branch, "scf.if", F::branch, kIf, kBranchText, {}, ""},
-    {O::load_scalar, "pto.load_scalar", F::load, kLoadScalar, kLoadText, {}, "", P::s, P::s, &kScalarMove, C::none, "{0}[{1}]"},
-    {O::store_scalar, "pto.store_scalar", F::store, kStoreScalar, kStoreText, {}, "", P::s, P::s, &kScalarMove, C::none, "{0}[{1}] = {2}"},
-    {O::tgetval, "pto.tgetval", F::get, kGetValue, kGetText, {}, "", P::s, P::s, &kTileElement, C::none, "{0}.GetValue({1})"},
-    {O::tsetval, "pto.tsetval", F::set, kSetValue, kSetText, {}, "", P::s, P::s, &kTileElement, C::none, "{0}.SetValue({1}, {2})"},
-    {O::tadd, "pto.tadd", F::computes, kTiles3, kCompute2Text, {}, "", P::v, P::v, &kAdd, C::add, "TADD({2}, {0}, {1})"},
-    {O::tsub, "pto.tsub", F::computes, kTiles3, kCompute2Text, {}, "", P::v, P::v, &kSub, C::sub, "TSUB({2}, {0}, {1})"},
-    {O::tmul, "pto.tmul", F::computes, kTiles3, kCompute2Text, {}, "", P::v, P::v, &kMul, C::mul, "TMUL({2}, {0}, {1})"},
-    {O::tdiv, "pto.tdiv", F::computes, kTiles3, kCompute2Text, {}, "", P::v, P::v, &kDiv, C::div, "TDIV({2}, {0}, {1})"},
-    {O::tmax, "pto.tmax", F::computes, kTiles3, kCompute2Text, {}, "", P::v, P::v, &kMax, C::max, "TMAX({2}, {0}, {1})"},
-    {O::tmin, "pto.tmin", F::computes, kTiles3, kCompute2Text, {}, "", P::v, P::v, &kMin, C::min, "TMIN({2}, {0}, {1})"},
-    {O::tand, "pto.tand", F::computes, kTiles3, kCompute2Text, {}, "", P::v, P::v, &kBits, C::bit_and, "TAND({2}, {0}, {1})"},
-    {O::tor, "pto.tor", F::computes, kTiles3, kCompute2Text, {}, "", P::v, P::v, &kBits, C::bit_or, "TOR({2}, {0}, {1})"},
-    {O::tshl, "pto.tshl", F::computes, kTiles3, kCompute2Text, {}, "", P::v, P::v, &kBits, C::shift_left, "TSHL({2}, {0}, {1})"},
-    {O::tshr, "pto.tshr", F::computes, kTiles3, kCompute2Text, {}, "", P::v, P::v, &kBits, C::shift_right, "TSHR({2}, {0}, {1})"},
-    {O::txor, "pto.txor", F::computes, kTilesScratch, kCompute3Text, {}, "", P::v, P::v, &kBits, C::bit_xor, "TXOR({3}, {0}, {1}, {2})"},
-    {O::tadds, "pto.tadds", F::computes, kTileNumber, kCompute2Text, {}, "", P::v, P::v, &kNumber, C::add, "TADDS({2}, {0}, {1})"},
-    {O::tsubs, "pto.tsubs", F::computes, kTileNumber, kCompute2Text, {}, "", P::v, P::v, &kNumber, C::sub, "TSUBS({2}, {0}, {1})"},
-    {O::tmuls, "pto.tmuls", F::computes, kTileNumber, kCompute2Text, {}, "", P::v, P::v, &kNumber, C::mul, "TMULS({2}, {0}, {1})"},
-    {O::tmaxs, "pto.tmaxs", F::computes, kTileNumber, kCompute2Text, {}, "", P::v, P::v, &kNumber, C::max, "TMAXS({2}, {0}, {1})"},
-    {O::tmins, "pto.tmins", F::computes, kTileNumber, kCompute2Text, {}, "", P::v, P::v, &kNumber, C::min, "TMINS({2}, {0}, {1})"},
-    {O::tands, "pto.tands", F::computes, kTileNumber, kCompute2Text, {}, "", P::v, P::v, &kBitsNumber, C::bit_and, "TANDS({2}, {0}, {1})"},
-    {O::tors, "pto.tors", F::computes, kTileNumber, kCompute2Text, {}, "", P::v, P::v, &kBitsNumber, C::bit_or, "TORS({2}, {0}, {1})"},
-    {O::tshls, "pto.tshls", F::computes, kTileNumber, kCompute2Text, {}, "", P::v, P::v, &kLeftNumber, C::shift_left, "TSHLS({2}, {0}, {1})"},
-    {O::tshrs, "pto.tshrs", F::computes, kTileNumber, kCompute2Text, {}, "", P::v, P::v, &kRightNumber, C::shift_right, "TSHRS({2}, {0}, {1})"},
-    {O::tneg, "pto.tneg", F::computes, kTiles2, kCompute1Text, {}, "", P::v, P::v, &kNegate, C::negate, "TNEG({1}, {0})"},
-    {O::tnot, "pto.tnot", F::computes, kTiles2, kCompute1Text, {}, "", P::v, P::v, &kBitNot, C::bit_not, "TNOT({1}, {0})"},
-    {O::tmov, "pto.tmov", F::computes, kTiles2, kCompute1Text, {}, "1100", P::v, P::v, &kCopiedTile, C::move, "TMOV({1}, {0})"},
-    {O::tcvt, "pto.tcvt", F::computes, kConvert, kCompute1Text, kConvertAttributes, "", P::v, P::v, &kConverted, C::convert, "TCVT({1}, {0}, {rmode}, {satmode})"},
-    {O::tcmp, "pto.tcmp", F::computes, kCompareTiles, kCompute2Text, kCompareAttributes, "", P::v, P::v, &kCompared, C::compare, "TCMP({2}, {0}, {1}, {cmpMode})"},
-    {O::tcmps, "pto.tcmps", F::computes, kCompareNumber, kCompute2Text, kCompareAttributes, "", P::v, P::v, &kComparedNumber, C::compare, "TCMPS({2}, {0}, {1}, {cmpMode})"},
-    {O::tsel, "pto.tsel", F::computes, kSelect, kCompute4Text, {}, "", P::v, P::v, &kSelected, C::select, "TSEL({4}, {0}, {1}, {2}, {3})"},
-    {O::texpands, "pto.texpands", F::computes, kFillTile, kCompute1Text, {}, "", P::v, P::v, &kFill, C::fill, "TEXPANDS({1}, {0})"},
-    {O::tci, "pto.tci", F::computes, kFillTile, kCompute1Text, {}, "", P::v, P::v, &kSequence, C::sequence, "TCI<{tile 1}, {number 0}, 0>({1}, {0})"},
-    {O::load_tile, "tload", F::as_only, kAsLoad, kAsLoadText, {}, "", P::mte2, P::mte2, &kCopied},
-    {O::store_tile, "tstore", F::as_only, kAsStore, kAsStoreText, {}, "", P::mte3, P::mte3, &kCopied},
-    {O::gather_tile, "mgather", F::as_only, kAsGather, kAsGatherText, kGatherAttributes, "", P::mte2, P::v, &kMoved},
-    {O::gather_l1, "pto.mgather", F::moves, kGatherL1, kGatherText, kGatherAttributes, "", P::mte2, P::mte2, &kMoved, C::none,
+    {O::loop, "scf.for", F::loop, "sss", kLoopText, {}, ""},
+    {O::branch, "scf.if", F::branch, "c", kBranchText, {}, ""},
+    {O::load_scalar, "pto.load_scalar", F::load, "p<i", kLoadText, {}, "", P::s, P::s, &kScalarMove, C::none, "{0}[{1}]"},
+    {O::store_scalar, "pto.store_scalar", F::store, "p>in", kStoreText, {}, "", P::s, P::s, &kScalarMove, C::none, "{0}[{1}] = {2}"},
+    {O::tgetval, "pto.tgetval", F::get, "t<i", kGetText, {}, "", P::s, P::s, &kTileElement, C::none, "{0}.GetValue({1})"},
+    {O::tsetval, "pto.tsetval", F::set, "t>in", kSetText, {}, "", P::s, P::s, &kTileElement, C::none, "{0}.SetValue({1}, {2})"},
+    {O::tadd, "pto.tadd", F::computes, "t<t<t>", kCompute2Text, {}, "", P::v, P::v, &kAdd, C::add, "TADD({2}, {0}, {1})"},
+    {O::tsub, "pto.tsub", F::computes, "t<t<t>", kCompute2Text, {}, "", P::v, P::v, &kSub, C::sub, "TSUB({2}, {0}, {1})"},
+    {O::tmul, "pto.tmul", F::computes, "t<t<t>", kCompute2Text, {}, "", P::v, P::v, &kMul, C::mul, "TMUL({2}, {0}, {1})"},
+    {O::tdiv, "pto.tdiv", F::computes, "t<t<t>", kCompute2Text, {}, "", P::v, P::v, &kDiv, C::div, "TDIV({2}, {0}, {1})"},
+    {O::tmax, "pto.tmax", F::computes, "t<t<t>", kCompute2Text, {}, "", P::v, P::v, &kMax, C::max, "TMAX({2}, {0}, {1})"},
+    {O::tmin, "pto.tmin", F::computes, "t<t<t>", kCompute2Text, {}, "", P::v, P::v, &kMin, C::min, "TMIN({2}, {0}, {1})"},
+    {O::tand, "pto.tand", F::computes, "t<t<t>", kCompute2Text, {}, "", P::v, P::v, &kBits, C::bit_and, "TAND({2}, {0}, {1})"},
+    {O::tor, "pto.tor", F::computes, "t<t<t>", kCompute2Text, {}, "", P::v, P::v, &kBits, C::bit_or, "TOR({2}, {0}, {1})"},
+    {O::tshl, "pto.tshl", F::computes, "t<t<t>", kCompute2Text, {}, "", P::v, P::v, &kBits, C::shift_left, "TSHL({2}, {0}, {1})"},
+    {O::tshr, "pto.tshr", F::computes, "t<t<t>", kCompute2Text, {}, "", P::v, P::v, &kBits, C::shift_right, "TSHR({2}, {0}, {1})"},
+    {O::txor, "pto.txor", F::computes, "t<t<k>t>", kCompute3Text, {}, "", P::v, P::v, &kBits, C::bit_xor, "TXOR({3}, {0}, {1}, {2})"},
+    {O::tadds, "pto.tadds", F::computes, "t<nt>", kCompute2Text, {}, "", P::v, P::v, &kNumber, C::add, "TADDS({2}, {0}, {1})"},
+    {O::tsubs, "pto.tsubs", F::computes, "t<nt>", kCompute2Text, {}, "", P::v, P::v, &kNumber, C::sub, "TSUBS({2}, {0}, {1})"},
+    {O::tmuls, "pto.tmuls", F::computes, "t<nt>", kCompute2Text, {}, "", P::v, P::v, &kNumber, C::mul, "TMULS({2}, {0}, {1})"},
+    {O::tmaxs, "pto.tmaxs", F::computes, "t<nt>", kCompute2Text, {}, "", P::v, P::v, &kNumber, C::max, "TMAXS({2}, {0}, {1})"},
+    {O::tmins, "pto.tmins", F::computes, "t<nt>", kCompute2Text, {}, "", P::v, P::v, &kNumber, C::min, "TMINS({2}, {0}, {1})"},
+    {O::tands, "pto.tands", F::computes, "t<nt>", kCompute2Text, {}, "", P::v, P::v, &kBitsNumber, C::bit_and, "TANDS({2}, {0}, {1})"},
+    {O::tors, "pto.tors", F::computes, "t<nt>", kCompute2Text, {}, "", P::v, P::v, &kBitsNumber, C::bit_or, "TORS({2}, {0}, {1})"},
+    {O::tshls, "pto.tshls", F::computes, "t<nt>", kCompute2Text, {}, "", P::v, P::v, &kLeftNumber, C::shift_left, "TSHLS({2}, {0}, {1})"},
+    {O::tshrs, "pto.tshrs", F::computes, "t<nt>", kCompute2Text, {}, "", P::v, P::v, &kRightNumber, C::shift_right, "TSHRS({2}, {0}, {1})"},
+    {O::tneg, "pto.tneg", F::computes, "t<t>", kCompute1Text, {}, "", P::v, P::v, &kNegate, C::negate, "TNEG({1}, {0})"},
+    {O::tnot, "pto.tnot", F::computes, "t<t>", kCompute1Text, {}, "", P::v, P::v, &kBitNot, C::bit_not, "TNOT({1}, {0})"},
+    {O::tmov, "pto.tmov", F::computes, "t<t>", kCompute1Text, {}, "1100", P::v, P::v, &kCopiedTile, C::move, "TMOV({1}, {0})"},
+    {O::tcvt, "pto.tcvt", F::computes, "t<o>", kCompute1Text, kConvertAttributes, "", P::v, P::v, &kConverted, C::convert, "TCVT({1}, {0}, {rmode}, {satmode})"},
+    {O::tcmp, "pto.tcmp", F::computes, "t<t<m>", kCompute2Text, kCompareAttributes, "", P::v, P::v, &kCompared, C::compare, "TCMP({2}, {0}, {1}, {cmpMode})"},
+    {O::tcmps, "pto.tcmps", F::computes, "t<nm>", kCompute2Text, kCompareAttributes, "", P::v, P::v, &kComparedNumber, C::compare, "TCMPS({2}, {0}, {1}, {cmpMode})"},
+    {O::tsel, "pto.tsel", F::computes, "m<t<t<k>t>", kCompute4Text, {}, "", P::v, P::v, &kSelected, C::select, "TSEL({4}, {0}, {1}, {2}, {3})"},
+    {O::texpands, "pto.texpands", F::computes, "nt>", kCompute1Text, {}, "", P::v, P::v, &kFill, C::fill, "TEXPANDS({1}, {0})"},
+    {O::tci, "pto.tci", F::computes, "nt>", kCompute1Text, {}, "", P::v, P::v, &kSequence, C::sequence, "TCI<{tile 1}, {number 0}, 0>({1}, {0})"},
+    {O::load_tile, "tload", F::as_only, "f<i", kAsLoadText, {}, "", P::mte2, P::mte2, &kCopied},
+    {O::store_tile, "tstore", F::as_only, "t<f>i", kAsStoreText, {}, "", P::mte3, P::mte3, &kCopied},
+    {O::gather_tile, "mgather", F::as_only, "f<x<", kAsGatherText, kGatherAttributes, "", P::mte2, P::v, &kMoved},
+    {O::gather_l1, "pto.mgather", F::moves, "r<l<t>", kGatherText, kGatherAttributes, "", P::mte2, P::mte2, &kMoved, C::none,
      "MGATHER<{coalesce}, {gatherOob}>({2}, {0}, {1})"},
-    {O::gather_l1_elem, "pto.mgather", F::moves, kGatherL1Elem, kGatherText, kGatherAttributes, "", P::mte2, P::mte2, &kMoved, C::none,
+    {O::gather_l1_elem, "pto.mgather", F::moves, "r<l<t>r>", kGatherText, kGatherAttributes, "", P::mte2, P::mte2, &kMoved, C::none,
      "MGATHER<{coalesce}, {gatherOob}>({2}, {0}, {1}, {3})"},
-    {O::move_l1, "pto.tmov", F::moves, kTiles2, kCompute1Text, {}, "1100", P::mte1, P::mte1, &kMoved, C::none, "strew_from_l1({1}, {0})"},
+    {O::move_l1, "pto.tmov", F::moves, "t<t>", kCompute1Text, {}, "1100", P::mte1, P::mte1, &kMoved, C::none, "strew_from_l1({1}, {0})"},
 };
 // clang-format on
 
-constexpr bool in_order() {
-  for (size_t i = 0; i < std::size(kTable); ++i)
+constexpr bool is_whole() {
+  for (size_t i = 0; i < std::size(kTable); ++i) {
     if (static_cast<size_t>(kTable[i].opcode) != i) return false;
+    for (size_t g = 0; g < kTable[i].operands.size(); ++g)
+      if (kTable[i].operands[g].kind > Kind::places) return false;
+  }
   return true;
 }
-static_assert(in_order(), "a row per opcode, in its order");
+static_assert(is_whole(), "a row per opcode, in its order, whose operands are letters of Operands");
 
 constexpr Suffix kScatterSuffixes[] = {
     {"row", "coalesce", "row", 0},
@@ -286,6 +241,8 @@ constexpr Suffix kGatherSuffixes[] = {
     {"wrap", "gatherOob", "wrap", 1}, {"zero", "gatherOob", "zero", 1},
 };
 
+constexpr std::string_view kPipeNames[] = {"", "PIPE_S", "PIPE_V", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_ALL"};
+
 }  // namespace
 
 const Instruction& info(Opcode opcode) { return kTable[static_cast<size_t>(opcode)]; }
@@ -298,6 +255,12 @@ const Instruction* find_instruction(std::string_view wanted) {
 
 std::string_view name(Opcode opcode) { return info(opcode).name; }
 
+std::string AttributeRule::in_cpp(std::string_view value) const {
+  std::string word(value);
+  for (char& c : std::span(word).first(cpp.starts_with("pto::") ? 1 : word.size())) c = static_cast<char>(std::toupper(c));
+  return std::string(cpp) + word;
+}
+
 std::string_view as_text(Opcode opcode) {
   const Instruction& row = info(opcode);
   if (opcode == Opcode::constant) return kAsConstantText;
@@ -305,8 +268,10 @@ std::string_view as_text(Opcode opcode) {
   return row.form == Form::computes ? kAsComputeText[row.groups() - 1] : row.text;
 }
 
-std::span<const Suffix> scatter_suffixes() { return kScatterSuffixes; }
-std::span<const Suffix> gather_suffixes() { return kGatherSuffixes; }
+std::span<const Suffix> suffixes_of(Opcode opcode) {
+  if (opcode == Opcode::mscatter) return kScatterSuffixes;
+  return kGatherSuffixes;
+}
 
 bool allows(const Legality& legality, Chip chip, Reader reader, DType dtype) {
   const DTypes wanted = DTypes{1} << static_cast<int>(dtype);
@@ -342,16 +307,10 @@ bool converts(Chip chip, DType from, DType to) {
       {D::u8, kF16, kF16 | kU16},
       {D::i8, kF16, kF16 | kI16 | kI32},
   };
-  for (const Pair& pair : kPairs) {
-    if (pair.from != from) continue;
-    return allows({pair.a3, pair.a5, 0, 0}, chip, Reader::headers, to);
-  }
+  for (const Pair& pair : kPairs)
+    if (pair.from == from) return allows({pair.a3, pair.a5, 0, 0}, chip, Reader::headers, to);
   return false;
 }
-
-namespace {
-constexpr std::string_view kPipeNames[] = {"", "PIPE_S", "PIPE_V", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_ALL"};
-}  // namespace
 
 std::string_view name(Pipe pipe) { return kPipeNames[static_cast<size_t>(pipe)]; }
 
@@ -362,15 +321,8 @@ Pipe pipe_from_name(std::string_view wanted) {
 }
 
 std::string_view name(Chip chip) {
-  switch (chip) {
-    case Chip::a3:
-      return "a3";
-    case Chip::a5:
-      return "a5";
-    case Chip::any:
-      break;
-  }
-  return "any chip";
+  constexpr std::string_view kNames[] = {"any chip", "a3", "a5"};
+  return kNames[static_cast<size_t>(chip)];
 }
 
 }  // namespace strew::inline v0::pto

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "compiler/pto/ast.h"
@@ -44,7 +45,9 @@ struct AttributeRule {
   std::string_view family;
   bool dotted;
   std::span<const std::string_view> values;
-  std::span<const std::string_view> cpp = {};  ///< how the chips' headers spell each value
+  std::string_view cpp = {};  ///< what stands before a value in the chips' headers
+  /// A value in the chips' headers: `pto::Coalesce::Row`, and `CmpMode::EQ` if they are not in namespace pto.
+  STREW_API std::string in_cpp(std::string_view value) const;
 };
 
 /// What an operand group holds. All tiles and numbers of a statement have the same element type, except for the kinds
@@ -70,6 +73,24 @@ enum class Access : uint8_t { none, read, write };
 struct Operand {
   Kind kind = Kind::scalar;
   Access access = Access::none;
+};
+
+/// The operand groups of a statement, from a text: "t<t<t>" is two tiles that are read and one that is written. Each group is a letter for its
+/// kind: s scalar, c condition, i index, a address, p pointer, v view, r partition, t tile, n number, x indices, m mask, k scratch, o other,
+/// f memref, l places (the order of Kind). `<` behind it: the statement reads what the operand holds; `>`: it writes it.
+struct Operands {
+  static constexpr std::string_view kLetters = "sciapvrtnxmkofl";
+  Operand list[5];
+  size_t count = 0;
+  constexpr Operands(const char* text = "") {  // NOLINT(google-explicit-constructor): it is a literal of the table
+    for (; *text != 0; ++text) {
+      const Access access = *text == '<' ? Access::read : *text == '>' ? Access::write : Access::none;
+      if (access == Access::none) list[count++].kind = static_cast<Kind>(kLetters.find(*text));
+      list[count - 1].access = access;
+    }
+  }
+  constexpr size_t size() const { return count; }
+  constexpr const Operand& operator[](size_t group) const { return list[group]; }
 };
 
 /// The pipes of a core: units that execute instructions in parallel. `all` stands for all of them.
@@ -124,8 +145,8 @@ struct Instruction {
   Opcode opcode;
   std::string_view name;  ///< the statement's name in PTO IR
   Form form;
-  std::span<const Operand> operands;  ///< one for each operand group
-  std::string_view text;              ///< the template of its text behind the name, see text_piece.h
+  Operands operands;      ///< one for each operand group
+  std::string_view text;  ///< the template of its text behind the name, see text_piece.h
   std::span<const AttributeRule> attributes;
   /// Generic form: operandSegmentSizes, a character for each segment: its size, or `*` for any size. Empty: the
   /// statement has no such attribute.
@@ -160,8 +181,7 @@ struct Suffix {
   std::string_view text, attribute, value;
   int rank;  ///< suffixes stand in the order of their ranks, at most one of each rank
 };
-std::span<const Suffix> scatter_suffixes();
-std::span<const Suffix> gather_suffixes();
+std::span<const Suffix> suffixes_of(Opcode opcode);  ///< of an mscatter or a gather
 
 STREW_API std::string_view name(Chip chip);  ///< "a3", "a5", "any chip"
 

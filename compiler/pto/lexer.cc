@@ -2,6 +2,8 @@
 // what it expected there. Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include "compiler/pto/lexer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/pto/parse.h"
@@ -62,14 +64,14 @@ bool Lexer::alias() {
     const size_t size = std::min(behind.find('\n'), behind.size());
     at_ = end + size;
     if (aliases_.emplace(name, behind.substr(equals + 1, size - equals - 1)).second) return true;
-    error_ = "alias " + std::string(name) + " is defined twice, expected once";
+    error_ = fmt::format("alias {} is defined twice, expected once", name);
     return false;
   }
   const auto known = aliases_.find(name);
   if (known == aliases_.end()) return false;
   expanded_ += known->second.size();
   if (expanded_ > kMaxText) {
-    error_ = "the aliases stand for more than " + std::to_string(kMaxText) + " bytes, expected at most that";
+    error_ = fmt::format("the aliases stand for more than {} bytes, expected at most that", kMaxText);
     return false;
   }
   outer_.push_back({text_, end});
@@ -78,49 +80,40 @@ bool Lexer::alias() {
   return true;
 }
 
-TokenKind Lexer::scan(size_t& text_begin, size_t& text_end) {
-  const auto run = [&](size_t from) {
-    while (from < text_.size() && (is_word(text_[from]) ||
-                                   (text_[from] == '-' && from > 0 && is_word(text_[from - 1]) && text_.substr(from, 2) != "->")))
-      ++from;
+TokenKind Lexer::scan() {
+  const auto take = [&](TokenKind kind, size_t begin, size_t end, size_t next) {
+    token_.text = text_.substr(begin, end - begin);
+    at_ = next;
+    return kind;
+  };
+  const auto run = [&](size_t from, auto is) {
+    while (from < text_.size() && is(from)) ++from;
     return from;
   };
   const char c = text_[begin_];
-  text_begin = begin_;
+  const size_t next = begin_ + 1;
   if (c == '%' || c == '@') {
-    text_begin = begin_ + 1;
-    text_end = run(text_begin);
-    at_ = text_end;
-    if (text_end == text_begin) return TokenKind::bad;
-    return c == '%' ? TokenKind::value : TokenKind::symbol;
+    const size_t end = run(next, [&](size_t i) {
+      return is_word(text_[i]) || (text_[i] == '-' && is_word(text_[i - 1]) && text_.substr(i, 2) != "->");
+    });
+    return take(end == next ? TokenKind::bad : c == '%' ? TokenKind::value : TokenKind::symbol, next, end, end);
   }
   if (is_word_start(c)) {
-    text_end = begin_ + 1;
-    while (text_end < text_.size() && is_word(text_[text_end])) ++text_end;
-    at_ = text_end;
-    return TokenKind::word;
+    const size_t end = run(next, [&](size_t i) { return is_word(text_[i]); });
+    return take(TokenKind::word, begin_, end, end);
   }
-  const bool negative = c == '-' && begin_ + 1 < text_.size() && is_digit(text_[begin_ + 1]);
-  if (is_digit(c) || negative) {
-    text_end = begin_ + 1;
-    while (text_end < text_.size() && is_digit(text_[text_end])) ++text_end;
-    at_ = text_end;
-    return TokenKind::number;
+  if (is_digit(c) || (c == '-' && next < text_.size() && is_digit(text_[next]))) {
+    const size_t end = run(next, [&](size_t i) { return is_digit(text_[i]); });
+    return take(TokenKind::number, begin_, end, end);
   }
   if (c == '"') {
-    text_begin = begin_ + 1;
-    text_end = text_.find_first_of("\"\n\\", text_begin);
-    const bool closed = text_end != std::string_view::npos && text_[text_end] == '"';
-    if (!closed) {
-      text_end = at_ = begin_ + 1;
-      return TokenKind::bad;
-    }
-    at_ = text_end + 1;
-    return TokenKind::string;
+    const size_t end = text_.find_first_of("\"\n\\", next);
+    const bool is_closed = end != std::string_view::npos && text_[end] == '"';
+    return is_closed ? take(TokenKind::string, next, end, end + 1) : take(TokenKind::bad, next, next, next);
   }
-  at_ = text_end = begin_ + (text_.substr(begin_, 2) == "->" ? 2 : 1);
   constexpr std::string_view kMarks = "{}()[]<>,:;=!#?.-^*+";
-  return kMarks.find(c) == std::string_view::npos ? TokenKind::bad : TokenKind::mark;
+  const size_t end = text_.substr(begin_, 2) == "->" ? begin_ + 2 : next;
+  return take(kMarks.find(c) == std::string_view::npos ? TokenKind::bad : TokenKind::mark, begin_, end, end);
 }
 
 void Lexer::advance() {
@@ -131,14 +124,8 @@ void Lexer::advance() {
     if (outer_.empty()) token_.at = {line_, static_cast<int>(begin_ - line_begin_) + 1};
     token_.line_start = outer_.empty() && line_ != previous;
   } while (is_mlir_ && error_.empty() && begin_ < text_.size() && (text_[begin_] == '!' || text_[begin_] == '#') && alias());
-  if (!error_.empty() || begin_ == text_.size()) {
-    token_.kind = error_.empty() ? TokenKind::end : TokenKind::bad;
-    token_.text = {};
-    return;
-  }
-  size_t from = 0, to = 0;
-  token_.kind = scan(from, to);
-  token_.text = text_.substr(from, to - from);
+  token_.text = {};
+  token_.kind = !error_.empty() ? TokenKind::bad : begin_ == text_.size() ? TokenKind::end : scan();
 }
 
 void Lexer::skip(size_t count) {
@@ -154,11 +141,7 @@ std::string Lexer::found() const {
     out += static_cast<unsigned char>(c) < 0x7f ? c : '?';
     if (out.size() >= std::max<size_t>(at_ - begin_, 1)) break;
   }
-  if (out.empty()) {
-    constexpr char kHex[] = "0123456789abcdef";
-    const auto u = static_cast<unsigned char>(rest().front());
-    out = {'\\', 'x', kHex[u >> 4], kHex[u & 15]};
-  }
+  if (out.empty()) out = fmt::format("\\x{:02x}", static_cast<unsigned char>(rest().front()));
   return "\"" + out + "\"";
 }
 

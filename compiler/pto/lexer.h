@@ -58,7 +58,7 @@ class Lexer {
   };
   void skip_blank();
   bool alias();
-  TokenKind scan(size_t& text_begin, size_t& text_end);
+  TokenKind scan();  ///< takes the text of the token and returns its kind
 
   std::string_view text_;
   size_t at_ = 0;     ///< the end of the current token

@@ -19,7 +19,7 @@ Expected<Module> Parser::lines() {
     STREW_TRY(line(out.functions[0]));
     accept(";");
     if (token().kind == TokenKind::end || token().line_start) continue;
-    return fail(is_at("{") ? "no attributes: PTO-AS has suffixes" : "the end of the line");
+    return fail("{}", is_at("{") ? "no attributes: PTO-AS has suffixes" : "the end of the line");
   }
   return out;
 }
@@ -38,8 +38,7 @@ Status Parser::line(Function& function) {
   } else {
     STREW_TRY(instruction(s));
   }
-  const bool is_integer = s.opcode == Opcode::constant && !is_float(s.type.element.dtype);
-  if (!s.result.empty()) STREW_TRY(define(s.result, s.type, s.at, is_integer ? std::optional(s.value) : std::nullopt));
+  if (!s.result.empty()) STREW_TRY(define_result(s));
   if (info(s.opcode).form == Form::computes) {
     s.operands.back() = {s.result};
     STREW_TRY(check_kind(Kind::tile, s.result, s.at));
@@ -63,9 +62,7 @@ Status Parser::instruction(Statement& s) {
     return fail("an instruction: tload, tstore, mscatter.MODE, mgather.MODE or one of tiles (or module, which starts PTO IR)");
   statement_ = opcode;
   const bool gives = !s.result.empty();
-  if (stem != "mgather" && gives != (stem == "tload" || computes))
-    return fail_at(s.at, gives ? "it has no result, expected it without %" + s.result + " = before it"
-                               : "its result has no name, expected %name = before it");
+  if (stem != "mgather") STREW_TRY(check_named(s, stem == "tload" || computes));
   if (!indexed && !rest.empty()) return fail("no suffix");
   s.opcode = stem == "tload"              ? Opcode::load_tile
              : stem == "tstore"           ? Opcode::store_tile
@@ -76,12 +73,12 @@ Status Parser::instruction(Statement& s) {
   STREW_TRY(by_text(as_text(s.opcode), s, 0));
   for (size_t g = 0; g + 1 < s.operands.size(); ++g)
     if (info(s.opcode).operands[g + 1].kind == Kind::index && type_of(s.operands[g][0]).dims.size() != 2)
-      return fail_at(s.at, "%" + s.operands[g][0] + " is " + text(type_of(s.operands[g][0])) + ", expected a memref of two dims");
+      return fail_at(s.at, "%{} is {}, expected a memref of two dims", s.operands[g][0], text(type_of(s.operands[g][0])));
   return {};
 }
 
 Status Parser::suffixes(std::string_view text, Statement& s) {
-  const std::span<const Suffix> known = s.opcode == Opcode::mscatter ? scatter_suffixes() : gather_suffixes();
+  const std::span<const Suffix> known = suffixes_of(s.opcode);
   std::string all;
   for (const Suffix& k : known) all += (all.empty() ? "." : " .") + std::string(k.text);
   int rank = -1;
@@ -89,9 +86,8 @@ Status Parser::suffixes(std::string_view text, Statement& s) {
     const std::string_view word = text.substr(0, text.find('.'));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     const auto found = std::find_if(known.begin(), known.end(), [&](const Suffix& k) { return k.text == word; });
-    if (found == known.end()) return fail_at(s.at, "suffix '." + std::string(word) + "' is unknown, expected some of " + all);
-    if (found->rank <= rank)
-      return fail_at(s.at, "suffix '." + std::string(word) + "' stands too late, expected the order of " + all);
+    if (found == known.end()) return fail_at(s.at, "suffix '.{}' is unknown, expected some of {}", word, all);
+    if (found->rank <= rank) return fail_at(s.at, "suffix '.{}' stands too late, expected the order of {}", word, all);
     rank = found->rank;
     s.attributes.push_back({std::string(found->attribute), std::string(found->value)});
   }

@@ -25,37 +25,28 @@ struct Parser::Signature {
 /// ()`, or functions without a module.
 Expected<Module> Parser::module() {
   Module out;
-  const bool is_generic = is_at_string("builtin.module"), is_wrapped = is_generic || is_at("module");
+  const bool is_generic = is_at("\"builtin.module\""), is_wrapped = is_generic || is_at("module");
   Names names;
   const auto read = [&](const std::string& name, Position at) { return module_attribute(name, at, is_generic, out); };
   const std::string statement = is_generic ? "builtin.module" : "module";
   if (is_wrapped) {
     statement_ = statement;
     lexer_.advance();
-    if (is_generic) {
-      STREW_TRY(generic_head(names, read));
-    } else {
-      if (token().kind == TokenKind::symbol) lexer_.advance();
-      if (accept("attributes")) STREW_TRY(dictionary(names, read));
-      STREW_TRY(expect("{"));
-    }
+    if (!is_generic && token().kind == TokenKind::symbol) lexer_.advance();
+    STREW_TRY(open_region(is_generic, names, read));
     statement_.clear();
   }
-  while (is_at("func.func") || is_at_string("func.func")) {
+  while (is_at("func.func") || is_at("\"func.func\"")) {
     STREW_ASSIGN(Function f, function());
     for (const Function& other : out.functions)
-      if (other.name == f.name) return fail_at(f.at, "function @" + f.name + " is there twice, expected names that differ");
+      if (other.name == f.name) return fail_at(f.at, "function @{} is there twice, expected names that differ", f.name);
     if (out.functions.size() == kMaxFunctions)
-      return fail_at(
-          f.at, "it is function " + std::to_string(kMaxFunctions + 1) + ", expected at most " + std::to_string(kMaxFunctions));
+      return fail_at(f.at, "it is function {}, expected at most {}", kMaxFunctions + 1, kMaxFunctions);
     out.functions.push_back(std::move(f));
   }
-  if (is_wrapped && !is_generic) STREW_TRY(expect("}"));
-  if (is_generic) {
-    statement_ = statement;
-    STREW_TRY(generic_end(names, read));
-  }
-  if (token().kind != TokenKind::end) return fail(is_wrapped ? "the end of the text" : "func.func or the end of the text");
+  if (is_generic) statement_ = statement;
+  if (is_wrapped) STREW_TRY(close_region(is_generic, names, read));
+  if (token().kind != TokenKind::end) return fail("{}the end of the text", is_wrapped ? "" : "func.func or ");
   if (out.functions.empty()) return fail_at(token().at, "the module has no functions, expected func.func");
   return out;
 }
@@ -89,38 +80,30 @@ Expected<Function> Parser::function() {
   out.at = token().at;
   lexer_.advance();
   const size_t outer = scope();
-  if (is_generic) {
-    STREW_TRY(generic_head(names, read));
-    if (is_at("^")) {
-      STREW_TRY(block_head());
-      STREW_TRY(arguments(out));
-      STREW_TRY(expect(":"));
-    }
-  } else {
+  if (!is_generic) {
     if (!accept("public")) accept("private");
     out.at = token().at;
     if (token().kind != TokenKind::symbol) return fail("the function's name, @name");
     out.name = token().text;
     statement_ += " @" + out.name;
     lexer_.advance();
-    STREW_TRY(expect("("));
     STREW_TRY(arguments(out));
-    if (accept("attributes")) STREW_TRY(dictionary(names, read));
-    STREW_TRY(expect("{"));
+  }
+  STREW_TRY(open_region(is_generic, names, read));
+  if (is_generic && is_at("^")) {
+    STREW_TRY(block_name());
+    STREW_TRY(arguments(out));
+    STREW_TRY(expect(":"));
   }
   STREW_TRY(body(out.body, 0));
-  if (is_generic || is_at_string("func.return"))
-    STREW_TRY(terminator("func.return"));
-  else
-    STREW_TRY(expect("return"));
-  STREW_TRY(is_generic ? generic_end(names, read) : expect("}"));
+  STREW_TRY(expect(is_generic || is_at("\"func.return\"") ? "\"func.return\" ( ) : ( ) -> ( )" : "return"));
+  STREW_TRY(close_region(is_generic, names, read));
   leave_scope(outer);
   statement_.clear();
   if (!is_generic) return out;
   statement_ = "func.func";
   if (out.name.empty() || !signature.has_type)
-    return fail_at(out.at, std::string("it has no ") + (out.name.empty() ? "sym_name" : "function_type") +
-                               ", expected sym_name and function_type");
+    return fail_at(out.at, "it has no {}, expected sym_name and function_type", out.name.empty() ? "sym_name" : "function_type");
   const auto same = [](const Argument& argument, const Type& type) { return argument.type == type; };
   statement_ += " @" + out.name;
   if (!std::equal(out.arguments.begin(), out.arguments.end(), signature.types.begin(), signature.types.end(), same))
@@ -151,48 +134,41 @@ Status Parser::function_type(Signature& signature) {
   signature.has_type = true;
   STREW_TRY(expect("="));
   signature.at = token().at;
-  STREW_TRY(expect("("));
-  while (!is_at(")")) {
-    if (signature.types.size() == kMaxArguments) return fail("at most " + std::to_string(kMaxArguments) + " types");
+  STREW_TRY(listed([&]() -> Status {
+    if (signature.types.size() == kMaxArguments) return fail("at most {} types", kMaxArguments);
     STREW_ASSIGN(signature.types.emplace_back(), type());
-    if (!is_at(")")) STREW_TRY(expect(","));
-  }
-  return expect(") -> ( )");
+    return {};
+  }));
+  return expect("-> ( )");
 }
 
-/// `%a: T, %b: T)`, with the closing parenthesis.
+/// `(%a: T, %b: T)`.
 Status Parser::arguments(Function& function) {
-  while (!is_at(")")) {
-    STREW_TRY(argument(function));
-    if (!is_at(")")) STREW_TRY(expect(","));
-  }
-  return expect(")");
+  return listed([&] { return argument(function); });
 }
 
 /// `= "a5"`, one of `values`; or any name, if there are none.
 Expected<std::string> Parser::string_value(std::initializer_list<std::string_view> values) {
   STREW_TRY(expect("="));
-  std::string out(token().text), expected;
-  for (const std::string_view value : values) expected += (expected.empty() ? "\"" : " or \"") + std::string(value) + "\"";
+  std::string out(token().text);
   const bool is_name = !out.empty() && std::all_of(out.begin(), out.end(), [](char c) { return is_word(c) || c == '-'; });
   if (token().kind != TokenKind::string || (values.size() == 0 ? !is_name : !contains(values, out)))
-    return fail(values.size() == 0 ? "a name in quotes" : expected);
+    return fail("{}", values.size() == 0 ? "a name in quotes" : fmt::format("\"{}\"", fmt::join(values, "\" or \"")));
   lexer_.advance();
   return out;
 }
 
-/// `() <{..}> ({` behind the name of a module or function.
-Status Parser::generic_head(Names& names, const ReadAttribute& read) {
-  STREW_TRY(expect("( )"));
-  if (accept("<")) {
-    STREW_TRY(dictionary(names, read));
-    STREW_TRY(expect(">"));
-  }
-  return expect("( {");
+/// What is between the name of a module or function and its body: `attributes {..} {`, or `() <{..}> ({`.
+Status Parser::open_region(bool is_generic, Names& names, const ReadAttribute& read) {
+  if (is_generic) STREW_TRY(expect("( )"));
+  if (is_generic) STREW_TRY(properties(names, read));
+  if (!is_generic && accept("attributes")) STREW_TRY(dictionary(names, read));
+  return expect(is_generic ? "( {" : "{");
 }
 
-/// `}) {..} : () -> ()`.
-Status Parser::generic_end(Names& names, const ReadAttribute& read) {
+/// What is behind the body: `}`, or `}) {..} : () -> ()`.
+Status Parser::close_region(bool is_generic, Names& names, const ReadAttribute& read) {
+  if (!is_generic) return expect("}");
   STREW_TRY(expect("} )"));
   if (is_at("{")) STREW_TRY(dictionary(names, read));
   return expect(": ( ) -> ( )");

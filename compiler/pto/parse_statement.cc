@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/nearest.h"
 #include "base/number.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/parser.h"
@@ -26,17 +25,17 @@ bool may_overflow(Opcode opcode) {
          opcode == Opcode::trunci;
 }
 
-std::string_view nearest_statement(std::string_view written) {
+std::string similar_statement(std::string_view written) {
   std::vector<std::string_view> known;
   for (int i = 0; i < static_cast<int>(Opcode::load_tile); ++i) known.push_back(name(static_cast<Opcode>(i)));
-  return nearest(written, known);
+  return did_you_mean(written, known);
 }
 
 }  // namespace
 
 Status Parser::body(std::vector<Statement>& out, int depth) {
   const std::string outer = statement_;
-  while (!is_at("}") && !is_at("return") && !is_at_string("func.return") && !is_at_string("scf.yield")) {
+  while (!is_at("}") && !is_at("return") && !is_at("\"func.return\"") && !is_at("\"scf.yield\"")) {
     statement_.clear();
     STREW_ASSIGN(Statement s, statement(depth));
     out.push_back(std::move(s));
@@ -48,48 +47,51 @@ Status Parser::body(std::vector<Statement>& out, int depth) {
 Expected<Statement> Parser::statement(int depth) {
   Statement s;
   s.at = token().at;
-  std::string result;
   if (token().kind == TokenKind::value) {
-    STREW_ASSIGN(result, new_name(""));
+    STREW_ASSIGN(s.result, new_name(""));
     STREW_TRY(expect("="));
     s.at = token().at;
   }
   const bool quoted = token().kind == TokenKind::string, word = token().kind == TokenKind::word;
   const Instruction* row = quoted || word ? find_instruction(token().text) : nullptr;
-  if (row == nullptr) {
-    const std::string_view near = word || quoted ? nearest_statement(token().text) : std::string_view();
-    return fail_at(token().at, "statement " + (word ? std::string(token().text) : lexer_.found()) +
-                                   " is unknown, expected return or a statement of docs/sources.md" +
-                                   (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
-  }
+  if (row == nullptr)
+    return fail_at(token().at, "statement {} is unknown, expected return or a statement of docs/sources.md{}",
+                   word ? std::string(token().text) : lexer_.found(), word || quoted ? similar_statement(token().text) : "");
   if (has_regions(row->form) && depth >= kMaxNesting)
-    return fail_at(s.at, "more than " + std::to_string(kMaxNesting) + " loops in one another, expected at most that");
+    return fail_at(s.at, "more than {} loops in one another, expected at most that", kMaxNesting);
   statement_ = row->name;
   s.opcode = row->opcode;
   lexer_.advance();
   const bool gives = row->form < Form::moves;
-  if (gives != !result.empty())
-    return fail_at(s.at, gives ? "its result has no name, expected %name = before it"
-                               : "it has no result, expected it without %" + result + " = before it");
-  s.result = std::move(result);
+  STREW_TRY(check_named(s, gives));
   STREW_TRY(quoted ? generic(s, depth) : by_text(row->text, s, depth));
   if (has_regions(row->form)) return s;
   complete(s);
   STREW_TRY(check_types(s));
-  if (!gives) return s;
-  const bool integer = s.opcode == Opcode::constant && !is_float(s.type.element.dtype);
-  STREW_TRY(define(s.result, s.type, s.at, integer ? std::optional(s.value) : std::nullopt));
+  if (gives) STREW_TRY(define_result(s));
   return s;
+}
+
+/// Does a name of the result stand before the statement if, and only if, it `gives` one?
+Status Parser::check_named(const Statement& s, bool gives) const {
+  if (gives != s.result.empty()) return {};
+  if (gives) return fail_at(s.at, "its result has no name, expected %name = before it");
+  return fail_at(s.at, "it has no result, expected it without %{} = before it", s.result);
+}
+
+Status Parser::define_result(const Statement& s) {
+  const bool is_known = s.opcode == Opcode::constant && !is_float(s.type.element.dtype);
+  return define(s.result, s.type, s.at, is_known ? std::optional(s.value) : std::nullopt);
 }
 
 /// Adds what the text leaves out, and replaces the opcode of an mgather or tmov with a tile in L1, for which the table has other rows.
 void Parser::complete(Statement& s) const {
   const Form form = info(s.opcode).form;
-  if (s.type.kind == TypeKind::none && form == Form::nullary) s.type = make_scalar(DType::i64);
-  if (s.type.kind == TypeKind::none && form == Form::compare) s.type = make_scalar(DType::boolean);
-  if (s.type.kind == TypeKind::none && form == Form::partition) {  // ptoas prints no result type, which follows from the sizes
-    s.type.kind = TypeKind::partition_view;
-    s.type.element = type_of(s.operands[0][0]).element;
+  const bool is_open = s.type.kind == TypeKind::none;
+  if (is_open && form == Form::nullary) s.type = make_scalar(DType::i64);
+  if (is_open && form == Form::compare) s.type = make_scalar(DType::boolean);
+  if (is_open && form == Form::partition) {  // ptoas prints no result type, which follows from the sizes
+    s.type = {TypeKind::partition_view, type_of(s.operands[0][0]).element, {}, {}};
     for (const std::string& size : s.operands[2]) s.type.dims.push_back(known(size).constant.value_or(kDynamic));
   }
   const auto in_l1 = [&](size_t group) {
@@ -133,9 +135,9 @@ Status Parser::by_text(std::string_view text, Statement& s, int depth) {
         STREW_TRY(types(piece.text, s));
         break;
       case PieceKind::attribute: {
-        const AttributeRule& rule = rules[static_cast<size_t>(piece.text[0] - '0')];
-        STREW_TRY(
-            one_of(rule.values, s.attributes.emplace_back(Attribute{std::string(rule.name), {}}).value, std::string(rule.name)));
+        const AttributeRule& rule = rules[piece.text[0] - '0'];
+        const std::string name(rule.name);
+        STREW_TRY(one_of(rule.values, s.attributes.emplace_back(Attribute{name, {}}).value, name));
         break;
       }
       case PieceKind::attributes:
@@ -163,7 +165,7 @@ Status Parser::by_text(std::string_view text, Statement& s, int depth) {
 Status Parser::operands(std::string_view groups, Statement& s) {
   for (size_t i = 0; i < groups.size(); ++i) {
     if (groups[i] < '0' || groups[i] > '9') continue;  // * + ?
-    const auto group = static_cast<size_t>(groups[i] - '0');
+    const size_t group = groups[i] - '0';
     const char many = i + 1 < groups.size() ? groups[i + 1] : ' ';
     if (many == '?' && !is_at(",")) continue;
     if (i > 0) STREW_TRY(expect(","));
@@ -185,15 +187,14 @@ Status Parser::operand(const Statement& s, size_t group, std::string& into) {
   if (kind == Kind::index && token().kind == TokenKind::number) {
     STREW_ASSIGN(const int64_t literal, number("an index"));
     into = std::to_string(literal);
-    return literal >= 0 ? Status() : fail_at(at, "an index is " + into + ", expected 0 or more");
+    return literal >= 0 ? Status() : fail_at(at, "an index is {}, expected 0 or more", into);
   }
   STREW_TRY(use(into));
   const Status status = check_kind(kind, into, at);
   if (status.ok() || (s.opcode != Opcode::mscatter && s.opcode != Opcode::mgather)) return status;
-  return {status.code(),
-          std::string(status.message()) + (s.opcode == Opcode::mscatter
-                                               ? ": the table comes first, then the source tile, then the index tile"
-                                               : ": the destination comes first, then the table, then the index tile")};
+  const bool scatters = s.opcode == Opcode::mscatter;
+  return {status.code(), fmt::format("{}: the {} comes first, then the {}, then the index tile", status.message(),
+                                     scatters ? "table" : "destination", scatters ? "source tile" : "table")};
 }
 
 Status Parser::types(std::string_view groups, Statement& s) {
@@ -204,7 +205,7 @@ Status Parser::types(std::string_view groups, Statement& s) {
   bool first = true;
   for (const char group : groups) {
     if (static_cast<size_t>(group - '0') >= s.operands.size()) continue;
-    for (const std::string& operand : s.operands[static_cast<size_t>(group - '0')]) {
+    for (const std::string& operand : s.operands[group - '0']) {
       if (!first) STREW_TRY(expect(","));
       first = false;
       STREW_TRY(expect_type(type_of(operand), "%" + operand));
@@ -238,10 +239,8 @@ Status Parser::constant(Statement& s) {
     read = std::from_chars(begin, end, value, is_ir ? std::chars_format::general : std::chars_format::fixed);
   const bool fits = !hex || bits(dtype) == 64 || code >> bits(dtype) == 0;
   if (read.ec != std::errc() || read.ptr != end || !fits)
-    return fail_at(at, "the value is " + written.substr(0, 40) + " : " + text(s.type) + ", expected " +
-                           (!floating ? "an integer"
-                            : is_ir   ? "a number with a decimal point, or its bits as 0x.."
-                                      : "a number with a decimal point"));
+    return fail_at(at, "the value is {} : {}, expected {}{}", written.substr(0, 40), text(s.type),
+                   floating ? "a number with a decimal point" : "an integer", floating && is_ir ? ", or its bits as 0x.." : "");
   s.value = static_cast<int64_t>(hex ? code : encode(dtype, value));
   return {};
 }
@@ -249,11 +248,12 @@ Status Parser::constant(Statement& s) {
 /// `{ .. }`; in generic form it has the loop's variable at its head and a terminator at its end.
 Status Parser::region(std::vector<Statement>& into, Statement& s, int depth, bool is_generic) {
   const Form form = info(s.opcode).form;
-  if (is_at("iter_args")) return fail("'{': a loop that carries values is not read");
+  if (is_at("iter_args")) return fail("'{{': a loop that carries values is not read");
   STREW_TRY(expect("{"));
   const size_t outer = scope();
   if (form == Form::loop && is_generic) {
-    STREW_TRY(block_head());
+    STREW_TRY(block_name());
+    STREW_TRY(expect("("));
     variable_ = token().at;
     STREW_ASSIGN(s.result, new_name("the loop's variable, %name"));
     STREW_TRY(expect(":"));
@@ -266,7 +266,7 @@ Status Parser::region(std::vector<Statement>& into, Statement& s, int depth, boo
   if (form == Form::loop) STREW_TRY(define(s.result, s.type, variable_));
   const bool is_absent = form == Form::branch && &into == &s.otherwise && is_at("}");
   STREW_TRY(body(into, depth + 1));
-  if (is_generic && form != Form::section && !is_absent) STREW_TRY(terminator("scf.yield"));
+  if (is_generic && form != Form::section && !is_absent) STREW_TRY(expect("\"scf.yield\" ( ) : ( ) -> ( )"));
   leave_scope(outer);
   return expect("}");
 }
@@ -275,17 +275,15 @@ Status Parser::region(std::vector<Statement>& into, Statement& s, int depth, boo
 
 Status Parser::generic(Statement& s, int depth) {
   Names operands, names;
-  STREW_TRY(expect("("));
-  while (!is_at(")")) {
+  STREW_TRY(listed([&]() -> Status {
     STREW_TRY(use(operands.emplace_back()));
-    if (operands.size() > 16) return fail("at most 16 operands");
-    if (!is_at(")")) STREW_TRY(expect(","));
-  }
-  STREW_TRY(expect(")"));
+    return operands.size() > 16 ? fail("at most 16 operands") : Status();
+  }));
   if (s.opcode == Opcode::mgather && operands.size() == 4) s.opcode = Opcode::gather_l1_elem;
   const Instruction& row = info(s.opcode);
   std::vector<int64_t> segments;
-  STREW_TRY(generic_attributes(names, segments, s));
+  const auto read = [&](const std::string& name, Position at) { return generic_attribute(name, at, segments, s); };
+  STREW_TRY(generic_attributes(names, read));
   STREW_TRY(split_operands(operands, segments, s));
   if (has_regions(row.form)) {
     STREW_TRY(expect("("));
@@ -295,23 +293,25 @@ Status Parser::generic(Statement& s, int depth) {
       STREW_TRY(region(s.otherwise, s, depth, /*is_generic=*/true));
     }
     STREW_TRY(expect(")"));
-    STREW_TRY(generic_attributes(names, segments, s));
+    STREW_TRY(generic_attributes(names, read));
   }
   const bool needs_all = row.form == Form::flags || row.form == Form::barrier || row.form == Form::compare;
   if (needs_all && s.attributes.size() != row.attributes.size())
-    return fail_at(s.at, "it has " + std::to_string(s.attributes.size()) + " attributes, expected all of its " +
-                             std::to_string(row.attributes.size()));
+    return fail_at(s.at, "it has {} attributes, expected all of its {}", s.attributes.size(), row.attributes.size());
   if (row.form == Form::constant && s.type.kind == TypeKind::none) return fail_at(s.at, "it has no value, expected one");
-  return generic_types(operands, s);
+  return generic_types(s);
+}
+
+/// `<{..}>`, if it is there.
+Status Parser::properties(Names& names, const ReadAttribute& read) {
+  if (!accept("<")) return {};
+  STREW_TRY(dictionary(names, read));
+  return expect(">");
 }
 
 /// `<{..}>`, `{..}` or both.
-Status Parser::generic_attributes(Names& names, std::vector<int64_t>& segments, Statement& s) {
-  const auto read = [&](const std::string& name, Position at) { return generic_attribute(name, at, segments, s); };
-  if (accept("<")) {
-    STREW_TRY(dictionary(names, read));
-    STREW_TRY(expect(">"));
-  }
+Status Parser::generic_attributes(Names& names, const ReadAttribute& read) {
+  STREW_TRY(properties(names, read));
   return is_at("{") ? dictionary(names, read) : Status();
 }
 
@@ -333,8 +333,8 @@ Status Parser::generic_attribute(const std::string& name, Position at, std::vect
   const Position place = token().at;
   STREW_ASSIGN(const int64_t value, number("the number of a predicate"));
   if (value < 0 || value >= static_cast<int64_t>(values.size()))
-    return fail_at(place, "predicate is " + std::to_string(value) + ", expected 0 to " + std::to_string(values.size() - 1));
-  s.attributes.push_back({name, std::string(values[static_cast<size_t>(value)])});
+    return fail_at(place, "predicate is {}, expected 0 to {}", value, values.size() - 1);
+  s.attributes.push_back({name, std::string(values[value])});
   return expect(": i64");
 }
 
@@ -351,10 +351,7 @@ Status Parser::segment_sizes(std::vector<int64_t>& segments) {
 
 Status Parser::split_operands(const Names& names, const std::vector<int64_t>& segments, Statement& s) {
   const Instruction& row = info(s.opcode);
-  std::vector<int64_t> sizes = segments;
-  if (row.segments.empty()) sizes.assign(row.groups(), 1);
-  std::vector<std::string> shown_sizes;
-  for (const int64_t size : sizes) shown_sizes.push_back(std::to_string(size));
+  const std::vector<int64_t> sizes = row.segments.empty() ? std::vector<int64_t>(row.groups(), 1) : segments;
   bool fits = row.segments.empty() || sizes.size() == row.segments.size();
   int64_t total = 0;
   for (size_t i = 0; fits && i < sizes.size(); ++i) {
@@ -362,11 +359,8 @@ Status Parser::split_operands(const Names& names, const std::vector<int64_t>& se
     if (s.opcode == Opcode::alloc_tile) fits = fits && sizes[i] <= 1;
     total += sizes[i];
   }
-  if (!fits)
-    return fail_at(s.at,
-                   "operandSegmentSizes is [" + list_of(shown_sizes) + "], expected what a " + std::string(row.name) + " has");
-  if (total != static_cast<int64_t>(names.size()))
-    return fail_at(s.at, "it has " + std::to_string(names.size()) + " operands, expected " + std::to_string(total));
+  if (!fits) return fail_at(s.at, "operandSegmentSizes is [{}], expected what a {} has", list_of(sizes), row.name);
+  if (total != static_cast<int64_t>(names.size())) return fail_at(s.at, "it has {} operands, expected {}", names.size(), total);
   s.operands.resize(row.groups());
   size_t next = 0;
   for (size_t g = 0; g < s.operands.size(); ++g)
@@ -375,12 +369,9 @@ Status Parser::split_operands(const Names& names, const std::vector<int64_t>& se
 }
 
 /// `: (T, T) -> T` or `-> ()`.
-Status Parser::generic_types(const Names& names, Statement& s) {
+Status Parser::generic_types(Statement& s) {
   STREW_TRY(expect(": ("));
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) STREW_TRY(expect(","));
-    STREW_TRY(expect_type(type_of(names[i]), "%" + names[i]));
-  }
+  STREW_TRY(types("01234", s));
   STREW_TRY(expect(") ->"));
   const Form form = info(s.opcode).form;
   if (form >= Form::moves) return expect("( )");
@@ -389,19 +380,12 @@ Status Parser::generic_types(const Names& names, Statement& s) {
   return {};
 }
 
-/// `^bb0(`.
-Status Parser::block_head() {
+/// `^bb0`.
+Status Parser::block_name() {
   STREW_TRY(expect("^"));
   if (token().kind != TokenKind::word) return fail("the name of the block, ^bb0");
   lexer_.advance();
-  return expect("(");
-}
-
-/// `"func.return"() : () -> ()`: the last statement of a region.
-Status Parser::terminator(std::string_view name) {
-  if (!is_at_string(name)) return fail("\"" + std::string(name) + "\"");
-  lexer_.advance();
-  return expect("( ) : ( ) -> ( )");
+  return {};
 }
 
 }  // namespace strew::inline v0::pto

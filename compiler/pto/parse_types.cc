@@ -1,6 +1,7 @@
 // The parser of types. Extents are read character by character, because 16x64xf32 is not a sequence of tokens. Tested by
 // tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include <algorithm>
+#include <map>
 
 #include "compiler/pto/parser.h"
 #include "compiler/pto/types.h"
@@ -13,20 +14,8 @@ constexpr size_t kMaxRank = 5;
 constexpr std::string_view kLocations[] = {"vec", "mat", "left", "right", "acc", "bias", "scaling"};
 constexpr std::string_view kBlocked[] = {"row_major", "col_major"};
 constexpr std::string_view kBoxed[] = {"none_box", "row_major", "col_major"};
-constexpr std::string_view kTypes[] = {"pto.ptr",      "pto.tensor_view", "pto.partition_tensor_view",
-                                       "pto.tile_buf", "pto.memref",      "pto.tile"};
-constexpr TypeKind kKinds[] = {TypeKind::ptr,  TypeKind::tensor_view, TypeKind::partition_view,
-                               TypeKind::tile, TypeKind::memref,      TypeKind::tile};
-
-void set_extents(Type& type, const std::vector<int64_t>& extents) {
-  type.dims = extents;
-  type.tile.valid_rows = extents[0];
-  type.tile.valid_cols = extents[1];
-}
 
 }  // namespace
-
-std::string Parser::text(const Type& type) const { return print(type, spelling_); }
 
 /// Parses an element type. `bare`: the type of a scalar value, which excludes !pto.hif8, a type of the pto dialect.
 Expected<Element> Parser::element(bool bare) {
@@ -34,10 +23,12 @@ Expected<Element> Parser::element(bool bare) {
   const Position at = token().at;
   std::string spelled = !bare && accept("!") ? "!" : "";
   spelled += token().text;
-  if (token().kind != TokenKind::word || !element_from_name(spelled, out))
-    return fail_at(at, "the element type is '" + (token().kind == TokenKind::word ? spelled : std::string()) +
-                           "', expected one of i8 to i64, si8 to si64, ui8 to ui64, f16, bf16, f32, f64, f8E4M3FN, f8E5M2, " +
-                           "!pto.hif8");
+  if (token().kind != TokenKind::word) spelled.clear();
+  if (!element_from_name(spelled, out))
+    return fail_at(at,
+                   "the element type is '{}', expected one of i8 to i64, si8 to si64, ui8 to ui64, f16, bf16, f32, f64, "
+                   "f8E4M3FN, f8E5M2, !pto.hif8",
+                   spelled);
   lexer_.advance();
   return out;
 }
@@ -57,7 +48,7 @@ Expected<std::vector<int64_t>> Parser::extents(size_t most, bool before_element)
     const size_t used = std::max<size_t>(digits, 1);
     const bool goes_on = rest.substr(used, 1) == "x";
     if (before_element && !goes_on) return fail("extents with x between them, then an element type");
-    if (out.size() == most) return fail("at most " + std::to_string(most) + " extents");
+    if (out.size() == most) return fail("at most {} extents", most);
     out.push_back(extent);
     lexer_.skip(used + (goes_on ? 1 : 0));
     if (!goes_on) return out;
@@ -76,32 +67,32 @@ Status Parser::valid_extents(Type& type) {
 
 /// The value of one `key=value` of a tile type.
 Status Parser::tile_field(const std::string& key, Type& type) {
-  struct WordField {
-    std::string_view key;
-    std::string& into;
-    Words words;
-  };
-  struct NumberField {
-    std::string_view key;
-    int64_t& into;
-    bool may_be_dynamic;
-  };
   TileLayout& t = type.tile;
-  for (const WordField& field : {WordField{"loc", t.location, kLocations}, WordField{"blayout", t.blayout, kBlocked},
-                                 WordField{"slayout", t.slayout, kBoxed}})
-    if (field.key == key) return one_of(field.words, field.into, key);
-  for (const NumberField& field : {NumberField{"rows", type.dims[0], true}, NumberField{"cols", type.dims[1], true},
-                                   NumberField{"v_row", t.valid_rows, true}, NumberField{"v_col", t.valid_cols, true},
-                                   NumberField{"fractal", t.fractal, false}, NumberField{"pad", t.pad, false}}) {
-    if (field.key != key) continue;
-    field.into = kDynamic;
-    if (field.may_be_dynamic && accept("?")) return {};
-    STREW_ASSIGN(field.into, number("a number"));
+  if (key == "loc") return one_of(kLocations, t.location, key);
+  if (key == "blayout") return one_of(kBlocked, t.blayout, key);
+  if (key == "slayout") return one_of(kBoxed, t.slayout, key);
+  const std::map<std::string_view, int64_t*> numbers = {{"rows", &type.dims[0]},  {"cols", &type.dims[1]},
+                                                        {"v_row", &t.valid_rows}, {"v_col", &t.valid_cols},
+                                                        {"fractal", &t.fractal},  {"pad", &t.pad}};
+  if (const auto field = numbers.find(key); field != numbers.end()) {
+    *field->second = kDynamic;
+    if (key != "fractal" && key != "pad" && accept("?")) return {};
+    STREW_ASSIGN(*field->second, number("a number"));
     return {};
   }
   if (key == "valid") return valid_extents(type);
   if (key != "dtype")
-    return fail("a tile's loc, dtype, rows, cols, v_row, v_col, valid, blayout, slayout, fractal or pad; it is '" + key + "'");
+    return fail("a tile's loc, dtype, rows, cols, v_row, v_col, valid, blayout, slayout, fractal or pad; it is '{}'", key);
+  STREW_ASSIGN(type.element, element(false));
+  return {};
+}
+
+/// `16x64xf32`: the valid part is the whole tile.
+Status Parser::short_tile(Type& type) {
+  STREW_ASSIGN(type.dims, extents(2, /*before_element=*/true));
+  if (type.dims.size() != 2) return fail("two extents before, rows and columns");
+  type.tile.valid_rows = type.dims[0];
+  type.tile.valid_cols = type.dims[1];
   STREW_ASSIGN(type.element, element(false));
   return {};
 }
@@ -114,10 +105,7 @@ Status Parser::tile_type(Type& type) {
   const auto has = [&](const char* key) { return contains(seen, key); };
   do {
     if (has("loc") && !has("rows") && (token().kind == TokenKind::number || is_at("?"))) {
-      STREW_ASSIGN(const std::vector<int64_t> dims, extents(2, /*before_element=*/true));
-      if (dims.size() != 2) return fail("two extents before, rows and cols");
-      set_extents(type, dims);
-      STREW_ASSIGN(type.element, element(false));
+      STREW_TRY(short_tile(type));
       seen.insert(seen.end(), {"rows", "cols", "dtype"});
       brief = true;
       continue;
@@ -128,13 +116,13 @@ Status Parser::tile_type(Type& type) {
     lexer_.advance();
     if (seen.empty() && !is_at("=")) {  // the location before the short form
       if (!contains(Words(kLocations), key))
-        return fail_at(at, "the tile is in '" + key + "', expected one of " + list_of(kLocations));
+        return fail_at(at, "the tile is in '{}', expected one of {}", key, list_of(kLocations));
       type.tile.location = key;
       seen.emplace_back("loc");
       continue;
     }
     STREW_TRY(expect("="));
-    if (has(key.c_str())) return fail("each key once; '" + key + "' is there twice");
+    if (has(key.c_str())) return fail("each key once; '{}' is there twice", key);
     seen.push_back(key);
     STREW_TRY(tile_field(key, type));
   } while (accept(","));
@@ -149,11 +137,9 @@ Status Parser::tile_extents(const Type& type) const {
   for (size_t d = 0; d < 2; ++d) {
     const int64_t extent = type.dims[d], valid = d == 0 ? type.tile.valid_rows : type.tile.valid_cols;
     if (extent < 1)
-      return fail_at(token().at,
-                     std::string("the tile's ") + kNames[d][0] + " is " + extent_text(extent) + ", expected a number, 1 or more");
+      return fail_at(token().at, "the tile's {} is {}, expected a number, 1 or more", kNames[d][0], extent_text(extent));
     if (valid != kDynamic && (valid < 0 || valid > extent))
-      return fail_at(token().at, std::string("the tile's ") + kNames[d][1] + " is " + std::to_string(valid) + ", expected 0 to " +
-                                     std::to_string(extent) + ", its " + kNames[d][0]);
+      return fail_at(token().at, "the tile's {} is {}, expected 0 to {}, its {}", kNames[d][1], valid, extent, kNames[d][0]);
   }
   return {};
 }
@@ -162,14 +148,14 @@ Status Parser::tile_extents(const Type& type) const {
 Status Parser::pto_type(std::string_view name, Type& type) {
   if (name == "pto.tile_buf") return tile_type(type);
   const bool tile = type.kind == TypeKind::tile;
-  if (type.kind != TypeKind::ptr) {
-    STREW_ASSIGN(type.dims, extents(tile ? 2 : kMaxRank, /*before_element=*/true));
+  if (type.kind != TypeKind::ptr && !tile) {
+    STREW_ASSIGN(type.dims, extents(kMaxRank, /*before_element=*/true));
   }
-  STREW_ASSIGN(type.element, element(false));
-  if (type.kind == TypeKind::ptr) return accept(",") ? expect("gm") : Status();
-  if (!tile) return {};
-  if (type.dims.size() != 2) return fail("two extents before, rows and columns");
-  set_extents(type, std::vector<int64_t>(type.dims));
+  if (!tile) {
+    STREW_ASSIGN(type.element, element(false));
+    return type.kind == TypeKind::ptr && accept(",") ? expect("gm") : Status();
+  }
+  STREW_TRY(short_tile(type));
   if (type.dims[1] == 1 && type.dims[0] != 1) type.tile.blayout = "col_major";
   if (accept(",")) STREW_TRY(valid_extents(type));
   return tile_extents(type);
@@ -178,17 +164,17 @@ Status Parser::pto_type(std::string_view name, Type& type) {
 Expected<Type> Parser::type() {
   Type out;
   const Position at = token().at;
+  if (accept("index")) return make_index();
   if (!accept("!")) {
-    if (accept("index")) return make_index();
-    STREW_ASSIGN(out.element, element(true));
     out.kind = TypeKind::scalar;
+    STREW_ASSIGN(out.element, element(true));
     return out;
   }
   const std::string name(token().kind == TokenKind::word ? token().text : std::string_view());
-  const auto* const known = std::find(std::begin(kTypes), std::end(kTypes), name);
-  if (known == std::end(kTypes))
-    return fail_at(at, "the type is '!" + name + "', expected index, an integer, or one of " + list_of(kTypes) + " after '!'");
-  out.kind = kKinds[known - kTypes];
+  const auto* const known = std::find(std::begin(kTypeNames), std::end(kTypeNames), name);
+  if (known == std::end(kTypeNames))
+    return fail_at(at, "the type is '!{}', expected index, an integer, or one of {} after '!'", name, list_of(kTypeNames));
+  out.kind = kTypeKinds[known - kTypeNames];
   lexer_.advance();
   STREW_TRY(expect("<"));
   STREW_TRY(pto_type(name, out));
@@ -200,7 +186,7 @@ Status Parser::expect_type(const Type& wanted, const std::string& of) {
   const Position at = token().at;
   STREW_ASSIGN(const Type given, type());
   if (given == wanted) return {};
-  return fail_at(at, "the type of " + of + " is " + text(given) + " here, expected " + text(wanted) + " as it is defined");
+  return fail_at(at, "the type of {} is {} here, expected {} as it is defined", of, text(given), text(wanted));
 }
 
 }  // namespace strew::inline v0::pto

@@ -5,17 +5,17 @@
 #include <algorithm>
 
 #include "base/fp_environment.h"
-#include "base/nearest.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/words.h"
 
 namespace strew::inline v0::pto {
 
 Status error_at(Position at, const std::string& message) {
-  return invalid_argument(std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + message);
+  return invalid_argument(fmt::format("{}:{}: {}", at.line, at.column, message));
 }
 
 bool Parser::is_at(std::string_view text) const {
+  if (text.starts_with('"')) return token().kind == TokenKind::string && token().text == text.substr(1, text.size() - 2);
   return (token().kind == TokenKind::mark || token().kind == TokenKind::word) && token().text == text;
 }
 
@@ -25,18 +25,15 @@ bool Parser::accept(std::string_view text) {
   return true;
 }
 
-Status Parser::fail_at(Position at, const std::string& message) const {
+Status Parser::failure(Position at, const std::string& message) const {
   if (!lexer_.error().empty()) return error_at(token().at, lexer_.error());
   return error_at(at, (statement_.empty() ? "" : statement_ + ": ") + message);
-}
-Status Parser::fail(const std::string& expected) const {
-  return fail_at(token().at, "found " + lexer_.found() + ", expected " + expected);
 }
 
 Status Parser::expect(std::string_view tokens, const std::string& what) {
   while (!tokens.empty()) {
     const std::string_view next = tokens.substr(0, tokens.find(' '));
-    if (!accept(next)) return fail(what.empty() ? shown(next) : what);
+    if (!accept(next)) return fail("{}", what.empty() ? shown(next) : what);
     tokens.remove_prefix(std::min(next.size() + 1, tokens.size()));
   }
   return {};
@@ -44,14 +41,14 @@ Status Parser::expect(std::string_view tokens, const std::string& what) {
 
 Expected<int64_t> Parser::number(const std::string& what) {
   int64_t value = 0;
-  if (token().kind != TokenKind::number) return fail(what);
-  if (!parse_integer(token().text, value)) return fail(what + " that fits 64 bits");
+  if (token().kind != TokenKind::number) return fail("{}", what);
+  if (!parse_integer(token().text, value)) return fail("{} that fits 64 bits", what);
   lexer_.advance();
   return value;
 }
 
 Status Parser::one_of(Words words, std::string& into, const std::string& name) {
-  if (token().kind != TokenKind::word || !contains(words, token().text)) return fail(name + " to be one of " + list_of(words));
+  if (token().kind != TokenKind::word || !contains(words, token().text)) return fail("{} to be one of {}", name, list_of(words));
   into = token().text;
   lexer_.advance();
   return {};
@@ -66,7 +63,7 @@ Status Parser::dictionary(Names& names, const ReadAttribute& read) {
     const Position at = token().at;
     const std::string name(token().text);
     if (token().kind != TokenKind::word) return fail("the name of an attribute");
-    if (contains(names, name)) return fail_at(at, "attribute '" + name + "' is there twice");
+    if (contains(names, name)) return fail_at(at, "attribute '{}' is there twice", name);
     names.push_back(name);
     lexer_.advance();
     STREW_TRY(read(name, at));
@@ -75,10 +72,8 @@ Status Parser::dictionary(Names& names, const ReadAttribute& read) {
 }
 
 Status Parser::unknown_attribute(const std::string& name, Position at, const std::vector<std::string_view>& known) const {
-  const std::string_view near = nearest(name, known);
-  return fail_at(at, "attribute '" + name + "' is unknown, expected " +
-                         (known.empty() ? "none" : (known.size() == 1 ? "" : "one of ") + list_of(known)) +
-                         (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
+  return fail_at(at, "attribute '{}' is unknown, expected {}{}{}", name, known.size() > 1 ? "one of " : "",
+                 known.empty() ? "none" : list_of(known), did_you_mean(name, known));
 }
 
 /// `= #pto<family word>`, or `= #pto.family<word>` if the rule is dotted; in PTO-AS, `= word`.
@@ -87,7 +82,7 @@ Status Parser::attribute_value(const AttributeRule& rule, std::string& into) {
   STREW_TRY(expect("="));
   if (spelling_ == Spelling::as) return one_of(rule.values, into, name);
   STREW_TRY(expect(rule.dotted ? "# pto." + family + " <" : "# pto < " + family,
-                   name + " to be " + (rule.dotted ? "#pto." + family + "<..>" : "#pto<" + family + " ..>")));
+                   fmt::format(fmt::runtime(rule.dotted ? "{} to be #pto.{}<..>" : "{} to be #pto<{} ..>"), name, family)));
   STREW_TRY(one_of(rule.values, into, name));
   return expect(">");
 }
@@ -108,7 +103,7 @@ Status Parser::statement_attribute(const std::string& name, Position at, Stateme
 
 /// `%name` of a new value. In PTO-AS it starts with a letter or `_`.
 Expected<std::string> Parser::new_name(const char* what) {
-  if (token().kind != TokenKind::value) return fail(what);
+  if (token().kind != TokenKind::value) return fail("{}", what);
   std::string out(token().text);
   if (spelling_ == Spelling::as && (!is_word_start(out.front()) || out.find_first_of("$-") != std::string::npos))
     return fail("a name of letters, digits, _ and ., no digit first");
@@ -118,9 +113,7 @@ Expected<std::string> Parser::new_name(const char* what) {
 
 Status Parser::define(const std::string& name, Type type, Position at, std::optional<int64_t> constant) {
   const auto [place, fresh] = known_.try_emplace(name, Known{std::move(type), constant, at});
-  if (!fresh)
-    return fail_at(at,
-                   "%" + name + " is defined in line " + std::to_string(place->second.at.line) + " already, expected a new name");
+  if (!fresh) return fail_at(at, "%{} is defined in line {} already, expected a new name", name, place->second.at.line);
   order_.push_back(name);
   return {};
 }
@@ -128,7 +121,7 @@ Status Parser::define(const std::string& name, Type type, Position at, std::opti
 Status Parser::use(std::string& name) {
   if (token().kind != TokenKind::value) return fail("a value, %name");
   name = token().text;
-  if (!known_.contains(name)) return fail_at(token().at, "%" + name + " is not defined before, expected a value in scope");
+  if (!known_.contains(name)) return fail_at(token().at, "%{} is not defined before, expected a value in scope", name);
   lexer_.advance();
   return {};
 }
@@ -152,11 +145,11 @@ Status Parser::argument(Function& function) {
   const TypeKind kind = out.type.kind;
   const bool integer = kind == TypeKind::index || (kind == TypeKind::scalar && is_integer(out.type.element.dtype));
   if (!integer && (is_ir ? kind != TypeKind::ptr : kind != TypeKind::memref && kind != TypeKind::tile))
-    return fail_at(at, "argument %" + out.name + " is " + text(out.type) + ", expected " +
-                           (is_ir ? "!pto.ptr<..>" : "!pto.memref<..>, !pto.tile<..>") + ", index or an integer");
+    return fail_at(at, "argument %{} is {}, expected {}, index or an integer", out.name, text(out.type),
+                   is_ir ? "!pto.ptr<..>" : "!pto.memref<..>, !pto.tile<..>");
   STREW_TRY(define(out.name, out.type, out.at));
   if (function.arguments.size() == kMaxArguments)
-    return fail_at(out.at, "there are more than " + std::to_string(kMaxArguments) + " arguments, expected at most that");
+    return fail_at(out.at, "there are more than {} arguments, expected at most that", kMaxArguments);
   function.arguments.push_back(std::move(out));
   return {};
 }
@@ -164,8 +157,7 @@ Status Parser::argument(Function& function) {
 Expected<Module> parse(std::string_view text) {
   const FpEnvironment environment(true);
   if (text.size() > kMaxText)
-    return invalid_argument("the text has " + std::to_string(text.size()) + " bytes, expected at most " +
-                            std::to_string(kMaxText));
+    return invalid_argument(fmt::format("the text has {} bytes, expected at most {}", text.size(), kMaxText));
   const Lexer first(text, Spelling::as);
   if (first.token().kind == TokenKind::end)
     return error_at(first.token().at, "the text is empty, expected a module or PTO-AS lines");

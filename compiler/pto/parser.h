@@ -3,6 +3,8 @@
 // checks of types. Tested by tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,6 +15,7 @@
 #include "compiler/pto/ast.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/lexer.h"
+#include "compiler/pto/types.h"
 #include "strew/export.h"
 #include "strew/status.h"
 
@@ -38,15 +41,21 @@ class Parser {
   /// What reads an attribute behind its name. The position is that of the name.
   using ReadAttribute = std::function<Status(const std::string& name, Position at)>;
 
-  // parser.cc: tokens. `text` is a mark or a word.
+  // parser.cc: tokens. `text` is a mark, a word or a string in its quotes.
   const Token& token() const { return lexer_.token(); }
   bool is_at(std::string_view text) const;
-  bool is_at_string(std::string_view text) const { return token().kind == TokenKind::string && token().text == text; }
   bool accept(std::string_view text);
   /// A failure at the current token: what was found and what was expected. The message names the statement that is
   /// being parsed.
-  Status fail(const std::string& expected) const;
-  Status fail_at(Position at, const std::string& message) const;
+  template <class... Args>
+  Status fail(fmt::format_string<Args...> expected, Args&&... args) const {
+    return fail_at(token().at, "found {}, expected {}", lexer_.found(), fmt::format(expected, std::forward<Args>(args)...));
+  }
+  template <class... Args>
+  Status fail_at(Position at, fmt::format_string<Args...> message, Args&&... args) const {
+    return failure(at, fmt::format(message, std::forward<Args>(args)...));
+  }
+  Status failure(Position at, const std::string& message) const;
   /// Reads `tokens`, which have spaces between them. The message says what was expected: `what`, if it is given, or the token.
   Status expect(std::string_view tokens, const std::string& what = "");
   Expected<int64_t> number(const std::string& what);
@@ -76,9 +85,10 @@ class Parser {
   Status valid_extents(Type& type);
   Status pto_type(std::string_view name, Type& type);
   Status tile_type(Type& type);
+  Status short_tile(Type& type);
   Status tile_extents(const Type& type) const;
   Status tile_field(const std::string& key, Type& type);
-  std::string text(const Type& type) const;
+  std::string text(const Type& type) const { return print(type, spelling_); }
 
   // parse_statement.cc
   Expected<Statement> statement(int depth);
@@ -91,14 +101,26 @@ class Parser {
   Status constant(Statement& s);
   Status region(std::vector<Statement>& into, Statement& s, int depth, bool is_generic);
   void complete(Statement& s) const;
+  Status check_named(const Statement& s, bool gives) const;
+  Status define_result(const Statement& s);
   Status generic(Statement& s, int depth);
-  Status generic_attributes(Names& names, std::vector<int64_t>& segments, Statement& s);
+  Status properties(Names& names, const ReadAttribute& read);
+  Status generic_attributes(Names& names, const ReadAttribute& read);
   Status generic_attribute(const std::string& name, Position at, std::vector<int64_t>& segments, Statement& s);
   Status segment_sizes(std::vector<int64_t>& segments);
   Status split_operands(const Names& names, const std::vector<int64_t>& segments, Statement& s);
-  Status generic_types(const Names& names, Statement& s);
-  Status block_head();
-  Status terminator(std::string_view name);
+  Status generic_types(Statement& s);
+  Status block_name();
+  /// `(A, B, C)`, each of which `read` reads.
+  template <class Read>
+  Status listed(Read read) {
+    STREW_TRY(expect("("));
+    while (!is_at(")")) {
+      STREW_TRY(read());
+      if (!is_at(")")) STREW_TRY(expect(","));
+    }
+    return expect(")");
+  }
 
   // parse_ir.cc
   struct Signature;
@@ -109,8 +131,8 @@ class Parser {
   Status function_type(Signature& signature);
   Status arguments(Function& function);
   Expected<std::string> string_value(std::initializer_list<std::string_view> values);
-  Status generic_head(Names& names, const ReadAttribute& read);
-  Status generic_end(Names& names, const ReadAttribute& read);
+  Status open_region(bool is_generic, Names& names, const ReadAttribute& read);
+  Status close_region(bool is_generic, Names& names, const ReadAttribute& read);
 
   // parse_as.cc
   Expected<Module> lines();
@@ -123,6 +145,7 @@ class Parser {
   Status check_kind(Kind kind, const std::string& operand, Position at) const;
   Status check_scalars(const Statement& s) const;
   Status check_cast(const Statement& s) const;
+  Status check_result(const Statement& s, bool fits, const std::string& expected) const;
   Status check_view(const Statement& s) const;
   Status check_alloc(const Statement& s) const;
   Status check_elements(const Statement& s) const;

@@ -3,6 +3,9 @@
 // tests/unit/compiler/pto/pto_text_test.cc.
 #include "compiler/pto/print.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
@@ -19,8 +22,7 @@ namespace {
 std::string ir_float(DType dtype, uint64_t code) {
   const double value = decode(dtype, code);
   if (std::isfinite(value)) {
-    if (std::abs(value) < 1e9 && value == std::nearbyint(value))
-      return (std::signbit(value) && value == 0 ? "-" : "") + std::to_string(static_cast<int64_t>(value)) + ".0";
+    if (std::abs(value) < 1e9 && value == std::nearbyint(value)) return fmt::format("{:.1f}", value);
     char text[64] = "";
     const auto [end, error] = dtype == DType::f32
                                   ? std::to_chars(text, text + 40, static_cast<float>(value), std::chars_format::scientific)
@@ -29,10 +31,7 @@ std::string ir_float(DType dtype, uint64_t code) {
     if (out.find('.') == std::string::npos) out.insert(out.find('e'), ".0");  // MLIR's grammar requires it: 15.0e-1
     return out;
   }
-  constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out = "0x";
-  for (int shift = bits(dtype) - 4; shift >= 0; shift -= 4) out += kHex[(code >> shift) & 15];
-  return out;
+  return fmt::format("0x{:0{}X}", code & (~uint64_t{0} >> (64 - bits(dtype))), bits(dtype) / 4);
 }
 
 /// A float in PTO-AS: with a decimal point and no exponent, because the grammar has none.
@@ -43,20 +42,14 @@ std::string as_float(DType dtype, uint64_t code) {
   return out.find('.') == std::string::npos ? out + ".0" : out;
 }
 
-std::string segments_text(const Statement& s, const Instruction& row) {
-  std::string out;
-  for (size_t i = 0; i < row.segments.size(); ++i)
-    out += (out.empty() ? "" : ", ") + std::to_string(i < s.operands.size() ? s.operands[i].size() : 0);
-  return "operandSegmentSizes = array<i32: " + out + ">";
-}
-
 /// The modes of an mscatter or mgather in PTO-AS.
 std::string suffixes_text(const Statement& s) {
-  std::string out = "." + std::string(s.attribute("coalesce"));
-  for (const std::string_view attribute : {"scatterOob", "gatherOob", "scatterAtomicOp"}) {
-    const std::string value(s.attribute(attribute));
-    if (value.empty() || value == "none" || value == "undefined") continue;
-    out += (attribute == "scatterAtomicOp" ? ".atomic_" : ".") + value;
+  std::string out;
+  int rank = -1;  // the table has older spellings behind
+  for (const Suffix& suffix : suffixes_of(s.opcode)) {
+    if (suffix.rank == rank || s.attribute(suffix.attribute) != suffix.value) continue;
+    out.append(".").append(suffix.text);
+    rank = suffix.rank;
   }
   return out;
 }
@@ -140,12 +133,10 @@ class Printer {
   std::string attributes_text(const Statement& s) const {
     std::string out;
     for (const AttributeRule& rule : info(s.opcode).attributes) {
-      const std::string value(s.attribute(rule.name)), family(rule.family);
+      const std::string_view value = s.attribute(rule.name);
       if (value.empty()) continue;
-      out += (out.empty() ? "" : ", ") + std::string(rule.name) + " = " +
-             (spelling_ == Spelling::as ? value
-              : rule.dotted             ? "#pto." + family + "<" + value + ">"
-                                        : "#pto<" + family + " " + value + ">");
+      const char* const format = spelling_ == Spelling::as ? "{0}" : rule.dotted ? "#pto.{1}<{0}>" : "#pto<{1} {0}>";
+      out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", rule.name, fmt::format(fmt::runtime(format), value, rule.family));
     }
     return out;
   }
@@ -168,10 +159,10 @@ class Printer {
     const DType dtype = s.type.element.dtype;
     const bool is_number = s.type.kind != TypeKind::scalar || !is_float(dtype);
     const auto code = static_cast<uint64_t>(s.value);
-    return (is_number                   ? std::to_string(s.value)
-            : spelling_ == Spelling::as ? as_float(dtype, code)
-                                        : ir_float(dtype, code)) +
-           " : " + text(s.type);
+    const std::string value = is_number                   ? std::to_string(s.value)
+                              : spelling_ == Spelling::as ? as_float(dtype, code)
+                                                          : ir_float(dtype, code);
+    return value + " : " + text(s.type);
   }
 
   /// Is what may be left out there? An index is what the variable of a loop is if nothing else is said.
@@ -180,8 +171,7 @@ class Printer {
       const Piece piece = next_piece(part);
       if (piece.kind == PieceKind::region) return !s.otherwise.empty();
       if (piece.kind == PieceKind::types && piece.text == "r") return s.type.kind != TypeKind::index;
-      if (piece.kind == PieceKind::types || piece.kind == PieceKind::operands)
-        return !s.operands[static_cast<size_t>(piece.text[0] - '0')].empty();
+      if (piece.kind == PieceKind::types || piece.kind == PieceKind::operands) return !s.operands[piece.text[0] - '0'].empty();
     }
     return false;
   }
@@ -201,7 +191,7 @@ class Printer {
           out_ += piece.text == "r" ? text(s.type) : listed(s, piece.text, /*types=*/true);
           break;
         case PieceKind::attribute:
-          out_ += s.attributes[static_cast<size_t>(piece.text[0] - '0')].value;
+          out_ += s.attributes[piece.text[0] - '0'].value;
           break;
         case PieceKind::attributes:
           if (!s.attributes.empty()) out_ += " {" + attributes_text(s) + "}";
@@ -225,8 +215,11 @@ class Printer {
   void generic(const Statement& s, const Instruction& row, size_t indent) {
     constexpr std::string_view kGroups = "0123456789";
     std::string attributes = attributes_text(s);
-    if (!row.segments.empty()) attributes += (attributes.empty() ? "" : ", ") + segments_text(s, row);
-    out_ += "\"" + std::string(row.name) + "\"(" + listed(s, kGroups, /*types=*/false) + ")";
+    std::vector<size_t> sizes(row.segments.size());
+    for (size_t i = 0; i < std::min(sizes.size(), s.operands.size()); ++i) sizes[i] = s.operands[i].size();
+    if (!sizes.empty())
+      attributes += fmt::format("{}operandSegmentSizes = array<i32: {}>", attributes.empty() ? "" : ", ", fmt::join(sizes, ", "));
+    out_ += fmt::format("\"{}\"({})", row.name, listed(s, kGroups, /*types=*/false));
     if (!attributes.empty()) out_ += " <{" + attributes + "}>";
     if (row.form == Form::section) {
       out_ += " (";

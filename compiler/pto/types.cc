@@ -3,6 +3,9 @@
 // since 0.46 reads both. Tested by tests/unit/compiler/pto/pto_text_test.cc.
 #include "compiler/pto/types.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <iterator>
 
 namespace strew::inline v0::pto {
@@ -31,14 +34,12 @@ std::string dims_text(const Type& type) {
 
 std::string tile_text(const Type& type) {
   const TileLayout& t = type.tile;
-  const TileLayout plain = make_tile(type.element, type.dims[0], type.dims[1]).tile;
-  TileLayout same = plain;
-  same.location = t.location;
-  if (t == same) return "!pto.tile_buf<" + t.location + ", " + dims_text(type) + ">";
-  return "!pto.tile_buf<loc=" + t.location + ", dtype=" + print(type.element) + ", rows=" + extent_text(type.dims[0]) +
-         ", cols=" + extent_text(type.dims[1]) + ", v_row=" + extent_text(t.valid_rows) + ", v_col=" + extent_text(t.valid_cols) +
-         ", blayout=" + t.blayout + ", slayout=" + t.slayout + ", fractal=" + std::to_string(t.fractal) +
-         ", pad=" + std::to_string(t.pad) + ">";
+  TileLayout plain = make_tile(type.element, type.dims[0], type.dims[1]).tile;
+  plain.location = t.location;
+  if (t == plain) return t.location + ", " + dims_text(type);
+  return fmt::format("loc={}, dtype={}, rows={}, cols={}, v_row={}, v_col={}, blayout={}, slayout={}, fractal={}, pad={}",
+                     t.location, print(type.element), extent_text(type.dims[0]), extent_text(type.dims[1]),
+                     extent_text(t.valid_rows), extent_text(t.valid_cols), t.blayout, t.slayout, t.fractal, t.pad);
 }
 
 }  // namespace
@@ -59,54 +60,23 @@ bool element_from_name(std::string_view name, Element& out) {
 }
 
 std::string print(const Type& type, Spelling spelling) {
-  switch (type.kind) {
-    case TypeKind::none:
-      return "()";
-    case TypeKind::scalar:
-      return print(type.element);
-    case TypeKind::index:
-      return "index";
-    case TypeKind::ptr:
-      return "!pto.ptr<" + print(type.element) + ">";
-    case TypeKind::tensor_view:
-      return "!pto.tensor_view<" + dims_text(type) + ">";
-    case TypeKind::partition_view:
-      return "!pto.partition_tensor_view<" + dims_text(type) + ">";
-    case TypeKind::memref:
-      return "!pto.memref<" + dims_text(type) + ">";
-    case TypeKind::tile:
-      if (spelling == Spelling::ir) return tile_text(type);
-      // The grammar of PTO-AS does not define types. The valid part after the extents is strew's own notation.
-      return "!pto.tile<" + dims_text(type) +
-             (type.tile.valid_rows == type.dims[0] && type.tile.valid_cols == type.dims[1]
-                  ? ""
-                  : ", " + extent_text(type.tile.valid_rows) + "x" + extent_text(type.tile.valid_cols)) +
-             ">";
-  }
-  return "?";
+  if (type.kind == TypeKind::none) return "()";
+  if (type.kind == TypeKind::index) return "index";
+  if (type.kind == TypeKind::scalar) return print(type.element);
+  const bool is_tile = type.kind == TypeKind::tile, is_as = spelling == Spelling::as;
+  const auto* const known = std::find(std::begin(kTypeKinds), std::end(kTypeKinds), type.kind);
+  const std::string_view name = is_tile && is_as ? *std::rbegin(kTypeNames) : kTypeNames[known - kTypeKinds];
+  if (is_tile && !is_as) return fmt::format("!{}<{}>", name, tile_text(type));
+  // The grammar of PTO-AS does not define types. The valid part after the extents is strew's own notation.
+  const bool cut = is_tile && (type.tile.valid_rows != type.dims[0] || type.tile.valid_cols != type.dims[1]);
+  return fmt::format("!{}<{}{}>", name, dims_text(type),
+                     cut ? ", " + extent_text(type.tile.valid_rows) + "x" + extent_text(type.tile.valid_cols) : "");
 }
 
 Type make_tile(Element element, int64_t rows, int64_t cols) {
-  Type type;
-  type.kind = TypeKind::tile;
-  type.element = element;
-  type.dims = {rows, cols};
+  Type type{TypeKind::tile, element, {rows, cols}, {}};
   type.tile.valid_rows = rows;
   type.tile.valid_cols = cols;
-  return type;
-}
-
-Type make_scalar(DType dtype) {
-  Type type;
-  type.kind = TypeKind::scalar;
-  type.element.dtype = dtype;
-  return type;
-}
-
-Type make_index() {
-  Type type;
-  type.kind = TypeKind::index;
-  type.element.dtype = DType::i64;
   return type;
 }
 

@@ -19,7 +19,13 @@ bool element_from_name(std::string_view name, Element& out);
 
 /// The type of a tile in the default layout, whose valid part is the whole tile.
 STREW_API Type make_tile(Element element, int64_t rows, int64_t cols);
-STREW_API Type make_scalar(DType dtype);
-STREW_API Type make_index();
+inline Type make_scalar(DType dtype) { return {TypeKind::scalar, {dtype}, {}, {}}; }
+inline Type make_index() { return {TypeKind::index, {DType::i64}, {}, {}}; }
+
+/// The names of the types that have parameters, behind `!`, and the kind of each. A tile has one name in PTO IR and the last one in PTO-AS.
+inline constexpr std::string_view kTypeNames[] = {"pto.ptr",      "pto.tensor_view", "pto.partition_tensor_view",
+                                                  "pto.tile_buf", "pto.memref",      "pto.tile"};
+inline constexpr TypeKind kTypeKinds[] = {TypeKind::ptr,  TypeKind::tensor_view, TypeKind::partition_view,
+                                          TypeKind::tile, TypeKind::memref,      TypeKind::tile};
 
 }  // namespace strew::inline v0::pto

@@ -7,11 +7,13 @@
 // tests/error/pto_rules_test.cc.
 #include "compiler/pto/verify.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <optional>
 #include <unordered_map>
 
+#include "base/checked.h"
 #include "base/number.h"
 #include "base/partial_switch.h"
 #include "compiler/pto/instructions.h"
@@ -49,10 +51,11 @@ class Verifier {
     const Statement* statement = nullptr;
   };
 
-  static Status fail(const Statement& s, const std::string& message) {
-    return error_at(s.at, std::string(name(s.opcode)) + ": " + message);
+  template <class... Args>
+  static Status fail(const Statement& s, fmt::format_string<Args...> message, Args&&... args) {
+    return error_at(s.at, fmt::format("{}: {}", name(s.opcode), fmt::format(message, std::forward<Args>(args)...)));
   }
-  std::string chip() const { return std::string(name(module_.chip)); }
+  std::string_view chip() const { return name(module_.chip); }
   bool allowed(const Legality& legality, DType dtype) const { return allows(legality, module_.chip, rules_.reader, dtype); }
   const Type& type_of(const std::string& value) const { return *known_.at(value).type; }
   std::optional<int64_t> constant(const std::string& value) const {
@@ -75,40 +78,39 @@ class Verifier {
 
   Status check_statement(const Statement& s) {
     const Instruction& row = info(s.opcode);
+    const auto type = [&](size_t group) -> const Type& { return type_of(s.operands[group][0]); };
     switch (s.opcode) {
       case Opcode::constant:
         return check_constant(s);
       case Opcode::alloc_tile:
         return rules_.emitted ? check_place(s) : Status();
       case Opcode::mscatter:
+      case Opcode::mgather: {
+        const size_t data = s.opcode == Opcode::mscatter ? 0 : 2;
         STREW_TRY(check_modes(s));
-        STREW_TRY(check_table(s, type_of(s.operands[0][0]), s.operands[2][0]));
-        return check_tiles(s, type_of(s.operands[0][0]), type_of(s.operands[1][0]));
-      case Opcode::mgather:
-        STREW_TRY(check_modes(s));
-        STREW_TRY(check_table(s, type_of(s.operands[2][0]), s.operands[0][0]));
-        return check_tiles(s, type_of(s.operands[2][0]), type_of(s.operands[1][0]));
+        STREW_TRY(check_table(s, type(data), s.operands[2 - data][0]));
+        return check_tiles(s, type(data), type(1));
+      }
       case Opcode::gather_tile:
-        return check_tiles(s, s.type, type_of(s.operands[1][0]));
+        return check_tiles(s, s.type, type(1));
       case Opcode::gather_l1:
       case Opcode::gather_l1_elem:
         STREW_TRY(check_modes(s));
-        return check_gather_l1(s);
+        return check_gather_l1(s, type(0), type(1), type(2));
       case Opcode::move_l1:
-        return check_move_l1(s);
+        return check_move_l1(s, type(0), type(1));
       case Opcode::tstore:
-        STREW_TRY(check_element(s, row, type_of(s.operands[0][0]).element));
-        return check_store(s);
+        STREW_TRY(check_element(s, type(0).element));
+        return check_store(s, type(0));
       case Opcode::tcvt:
         STREW_TRY(check_computes(s, row));
-        return check_conversion(s);
+        return check_conversion(s, type(0).element, type(1).element);
       default:
         break;
     }
     if (row.form == Form::computes) return check_computes(s, row);
     if (row.form == Form::flags && rules_.emitted) return check_flag(s);
-    if (row.legality != nullptr) return check_element(s, row, type_of(s.operands[0][0]).element);
-    return {};
+    return row.legality != nullptr ? check_element(s, type(0).element) : Status();
   }
 
   STREW_END_PARTIAL_SWITCHES
@@ -121,35 +123,39 @@ class Verifier {
     return fail(s, "the value is no finite number, expected one for ptoas, or arith.bitcast of its bits");
   }
 
-  Status check_element(const Statement& s, const Instruction& row, const Element& element) {
-    if (allowed(*row.legality, element.dtype)) return {};
-    const bool only_ptoas = allows(*row.legality, module_.chip, Reader::headers, element.dtype);
-    return fail(s, "elements are " + print(element) + ", expected " + types_text(*row.legality) + " on " + chip() +
-                       (only_ptoas ? " through ptoas; as C++ the chip takes it" : ""));
+  Status check_element(const Statement& s, const Element& element) {
+    const Legality& legality = *info(s.opcode).legality;
+    if (allowed(legality, element.dtype)) return {};
+    return fail(s, "elements are {}, expected {}", print(element), types_text(legality, element.dtype));
   }
 
-  std::string types_text(const Legality& legality) const {
+  /// The types that are allowed, for a message on `dtype`, which is not.
+  std::string types_text(const Legality& legality, DType dtype) const {
+    const std::string types = named([&](DType each) { return allowed(legality, each); });
+    const bool as_cpp = allows(legality, module_.chip, Reader::headers, dtype);
+    return fmt::format("{}{} on {}{}", types.empty() ? "none" : "one of ", types, chip(),
+                       as_cpp ? " through ptoas; as C++ the chip takes it" : "");
+  }
+  template <class Is>
+  static std::string named(Is is) {
     std::string out;
     for (const DType dtype : kNamed)
-      if (allowed(legality, dtype)) out += (out.empty() ? "" : ", ") + print(Element{dtype, false});
-    return out.empty() ? "none" : "one of " + out;
+      if (is(dtype)) out += (out.empty() ? "" : ", ") + print(Element{dtype, false});
+    return out;
   }
 
   Status check_modes(const Statement& s) {
     if (s.attribute("coalesce").empty())
       return fail(s, "coalesce is missing, expected row or elem: chips and simulators differ in what they take without it");
     const std::string_view conflict = s.attribute("scatterConflict");
-    if (!conflict.empty() && module_.chip == Chip::a3)
-      return fail(s, "scatterConflict is " + std::string(conflict) + ", expected none on a3");
+    if (!conflict.empty() && module_.chip == Chip::a3) return fail(s, "scatterConflict is {}, expected none on a3", conflict);
     const std::string_view atomic = s.attribute("scatterAtomicOp");
-    const bool combines = !atomic.empty() && atomic != "none";
+    const bool combines = !atomic.empty() && atomic != "none", scatters = s.opcode == Opcode::mscatter;
     if (conflict == "last" && combines)
-      return fail(s, "scatterConflict is last beside scatterAtomicOp " + std::string(atomic) +
-                         ", expected one of both: an atomic has no last");
+      return fail(s, "scatterConflict is last beside scatterAtomicOp {}, expected one of both: an atomic has no last", atomic);
     if (!rules_.emitted) return {};
-    const bool scatters = s.opcode == Opcode::mscatter;
-    if (s.attribute(scatters ? "scatterOob" : "gatherOob").empty())
-      return fail(s, std::string(scatters ? "scatterOob" : "gatherOob") + " is missing, expected every mode to be spelled out");
+    const char* const oob = scatters ? "scatterOob" : "gatherOob";
+    if (s.attribute(oob).empty()) return fail(s, "{} is missing, expected every mode to be spelled out", oob);
     if (scatters && module_.chip == Chip::a5 && conflict.empty() && !combines)
       return fail(s,
                   "scatterConflict is missing, expected last or default: left out, a5 takes last, which visits every slot of the "
@@ -158,87 +164,86 @@ class Verifier {
   }
 
   Status check_tile(const Type& tile, Position at, const std::string& statement) {
-    const auto wrong = [&](const std::string& message) { return error_at(at, statement + ": " + message); };
+    const auto wrong = [&](const std::string& message) {
+      return error_at(at, fmt::format("{}: the tile is {}{}", statement, print(tile), message));
+    };
     const bool rows_major = tile.tile.blayout == "row_major" || in_fractals(tile);
-    const int64_t along = rows_major ? tile.dims[1] : tile.dims[0], width = bits(tile.element.dtype) / 8;
-    int64_t line = 0, bytes = 0;
     const int64_t most = in_l1(tile) ? kL1Bytes : buffer_bytes(module_.chip);
-    if (__builtin_mul_overflow(along, width, &line) ||
-        __builtin_mul_overflow(line, rows_major ? tile.dims[0] : tile.dims[1], &bytes) || bytes > most)
-      return wrong("the tile is " + print(tile) + ", expected at most " + std::to_string(most) + " bytes on " + chip());
-    if (line % kTileAlignment != 0)
-      return wrong("the tile is " + print(tile) + " whose " + (rows_major ? "rows" : "columns") + " are " + std::to_string(line) +
-                   " bytes, expected a multiple of " + std::to_string(kTileAlignment));
-    return {};
+    const std::optional<int64_t> line = checked::mul(tile.dims[rows_major ? 1 : 0], bytes_of(tile)),
+                                 bytes = line ? checked::mul(*line, tile.dims[rows_major ? 0 : 1]) : line;
+    if (!bytes || *bytes > most) return wrong(fmt::format(", expected at most {} bytes on {}", most, chip()));
+    if (*line % kTileAlignment == 0) return {};
+    return wrong(
+        fmt::format(" whose {} are {} bytes, expected a multiple of {}", rows_major ? "rows" : "columns", *line, kTileAlignment));
   }
 
   /// Checks a tile's address. Without addresses, checks the sum of the sizes of all tiles, which is an upper bound,
   /// because ptoas reuses memory.
   Status check_place(const Statement& s) {
-    const int64_t bytes = s.type.dims[0] * s.type.dims[1] * (bits(s.type.element.dtype) / 8),
+    const int64_t bytes = s.type.dims[0] * s.type.dims[1] * bytes_of(s.type),
                   most = in_l1(s.type) ? kL1Bytes : safe_buffer_bytes(module_.chip);
-    int64_t& taken = in_l1(s.type) ? l1_ : buffer_;
-    const std::string room = ", expected at most " + std::to_string(most) + " on " + chip();
     if (s.operands[0].empty()) {
+      int64_t& taken = in_l1(s.type) ? l1_ : buffer_;
       taken += bytes;
-      if (taken > most) return fail(s, "the tiles take " + std::to_string(taken) + " bytes" + room);
-      return {};
+      return taken <= most ? Status() : fail(s, "the tiles take {} bytes, expected at most {} on {}", taken, most, chip());
     }
     const std::optional<int64_t> address = constant(s.operands[0][0]);
     if (!address) return fail(s, "addr is not a constant, expected one");
     if (*address < 0 || *address % kTileAlignment != 0)
-      return fail(s, "addr is " + std::to_string(*address) + ", expected a multiple of " + std::to_string(kTileAlignment));
-    if (*address > most - bytes) return fail(s, "the tile ends at byte " + std::to_string(*address + bytes) + room);
-    return {};
+      return fail(s, "addr is {}, expected a multiple of {}", *address, kTileAlignment);
+    if (*address <= most - bytes) return {};
+    return fail(s, "the tile ends at byte {}, expected at most {} on {}", *address + bytes, most, chip());
   }
 
   /// Checks that the rows of a table are as wide as the tile; a5 also takes this width for the distance of the rows.
   Status check_table(const Statement& s, const Type& tile, const std::string& table) {
     const bool fractals = layout_of(table) == "nz";
     if (fractals != in_fractals(tile))
-      return fail(s, std::string("the table is ") + (fractals ? "" : "not ") + "in fractals (layout nz) and the tile is " +
-                         print(tile) + ", expected both or neither");
-    if (fractals) return check_fractal_table(s, tile, type_of(table));
-    if (!rules_.emitted || s.attribute("coalesce") != "row") return {};
+      return fail(s, "the table is {}in fractals (layout nz) and the tile is {}, expected both or neither",
+                  fractals ? "" : "not ", print(tile));
     const Type& type = type_of(table);
-    const int64_t columns = type.dims.back(), valid = tile.tile.valid_cols;
-    if (columns != kDynamic && valid != kDynamic && columns != valid)
-      return fail(s, "the table has " + std::to_string(columns) + " columns and the tile " + std::to_string(valid) +
-                         ", expected as many");
-    const Statement* partition = known_.at(table).statement;
-    const Statement* view = partition == nullptr ? nullptr : known_.at(partition->operands[0][0]).statement;
+    if (fractals) return check_fractal_table(s, tile, type);
+    if (!rules_.emitted || s.attribute("coalesce") != "row") return {};
+    STREW_TRY(check_columns(s, type.dims.back(), tile));
+    const int64_t valid = tile.tile.valid_cols;
+    const Statement* const view = view_of(table);
     if (view == nullptr || module_.chip != Chip::a5 || type.dims.size() < 2 || valid == kDynamic) return {};
     const std::optional<int64_t> stride = constant(view->operands[2][type.dims.size() - 2]);
     if (!stride || *stride == valid) return {};
-    return fail(s, "rows of the table are " + std::to_string(*stride) + " apart and the tile has " + std::to_string(valid) +
-                       " columns, expected as much: a5 takes the tile's width for the distance");
+    return fail(s,
+                "rows of the table are {} apart and the tile has {} columns, expected as much: a5 takes the tile's width for the "
+                "distance",
+                *stride, valid);
   }
 
   static Status check_fractal_table(const Statement& s, const Type& tile, const Type& table) {
-    const int64_t each = kTileAlignment / (bits(tile.element.dtype) / 8);
-    const bool shaped = table.dims.size() == 5 && table.dims[3] == kFractalRows && table.dims[4] == each;
-    if (!shaped)
-      return fail(s, "the table is " + print(table) + ", expected five dims, the last two 16 and " + std::to_string(each));
-    const int64_t cols = table.dims[0] == kDynamic || table.dims[1] == kDynamic ? kDynamic : table.dims[0] * table.dims[1] * each;
-    if (cols == kDynamic || tile.tile.valid_cols == kDynamic || cols == tile.tile.valid_cols) return {};
-    return fail(s, "the table has " + std::to_string(cols) + " columns and the tile " + std::to_string(tile.tile.valid_cols) +
-                       ", expected as many");
+    const std::vector<int64_t>& dims = table.dims;
+    const int64_t each = kTileAlignment / bytes_of(tile);
+    if (dims.size() != 5 || dims[3] != kFractalRows || dims[4] != each)
+      return fail(s, "the table is {}, expected five dims, the last two 16 and {}", print(table), each);
+    return check_columns(s, dims[0] == kDynamic || dims[1] == kDynamic ? kDynamic : dims[0] * dims[1] * each, tile);
+  }
+
+  static Status check_columns(const Statement& s, int64_t columns, const Type& tile) {
+    if (same(columns, tile.tile.valid_cols)) return {};
+    return fail(s, "the table has {} columns and the tile {}, expected as many", columns, tile.tile.valid_cols);
+  }
+  /// Are two extents the same, as far as is known?
+  static bool same(int64_t a, int64_t b) { return a == b || a == kDynamic || b == kDynamic; }
+
+  static Status check_indices(const Statement& s, const Type& indices) {
+    if (indices.element.dtype == DType::i32 || indices.element.dtype == DType::u32) return {};
+    return fail(s, "indices are {}, expected i32 or ui32", print(indices.element));
   }
 
   Status check_tiles(const Statement& s, const Type& data, const Type& indices) {
-    const DType dtype = data.element.dtype;
-    STREW_TRY(check_element(s, info(s.opcode), data.element));
-    const std::string atomic(s.attribute("scatterAtomicOp"));
-    if (!atomic.empty() && atomic != "none" && !allowed(atomic_legality(atomic), dtype))
-      return fail(
-          s, "scatterAtomicOp is " + atomic + " on elements of " + print(data.element) + ", expected " + atomics(atomic, dtype));
-    if (indices.element.dtype != DType::i32 && indices.element.dtype != DType::u32)
-      return fail(s, "indices are " + print(indices.element) + ", expected i32 or ui32");
-    if (in_fractals(data)) {
-      STREW_TRY(check_fractals(s, data));
-    } else {
-      STREW_TRY(check_layout(s, data, "the data tile", false));
-    }
+    STREW_TRY(check_element(s, data.element));
+    const std::string_view atomic = s.attribute("scatterAtomicOp");
+    if (!atomic.empty() && atomic != "none" && !allowed(atomic_legality(atomic), data.element.dtype))
+      return fail(s, "scatterAtomicOp is {} on elements of {}, expected {}", atomic, print(data.element),
+                  atomics(atomic, data.element.dtype));
+    STREW_TRY(check_indices(s, indices));
+    STREW_TRY(in_fractals(data) ? check_fractals(s, data) : check_layout(s, data, "the data tile", false));
     return check_layout(s, indices, "the index tile", s.attribute("coalesce") == "row" && module_.chip != Chip::a3);
   }
 
@@ -247,93 +252,83 @@ class Verifier {
   /// Checks a data tile in fractals of 16 rows of 32 bytes. a3's headers have such tiles for tables in fractals; ptoas
   /// does not.
   Status check_fractals(const Statement& s, const Type& tile) {
-    const int64_t size = bits(tile.element.dtype) / 8;
-    if (module_.chip != Chip::a3)
-      return fail(s, "the data tile is in fractals, expected rows: " + chip() + " has no tables in them");
+    if (module_.chip != Chip::a3) return fail(s, "the data tile is in fractals, expected rows: {} has no tables in them", chip());
     if (rules_.reader == Reader::ptoas)
       return fail(s,
                   "the data tile is in fractals, expected rows: ptoas takes tables of layout nd only; as C++ the chip takes it");
-    if (tile.tile.location == "vec" && tile.tile.fractal == 512 && tile.dims[0] % kFractalRows == 0 &&
-        tile.dims[1] * size % kTileAlignment == 0)
-      return {};
-    return fail(s, "the data tile is " + print(tile) + ", expected vec, fractal 512, a multiple of 16 rows and of 32 bytes");
+    if (tile.tile.location == "vec" && has_whole_fractals(tile)) return {};
+    return fail(s, "the data tile is {}, expected vec, fractal 512, a multiple of 16 rows and of 32 bytes", print(tile));
   }
+  static bool has_whole_fractals(const Type& tile) {
+    return tile.tile.fractal == 512 && tile.dims[0] % kFractalRows == 0 && tile.dims[1] * bytes_of(tile) % kTileAlignment == 0;
+  }
+  static int64_t bytes_of(const Type& tile) { return bits(tile.element.dtype) / 8; }
 
+  /// The view of which `table` is a partition; null if it is none.
+  const Statement* view_of(const std::string& table) const {
+    const Statement* partition = known_.at(table).statement;
+    return partition == nullptr ? nullptr : known_.at(partition->operands[0][0]).statement;
+  }
   /// The layout of the memory of a partition.
   std::string_view layout_of(const std::string& table) const {
-    const Statement* partition = known_.at(table).statement;
-    const Statement* view = partition == nullptr ? nullptr : known_.at(partition->operands[0][0]).statement;
+    const Statement* view = view_of(table);
     return view == nullptr ? "" : view->attribute("layout");
   }
 
-  std::string atomics(const std::string& atomic, DType dtype) const {
+  std::string atomics(std::string_view atomic, DType dtype) const {
     const Legality& legality = atomic_legality(atomic);
-    const std::string types = types_text(legality);
-    if (types == "none") return chip() + " to have no " + atomic;
-    const bool as_cpp = allows(legality, module_.chip, Reader::headers, dtype);
-    return types + " on " + chip() + (as_cpp ? " through ptoas; as C++ the chip takes it" : "");
+    const bool is_none = named([&](DType each) { return allowed(legality, each); }).empty();
+    return is_none ? fmt::format("{} to have no {}", chip(), atomic) : types_text(legality, dtype);
   }
 
   static bool in_l1(const Type& tile) { return tile.tile.location == "mat"; }
 
   /// Checks a gather of rows or elements into L1: the tile is in fractals, and the cube core reads the indices from
   /// memory.
-  Status check_gather_l1(const Statement& s) {
-    const Type &tile = type_of(s.operands[2][0]), &table = type_of(s.operands[0][0]), &indices = type_of(s.operands[1][0]);
-    STREW_TRY(check_element(s, info(s.opcode), tile.element));
-    if (!in_l1(tile))
-      return fail(s, "the data tile is in " + tile.tile.location + ", expected mat: indices in memory are for L1");
-    const int64_t size = bits(tile.element.dtype) / 8;
-    if (!in_fractals(tile) || tile.tile.fractal != 512 || tile.dims[0] % kFractalRows != 0 ||
-        tile.dims[1] * size % kTileAlignment != 0)
-      return fail(s, "the data tile is " + print(tile) + ", expected fractals of 512: a multiple of 16 rows and of 32 bytes");
-    if (indices.element.dtype != DType::i32 && indices.element.dtype != DType::u32)
-      return fail(s, "indices are " + print(indices.element) + ", expected i32 or ui32");
-    for (const size_t group : {size_t{0}, size_t{1}})
+  Status check_gather_l1(const Statement& s, const Type& table, const Type& indices, const Type& tile) {
+    STREW_TRY(check_element(s, tile.element));
+    if (!in_l1(tile)) return fail(s, "the data tile is in {}, expected mat: indices in memory are for L1", tile.tile.location);
+    if (!in_fractals(tile) || !has_whole_fractals(tile))
+      return fail(s, "the data tile is {}, expected fractals of 512: a multiple of 16 rows and of 32 bytes", print(tile));
+    STREW_TRY(check_indices(s, indices));
+    for (const size_t group : {0, 1})
       if (layout_of(s.operands[group][0]) == "nz")
-        return fail(s, "%" + s.operands[group][0] + " is in fractals, expected rows: only the tile is");
+        return fail(s, "%{} is in fractals, expected rows: only the tile is", s.operands[group][0]);
     const bool by_row = s.attribute("coalesce") == "row";
     if (by_row != (s.opcode == Opcode::gather_l1))
-      return fail(s, std::string("coalesce is ") + (by_row ? "row" : "elem") +
-                         ", expected scratch memory beside elem, and none beside row");
-    const int64_t columns = table.dims.back(), valid = tile.tile.valid_cols;
-    if (!rules_.emitted || !by_row || columns == kDynamic || valid == kDynamic || columns == valid) return {};
-    return fail(
-        s, "the table has " + std::to_string(columns) + " columns and the tile " + std::to_string(valid) + ", expected as many");
+      return fail(s, "coalesce is {}, expected scratch memory beside elem, and none beside row", by_row ? "row" : "elem");
+    return rules_.emitted && by_row ? check_columns(s, table.dims.back(), tile) : Status();
   }
 
   /// Checks the move of a tile from L1 to the vector core, which a5's cube core needs because it cannot store. It
   /// exists in C++ only.
-  Status check_move_l1(const Statement& s) {
-    const Type &from = type_of(s.operands[0][0]), &to = type_of(s.operands[1][0]);
+  Status check_move_l1(const Statement& s, const Type& from, const Type& to) {
     if (module_.chip == Chip::a3)
-      return fail(s, "it is from mat to " + to.tile.location + ", expected a tstore of the tile: a3 has one");
+      return fail(s, "it is from mat to {}, expected a tstore of the tile: a3 has one", to.tile.location);
     if (rules_.reader == Reader::ptoas)
-      return fail(s, "it is from mat to " + to.tile.location + ", which ptoas does not take; as C++ the chip does");
+      return fail(s, "it is from mat to {}, which ptoas does not take; as C++ the chip does", to.tile.location);
     if (to.tile.location == "vec" && in_fractals(to) && to.dims == from.dims) return {};
-    return fail(s,
-                "%" + s.operands[1][0] + " is " + print(to) + ", expected the shape and fractals of " + print(from) + " in vec");
+    return fail(s, "%{} is {}, expected the shape and fractals of {} in vec", s.operands[1][0], print(to), print(from));
   }
 
   /// Checks a store from L1: only a3 has one, and only to memory in fractals. ptoas takes a view in fractals for one in
   /// rows, which the header refuses.
-  Status check_store(const Statement& s) {
-    const Type& tile = type_of(s.operands[0][0]);
+  Status check_store(const Statement& s, const Type& tile) {
     if (!in_l1(tile)) return {};
     if (module_.chip == Chip::a5)
       return fail(s, "the tile is in mat, expected vec or acc on a5: its cube core has no way to memory");
     if (rules_.reader == Reader::ptoas)
       return fail(s, "the tile is in mat, expected vec: ptoas takes memory in fractals for rows; as C++ the chip takes it");
     if (layout_of(s.operands[1][0]) == "nz" && in_fractals(tile)) return {};
-    return fail(s, "the tile is " + print(tile) + ", expected fractals, and memory of layout nz");
+    return fail(s, "the tile is {}, expected fractals, and memory of layout nz", print(tile));
   }
 
   static Status check_layout(const Statement& s, const Type& tile, const char* what, bool column) {
     const TileLayout& t = tile.tile;
-    if (t.location != "vec") return fail(s, std::string(what) + " is in " + t.location + ", expected vec");
-    if (t.slayout != "none_box") return fail(s, std::string(what) + " has slayout " + t.slayout + ", expected none_box");
+    if (t.location != "vec") return fail(s, "{} is in {}, expected vec", what, t.location);
+    if (t.slayout != "none_box") return fail(s, "{} has slayout {}, expected none_box", what, t.slayout);
     if (t.blayout == "row_major" || (column && tile.dims[1] == 1)) return {};
-    return fail(s, std::string(what) + " is col_major, expected row_major" + (column ? ", or one column" : ""));
+    return fail(s, "{} is col_major, expected row_major{}", what, column ? ", or one column" : "");
   }
 
   /// Checks tile arithmetic: the element types of the instruction's row, and row-major tiles of one valid shape in the
@@ -345,46 +340,38 @@ class Verifier {
       if (kind == Kind::number) continue;
       const Type& tile = type_of(s.operands[g][0]);
       STREW_TRY(check_layout(s, tile, "a tile", false));
-      if (kind == Kind::mask) {
-        if (tile.element.dtype != DType::i8 && tile.element.dtype != DType::u8)
-          return fail(s, "the mask has elements of " + print(tile.element) + ", expected i8: a bit per element");
-        continue;
-      }
-      if (kind == Kind::scratch) {
-        if (s.opcode == Opcode::tsel && module_.chip != Chip::a5 && bits(tile.element.dtype) != 32)
-          return fail(s, "the scratch tile has elements of " + print(tile.element) + ", expected 32 bits on " + chip());
-        continue;
-      }
-      if (kind == Kind::tile) STREW_TRY(check_element(s, row, tile.element));
+      const Element& element = tile.element;
+      if (kind == Kind::mask && element.dtype != DType::i8 && element.dtype != DType::u8)
+        return fail(s, "the mask has elements of {}, expected i8: a bit per element", print(element));
+      if (kind == Kind::scratch && s.opcode == Opcode::tsel && module_.chip != Chip::a5 && bits(element.dtype) != 32)
+        return fail(s, "the scratch tile has elements of {}, expected 32 bits on {}", print(element), chip());
+      if (kind == Kind::mask || kind == Kind::scratch) continue;
+      if (kind == Kind::tile) STREW_TRY(check_element(s, element));
       if (shape == nullptr) shape = &tile;
-      const auto same = [](int64_t a, int64_t b) { return a == b || a == kDynamic || b == kDynamic; };
       if (!same(shape->tile.valid_rows, tile.tile.valid_rows) || !same(shape->tile.valid_cols, tile.tile.valid_cols))
-        return fail(s, "%" + s.operands[g][0] + " is " + print(tile) + ", expected the valid extents of " + print(*shape));
+        return fail(s, "%{} is {}, expected the valid extents of {}", s.operands[g][0], print(tile), print(*shape));
     }
     if (s.opcode == Opcode::tci && shape != nullptr && shape->dims[0] != 1)
-      return fail(s, "the tile has " + std::to_string(shape->dims[0]) + " rows, expected 1: only the first is written");
+      return fail(s, "the tile has {} rows, expected 1: only the first is written", shape->dims[0]);
     return {};
   }
 
-  Status check_conversion(const Statement& s) {
-    const Element &from = type_of(s.operands[0][0]).element, &to = type_of(s.operands[1][0]).element;
+  Status check_conversion(const Statement& s, const Element& from, const Element& to) {
     if (converts(module_.chip, from.dtype, to.dtype)) return {};
-    std::string known;
-    for (const DType dtype : kNamed)
-      if (converts(module_.chip, from.dtype, dtype)) known += (known.empty() ? "" : ", ") + print(Element{dtype, false});
-    return fail(s, "it is from " + print(from) + " to " + print(to) + ", expected " + (known.empty() ? "another tile" : known) +
-                       " on " + chip());
+    const std::string known = named([&](DType each) { return converts(module_.chip, from.dtype, each); });
+    return fail(s, "it is from {} to {}, expected {} on {}", print(from), print(to), known.empty() ? "another tile" : known,
+                chip());
   }
 
   Status check_flag(const Statement& s) const {
     for (const char* which : {"src_pipe", "dst_pipe"}) {
       const Pipe pipe = pipe_from_name(s.attribute(which));
       if (pipe == Pipe::none || pipe == Pipe::all || (pipe == Pipe::mte1 && !cube_))
-        return fail(s, std::string(which) + " is " + std::string(s.attribute(which)) +
-                           ", expected a pipe of a vector kernel: PIPE_S, PIPE_V, PIPE_MTE2 or PIPE_MTE3");
+        return fail(s, "{} is {}, expected a pipe of a vector kernel: PIPE_S, PIPE_V, PIPE_MTE2 or PIPE_MTE3", which,
+                    s.attribute(which));
     }
     if (s.attribute("src_pipe") != s.attribute("dst_pipe")) return {};
-    return fail(s, "both pipes are " + std::string(s.attribute("src_pipe")) + ", expected two, or a barrier");
+    return fail(s, "both pipes are {}, expected two, or a barrier", s.attribute("src_pipe"));
   }
 
   const Module& module_;

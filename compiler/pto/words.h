@@ -1,12 +1,15 @@
 // Small functions on words, which the parser's files share.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "base/nearest.h"
 #include "compiler/pto/lexer.h"
 
 namespace strew::inline v0::pto {
@@ -19,9 +22,14 @@ bool contains(const Words& words, const Word& word) {
 /// "a, b, c".
 template <class Words>
 std::string list_of(const Words& words) {
-  std::string out;
-  for (const std::string_view word : words) out += (out.empty() ? "" : ", ") + std::string(word);
-  return out;
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// "; did you mean WORD?" with the nearest of the words; empty if none is near.
+template <class Words>
+std::string did_you_mean(std::string_view written, const Words& words) {
+  const std::string_view near = nearest(written, words);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
 }
 
 /// Sets `out` if all of `text` is an integer that fits.
@@ -32,7 +40,8 @@ inline bool parse_integer(std::string_view text, int64_t& out) {
 
 /// A token that was expected, for messages: a word as it is, a mark in quotes.
 inline std::string shown(std::string_view token) {
-  return is_word_start(token.front()) ? std::string(token) : "'" + std::string(token) + "'";
+  const bool as_it_is = is_word_start(token.front()) || token.starts_with('"');
+  return fmt::format(fmt::runtime(as_it_is ? "{}" : "'{}'"), token);
 }
 
 }  // namespace strew::inline v0::pto

@@ -206,7 +206,7 @@ TEST(PtoRules, EveryRowOfTheTableIsWhole) {
     EXPECT_NE(row.legality, nullptr) << row.name;
     EXPECT_NE(row.compute, pto::TileCompute::none) << row.name;
     EXPECT_EQ(row.a3, pto::Pipe::v) << row.name;
-    EXPECT_EQ(row.operands.back().access, pto::Access::write) << row.name << ": the result comes last";
+    EXPECT_EQ(row.operands[row.groups() - 1].access, pto::Access::write) << row.name << ": the result comes last";
     EXPECT_THAT(std::string(row.cpp), HasSubstr("{" + std::to_string(row.groups() - 1) + "}")) << row.name;
     EXPECT_NE(row.legality->a3 | row.legality->a5, 0u) << row.name;
   }

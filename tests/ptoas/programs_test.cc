@@ -41,8 +41,8 @@ void modes_of(const std::vector<pto::Statement>& statements, std::vector<std::st
     if (s.opcode == pto::Opcode::mscatter || s.opcode == pto::Opcode::mgather) {
       std::string modes;
       for (const pto::AttributeRule& rule : pto::info(s.opcode).attributes)
-        for (size_t i = 0; i < rule.values.size(); ++i)
-          if (rule.values[i] == s.attribute(rule.name)) modes += (modes.empty() ? "" : ", ") + std::string(rule.cpp[i]);
+        if (const std::string_view value = s.attribute(rule.name); !value.empty())
+          modes += (modes.empty() ? "" : ", ") + rule.in_cpp(value);
       out.push_back((s.opcode == pto::Opcode::mscatter ? "MSCATTER<" : "MGATHER<") + without_defaults(modes) + ">");
     }
     modes_of(s.body, out);

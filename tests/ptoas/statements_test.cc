@@ -148,8 +148,8 @@ TEST_F(Ptoas, KeepsTheModesWeAskFor) {
           const pto::Statement& s = module->functions[0].body.back();
           std::string call = "MSCATTER<";
           for (const pto::AttributeRule& rule : pto::info(s.opcode).attributes)
-            for (size_t v = 0; v < rule.values.size(); ++v)
-              if (rule.values[v] == s.attribute(rule.name)) call += (call.back() == '<' ? "" : ", ") + std::string(rule.cpp[v]);
+            if (const std::string_view value = s.attribute(rule.name); !value.empty())
+              call += (call.back() == '<' ? "" : ", ") + rule.in_cpp(value);
           for (const std::string last : {", pto::ScatterOOB::Undefined", ", pto::ScatterAtomicOp::None"})
             if (call.ends_with(last)) call.erase(call.size() - last.size());  // the header's defaults are left out at the end
           wanted.push_back(call + ">(");

@@ -2,6 +2,8 @@
 // polynomial's symbols; scalar.cc bounds how many there are. Tested by tests/unit/compiler/import/pto/pto_import_test.cc.
 #include "compiler/import/pto/build.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/op/dims.h"
@@ -10,7 +12,7 @@
 namespace strew::inline v0::pto {
 
 std::string Builder::location(Position at, std::string_view statement) const {
-  return path_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + std::string(statement);
+  return fmt::format("{}:{}:{}: {}", path_, at.line, at.column, statement);
 }
 
 std::vector<int64_t> Builder::static_dims(const std::vector<Poly>& dims) {
@@ -44,12 +46,12 @@ Expected<ShapedValue> Builder::reshaped(const ShapedValue& from, const std::vect
   return ShapedValue{value, dims};
 }
 
-/// The starts as rank-0 values.
+/// The starts as rank-0 values; none where all are numbers.
 Expected<std::vector<int>> Builder::starts(const std::vector<Poly>& begin, const std::string& where) {
   std::vector<int> out;
+  if (is_static(static_dims(begin))) return out;
   for (const Poly& start : begin) {
-    STREW_ASSIGN(const int value, scalar(start, where));
-    out.push_back(value);
+    STREW_ASSIGN(out.emplace_back(), scalar(start, where));
   }
   return out;
 }
@@ -58,13 +60,10 @@ Expected<ShapedValue> Builder::part(const ShapedValue& from, const std::vector<P
                                     const std::string& where) {
   if (from.dims == dims && std::all_of(begin.begin(), begin.end(), [](const Poly& p) { return p.is(0); })) return from;
   ProgramBuilder build(imported_, where);
-  const std::vector<int64_t> known = static_dims(begin), sizes = static_dims(dims);
-  if (is_static(known)) {
-    STREW_ASSIGN(const int value, build.slice(from.value, known, sizes, std::vector<int64_t>(known.size(), 1)));
-    return ShapedValue{value, dims};
-  }
   STREW_ASSIGN(const std::vector<int> first, starts(begin, where));
-  STREW_ASSIGN(const int value, build.slice_from(from.value, first, sizes));
+  STREW_ASSIGN(const int value, first.empty() ? build.slice(from.value, static_dims(begin), static_dims(dims),
+                                                            std::vector<int64_t>(begin.size(), 1))
+                                              : build.slice_from(from.value, first, static_dims(dims)));
   return ShapedValue{value, dims};
 }
 
@@ -72,13 +71,9 @@ Expected<ShapedValue> Builder::placed(const ShapedValue& into, const ShapedValue
                                       const std::string& where) {
   if (into.dims == part.dims) return part;
   ProgramBuilder build(imported_, where);
-  const std::vector<int64_t> known = static_dims(begin);
-  if (is_static(known)) {
-    STREW_ASSIGN(const int value, build.update(into.value, part.value, known));
-    return ShapedValue{value, into.dims};
-  }
   STREW_ASSIGN(const std::vector<int> first, starts(begin, where));
-  STREW_ASSIGN(const int value, build.update_from(into.value, part.value, first));
+  STREW_ASSIGN(const int value, first.empty() ? build.update(into.value, part.value, static_dims(begin))
+                                              : build.update_from(into.value, part.value, first));
   return ShapedValue{value, into.dims};
 }
 
@@ -105,7 +100,7 @@ int32_t literal(ExprBuilder& e, int64_t value) { return e.literal({DType::i64, {
 int32_t Builder::node_of_symbol(ExprBuilder& e, SymbolId id, std::vector<int>& inputs) {
   const Symbol s = scalars_[id];
   if (s.kind == SymbolKind::argument) {
-    const int value = arguments[static_cast<size_t>(s.argument)];
+    const int value = arguments[s.argument];
     const auto found = std::find(inputs.begin(), inputs.end(), value);
     const auto number = static_cast<int32_t>(found - inputs.begin());
     if (found == inputs.end()) inputs.push_back(value);
@@ -113,27 +108,12 @@ int32_t Builder::node_of_symbol(ExprBuilder& e, SymbolId id, std::vector<int>& i
   }
   // Each of these calls adds nodes. They are separate statements, because C++ does not define the order in which arguments are evaluated.
   const int32_t a = node(e, s.a, inputs), b = node(e, s.b, inputs);
-  switch (s.kind) {
-    case SymbolKind::argument:
-    case SymbolKind::block_idx:
-    case SymbolKind::block_num:
-    case SymbolKind::loop:
-    case SymbolKind::unknown:
-      break;
-    case SymbolKind::minimum:
-      return e.apply(ExprOp::min, {a, b});
-    case SymbolKind::maximum:
-      return e.apply(ExprOp::max, {a, b});
-    case SymbolKind::remainder:
-      return e.apply(ExprOp::rem, {a, b});
-    case SymbolKind::ceil_quotient: {
-      const int32_t one = literal(e, 1), sum = e.add(a, b), more = e.sub(sum, one);
-      return e.apply(ExprOp::div, {more, b});
-    }
-    case SymbolKind::quotient:
-      return e.apply(ExprOp::div, {a, b});
-  }
-  return a;  // the numbers of an op depend on arguments alone
+  constexpr ExprOp kOps[] = {ExprOp::min, ExprOp::max, ExprOp::div, ExprOp::div, ExprOp::rem};  // from SymbolKind::minimum on
+  if (s.kind < SymbolKind::minimum || s.kind > SymbolKind::remainder) return a;  // the numbers of an op depend on arguments alone
+  if (s.kind != SymbolKind::ceil_quotient)
+    return e.apply(kOps[static_cast<int>(s.kind) - static_cast<int>(SymbolKind::minimum)], {a, b});
+  const int32_t one = literal(e, 1), sum = e.add(a, b), more = e.sub(sum, one);
+  return e.apply(ExprOp::div, {more, b});
 }
 
 /// Adds i64 nodes that compute `poly` and returns the last. A symbol used twice is computed twice; a graph has at most a few hundred nodes.
@@ -147,19 +127,13 @@ int32_t Builder::node(ExprBuilder& e, const Poly& poly, std::vector<int>& inputs
   return total < 0 ? literal(e, 0) : total;
 }
 
-Expected<int> Builder::scalar(const Poly& poly, const std::string& where) {
-  if (poly.constant()) return integer(*poly.constant());
+Expected<int> Builder::scalar(const Poly& poly, const std::string& where, int64_t divisor) {
+  if (poly.constant() && divisor == 0) return integer(*poly.constant());
   ExprBuilder e;
   std::vector<int> inputs;
-  const int32_t value = node(e, poly, inputs);
+  int32_t value = node(e, poly, inputs);
+  if (divisor != 0) value = e.apply(ExprOp::rem, {value, literal(e, divisor)});
   return ProgramBuilder(imported_, where).map(e.returns({value}), std::move(inputs));
-}
-
-Expected<int> Builder::scalar_remainder(const Poly& poly, int64_t divisor, const std::string& where) {
-  ExprBuilder e;
-  std::vector<int> inputs;
-  const int32_t value = node(e, poly, inputs), by = literal(e, divisor);
-  return ProgramBuilder(imported_, where).map(e.returns({e.apply(ExprOp::rem, {value, by})}), std::move(inputs));
 }
 
 }  // namespace strew::inline v0::pto

@@ -42,9 +42,8 @@ class Builder {
   Expected<ShapedValue> as_u32(const ShapedValue& from, DType dtype, const std::string& where);
 
   /// The value of `poly` as a rank-0 i64. `poly` may contain no symbols but arguments, whose values are in `arguments`.
-  Expected<int> scalar(const Poly& poly, const std::string& where);
-  /// The value of rem(poly, divisor).
-  Expected<int> scalar_remainder(const Poly& poly, int64_t divisor, const std::string& where);
+  /// With a `divisor` that is not 0: the value of rem(poly, divisor).
+  Expected<int> scalar(const Poly& poly, const std::string& where, int64_t divisor = 0);
   int integer(int64_t value);
   std::vector<int> arguments;  ///< the value of each scalar argument
 

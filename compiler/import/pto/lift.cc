@@ -8,22 +8,12 @@
 #include <algorithm>
 
 #include "base/partial_switch.h"
-#include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
 
-Lifter::Lifter(Program& imported, const Module& module, const Function& function, std::string path, std::string prefix)
-    : imported_(imported),
-      module_(module),
-      function_(function),
-      path_(std::move(path)),
-      prefix_(std::move(prefix)),
-      build_(imported, scalars_, path_),
-      first_kernel_(imported.kernels().size()) {}
-
-Status Lifter::fail(const Statement& s, const std::string& message) const {
-  return unsupported(build_.location(s.at, name(s.opcode)) + ": " + message);
+TileContent& Lifter::declare_tile(const std::string& name, const Type& type) {
+  return tiles_[name] = {type, {Poly(type.tile.valid_rows), Poly(type.tile.valid_cols)}, {}};
 }
 
 Status Lifter::run() {
@@ -33,24 +23,21 @@ Status Lifter::run() {
 }
 
 Status Lifter::arguments() {
-  for (size_t i = 0; i < function_.arguments.size(); ++i) {
-    const Argument& a = function_.arguments[i];
+  for (const Argument& a : function_.arguments) {
     if (a.type.kind == TypeKind::tile) {
-      tiles_[a.name] = {a.type, {Poly(a.type.tile.valid_rows), Poly(a.type.tile.valid_cols)}, {}};
+      declare_tile(a.name, a.type);
       continue;
     }
     if (a.type.kind == TypeKind::index || a.type.kind == TypeKind::scalar) {
-      const auto number = static_cast<int>(scalar_arguments_.size());
-      scalar_arguments_.push_back(static_cast<int>(i));
+      const auto number = static_cast<int>(build_.arguments.size());
       build_.arguments.push_back(build_.input({a.type.element.dtype, {}, {}}));
       scalars_by_name_[a.name] = Poly::symbol(scalars_.add(SymbolKind::argument, a.name, number));
       continue;
     }
-    const auto number = static_cast<int>(memories_.size());
+    memory_by_name_[a.name] = static_cast<int>(memories_.size());
     Memory& memory = memories_.emplace_back();
     memory.name = a.name;
     memory.element = a.type.element;
-    memory_by_name_[a.name] = number;
     if (a.type.kind != TypeKind::memref) continue;
     std::vector<Poly> extents;
     for (const int64_t dim : a.type.dims)
@@ -72,7 +59,6 @@ Status Lifter::body(const std::vector<Statement>& statements) {
 STREW_PARTIAL_SWITCHES
 
 Status Lifter::statement(const Statement& s) {
-  Region region;
   switch (s.opcode) {
     case Opcode::make_tensor_view:
       return view(s);
@@ -85,16 +71,13 @@ Status Lifter::statement(const Statement& s) {
     case Opcode::tstore:
       return store(s, regions_.at(s.operands[1][0]), tiles_.at(s.operands[0][0]));
     case Opcode::load_tile:
-      STREW_TRY(address(s, 0, s.type, region));
-      tiles_[s.result] = {s.type, {Poly(s.type.tile.valid_rows), Poly(s.type.tile.valid_cols)}, {}};
-      return load(s, region, tiles_.at(s.result));
+      return load(s, address(s, 0, s.type), declare_tile(s.result, s.type));
     case Opcode::store_tile: {
       const TileContent& tile = tiles_.at(s.operands[0][0]);
-      STREW_TRY(address(s, 1, tile.type, region));
-      return store(s, region, tile);
+      return store(s, address(s, 1, tile.type), tile);
     }
     case Opcode::gather_tile:
-      tiles_[s.result] = {s.type, {Poly(s.type.tile.valid_rows), Poly(s.type.tile.valid_cols)}, {}};
+      declare_tile(s.result, s.type);
       return indexed(s);
     case Opcode::mscatter:
     case Opcode::mgather:
@@ -132,7 +115,7 @@ Status Lifter::floor(const Statement& s) {
     return fail(s, "an op has nothing like it but for signed indices and 0, expected a tile of i32 that was loaded, and 0");
   Content content = *from.content;
   content.floored = true;
-  if (!s.result.empty()) tiles_[s.result] = {s.type, {Poly(s.type.tile.valid_rows), Poly(s.type.tile.valid_cols)}, {}};
+  if (!s.result.empty()) declare_tile(s.result, s.type);
   tiles_.at(s.operands[2][0]).content = std::move(content);
   return {};
 }
@@ -142,8 +125,8 @@ Status Lifter::check_followed(const Statement& s) const {
   for (const auto& group : s.operands)
     for (const std::string& operand : group)
       if (!scalars_by_name_.contains(operand))
-        return fail(s, "%" + operand +
-                           " is a condition, and an op has nothing like it, expected integers made of arguments and constants");
+        return fail(s, "%{} is a condition, and an op has nothing like it, expected integers made of arguments and constants",
+                    operand);
   return {};
 }
 
@@ -158,8 +141,8 @@ Status Lifter::scalar(const Statement& s) {
   } else {
     const Poly a = poly(s.operands[0][0]), b = s.operands.size() > 1 ? poly(s.operands[1][0]) : Poly();
     const bool divides = s.opcode >= Opcode::divsi && s.opcode <= Opcode::remui;
-    if (divides && b.is(0)) return fail(s, "%" + s.operands[1][0] + " is 0, expected a divisor");
-    scalars_by_name_[s.result] = scalars_.result(s.opcode, a, b);
+    if (divides && b.is(0)) return fail(s, "%{} is 0, expected a divisor", s.operands[1][0]);
+    out = scalars_.result(s.opcode, a, b);
   }
   return {};
 }
@@ -182,7 +165,7 @@ Status Lifter::first_core(const Statement& s) {
     return fail(s, "an op has no branches, expected one around everything that is done, for the first core alone, without else");
   for (const Memory& memory : memories_)
     if (memory.read || memory.write)
-      return fail(s, "%" + memory.name + " is touched before by every core, expected nothing but what the first core does");
+      return fail(s, "%{} is touched before by every core, expected nothing but what the first core does", memory.name);
   const bool splits = splits_;
   splits_ = false;
   STREW_TRY(body(s.body));
@@ -200,38 +183,28 @@ Status Lifter::view(const Statement& s) {
   const size_t rank = out.shape.size();
   for (size_t d = 0; d < rank; ++d) {
     if (s.type.dims[d] != kDynamic && !out.shape[d].is(s.type.dims[d]))
-      return fail(s, "dim " + std::to_string(d) + " is " + scalars_.text(out.shape[d]) + " and its type says " +
-                         std::to_string(s.type.dims[d]));
-    if (scalars_.moves(out.shape[d]))
-      return fail(s, "dim " + std::to_string(d) + " is " + scalars_.text(out.shape[d]) + ", expected one that does not move");
+      return fail(s, "dim {} is {} and its type says {}", d, text(out.shape[d]), s.type.dims[d]);
+    if (scalars_.moves(out.shape[d])) return fail(s, "dim {} is {}, expected one that does not move", d, text(out.shape[d]));
   }
   const Poly& cols = out.shape[rank - 1];
-  Poly rows = 1, packed = cols;
+  Poly rows = 1, packed = 1;
   out.row_stride = cols;
   for (size_t d = rank; d-- > 0;) {
-    const bool last = d + 1 == rank;
-    const Poly wanted = last ? Poly(1) : packed;
     const bool padded_row = d + 2 == rank && strides[d].constant() && !out.shape[d].is(1);
-    if (out.shape[d].is(1) || strides[d] == wanted) {
-    } else if (padded_row) {
-      out.row_stride = strides[d];
-    } else {
-      return fail(s, "stride " + std::to_string(d) + " is " + scalars_.text(strides[d]) + ", expected " + scalars_.text(wanted) +
-                         ": rows one after the other");
-    }
-    if (last) continue;
+    const bool fits = out.shape[d].is(1) || strides[d] == packed;
+    if (!fits && !padded_row)
+      return fail(s, "stride {} is {}, expected {}: rows one after the other", d, text(strides[d]), text(packed));
+    if (!fits) out.row_stride = strides[d];
     if (d + 2 < rank && !out.shape[d].is(1)) out.folded = true;
-    rows = scalars_.multiply(rows, out.shape[d]);
+    if (d + 1 < rank) rows = scalars_.multiply(rows, out.shape[d]);
     packed = scalars_.multiply(packed, out.shape[d]);
   }
   if (out.folded && !(out.row_stride == cols))
-    return fail(
-        s, "rows are " + scalars_.text(out.row_stride) + " apart, expected " + scalars_.text(cols) + " where dims are folded");
+    return fail(s, "rows are {} apart, expected {} where dims are folded", text(out.row_stride), text(cols));
   const std::string_view layout = s.attribute("layout");
   if (layout == "nz" || (layout == "dn" && !cols.is(1) && !rows.is(1)))
-    return fail(s, "layout is " + std::string(layout) + ", expected nd" + (layout == "dn" ? ", or one column" : ""));
-  const Poly all_rows = rows, all_cols = cols;
-  STREW_TRY(set_extents(s, out.memory, all_rows, all_cols, rank == 1 ? 1 : 2));
+    return fail(s, "layout is {}, expected nd{}", layout, layout == "dn" ? ", or one column" : "");
+  STREW_TRY(set_extents(s, out.memory, rows, cols, rank == 1 ? 1 : 2));
   views_[s.result] = std::move(out);
   return {};
 }
@@ -239,25 +212,21 @@ Status Lifter::view(const Statement& s) {
 Status Lifter::partition(const Statement& s) {
   const SourceView& from = views_.at(s.operands[0][0]);
   const size_t rank = from.shape.size();
-  Region out;
-  out.memory = from.memory;
-  out.row_stride = from.row_stride;
-  out.folded = from.folded;
-  out.slots[0] = {0, from.folded ? memories_[static_cast<size_t>(from.memory)].rows : Poly(1)};
+  Region out{from.memory, {}, from.row_stride, from.folded};
+  out.slots[0] = {0, from.folded ? memories_[from.memory].rows : Poly(1)};
   for (size_t d = 0; d < rank; ++d) {
     const Slot slot{poly(s.operands[1][d]), poly(s.operands[2][d])};
     if (s.type.dims[d] != kDynamic && !slot.size.is(s.type.dims[d]))
-      return fail(s, "size " + std::to_string(d) + " is " + scalars_.text(slot.size) + " and its type says " +
-                         std::to_string(s.type.dims[d]));
+      return fail(s, "size {} is {} and its type says {}", d, text(slot.size), s.type.dims[d]);
     if (slot.offset.constant() && *slot.offset.constant() < 0)
-      return fail(s, "offset " + std::to_string(d) + " is " + scalars_.text(slot.offset) + ", expected 0 or more");
+      return fail(s, "offset {} is {}, expected 0 or more", d, text(slot.offset));
     if (d + 2 == rank && !from.folded) {
       out.slots[0] = slot;
     } else if (d + 1 == rank) {
       out.slots[1] = slot;
     } else if (!slot.offset.is(0) || slot.size != from.shape[d]) {
-      return fail(s, "dim " + std::to_string(d) + " is cut to " + scalars_.text(slot.size) + " at " + scalars_.text(slot.offset) +
-                         ", expected all of its " + scalars_.text(from.shape[d]) + ": only the last two dims may be");
+      return fail(s, "dim {} is cut to {} at {}, expected all of its {}: only the last two dims may be", d, text(slot.size),
+                  text(slot.offset), text(from.shape[d]));
     }
   }
   regions_[s.result] = std::move(out);
@@ -265,39 +234,40 @@ Status Lifter::partition(const Statement& s) {
 }
 
 Status Lifter::alloc(const Statement& s) {
-  TileContent tile;
-  tile.type = s.type;
-  tile.valid = {s.operands[1].empty() ? Poly(s.type.tile.valid_rows) : poly(s.operands[1][0]),
-                s.operands[2].empty() ? Poly(s.type.tile.valid_cols) : poly(s.operands[2][0])};
-  tiles_[s.result] = std::move(tile);
+  TileContent& tile = declare_tile(s.result, s.type);
+  for (size_t d = 0; d < 2; ++d)
+    if (!s.operands[d + 1].empty()) tile.valid[d] = poly(s.operands[d + 1][0]);
   return {};
 }
 
 /// Finds the tile-sized part of a memref that a PTO-AS statement addresses.
-Status Lifter::address(const Statement& s, size_t group, const Type& tile, Region& region) {
+Region Lifter::address(const Statement& s, size_t group, const Type& tile) const {
+  Region region;
   region.memory = memory_by_name_.at(s.operands[group][0]);
-  const Memory& memory = memories_[static_cast<size_t>(region.memory)];
-  region.row_stride = memory.cols;
+  region.row_stride = memories_[region.memory].cols;
   for (size_t d = 0; d < 2; ++d) {
     const std::string& index = s.operands[group + 1][d];
     const bool literal = index[0] >= '0' && index[0] <= '9';
-    region.slots[d].offset = literal ? Poly(std::stoll(index)) : poly(index);
-    region.slots[d].size = tile.dims[d];
+    region.slots[d] = {literal ? Poly(std::stoll(index)) : poly(index), tile.dims[d]};
   }
-  return {};
+  return region;
+}
+
+/// Refuses a region of which the rows do not follow one another.
+Status Lifter::check_packed(const Statement& s, const Region& region, const char* why) const {
+  const Memory& memory = memories_[region.memory];
+  if (region.row_stride == memory.cols || memory.rows.is(1)) return {};
+  return fail(s, "rows of %{} are {} apart, expected {}{}", memory.name, text(region.row_stride), text(memory.cols), why);
 }
 
 Status Lifter::load(const Statement& s, const Region& region, TileContent& tile) {
   constexpr const char* kNames[] = {"rows", "columns"};
   for (size_t d = 0; d < 2; ++d) {
     if (region.slots[d].size == tile.valid[d]) continue;
-    return fail(s, "the tile's valid part has " + scalars_.text(tile.valid[d]) + " " + kNames[d] + " and what is loaded has " +
-                       scalars_.text(region.slots[d].size) + ", expected the same");
+    return fail(s, "the tile's valid part has {} {} and what is loaded has {}, expected the same", text(tile.valid[d]), kNames[d],
+                text(region.slots[d].size));
   }
-  const Memory& memory = memories_[static_cast<size_t>(region.memory)];
-  if (region.row_stride != memory.cols && !memory.rows.is(1))
-    return fail(s, "rows of %" + memory.name + " are " + scalars_.text(region.row_stride) + " apart, expected " +
-                       scalars_.text(memory.cols) + ": padding is read in tables only");
+  STREW_TRY(check_packed(s, region, ": padding is read in tables only"));
   STREW_TRY(touch(s, region.memory, false));
   tile.content = Content{region.memory, current(region.memory), region.slots};
   return {};
@@ -306,21 +276,17 @@ Status Lifter::load(const Statement& s, const Region& region, TileContent& tile)
 Status Lifter::store(const Statement& s, const Region& region, const TileContent& tile) {
   const std::string_view atomic = s.attribute("atomicType");
   if (!atomic.empty() && atomic != "atomic_none")
-    return fail(s, "atomicType is " + std::string(atomic) + ", expected none: only mscatter combines");
-  if (!tile.content) return fail(s, "nothing was put into %" + s.operands[0][0] + " before, expected a tload or mgather");
-  const Memory& memory = memories_[static_cast<size_t>(region.memory)];
-  if (region.row_stride != memory.cols && !memory.rows.is(1))
-    return fail(s, "rows of %" + memory.name + " are " + scalars_.text(region.row_stride) + " apart, expected " +
-                       scalars_.text(memory.cols));
+    return fail(s, "atomicType is {}, expected none: only mscatter combines", atomic);
+  if (!tile.content) return fail(s, "nothing was put into %{} before, expected a tload or mgather", s.operands[0][0]);
+  STREW_TRY(check_packed(s, region, ""));
   STREW_TRY(touch(s, region.memory, true));
   const Content content = *tile.content;
   STREW_ASSIGN(Cover source, covered_content(s, tile, "%" + s.operands[0][0]));
   STREW_ASSIGN(Cover target, covered(s, region.slots, "what is stored"));
   STREW_TRY(fit(s, region.memory, target));
   for (size_t d = 0; d < 2; ++d) {
-    if (alike(content.slots[d], source.spans[d], region.slots[d], target.spans[d])) continue;
-    return fail(
-        s, "the tile and what is stored move apart in dim " + std::to_string(d) + ", expected the same size and the same loops");
+    if (alike(content.slots[d], source[d], region.slots[d], target[d])) continue;
+    return fail(s, "the tile and what is stored move apart in dim {}, expected the same size and the same loops", d);
   }
   STREW_TRY(check_loops(s, target, false));
   STREW_ASSIGN(const ShapedValue value, covered_value(s, content, source));
@@ -332,7 +298,7 @@ Status Lifter::loop(const Statement& s) {
   scalars_by_name_[s.result] = Poly::symbol(variable);
   Expected<Loop> recognised =
       recognise_loop(scalars_, variable, poly(s.operands[0][0]), poly(s.operands[1][0]), poly(s.operands[2][0]), s.at);
-  if (!recognised.ok()) return fail(s, recognised.status().message());
+  if (!recognised.ok()) return fail(s, "{}", recognised.status().message());
   if (loops_.empty()) outermost_ = loops_seen_++;
   loops_.push_back(std::move(*recognised));
   STREW_TRY(body(s.body));

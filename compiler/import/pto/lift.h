@@ -1,6 +1,8 @@
 // Lifter: translates one function of a PTO program to kernels.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <optional>
 #include <set>
@@ -12,6 +14,7 @@
 #include "compiler/import/pto/scalar.h"
 #include "compiler/import/pto/tiling.h"
 #include "compiler/pto/ast.h"
+#include "compiler/pto/instructions.h"
 #include "strew/import.h"
 #include "strew/status.h"
 
@@ -69,19 +72,24 @@ struct TileContent {
 /// one kernel over everything that its tiles cover in all iterations on all cores.
 class Lifter {
  public:
-  Lifter(Program& imported, const Module& module, const Function& function, std::string path, std::string prefix);
+  Lifter(Program& imported, const Module& module, const Function& function, std::string path, std::string prefix)
+      : imported_(imported),
+        module_(module),
+        function_(function),
+        prefix_(std::move(prefix)),
+        build_(imported, scalars_, std::move(path)),
+        first_kernel_(imported.kernels().size()) {}
   Status run();
 
  private:
-  struct Cover {
-    std::array<Span, 2> spans;
-  };
-  struct Pair {  ///< the operands of an mscatter or mgather
+  using Cover = std::array<Span, 2>;  ///< rows, columns
+  struct Pair {                       ///< the operands of an mscatter or mgather
     const Statement* statement = nullptr;
     Region table;
     TileContent* data = nullptr;
     TileContent* indices = nullptr;
     bool rows = false;
+    size_t along = 0;  ///< the dim of the index tile that goes with the rows of the data
   };
 
   // lift.cc: walks over the statements.
@@ -98,8 +106,15 @@ class Lifter {
   Status load(const Statement& s, const Region& region, TileContent& tile);
   Status store(const Statement& s, const Region& region, const TileContent& tile);
   Status loop(const Statement& s);
-  Status address(const Statement& s, size_t group, const Type& tile, Region& region);
-  Status fail(const Statement& s, const std::string& message) const;
+  Region address(const Statement& s, size_t group, const Type& tile) const;
+  Status check_packed(const Statement& s, const Region& region, const char* why) const;
+  TileContent& declare_tile(const std::string& name, const Type& type);
+  template <class... Args>
+  Status fail(const Statement& s, fmt::format_string<Args...> message, Args&&... args) const {
+    return unsupported(
+        fmt::format("{}: {}", build_.location(s.at, name(s.opcode)), fmt::format(message, std::forward<Args>(args)...)));
+  }
+  std::string text(const Poly& poly) const { return scalars_.text(poly); }
   /// `name` is of type index, or check_followed() found it.
   const Poly& poly(const std::string& name) const { return scalars_by_name_.at(name); }
 
@@ -108,22 +123,24 @@ class Lifter {
   Status scatter(const Pair& p);
   Status gather(const Pair& p);
   Status check_indices(const Pair& p, const Cover& indices, const Slot& data, const Span& data_cover);
+  Expected<Cover> covered_table(const Pair& p);
   Status check_shapes(const Pair& p) const;
   Status check_table(const Pair& p) const;
   Expected<Cover> covered(const Statement& s, const std::array<Slot, 2>& slots, const std::string& what);
   Expected<Cover> covered_content(const Statement& s, const TileContent& tile, const std::string& what, bool indices = false);
   Status floor(const Statement& s);
-  Expected<ShapedValue> index_list(const Pair& p, const Cover& indices, const std::vector<Poly>& list, std::string_view oob);
+  Expected<ShapedValue> index_list(const Pair& p, const Cover& indices, const Cover& data, std::string_view oob);
   Expected<ShapedValue> covered_value(const Statement& s, const Content& content, const Cover& cover);
   Status check_loops(const Statement& s, const Cover& cover, bool writes) const;
   Status check_order(const Pair& p, const Cover& cover) const;
+  /// Does nothing order the rounds of one of these loops? One past all loops stands for the cores.
+  bool is_unordered(const std::vector<size_t>& loops) const;
   /// Do two tiles cover their dims in the same order? `a` and `b` are the tiles' slots, with what each covers.
   bool alike(const Slot& a, const Span& covered_a, const Slot& b, const Span& covered_b);
-  size_t list_dim(const TileContent& indices) const;
   Expected<ShapedValue> table_part(const Pair& p, const Cover& cover);
+  TensorType type_of(const ShapedValue& value) const;
   TensorType table_type(const Pair& p, const ShapedValue& part) const;
-  Expected<int> add_kernel(const Statement& s, Op op, const std::vector<int>& arguments, const Cover& cover);
-  void note_cover(ProgramKernel& kernel, const Cover& cover) const;
+  Expected<int> add_kernel(const Statement& s, const Expected<Op>& op, const std::vector<int>& arguments, const Cover& cover);
 
   // memory.cc: keeps track of memories.
   Status set_extents(const Statement& s, int memory, const Poly& rows, const Poly& cols, int rank);
@@ -131,6 +148,8 @@ class Lifter {
   const ShapedValue& current(int memory);
   std::vector<Poly> shape_of(const Memory& memory) const;
   static std::vector<Poly> pick(const Memory& memory, const Poly& rows, const Poly& cols);
+  static std::vector<Poly> begin_of(const Memory& memory, const Cover& c) { return pick(memory, c[0].begin, c[1].begin); }
+  static std::vector<Poly> extent_of(const Memory& memory, const Cover& c) { return pick(memory, c[0].extent, c[1].extent); }
   Status assume_cores(const Statement& s, Span& span, const Poly& extent);
   Status fit(const Statement& s, int memory, Cover& cover);
   Status put(const Statement& s, int memory, const Cover& cover, const ShapedValue& value);
@@ -140,7 +159,7 @@ class Lifter {
   Program& imported_;
   const Module& module_;
   const Function& function_;
-  std::string path_, prefix_;
+  std::string prefix_;
   Scalars scalars_;
   Builder build_;
   std::vector<Memory> memories_;
@@ -152,7 +171,6 @@ class Lifter {
   std::set<std::string> first_core_;  ///< results of comparisons that hold on the first core only
   std::vector<Loop> loops_;
   std::set<std::pair<Poly, int64_t>> multiples_;  ///< (value, divisor): the caller must make value a multiple of divisor
-  std::vector<int> scalar_arguments_;             ///< numbers of scalars in function_.arguments
   size_t first_kernel_ = 0;
   int outermost_ = -1, loops_seen_ = 0;
   std::optional<int64_t> cores_;  ///< how many cores must run the program, if code without loops determines it

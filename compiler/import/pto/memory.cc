@@ -12,7 +12,7 @@
 namespace strew::inline v0::pto {
 
 Status Lifter::set_extents(const Statement& s, int number, const Poly& rows, const Poly& cols, int rank) {
-  Memory& memory = memories_[static_cast<size_t>(number)];
+  Memory& memory = memories_[number];
   if (!memory.viewed) {
     memory.viewed = true;
     memory.rows = rows;
@@ -21,20 +21,20 @@ Status Lifter::set_extents(const Statement& s, int number, const Poly& rows, con
     return {};
   }
   if (memory.rows == rows && memory.cols == cols) return {};
-  return fail(s, "it sees %" + memory.name + " as [" + scalars_.text(rows) + ", " + scalars_.text(cols) + "], expected [" +
-                     scalars_.text(memory.rows) + ", " + scalars_.text(memory.cols) + "] as the view before");
+  return fail(s, "it sees %{} as [{}, {}], expected [{}, {}] as the view before", memory.name, text(rows), text(cols),
+              text(memory.rows), text(memory.cols));
 }
 
 Status Lifter::touch(const Statement& s, int number, bool write) {
-  Memory& memory = memories_[static_cast<size_t>(number)];
+  Memory& memory = memories_[number];
   const auto conflicts = [&](const std::optional<Memory::Access>& access) {
     return access && (splits_ || (outermost_ >= 0 && access->loop == outermost_));
   };
   const std::optional<Memory::Access>& other = conflicts(memory.write) ? memory.write : memory.read;
   if (conflicts(memory.write) || (write && conflicts(memory.read)))
-    return fail(s, "%" + memory.name + " is " + (write ? "written" : "read") + " here and " +
-                       (&other == &memory.write ? "written" : "read") + " in line " + std::to_string(other->line) +
-                       ", expected one of both: nothing orders tiles of different " + (splits_ ? "cores" : "rounds"));
+    return fail(s, "%{} is {} here and {} in line {}, expected one of both: nothing orders tiles of different {}", memory.name,
+                write ? "written" : "read", &other == &memory.write ? "written" : "read", other->line,
+                splits_ ? "cores" : "rounds");
   (write ? memory.write : memory.read) = Memory::Access{outermost_, s.at.line};
   return {};
 }
@@ -46,7 +46,7 @@ std::vector<Poly> Lifter::pick(const Memory& memory, const Poly& rows, const Pol
 std::vector<Poly> Lifter::shape_of(const Memory& memory) const { return pick(memory, memory.rows, memory.cols); }
 
 const ShapedValue& Lifter::current(int number) {
-  Memory& memory = memories_[static_cast<size_t>(number)];
+  Memory& memory = memories_[number];
   if (!memory.now) {
     const std::vector<Poly> dims = shape_of(memory);
     std::vector<std::string> symbols;  // "%n", "16 * %n": what the text computes of the arguments
@@ -65,10 +65,9 @@ Status Lifter::assume_cores(const Statement& s, Span& span, const Poly& extent) 
   if (!each || each->is(0) || !rest.is(0)) return {};
   const std::optional<int64_t> size = each->constant(), total = extent.constant();
   if (!size || !total || *size <= 0 || *total % *size != 0)
-    return fail(s, "every core takes " + scalars_.text(*each) + " of " + scalars_.text(extent) +
-                       ", expected numbers of which one divides the other, or a loop");
-  if (cores_ && *cores_ != *total / *size)
-    return fail(s, "it takes " + std::to_string(*total / *size) + " cores, expected " + std::to_string(*cores_) + " as before");
+    return fail(s, "every core takes {} of {}, expected numbers of which one divides the other, or a loop", text(*each),
+                text(extent));
+  if (cores_ && *cores_ != *total / *size) return fail(s, "it takes {} cores, expected {} as before", *total / *size, *cores_);
   cores_ = *total / *size;
   span.extent = extent;
   return {};
@@ -76,34 +75,30 @@ Status Lifter::assume_cores(const Statement& s, Span& span, const Poly& extent) 
 
 /// Checks that the covered part lies inside the memory. If that depends on arguments, it is checked when the kernel runs.
 Status Lifter::fit(const Statement& s, int number, Cover& cover) {
-  const Memory& memory = memories_[static_cast<size_t>(number)];
+  const Memory& memory = memories_[number];
   const Poly extents[] = {memory.rows, memory.cols};
   constexpr const char* kNames[] = {"rows", "columns"};
   for (size_t d = 0; d < 2; ++d) {
-    Span& span = cover.spans[d];
+    Span& span = cover[d];
     STREW_TRY(assume_cores(s, span, extents[d]));
     if (span.begin.is(0) && span.extent == extents[d]) continue;
     const std::optional<int64_t> begin = span.begin.constant(), extent = span.extent.constant(), all = extents[d].constant();
     const bool inside = !begin || !all || !extent || (*begin >= 0 && *extent <= *all && *begin <= *all - *extent);
     if (extent && inside && scalars_.only_arguments(span.begin)) continue;
-    return fail(s, std::string(kNames[d]) + " " + scalars_.text(span.begin) + " to " +
-                       scalars_.text(scalars_.add(span.begin, span.extent)) + " of %" + memory.name + " are used, expected " +
-                       (extent && all ? "at most " : "all of its ") + scalars_.text(extents[d]));
+    return fail(s, "{} {} to {} of %{} are used, expected {}{}", kNames[d], text(span.begin),
+                text(scalars_.add(span.begin, span.extent)), memory.name, extent && all ? "at most " : "all of its ",
+                text(extents[d]));
   }
   return {};
 }
 
 Status Lifter::put(const Statement& s, int number, const Cover& cover, const ShapedValue& value) {
-  Memory& memory = memories_[static_cast<size_t>(number)];
+  Memory& memory = memories_[number];
   memory.written = true;
   const std::string where = build_.location(s.at, "put into %" + memory.name);
-  STREW_ASSIGN(ShapedValue shaped, build_.reshaped(value, pick(memory, cover.spans[0].extent, cover.spans[1].extent), where,
-                                                   memory.now ? memory.now->value : -1));
-  if (cover.spans[0].extent == memory.rows && cover.spans[1].extent == memory.cols) {
-    shaped.dims = shape_of(memory);
-  } else {
-    STREW_ASSIGN(shaped, build_.placed(ShapedValue(current(number)), shaped,
-                                       pick(memory, cover.spans[0].begin, cover.spans[1].begin), where));
+  STREW_ASSIGN(ShapedValue shaped, build_.reshaped(value, extent_of(memory, cover), where, memory.now ? memory.now->value : -1));
+  if (cover[0].extent != memory.rows || cover[1].extent != memory.cols) {
+    STREW_ASSIGN(shaped, build_.placed(ShapedValue(current(number)), shaped, begin_of(memory, cover), where));
   }
   memory.now = std::move(shaped);
   return {};
@@ -120,7 +115,7 @@ Status Lifter::add_requirements() {
       if (dims[d].constant() || !scalars_.only_arguments(dims[d])) continue;
       const std::optional<SymbolId> alone = dims[d].alone();
       const bool plain = alone && scalars_[*alone].kind == SymbolKind::argument;
-      int wanted = plain ? build_.arguments[static_cast<size_t>(scalars_[*alone].argument)] : -1;
+      int wanted = plain ? build_.arguments[scalars_[*alone].argument] : -1;
       if (!plain) {
         STREW_ASSIGN(wanted, build_.scalar(dims[d], where));
       }
@@ -130,15 +125,14 @@ Status Lifter::add_requirements() {
         value->like_dim = static_cast<int>(d);
       }
       all.push_back(KernelArgument::equal_scalars(ProgramBuilder(imported_, where).extent(memory.input, static_cast<int64_t>(d)),
-                                                  wanted, "dim " + std::to_string(d) + " of " + memory.name,
-                                                  " as " + scalars_.text(dims[d]) + " says"));
+                                                  wanted, fmt::format("dim {} of {}", d, memory.name),
+                                                  fmt::format(" as {} says", text(dims[d]))));
     }
   }
   for (const auto& [value, divisor] : multiples_) {
     if (!scalars_.only_arguments(value)) continue;
-    STREW_ASSIGN(const int remainder, build_.scalar_remainder(value, divisor, where));
-    all.push_back(KernelArgument::equal_scalars(remainder, build_.integer(0),
-                                                scalars_.text(value) + " modulo " + std::to_string(divisor),
+    STREW_ASSIGN(const int remainder, build_.scalar(value, where, divisor));
+    all.push_back(KernelArgument::equal_scalars(remainder, build_.integer(0), fmt::format("{} modulo {}", text(value), divisor),
                                                 ": the program has no partial tile"));
   }
   for (size_t k = first_kernel_; k < imported_.kernels().size(); ++k) {

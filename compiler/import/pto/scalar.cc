@@ -1,9 +1,11 @@
 // See scalar.h. A full definition has at most 200 symbols. Beyond that, and beyond what a polynomial may have, a scalar becomes an unknown symbol. Tested by tests/unit/compiler/import/pto/pto_import_test.cc.
 #include "compiler/import/pto/scalar.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "base/partial_switch.h"
+#include "base/checked.h"
 
 namespace strew::inline v0::pto {
 namespace {
@@ -40,88 +42,55 @@ Poly Scalars::derived(SymbolKind kind, const Poly& a, const Poly& b) {
   int weight = 1;
   for (const Poly* poly : {&a, &b})
     for (const Term& term : poly->terms())
-      for (const SymbolId id : term.symbols) weight += symbols_[static_cast<size_t>(id)].weight;
+      for (const SymbolId id : term.symbols) weight += symbols_[id].weight;
   if (weight > kMaxWeight) {
     add(SymbolKind::unknown, "a value too large to follow");
   } else {
     constexpr const char* kNames[] = {"min", "max", "floor", "ceil", "rem"};
     const bool quotient = kind == SymbolKind::quotient || kind == SymbolKind::ceil_quotient;
-    const std::string name = std::string(kNames[static_cast<size_t>(kind) - static_cast<size_t>(SymbolKind::minimum)]) + "(" +
-                             text(a) + (quotient ? " / " : ", ") + text(b) + ")";
-    symbols_.push_back({kind, name, 0, a, b, weight, bit(kind) | kinds(a) | kinds(b)});
+    const char* const name = kNames[static_cast<int>(kind) - static_cast<int>(SymbolKind::minimum)];
+    symbols_.push_back({kind, fmt::format("{}({}{}{})", name, text(a), quotient ? " / " : ", ", text(b)), 0, a, b, weight,
+                        bit(kind) | kinds(a) | kinds(b)});
   }
   return Poly::symbol(place->second);
 }
 
-Poly Scalars::minimum(const Poly& a, const Poly& b) {
+Poly Scalars::extreme(SymbolKind kind, const Poly& a, const Poly& b) {
   if (a == b) return a;
-  if (a.constant() && b.constant()) return std::min(*a.constant(), *b.constant());
-  return a < b ? derived(SymbolKind::minimum, a, b) : derived(SymbolKind::minimum, b, a);
+  const std::optional<int64_t> x = a.constant(), y = b.constant();
+  if (x && y) return kind == SymbolKind::minimum ? std::min(*x, *y) : std::max(*x, *y);
+  return derived(kind, std::min(a, b), std::max(a, b));
 }
 
-Poly Scalars::maximum(const Poly& a, const Poly& b) {
-  if (a == b) return a;
-  if (a.constant() && b.constant()) return std::max(*a.constant(), *b.constant());
-  return a < b ? derived(SymbolKind::maximum, a, b) : derived(SymbolKind::maximum, b, a);
-}
-
-/// The quotient rounded towards zero. Programs write (x + 15) / 16 for a quotient rounded up, so that form becomes a ceil_quotient.
-Poly Scalars::quotient(const Poly& a, const Poly& b) {
-  const std::optional<int64_t> divisor = b.constant();
-  if (!divisor || *divisor <= 0) return derived(SymbolKind::quotient, a, b);
-  if (a.constant()) return *a.constant() / *divisor;
-  if (const std::optional<Poly> exact = a.divided_by(*divisor)) return *exact;
+/// A quotient is rounded towards zero. Programs write (x + 15) / 16 for a quotient rounded up, so that form becomes a ceil_quotient.
+Poly Scalars::divided(SymbolKind kind, const Poly& a, const Poly& b) {
+  const std::optional<int64_t> divisor = b.constant(), value = a.constant();
+  if (!divisor || *divisor <= 0) return derived(kind, a, b);
+  if (value && kind == SymbolKind::quotient) return *value / *divisor;
+  if (value && kind == SymbolKind::remainder) return *value % *divisor;
+  if (value && *value >= 0) return checked::ceil_div(*value, *divisor);
+  if (const std::optional<Poly> exact = a.divided_by(*divisor)) return kind == SymbolKind::remainder ? Poly(0) : *exact;
   for (const Term& term : a.terms())
-    if (term.symbols.empty() && term.factor >= *divisor - 1) return ceil_quotient(subtract(a, *divisor - 1), b);
-  return derived(SymbolKind::quotient, a, b);
+    if (kind == SymbolKind::quotient && term.symbols.empty() && term.factor >= *divisor - 1)
+      return ceil_quotient(subtract(a, *divisor - 1), b);
+  return derived(kind, a, b);
 }
-
-Poly Scalars::ceil_quotient(const Poly& a, const Poly& b) {
-  const std::optional<int64_t> divisor = b.constant();
-  if (!divisor || *divisor <= 0) return derived(SymbolKind::ceil_quotient, a, b);
-  if (a.constant() && *a.constant() >= 0) return *a.constant() / *divisor + (*a.constant() % *divisor != 0 ? 1 : 0);
-  if (const std::optional<Poly> exact = a.divided_by(*divisor)) return *exact;
-  return derived(SymbolKind::ceil_quotient, a, b);
-}
-
-Poly Scalars::remainder(const Poly& a, const Poly& b) {
-  const std::optional<int64_t> divisor = b.constant();
-  if (divisor && *divisor > 0 && a.constant()) return *a.constant() % *divisor;
-  if (divisor && *divisor > 0 && a.divided_by(*divisor)) return 0;
-  return derived(SymbolKind::remainder, a, b);
-}
-
-STREW_PARTIAL_SWITCHES
 
 Poly Scalars::result(Opcode opcode, const Poly& a, const Poly& b) {
-  switch (opcode) {
-    case Opcode::addi:
-      return add(a, b);
-    case Opcode::subi:
-      return subtract(a, b);
-    case Opcode::muli:
-      return multiply(a, b);
-    case Opcode::divsi:
-    case Opcode::divui:
-      return quotient(a, b);
-    case Opcode::ceildivsi:
-    case Opcode::ceildivui:
-      return ceil_quotient(a, b);
-    case Opcode::remsi:
-    case Opcode::remui:
-      return remainder(a, b);
-    case Opcode::minsi:
-    case Opcode::minui:
-      return minimum(a, b);
-    case Opcode::maxsi:
-    case Opcode::maxui:
-      return maximum(a, b);
-    default:
-      return a;  // casts
-  }
+  using O = Opcode;
+  using K = SymbolKind;
+  constexpr std::pair<O, K> kDerived[] = {
+      {O::divsi, K::quotient},  {O::divui, K::quotient},  {O::ceildivsi, K::ceil_quotient}, {O::ceildivui, K::ceil_quotient},
+      {O::remsi, K::remainder}, {O::remui, K::remainder}, {O::minsi, K::minimum},           {O::minui, K::minimum},
+      {O::maxsi, K::maximum},   {O::maxui, K::maximum},
+  };
+  if (opcode == O::addi) return add(a, b);
+  if (opcode == O::subi) return subtract(a, b);
+  if (opcode == O::muli) return multiply(a, b);
+  for (const auto& [derives, kind] : kDerived)
+    if (derives == opcode) return kind == K::minimum || kind == K::maximum ? extreme(kind, a, b) : divided(kind, a, b);
+  return a;  // casts
 }
-
-STREW_END_PARTIAL_SWITCHES
 
 std::string Scalars::text(const Poly& poly) const {
   if (poly.constant()) return std::to_string(*poly.constant());
@@ -143,9 +112,9 @@ uint32_t Scalars::kinds(const Poly& poly) const {
 }
 
 bool Scalars::only_arguments(const Poly& poly) const {
-  constexpr uint32_t kDerived = bit(SymbolKind::minimum) | bit(SymbolKind::maximum) | bit(SymbolKind::quotient) |
-                                bit(SymbolKind::ceil_quotient) | bit(SymbolKind::remainder);
-  return (kinds(poly) & ~(kDerived | bit(SymbolKind::argument))) == 0;
+  constexpr uint32_t kOthers =
+      bit(SymbolKind::block_idx) | bit(SymbolKind::block_num) | bit(SymbolKind::loop) | bit(SymbolKind::unknown);
+  return (kinds(poly) & kOthers) == 0;
 }
 
 bool Scalars::moves(const Poly& poly) const { return (kinds(poly) & (bit(SymbolKind::loop) | bit(SymbolKind::block_idx))) != 0; }

@@ -41,7 +41,7 @@ struct Symbol {
 class Scalars {
  public:
   SymbolId add(SymbolKind kind, std::string name, int argument = 0);
-  const Symbol& operator[](SymbolId id) const { return symbols_[static_cast<size_t>(id)]; }
+  const Symbol& operator[](SymbolId id) const { return symbols_[id]; }
   SymbolId block_idx();
   SymbolId block_num();
   bool uses_cores() const { return block_idx_ >= 0; }
@@ -49,11 +49,7 @@ class Scalars {
   Poly add(const Poly& a, const Poly& b) { return or_unknown(sum(a, b)); }
   Poly subtract(const Poly& a, const Poly& b) { return or_unknown(sum(a, b, -1)); }
   Poly multiply(const Poly& a, const Poly& b) { return or_unknown(product(a, b)); }
-  Poly minimum(const Poly& a, const Poly& b);
-  Poly maximum(const Poly& a, const Poly& b);
-  Poly quotient(const Poly& a, const Poly& b);
-  Poly ceil_quotient(const Poly& a, const Poly& b);
-  Poly remainder(const Poly& a, const Poly& b);
+  Poly ceil_quotient(const Poly& a, const Poly& b) { return divided(SymbolKind::ceil_quotient, a, b); }
   /// The result of a scalar statement.
   Poly result(Opcode opcode, const Poly& a, const Poly& b);
 
@@ -66,6 +62,8 @@ class Scalars {
  private:
   Poly or_unknown(std::optional<Poly> poly);
   uint32_t kinds(const Poly& poly) const;
+  Poly extreme(SymbolKind kind, const Poly& a, const Poly& b);  ///< minimum or maximum
+  Poly divided(SymbolKind kind, const Poly& a, const Poly& b);  ///< quotient, ceil_quotient or remainder
   Poly derived(SymbolKind kind, const Poly& a, const Poly& b);
 
   std::vector<Symbol> symbols_;

@@ -3,7 +3,11 @@
 // tests/unit/compiler/import/pto/pto_import_test.cc.
 #include "compiler/import/pto/tiling.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/checked.h"
 
 namespace strew::inline v0::pto {
 namespace {
@@ -11,10 +15,8 @@ namespace {
 /// If `poly` is min(one, other): returns other.
 std::optional<Poly> other_of_minimum(const Scalars& scalars, const Poly& poly, const Poly& one) {
   const std::optional<SymbolId> id = poly.alone();
-  if (!id || scalars[*id].kind != SymbolKind::minimum) return std::nullopt;
-  if (scalars[*id].a == one) return scalars[*id].b;
-  if (scalars[*id].b == one) return scalars[*id].a;
-  return std::nullopt;
+  if (!id || scalars[*id].kind != SymbolKind::minimum || (scalars[*id].a != one && scalars[*id].b != one)) return std::nullopt;
+  return scalars[*id].a == one ? scalars[*id].b : scalars[*id].a;
 }
 
 /// Do pieces of size `piece`, one per core from 0 on, cover `total`? They do if piece = step * ceil(total / (step * cores)), written in
@@ -26,41 +28,6 @@ bool pieces_reach(Scalars& scalars, const Poly& piece, int64_t step, const Poly&
   return piece == scalars.multiply(once, step) || piece == scalars.multiply(twice, step);
 }
 
-}  // namespace
-
-Expected<Loop> recognise_loop(Scalars& scalars, SymbolId variable, const Poly& lower, const Poly& upper, const Poly& step,
-                              Position at) {
-  Loop loop{variable, 1, upper, false, at};
-  const std::optional<int64_t> fixed = step.constant();
-  if (fixed && *fixed <= 0) return invalid_argument("its step is " + std::to_string(*fixed) + ", expected 1 or more");
-  if (fixed && lower.is(0)) {
-    loop.step = *fixed;
-    return loop;
-  }
-  loop.over_cores = true;
-  Poly rest;
-  if (!fixed && scalars.uses_cores()) {
-    const std::optional<Poly> stride = step.factor_of(scalars.block_num(), rest);
-    if (stride && rest.is(0) && stride->constant() && *stride->constant() > 0) {
-      loop.step = *stride->constant();
-      if (lower == scalars.multiply(Poly::symbol(scalars.block_idx()), loop.step)) return loop;
-    }
-  }
-  if (fixed && scalars.uses_cores()) {
-    const std::optional<Poly> piece = lower.factor_of(scalars.block_idx(), rest);
-    const std::optional<Poly> total = piece ? other_of_minimum(scalars, upper, scalars.add(lower, *piece)) : std::nullopt;
-    if (total && rest.is(0) && pieces_reach(scalars, *piece, *fixed, *total)) {
-      loop.step = *fixed;
-      loop.limit = *total;
-      return loop;
-    }
-  }
-  return unsupported("it runs from " + scalars.text(lower) + " to " + scalars.text(upper) + " by " + scalars.text(step) +
-                     ", expected 0 to N by T, or get_block_idx * T to N by get_block_num * T, or a piece per core");
-}
-
-namespace {
-
 /// Extends `span` by `loop`, which moves the tile by `factor` per unit of its variable. Returns false if the loop does not move the tile by
 /// its size.
 bool absorb(Scalars& scalars, const Loop& loop, const Poly& factor, Span& span) {
@@ -68,7 +35,7 @@ bool absorb(Scalars& scalars, const Loop& loop, const Poly& factor, Span& span) 
   if (shift == span.extent) {
     const std::optional<int64_t> limit = loop.limit.constant();
     if (limit) {
-      span.extent = scalars.multiply(shift, *limit / loop.step + (*limit % loop.step != 0 ? 1 : 0));
+      span.extent = scalars.multiply(shift, checked::ceil_div(*limit, loop.step));
       return *limit >= 0;
     }
     if (loop.step > 1 && !loop.limit.divided_by(loop.step)) span.multiples.push_back({loop.limit, loop.step});
@@ -98,6 +65,38 @@ bool absorb(Scalars& scalars, const Loop& loop, const Poly& factor, Span& span) 
 
 }  // namespace
 
+Expected<Loop> recognise_loop(Scalars& scalars, SymbolId variable, const Poly& lower, const Poly& upper, const Poly& step,
+                              Position at) {
+  Loop loop{variable, 1, upper, false, at};
+  const std::optional<int64_t> fixed = step.constant();
+  if (fixed && *fixed <= 0) return invalid_argument(fmt::format("its step is {}, expected 1 or more", *fixed));
+  if (fixed && lower.is(0)) {
+    loop.step = *fixed;
+    return loop;
+  }
+  loop.over_cores = true;
+  Poly rest;
+  if (!fixed && scalars.uses_cores()) {
+    const std::optional<Poly> stride = step.factor_of(scalars.block_num(), rest);
+    if (stride && rest.is(0) && stride->constant() && *stride->constant() > 0) {
+      loop.step = *stride->constant();
+      if (lower == scalars.multiply(Poly::symbol(scalars.block_idx()), loop.step)) return loop;
+    }
+  }
+  if (fixed && scalars.uses_cores()) {
+    const std::optional<Poly> piece = lower.factor_of(scalars.block_idx(), rest);
+    const std::optional<Poly> total = piece ? other_of_minimum(scalars, upper, scalars.add(lower, *piece)) : std::nullopt;
+    if (total && rest.is(0) && pieces_reach(scalars, *piece, *fixed, *total)) {
+      loop.step = *fixed;
+      loop.limit = *total;
+      return loop;
+    }
+  }
+  return unsupported(fmt::format(
+      "it runs from {} to {} by {}, expected 0 to N by T, or get_block_idx * T to N by get_block_num * T, or a piece per core",
+      scalars.text(lower), scalars.text(upper), scalars.text(step)));
+}
+
 Expected<Span> cover(Scalars& scalars, const Slot& slot, const std::vector<Loop>& loops) {
   Span span{slot.offset, slot.size, {}, {}};
   std::vector<std::pair<size_t, Poly>> open;
@@ -114,9 +113,9 @@ Expected<Span> cover(Scalars& scalars, const Slot& slot, const std::vector<Loop>
                                    [&](const auto& each) { return absorb(scalars, loops[each.first], each.second, span); });
     if (next == open.end()) {
       const Loop& loop = loops[open.front().first];
-      return unsupported("the loop in line " + std::to_string(loop.at.line) + " moves it by " +
-                         scalars.text(scalars.multiply(open.front().second, loop.step)) + " and its size is " +
-                         scalars.text(span.extent) + ", expected tiles that lie side by side");
+      return unsupported(
+          fmt::format("the loop in line {} moves it by {} and its size is {}, expected tiles that lie side by side", loop.at.line,
+                      scalars.text(scalars.multiply(open.front().second, loop.step)), scalars.text(span.extent)));
     }
     span.loops.push_back(next->first);
     open.erase(next);

@@ -89,8 +89,8 @@ void modes_of(const std::vector<pto::Statement>& statements, std::vector<std::st
     if (pto::info(s.opcode).name == "pto.mscatter" || pto::info(s.opcode).name == "pto.mgather") {
       std::string modes = s.opcode == pto::Opcode::mscatter ? "MSCATTER<" : "MGATHER<";
       for (const pto::AttributeRule& rule : pto::info(s.opcode).attributes)
-        for (size_t i = 0; i < rule.values.size(); ++i)
-          if (rule.values[i] == s.attribute(rule.name)) modes += (modes.back() == '<' ? "" : ", ") + std::string(rule.cpp[i]);
+        if (const std::string_view value = s.attribute(rule.name); !value.empty())
+          modes += (modes.back() == '<' ? "" : ", ") + rule.in_cpp(value);
       out.push_back(modes + ">(");
     }
     modes_of(s.body, out);

@@ -424,8 +424,8 @@ TEST(PtoImport, CoversOfLoops) {
   EXPECT_EQ(both->multiples[0].divisor, 64);
   EXPECT_FALSE(cover(s, {s.add(at, inner), 8}, loops).ok()) << "gaps";
   EXPECT_FALSE(cover(s, {s.multiply(at, at), 16}, loops).ok()) << "not linear";
-  EXPECT_EQ(s.text(s.quotient(s.add(n, 15), 16)), "ceil(%n / 16)");
-  EXPECT_EQ(s.text(s.quotient(s.multiply(n, 32), 16)), "2 * %n");
+  EXPECT_EQ(s.text(s.result(pto::Opcode::divsi, s.add(n, 15), 16)), "ceil(%n / 16)");
+  EXPECT_EQ(s.text(s.result(pto::Opcode::divsi, s.multiply(n, 32), 16)), "2 * %n");
 }
 
 TEST(PtoImport, GoldenPlansAreOfTheseFiles) {
