@@ -79,7 +79,7 @@ Type gemm_type(const Query& in) {
 }
 
 /// The dims that the node reduces, which it names or which are all, are gone or are 1.
-Type reduced_type(const Query& in, DType dtype, std::optional<std::vector<int64_t>> axes) {
+Type reduced_type(const Query& in, DType dtype, const std::optional<std::vector<int64_t>>& axes) {
   const auto dims = in.node.dims_of(axes.value_or(std::vector<int64_t>()), in.a.rank(), "axes");
   if (!dims.ok()) return std::nullopt;
   const std::vector<int64_t> reduced = dims->empty() ? all_dims(in.a.dims.size()) : *dims;
