@@ -1,6 +1,6 @@
 // The instruction table: for each statement its spelling, its operands and attributes, the element types that each chip
 // allows, the pipe that executes it there, and what it computes. Parsers, printers, verifier and simulator read this
-// table. A new statement is a new row, and a new entry of TileCompute if it computes something new. Tested by
+// table. A new statement is an entry of Opcode (ast.h), a row at the same place, and an entry of TileCompute if it computes something new. Tested by
 // tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 

@@ -1,4 +1,4 @@
-// See types.h; the parser of types is in parser.cc. A tile type is written in the short form, `vec, 16x64xf32`, if its
+// See types.h; the parser of types is in parse_types.cc. A tile type is written in the short form, `vec, 16x64xf32`, if its
 // layout is the default one for its element type, extents and location, and otherwise in the long form. Every ptoas
 // since 0.46 reads both. Tested by tests/unit/compiler/pto/pto_text_test.cc.
 #include "compiler/pto/types.h"

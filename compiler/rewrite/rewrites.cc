@@ -1,4 +1,4 @@
-// See rewrites.h. A new rewrite needs a function, a line in the list below, and a case in tests/golden/plan_test.cc. Tested by
+// See rewrites.h. A new rewrite needs a function, a line in the list below, and a case in tests/golden/plans. Tested by
 // tests/unit/compiler/rewrite/identity_test.cc too.
 #include "compiler/rewrite/rewrites.h"
 

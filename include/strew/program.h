@@ -177,7 +177,7 @@ struct ProgramInput {
   bool memory = false;    ///< a pointer to memory: the caller's tensor may have more or fewer dims of extent 1 than the type
 };
 
-/// What a kernel reads a value for. All but `tensor` is looked at before anything runs.
+/// What a kernel reads a value for. All but `tensor` is looked at before the kernel runs.
 enum class ArgumentUse : uint8_t {
   tensor,        ///< a tensor of the op
   slice_sizes,   ///< of a gather whose slice sizes are known at the call: the rank-1 integer value that holds them

@@ -17,7 +17,7 @@ CODE = (".cc", ".h", ".hpp")
 MAX_FILE, MAX_FUNCTION = 700, 80
 
 # The rooms, from the ground up, and whose headers each may include besides its own, base/ and include/strew/ (docs/architecture.md). What is
-# not listed (tools, bindings, bench, tests, examples) may include everything.
+# not listed (tools, bench, tests, examples) may include everything.
 ROOMS = {
     "include/strew/": (),
     "base/": (),

@@ -31,7 +31,7 @@ bool run_chunks(Team& team, const ExecutionLimits& limits, const Phase& phase, s
 /// The same on a new team if the work is worth several threads, else in one piece. For the axes work and window.
 bool run_split(const Callable& callable, const Call& call, const Phase& phase, Nanoseconds alone, strew_fault* fault);
 
-/// How many threads so many nanoseconds of one thread are worth (CallCosts::thread_ns).
+/// How many threads so many nanoseconds of one thread are worth (CallCosts::thread_time).
 int threads_for(Nanoseconds work, int most, const ExecutionLimits& limits);
 
 }  // namespace strew::inline v0
