@@ -178,7 +178,7 @@ class Shapes {
     constrain_positions("gather_c22", 0);
     // Policies that are defined even for a gather from an operand without elements, if an index is out of bounds in the
     // empty dim; otherwise the operand's dim must not be empty.
-    const bool answers = g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window || g.oob == OobPolicy::error;
+    const bool answers = is_fill(g.oob) || g.oob == OobPolicy::error;
     for (int64_t d = 0; d < rank(operand); ++d) {
       const AccessDims::OperandDim& dim = dims_.operand[static_cast<size_t>(d)];
       const bool allows_empty = answers && !dims_.is_fixed(d);

@@ -85,7 +85,7 @@ class Maker {
     }
     for (int i = 0; i < extras; ++i) request.extras.push_back(plan_.extra(i));
     p_.body = compile_body(request, table_);
-    if (plan_.oob == OobPolicy::fill_element || plan_.oob == OobPolicy::fill_window) {
+    if (is_fill(plan_.oob)) {
       request.current = &plan_.gather_fill;
       request.slots = p_.body.slots;
       p_.fill = compile_body(request, table_);

@@ -87,8 +87,7 @@ Frame::Frame(std::span<const TensorSlot> tensors, const Plan& the_plan, Chip the
 /// Does the program fill tiles of this type with a value, though the chip has no fill instruction for the type? Nothing
 /// computes with the elements then, so the signed type of the same width takes its place.
 bool Frame::needs_signed_fill(const TensorType& type) const {
-  const bool puts =
-      scatter() ? plan.init_kind == InitKind::fill : plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window;
+  const bool puts = scatter() ? plan.init_kind == InitKind::fill : is_fill(plan.oob);
   return (plan.gather || assigns(plan)) && puts &&
          !allows(*info(Opcode::texpands).legality, chip, reader_of(options.output), type.dtype);
 }

@@ -92,7 +92,7 @@ Status check_policy(const Frame& frame, const RowWalk& walk) {
   const Plan& plan = frame.plan;
   if (plan.oob == OobPolicy::wrap && !walk.slab) return unsupported("policy wrap where more than one component names a row");
   if (plan.oob == OobPolicy::wrap && bits(plan.index_dtype) == 64) return unsupported("policy wrap of 64-bit indices");
-  const bool fills = plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window;
+  const bool fills = is_fill(plan.oob);
   if (fills && (plan.gather_fill.bits[0] != 0 || plan.gather_fill.bits[1] != 0))
     return unsupported("a fill value other than 0: the chip's mode is zero");
   return {};

@@ -192,7 +192,7 @@ void WindowWriter::move(const TileAt& at) {
 
 void WindowWriter::position() {
   at_.read_all();
-  if (plan_.gather && (plan_.oob == OobPolicy::fill_element || plan_.oob == OobPolicy::fill_window)) {
+  if (plan_.gather && is_fill(plan_.oob)) {
     // First fill the whole window, then copy the part that is in bounds.
     const std::vector<LoopSpan> left = at_.spans;
     const Number valid = at_.valid;

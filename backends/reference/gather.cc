@@ -27,7 +27,7 @@ std::optional<strew_fault> gather(const Gather& op, std::span<const TensorView> 
     if (const auto fault = policy.find_fault(indices)) return fault;
   if (is_empty(shape.positions) || is_empty(shape.window)) return std::nullopt;
 
-  const bool fills = op.oob == OobPolicy::fill_element || op.oob == OobPolicy::fill_window;
+  const bool fills = is_fill(op.oob);
   scalar_eval::ExprEvaluator evaluator(op.expr);
   std::vector<Scalar> extra(extras.size());
   Coords position(shape.positions.size(), 0), in_window(shape.window.size(), 0), source(shape.target.size(), 0);

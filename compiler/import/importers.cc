@@ -63,7 +63,7 @@ Status override_policy(Op& op, OobPolicy policy, const ImportOptions& options) {
   }
   Gather& gather = std::get<Gather>(op);
   gather.oob = policy;
-  const bool fills = policy == OobPolicy::fill_element || policy == OobPolicy::fill_window;
+  const bool fills = is_fill(policy);
   gather.fill = fills ? Scalar{gather.operand.dtype} : Scalar{};
   if (!options.fill.empty()) {
     Expected<Scalar> fill = parse_scalar(options.fill, gather.operand.dtype);

@@ -20,7 +20,7 @@ inline Status set_policy(std::string_view text, std::string_view kind, ImportOpt
   for (const OobPolicy each : kAll) {
     known += (known.empty() ? "" : ", ") + std::string(name(each));
     if (policy != name(each)) continue;
-    const bool fills = each == OobPolicy::fill_element || each == OobPolicy::fill_window;
+    const bool fills = is_fill(each);
     const bool skips = each == OobPolicy::skip_element || each == OobPolicy::skip_window;
     if ((fills && kind == "scatter") || (skips && kind == "gather"))
       return invalid_argument("oob: a " + std::string(kind) + " has no policy " + policy);

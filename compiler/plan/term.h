@@ -36,7 +36,7 @@ STREW_API Term operator*(const Term& a, const Term& b);
 /// The term's value. `values`: one number per symbol; may be null if the term is static.
 int64_t evaluate(const Term& term, const int64_t* values);
 
-/// A sum of at most 8 terms of at most 4 symbols. Two are equal where all values are.
+/// A sum of at most 8 terms of at most 4 symbols. Equal polynomials compare equal, since their terms are sorted.
 class Poly {
  public:
   Poly() = default;

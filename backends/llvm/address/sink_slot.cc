@@ -33,7 +33,7 @@ bool uses_sink_slot(const Frame& f) {
   const OobPolicy oob = f.plan.oob;
   const auto is_whole = [&](int tensor) { return !f.packed(tensor) && f.element_bytes(tensor) <= kWidest; };
   if (f.plan.gather)
-    return (oob == OobPolicy::fill_element || oob == OobPolicy::fill_window) && is_whole(f.plan.operand(0)) &&
+    return is_fill(oob) && is_whole(f.plan.operand(0)) &&
            f.plan.tensors[static_cast<size_t>(f.plan.operand(0))].dtype != DType::string;
   if (oob != OobPolicy::skip_element && oob != OobPolicy::skip_window) return false;
   for (int i = 0; i < f.plan.pairs; ++i)

@@ -33,7 +33,7 @@ int64_t vector_bytes_of(const Frame& f) {
 /// The tensor that is read or written in the order of the positions.
 int ordered(const Plan& plan) { return plan.gather ? plan.result(0) : plan.update(0); }
 
-bool fills(const Plan& plan) { return plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window; }
+bool fills(const Plan& plan) { return is_fill(plan.oob); }
 
 /// Does every position either move the whole row or, in a scatter, none of it, without a loop or a division?
 bool is_whole(const Plan& plan) {

@@ -118,7 +118,7 @@ Status import_scatter(Translation& t, mlir::Operation* op) {
   const auto n = static_cast<unsigned>(scatter.operands.size());
   std::vector<int> arguments;
   for (unsigned i = 0; i < 2 * n + 1; ++i) arguments.push_back(t.operand(op, i));
-  return t.add_kernel(op, std::move(scatter), std::move(arguments));
+  return t.add_kernel(op, std::move(scatter), arguments);
 }
 
 }  // namespace strew::inline v0
