@@ -62,14 +62,14 @@ class Writer {
 /// The tensors that a call binds, with their types, and the constraints between their dims.
 class Shapes {
  public:
-  explicit Shapes(const Op& op) : slots_(tensor_slots(op)), dims_(op) {
+  explicit Shapes(const VerifiedOp& op) : slots_(tensor_slots(op)), dims_(op.access()) {
     for (const TensorSlot& slot : slots_) types_.push_back(*slot.type);
-    if (const auto* s = std::get_if<Scatter>(&op)) {
+    if (const auto* s = std::get_if<Scatter>(&*op)) {
       follow_operands(*s);
       constrain(*s);
     } else {
       follow_slice_sizes();
-      constrain(std::get<Gather>(op));
+      constrain(std::get<Gather>(*op));
     }
   }
   const std::vector<TensorSlot>& slots() const { return slots_; }
@@ -195,7 +195,7 @@ class Shapes {
   }
 
   std::vector<TensorSlot> slots_;
-  const AccessDims dims_;
+  const AccessDims& dims_;
   std::vector<TensorType> types_;
   std::vector<strew_constraint> constraints_;
   std::vector<std::string> labels_;
@@ -204,7 +204,7 @@ class Shapes {
 class Builder {
  public:
   explicit Builder(const DescriptorRequest& request)
-      : r_(request), plan_(request.plan), shapes_(*request.op), scatter_(std::get_if<Scatter>(&*request.op)) {
+      : r_(request), plan_(request.plan), shapes_(request.op), scatter_(std::get_if<Scatter>(&*request.op)) {
     std::memset(&k_, 0, sizeof k_);  // padding is zero, too
   }
 
@@ -301,8 +301,7 @@ class Builder {
       k_.packs_results |= static_cast<uint8_t>(slot.role == Role::result && bits(type.dtype) < 8);
     }
     k_.tensor_count = static_cast<uint32_t>(slots.size());
-    const size_t extras = scatter_ != nullptr ? scatter_->extras.size() : std::get<Gather>(*r_.op).extras.size();
-    k_.data_count = static_cast<uint32_t>((scatter_ != nullptr ? 3 * pairs + 1 : 3) + extras);
+    k_.data_count = static_cast<uint32_t>((scatter_ != nullptr ? 3 * pairs + 1 : 3) + extras_of(r_.op).size());
     const uint32_t at = out_.add(std::span<const strew_tensor_rule>(rules));
     out_.point(offsetof(strew_kernel, tensors), at);
     for (size_t i = 0; i < slots.size(); ++i) {

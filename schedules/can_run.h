@@ -1,6 +1,6 @@
 // Decides whether the machine of this process can run code for a target. A kernel may be compiled for any known target,
-// but it runs only on a machine with the target's architecture and features. Code that loads an object calls
-// machine_can_run() first.
+// but it runs only on a machine with the target's architecture and features. The runtime asks before it links what it has
+// compiled; for objects that were compiled before, check_descriptor() (runtime/call/descriptor.h) asks the same of their features.
 #pragma once
 
 #include <string_view>

@@ -91,14 +91,12 @@ Status write_indices(const Op& sized, const Distribution& distribution, uint64_t
   const std::vector<int64_t> starts = starts_of(sized);
   const std::vector<size_t> order = components_in_order(position.dims());
   const DType dtype = indices_of(sized).dtype;
-  const bool sorted =
-      is_scatter(sized) ? std::get<Scatter>(sized).indices_are_sorted : std::get<Gather>(sized).indices_are_sorted;
   const bool unique = is_scatter(sized) && std::get<Scatter>(sized).unique_indices;
   std::vector<std::vector<int64_t>> rows;
   for (int64_t batch = 0; batch < position.batches(); ++batch) {
     STREW_ASSIGN(std::vector<int64_t> drawn,
                  draw_rows(distribution, position.in_batch(), product(starts), seed + static_cast<uint64_t>(batch)));
-    if (sorted) std::sort(drawn.begin(), drawn.end());  // the op says so, whatever the distribution
+    if (has_sorted_indices(sized)) std::sort(drawn.begin(), drawn.end());  // the op says so, whatever the distribution
     rows.push_back(std::move(drawn));
   }
   for (int64_t i = 0; i < position.count(); ++i, position.next()) {
@@ -118,7 +116,7 @@ Status write_indices(const Op& sized, const Distribution& distribution, uint64_t
 Status check_indices_in_bounds(const Op& sized, const std::byte* first) {
   Positions position(sized);
   const DType dtype = indices_of(sized).dtype;
-  const bool wraps = is_scatter(sized) ? std::get<Scatter>(sized).normalize_negative : std::get<Gather>(sized).normalize_negative;
+  const bool wraps = normalizes_negative(sized);
   for (int64_t i = 0; i < position.count(); ++i, position.next()) {
     for (size_t k = 0; k < position.dims().components.size(); ++k) {
       const auto dim = static_cast<size_t>(position.dims().components[k]);

@@ -88,7 +88,7 @@ Tensors tensors_of(Op& op) {
 
 /// Extras have dims of the slices: all, those of the positions, or those of the window.
 void join_extras(const Op& op, const AccessDims& dims, Role slices, Groups& groups) {
-  const std::vector<Extra>& extras = is_scatter(op) ? std::get<Scatter>(op).extras : std::get<Gather>(op).extras;
+  const std::vector<Extra>& extras = extras_of(op);
   for (size_t i = 0; i < extras.size(); ++i) {
     std::vector<int64_t> of_slices;
     for (size_t d = 0; d < dims.slices.size(); ++d) {

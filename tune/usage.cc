@@ -135,16 +135,13 @@ void settle(Op& op) {
   for (Extra& extra : scatter.extras) clear_open_strides(extra.type);
 }
 
-bool is_sorted(const Op& op) {
-  return is_scatter(op) ? std::get<Scatter>(op).indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
-}
 Distribution invented_distribution(const Op& sized, std::string& note) {
   const bool adds = is_scatter(sized) && std::get<Scatter>(sized).combiner != CombinerKind::assign;
   if (is_unique(sized)) {
     note = "The op says that indices are unique: a permutation is taken.";
     return {Distribution::Kind::permutation, 0, {}};
   }
-  if (is_sorted(sized)) {
+  if (has_sorted_indices(sized)) {
     note = "The op says that indices are sorted: sorted ones are taken.";
     return {Distribution::Kind::sorted, 0, {}};
   }

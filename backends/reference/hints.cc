@@ -107,15 +107,14 @@ Status check_sorted_starts(const Walk& walk) {
 
 bool has_hints(const Op& op) {
   const auto* scatter = std::get_if<Scatter>(&op);
-  return scatter != nullptr ? scatter->unique_indices || scatter->indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
+  return has_sorted_indices(op) || (scatter != nullptr && scatter->unique_indices);
 }
 
 Status check_hints(const Op& op, std::span<const TensorView> tensors) {
   const Walk walk = walk_of(op, tensors);
   const auto* scatter = std::get_if<Scatter>(&op);
   if (scatter != nullptr && scatter->unique_indices) STREW_TRY(check_unique_elements(walk));
-  const bool sorted = scatter != nullptr ? scatter->indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
-  return sorted ? check_sorted_starts(walk) : Status();
+  return has_sorted_indices(op) ? check_sorted_starts(walk) : Status();
 }
 
 }  // namespace strew::inline v0

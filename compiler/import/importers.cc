@@ -122,8 +122,7 @@ void keep_other_policies(Program& imported, const ImportOptions& options) {
 
 /// Removes notes about a policy ("policy clamp: …") that folding or `--oob` has replaced.
 void drop_old_notes(ProgramKernel& kernel) {
-  const OobPolicy oob = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;
-  const std::string own = "policy " + std::string(name(oob)) + ":";
+  const std::string own = "policy " + std::string(name(oob_of(kernel.op))) + ":";
   std::erase_if(kernel.notes, [&](const std::string& note) { return note.starts_with("policy ") && !note.starts_with(own); });
 }
 
@@ -162,9 +161,8 @@ Expected<ProgramKernel> verified_kernel(Op op, std::string location, const Verif
 }
 
 OobPolicy final_policy(const ProgramKernel& kernel, const ImportOptions& options) {
-  const OobPolicy own = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;
   const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
-  const OobPolicy policy = wanted && !kernel.fixed_policy && takes(kernel.op, *wanted) ? *wanted : own;
+  const OobPolicy policy = wanted && !kernel.fixed_policy && takes(kernel.op, *wanted) ? *wanted : oob_of(kernel.op);
   return options.check_undefined && policy == OobPolicy::undefined ? OobPolicy::error : policy;
 }
 

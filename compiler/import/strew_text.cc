@@ -3,6 +3,8 @@
 // too: they are the contents of the result buffers before the call. Tested by tests/error/cli_test.cc.
 #include "compiler/import/strew_text.h"
 
+#include <algorithm>
+
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/importer.h"
 #include "strew/text.h"
@@ -20,34 +22,22 @@ class OpAdder {
   void add(ProgramKernel kernel, std::string name) {
     const Op& op = kernel.op;
     kernel.name = std::move(name);
-    const Scatter* scatter = std::get_if<Scatter>(&op);
-    if (scatter != nullptr && scatter->init == InitKind::in_place) {
-      for (size_t i = 0; i < scatter->operands.size(); ++i) {
-        kernel.arguments.push_back(input("operand", static_cast<int>(i), scatter->operands[i], scatter->operands.size() > 1));
-      }
+    const std::vector<TensorSlot> slots = input_slots(op);
+    for (const TensorSlot& slot : slots) {
+      const auto same =
+          std::count_if(slots.begin(), slots.end(), [&](const TensorSlot& other) { return other.role == slot.role; });
+      // A tensor in a file is contiguous; the program lays it out with the op's strides.
+      const TensorType type{slot.type->dtype, slot.type->dims, {}};
+      kernel.arguments.push_back(build_.input({full_name(strew::name(slot.role), slot.index, same > 1), type, false}));
     }
-    for (const TensorSlot& slot : tensor_slots(op))
-      if (slot.role != Role::result)
-        kernel.arguments.push_back(input(std::string(strew::name(slot.role)), slot.index, *slot.type, count(op, slot.role) > 1));
     const std::vector<int> results = build_.kernel(std::move(kernel));
     for (size_t i = 0; i < results.size(); ++i)
       imported_.add_output({full_name("result", static_cast<int>(i), results.size() > 1), results[i]});
   }
 
  private:
-  static int count(const Op& op, Role role) {
-    int n = 0;
-    for (const TensorSlot& slot : tensor_slots(op)) n += slot.role == role;
-    return n;
-  }
-
-  std::string full_name(const std::string& role, int index, bool several) const {
-    return prefix_ + role + (several ? std::to_string(index) : "");
-  }
-
-  /// A tensor in a file is contiguous; the program lays it out with the op's strides.
-  int input(const std::string& role, int index, const TensorType& type, bool several) {
-    return build_.input({full_name(role, index, several), {type.dtype, type.dims, {}}, false});
+  std::string full_name(std::string_view role, int index, bool several) const {
+    return prefix_ + std::string(role) + (several ? std::to_string(index) : "");
   }
 
   Program& imported_;

@@ -54,7 +54,7 @@ class Namer {
     }
     const Gather& gather = std::get<Gather>(*kernel.op);
     const int operand = kernel.tensor(0), indices = kernel.tensor(1);
-    const AccessDims access(gather);
+    const AccessDims& access = kernel.op.access();
     if (value.type.dims.size() != access.slices.size()) return;
     for (size_t d = 0; d < access.slices.size(); ++d) {
       const auto of_operand = static_cast<size_t>(access.slices[d].operand_dim);

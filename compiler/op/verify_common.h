@@ -12,6 +12,7 @@
 #include "compiler/op/message.h"
 #include "strew/op.h"
 #include "strew/status.h"
+#include "strew/verify.h"
 
 namespace strew::inline v0 {
 
@@ -53,6 +54,10 @@ bool dims_agree(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
 /// dims `want` are.
 Status check_dims(std::string_view label, const Field& field, const TensorType& type, const std::vector<int64_t>& want,
                   std::string_view expected);
+
+/// What verify() does for an op. Returns its dimension numbers, decoded.
+Expected<AccessDims> verified_access(const Scatter& s, const VerifyOptions& options);
+Expected<AccessDims> verified_access(const Gather& g, const VerifyOptions& options);
 
 /// The lists of dims and index_vector_dim: labels scatter_c2 and c7 to c22, gather_c1 to c8, c10, c11 and c13 to c19. The tensors were
 /// checked before.

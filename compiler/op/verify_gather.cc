@@ -77,15 +77,16 @@ Status check_policy(const Gather& g) {
 
 }  // namespace
 
-Status verify(const Gather& g, const VerifyOptions& options) {
+Expected<AccessDims> verified_access(const Gather& g, const VerifyOptions& options) {
   STREW_TRY(check_tensors(g));
   STREW_TRY(check_dimension_numbers(g, options.equal_batching_dims));
   STREW_TRY(check_slice_sizes(g));
-  const AccessDims dims(g);
+  AccessDims dims(g);
   STREW_TRY(check_slices("gather_c22", "result", g.result, g.indices, dims, "offset_dims", "slice_sizes", g.slice_sizes));
   STREW_TRY(check_values(g, dims));
   STREW_TRY(check_policy(g));
-  return check_empty(g, dims);
+  STREW_TRY(check_empty(g, dims));
+  return dims;
 }
 
 }  // namespace strew::inline v0

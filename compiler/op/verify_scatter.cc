@@ -107,19 +107,16 @@ Status check_modes(const Scatter& s) {
 
 }  // namespace
 
-Status verify(const Scatter& s, const VerifyOptions& options) {
+Expected<AccessDims> verified_access(const Scatter& s, const VerifyOptions& options) {
   STREW_TRY(check_tensors(s));
   STREW_TRY(check_dimension_numbers(s, options.equal_batching_dims));
-  const AccessDims dims(s);
+  AccessDims dims(s);
   STREW_TRY(check_update_shape(s, dims));
   STREW_TRY(check_extras("scatter_extras", s.extras, s.combiner == CombinerKind::expr, s.updates[0], s.indices, s.dims, dims));
   STREW_TRY(check_combiner(s));
   STREW_TRY(check_init(s));
-  return check_modes(s);
-}
-
-Status verify(const Op& op, const VerifyOptions& options) {
-  return std::visit([&](const auto& each) { return verify(each, options); }, op);
+  STREW_TRY(check_modes(s));
+  return dims;
 }
 
 }  // namespace strew::inline v0

@@ -32,7 +32,7 @@ constexpr int64_t kRepeatedDims = 32;  ///< bits of Plan::repeated_dims
 
 class Planner {
  public:
-  explicit Planner(const Op& op) : op_(op), dims_(op), shape_(op, dims_) {}
+  explicit Planner(const VerifiedOp& op) : op_(op), dims_(op.access()), shape_(op, dims_) {}
 
   Plan run() {
     describe();
@@ -82,7 +82,7 @@ class Planner {
   Loop loop_over(const Term& extent, const Dims& dims) const;
 
   const Op& op_;
-  const AccessDims dims_;
+  const AccessDims& dims_;
   ShapeTerms shape_;
   Plan plan_;
   bool all_positions_batched_ = true;  // every position dim is a batching dim or has extent 1
@@ -90,13 +90,9 @@ class Planner {
 
 void Planner::describe() {
   plan_.gather = !is_scatter(op_);
-  std::visit(
-      [&](const auto& op) {
-        plan_.oob = op.oob;
-        plan_.normalize_negative = op.normalize_negative;
-        plan_.index_dtype = op.indices.dtype;
-      },
-      op_);
+  plan_.oob = oob_of(op_);
+  plan_.index_dtype = indices_of(op_).dtype;
+  plan_.normalize_negative = normalizes_negative(op_) && !is_unsigned_integer(plan_.index_dtype);
   if (const auto* s = std::get_if<Scatter>(&op_)) {
     plan_.pairs = static_cast<int>(s->operands.size());
     plan_.init_kind = s->init;
@@ -106,7 +102,6 @@ void Planner::describe() {
   } else {
     plan_.gather_fill = std::get<Gather>(op_).fill;
   }
-  if (is_unsigned_integer(plan_.index_dtype)) plan_.normalize_negative = false;
   plan_.tensors = shape_.tensors();
   plan_.combine = combine_graph(op_);
   plan_.pure_move = is_pure_move(plan_.combine, plan_.pairs, plan_.gather);
@@ -243,10 +238,9 @@ void Planner::classify() {
     plan_.unique = {true, "batching dims cover the positions"};
   else if (std::get<Scatter>(op_).unique_indices)
     plan_.unique = {true, "hint"};
-  const bool sorted_hint = std::visit([](const auto& op) { return op.indices_are_sorted; }, op_);
   if (one_position)
     plan_.sorted = {true, "one position"};
-  else if (sorted_hint)
+  else if (has_sorted_indices(op_))
     plan_.sorted = {true, "hint"};
 
   if (plan_.components.empty())

@@ -306,8 +306,7 @@ class Runner {
     std::vector<Tensor> results;
     std::vector<StridedTensor> bound;
     bound.reserve(slots.size());
-    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
-    size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
+    size_t argument = is_in_place(kernel.op) ? std::get<Scatter>(*kernel.op).operands.size() : 0;
     for (const TensorSlot& slot : slots) {
       if (slot.role != Role::result) {
         STREW_ASSIGN(StridedTensor tensor, lay_out(*values_[kernel.tensor(argument++)], *slot.type));
@@ -338,7 +337,7 @@ class Runner {
 
   /// The error for a bad index of a kernel whose positions are not the file's, with the position and the component of the file.
   static Status file_fault(const ProgramKernel& kernel, std::span<const TensorView> views, const BadIndex& bad) {
-    const AccessDims dims(kernel.op);
+    const AccessDims& dims = kernel.op.access();
     const std::vector<TensorSlot> slots = tensor_slots(kernel.op);
     const auto find = [&](Role role) -> const TensorView& {
       return views[static_cast<size_t>(
@@ -362,8 +361,7 @@ class Runner {
 
   /// For an op with init in_place: copies the operand into the result's buffer.
   Status fill_in_place(const ProgramKernel& kernel, int index, Tensor& result) {
-    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
-    if (scatter == nullptr || scatter->init != InitKind::in_place) return {};
+    if (!is_in_place(kernel.op)) return {};
     const Tensor& operand = *values_[kernel.tensor(index)];
     if (operand.dtype != result.dtype || operand.dims != result.dims) {
       return invalid_argument("operand is " + shape_text(operand.dtype, operand.dims) + ", expected " +
@@ -486,7 +484,7 @@ class Runner {
     // A size that no value gives is that of the operand's whole dim (GATHER of a table with open dims).
     const std::vector<int64_t>& operand = values_[kernel.tensor(0)]->dims;
     for (size_t d = 0; d < sizes.size() && d < operand.size(); ++d) sizes[d] = sizes[d] == kDynamic ? operand[d] : sizes[d];
-    const AccessDims access(gather);
+    const AccessDims& access = kernel.op.access();
     std::vector<int64_t> window;
     for (const int64_t d : access.window) window.push_back(sizes[static_cast<size_t>(d)]);
     const std::vector<int64_t> extents = access.slices_extents(access.position_extents(values_[kernel.tensor(1)]->dims), window);

@@ -212,17 +212,12 @@ class Verifier {
       if (status.ok()) status = check(last_kernel_[static_cast<size_t>(value)] < number, "it reads what a later kernel gives");
     });
     STREW_TRY(status);
-    std::vector<const TensorType*> wanted;
-    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
-    if (scatter != nullptr && scatter->init == InitKind::in_place)
-      for (const TensorType& operand : scatter->operands) wanted.push_back(&operand);
-    for (const TensorSlot& slot : tensor_slots(kernel.op))
-      if (slot.role != Role::result) wanted.push_back(slot.type);
+    const std::vector<TensorSlot> wanted = input_slots(kernel.op);
     STREW_TRY(check(kernel.tensors().size() == wanted.size(), "another number of arguments"));
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
       STREW_TRY(check((kernel.arguments[i].use == ArgumentUse::tensor) == (i < wanted.size()),
                       "its tensors are not its first arguments"));
-      STREW_TRY(check_argument(kernel.arguments[i], i < wanted.size() ? wanted[i] : nullptr, scatter != nullptr));
+      STREW_TRY(check_argument(kernel.arguments[i], i < wanted.size() ? wanted[i].type : nullptr, is_scatter(kernel.op)));
     }
     return {};
   }

@@ -123,12 +123,23 @@ struct Gather {
 using Op = std::variant<Scatter, Gather>;
 
 inline bool is_scatter(const Op& op) { return std::holds_alternative<Scatter>(op); }
+inline bool is_in_place(const Op& op) { return is_scatter(op) && std::get<Scatter>(op).init == InitKind::in_place; }
+// The fields that both have.
 inline const TensorType& indices_of(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).indices : std::get<Gather>(op).indices;
 }
-
 inline const DimensionNumbers& dims_of(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).dims : std::get<Gather>(op).dims;
+}
+inline const std::vector<Extra>& extras_of(const Op& op) {
+  return is_scatter(op) ? std::get<Scatter>(op).extras : std::get<Gather>(op).extras;
+}
+inline OobPolicy oob_of(const Op& op) { return is_scatter(op) ? std::get<Scatter>(op).oob : std::get<Gather>(op).oob; }
+inline bool normalizes_negative(const Op& op) {
+  return is_scatter(op) ? std::get<Scatter>(op).normalize_negative : std::get<Gather>(op).normalize_negative;
+}
+inline bool has_sorted_indices(const Op& op) {
+  return is_scatter(op) ? std::get<Scatter>(op).indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
 }
 
 /// The tensors of an op in the order in which a call binds them: results, operands, indices, updates, extras. Operands
@@ -141,6 +152,18 @@ struct TensorSlot {
   const TensorType* type;  ///< points into the op, which must outlive it
 };
 STREW_API std::vector<TensorSlot> tensor_slots(const Op& op);
+/// The tensors that the op reads, in that order: with init in_place the operands, which are what the result buffers hold before the call, come
+/// first.
+inline std::vector<TensorSlot> input_slots(const Op& op) {
+  std::vector<TensorSlot> out;
+  for (const TensorSlot& slot : tensor_slots(op)) {
+    if (slot.role != Role::result)
+      out.push_back(slot);
+    else if (is_in_place(op))
+      out.push_back({Role::operand, slot.index, slot.type});
+  }
+  return out;
+}
 
 /// The name of an enumerator as canonical text spells it, from names in the order of the enum; "invalid" for a number that is none.
 template <class Enum>

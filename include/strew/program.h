@@ -227,8 +227,7 @@ struct ProgramKernel {
   std::string name;      ///< unique in the file, chosen with `--kernel NAME`
   std::string location;  ///< FILE:LINE or FILE:node
   VerifiedOp op;
-  /// The values that it reads: first those of the tensors of tensor_slots(op) but the results, in that order (with init in_place the N operands
-  /// come before: they are what the result buffers hold before the call), then those that it reads for other reasons.
+  /// The values that it reads: first those of the tensors of input_slots(op), in that order, then those that it reads for other reasons.
   KernelArguments arguments;
   std::optional<FilePositions> file_positions;  ///< none: the kernel's positions are the file's
   bool fixed_policy = false;       ///< the source's operator defines the policy (dynamic_slice clamps): `--oob` does not apply

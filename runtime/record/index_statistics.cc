@@ -31,7 +31,7 @@ class Places {
       : dims_(op), indices_(indices), extents_(indices.dims, indices.dims + indices.rank), at_(extents_.size(), 0) {
     strides_ = indices.strides != nullptr ? std::vector<int64_t>(indices.strides, indices.strides + indices.rank)
                                           : contiguous_strides(extents_);
-    wraps_ = is_scatter(op) ? std::get<Scatter>(op).normalize_negative : std::get<Gather>(op).normalize_negative;
+    wraps_ = normalizes_negative(op);
     components_.resize(dims_.components.size());
     for (size_t d = dims_.operand.size(); d-- > 0;) {
       if (dims_.operand[d].component < 0) continue;

@@ -36,25 +36,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-bool is_undefined(const Op& op) {
-  const Scatter* scatter = std::get_if<Scatter>(&op);
-  return (scatter != nullptr ? scatter->oob : std::get<Gather>(op).oob) == OobPolicy::undefined;
-}
-
 Guarantees guarantees_of(const ProgramKernel& kernel, const Compiled& stages) {
   Guarantees g;
   g.threads = most_threads(stages);
   g.bits_fixed = "yes";
   g.writes = "none";
-  OobPolicy oob = OobPolicy::undefined;
+  const OobPolicy oob = oob_of(kernel.op);
   if (const Scatter* scatter = std::get_if<Scatter>(&*kernel.op)) {
-    oob = scatter->oob;
     if (scatter->order == Order::relaxed && explain_functions().sums_floats(*scatter)) g.bits_fixed = "no (order relaxed)";
     g.scratch_bytes = explain_functions().scratch_bytes(*scatter, stages);
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
-  } else {
-    oob = std::get<Gather>(*kernel.op).oob;
   }
   g.checks_first = oob == OobPolicy::error ? "yes"
                    : kernel.find(ArgumentUse::non_negative) != nullptr
@@ -235,7 +227,7 @@ std::string text_of(const Explanation& e) {
   for (const std::string& note : e.kernel->notes) out += fmt::format("  note        {}\n", printable(note));
   if (e.kernel->find(ArgumentUse::non_negative) != nullptr)
     out += "  check       a negative index is an error, found before anything is written\n";
-  if (is_undefined(e.kernel->op)) out += fmt::format("  run         {}\n", e.run_checks);
+  if (oob_of(e.kernel->op) == OobPolicy::undefined) out += fmt::format("  run         {}\n", e.run_checks);
   out += rewrites_text(stages) + parts_text(stages);
   out += "  plan\n" + indented(print(stages.plan));
   out += choices_text("backends", e.backends);
@@ -335,7 +327,7 @@ Json json_of(const Explanation& e) {
               {"generator", generator_version()},
               {"descriptor", descriptor_json(stages)}};
   if (!e.tensors.empty()) out["tensors"] = e.tensors;
-  if (is_undefined(e.kernel->op)) out["run"] = e.run_checks;
+  if (oob_of(e.kernel->op) == OobPolicy::undefined) out["run"] = e.run_checks;
   if (e.chosen.empty()) out["backend_reason"] = e.why;
   if (!e.opened.ok()) out["backend_cannot_be_opened"] = e.opened.message();
   if (e.sharing) out["shapes"] = sharing_json(*e.sharing);

@@ -52,16 +52,12 @@ std::string size_text(const Op& op) {
 
 std::string indices_text(const Explanation& e) {
   const Op& op = *e.kernel->op;
-  const Scatter* const scatter = std::get_if<Scatter>(&op);
-  const OobPolicy policy = scatter != nullptr ? scatter->oob : std::get<Gather>(op).oob;
-  std::string out = (scatter != nullptr ? scatter->normalize_negative : std::get<Gather>(op).normalize_negative)
-                        ? "negative ones count from the end; "
-                        : "";
+  std::string out = normalizes_negative(op) ? "negative ones count from the end; " : "";
   for (int d = 0; d < 32; ++d)
     if ((e.stages.plan.repeated_dims >> d & 1) != 0)
       out += fmt::format("they repeat along dim {}, whose elements are a row; ", d);
   if (e.kernel->find(ArgumentUse::non_negative) != nullptr) out += "a negative one is an error; ";
-  switch (policy) {
+  switch (oob_of(op)) {
     case OobPolicy::undefined:
       return out + "the caller promises that all are in bounds (policy undefined); run " + e.run_checks;
     case OobPolicy::error:

@@ -73,8 +73,6 @@ Expected<Json> write_data(const VerifiedOp& op, const std::string& folder, const
   STREW_ASSIGN(const WorkloadData data, tuning_functions().make_workload(op, usage.usage, seed, kMostDataBytes));
   const std::span<const TensorView> views = data.call(0);
   const std::vector<TensorSlot> slots = tensor_slots(op);
-  const auto* scatter = std::get_if<Scatter>(&*op);
-  const bool in_place = scatter != nullptr && scatter->init == InitKind::in_place;
   std::vector<Tensor> tensors;
   std::vector<std::string> paths;
   Json inputs = Json::array(), results = Json::array();
@@ -85,7 +83,7 @@ Expected<Json> write_data(const VerifiedOp& op, const std::string& folder, const
     tensors.push_back(std::move(copy));
     return {};
   };
-  for (size_t i = 0; i < slots.size() && in_place; ++i)
+  for (size_t i = 0; i < slots.size() && is_in_place(op); ++i)
     if (slots[i].role == Role::result) STREW_TRY(add(views[i], "input", inputs));
   for (size_t i = 0; i < slots.size(); ++i)
     if (slots[i].role != Role::result) STREW_TRY(add(views[i], "input", inputs));

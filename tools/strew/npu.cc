@@ -90,8 +90,7 @@ Status write_both(const std::string& path, const std::string& text, const std::s
 /// for policy error only.
 Status check_kernel(const ProgramKernel& kernel) {
   if (kernel.find(ArgumentUse::non_negative) == nullptr) return {};
-  const OobPolicy oob = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;
-  return unsupported("negative indices are errors beside policy " + std::string(name(oob)) +
+  return unsupported("negative indices are errors beside policy " + std::string(name(oob_of(kernel.op))) +
                      ", which a program has no check for; --oob error checks every index");
 }
 

@@ -61,9 +61,8 @@ std::vector<int> kernel_outputs(const Program& imported, int kernel) {
 
 std::vector<KernelTensor> kernel_tensors(const Program& imported, int number) {
   const ProgramKernel& kernel = imported.kernel(number);
-  const auto* scatter = std::get_if<Scatter>(&*kernel.op);
   const std::vector<int> results = kernel_outputs(imported, number);
-  size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
+  size_t argument = is_in_place(kernel.op) ? std::get<Scatter>(*kernel.op).operands.size() : 0;
   std::vector<KernelTensor> out;
   for (const TensorSlot& slot : tensor_slots(kernel.op)) {
     const int value = slot.role == Role::result ? results[static_cast<size_t>(slot.index)] : kernel.tensor(argument++);

@@ -41,7 +41,7 @@ bool step_back(const Program& program, int& value, int& dim) {
   const ProgramKernel* const kernel = program.kernel_of(value);
   const Gather* const gather = kernel == nullptr ? nullptr : std::get_if<Gather>(&*kernel->op);
   if (gather == nullptr) return false;
-  const AccessDims access(*gather);
+  const AccessDims& access = kernel->op.access();
   if (static_cast<size_t>(dim) >= access.slices.size()) return false;
   const AccessDims::SlicesDim& from = access.slices[static_cast<size_t>(dim)];
   if (from.indices_dim < 0) return false;

@@ -54,13 +54,14 @@ Element in_result_frame(Element element, const AccessDims& dims) {
 }
 
 /// Do the bounds say that every window of the gather is in bounds, and nothing beyond that?
-bool says_inside(const Reader& reader, const Gather& gather, int indices, const std::vector<Bound>& bounds) {
-  const AccessDims dims(gather);
+bool says_inside(const Reader& reader, const VerifiedOp& op, int indices, const std::vector<Bound>& bounds) {
+  const AccessDims& dims = op.access();
+  const std::vector<int64_t>& operand = std::get<Gather>(*op).operand.dims;
   std::vector<bool> used(bounds.size(), false);
   for (size_t c = 0; c < dims.components.size(); ++c) {
     const auto d = static_cast<size_t>(dims.components[c]);
-    if (gather.operand.dims[d] == kDynamic || dims.operand[d].window == kDynamic) return false;
-    const int64_t most = gather.operand.dims[d] - dims.operand[d].window;
+    if (operand[d] == kDynamic || dims.operand[d].window == kDynamic) return false;
+    const int64_t most = operand[d] - dims.operand[d].window;
     const Element column = reader.column(indices, dims.index_vector_dim, static_cast<int64_t>(c));
     const Start start = start_of(reader, reader.quantity(in_result_frame(column, dims)));
     bool low = false, high = false, low_as_signed = false, high_as_signed = false;
@@ -101,7 +102,7 @@ void fuse_fill_mask(const FusionContext& context, int compute) {
   const auto bounds = bounds_of(reader, reader.argument(quantity, 0));
   const int indices = context.kernel(number).tensor(1);
   if (!fill || !bounds || context.program.value(indices).kind == ValueKind::stack) return;
-  if (!says_inside(reader, gather, indices, *bounds)) return;
+  if (!says_inside(reader, context.kernel(number).op, indices, *bounds)) return;
 
   gather.oob = OobPolicy::fill_window;
   gather.fill = *fill;

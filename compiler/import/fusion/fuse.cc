@@ -48,7 +48,7 @@ void fuse_updates(const FusionContext& context, int number) {
   const auto* scatter = std::get_if<Scatter>(&*context.kernel(number).op);
   if (scatter == nullptr || scatter->accumulate != Accumulate::native) return;
   Scatter fused = *scatter;
-  const Frame frame(fused.updates[0].dims, AccessDims(fused));
+  const Frame frame(fused.updates[0].dims, context.kernel(number).op.access());
   const std::vector<int> before = context.kernel(number).tensors();
   std::vector<int> arguments = before;
   const size_t first = indices_slot(context.kernel(number).op) + 1;
@@ -91,7 +91,7 @@ size_t fuse_result(const FusionContext& context, int compute) {
   const size_t seen = region.values.size();
   if (number < 0) return seen;
   Gather fused = std::get<Gather>(*context.kernel(number).op);
-  GraphBuilder builder(context, Frame(fused.result.dims, AccessDims(fused)), fused.extras);
+  GraphBuilder builder(context, Frame(fused.result.dims, context.kernel(number).op.access()), fused.extras);
   const Expr before = combine_graph(Op(fused));
   std::vector<int32_t> moved;
   for (const ExprNode& node : before.nodes) moved.push_back(builder.graph.copy(node, moved));

@@ -41,7 +41,7 @@ class IndexFusion {
         kernel_(kernel),
         op_(context.kernel(kernel).op),
         side_(index_side(op_)),
-        dims_(op_),
+        dims_(context.kernel(kernel).op.access()),
         value_(context.kernel(kernel).tensor(indices_slot(op_))) {}
 
   void run() {
@@ -93,10 +93,7 @@ class IndexFusion {
     }
   }
 
-  bool clamps_by_itself() const {
-    const OobPolicy policy = std::visit([](const auto& o) { return o.oob; }, op_);
-    return policy == OobPolicy::clamp;
-  }
+  bool clamps_by_itself() const { return oob_of(op_) == OobPolicy::clamp; }
   bool is_fill() const { return !is_scatter(op_) && !clamps_by_itself(); }
 
   bool any(bool Column::*flag) const {
@@ -198,8 +195,8 @@ class IndexFusion {
   const Reader& reader_;
   int kernel_;
   Op op_;
-  IndexSide side_;         ///< of op_
-  const AccessDims dims_;  ///< the dims of the op before fusion
+  IndexSide side_;          ///< of op_
+  const AccessDims& dims_;  ///< the kernel's, until its op is replaced
   int value_;
   std::vector<Quantity> quantities_;
   std::vector<int64_t> positions_;  ///< dims of the indices without the index vector's dim

@@ -48,7 +48,7 @@ class RowFusion {
         reader_(context.reader),
         number_(number),
         op_(context.kernel(number).op),
-        dims_(op_),
+        dims_(context.kernel(number).op.access()),
         value_(context.kernel(number).tensor(indices_slot(op_))),
         frame_(reader_.type(value_).dims) {}
 
@@ -70,7 +70,7 @@ class RowFusion {
 
   bool applies() const {
     const ProgramKernel& kernel = context_.kernel(number_);
-    const auto& extras = std::visit([](const auto& op) -> const std::vector<Extra>& { return op.extras; }, op_);
+    const std::vector<Extra>& extras = extras_of(op_);
     const bool is_stack = context_.program.value(value_).kind == ValueKind::stack;
     return !is_stack && !dims_.components.empty() && kernel.find(ArgumentUse::non_negative) == nullptr &&
            kernel.find(ArgumentUse::slice_sizes) == nullptr && std::all_of(extras.begin(), extras.end(), [](const Extra& extra) {
@@ -299,7 +299,7 @@ class RowFusion {
     for (const Row& row : rows_) elements *= frame_[static_cast<size_t>(row.indices_dim)];
     kernel->notes.insert(kernel->notes.begin(),
                          fmt::format("folded: each index of the file repeats for {} elements, which are a row here", elements));
-    kernel->op = std::move(folded);
+    kernel->op = std::move(folded);  // last, as it ends what dims_ refers to
   }
 
   const FusionContext& context_;
@@ -307,9 +307,9 @@ class RowFusion {
   const Reader& reader_;
   int number_;
   Op op_;
-  const AccessDims dims_;  ///< of the op before fusion
-  int value_;              ///< the indices
-  const Dims frame_;       ///< the dims of the indices before fusion
+  const AccessDims& dims_;  ///< the kernel's, until its op is replaced
+  int value_;               ///< the indices
+  const Dims frame_;        ///< the dims of the indices before fusion
   std::vector<Quantity> columns_;
   std::vector<Row> rows_;  ///< from the operand's last dim outwards
   Dims positions_;         ///< dims of the indices before fusion that are still positions

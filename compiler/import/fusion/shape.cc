@@ -12,8 +12,7 @@ namespace {
 
 /// Removes from the gather's window the dims of the result that `wanted` lacks. Returns false, with `gather` in no useful state, if the
 /// reshape does more than drop window dims of extent 1.
-bool drop_dims(Gather& gather, const std::vector<int64_t>& wanted) {
-  const AccessDims dims(gather);
+bool drop_dims(Gather& gather, const AccessDims& dims, const std::vector<int64_t>& wanted) {
   std::vector<int64_t> offsets;
   size_t next = 0;
   for (size_t d = 0; d < dims.slices.size(); ++d) {
@@ -43,7 +42,7 @@ void fuse_result_shape(const FusionContext& context, int compute) {
   const int number = context.gather_of(gathered, 1);
   if (number < 0) return;
   Gather gather = std::get<Gather>(*context.kernel(number).op);
-  if (!gather.extras.empty() || !drop_dims(gather, reshape.results[0].dims)) return;
+  if (!gather.extras.empty() || !drop_dims(gather, context.kernel(number).op.access(), reshape.results[0].dims)) return;
   if (replace_op(context, number, std::move(gather), context.kernel(number).tensors(), ComputeDisposition::folded,
                  "folded: dims of 1 are left out of the result"))
     context.program.become_result(context.program.result_of(compute), number, ComputeDisposition::folded);

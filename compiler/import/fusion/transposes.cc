@@ -108,8 +108,9 @@ std::optional<Dims> window_of(const AccessDims& access, const Dims& order, const
 }
 
 /// The gather from a tensor of which its operand is the transpose `names`, with a result whose dim e is dim `order[e]` of its own.
-std::optional<Gather> reordered(const Gather& gather, const TensorType& operand, const Dims& names, const Dims& order) {
-  const auto window = window_of(AccessDims(gather), order, names);
+std::optional<Gather> reordered(const VerifiedOp& op, const TensorType& operand, const Dims& names, const Dims& order) {
+  const auto& gather = std::get<Gather>(*op);
+  const auto window = window_of(op.access(), order, names);
   if (!window || !gather.extras.empty() || !is_plain(gather.operand) || !is_plain(gather.result)) return std::nullopt;
   Gather out = gather;
   out.operand = operand;
@@ -134,9 +135,9 @@ bool fuse_gather(const FusionContext& context, int number, const Dims& order, bo
   std::vector<int> arguments = kernel.tensors();
   const Transposed operand =
       with_operand ? source_of(context, arguments[0]) : Transposed{arguments[0], all_dims(gather.operand.dims.size())};
-  if (operand.moves() && !keeps_pace(AccessDims(gather), operand.order, gather.result, gather.operand)) return false;
-  auto changed =
-      reordered(gather, with_operand ? permuted(gather.operand, inverse(operand.order)) : gather.operand, operand.order, order);
+  if (operand.moves() && !keeps_pace(kernel.op.access(), operand.order, gather.result, gather.operand)) return false;
+  auto changed = reordered(kernel.op, with_operand ? permuted(gather.operand, inverse(operand.order)) : gather.operand,
+                           operand.order, order);
   if (!changed) return false;
   arguments[0] = operand.value;
   const bool moves_result = !std::is_sorted(order.begin(), order.end());
@@ -154,7 +155,7 @@ class ScatterFusion {
       : context_(context),
         number_(number),
         scatter_(std::get<Scatter>(*context.kernel(number).op)),
-        access_(scatter_),
+        access_(context.kernel(number).op.access()),
         order_(std::move(order)),
         arguments_(context.kernel(number).tensors()),
         slot_(indices_slot(context.kernel(number).op) + 1) {}
@@ -245,8 +246,8 @@ class ScatterFusion {
 
   const FusionContext& context_;
   int number_;
-  const Scatter scatter_;  ///< before fusion
-  const AccessDims access_;
+  const Scatter scatter_;     ///< before fusion
+  const AccessDims& access_;  ///< the kernel's, until its op is replaced
   const Dims order_;
   std::vector<int> arguments_;
   const size_t slot_;  ///< of the updates

@@ -56,8 +56,8 @@ class UpdateIdiom {
         from_(context.kernel(gather)),
         scatter_(std::get<Scatter>(*to_.op)),
         gather_(std::get<Gather>(*from_.op)),
-        written_(scatter_),
-        read_(gather_) {}
+        written_(to_.op.access()),
+        read_(from_.op.access()) {}
 
   bool has_same_destination() const { return is_same_value(reader_, from_.tensor(0), to_.tensor(0)); }
 
@@ -158,7 +158,7 @@ class UpdateIdiom {
   const ProgramKernel &to_, &from_;
   const Scatter& scatter_;
   const Gather& gather_;
-  const AccessDims written_, read_;
+  const AccessDims &written_, &read_;
 };
 
 /// A tensor of updates that nobody reads; -1 if its extents cannot be told: an open one must be that of a dim of the indices.
@@ -197,7 +197,7 @@ void take_over(const FusionContext& context, int number, const ProgramKernel& fr
 /// Makes the region that computes the updates the scatter's combiner, with `gathered` as the current value. False if it cannot.
 bool fuse(const FusionContext& context, int number, const Region& region, int gathered) {
   Scatter fused = std::get<Scatter>(*context.kernel(number).op);
-  const Frame frame(fused.updates[0].dims, AccessDims(fused));
+  const Frame frame(fused.updates[0].dims, context.kernel(number).op.access());
   std::vector<int> arguments = context.kernel(number).tensors();
   const size_t slot = indices_slot(context.kernel(number).op) + 1;
   const Expr assign = combine_graph(Op(fused));

@@ -3,7 +3,7 @@
 // are those of the sequential loop for every number of threads.
 //
 // Every index is read once, so the total work does not grow with the threads, whereas strategy owner reads all indices on each thread. A
-// thread also stays in one part of the table at a time. The cost is three to five barriers per round, and a list of 12 bytes per position
+// thread also stays in one part of the table at a time. The cost is up to six barriers per round, and a list of 12 bytes per position
 // of a round that one core writes and another reads. Rounds follow each other in position order and are as long as the scratch allows.
 //
 // Buckets that are much heavier than the others are started first, so that no thread ends with one. A bucket is never divided: if one
