@@ -18,117 +18,21 @@ struct Needs {
 Needs needs_of(const ProgramParts& imported, int kernel, std::span<const std::string> named) {
   Needs out{std::vector<bool>(imported.values.size()), std::vector<bool>(imported.values.size())};
   std::vector<int> open;
-  each_use(imported.kernels[static_cast<size_t>(kernel)], [&](int v) { open.push_back(v); });
+  each_use(imported.kernels[kernel], [&](int v) { open.push_back(v); });
   while (!open.empty()) {
     const int v = open.back();
     open.pop_back();
-    if (out.needed[static_cast<size_t>(v)]) continue;
-    out.needed[static_cast<size_t>(v)] = true;
-    const Value& value = imported.values[static_cast<size_t>(v)];
+    if (out.needed[v]) continue;
+    out.needed[v] = true;
+    const Value& value = imported.values[v];
     const bool is_named = !value.name.empty() && std::find(named.begin(), named.end(), value.name) != named.end();
     const bool is_made_elsewhere = value.kind == ValueKind::result || value.kind == ValueKind::opaque;
-    if (value.kind == ValueKind::input || is_made_elsewhere || is_named) out.is_input[static_cast<size_t>(v)] = true;
+    if (value.kind == ValueKind::input || is_made_elsewhere || is_named) out.is_input[v] = true;
     if (is_made_elsewhere || (is_named && value.kind != ValueKind::input)) continue;
     each_source(imported, value, [&](int source) { open.push_back(source); });
   }
   return out;
 }
-
-/// Copies a program's parts to another one, and keeps track of their new numbers.
-class Cutter {
- public:
-  Cutter(ProgramParts from, int kernel, std::span<const std::string> named)
-      : from_(std::move(from)),
-        number_(kernel),
-        needs_(needs_of(from_, kernel, named)),
-        new_value_(from_.values.size(), -1),
-        new_constant_(from_.constants.size(), -1),
-        new_compute_(from_.computes.size(), -1) {}
-
-  ProgramParts cut() {
-    out_.format = from_.format;
-    for (size_t v = 0; v < from_.values.size(); ++v)
-      if (needs_.needed[v]) new_value_[v] = next_++;
-    for (size_t v = 0; v < from_.values.size(); ++v)
-      if (needs_.needed[v]) out_.values.push_back(moved(static_cast<int>(v)));
-    add_outputs();
-    ProgramKernel kernel = std::move(from_.kernels[static_cast<size_t>(number_)]);
-    each_use(kernel, [&](int& value) { value = renumbered(value); });
-    out_.kernels.push_back(std::move(kernel));
-    return std::move(out_);
-  }
-
- private:
-  int renumbered(int value) const { return value < 0 ? -1 : new_value_[static_cast<size_t>(value)]; }
-  void renumber(std::vector<int>& values) const {
-    for (int& value : values) value = renumbered(value);
-  }
-
-  Value moved(int number) {
-    Value value = from_.values[static_cast<size_t>(number)];
-    renumber(value.parts);
-    value.like = renumbered(value.like);
-    if (needs_.is_input[static_cast<size_t>(number)]) {
-      ProgramInput input{value_name(value, number), value.type, false, false};
-      if (value.kind == ValueKind::input) input = from_.inputs[static_cast<size_t>(value.index)];
-      if (value.kind != ValueKind::input) value.like = -1, value.parts.clear();
-      value.kind = ValueKind::input;
-      value.index = static_cast<int>(out_.inputs.size());
-      value.result = 0;
-      out_.inputs.push_back(std::move(input));
-    } else if (value.kind == ValueKind::constant) {
-      value.index = constant(value.index);
-    } else if (value.kind == ValueKind::compute) {
-      value.index = compute(value.index);
-    }
-    return value;
-  }
-
-  int constant(int number) {
-    int& out = new_constant_[static_cast<size_t>(number)];
-    if (out >= 0) return out;
-    out = static_cast<int>(out_.constants.size());
-    out_.constants.push_back(std::move(from_.constants[static_cast<size_t>(number)]));
-    return out;
-  }
-
-  /// The new number of a Compute, which is copied when its first result is.
-  int compute(int number) {
-    int& out = new_compute_[static_cast<size_t>(number)];
-    if (out >= 0) return out;
-    Compute copy = std::move(from_.computes[static_cast<size_t>(number)]);
-    renumber(copy.arguments);
-    copy.kernel = copy.kernel == number_ ? 0 : -1;
-    out = static_cast<int>(out_.computes.size());
-    out_.computes.push_back(std::move(copy));
-    return out;
-  }
-
-  /// Of several values that are the same result, the last is what the operations that were merged into the kernel made of it.
-  void add_outputs() {
-    const ProgramKernel& kernel = from_.kernels[static_cast<size_t>(number_)];
-    int result = 0;
-    for (const TensorSlot& slot : tensor_slots(kernel.op)) {
-      if (slot.role != Role::result) continue;
-      std::string name = kernel.name + (result == 0 ? "" : "_" + std::to_string(result));
-      for (const Value& value : from_.values)
-        if (value.kind == ValueKind::result && value.index == number_ && value.result == result && !value.name.empty())
-          name = value.name;
-      Value value;
-      value.kind = ValueKind::result;
-      value.type = *slot.type;
-      value.name = name;
-      value.result = result++;
-      out_.outputs.push_back({name, static_cast<int>(out_.values.size())});
-      out_.values.push_back(std::move(value));
-    }
-  }
-
-  ProgramParts from_, out_;
-  int number_, next_ = 0;
-  Needs needs_;
-  std::vector<int> new_value_, new_constant_, new_compute_;
-};
 
 }  // namespace
 
@@ -141,7 +45,62 @@ std::vector<int> kernel_inputs(const Program& program, int kernel, std::span<con
 }
 
 Program cut_kernel(Program program, int kernel, std::span<const std::string> named) {
-  return Program::of(Cutter(std::move(program).parts(), kernel, named).cut()).value();
+  const Needs needs = needs_of(program.parts(), kernel, named);
+  ProgramParts from = std::move(program).parts();
+  Program out;
+  out.set_format(from.format);
+  std::vector<int> made(from.values.size(), -1), first_result(from.computes.size(), -1);
+  const auto move_to_made = [&](int& v) { v = v < 0 ? -1 : made[v]; };
+  for (size_t v = 0; v < from.values.size(); ++v) {
+    if (!needs.needed[v]) continue;
+    Value value = from.values[v];
+    for (int& part : value.parts) move_to_made(part);
+    if (needs.is_input[v]) {
+      const bool is_of_file = value.kind == ValueKind::input;
+      made[v] = out.add_input(is_of_file ? from.inputs[value.index]
+                                         : ProgramInput{value_name(value, static_cast<int>(v)), value.type, false, false});
+      if (!is_of_file) value.like = from.values[v].like = -1;
+    } else if (value.kind == ValueKind::constant) {
+      made[v] = out.add_constant(std::move(from.constants[value.index]));
+    } else if (value.kind == ValueKind::compute) {
+      int& first = first_result[value.index];
+      Compute& compute = from.computes[value.index];
+      if (first < 0) {
+        for (int& argument : compute.arguments) move_to_made(argument);
+        compute.kernel = compute.kernel == kernel ? 0 : -1;
+        first = out.add_compute(std::move(compute));
+      }
+      made[v] = first + value.result;
+    } else {
+      move_to_made(value.like);
+      made[v] = out.add_value(value);
+    }
+    const auto edited = out.edit_value(made[v]);
+    edited->type = value.type;
+    edited->name = value.name;
+    edited->symbols = value.symbols;
+  }
+  for (size_t v = 0; v < from.values.size(); ++v) {  // an input may be as large as one that comes later
+    if (!needs.is_input[v]) continue;
+    const auto edited = out.edit_value(made[v]);
+    edited->like = from.values[v].like;
+    edited->like_dim = from.values[v].like_dim;
+    move_to_made(edited->like);
+  }
+  ProgramKernel cut = std::move(from.kernels[kernel]);
+  each_use(cut, move_to_made);
+  const std::string own_name = cut.name;
+  const int first = out.add_kernel(std::move(cut));
+  for (int result = 0; first + result < static_cast<int>(out.values().size()); ++result) {
+    std::string name = own_name + (result == 0 ? "" : "_" + std::to_string(result));
+    // Of several values that are the same result, the last is what the operations that were merged into the kernel made of it.
+    for (const Value& value : from.values)
+      if (value.kind == ValueKind::result && value.index == kernel && value.result == result && !value.name.empty())
+        name = value.name;
+    out.edit_value(first + result)->name = name;
+    out.add_output({name, first + result});
+  }
+  return out;
 }
 
 }  // namespace strew::inline v0

@@ -26,10 +26,6 @@
 namespace strew::inline v0 {
 namespace {
 
-int64_t integer_at(const Tensor& tensor, int64_t i) {
-  return decode_i64(tensor.dtype, load_element(tensor.dtype, tensor.data.data(), i).bits[0]);
-}
-
 /// A copy of the tensor; it owns its strings.
 Expected<Tensor> copy_of(const Tensor& tensor) {
   STREW_ASSIGN(Tensor copy, make_tensor(tensor.dtype, tensor.dims));

@@ -134,6 +134,14 @@ inline const DimensionNumbers& dims_of(const Op& op) {
 inline const std::vector<Extra>& extras_of(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).extras : std::get<Gather>(op).extras;
 }
+/// What is indexed: a scatter's first operand, a gather's operand.
+inline const TensorType& operand_of(const Op& op) {
+  return is_scatter(op) ? std::get<Scatter>(op).operands[0] : std::get<Gather>(op).operand;
+}
+/// What has a slice per index position: a scatter's first updates, a gather's result.
+inline const TensorType& slices_of(const Op& op) {
+  return is_scatter(op) ? std::get<Scatter>(op).updates[0] : std::get<Gather>(op).result;
+}
 inline OobPolicy oob_of(const Op& op) { return is_scatter(op) ? std::get<Scatter>(op).oob : std::get<Gather>(op).oob; }
 inline bool normalizes_negative(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).normalize_negative : std::get<Gather>(op).normalize_negative;

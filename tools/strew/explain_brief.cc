@@ -36,7 +36,7 @@ std::string bytes_text(const TensorType& type) {
 std::string size_text(const Op& op) {
   const Scatter* const scatter = std::get_if<Scatter>(&op);
   const Gather* const gather = std::get_if<Gather>(&op);
-  const TensorType &indices = indices_of(op), &slices = scatter != nullptr ? scatter->updates[0] : gather->result,
+  const TensorType &indices = indices_of(op), &slices = slices_of(op),
                    &table = scatter != nullptr ? scatter->results[0] : gather->operand;
   const int64_t vector_dim = dims_of(op).index_vector_dim;
   std::vector<int64_t> dims = indices.dims;

@@ -103,30 +103,16 @@ class RowFusion {
     return true;
   }
 
-  int64_t operand_extent(int64_t d) const {
-    return std::visit(
-        [&](const auto& op) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(op)>, Scatter>)
-            return op.operands[0].dims[static_cast<size_t>(d)];
-          else
-            return op.operand.dims[static_cast<size_t>(d)];
-        },
-        op_);
-  }
-  const Dims& slices_dims() const {
-    return is_scatter(op_) ? std::get<Scatter>(op_).updates[0].dims : std::get<Gather>(op_).result.dims;
-  }
-
   /// The dim of the positions that leads to dim `d` of the operand, if the elements along it can become a row.
   std::optional<Row> row_of(int64_t d) const {
     const AccessDims::OperandDim& dim = dims_.operand[static_cast<size_t>(d)];
     for (const AccessDims::Position& position : dims_.positions) {
       const int64_t p = position.indices_dim, extent = frame_[static_cast<size_t>(p)];
-      const int64_t updated = slices_dims()[static_cast<size_t>(position.slices_dim)];
+      const int64_t updated = slices_of(op_).dims[static_cast<size_t>(position.slices_dim)];
       if (extent == kDynamic || extent < 2 || updated != extent) continue;
       int component = -1;
       if (dim.kind == OperandDimKind::removed && dim.component >= 0 && position.operand_dim < 0) {
-        const int64_t there = operand_extent(d);
+        const int64_t there = operand_of(op_).dims[static_cast<size_t>(d)];
         if (there == kDynamic || there < extent || !reader_.counts(columns_[static_cast<size_t>(dim.component)], p)) continue;
         component = dim.component;
       } else if (position.operand_dim != d) {
@@ -142,7 +128,7 @@ class RowFusion {
 
   /// From the operand's last dim outwards, as far as windows reach.
   void choose() {
-    int64_t before = static_cast<int64_t>(slices_dims().size());  // where the window's last dim so far lies in the slices
+    int64_t before = static_cast<int64_t>(slices_of(op_).dims.size());  // where the window's last dim so far lies in the slices
     for (auto d = static_cast<int64_t>(dims_.operand.size()); d-- > 0;) {
       const AccessDims::OperandDim& dim = dims_.operand[static_cast<size_t>(d)];
       std::optional<Row> row;

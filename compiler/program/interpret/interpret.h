@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/number.h"
 #include "strew/program.h"
 #include "strew/tensor.h"
 
@@ -25,6 +26,25 @@ Expected<Tensor> evaluate(const SliceOp& op, const TensorType& type, const Argum
 Expected<Tensor> evaluate(const UpdateOp& op, const TensorType& type, const Arguments& arguments);
 Expected<Tensor> evaluate(const ConcatenateOp& op, const TensorType& type, const Arguments& arguments);
 Expected<Tensor> evaluate(const ReverseOp& op, const TensorType& type, const Arguments& arguments);
+
+/// Element i of a tensor of integers.
+inline int64_t integer_at(const Tensor& tensor, int64_t i) {
+  return decode_i64(tensor.dtype, load_element(tensor.dtype, tensor.data.data(), i).bits[0]);
+}
+
+/// Calls use(zero) with a zero of a C++ type of so many bits, and returns what that returns; false if there is none.
+template <class Use>
+bool with_width(int bits, const Use& use) {
+  struct Wide {
+    uint64_t parts[2];
+  };
+  return bits == 8     ? use(uint8_t{})
+         : bits == 16  ? use(uint16_t{})
+         : bits == 32  ? use(uint32_t{})
+         : bits == 64  ? use(uint64_t{})
+         : bits == 128 ? use(Wide{})
+                       : false;
+}
 
 /// Fails unless the extents `actual` are possible for `type`; `what` names the tensor in the message.
 Status check_extents(const std::vector<int64_t>& actual, const TensorType& type, const char* what);

@@ -14,60 +14,27 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-template <class T>
-void copy_row(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(to + i * to_stride * static_cast<int64_t>(sizeof(T)), from + i * from_stride * static_cast<int64_t>(sizeof(T)),
-                sizeof(T));
-}
-
-struct Complex128 {
-  uint64_t parts[2];
-};
-
-void copy_row(DType dtype, const std::byte* from, int64_t from_at, int64_t from_stride, std::byte* to, int64_t to_at,
-              int64_t to_stride, int64_t count) {
-  const int64_t bytes = bits(dtype) / 8;
-  const std::byte* source = from + from_at * bytes;
-  std::byte* target = to + to_at * bytes;
-  switch (bits(dtype)) {
-    case 8:
-      return copy_row<uint8_t>(source, from_stride, target, to_stride, count);
-    case 16:
-      return copy_row<uint16_t>(source, from_stride, target, to_stride, count);
-    case 32:
-      return copy_row<uint32_t>(source, from_stride, target, to_stride, count);
-    case 64:
-      return copy_row<uint64_t>(source, from_stride, target, to_stride, count);
-    case 128:
-      return copy_row<Complex128>(source, from_stride, target, to_stride, count);
-    default:
-      for (int64_t i = 0; i < count; ++i)
-        store_element(dtype, to, to_at + i * to_stride, load_element(dtype, from, from_at + i * from_stride));
-  }
-}
-
 /// Copies a box of `extents` elements. Addresses and strides count elements.
 void copy_box(const Dims& extents, const Tensor& from, int64_t from_at, const Dims& from_strides, Tensor& to, int64_t to_at,
               const Dims& to_strides) {
-  for (int64_t extent : extents)
-    if (extent == 0) return;
-  const size_t rank = extents.size();
-  if (rank == 0) return copy_row(to.dtype, from.data.data(), from_at, 1, to.data.data(), to_at, 1, 1);
-  Dims at(rank, 0);
-  for (;;) {
-    copy_row(to.dtype, from.data.data(), from_at, from_strides.back(), to.data.data(), to_at, to_strides.back(), extents.back());
-    size_t d = rank - 1;
-    for (;;) {
-      if (d == 0) return;
-      --d;
-      from_at += from_strides[d];
-      to_at += to_strides[d];
-      if (++at[d] < extents[d]) break;
-      from_at -= extents[d] * from_strides[d];
-      to_at -= extents[d] * to_strides[d];
-      at[d] = 0;
-    }
+  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return;
+  const bool is_scalar = extents.empty();
+  const Dims outer(extents.begin(), extents.end() - (is_scalar ? 0 : 1));
+  const int64_t count = is_scalar ? 1 : extents.back(), from_stride = is_scalar ? 1 : from_strides.back(),
+                to_stride = is_scalar ? 1 : to_strides.back();
+  Walk reads(outer, from_strides), writes(outer, to_strides);
+  for (int64_t row = 0, rows = *element_count(outer); row < rows; ++row, reads.next(), writes.next()) {
+    const int64_t read = from_at + reads.offset(), write = to_at + writes.offset();
+    const bool is_done = with_width(bits(to.dtype), [&](auto zero) {
+      constexpr auto kBytes = static_cast<int64_t>(sizeof zero);
+      const std::byte* const source = from.data.data() + read * kBytes;
+      std::byte* const target = to.data.data() + write * kBytes;
+      for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * to_stride * kBytes, source + i * from_stride * kBytes, kBytes);
+      return true;
+    });
+    for (int64_t i = 0; i < count && !is_done; ++i)
+      store_element(to.dtype, to.data.data(), write + i * to_stride,
+                    load_element(to.dtype, from.data.data(), read + i * from_stride));
   }
 }
 
@@ -76,11 +43,17 @@ Expected<Tensor> make_result(const TensorType& type, Dims dims) {
   return make_tensor(type.dtype, std::move(dims));
 }
 
+/// A tensor of the type and `dims`, whose elements lie in `from`, from element `first` on, at `strides`.
+Expected<Tensor> moved(const TensorType& type, Dims dims, const Tensor& from, int64_t first, const Dims& strides) {
+  STREW_ASSIGN(Tensor to, make_result(type, std::move(dims)));
+  copy_box(to.dims, from, first, strides, to, 0, contiguous_strides(to.dims));
+  return to;
+}
+
 /// The elements of the last argument, which gives the result's dims (takes_shape).
 Dims given_shape(const Tensor& shape) {
   Dims dims;
-  for (int64_t i = 0; i < shape.elements(); ++i)
-    dims.push_back(decode_i64(shape.dtype, load_element(shape.dtype, shape.data.data(), i).bits[0]));
+  for (int64_t i = 0; i < shape.elements(); ++i) dims.push_back(integer_at(shape, i));
   return dims;
 }
 
@@ -128,8 +101,7 @@ Expected<Dims> reshaped_dims(const ReshapeOp& op, const TensorType& type, const 
 Expected<Dims> starts_of(const Dims& known, const Arguments& arguments, size_t first) {
   Dims starts = known;
   for (size_t d = 0; first + d < arguments.size() && d < starts.size(); ++d) {
-    const Tensor& given = *arguments[first + d];
-    const int64_t more = decode_i64(given.dtype, load_element(given.dtype, given.data.data(), 0).bits[0]);
+    const int64_t more = integer_at(*arguments[first + d], 0);
     const std::optional<int64_t> start = checked::add(starts[d], more);
     starts[d] = start.value_or(-1);
     if (starts[d] < 0)
@@ -143,20 +115,19 @@ Expected<Dims> starts_of(const Dims& known, const Arguments& arguments, size_t f
 
 Expected<Tensor> evaluate(const BroadcastOp& op, const TensorType& type, const Arguments& arguments) {
   const Tensor& from = *arguments[0];
-  STREW_ASSIGN(Dims result_dims, broadcast_dims(op, type, arguments));
-  STREW_ASSIGN(Tensor to, make_result(type, std::move(result_dims)));
+  STREW_ASSIGN(Dims dims, broadcast_dims(op, type, arguments));
+  STREW_TRY(check_extents(dims, type, "result"));
   const Dims own = contiguous_strides(from.dims);
-  Dims strides(to.dims.size(), 0);
+  Dims strides(dims.size(), 0);
   for (size_t d = 0; d < from.dims.size(); ++d) {
     const auto target = static_cast<size_t>(op.dims[d]);
     if (from.dims[d] == 1) continue;
-    if (from.dims[d] != to.dims[target])
+    if (from.dims[d] != dims[target])
       return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(from.dims[d]) + ", expected 1 or " +
-                              std::to_string(to.dims[target]));
+                              std::to_string(dims[target]));
     strides[target] = own[d];
   }
-  copy_box(to.dims, from, 0, strides, to, 0, contiguous_strides(to.dims));
-  return to;
+  return moved(type, std::move(dims), from, 0, strides);
 }
 
 Expected<Tensor> evaluate(const ReshapeOp& op, const TensorType& type, const Arguments& arguments) {
@@ -178,9 +149,7 @@ Expected<Tensor> evaluate(const TransposeOp& op, const TensorType& type, const A
     dims.push_back(from.dims[static_cast<size_t>(d)]);
     strides.push_back(own[static_cast<size_t>(d)]);
   }
-  STREW_ASSIGN(Tensor to, make_result(type, std::move(dims)));
-  copy_box(to.dims, from, 0, strides, to, 0, contiguous_strides(to.dims));
-  return to;
+  return moved(type, std::move(dims), from, 0, strides);
 }
 
 Expected<Tensor> evaluate(const SliceOp& op, const TensorType& type, const Arguments& arguments) {
@@ -226,18 +195,14 @@ Expected<Tensor> evaluate(const UpdateOp& op, const TensorType& type, const Argu
 
 Expected<Tensor> evaluate(const ReverseOp& op, const TensorType& type, const Arguments& arguments) {
   const Tensor& from = *arguments[0];
-  STREW_ASSIGN(Tensor to, make_result(type, from.dims));
-  const Dims own = contiguous_strides(from.dims);
-  Dims strides = own;
+  Dims strides = contiguous_strides(from.dims);
   int64_t first = 0;
   for (const int64_t dim : op.dims) {
     const auto d = static_cast<size_t>(dim);
-    if (from.dims[d] == 0) return to;
-    first += (from.dims[d] - 1) * own[d];
-    strides[d] = -own[d];
+    first += (from.dims[d] - 1) * strides[d];
+    strides[d] = -strides[d];
   }
-  copy_box(to.dims, from, first, strides, to, 0, own);
-  return to;
+  return moved(type, from.dims, from, first, strides);
 }
 
 Expected<Tensor> evaluate(const ConcatenateOp& op, const TensorType& type, const Arguments& arguments) {

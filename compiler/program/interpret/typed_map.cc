@@ -7,6 +7,8 @@
 #include <functional>
 #include <type_traits>
 
+#include "compiler/program/interpret/interpret.h"
+
 namespace strew::inline v0 {
 namespace {
 
@@ -97,29 +99,15 @@ bool comparison(ExprOp op, const std::vector<const Tensor*>& arguments, Tensor& 
   return false;
 }
 
-/// select only moves bits, so T stands for all dtypes of its width.
-template <class T>
+/// select only moves bits, so one type stands for all dtypes of its width.
 bool select(const std::vector<const Tensor*>& arguments, Tensor& result) {
   const Column<uint8_t> which(*arguments[0]);
-  const Column<T> yes(*arguments[1]), no(*arguments[2]);
-  T* out = reinterpret_cast<T*>(result.data.data());
-  for (int64_t i = 0, count = result.elements(); i < count; ++i) out[i] = which[i] != 0 ? yes[i] : no[i];
-  return true;
-}
-
-bool select(const std::vector<const Tensor*>& arguments, Tensor& result) {
-  switch (bits(result.dtype)) {
-    case 8:
-      return select<uint8_t>(arguments, result);
-    case 16:
-      return select<uint16_t>(arguments, result);
-    case 32:
-      return select<uint32_t>(arguments, result);
-    case 64:
-      return select<uint64_t>(arguments, result);
-    default:
-      return false;
-  }
+  return with_width(bits(result.dtype), [&]<class T>(T) {
+    const Column<T> yes(*arguments[1]), no(*arguments[2]);
+    T* const out = reinterpret_cast<T*>(result.data.data());
+    for (int64_t i = 0, count = result.elements(); i < count; ++i) out[i] = which[i] != 0 ? yes[i] : no[i];
+    return true;
+  });
 }
 
 /// The only node of `function`, if its arguments are the extras in order; otherwise null.
