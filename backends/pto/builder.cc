@@ -318,8 +318,7 @@ Named ProgramBuilder::allocate(const std::string& hint, Type type, const Number&
   Statement s;
   s.opcode = Opcode::alloc_tile;
   s.type = std::move(type);
-  s.type.tile.valid_rows = known_or(valid_rows, kDynamic);
-  s.type.tile.valid_cols = known_or(valid_cols, kDynamic);
+  s.type.tile.valid = {known_or(valid_rows, kDynamic), known_or(valid_cols, kDynamic)};
   s.operands.resize(3);
   if (!valid_rows.value) s.operands[1] = {valid_rows.name};
   if (!valid_cols.value) s.operands[2] = {valid_cols.name};
@@ -339,7 +338,7 @@ void ProgramBuilder::count_up(const Named& tile, const Number& from) {
   if (chip_ != Chip::a3 || one_core_) return run(Opcode::tci, {i32(from).name, tile.name});
   // a3's TCI writes the numbers with scalar stores if it gets no scratch tile. ptoas passes one, strew's C++ does not,
   // so one name would mean two different things. A loop of scalar stores is the same work and means the same for both.
-  const int64_t valid = tile.type.tile.valid_cols;
+  const int64_t valid = tile.type.tile.valid[1];
   const auto found = open_cols_.find(tile.name);
   const Number count = valid == kDynamic ? Number{found->second, {}} : number(valid);
   loop("counted", number(0), count, number(1), static_cast<double>(tile.type.dims[1]), [&](const Number& at) {
@@ -406,8 +405,8 @@ STREW_PARTIAL_SWITCHES
 void ProgramBuilder::account(const Statement& s) {
   const auto bytes = [&](const std::string& name) {
     const Type& type = types_.at(name);
-    const int64_t rows = type.tile.valid_rows == kDynamic ? type.dims[0] : type.tile.valid_rows;
-    const int64_t cols = type.tile.valid_cols == kDynamic ? type.dims[1] : type.tile.valid_cols;
+    const int64_t rows = type.tile.valid[0] == kDynamic ? type.dims[0] : type.tile.valid[0];
+    const int64_t cols = type.tile.valid[1] == kDynamic ? type.dims[1] : type.tile.valid[1];
     return trips_ * static_cast<double>(storage_bytes(type.element.dtype, rows * cols));
   };
   switch (s.opcode) {

@@ -31,8 +31,8 @@ IndexCode::IndexCode(Frame& frame, const RowWalk& walk)
 
 Named IndexCode::scratch(const char* hint, const Named& like) {
   ProgramBuilder& b = frame_.build;
-  const bool known = like.type.tile.valid_cols != kDynamic;
-  const Number count = known ? b.number(like.type.tile.valid_cols) : count_;
+  const bool known = like.type.tile.valid[1] != kDynamic;
+  const Number count = known ? b.number(like.type.tile.valid[1]) : count_;
   return b.tile(hint, {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), count);
 }
 

@@ -289,8 +289,8 @@ class CppPrinter {
     const std::string boxes = type.tile.slayout == "row_major" ? ", SLayout::RowMajor, " + std::to_string(type.tile.fractal) : "";
     const char* place = type.tile.location == "mat" ? "Mat" : "Vec";
     return std::string("Tile<TileType::") + place + ", " + element_name(type.element) + ", " + std::to_string(type.dims[0]) +
-           ", " + std::to_string(type.dims[1]) + ", BLayout::" + blocked(type.tile.blayout) + ", " +
-           extent(type.tile.valid_rows) + ", " + extent(type.tile.valid_cols) + boxes + ">";
+           ", " + std::to_string(type.dims[1]) + ", BLayout::" + blocked(type.tile.blayout) + ", " + extent(type.tile.valid[0]) +
+           ", " + extent(type.tile.valid[1]) + boxes + ">";
   }
 
   void alloc(const Statement& s, size_t indent) {

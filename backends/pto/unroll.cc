@@ -202,8 +202,8 @@ class Unroller {
 
   Status alloc(const Statement& s) {
     Type type = s.type;
-    if (!s.operands[1].empty()) type.tile.valid_rows = number(s.operands[1][0]);
-    if (!s.operands[2].empty()) type.tile.valid_cols = number(s.operands[2][0]);
+    if (!s.operands[1].empty()) type.tile.valid[0] = number(s.operands[1][0]);
+    if (!s.operands[2].empty()) type.tile.valid[1] = number(s.operands[2][0]);
     types_[s.result] = std::move(type);
     return {};
   }

@@ -50,16 +50,6 @@ class Planner {
   }
 
  private:
-  void describe();
-  void find_repeated();
-  void make_positions();
-  Loop window_loop(size_t w) const;
-  void make_window();
-  void make_components();
-  void make_init();
-  void classify();
-  void simplify(std::vector<Loop>& loops) const;
-
   bool needs_bounds() const {
     return plan_.oob == OobPolicy::skip_element || plan_.oob == OobPolicy::wrap || plan_.oob == OobPolicy::fill_element;
   }
@@ -79,7 +69,181 @@ class Planner {
   struct Dims {
     int64_t indexed = -1, slices = -1, indices = -1, per_position = -1, per_window = -1;
   };
-  Loop loop_over(const Term& extent, const Dims& dims) const;
+
+  void describe() {
+    plan_.gather = !is_scatter(op_);
+    plan_.oob = oob_of(op_);
+    plan_.index_dtype = indices_of(op_).dtype;
+    plan_.normalize_negative = normalizes_negative(op_) && !is_unsigned_integer(plan_.index_dtype);
+    if (const auto* s = std::get_if<Scatter>(&op_)) {
+      plan_.pairs = static_cast<int>(s->operands.size());
+      plan_.init_kind = s->init;
+      plan_.init_fill = s->fill;
+      plan_.accumulate = s->accumulate;
+      plan_.order = s->order;
+    } else {
+      plan_.gather_fill = std::get<Gather>(op_).fill;
+    }
+    plan_.tensors = shape_.tensors();
+    plan_.combine = combine_graph(op_);
+    plan_.pure_move = is_pure_move(plan_.combine, plan_.pairs, plan_.gather);
+  }
+
+  /// Where the strides of the indices say that they repeat along a batching dim (torch's i[:, None].expand(-1, n), without a copy), n positions
+  /// of one element are one position with a row of n elements. compiler/import/fusion/rows.cc does the same to a file's op, and has the proof that
+  /// each element keeps its updates and their order, that every policy judges it as before, and that the first bad index is the one at coordinate
+  /// 0. With policy `error` the extent must be known and not 0, since without positions no index would be looked at.
+  ///
+  /// As there, only the last dims of the operand: a window whose elements do not lie together would be slower than elements.
+  void find_repeated() {
+    for (int t = 0; t < tensor_count(); ++t)
+      if (shape_.shape(t) == Shape::positions) return;
+    const bool may_be_open = plan_.oob != OobPolicy::error;
+    for (size_t d = dims_.operand.size(); d-- > 0;) {
+      if (dims_.operand[d].kind == OperandDimKind::window) continue;
+      const int64_t p = dims_.operand[d].kind == OperandDimKind::batching ? dims_.operand[d].indices_dim : -1;
+      if (p < 0 || p >= kRepeatedDims) return;
+      const Term& extent = shape_.indices_dim(p);
+      if (extent.is(1)) continue;
+      if (!shape_.stride(plan_.indices(), p).is(0)) return;
+      if (!may_be_open && (!extent.is_static() || extent.is(0))) return;
+      plan_.repeated_dims |= uint32_t{1} << p;
+    }
+  }
+
+  Loop loop_over(const Term& extent, const Dims& dims) const {
+    Loop loop = empty_loop(extent);
+    const int64_t walked[] = {dims.indexed, dims.indices, dims.slices, dims.per_position, dims.per_window, -1};  // by Shape
+    for (int t = 0; t < tensor_count(); ++t) {
+      const Shape shape = shape_.shape(t);
+      const int64_t d = walked[static_cast<size_t>(shape)];
+      if (d < 0 || (shape == Shape::operand && !plan_.is_indexed(t))) continue;
+      loop.strides[static_cast<size_t>(t)] = shape_.stride(t, d);
+    }
+    return loop;
+  }
+
+  void make_positions() {
+    for (size_t p = 0; p < dims_.positions.size(); ++p) {
+      const AccessDims::Position& position = dims_.positions[p];
+      if (is_repeated(position.indices_dim)) continue;
+      plan_.positions.push_back(loop_over(shape_.indices_dim(position.indices_dim), {.indexed = position.operand_dim,
+                                                                                     .slices = position.slices_dim,
+                                                                                     .indices = position.indices_dim,
+                                                                                     .per_position = static_cast<int64_t>(p)}));
+      if (position.operand_dim < 0 && !plan_.positions.back().extent.is(1)) all_positions_batched_ = false;
+    }
+  }
+
+  /// The loop over dim window[w] of the operand.
+  Loop window_loop(size_t w) const {
+    const int64_t d = dims_.window[w];
+    Loop loop =
+        loop_over(shape_.window_extent(d), {.indexed = d, .slices = dims_.slices_dim(w), .per_window = static_cast<int64_t>(w)});
+    const int component = dims_.operand[static_cast<size_t>(d)].component;
+    loop.touches_indexed = component >= 0 && !loop.extent.is(1);
+    if (loop.touches_indexed) loop.moved_by = component;
+    if (loop.touches_indexed && needs_bounds()) loop.component = component;
+    return loop;
+  }
+
+  void make_window() {
+    size_t w = 0;
+    for (size_t d = 0; d < dims_.operand.size(); ++d) {
+      const AccessDims::OperandDim& dim = dims_.operand[d];
+      if (dim.kind == OperandDimKind::window) plan_.window.push_back(window_loop(w++));
+      // Where the indices repeat, the operand's coordinate is that of the position.
+      if (dim.kind == OperandDimKind::batching && is_repeated(dim.indices_dim))
+        plan_.window.push_back(
+            loop_over(shape_.indices_dim(dim.indices_dim),
+                      {.indexed = static_cast<int64_t>(d), .slices = dims_.slices_dim_of_indices(dim.indices_dim)}));
+    }
+    // If a fixed dim has extent 0, no update has a destination, so every window is empty. Policy `error` checks the indices all the same.
+    for (size_t d = 0; d < dims_.operand.size(); ++d)
+      if (dims_.is_fixed(static_cast<int64_t>(d)) && shape_.operand_dim(static_cast<int64_t>(d)).is(0))
+        plan_.window = {empty_loop(constant(0))};
+  }
+
+  void make_components() {
+    for (size_t k = 0; k < dims_.components.size(); ++k) {
+      const int64_t d = dims_.components[k];
+      Component c;
+      c.operand_dim = static_cast<int>(d);
+      c.dim = shape_.operand_dim(d);
+      c.window = dims_.in_window(d) ? shape_.window_extent(d) : constant(1);
+      c.index_offset = dims_.scalar_indices
+                           ? constant(0)
+                           : shape_.stride(plan_.indices(), dims_.index_vector_dim) * constant(static_cast<int64_t>(k));
+      c.strides.assign(plan_.tensors.size(), constant(0));
+      for (int t = 0; t < tensor_count(); ++t)
+        if (plan_.is_indexed(t)) c.strides[static_cast<size_t>(t)] = shape_.stride(t, d);
+      plan_.components.push_back(std::move(c));
+    }
+  }
+
+  void make_init() {
+    if (plan_.gather || plan_.init_kind == InitKind::in_place) return;
+    for (size_t dim = 0; dim < dims_.operand.size(); ++dim) {
+      const auto d = static_cast<int64_t>(dim);
+      Loop loop = empty_loop(shape_.operand_dim(d));
+      for (int t = 0; t < tensor_count(); ++t)
+        if (const auto at = static_cast<size_t>(t); shape_.shape(t) == Shape::operand && plan_.tensors[at].bound)
+          loop.strides[at] = shape_.stride(t, d);
+      plan_.init.push_back(std::move(loop));
+    }
+  }
+
+  void classify() {
+    const auto is_one = [](const Loop& loop) { return loop.extent.is(1); };
+    const bool one_position = std::ranges::all_of(plan_.positions, is_one);
+    const bool unit_indexed = std::ranges::all_of(plan_.components, [](const Component& c) { return c.window.is(1); });
+    const bool no_window = std::ranges::all_of(plan_.window, is_one);
+    if (all_positions_batched_)
+      plan_.kind = PlanKind::slice_update;
+    else if (unit_indexed && no_window)
+      plan_.kind = PlanKind::element;
+    else if (unit_indexed)
+      plan_.kind = PlanKind::row;
+    else
+      plan_.kind = PlanKind::general;
+
+    if (plan_.gather)
+      plan_.unique = {true, "a gather writes each element once"};
+    else if (one_position)
+      plan_.unique = {true, "one position"};
+    else if (all_positions_batched_)
+      plan_.unique = {true, "batching dims cover the positions"};
+    else if (std::get<Scatter>(op_).unique_indices)
+      plan_.unique = {true, "hint"};
+    if (one_position)
+      plan_.sorted = {true, "one position"};
+    else if (has_sorted_indices(op_))
+      plan_.sorted = {true, "hint"};
+
+    if (plan_.components.empty())
+      plan_.in_bounds = {true, "no index components"};
+    else if (plan_.oob == OobPolicy::undefined)
+      plan_.in_bounds = {true, "policy undefined: the caller promises"};
+    plan_.checks_first = plan_.oob == OobPolicy::error && !plan_.components.empty();
+  }
+
+  /// Drops loops of extent 1, then merges each loop into the next outer loop if the two are contiguous in every tensor.
+  void simplify(std::vector<Loop>& loops) const {
+    std::erase_if(loops, [](const Loop& l) { return l.extent.is(1); });
+    for (size_t i = loops.size(); i-- > 1;) {
+      Loop& outer = loops[i - 1];
+      const Loop& inner = loops[i];
+      bool mergeable = inner.component < 0;
+      for (size_t t = 0; t < plan_.tensors.size() && mergeable; ++t)
+        mergeable = outer.strides[t] == inner.strides[t] * inner.extent;
+      if (!mergeable) continue;
+      outer.strides = inner.strides;
+      outer.touches_indexed |= inner.touches_indexed;
+      if (outer.moved_by >= 0) outer.scale = outer.scale * inner.extent;
+      outer.extent = outer.extent * inner.extent;
+      loops.erase(loops.begin() + static_cast<ptrdiff_t>(i));
+    }
+  }
 
   const Op& op_;
   const AccessDims& dims_;
@@ -87,186 +251,6 @@ class Planner {
   Plan plan_;
   bool all_positions_batched_ = true;  // every position dim is a batching dim or has extent 1
 };
-
-void Planner::describe() {
-  plan_.gather = !is_scatter(op_);
-  plan_.oob = oob_of(op_);
-  plan_.index_dtype = indices_of(op_).dtype;
-  plan_.normalize_negative = normalizes_negative(op_) && !is_unsigned_integer(plan_.index_dtype);
-  if (const auto* s = std::get_if<Scatter>(&op_)) {
-    plan_.pairs = static_cast<int>(s->operands.size());
-    plan_.init_kind = s->init;
-    plan_.init_fill = s->fill;
-    plan_.accumulate = s->accumulate;
-    plan_.order = s->order;
-  } else {
-    plan_.gather_fill = std::get<Gather>(op_).fill;
-  }
-  plan_.tensors = shape_.tensors();
-  plan_.combine = combine_graph(op_);
-  plan_.pure_move = is_pure_move(plan_.combine, plan_.pairs, plan_.gather);
-}
-
-/// Where the strides of the indices say that they repeat along a batching dim (torch's i[:, None].expand(-1, n), without a copy), n positions
-/// of one element are one position with a row of n elements. compiler/import/fusion/rows.cc does the same to a file's op, and has the proof that
-/// each element keeps its updates and their order, that every policy judges it as before, and that the first bad index is the one at coordinate
-/// 0. With policy `error` the extent must be known and not 0, since without positions no index would be looked at.
-///
-/// As there, only the last dims of the operand: a window whose elements do not lie together would be slower than elements.
-void Planner::find_repeated() {
-  for (int t = 0; t < tensor_count(); ++t)
-    if (shape_.is_per_position(t)) return;
-  const bool may_be_open = plan_.oob != OobPolicy::error;
-  for (size_t d = dims_.operand.size(); d-- > 0;) {
-    if (dims_.operand[d].kind == OperandDimKind::window) continue;
-    const int64_t p = dims_.operand[d].kind == OperandDimKind::batching ? dims_.operand[d].indices_dim : -1;
-    if (p < 0 || p >= kRepeatedDims) return;
-    const Term& extent = shape_.indices_dim(p);
-    if (extent.is(1)) continue;
-    if (!shape_.stride(plan_.indices(), p).is(0)) return;
-    if (!may_be_open && (!extent.is_static() || extent.is(0))) return;
-    plan_.repeated_dims |= uint32_t{1} << p;
-  }
-}
-
-Loop Planner::loop_over(const Term& extent, const Dims& dims) const {
-  Loop loop = empty_loop(extent);
-  for (int t = 0; t < tensor_count(); ++t) {
-    if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
-    const int64_t d = t == plan_.indices()         ? dims.indices
-                      : plan_.is_indexed(t)        ? dims.indexed
-                      : shape_.has_slices_shape(t) ? dims.slices
-                      : shape_.is_per_position(t)  ? dims.per_position
-                      : shape_.is_per_window(t)    ? dims.per_window
-                                                   : -1;
-    if (d >= 0) loop.strides[static_cast<size_t>(t)] = shape_.stride(t, d);
-  }
-  return loop;
-}
-
-void Planner::make_positions() {
-  for (size_t p = 0; p < dims_.positions.size(); ++p) {
-    const AccessDims::Position& position = dims_.positions[p];
-    if (is_repeated(position.indices_dim)) continue;
-    plan_.positions.push_back(loop_over(shape_.indices_dim(position.indices_dim), {.indexed = position.operand_dim,
-                                                                                   .slices = position.slices_dim,
-                                                                                   .indices = position.indices_dim,
-                                                                                   .per_position = static_cast<int64_t>(p)}));
-    if (position.operand_dim < 0 && !plan_.positions.back().extent.is(1)) all_positions_batched_ = false;
-  }
-}
-
-/// The loop over dim window[w] of the operand.
-Loop Planner::window_loop(size_t w) const {
-  const int64_t d = dims_.window[w];
-  Loop loop =
-      loop_over(shape_.window_extent(d), {.indexed = d, .slices = dims_.slices_dim(w), .per_window = static_cast<int64_t>(w)});
-  const int component = dims_.operand[static_cast<size_t>(d)].component;
-  loop.touches_indexed = component >= 0 && !loop.extent.is(1);
-  if (loop.touches_indexed) loop.moved_by = component;
-  if (loop.touches_indexed && needs_bounds()) loop.component = component;
-  return loop;
-}
-
-void Planner::make_window() {
-  size_t w = 0;
-  for (size_t d = 0; d < dims_.operand.size(); ++d) {
-    const AccessDims::OperandDim& dim = dims_.operand[d];
-    if (dim.kind == OperandDimKind::window) plan_.window.push_back(window_loop(w++));
-    // Where the indices repeat, the operand's coordinate is that of the position.
-    if (dim.kind == OperandDimKind::batching && is_repeated(dim.indices_dim))
-      plan_.window.push_back(
-          loop_over(shape_.indices_dim(dim.indices_dim),
-                    {.indexed = static_cast<int64_t>(d), .slices = dims_.slices_dim_of_indices(dim.indices_dim)}));
-  }
-  // If a fixed dim has extent 0, no update has a destination, so every window is empty. Policy `error` checks the indices all the same.
-  for (size_t d = 0; d < dims_.operand.size(); ++d)
-    if (dims_.is_fixed(static_cast<int64_t>(d)) && shape_.operand_dim(static_cast<int64_t>(d)).is(0))
-      plan_.window = {empty_loop(constant(0))};
-}
-
-void Planner::make_components() {
-  for (size_t k = 0; k < dims_.components.size(); ++k) {
-    const int64_t d = dims_.components[k];
-    Component c;
-    c.operand_dim = static_cast<int>(d);
-    c.dim = shape_.operand_dim(d);
-    c.window = dims_.in_window(d) ? shape_.window_extent(d) : constant(1);
-    c.index_offset = dims_.scalar_indices
-                         ? constant(0)
-                         : shape_.stride(plan_.indices(), dims_.index_vector_dim) * constant(static_cast<int64_t>(k));
-    c.strides.assign(plan_.tensors.size(), constant(0));
-    for (int t = 0; t < tensor_count(); ++t)
-      if (plan_.is_indexed(t)) c.strides[static_cast<size_t>(t)] = shape_.stride(t, d);
-    plan_.components.push_back(std::move(c));
-  }
-}
-
-void Planner::make_init() {
-  if (plan_.gather || plan_.init_kind == InitKind::in_place) return;
-  for (size_t dim = 0; dim < dims_.operand.size(); ++dim) {
-    const auto d = static_cast<int64_t>(dim);
-    Loop loop = empty_loop(shape_.operand_dim(d));
-    for (int i = 0; i < plan_.pairs; ++i) {
-      loop.strides[static_cast<size_t>(plan_.result(i))] = shape_.stride(plan_.result(i), d);
-      if (plan_.init_kind == InitKind::copy)
-        loop.strides[static_cast<size_t>(plan_.operand(i))] = shape_.stride(plan_.operand(i), d);
-    }
-    plan_.init.push_back(std::move(loop));
-  }
-}
-
-void Planner::classify() {
-  const auto is_one = [](const Loop& loop) { return loop.extent.is(1); };
-  const bool one_position = std::ranges::all_of(plan_.positions, is_one);
-  const bool unit_indexed = std::ranges::all_of(plan_.components, [](const Component& c) { return c.window.is(1); });
-  const bool no_window = std::ranges::all_of(plan_.window, is_one);
-  if (all_positions_batched_)
-    plan_.kind = PlanKind::slice_update;
-  else if (unit_indexed && no_window)
-    plan_.kind = PlanKind::element;
-  else if (unit_indexed)
-    plan_.kind = PlanKind::row;
-  else
-    plan_.kind = PlanKind::general;
-
-  if (plan_.gather)
-    plan_.unique = {true, "a gather writes each element once"};
-  else if (one_position)
-    plan_.unique = {true, "one position"};
-  else if (all_positions_batched_)
-    plan_.unique = {true, "batching dims cover the positions"};
-  else if (std::get<Scatter>(op_).unique_indices)
-    plan_.unique = {true, "hint"};
-  if (one_position)
-    plan_.sorted = {true, "one position"};
-  else if (has_sorted_indices(op_))
-    plan_.sorted = {true, "hint"};
-
-  if (plan_.components.empty())
-    plan_.in_bounds = {true, "no index components"};
-  else if (plan_.oob == OobPolicy::undefined)
-    plan_.in_bounds = {true, "policy undefined: the caller promises"};
-  plan_.checks_first = plan_.oob == OobPolicy::error && !plan_.components.empty();
-}
-
-/// Drops loops of extent 1, then merges each loop into the next outer loop if the two are contiguous in every tensor.
-void Planner::simplify(std::vector<Loop>& loops) const {
-  std::erase_if(loops, [](const Loop& l) { return l.extent.is(1); });
-  for (size_t i = loops.size(); i-- > 1;) {
-    Loop& outer = loops[i - 1];
-    const Loop& inner = loops[i];
-    bool mergeable = inner.component < 0;
-    for (size_t t = 0; t < plan_.tensors.size() && mergeable; ++t)
-      mergeable = outer.strides[t] == inner.strides[t] * inner.extent;
-    if (!mergeable) continue;
-    outer.strides = inner.strides;
-    outer.touches_indexed |= inner.touches_indexed;
-    if (outer.moved_by >= 0) outer.scale = outer.scale * inner.extent;
-    outer.extent = outer.extent * inner.extent;
-    loops.erase(loops.begin() + static_cast<ptrdiff_t>(i));
-  }
-}
 
 /// Steps of the loops together; nothing if they do not fit.
 std::optional<int64_t> count(const std::vector<Loop>& loops, const int64_t* dyn) {

@@ -6,36 +6,38 @@
 namespace strew::inline v0 {
 
 ShapeTerms::ShapeTerms(const Op& op, const AccessDims& dims)
-    : access_(dims), gather_(!is_scatter(op)), slices_dims_(dims.slices.size()), window_extents_(dims.operand.size()) {
+    : access_(dims), gather_(!is_scatter(op)), window_extents_(dims.operand.size()) {
   list_tensors(op);
-  for (size_t d = 0; d < indices_of(op).dims.size(); ++d) indices_dims_.push_back(shared(Role::indices, Role::indices, d));
+  for (size_t d = 0; d < indices_of(op).dims.size(); ++d)
+    dims_of(Shape::indices).push_back(shared(Role::indices, Role::indices, d));
   name_dims();
-  for (const AccessDims::Position& position : dims.positions) position_dims_.push_back(indices_dim(position.indices_dim));
+  for (const AccessDims::Position& position : dims.positions)
+    dims_of(Shape::positions).push_back(indices_dim(position.indices_dim));
   make_strides();
 }
 
 void ShapeTerms::list_tensors(const Op& op) {
-  auto add = [&](Role role, int index, const TensorType& type, bool bound = true, ExtraKind extra = ExtraKind::scalar) {
+  const auto add = [&](Role role, int index, const TensorType& type, ExtraKind extra, bool bound) {
+    constexpr Shape kOfRoles[] = {Shape::operand, Shape::operand, Shape::indices, Shape::slices},
+                    kOfExtras[] = {Shape::slices, Shape::positions, Shape::window, Shape::none};
+    const bool is_extra = role == Role::extra, is_slices = role == Role::result && gather_;
+    shapes_.push_back(is_slices  ? Shape::slices
+                      : is_extra ? kOfExtras[static_cast<size_t>(extra)]
+                                 : kOfRoles[static_cast<size_t>(role)]);
     tensors_.push_back({role, index, type.dtype, extra, bound});
     types_.push_back(&type);
   };
-  if (const auto* s = std::get_if<Scatter>(&op)) {
-    const auto add_all = [&](Role role, const std::vector<TensorType>& types, bool bound) {
-      for (size_t i = 0; i < types.size(); ++i) add(role, static_cast<int>(i), types[i], bound);
-    };
-    add_all(Role::result, s->results, true);
-    add_all(Role::operand, s->operands, s->init == InitKind::copy);
-    add(Role::indices, 0, s->indices);
-    add_all(Role::updates, s->updates, true);
-    for (size_t i = 0; i < s->extras.size(); ++i)
-      add(Role::extra, static_cast<int>(i), s->extras[i].type, true, s->extras[i].kind);
-    return;
+  const auto* const scatter = std::get_if<Scatter>(&op);
+  const auto& extras = std::visit([](const auto& o) -> const std::vector<Extra>& { return o.extras; }, op);
+  const bool lacks_operands = scatter != nullptr && scatter->init != InitKind::copy;  // which have numbers all the same
+  for (const TensorSlot& slot : tensor_slots(op)) {
+    if (lacks_operands && slot.role == Role::indices)
+      for (size_t i = 0; i < scatter->operands.size(); ++i)
+        add(Role::operand, static_cast<int>(i), scatter->operands[i], ExtraKind::scalar, /*bound=*/false);
+    const bool is_extra = slot.role == Role::extra;
+    add(slot.role, slot.index, *slot.type, is_extra ? extras[static_cast<size_t>(slot.index)].kind : ExtraKind::scalar,
+        /*bound=*/true);
   }
-  const auto& g = std::get<Gather>(op);
-  add(Role::result, 0, g.result);
-  add(Role::operand, 0, g.operand);
-  add(Role::indices, 0, g.indices);
-  for (size_t i = 0; i < g.extras.size(); ++i) add(Role::extra, static_cast<int>(i), g.extras[i].type, true, g.extras[i].kind);
 }
 
 Term ShapeTerms::symbol(Symbol s) {
@@ -60,55 +62,29 @@ Term ShapeTerms::shared(Role role, Role also, size_t d) {
 void ShapeTerms::name_dims() {
   // A scatter's operand may not be bound (init in_place, fill), so a symbol is read from the result.
   const Role indexed = gather_ ? Role::operand : Role::result, slices = gather_ ? Role::result : Role::updates;
-  for (size_t d = 0; d < access_.operand.size(); ++d) operand_dims_.push_back(shared(indexed, Role::operand, d));
-  for (size_t d = 0; d < slices_dims_.size(); ++d) {
+  for (size_t d = 0; d < access_.operand.size(); ++d) dims_of(Shape::operand).push_back(shared(indexed, Role::operand, d));
+  for (size_t d = 0; d < access_.slices.size(); ++d) {
+    Term& extent_of_slices = dims_of(Shape::slices).emplace_back();
     const auto& [operand_dim, indices_dim] = access_.slices[d];
     if (operand_dim < 0) {  // the slices and the indices share the extent
-      Term& term = indices_dims_[static_cast<size_t>(indices_dim)];
+      Term& term = dims_of(Shape::indices)[static_cast<size_t>(indices_dim)];
       const int64_t known = extent(slices, slices, d);
       if (!term.is_static() && known != kDynamic) term = constant(known);
-      slices_dims_[d] = term;
+      extent_of_slices = term;
     } else {
       const int64_t window = access_.operand[static_cast<size_t>(operand_dim)].window;
-      slices_dims_[d] = window != kDynamic ? constant(window) : shared(slices, slices, d);
-      window_extents_[static_cast<size_t>(operand_dim)] = slices_dims_[d];
-      window_dims_.push_back(slices_dims_[d]);
+      extent_of_slices = window != kDynamic ? constant(window) : shared(slices, slices, d);
+      window_extents_[static_cast<size_t>(operand_dim)] = extent_of_slices;
+      dims_of(Shape::window).push_back(extent_of_slices);
     }
   }
-}
-
-const std::vector<Term>& ShapeTerms::dims_of(int tensor) const {
-  const PlanTensor& t = tensors_[static_cast<size_t>(tensor)];
-  switch (t.role) {
-    case Role::result:
-      return gather_ ? slices_dims_ : operand_dims_;
-    case Role::operand:
-      return operand_dims_;
-    case Role::indices:
-      return indices_dims_;
-    case Role::updates:
-      return slices_dims_;
-    case Role::extra:
-      break;
-  }
-  switch (t.extra) {
-    case ExtraKind::per_element:
-      return slices_dims_;
-    case ExtraKind::per_position:
-      return position_dims_;
-    case ExtraKind::per_window:
-      return window_dims_;
-    case ExtraKind::scalar:
-      break;
-  }
-  return none_;
 }
 
 void ShapeTerms::make_strides() {
   strides_.resize(tensors_.size());
   for (size_t t = 0; t < tensors_.size(); ++t) {
     if (!tensors_[t].bound) continue;
-    const std::vector<Term>& dims = dims_of(static_cast<int>(t));
+    const std::vector<Term>& dims = dims_of(shapes_[t]);
     const TensorType& type = *types_[t];
     strides_[t].resize(dims.size());
     Term run = constant(1);
@@ -122,12 +98,6 @@ void ShapeTerms::make_strides() {
       run = run * dims[d];
     }
   }
-}
-
-bool ShapeTerms::has_slices_shape(int tensor) const {
-  const PlanTensor& t = tensors_[static_cast<size_t>(tensor)];
-  if (t.role == Role::extra) return t.extra == ExtraKind::per_element;
-  return t.role == (gather_ ? Role::result : Role::updates);
 }
 
 }  // namespace strew::inline v0

@@ -5,12 +5,16 @@
 // dynamic, and a call reads each number once. Tested by tests/golden/plan_test.cc.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "compiler/op/access_dims.h"
 #include "compiler/plan/plan.h"
 
 namespace strew::inline v0 {
+
+/// Which dims a tensor has: those of the operand, of the indices, of the slices, of the positions or of the window; none: a scalar's.
+enum class Shape : uint8_t { operand, indices, slices, positions, window, none };
 
 class ShapeTerms {
  public:
@@ -19,26 +23,20 @@ class ShapeTerms {
   std::vector<PlanTensor> tensors() const { return tensors_; }
   const std::vector<Symbol>& symbols() const { return symbols_; }
 
-  const Term& operand_dim(int64_t d) const { return operand_dims_[static_cast<size_t>(d)]; }
-  const Term& indices_dim(int64_t d) const { return indices_dims_[static_cast<size_t>(d)]; }
+  Shape shape(int tensor) const { return shapes_[static_cast<size_t>(tensor)]; }
+  const Term& operand_dim(int64_t d) const { return dims_of(Shape::operand)[static_cast<size_t>(d)]; }
+  const Term& indices_dim(int64_t d) const { return dims_of(Shape::indices)[static_cast<size_t>(d)]; }
   /// Extent of the window in operand dim d, which is neither removed nor batching.
   const Term& window_extent(int64_t d) const { return window_extents_[static_cast<size_t>(d)]; }
   /// Stride of a bound tensor in its own dim d.
   const Term& stride(int tensor, int64_t d) const { return strides_[static_cast<size_t>(tensor)][static_cast<size_t>(d)]; }
 
-  bool has_slices_shape(int tensor) const;  ///< does the tensor have the shape of updates (gather: of the result)?
-  bool is_per_position(int tensor) const { return has_extra_kind(tensor, ExtraKind::per_position); }
-  bool is_per_window(int tensor) const { return has_extra_kind(tensor, ExtraKind::per_window); }
-
  private:
-  bool has_extra_kind(int tensor, ExtraKind kind) const {
-    const PlanTensor& t = tensors_[static_cast<size_t>(tensor)];
-    return t.role == Role::extra && t.extra == kind;
-  }
   void list_tensors(const Op& op);
   void name_dims();
   void make_strides();
-  const std::vector<Term>& dims_of(int tensor) const;
+  const std::vector<Term>& dims_of(Shape shape) const { return dims_[static_cast<size_t>(shape)]; }
+  std::vector<Term>& dims_of(Shape shape) { return dims_[static_cast<size_t>(shape)]; }
   Term symbol(Symbol s);
   int64_t extent(Role role, Role also, size_t d) const;
   Term shared(Role role, Role also, size_t d);
@@ -47,8 +45,10 @@ class ShapeTerms {
   bool gather_ = false;
   std::vector<PlanTensor> tensors_;
   std::vector<const TensorType*> types_;
+  std::vector<Shape> shapes_;
   std::vector<Symbol> symbols_;
-  std::vector<Term> operand_dims_, indices_dims_, slices_dims_, window_extents_, position_dims_, window_dims_, none_;
+  std::array<std::vector<Term>, 6> dims_;  ///< of each Shape
+  std::vector<Term> window_extents_;
   std::vector<std::vector<Term>> strides_;
 };
 

@@ -35,7 +35,7 @@ enum class TypeKind : uint8_t { none, scalar, index, ptr, tensor_view, partition
 /// The part of a tile type other than its element type and its physical extents.
 struct TileLayout {
   std::string location = "vec";
-  int64_t valid_rows = 0, valid_cols = 0;  ///< kDynamic: an operand of the allocation
+  std::vector<int64_t> valid;  ///< the rows and columns of the valid part. kDynamic: an operand of the allocation
   std::string blayout = "row_major";
   std::string slayout = "none_box";
   int64_t fractal = 512;

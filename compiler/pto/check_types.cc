@@ -149,7 +149,7 @@ Status Parser::check_view(const Statement& s) const {
 Status Parser::check_alloc(const Statement& s) const {
   STREW_TRY(check_result(s, s.type.kind == TypeKind::tile, "a tile_buf"));
   for (size_t i = 1; i <= 2; ++i) {
-    const int64_t valid = i == 1 ? s.type.tile.valid_rows : s.type.tile.valid_cols;
+    const int64_t valid = s.type.tile.valid[i - 1];
     const bool given = !s.operands[i].empty();
     if (given == (valid == kDynamic)) continue;
     return fail_at(s.at, "{} is {} and the type says {}, expected {}", i == 1 ? "valid_row" : "valid_col",

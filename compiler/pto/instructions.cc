@@ -320,9 +320,6 @@ Pipe pipe_from_name(std::string_view wanted) {
   return Pipe::none;
 }
 
-std::string_view name(Chip chip) {
-  constexpr std::string_view kNames[] = {"any chip", "a3", "a5"};
-  return kNames[static_cast<size_t>(chip)];
-}
+std::string_view name(Chip chip) { return name_among({"any chip", "a3", "a5"}, chip); }
 
 }  // namespace strew::inline v0::pto

@@ -19,18 +19,18 @@ constexpr std::string_view kBoxed[] = {"none_box", "row_major", "col_major"};
 
 /// Parses an element type. `bare`: the type of a scalar value, which excludes !pto.hif8, a type of the pto dialect.
 Expected<Element> Parser::element(bool bare) {
-  Element out;
   const Position at = token().at;
   std::string spelled = !bare && accept("!") ? "!" : "";
   spelled += token().text;
   if (token().kind != TokenKind::word) spelled.clear();
-  if (!element_from_name(spelled, out))
+  const std::optional<Element> out = element_from_name(spelled);
+  if (!out)
     return fail_at(at,
                    "the element type is '{}', expected one of i8 to i64, si8 to si64, ui8 to ui64, f16, bf16, f32, f64, "
                    "f8E4M3FN, f8E5M2, !pto.hif8",
                    spelled);
   lexer_.advance();
-  return out;
+  return *out;
 }
 
 /// `16x?`: extents with x between them; with `before_element` also an x behind the last, before an element type.
@@ -57,11 +57,9 @@ Expected<std::vector<int64_t>> Parser::extents(size_t most, bool before_element)
 
 /// `3x64`: a tile's valid part. PTO-AS has no operands that could give an extent.
 Status Parser::valid_extents(Type& type) {
-  STREW_ASSIGN(const std::vector<int64_t> valid, extents(2, /*before_element=*/false));
-  if (valid.size() != 2 || (spelling_ == Spelling::as && contains(valid, kDynamic)))
+  STREW_ASSIGN(type.tile.valid, extents(2, /*before_element=*/false));
+  if (type.tile.valid.size() != 2 || (spelling_ == Spelling::as && contains(type.tile.valid, kDynamic)))
     return fail("the valid rows and columns before, ROWSxCOLS");
-  type.tile.valid_rows = valid[0];
-  type.tile.valid_cols = valid[1];
   return {};
 }
 
@@ -71,9 +69,8 @@ Status Parser::tile_field(const std::string& key, Type& type) {
   if (key == "loc") return one_of(kLocations, t.location, key);
   if (key == "blayout") return one_of(kBlocked, t.blayout, key);
   if (key == "slayout") return one_of(kBoxed, t.slayout, key);
-  const std::map<std::string_view, int64_t*> numbers = {{"rows", &type.dims[0]},  {"cols", &type.dims[1]},
-                                                        {"v_row", &t.valid_rows}, {"v_col", &t.valid_cols},
-                                                        {"fractal", &t.fractal},  {"pad", &t.pad}};
+  const std::map<std::string_view, int64_t*> numbers = {{"rows", &type.dims[0]}, {"cols", &type.dims[1]}, {"v_row", &t.valid[0]},
+                                                        {"v_col", &t.valid[1]},  {"fractal", &t.fractal}, {"pad", &t.pad}};
   if (const auto field = numbers.find(key); field != numbers.end()) {
     *field->second = kDynamic;
     if (key != "fractal" && key != "pad" && accept("?")) return {};
@@ -91,15 +88,14 @@ Status Parser::tile_field(const std::string& key, Type& type) {
 Status Parser::short_tile(Type& type) {
   STREW_ASSIGN(type.dims, extents(2, /*before_element=*/true));
   if (type.dims.size() != 2) return fail("two extents before, rows and columns");
-  type.tile.valid_rows = type.dims[0];
-  type.tile.valid_cols = type.dims[1];
+  type.tile.valid = type.dims;
   STREW_ASSIGN(type.element, element(false));
   return {};
 }
 
 /// `vec, 16x64xf32, valid=?x64`, or `loc=vec, dtype=f32, rows=16, ..`.
 Status Parser::tile_type(Type& type) {
-  type.dims = {kDynamic, kDynamic};
+  type.dims = type.tile.valid = {kDynamic, kDynamic};
   Names seen;
   bool brief = false;
   const auto has = [&](const char* key) { return contains(seen, key); };
@@ -135,7 +131,7 @@ Status Parser::tile_type(Type& type) {
 Status Parser::tile_extents(const Type& type) const {
   constexpr const char* kNames[][2] = {{"rows", "v_row"}, {"cols", "v_col"}};
   for (size_t d = 0; d < 2; ++d) {
-    const int64_t extent = type.dims[d], valid = d == 0 ? type.tile.valid_rows : type.tile.valid_cols;
+    const int64_t extent = type.dims[d], valid = type.tile.valid[d];
     if (extent < 1)
       return fail_at(token().at, "the tile's {} is {}, expected a number, 1 or more", kNames[d][0], extent_text(extent));
     if (valid != kDynamic && (valid < 0 || valid > extent))

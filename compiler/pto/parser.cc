@@ -4,15 +4,14 @@
 
 #include <algorithm>
 
+#include "base/formatted.h"
 #include "base/fp_environment.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/words.h"
 
 namespace strew::inline v0::pto {
 
-Status error_at(Position at, const std::string& message) {
-  return invalid_argument(fmt::format("{}:{}: {}", at.line, at.column, message));
-}
+Status error_at(Position at, const std::string& message) { return invalid_argument("{}:{}: {}", at.line, at.column, message); }
 
 bool Parser::is_at(std::string_view text) const {
   if (text.starts_with('"')) return token().kind == TokenKind::string && token().text == text.substr(1, text.size() - 2);
@@ -156,8 +155,7 @@ Status Parser::argument(Function& function) {
 
 Expected<Module> parse(std::string_view text) {
   const FpEnvironment environment(true);
-  if (text.size() > kMaxText)
-    return invalid_argument(fmt::format("the text has {} bytes, expected at most {}", text.size(), kMaxText));
+  if (text.size() > kMaxText) return invalid_argument("the text has {} bytes, expected at most {}", text.size(), kMaxText);
   const Lexer first(text, Spelling::as);
   if (first.token().kind == TokenKind::end)
     return error_at(first.token().at, "the text is empty, expected a module or PTO-AS lines");

@@ -59,7 +59,11 @@ class Printer {
   Printer(const Module& module, TextForm form) : module_(module), form_(form), spelling_(module.spelling) {}
 
   std::string run() {
-    if (spelling_ == Spelling::as) return lines(module_.functions[0]);
+    if (spelling_ == Spelling::as) {
+      for (const Argument& a : module_.functions[0].arguments) out_ += ".arg " + argument(a, " : ") + "\n";
+      body(module_.functions[0].body, 0);
+      return std::move(out_);
+    }
     std::string attributes;
     const auto add = [&](const std::string& text) { attributes += (attributes.empty() ? "" : ", ") + text; };
     if (!module_.backend.empty()) add("pto.backend = \"" + module_.backend + "\"");
@@ -71,12 +75,6 @@ class Printer {
   }
 
  private:
-  std::string lines(const Function& f) {
-    for (const Argument& a : f.arguments) out_ += ".arg " + argument(a, " : ") + "\n";
-    body(f.body, 0);
-    return std::move(out_);
-  }
-
   static std::string kernel_kind(const std::string& kind) { return "pto.kernel_kind = #pto.kernel_kind<" + kind + ">"; }
 
   std::string argument(const Argument& a, const char* colon) {

@@ -11,19 +11,14 @@
 namespace strew::inline v0::pto {
 namespace {
 
-struct ElementName {
-  std::string_view name;
-  DType dtype;
-  bool marked_signed;
-};
-constexpr ElementName kElements[] = {
-    {"i1", DType::boolean, false},    {"i8", DType::i8, false},          {"i16", DType::i16, false},
-    {"i32", DType::i32, false},       {"i64", DType::i64, false},        {"si8", DType::i8, true},
-    {"si16", DType::i16, true},       {"si32", DType::i32, true},        {"si64", DType::i64, true},
-    {"ui8", DType::u8, false},        {"ui16", DType::u16, false},       {"ui32", DType::u32, false},
-    {"ui64", DType::u64, false},      {"f16", DType::f16, false},        {"bf16", DType::bf16, false},
-    {"f32", DType::f32, false},       {"f64", DType::f64, false},        {"f8E4M3FN", DType::f8e4m3fn, false},
-    {"f8E5M2", DType::f8e5m2, false}, {"!pto.hif8", DType::hif8, false},
+constexpr std::pair<std::string_view, Element> kElements[] = {
+    {"i1", {DType::boolean}},     {"i8", {DType::i8}},          {"i16", {DType::i16}},
+    {"i32", {DType::i32}},        {"i64", {DType::i64}},        {"si8", {DType::i8, true}},
+    {"si16", {DType::i16, true}}, {"si32", {DType::i32, true}}, {"si64", {DType::i64, true}},
+    {"ui8", {DType::u8}},         {"ui16", {DType::u16}},       {"ui32", {DType::u32}},
+    {"ui64", {DType::u64}},       {"f16", {DType::f16}},        {"bf16", {DType::bf16}},
+    {"f32", {DType::f32}},        {"f64", {DType::f64}},        {"f8E4M3FN", {DType::f8e4m3fn}},
+    {"f8E5M2", {DType::f8e5m2}},  {"!pto.hif8", {DType::hif8}},
 };
 
 std::string dims_text(const Type& type) {
@@ -39,24 +34,21 @@ std::string tile_text(const Type& type) {
   if (t == plain) return t.location + ", " + dims_text(type);
   return fmt::format("loc={}, dtype={}, rows={}, cols={}, v_row={}, v_col={}, blayout={}, slayout={}, fractal={}, pad={}",
                      t.location, print(type.element), extent_text(type.dims[0]), extent_text(type.dims[1]),
-                     extent_text(t.valid_rows), extent_text(t.valid_cols), t.blayout, t.slayout, t.fractal, t.pad);
+                     extent_text(t.valid[0]), extent_text(t.valid[1]), t.blayout, t.slayout, t.fractal, t.pad);
 }
 
 }  // namespace
 
 std::string print(const Element& element) {
-  for (const ElementName& e : kElements)
-    if (e.dtype == element.dtype && e.marked_signed == element.marked_signed) return std::string(e.name);
+  for (const auto& [name, named] : kElements)
+    if (named == element) return std::string(name);
   return "?";
 }
 
-bool element_from_name(std::string_view name, Element& out) {
-  for (const ElementName& e : kElements) {
-    if (e.name != name) continue;
-    out = {e.dtype, e.marked_signed};
-    return true;
-  }
-  return false;
+std::optional<Element> element_from_name(std::string_view wanted) {
+  for (const auto& [name, element] : kElements)
+    if (name == wanted) return element;
+  return std::nullopt;
 }
 
 std::string print(const Type& type, Spelling spelling) {
@@ -68,15 +60,14 @@ std::string print(const Type& type, Spelling spelling) {
   const std::string_view name = is_tile && is_as ? *std::rbegin(kTypeNames) : kTypeNames[known - kTypeKinds];
   if (is_tile && !is_as) return fmt::format("!{}<{}>", name, tile_text(type));
   // The grammar of PTO-AS does not define types. The valid part after the extents is strew's own notation.
-  const bool cut = is_tile && (type.tile.valid_rows != type.dims[0] || type.tile.valid_cols != type.dims[1]);
+  const bool cut = is_tile && type.tile.valid != type.dims;
   return fmt::format("!{}<{}{}>", name, dims_text(type),
-                     cut ? ", " + extent_text(type.tile.valid_rows) + "x" + extent_text(type.tile.valid_cols) : "");
+                     cut ? ", " + extent_text(type.tile.valid[0]) + "x" + extent_text(type.tile.valid[1]) : "");
 }
 
 Type make_tile(Element element, int64_t rows, int64_t cols) {
   Type type{TypeKind::tile, element, {rows, cols}, {}};
-  type.tile.valid_rows = rows;
-  type.tile.valid_cols = cols;
+  type.tile.valid = type.dims;
   return type;
 }
 

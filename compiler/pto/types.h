@@ -1,6 +1,7 @@
 // Types: their text, and functions that make common ones. Tested by tests/unit/compiler/pto/pto_text_test.cc.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,8 @@ STREW_API std::string print(const Type& type, Spelling spelling = Spelling::ir);
 STREW_API std::string print(const Element& element);
 /// The text of an extent: a number, or `?` if only the call knows it.
 std::string extent_text(int64_t extent);
-/// Sets `out` to the element type with this name: `f32`, `si8`, `!pto.hif8`. Returns false if there is none.
-bool element_from_name(std::string_view name, Element& out);
+/// The element type with this name: `f32`, `si8`, `!pto.hif8`.
+std::optional<Element> element_from_name(std::string_view wanted);
 
 /// The type of a tile in the default layout, whose valid part is the whole tile.
 STREW_API Type make_tile(Element element, int64_t rows, int64_t cols);

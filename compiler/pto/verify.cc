@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <unordered_map>
@@ -205,7 +206,7 @@ class Verifier {
     if (fractals) return check_fractal_table(s, tile, type);
     if (!rules_.emitted || s.attribute("coalesce") != "row") return {};
     STREW_TRY(check_columns(s, type.dims.back(), tile));
-    const int64_t valid = tile.tile.valid_cols;
+    const int64_t valid = tile.tile.valid[1];
     const Statement* const view = view_of(table);
     if (view == nullptr || module_.chip != Chip::a5 || type.dims.size() < 2 || valid == kDynamic) return {};
     const std::optional<int64_t> stride = constant(view->operands[2][type.dims.size() - 2]);
@@ -225,8 +226,8 @@ class Verifier {
   }
 
   static Status check_columns(const Statement& s, int64_t columns, const Type& tile) {
-    if (same(columns, tile.tile.valid_cols)) return {};
-    return fail(s, "the table has {} columns and the tile {}, expected as many", columns, tile.tile.valid_cols);
+    if (same(columns, tile.tile.valid[1])) return {};
+    return fail(s, "the table has {} columns and the tile {}, expected as many", columns, tile.tile.valid[1]);
   }
   /// Are two extents the same, as far as is known?
   static bool same(int64_t a, int64_t b) { return a == b || a == kDynamic || b == kDynamic; }
@@ -348,7 +349,7 @@ class Verifier {
       if (kind == Kind::mask || kind == Kind::scratch) continue;
       if (kind == Kind::tile) STREW_TRY(check_element(s, element));
       if (shape == nullptr) shape = &tile;
-      if (!same(shape->tile.valid_rows, tile.tile.valid_rows) || !same(shape->tile.valid_cols, tile.tile.valid_cols))
+      if (!std::equal(shape->tile.valid.begin(), shape->tile.valid.end(), tile.tile.valid.begin(), same))
         return fail(s, "%{} is {}, expected the valid extents of {}", s.operands[g][0], print(tile), print(*shape));
     }
     if (s.opcode == Opcode::tci && shape != nullptr && shape->dims[0] != 1)

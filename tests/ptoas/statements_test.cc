@@ -68,10 +68,10 @@ TEST_F(Ptoas, TakesOfEveryStatementWhatTheTableSays) {
       const pto::Instruction& row = pto::info(static_cast<pto::Opcode>(i));
       if (row.form != pto::Form::computes) continue;
       for (const char* name : kElements) {
-        pto::Element element;
-        ASSERT_TRUE(pto::element_from_name(name, element));
+        const std::optional<pto::Element> element = pto::element_from_name(name);
+        ASSERT_TRUE(element);
         const pto::DTypes types = chip == Chip::a3 ? row.legality->ptoas_a3 : row.legality->ptoas_a5;
-        if ((types >> static_cast<int>(element.dtype) & 1) == 0)
+        if ((types >> static_cast<int>(element->dtype) & 1) == 0)
           refused.push_back(function_of(row, name, "f"));
         else
           taken += function_of(row, name, std::string(row.name.substr(4)) + "_" + name);

@@ -350,7 +350,7 @@ Status Core::alloc(const Statement& s) {
   out.type = &s.type;
   STREW_ASSIGN(out.tile,
                (s.type.tile.location == "mat" ? l1_ : buffer_)
-                   .place(s, placed ? &address : nullptr, valid(1, s.type.tile.valid_rows), valid(2, s.type.tile.valid_cols)));
+                   .place(s, placed ? &address : nullptr, valid(1, s.type.tile.valid[0]), valid(2, s.type.tile.valid[1])));
   values_[s.result] = std::move(out);
   return {};
 }
@@ -359,7 +359,7 @@ Status Core::alloc(const Statement& s) {
 Status Core::implicit_tile(const Statement& s) {
   Value out;
   out.type = &s.type;
-  STREW_ASSIGN(out.tile, buffer_.place(s, nullptr, s.type.tile.valid_rows, s.type.tile.valid_cols));
+  STREW_ASSIGN(out.tile, buffer_.place(s, nullptr, s.type.tile.valid[0], s.type.tile.valid[1]));
   values_[s.result] = std::move(out);
   return {};
 }

@@ -2,12 +2,12 @@
 // difference between the two, so get() looks in both. Tested by tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/attributes.h"
 
-#include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>
 
 #include <algorithm>
 
+#include "base/formatted.h"
 #include "strew/op.h"
 
 namespace strew::inline v0 {
@@ -34,11 +34,11 @@ Status Attributes::only(std::initializer_list<llvm::StringRef> known) const {
   for (const mlir::NamedAttribute attribute : properties) {
     const llvm::StringRef name = attribute.getName().getValue();
     if (!name.contains('.') && std::find(known.begin(), known.end(), name) == known.end())
-      return invalid_argument(fmt::format("attribute '{}' is unknown", name.substr(0, 80).str()));
+      return invalid_argument("attribute '{}' is unknown", name.substr(0, 80).str());
   }
   for (const mlir::NamedAttribute attribute : op_->getDiscardableAttrs())
     if (properties.get(attribute.getName()))
-      return invalid_argument(fmt::format("attribute '{}' is given twice", attribute.getName().getValue().str()));
+      return invalid_argument("attribute '{}' is given twice", attribute.getName().getValue().str());
   return {};
 }
 
@@ -46,12 +46,12 @@ Expected<bool> Attributes::flag(llvm::StringRef name) const {
   const mlir::Attribute found = get(name);
   if (!found) return false;
   if (const auto flag = llvm::dyn_cast<mlir::BoolAttr>(found)) return flag.getValue();
-  return invalid_argument(fmt::format("attribute '{}', expected true or false", name.str()));
+  return invalid_argument("attribute '{}', expected true or false", name.str());
 }
 
 Expected<std::vector<int64_t>> Attributes::integers(llvm::StringRef name) const {
   const mlir::Attribute found = get(name);
-  if (!found) return invalid_argument(fmt::format("attribute '{}' is missing", name.str()));
+  if (!found) return invalid_argument("attribute '{}' is missing", name.str());
   std::vector<int64_t> out;
   const auto dense = llvm::dyn_cast<mlir::DenseIntElementsAttr>(found);
   if (const auto array = llvm::dyn_cast<mlir::DenseI64ArrayAttr>(found)) {
@@ -60,11 +60,11 @@ Expected<std::vector<int64_t>> Attributes::integers(llvm::StringRef name) const 
              dense.getNumElements() <= kLongestList) {
     for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) out.push_back(value.getSExtValue());
   } else {
-    return invalid_argument(fmt::format("attribute '{}', expected array<i64: ...>", name.str()));
+    return invalid_argument("attribute '{}', expected array<i64: ...>", name.str());
   }
   // The number that stands for "known at the call" in strew; StableHLO has no use for it.
   if (std::find(out.begin(), out.end(), kDynamic) != out.end())
-    return invalid_argument(fmt::format("attribute '{}' holds {}, expected more", name.str(), kDynamic));
+    return invalid_argument("attribute '{}' holds {}, expected more", name.str(), kDynamic);
   return out;
 }
 

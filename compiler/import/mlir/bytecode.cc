@@ -4,7 +4,7 @@
 // can convert it to text with one command, or with one call of JAX. Tested by tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/bytecode.h"
 
-#include <fmt/format.h>
+#include "base/formatted.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -29,9 +29,9 @@ Status refuse_bytecode(std::string_view bytes, const std::string& path) {
     command = "stablehlo-opt";
   }
   return invalid_argument(
-      fmt::format("{}: {}, expected text: '{} {} -o FILE.mlir' makes it; in JAX, jax.jit(f).lower(*args).as_text() and "
-                  "jax.export.export(jax.jit(f))(*args).mlir_module() are the text",
-                  path, what, command, path));
+      "{}: {}, expected text: '{} {} -o FILE.mlir' makes it; in JAX, jax.jit(f).lower(*args).as_text() and "
+      "jax.export.export(jax.jit(f))(*args).mlir_module() are the text",
+      path, what, command, path);
 }
 
 }  // namespace strew::inline v0

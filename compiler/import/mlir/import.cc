@@ -5,13 +5,13 @@
 // tests/error/stablehlo_error_test.cc and tests/error/tensor_error_test.cc.
 #include "compiler/import/mlir/import.h"
 
-#include <fmt/format.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
+#include "base/formatted.h"
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/parse.h"
@@ -25,10 +25,7 @@ namespace {
 void add_argument(Translation& t, mlir::func::FuncOp function, mlir::BlockArgument argument, const std::string& name) {
   auto type = value_type(argument.getType());
   if (!type.ok()) {
-    Opaque opaque;
-    opaque.operation = "func.func";
-    opaque.location = t.location(function);
-    opaque.reason = fmt::format("argument {}: {}", argument.getArgNumber(), type.status().message());
+    Opaque opaque = t.opaque_of(function, fmt::format("argument {}: {}", argument.getArgNumber(), type.status().message()));
     t.refused(invalid_argument(opaque.location + ": " + opaque.reason));
     t.add_opaque_value(argument, t.out.add_opaque(std::move(opaque)), 0);
     return;
@@ -55,23 +52,20 @@ Status import_function(Translation& t, mlir::func::FuncOp function, const std::s
 
 /// The first attribute that JAX, TensorFlow or XLA writes, of the module, or of a function, its arguments or results; empty if there is none.
 std::string xla_attribute(mlir::Block& body) {
-  const auto find = [](mlir::DictionaryAttr attributes) {
+  std::vector<mlir::DictionaryAttr> all{body.getParentOp()->getAttrDictionary()};
+  for (auto function : body.getOps<mlir::func::FuncOp>()) {
+    all.push_back(function->getAttrDictionary());
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) all.push_back(function.getArgAttrDict(i));
+    for (unsigned i = 0; i < function.getNumResults(); ++i) all.push_back(function.getResultAttrDict(i));
+  }
+  for (const mlir::DictionaryAttr attributes : all) {
     for (const mlir::NamedAttribute attribute : attributes ? attributes.getValue() : llvm::ArrayRef<mlir::NamedAttribute>()) {
       const llvm::StringRef name = attribute.getName().getValue();
       if (name.starts_with("jax.") || name.starts_with("tf.") || name.starts_with("tf_saved_model.") || name.starts_with("mhlo."))
         return name.substr(0, 80).str();
     }
-    return std::string();
-  };
-  std::string found = find(body.getParentOp()->getAttrDictionary());
-  for (mlir::Operation& op : body) {
-    auto function = llvm::dyn_cast<mlir::func::FuncOp>(op);
-    if (!function || !found.empty()) continue;
-    found = find(function->getAttrDictionary());
-    for (unsigned i = 0; i < function.getNumArguments() && found.empty(); ++i) found = find(function.getArgAttrDict(i));
-    for (unsigned i = 0; i < function.getNumResults() && found.empty(); ++i) found = find(function.getResultAttrDict(i));
   }
-  return found;
+  return {};
 }
 
 /// Is one of the file's scatters or gathers the tensor dialect's?
@@ -141,10 +135,9 @@ Expected<Program> import_module(const ParsedModule& parsed, const ImportOptions&
     STREW_TRY(t.first_refusal());
     mlir::Operation* first = parsed.body().empty() ? nullptr : &parsed.body().front();
     return invalid_argument(
-        fmt::format("{}: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice, and no tensor.gather or "
-                    "tensor.scatter, in a public "
-                    "function",
-                    parsed.where(first)));
+        "{}: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice, and no tensor.gather or "
+        "tensor.scatter, in a public function",
+        parsed.where(first));
   }
   add_assertions(t);
   return std::move(t.out);

@@ -3,86 +3,54 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/literals.h"
 
-#include <fmt/format.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/DialectResourceBlobManager.h>
 
 #include <cstring>
 
+#include "base/formatted.h"
+#include "base/number.h"
 #include "compiler/import/mlir/types.h"
+#include "compiler/op/dims.h"
 #include "strew/tensor.h"
 
 namespace strew::inline v0 {
 namespace {
 
-/// Stores `code` as element `index` of a tensor whose dtype is bool or has fewer than 8 bits.
-void store_small(DType dtype, std::vector<std::byte>& data, int64_t index, uint64_t code) {
-  const int width = bits(dtype);
-  const size_t bit = static_cast<size_t>(index) * static_cast<size_t>(width);
-  data[bit / 8] |= static_cast<std::byte>((code & ((1U << width) - 1U)) << (bit % 8));
-}
+bool is_small(DType dtype) { return bits(dtype) < 8 || dtype == DType::boolean; }
 
+/// Stores the elements, whose dtype is small.
 Status copy_small(mlir::DenseElementsAttr dense, Constant& out, int64_t count) {
-  const DType dtype = out.type.dtype;
-  if (auto integers = dense.tryGetValues<llvm::APInt>(); mlir::succeeded(integers)) {
-    int64_t i = 0;
-    for (auto it = integers->begin(); i < count; ++i, ++it) store_small(dtype, out.data, i, (*it).getZExtValue());
-    return {};
-  }
-  if (auto floats = dense.tryGetValues<llvm::APFloat>(); mlir::succeeded(floats)) {
-    int64_t i = 0;
-    for (auto it = floats->begin(); i < count; ++i, ++it) store_small(dtype, out.data, i, (*it).bitcastToAPInt().getZExtValue());
-    return {};
-  }
+  const auto copy = [&](const auto& values, auto code_of) {
+    auto value = values.begin();
+    for (int64_t i = 0; i < count; ++i, ++value)
+      store_element(out.type.dtype, out.data.data(), i, {out.type.dtype, {code_of(*value), 0}});
+    return Status();
+  };
+  if (auto integers = dense.tryGetValues<llvm::APInt>(); mlir::succeeded(integers))
+    return copy(*integers, [](const llvm::APInt& value) { return value.getZExtValue(); });
+  if (auto floats = dense.tryGetValues<llvm::APFloat>(); mlir::succeeded(floats))
+    return copy(*floats, [](const llvm::APFloat& value) { return value.bitcastToAPInt().getZExtValue(); });
   return invalid_argument("expected integers or floats");
 }
 
-Expected<int64_t> static_count(const TensorType& type) {
-  for (const int64_t extent : type.dims)
-    if (extent == kDynamic) return invalid_argument("a dynamic type, expected static extents");
-  return element_count(type.dims);
-}
-
-Expected<Constant> from_dense(mlir::DenseElementsAttr dense, const TensorType& type, int64_t count) {
-  const int64_t size = storage_bytes(type.dtype, count);
-  if (dense.isSplat() && size > kMaxSplatBytes)
-    return invalid_argument(fmt::format("a splat of {} bytes, expected at most {}", size, kMaxSplatBytes));
-  Constant out;
-  out.type = type;
-  out.data.resize(static_cast<size_t>(size));
-  out.splat = dense.isSplat();
-  if (bits(type.dtype) < 8 || type.dtype == DType::boolean) {
-    STREW_TRY(copy_small(dense, out, count));
-    return out;
+/// The bytes of the elements, of one element of a splat; `size`: how many bytes all elements have.
+Expected<llvm::ArrayRef<char>> bytes_of(mlir::Attribute value, DType dtype, size_t size) {
+  if (const auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(value)) {
+    const llvm::ArrayRef<char> raw = dense.getRawData();
+    const size_t expected = dense.isSplat() ? static_cast<size_t>(bits(dtype)) / 8 : size;
+    return raw.size() == expected ? Expected(raw) : internal_error(fmt::format("{} bytes, expected {}", raw.size(), expected));
   }
-  const llvm::ArrayRef<char> raw = dense.getRawData();
-  const size_t element = static_cast<size_t>(bits(type.dtype)) / 8;
-  if (dense.isSplat()) {
-    if (raw.size() != element) return internal_error(fmt::format("a splat of {} bytes, expected {}", raw.size(), element));
-    for (size_t at = 0; at < out.data.size(); at += element) std::memcpy(out.data.data() + at, raw.data(), element);
-  } else {
-    if (raw.size() != out.data.size()) return internal_error(fmt::format("{} bytes, expected {}", raw.size(), out.data.size()));
-    if (!raw.empty()) std::memcpy(out.data.data(), raw.data(), raw.size());
-  }
-  return out;
-}
-
-Expected<Constant> from_resource(mlir::DenseResourceElementsAttr resource, const TensorType& type, int64_t count) {
+  const auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(value);
+  if (!resource) return invalid_argument("value, expected dense<...>");
   const mlir::AsmResourceBlob* blob = resource.getRawHandle().getBlob();
   const std::string key = resource.getRawHandle().getKey().str();
-  if (!blob) return invalid_argument(fmt::format("dense_resource<{}> has no data in this file", key));
-  if (bits(type.dtype) < 8 || type.dtype == DType::boolean)
-    return invalid_argument(
-        fmt::format("dense_resource<{}> of {} elements is not read, expected dense<...>", key, name(type.dtype)));
-  const auto size = static_cast<size_t>(storage_bytes(type.dtype, count));
-  if (blob->getData().size() != size)
-    return invalid_argument(fmt::format("dense_resource<{}> has {} bytes, expected {}", key, blob->getData().size(), size));
-  Constant out;
-  out.type = type;
-  out.data.resize(size);
-  if (size > 0) std::memcpy(out.data.data(), blob->getData().data(), size);
-  return out;
+  if (!blob) return invalid_argument("dense_resource<{}> has no data in this file", key);
+  if (is_small(dtype))
+    return invalid_argument("dense_resource<{}> of {} elements is not read, expected dense<...>", key, name(dtype));
+  if (blob->getData().size() == size) return blob->getData();
+  return invalid_argument("dense_resource<{}> has {} bytes, expected {}", key, blob->getData().size(), size);
 }
 
 }  // namespace
@@ -93,17 +61,24 @@ Expected<Constant> constant_from(mlir::Attribute value, const TensorType& type) 
   STREW_ASSIGN(const TensorType own, tensor_type(elements.getShapedType()));
   if (own.dims != type.dims || bits(own.dtype) != bits(type.dtype) ||
       (own.dtype == DType::boolean) != (type.dtype == DType::boolean))
-    return invalid_argument(fmt::format("value of type {}, expected the result's type", text_of(elements.getShapedType())));
-  STREW_ASSIGN(const int64_t count, static_count(type));
-  if (const auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(value)) return from_dense(dense, type, count);
-  if (const auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(value)) return from_resource(resource, type, count);
-  return invalid_argument("value, expected dense<...>");
-}
-
-Scalar scalar_of(const Constant& constant) {
-  Scalar out{constant.type.dtype, {0, 0}};
-  if (!constant.data.empty())
-    std::memcpy(out.bits.data(), constant.data.data(), std::min(constant.data.size(), sizeof(out.bits)));
+    return invalid_argument("value of type {}, expected the result's type", text_of(elements.getShapedType()));
+  if (!is_static(type.dims)) return invalid_argument("a dynamic type, expected static extents");
+  STREW_ASSIGN(const int64_t count, element_count(type.dims));
+  const int64_t size = storage_bytes(type.dtype, count);
+  const auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(value);
+  Constant out;
+  out.type = type;
+  out.splat = dense && dense.isSplat();
+  if (out.splat && size > kMaxSplatBytes)
+    return invalid_argument("a splat of {} bytes, expected at most {}", size, kMaxSplatBytes);
+  if (dense && is_small(type.dtype)) {
+    out.data.resize(static_cast<size_t>(size));
+    STREW_TRY(copy_small(dense, out, count));
+    return out;
+  }
+  STREW_ASSIGN(const llvm::ArrayRef<char> raw, bytes_of(value, type.dtype, static_cast<size_t>(size)));
+  out.data.resize(static_cast<size_t>(size));
+  for (size_t at = 0; at < out.data.size(); at += raw.size()) std::memcpy(out.data.data() + at, raw.data(), raw.size());
   return out;
 }
 

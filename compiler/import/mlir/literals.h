@@ -14,7 +14,4 @@ inline constexpr int64_t kMaxSplatBytes = int64_t{1} << 28;
 /// The elements of `value`, stored as `type`, which must be static. Its dtype may be the storage type of a quantized type.
 Expected<Constant> constant_from(mlir::Attribute value, const TensorType& type);
 
-/// The only element of a rank-0 constant.
-Scalar scalar_of(const Constant& constant);
-
 }  // namespace strew::inline v0

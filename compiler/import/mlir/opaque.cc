@@ -44,12 +44,13 @@ void Translation::add_opaque_value(mlir::Value from, int opaque, int result) {
   bind(from, ProgramBuilder(out, "").opaque_value(opaque, result, value_type(from.getType())));
 }
 
+Opaque Translation::opaque_of(mlir::Operation* op, std::string reason) const {
+  const llvm::StringRef name = op->getName().getStringRef();
+  return {name.str(), location(op), {}, {}, std::move(reason), is_indexed(name)};
+}
+
 Status Translation::add_opaque(mlir::Operation* op, std::string reason) {
-  Opaque opaque;
-  opaque.operation = op->getName().getStringRef().str();
-  opaque.location = location(op);
-  opaque.reason = std::move(reason);
-  opaque.indexed = is_indexed(op->getName().getStringRef());
+  Opaque opaque = opaque_of(op, std::move(reason));
   const auto reads = [&](mlir::Value value) {
     if (is_bound(value)) opaque.arguments.push_back(scopes_.back().lookup(value));
   };
@@ -99,11 +100,7 @@ Status Translation::translate_region(mlir::Region& region, int opaque, int& next
 }
 
 Status Translation::translate_blocks(mlir::func::FuncOp function, std::vector<int>& results) {
-  Opaque opaque;
-  opaque.operation = function->getName().getStringRef().str();
-  opaque.location = location(function);
-  opaque.reason = "has several blocks, and which of them run is known at the call only";
-  const int number = out.add_opaque(std::move(opaque));
+  const int number = out.add_opaque(opaque_of(function, "has several blocks, and which of them run is known at the call only"));
   int next_result = 0;
   STREW_TRY(translate_region(function.getBody(), number, next_result));
   ProgramBuilder build(out, location(function));

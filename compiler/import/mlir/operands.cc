@@ -2,9 +2,9 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc.
 #include "compiler/import/mlir/operands.h"
 
-#include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
+#include "base/formatted.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/op/dims.h"
@@ -13,17 +13,9 @@ namespace strew::inline v0 {
 
 OpReader::OpReader(Translation& t, mlir::Operation* op) : build(t.out, t.location(op)), attributes(op), t_(t), op_(op) {}
 
-std::vector<int> OpReader::operands() const {
-  std::vector<int> out;
-  for (unsigned i = 0; i < op_->getNumOperands(); ++i) out.push_back(operand(i));
-  return out;
-}
-
 Status OpReader::has(unsigned operands, std::initializer_list<llvm::StringRef> known) const {
   STREW_TRY(attributes.only(known));
-  if (op_->getNumOperands() == operands && op_->getNumResults() == 1 && op_->getNumRegions() == 0) return {};
-  return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected {}, 1 and 0", op_->getNumOperands(),
-                                      op_->getNumResults(), op_->getNumRegions(), operands));
+  return check_counts(op_, operands);
 }
 
 Status OpReader::moves(unsigned operands, std::initializer_list<llvm::StringRef> known) const {
@@ -37,7 +29,7 @@ Status OpReader::moves(unsigned operands, std::initializer_list<llvm::StringRef>
 
 Expected<int64_t> OpReader::dim(llvm::StringRef name, int rank) const {
   const auto value = llvm::dyn_cast_or_null<mlir::IntegerAttr>(attributes.get(name));
-  if (!value) return invalid_argument(fmt::format("attribute '{}', expected an integer", name.str()));
+  if (!value) return invalid_argument("attribute '{}', expected an integer", name.str());
   const int64_t dim = value.getValue().getSExtValue();
   STREW_TRY(check_dim(dim, static_cast<size_t>(rank), name.str()));
   return dim;
@@ -52,7 +44,7 @@ Expected<std::vector<int64_t>> OpReader::dims(llvm::StringRef name, int rank) co
 Expected<TensorType> OpReader::static_result() const {
   STREW_ASSIGN(TensorType type, strew::result_type(op_, 0));
   if (is_static(type.dims)) return type;
-  return invalid_argument(fmt::format("result {}, expected static extents", text_of(result_type())));
+  return invalid_argument("result {}, expected static extents", text_of(result_type()));
 }
 
 Status bind_results(Translation& t, ProgramBuilder& build, mlir::Operation* op, const std::vector<int>& values) {
@@ -60,7 +52,7 @@ Status bind_results(Translation& t, ProgramBuilder& build, mlir::Operation* op, 
     const mlir::Value result = op->getResult(static_cast<unsigned>(i));
     STREW_ASSIGN(const TensorType type, value_type(result.getType()));
     const DType dtype = build.type(values[i]).dtype;
-    if (dtype != type.dtype) return invalid_argument(fmt::format("the result is {}, expected {}", name(type.dtype), name(dtype)));
+    if (dtype != type.dtype) return invalid_argument("the result is {}, expected {}", name(type.dtype), name(dtype));
     STREW_ASSIGN(const int value, build.declared(values[i], type.dims));
     t.bind(result, value);
   }

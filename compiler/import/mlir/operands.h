@@ -20,9 +20,10 @@ class OpReader {
   ProgramBuilder build;
   const Attributes attributes;
 
+  Translation& translation() const { return t_; }
   mlir::Operation* op() const { return op_; }
   int operand(unsigned index) const { return t_.operand(op_, index); }
-  std::vector<int> operands() const;
+  std::vector<int> operands() const { return t_.operands(op_); }
   mlir::Type operand_type(unsigned index) const { return op_->getOperand(index).getType(); }
   mlir::Type result_type() const { return op_->getResult(0).getType(); }
 

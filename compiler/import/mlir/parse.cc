@@ -6,7 +6,6 @@
 // says in loc(...), which in JAX's output is a Python file. Tested by tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/parse.h"
 
-#include <fmt/format.h>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <mlir/AsmParser/AsmParser.h>
@@ -28,6 +27,7 @@
 #include <mlir/IR/SymbolTable.h>
 #include <mlir/IR/Verifier.h>
 
+#include "base/formatted.h"
 #include "compiler/import/mlir/prescan.h"
 #include "compiler/import/mlir/shim_dialect.h"
 
@@ -171,13 +171,16 @@ std::string ParsedModule::name_of(mlir::Value value) const {
   return name.empty() || within == 0 ? name : fmt::format("{}_{}", name, within);
 }
 
+std::string ParsedModule::location(mlir::Operation* op) const {
+  return fmt::format("{}: {}", where(op), op->getName().getStringRef().str());
+}
+
 Status ParsedModule::fail(mlir::Operation* op, const std::string& what) const {
-  return invalid_argument(fmt::format("{}: {}: {}", where(op), op->getName().getStringRef().str(), what));
+  return invalid_argument("{}: {}", location(op), what);
 }
 
 Status ParsedModule::at(mlir::Operation* op, const Status& status) const {
-  if (status.ok() || status.message().starts_with(path_ + ":")) return status;
-  return {status.code(), fmt::format("{}: {}: {}", where(op), op->getName().getStringRef().str(), status.message())};
+  return status.ok() || status.message().starts_with(path_ + ":") ? status : status.with_prefix(location(op));
 }
 
 }  // namespace strew::inline v0

@@ -28,6 +28,8 @@ class ParsedModule {
   std::string where(mlir::Operation* op) const;
   /// The name of a value in the text, without "%", and with "_1" for the second result of several; empty if it has none.
   std::string name_of(mlir::Value value) const;
+  /// "FILE:LINE: stablehlo.scatter"
+  std::string location(mlir::Operation* op) const;
   /// An error with a message like "FILE:LINE: stablehlo.scatter: what".
   Status fail(mlir::Operation* op, const std::string& what) const;
   /// `status` with the same start of the message, unless it begins with a place in the file already: that of an operation inside `op`.

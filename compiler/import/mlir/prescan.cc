@@ -13,16 +13,18 @@
 // written as an alias (`!t = index`), so an alias is refused there too. Tested by tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/prescan.h"
 
-#include <fmt/format.h>
+#include <llvm/ADT/StringExtras.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "base/formatted.h"
 #include "compiler/import/mlir/bytecode.h"
 
 namespace strew::inline v0 {
 namespace {
+
+bool is_word_char(char c) { return llvm::isAlnum(c) || c == '_'; }
 
 class Prescan {
  public:
@@ -36,7 +38,7 @@ class Prescan {
         STREW_TRY(skip_string());
       } else if (c == '/' && peek(1) == '/') {
         while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-      } else if (std::isalpha(static_cast<unsigned char>(c)) || c == '_') {
+      } else if (llvm::isAlpha(c) || c == '_') {
         STREW_TRY(skip_word());
       } else {
         STREW_TRY(bracket(c));
@@ -48,7 +50,7 @@ class Prescan {
 
  private:
   char peek(size_t ahead) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  Status fail(const std::string& what) const { return invalid_argument(fmt::format("{}:{}: {}", path_, line_, what)); }
+  Status fail(const std::string& what) const { return invalid_argument("{}:{}: {}", path_, line_, what); }
 
   Status skip_string() {
     for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
@@ -61,7 +63,7 @@ class Prescan {
 
   Status skip_word() {
     const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() && is_word_char(text_[at_])) ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (word.size() > kMaxNameLength)
       return fail(fmt::format("a name of {} characters, expected at most {}", word.size(), kMaxNameLength));
@@ -74,11 +76,9 @@ class Prescan {
 
   void note_operation(std::string_view dialect, size_t begin) {
     if (found_.dialects.size() < kMaxDialects) found_.dialects.emplace(dialect);
-    for (const std::string_view form : {"tensor.gather", "tensor.scatter", "tensor.from_elements", "vector.contract"}) {
-      const char next = peek(begin + form.size() - at_);
-      if (text_.substr(begin).starts_with(form) && !std::isalnum(static_cast<unsigned char>(next)) && next != '_')
+    for (const std::string_view form : {"tensor.gather", "tensor.scatter", "tensor.from_elements", "vector.contract"})
+      if (text_.substr(begin).starts_with(form) && !is_word_char(peek(begin + form.size() - at_)))
         found_.own_forms.push_back(begin);
-    }
   }
 
   /// May the word from `begin` on be a dialect's name? A dot and a word follow, and it is no part of the name of a value, a symbol, a type, an
@@ -86,7 +86,7 @@ class Prescan {
   bool is_dialect(size_t begin) const {
     static constexpr std::string_view kNames = "%@!#^.$-";
     const bool has_start = begin == 0 || kNames.find(text_[begin - 1]) == std::string_view::npos;
-    return has_start && peek(0) == '.' && std::isalpha(static_cast<unsigned char>(peek(1)));
+    return has_start && peek(0) == '.' && llvm::isAlpha(peek(1));
   }
 
   /// The text from here to the end of the map: the '>' that closes the first '<'.
@@ -101,25 +101,14 @@ class Prescan {
   }
 
   /// The place of the next token from `at` on.
-  size_t token(size_t at) const {
-    while (at < text_.size()) {
-      if (std::isspace(static_cast<unsigned char>(text_[at]))) {
-        ++at;
-      } else if (text_.substr(at, 2) == "//") {
-        while (at < text_.size() && text_[at] != '\n') ++at;
-      } else {
-        break;
-      }
-    }
-    return at;
-  }
+  size_t token(size_t at) const { return text_.size() - without_blanks(llvm::StringRef(text_).substr(at)).size(); }
 
   /// Refuses an element type of `array<` that is index or an alias.
   Status check_array() const {
     const size_t open = token(at_);
     if (open >= text_.size() || text_[open] != '<') return {};
     const std::string_view type = text_.substr(token(open + 1));
-    const bool is_index = type.starts_with("index") && (type.size() == 5 || !std::isalnum(static_cast<unsigned char>(type[5])));
+    const bool is_index = type.starts_with("index") && (type.size() == 5 || !llvm::isAlnum(type[5]));
     if (!is_index && !type.starts_with('!')) return {};
     return fail(fmt::format("an 'array' with elements of {}, expected integers or floats", is_index ? "index" : "an alias"));
   }
@@ -132,7 +121,7 @@ class Prescan {
       if (c == 'x') {
         elements *= std::max<uint64_t>(extent, 1);
         extent = 0;
-      } else if (std::isdigit(static_cast<unsigned char>(c))) {
+      } else if (llvm::isDigit(c)) {
         extent = std::min(extent * 10 + static_cast<uint64_t>(c - '0'), kMaxVectorElements + 1);
       } else if (c != '[' && c != ']') {
         return {};
@@ -152,10 +141,8 @@ class Prescan {
     static constexpr std::string_view kSeparators = ",=[{<";  // expressions do not go on behind them, but in round brackets
     if (kSeparators.find(c) != std::string_view::npos) operators_ = 0;
     if (c == '\0') return fail("the file holds a zero byte, expected MLIR text");
-    if (c == '-' && peek(1) == '>') {
-      ++at_;  // an arrow
-    } else if ((c == '<' || c == '>') && peek(1) == '=') {
-      ++at_;  // a comparison
+    if ((c == '-' && peek(1) == '>') || ((c == '<' || c == '>') && peek(1) == '=')) {
+      ++at_;  // an arrow or a comparison
     } else if (c == '+' || c == '-' || c == '*') {
       return count_operator();
     } else if (const size_t kind = kOpen.find(c); kind != std::string_view::npos) {
@@ -179,9 +166,17 @@ class Prescan {
 
 }  // namespace
 
+llvm::StringRef without_blanks(llvm::StringRef text) {
+  for (;;) {
+    text = text.ltrim();
+    if (!text.starts_with("//")) return text;
+    text = text.drop_until([](char c) { return c == '\n'; });
+  }
+}
+
 Expected<Prescanned> prescan_mlir(std::string_view text, const std::string& path) {
   if (text.size() > kMaxTextBytes)
-    return invalid_argument(fmt::format("{}:1: the file has {} bytes, expected at most {}", path, text.size(), kMaxTextBytes));
+    return invalid_argument("{}:1: the file has {} bytes, expected at most {}", path, text.size(), kMaxTextBytes);
   if (is_bytecode(text)) return refuse_bytecode(text, path);
   return Prescan(text, path).run();
 }

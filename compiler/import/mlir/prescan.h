@@ -1,6 +1,8 @@
 // Prescan: checks a text before MLIR's parser reads it, and finds the dialects and operations in it that the parser must be prepared for.
 #pragma once
 
+#include <llvm/ADT/StringRef.h>
+
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +24,9 @@ struct Prescanned {
   std::set<std::string> dialects;  ///< what stands before a dot where a dialect may stand ("linalg" of `linalg.matmul`)
   std::vector<size_t> own_forms;   ///< where an operation stands whose pretty form MLIR's parser must not read (shim_forms.cc)
 };
+
+/// `text` without spaces and comments at its start.
+llvm::StringRef without_blanks(llvm::StringRef text);
 
 /// Fails ("FILE:LINE: ...") on text that would overflow the parser's stack or take it too long, and on bytes that are not text. Only the first
 /// kMaxDialects dialects are kept.

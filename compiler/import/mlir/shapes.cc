@@ -3,28 +3,37 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/shapes.h"
 
-#include <fmt/format.h>
-
-#include "base/violated.h"
+#include "base/formatted.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/op/dims.h"
 
 namespace strew::inline v0 {
+namespace {
+
+Expected<TensorType> named_type(mlir::Type type, std::string_view what, unsigned index) {
+  auto out = tensor_type(type);
+  return out.ok() ? out : out.status().with_prefix(fmt::format("{} {}", what, index));
+}
+
+}  // namespace
 
 Status refused(std::string message, std::string_view label) {
   return label.empty() ? invalid_argument(std::move(message)) : violated(label, std::move(message));
 }
 
 Expected<TensorType> operand_type(mlir::Operation* op, unsigned index) {
-  auto type = tensor_type(op->getOperand(index).getType());
-  if (!type.ok()) return invalid_argument(fmt::format("operand {}: {}", index, type.status().message()));
-  return type;
+  return named_type(op->getOperand(index).getType(), "operand", index);
 }
 
 Expected<TensorType> result_type(mlir::Operation* op, unsigned index) {
-  auto type = tensor_type(op->getResult(index).getType());
-  if (!type.ok()) return invalid_argument(fmt::format("result {}: {}", index, type.status().message()));
-  return type;
+  return named_type(op->getResult(index).getType(), "result", index);
+}
+
+Status check_counts(mlir::Operation* op, unsigned operands, bool or_more) {
+  const unsigned given = op->getNumOperands(), results = op->getNumResults(), regions = op->getNumRegions();
+  if ((given == operands || (or_more && given > operands)) && results == 1 && regions == 0) return {};
+  return invalid_argument("{} operands, {} results and {} regions, expected {}{}, 1 and 0", given, results, regions,
+                          or_more ? "at least " : "", operands);
 }
 
 Status unify_dims(const std::vector<TensorType*>& types, std::string_view what, std::string_view label) {

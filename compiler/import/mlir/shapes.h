@@ -15,6 +15,9 @@ namespace strew::inline v0 {
 /// An error, with the label of the rule that is violated unless it is empty.
 Status refused(std::string message, std::string_view label);
 
+/// Refuses an operation that has not `operands` operands (or more, if `or_more`), one result and no region.
+Status check_counts(mlir::Operation* op, unsigned operands, bool or_more = false);
+
 Expected<TensorType> operand_type(mlir::Operation* op, unsigned index);
 Expected<TensorType> result_type(mlir::Operation* op, unsigned index);
 

@@ -9,6 +9,8 @@
 
 #include <cstring>
 
+#include "compiler/import/mlir/prescan.h"
+
 namespace strew::inline v0 {
 namespace {
 
@@ -19,45 +21,27 @@ using mlir::ParseResult;
 using mlir::succeeded;
 using mlir::success;
 
-/// `text` without spaces and comments at its start.
-llvm::StringRef trimmed(llvm::StringRef text) {
-  for (;;) {
-    text = text.ltrim();
-    if (!text.starts_with("//")) return text;
-    text = text.drop_until([](char c) { return c == '\n'; });
-  }
-}
-
 bool is_name_char(char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.' || c == '-'; }
 
 /// Takes "%name" and an optional "#3" or ":3" from the start of the text. False if there is none.
 bool take_value(llvm::StringRef& text) {
   if (!text.consume_front("%")) return false;
-  text = trimmed(text.drop_while(is_name_char));
+  text = without_blanks(text.drop_while(is_name_char));
   if (text.starts_with(":") || text.starts_with("#"))
-    text = trimmed(trimmed(text.drop_front()).drop_while([](char c) { return llvm::isDigit(c); }));
+    text = without_blanks(without_blanks(text.drop_front()).drop_while([](char c) { return llvm::isDigit(c); }));
   return true;
 }
 
-/// One opening or closing bracket: 0 to 3 for ( [ { <.
-int take_open(OpAsmParser& parser) {
-  if (succeeded(parser.parseOptionalLParen())) return 0;
-  if (succeeded(parser.parseOptionalLSquare())) return 1;
-  if (succeeded(parser.parseOptionalLBrace())) return 2;
-  return succeeded(parser.parseOptionalLess()) ? 3 : -1;
-}
-bool take_close(OpAsmParser& parser, int kind) {
-  switch (kind) {
-    case 0:
-      return succeeded(parser.parseOptionalRParen());
-    case 1:
-      return succeeded(parser.parseOptionalRSquare());
-    case 2:
-      return succeeded(parser.parseOptionalRBrace());
-    default:
-      return succeeded(parser.parseOptionalGreater());
-  }
-}
+using ParseMark = ParseResult (mlir::AsmParser::*)();
+struct Brackets {
+  ParseMark open, close;
+};
+constexpr Brackets kBrackets[] = {
+    {&OpAsmParser::parseOptionalLParen, &OpAsmParser::parseOptionalRParen},
+    {&OpAsmParser::parseOptionalLSquare, &OpAsmParser::parseOptionalRSquare},
+    {&OpAsmParser::parseOptionalLBrace, &OpAsmParser::parseOptionalRBrace},
+    {&OpAsmParser::parseOptionalLess, &OpAsmParser::parseOptionalGreater},
+};
 
 /// Consumes a token that is no bracket and no colon.
 ParseResult skip_token(OpAsmParser& parser, UnresolvedOperands* operands) {
@@ -97,13 +81,13 @@ bool starts_operation(llvm::StringRef text) {
   if (text.starts_with("^") || text.starts_with("return")) return true;
   if (text.starts_with("\"")) {
     text = text.drop_front().drop_while([](char c) { return is_name_char(c); });
-    return text.consume_front("\"") && trimmed(text).starts_with("(");
+    return text.consume_front("\"") && without_blanks(text).starts_with("(");
   }
   if (text.starts_with("%")) {
     constexpr int kMostResults =
         64;  // that an operation names one by one: operands on lines of their own are not scanned again and again
     for (int i = 0; i < kMostResults && take_value(text); ++i)
-      if (text.consume_front(",")) text = trimmed(text);
+      if (text.consume_front(",")) text = without_blanks(text);
     return text.starts_with("=");
   }
   const llvm::StringRef word = text.take_while(is_name_char);
@@ -132,15 +116,16 @@ bool ends_operation(llvm::StringRef ahead, const char* last) {
 }
 
 ParseResult skip_piece(OpAsmParser& parser, UnresolvedOperands* operands) {
-  llvm::SmallVector<int> open;
+  llvm::SmallVector<const Brackets*> open;
+  const auto takes = [&](ParseMark parse) { return succeeded((parser.*parse)()); };
   do {
-    const int kind = take_open(parser);
-    if (kind >= 0) {
-      open.push_back(kind);
-    } else if (!open.empty() && take_close(parser, open.back())) {
+    const Brackets* const opened = llvm::find_if(kBrackets, [&](const Brackets& each) { return takes(each.open); });
+    if (opened != std::end(kBrackets)) {
+      open.push_back(opened);
+    } else if (!open.empty() && takes(open.back()->close)) {
       open.pop_back();
     } else if (open.empty() || failed(parser.parseOptionalColon())) {
-      const bool is_taken = llvm::all_of(open, [](int each) { return each == 0; });
+      const bool is_taken = llvm::all_of(open, [](const Brackets* each) { return each == std::begin(kBrackets); });
       if (skip_token(parser, is_taken ? operands : nullptr)) return failure();
     }
   } while (!open.empty());
@@ -151,17 +136,17 @@ mlir::OptionalParseResult parse_region_here(OpAsmParser& parser, mlir::Operation
   llvm::StringRef ahead = text_ahead(parser);
   llvm::SmallVector<OpAsmParser::Argument> arguments;
   if (ahead.consume_front("(")) {  // (%a: T, %b: T) { ... }
-    ahead = trimmed(ahead);
+    ahead = without_blanks(ahead);
     if (!ahead.consume_front("%")) return {};
-    if (!trimmed(ahead.drop_while(is_name_char)).starts_with(":")) return {};
+    if (!without_blanks(ahead.drop_while(is_name_char)).starts_with(":")) return {};
     if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true, /*allowAttrs=*/true))
       return ParseResult(failure());
   } else {
     if (!ahead.consume_front("{")) return {};
-    ahead = trimmed(ahead);
+    ahead = without_blanks(ahead);
     llvm::StringRef after = ahead.drop_while(is_name_char);
     if (ahead.starts_with("\"")) after = ahead.drop_front().drop_until([](char c) { return c == '"'; }).drop_front();
-    after = trimmed(after);
+    after = without_blanks(after);
     const bool is_dictionary =
         ahead.starts_with("}") || (!ahead.starts_with("%") && !ahead.starts_with("^") &&
                                    (after.starts_with("=") || after.starts_with(",") || after.starts_with("}")));

@@ -20,9 +20,7 @@ constexpr char kMhloAdvice[] =
 
 void Translation::begin_function(std::string name) {
   function_ = std::move(name);
-  next_number_ = 2;
-  scopes_.clear();
-  scopes_.emplace_back();
+  scopes_.assign(1, {});
   callees_.clear();
 }
 
@@ -42,15 +40,19 @@ Status Translation::check_count(mlir::func::FuncOp function, size_t results) con
   return parsed.fail(function, fmt::format("returns {} values, expected {}", results, function.getNumResults()));
 }
 
-Status Translation::translate_call(mlir::func::CallOp call) {
-  const auto found = functions.find(call.getCallee());
-  if (found == functions.end() || found->second.isExternal())
+Expected<mlir::func::FuncOp> Translation::callee(mlir::func::CallOp call) const {
+  mlir::func::FuncOp function = functions.lookup(call.getCallee());
+  if (!function || function.isExternal())
     return parsed.fail(call, fmt::format("function '{}' has no body here", call.getCallee().str()));
-  mlir::func::FuncOp function = found->second;
   if (!llvm::hasSingleElement(function.getBody()))
     return parsed.fail(function, "has several blocks, expected straight-line code");
   if (call.getCalleeType() != function.getFunctionType())
     return parsed.fail(call, fmt::format("the call's types are not those of '{}'", call.getCallee().str()));
+  return function;
+}
+
+Status Translation::translate_call(mlir::func::CallOp call) {
+  STREW_ASSIGN(mlir::func::FuncOp function, callee(call));
   if (scopes_.size() > kMaxCallDepth)
     return fatal(parsed.fail(call, fmt::format("calls are nested more than {} deep", kMaxCallDepth)));
   llvm::DenseMap<mlir::Value, int> scope;
@@ -118,20 +120,11 @@ std::string Translation::value_name(mlir::Value value) {
   return unique;
 }
 
-std::string Translation::location(mlir::Operation* op) const {
-  return fmt::format("{}: {}", parsed.where(op), op->getName().getStringRef().str());
-}
-
 /// Outside regions, the name of the function; inside, the path and the operation. Numbered from the second kernel on.
 std::string Translation::kernel_name(mlir::Operation* op) {
-  if (path_.empty()) {
-    std::string name = function_;
-    while (!names_.insert(name).second) name = fmt::format("{}_{}", function_, next_number_++);
-    return name;
-  }
-  const std::string first = path_ + op->getName().stripDialect().str();
+  const std::string first = path_.empty() ? function_ : path_ + op->getName().stripDialect().str();
   std::string name = first;
-  for (int number = 2; !names_.insert(name).second; ++number) name = fmt::format("{}_{}", first, number);
+  while (!names_.insert(name).second) name = fmt::format("{}_{}", first, ++kernel_numbers_[first] + 1);
   return name;
 }
 

@@ -54,6 +54,11 @@ class Translation {
   void bind(mlir::Value from, int value);
   /// The value number of operand `index` of `op`.
   int operand(mlir::Operation* op, unsigned index) const { return scopes_.back().lookup(op->getOperand(index)); }
+  std::vector<int> operands(mlir::Operation* op) const {
+    std::vector<int> out;
+    for (const mlir::Value value : op->getOperands()) out.push_back(scopes_.back().lookup(value));
+    return out;
+  }
 
   /// Verifies `op`, with StableHLO's stricter constraints, adds its kernel, and binds the results of `from` to the kernel's.
   Status add_kernel(mlir::Operation* from, Op op, const std::vector<int>& arguments, bool fixed_policy = false);
@@ -65,7 +70,11 @@ class Translation {
     if (first_refusal_.ok()) first_refusal_ = status;
   }
   /// `FILE:LINE: stablehlo.add`
-  std::string location(mlir::Operation* op) const;
+  std::string location(mlir::Operation* op) const { return parsed.location(op); }
+  /// `op` as an operation that is not run, for `reason`.
+  Opaque opaque_of(mlir::Operation* op, std::string reason) const;
+  /// The function that is called, straight-line code of the call's types.
+  Expected<mlir::func::FuncOp> callee(mlir::func::CallOp call) const;
 
  private:
   Status translate(mlir::Operation* op);
@@ -86,8 +95,7 @@ class Translation {
   std::vector<std::string> callees_;  ///< the functions that are being inlined
   std::set<std::string> names_;
   llvm::StringSet<> value_names_;
-  llvm::StringMap<int> numbers_;  ///< how many names begin with a key
-  int next_number_ = 2;           ///< for the next kernel of the function
+  llvm::StringMap<int> numbers_, kernel_numbers_;  ///< how many names of values, and of kernels, begin with a key
   int operations_ = 0;
   Status first_refusal_;
   bool is_fatal_ = false;  ///< the last error refuses the file: a limit is exceeded

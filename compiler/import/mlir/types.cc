@@ -2,37 +2,23 @@
 // Tested by tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/types.h"
 
-#include <fmt/format.h>
 #include <llvm/Support/raw_ostream.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 #include <mlir/IR/BuiltinAttributes.h>
+
+#include "base/formatted.h"
 
 namespace strew::inline v0 {
 namespace {
 
 Expected<DType> integer_dtype(mlir::IntegerType type) {
-  const bool is_unsigned = type.isUnsigned();
-  switch (type.getWidth()) {
-    case 1:
-      if (type.isSignless()) return DType::boolean;
-      break;
-    case 2:
-      return is_unsigned ? DType::u2 : DType::i2;
-    case 4:
-      return is_unsigned ? DType::u4 : DType::i4;
-    case 8:
-      return is_unsigned ? DType::u8 : DType::i8;
-    case 16:
-      return is_unsigned ? DType::u16 : DType::i16;
-    case 32:
-      return is_unsigned ? DType::u32 : DType::i32;
-    case 64:
-      return is_unsigned ? DType::u64 : DType::i64;
-    default:
-      break;
-  }
-  return invalid_argument(
-      fmt::format("element type {}, expected an integer of 2, 4, 8, 16, 32 or 64 bits, or i1", text_of(type)));
+  const DTypeKind kind = type.isUnsigned() ? DTypeKind::unsigned_integer : DTypeKind::signed_integer;
+  if (type.isSignlessInteger(1)) return DType::boolean;
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (const DTypeInfo& row = info(static_cast<DType>(i));
+        row.kind == kind && type.getWidth() == static_cast<unsigned>(row.bits))
+      return row.dtype;
+  return invalid_argument("element type {}, expected an integer of 2, 4, 8, 16, 32 or 64 bits, or i1", text_of(type));
 }
 
 /// The classes that column mlir of dtypes.def names.
@@ -85,14 +71,13 @@ Expected<DType> element_dtype(mlir::Type e) {
     if (llvm::isa<mlir::Float32Type>(complex.getElementType())) return DType::complex64;
     if (llvm::isa<mlir::Float64Type>(complex.getElementType())) return DType::complex128;
   }
-  return invalid_argument(fmt::format("element type {} is not one strew stores", text_of(e)));
+  return invalid_argument("element type {} is not one strew stores", text_of(e));
 }
 
 Expected<TensorType> tensor_type(mlir::Type type) {
   const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-  if (!tensor) return invalid_argument(fmt::format("type {}, expected a ranked tensor", text_of(type)));
-  if (!plain_encoding(tensor.getEncoding()))
-    return invalid_argument(fmt::format("type {}: this encoding is not read", text_of(type)));
+  if (!tensor) return invalid_argument("type {}, expected a ranked tensor", text_of(type));
+  if (!plain_encoding(tensor.getEncoding())) return invalid_argument("type {}: this encoding is not read", text_of(type));
   STREW_ASSIGN(const DType dtype, element_dtype(tensor.getElementType()));
   TensorType out{dtype, {}, {}};
   int64_t bits_left = std::numeric_limits<int64_t>::max() / bits(dtype);
@@ -100,7 +85,7 @@ Expected<TensorType> tensor_type(mlir::Type type) {
     out.dims.push_back(mlir::ShapedType::isDynamic(extent) ? kDynamic : extent);
     if (extent <= 1) continue;
     bits_left /= extent;
-    if (bits_left == 0) return invalid_argument(fmt::format("type {}: the number of elements overflows 64 bits", text_of(type)));
+    if (bits_left == 0) return invalid_argument("type {}: the number of elements overflows 64 bits", text_of(type));
   }
   return out;
 }

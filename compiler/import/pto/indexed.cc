@@ -155,8 +155,7 @@ Expected<ShapedValue> Lifter::table_part(const Pair& p, const Cover& cover) {
   const Poly &rows = cover[0].extent, &cols = cover[1].extent;
   STREW_ASSIGN(const ShapedValue part,
                build_.part(ShapedValue(current(p.table.memory)), begin_of(memory, cover), extent_of(memory, cover), where));
-  if (p.rows) return build_.reshaped(part, {rows, cols}, where);
-  return build_.reshaped(part, {scalars_.multiply(rows, cols)}, where);
+  return build_.reshaped(part, p.rows ? std::vector{rows, cols} : std::vector{scalars_.multiply(rows, cols)}, where);
 }
 
 TensorType Lifter::type_of(const ShapedValue& value) const {

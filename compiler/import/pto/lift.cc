@@ -13,7 +13,7 @@
 namespace strew::inline v0::pto {
 
 TileContent& Lifter::declare_tile(const std::string& name, const Type& type) {
-  return tiles_[name] = {type, {Poly(type.tile.valid_rows), Poly(type.tile.valid_cols)}, {}};
+  return tiles_[name] = {type, {Poly(type.tile.valid[0]), Poly(type.tile.valid[1])}, {}};
 }
 
 Status Lifter::run() {

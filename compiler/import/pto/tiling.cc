@@ -3,11 +3,10 @@
 // tests/unit/compiler/import/pto/pto_import_test.cc.
 #include "compiler/import/pto/tiling.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/checked.h"
+#include "base/formatted.h"
 
 namespace strew::inline v0::pto {
 namespace {
@@ -69,7 +68,7 @@ Expected<Loop> recognise_loop(Scalars& scalars, SymbolId variable, const Poly& l
                               Position at) {
   Loop loop{variable, 1, upper, false, at};
   const std::optional<int64_t> fixed = step.constant();
-  if (fixed && *fixed <= 0) return invalid_argument(fmt::format("its step is {}, expected 1 or more", *fixed));
+  if (fixed && *fixed <= 0) return invalid_argument("its step is {}, expected 1 or more", *fixed);
   if (fixed && lower.is(0)) {
     loop.step = *fixed;
     return loop;
@@ -92,9 +91,9 @@ Expected<Loop> recognise_loop(Scalars& scalars, SymbolId variable, const Poly& l
       return loop;
     }
   }
-  return unsupported(fmt::format(
+  return unsupported(
       "it runs from {} to {} by {}, expected 0 to N by T, or get_block_idx * T to N by get_block_num * T, or a piece per core",
-      scalars.text(lower), scalars.text(upper), scalars.text(step)));
+      scalars.text(lower), scalars.text(upper), scalars.text(step));
 }
 
 Expected<Span> cover(Scalars& scalars, const Slot& slot, const std::vector<Loop>& loops) {
@@ -113,9 +112,8 @@ Expected<Span> cover(Scalars& scalars, const Slot& slot, const std::vector<Loop>
                                    [&](const auto& each) { return absorb(scalars, loops[each.first], each.second, span); });
     if (next == open.end()) {
       const Loop& loop = loops[open.front().first];
-      return unsupported(
-          fmt::format("the loop in line {} moves it by {} and its size is {}, expected tiles that lie side by side", loop.at.line,
-                      scalars.text(scalars.multiply(open.front().second, loop.step)), scalars.text(span.extent)));
+      return unsupported("the loop in line {} moves it by {} and its size is {}, expected tiles that lie side by side",
+                         loop.at.line, scalars.text(scalars.multiply(open.front().second, loop.step)), scalars.text(span.extent));
     }
     span.loops.push_back(next->first);
     open.erase(next);

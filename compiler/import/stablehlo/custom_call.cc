@@ -1,9 +1,9 @@
 // stablehlo.custom_call is refused, except for the check.* calls with which StableHLO's own test files end (those compare values and return
 // nothing), and jax.export's conditions on extents, which kernels check. Tested by
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
-#include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
+#include "base/formatted.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
@@ -18,7 +18,7 @@ Status import_assertion(Translation& t, mlir::Operation* op) {
   if (op->getNumOperands() == 0) return invalid_argument("shape_assertion without operands, expected a condition");
   STREW_ASSIGN(const TensorType type, operand_type(op, 0));
   if (type.rank() != 0 || type.dtype != DType::boolean)
-    return invalid_argument(fmt::format("shape_assertion of {}, expected tensor<i1>", text_of(op->getOperand(0).getType())));
+    return invalid_argument("shape_assertion of {}, expected tensor<i1>", text_of(op->getOperand(0).getType()));
   const auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(Attributes(op).get("error_message"));
   llvm::StringRef message = text ? text.getValue() : "";
   message = message.substr(0, message.find(" Using the following")).rtrim();
@@ -38,7 +38,7 @@ Status import_custom_call(Translation& t, mlir::Operation* op) {
     if (target.getValue() == "shape_assertion") return import_assertion(t, op);
   }
   if (target && target.getValue() == "Sharding") return import_optimization_barrier(t, op);
-  return invalid_argument(fmt::format("target '{}' is not read", target ? target.getValue().substr(0, 80).str() : ""));
+  return invalid_argument("target '{}' is not read", target ? target.getValue().substr(0, 80).str() : "");
 }
 
 }  // namespace strew::inline v0

@@ -3,10 +3,10 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/stablehlo/dimension_numbers.h"
 
-#include <fmt/format.h>
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
+#include "base/formatted.h"
 #include "compiler/op/dimension_lists.h"
 
 namespace strew::inline v0 {
@@ -15,15 +15,13 @@ namespace {
 /// `field`: the attribute's name. T: Scatter or Gather.
 template <class T>
 Expected<DimensionNumbers> dims_from(mlir::Attribute attribute, std::string_view field, llvm::StringRef kind) {
-  if (!attribute) return invalid_argument(fmt::format("attribute '{}' is missing", field));
+  if (!attribute) return invalid_argument("attribute '{}' is missing", field);
   const auto whole = llvm::dyn_cast<mlir::DictionaryAttr>(attribute);
   const auto found = whole ? whole.getAs<mlir::DictionaryAttr>(kind) : mlir::DictionaryAttr();
   if (!found)
-    return invalid_argument(fmt::format("attribute '{}', expected #stablehlo.{}<...> (the old dictionary of tensors is not read)",
-                                        field, kind.str()));
-  const auto refuse = [&](const std::string& what) {
-    return invalid_argument(fmt::format("#stablehlo.{}: {}", kind.str(), what));
-  };
+    return invalid_argument("attribute '{}', expected #stablehlo.{}<...> (the old dictionary of tensors is not read)", field,
+                            kind.str());
+  const auto refuse = [&](const std::string& what) { return invalid_argument("#stablehlo.{}: {}", kind.str(), what); };
   DimensionNumbers numbers;
   for (const mlir::NamedAttribute each : found) {
     const std::string key = each.getName().str();

@@ -1,8 +1,8 @@
 // Operations that only move elements: iota, broadcast_in_dim, reshape, transpose, slice, reverse, concatenate, pad; those whose last operand is
 // the shape of the result, as jax.export writes them; and get_dimension_size. Tested by
 // tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc and tests/unit/compiler/import/stablehlo/stablehlo_dynamic_test.cc.
-#include <fmt/format.h>
 
+#include "base/formatted.h"
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
@@ -13,7 +13,7 @@ namespace {
 
 /// Quantized numbers are counted in their scale, which strew does not know.
 Status check_plain(mlir::Type type) {
-  return is_quantized(type) ? invalid_argument(fmt::format("result {}, expected numbers", text_of(type))) : Status();
+  return is_quantized(type) ? invalid_argument("result {}, expected numbers", text_of(type)) : Status();
 }
 
 /// Operand `index`, the shape of the result: one integer per dim of it.
@@ -22,8 +22,8 @@ Expected<int> shape_operand(OpReader& r, unsigned index) {
   STREW_ASSIGN(const TensorType shape, operand_type(r.op(), index));
   if (is_integer(shape.dtype) && bits(shape.dtype) >= 8 && shape.rank() == 1)
     if (const Expected<int> list = r.build.declared(r.operand(index), {result.rank()}); list.ok()) return list;
-  return invalid_argument(fmt::format("the shape is {}, expected one integer per dim of the result: {}",
-                                      text_of(r.operand_type(index)), result.rank()));
+  return invalid_argument("the shape is {}, expected one integer per dim of the result: {}", text_of(r.operand_type(index)),
+                          result.rank());
 }
 
 }  // namespace
@@ -90,8 +90,8 @@ Expected<int> read_slice(OpReader& r) {
   for (size_t d = 0; d < std::min({dims.size(), starts.size(), sizes.size(), strides.size()}); ++d) {
     const int64_t start = starts[d], limit = sizes[d], stride = strides[d];
     if (start < 0 || limit < start || stride < 1 || (dims[d] != kDynamic && limit > dims[d]))
-      return invalid_argument(
-          fmt::format("dim {}: {}:{}:{}, expected 0 <= start <= limit <= extent and stride >= 1", d, start, limit, stride));
+      return invalid_argument("dim {}: {}:{}:{}, expected 0 <= start <= limit <= extent and stride >= 1", d, start, limit,
+                              stride);
     sizes[d] = limit == start ? 0 : (limit - start - 1) / stride + 1;
   }
   return r.build.slice(r.operand(0), std::move(starts), std::move(sizes), std::move(strides));
@@ -123,7 +123,7 @@ Expected<int> read_get_dimension_size(OpReader& r) {
   STREW_ASSIGN(const TensorType operand, operand_type(r.op(), 0));
   STREW_ASSIGN(const TensorType result, result_type(r.op(), 0));
   if (result.rank() != 0 || (result.dtype != DType::i32 && result.dtype != DType::i64))
-    return invalid_argument(fmt::format("result {}, expected tensor<i32>", text_of(r.result_type())));
+    return invalid_argument("result {}, expected tensor<i32>", text_of(r.result_type()));
   STREW_ASSIGN(const int64_t dim, r.dim("dimension", operand.rank()));
   return r.build.convert(r.build.extent(r.operand(0), dim), result.dtype);
 }

@@ -27,7 +27,7 @@ constexpr std::array kStablehloOps{
     OpRow{"stablehlo.reduce", import_reduce},
     OpRow{"stablehlo.reverse", import_as<read_reverse>},
     OpRow{"stablehlo.pad", import_as<read_pad>},
-    OpRow{"stablehlo.reduce_window", import_reduce_window},
+    OpRow{"stablehlo.reduce_window", import_as<read_reduce_window>},
     OpRow{"stablehlo.get_dimension_size", import_as<read_get_dimension_size>},
     OpRow{"stablehlo.dynamic_broadcast_in_dim", import_as<read_dynamic_broadcast_in_dim>},
     OpRow{"stablehlo.dynamic_reshape", import_as<read_dynamic_reshape>},
@@ -41,7 +41,7 @@ constexpr std::array kStablehloOps{
 }  // namespace
 
 const OpRow* find_stablehlo_op(llvm::StringRef name) {
-  static constexpr OpRow kElementwise{"", import_elementwise};
+  static constexpr OpRow kElementwise{"", import_as<read_elementwise>};
   for (const OpRow& row : kStablehloOps)
     if (row.name == name) return &row;
   return is_scalar_op(name) ? &kElementwise : nullptr;

@@ -24,8 +24,8 @@ Status import_dynamic_gather(Translation& t, mlir::Operation* op);
 // reduce.cc, reduce_window.cc, elementwise.cc: operations with a function. Elementwise operations share one handler, which finds them in
 // scalar_op.h, so they have no rows.
 Status import_reduce(Translation& t, mlir::Operation* op);
-Status import_reduce_window(Translation& t, mlir::Operation* op);
-Status import_elementwise(Translation& t, mlir::Operation* op);
+Expected<int> read_reduce_window(OpReader& r);
+Expected<int> read_elementwise(OpReader& r);
 Status import_optimization_barrier(Translation& t, mlir::Operation* op);
 // movement.cc
 Expected<int> read_iota(OpReader& r);

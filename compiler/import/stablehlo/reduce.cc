@@ -1,10 +1,10 @@
 // stablehlo.reduce as a Compute: over N operands, with `applies stablehlo.OP` or a region of elementwise operations. XLA may reduce in any
 // order; the interpreter uses row-major order. Tested by tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc.
-#include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
 #include <algorithm>
 
+#include "base/formatted.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/operands.h"
 #include "compiler/import/mlir/shapes.h"
@@ -22,7 +22,7 @@ Expected<Expr> applied(llvm::StringRef name, DType dtype) {
   name.consume_front("stablehlo.");
   for (const CombinerTraits& row : combiner_traits())
     if (row.commutes && name == llvm::StringRef(strew::name(row.op))) return reducer(row.op, dtype);
-  return invalid_argument(fmt::format("applies '{}', expected add, multiply, minimum, maximum, and, or, xor", name.str()));
+  return invalid_argument("applies '{}', expected add, multiply, minimum, maximum, and, or, xor", name.str());
 }
 
 /// Reads the dtypes of the operands (`inputs`) and of the reduction (`elements`), which are those of the results.
@@ -30,11 +30,10 @@ Status read_types(mlir::Operation* op, std::vector<DType>& elements, std::vector
   STREW_TRY(Attributes(op).only({"applies", "dimensions"}));
   const unsigned n = op->getNumResults();
   if (n == 0 || op->getNumOperands() != 2 * n)
-    return invalid_argument(
-        fmt::format("{} operands and {} results, expected N inputs, N initial values and N results", op->getNumOperands(), n));
+    return invalid_argument("{} operands and {} results, expected N inputs, N initial values and N results", op->getNumOperands(),
+                            n);
   for (unsigned i = 0; i < n; ++i) {
-    if (is_quantized(op->getOperand(i).getType()))
-      return invalid_argument(fmt::format("operand {} is quantized, expected plain numbers", i));
+    if (is_quantized(op->getOperand(i).getType())) return invalid_argument("operand {} is quantized, expected plain numbers", i);
     STREW_ASSIGN(const TensorType input, operand_type(op, i));
     STREW_TRY(operand_type(op, n + i).status());
     STREW_ASSIGN(const TensorType result, result_type(op, i));
@@ -46,12 +45,12 @@ Status read_types(mlir::Operation* op, std::vector<DType>& elements, std::vector
 
 Status check_region(mlir::Operation* op, const std::vector<DType>& elements) {
   STREW_ASSIGN(mlir::Block * block, only_block(op, "body", 2 * elements.size()));
-  for (size_t i = 0; i < 2 * elements.size(); ++i) {
-    STREW_ASSIGN(const TensorType type, tensor_type(block->getArgument(static_cast<unsigned>(i)).getType()));
+  for (unsigned i = 0; i < block->getNumArguments(); ++i) {
+    const mlir::Type argument = block->getArgument(i).getType();
+    STREW_ASSIGN(const TensorType type, tensor_type(argument));
     const DType expected = elements[i % elements.size()];
     if (type.rank() != 0 || type.dtype != expected)
-      return invalid_argument(fmt::format("body argument {} is {}, expected rank 0 of {}", i,
-                                          text_of(block->getArgument(static_cast<unsigned>(i)).getType()), name(expected)));
+      return invalid_argument("body argument {} is {}, expected rank 0 of {}", i, text_of(argument), name(expected));
   }
   return {};
 }
@@ -68,20 +67,16 @@ Expected<Expr> read_function(Translation& t, mlir::Operation* op) {
   return region_to_expr(t, op->getRegion(0), elements, inputs);
 }
 
-Expected<std::vector<int>> read_reduce(OpReader& r, Expr function) {
-  STREW_ASSIGN(std::vector<int64_t> dims, r.attributes.integers("dimensions"));
-  std::vector<int> inputs = r.operands();
-  const std::vector<int> initials(inputs.begin() + static_cast<std::ptrdiff_t>(inputs.size() / 2), inputs.end());
-  inputs.resize(initials.size());
-  return r.build.reduce(std::move(function), inputs, initials, std::move(dims));
-}
-
 }  // namespace
 
 Status import_reduce(Translation& t, mlir::Operation* op) {
   STREW_ASSIGN(Expr function, read_function(t, op));
   OpReader reader(t, op);
-  STREW_ASSIGN(const std::vector<int> results, read_reduce(reader, std::move(function)));
+  STREW_ASSIGN(std::vector<int64_t> dims, reader.attributes.integers("dimensions"));
+  std::vector<int> inputs = reader.operands();
+  const std::vector<int> initials(inputs.begin() + static_cast<std::ptrdiff_t>(inputs.size() / 2), inputs.end());
+  inputs.resize(initials.size());
+  STREW_ASSIGN(const std::vector<int> results, reader.build.reduce(std::move(function), inputs, initials, std::move(dims)));
   return bind_results(t, reader.build, op, results);
 }
 

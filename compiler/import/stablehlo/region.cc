@@ -4,11 +4,11 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_region_test.cc.
 #include "compiler/import/stablehlo/region.h"
 
-#include <fmt/format.h>
 #include <llvm/ADT/DenseMap.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
+#include "base/formatted.h"
 #include "base/number.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
@@ -82,20 +82,20 @@ class RegionReader {
     std::vector<int32_t> args;
     STREW_TRY(operands(op, args));
     if (name == "stablehlo.reshape" || name == "stablehlo.broadcast_in_dim" || name == "stablehlo.optimization_barrier") {
-      if (args.size() != 1) return invalid_argument(fmt::format("{} operands, expected 1", args.size()));
+      if (args.size() != 1) return invalid_argument("{} operands, expected 1", args.size());
       nodes_[op->getResult(0)] = args[0];  // a scalar, so nothing moves
       return {};
     }
     if (!is_scalar_op(name)) return invalid_argument("not read in a combiner region, expected elementwise scalar operations");
     const auto quantized = [](mlir::Type type) { return is_quantized(type); };
     if (llvm::any_of(op->getOperandTypes(), quantized) || quantized(op->getResult(0).getType()))
-      return read_quantized(op, std::move(args));
+      return read_quantized(op, dtype, std::move(args));
     STREW_ASSIGN(nodes_[op->getResult(0)], add_scalar_op(op, dtype, std::move(args), graph_));
     return {};
   }
 
   /// The specification's dequantize_op_quantize: the operation on the expressed values, its result quantized again.
-  Status read_quantized(mlir::Operation* op, std::vector<int32_t> args) {
+  Status read_quantized(mlir::Operation* op, DType dtype, std::vector<int32_t> args) {
     for (size_t i = 0; i < args.size(); ++i) {
       const mlir::Type type = op->getOperand(static_cast<unsigned>(i)).getType();
       if (!is_quantized(type)) continue;
@@ -104,7 +104,6 @@ class RegionReader {
       args[i] = graph_.apply(ExprOp::mul, {offset, literal(q.getScale())});
     }
     const mlir::Type type = op->getResult(0).getType();
-    STREW_ASSIGN(const DType dtype, result_dtype(op));
     int32_t& result = nodes_[op->getResult(0)];
     STREW_ASSIGN(result, add_scalar_op(op, is_quantized(type) ? DType::f32 : dtype, std::move(args), graph_));
     if (!is_quantized(type)) return {};
@@ -121,49 +120,43 @@ class RegionReader {
   static Expected<mlir::quant::UniformQuantizedType> uniform(mlir::Type type) {
     const auto q = llvm::dyn_cast<mlir::quant::UniformQuantizedType>(element_of(type));
     if (q && q.getExpressedType().isF32() && q.getStorageTypeIntegralWidth() <= 16) return q;
-    return invalid_argument(
-        fmt::format("type {}, expected one scale, and integers of at most 16 bits that stand for f32", text_of(type)));
+    return invalid_argument("type {}, expected one scale, and integers of at most 16 bits that stand for f32", text_of(type));
   }
 
   int32_t literal(double value) { return graph_.literal({DType::f32, {encode(DType::f32, value), 0}}); }
 
   static Expected<DType> result_dtype(mlir::Operation* op) {
-    if (op->getNumResults() != 1) return invalid_argument(fmt::format("{} results, expected 1", op->getNumResults()));
+    if (op->getNumResults() != 1) return invalid_argument("{} results, expected 1", op->getNumResults());
     for (const mlir::Type type : op->getOperandTypes()) STREW_TRY(scalar_type(type).status());
     return scalar_type(op->getResult(0).getType());
   }
 
   static Expected<DType> scalar_type(mlir::Type type) {
     STREW_ASSIGN(const TensorType tensor, tensor_type(type));
-    if (tensor.rank() != 0) return invalid_argument(fmt::format("type {}, expected rank 0 in a combiner region", text_of(type)));
+    if (tensor.rank() != 0) return invalid_argument("type {}, expected rank 0 in a combiner region", text_of(type));
     return tensor.dtype;
   }
 
   Status read_constant(mlir::Operation* op) {
     STREW_ASSIGN(const DType dtype, result_dtype(op));
     STREW_ASSIGN(const Constant constant, constant_from(Attributes(op).get("value"), TensorType{dtype, {}, {}}));
-    nodes_[op->getResult(0)] = graph_.literal(scalar_of(constant));
+    nodes_[op->getResult(0)] = graph_.literal(load_element(dtype, constant.data.data(), 0));
     return {};
   }
 
   Status read_call(mlir::func::CallOp call) {
-    const auto found = t_.functions.find(call.getCallee());
-    if (found == t_.functions.end() || !llvm::hasSingleElement(found->second.getBody()))
-      return invalid_argument(fmt::format("function '{}', expected a body of straight-line code", call.getCallee().str()));
-    if (call.getCalleeType() != found->second.getFunctionType())
-      return invalid_argument(fmt::format("the call's types are not those of '{}'", call.getCallee().str()));
-    if (depth_ >= kMaxCalls) return invalid_argument(fmt::format("calls are nested more than {} deep", kMaxCalls));
+    STREW_ASSIGN(mlir::func::FuncOp function, t_.callee(call));
+    if (depth_ >= kMaxCalls) return invalid_argument("calls are nested more than {} deep", kMaxCalls);
     std::vector<int32_t> args, results;
     STREW_TRY(operands(call, args));
     llvm::DenseMap<mlir::Value, int32_t> outer = std::move(nodes_);
     nodes_.clear();
-    for (size_t i = 0; i < args.size(); ++i) nodes_[found->second.getArgument(static_cast<unsigned>(i))] = args[i];
+    for (size_t i = 0; i < args.size(); ++i) nodes_[function.getArgument(static_cast<unsigned>(i))] = args[i];
     ++depth_;
-    STREW_TRY(read_block(found->second.getBody().front(), results));
+    STREW_TRY(read_block(function.getBody().front(), results));
     --depth_;
     nodes_ = std::move(outer);
-    if (results.size() != call.getNumResults())
-      return t_.parsed.fail(found->second, fmt::format("returns {} values, expected {}", results.size(), call.getNumResults()));
+    STREW_TRY(t_.check_count(function, results.size()));
     for (size_t i = 0; i < results.size(); ++i) nodes_[call.getResult(static_cast<unsigned>(i))] = results[i];
     return {};
   }
@@ -179,7 +172,7 @@ class RegionReader {
 
 Expected<mlir::Block*> only_block(mlir::Operation* op, std::string_view name, size_t arguments, std::string_view label) {
   if (op->getNumRegions() != 1 || !llvm::hasSingleElement(op->getRegion(0)))
-    return invalid_argument(fmt::format("{}, expected one region of one block", name));
+    return invalid_argument("{}, expected one region of one block", name);
   mlir::Block& block = op->getRegion(0).front();
   if (block.getNumArguments() == arguments) return &block;
   return refused(fmt::format("{} has {} arguments, expected {}", name, block.getNumArguments(), arguments), label);

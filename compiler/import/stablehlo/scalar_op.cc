@@ -4,11 +4,9 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc.
 #include "compiler/import/stablehlo/scalar_op.h"
 
-#include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include <array>
-
+#include "base/formatted.h"
 #include "compiler/import/mlir/attributes.h"
 
 namespace strew::inline v0 {
@@ -24,16 +22,10 @@ llvm::StringRef keyword(mlir::Attribute attribute) {
 
 Status count_is(const std::vector<int32_t>& args, size_t expected) {
   if (args.size() == expected) return {};
-  return invalid_argument(fmt::format("{} operands, expected {}", args.size(), expected));
+  return invalid_argument("{} operands, expected {}", args.size(), expected);
 }
 
 Expected<int32_t> add_compare(mlir::Operation* op, const std::vector<int32_t>& args, ExprBuilder& graph) {
-  struct Row {
-    llvm::StringRef name;
-    ExprOp op;
-  };
-  static constexpr std::array kRows{Row{"EQ", ExprOp::eq}, Row{"NE", ExprOp::ne}, Row{"LT", ExprOp::lt},
-                                    Row{"LE", ExprOp::le}, Row{"GT", ExprOp::gt}, Row{"GE", ExprOp::ge}};
   const Attributes attributes(op);
   const llvm::StringRef direction = keyword(attributes.get("comparison_direction")),
                         type = keyword(attributes.get("compare_type"));
@@ -42,43 +34,43 @@ Expected<int32_t> add_compare(mlir::Operation* op, const std::vector<int32_t>& a
   const bool is_real = is_float(dtype) || is_complex(dtype), is_signed = is_signed_integer(dtype);
   const llvm::StringRef own = is_real ? "FLOAT" : is_signed ? "SIGNED" : "UNSIGNED";
   if (!type.empty() && type != "NOTYPE" && type != own)
-    return invalid_argument(fmt::format("compare_type {} on {}, expected {}", type.str(), name(dtype), own.str()));
-  for (const Row& row : kRows)
-    if (row.name == direction) return graph.apply(row.op, args);
-  return invalid_argument(
-      fmt::format("comparison_direction '{}', expected EQ, NE, LT, LE, GT or GE", direction.substr(0, 40).str()));
+    return invalid_argument("compare_type {} on {}, expected {}", type.str(), name(dtype), own.str());
+  for (const ExprOp compares : {STREW_OPS_OF(COMPARE)})
+    if (direction == llvm::StringRef(info(compares).name).upper()) return graph.apply(compares, args);
+  return invalid_argument("comparison_direction '{}', expected EQ, NE, LT, LE, GT or GE", direction.substr(0, 40).str());
 }
 
-/// The operations of StableHLO and CHLO that are one operator; names without a dialect are of those that neither has.
-struct PlainRow {
+/// The elementwise operations of StableHLO and CHLO, each with its operator if it is exactly one; names without a dialect are of operators that
+/// neither has.
+struct ScalarRow {
   llvm::StringRef dialect, name;
-  ExprOp op;
+  std::optional<ExprOp> op = {};
 };
-constexpr PlainRow kPlain[] = {
+constexpr ScalarRow kRows[] = {
 #define STREW_HLO_ROW(op, name, arity, arguments, result, onnx, opset, tflite, hlo, ...) {hlo, name, ExprOp::op},
     STREW_EXPR_OPS(STREW_HLO_ROW)
 #undef STREW_HLO_ROW
+        {"stablehlo", "compare"},
+    {"stablehlo", "clamp"},
 };
+
+const ScalarRow* find_row(llvm::StringRef name) {
+  const auto [dialect, operation] = name.split('.');
+  for (const ScalarRow& row : kRows)
+    if (!row.dialect.empty() && row.dialect == dialect && row.name == operation) return &row;
+  return nullptr;
+}
 
 }  // namespace
 
 std::vector<std::string> scalar_operations() {
-  std::vector<std::string> out{"stablehlo.compare", "stablehlo.clamp"};
-  for (const PlainRow& row : kPlain)
+  std::vector<std::string> out;
+  for (const ScalarRow& row : kRows)
     if (!row.dialect.empty()) out.push_back((row.dialect + "." + row.name).str());
   return out;
 }
 
-std::optional<ExprOp> stablehlo_node(llvm::StringRef name) {
-  const auto [dialect, operation] = name.split('.');
-  for (const PlainRow& row : kPlain)
-    if (!row.dialect.empty() && row.dialect == dialect && row.name == operation) return row.op;
-  return std::nullopt;
-}
-
-bool is_scalar_op(llvm::StringRef name) {
-  return name == "stablehlo.compare" || name == "stablehlo.clamp" || stablehlo_node(name).has_value();
-}
+bool is_scalar_op(llvm::StringRef name) { return find_row(name) != nullptr; }
 
 Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<int32_t> args, ExprBuilder& graph) {
   const llvm::StringRef name = op->getName().getStringRef();
@@ -89,10 +81,10 @@ Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<in
     const int32_t raised = graph.apply(ExprOp::max, {args[1], args[0]}, dtype);
     return graph.apply(ExprOp::min, {raised, args[2]}, dtype);
   }
-  const std::optional<ExprOp> plain = stablehlo_node(name);
-  if (!plain) return invalid_argument("not an elementwise operation");
-  STREW_TRY(count_is(args, static_cast<size_t>(info(*plain).arity)));
-  return *plain == ExprOp::convert ? graph.as(args[0], dtype) : graph.apply(*plain, std::move(args), dtype);
+  const ScalarRow* const row = find_row(name);
+  if (row == nullptr) return invalid_argument("not an elementwise operation");
+  STREW_TRY(count_is(args, static_cast<size_t>(info(*row->op).arity)));
+  return row->op == ExprOp::convert ? graph.as(args[0], dtype) : graph.apply(*row->op, std::move(args), dtype);
 }
 
 }  // namespace strew::inline v0

@@ -4,7 +4,6 @@
 
 #include <mlir/IR/Operation.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +11,6 @@
 #include "strew/status.h"
 
 namespace strew::inline v0 {
-
-/// The ExprOp of an operation that becomes exactly one node with the operation's arguments and result dtype ("stablehlo.add", "chlo.erf").
-std::optional<ExprOp> stablehlo_node(llvm::StringRef name);
 
 /// The names of all elementwise operations.
 std::vector<std::string> scalar_operations();

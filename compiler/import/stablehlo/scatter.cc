@@ -2,10 +2,9 @@
 // (C5, C6, C23, C25) are checked here, on MLIR's types, which still show quantization; an Op allows more. verify()
 // checks the other constraints. The policy is the specification's, skip_element, or XLA's (translation.cc). Tested by
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
-#include <fmt/format.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
-#include "base/violated.h"
+#include "base/formatted.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
@@ -35,8 +34,8 @@ bool is_promotable(mlir::Type from, mlir::Type to, DType from_dtype, DType to_dt
 Status read_tensors(mlir::Operation* op, Scatter& scatter) {
   const unsigned count = op->getNumOperands(), n = (count - 1) / 2;
   if (count < 3 || count % 2 == 0)
-    return violated("scatter_c5", fmt::format("{} operands, expected N inputs, scatter_indices and N updates, N >= 1", count));
-  if (op->getNumResults() != n) return violated("scatter_c25", fmt::format("{} results, expected {}", op->getNumResults(), n));
+    return violated("scatter_c5", "{} operands, expected N inputs, scatter_indices and N updates, N >= 1", count);
+  if (op->getNumResults() != n) return violated("scatter_c25", "{} results, expected {}", op->getNumResults(), n);
   std::vector<TensorType*> shaped, updates;
   for (unsigned i = 0; i < n; ++i) {
     STREW_ASSIGN(scatter.operands.emplace_back(), operand_type(op, i));
@@ -56,42 +55,38 @@ Status read_tensors(mlir::Operation* op, Scatter& scatter) {
 
 /// Checks C23 and C25 on the region's arguments.
 Status check_region(mlir::Operation* op, const Scatter& scatter) {
-  const size_t n = scatter.operands.size();
+  const auto n = static_cast<unsigned>(scatter.operands.size());
   STREW_ASSIGN(mlir::Block * block, only_block(op, "update_computation", 2 * n, "scatter_c23"));
-  for (size_t i = 0; i < 2 * n; ++i) {
-    const size_t pair = i % n;
-    const mlir::Type type = block->getArgument(static_cast<unsigned>(i)).getType();
-    const mlir::Type input = op->getOperand(static_cast<unsigned>(pair)).getType();
+  for (unsigned i = 0; i < 2 * n; ++i) {
+    const mlir::Type type = block->getArgument(i).getType(), current = block->getArgument(i % n).getType(),
+                     input = op->getOperand(i % n).getType();
     STREW_ASSIGN(const TensorType own, tensor_type(type));
-    if (own.rank() != 0 || type != block->getArgument(static_cast<unsigned>(pair)).getType())
-      return violated(
-          "scatter_c23",
-          fmt::format("update_computation argument {} is {}, expected {}", i, text_of(type),
-                      own.rank() != 0 ? "rank 0" : text_of(block->getArgument(static_cast<unsigned>(pair)).getType())));
-    if (!is_promotable(element_of(input), element_of(type), scatter.operands[pair].dtype, own.dtype))
-      return violated("scatter_c23", fmt::format("update_computation argument {} is {}, expected a type that {} promotes to", i,
-                                                 text_of(type), text_of(element_of(input))));
-    if (i < n)
-      STREW_TRY(
-          same_element(type, op->getResult(static_cast<unsigned>(i)).getType(), fmt::format("results[{}]", i), "scatter_c25"));
+    if (own.rank() != 0 || type != current)
+      return violated("scatter_c23", "update_computation argument {} is {}, expected {}", i, text_of(type),
+                      own.rank() != 0 ? "rank 0" : text_of(current));
+    if (!is_promotable(element_of(input), element_of(type), scatter.operands[i % n].dtype, own.dtype))
+      return violated("scatter_c23", "update_computation argument {} is {}, expected a type that {} promotes to", i,
+                      text_of(type), text_of(element_of(input)));
+    if (i < n) STREW_TRY(same_element(type, op->getResult(i).getType(), fmt::format("results[{}]", i), "scatter_c25"));
   }
   return {};
 }
 
 Status check_results(const Expr& expr, const std::vector<DType>& elements) {
   if (expr.results.size() != elements.size())
-    return violated("scatter_c23",
-                    fmt::format("update_computation returns {} values, expected {}", expr.results.size(), elements.size()));
+    return violated("scatter_c23", "update_computation returns {} values, expected {}", expr.results.size(), elements.size());
   for (size_t i = 0; i < elements.size(); ++i) {
-    const DType got = expr.nodes[static_cast<size_t>(expr.results[i])].dtype;
+    const DType got = expr.result(i).dtype;
     if (got != elements[i])
-      return violated("scatter_c23",
-                      fmt::format("update_computation returns {} as value {}, expected {}", name(got), i, name(elements[i])));
+      return violated("scatter_c23", "update_computation returns {} as value {}, expected {}", name(got), i, name(elements[i]));
   }
   return {};
 }
 
-Status read_scatter(mlir::Operation* op, Scatter& scatter) {
+}  // namespace
+
+Status import_scatter(Translation& t, mlir::Operation* op) {
+  Scatter scatter;
   const Attributes attributes(op);
   STREW_TRY(attributes.only({"scatter_dimension_numbers", "indices_are_sorted", "unique_indices"}));
   STREW_TRY(read_tensors(op, scatter));
@@ -100,25 +95,14 @@ Status read_scatter(mlir::Operation* op, Scatter& scatter) {
   STREW_ASSIGN(scatter.indices_are_sorted, attributes.flag("indices_are_sorted"));
   STREW_ASSIGN(scatter.unique_indices, attributes.flag("unique_indices"));
   scatter.oob = OobPolicy::skip_element;
-  return check_region(op, scatter);
-}
-
-}  // namespace
-
-Status import_scatter(Translation& t, mlir::Operation* op) {
-  Scatter scatter;
-  STREW_TRY(read_scatter(op, scatter));
+  STREW_TRY(check_region(op, scatter));
   std::vector<DType> elements, updates;
   for (const TensorType& type : scatter.results) elements.push_back(type.dtype);
   for (const TensorType& type : scatter.updates) updates.push_back(type.dtype);
   STREW_ASSIGN(Expr expr, region_to_expr(t, op->getRegion(0), elements, updates));
   STREW_TRY(check_results(expr, elements));
   set_combiner(scatter, std::move(expr));
-
-  const auto n = static_cast<unsigned>(scatter.operands.size());
-  std::vector<int> arguments;
-  for (unsigned i = 0; i < 2 * n + 1; ++i) arguments.push_back(t.operand(op, i));
-  return t.add_kernel(op, std::move(scatter), arguments);
+  return t.add_kernel(op, std::move(scatter), t.operands(op));
 }
 
 }  // namespace strew::inline v0

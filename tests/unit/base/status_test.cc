@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/formatted.h"
+
 namespace strew {
 namespace {
 
@@ -23,6 +25,12 @@ TEST(Status, FailureSurvivesCopyAndMove) {
     EXPECT_EQ(s.code(), Code::out_of_bounds);
     EXPECT_EQ(s.message(), "index 9");
   }
+}
+
+TEST(Status, MessagesMayBeFormatted) {
+  EXPECT_EQ(invalid_argument("{} operands, expected {}", 3, 2).message(), "3 operands, expected 2");
+  EXPECT_EQ(unsupported("step {}", 0).code(), Code::unsupported);
+  EXPECT_EQ(violated("scatter_c1", "rank {}", 2).message(), "rank 2 [scatter_c1]");
 }
 
 TEST(Expected, HoldsValueOrFailure) {

@@ -314,11 +314,11 @@ TEST(PtoText, PtoAsWritesItsOwnOrder) {
 TEST(PtoText, EveryElementTypeHasAName) {
   for (const char* name :
        {"i8", "ui8", "si8", "i16", "ui16", "i32", "ui32", "si32", "f16", "bf16", "f32", "f8E4M3FN", "f8E5M2", "!pto.hif8"}) {
-    pto::Element element;
-    ASSERT_TRUE(pto::element_from_name(name, element)) << name;
-    EXPECT_EQ(pto::print(element), name);
+    const std::optional<pto::Element> element = pto::element_from_name(name);
+    ASSERT_TRUE(element) << name;
+    EXPECT_EQ(pto::print(*element), name);
     const std::string text = function_with("%a = pto.alloc_tile : !pto.tile_buf<vec, 8x32x" + std::string(name) + ">");
-    EXPECT_EQ(parsed(text).functions[0].body[2].type.element, element);
+    EXPECT_EQ(parsed(text).functions[0].body[2].type.element, *element);
   }
 }
 
