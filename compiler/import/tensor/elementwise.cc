@@ -14,6 +14,7 @@
 
 #include <optional>
 
+#include "base/number.h"
 #include "compiler/import/mlir/operands.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/tensor/op_list.h"
@@ -71,13 +72,7 @@ std::optional<ScalarOpRow> row_of(llvm::StringRef name) {
 }
 
 /// The unsigned integers that are as wide as these integers.
-DType unsigned_of(DType dtype) {
-  for (int i = 0; i < kDTypeCount; ++i)
-    if (const auto other = static_cast<DType>(i);
-        is_signed_integer(dtype) && is_unsigned_integer(other) && bits(other) == bits(dtype) && info(other).arithmetic)
-      return other;
-  return dtype;
-}
+DType unsigned_of(DType dtype) { return is_signed_integer(dtype) ? bits_dtype(dtype).value_or(dtype) : dtype; }
 
 class Appender {
  public:
