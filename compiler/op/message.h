@@ -46,4 +46,13 @@ template <class... Args>
 requires(sizeof...(Args) > 0) Status violated(std::string_view label, MessageText<Args...> text, const Args&... args) {
   return violated(label, message(text, args...));
 }
+/// invalid_argument() and unsupported() with such a message.
+template <class... Args>
+requires(sizeof...(Args) > 0) Status invalid_argument(MessageText<Args...> text, const Args&... args) {
+  return invalid_argument(message(text, args...));
+}
+template <class... Args>
+requires(sizeof...(Args) > 0) Status unsupported(MessageText<Args...> text, const Args&... args) {
+  return unsupported(message(text, args...));
+}
 }  // namespace strew::inline v0

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/number.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 #include "compiler/program/interpret/interpret.h"
 #include "strew/expr_builder.h"
 #include "strew/tensor.h"
@@ -220,8 +221,7 @@ Expected<std::optional<int>> ProgramBuilder::taken(int value, int indices) {
   const auto count = static_cast<int64_t>(from.parts.size());
   std::vector<int> parts;
   for (const int64_t number : *numbers) {
-    if (number < -count || number >= count)
-      return invalid_argument("index " + std::to_string(number) + " of a shape of " + std::to_string(count) + " dims");
+    if (number < -count || number >= count) return invalid_argument("index {} of a shape of {} dims", number, count);
     parts.push_back(from.parts[static_cast<size_t>(number < 0 ? number + count : number)]);
   }
   return std::optional<int>(type(indices).rank() == 0 ? parts[0] : stack(parts, from.type.dtype));
@@ -234,7 +234,7 @@ Expected<std::vector<int64_t>> ProgramBuilder::broadcast_dims(const std::vector<
     for (size_t i = 0; i < own.size(); ++i) {
       int64_t& dim = dims[dims.size() - own.size() + i];
       if (own[i] != kDynamic && own[i] != 1 && dim != kDynamic && dim != 1 && own[i] != dim)
-        return invalid_argument(fmt::format("dims {} and {}, expected equal ones or 1", own[i], dim));
+        return invalid_argument("dims {} and {}, expected equal ones or 1", own[i], dim);
       if (dim == 1 || (dim == kDynamic && own[i] != 1)) dim = own[i];
     }
   }

@@ -70,7 +70,7 @@ Expected<std::vector<int64_t>> shape_input(Node& node, int i) {
   STREW_TRY(node.check_index_type(value, what));
   const TensorType type = node.type(value);
   if (type.rank() != 1) return node.error("{} has rank {}, expected 1", what, type.rank());
-  if (type.dims[0] == kDynamic) return node.refuse("{} is {}, expected a known number of elements", what, print(type));
+  if (type.dims[0] == kDynamic) return node.refuse("{} is {}, expected a known number of elements", what, type);
   if (type.dims[0] > kMaxRank) return node.error("shape has {} elements, expected at most {}", type.dims[0], kMaxRank);
   std::vector<int64_t> dims = node.builder().known(value);
   STREW_TRY(check_extents(dims, "shape"));
@@ -136,7 +136,7 @@ Expected<int> import_sparse_to_dense(Node& node) {
   const int rank = node.type(indices).rank();
   if (rank > 2 || (rank < 2 && shape.size() != 1) || node.type(values).rank() > 1 || node.type(otherwise).rank() != 0)
     return node.error("indices {}, values {} and default_value {}, expected indices [n,{}], values [n] or one, and one default",
-                      print(node.type(indices)), print(node.type(values)), print(node.type(otherwise)), shape.size());
+                      node.type(indices), node.type(values), node.type(otherwise), shape.size());
   const int64_t count = rank == 0 ? 1 : node.type(indices).dims[0];
   if (rank < 2) {
     STREW_ASSIGN(indices, builder.reshape(indices, {count, 1}));
@@ -166,7 +166,7 @@ Status require_none(ProgramBuilder& builder, int wrong, const std::string& what,
   }
   const auto known = builder.integers(count);
   if (known && known->front() == 0) return {};
-  if (known) return invalid_argument(fmt::format("{} is {}, expected 0", what, known->front()));
+  if (known) return invalid_argument("{} is {}, expected 0", what, known->front());
   arguments.push_back(KernelArgument::equal_scalars(count, builder.integer(0), what, ""));
   return {};
 }

@@ -72,7 +72,7 @@ Expected<int> import_pack(Node& node) {
   if (is_list && type.dtype != DType::string) return node.builder().stack(values, type.dtype);
   for (int& value : values) {
     if (node.type(value).rank() != type.rank())
-      return node.error("tensors {} and {}, expected one shape", print(type), print(node.type(value)));
+      return node.error("tensors {} and {}, expected one shape", type, node.type(value));
     STREW_ASSIGN(value, unsqueezed(node, value, {axis}, "axis"));
   }
   return node.builder().concatenate(values, axis);
@@ -88,7 +88,7 @@ Expected<int> import_pad(Node& node) {
   ProgramBuilder& builder = node.builder();
   const int64_t rank = node.type(node[0]).rank();
   if (node.type(node[1]).dims != std::vector<int64_t>{rank, 2})
-    return node.error("paddings are {}, expected [{},2]", print(node.type(node[1])), rank);
+    return node.error("paddings are {}, expected [{},2]", node.type(node[1]), rank);
   STREW_ASSIGN(const int flat, builder.reshape(node[1], {rank * 2}));
   const auto numbers = builder.integers(flat);
   if (!numbers) return node.refuse("paddings are computed when the model runs, expected constants");
@@ -111,8 +111,7 @@ Expected<int> import_slice(Node& node) {
   const TensorType type = node.type(value);
   const size_t rank = type.dims.size();
   if (sizes.size() != rank || node.type(begin).dims != std::vector<int64_t>{type.rank()})
-    return node.error("begin is {} and size has {} elements, expected one per dim: {}", print(node.type(begin)), sizes.size(),
-                      rank);
+    return node.error("begin is {} and size has {} elements, expected one per dim: {}", node.type(begin), sizes.size(), rank);
   const auto starts = node.builder().integers(begin);
   if (!starts) {
     STREW_TRY(node.check_index_type(begin, "begin"));
@@ -125,7 +124,7 @@ Expected<int> import_slice(Node& node) {
     const int64_t start = (*starts)[d], size = sizes[d], extent = type.dims[d];
     const bool is_inside = extent == kDynamic || (start <= extent && size <= extent - start);
     if (start < 0 || size < -1 || !is_inside)
-      return node.error("dim {} is sliced from {}, {} elements, expected within {}", d, start, size, print(type));
+      return node.error("dim {} is sliced from {}, {} elements, expected within {}", d, start, size, type);
     ranges.push_back({start, size == -1 ? Range::kToEnd : checked::add(start, size).value_or(Range::kToEnd), 1});
   }
   return node.builder().slice(value, ranges);
