@@ -9,7 +9,6 @@
 #include "compiler/op/dims.h"
 #include "compiler/op/message.h"
 #include "strew/tensor.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -130,8 +129,7 @@ Expected<int> pad(ProgramBuilder& builder, int value, const std::vector<int64_t>
       std::vector<int64_t> block = builder.type(value).dims;
       block[d] = count;
       if (!is_static(block)) return unsupported("a tensor with open dims is padded, expected known dims");
-      STREW_ASSIGN(const int filled, builder.broadcast(with, block));
-      parts.push_back(filled);
+      STREW_ASSIGN(parts.emplace_back(), builder.broadcast(with, block));
     }
     if (low[d] > 0) std::swap(parts[0], parts[1]);
     STREW_ASSIGN(value, builder.concatenate(parts, static_cast<int64_t>(d)));

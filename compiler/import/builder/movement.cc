@@ -11,7 +11,6 @@
 #include "compiler/op/dims.h"
 #include "compiler/op/message.h"
 #include "strew/tensor.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -14,7 +14,6 @@
 #include "compiler/program/interpret/interpret.h"
 #include "strew/expr_builder.h"
 #include "strew/tensor.h"
-#include "strew/text.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0 {
@@ -285,8 +284,7 @@ Expected<std::optional<int>> ProgramBuilder::map_lists(const Expr& function, con
   for (size_t i = 0; i < length; ++i) {
     std::vector<int> each;
     for (const std::vector<int>& list : lists) each.push_back(list[list.size() == 1 ? 0 : i]);
-    STREW_ASSIGN(const int element, map_verified(function, std::move(each)));
-    out.push_back(element);
+    STREW_ASSIGN(out.emplace_back(), map_verified(function, std::move(each)));
   }
   return std::optional<int>(stack(out, function.nodes[static_cast<size_t>(function.results[0])].dtype));
 }
@@ -321,9 +319,7 @@ Expected<int> ProgramBuilder::apply(ExprOp op, const std::vector<int>& arguments
 
 Expected<int> ProgramBuilder::apply(ExprOp op, std::initializer_list<Expected<int>> arguments) {
   std::vector<int> values;
-  for (const Expected<int>& argument : arguments) {
-    STREW_ASSIGN(values.emplace_back(), argument);
-  }
+  for (const Expected<int>& argument : arguments) STREW_TRY(assign(values.emplace_back(), argument));
   return apply(op, values);
 }
 

@@ -11,7 +11,6 @@
 #include "compiler/op/dims.h"
 #include "compiler/op/message.h"
 #include "strew/expr_builder.h"
-#include "strew/text.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0 {

@@ -9,7 +9,6 @@
 #include "compiler/import/importer.h"
 #include "compiler/op/limits.h"
 #include "strew/tensor.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -123,9 +122,7 @@ Expected<int64_t> GraphNode::dim_of(int64_t dim, int rank, std::string_view what
 }
 
 Expected<std::vector<int64_t>> GraphNode::dims_of(std::vector<int64_t> dims, int rank, std::string_view what) const {
-  for (int64_t& dim : dims) {
-    STREW_ASSIGN(dim, dim_of(dim, rank, what));
-  }
+  for (int64_t& dim : dims) STREW_TRY(assign(dim, dim_of(dim, rank, what)));
   return dims;
 }
 

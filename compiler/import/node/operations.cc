@@ -6,7 +6,6 @@
 #include "base/checked.h"
 #include "compiler/import/builder/forms.h"
 #include "compiler/op/dims.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 
@@ -90,8 +89,7 @@ Expected<std::vector<int>> split(const GraphNode& node, int value, int64_t axis,
     std::vector<ProgramBuilder::Range> ranges(node.type(value).dims.size());
     ranges[static_cast<size_t>(axis)] = {at, at + size, 1};
     at += size;
-    STREW_ASSIGN(const int part, node.builder().slice(value, ranges));
-    parts.push_back(part);
+    STREW_ASSIGN(parts.emplace_back(), node.builder().slice(value, ranges));
   }
   return parts;
 }

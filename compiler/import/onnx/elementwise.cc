@@ -73,9 +73,8 @@ Expected<int> cast_to(const Node& node, int value, DType dtype) {
   if (round_mode != "up" && round_mode != "down" && round_mode != "nearest")
     return node.error("round_mode is '{}', expected up, down or nearest", round_mode);
   const double bound = saturation_bound(dtype);
-  if (node.flag("saturate", true) && bound > 0 && node.type(value).dtype != dtype) {
-    STREW_ASSIGN(value, clipped(node.builder(), value, bound));
-  }
+  if (node.flag("saturate", true) && bound > 0 && node.type(value).dtype != dtype)
+    STREW_TRY(assign(value, clipped(node.builder(), value, bound)));
   return node.builder().convert(value, dtype);
 }
 

@@ -7,7 +7,6 @@
 // Where arith leaves the result undefined (poison: division by zero, a shift that is too far, a float out of range of the integer type),
 // semantics.md section 4 defines it. fastmath flags allow deviations but do not require them, so they are ignored. Tested by
 // tests/unit/compiler/import/tensor/tensor_compute_test.cc.
-#include <fmt/format.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>

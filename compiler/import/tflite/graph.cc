@@ -10,7 +10,6 @@
 
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/dims.h"
-#include "strew/text.h"
 
 namespace strew::inline v0::tflite {
 

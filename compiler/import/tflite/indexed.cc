@@ -23,7 +23,6 @@
 // tests/oracle/litert_models.py and tests/models.
 #include <limits>
 
-#include "compiler/import/builder/forms.h"
 #include "compiler/import/node/operations.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
@@ -31,7 +30,6 @@
 #include "compiler/op/dims.h"
 #include "compiler/op/limits.h"
 #include "strew/forms.h"
-#include "strew/text.h"
 
 namespace strew::inline v0::tflite {
 namespace {
@@ -138,12 +136,8 @@ Expected<int> import_sparse_to_dense(Node& node) {
     return node.error("indices {}, values {} and default_value {}, expected indices [n,{}], values [n] or one, and one default",
                       node.type(indices), node.type(values), node.type(otherwise), shape.size());
   const int64_t count = rank == 0 ? 1 : node.type(indices).dims[0];
-  if (rank < 2) {
-    STREW_ASSIGN(indices, builder.reshape(indices, {count, 1}));
-  }
-  if (node.type(values).rank() == 0) {
-    STREW_ASSIGN(values, builder.broadcast_to(values, builder.shape(indices, 0, 1)));
-  }
+  if (rank < 2) STREW_TRY(assign(indices, builder.reshape(indices, {count, 1})));
+  if (node.type(values).rank() == 0) STREW_TRY(assign(values, builder.broadcast_to(values, builder.shape(indices, 0, 1))));
   ScatterBuilder op = scatter_nd({node.type(values).dtype, shape, {}}, node.type(indices), node.type(values));
   op.normalize_negative(false);
   KernelArguments arguments{indices, values};
@@ -161,9 +155,8 @@ Expected<int> import_sparse_to_dense(Node& node) {
 /// The number of elements that are true, of which there must be none. `what`: they are "`what` is 3".
 Status require_none(ProgramBuilder& builder, int wrong, const std::string& what, KernelArguments& arguments) {
   STREW_ASSIGN(int count, builder.convert(wrong, DType::i64));
-  if (builder.type(count).rank() > 0) {
-    STREW_ASSIGN(count, builder.reduce(ExprOp::add, count, all_dims(builder.type(count).dims.size()), false));
-  }
+  if (builder.type(count).rank() > 0)
+    STREW_TRY(assign(count, builder.reduce(ExprOp::add, count, all_dims(builder.type(count).dims.size()), false)));
   const auto known = builder.integers(count);
   if (known && known->front() == 0) return {};
   if (known) return invalid_argument("{} is {}, expected 0", what, known->front());

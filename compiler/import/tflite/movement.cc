@@ -10,7 +10,6 @@
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/forms.h"
-#include "strew/text.h"
 
 namespace strew::inline v0::tflite {
 namespace {
@@ -156,9 +155,7 @@ Expected<Range> range_of(const Node& node, const schema::StridedSliceOptions& op
 /// The operand's ranges, and then the shape of the result without what they leave.
 Expected<int> import_strided_slice(Node& node) {
   std::vector<int64_t> lists[3];
-  for (int i = 0; i < 3; ++i) {
-    STREW_ASSIGN(lists[i], node.constants(i + 1));
-  }
+  for (int i = 0; i < 3; ++i) STREW_TRY(assign(lists[i], node.constants(i + 1)));
   const auto* options = node.options<schema::StridedSliceOptions>(Options::StridedSliceOptions);
   if (options == nullptr) return node.error("it has no StridedSliceOptions, expected them in builtin_options");
   const std::vector<int64_t> from = node.type(node[0]).dims;
@@ -226,9 +223,7 @@ Expected<std::vector<int>> import_unpack(Node& node) {
     if (const auto list = node.builder().elements(node[0])) return *list;
   STREW_ASSIGN(std::vector<int> parts,
                split(node, node[0], axis, std::vector<int64_t>(static_cast<size_t>(extent), 1), "a part"));
-  for (int& part : parts) {
-    STREW_ASSIGN(part, node.builder().reshape_units(part, dims));
-  }
+  for (int& part : parts) STREW_TRY(assign(part, node.builder().reshape_units(part, dims)));
   return parts;
 }
 

@@ -6,7 +6,6 @@
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
-#include "strew/text.h"
 
 namespace strew::inline v0::tflite {
 namespace {

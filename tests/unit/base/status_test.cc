@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/assign.h"
+
 namespace strew {
 namespace {
 
@@ -23,6 +25,14 @@ TEST(Status, FailureSurvivesCopyAndMove) {
     EXPECT_EQ(s.code(), Code::out_of_bounds);
     EXPECT_EQ(s.message(), "index 9");
   }
+}
+
+TEST(Expected, IsAssignedToAVariableOrSaysWhyNot) {
+  int variable = 1;
+  EXPECT_TRUE(assign(variable, Expected<int>(7)).ok());
+  EXPECT_EQ(variable, 7);
+  EXPECT_EQ(assign(variable, Expected<int>(unsupported("no"))).message(), "no");
+  EXPECT_EQ(variable, 7);
 }
 
 TEST(Expected, HoldsValueOrFailure) {
