@@ -73,12 +73,7 @@ Expected<int> ProgramBuilder::reduce(ExprOp op, int value, const std::vector<int
     }
   }
   STREW_ASSIGN(const std::vector<int> results, reduce(reducer(op, from.dtype), {value}, {first}, dims));
-  if (!keep) return results[0];
-  std::vector<int64_t> kept = reduced(from.dims, dims, true);
-  if (std::count(kept.begin(), kept.end(), kDynamic) <= 1) return reshape(results[0], std::move(kept));
-  std::vector<int> extents;
-  for (size_t d = 0; d < kept.size(); ++d) extents.push_back(kept[d] == 1 ? integer(1) : extent(value, static_cast<int64_t>(d)));
-  return reshape_to(results[0], stack(extents, DType::i64), true);
+  return keep ? reshape_units(results[0], reduced(from.dims, dims, true)) : results[0];
 }
 
 Expected<int> ProgramBuilder::scan(Expr function, int value, int initial, int64_t dim, Direction direction) {
