@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "strew/dtype.h"
 #include "strew/export.h"
@@ -30,6 +31,13 @@ uint64_t encode_u64(DType dtype, uint64_t value);
 /// The value of an integer or bool code. For u64 codes above the largest int64, it is the negative number with the
 /// same bits.
 STREW_API int64_t decode_i64(DType dtype, uint64_t bits);
+
+/// The unsigned integers that are as wide as elements of 8 to 64 bits.
+inline std::optional<DType> bits_dtype(DType dtype) {
+  for (const DType each : {DType::u8, DType::u16, DType::u32, DType::u64})
+    if (bits(each) == bits(dtype)) return each;
+  return std::nullopt;
+}
 
 // --- scalars
 

@@ -36,18 +36,16 @@ constexpr int64_t kMaxStrewBytes = int64_t{1} << 26;
 
 using Owner = std::shared_ptr<const void>;
 
-Expected<Program> import_mlir(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
+Expected<Program> import_mlir(std::string_view bytes, const std::string& path, const ImportOptions& options) {
   STREW_ASSIGN(const MlirModule* module,
                open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "reading .mlir"));
   return module->import_text(bytes, path, options);
 }
 
-Expected<Program> import_pto(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
-  return pto::import_program(bytes, path, options);
-}
-
-Expected<Program> import_text(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
-  return import_strew_text(bytes, path, options);
+/// A front end that copies what it keeps of the bytes.
+template <Expected<Program> (*import)(std::string_view bytes, const std::string& path, const ImportOptions& options)>
+Expected<Program> copying(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
+  return import(bytes, path, options);
 }
 
 /// The policy that the options ask for in place of the source's.
@@ -102,14 +100,17 @@ bool takes(const Op& op, OobPolicy policy) {
   return true;
 }
 
+/// The policy that the options ask for and that the kernel can have.
+std::optional<OobPolicy> next_policy(const ProgramKernel& kernel, const ImportOptions& options) {
+  const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
+  return wanted && !kernel.fixed_policy && takes(kernel.op, *wanted) ? wanted : std::nullopt;
+}
+
 /// In a file with scatters and gathers `--oob skip_window` applies to the scatters, and the gathers keep their policies. If no op of the
 /// file can have the policy, nothing is kept, and verify() refuses the policy.
 void keep_other_policies(Program& imported, const ImportOptions& options) {
-  const auto taker = [&](const ProgramKernel& kernel) {
-    const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
-    return wanted && !kernel.fixed_policy && takes(kernel.op, *wanted);
-  };
-  if (std::none_of(imported.kernels().begin(), imported.kernels().end(), taker)) return;
+  const auto takes_it = [&](const ProgramKernel& kernel) { return next_policy(kernel, options).has_value(); };
+  if (std::none_of(imported.kernels().begin(), imported.kernels().end(), takes_it)) return;
   for (size_t k = 0; k < imported.kernels().size(); ++k) {
     const auto kernel = imported.edit_kernel(static_cast<int>(k));
     const std::optional<OobPolicy> wanted = wanted_policy(kernel->op, options);
@@ -138,48 +139,6 @@ Expected<const Importer*> importer_of(std::string_view path) {
   return invalid_argument(std::string(path) + ": the ending names no known format, expected one of: " + endings());
 }
 
-}  // namespace
-
-const std::vector<Importer>& importers() {
-  static const auto& list = *new const std::vector<Importer>{
-      {".onnx", "onnx", onnx::import_model, kMaxOnnxBytes},
-      {".tflite", "tflite", tflite::import_model, kMaxTfliteBytes},
-      {".mlir", "stablehlo", import_mlir, kMaxMlirBytes},
-      {".mlirbc", "stablehlo", import_mlir, kMaxMlirBytes},
-      {".pto", "pto", import_pto, kMaxPtoBytes},
-      {".strew", "strew", import_text, kMaxStrewBytes},
-  };
-  return list;
-}
-
-Expected<ProgramKernel> verified_kernel(Op op, std::string location, const VerifyOptions& options) {
-  Expected<VerifiedOp> verified = VerifiedOp::of(std::move(op), options);
-  if (!verified.ok()) return verified.status().with_prefix(location);
-  ProgramKernel kernel(std::move(verified).value());
-  kernel.location = std::move(location);
-  return kernel;
-}
-
-OobPolicy final_policy(const ProgramKernel& kernel, const ImportOptions& options) {
-  const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
-  const OobPolicy policy = wanted && !kernel.fixed_policy && takes(kernel.op, *wanted) ? *wanted : oob_of(kernel.op);
-  return options.check_undefined && policy == OobPolicy::undefined ? OobPolicy::error : policy;
-}
-
-Status override_kernel(ProgramKernel& kernel, const ImportOptions& options) {
-  std::optional<OobPolicy> policy;
-  if (!kernel.fixed_policy) policy = wanted_policy(kernel.op, options);
-  Expected<VerifiedOp> op = overridden(kernel.op, policy, options);
-  if (!op.ok()) return op.status().with_prefix(kernel.location);
-  kernel.op = std::move(op).value();
-  if (policy)  // the caller replaces what is part of the policy
-    std::erase_if(kernel.arguments, [](const KernelArgument& argument) { return argument.use == ArgumentUse::non_negative; });
-  drop_old_notes(kernel);
-  return {};
-}
-
-namespace {
-
 Expected<Program> import_owned(std::string_view bytes, const std::string& path, const ImportOptions& options,
                                const Owner& owner) {
   const FpEnvironment environment(true);  // folding computes constants, and scalars are parsed from text
@@ -197,6 +156,43 @@ Expected<Program> import_owned(std::string_view bytes, const std::string& path, 
 }
 
 }  // namespace
+
+const std::vector<Importer>& importers() {
+  static const auto& list = *new const std::vector<Importer>{
+      {".onnx", "onnx", onnx::import_model, kMaxOnnxBytes},
+      {".tflite", "tflite", tflite::import_model, kMaxTfliteBytes},
+      {".mlir", "stablehlo", copying<import_mlir>, kMaxMlirBytes},
+      {".mlirbc", "stablehlo", copying<import_mlir>, kMaxMlirBytes},
+      {".pto", "pto", copying<pto::import_program>, kMaxPtoBytes},
+      {".strew", "strew", copying<import_strew_text>, kMaxStrewBytes},
+  };
+  return list;
+}
+
+Expected<ProgramKernel> verified_kernel(Op op, std::string location, const VerifyOptions& options) {
+  Expected<VerifiedOp> verified = VerifiedOp::of(std::move(op), options);
+  if (!verified.ok()) return verified.status().with_prefix(location);
+  ProgramKernel kernel(std::move(verified).value());
+  kernel.location = std::move(location);
+  return kernel;
+}
+
+OobPolicy final_policy(const ProgramKernel& kernel, const ImportOptions& options) {
+  const OobPolicy policy = next_policy(kernel, options).value_or(oob_of(kernel.op));
+  return options.check_undefined && policy == OobPolicy::undefined ? OobPolicy::error : policy;
+}
+
+Status override_kernel(ProgramKernel& kernel, const ImportOptions& options) {
+  std::optional<OobPolicy> policy;
+  if (!kernel.fixed_policy) policy = wanted_policy(kernel.op, options);
+  Expected<VerifiedOp> op = overridden(kernel.op, policy, options);
+  if (!op.ok()) return op.status().with_prefix(kernel.location);
+  kernel.op = std::move(op).value();
+  if (policy)  // the caller replaces what is part of the policy
+    std::erase_if(kernel.arguments, [](const KernelArgument& argument) { return argument.use == ArgumentUse::non_negative; });
+  drop_old_notes(kernel);
+  return {};
+}
 
 Expected<Program> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options) {
   return import_owned(bytes, path, options, nullptr);

@@ -7,6 +7,7 @@
 
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/importer.h"
+#include "compiler/op/message.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {
@@ -14,36 +15,23 @@ namespace {
 
 constexpr size_t kMaxOps = 1 << 16;
 
-/// Adds an op, with its inputs and outputs, to the imported file.
-class OpAdder {
- public:
-  OpAdder(Program& imported, std::string prefix) : imported_(imported), build_(imported, ""), prefix_(std::move(prefix)) {}
-
-  void add(ProgramKernel kernel, std::string name) {
-    const Op& op = kernel.op;
-    kernel.name = std::move(name);
-    const std::vector<TensorSlot> slots = input_slots(op);
-    for (const TensorSlot& slot : slots) {
-      const auto same =
-          std::count_if(slots.begin(), slots.end(), [&](const TensorSlot& other) { return other.role == slot.role; });
-      // A tensor in a file is contiguous; the program lays it out with the op's strides.
-      const TensorType type{slot.type->dtype, slot.type->dims, {}};
-      kernel.arguments.push_back(build_.input({full_name(strew::name(slot.role), slot.index, same > 1), type, false}));
-    }
-    const std::vector<int> results = build_.kernel(std::move(kernel));
-    for (size_t i = 0; i < results.size(); ++i)
-      imported_.add_output({full_name("result", static_cast<int>(i), results.size() > 1), results[i]});
+/// Adds an op, with its inputs and outputs, whose names start with `prefix`. A tensor in a file is contiguous; the program lays it out with the
+/// op's strides.
+void add_op(Program& program, ProgramKernel kernel, const std::string& prefix) {
+  ProgramBuilder build(program, "");
+  const auto full_name = [&](Role role, int index, bool several) {
+    return prefix + std::string(name(role)) + (several ? std::to_string(index) : "");
+  };
+  const std::vector<TensorSlot> slots = input_slots(kernel.op);
+  for (const TensorSlot& slot : slots) {
+    const bool several = std::count_if(slots.begin(), slots.end(), [&](const TensorSlot& s) { return s.role == slot.role; }) > 1;
+    kernel.arguments.emplace_back(
+        build.input({full_name(slot.role, slot.index, several), {slot.type->dtype, slot.type->dims, {}}, false}));
   }
-
- private:
-  std::string full_name(std::string_view role, int index, bool several) const {
-    return prefix_ + std::string(role) + (several ? std::to_string(index) : "");
-  }
-
-  Program& imported_;
-  ProgramBuilder build_;
-  std::string prefix_;
-};
+  const std::vector<int> results = build.kernel(std::move(kernel));
+  for (size_t i = 0; i < results.size(); ++i)
+    program.add_output({full_name(Role::result, static_cast<int>(i), results.size() > 1), results[i]});
+}
 
 }  // namespace
 
@@ -59,17 +47,17 @@ Expected<Program> import_strew_text(std::string_view text, const std::string& pa
     if (!line.empty() && line.front() != '#') lines.emplace_back(number, line);
   }
   if (lines.size() > kMaxOps) {
-    return invalid_argument(path + ": the file has " + std::to_string(lines.size()) + " ops, expected at most " +
-                            std::to_string(kMaxOps));
+    return invalid_argument("{}: the file has {} ops, expected at most {}", path, lines.size(), kMaxOps);
   }
   if (lines.empty()) return invalid_argument(path + ": the file has no op, expected canonical text, one op per line");
   for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string name = "op_" + std::to_string(i + 1);
     const std::string location = path + ":" + std::to_string(lines[i].first);
     Expected<Op> op = parse_op(lines[i].second);
     if (!op.ok()) return op.status().with_prefix(location);
     STREW_ASSIGN(ProgramKernel kernel, verified_kernel(std::move(*op), location));
-    OpAdder(imported, lines.size() > 1 ? name + "." : "").add(std::move(kernel), name);
+    kernel.name = "op_" + std::to_string(i + 1);
+    const std::string prefix = lines.size() > 1 ? kernel.name + "." : "";
+    add_op(imported, std::move(kernel), prefix);
   }
   return imported;
 }

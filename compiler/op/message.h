@@ -1,5 +1,5 @@
-// Messages of this room in fmt's form: "{} is {}; expected rank {}". Dtypes and other enumerators are written by their names, tensors, lists of
-// dims and scalars as canonical text has them. Tested by tests/unit/compiler/op/verify_scatter_test.cc.
+// Messages in fmt's form: "{} is {}; expected rank {}". Dtypes and other enumerators are written by their names, tensors, lists of
+// dims and scalars as canonical text has them. Tested by tests/unit/compiler/op/message_test.cc.
 #pragma once
 
 #include <fmt/format.h>
@@ -45,5 +45,14 @@ std::string message(MessageText<Args...> text, const Args&... args) {
 template <class... Args>
 requires(sizeof...(Args) > 0) Status violated(std::string_view label, MessageText<Args...> text, const Args&... args) {
   return violated(label, message(text, args...));
+}
+/// invalid_argument() and unsupported() with such a message.
+template <class... Args>
+requires(sizeof...(Args) > 0) Status invalid_argument(MessageText<Args...> text, const Args&... args) {
+  return invalid_argument(message(text, args...));
+}
+template <class... Args>
+requires(sizeof...(Args) > 0) Status unsupported(MessageText<Args...> text, const Args&... args) {
+  return unsupported(message(text, args...));
 }
 }  // namespace strew::inline v0

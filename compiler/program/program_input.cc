@@ -6,6 +6,7 @@
 #include <map>
 
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -56,8 +57,8 @@ Status fit_input(Tensor& tensor, const ProgramInput& input, size_t number, std::
       return {};
     }
   }
-  return invalid_argument("input " + std::to_string(number) + " (" + input.name + "): it is " +
-                          shape_text(tensor.dtype, tensor.dims) + ", expected " + type_text(input.type, symbols));
+  return invalid_argument("input {} ({}): it is {}, expected {}", number, input.name, shape_text(tensor.dtype, tensor.dims),
+                          type_text(input.type, symbols));
 }
 
 Status check_symbols(const Program& imported, std::span<const std::unique_ptr<Tensor>> inputs) {
@@ -77,9 +78,8 @@ Status check_symbols(const Program& imported, std::span<const std::unique_ptr<Te
           "dim " + std::to_string(d) + " of input " + std::to_string(number) + " (" + imported.input(number).name + ")";
       const auto [found, is_new] = known.try_emplace(symbol, Known{where, dims[d]});
       if (is_new || found->second.extent == dims[d]) continue;
-      return invalid_argument("extent " + symbol + ": " + where + " is " + std::to_string(dims[d]) + ", expected " +
-                              std::to_string(found->second.extent) + ", which " + found->second.where +
-                              " is: the file gives both this name");
+      return invalid_argument("extent {}: {} is {}, expected {}, which {} is: the file gives both this name", symbol, where,
+                              dims[d], found->second.extent, found->second.where);
     }
   }
   return {};

@@ -19,6 +19,7 @@
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "compiler/op/fault.h"
+#include "compiler/op/message.h"
 #include "compiler/program/interpret/interpret.h"
 #include "compiler/program/program_input.h"
 #include "compiler/program/strided.h"
@@ -100,9 +101,9 @@ class Runner {
     for (size_t k = 0; k < imported_.kernels().size() && k < kMostNames; ++k)
       names += (names.empty() ? "" : ", ") + imported_.kernel(k).name;
     if (imported_.kernels().size() > kMostNames) names += ", …";
-    return unsupported(opaque.location + ": " +
-                       (opaque.reason.empty() ? "strew does not run this operation" : "it is not run: " + opaque.reason) +
-                       ", and an output of the file needs it; expected one kernel of the file (--kernel NAME), of: " + names);
+    return unsupported("{}: {}, and an output of the file needs it; expected one kernel of the file (--kernel NAME), of: {}",
+                       opaque.location,
+                       opaque.reason.empty() ? "strew does not run this operation" : "it is not run: " + opaque.reason, names);
   }
 
   /// Marks the kernels that the outputs need. Walks back from the outputs and visits each value and kernel once.
@@ -213,7 +214,7 @@ class Runner {
     if (tensor == nullptr) {
       if (input.optional && value.like >= 0 && value.type.dims.empty()) return evaluate_extent(v, value, value.type.dtype);
       if (input.optional) return evaluate_zeros(v, value);
-      return invalid_argument("input " + std::to_string(value.index) + " (" + input.name + ") is missing, expected " +
+      return invalid_argument("input {} ({}) is missing, expected {}", value.index, input.name,
                               type_text(input.type, value.symbols));
     }
     STREW_TRY(fit_input(*tensor, input, static_cast<size_t>(value.index), value.symbols));
@@ -250,8 +251,8 @@ class Runner {
     for (int64_t& d : dims) {
       if (d != kDynamic) continue;
       if (value.like < 0 && value.kind == ValueKind::input)
-        return invalid_argument("input " + value_name(imported_, v) +
-                                " is left out, and no other input has the extent of its open dim; expected the tensor");
+        return invalid_argument("input {} is left out, and no other input has the extent of its open dim; expected the tensor",
+                                value_name(imported_, v));
       if (value.like < 0) return internal_error("value " + std::to_string(v) + " has an open dim and nothing to take it from");
       STREW_ASSIGN(const Tensor* like, evaluate(value.like));
       d = like->dims[value.like_dim];
@@ -287,8 +288,7 @@ class Runner {
     const int64_t have = are_extents ? tensor->dims[argument.dim] : integer_at(*tensor, 0);
     const int64_t want = are_extents ? other->dims[argument.other_dim] : integer_at(*other, 0);
     if (have == want) return {};
-    return invalid_argument(
-        fmt::format("{} is {}, expected {}{}{}", argument.a, have, want, are_extents ? ", " : "", argument.b));
+    return invalid_argument("{} is {}, expected {}{}{}", argument.a, have, want, are_extents ? ", " : "", argument.b);
   }
 
   Status run_kernel(int k) {
@@ -360,7 +360,7 @@ class Runner {
     if (!is_in_place(kernel.op)) return {};
     const Tensor& operand = *values_[kernel.tensor(index)];
     if (operand.dtype != result.dtype || operand.dims != result.dims) {
-      return invalid_argument("operand is " + shape_text(operand.dtype, operand.dims) + ", expected " +
+      return invalid_argument("operand is {}, expected {}", shape_text(operand.dtype, operand.dims),
                               shape_text(result.dtype, result.dims));
     }
     if (result.data.data() != operand.data.data())
@@ -423,8 +423,8 @@ class Runner {
     return output < 0 ? nullptr : &(*buffers_.outputs)[static_cast<size_t>(output)];
   }
   Status other_dims(int output, const std::vector<int64_t>& given, const std::vector<int64_t>& expected) const {
-    return invalid_argument("output '" + imported_.outputs()[static_cast<size_t>(output)].name + "': dims are " +
-                            dims_text(given) + ", expected " + dims_text(expected));
+    return invalid_argument("output '{}': dims are {}, expected {}", imported_.outputs()[static_cast<size_t>(output)].name, given,
+                            expected);
   }
 
   Expected<std::vector<int64_t>> result_dims(const ProgramKernel& kernel, const TensorType& type) {
@@ -435,7 +435,7 @@ class Runner {
     if (scatter.init == InitKind::fill) return filled_dims(kernel, std::move(dims));
     const std::vector<int64_t>& operand = values_[kernel.tensor(0)]->dims;
     if (operand.size() != dims.size()) {
-      return invalid_argument("operand has rank " + std::to_string(operand.size()) + ", expected " + std::to_string(dims.size()));
+      return invalid_argument("operand has rank {}, expected {}", operand.size(), dims.size());
     }
     for (size_t d = 0; d < dims.size(); ++d) dims[d] = dims[d] == kDynamic ? operand[d] : dims[d];
     return dims;
@@ -449,14 +449,13 @@ class Runner {
     }
     STREW_ASSIGN(const Tensor* given, evaluate(shape->value));
     if (given->elements() != static_cast<int64_t>(dims.size())) {
-      return invalid_argument("the result's shape has " + std::to_string(given->elements()) + " elements, expected " +
-                              std::to_string(dims.size()));
+      return invalid_argument("the result's shape has {} elements, expected {}", given->elements(), dims.size());
     }
     for (size_t d = 0; d < dims.size(); ++d) {
       const int64_t extent = integer_at(*given, static_cast<int64_t>(d));
       if (extent < 0 || (dims[d] != kDynamic && dims[d] != extent)) {
-        return invalid_argument("the result's shape has " + std::to_string(extent) + " in dim " + std::to_string(d) +
-                                ", expected " + (dims[d] == kDynamic ? "0 or more" : std::to_string(dims[d])));
+        return invalid_argument("the result's shape has {} in dim {}, expected {}", extent, d,
+                                dims[d] == kDynamic ? "0 or more" : std::to_string(dims[d]));
       }
       dims[d] = extent;
     }
@@ -472,9 +471,7 @@ class Runner {
       STREW_ASSIGN(const Tensor* given, evaluate(argument->value));
       for (int64_t i = 0; i < given->elements() && i < static_cast<int64_t>(sizes.size()); ++i) {
         sizes[i] = integer_at(*given, i);
-        if (sizes[i] < 0)
-          return invalid_argument("slice_sizes[" + std::to_string(i) + "] is " + std::to_string(sizes[i]) +
-                                  ", expected 0 or more");
+        if (sizes[i] < 0) return invalid_argument("slice_sizes[{}] is {}, expected 0 or more", i, sizes[i]);
       }
     }
     // A size that no value gives is that of the operand's whole dim (GATHER of a table with open dims).

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/overloaded.h"
 #include "compiler/op/dims.h"
 #include "strew/tensor.h"
 #include "strew/text.h"
@@ -117,54 +118,39 @@ class Verifier {
     for (const int argument : compute.arguments) STREW_TRY(check(at(argument).is_typed, "it reads a value without a type"));
     const size_t arguments = compute.arguments.size(), rank = compute.results[0].dims.size();
     if (compute.takes_shape()) STREW_TRY(check(arguments > 0 && is_list(compute.arguments.back()), "its shape is no list"));
-    if (const auto* iota = compute.as<IotaOp>()) return check(is_below(iota->dim, rank), "iota");
-    STREW_TRY(check(arguments > 0, "no arguments"));
-    return std::visit([&](const auto& op) { return check_op(op, compute, type(compute.arguments[0]).dims.size(), rank); },
-                      compute.op);
+    STREW_TRY(check(arguments > 0 || compute.as<IotaOp>() != nullptr, "no arguments"));
+    const size_t from = arguments > 0 ? type(compute.arguments[0]).dims.size() : 0;  // the rank of the first argument
+    const auto keeps_rank = [&](bool holds, const char* what) { return check(holds && rank == from, what); };
+    return std::visit(
+        Overloaded{
+            [&](const MapOp& op) { return strew::verify(op.function, 1, 0, static_cast<int>(arguments)).with_prefix("map"); },
+            [&](const ReduceOp& op) {
+              const bool has_inputs = arguments == 2 * compute.results.size();
+              return check(has_inputs && are_below(op.dims, from) && rank + op.dims.size() == from, "reduce");
+            },
+            [&](const ScanOp& op) { return keeps_rank(arguments == 2 && is_below(op.dim, from), "scan"); },
+            [&](const IotaOp& op) { return check(is_below(op.dim, rank), "iota"); },
+            [&](const BroadcastOp& op) { return check(op.dims.size() == from && are_below(op.dims, rank), "broadcast"); },
+            [&](const ReshapeOp& op) { return check(arguments == (op.takes_shape ? 2U : 1U), "reshape"); },
+            [&](const TransposeOp& op) {
+              return keeps_rank(op.permutation.size() == from && are_below(op.permutation, from), "transpose");
+            },
+            [&](const SliceOp& op) {
+              return keeps_rank(op.starts.size() == from && op.strides.size() == from && arguments <= 1 + from, "slice");
+            },
+            [&](const UpdateOp& op) {
+              const bool has_part = arguments >= 2 && type(compute.arguments[1]).dims.size() == from;
+              return keeps_rank(has_part && arguments <= 2 + from && op.starts.size() == from, "update");
+            },
+            [&](const ConcatenateOp& op) { return keeps_rank(is_below(op.dim, rank), "concatenate"); },
+            [&](const ReverseOp& op) { return keeps_rank(are_below(op.dims, rank), "reverse"); },
+        },
+        compute.op);
   }
 
   static bool is_below(int64_t dim, size_t end) { return dim >= 0 && dim < static_cast<int64_t>(end); }
   static bool are_below(const std::vector<int64_t>& dims, size_t end) {
     return std::all_of(dims.begin(), dims.end(), [&](int64_t d) { return is_below(d, end); });
-  }
-
-  // `from` and `rank`: the ranks of the first argument and of the results.
-  static Status check_op(const IotaOp&, const Compute&, size_t, size_t) { return {}; }
-  static Status check_op(const MapOp& op, const Compute& compute, size_t, size_t) {
-    return strew::verify(op.function, 1, 0, static_cast<int>(compute.arguments.size())).with_prefix("map");
-  }
-  static Status check_op(const ReduceOp& op, const Compute& compute, size_t from, size_t rank) {
-    return check(
-        compute.arguments.size() == 2 * compute.results.size() && are_below(op.dims, from) && rank + op.dims.size() == from,
-        "reduce");
-  }
-  static Status check_op(const ScanOp& op, const Compute& compute, size_t from, size_t rank) {
-    return check(compute.arguments.size() == 2 && rank == from && is_below(op.dim, from), "scan");
-  }
-  static Status check_op(const BroadcastOp& op, const Compute&, size_t from, size_t rank) {
-    return check(op.dims.size() == from && are_below(op.dims, rank), "broadcast");
-  }
-  static Status check_op(const ReshapeOp& op, const Compute& compute, size_t, size_t) {
-    return check(compute.arguments.size() == (op.takes_shape ? 2U : 1U), "reshape");
-  }
-  static Status check_op(const TransposeOp& op, const Compute&, size_t from, size_t rank) {
-    return check(op.permutation.size() == from && rank == from && are_below(op.permutation, from), "transpose");
-  }
-  static Status check_op(const SliceOp& op, const Compute& compute, size_t from, size_t rank) {
-    return check(op.starts.size() == from && rank == from && op.strides.size() == from && compute.arguments.size() <= 1 + from,
-                 "slice");
-  }
-  Status check_op(const UpdateOp& op, const Compute& compute, size_t from, size_t rank) const {
-    const size_t arguments = compute.arguments.size();
-    return check(arguments >= 2 && arguments <= 2 + from && op.starts.size() == from && rank == from &&
-                     type(compute.arguments[1]).dims.size() == from,
-                 "update");
-  }
-  static Status check_op(const ConcatenateOp& op, const Compute&, size_t from, size_t rank) {
-    return check(rank == from && is_below(op.dim, rank), "concatenate");
-  }
-  static Status check_op(const ReverseOp& op, const Compute&, size_t from, size_t rank) {
-    return check(rank == from && are_below(op.dims, rank), "reverse");
   }
 
   /// Finds the last kernel before which each value is not known, and values that need themselves.

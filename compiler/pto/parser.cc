@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "base/fp_environment.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/words.h"

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/number.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/ordered.h"
@@ -58,12 +59,6 @@ bool one_position_is_unique(Op& op) {
     if (position.operand_dim < 0 && s->indices.dims[static_cast<size_t>(position.indices_dim)] != 1) return false;
   s->unique_indices = true;
   return true;
-}
-
-std::optional<DType> bits_dtype(DType dtype) {
-  for (const DType each : {DType::u8, DType::u16, DType::u32, DType::u64})
-    if (bits(each) == bits(dtype)) return each;
-  return std::nullopt;
 }
 
 /// Retypes all tensors of one pair if they have one dtype. Returns whether anything changed.

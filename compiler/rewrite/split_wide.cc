@@ -13,10 +13,10 @@ namespace {
 
 /// Appends one result of narrow and returns it. current: the element; update: its accumulator.
 int32_t add_narrowing(ExprBuilder& e, int32_t pair, DType dtype, DType wide) {
-  const DType bits_dtype = wide == DType::f64 ? DType::u64 : DType::u32;
+  const DType as_bits = *bits_dtype(wide);
   const int32_t current = e.current(pair, dtype), sum = e.update(pair, wide);
   const int32_t start = e.convert(current, wide);
-  const int32_t start_bits = e.bitcast(start, bits_dtype), end_bits = e.bitcast(sum, bits_dtype);
+  const int32_t start_bits = e.bitcast(start, as_bits), end_bits = e.bitcast(sum, as_bits);
   const int32_t same = e.apply(ExprOp::eq, {start_bits, end_bits});
   // A NaN stays a NaN whatever is added to it, so the element may be kept. The bits do not tell: two conversions of a
   // NaN (a fill value is converted here, not by the kernel) may differ in payload.

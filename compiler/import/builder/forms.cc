@@ -1,16 +1,14 @@
 // See forms.h. Tested by tests/unit/compiler/import/tflite/tflite_compute_test.cc and tests/unit/compiler/import/onnx/onnx_compute_test.cc.
 #include "compiler/import/builder/forms.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/checked.h"
 #include "base/number.h"
 #include "base/strides.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 #include "strew/tensor.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -22,6 +20,39 @@ Expected<int> crosses_zero(ProgramBuilder& builder, int rest, int divisor) {
                       rest_is_negative = builder.apply(ExprOp::lt, {rest, zero});
   const Expected<int> differ = builder.apply(ExprOp::bit_xor, {rest_is_negative, builder.apply(ExprOp::lt, {divisor, zero})});
   return builder.apply(ExprOp::bit_and, {is_rest, differ});
+}
+
+/// Puts `count` times `with` between the elements along dim `d`: each becomes a block of itself and `count` more, of which the last ends early.
+Expected<int> spread(ProgramBuilder& builder, int value, size_t d, int64_t count, int with) {
+  std::vector<int64_t> dims = builder.type(value).dims, apart = dims;
+  const std::optional<int64_t> whole = checked::mul(dims[d], count + 1);
+  if (!whole) return invalid_argument("dim {} is too large", d);
+  apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(d) + 1, 1);
+  STREW_ASSIGN(const int elements, builder.reshape(value, apart));
+  apart[d + 1] = count;
+  STREW_ASSIGN(const int between, builder.broadcast(with, apart));
+  dims[d] = *whole;
+  STREW_ASSIGN(const int joined, builder.reshape(builder.concatenate({elements, between}, static_cast<int64_t>(d) + 1), dims));
+  std::vector<ProgramBuilder::Range> ranges(dims.size());
+  ranges[d].end = *whole - count;
+  return builder.slice(joined, ranges);
+}
+
+/// Takes away what negative padding says.
+Expected<int> cropped(ProgramBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high) {
+  const std::vector<int64_t> dims = builder.type(value).dims;
+  std::vector<ProgramBuilder::Range> ranges(dims.size());
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int64_t before = std::max<int64_t>(-low[d], 0), after = std::max<int64_t>(-high[d], 0);
+    if (dims[d] == kDynamic && before + after > 0)
+      return unsupported("dim {} is open and padded by a negative number, expected a known extent", d);
+    if (dims[d] != kDynamic && dims[d] < before + after)
+      return invalid_argument("dim {} of {} is padded by {} and {}, which leaves less than nothing", d, builder.type(value),
+                              low[d], high[d]);
+    ranges[d].start = before;
+    if (after > 0) ranges[d].end = dims[d] - after;
+  }
+  return builder.slice(value, ranges);
 }
 
 }  // namespace
@@ -50,16 +81,15 @@ Expected<int> tile(ProgramBuilder& builder, int value, int repeats) {
   const std::vector<int64_t> dims = builder.type(value).dims;
   const TensorType list = builder.type(repeats);
   if (!is_integer(list.dtype) || list.dims != std::vector<int64_t>{static_cast<int64_t>(dims.size())})
-    return invalid_argument("repeats is " + print(list) + ", expected one integer per dim: " + std::to_string(dims.size()));
+    return invalid_argument("repeats is {}, expected one integer per dim: {}", list, dims.size());
   const std::vector<int64_t> times = builder.known(repeats);
   if (std::all_of(times.begin(), times.end(), [](int64_t r) { return r == 1; })) return value;
   std::vector<int64_t> apart;
   std::vector<int> wide, whole;
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (times[d] != kDynamic && times[d] < 0)
-      return invalid_argument("a number of repeats is " + std::to_string(times[d]) + ", expected 0 or more");
+    if (times[d] != kDynamic && times[d] < 0) return invalid_argument("a number of repeats is {}, expected 0 or more", times[d]);
     if (times[d] != kDynamic && dims[d] != kDynamic && !checked::mul(times[d], dims[d]))
-      return invalid_argument("dim " + std::to_string(d) + " is too large");
+      return invalid_argument("dim {} is too large", d);
     STREW_ASSIGN(const int count, builder.element(repeats, static_cast<int64_t>(d)));
     const int extent = builder.extent(value, static_cast<int64_t>(d));
     STREW_ASSIGN(const int all, builder.apply(ExprOp::mul, {count, extent}));
@@ -72,59 +102,21 @@ Expected<int> tile(ProgramBuilder& builder, int value, int repeats) {
   return builder.reshape_to(out, builder.stack(whole, DType::i64), /*allow_zero=*/true);
 }
 
-namespace {
-
-/// Puts `count` times `with` between the elements along dim `d`: each becomes a block of itself and `count` more, of which the last ends early.
-Expected<int> spread(ProgramBuilder& builder, int value, size_t d, int64_t count, int with) {
-  std::vector<int64_t> dims = builder.type(value).dims, apart = dims;
-  const std::optional<int64_t> whole = checked::mul(dims[d], count + 1);
-  if (!whole) return invalid_argument(fmt::format("dim {} is too large", d));
-  apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(d) + 1, 1);
-  STREW_ASSIGN(const int elements, builder.reshape(value, apart));
-  apart[d + 1] = count;
-  STREW_ASSIGN(const int between, builder.broadcast(with, apart));
-  dims[d] = *whole;
-  STREW_ASSIGN(const int joined, builder.reshape(builder.concatenate({elements, between}, static_cast<int64_t>(d) + 1), dims));
-  std::vector<ProgramBuilder::Range> ranges(dims.size());
-  ranges[d].end = *whole - count;
-  return builder.slice(joined, ranges);
-}
-
-/// Takes away what negative padding says.
-Expected<int> cropped(ProgramBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high) {
-  const std::vector<int64_t> dims = builder.type(value).dims;
-  std::vector<ProgramBuilder::Range> ranges(dims.size());
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const int64_t before = std::max<int64_t>(-low[d], 0), after = std::max<int64_t>(-high[d], 0);
-    if (dims[d] == kDynamic && before + after > 0)
-      return unsupported(fmt::format("dim {} is open and padded by a negative number, expected a known extent", d));
-    if (dims[d] != kDynamic && dims[d] < before + after)
-      return invalid_argument(fmt::format("dim {} of {} is padded by {} and {}, which leaves less than nothing", d,
-                                          print(builder.type(value)), low[d], high[d]));
-    ranges[d].start = before;
-    if (after > 0) ranges[d].end = dims[d] - after;
-  }
-  return builder.slice(value, ranges);
-}
-
-}  // namespace
-
 Expected<int> pad(ProgramBuilder& builder, int value, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
                   const std::vector<int64_t>& interior, int with) {
   constexpr int64_t kMostPadding = int64_t{1} << 31;  // of one dim
   const TensorType type = builder.type(value);
   const size_t rank = type.dims.size();
   if (low.size() != rank || high.size() != rank || interior.size() != rank)
-    return invalid_argument(fmt::format("{} numbers before, {} after and {} between, expected {} of each", low.size(),
-                                        high.size(), interior.size(), rank));
+    return invalid_argument("{} numbers before, {} after and {} between, expected {} of each", low.size(), high.size(),
+                            interior.size(), rank);
   if (!builder.type(with).dims.empty() || builder.type(with).dtype != type.dtype)
-    return invalid_argument(
-        fmt::format("the padding value is {}, expected {} of rank 0", print(builder.type(with)), name(type.dtype)));
+    return invalid_argument("the padding value is {}, expected {} of rank 0", builder.type(with), type.dtype);
   for (size_t d = 0; d < rank; ++d) {
     const bool is_small = std::max(checked::magnitude(low[d]), checked::magnitude(high[d])) <= kMostPadding;
     if (!is_small || interior[d] < 0 || interior[d] > kMostPadding)
-      return invalid_argument(
-          fmt::format("dim {}: low {}, high {}, interior {}, expected numbers below 2^31", d, low[d], high[d], interior[d]));
+      return invalid_argument("dim {}: low {}, high {}, interior {}, expected numbers below 2^31", d, low[d], high[d],
+                              interior[d]);
     if (interior[d] == 0 || (type.dims[d] != kDynamic && type.dims[d] <= 1)) continue;
     if (!is_static(type.dims)) return unsupported("a tensor with open dims is padded between elements, expected known dims");
     STREW_ASSIGN(value, spread(builder, value, d, interior[d], with));
@@ -137,8 +129,7 @@ Expected<int> pad(ProgramBuilder& builder, int value, const std::vector<int64_t>
       std::vector<int64_t> block = builder.type(value).dims;
       block[d] = count;
       if (!is_static(block)) return unsupported("a tensor with open dims is padded, expected known dims");
-      STREW_ASSIGN(const int filled, builder.broadcast(with, block));
-      parts.push_back(filled);
+      STREW_ASSIGN(parts.emplace_back(), builder.broadcast(with, block));
     }
     if (low[d] > 0) std::swap(parts[0], parts[1]);
     STREW_ASSIGN(value, builder.concatenate(parts, static_cast<int64_t>(d)));
@@ -148,8 +139,8 @@ Expected<int> pad(ProgramBuilder& builder, int value, const std::vector<int64_t>
 
 Expected<int> one_hot(ProgramBuilder& builder, int indices, int64_t depth, int64_t axis, int on, int off) {
   const TensorType type = builder.type(indices);
-  if (!is_integer(type.dtype)) return invalid_argument("indices are " + std::string(name(type.dtype)) + ", expected integers");
-  if (depth < 0) return invalid_argument("depth is " + std::to_string(depth) + ", expected 0 or more");
+  if (!is_integer(type.dtype)) return invalid_argument("indices are {}, expected integers", type.dtype);
+  if (depth < 0) return invalid_argument("depth is {}, expected 0 or more", depth);
   std::vector<int64_t> apart = type.dims, along(type.dims.size() + 1, 1);
   apart.insert(apart.begin() + axis, 1);
   along[static_cast<size_t>(axis)] = depth;

@@ -9,28 +9,28 @@
 #include "base/checked.h"
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 #include "strew/tensor.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {
 
 Status check_count(size_t count, size_t expected, std::string_view what) {
   if (count == expected) return {};
-  return invalid_argument(fmt::format("{} {}, expected {}", count, what, expected));
+  return invalid_argument("{} {}, expected {}", count, what, expected);
 }
 
 /// Numbers can be counted, bools and strings cannot.
 Status check_counts(DType dtype) {
   if (info(dtype).arithmetic && dtype != DType::boolean) return {};
-  return invalid_argument(fmt::format("the coordinates are {}, expected numbers", name(dtype)));
+  return invalid_argument("the coordinates are {}, expected numbers", dtype);
 }
 
 Status check_list(const TensorType& shape) {
   if (shape.rank() != 1 || !is_integer(shape.dtype))
-    return invalid_argument(fmt::format("the shape is {}, expected one integer per dim of the result", print(shape)));
+    return invalid_argument("the shape is {}, expected one integer per dim of the result", shape);
   if (shape.dims[0] != kDynamic) return {};
-  return unsupported(fmt::format("the shape is {}, expected a rank that is known before the call", print(shape)));
+  return unsupported("the shape is {}, expected a rank that is known before the call", shape);
 }
 
 /// Checks that dims of the extents `from` become the dims `targets` of a result with the extents `dims`.
@@ -40,7 +40,7 @@ Status check_broadcast(const std::vector<int64_t>& from, const std::vector<int64
   for (size_t d = 0; d < from.size(); ++d) {
     const int64_t to = dims[static_cast<size_t>(targets[d])];
     if (from[d] != kDynamic && from[d] != 1 && to != kDynamic && from[d] != to)
-      return invalid_argument(fmt::format("operand dim {} is {}, expected 1 or {}", d, from[d], to));
+      return invalid_argument("operand dim {} is {}, expected 1 or {}", d, from[d], to);
   }
   return {};
 }
@@ -74,8 +74,7 @@ Expected<std::vector<int64_t>> ProgramBuilder::extents(int shape) {
   STREW_TRY(check_list(type(shape)));
   std::vector<int64_t> dims = known(shape);
   for (size_t d = 0; d < dims.size(); ++d)
-    if (dims[d] < 0 && dims[d] != kDynamic)
-      return invalid_argument(fmt::format("dim {} of the shape is {}, expected 0 or more", d, dims[d]));
+    if (dims[d] < 0 && dims[d] != kDynamic) return invalid_argument("dim {} of the shape is {}, expected 0 or more", d, dims[d]);
   return dims;
 }
 
@@ -90,8 +89,7 @@ Expected<int> ProgramBuilder::reshape(const Expected<int>& given, std::vector<in
     std::erase(others, kDynamic);
     STREW_ASSIGN(const int64_t known, element_count(others));
     if (open == 0 ? known != all : known == 0 || all % known != 0)
-      return invalid_argument(
-          fmt::format("{} has {} elements, expected {}{}", print(type(value)), all, open == 0 ? "" : "a multiple of ", known));
+      return invalid_argument("{} has {} elements, expected {}{}", type(value), all, open == 0 ? "" : "a multiple of ", known);
     for (int64_t& dim : dims) dim = dim == kDynamic ? all / known : dim;
   }
   if (dims == from) return value;
@@ -127,11 +125,9 @@ Expected<int> ProgramBuilder::reshape_to(int value, int shape, bool allow_zero) 
   const auto follows = std::count(dims.begin(), dims.end(), -1);
   size_t open = 0;
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] < -1 && dims[d] != kDynamic)
-      return invalid_argument(fmt::format("the shape's dim {} is {}, expected -1 or more", d, dims[d]));
+    if (dims[d] < -1 && dims[d] != kDynamic) return invalid_argument("the shape's dim {} is {}, expected -1 or more", d, dims[d]);
     if (dims[d] == 0 && !allow_zero) {
-      if (d >= type(value).dims.size())
-        return invalid_argument(fmt::format("the shape's dim {} is 0, expected a dim of {}", d, print(type(value))));
+      if (d >= type(value).dims.size()) return invalid_argument("the shape's dim {} is 0, expected a dim of {}", d, type(value));
       dims[d] = type(value).dims[d];
     }
     open += dims[d] == kDynamic ? 1 : 0;
@@ -168,8 +164,7 @@ Expected<int> ProgramBuilder::broadcast_to(int value, int shape, const std::vect
 
 Expected<int> ProgramBuilder::broadcast(int value, const std::vector<int64_t>& dims) {
   const size_t own = type(value).dims.size();
-  if (own > dims.size())
-    return invalid_argument(fmt::format("{} has rank {}, expected at most {}", print(type(value)), own, dims.size()));
+  if (own > dims.size()) return invalid_argument("{} has rank {}, expected at most {}", type(value), own, dims.size());
   return broadcast(value, dims, last_dims(own, dims.size()));
 }
 
@@ -186,7 +181,7 @@ Expected<int> ProgramBuilder::broadcast_to(int value, int shape) {
   if (is_static(dims)) return broadcast(value, dims);
   if (length < rank) {  // dims of 1 in front, which keep the value's
     const std::optional<std::vector<int>> list = elements(shape);
-    if (!list) return unsupported(fmt::format("the shape has {} elements, expected {}", length, rank));
+    if (!list) return unsupported("the shape has {} elements, expected {}", length, rank);
     std::vector<int> longer(rank - length, integer(1, type(shape).dtype));
     longer.insert(longer.end(), list->begin(), list->end());
     shape = stack(longer, type(shape).dtype);
@@ -206,11 +201,10 @@ Expected<int> ProgramBuilder::concatenate(const std::vector<int>& values, int64_
   for (size_t i = 0; i < values.size(); ++i) {
     const TensorType own = type(values[i]);
     if (own.dtype != result.dtype || own.rank() != result.rank())
-      return invalid_argument(
-          fmt::format("tensors {} and {}, expected the same dtype and rank", print(type(values[0])), print(own)));
+      return invalid_argument("tensors {} and {}, expected the same dtype and rank", type(values[0]), own);
     const bool is_open = own.dims[along] == kDynamic || total == kDynamic;
     const std::optional<int64_t> sum = is_open ? kDynamic : checked::add(total, own.dims[along]);
-    if (!sum) return invalid_argument(fmt::format("the sum of the extents in dim {} does not fit 63 bits", dim));
+    if (!sum) return invalid_argument("the sum of the extents in dim {} does not fit 63 bits", dim);
     total = *sum;
     others[along] = own.dims[along];
     STREW_TRY(unify_dims(others, own.dims, fmt::format("shape of operand {}", i)));
@@ -233,16 +227,15 @@ Expected<int> ProgramBuilder::reverse(int value, const std::vector<int64_t>& dim
 
 Expected<int> ProgramBuilder::slice(int value, const std::vector<Range>& ranges) {
   const std::vector<int64_t> from = type(value).dims;
-  if (ranges.size() < from.size())
-    return invalid_argument(fmt::format("{} is sliced in {} dims, expected all", print(type(value)), ranges.size()));
+  if (ranges.size() < from.size()) return invalid_argument("{} is sliced in {} dims, expected all", type(value), ranges.size());
   std::vector<int64_t> starts, sizes, strides, reversed;
   for (size_t d = 0; d < from.size(); ++d) {
     const Range& range = ranges[d];
-    if (range.step == 0) return invalid_argument(fmt::format("the step in dim {} is 0, expected another number", d));
+    if (range.step == 0) return invalid_argument("the step in dim {} is 0, expected another number", d);
     if (from[d] == kDynamic) {
       if (range.step < 0 || range.start < 0 || range.end != Range::kToEnd)
-        return unsupported(fmt::format("dim {} is open and sliced from {} to {}, expected a start from 0 on and no end", d,
-                                       range.start, range.end));
+        return unsupported("dim {} is open and sliced from {} to {}, expected a start from 0 on and no end", d, range.start,
+                           range.end);
       starts.push_back(range.start);
       sizes.push_back(kDynamic);
       strides.push_back(range.step);
@@ -271,8 +264,8 @@ Expected<int> ProgramBuilder::slice(int value, std::vector<int64_t> starts, std:
   const TensorType from = type(value);
   const size_t rank = from.dims.size();
   if (starts.size() != rank || sizes.size() != rank || strides.size() != rank)
-    return invalid_argument(fmt::format("{} starts, {} sizes and {} strides, expected {} of each", starts.size(), sizes.size(),
-                                        strides.size(), rank));
+    return invalid_argument("{} starts, {} sizes and {} strides, expected {} of each", starts.size(), sizes.size(),
+                            strides.size(), rank);
   bool is_whole = true;
   for (size_t d = 0; d < rank; ++d) {
     const int64_t start = starts[d], size = sizes[d], stride = strides[d], extent = from.dims[d];
@@ -280,8 +273,7 @@ Expected<int> ProgramBuilder::slice(int value, std::vector<int64_t> starts, std:
     const bool fits =
         is_open || stride < 1 || (size == 0 ? start <= extent : start < extent && (size - 1) <= (extent - 1 - start) / stride);
     if (start < 0 || (size < 0 && size != kDynamic) || stride < 1 || !fits)
-      return invalid_argument(
-          fmt::format("dim {}: {} elements from {} on with stride {} are not inside {}", d, size, start, stride, print(from)));
+      return invalid_argument("dim {}: {} elements from {} on with stride {} are not inside {}", d, size, start, stride, from);
     is_whole = is_whole && start == 0 && stride == 1 && size == extent;
   }
   if (is_whole) return value;
@@ -304,14 +296,13 @@ Expected<int> ProgramBuilder::slice_from(int value, const std::vector<int>& star
 Expected<int> ProgramBuilder::update(int into, int part, std::vector<int64_t> starts) {
   const TensorType whole = type(into), own = type(part);
   if (own.dtype != whole.dtype || own.rank() != whole.rank() || starts.size() != whole.dims.size())
-    return invalid_argument(fmt::format("{} is written into {} from {} on, expected the same dtype and rank", print(own),
-                                        print(whole), dims_text(starts)));
+    return invalid_argument("{} is written into {} from {} on, expected the same dtype and rank", own, whole, starts);
   for (size_t d = 0; d < starts.size(); ++d) {
     const int64_t extent = whole.dims[d], size = own.dims[d];
     const bool is_open = extent == kDynamic || size == kDynamic;
     if (starts[d] < 0 || (!is_open && (size > extent || starts[d] > extent - size)))
-      return invalid_argument(fmt::format("dim {}: {} elements from {} on are not inside {}", d,
-                                          is_open ? "?" : std::to_string(size), starts[d], print(whole)));
+      return invalid_argument("dim {}: {} elements from {} on are not inside {}", d, is_open ? "?" : std::to_string(size),
+                              starts[d], whole);
   }
   if (own.dims == whole.dims && is_static(own.dims)) return part;
   return add(UpdateOp{std::move(starts)}, {into, part}, {whole});

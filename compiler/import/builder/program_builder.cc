@@ -10,10 +10,10 @@
 #include "base/checked.h"
 #include "base/number.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 #include "compiler/program/interpret/interpret.h"
 #include "strew/expr_builder.h"
 #include "strew/tensor.h"
-#include "strew/text.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0 {
@@ -220,8 +220,7 @@ Expected<std::optional<int>> ProgramBuilder::taken(int value, int indices) {
   const auto count = static_cast<int64_t>(from.parts.size());
   std::vector<int> parts;
   for (const int64_t number : *numbers) {
-    if (number < -count || number >= count)
-      return invalid_argument("index " + std::to_string(number) + " of a shape of " + std::to_string(count) + " dims");
+    if (number < -count || number >= count) return invalid_argument("index {} of a shape of {} dims", number, count);
     parts.push_back(from.parts[static_cast<size_t>(number < 0 ? number + count : number)]);
   }
   return std::optional<int>(type(indices).rank() == 0 ? parts[0] : stack(parts, from.type.dtype));
@@ -234,7 +233,7 @@ Expected<std::vector<int64_t>> ProgramBuilder::broadcast_dims(const std::vector<
     for (size_t i = 0; i < own.size(); ++i) {
       int64_t& dim = dims[dims.size() - own.size() + i];
       if (own[i] != kDynamic && own[i] != 1 && dim != kDynamic && dim != 1 && own[i] != dim)
-        return invalid_argument(fmt::format("dims {} and {}, expected equal ones or 1", own[i], dim));
+        return invalid_argument("dims {} and {}, expected equal ones or 1", own[i], dim);
       if (dim == 1 || (dim == kDynamic && own[i] != 1)) dim = own[i];
     }
   }
@@ -285,8 +284,7 @@ Expected<std::optional<int>> ProgramBuilder::map_lists(const Expr& function, con
   for (size_t i = 0; i < length; ++i) {
     std::vector<int> each;
     for (const std::vector<int>& list : lists) each.push_back(list[list.size() == 1 ? 0 : i]);
-    STREW_ASSIGN(const int element, map_verified(function, std::move(each)));
-    out.push_back(element);
+    STREW_ASSIGN(out.emplace_back(), map_verified(function, std::move(each)));
   }
   return std::optional<int>(stack(out, function.nodes[static_cast<size_t>(function.results[0])].dtype));
 }
@@ -321,9 +319,7 @@ Expected<int> ProgramBuilder::apply(ExprOp op, const std::vector<int>& arguments
 
 Expected<int> ProgramBuilder::apply(ExprOp op, std::initializer_list<Expected<int>> arguments) {
   std::vector<int> values;
-  for (const Expected<int>& argument : arguments) {
-    STREW_ASSIGN(values.emplace_back(), argument);
-  }
+  for (const Expected<int>& argument : arguments) STREW_TRY(assign(values.emplace_back(), argument));
   return apply(op, values);
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assign.h"
 #include "strew/export.h"
 #include "strew/import.h"
 

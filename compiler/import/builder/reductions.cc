@@ -9,8 +9,8 @@
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 #include "strew/expr_builder.h"
-#include "strew/text.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0 {
@@ -33,17 +33,16 @@ Expected<std::vector<int>> ProgramBuilder::reduce(Expr function, const std::vect
                                                   std::vector<int64_t> dims) {
   const size_t n = inputs.size();
   if (n == 0 || initials.size() != n || function.results.size() != n)
-    return invalid_argument(fmt::format("{} inputs, {} initial values and {} results of the function, expected as many of each",
-                                        n, initials.size(), function.results.size()));
+    return invalid_argument("{} inputs, {} initial values and {} results of the function, expected as many of each", n,
+                            initials.size(), function.results.size());
   STREW_TRY(verify(function, static_cast<int>(n), static_cast<int>(n), 0));
   std::vector<int64_t> whole = type(inputs[0]).dims;
   for (size_t i = 0; i < n; ++i) {
     const TensorType input = type(inputs[i]), initial = type(initials[i]);
     STREW_TRY(unify_dims(whole, input.dims, fmt::format("shape of operand {}", i)));
-    if (!initial.dims.empty())
-      return invalid_argument(fmt::format("initial value {} has rank {}, expected 0", i, initial.rank()));
+    if (!initial.dims.empty()) return invalid_argument("initial value {} has rank {}, expected 0", i, initial.rank());
     if (initial.dtype != input.dtype)
-      return invalid_argument(fmt::format("initial value {} is {}, expected {}", i, name(initial.dtype), name(input.dtype)));
+      return invalid_argument("initial value {} is {}, expected {}", i, initial.dtype, input.dtype);
   }
   STREW_TRY(check_dims(dims, whole.size(), "dimensions"));
   std::sort(dims.begin(), dims.end());
@@ -61,7 +60,7 @@ Expected<std::vector<int>> ProgramBuilder::reduce(Expr function, const std::vect
 Expected<int> ProgramBuilder::reduce(ExprOp op, int value, const std::vector<int64_t>& dims, bool keep) {
   const TensorType from = type(value);
   const std::optional<uint64_t> identity = identity_bits(op, from.dtype);
-  if (!identity) return unsupported(fmt::format("a reduction of {} by {} has no first value", name(from.dtype), name(op)));
+  if (!identity) return unsupported("a reduction of {} by {} has no first value", from.dtype, op);
   // What nothing is added to is -0, so that all sums keep their sign; but the sum of nothing is 0. An open extent tells at the call.
   int first = scalar({from.dtype, {*identity, 0}});
   if (op == ExprOp::add && is_float(from.dtype)) {
@@ -74,12 +73,7 @@ Expected<int> ProgramBuilder::reduce(ExprOp op, int value, const std::vector<int
     }
   }
   STREW_ASSIGN(const std::vector<int> results, reduce(reducer(op, from.dtype), {value}, {first}, dims));
-  if (!keep) return results[0];
-  std::vector<int64_t> kept = reduced(from.dims, dims, true);
-  if (std::count(kept.begin(), kept.end(), kDynamic) <= 1) return reshape(results[0], std::move(kept));
-  std::vector<int> extents;
-  for (size_t d = 0; d < kept.size(); ++d) extents.push_back(kept[d] == 1 ? integer(1) : extent(value, static_cast<int64_t>(d)));
-  return reshape_to(results[0], stack(extents, DType::i64), true);
+  return keep ? reshape_units(results[0], reduced(from.dims, dims, true)) : results[0];
 }
 
 Expected<int> ProgramBuilder::scan(Expr function, int value, int initial, int64_t dim, Direction direction) {
@@ -87,8 +81,7 @@ Expected<int> ProgramBuilder::scan(Expr function, int value, int initial, int64_
   STREW_TRY(verify(function, 1, 1, 0));
   STREW_TRY(check_dim(dim, from.dims.size(), "the dim of a scan"));
   if (!type(initial).dims.empty() || type(initial).dtype != from.dtype)
-    return invalid_argument(
-        fmt::format("the initial value is {}, expected {} of rank 0", print(type(initial)), name(from.dtype)));
+    return invalid_argument("the initial value is {}, expected {} of rank 0", type(initial), from.dtype);
   return add(ScanOp{std::move(function), dim, direction.exclusive, direction.reverse}, {value, initial},
              {{from.dtype, from.dims, {}}});
 }
@@ -96,7 +89,7 @@ Expected<int> ProgramBuilder::scan(Expr function, int value, int initial, int64_
 Expected<int> ProgramBuilder::scan(ExprOp op, int value, int64_t dim, Direction direction) {
   const DType dtype = type(value).dtype;
   const std::optional<uint64_t> identity = identity_bits(op, dtype);
-  if (!identity) return unsupported(fmt::format("a scan of {} by {} has no first value", name(dtype), name(op)));
+  if (!identity) return unsupported("a scan of {} by {} has no first value", dtype, op);
   // What nothing is added to is -0, so that all sums keep their sign; but the sum of nothing, which an exclusive scan begins with, is 0.
   const bool is_zero = direction.exclusive && op == ExprOp::add;
   const int initial = is_zero ? number(0, dtype) : scalar({dtype, {*identity, 0}});
@@ -110,7 +103,7 @@ Expected<int> ProgramBuilder::range(int start, int limit, int delta) {
     return list && list->size() == 1 ? std::optional<int64_t>(list->front()) : std::nullopt;
   };
   const std::optional<int64_t> first = one(start), last = one(limit), step = one(delta);
-  if (!is_integer(dtype)) return unsupported(fmt::format("the numbers are {}, expected integers", name(dtype)));
+  if (!is_integer(dtype)) return unsupported("the numbers are {}, expected integers", dtype);
   if (!first || !step || *step == 0)
     return unsupported("start or delta is computed when the model runs, expected constants other than a delta of 0");
   int out = -1;

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "strew/op.h"
 
 namespace strew::inline v0 {

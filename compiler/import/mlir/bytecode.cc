@@ -4,7 +4,7 @@
 // can convert it to text with one command, or with one call of JAX. Tested by tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/bytecode.h"
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

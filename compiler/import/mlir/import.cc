@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/parse.h"

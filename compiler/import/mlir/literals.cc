@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "base/number.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/op/dims.h"

@@ -4,7 +4,7 @@
 
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/op/dims.h"

@@ -27,7 +27,7 @@
 #include <mlir/IR/SymbolTable.h>
 #include <mlir/IR/Verifier.h>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/mlir/prescan.h"
 #include "compiler/import/mlir/shim_dialect.h"
 

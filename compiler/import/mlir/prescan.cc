@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/mlir/bytecode.h"
 
 namespace strew::inline v0 {

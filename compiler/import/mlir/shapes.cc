@@ -3,7 +3,7 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/shapes.h"
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/op/dims.h"
 

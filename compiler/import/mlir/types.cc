@@ -6,7 +6,7 @@
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -9,7 +9,6 @@
 #include "compiler/import/importer.h"
 #include "compiler/op/limits.h"
 #include "strew/tensor.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -35,8 +34,8 @@ Status check_count(int count, const std::vector<InputRole>& roles) {
       static_cast<int>(std::count_if(roles.begin(), roles.end(), [](const InputRole& r) { return !r.is_optional; }));
   const bool is_repeated = most > 0 && roles.back().is_repeated;
   if (count >= least && (count <= most || is_repeated)) return {};
-  return invalid_argument(fmt::format("it has {} inputs, expected {}{}{}", count, is_repeated ? "at least " : "", least,
-                                      is_repeated || least == most ? "" : fmt::format(" to {}", most)));
+  return invalid_argument("it has {} inputs, expected {}{}{}", count, is_repeated ? "at least " : "", least,
+                          is_repeated || least == most ? "" : fmt::format(" to {}", most));
 }
 
 }  // namespace
@@ -61,7 +60,7 @@ std::string GraphNode::describe(int input) const { return fmt::format("input {} 
 Status GraphNode::run() {
   const std::vector<InputRole> roles = roles_of(form_->inputs);
   STREW_TRY(check_count(inputs(), roles));
-  if (!form_->several_outputs && outputs() != 1) return invalid_argument(fmt::format("it has {} outputs, expected 1", outputs()));
+  if (!form_->several_outputs && outputs() != 1) return invalid_argument("it has {} outputs, expected 1", outputs());
   if (outputs() == 0) return invalid_argument("it has no outputs, expected at least one");
   STREW_TRY(check_node());
   for (int i = 0; i < inputs(); ++i) {
@@ -123,9 +122,7 @@ Expected<int64_t> GraphNode::dim_of(int64_t dim, int rank, std::string_view what
 }
 
 Expected<std::vector<int64_t>> GraphNode::dims_of(std::vector<int64_t> dims, int rank, std::string_view what) const {
-  for (int64_t& dim : dims) {
-    STREW_ASSIGN(dim, dim_of(dim, rank, what));
-  }
+  for (int64_t& dim : dims) STREW_TRY(assign(dim, dim_of(dim, rank, what)));
   return dims;
 }
 
@@ -142,7 +139,7 @@ Expected<int64_t> GraphNode::dim(int input, int rank) const {
 Status GraphNode::check_index_type(int value, std::string_view what) const {
   const DType dtype = type(value).dtype;
   if (dtype == DType::i32 || dtype == DType::i64) return {};
-  return error("{} has element type {}, expected i32 or i64", what, name(dtype));
+  return error("{} has element type {}, expected i32 or i64", what, dtype);
 }
 
 Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelArguments arguments, std::vector<std::string> notes,
@@ -174,7 +171,7 @@ Expected<int> GraphNode::add_opaque(const std::string& reason) {
 
 Status check_rank(size_t rank, const std::string& what) {
   if (rank <= static_cast<size_t>(kMaxRank)) return {};
-  return invalid_argument(fmt::format("{}: rank is {}, expected at most {}", what, rank, kMaxRank));
+  return invalid_argument("{}: rank is {}, expected at most {}", what, rank, kMaxRank);
 }
 
 Expected<int64_t> count_elements(const std::vector<int64_t>& dims, const std::string& what) {
@@ -191,8 +188,8 @@ Status check_extents(std::vector<int64_t> dims, const std::string& what) {
 Status read_bytes(Constant& constant, int64_t count, std::string_view bytes, int64_t expected, const std::string& field,
                   const std::shared_ptr<const void>& owner) {
   if (static_cast<uint64_t>(expected) != bytes.size())
-    return invalid_argument(fmt::format("{} has {} bytes, expected {} for {} elements of {}", field, bytes.size(), expected,
-                                        count, name(constant.type.dtype)));
+    return invalid_argument("{} has {} bytes, expected {} for {} elements of {}", field, bytes.size(), expected, count,
+                            constant.type.dtype);
   set_bytes(constant, std::as_bytes(std::span(bytes)), owner);
   return {};
 }

@@ -4,8 +4,6 @@
 // tests/unit/compiler/import/tflite/tflite_import_test.cc and tests/error.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "compiler/import/builder/program_builder.h"
+#include "compiler/op/message.h"
 #include "strew/import.h"
 #include "strew/status.h"
 
@@ -61,12 +60,12 @@ class GraphNode {
   const std::string& location() const { return where_; }       ///< FILE: node NAME (Gather), FILE: operator 3 (GATHER)
   const OperatorForm* form() const { return form_; }           ///< the operator's row; null if no table has it
   template <class... Args>
-  Status error(fmt::format_string<Args...> format, Args&&... args) const {
-    return invalid_argument(where_ + ": " + fmt::format(format, std::forward<Args>(args)...));
+  Status error(MessageText<Args...> text, const Args&... args) const {
+    return invalid_argument(message(text, args...)).with_prefix(where_);
   }
   template <class... Args>
-  Status refuse(fmt::format_string<Args...> format, Args&&... args) const {
-    return unsupported(where_ + ": " + fmt::format(format, std::forward<Args>(args)...));
+  Status refuse(MessageText<Args...> text, const Args&... args) const {
+    return unsupported(message(text, args...)).with_prefix(where_);
   }
 
   int inputs() const { return static_cast<int>(has_input_.size()); }

@@ -6,7 +6,6 @@
 #include "base/checked.h"
 #include "compiler/import/builder/forms.h"
 #include "compiler/op/dims.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 
@@ -29,8 +28,7 @@ Operand operand(const GraphNode& node, int input) {
 
 Status check_same_dtype(const GraphNode& node, const Operand& operand, const Operand& like) {
   if (operand.type.dtype == like.type.dtype) return {};
-  return node.error("{} has dtype {}, expected {}'s {}", operand.role, name(operand.type.dtype), like.role,
-                    name(like.type.dtype));
+  return node.error("{} has dtype {}, expected {}'s {}", operand.role, operand.type.dtype, like.role, like.type.dtype);
 }
 
 Status check_rank(const GraphNode& node, const Operand& operand, int64_t rank, const std::string& expected) {
@@ -84,16 +82,14 @@ Expected<std::vector<int>> split(const GraphNode& node, int value, int64_t axis,
   std::optional<int64_t> sum = 0;
   for (const int64_t size : sizes) sum = sum && size >= 0 ? checked::add(*sum, size) : std::nullopt;
   if (static_cast<int>(sizes.size()) != node.outputs() || sum != extent)
-    return node.error("{} is {}, expected {} numbers, 0 or more, that sum up to {}", what, dims_text(sizes), node.outputs(),
-                      extent);
+    return node.error("{} is {}, expected {} numbers, 0 or more, that sum up to {}", what, sizes, node.outputs(), extent);
   int64_t at = 0;
   std::vector<int> parts;
   for (const int64_t size : sizes) {
     std::vector<ProgramBuilder::Range> ranges(node.type(value).dims.size());
     ranges[static_cast<size_t>(axis)] = {at, at + size, 1};
     at += size;
-    STREW_ASSIGN(const int part, node.builder().slice(value, ranges));
-    parts.push_back(part);
+    STREW_ASSIGN(parts.emplace_back(), node.builder().slice(value, ranges));
   }
   return parts;
 }
@@ -114,7 +110,7 @@ Expected<int> along_dim(ProgramBuilder& builder, int list, int value, int64_t di
 Expected<int> quantized(ProgramBuilder& builder, int value, Scales scales, ExprOp rounding, DType to) {
   const DType from = builder.type(value).dtype;
   if (from != DType::f32 || !is_integer(to) || bits(to) > 16)
-    return unsupported(fmt::format("it makes {} of {}, expected integers of at most 16 bits of f32", name(to), name(from)));
+    return unsupported("it makes {} of {}, expected integers of at most 16 bits of f32", to, from);
   Expected<int> out = builder.apply(rounding, {builder.apply(ExprOp::div, {value, scales.scale})});
   if (scales.zero_point >= 0) out = builder.apply(ExprOp::add, {out, builder.convert(scales.zero_point, from)});
   const double least = is_signed_integer(to) ? -static_cast<double>(int64_t{1} << (bits(to) - 1)) : 0;

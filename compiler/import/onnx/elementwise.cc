@@ -73,9 +73,8 @@ Expected<int> cast_to(const Node& node, int value, DType dtype) {
   if (round_mode != "up" && round_mode != "down" && round_mode != "nearest")
     return node.error("round_mode is '{}', expected up, down or nearest", round_mode);
   const double bound = saturation_bound(dtype);
-  if (node.flag("saturate", true) && bound > 0 && node.type(value).dtype != dtype) {
-    STREW_ASSIGN(value, clipped(node.builder(), value, bound));
-  }
+  if (node.flag("saturate", true) && bound > 0 && node.type(value).dtype != dtype)
+    STREW_TRY(assign(value, clipped(node.builder(), value, bound)));
   return node.builder().convert(value, dtype);
 }
 
@@ -117,8 +116,7 @@ Expected<int> import_dequantize(Node& node) {
   const bool is_narrow_float = is_float(from) && bits(from) <= 8,
              is_whole = is_integer(from) && (bits(from) <= 16 || from == DType::i32);
   if ((!is_narrow_float && !is_whole) || (result != DType::f32 && result != DType::f16 && result != DType::bf16))
-    return node.error("it makes {} of {}, expected f32, f16 or bf16 of integers of at most 16 bits, i32, f8 or f4", name(result),
-                      name(from));
+    return node.error("it makes {} of {}, expected f32, f16 or bf16 of integers of at most 16 bits, i32, f8 or f4", result, from);
   STREW_ASSIGN(const Scales scales, scales_of(node));
   return dequantized(node.builder(), node[0], scales, is_whole ? DType::i32 : DType::f32, result);
 }

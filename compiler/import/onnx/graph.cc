@@ -103,11 +103,10 @@ std::string Graph::kernel_name(const std::string& name) {
 
 void Graph::used(int value, bool optional) { root().required_[value] |= !optional; }
 
-std::vector<int> Graph::only_optional() const {
-  std::vector<int> out;
+void Graph::mark_optional_inputs() const {
   for (const auto& [value, is_required] : required_)
-    if (!is_required) out.push_back(value);
-  return out;
+    if (const Value& used = program_.value(value); !is_required && used.kind == ValueKind::input)
+      program_.edit_input(used.index).optional = true;
 }
 
 std::vector<std::string> symbols_of(const TypeProto& proto) {

@@ -63,9 +63,10 @@ class Graph {
   Expected<int> find(const std::string& name);
   /// `name`, with a number appended if another kernel has that name already.
   std::string kernel_name(const std::string& name);
-  /// Records one use of a value. A graph input may be left out (`--input -`) if all of its uses are optional.
+  /// Records one use of a value.
   void used(int value, bool optional);
-  std::vector<int> only_optional() const;
+  /// Of the inputs of which all uses are optional, says so: the caller may leave them out (`--input -`).
+  void mark_optional_inputs() const;
   /// The type that the file declares for the computed value `name`, if it declares one that has a rank.
   std::optional<TensorType> declared_type(const std::string& name);
   /// Says that the names of extents in this graph are not those of the model's graph: in a function, or in a loop's body.

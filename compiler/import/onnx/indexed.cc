@@ -27,7 +27,7 @@ Status check_data(const Node& node, const Operand& data) {
   if (const int32_t number = element_number(dtype); number == 0 || number > kMostDataType)
     return node.error(
         "{} has dtype {}, expected bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, complex64, complex128 or string", data.role,
-        name(dtype));
+        dtype);
   if (dtype == DType::bf16 && node.opset() < 13)
     return node.error("{} has dtype bf16, expected a type of opset {}; bf16 came with opset 13", data.role, node.opset());
   if (data.type.rank() == 0) return node.error("{} has rank 0, expected at least 1", data.role);
@@ -38,7 +38,7 @@ Status check_data(const Node& node, const Operand& data) {
 Status check_indices(const Node& node, const Operand& indices, bool i32, int min_rank) {
   const DType dtype = indices.type.dtype;
   if (dtype != DType::i64 && !(i32 && dtype == DType::i32))
-    return node.error("{} has dtype {}, expected {}", indices.role, name(dtype), i32 ? "i32 or i64" : "i64");
+    return node.error("{} has dtype {}, expected {}", indices.role, dtype, i32 ? "i32 or i64" : "i64");
   if (indices.type.rank() >= min_rank) return {};
   return node.error("{} has rank {}, expected at least {}", indices.role, indices.type.rank(), min_rank);
 }
@@ -91,7 +91,7 @@ Expected<int64_t> index_components(const Node& node, Operand& indices, int64_t m
   if (extent == kDynamic) {
     if (otherwise < 0)
       return node.error("{} is open in {}, expected a number or a declared output shape it follows from", what,
-                        dims_text(indices.type.dims));
+                        indices.type.dims);
     extent = otherwise;
   }
   if (extent >= 0 && extent <= most) return extent;
@@ -166,7 +166,7 @@ Expected<int> import_gather_nd(Node& node) {
   const int64_t r = in.data.type.rank(), q = in.indices.type.rank();
   if (batch < 0 || batch >= std::min(r, q))
     return node.error("batch_dims is {}, expected 0 to {}, less than the ranks of data {} and indices {}", batch,
-                      std::min(r, q) - 1, dims_text(in.data.type.dims), dims_text(in.indices.type.dims));
+                      std::min(r, q) - 1, in.data.type.dims, in.indices.type.dims);
   for (int64_t d = 0; d < batch; ++d) STREW_TRY(unify_extents(node, in.indices, d, in.data, d, in.arguments));
   const std::optional<TensorType> declared = node.graph().declared_type(node.proto().output(0));
   STREW_TRY(index_components(node, in.indices, r - batch, declared ? q - 1 + r - batch - declared->rank() : -1).status());
@@ -266,7 +266,7 @@ Expected<int> import_tensor_scatter(Node& node) {
   const TensorType& cache = past.type;
   if (cache.rank() < 2) return node.error("past_cache has rank {}, expected at least 2", cache.rank());
   if (element_number(cache.dtype) > kMostCacheType)
-    return node.error("past_cache has dtype {}, expected one of TensorScatter-24's 24 types", name(cache.dtype));
+    return node.error("past_cache has dtype {}, expected one of TensorScatter-24's 24 types", cache.dtype);
   STREW_ASSIGN(const int64_t axis, find_axis(node, cache.rank()));
   STREW_TRY(check_same_dtype(node, update, past));
   STREW_TRY(check_rank(node, update, cache.rank(), "past_cache's"));

@@ -38,7 +38,7 @@ Expected<int64_t> merged(const Node& node, const std::vector<int64_t>& dims, siz
   const std::span<const int64_t> some(dims.data() + begin, end - begin);
   if (std::find(some.begin(), some.end(), kDynamic) != some.end()) return kDynamic;
   const std::optional<int64_t> product = checked::product(some);
-  if (!product) return node.error("the product of dims of {} does not fit 63 bits", dims_text(dims));
+  if (!product) return node.error("the product of dims of {} does not fit 63 bits", dims);
   return *product;
 }
 
@@ -162,7 +162,7 @@ Expected<int> import_constant_of_shape(Node& node) {
   for (const AttributeProto& attribute : node.proto().attribute()) {
     STREW_ASSIGN(Constant constant, to_constant(attribute.t(), node.location() + ": attribute value", node.graph().path()));
     if (constant.type.dims != std::vector<int64_t>{1} || constant.type.dtype == DType::string)
-      return node.error("attribute value is {}, expected one number", dims_text(constant.type.dims));
+      return node.error("attribute value is {}, expected one number", constant.type.dims);
     constant.type.dims.clear();
     value = builder.add_constant(std::move(constant));
   }
@@ -175,7 +175,7 @@ Expected<int> import_one_hot(Node& node) {
   STREW_ASSIGN(const int64_t depth, node.constant(1));
   ProgramBuilder& builder = node.builder();
   const TensorType type = builder.type(indices);
-  if (!is_integer(type.dtype)) return node.error("indices are {}, expected integers", name(type.dtype));
+  if (!is_integer(type.dtype)) return node.error("indices are {}, expected integers", type.dtype);
   STREW_ASSIGN(const int64_t axis, node.axis(-1, type.rank() + 1));
   const Expected<int> is_negative = builder.apply(ExprOp::lt, {indices, builder.integer(0, type.dtype)}),
                       wrapped = builder.apply(ExprOp::add, {indices, builder.integer(depth, type.dtype)});

@@ -43,8 +43,8 @@ constexpr int kMaxNodes = 1 << 18;         // of all graphs, with functions inli
 constexpr int kMaxDepth = 32;              // of graphs in attributes and of calls of functions
 
 Status damaged(const std::string& path, size_t bytes) {
-  return invalid_argument(fmt::format(
-      "{}: not an ONNX model ({} bytes), expected a protobuf ModelProto; the file is truncated or damaged", path, bytes));
+  return invalid_argument("{}: not an ONNX model ({} bytes), expected a protobuf ModelProto; the file is truncated or damaged",
+                          path, bytes);
 }
 
 /// Parses a small message. More than `fields` fields are refused first, because the parsed form of many small fields takes many times their
@@ -70,7 +70,7 @@ Status for_each(const Graph& graph, uint64_t field_number, std::string_view what
   int number = 0;
   for (WireField field; reader.next(field);) {
     if (!field.is_message(field_number)) continue;
-    if (number == most) return invalid_argument(fmt::format("{}: the graph has more than {} {}", graph.path(), most, what));
+    if (number == most) return invalid_argument("{}: the graph has more than {} {}", graph.path(), most, what);
     STREW_TRY(each(field.bytes, number++));
   }
   return reader.damaged() ? damaged(graph.path(), graph.bytes().size()) : Status();
@@ -105,8 +105,7 @@ Status read_opset(std::string_view bytes, const std::string& path, Model& model)
   STREW_TRY(parse(bytes, kMaxListed, path + ": opset_import", set));
   if (!is_default_domain(set.domain())) return {};
   if (model.opset != 0 && model.opset != set.version()) {
-    return invalid_argument(
-        fmt::format("{}: opset_import has ai.onnx versions {} and {}, expected one", path, model.opset, set.version()));
+    return invalid_argument("{}: opset_import has ai.onnx versions {} and {}, expected one", path, model.opset, set.version());
   }
   model.opset = set.version();
   return {};
@@ -321,9 +320,8 @@ Status import_output(Graph& graph, const ValueInfoProto& info) {
     const TensorType& computed = program.value(value).type;
     STREW_ASSIGN(TensorType declared, to_type(info.type(), what));
     if (declared.dtype != computed.dtype || !unify_dims(declared.dims, computed.dims, what).ok())
-      return invalid_argument(fmt::format("{}: it is declared as {}{}, expected what the graph computes: {}{}", what,
-                                          name(declared.dtype), dims_text(declared.dims), name(computed.dtype),
-                                          dims_text(computed.dims)));
+      return invalid_argument("{}: it is declared as {}{}, expected what the graph computes: {}{}", what, declared.dtype,
+                              declared.dims, computed.dtype, computed.dims);
   }
   program.add_output({info.name(), value});
   return {};
@@ -340,9 +338,8 @@ Status import_graph(Graph& graph, int64_t opset) {
   if (program.kernels().empty()) {
     STREW_TRY(refused_input);
     STREW_TRY(translator.first_refusal());
-    return invalid_argument(
-        fmt::format("{}: the graph has {} nodes and no indexed write or read among them, expected at least one of: {}",
-                    graph.path(), translator.nodes(), indexed_names(operators())));
+    return invalid_argument("{}: the graph has {} nodes and no indexed write or read among them, expected at least one of: {}",
+                            graph.path(), translator.nodes(), indexed_names(operators()));
   }
   STREW_TRY(
       for_each_info(graph, "output", graph.path(), "", [&](const ValueInfoProto& info) { return import_output(graph, info); }));
@@ -370,8 +367,7 @@ Expected<Program> import_model(std::string_view bytes, const std::string& path, 
   program.set_source(owner);
   Graph graph(program, path, *model.graph, model.functions);
   STREW_TRY(import_graph(graph, model.opset));
-  for (const int value : graph.only_optional())
-    if (program.value(value).kind == ValueKind::input) program.edit_input(program.value(value).index).optional = true;
+  graph.mark_optional_inputs();
   program.set_source(nullptr);
   return program;
 }

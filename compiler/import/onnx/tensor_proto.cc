@@ -18,8 +18,6 @@
 // tests/oracle/onnx_tensor_scatter.py.
 #include "compiler/import/onnx/tensor_proto.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -113,7 +111,7 @@ Status load(const std::string& path, int64_t offset, int64_t bytes, Constant& co
   if (!maps) STREW_TRY(check_memory(bytes));
   STREW_ASSIGN(const InputFile file, InputFile::open(path));
   if (offset > file.size() || bytes > file.size() - offset)
-    return invalid_argument(fmt::format("{}: the file has {} bytes, expected {} at offset {}", path, file.size(), bytes, offset));
+    return invalid_argument("{}: the file has {} bytes, expected {} at offset {}", path, file.size(), bytes, offset);
   if (maps) {
     STREW_ASSIGN(std::shared_ptr<const FileMap> map, file.map(offset, bytes));
     constant.mapped = map->bytes();
@@ -133,8 +131,7 @@ Status read_external(const TensorProto& proto, int64_t expected, const std::stri
   STREW_ASSIGN(const int64_t offset, number_entry(proto, "offset", 0, what));
   STREW_ASSIGN(const int64_t length, number_entry(proto, "length", expected, what));
   if (length != expected)
-    return invalid_argument(
-        fmt::format("{}: external_data's length is {}, expected {}, what its dims and type need", what, length, expected));
+    return invalid_argument("{}: external_data's length is {}, expected {}, what its dims and type need", what, length, expected);
   STREW_ASSIGN(const std::string file, resolve(*location, what, path));
   const Status status = load(file, offset, expected, constant);
   return status.with_prefix(what);
@@ -184,8 +181,8 @@ Status copy_lists(const TensorProto& proto, int64_t count, const std::string& wh
   const DType dtype = out.type.dtype;
   const auto check = [&](std::string_view field, int64_t entries, int64_t expected) -> Status {
     if (entries == expected) return {};
-    return invalid_argument(fmt::format("{}: {} has {} entries, expected {} for {} elements of {}", what, field, entries,
-                                        expected, count, name(dtype)));
+    return invalid_argument("{}: {} has {} entries, expected {} for {} elements of {}", what, field, entries, expected, count,
+                            dtype);
   };
   if (dtype == DType::string) {
     out.strings.assign(proto.string_data().begin(), proto.string_data().end());
@@ -215,8 +212,7 @@ Expected<Constant> convert(const TensorProto& proto, std::optional<std::string_v
   const DType dtype = out.type.dtype;
   const bool is_packed = external || (raw && lists == 0);
   if (is_packed && dtype == DType::string)
-    return invalid_argument(
-        fmt::format("{}: strings are in {}, expected string_data", what, external ? "external data" : "raw_data"));
+    return invalid_argument("{}: strings are in {}, expected string_data", what, external ? "external data" : "raw_data");
   if (external) {
     STREW_TRY(read_external(proto, raw_bytes(dtype, count), what, path, out));
   } else if (is_packed) {
@@ -261,12 +257,12 @@ Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what,
       rest += field.whole;
     }
     if (field.is_message(13) && ++entries > kMaxExternalEntries)
-      return invalid_argument(fmt::format("{}: external_data has more than {} entries", what, kMaxExternalEntries));
+      return invalid_argument("{}: external_data has more than {} entries", what, kMaxExternalEntries);
   }
   TensorProto proto;
   if (reader.damaged() || rest.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !proto.ParseFromArray(rest.data(), static_cast<int>(rest.size())))
-    return invalid_argument(fmt::format("{}: not a TensorProto ({} bytes), expected ONNX's protobuf tensor", what, bytes.size()));
+    return invalid_argument("{}: not a TensorProto ({} bytes), expected ONNX's protobuf tensor", what, bytes.size());
   return convert(proto, raw, what, path, owner);
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0::pto {
 namespace {

@@ -3,7 +3,7 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"

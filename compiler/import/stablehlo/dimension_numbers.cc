@@ -6,7 +6,7 @@
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/op/dimension_lists.h"
 
 namespace strew::inline v0 {

@@ -3,7 +3,7 @@
 // optimization_barrier and where a tensor lies (sdy.sharding_constraint) leave the operands as they are. Tested by
 // tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc.
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"

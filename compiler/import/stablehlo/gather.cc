@@ -2,7 +2,7 @@
 // at the call. The element types of result and operand must be equal (constraint C23, checked on MLIR's types); verify() checks the other
 // constraints. Tested by tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/operands.h"
 #include "compiler/import/mlir/shapes.h"

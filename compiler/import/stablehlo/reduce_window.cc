@@ -4,7 +4,7 @@
 // the order does not matter. Tested by tests/unit/compiler/import/stablehlo/stablehlo_dynamic_test.cc.
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/mlir/operands.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"

@@ -8,7 +8,7 @@
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "base/number.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"

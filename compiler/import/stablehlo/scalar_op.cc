@@ -6,7 +6,7 @@
 
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "compiler/import/mlir/attributes.h"
 
 namespace strew::inline v0 {

@@ -3,7 +3,7 @@
 // the specification (dynamic_slice C1-C5, dynamic_update_slice C1-C6). Tested by
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 
-#include "base/formatted.h"
+#include "compiler/op/message.h"
 #include "base/violated.h"
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/attributes.h"

@@ -7,13 +7,13 @@
 // Where arith leaves the result undefined (poison: division by zero, a shift that is too far, a float out of range of the integer type),
 // semantics.md section 4 defines it. fastmath flags allow deviations but do not require them, so they are ignored. Tested by
 // tests/unit/compiler/import/tensor/tensor_compute_test.cc.
-#include <fmt/format.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>
 
 #include <optional>
 
+#include "base/number.h"
 #include "compiler/import/mlir/operands.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/tensor/op_list.h"
@@ -71,13 +71,7 @@ std::optional<ScalarOpRow> row_of(llvm::StringRef name) {
 }
 
 /// The unsigned integers that are as wide as these integers.
-DType unsigned_of(DType dtype) {
-  for (int i = 0; i < kDTypeCount; ++i)
-    if (const auto other = static_cast<DType>(i);
-        is_signed_integer(dtype) && is_unsigned_integer(other) && bits(other) == bits(dtype) && info(other).arithmetic)
-      return other;
-  return dtype;
-}
+DType unsigned_of(DType dtype) { return is_signed_integer(dtype) ? bits_dtype(dtype).value_or(dtype) : dtype; }
 
 class Appender {
  public:

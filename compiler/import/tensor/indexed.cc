@@ -2,7 +2,6 @@
 // coordinate each; all other dims are full slices. The small tensor (result or source) has the dims of the indices without the last one,
 // followed by the dims of the indexed tensor, which at the indexed dims are 1 or, in the rank-reduced form, absent. MLIR's verifier has checked
 // that. Tested by tests/unit/compiler/import/tensor/tensor_import_test.cc and tests/error/tensor_error_test.cc.
-#include <fmt/format.h>
 #include <mlir/Dialect/Tensor/IR/Tensor.h>
 
 #include <numeric>
@@ -12,6 +11,7 @@
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/tensor/forms.h"
 #include "compiler/import/tensor/op_list.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -32,8 +32,8 @@ DimensionNumbers numbers_of(llvm::ArrayRef<int64_t> dims, const TensorType& inde
 Expected<TensorType> indices_type(mlir::Operation* op, unsigned index) {
   STREW_ASSIGN(TensorType type, operand_type(op, index));
   if (type.dtype != DType::boolean) return type;
-  return invalid_argument(fmt::format("indices {}: strew has no index type of 1 bit, expected i4 to i64 or index",
-                                      text_of(op->getOperand(index).getType())));
+  return invalid_argument("indices {}: strew has no index type of 1 bit, expected i4 to i64 or index",
+                          text_of(op->getOperand(index).getType()));
 }
 
 Expected<Gather> read_gather(mlir::tensor::GatherOp op) {
@@ -50,8 +50,7 @@ Expected<Gather> read_gather(mlir::tensor::GatherOp op) {
 
 Expected<Scatter> read_scatter(mlir::tensor::ScatterOp op) {
   if (op.getType() != op.getDestType())
-    return invalid_argument(
-        fmt::format("result {}, expected the type of dest, {}", text_of(op.getType()), text_of(op.getDestType())));
+    return invalid_argument("result {}, expected the type of dest, {}", text_of(op.getType()), text_of(op.getDestType()));
   Scatter out;
   STREW_ASSIGN(out.updates.emplace_back(), operand_type(op, 0));
   STREW_ASSIGN(out.operands.emplace_back(), operand_type(op, 1));

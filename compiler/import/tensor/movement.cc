@@ -2,14 +2,13 @@
 // insert_slice, concat, from_elements; and the two that repeat a scalar, tensor.splat and linalg.fill. What is known at the call only (offsets,
 // several open dims of a result) makes the operation a boundary. MLIR's verifier has checked the operations of tensor, but not linalg.fill. Tested
 // by tests/unit/compiler/import/tensor/tensor_boundary_test.cc.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/tensor/op_list.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -91,8 +90,7 @@ Expected<int> read_filled(OpReader& r) {
   STREW_ASSIGN(const TensorType to, result_type(r.op(), 0));
   if (!is_static(to.dims)) return invalid_argument("extents of the result are known at the call only");
   if (r.operand_type(0) != element_of(r.result_type()))
-    return invalid_argument(
-        fmt::format("{} fills {}, expected one of its elements", text_of(r.operand_type(0)), text_of(r.result_type())));
+    return invalid_argument("{} fills {}, expected one of its elements", text_of(r.operand_type(0)), text_of(r.result_type()));
   return r.build.broadcast(r.operand(0), to.dims);
 }
 

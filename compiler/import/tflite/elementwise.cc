@@ -51,7 +51,7 @@ Expected<int> import_cast(Node& node) {
   STREW_ASSIGN(const TensorType to, node.declared_type());
   const DType from = node.type(node[0]).dtype;
   if (from == DType::string || to.dtype == DType::string || is_complex(from) || is_complex(to.dtype))
-    return node.refuse("it casts {} to {}, expected numbers", name(from), name(to.dtype));
+    return node.refuse("it casts {} to {}, expected numbers", from, to.dtype);
   return node.builder().convert(node[0], to.dtype);
 }
 
@@ -84,8 +84,7 @@ Expected<int> import_dequantize(Node& node) {
   STREW_ASSIGN(const schema::Tensor* tensor, node.input_tensor(0));
   const DType dtype = node.type(node[0]).dtype;
   if (is_float(dtype)) return node.builder().convert(node[0], DType::f32);
-  if (!is_integer(dtype) || bits(dtype) > 16)
-    return node.refuse("it scales {}, expected integers of at most 16 bits", name(dtype));
+  if (!is_integer(dtype) || bits(dtype) > 16) return node.refuse("it scales {}, expected integers of at most 16 bits", dtype);
   STREW_ASSIGN(const Scales scales, scales_for(node, *tensor));
   return dequantized(node.builder(), node[0], scales, DType::i32, DType::f32);
 }

@@ -10,7 +10,6 @@
 
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/dims.h"
-#include "strew/text.h"
 
 namespace strew::inline v0::tflite {
 
@@ -23,7 +22,7 @@ schema::BuiltinOperator code_of(const schema::Model& model, const schema::Operat
 Expected<std::string> operator_name(const schema::Model& model, const schema::Operator& op, const std::string& what) {
   const uint32_t count = model.operator_codes() == nullptr ? 0 : model.operator_codes()->size();
   if (op.opcode_index() >= count) {
-    return invalid_argument(fmt::format("{}: opcode_index is {}, expected less than {}", what, op.opcode_index(), count));
+    return invalid_argument("{}: opcode_index is {}, expected less than {}", what, op.opcode_index(), count);
   }
   const schema::OperatorCode& code = *model.operator_codes()->Get(op.opcode_index());
   const schema::BuiltinOperator number = code_of(model, op);
@@ -55,8 +54,7 @@ Graph::Graph(const Graph& outer, int32_t number, const std::string& name)
 Expected<const schema::Tensor*> Graph::tensor(int32_t number, const std::string& what) const {
   if (number >= 0 && static_cast<size_t>(number) < values_.size())
     return subgraph().tensors()->Get(static_cast<uint32_t>(number));
-  return invalid_argument(
-      fmt::format("{} is tensor {}, expected from 0 to {}", what, number, static_cast<int64_t>(values_.size()) - 1));
+  return invalid_argument("{} is tensor {}, expected from 0 to {}", what, number, static_cast<int64_t>(values_.size()) - 1);
 }
 
 std::string Graph::tensor_name(int32_t number) const {
@@ -75,8 +73,8 @@ bool Graph::is_defined(int32_t number) const {
 Status Graph::check_free(int32_t number, const std::string& what) const {
   STREW_TRY(tensor(number, what).status());
   if (values_[static_cast<size_t>(number)] < 0) return {};
-  return invalid_argument(fmt::format("{} is tensor {} ({}), which has a value already, expected one that nothing else gives",
-                                      what, number, tensor_name(number)));
+  return invalid_argument("{} is tensor {} ({}), which has a value already, expected one that nothing else gives", what, number,
+                          tensor_name(number));
 }
 
 Status Graph::define(int32_t number, int value, const std::string& what) {
@@ -165,7 +163,7 @@ Status Node::check_output(int i, const TensorType& computed) const {
   const bool fits = declared.rank() == 0 || unify_dims(dims, declared.dims, "").ok();
   if (fits && declared.dtype == computed.dtype) return {};
   return error("output {} ({}) is declared as {}, expected what the operator computes: {}", i,
-               graph_.tensor_name(output_number(i)), print(declared), print(computed));
+               graph_.tensor_name(output_number(i)), declared, computed);
 }
 
 Status Node::name_kernel(ProgramKernel& kernel) const {

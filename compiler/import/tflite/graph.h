@@ -77,7 +77,6 @@ class Graph {
 
   /// Notes that a subgraph is the region of an operator. Returns false if it was noted before.
   bool mark_region(int32_t subgraph) { return regions_->insert(subgraph).second; }
-  bool is_region(int32_t subgraph) const { return regions_->contains(subgraph); }
 
  private:
   Program& program_;
@@ -108,6 +107,10 @@ class Node : public GraphNode {
   template <class Table>
   const Table* options(schema::BuiltinOptions kind) const {
     return op_.builtin_options_type() == kind ? static_cast<const Table*>(op_.builtin_options()) : nullptr;
+  }
+  template <class Table>
+  const Table* options() const {  ///< those of newer operators
+    return op_.builtin_options_2_as<Table>();
   }
   /// A field of these options; 0 or null if the operator has none.
   template <class Table, class Field>

@@ -23,7 +23,6 @@
 // tests/oracle/litert_models.py and tests/models.
 #include <limits>
 
-#include "compiler/import/builder/forms.h"
 #include "compiler/import/node/operations.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
@@ -31,7 +30,6 @@
 #include "compiler/op/dims.h"
 #include "compiler/op/limits.h"
 #include "strew/forms.h"
-#include "strew/text.h"
 
 namespace strew::inline v0::tflite {
 namespace {
@@ -70,7 +68,7 @@ Expected<std::vector<int64_t>> shape_input(Node& node, int i) {
   STREW_TRY(node.check_index_type(value, what));
   const TensorType type = node.type(value);
   if (type.rank() != 1) return node.error("{} has rank {}, expected 1", what, type.rank());
-  if (type.dims[0] == kDynamic) return node.refuse("{} is {}, expected a known number of elements", what, print(type));
+  if (type.dims[0] == kDynamic) return node.refuse("{} is {}, expected a known number of elements", what, type);
   if (type.dims[0] > kMaxRank) return node.error("shape has {} elements, expected at most {}", type.dims[0], kMaxRank);
   std::vector<int64_t> dims = node.builder().known(value);
   STREW_TRY(check_extents(dims, "shape"));
@@ -136,14 +134,10 @@ Expected<int> import_sparse_to_dense(Node& node) {
   const int rank = node.type(indices).rank();
   if (rank > 2 || (rank < 2 && shape.size() != 1) || node.type(values).rank() > 1 || node.type(otherwise).rank() != 0)
     return node.error("indices {}, values {} and default_value {}, expected indices [n,{}], values [n] or one, and one default",
-                      print(node.type(indices)), print(node.type(values)), print(node.type(otherwise)), shape.size());
+                      node.type(indices), node.type(values), node.type(otherwise), shape.size());
   const int64_t count = rank == 0 ? 1 : node.type(indices).dims[0];
-  if (rank < 2) {
-    STREW_ASSIGN(indices, builder.reshape(indices, {count, 1}));
-  }
-  if (node.type(values).rank() == 0) {
-    STREW_ASSIGN(values, builder.broadcast_to(values, builder.shape(indices, 0, 1)));
-  }
+  if (rank < 2) STREW_TRY(assign(indices, builder.reshape(indices, {count, 1})));
+  if (node.type(values).rank() == 0) STREW_TRY(assign(values, builder.broadcast_to(values, builder.shape(indices, 0, 1))));
   ScatterBuilder op = scatter_nd({node.type(values).dtype, shape, {}}, node.type(indices), node.type(values));
   op.normalize_negative(false);
   KernelArguments arguments{indices, values};
@@ -161,12 +155,11 @@ Expected<int> import_sparse_to_dense(Node& node) {
 /// The number of elements that are true, of which there must be none. `what`: they are "`what` is 3".
 Status require_none(ProgramBuilder& builder, int wrong, const std::string& what, KernelArguments& arguments) {
   STREW_ASSIGN(int count, builder.convert(wrong, DType::i64));
-  if (builder.type(count).rank() > 0) {
-    STREW_ASSIGN(count, builder.reduce(ExprOp::add, count, all_dims(builder.type(count).dims.size()), false));
-  }
+  if (builder.type(count).rank() > 0)
+    STREW_TRY(assign(count, builder.reduce(ExprOp::add, count, all_dims(builder.type(count).dims.size()), false)));
   const auto known = builder.integers(count);
   if (known && known->front() == 0) return {};
-  if (known) return invalid_argument(fmt::format("{} is {}, expected 0", what, known->front()));
+  if (known) return invalid_argument("{} is {}, expected 0", what, known->front());
   arguments.push_back(KernelArgument::equal_scalars(count, builder.integer(0), what, ""));
   return {};
 }

@@ -24,12 +24,12 @@ constexpr int kMaxNested = 32;  ///< subgraphs in each other
 
 Status check_file(std::string_view bytes, const std::string& path) {
   const auto not_a_model = [&](std::string_view expected) {
-    return invalid_argument(fmt::format("{}: not a TensorFlow Lite model ({} bytes), expected {}", path, bytes.size(), expected));
+    return invalid_argument("{}: not a TensorFlow Lite model ({} bytes), expected {}", path, bytes.size(), expected);
   };
   if (bytes.size() < 8 || !schema::ModelBufferHasIdentifier(bytes.data())) return not_a_model("the identifier TFL3 at byte 4");
   if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
-    return invalid_argument(fmt::format("{}: the file has {} bytes, expected less than {}", path, bytes.size(),
-                                        static_cast<int64_t>(FLATBUFFERS_MAX_BUFFER_SIZE)));
+    return invalid_argument("{}: the file has {} bytes, expected less than {}", path, bytes.size(),
+                            static_cast<int64_t>(FLATBUFFERS_MAX_BUFFER_SIZE));
   flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), kMaxDepth, kMaxTables);
   if (schema::VerifyModelBuffer(verifier)) return {};
   return not_a_model("a flatbuffer that its verifier accepts; the file is truncated or damaged");
@@ -37,7 +37,7 @@ Status check_file(std::string_view bytes, const std::string& path) {
 
 Status check_model(const schema::Model& model, const std::string& path) {
   if (model.version() != kVersion)
-    return invalid_argument(fmt::format("{}: the schema's version is {}, expected {}", path, model.version(), kVersion));
+    return invalid_argument("{}: the schema's version is {}, expected {}", path, model.version(), kVersion);
   if (model.subgraphs() == nullptr || model.subgraphs()->size() == 0)
     return invalid_argument(path + ": the model has no subgraphs, expected at least one");
   return {};
@@ -105,7 +105,7 @@ Status Translator::import_operator(Graph& graph, const schema::Operator& op, int
 Status Translator::import_region(const Graph& outer, const Region& region, const std::string& name, int opaque,
                                  int first_result) {
   if (outer.depth() >= kMaxNested)
-    return invalid_argument(fmt::format("{}: subgraphs are nested more than {} deep", outer.path(), kMaxNested));
+    return invalid_argument("{}: subgraphs are nested more than {} deep", outer.path(), kMaxNested);
   Graph graph(outer, region.subgraph, name);
   STREW_TRY(define_inputs(graph, [&](ProgramBuilder builder, size_t i, int32_t, const schema::Tensor& tensor) -> Expected<int> {
     const int result = first_result + static_cast<int>(i);

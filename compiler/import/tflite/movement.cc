@@ -10,7 +10,6 @@
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/forms.h"
-#include "strew/text.h"
 
 namespace strew::inline v0::tflite {
 namespace {
@@ -72,7 +71,7 @@ Expected<int> import_pack(Node& node) {
   if (is_list && type.dtype != DType::string) return node.builder().stack(values, type.dtype);
   for (int& value : values) {
     if (node.type(value).rank() != type.rank())
-      return node.error("tensors {} and {}, expected one shape", print(type), print(node.type(value)));
+      return node.error("tensors {} and {}, expected one shape", type, node.type(value));
     STREW_ASSIGN(value, unsqueezed(node, value, {axis}, "axis"));
   }
   return node.builder().concatenate(values, axis);
@@ -88,7 +87,7 @@ Expected<int> import_pad(Node& node) {
   ProgramBuilder& builder = node.builder();
   const int64_t rank = node.type(node[0]).rank();
   if (node.type(node[1]).dims != std::vector<int64_t>{rank, 2})
-    return node.error("paddings are {}, expected [{},2]", print(node.type(node[1])), rank);
+    return node.error("paddings are {}, expected [{},2]", node.type(node[1]), rank);
   STREW_ASSIGN(const int flat, builder.reshape(node[1], {rank * 2}));
   const auto numbers = builder.integers(flat);
   if (!numbers) return node.refuse("paddings are computed when the model runs, expected constants");
@@ -111,8 +110,7 @@ Expected<int> import_slice(Node& node) {
   const TensorType type = node.type(value);
   const size_t rank = type.dims.size();
   if (sizes.size() != rank || node.type(begin).dims != std::vector<int64_t>{type.rank()})
-    return node.error("begin is {} and size has {} elements, expected one per dim: {}", print(node.type(begin)), sizes.size(),
-                      rank);
+    return node.error("begin is {} and size has {} elements, expected one per dim: {}", node.type(begin), sizes.size(), rank);
   const auto starts = node.builder().integers(begin);
   if (!starts) {
     STREW_TRY(node.check_index_type(begin, "begin"));
@@ -125,7 +123,7 @@ Expected<int> import_slice(Node& node) {
     const int64_t start = (*starts)[d], size = sizes[d], extent = type.dims[d];
     const bool is_inside = extent == kDynamic || (start <= extent && size <= extent - start);
     if (start < 0 || size < -1 || !is_inside)
-      return node.error("dim {} is sliced from {}, {} elements, expected within {}", d, start, size, print(type));
+      return node.error("dim {} is sliced from {}, {} elements, expected within {}", d, start, size, type);
     ranges.push_back({start, size == -1 ? Range::kToEnd : checked::add(start, size).value_or(Range::kToEnd), 1});
   }
   return node.builder().slice(value, ranges);
@@ -157,9 +155,7 @@ Expected<Range> range_of(const Node& node, const schema::StridedSliceOptions& op
 /// The operand's ranges, and then the shape of the result without what they leave.
 Expected<int> import_strided_slice(Node& node) {
   std::vector<int64_t> lists[3];
-  for (int i = 0; i < 3; ++i) {
-    STREW_ASSIGN(lists[i], node.constants(i + 1));
-  }
+  for (int i = 0; i < 3; ++i) STREW_TRY(assign(lists[i], node.constants(i + 1)));
   const auto* options = node.options<schema::StridedSliceOptions>(Options::StridedSliceOptions);
   if (options == nullptr) return node.error("it has no StridedSliceOptions, expected them in builtin_options");
   const std::vector<int64_t> from = node.type(node[0]).dims;
@@ -227,9 +223,7 @@ Expected<std::vector<int>> import_unpack(Node& node) {
     if (const auto list = node.builder().elements(node[0])) return *list;
   STREW_ASSIGN(std::vector<int> parts,
                split(node, node[0], axis, std::vector<int64_t>(static_cast<size_t>(extent), 1), "a part"));
-  for (int& part : parts) {
-    STREW_ASSIGN(part, node.builder().reshape_units(part, dims));
-  }
+  for (int& part : parts) STREW_TRY(assign(part, node.builder().reshape_units(part, dims)));
   return parts;
 }
 

@@ -13,17 +13,11 @@ using Options = schema::BuiltinOptions;
 
 /// The number of a subgraph in the operator's options; none if its options are of another kind.
 using Number = std::function<std::optional<int64_t>(const Node&)>;
-template <class Table, class Field>
-Number field(Options kind, Field (Table::*number)() const) {
+/// `kind`: of options in builtin_options; those in builtin_options_2 need none.
+template <class Table, class Field, class... Kind>
+Number field(Field (Table::*number)() const, Kind... kind) {
   return [=](const Node& node) -> std::optional<int64_t> {
-    const Table* options = node.options<Table>(kind);
-    return options == nullptr ? std::nullopt : std::optional<int64_t>((options->*number)());
-  };
-}
-template <class Table>
-Number field(int32_t (Table::*number)() const) {
-  return [=](const Node& node) -> std::optional<int64_t> {
-    const Table* options = node.op().builtin_options_2_as<Table>();
+    const Table* options = node.options<Table>(kind...);
     return options == nullptr ? std::nullopt : std::optional<int64_t>((options->*number)());
   };
 }
@@ -37,12 +31,12 @@ struct Row {
 const std::vector<Row>& rows() {
   using Two = schema::TwoSubgraphsOptions;
   static const auto& list = *new const std::vector<Row>{
-      {Builtin::IF, "then", field(Options::IfOptions, &Two::first)},
-      {Builtin::IF, "else", field(Options::IfOptions, &Two::second)},
-      {Builtin::WHILE, "cond", field(Options::WhileOptions, &Two::first)},
-      {Builtin::WHILE, "body", field(Options::WhileOptions, &Two::second)},
-      {Builtin::CALL, "call", field(Options::CallOptions, &schema::CallOptions::subgraph)},
-      {Builtin::CALL_ONCE, "init", field(Options::CallOnceOptions, &schema::CallOnceOptions::init_subgraph_index)},
+      {Builtin::IF, "then", field(&Two::first, Options::IfOptions)},
+      {Builtin::IF, "else", field(&Two::second, Options::IfOptions)},
+      {Builtin::WHILE, "cond", field(&Two::first, Options::WhileOptions)},
+      {Builtin::WHILE, "body", field(&Two::second, Options::WhileOptions)},
+      {Builtin::CALL, "call", field(&schema::CallOptions::subgraph, Options::CallOptions)},
+      {Builtin::CALL_ONCE, "init", field(&schema::CallOnceOptions::init_subgraph_index, Options::CallOnceOptions)},
       {Builtin::STABLEHLO_WHILE, "cond", field(&schema::StablehloWhileOptions::first)},
       {Builtin::STABLEHLO_WHILE, "body", field(&schema::StablehloWhileOptions::second)},
       {Builtin::STABLEHLO_COMPOSITE, "body", field(&schema::CompositeOptions::decomposition_subgraph_index)},
@@ -70,7 +64,7 @@ Expected<std::vector<Region>> regions_of(const Node& node) {
   for (const Row& row : rows())
     if (const auto number = row.code == code ? row.number(node) : std::nullopt)
       STREW_TRY(add(*number, row.role, row.is_function));
-  const auto* branches = node.op().builtin_options_2_as_StablehloCaseOptions();
+  const auto* branches = node.options<schema::StablehloCaseOptions>();
   if (code == Builtin::STABLEHLO_CASE && branches != nullptr)
     for (const int64_t number : list_of(branches->branch_subgraph_indices()))
       STREW_TRY(add(number, "branch_" + std::to_string(out.size()), false));

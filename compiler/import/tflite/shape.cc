@@ -6,7 +6,6 @@
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
-#include "strew/text.h"
 
 namespace strew::inline v0::tflite {
 namespace {
@@ -16,12 +15,12 @@ using Options = schema::BuiltinOptions;
 
 Expected<int> import_shape(Node& node) {
   STREW_ASSIGN(const TensorType type, node.declared_type());
-  if (type.dtype != DType::i32 && type.dtype != DType::i64) return node.error("output 0 is {}, expected i32 or i64", print(type));
+  if (type.dtype != DType::i32 && type.dtype != DType::i64) return node.error("output 0 is {}, expected i32 or i64", type);
   return node.builder().convert(node.builder().shape(node[0], 0, node.type(node[0]).dims.size()), type.dtype);
 }
 
 Expected<int> import_fill(Node& node) {
-  if (node.type(node[1]).rank() != 0) return node.error("value is {}, expected one number", print(node.type(node[1])));
+  if (node.type(node[1]).rank() != 0) return node.error("value is {}, expected one number", node.type(node[1]));
   return node.builder().broadcast_to(node[1], node[0]);
 }
 
@@ -42,8 +41,7 @@ Expected<int> import_zeros_like(Node& node) {
 Expected<int> import_one_hot(Node& node) {
   STREW_ASSIGN(const int64_t depth, node.constant(1));
   const TensorType on = node.type(node[2]), off = node.type(node[3]);
-  if (on.rank() != 0 || off.rank() != 0)
-    return node.error("on_value is {} and off_value {}, expected numbers", print(on), print(off));
+  if (on.rank() != 0 || off.rank() != 0) return node.error("on_value is {} and off_value {}, expected numbers", on, off);
   const int32_t given = node.option(Options::OneHotOptions, &schema::OneHotOptions::axis);
   STREW_ASSIGN(const int64_t axis, node.dim_of(given, node.type(node[0]).rank() + 1, "axis"));
   return one_hot(node.builder(), node[0], depth, axis, node[2], node[3]);

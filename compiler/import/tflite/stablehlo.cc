@@ -65,7 +65,7 @@ Expected<CombinerKind> read_region(Node& node, int32_t number) {
 }  // namespace
 
 Expected<int> import_stablehlo_scatter(Node& node) {
-  const schema::StablehloScatterOptions* options = node.op().builtin_options_2_as_StablehloScatterOptions();
+  const auto* options = node.options<schema::StablehloScatterOptions>();
   if (options == nullptr) return node.error("it has no StablehloScatterOptions, expected them in builtin_options_2");
   STREW_ASSIGN(const CombinerKind kind, read_region(node, options->update_computation_subgraph_index()));
   const TensorType operand = node.type(node[0]), indices = node.type(node[1]), updates = node.type(node[2]);
@@ -87,7 +87,7 @@ Expected<int> import_stablehlo_scatter(Node& node) {
 }
 
 Expected<int> import_stablehlo_gather(Node& node) {
-  const schema::StablehloGatherOptions* options = node.op().builtin_options_2_as_StablehloGatherOptions();
+  const auto* options = node.options<schema::StablehloGatherOptions>();
   if (options == nullptr) return node.error("it has no StablehloGatherOptions, expected them in builtin_options_2");
   const Expected<Gather> op = GatherBuilder()
                                   .operand(node.type(node[0]))

@@ -7,8 +7,6 @@
 // tests/oracle/litert_models.py.
 #include "strew/tensor.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -42,8 +40,8 @@ Expected<DType> element_type(schema::ElementType type, const std::string& what) 
     if (row.type == type && type != Types::none) return row.dtype;
   }
   const std::string name = schema::EnumNameElementType(type);
-  return unsupported(fmt::format("{}: element type is {}{}, expected one of numbers or strings", what, static_cast<int>(type),
-                                 name.empty() ? "" : " (" + name + ")"));
+  return unsupported("{}: element type is {}{}, expected one of numbers or strings", what, static_cast<int>(type),
+                     name.empty() ? "" : " (" + name + ")");
 }
 
 int64_t read_i32(std::string_view data, size_t entry) {
@@ -55,18 +53,17 @@ int64_t read_i32(std::string_view data, size_t entry) {
 Status read_strings(Constant& constant, std::string_view data, int64_t count, const std::string& what) {
   const int64_t size = static_cast<int64_t>(data.size());
   const int64_t stored = size >= 4 ? read_i32(data, 0) : 0;
-  if (stored != count) return invalid_argument(fmt::format("{}: the buffer holds {} strings, expected {}", what, stored, count));
+  if (stored != count) return invalid_argument("{}: the buffer holds {} strings, expected {}", what, stored, count);
   const int64_t head = 4 * (count + 2);
   if (count > 0 && head > size)
-    return invalid_argument(
-        fmt::format("{}: the buffer has {} bytes, expected at least {} for the offsets of {} strings", what, size, head, count));
+    return invalid_argument("{}: the buffer has {} bytes, expected at least {} for the offsets of {} strings", what, size, head,
+                            count);
   constant.strings.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     const int64_t from = read_i32(data, static_cast<size_t>(i) + 1), to = read_i32(data, static_cast<size_t>(i) + 2);
     if (from < head || to < from || to > size)
-      return invalid_argument(
-          fmt::format("{}: string {} lies at bytes {} to {} of the buffer, expected between {} and {}, in order", what, i, from,
-                      to, head, size));
+      return invalid_argument("{}: string {} lies at bytes {} to {} of the buffer, expected between {} and {}, in order", what, i,
+                              from, to, head, size);
     constant.strings.emplace_back(data.substr(static_cast<size_t>(from), static_cast<size_t>(to - from)));
   }
   return {};
@@ -81,13 +78,11 @@ Expected<TensorType> tensor_type(const schema::Tensor& tensor, const std::string
   const std::vector<int64_t> extents = list_of(tensor.shape()), open = list_of(tensor.shape_signature());
   STREW_TRY(check_rank(std::max(extents.size(), open.size()), what));
   if (!open.empty() && open.size() != extents.size())
-    return invalid_argument(
-        fmt::format("{}: shape_signature has {} entries, expected shape's {}", what, open.size(), extents.size()));
+    return invalid_argument("{}: shape_signature has {} entries, expected shape's {}", what, open.size(), extents.size());
   for (size_t d = 0; d < extents.size(); ++d) {
     const int64_t extent = open.empty() ? extents[d] : open[d];
     if (extent != -1 && extent != extents[d])
-      return invalid_argument(
-          fmt::format("{}: shape_signature[{}] is {}, expected -1 or shape's {}", what, d, extent, extents[d]));
+      return invalid_argument("{}: shape_signature[{}] is {}, expected -1 or shape's {}", what, d, extent, extents[d]);
     type.dims.push_back(extent == -1 ? kDynamic : extent);
   }
   STREW_TRY(check_extents(type.dims, what));
@@ -97,13 +92,13 @@ Expected<TensorType> tensor_type(const schema::Tensor& tensor, const std::string
 Expected<std::string_view> tensor_data(const schema::Model& model, std::string_view file, const schema::Tensor& tensor,
                                        const std::string& what) {
   if (tensor.external_buffer() != 0) {
-    return unsupported(fmt::format("{}: its data is external buffer {}, in another file; expected data inside this one", what,
-                                   tensor.external_buffer()));
+    return unsupported("{}: its data is external buffer {}, in another file; expected data inside this one", what,
+                       tensor.external_buffer());
   }
   const uint32_t count = model.buffers() == nullptr ? 0 : model.buffers()->size();
   if (tensor.buffer() == 0) return std::string_view();
   if (tensor.buffer() >= count) {
-    return invalid_argument(fmt::format("{}: buffer is {}, expected less than {}", what, tensor.buffer(), count));
+    return invalid_argument("{}: buffer is {}, expected less than {}", what, tensor.buffer(), count);
   }
   const schema::Buffer& buffer = *model.buffers()->Get(tensor.buffer());
   if (buffer.data() != nullptr && buffer.data()->size() > 0) {
@@ -111,8 +106,8 @@ Expected<std::string_view> tensor_data(const schema::Model& model, std::string_v
   }
   if (buffer.offset() <= 1) return std::string_view();
   if (buffer.offset() > file.size() || buffer.size() > file.size() - buffer.offset()) {
-    return invalid_argument(fmt::format("{}: buffer {} has offset {} and size {}, expected within the file's {} bytes", what,
-                                        tensor.buffer(), buffer.offset(), buffer.size(), file.size()));
+    return invalid_argument("{}: buffer {} has offset {} and size {}, expected within the file's {} bytes", what, tensor.buffer(),
+                            buffer.offset(), buffer.size(), file.size());
   }
   return file.substr(buffer.offset(), buffer.size());
 }
@@ -124,8 +119,7 @@ Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view da
   out.type = {type.dtype, list_of(tensor.shape()), {}};
   const auto open = std::find(out.type.dims.begin(), out.type.dims.end(), -1);
   if (open != out.type.dims.end())
-    return invalid_argument(
-        fmt::format("{}: dim {} is -1, expected the extent of a constant", what, open - out.type.dims.begin()));
+    return invalid_argument("{}: dim {} is -1, expected the extent of a constant", what, open - out.type.dims.begin());
   STREW_ASSIGN(const int64_t count, count_elements(out.type.dims, what));
   if (type.dtype == DType::string) {
     STREW_TRY(read_strings(out, data, count, what));

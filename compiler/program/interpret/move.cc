@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/number.h"
 #include "base/strides.h"
+#include "compiler/op/message.h"
 #include "compiler/program/interpret/interpret.h"
 
 namespace strew::inline v0 {
@@ -58,11 +59,9 @@ Dims given_shape(const Tensor& shape) {
 }
 
 Status check_shape(const Dims& dims, size_t rank) {
-  if (dims.size() != rank)
-    return invalid_argument("the shape has " + std::to_string(dims.size()) + " elements, expected " + std::to_string(rank));
+  if (dims.size() != rank) return invalid_argument("the shape has {} elements, expected {}", dims.size(), rank);
   for (size_t d = 0; d < rank; ++d)
-    if (dims[d] < 0)
-      return invalid_argument("the shape's dim " + std::to_string(d) + " is " + std::to_string(dims[d]) + ", expected 0 or more");
+    if (dims[d] < 0) return invalid_argument("the shape's dim {} is {}, expected 0 or more", d, dims[d]);
   return element_count(dims).status();
 }
 
@@ -105,8 +104,7 @@ Expected<Dims> starts_of(const Dims& known, const Arguments& arguments, size_t f
     const std::optional<int64_t> start = checked::add(starts[d], more);
     starts[d] = start.value_or(-1);
     if (starts[d] < 0)
-      return invalid_argument("the start in dim " + std::to_string(d) + " is " + std::to_string(more) + " more than " +
-                              std::to_string(known[d]) + ", expected 0 or more in all");
+      return invalid_argument("the start in dim {} is {} more than {}, expected 0 or more in all", d, more, known[d]);
   }
   return starts;
 }
@@ -123,8 +121,7 @@ Expected<Tensor> evaluate(const BroadcastOp& op, const TensorType& type, const A
     const auto target = static_cast<size_t>(op.dims[d]);
     if (from.dims[d] == 1) continue;
     if (from.dims[d] != dims[target])
-      return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(from.dims[d]) + ", expected 1 or " +
-                              std::to_string(dims[target]));
+      return invalid_argument("operand dim {} is {}, expected 1 or {}", d, from.dims[d], dims[target]);
     strides[target] = own[d];
   }
   return moved(type, std::move(dims), from, 0, strides);
@@ -135,8 +132,7 @@ Expected<Tensor> evaluate(const ReshapeOp& op, const TensorType& type, const Arg
   STREW_ASSIGN(Dims dims, reshaped_dims(op, type, arguments));
   STREW_ASSIGN(Tensor to, make_result(type, std::move(dims)));
   if (to.elements() != from.elements())
-    return invalid_argument("operand has " + std::to_string(from.elements()) + " elements, expected " +
-                            std::to_string(to.elements()));
+    return invalid_argument("operand has {} elements, expected {}", from.elements(), to.elements());
   if (to.data.size() > 0) std::memcpy(to.data.data(), from.data.data(), static_cast<size_t>(to.data.size()));
   return to;
 }
@@ -167,8 +163,7 @@ Expected<Tensor> evaluate(const SliceOp& op, const TensorType& type, const Argum
     const std::optional<int64_t> reach = checked::mul(std::max<int64_t>(to.dims[d] - 1, 0), stride),
                                  last = reach ? checked::add(starts[d], *reach) : std::nullopt;
     if (to.dims[d] > 0 && (!last || *last >= from.dims[d]))
-      return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(from.dims[d]) +
-                              ", which the slice leaves");
+      return invalid_argument("operand dim {} is {}, which the slice leaves", d, from.dims[d]);
     first += to.elements() > 0 ? starts[d] * own[d] : 0;
     strides[d] = to.dims[d] > 1 ? stride * own[d] : 0;
   }
@@ -185,8 +180,7 @@ Expected<Tensor> evaluate(const UpdateOp& op, const TensorType& type, const Argu
   int64_t first = 0;
   for (size_t d = 0; d < own.size(); ++d) {
     if (starts[d] > into.dims[d] || part.dims[d] > into.dims[d] - starts[d])
-      return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(into.dims[d]) +
-                              ", which the update leaves");
+      return invalid_argument("operand dim {} is {}, which the update leaves", d, into.dims[d]);
     first += part.elements() > 0 ? starts[d] * own[d] : 0;
   }
   copy_box(part.dims, part, 0, contiguous_strides(part.dims), to, first, own);
@@ -211,8 +205,7 @@ Expected<Tensor> evaluate(const ConcatenateOp& op, const TensorType& type, const
   for (size_t i = 1; i < arguments.size(); ++i) {
     for (size_t d = 0; d < dims.size(); ++d) {
       if (d == along || arguments[i]->dims[d] == dims[d]) continue;
-      return invalid_argument("operand " + std::to_string(i) + " dim " + std::to_string(d) + " is " +
-                              std::to_string(arguments[i]->dims[d]) + ", expected " + std::to_string(dims[d]));
+      return invalid_argument("operand {} dim {} is {}, expected {}", i, d, arguments[i]->dims[d], dims[d]);
     }
     const std::optional<int64_t> sum = checked::add(dims[along], arguments[i]->dims[along]);
     if (!sum) return invalid_argument("the sum of the extents does not fit 63 bits");

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/formatted.h"
+#include "base/assign.h"
 
 namespace strew {
 namespace {
@@ -27,10 +27,12 @@ TEST(Status, FailureSurvivesCopyAndMove) {
   }
 }
 
-TEST(Status, MessagesMayBeFormatted) {
-  EXPECT_EQ(invalid_argument("{} operands, expected {}", 3, 2).message(), "3 operands, expected 2");
-  EXPECT_EQ(unsupported("step {}", 0).code(), Code::unsupported);
-  EXPECT_EQ(violated("scatter_c1", "rank {}", 2).message(), "rank 2 [scatter_c1]");
+TEST(Expected, IsAssignedToAVariableOrSaysWhyNot) {
+  int variable = 1;
+  EXPECT_TRUE(assign(variable, Expected<int>(7)).ok());
+  EXPECT_EQ(variable, 7);
+  EXPECT_EQ(assign(variable, Expected<int>(unsupported("no"))).message(), "no");
+  EXPECT_EQ(variable, 7);
 }
 
 TEST(Expected, HoldsValueOrFailure) {
