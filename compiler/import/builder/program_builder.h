@@ -40,7 +40,7 @@ class ProgramBuilder {
   std::optional<std::vector<int>> elements(int value);
 
   /// The element of a constant of one number.
-  STREW_API std::optional<Scalar> constant(int value) const;
+  std::optional<Scalar> constant(int value) const;
   /// The constant that the value is, or null. It is gone when another constant is added.
   const Constant* find_constant(int value) const;
 

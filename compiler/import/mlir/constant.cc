@@ -45,11 +45,6 @@ Expected<int> read_constant(OpReader& r) {
 
 }  // namespace
 
-Status import_constant(Translation& t, mlir::Operation* op) {
-  OpReader reader(t, op);
-  STREW_ASSIGN(const int value, read_constant(reader));
-  t.bind(op->getResult(0), value);
-  return {};
-}
+Status import_constant(Translation& t, mlir::Operation* op) { return import_with(t, op, read_constant); }
 
 }  // namespace strew::inline v0

@@ -9,10 +9,9 @@
 
 #include <cstring>
 
-#include "compiler/op/message.h"
-#include "base/number.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 #include "strew/tensor.h"
 
 namespace strew::inline v0 {
@@ -23,9 +22,12 @@ bool is_small(DType dtype) { return bits(dtype) < 8 || dtype == DType::boolean; 
 /// Stores the elements, whose dtype is small.
 Status copy_small(mlir::DenseElementsAttr dense, Constant& out, int64_t count) {
   const auto copy = [&](const auto& values, auto code_of) {
+    const auto width = static_cast<size_t>(bits(out.type.dtype));
     auto value = values.begin();
-    for (int64_t i = 0; i < count; ++i, ++value)
-      store_element(out.type.dtype, out.data.data(), i, {out.type.dtype, {code_of(*value), 0}});
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i, ++value) {
+      const uint64_t code = code_of(*value) & ((uint64_t{1} << width) - 1);
+      out.data[i * width / 8] |= static_cast<std::byte>(code << (i * width % 8));
+    }
     return Status();
   };
   if (auto integers = dense.tryGetValues<llvm::APInt>(); mlir::succeeded(integers))

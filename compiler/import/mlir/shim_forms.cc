@@ -368,11 +368,9 @@ std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name) {
       {"Tensor.scatter", tensor_scatter_form},
       {"Tensor.from_elements", from_elements_form},
       {"Vector.contract", contract_form},
+      {"", operands_form},  // all others
   };
-  static constexpr Hook kOperands = operands_form;
-  for (const Row& row : kRows)
-    if (row.name == name) return row.hook;
-  return kOperands;
+  return llvm::find_if(kRows, [&](const Row& row) { return row.name.empty() || row.name == name; })->hook;
 }
 
 }  // namespace strew::inline v0

@@ -20,7 +20,7 @@ constexpr char kMhloAdvice[] =
 
 void Translation::begin_function(std::string name) {
   function_ = std::move(name);
-  scopes_.assign(1, {});
+  scopes_ = std::vector<llvm::DenseMap<mlir::Value, int>>(1);
   callees_.clear();
 }
 

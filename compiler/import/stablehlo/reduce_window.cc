@@ -4,13 +4,14 @@
 // the order does not matter. Tested by tests/unit/compiler/import/stablehlo/stablehlo_dynamic_test.cc.
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "compiler/op/message.h"
+#include "base/number.h"
 #include "compiler/import/mlir/operands.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/region.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0 {
@@ -69,12 +70,14 @@ Expected<Window> read_window(const Attributes& attributes, const TensorType& ope
 }
 
 /// May the initial value be used any number of times?
-Status check_initial(const ProgramBuilder& build, int initial, ExprOp function) {
+Status check_initial(const Program& program, int initial, ExprOp function) {
   if (function == ExprOp::max || function == ExprOp::min || function == ExprOp::bit_and || function == ExprOp::bit_or) return {};
-  const DType dtype = build.type(initial).dtype;
-  const std::optional<Scalar> value = build.constant(initial);
+  const DType dtype = program.type(initial).dtype;
+  const Constant* const value = program.constant_of(initial);
   const bool is_sum = function == ExprOp::add;
-  if (value && !is_complex(dtype) && (is_sum || function == ExprOp::mul) && *value == Scalar::of(dtype, is_sum ? 0 : 1)) return {};
+  if (value != nullptr && !is_complex(dtype) && (is_sum || function == ExprOp::mul) &&
+      load_element(dtype, value->data.data(), 0) == Scalar::of(dtype, is_sum ? 0 : 1))
+    return {};
   return invalid_argument("the initial value of {}, expected the one that changes nothing, as a constant", name(dtype));
 }
 
@@ -103,7 +106,7 @@ Expected<int> read_reduce_window(OpReader& r) {
                         nodes[2].args.size() == 2 && nodes[2].args[0] != nodes[2].args[1] &&
                         function.results == std::vector<int32_t>{2} && nodes[2].dtype == operand.dtype;
   if (!is_plain) return invalid_argument("a body of several operations, expected one");
-  STREW_TRY(check_initial(r.build, r.operand(1), nodes[2].op));
+  STREW_TRY(check_initial(r.translation().out, r.operand(1), nodes[2].op));
   if (window.reverse && nodes[2].op != ExprOp::max && nodes[2].op != ExprOp::min && !is_integer(operand.dtype))
     return invalid_argument("a window of all after an element of {}, whose order matters", name(operand.dtype));
   return r.build.scan(std::move(function), r.operand(0), r.operand(1), window.dim, {.reverse = window.reverse});
