@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "compiler/program/verify_program.h"
-#include "strew/tensor.h"
 
 namespace strew::inline v0 {
 namespace {
