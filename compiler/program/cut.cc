@@ -114,13 +114,8 @@ class Cutter {
       for (const Value& value : from_.values)
         if (value.kind == ValueKind::result && value.index == number_ && value.result == result && !value.name.empty())
           name = value.name;
-      Value value;
-      value.kind = ValueKind::result;
-      value.type = *slot.type;
-      value.name = name;
-      value.result = result++;
       out_.outputs.push_back({name, static_cast<int>(out_.values.size())});
-      out_.values.push_back(std::move(value));
+      out_.values.push_back({.kind = ValueKind::result, .type = *slot.type, .name = name, .result = result++});
     }
   }
 
