@@ -14,10 +14,10 @@ namespace strew::inline v0 {
 inline Status set_policy(std::string_view text, std::string_view kind, ImportOptions& out) {
   const size_t colon = text.find(':');
   const std::string policy(text.substr(0, colon));
-  constexpr OobPolicy kAll[] = {OobPolicy::undefined, OobPolicy::skip_element, OobPolicy::skip_window,  OobPolicy::clamp,
-                                OobPolicy::wrap,      OobPolicy::error,        OobPolicy::fill_element, OobPolicy::fill_window};
+  constexpr int kCount = enumerators<OobPolicy>();
   std::string known;
-  for (const OobPolicy each : kAll) {
+  for (int i = 0; i < kCount; ++i) {
+    const auto each = static_cast<OobPolicy>(i);
     known += (known.empty() ? "" : ", ") + std::string(name(each));
     if (policy != name(each)) continue;
     const bool fills = is_fill(each);

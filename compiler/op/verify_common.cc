@@ -7,7 +7,6 @@
 
 #include "base/checked.h"
 #include "base/strides.h"
-#include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
 #include "strew/verify.h"
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "compiler/program/verify_program.h"
-#include "strew/tensor.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -101,22 +100,16 @@ int Program::add_value(Value value) {
 }
 
 int Program::add_input(ProgramInput input, std::vector<std::string> symbols) {
-  Value value;
-  value.kind = ValueKind::input;
-  value.type = input.type;
-  value.symbols = std::move(symbols);
   parts_.inputs.push_back(std::move(input));
-  value.index = last_of(parts_.inputs);
-  return add_value(std::move(value));
+  return add_value({.kind = ValueKind::input,
+                    .type = parts_.inputs.back().type,
+                    .index = last_of(parts_.inputs),
+                    .symbols = std::move(symbols)});
 }
 
 int Program::add_constant(Constant constant) {
-  Value value;
-  value.kind = ValueKind::constant;
-  value.type = constant.type;
   parts_.constants.push_back(std::move(constant));
-  value.index = last_of(parts_.constants);
-  return add_value(std::move(value));
+  return add_value({.kind = ValueKind::constant, .type = parts_.constants.back().type, .index = last_of(parts_.constants)});
 }
 
 int Program::add_compute(Compute compute) {
@@ -124,14 +117,8 @@ int Program::add_compute(Compute compute) {
   const std::vector<TensorType> results = compute.results;
   parts_.computes.push_back(std::move(compute));
   compute_states_.push_back({0, first});
-  for (size_t i = 0; i < results.size(); ++i) {
-    Value value;
-    value.kind = ValueKind::compute;
-    value.type = results[i];
-    value.index = last_of(parts_.computes);
-    value.result = static_cast<int>(i);
-    add_value(std::move(value));
-  }
+  for (size_t i = 0; i < results.size(); ++i)
+    add_value({.kind = ValueKind::compute, .type = results[i], .index = last_of(parts_.computes), .result = static_cast<int>(i)});
   return first;
 }
 
@@ -143,12 +130,10 @@ int Program::add_kernel(ProgramKernel kernel) {
   int result = 0;
   for (const TensorSlot& slot : tensor_slots(added.op)) {
     if (slot.role != Role::result) continue;
-    Value value;
-    value.kind = ValueKind::result;
-    value.type = {slot.type->dtype, slot.type->dims, {}};
-    value.index = last_of(parts_.kernels);
-    value.result = result++;
-    add_value(std::move(value));
+    add_value({.kind = ValueKind::result,
+               .type = {slot.type->dtype, slot.type->dims, {}},
+               .index = last_of(parts_.kernels),
+               .result = result++});
   }
   return first;
 }

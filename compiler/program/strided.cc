@@ -11,6 +11,7 @@
 
 #include "base/checked.h"
 #include "base/strides.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -26,8 +27,7 @@ Status extent_of(const std::vector<int64_t>& dims, const std::vector<int64_t>& s
     }
     const int64_t size = strides[d] < 0 ? -(strides[d] + 1) : strides[d];
     if (size >= kMost || (size > 0 && dims[d] - 1 > kMost / (size + 1))) {
-      return invalid_argument("dim " + std::to_string(d) + " has stride " + std::to_string(strides[d]) +
-                              ": the layout does not fit 63 bits");
+      return invalid_argument("dim {} has stride {}: the layout does not fit 63 bits", d, strides[d]);
     }
     (strides[d] < 0 ? low : high) += strides[d] * (dims[d] - 1);
     if (high > kMost || low < -kMost) return invalid_argument("the layout does not fit 63 bits");

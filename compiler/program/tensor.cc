@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "base/number.h"
+#include "compiler/op/message.h"
 #include "strew/dtype.h"
 
 namespace strew::inline v0 {
@@ -40,8 +41,7 @@ int64_t physical_memory() {
 Status check_memory(int64_t bytes) {
   static const int64_t most = physical_memory();
   if (bytes >= 0 && bytes <= most) return {};
-  return invalid_argument("a tensor of " + std::to_string(bytes) + " bytes does not fit this machine's memory of " +
-                          std::to_string(most) + " bytes");
+  return invalid_argument("a tensor of {} bytes does not fit this machine's memory of {} bytes", bytes, most);
 }
 
 Expected<Buffer> Buffer::allocate(int64_t bytes) {
@@ -82,13 +82,12 @@ Expected<int64_t> element_count(const std::vector<int64_t>& dims) {
   bool empty = false;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] < 0) {
-      return invalid_argument("dim " + std::to_string(i) + " is " + std::to_string(dims[i]) + ", expected at least 0");
+      return invalid_argument("dim {} is {}, expected at least 0", i, dims[i]);
     }
     if (dims[i] == 0) {
       empty = true;
     } else if (n > kMaxElements / dims[i]) {
-      return invalid_argument("dim " + std::to_string(i) + " is " + std::to_string(dims[i]) +
-                              ": the number of elements does not fit 63 bits");
+      return invalid_argument("dim {} is {}: the number of elements does not fit 63 bits", i, dims[i]);
     } else {
       n *= dims[i];
     }

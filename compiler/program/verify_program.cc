@@ -11,7 +11,6 @@
 #include "base/overloaded.h"
 #include "compiler/op/dims.h"
 #include "strew/tensor.h"
-#include "strew/text.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0 {

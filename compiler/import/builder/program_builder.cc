@@ -180,8 +180,7 @@ std::vector<int64_t> ProgramBuilder::known(int list) {
 
 Expected<int> ProgramBuilder::element(int list, int64_t at) {
   if (const auto parts = elements(list)) return convert((*parts)[static_cast<size_t>(at)], DType::i64);
-  STREW_ASSIGN(const int part, slice(list, {{at, at + 1, 1}}));
-  return convert(reshape(part, {}), DType::i64);
+  return convert(reshape(slice(list, {{at, at + 1, 1}}), {}), DType::i64);
 }
 
 int ProgramBuilder::stack(const std::vector<int>& elements, DType dtype) {

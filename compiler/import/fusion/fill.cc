@@ -15,7 +15,6 @@
 #include "compiler/import/fusion/steps.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
-#include "strew/verify.h"
 
 namespace strew::inline v0::fusion {
 namespace {

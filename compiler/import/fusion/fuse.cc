@@ -14,7 +14,6 @@
 #include "compiler/import/fusion/region.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/ordered.h"
-#include "strew/verify.h"
 
 namespace strew::inline v0::fusion {
 namespace {

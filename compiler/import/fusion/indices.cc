@@ -19,7 +19,6 @@
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "strew/expr_builder.h"
-#include "strew/verify.h"
 
 namespace strew::inline v0::fusion {
 namespace {

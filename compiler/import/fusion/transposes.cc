@@ -24,7 +24,6 @@
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "strew/tensor.h"
-#include "strew/verify.h"
 
 namespace strew::inline v0::fusion {
 namespace {

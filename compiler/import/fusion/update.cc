@@ -23,7 +23,6 @@
 #include "compiler/op/access_dims.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/ordered.h"
-#include "strew/verify.h"
 
 namespace strew::inline v0::fusion {
 namespace {

@@ -58,9 +58,8 @@ Expected<int> read_reshaped(OpReader& r) {
 Expected<int> read_extract_slice(OpReader& r) {
   STREW_ASSIGN(const TensorType to, read_ends(r));
   STREW_ASSIGN(SliceNumbers numbers, read_slice(r, 1));
-  STREW_ASSIGN(const int slice,
-               r.build.slice(r.operand(0), std::move(numbers.offsets), std::move(numbers.sizes), std::move(numbers.strides)));
-  return r.build.reshape(slice, to.dims);
+  return r.build.reshape(
+      r.build.slice(r.operand(0), std::move(numbers.offsets), std::move(numbers.sizes), std::move(numbers.strides)), to.dims);
 }
 
 Expected<int> read_insert_slice(OpReader& r) {
