@@ -9,7 +9,7 @@ namespace strew::inline v0::scalar_eval {
 
 void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar> update, std::span<const Scalar> extra) {
   const auto value = [&](const ExprNode& node) -> Scalar {
-    const auto arg = [&](size_t k) -> const Scalar& { return values_[static_cast<size_t>(node.args[k])]; };
+    const auto arg = [&](size_t k) -> const Scalar& { return values_[node.args[k]]; };
     const auto index = static_cast<size_t>(node.index);
     switch (node.op) {
       case ExprOp::current:

@@ -114,7 +114,7 @@ class Namer {
     name_reshape(value, arguments[0]);
   }
 
-  int64_t dim_of(int value, std::ptrdiff_t dim) const { return program_.type(value).dims[static_cast<size_t>(dim)]; }
+  int64_t dim_of(int value, std::ptrdiff_t dim) const { return program_.type(value).dims[dim]; }
 
   /// The dims of `value` are the elements of `shape`; those that are extents of other values are known, where `is_exact` holds of the dim.
   template <class IsExact>

@@ -22,31 +22,31 @@ AccessDims::AccessDims(const DimensionNumbers& numbers, const std::vector<int64_
       scalar_indices(!is_dim(numbers.index_vector_dim, indices.dims.size())),
       window_dims_(numbers.window_dims) {
   for (const int64_t d : numbers.removed_dims)
-    if (is_dim(d, operand.size())) operand[static_cast<size_t>(d)].kind = OperandDimKind::removed;
+    if (is_dim(d, operand.size())) operand[d].kind = OperandDimKind::removed;
   std::vector<int64_t> walked(indices.dims.size(), -1);  // operand dim of each batching dim of indices
   for (size_t i = 0; i < numbers.operand_batching_dims.size(); ++i) {
     if (!is_dim(numbers.operand_batching_dims[i], operand.size())) continue;
-    OperandDim& dim = operand[static_cast<size_t>(numbers.operand_batching_dims[i])];
+    OperandDim& dim = operand[numbers.operand_batching_dims[i]];
     dim.kind = OperandDimKind::batching;
     if (i >= numbers.indices_batching_dims.size() || !is_dim(numbers.indices_batching_dims[i], walked.size())) continue;
     dim.indices_dim = numbers.indices_batching_dims[i];
-    walked[static_cast<size_t>(dim.indices_dim)] = numbers.operand_batching_dims[i];
+    walked[dim.indices_dim] = numbers.operand_batching_dims[i];
   }
   for (size_t k = 0; k < numbers.index_map.size(); ++k) {
     components.push_back(is_dim(numbers.index_map[k], operand.size()) ? numbers.index_map[k] : -1);
-    if (components[k] >= 0) operand[static_cast<size_t>(components[k])].component = static_cast<int>(k);
+    if (components[k] >= 0) operand[components[k]].component = static_cast<int>(k);
   }
   for (size_t d = 0; d < operand.size(); ++d) {
     if (operand[d].kind != OperandDimKind::window) continue;
     if (window.size() < window_dims_.size() && is_dim(window_dims_[window.size()], slices.size())) {
       operand[d].slices_dim = window_dims_[window.size()];
-      slices[static_cast<size_t>(operand[d].slices_dim)].operand_dim = static_cast<int64_t>(d);
+      slices[operand[d].slices_dim].operand_dim = static_cast<int64_t>(d);
     }
     window.push_back(static_cast<int64_t>(d));
   }
   std::vector<bool> is_window(slices.size(), false);
   for (const int64_t d : window_dims_)
-    if (is_dim(d, slices.size())) is_window[static_cast<size_t>(d)] = true;
+    if (is_dim(d, slices.size())) is_window[d] = true;
   size_t place = 0;
   for (size_t d = 0; d < indices.dims.size(); ++d) {
     const auto dim = static_cast<int64_t>(d);
@@ -62,7 +62,7 @@ AccessDims::AccessDims(const Scatter& op)
     : AccessDims(op.dims, dims_of_first(op.operands), op.indices, dims_of_first(op.updates)) {
   for (OperandDim& dim : operand) {
     if (dim.kind != OperandDimKind::window) dim.window = 1;
-    if (dim.slices_dim >= 0) dim.window = op.updates[0].dims[static_cast<size_t>(dim.slices_dim)];
+    if (dim.slices_dim >= 0) dim.window = op.updates[0].dims[dim.slices_dim];
   }
 }
 
@@ -82,13 +82,13 @@ int64_t AccessDims::slices_dim_of_indices(int64_t indices_dim) const {
 std::vector<int64_t> AccessDims::position_extents(const std::vector<int64_t>& indices) const {
   std::vector<int64_t> out;
   for (const Position& position : positions)
-    if (is_dim(position.indices_dim, indices.size())) out.push_back(indices[static_cast<size_t>(position.indices_dim)]);
+    if (is_dim(position.indices_dim, indices.size())) out.push_back(indices[position.indices_dim]);
   return out;
 }
 
 std::vector<int64_t> AccessDims::window_extents() const {
   std::vector<int64_t> out;
-  for (const int64_t d : window) out.push_back(operand[static_cast<size_t>(d)].window);
+  for (const int64_t d : window) out.push_back(operand[d].window);
   return out;
 }
 
@@ -97,7 +97,7 @@ std::vector<int64_t> AccessDims::slices_extents(const std::vector<int64_t>& posi
   const size_t rank = position.size() + of_window.size();
   std::vector<bool> is_window(rank, false);
   for (const int64_t d : window_dims_)
-    if (is_dim(d, rank)) is_window[static_cast<size_t>(d)] = true;
+    if (is_dim(d, rank)) is_window[d] = true;
   std::vector<int64_t> out;
   size_t p = 0, w = 0;
   for (size_t d = 0; d < rank; ++d) {

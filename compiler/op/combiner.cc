@@ -49,7 +49,7 @@ const CombinerTraits* row_with(Key CombinerTraits::*key, Key value) {
 
 /// The name of the operator that gives result `pair` from its current value and update; assign if the result is the update.
 CombinerKind kind_of(const Expr& graph, int32_t pair) {
-  const int32_t result = graph.results[static_cast<size_t>(pair)];
+  const int32_t result = graph.results[pair];
   const ExprNode& node = graph.node(result);
   if (is_input(graph, result, ExprOp::update, pair, node.dtype)) return CombinerKind::assign;
   const CombinerTraits* const row = find_combiner(node.op);

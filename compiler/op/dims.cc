@@ -50,9 +50,9 @@ Status check_dims(const std::vector<int64_t>& dims, size_t rank, std::string_vie
   const auto end = static_cast<int64_t>(rank);
   std::vector<bool> seen(rank);
   for (const int64_t dim : dims) {
-    if (dim < 0 || dim >= end || seen[static_cast<size_t>(dim)])
+    if (dim < 0 || dim >= end || seen[dim])
       return invalid_argument(message("{} holds {}, expected each of 0 to {} once at most", what, dim, end - 1));
-    seen[static_cast<size_t>(dim)] = true;
+    seen[dim] = true;
   }
   return {};
 }

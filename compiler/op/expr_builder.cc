@@ -33,7 +33,7 @@ int32_t ExprBuilder::apply(ExprOp op, std::vector<int32_t> args, DType dtype) {
 
 int32_t ExprBuilder::copy(const ExprNode& node, const std::vector<int32_t>& moved) {
   ExprNode copy = node;
-  for (int32_t& arg : copy.args) arg = moved[static_cast<size_t>(arg)];
+  for (int32_t& arg : copy.args) arg = moved[arg];
   return push(std::move(copy));
 }
 

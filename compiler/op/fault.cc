@@ -14,7 +14,7 @@ Status fault_status(const VerifiedOp& op, const strew_fault& fault, std::span<co
                     std::span<const int64_t> operand_dims) {
   const AccessDims& dims = op.access();
   return fault_status(fault_rule(op), fault, dims.position_extents({index_dims.begin(), index_dims.end()}),
-                      operand_dims[static_cast<size_t>(dims.components[static_cast<size_t>(fault.component)])]);
+                      operand_dims[dims.components[fault.component]]);
 }
 
 }  // namespace strew::inline v0

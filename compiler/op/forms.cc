@@ -88,7 +88,7 @@ GatherBuilder gather_of(const TensorType& operand, const TensorType& indices, Ex
   if (!numbers.ok()) return b.fail(numbers.status());
   Dims sizes = operand.dims;
   for (const Dims* list : {&numbers->removed_dims, &numbers->operand_batching_dims})
-    for (const int64_t d : *list) sizes[static_cast<size_t>(d)] = sizes[static_cast<size_t>(d)] == 0 ? 0 : 1;
+    for (const int64_t d : *list) sizes[d] = sizes[d] == 0 ? 0 : 1;
   return b.dimension_numbers(*std::move(numbers)).slice_sizes(std::move(sizes));
 }
 

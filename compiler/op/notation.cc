@@ -55,7 +55,7 @@ class Notation {
       name_[static_cast<size_t>(slots[i].role)].push_back(i < names.size() ? names[i] : "");
     for (const TensorSlot& slot : slots) {
       std::vector<std::string>& all = name_[static_cast<size_t>(slot.role)];
-      std::string& own = all[static_cast<size_t>(slot.index)];
+      std::string& own = all[slot.index];
       if (own.empty()) own = std::string(name(slot.role)) + (all.size() > 1 ? std::to_string(slot.index) : "");
     }
     slices_ = list(of_slices());
@@ -122,9 +122,7 @@ class Notation {
   std::vector<std::string> of_slices() const {
     std::vector<std::string> out;
     for (const AccessDims::SlicesDim& dim : dims_.slices)
-      out.push_back(dim.operand_dim < 0                                              ? letter_of(dim.indices_dim)
-                    : is_single(dims_.operand[static_cast<size_t>(dim.operand_dim)]) ? "0"
-                                                                                     : ":");
+      out.push_back(dim.operand_dim < 0 ? letter_of(dim.indices_dim) : is_single(dims_.operand[dim.operand_dim]) ? "0" : ":");
     return out;
   }
   std::string letter_of(int64_t indices_dim) const {

@@ -12,7 +12,7 @@ Expr ordered(const Expr& expr) {
   ExprBuilder e;
   std::map<ExprNode, int32_t> known;  // nodes of `e`
   std::vector<int32_t> place(expr.nodes.size(), -1), open, results;
-  const auto place_of = [&](int32_t node) -> int32_t& { return place[static_cast<size_t>(node)]; };
+  const auto place_of = [&](int32_t node) -> int32_t& { return place[node]; };
   for (const int32_t root : expr.results) {
     open.push_back(root);
     while (!open.empty()) {

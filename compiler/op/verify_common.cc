@@ -94,8 +94,7 @@ Status check_slices(std::string_view label, const Field& field, const TensorType
   bool agree = true;
   for (size_t d = 0; agree && d < dims.slices.size(); ++d) {
     const auto& [operand_dim, indices_dim] = dims.slices[d];
-    agree = dims_agree(slices.dims[d], operand_dim < 0 ? indices.dims[static_cast<size_t>(indices_dim)]
-                                                       : dims.operand[static_cast<size_t>(operand_dim)].window);
+    agree = dims_agree(slices.dims[d], operand_dim < 0 ? indices.dims[indices_dim] : dims.operand[operand_dim].window);
   }
   if (agree) return {};
   return violated(label, "{} is {}; expected dims {}, from indices {} and {} {}", field, slices,
@@ -169,7 +168,7 @@ Status check_extras(std::string_view label, const std::vector<Extra>& extras, bo
     return violated(label, "{} extras without expr; expected none: only an expression graph reads them", extras.size());
   if (extras.size() > kMaxExtras) return violated("op_limits", "{} extras; expected at most {}", extras.size(), kMaxExtras);
   std::vector<int64_t> window;
-  for (const int64_t d : numbers.window_dims) window.push_back(slices.dims[static_cast<size_t>(d)]);
+  for (const int64_t d : numbers.window_dims) window.push_back(slices.dims[d]);
   const std::vector<int64_t> want[] = {
       slices.dims, dims.position_extents(indices.dims), window, {}};  // in the order of ExtraKind
   for (size_t i = 0; i < extras.size(); ++i) {

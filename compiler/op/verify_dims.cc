@@ -103,7 +103,7 @@ class Check {
       return fail({"scatter_c17", "gather_c16"}, "{}; expected as many entries as {}, {}", text(kPaired), name(kBatching),
                   batching);
     for (size_t i = 0; i < batching.size(); ++i) {
-      const int64_t have = indices_.dims[static_cast<size_t>(paired[i])], want = operand_.dims[static_cast<size_t>(batching[i])];
+      const int64_t have = indices_.dims[paired[i]], want = operand_.dims[batching[i]];
       if (!dims_agree(have, want) && (equal || have > want))
         return fail({"scatter_c18", "gather_c17"}, "indices is {}; expected its batching dim {} to be {}{}, dim {} of operand {}",
                     indices_, paired[i], equal ? "" : "at most ", want, batching[i], operand_);
@@ -113,7 +113,7 @@ class Check {
 
   /// The map has one entry per component of the index vector.
   Status components() const {
-    const int64_t dim = numbers_.index_vector_dim, count = dim < indices_.rank() ? indices_.dims[static_cast<size_t>(dim)] : 1;
+    const int64_t dim = numbers_.index_vector_dim, count = dim < indices_.rank() ? indices_.dims[dim] : 1;
     if (count != kDynamic && static_cast<int64_t>(entries(kMap).size()) == count) return {};
     return fail({"scatter_c19", "gather_c3"},
                 "{}; expected one entry per component of the index vector, {}: indices is {}, index_vector_dim {}", text(kMap),

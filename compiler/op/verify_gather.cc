@@ -23,7 +23,7 @@ Status check_tensors(const Gather& g) {
 /// Slice sizes of dims that have no dim in the result are 0 or 1, and static.
 Status check_unit_slices(std::string_view label, const Gather& g, std::string_view field, const std::vector<int64_t>& dims) {
   for (const int64_t d : dims)
-    if (const int64_t size = g.slice_sizes[static_cast<size_t>(d)]; size != 0 && size != 1)
+    if (const int64_t size = g.slice_sizes[d]; size != 0 && size != 1)
       return violated(label, "slice_sizes is {}; expected entry {} to be 0 or 1: dim {} is in {} {}", g.slice_sizes, d, d, field,
                       dims);
   return {};

@@ -118,7 +118,7 @@ class Planner {
       const Shape shape = shape_.shape(t);
       const int64_t d = walked[static_cast<size_t>(shape)];
       if (d < 0 || (shape == Shape::operand && !plan_.is_indexed(t))) continue;
-      loop.strides[static_cast<size_t>(t)] = shape_.stride(t, d);
+      loop.strides[t] = shape_.stride(t, d);
     }
     return loop;
   }
@@ -140,7 +140,7 @@ class Planner {
     const int64_t d = dims_.window[w];
     Loop loop =
         loop_over(shape_.window_extent(d), {.indexed = d, .slices = dims_.slices_dim(w), .per_window = static_cast<int64_t>(w)});
-    const int component = dims_.operand[static_cast<size_t>(d)].component;
+    const int component = dims_.operand[d].component;
     loop.touches_indexed = component >= 0 && !loop.extent.is(1);
     if (loop.touches_indexed) loop.moved_by = component;
     if (loop.touches_indexed && needs_bounds()) loop.component = component;
@@ -176,7 +176,7 @@ class Planner {
                            : shape_.stride(plan_.indices(), dims_.index_vector_dim) * constant(static_cast<int64_t>(k));
       c.strides.assign(plan_.tensors.size(), constant(0));
       for (int t = 0; t < tensor_count(); ++t)
-        if (plan_.is_indexed(t)) c.strides[static_cast<size_t>(t)] = shape_.stride(t, d);
+        if (plan_.is_indexed(t)) c.strides[t] = shape_.stride(t, d);
       plan_.components.push_back(std::move(c));
     }
   }
@@ -282,7 +282,7 @@ bool overwrites_all(const Plan& plan, const int64_t* dyn) {
 size_t slab_loops(const Plan& plan) {
   const auto walks_results = [&](const Loop& loop) {
     for (int i = 0; i < plan.pairs; ++i)
-      if (loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
+      if (loop.strides[plan.result(i)].is(0)) return false;
     return true;
   };
   size_t count = 0;
@@ -297,7 +297,7 @@ int64_t key_unit(const Plan& plan) {
     const Term& first = strides[indexed];
     unit = std::gcd(unit, first.factor);
     bool usable = first.is_static() && first.factor >= 0;
-    for (int i = 1; i < plan.pairs; ++i) usable &= strides[static_cast<size_t>(plan.result(i))] == first;
+    for (int i = 1; i < plan.pairs; ++i) usable &= strides[plan.result(i)] == first;
     return usable;
   };
   for (const Loop& loop : plan.positions)

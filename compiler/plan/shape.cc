@@ -35,7 +35,7 @@ void ShapeTerms::list_tensors(const Op& op) {
       for (size_t i = 0; i < scatter->operands.size(); ++i)
         add(Role::operand, static_cast<int>(i), scatter->operands[i], ExtraKind::scalar, /*bound=*/false);
     const bool is_extra = slot.role == Role::extra;
-    add(slot.role, slot.index, *slot.type, is_extra ? extras[static_cast<size_t>(slot.index)].kind : ExtraKind::scalar,
+    add(slot.role, slot.index, *slot.type, is_extra ? extras[slot.index].kind : ExtraKind::scalar,
         /*bound=*/true);
   }
 }
@@ -67,14 +67,14 @@ void ShapeTerms::name_dims() {
     Term& extent_of_slices = dims_of(Shape::slices).emplace_back();
     const auto& [operand_dim, indices_dim] = access_.slices[d];
     if (operand_dim < 0) {  // the slices and the indices share the extent
-      Term& term = dims_of(Shape::indices)[static_cast<size_t>(indices_dim)];
+      Term& term = dims_of(Shape::indices)[indices_dim];
       const int64_t known = extent(slices, slices, d);
       if (!term.is_static() && known != kDynamic) term = constant(known);
       extent_of_slices = term;
     } else {
-      const int64_t window = access_.operand[static_cast<size_t>(operand_dim)].window;
+      const int64_t window = access_.operand[operand_dim].window;
       extent_of_slices = window != kDynamic ? constant(window) : shared(slices, slices, d);
-      window_extents_[static_cast<size_t>(operand_dim)] = extent_of_slices;
+      window_extents_[operand_dim] = extent_of_slices;
       dims_of(Shape::window).push_back(extent_of_slices);
     }
   }

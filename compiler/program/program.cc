@@ -41,8 +41,7 @@ void Program::count() {
   for (size_t v = 0; v < parts_.values.size(); ++v) {
     const Value& value = parts_.values[v];
     value_states_.push_back({0, last_kernel_of(value)});
-    if (value.kind == ValueKind::compute && value.result == 0)
-      compute_states_[static_cast<size_t>(value.index)].first_value = static_cast<int>(v);
+    if (value.kind == ValueKind::compute && value.result == 0) compute_states_[value.index].first_value = static_cast<int>(v);
   }
   for (const ProgramOutput& output : parts_.outputs) acquire(output.value);
   for (size_t o = 0; o < parts_.opaques.size(); ++o)
@@ -66,8 +65,8 @@ int Program::last_kernel_of(const Value& value) const {
 /// the first or the last such result.
 template <class Change>
 void Program::change_results(int number, int by, Fate fate, const Change& change) {
-  if (const int now = compute_states_[static_cast<size_t>(number)].read_results += by; now != (by > 0 ? 1 : 0)) return;
-  Compute& compute = parts_.computes[static_cast<size_t>(number)];
+  if (const int now = compute_states_[number].read_results += by; now != (by > 0 ? 1 : 0)) return;
+  Compute& compute = parts_.computes[number];
   compute.disposition = fate.how;
   compute.kernel = fate.kernel;
   for (const int argument : compute.arguments) change(argument);
@@ -80,7 +79,7 @@ void Program::change_readers(int first, int by, Fate fate) {
     const int current = open.back();
     open.pop_back();
     // What a value is made of is read as long as the value is.
-    if (const int now = value_states_[static_cast<size_t>(current)].readers += by; now != (by > 0 ? 1 : 0)) continue;
+    if (const int now = value_states_[current].readers += by; now != (by > 0 ? 1 : 0)) continue;
     const Value& v = value(current);
     each_part(v, change);
     if (v.kind == ValueKind::compute) change_results(v.index, by, fate, change);
@@ -151,8 +150,8 @@ void Program::add_output(ProgramOutput output) {
 }
 
 void Program::set_dims(int value, std::vector<int64_t> dims) {
-  Value& v = parts_.values[static_cast<size_t>(value)];
-  parts_.computes[static_cast<size_t>(v.index)].results[static_cast<size_t>(v.result)].dims = dims;
+  Value& v = parts_.values[value];
+  parts_.computes[v.index].results[v.result].dims = dims;
   v.type.dims = std::move(dims);
 }
 
@@ -161,14 +160,14 @@ void Program::release_result(int compute, Fate fate) {
 }
 
 void Program::become_input(int number, ProgramInput input) {
-  Value& v = parts_.values[static_cast<size_t>(number)];
+  Value& v = parts_.values[number];
   parts_.inputs.push_back(std::move(input));
   if (v.kind != ValueKind::input) {
     for (const int part : uses_of(number, v)) release(part, {});
     if (v.kind == ValueKind::compute && readers(number) > 0) release_result(v.index, {});
     v.parts.clear();
     v.like = -1;
-    value_states_[static_cast<size_t>(number)].last_kernel = -1;
+    value_states_[number].last_kernel = -1;
   }
   v.kind = ValueKind::input;
   v.index = last_of(parts_.inputs);
@@ -176,11 +175,11 @@ void Program::become_input(int number, ProgramInput input) {
 }
 
 void Program::become_result(int number, int kernel, ComputeDisposition how) {
-  Value& v = parts_.values[static_cast<size_t>(number)];
+  Value& v = parts_.values[number];
   const int compute = std::exchange(v.index, kernel);
   v.kind = ValueKind::result;
   v.result = 0;
-  value_states_[static_cast<size_t>(number)].last_kernel = kernel;
+  value_states_[number].last_kernel = kernel;
   release_result(compute, {how, kernel});
 }
 
@@ -197,11 +196,11 @@ void Program::erase_merged(const std::vector<int>& into) {
   }
   parts_.kernels = std::move(kept);
   for (size_t k = 0; k < into.size(); ++k)
-    if (into[k] >= 0) renumbered[k] = renumbered[static_cast<size_t>(into[k])];
+    if (into[k] >= 0) renumbered[k] = renumbered[into[k]];
   for (size_t v = 0; v < parts_.values.size(); ++v) {
     Value& value = parts_.values[v];
     int& last = value_states_[v].last_kernel;
-    if (last >= 0) last = renumbered[static_cast<size_t>(last)];
+    if (last >= 0) last = renumbered[last];
     if (value.kind != ValueKind::result) continue;
     const auto kernel = static_cast<size_t>(value.index);
     value.index = renumbered[kernel];
@@ -212,7 +211,7 @@ void Program::erase_merged(const std::vector<int>& into) {
     last = -1;
   }
   for (Compute& compute : parts_.computes)
-    if (compute.kernel >= 0) compute.kernel = renumbered[static_cast<size_t>(compute.kernel)];
+    if (compute.kernel >= 0) compute.kernel = renumbered[compute.kernel];
 }
 
 void Program::mark_unused() {
@@ -254,11 +253,11 @@ Status Program::verify() const {
   while (!open.empty()) {
     const int current = open.back();
     open.pop_back();
-    if (readers[static_cast<size_t>(current)]++ > 0) continue;
+    if (readers[current]++ > 0) continue;
     const Value& v = value(current);
     each_part(v, need);
-    if (v.kind != ValueKind::compute || is_counted[static_cast<size_t>(v.index)]) continue;
-    is_counted[static_cast<size_t>(v.index)] = true;
+    if (v.kind != ValueKind::compute || is_counted[v.index]) continue;
+    is_counted[v.index] = true;
     for (const int argument : compute(v.index).arguments) need(argument);
   }
   for (size_t v = 0; v < readers.size(); ++v)

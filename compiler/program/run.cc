@@ -47,7 +47,7 @@ bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.
 std::vector<int> readers_of(const Program& imported) {
   std::vector<int> out(imported.values().size(), 0);
   const auto reads = [&](int v) {
-    if (v >= 0) ++out[static_cast<size_t>(v)];
+    if (v >= 0) ++out[v];
   };
   for (const ProgramKernel& kernel : imported.kernels())
     for (const KernelArgument& argument : kernel.arguments) {
@@ -64,9 +64,9 @@ std::vector<int> readers_of(const Program& imported) {
   std::vector<int> of_input(imported.inputs().size(), 0);  // several values may be one input
   const auto is_input = [](const Value& value) { return value.kind == ValueKind::input; };
   for (size_t v = 0; v < out.size(); ++v)
-    if (is_input(imported.value(v))) of_input[static_cast<size_t>(imported.value(v).index)] += out[v];
+    if (is_input(imported.value(v))) of_input[imported.value(v).index] += out[v];
   for (size_t v = 0; v < out.size(); ++v)
-    if (is_input(imported.value(v))) out[v] = of_input[static_cast<size_t>(imported.value(v).index)];
+    if (is_input(imported.value(v))) out[v] = of_input[imported.value(v).index];
   return out;
 }
 
@@ -112,8 +112,8 @@ class Runner {
     std::vector<bool> seen(imported_.values().size(), false);
     std::vector<int> open;
     const auto need_value = [&](int v) {
-      if (seen[static_cast<size_t>(v)]) return;
-      seen[static_cast<size_t>(v)] = true;
+      if (seen[v]) return;
+      seen[v] = true;
       open.push_back(v);
     };
     for (const ProgramOutput& output : imported_.outputs()) need_value(output.value);
@@ -146,14 +146,11 @@ class Runner {
       case ValueKind::stack:
         STREW_TRY(evaluate_stack(v, value));
         break;
-      case ValueKind::result: {
-        if (results_.size() <= static_cast<size_t>(value.index) || results_[value.index].empty()) {
-          return internal_error("value " + std::to_string(v) + " is read before kernel " + std::to_string(value.index) +
-                                " has run");
-        }
+      case ValueKind::result:
+        if (results_.size() <= static_cast<size_t>(value.index) || results_[value.index].empty())
+          return internal_error(fmt::format("value {} is read before kernel {} has run", v, value.index));
         values_[v] = &results_[value.index][value.result];
         break;
-      }
       case ValueKind::compute:
         STREW_TRY(evaluate_computes(value.index));
         values_[v] = &computed_[value.index][value.result];
@@ -336,8 +333,7 @@ class Runner {
     const AccessDims& dims = kernel.op.access();
     const std::vector<TensorSlot> slots = tensor_slots(kernel.op);
     const auto find = [&](Role role) -> const TensorView& {
-      return views[static_cast<size_t>(
-          std::find_if(slots.begin(), slots.end(), [&](const TensorSlot& s) { return s.role == role; }) - slots.begin())];
+      return views[std::find_if(slots.begin(), slots.end(), [&](const TensorSlot& s) { return s.role == role; }) - slots.begin()];
     };
     const TensorView &indices = find(Role::indices), &table = find(is_scatter(kernel.op) ? Role::result : Role::operand);
     const std::vector<int64_t> extents = dims.position_extents({indices.dims, indices.dims + indices.rank});
@@ -359,10 +355,9 @@ class Runner {
   Status fill_in_place(const ProgramKernel& kernel, int index, Tensor& result) {
     if (!is_in_place(kernel.op)) return {};
     const Tensor& operand = *values_[kernel.tensor(index)];
-    if (operand.dtype != result.dtype || operand.dims != result.dims) {
+    if (operand.dtype != result.dtype || operand.dims != result.dims)
       return invalid_argument("operand is {}, expected {}", shape_text(operand.dtype, operand.dims),
                               shape_text(result.dtype, result.dims));
-    }
     if (result.data.data() != operand.data.data())
       std::memcpy(result.data.data(), operand.data.data(), static_cast<size_t>(result.data.size()));
     return {};
@@ -420,11 +415,10 @@ class Runner {
   }
   const Tensor* given_output(int k, int index) const {
     const int output = buffers_.outputs != nullptr ? output_of(k, index) : -1;
-    return output < 0 ? nullptr : &(*buffers_.outputs)[static_cast<size_t>(output)];
+    return output < 0 ? nullptr : &(*buffers_.outputs)[output];
   }
   Status other_dims(int output, const std::vector<int64_t>& given, const std::vector<int64_t>& expected) const {
-    return invalid_argument("output '{}': dims are {}, expected {}", imported_.outputs()[static_cast<size_t>(output)].name, given,
-                            expected);
+    return invalid_argument("output '{}': dims are {}, expected {}", imported_.outputs()[output].name, given, expected);
   }
 
   Expected<std::vector<int64_t>> result_dims(const ProgramKernel& kernel, const TensorType& type) {
@@ -479,7 +473,7 @@ class Runner {
     for (size_t d = 0; d < sizes.size() && d < operand.size(); ++d) sizes[d] = sizes[d] == kDynamic ? operand[d] : sizes[d];
     const AccessDims& access = kernel.op.access();
     std::vector<int64_t> window;
-    for (const int64_t d : access.window) window.push_back(sizes[static_cast<size_t>(d)]);
+    for (const int64_t d : access.window) window.push_back(sizes[d]);
     const std::vector<int64_t> extents = access.slices_extents(access.position_extents(values_[kernel.tensor(1)]->dims), window);
     if (extents.size() != dims.size()) return internal_error("the gather's dimension numbers do not cover its result");
     for (size_t d = 0; d < dims.size(); ++d) {

@@ -46,7 +46,7 @@ class Verifier {
   Status in_range(int value) const {
     return is_in(value, program_.values) ? Status() : fail("value " + std::to_string(value) + " does not exist");
   }
-  const Value& at(int value) const { return program_.values[static_cast<size_t>(value)]; }
+  const Value& at(int value) const { return program_.values[value]; }
   const TensorType& type(int value) const { return at(value).type; }
   /// Folding may leave a part with dims of extent 1, where it takes a reshape off.
   static bool is_element(const TensorType& type) {
@@ -67,11 +67,10 @@ class Verifier {
     switch (value.kind) {
       case ValueKind::input:
         STREW_TRY(check(is_in(value.index, program_.inputs), "no such input"));
-        return check(program_.inputs[static_cast<size_t>(value.index)].type.dims.size() == value.type.dims.size(),
-                     "another rank");
+        return check(program_.inputs[value.index].type.dims.size() == value.type.dims.size(), "another rank");
       case ValueKind::constant:
         STREW_TRY(check(is_in(value.index, program_.constants), "no such constant"));
-        return check_constant(program_.constants[static_cast<size_t>(value.index)], value.type);
+        return check_constant(program_.constants[value.index], value.type);
       case ValueKind::zeros:
         return check(value.like >= 0 || is_static(value.type.dims), "an open dim");
       case ValueKind::stack:
@@ -82,9 +81,9 @@ class Verifier {
                      "no such result");
       case ValueKind::compute: {
         STREW_TRY(check(is_in(value.index, program_.computes), "no such compute"));
-        const std::vector<TensorType>& results = program_.computes[static_cast<size_t>(value.index)].results;
+        const std::vector<TensorType>& results = program_.computes[value.index].results;
         STREW_TRY(check(is_in(value.result, results), "no such result of a compute"));
-        const TensorType& own = results[static_cast<size_t>(value.result)];
+        const TensorType& own = results[value.result];
         return check(own.dtype == value.type.dtype && own.rank() == value.type.rank(), "another type than the compute's");
       }
       case ValueKind::extent:
@@ -106,7 +105,7 @@ class Verifier {
   }
 
   int results_of(int kernel) const {
-    const Scatter* scatter = std::get_if<Scatter>(&*program_.kernels[static_cast<size_t>(kernel)].op);
+    const Scatter* scatter = std::get_if<Scatter>(&*program_.kernels[kernel].op);
     return scatter == nullptr ? 1 : static_cast<int>(scatter->results.size());
   }
 
@@ -161,7 +160,7 @@ class Verifier {
       open.push_back(static_cast<int>(first));
       while (!open.empty()) {
         const int v = open.back();
-        int& last = last_kernel_[static_cast<size_t>(v)];
+        int& last = last_kernel_[v];
         if (last > kOpen) {
           open.pop_back();
           continue;
@@ -171,7 +170,7 @@ class Verifier {
         int known = at(v).kind == ValueKind::result ? at(v).index : -1;
         bool has_cycle = false;
         each_source(program_, at(v), [&](int source) {
-          const int other = last_kernel_[static_cast<size_t>(source)];
+          const int other = last_kernel_[source];
           known = std::max(known, other);
           has_cycle = has_cycle || (is_back && other == kOpen);
           if (!is_back && other == kOpen) has_cycle = has_cycle || source == v;
@@ -179,7 +178,7 @@ class Verifier {
         });
         if (has_cycle) return fail("value " + std::to_string(v) + " needs itself");
         if (open.back() == v) {
-          last_kernel_[static_cast<size_t>(v)] = known;
+          last_kernel_[v] = known;
           open.pop_back();
         }
       }
@@ -188,13 +187,13 @@ class Verifier {
   }
 
   Status check_kernel(int number) const {
-    const ProgramKernel& kernel = program_.kernels[static_cast<size_t>(number)];
+    const ProgramKernel& kernel = program_.kernels[number];
     Status status;
     each_use(kernel, [&](int value) {
       if (!status.ok()) return;
       status = in_range(value);
       if (status.ok()) status = check(at(value).is_typed, "it reads a value without a type");
-      if (status.ok()) status = check(last_kernel_[static_cast<size_t>(value)] < number, "it reads what a later kernel gives");
+      if (status.ok()) status = check(last_kernel_[value] < number, "it reads what a later kernel gives");
     });
     STREW_TRY(status);
     const std::vector<TensorSlot> wanted = input_slots(kernel.op);

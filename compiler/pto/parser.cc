@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/op/message.h"
 #include "base/fp_environment.h"
+#include "compiler/op/message.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/words.h"
 
@@ -94,8 +94,7 @@ Status Parser::statement_attribute(const std::string& name, Position at, Stateme
   if (place == names.end()) return unknown_attribute(name, at, names);
   const auto later = std::find_if(s.attributes.begin(), s.attributes.end(),
                                   [&](const Attribute& a) { return std::find(names.begin(), place, a.name) == place; });
-  return attribute_value(info(s.opcode).attributes[static_cast<size_t>(place - names.begin())],
-                         s.attributes.insert(later, {name, {}})->value);
+  return attribute_value(info(s.opcode).attributes[place - names.begin()], s.attributes.insert(later, {name, {}})->value);
 }
 
 // --- values ---

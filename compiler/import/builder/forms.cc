@@ -143,7 +143,7 @@ Expected<int> one_hot(ProgramBuilder& builder, int indices, int64_t depth, int64
   if (depth < 0) return invalid_argument("depth is {}, expected 0 or more", depth);
   std::vector<int64_t> apart = type.dims, along(type.dims.size() + 1, 1);
   apart.insert(apart.begin() + axis, 1);
-  along[static_cast<size_t>(axis)] = depth;
+  along[axis] = depth;
   const Expected<int> wide = builder.reshape_units(indices, apart);
   const auto number = [&](int64_t value) { return builder.integer(value, type.dtype); };
   const Expected<int> numbers = builder.reshape(builder.range(number(0), number(depth), number(1)), std::move(along));

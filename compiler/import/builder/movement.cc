@@ -38,7 +38,7 @@ Status check_broadcast(const std::vector<int64_t>& from, const std::vector<int64
   STREW_TRY(check_count(targets.size(), from.size(), "broadcast dims"));
   STREW_TRY(check_dims(targets, dims.size(), "the list of broadcast dims"));
   for (size_t d = 0; d < from.size(); ++d) {
-    const int64_t to = dims[static_cast<size_t>(targets[d])];
+    const int64_t to = dims[targets[d]];
     if (from[d] != kDynamic && from[d] != 1 && to != kDynamic && from[d] != to)
       return invalid_argument("operand dim {} is {}, expected 1 or {}", d, from[d], to);
   }
@@ -144,7 +144,7 @@ Expected<int> ProgramBuilder::transpose(int value, const std::vector<int64_t>& p
   STREW_TRY(check_dims(permutation, from.size(), "the permutation"));
   if (std::is_sorted(permutation.begin(), permutation.end())) return value;
   std::vector<int64_t> dims;
-  for (const int64_t d : permutation) dims.push_back(from[static_cast<size_t>(d)]);
+  for (const int64_t d : permutation) dims.push_back(from[d]);
   return add(TransposeOp{permutation}, {value}, {{type(value).dtype, std::move(dims), {}}});
 }
 
@@ -279,7 +279,7 @@ Expected<int> ProgramBuilder::slice(int value, std::vector<int64_t> starts, std:
   if (is_whole) return value;
   if (const auto list = elements(value); list && rank == 1 && !is_constant(value)) {
     std::vector<int> some;
-    for (int64_t i = 0; i < sizes[0]; ++i) some.push_back((*list)[static_cast<size_t>(starts[0] + i * strides[0])]);
+    for (int64_t i = 0; i < sizes[0]; ++i) some.push_back((*list)[starts[0] + i * strides[0]]);
     return stack(some, from.dtype);
   }
   return add(SliceOp{std::move(starts), std::move(strides)}, {value}, {{from.dtype, std::move(sizes), {}}});

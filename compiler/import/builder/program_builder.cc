@@ -179,7 +179,7 @@ std::vector<int64_t> ProgramBuilder::known(int list) {
 }
 
 Expected<int> ProgramBuilder::element(int list, int64_t at) {
-  if (const auto parts = elements(list)) return convert((*parts)[static_cast<size_t>(at)], DType::i64);
+  if (const auto parts = elements(list)) return convert((*parts)[at], DType::i64);
   return convert(reshape(slice(list, {{at, at + 1, 1}}), {}), DType::i64);
 }
 
@@ -199,7 +199,7 @@ int ProgramBuilder::list(std::vector<int> elements, DType dtype) {
 }
 
 int ProgramBuilder::extent(int value, int64_t dim) {
-  const int64_t known = type(value).dims[static_cast<size_t>(dim)];
+  const int64_t known = type(value).dims[dim];
   if (known != kDynamic) return integer(known);
   return program_.add_value(
       {.kind = ValueKind::extent, .type = {DType::i64, {}, {}}, .like = value, .like_dim = static_cast<int>(dim)});
@@ -220,7 +220,7 @@ Expected<std::optional<int>> ProgramBuilder::taken(int value, int indices) {
   std::vector<int> parts;
   for (const int64_t number : *numbers) {
     if (number < -count || number >= count) return invalid_argument("index {} of a shape of {} dims", number, count);
-    parts.push_back(from.parts[static_cast<size_t>(number < 0 ? number + count : number)]);
+    parts.push_back(from.parts[number < 0 ? number + count : number]);
   }
   return std::optional<int>(type(indices).rank() == 0 ? parts[0] : stack(parts, from.type.dtype));
 }
@@ -285,7 +285,7 @@ Expected<std::optional<int>> ProgramBuilder::map_lists(const Expr& function, con
     for (const std::vector<int>& list : lists) each.push_back(list[list.size() == 1 ? 0 : i]);
     STREW_ASSIGN(out.emplace_back(), map_verified(function, std::move(each)));
   }
-  return std::optional<int>(stack(out, function.nodes[static_cast<size_t>(function.results[0])].dtype));
+  return std::optional<int>(stack(out, function.nodes[function.results[0]].dtype));
 }
 
 Expected<int> ProgramBuilder::map(Expr function, std::vector<int> arguments, bool broadcasts) {
@@ -298,7 +298,7 @@ Expected<int> ProgramBuilder::map(Expr function, std::vector<int> arguments, boo
 
 /// A Compute of the function, which verify() admits. Arguments that are lists are tensors to it.
 Expected<int> ProgramBuilder::map_verified(Expr function, std::vector<int> arguments) {
-  TensorType result{function.nodes[static_cast<size_t>(function.results[0])].dtype, {}, {}};
+  TensorType result{function.nodes[function.results[0]].dtype, {}, {}};
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::vector<int64_t> own = type(arguments[i]).dims;
     if (own.empty()) continue;

@@ -50,7 +50,7 @@ Expected<std::vector<int>> ProgramBuilder::reduce(Expr function, const std::vect
   std::vector<int> arguments = inputs;
   arguments.insert(arguments.end(), initials.begin(), initials.end());
   std::vector<TensorType> results;
-  for (const int32_t result : function.results) results.push_back({function.nodes[static_cast<size_t>(result)].dtype, kept, {}});
+  for (const int32_t result : function.results) results.push_back({function.nodes[result].dtype, kept, {}});
   STREW_ASSIGN(const int first, add(ReduceOp{std::move(function), std::move(dims)}, std::move(arguments), std::move(results)));
   std::vector<int> out(n);
   std::iota(out.begin(), out.end(), first);
@@ -66,7 +66,7 @@ Expected<int> ProgramBuilder::reduce(ExprOp op, int value, const std::vector<int
   if (op == ExprOp::add && is_float(from.dtype)) {
     const int zero = number(0, from.dtype);
     for (const int64_t d : dims) {
-      const int64_t known = from.dims[static_cast<size_t>(d)];
+      const int64_t known = from.dims[d];
       if (known == 0) first = zero;
       if (known != kDynamic) continue;
       STREW_ASSIGN(first, apply(ExprOp::select, {apply(ExprOp::eq, {extent(value, d), integer(0)}), zero, first}));

@@ -19,7 +19,7 @@ bool IndexColumns::covers(const Reader& reader, const std::vector<int64_t>& fram
     if (static_cast<int>(d) == skip) continue;
     if (p == positions.size()) return false;
     const int64_t position = positions[p++];
-    const bool unit = own[d] == 1 && frame[static_cast<size_t>(position)] == 1;
+    const bool unit = own[d] == 1 && frame[position] == 1;
     if (!unit && element.at[d].dim != static_cast<int>(position)) return false;
   }
   return p == positions.size();
@@ -33,11 +33,11 @@ int IndexColumns::direct(const Reader& reader, const std::vector<int64_t>& frame
     if (column.value != first.value) return -1;
   if (count == 1 && covers(reader, frame, first, rank)) return rank;
   for (int a = 0; a < rank; ++a) {
-    if (reader.type(first.value).dims[static_cast<size_t>(a)] != count) continue;
+    if (reader.type(first.value).dims[a] != count) continue;
     bool fits = true;
     for (int64_t c = 0; c < count && fits; ++c) {
-      const Element& element = columns[static_cast<size_t>(c)];
-      fits = element.at[static_cast<size_t>(a)] == Coord{-1, c} && covers(reader, frame, element, a);
+      const Element& element = columns[c];
+      fits = element.at[a] == Coord{-1, c} && covers(reader, frame, element, a);
     }
     if (fits) return a;
   }
@@ -63,7 +63,7 @@ int add_column(const FusionContext& context, int kernel, int value, const Elemen
     slices = slices || sliced.back() != extent;
     if (fixed) continue;
     kept.push_back(extent);
-    placed.push_back(targets[static_cast<size_t>(at[d].dim)]);
+    placed.push_back(targets[at[d].dim]);
   }
   const std::vector<int64_t> steps(at.size(), 1);
   if (slices) value = add_movement(context, kernel, SliceOp{starts, steps}, {value}, {dtype, sliced, {}});

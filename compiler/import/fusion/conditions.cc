@@ -20,7 +20,7 @@ bool is_followed(const Program& program, int value) {
 bool step_over_transpose(const Program& program, int& value, int& dim) {
   const Compute* const transpose = program.compute_of<TransposeOp>(value);
   if (transpose == nullptr) return false;
-  dim = static_cast<int>(transpose->as<TransposeOp>()->permutation[static_cast<size_t>(dim)]);
+  dim = static_cast<int>(transpose->as<TransposeOp>()->permutation[dim]);
   value = transpose->arguments[0];
   return true;
 }
@@ -43,7 +43,7 @@ bool step_back(const Program& program, int& value, int& dim) {
   if (gather == nullptr) return false;
   const AccessDims& access = kernel->op.access();
   if (static_cast<size_t>(dim) >= access.slices.size()) return false;
-  const AccessDims::SlicesDim& from = access.slices[static_cast<size_t>(dim)];
+  const AccessDims::SlicesDim& from = access.slices[dim];
   if (from.indices_dim < 0) return false;
   const int indices = kernel->tensor(indices_slot(kernel->op));
   if (program.type(indices).dims.size() != gather->indices.dims.size()) return false;

@@ -37,7 +37,7 @@ std::optional<Expr> graph_of(const FusionContext& context, const Scatter& s, con
     moved.push_back(*result);
   }
   std::vector<int32_t> results;
-  for (const int32_t result : before.results) results.push_back(moved[static_cast<size_t>(result)]);
+  for (const int32_t result : before.results) results.push_back(moved[result]);
   return ordered(builder.graph.returns(std::move(results)));
 }
 
@@ -94,7 +94,7 @@ size_t fuse_result(const FusionContext& context, int compute) {
   const Expr before = combine_graph(Op(fused));
   std::vector<int32_t> moved;
   for (const ExprNode& node : before.nodes) moved.push_back(builder.graph.copy(node, moved));
-  builder.set(gathered, moved[static_cast<size_t>(before.results[0])]);
+  builder.set(gathered, moved[before.results[0]]);
   const auto result = builder.build(region);
   if (!result) return seen;
   for (const int value : builder.added)

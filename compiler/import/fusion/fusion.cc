@@ -51,7 +51,7 @@ void fuse_program(Program& program, const ImportOptions& options) {
   std::vector<int> merged(program.kernels().size(), -1);
   for (int k = 0; k < kernels && !wide; ++k) {
     const int gather = fuse_update_idiom(context, k, options);
-    if (gather >= 0) merged[static_cast<size_t>(gather)] = k;
+    if (gather >= 0) merged[gather] = k;
   }
   for (int k = 0; k < kernels && !wide; ++k) fuse_updates(context, k);
   // From the last Compute to the first, so that the last operation of a chain takes the whole chain. If a chain has

@@ -57,10 +57,10 @@ class IndexFusion {
  private:
   const TensorType& type(int value) const { return reader_.type(value); }
   bool is_stack() const { return context_.program.value(value_).kind == ValueKind::stack; }
-  int64_t dim_of(size_t c) const { return (*side_.operand)[static_cast<size_t>(dims_.components[c])]; }
+  int64_t dim_of(size_t c) const { return (*side_.operand)[dims_.components[c]]; }
   /// The largest start at which the window of component `c` fits; negative if it is not known or no window fits.
   int64_t most_of(size_t c) const {
-    const int64_t dim = dim_of(c), window = dims_.operand[static_cast<size_t>(dims_.components[c])].window;
+    const int64_t dim = dim_of(c), window = dims_.operand[dims_.components[c]].window;
     return dim == kDynamic || window == kDynamic ? -1 : dim - window;
   }
 
@@ -129,7 +129,7 @@ class IndexFusion {
   /// The column as a tensor with the dims of the indices, in which the index vector has extent 1.
   int moved(const Column& column) const {
     std::vector<int64_t> dims = type(value_).dims;
-    dims[static_cast<size_t>(side_.numbers->index_vector_dim)] = 1;
+    dims[side_.numbers->index_vector_dim] = 1;
     const int value = converted(column.raw.element.value, type(value_).dtype);
     return add_column(context_, kernel_, value, column.raw.element, dims, all_dims(dims.size()));
   }

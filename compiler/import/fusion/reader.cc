@@ -73,7 +73,7 @@ Element Reader::elements_of(int value) const {
 
 Element Reader::column(int value, int64_t dim, int64_t fixed) const {
   Element out = elements_of(value);
-  if (dim < static_cast<int64_t>(out.at.size())) out.at[static_cast<size_t>(dim)] = {-1, fixed};
+  if (dim < static_cast<int64_t>(out.at.size())) out.at[dim] = {-1, fixed};
   return out;
 }
 
@@ -135,13 +135,12 @@ bool Reader::step(Element& element) const {
   if (compute->as<ConcatenateOp>() != nullptr) return step_concatenate(element, *compute);
   Element out{compute->arguments.empty() ? -1 : compute->arguments[0], {}};
   if (const auto* const broadcast = compute->as<BroadcastOp>()) {
-    for (const int64_t d : broadcast->dims) out.at.push_back(element.at[static_cast<size_t>(d)]);
+    for (const int64_t d : broadcast->dims) out.at.push_back(element.at[d]);
     for (const int64_t extent : type(out.value).dims)
       if (extent == kDynamic) return false;  // an extent that is 1 at the call would be repeated
   } else if (const auto* const transpose = compute->as<TransposeOp>()) {
     out.at.resize(element.at.size());
-    for (size_t d = 0; d < transpose->permutation.size(); ++d)
-      out.at[static_cast<size_t>(transpose->permutation[d])] = element.at[d];
+    for (size_t d = 0; d < transpose->permutation.size(); ++d) out.at[transpose->permutation[d]] = element.at[d];
   } else {
     return false;
   }
@@ -162,10 +161,10 @@ Quantity Reader::quantity(Element element) const {
     const int number = program_.value(element.value).index;
     const Expr& function = compute->as<MapOp>()->function;
     const int32_t result = function.results[0];
-    const ExprNode& node = function.nodes[static_cast<size_t>(result)];
+    const ExprNode& node = function.nodes[result];
     if (node.op != ExprOp::extra) return {std::move(element), number, result};
     // The map's result is its argument itself: a conversion to the same type.
-    const int argument = compute->arguments[static_cast<size_t>(node.index)];
+    const int argument = compute->arguments[node.index];
     if (type(argument).dims.empty()) element.at.clear();
     element.value = argument;
     fix_unit_dims(element);
@@ -175,9 +174,9 @@ Quantity Reader::quantity(Element element) const {
 
 Quantity Reader::inside(Element element, int compute, int32_t node) const {
   const Compute& map = program_.compute(compute);
-  const ExprNode& n = map.as<MapOp>()->function.nodes[static_cast<size_t>(node)];
+  const ExprNode& n = map.as<MapOp>()->function.nodes[node];
   if (n.op != ExprOp::extra) return {std::move(element), compute, node};
-  element.value = map.arguments[static_cast<size_t>(n.index)];
+  element.value = map.arguments[n.index];
   if (type(element.value).dims.empty()) element.at.clear();
   fix_unit_dims(element);
   return quantity(std::move(element));
@@ -189,7 +188,7 @@ Quantity Reader::argument(const Quantity& quantity, size_t index) const {
 
 const ExprNode* Reader::node(const Quantity& quantity) const {
   if (quantity.is_leaf()) return nullptr;
-  return &program_.compute(quantity.compute).as<MapOp>()->function.nodes[static_cast<size_t>(quantity.node)];
+  return &program_.compute(quantity.compute).as<MapOp>()->function.nodes[quantity.node];
 }
 
 DType Reader::dtype(const Quantity& quantity) const {
@@ -280,7 +279,7 @@ Range Reader::range(const Quantity& quantity, int& steps) const {
   if (value.kind == ValueKind::constant) return constant_range(quantity.element);
   const Compute* compute = program_.compute_of<IotaOp>(quantity.element.value);
   if (compute == nullptr) return all;
-  const int64_t extent = value.type.dims[static_cast<size_t>(compute->as<IotaOp>()->dim)];
+  const int64_t extent = value.type.dims[compute->as<IotaOp>()->dim];
   return extent > 0 && extent - 1 <= all.high ? Range{0, extent - 1} : all;  // if the extent exceeds the dtype, iota wraps
 }
 
@@ -290,8 +289,8 @@ bool Reader::counts(const Quantity& quantity, int64_t dim) const {
   const Value& value = program_.value(quantity.element.value);
   if (const Compute* compute = program_.compute_of(quantity.element.value)) {
     const auto* const iota = compute->as<IotaOp>();
-    if (iota == nullptr || at[static_cast<size_t>(iota->dim)].dim != dim) return false;
-    const int64_t extent = value.type.dims[static_cast<size_t>(iota->dim)];
+    if (iota == nullptr || at[iota->dim].dim != dim) return false;
+    const int64_t extent = value.type.dims[iota->dim];
     return extent != kDynamic && extent - 1 <= range_of(value.type.dtype).high;  // else iota wraps
   }
   if (value.kind != ValueKind::constant) return false;
@@ -312,10 +311,10 @@ std::optional<std::vector<Quantity>> Reader::conjuncts(const Quantity& quantity)
   if (reduce == nullptr || compute->results.size() != 1) return std::nullopt;
   if (reduce->dims.size() != 1 || compute->results[0].dtype != DType::boolean) return std::nullopt;
   const Expr& f = reduce->function;
-  const ExprNode& fold = f.nodes[static_cast<size_t>(f.results[0])];
+  const ExprNode& fold = f.nodes[f.results[0]];
   const auto initial = constant(this->quantity(elements_of(compute->arguments[1])));
   if (fold.op != ExprOp::bit_and || !initial || initial->bits[0] == 0) return std::nullopt;
-  const ExprNode &a = f.nodes[static_cast<size_t>(fold.args[0])], &b = f.nodes[static_cast<size_t>(fold.args[1])];
+  const ExprNode &a = f.nodes[fold.args[0]], &b = f.nodes[fold.args[1]];
   const bool both = (a.op == ExprOp::current && b.op == ExprOp::update) || (a.op == ExprOp::update && b.op == ExprOp::current);
   const auto along = static_cast<size_t>(reduce->dims[0]);
   const int from = compute->arguments[0];

@@ -15,7 +15,7 @@ bool covers(const Reader& reader, const Frame& frame, const Element& element, co
   const std::vector<int64_t>& own = reader.type(element.value).dims;
   if (own.size() != dims.size()) return false;
   for (size_t d = 0; d < own.size(); ++d) {
-    const int64_t extent = frame.dims[static_cast<size_t>(dims[d])];
+    const int64_t extent = frame.dims[dims[d]];
     if (own[d] != extent || (own[d] != 1 && element.at[d].dim != dims[d])) return false;
   }
   return true;
@@ -120,7 +120,7 @@ std::optional<int32_t> GraphBuilder::build(const Region& region) {
         moved.push_back(graph.copy(node, moved));
         continue;
       }
-      const int argument = map.arguments[static_cast<size_t>(node.index)];
+      const int argument = map.arguments[node.index];
       if (!known_.contains(argument)) {
         const auto found = leaf(argument);
         if (!found) return std::nullopt;
@@ -128,7 +128,7 @@ std::optional<int32_t> GraphBuilder::build(const Region& region) {
       }
       moved.push_back(known_[argument]);
     }
-    known_[value] = moved[static_cast<size_t>(function.results[0])];
+    known_[value] = moved[function.results[0]];
   }
   return known_[region.values.back()];
 }

@@ -105,15 +105,15 @@ class RowFusion {
 
   /// The dim of the positions that leads to dim `d` of the operand, if the elements along it can become a row.
   std::optional<Row> row_of(int64_t d) const {
-    const AccessDims::OperandDim& dim = dims_.operand[static_cast<size_t>(d)];
+    const AccessDims::OperandDim& dim = dims_.operand[d];
     for (const AccessDims::Position& position : dims_.positions) {
-      const int64_t p = position.indices_dim, extent = frame_[static_cast<size_t>(p)];
-      const int64_t updated = slices_of(op_).dims[static_cast<size_t>(position.slices_dim)];
+      const int64_t p = position.indices_dim, extent = frame_[p];
+      const int64_t updated = slices_of(op_).dims[position.slices_dim];
       if (extent == kDynamic || extent < 2 || updated != extent) continue;
       int component = -1;
       if (dim.kind == OperandDimKind::removed && dim.component >= 0 && position.operand_dim < 0) {
-        const int64_t there = operand_of(op_).dims[static_cast<size_t>(d)];
-        if (there == kDynamic || there < extent || !reader_.counts(columns_[static_cast<size_t>(dim.component)], p)) continue;
+        const int64_t there = operand_of(op_).dims[d];
+        if (there == kDynamic || there < extent || !reader_.counts(columns_[dim.component], p)) continue;
         component = dim.component;
       } else if (position.operand_dim != d) {
         continue;
@@ -130,7 +130,7 @@ class RowFusion {
   void choose() {
     int64_t before = static_cast<int64_t>(slices_of(op_).dims.size());  // where the window's last dim so far lies in the slices
     for (auto d = static_cast<int64_t>(dims_.operand.size()); d-- > 0;) {
-      const AccessDims::OperandDim& dim = dims_.operand[static_cast<size_t>(d)];
+      const AccessDims::OperandDim& dim = dims_.operand[d];
       std::optional<Row> row;
       if (dim.kind != OperandDimKind::window) row = row_of(d);
       if (dim.kind != OperandDimKind::window && !row) break;
@@ -192,8 +192,8 @@ class RowFusion {
     if (!is_static(frame_)) return -1;
     Dims dims, targets(frame_.size(), -1);
     for (const int64_t p : left.positions) {
-      targets[static_cast<size_t>(p)] = static_cast<int64_t>(dims.size());
-      dims.push_back(frame_[static_cast<size_t>(p)]);
+      targets[p] = static_cast<int64_t>(dims.size());
+      dims.push_back(frame_[p]);
     }
     const int vector_dim = static_cast<int>(dims.size());
     dims.push_back(1);
@@ -226,7 +226,7 @@ class RowFusion {
     const int extent = context_.program.add_constant(integer_list({1}, shape.dtype));
     broadcast.arguments.back() = add_movement(context_, number_, UpdateOp{{dim}}, {broadcast.arguments.back(), extent}, shape);
     broadcast.location = context_.kernel(number_).location + ", its indices";
-    broadcast.results[0].dims[static_cast<size_t>(dim)] = 1;
+    broadcast.results[0].dims[dim] = 1;
     return context_.program.add_compute(std::move(broadcast));
   }
 
@@ -255,8 +255,7 @@ class RowFusion {
     *side.indices = reader_.type(value_);
     numbers.index_vector_dim = vector_dim;
     if (auto* gather = std::get_if<Gather>(&op_))
-      for (const Row& row : rows_)
-        gather->slice_sizes[static_cast<size_t>(row.operand_dim)] = frame_[static_cast<size_t>(row.indices_dim)];
+      for (const Row& row : rows_) gather->slice_sizes[row.operand_dim] = frame_[row.indices_dim];
     Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op_));
     if (folded.ok()) apply(std::move(folded).value(), vector_dim);
   }
@@ -277,12 +276,12 @@ class RowFusion {
     indices = value_;
     FilePositions file;
     for (const AccessDims::Position& position : dims_.positions)
-      file.repeats.push_back(is_row(position.indices_dim) ? frame_[static_cast<size_t>(position.indices_dim)] : 0);
+      file.repeats.push_back(is_row(position.indices_dim) ? frame_[position.indices_dim] : 0);
     for (size_t k = 0; k < columns_.size(); ++k)
       if (!is_row_component(static_cast<int64_t>(k))) file.components.push_back(static_cast<int64_t>(k));
     kernel->file_positions = std::move(file);
     int64_t elements = 1;
-    for (const Row& row : rows_) elements *= frame_[static_cast<size_t>(row.indices_dim)];
+    for (const Row& row : rows_) elements *= frame_[row.indices_dim];
     kernel->notes.insert(kernel->notes.begin(),
                          fmt::format("folded: each index of the file repeats for {} elements, which are a row here", elements));
     kernel->op = std::move(folded);  // last, as it ends what dims_ refers to

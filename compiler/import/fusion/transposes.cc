@@ -44,7 +44,7 @@ Transposed source_of(const FusionContext& context, int value) {
   for (int i = 0; i < kMostTransposes; ++i) {
     const Compute* const transpose = context.program.compute_of<TransposeOp>(out.value);
     if (transpose == nullptr) break;
-    for (int64_t& d : out.order) d = transpose->as<TransposeOp>()->permutation[static_cast<size_t>(d)];
+    for (int64_t& d : out.order) d = transpose->as<TransposeOp>()->permutation[d];
     out.value = transpose->arguments[0];
   }
   return out;
@@ -52,13 +52,13 @@ Transposed source_of(const FusionContext& context, int value) {
 
 Dims inverse(const Dims& order) {
   Dims out(order.size());
-  for (size_t d = 0; d < order.size(); ++d) out[static_cast<size_t>(order[d])] = static_cast<int64_t>(d);
+  for (size_t d = 0; d < order.size(); ++d) out[order[d]] = static_cast<int64_t>(d);
   return out;
 }
 
 TensorType permuted(const TensorType& type, const Dims& order) {
   TensorType out{type.dtype, {}, {}};
-  for (const int64_t d : order) out.dims.push_back(type.dims[static_cast<size_t>(d)]);
+  for (const int64_t d : order) out.dims.push_back(type.dims[d]);
   return out;
 }
 
@@ -68,7 +68,7 @@ bool is_plain(const TensorType& type) { return type.strides.empty(); }
 /// paired with.
 void rename_operand(DimensionNumbers& numbers, const Dims& names) {
   for (Dims* const list : {&numbers.removed_dims, &numbers.operand_batching_dims, &numbers.index_map})
-    for (int64_t& d : *list) d = names[static_cast<size_t>(d)];
+    for (int64_t& d : *list) d = names[d];
   std::sort(numbers.removed_dims.begin(), numbers.removed_dims.end());
   Dims &operand = numbers.operand_batching_dims, &indices = numbers.indices_batching_dims;
   std::vector<std::pair<int64_t, int64_t>> pairs;
@@ -95,10 +95,10 @@ std::optional<Dims> window_of(const AccessDims& access, const Dims& order, const
   Dims window;
   int64_t position = -1, operand_dim = -1;
   for (size_t e = 0; e < order.size(); ++e) {
-    const AccessDims::SlicesDim& dim = access.slices[static_cast<size_t>(order[e])];
+    const AccessDims::SlicesDim& dim = access.slices[order[e]];
     const bool is_window = dim.operand_dim >= 0;
     int64_t& last = is_window ? operand_dim : position;
-    const int64_t here = is_window ? names[static_cast<size_t>(dim.operand_dim)] : dim.indices_dim;
+    const int64_t here = is_window ? names[dim.operand_dim] : dim.indices_dim;
     if (here <= last) return std::nullopt;
     last = here;
     if (is_window) window.push_back(static_cast<int64_t>(e));
@@ -116,7 +116,7 @@ std::optional<Gather> reordered(const VerifiedOp& op, const TensorType& operand,
   out.result = permuted(gather.result, order);
   out.dims.window_dims = *window;
   rename_operand(out.dims, names);
-  for (size_t d = 0; d < names.size(); ++d) out.slice_sizes[static_cast<size_t>(names[d])] = gather.slice_sizes[d];
+  for (size_t d = 0; d < names.size(); ++d) out.slice_sizes[names[d]] = gather.slice_sizes[d];
   return out;
 }
 
@@ -219,10 +219,10 @@ class ScatterFusion {
     Dims window;
     for (size_t d = 0; d < access_.slices.size(); ++d)
       if (access_.slices[d].operand_dim >= 0) window.push_back(static_cast<int64_t>(d));
-    const auto name = [&](int64_t d) { return names[static_cast<size_t>(access_.slices[static_cast<size_t>(d)].operand_dim)]; };
+    const auto name = [&](int64_t d) { return names[access_.slices[d].operand_dim]; };
     Dims sorted = window, out = all_dims(access_.slices.size());
     std::sort(sorted.begin(), sorted.end(), [&](int64_t a, int64_t b) { return name(a) < name(b); });
-    for (size_t i = 0; i < window.size(); ++i) out[static_cast<size_t>(window[i])] = sorted[i];
+    for (size_t i = 0; i < window.size(); ++i) out[window[i]] = sorted[i];
     return out;
   }
 
@@ -236,7 +236,7 @@ class ScatterFusion {
   /// A transpose of what the updates come from, whose dim e is dim order[e] of the updates.
   int moved(const Transposed& from, const Dims& order) const {
     TransposeOp op;
-    for (const int64_t d : order) op.permutation.push_back(from.order[static_cast<size_t>(d)]);
+    for (const int64_t d : order) op.permutation.push_back(from.order[d]);
     return context_.program.add_compute({std::move(op),
                                          context_.kernel(number_).location + ", its updates",
                                          {from.value},

@@ -120,14 +120,14 @@ class UpdateIdiom {
   /// Do positions go to different parts of the operand, whatever the indices are?
   bool is_separate() const {
     return std::all_of(written_.positions.begin(), written_.positions.end(), [&](const AccessDims::Position& position) {
-      return position.operand_dim >= 0 || scatter_.indices.dims[static_cast<size_t>(position.indices_dim)] == 1;
+      return position.operand_dim >= 0 || scatter_.indices.dims[position.indices_dim] == 1;
     });
   }
 
   /// Is each window inside the operand or outside as a whole, and are two of them the same or disjoint?
   bool has_unit_windows() const {
     return std::all_of(written_.components.begin(), written_.components.end(),
-                       [&](int64_t d) { return written_.operand[static_cast<size_t>(d)].window == 1; });
+                       [&](int64_t d) { return written_.operand[d].window == 1; });
   }
 
   /// Wherever the scatter writes, has the gather read the same element; and is an error that the gather reports still reported?
@@ -215,7 +215,7 @@ bool fuse(const FusionContext& context, int number, const Region& region, int ga
   std::vector<int32_t> moved;
   for (const ExprNode& node : assign.nodes)  // the update, converted to the result's dtype
     moved.push_back(node.op == ExprOp::update ? *computed : builder.graph.copy(node, moved));
-  set_combiner(fused, ordered(builder.graph.returns({moved[static_cast<size_t>(assign.results[0])]})));
+  set_combiner(fused, ordered(builder.graph.returns({moved[assign.results[0]]})));
   fused.extras = builder.extras;
   arguments[slot] = update;
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());

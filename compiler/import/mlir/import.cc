@@ -11,12 +11,12 @@
 #include <optional>
 #include <set>
 
-#include "compiler/op/message.h"
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "compiler/op/message.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 

@@ -27,9 +27,9 @@
 #include <mlir/IR/SymbolTable.h>
 #include <mlir/IR/Verifier.h>
 
-#include "compiler/op/message.h"
 #include "compiler/import/mlir/prescan.h"
 #include "compiler/import/mlir/shim_dialect.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -18,8 +18,8 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/op/message.h"
 #include "compiler/import/mlir/bytecode.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -3,9 +3,9 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include "compiler/import/mlir/shapes.h"
 
-#include "compiler/op/message.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -53,7 +53,7 @@ Status same_element(mlir::Type a, mlir::Type b, std::string_view what, std::stri
 
 void infer_index_vector(TensorType& indices, int64_t index_vector_dim, size_t components) {
   if (index_vector_dim < 0 || index_vector_dim >= indices.rank()) return;
-  int64_t& extent = indices.dims[static_cast<size_t>(index_vector_dim)];
+  int64_t& extent = indices.dims[index_vector_dim];
   if (extent == kDynamic) extent = static_cast<int64_t>(components);
 }
 

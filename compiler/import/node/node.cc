@@ -96,7 +96,7 @@ Expected<int> GraphNode::translate(Status& first_refusal) {
 }
 
 Expected<std::optional<std::vector<int64_t>>> GraphNode::find_constants(int input) const {
-  const int value = (*this)[static_cast<size_t>(input)];
+  const int value = (*this)[input];
   if (value < 0) return std::optional<std::vector<int64_t>>();
   if (type(value).rank() > 1) return error("{} has rank {}, expected at most 1", describe(input), type(value).rank());
   std::optional<std::vector<int64_t>> numbers = builder().integers(value);

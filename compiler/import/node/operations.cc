@@ -22,7 +22,7 @@ Expected<int> import_broadcast(GraphNode& node) { return node.builder().broadcas
 Expected<int> import_tile(GraphNode& node) { return tile(node.builder(), node[0], node[1]); }
 
 Operand operand(const GraphNode& node, int input) {
-  const int value = node[static_cast<size_t>(input)];
+  const int value = node[input];
   return {value, node.type(value), node.role(input)};
 }
 
@@ -53,7 +53,7 @@ Expected<int> squeezed(const GraphNode& node, int value, const std::optional<std
       const std::vector<int64_t> named,
       node.dims_of(axes.value_or(std::vector<int64_t>()), static_cast<int>(dims.size()), fmt::format("an entry of {}", what)));
   for (const int64_t d : named)
-    if (const int64_t extent = dims[static_cast<size_t>(d)]; extent != 1 && extent != kDynamic)
+    if (const int64_t extent = dims[d]; extent != 1 && extent != kDynamic)
       return node.error("dim {} is {}, expected 1 to be removed", d, extent);
   std::vector<int64_t> kept = ProgramBuilder::reduced(dims, named, false);
   if (!axes) std::erase(kept, 1);
@@ -71,7 +71,7 @@ Expected<int> unsqueezed(const GraphNode& node, int value, std::vector<int64_t> 
 }
 
 Expected<int64_t> split_extent(const GraphNode& node, int value, int64_t axis) {
-  const int64_t extent = node.type(value).dims[static_cast<size_t>(axis)];
+  const int64_t extent = node.type(value).dims[axis];
   if (extent != kDynamic) return extent;
   return node.refuse("dim {} is open, expected a known one to split", axis);
 }
@@ -87,7 +87,7 @@ Expected<std::vector<int>> split(const GraphNode& node, int value, int64_t axis,
   std::vector<int> parts;
   for (const int64_t size : sizes) {
     std::vector<ProgramBuilder::Range> ranges(node.type(value).dims.size());
-    ranges[static_cast<size_t>(axis)] = {at, at + size, 1};
+    ranges[axis] = {at, at + size, 1};
     at += size;
     STREW_ASSIGN(parts.emplace_back(), node.builder().slice(value, ranges));
   }
@@ -103,7 +103,7 @@ Expected<int> clamped(ProgramBuilder& builder, const Expected<int>& given, doubl
 
 Expected<int> along_dim(ProgramBuilder& builder, int list, int value, int64_t dim) {
   std::vector<int64_t> dims(builder.type(value).dims.size(), 1);
-  dims[static_cast<size_t>(dim)] = builder.type(list).dims[0];
+  dims[dim] = builder.type(list).dims[0];
   return builder.reshape(list, std::move(dims));
 }
 

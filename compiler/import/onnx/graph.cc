@@ -166,7 +166,7 @@ Status Node::check_node() const {
                    names.empty() ? "(none)" : fmt::format("{}", fmt::join(names, ", ")));
     if (!seen.insert(a.name()).second) return error("attribute '{}' is given twice, expected once", a.name());
     if (!a.ref_attr_name().empty()) return error("attribute '{}' refers to a function's attribute, expected a value", a.name());
-    const Attribute& known = op_->attributes[static_cast<size_t>(at)];
+    const Attribute& known = op_->attributes[at];
     const auto number = static_cast<AttributeProto::AttributeType>(known.type);
     if (!is_of(a, known.type))
       return error("attribute '{}' has type {}, expected {} ({})", a.name(), static_cast<int>(a.type()),

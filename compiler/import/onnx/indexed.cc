@@ -72,8 +72,8 @@ Expected<CombinerKind> read_reduction(const Node& node, const Operand& data) {
 /// Requires two extents to be equal. If one is known, the other gets its value; if neither is known, `arguments` gets an entry, so that the call
 /// checks them.
 Status unify_extents(const Node& node, Operand& a, int64_t dim_a, Operand& b, int64_t dim_b, KernelArguments& arguments) {
-  int64_t& left = a.type.dims[static_cast<size_t>(dim_a)];
-  int64_t& right = b.type.dims[static_cast<size_t>(dim_b)];
+  int64_t& left = a.type.dims[dim_a];
+  int64_t& right = b.type.dims[dim_b];
   const std::string mine = fmt::format("dim {} of {}", dim_a, a.role), other = fmt::format("dim {} of {}", dim_b, b.role);
   if (!unify(left, right) || !unify(right, left))
     return node.error("{} is {}, expected {}, {}: {} and {}", mine, left, right, other, a.text(), b.text());

@@ -51,7 +51,7 @@ Type along_axis(const Query& in, DType dtype, int64_t otherwise, int64_t extent)
   const Expected<int64_t> dim = in.node.axis(otherwise, in.a.rank());
   if (!dim.ok()) return std::nullopt;
   TensorType out{dtype, in.a.dims, {}};
-  out.dims[static_cast<size_t>(*dim)] = extent;
+  out.dims[*dim] = extent;
   return out;
 }
 

@@ -107,7 +107,7 @@ Expected<int> import_slice(Node& node) {
     // Exporters write "to the end" as any number that is large enough.
     constexpr int64_t kLarge = (int64_t{1} << 31) - 1;
     const int64_t end = (*ends)[i] >= kLarge ? ProgramBuilder::Range::kToEnd : (*ends)[i];
-    ranges[static_cast<size_t>((*axes)[i])] = {(*starts)[i], end, (*steps)[i]};
+    ranges[(*axes)[i]] = {(*starts)[i], end, (*steps)[i]};
   }
   return node.builder().slice(node[0], ranges);
 }

@@ -3,12 +3,12 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc.
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "compiler/op/message.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -6,8 +6,8 @@
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "compiler/op/message.h"
 #include "compiler/op/dimension_lists.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

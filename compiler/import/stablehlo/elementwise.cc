@@ -3,12 +3,12 @@
 // optimization_barrier and where a tensor lies (sdy.sharding_constraint) leave the operands as they are. Tested by
 // tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc.
 
-#include "compiler/op/message.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/scalar_op.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 #include "strew/expr_builder.h"
 
 namespace strew::inline v0 {

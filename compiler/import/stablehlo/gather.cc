@@ -2,7 +2,6 @@
 // at the call. The element types of result and operand must be equal (constraint C23, checked on MLIR's types); verify() checks the other
 // constraints. Tested by tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 
-#include "compiler/op/message.h"
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
@@ -11,6 +10,7 @@
 #include "compiler/import/stablehlo/dimension_numbers.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/op/access_dims.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -2,11 +2,11 @@
 // the shape of the result, as jax.export writes them; and get_dimension_size. Tested by
 // tests/unit/compiler/import/stablehlo/stablehlo_module_test.cc and tests/unit/compiler/import/stablehlo/stablehlo_dynamic_test.cc.
 
-#include "compiler/op/message.h"
 #include "compiler/import/builder/forms.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

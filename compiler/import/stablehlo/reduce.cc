@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "compiler/op/message.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/operands.h"
 #include "compiler/import/mlir/shapes.h"
@@ -13,6 +12,7 @@
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/region.h"
 #include "compiler/op/combiner.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

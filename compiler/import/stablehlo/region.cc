@@ -8,7 +8,6 @@
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
-#include "compiler/op/message.h"
 #include "base/number.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
@@ -16,6 +15,7 @@
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/scalar_op.h"
+#include "compiler/op/message.h"
 #include "compiler/op/ordered.h"
 
 namespace strew::inline v0 {

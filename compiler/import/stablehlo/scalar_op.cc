@@ -6,8 +6,8 @@
 
 #include <mlir/IR/BuiltinAttributes.h>
 
-#include "compiler/op/message.h"
 #include "compiler/import/mlir/attributes.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -4,7 +4,6 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
-#include "compiler/op/message.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
@@ -13,6 +12,7 @@
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/region.h"
 #include "compiler/op/combiner.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

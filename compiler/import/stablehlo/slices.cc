@@ -3,7 +3,6 @@
 // the specification (dynamic_slice C1-C5, dynamic_update_slice C1-C6). Tested by
 // tests/unit/compiler/import/stablehlo/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 
-#include "compiler/op/message.h"
 #include "base/violated.h"
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/attributes.h"
@@ -12,6 +11,7 @@
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -43,7 +43,7 @@ Expected<Gather> read_gather(mlir::tensor::GatherOp op) {
   STREW_ASSIGN(out.result, result_type(op, 0));
   out.dims = numbers_of(op.getGatherDims(), out.operand, out.indices, out.result);
   out.slice_sizes = out.operand.dims;
-  for (const int64_t d : op.getGatherDims()) out.slice_sizes[static_cast<size_t>(d)] = 1;
+  for (const int64_t d : op.getGatherDims()) out.slice_sizes[d] = 1;
   out.oob = OobPolicy::undefined;
   return out;
 }

@@ -67,19 +67,19 @@ std::string Graph::describe(int32_t number) const {
 }
 
 bool Graph::is_defined(int32_t number) const {
-  return number >= 0 && static_cast<size_t>(number) < values_.size() && values_[static_cast<size_t>(number)] >= 0;
+  return number >= 0 && static_cast<size_t>(number) < values_.size() && values_[number] >= 0;
 }
 
 Status Graph::check_free(int32_t number, const std::string& what) const {
   STREW_TRY(tensor(number, what).status());
-  if (values_[static_cast<size_t>(number)] < 0) return {};
+  if (values_[number] < 0) return {};
   return invalid_argument("{} is tensor {} ({}), which has a value already, expected one that nothing else gives", what, number,
                           tensor_name(number));
 }
 
 Status Graph::define(int32_t number, int value, const std::string& what) {
   STREW_TRY(check_free(number, what));
-  values_[static_cast<size_t>(number)] = value;
+  values_[number] = value;
   if (program_.value(value).name.empty()) program_.edit_value(value)->name = prefix_ + tensor_name(number);
   return {};
 }
@@ -101,10 +101,10 @@ Expected<Constant> Graph::constant(int32_t number, const std::string& what) cons
 
 Expected<int> Graph::find(int32_t number, const std::string& what) {
   STREW_TRY(tensor(number, what).status());
-  if (values_[static_cast<size_t>(number)] >= 0) return values_[static_cast<size_t>(number)];
+  if (values_[number] >= 0) return values_[number];
   STREW_ASSIGN(Constant found, constant(number, what));
   STREW_TRY(define(number, ProgramBuilder(program_, what).add_constant(std::move(found)), what));
-  return values_[static_cast<size_t>(number)];
+  return values_[number];
 }
 
 Node::Node(Graph& graph, const schema::Operator& op, int number, const std::string& operation, const Operator* row)

@@ -63,7 +63,7 @@ Expected<int> import_embedding_lookup(Node& node) {
 
 /// The shape of a filled result: an input, of which some elements may be known.
 Expected<std::vector<int64_t>> shape_input(Node& node, int i) {
-  const int value = node[static_cast<size_t>(i)];
+  const int value = node[i];
   const std::string what = node.describe(i);
   STREW_TRY(node.check_index_type(value, what));
   const TensorType type = node.type(value);

@@ -189,7 +189,7 @@ Expected<int> import_strided_slice(Node& node) {
   whole(from.size());
   STREW_ASSIGN(const int part, node.builder().slice(node[0], ranges));
   std::vector<int64_t> dims;
-  for (const int d : result) dims.push_back(d < 0 ? 1 : node.type(part).dims[static_cast<size_t>(d)]);
+  for (const int d : result) dims.push_back(d < 0 ? 1 : node.type(part).dims[d]);
   return node.builder().reshape_units(part, dims);
 }
 

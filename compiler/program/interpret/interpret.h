@@ -13,7 +13,7 @@ namespace strew::inline v0 {
 /// the caller adds it.
 Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vector<const Tensor*>& arguments);
 
-// One function per operation: map.cc, reduce.cc, scan.cc, move.cc. `type` is that of the result.
+// One function per operation: map.cc, reduce.cc (with scan), move.cc. `type` is that of the result.
 using Arguments = std::vector<const Tensor*>;
 Expected<Tensor> evaluate(const MapOp& op, const TensorType& type, const Arguments& arguments);
 Expected<std::vector<Tensor>> evaluate(const ReduceOp& op, const std::vector<TensorType>& types, const Arguments& arguments);

@@ -71,7 +71,7 @@ Expected<Dims> broadcast_dims(const BroadcastOp& op, const TensorType& type, con
   dims = given_shape(*arguments.back());
   STREW_TRY(check_shape(dims, type.dims.size()));
   for (size_t d = 0; d < arguments[0]->dims.size(); ++d) {
-    int64_t& extent = dims[static_cast<size_t>(op.dims[d])];
+    int64_t& extent = dims[op.dims[d]];
     if (extent == 1) extent = arguments[0]->dims[d];
   }
   return dims;
@@ -142,8 +142,8 @@ Expected<Tensor> evaluate(const TransposeOp& op, const TensorType& type, const A
   const Dims own = contiguous_strides(from.dims);
   Dims dims, strides;
   for (int64_t d : op.permutation) {
-    dims.push_back(from.dims[static_cast<size_t>(d)]);
-    strides.push_back(own[static_cast<size_t>(d)]);
+    dims.push_back(from.dims[d]);
+    strides.push_back(own[d]);
   }
   return moved(type, std::move(dims), from, 0, strides);
 }
