@@ -186,7 +186,7 @@ void describe(Compiled& out) {
   for (const Compiled& part : out.parts) request.parts.push_back(part.symbol);
   if (out.parts.size() == STREW_START) {
     const Compiled &fold = out.parts[STREW_FOLD], &narrow = out.parts[STREW_NARROW];
-    request.widens_touched = uses_owners(fold.schedule.strategy) && narrow.schedule.strategy == Strategy::window &&
+    request.widens_touched = traits_of(fold.schedule.strategy).has_owners() && narrow.schedule.strategy == Strategy::window &&
                              sparse_widening_legal(fold.plan, narrow.plan);
   }
   out.descriptor = make_descriptor(request);

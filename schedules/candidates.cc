@@ -11,32 +11,10 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr std::string_view what_for(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::sequential:
-      return "one thread, nothing repeated and nothing shared";
-    case Strategy::positions:
-      return "each thread takes positions of its own";
-    case Strategy::window:
-      return "each thread takes columns of every window and reads all indices";
-    case Strategy::owner:
-      return "each thread reads all indices and applies the updates of its destinations";
-    case Strategy::radix:
-      return "positions are partitioned by destination, so that every index is read once";
-    case Strategy::runs:
-      return "each thread takes a part of the sorted positions";
-    case Strategy::clip:
-      return "each thread applies the parts of all windows that fall into its range";
-    case Strategy::private_tables:
-      return "each thread adds to a table of its own, and the tables are merged";
-  }
-  return "";
-}
-
 std::vector<KnobChoice> strategies_of(const Plan& plan) {
   std::vector<KnobChoice> all;
   for (const Strategy strategy : kStrategies)
-    all.push_back({static_cast<int>(strategy), what_for(strategy), legal(strategy, plan)});
+    all.push_back({static_cast<int>(strategy), traits_of(strategy).what, legal(strategy, plan)});
   return all;
 }
 

@@ -78,7 +78,7 @@ std::vector<Schedule> default_candidates(const Plan& plan, const Target& target,
   const bool decides = tables_decide_bits(plan), uses = decides && relaxed_sum_uses_tables(plan);
   std::erase_if(choices.strategy, [&](const KnobChoice& choice) {
     const auto strategy = static_cast<Strategy>(choice.value);
-    if (decides && (strategy == Strategy::private_tables) != uses) return true;
+    if (decides && traits_of(strategy).may_group != uses) return true;
     // With one thread, all strategies but that of private tables are the same loop.
     return threads <= 1 && strategy != Strategy::sequential && !(decides && uses);
   });

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/strategy_traits.h"
 #include "compiler/plan/plan.h"
 #include "strew/export.h"
 #include "strew/schedule.h"
@@ -14,8 +15,7 @@
 
 namespace strew::inline v0 {
 
-/// Does the strategy need the entries keys and list?
-inline bool uses_owners(Strategy strategy) { return strategy == Strategy::owner || strategy == Strategy::radix; }
+inline const StrategyTraits& traits_of(Strategy strategy) { return traits_of(static_cast<int>(strategy)); }
 
 /// The default schedule for a plan on a target, for calls of at most `max_threads` threads (0: as many as the target
 /// has cores). A schedule does not say how many threads a call uses; their number decides only which strategy pays.

@@ -20,19 +20,7 @@ bool writes_whole_lines(const Plan& plan) {
 }
 
 bool may_stream(const Plan& plan, Strategy strategy) {
-  switch (strategy) {
-    case Strategy::sequential:
-    case Strategy::positions:
-    case Strategy::window:
-      break;
-    case Strategy::owner:  // these apply windows by other entries, or several to one destination
-    case Strategy::radix:
-    case Strategy::runs:
-    case Strategy::clip:
-    case Strategy::private_tables:
-      return false;
-  }
-  if (!legal_nontemporal(plan).ok() || !writes_whole_lines(plan)) return false;
+  if (!traits_of(strategy).uses_range() || !legal_nontemporal(plan).ok() || !writes_whole_lines(plan)) return false;
   const Workload work = workload_of(plan);
   const double written = work.gathers ? work.moved_bytes : work.table_bytes;
   return work.is_open || written > static_cast<double>(kNeverStreamed);

@@ -18,7 +18,7 @@ constexpr std::array kVectorBytes = {16, 32, 64};
 
 /// The strategies for which the limit of scratch memory decides how a call goes.
 bool uses_scratch(const Compiled& planned, Strategy strategy) {
-  return strategy == Strategy::radix || strategy == Strategy::private_tables || !planned.parts.empty();
+  return traits_of(strategy).takes_scratch || !planned.parts.empty();
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Expected<SearchSpace> SearchSpace::of(const Compiled& planned, const Compiled& s
   const Variant standard{space.backends_[0], planned.schedule};
   // Calls of an op with open extents choose among strategies by their shapes; one workload cannot decide that for all.
   const bool is_chosen_at_call = standard.schedule.adapts && workload_of(planned.plan).is_open;
-  space.tries_adapting_ = standard.schedule.adapts && (is_chosen_at_call || uses_owners(standard.schedule.strategy));
+  space.tries_adapting_ = standard.schedule.adapts && (is_chosen_at_call || traits_of(standard.schedule.strategy).has_owners());
   if (is_chosen_at_call) space.strategies_.push_back(standard.schedule.strategy);
   for (const Schedule& schedule : schedules)
     if (!is_chosen_at_call &&
@@ -113,7 +113,7 @@ std::vector<Variant> SearchSpace::neighbours(const Variant& variant) const {
   if (tries_adapting_ && strategies_.size() > 1) add([](Variant& v) { v.schedule.adapts = !v.schedule.adapts; });
   if (uses_scratch(*planned_, variant.schedule.strategy))
     for (const KnobChoice& mib : choices.scratch_mib) add([&](Variant& v) { v.schedule.scratch_mib = mib.value; });
-  if (variant.schedule.strategy == Strategy::private_tables)
+  if (traits_of(variant.schedule.strategy).may_group)
     for (const KnobChoice& tables : choices.tables)
       if (tables.legal.ok()) add([&](Variant& v) { v.schedule.tables = tables.value; });
   for (const BackendChoice backend : backends_) add([&](Variant& v) { v.backend = backend; });

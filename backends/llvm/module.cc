@@ -58,7 +58,7 @@ Status emit(llvm::Module& module, const BuildRequest& request, const ExternalBod
         // With the strategies that divide destinations among owners, clip runs only for rows that many updates share,
         // so it may use the loops emitted by LLVM. The external body then never gets a cut window, and may have the
         // window's length as a constant.
-        emit_clip(module, request, symbol, uses_owners(request.schedule.strategy) ? nullptr : signature);
+        emit_clip(module, request, symbol, traits_of(request.schedule.strategy).has_owners() ? nullptr : signature);
         break;
       case EntryKind::merge:
         emit_merge(module, request, symbol);

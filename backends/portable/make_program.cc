@@ -100,7 +100,7 @@ class Maker {
     p_.index_tensor = plan_.indices();
     p_.oob = plan_.oob;
     p_.normalize_negative = plan_.normalize_negative;
-    p_.cuts_columns = schedule_.strategy == Strategy::window;
+    p_.cuts_columns = traits_of(schedule_.strategy).share == WindowShare::columns;
     p_.fences = plan_.kind == PlanKind::general && !plan_.unique.holds;
     p_.ahead = plan_.gather ? -schedule_.prefetch : schedule_.prefetch;
     p_.streams = schedule_.nontemporal && !chooses_stores(plan_, schedule_);

@@ -18,6 +18,10 @@ Status check_descriptor(const strew_kernel& kernel) {
   if (const std::string lacking = lacking_features(kernel.features); !lacking.empty())
     return unsupported("kernel " + std::string(kernel.name) + ": this machine lacks " + lacking +
                        "; expected a kernel whose CPU features this machine has");
+  if (kernel.strategy >= STREW_STRATEGY_COUNT)
+    return unsupported("kernel " + std::string(kernel.name) + ": strategy is number " + std::to_string(kernel.strategy) +
+                       ", expected 0 to " + std::to_string(STREW_STRATEGY_COUNT - 1) +
+                       "; a newer version of strew has compiled it: use that version, or compile it again with this one");
   for (uint32_t i = 0; i < kernel.tensor_count; ++i)
     if (kernel.tensors[i].rank > kMaxCallRank)
       return invalid_argument("kernel " + std::string(kernel.name) + ": rank of " + kernel.tensors[i].name + " is " +

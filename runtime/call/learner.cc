@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/fp_environment.h"
+#include "base/strategy_traits.h"
 #include "runtime/call/call_clock.h"
 #include "runtime/call/callable.h"
 #include "runtime/call/executor/chunks.h"
@@ -154,7 +155,8 @@ Lesson* Learner::new_lesson(const Callable& callable, std::span<const TensorView
   constexpr double kMostTimes = 2;
   const auto add = [&](int strategy) {
     for (const bool streams : {call.streams, !call.streams}) {
-      if (streams != call.streams && (callable.stream == nullptr || !uses_whole_windows(strategy))) continue;
+      const bool may_stream = callable.stream != nullptr && (strategy < 0 || traits_of(strategy).uses_range());
+      if (streams != call.streams && !may_stream) continue;
       if (ways.count < Lesson::kMostWays) ways.list[ways.count++] = {static_cast<int16_t>(strategy), streams};
     }
   };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/machine.h"
+#include "base/strategy_traits.h"
 #include "runtime/call/callable.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/learner.h"
@@ -54,7 +55,7 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   made->streams = kernel.streams != 0;
   made->is_open = kernel.symbol_count != 0;
   made->is_sequential = made->range != nullptr && kernel.strategies == 1U << STREW_STRATEGY_sequential;
-  made->may_be_alone = made->range != nullptr && (kernel.strategy != STREW_STRATEGY_private_tables || kernel.regroups != 0);
+  made->may_be_alone = made->range != nullptr && (!traits_of(kernel.strategy).may_group || kernel.regroups != 0);
   made->takes_addresses = (made->is_sequential || made->may_be_alone) && made->binder.takes_addresses();
   made->costs = limits->costs;
   made->alone_nanoseconds = limits->shares_all ? 0 : 2.0 * to_ns(made->costs.thread_time());

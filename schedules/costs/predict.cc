@@ -265,8 +265,7 @@ int threads_of_call(const CostQuestion& q) {
   if (strategy == Strategy::sequential) return 1;
   const Target& t = q.target;
   const CallCosts costs = call_costs(t.costs, {t.l1d_bytes, t.l2_bytes, t.l3_bytes});
-  const bool needs_keys = uses_owners(strategy) || strategy == Strategy::runs;
-  if (needs_keys && q.work.positions < static_cast<double>(kOwnerPositions)) return 1;
+  if (traits_of(strategy).needs_keys() && q.work.positions < static_cast<double>(kOwnerPositions)) return 1;
   constexpr int64_t kMost = int64_t{1} << 50;  // beyond every cache and every number of positions
   const Bytes table(whole(q.work.table_bytes, kMost));
   const double alone = costs.of_windows(whole(q.work.positions, kMost), EstimatedBytes(q.work.window_bytes), table);
@@ -275,7 +274,7 @@ int threads_of_call(const CostQuestion& q) {
 
 Prediction predict(const CostQuestion& question) {
   const CostQuestion q{question.work, question.schedule, question.target, threads_of_call(question)};
-  const bool alone = q.threads == 1 && q.schedule.strategy != Strategy::private_tables;
+  const bool alone = q.threads == 1 && !traits_of(q.schedule.strategy).may_group;
   Prediction p = cost(alone ? Strategy::sequential : q.schedule.strategy, q);
   p[CostTerm::call] = q.target.costs.call_ns;
   const double lines = q.work.init_bytes / kLineBytes;

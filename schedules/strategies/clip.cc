@@ -18,8 +18,6 @@ Status legal_clip(const Plan& plan) {
   return {};
 }
 
-std::vector<EntryKind> entries_clip(const Plan&) { return {EntryKind::clip}; }
-
 /// As window, and every position is cut to the thread's range.
 Prediction cost_clip(const CostQuestion& q) {
   Prediction p = cost_window(q);

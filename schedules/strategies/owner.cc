@@ -21,13 +21,6 @@ Status legal_owners(const Plan& plan, Strategy strategy) {
 
 Status legal_owner(const Plan& plan) { return legal_owners(plan, Strategy::owner); }
 
-/// The entry clip is needed where windows can be cut into columns, in case a few destinations turn out to be hot.
-std::vector<EntryKind> entries_owner(const Plan& plan) {
-  std::vector<EntryKind> list = {EntryKind::keys, EntryKind::list};
-  if (legal_window(plan).ok()) list.push_back(EntryKind::clip);
-  return list;
-}
-
 double owned_share(const CostQuestion& q) {
   return 1 / std::clamp(q.work.table_bytes / kOwnerPieceBytes, 1.0, static_cast<double>(q.threads));
 }

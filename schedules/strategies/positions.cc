@@ -17,8 +17,6 @@ Status legal_positions(const Plan& plan) {
                      ", no unique_indices)");
 }
 
-std::vector<EntryKind> entries_positions(const Plan&) { return {}; }
-
 /// Positions of one batch stay together where batching dims are what makes the strategy legal; where it is legal anyway, they are many.
 Prediction cost_positions(const CostQuestion& q) {
   const double parts = std::min<double>(q.threads, std::max(1.0, q.work.positions));

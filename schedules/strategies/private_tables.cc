@@ -71,8 +71,6 @@ Status legal_private_tables(const Plan& plan) {
   return {};
 }
 
-std::vector<EntryKind> entries_private_tables(const Plan&) { return {EntryKind::merge}; }
-
 /// Each thread fills one table, and all threads merge them. With one thread and a fixed number of tables it fills them one by one.
 Prediction cost_private_tables(const CostQuestion& q) {
   const double tables = std::min<double>(q.schedule.tables, std::max(2, q.threads)), waves = tables / std::max(1, q.threads);

@@ -8,8 +8,6 @@
 namespace strew::inline v0 {
 
 Status legal_radix(const Plan& plan) { return legal_owners(plan, Strategy::radix); }
-std::vector<EntryKind> entries_radix(const Plan& plan) { return entries_owner(plan); }
-
 /// A thread computes the keys of its positions twice, and writes and reads a list of them; there are six phases.
 Prediction cost_radix(const CostQuestion& q) {
   constexpr double kKeys = 8;  // in key_ns: two keys, a place in the list, and what another core writes of the list

@@ -18,8 +18,6 @@ Status legal_runs(const Plan& plan) {
   return {};
 }
 
-std::vector<EntryKind> entries_runs(const Plan&) { return {EntryKind::keys}; }
-
 Prediction cost_runs(const CostQuestion& q) {
   Prediction p = cost_of_share(q, {1.0 / q.threads, 1, q.threads, true});
   p[CostTerm::threads] = cost_of_phases(q, 1);

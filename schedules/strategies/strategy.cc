@@ -11,11 +11,10 @@ namespace {
 
 struct Row {
   Status (*legal)(const Plan&);
-  std::vector<EntryKind> (*entries)(const Plan&);
   Prediction (*cost)(const CostQuestion&);
 };
 constexpr Row kRows[] = {
-#define STREW_STRATEGY_ROW(strategy, text) {legal_##strategy, entries_##strategy, cost_##strategy},
+#define STREW_STRATEGY_ROW(strategy, text) {legal_##strategy, cost_##strategy},
     STREW_STRATEGIES(STREW_STRATEGY_ROW)
 #undef STREW_STRATEGY_ROW
 };
@@ -24,14 +23,19 @@ constexpr Row kRows[] = {
 
 Status legal(Strategy strategy, const Plan& plan) { return kRows[static_cast<size_t>(strategy)].legal(plan); }
 std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan) {
-  return kRows[static_cast<size_t>(strategy)].entries(plan);
+  std::vector<EntryKind> list;
+  for (int kind = 0; kind < STREW_ENTRY_COUNT; ++kind)
+    if ((traits_of(strategy).entries >> kind & 1) != 0) list.push_back(static_cast<EntryKind>(kind));
+  // Where windows can be cut into columns, in case a few destinations turn out to be hot.
+  if (traits_of(strategy).has_owners() && legal_window(plan).ok()) list.push_back(EntryKind::clip);
+  return list;
 }
 
 Prediction cost(Strategy strategy, const CostQuestion& question) { return kRows[static_cast<size_t>(strategy)].cost(question); }
 
 uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
   const Strategy own = schedule.strategy;
-  if (own == Strategy::private_tables && !combines_exactly(plan)) return bit(own);  // the tables decide the bits
+  if (traits_of(own).may_group && !combines_exactly(plan)) return bit(own);  // the tables decide the bits
   uint32_t all = bit(own) | bit(Strategy::sequential);
   const bool is_open = workload_of(plan).is_open;
   // Where the extents are known and one thread is the fastest, only the stores are left to the call.
@@ -41,8 +45,7 @@ uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
   };
   // The entry range serves these as it is, unless it is made for strategy window or clip, which others can use, too.
   add(Strategy::positions);
-  const bool has_keys = uses_owners(own);
-  if (!has_keys) return all;
+  if (!traits_of(own).has_owners()) return all;
   add(Strategy::owner);
   add(Strategy::radix);
   // Only the call knows whether there are many updates per element: then each thread has a table of its own.
@@ -52,7 +55,6 @@ uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
 
 /// Strategy sequential is legal for every plan.
 Status legal_sequential(const Plan&) { return {}; }
-std::vector<EntryKind> entries_sequential(const Plan&) { return {}; }
 Prediction cost_sequential(const CostQuestion& question) { return cost_of_share(question, {}); }
 
 Status whole_bytes(const Plan& plan, Strategy strategy) {

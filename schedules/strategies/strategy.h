@@ -1,8 +1,8 @@
 // The planning part of a strategy: is it legal for a plan, which entries does it need, and how long will a call take?
 // runtime/call/strategies has the running part.
 //
-// To add a strategy, add its line in STREW_STRATEGIES (strew/abi.h), its file here, which defines legal_NAME,
-// entries_NAME and cost_NAME, and its running file.
+// To add a strategy, add its line in STREW_STRATEGIES (strew/abi.h), its traits (base/strategy_traits.h), its file here, which defines
+// legal_NAME and cost_NAME, and its running file.
 #pragma once
 
 #include "compiler/plan/plan.h"
@@ -15,17 +15,16 @@
 namespace strew::inline v0 {
 
 // Status legal_NAME(const Plan&): ok, or unsupported with the reason in a message that starts with "strategy NAME".
-// std::vector<EntryKind> entries_NAME(const Plan&): the entries it needs besides range, check and init.
 // Prediction cost_NAME(const CostQuestion&): what a call costs besides the terms init and call.
-#define STREW_DECLARE_STRATEGY(strategy, text)                 \
-  Status legal_##strategy(const Plan& plan);                   \
-  std::vector<EntryKind> entries_##strategy(const Plan& plan); \
+#define STREW_DECLARE_STRATEGY(strategy, text) \
+  Status legal_##strategy(const Plan& plan);   \
   Prediction cost_##strategy(const CostQuestion& question);
 STREW_STRATEGIES(STREW_DECLARE_STRATEGY)
 #undef STREW_DECLARE_STRATEGY
 
 /// Is `strategy` legal for kernels of this plan?
 Status legal(Strategy strategy, const Plan& plan);
+/// The entries that it needs besides range, check and init.
 std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan);
 Prediction cost(Strategy strategy, const CostQuestion& question);
 

@@ -18,8 +18,6 @@ Status legal_window(const Plan& plan) {
   return {};
 }
 
-std::vector<EntryKind> entries_window(const Plan&) { return {}; }
-
 /// Two threads that go over the same rows at the same time take lines from each other, because each core also prefetches the neighbours of
 /// its own lines. That shows where both work on a row at nearly the same time: if its lines are in a cache, or rows follow one another.
 double taken_lines(const CostQuestion& q, double threads) {

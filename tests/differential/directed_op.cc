@@ -12,8 +12,7 @@ constexpr int kCellTries = 80, kSplitTries = 200;
 /// Sets the wishes and fields that `strategy` needs to be legal, as far as they are known before there is a plan.
 Blueprint aimed_at(Rng& rng, Strategy strategy, OpWishes wishes) {
   using S = Strategy;
-  if (!wishes.shape && (uses_owners(strategy) || strategy == S::runs))
-    wishes.shape = rng.chance(50) ? Shape::row : Shape::element;
+  if (!wishes.shape && traits_of(strategy).needs_keys()) wishes.shape = rng.chance(50) ? Shape::row : Shape::element;
   if (strategy == S::clip) wishes.shape = Shape::general;
   if (strategy == S::private_tables) wishes.combiner = CombinerKind::add;
   const bool scatters = strategy != S::sequential && strategy != S::positions && strategy != S::window;

@@ -18,7 +18,7 @@ class SignatureMaker {
   BodySignature make() {
     signature_.unit = std::max<int64_t>(1, key_unit(plan_));
     // The body's loop over a list prefetches nothing, and addresses a position by one stride, so there must be one position loop at most.
-    signature_.listed = uses_owners(schedule_.strategy) && schedule_.prefetch == 0 && plan_.positions.size() <= 1;
+    signature_.listed = traits_of(schedule_.strategy).has_owners() && schedule_.prefetch == 0 && plan_.positions.size() <= 1;
     for (size_t l = 0; l < plan_.window.size(); ++l) signature_.fixed.push_back(is_fixed(l));
     for (int t : inputs()) add(signature_.inputs, t);
     for (int i = 0; i < plan_.pairs; ++i) add(signature_.results, plan_.result(i));
@@ -30,7 +30,7 @@ class SignatureMaker {
 
   bool is_fixed(size_t l) const {
     const Loop& loop = plan_.window[l];
-    const bool cut_by_strategy = l == 0 && (schedule_.strategy == Strategy::window || schedule_.strategy == Strategy::clip);
+    const bool cut_by_strategy = l == 0 && traits_of(schedule_.strategy).share != WindowShare::whole;
     if (cut_by_strategy || loop.component >= 0 || !loop.extent.is_static() || loop.extent.factor > kHalideLimit) return false;
     for (size_t t = 0; t < plan_.tensors.size(); ++t) {
       const Term& stride = loop.strides[t];

@@ -17,7 +17,7 @@ enum class WindowCut : uint8_t {
 
 /// The part that entry range does.
 inline WindowCut cut_of(const Schedule& schedule) {
-  return schedule.strategy == Strategy::window ? WindowCut::columns : WindowCut::none;
+  return traits_of(schedule.strategy).share == WindowShare::columns ? WindowCut::columns : WindowCut::none;
 }
 
 /// Calls `body` to emit the iterations [lo, hi) of window loop `level` at a position: all iterations, or those in bounds. If the loop's dim

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/strategy_traits.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/executor/phases.h"
@@ -26,7 +27,11 @@ class Estimates {
         visits_(static_cast<double>(call.call.positions) * static_cast<double>(call.callable.costs.position_ns)),
         one_(to_ns(call.alone) - (1 - kUnhidden) * visits_),
         phase_(call.callable.costs.phase_ns) {
-    constexpr uint32_t kOfOwners = 1U << STREW_STRATEGY_owner | 1U << STREW_STRATEGY_radix;
+    constexpr uint32_t kOfOwners = [] {
+      uint32_t bits = 0;
+      for (int i = 0; i < STREW_STRATEGY_COUNT; ++i) bits |= uint32_t{traits_of(i).has_owners()} << i;
+      return bits;
+    }();
     if ((strategies & kOfOwners) == 0) return;
     keys_ = static_cast<double>(call.call.positions) * static_cast<double>(call.callable.costs.key_ns);
     const CallCosts::Streams streams = streams_of(call);

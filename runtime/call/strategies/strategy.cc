@@ -74,11 +74,6 @@ std::array<int, STREW_STRATEGY_COUNT> strategies_within(const ApplyCall& call, d
   return list;
 }
 
-bool uses_whole_windows(int strategy) {
-  return strategy == -1 || strategy == STREW_STRATEGY_sequential || strategy == STREW_STRATEGY_positions ||
-         strategy == STREW_STRATEGY_window;
-}
-
 void apply(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args) {
   if (call.moves_nothing()) return;
   const strew_kernel& kernel = callable.kernel;

@@ -41,8 +41,6 @@ int64_t position_unit(const ApplyCall& call);
 int choose_strategy(const ApplyCall& call);
 /// Those of the kernel's strategies that the estimates give at most so many times the least time; a list that ends at -1.
 std::array<int, STREW_STRATEGY_COUNT> strategies_within(const ApplyCall& call, double times);
-/// Does the strategy apply windows by the entry range, each whole or cut, so that the entry stream can take its place?
-bool uses_whole_windows(int strategy);
 /// Applies all updates with that strategy.
 void apply(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args);
 

@@ -220,6 +220,20 @@ TEST(Knobs, AreInTheDocumentAndInTheFuzzersDictionary) {
   }
 }
 
+TEST(Strategies, HaveTraitsThatAgree) {
+  for (const Strategy strategy : kStrategies) {
+    const StrategyTraits& traits = traits_of(strategy);
+    EXPECT_FALSE(traits.what.empty()) << name(strategy);
+    EXPECT_TRUE(traits.needs_keys() || !traits.has_owners()) << name(strategy);
+    EXPECT_EQ(traits.uses_range(), traits.entries == 0) << name(strategy);
+    constexpr uint32_t kOfAll =
+        1U << STREW_ENTRY_range | 1U << STREW_ENTRY_check | 1U << STREW_ENTRY_init | 1U << STREW_ENTRY_stream;
+    EXPECT_EQ(traits.entries & kOfAll, 0U) << name(strategy);
+  }
+  EXPECT_TRUE(traits_of(Strategy::radix).has_owners());
+  EXPECT_EQ(traits_of(Strategy::window).share, WindowShare::columns);
+}
+
 TEST(Schedule, PositionsNeedOneOwnerPerDestination) {
   const std::string refused = "schedule: strategy positions: two positions may touch one destination (kind ";
   EXPECT_EQ(check("strategy=positions", rows()), refused + "row, no unique_indices)");

@@ -58,6 +58,17 @@ TEST_F(Descriptors, SayWhatACallNeeds) {
   EXPECT_STREQ(copy_.constraints[0].label, "scatter_c4");
 }
 
+TEST_F(Descriptors, OfAnUnknownStrategyAreRefused) {
+  copy_.strategy = STREW_STRATEGY_COUNT;
+  EXPECT_THAT(refusal(), HasSubstr(": strategy is number " + std::to_string(STREW_STRATEGY_COUNT) + ", expected 0 to " +
+                                   std::to_string(STREW_STRATEGY_COUNT - 1) + "; a newer version of strew has compiled it"));
+  EXPECT_EQ(check_descriptor(copy_).code(), Code::unsupported);
+  EXPECT_FALSE(Callable::make(copy_, process_executor(), 1, nullptr).ok());
+  copy_ = kernel_.descriptor();
+  copy_.strategies |= 1U << STREW_STRATEGY_COUNT;  // a call takes those that it knows
+  EXPECT_EQ(refusal(), "");
+}
+
 TEST_F(Descriptors, OfAnotherVersionAreRefused) {
   copy_.abi = 1;
   EXPECT_THAT(refusal(), HasSubstr("kernel: abi is 1 of "));
