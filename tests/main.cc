@@ -4,7 +4,8 @@
 //
 // At the end the slowest tests are listed, if some took more than a second.
 //
-// Every object that a test links is linked twice, and compared (tests/support/load_check.h).
+// Every object that a test links is linked twice, and compared (tests/support/load_check.h). Every file that a test imports is verified after
+// each step of fusion.
 //
 // Tests write files under names that can be foreseen, so the temporary folder of a run is one that only its user may enter.
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/import/fusion/fusion.h"
 #include "tests/support/load_check.h"
 
 namespace {
@@ -67,6 +69,7 @@ int main(int argc, char** argv) {
   setenv("STREW_WISDOM", "off", 1);  // what somebody has tuned on this machine must not decide what tests see
   setenv("STREW_CACHE", "off", 1);   // nor what somebody has compiled
   strew::test::check_loads();
+  strew::fusion::verifies_steps = true;
   testing::InitGoogleTest(&argc, argv);
   constexpr std::string_view kRoom = "--room=";
   constexpr int kSkipped = 77;

@@ -146,7 +146,7 @@ Expected<Program> import_owned(std::string_view bytes, const std::string& path, 
   STREW_TRY(refuse_foreign(bytes, path));
   STREW_ASSIGN(Program imported, importer->import_bytes(bytes, path, options, owner));
   STREW_TRY(imported.verify().with_prefix(path));
-  if (options.fuse) fusion::fuse_program(imported, options);
+  if (options.fuse) STREW_TRY(fusion::fuse_program(imported, options).with_prefix(path + ", folded"));
   infer_symbols(imported);
   keep_other_policies(imported, options);
   for (size_t k = 0; k < imported.kernels().size(); ++k)

@@ -45,8 +45,6 @@ std::vector<int64_t> without_units(const std::vector<int64_t>& dims, const std::
 
 }  // namespace
 
-std::string shape_text(DType dtype, const std::vector<int64_t>& dims) { return std::string(name(dtype)) + dims_text(dims); }
-
 Status fit_input(Tensor& tensor, const ProgramInput& input, size_t number, std::span<const std::string> symbols) {
   if (tensor.dtype == input.type.dtype) {
     if (same_shape(tensor.dims, input.type.dims)) return {};
@@ -57,7 +55,7 @@ Status fit_input(Tensor& tensor, const ProgramInput& input, size_t number, std::
       return {};
     }
   }
-  return invalid_argument("input {} ({}): it is {}, expected {}", number, input.name, shape_text(tensor.dtype, tensor.dims),
+  return invalid_argument("input {} ({}): it is {}{}, expected {}", number, input.name, tensor.dtype, tensor.dims,
                           type_text(input.type, symbols));
 }
 

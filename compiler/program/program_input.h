@@ -17,6 +17,4 @@ Status fit_input(Tensor& tensor, const ProgramInput& input, size_t number, std::
 /// Fails if extents of inputs that have one name in the file differ. An input that is null is left out.
 Status check_symbols(const Program& imported, std::span<const std::unique_ptr<Tensor>> inputs);
 
-std::string shape_text(DType dtype, const std::vector<int64_t>& dims);  ///< f32[3,?]
-
 }  // namespace strew::inline v0

@@ -356,8 +356,7 @@ class Runner {
     if (!is_in_place(kernel.op)) return {};
     const Tensor& operand = *values_[kernel.tensor(index)];
     if (operand.dtype != result.dtype || operand.dims != result.dims)
-      return invalid_argument("operand is {}, expected {}", shape_text(operand.dtype, operand.dims),
-                              shape_text(result.dtype, result.dims));
+      return invalid_argument("operand is {}{}, expected {}{}", operand.dtype, operand.dims, result.dtype, result.dims);
     if (result.data.data() != operand.data.data())
       std::memcpy(result.data.data(), operand.data.data(), static_cast<size_t>(result.data.size()));
     return {};

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "compiler/import/fusion/fusion.h"
 #include "compiler/import/import_bytes.h"
 #include "strew/text.h"
 #include "strew/verify.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr size_t kMostKernels = 8;  ///< of one file are checked
 
 Expected<Program> import(std::string_view bytes, std::string_view ending, bool fold) {
+  fusion::verifies_steps = true;
   ImportOptions options;
   options.fuse = fold;
   // Ops with policy `undefined` are checked as they are, or run as `error`.

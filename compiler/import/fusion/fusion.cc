@@ -11,9 +11,6 @@
 #include "compiler/import/fusion/steps.h"
 
 namespace strew::inline v0::fusion {
-namespace {
-constexpr size_t kMostLooked = 500'000;
-}  // namespace
 
 size_t indices_slot(const Op& op) {
   const Scatter* scatter = std::get_if<Scatter>(&op);
@@ -32,34 +29,37 @@ bool replace_op(const FusionContext& context, int number, Op op, const std::vect
   return true;
 }
 
-void fuse_program(Program& program, const ImportOptions& options) {
-  if (program.kernels().empty()) return;
+Status fuse_program(Program& program, const ImportOptions& options) {
+  if (program.kernels().empty()) return {};
   follow_extents(program);
   const Reader reader(program);
   const FusionContext context{program, reader};
-  const int kernels = static_cast<int>(program.kernels().size()), computes = static_cast<int>(program.computes().size());
-  for (int c = 0; c < computes; ++c) fuse_fill_mask(context, c);
-  for (int k = 0; k < kernels; ++k) {
-    fuse_indices(context, k);
-    fuse_filled_operand(context, k);
+  const auto kernels = [&] { return static_cast<int>(program.kernels().size()); };
+  const int computes = static_cast<int>(program.computes().size());  // steps add some, which no step has to look at
+  Status status;
+  const auto for_each = [&](int count, const char* step, const auto& fuse) {
+    for (int i = 0; i < count; ++i) fuse(i);
+    if (verifies_steps && status.ok()) status = program.verify().with_prefix(step);
+  };
+  for_each(computes, "fill masks", [&](int c) { fuse_fill_mask(context, c); });
+  for_each(kernels(), "indices", [&](int k) { fuse_indices(context, k), fuse_filled_operand(context, k); });
+  for_each(computes, "transposes of results", [&](int c) { fuse_result_transpose(context, c); });
+  for_each(1, "transposes of arguments", [&](int) { fuse_argument_transposes(context); });
+  for_each(1, "rows", [&](int) { fuse_rows(context); });
+  for_each(computes, "result shapes", [&](int c) { fuse_result_shape(context, c); });
+  if (!options.override_accumulate || options.accumulate == Accumulate::native) {
+    for_each(1, "updates in place", [&](int) { fuse_update_idioms(context, options); });
+    for_each(kernels(), "updates", [&](int k) { fuse_updates(context, k); });
   }
-  for (int c = 0; c < computes; ++c) fuse_result_transpose(context, c);
-  fuse_argument_transposes(context);
-  fuse_rows(context);
-  for (int c = 0; c < computes; ++c) fuse_result_shape(context, c);
-  const bool wide = options.override_accumulate && options.accumulate != Accumulate::native;
-  std::vector<int> merged(program.kernels().size(), -1);
-  for (int k = 0; k < kernels && !wide; ++k) {
-    const int gather = fuse_update_idiom(context, k, options);
-    if (gather >= 0) merged[gather] = k;
-  }
-  for (int k = 0; k < kernels && !wide; ++k) fuse_updates(context, k);
   // From the last Compute to the first, so that the last operation of a chain takes the whole chain. If a chain has
   // more nodes than a graph may have, it is examined again from each of its operations; kMostLooked bounds that work.
+  constexpr size_t kMostLooked = 500'000;
   size_t looked_at = 0;
-  for (int c = computes; c-- > 0 && looked_at < kMostLooked;) looked_at += fuse_result(context, c);
-  program.erase_merged(merged);
+  for_each(computes, "results", [&](int i) {
+    if (looked_at < kMostLooked) looked_at += fuse_result(context, computes - 1 - i);
+  });
   program.mark_unused();
+  return status;
 }
 
 }  // namespace strew::inline v0::fusion

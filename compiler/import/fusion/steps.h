@@ -50,8 +50,8 @@ void fuse_filled_operand(const FusionContext& context, int kernel);
 void fuse_result_shape(const FusionContext& context, int compute);
 // update.cc
 /// Merges a gather, elementwise operations on what it gathers, and the scatter that writes the results back, if they are one update of each
-/// destination: the scatter combines them. Returns the gather's kernel, which nobody reads then; -1 if nothing changes.
-int fuse_update_idiom(const FusionContext& context, int kernel, const ImportOptions& options);
+/// destination: the scatter combines them, and the gather is erased.
+void fuse_update_idioms(const FusionContext& context, const ImportOptions& options);
 // fuse.cc
 /// Moves the elementwise operations that compute a scatter's updates into the scatter's combiner.
 void fuse_updates(const FusionContext& context, int kernel);

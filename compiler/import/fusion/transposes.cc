@@ -30,6 +30,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 constexpr int kMostTransposes = 16;  ///< in a row
+constexpr bool kNoteIsFirst = true;  ///< before what the file's operator means in general
 
 /// A value as a transpose of another: dim d is dim `order[d]` of `value`. Without a transpose, the value itself.
 struct Transposed {
@@ -120,12 +121,6 @@ std::optional<Gather> reordered(const VerifiedOp& op, const TensorType& operand,
   return out;
 }
 
-/// Makes `op` the kernel's, with these arguments. Returns whether it did.
-bool replace(const FusionContext& context, int number, Op op, const std::vector<int>& arguments, const char* note) {
-  return replace_op(context, number, std::move(op), arguments, ComputeDisposition::folded, note,
-                    /*first=*/true);  // before what the file's operator means in general
-}
-
 /// `order`: of the dims of what replaces the gather's result.
 bool fuse_gather(const FusionContext& context, int number, const Dims& order, bool with_operand) {
   const ProgramKernel& kernel = context.kernel(number);
@@ -144,7 +139,7 @@ bool fuse_gather(const FusionContext& context, int number, const Dims& order, bo
                            : operand.moves()
                                ? "folded: the result is written in the order of its transpose, and the operand read without one"
                                : "folded: the result is written in the order of its transpose";
-  return replace(context, number, std::move(*changed), arguments, note);
+  return replace_op(context, number, std::move(*changed), arguments, ComputeDisposition::folded, note, kNoteIsFirst);
 }
 
 class ScatterFusion {
@@ -196,7 +191,7 @@ class ScatterFusion {
     const char* const note = !moves_result   ? "folded: the updates are read as they are, without a transpose"
                              : moves_updates ? "folded: operand, updates and result are used as they are, without transposes"
                                              : "folded: operand and result are used as they are, without transposes";
-    return replace(context_, number_, std::move(out), arguments_, note);
+    return replace_op(context_, number_, std::move(out), arguments_, ComputeDisposition::folded, note, kNoteIsFirst);
   }
 
  private:

@@ -222,8 +222,7 @@ bool fuse(const FusionContext& context, int number, const Region& region, int ga
   return replace_op(context, number, std::move(fused), arguments, ComputeDisposition::fused, "");
 }
 
-}  // namespace
-
+/// Returns the gather's kernel, which nobody reads then; -1 if nothing changes.
 int fuse_update_idiom(const FusionContext& context, int number, const ImportOptions& options) {
   const ProgramKernel& kernel = context.kernel(number);
   const auto* scatter = std::get_if<Scatter>(&*kernel.op);
@@ -255,6 +254,16 @@ int fuse_update_idiom(const FusionContext& context, int number, const ImportOpti
   }
   if (!why.empty()) context.program.edit_kernel(number)->notes.push_back("not fused with the gather: " + why);
   return -1;
+}
+
+}  // namespace
+
+void fuse_update_idioms(const FusionContext& context, const ImportOptions& options) {
+  std::vector<int> merged(context.program.kernels().size(), -1);
+  for (size_t k = 0; k < merged.size(); ++k)
+    if (const int gather = fuse_update_idiom(context, static_cast<int>(k), options); gather >= 0)
+      merged[gather] = static_cast<int>(k);
+  context.program.erase_merged(merged);
 }
 
 }  // namespace strew::inline v0::fusion
