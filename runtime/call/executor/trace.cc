@@ -2,7 +2,6 @@
 // tests/unit/runtime/call/executor/execution_limits_test.cc.
 #include "runtime/call/executor/trace.h"
 
-#include <array>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -18,14 +17,6 @@ struct Traced {
 };
 
 }  // namespace
-
-std::string_view name(PhaseKind kind) {
-  static constexpr std::array<std::string_view, kPhaseKinds> kNames{
-      "check",         "init",          "whole",      "positions",   "window",        "clip",        "columns",
-      "owner",         "radix_count",   "radix_add",  "radix_place", "radix_scatter", "radix_apply", "runs",
-      "private_apply", "private_merge", "wide_start", "wide_fold",   "wide_narrow",   "wide_sparse"};
-  return kNames[static_cast<size_t>(kind)];
-}
 
 void run_traced(Team& team, PhaseTrace& trace, PhaseKind kind, int chunks, int busy, Team::Work work, void* context) {
   Traced traced{work, context, {}, {}};

@@ -3,6 +3,7 @@
 // A test sets ExecutionLimits::trace. Without a trace, a phase costs one comparison of a pointer with null.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -12,30 +13,44 @@
 
 namespace strew::inline v0 {
 
+// The kinds of phases: STREW_PHASES(F) expands to F(kind, what its threads do) for each.
+#define STREW_PHASES(F)                                                                                              \
+  F(check, "validating indices")                                                                                     \
+  F(init, "filling or copying the result")                                                                           \
+  F(whole, "the range entry over everything, on the calling thread")                                                 \
+  F(positions, "strategy positions")                                                                                 \
+  F(window, "strategy window")                                                                                       \
+  F(clip, "strategy clip")                                                                                           \
+  F(columns, "strategies owner, radix, runs: chunks of the columns of all windows, where few rows are hot")          \
+  F(owner, "strategy owner: scans keys and applies queues")                                                          \
+  F(radix_count, "strategy radix: makes and counts the keys of a block of positions")                                \
+  F(radix_add, "strategy radix: sums histograms")                                                                    \
+  F(radix_place, "strategy radix: computes where the positions of each block and bucket go")                         \
+  F(radix_scatter, "strategy radix: writes positions to their buckets")                                              \
+  F(radix_apply, "strategy radix: applies the buckets")                                                              \
+  F(runs, "strategy runs")                                                                                           \
+  F(private_apply, "strategy private: fills a wave of tables")                                                       \
+  F(private_merge, "strategy private: combines the wave's tables with the result")                                   \
+  F(wide_start, "wide accumulation: the next phases convert operands of another dtype; has no threads of its own")   \
+  F(wide_fold, "wide accumulation: the next phases fold updates into whole accumulators; has no threads of its own") \
+  F(wide_narrow, "wide accumulation: the next phases round accumulators into the result; has no threads of its own") \
+  F(wide_sparse, "sparse widening: widens, folds and rounds only what updates reach")
 enum class PhaseKind : uint8_t {
-  check,          ///< validating indices
-  init,           ///< filling or copying the result
-  whole,          ///< the range entry over everything, on the calling thread
-  positions,      ///< strategy positions
-  window,         ///< strategy window
-  clip,           ///< strategy clip
-  columns,        ///< strategies owner, radix, runs: chunks of the columns of all windows, where few rows are hot
-  owner,          ///< strategy owner: scans keys and applies queues
-  radix_count,    ///< strategy radix: makes and counts the keys of a block of positions
-  radix_add,      ///< strategy radix: sums histograms
-  radix_place,    ///< strategy radix: computes where the positions of each block and bucket go
-  radix_scatter,  ///< strategy radix: writes positions to their buckets
-  radix_apply,    ///< strategy radix: applies the buckets
-  runs,           ///< strategy runs
-  private_apply,  ///< strategy private: fills a wave of tables
-  private_merge,  ///< strategy private: combines the wave's tables with the result
-  wide_start,     ///< wide accumulation: the next phases convert operands of another dtype; has no threads of its own
-  wide_fold,      ///< wide accumulation: the next phases fold updates into whole accumulators; has no threads of its own
-  wide_narrow,    ///< wide accumulation: the next phases round accumulators into the result; has no threads of its own
-  wide_sparse,    ///< sparse widening: widens, folds and rounds only what updates reach
+#define STREW_PHASE_KIND(kind, what) kind,
+  STREW_PHASES(STREW_PHASE_KIND)
+#undef STREW_PHASE_KIND
 };
-inline constexpr int kPhaseKinds = static_cast<int>(PhaseKind::wide_sparse) + 1;
-std::string_view name(PhaseKind kind);
+#define STREW_PHASE_ONE(kind, what) +1
+inline constexpr int kPhaseKinds = STREW_PHASES(STREW_PHASE_ONE);
+#undef STREW_PHASE_ONE
+constexpr std::string_view name(PhaseKind kind) {
+  constexpr std::string_view kNames[] = {
+#define STREW_PHASE_NAME(kind, what) #kind,
+      STREW_PHASES(STREW_PHASE_NAME)
+#undef STREW_PHASE_NAME
+  };
+  return kNames[static_cast<size_t>(kind)];
+}
 
 class PhaseTrace {
  public:
