@@ -157,6 +157,8 @@ void check_runs(const Program& plain, const Program& folded, uint64_t seed) {
     if (!has_one_result(kernel.op)) return;
   for (const ProgramKernel& kernel : folded.kernels())
     if (!has_one_result(kernel.op)) return;
+  // An operation that strew does not run may give what the fused kernel does not need, such as the shape of a tensor that became a number.
+  if (reference.ok() && !unfolded.ok() && unfolded.status().code() == Code::unsupported) return;
   if (reference.ok() != unfolded.ok())
     broken("folding changes whether a run fails: " + (reference.ok() ? unfolded : reference).status().message());
   if (!reference.ok()) return;
