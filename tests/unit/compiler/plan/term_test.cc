@@ -50,7 +50,9 @@ TEST(Terms, SumsAndProductsOfRandomPolynomials) {
     if (!all) continue;  // too many terms
     EXPECT_EQ(value_of(*all, values), value_of(a, values) * value_of(b, values));
     const auto left = product(*sum(a, b), c), right_a = product(a, c), right_b = product(b, c);
-    if (left && right_a && right_b) EXPECT_EQ(*left, *sum(*right_a, *right_b)) << "products distribute over sums";
+    if (left && right_a && right_b) {
+      EXPECT_EQ(*left, *sum(*right_a, *right_b)) << "products distribute over sums";
+    }
     for (const Term& term : all->terms()) EXPECT_NE(term.factor, 0);
   }
 }

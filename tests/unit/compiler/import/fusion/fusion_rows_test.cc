@@ -110,7 +110,8 @@ std::vector<Tensor> inputs_of(const Program& imported, int64_t most, bool valid,
         const int64_t index = valid || rng.below(5) != 0 ? rng.below(std::max<int64_t>(most, 1)) : rng.between(-3, most + 2);
         store_element(input.dtype, input.data.data(), e, {input.dtype, {encode_i64(input.dtype, index), 0}});
       } else if (rng.below(6) == 0) {
-        store_element(input.dtype, input.data.data(), e, {input.dtype, {0x7fa00000U | rng.below(1000), 0}});
+        store_element(input.dtype, input.data.data(), e,
+                      {input.dtype, {0x7fa00000U | static_cast<uint64_t>(rng.below(1000)), 0}});
       }
     }
   return inputs;
@@ -249,7 +250,9 @@ TEST(FusionRows, AnOpenNumberOfRows) {
         for (const char* backend : {"reference", "auto"})
           EXPECT_TRUE(test::is_same_bytes(test::run_copy(*folded, inputs, backend), want))
               << op << " of " << n << " rows on " << backend;
-        if (!valid && n == 5) EXPECT_THAT(want.status().message(), HasSubstr("position [2,0] (linear 6)"));
+        if (!valid && n == 5) {
+          EXPECT_THAT(want.status().message(), HasSubstr("position [2,0] (linear 6)"));
+        }
       }
     }
   }
