@@ -22,8 +22,8 @@ struct StrategyTraits {
   WindowShare share = WindowShare::whole;
   uint32_t entries = 0;        ///< that it needs besides range, check and init; bits 1 << STREW_ENTRY_…
   bool takes_scratch = false;  ///< the limit of scratch memory decides how a call goes
-  bool may_group =
-      false;  ///< groups the updates of a destination, which may decide the bits of a sum; otherwise one thread runs it as `sequential`
+  /// Groups the updates of a destination, which may decide the bits of a sum. If not, one thread runs it as `sequential`.
+  bool may_group = false;
 
   /// Are updates applied by the entry range alone, so that the entry stream can take its place?
   constexpr bool uses_range() const { return entries == 0; }

@@ -134,7 +134,7 @@ DataMode random_mode(Rng& rng) {
 }
 
 std::vector<Pattern> choose_patterns(Rng& rng, const Op& op, bool must_be_unique, int count) {
-  const OobPolicy oob = is_scatter(op) ? std::get<Scatter>(op).oob : std::get<Gather>(op).oob;
+  const OobPolicy oob = oob_of(op);
   std::vector<Pattern> all;
   for (int p = 0; p < kPatternCount; ++p) {
     const auto pattern = static_cast<Pattern>(p);

@@ -63,8 +63,6 @@ double work_of(const Program& imported, int64_t open) {
   return out;
 }
 
-OobPolicy policy_of(const Op& op) { return is_scatter(op) ? std::get<Scatter>(op).oob : std::get<Gather>(op).oob; }
-
 /// A false hint may give wrong values, and a relaxed fold any of several.
 bool has_one_result(const Op& op) {
   const Scatter* s = std::get_if<Scatter>(&op);
@@ -145,7 +143,7 @@ std::string difference(const std::vector<Tensor>& a, const std::vector<Tensor>& 
 void check_runs(const Program& plain, const Program& folded, uint64_t seed) {
   const auto open = static_cast<int64_t>(seed % 4);
   if (work_of(plain, open) > kMostWork || work_of(folded, open) > kMostWork) return;
-  const auto undefined = [](const ProgramKernel& kernel) { return policy_of(kernel.op) == OobPolicy::undefined; };
+  const auto undefined = [](const ProgramKernel& kernel) { return oob_of(kernel.op) == OobPolicy::undefined; };
   if (std::any_of(plain.kernels().begin(), plain.kernels().end(), undefined)) return;
   if (std::any_of(folded.kernels().begin(), folded.kernels().end(), undefined)) return;
 
