@@ -11,7 +11,6 @@
 #include <type_traits>
 
 #include "compiler/op/access_dims.h"
-#include "compiler/op/fault.h"
 #include "schedules/entries.h"
 #include "schedules/stores.h"
 #include "schedules/strategies/private_tables.h"
@@ -219,7 +218,7 @@ class Builder {
     out_.text(offsetof(strew_kernel, backend), r_.backend);
     add_tensors();
     add_constraints();
-    add_faults();
+    add_init_kind();
     k_.strategy = static_cast<uint8_t>(r_.schedule.strategy);
     k_.strategies = strategies_of(plan_, r_.schedule);
     k_.adapts = static_cast<uint8_t>(r_.schedule.adapts && !r_.schedule.checked);
@@ -228,6 +227,7 @@ class Builder {
     k_.scratch_mib = static_cast<uint32_t>(r_.schedule.scratch_mib);
     if (!plan_.tensors.empty()) {
       add_symbols();
+      add_sources();
       add_work();
       add_cuts();
       add_private();
@@ -297,6 +297,7 @@ class Builder {
       rule.rank = static_cast<uint32_t>(type.dims.size());
       rule.data = data_index(slot);
       rule.may_be = copies && slot.role == Role::result ? static_cast<int32_t>(pairs + i) : -1;
+      rule.source = plan_.tensors.empty() ? -1 : plan_.tensors[rule.data].source;
       k_.result_count += slot.role == Role::result;
       k_.packs_results |= static_cast<uint8_t>(slot.role == Role::result && bits(type.dtype) < 8);
     }
@@ -338,21 +339,42 @@ class Builder {
     out_.array(offsetof(strew_kernel, symbols), list);
   }
 
-  void add_faults() {
-    const FaultRule rule = fault_rule(*r_.op);
-    k_.is_gather = rule.gather;
-    k_.counts_from_end = rule.counts_from_end;
-    k_.index_is_u64 = rule.is_u64;
-    k_.index_tensor = shapes_.find(Role::indices);
-    k_.table_tensor = rule.gather ? shapes_.find(Role::operand) : 0;
-    k_.index_vector_dim = static_cast<uint32_t>(shapes_.access().index_vector_dim);
-    k_.repeated_dims = plan_.repeated_dims;
-    std::vector<uint32_t> dims;
-    for (const int64_t d : shapes_.access().components) dims.push_back(static_cast<uint32_t>(d));
-    k_.component_count = static_cast<uint32_t>(dims.size());
-    out_.array(offsetof(strew_kernel, component_dims), dims);
+  void add_init_kind() {
     const InitKind init = scatter_ != nullptr ? scatter_->init : InitKind::in_place;
     k_.init_kind = init == InitKind::copy ? STREW_COPY : init == InitKind::fill ? STREW_FILL : STREW_IN_PLACE;
+    k_.is_gather = scatter_ == nullptr;
+  }
+
+  void add_sources() {
+    std::vector<strew_index_source> list;
+    for (size_t s = 0; s < plan_.sources.size(); ++s) {
+      const IndexSource& source = plan_.sources[s];
+      strew_index_source& out = list.emplace_back();
+      std::memset(&out, 0, sizeof out);
+      out.kind = STREW_VECTORS;
+      out.policy = static_cast<uint32_t>(source.oob);
+      out.table = number_of(static_cast<int>(
+          std::ranges::find(plan_.tensors, static_cast<int>(s), &PlanTensor::source) - plan_.tensors.begin()));
+      out.checks_first = source.checks_first ? 1 : 0;
+      out.positions = term(product(plan_.positions));
+      out.repeated_dims = source.repeated_dims;
+      out.component_count = static_cast<uint32_t>(source.components.size());
+    }
+    k_.source_count = static_cast<uint32_t>(list.size());
+    const uint32_t at = out_.add(std::span<const strew_index_source>(list));
+    out_.point(offsetof(strew_kernel, sources), at);
+    for (size_t s = 0; s < list.size(); ++s) {
+      std::vector<strew_index_component> components;
+      for (const Component& c : plan_.sources[s].components)
+        components.push_back({number_of(c.tensor), static_cast<uint32_t>(shapes_.access().index_vector_dim),
+                              static_cast<uint32_t>(c.operand_dim), c.normalize_negative ? 1U : 0U});
+      out_.array(at + s * sizeof(strew_index_source) + offsetof(strew_index_source, components), components);
+    }
+  }
+  /// The number among the tensors of a call of plan tensor t, which is bound.
+  uint32_t number_of(int t) const {
+    const PlanTensor& tensor = plan_.tensors[static_cast<size_t>(t)];
+    return shapes_.find(tensor.role, tensor.index);
   }
 
   void add_work() {
@@ -360,7 +382,6 @@ class Builder {
     k_.window = term(product(plan_.window));
     k_.splits = term(plan_.window.empty() ? constant(1) : plan_.window.front().extent);
     k_.init = term(product(plan_.init));
-    k_.checks_first = plan_.checks_first;
     k_.computes_floats = computes_floats();
     add_covers();
   }
@@ -378,12 +399,12 @@ class Builder {
   /// Writes the conditions of overwrites_all() (compiler/plan) that a call has to check.
   void add_covers() {
     if (plan_.gather || !plan_.pure_move || !plan_.unique.holds) return;
-    const bool applies = plan_.in_bounds.holds || plan_.checks_first;
-    if (!applies && plan_.oob != OobPolicy::clamp) return;
+    const bool applies = plan_.primary().in_bounds.holds || plan_.checks_first();
+    if (!applies && plan_.primary().oob != OobPolicy::clamp) return;
     k_.may_overwrite = 1;
     if (applies) return;
     std::vector<strew_cover> covers;
-    for (const Component& c : plan_.components) covers.push_back({term(c.window), term(c.dim)});
+    for (const Component& c : plan_.primary().components) covers.push_back({term(c.window), term(c.dim)});
     k_.cover_count = static_cast<uint32_t>(covers.size());
     out_.array(offsetof(strew_kernel, covers), covers);
   }
@@ -403,7 +424,7 @@ class Builder {
     k_.key_bytes = unit * (bits(plan_.tensors[result].dtype) / 8);
     std::vector<strew_reach> reaches;
     for (const Loop& loop : plan_.positions) reaches.push_back({term(loop.extent), loop.strides[result].factor / unit});
-    for (const Component& c : plan_.components) reaches.push_back({term(c.dim), c.strides[result].factor / unit});
+    for (const Component& c : plan_.primary().components) reaches.push_back({term(c.dim), c.strides[result].factor / unit});
     k_.reach_count = static_cast<uint32_t>(reaches.size());
     out_.array(offsetof(strew_kernel, reaches), reaches);
   }

@@ -137,7 +137,7 @@ class Functions {
       case STREW_RESULT:
         return descriptor_->init_kind == STREW_IN_PLACE && descriptor_->is_gather == 0 ? "is read and written" : "is written";
       case STREW_INDICES:
-        return descriptor_->checks_first != 0 ? "is read; an index out of bounds is an error, and then nothing is written"
+        return checks(i) ? "is read; an index out of bounds is an error, and then nothing is written"
                                               : "is read";
       case STREW_OPERAND:
       case STREW_UPDATES:
@@ -145,6 +145,15 @@ class Functions {
         break;
     }
     return "is read";
+  }
+  /// Is an index that is out of bounds in tensor i an error?
+  bool checks(size_t i) const {
+    for (uint32_t s = 0; s < descriptor_->source_count; ++s) {
+      const strew_index_source& source = descriptor_->sources[s];
+      for (uint32_t k = 0; source.checks_first != 0 && k < source.component_count; ++k)
+        if (source.components[k].tensor == i) return true;
+    }
+    return false;
   }
   std::string comment(const std::string& indent) const {
     std::string text = "/* " + kernel_.name + "\n *\n";

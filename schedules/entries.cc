@@ -10,7 +10,7 @@ namespace strew::inline v0 {
 
 std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
   std::vector<EntryKind> list = {EntryKind::range};
-  if (plan.checks_first) list.push_back(EntryKind::check);
+  if (plan.checks_first()) list.push_back(EntryKind::check);
   if (!plan.gather && plan.init_kind != InitKind::in_place) list.push_back(EntryKind::init);
   if (chooses_stores(plan, schedule)) list.push_back(EntryKind::stream);
   const uint32_t strategies = strategies_of(plan, schedule);

@@ -22,7 +22,7 @@ inline void line(const Loops& loops, int64_t* out, int64_t first, int64_t step, 
 void set_bases(const Frame& f) {
   const std::vector<Slot>& slots = f.p.body.slots;
   for (size_t s = 0; s < slots.size(); ++s) f.bases()[s] = f.base(slots[s]);
-  f.bases()[slots.size()] = f.base({f.p.index_tensor, f.p.index_log2_per_byte});
+  for (size_t i = 0; i < f.p.indices.size(); ++i) f.bases()[slots.size() + i] = f.base(f.p.indices[i]);
 }
 
 PositionBlocks::PositionBlocks(const Frame& frame, int64_t begin, int64_t end, bool only_result)
@@ -30,32 +30,44 @@ PositionBlocks::PositionBlocks(const Frame& frame, int64_t begin, int64_t end, b
       f_(frame),
       slots_(frame.p.body.slots.size()),
       wanted_(only_result ? 1 : slots_),
-      rows_(frame, frame.p.positions, slots_ + 1, begin, end),
-      done_(begin) {}
+      rows_(frame, frame.p.positions, slots_ + frame.p.indices.size(), begin, end),
+      done_(begin),
+      end_(end) {}
+
+/// Where iteration `iteration` of the row is in a slot.
+inline int64_t PositionBlocks::place_in_row(size_t slot, int64_t iteration) const {
+  const int64_t* const strides = rows_.inner_strides();
+  return rows_.row()[slot] + (strides == nullptr ? 0 : iteration * strides[slot]);
+}
+
+/// Keeps the places of the index tensors, as the block goes on in the next row.
+void PositionBlocks::leave_row() {
+  const int64_t* const strides = rows_.inner_strides();
+  for (size_t slot = slots_; slot < slots_ + f_.p.indices.size(); ++slot)
+    f_.loops.line(f_.places(slot), place_in_row(slot, block_lo_), strides == nullptr ? 0 : strides[slot], count);
+  is_in_row_ = false;
+}
 
 bool PositionBlocks::next() {
   const int64_t most = f_.p.positions_per_block;
   first = done_;
   count = 0;
-  int64_t* const index_places = f_.places(slots_);
+  is_in_row_ = true;
   while (count < most) {
     if (lo_ == hi_) {
+      if (is_in_row_ && count > 0 && first + count < end_) leave_row();
       if (!rows_.next()) break;
       lo_ = rows_.lo;
       hi_ = rows_.hi;
     }
     const int64_t take = std::min(most - count, hi_ - lo_);
     const int64_t* const strides = rows_.inner_strides();
-    const auto stride_of = [&](size_t slot) { return strides == nullptr ? 0 : strides[slot]; };
-    const auto first_of = [&](size_t slot) { return rows_.row()[slot] + lo_ * stride_of(slot); };
-    for (size_t slot = 0; slot < wanted_; ++slot) line(f_.loops, f_.places(slot) + count, first_of(slot), stride_of(slot), take);
-    if (count == 0) {
-      indices_ = {nullptr, first_of(slots_), stride_of(slots_), 0};
-    } else {  // the block has parts of several rows
-      if (indices_.places == nullptr) f_.loops.line(index_places, indices_.base, indices_.pitch, count);
-      f_.loops.line(index_places + count, first_of(slots_), stride_of(slots_), take);
-      indices_ = {index_places, 0, 0, 0};
-    }
+    const auto add = [&](size_t slot) {
+      line(f_.loops, f_.places(slot) + count, place_in_row(slot, lo_), strides == nullptr ? 0 : strides[slot], take);
+    };
+    for (size_t slot = 0; slot < wanted_; ++slot) add(slot);
+    for (size_t slot = slots_; !is_in_row_ && slot < slots_ + f_.p.indices.size(); ++slot) add(slot);
+    if (count == 0) block_lo_ = lo_;
     lo_ += take;
     count += take;
   }
@@ -63,16 +75,14 @@ bool PositionBlocks::next() {
   return count > 0;
 }
 
-bool PositionBlocks::is_indexed(size_t slot) const {
-  const Slot& s = f_.p.body.slots[slot];
-  return f_.p.gather ? s.tensor == f_.p.pairs : s.tensor < f_.p.pairs;
-}
-
 const int64_t* PositionBlocks::load(size_t k) {
+  const ComponentNumbers& c = f_.p.components[k];
+  const size_t slot = slots_ + c.index;
+  Side from{f_.places(slot), 0, 0, 0};
+  if (is_in_row_) from = {nullptr, place_in_row(slot, block_lo_), rows_.inner_strides() == nullptr ? 0 : rows_.inner_strides()[slot], 0};
+  from.base += f_.at(c.index_offset);
   int64_t* const values = f_.values(k);
-  Side from = indices_;
-  from.base += f_.at(f_.p.components[k].index_offset);
-  f_.loops.index[static_cast<size_t>(f_.p.index_dtype)](values, from, count);
+  f_.loops.index[static_cast<size_t>(c.dtype)](values, from, count);
   return values;
 }
 
@@ -98,7 +108,7 @@ void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
   const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
   int64_t *const start = f_.values() + at, *const lo = f_.lo() + at, *const hi = f_.hi() + at;
   begin_flags();
-  if (f_.p.index_dtype == DType::u64) f_.loops.saturate(start, count);
+  if (f_.p.components[k].dtype == DType::u64) f_.loops.saturate(start, count);
   f_.loops.clamp(start, -window, dim, count);
   for (int64_t j = 0; j < count; ++j) {
     lo[j] = std::max<int64_t>(-start[j], 0);
@@ -108,12 +118,13 @@ void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
   }
 }
 
-void PositionBlocks::apply_policy(const ComponentNumbers& c, size_t k) {
+void PositionBlocks::apply_policy(OobPolicy oob, size_t k) {
+  const ComponentNumbers& c = f_.p.components[k];
   const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
   int64_t* const values = f_.values() + at;
   const int64_t dim = f_.at(c.dim), window = f_.at(c.window), largest = dim - window;
-  if (f_.p.normalize_negative) f_.loops.fold(values, dim, count);
-  switch (f_.p.oob) {
+  if (c.normalize_negative) f_.loops.fold(values, dim, count);
+  switch (oob) {
     case OobPolicy::undefined:
     case OobPolicy::error:
       return;
@@ -121,7 +132,7 @@ void PositionBlocks::apply_policy(const ComponentNumbers& c, size_t k) {
     case OobPolicy::fill_window:
       return require(f_.inside(), values, largest);
     case OobPolicy::clamp:
-      if (f_.p.index_dtype == DType::u64) f_.loops.saturate(values, count);
+      if (c.dtype == DType::u64) f_.loops.saturate(values, count);
       f_.loops.clamp(values, 0, largest, count);
       if (largest < 0) require(f_.inside(), values, largest);
       return;
@@ -132,7 +143,7 @@ void PositionBlocks::apply_policy(const ComponentNumbers& c, size_t k) {
       return require(f_.whole(), values, dim - 1);
     case OobPolicy::wrap:
       if (dim <= 0) return require(f_.inside(), values, -1);
-      f_.loops.wrap(values, dim, f_.p.index_dtype == DType::u64, count);
+      f_.loops.wrap(values, dim, c.dtype == DType::u64, count);
       if (c.is_single) return;
       for (int64_t j = 0; j < count; ++j) f_.hi()[at + j] = std::min(dim - values[j], window);
       return;
@@ -141,34 +152,37 @@ void PositionBlocks::apply_policy(const ComponentNumbers& c, size_t k) {
 
 void PositionBlocks::place() {
   drops = false;
-  for (size_t k = 0; k < f_.p.components.size(); ++k) {
-    const ComponentNumbers& c = f_.p.components[k];
-    const int64_t* const values = load(k);
-    apply_policy(c, k);
-    const int64_t* const strides = f_.from(c.strides);
-    for (size_t slot = 0; slot < wanted_; ++slot)
-      if (is_indexed(slot)) f_.loops.advance(f_.places(slot), values, strides[slot], count);
+  for (size_t s = 0; s < f_.p.sources.size(); ++s) {
+    const SourceComponents& source = f_.p.sources[s];
+    for (size_t k = source.first; k < source.end; ++k) {
+      const int64_t* const values = load(k);
+      apply_policy(source.oob, k);
+      const int64_t* const strides = f_.from(f_.p.components[k].strides);
+      for (size_t slot = 0; slot < wanted_; ++slot)
+        if (f_.p.body.slots[slot].source == static_cast<int>(s))
+          f_.loops.advance(f_.places(slot), values, strides[slot], count);
+    }
   }
 }
 
-bool PositionBlocks::find_bad(strew_fault* fault) {
+bool PositionBlocks::find_bad(const SourceComponents& source, strew_fault* fault) {
   bool any = false;
-  const auto largest_of = [&](const ComponentNumbers& c) { return f_.at(c.dim) - f_.at(c.window); };
-  for (size_t k = 0; k < f_.p.components.size(); ++k) {
+  const auto largest_of = [&](size_t k) { return f_.at(f_.p.components[k].dim) - f_.at(f_.p.components[k].window); };
+  for (size_t k = source.first; k < source.end; ++k) {
     const ComponentNumbers& c = f_.p.components[k];
     load(k);
     int64_t* const values = f_.values(k);
-    if (f_.p.normalize_negative) f_.loops.fold(values, f_.at(c.dim), count);
-    const int64_t largest = largest_of(c);
+    if (c.normalize_negative) f_.loops.fold(values, f_.at(c.dim), count);
+    const int64_t largest = largest_of(k);
     any |= largest < 0 || f_.loops.any_beyond(values, static_cast<uint64_t>(largest), count);
   }
   if (!any) return false;
   for (int64_t j = 0; j < count; ++j) {
-    for (size_t k = 0; k < f_.p.components.size(); ++k) {
+    for (size_t k = source.first; k < source.end; ++k) {
       const int64_t* const values = f_.values(k);
-      const int64_t largest = largest_of(f_.p.components[k]);
+      const int64_t largest = largest_of(k);
       if (largest >= 0 && static_cast<uint64_t>(values[j]) <= static_cast<uint64_t>(largest)) continue;
-      *fault = {first + j, static_cast<int64_t>(k), load(k)[j], largest};
+      *fault = {first + j, static_cast<int64_t>(k - source.first), load(k)[j], largest, f_.args.source};
       return true;
     }
   }
@@ -182,7 +196,7 @@ void places_beside_results(const Frame& f, int64_t position, int64_t* places) {
   for (size_t l = f.p.positions.loops; l-- > 0;) {
     const int64_t extent = f.extent(f.p.positions, l), coordinate = l == 0 ? rest : rest % extent;
     if (l > 0) rest /= extent;
-    const int64_t* const strides = f.strides(f.p.positions, l, slots + 1);
+    const int64_t* const strides = f.strides(f.p.positions, l, slots + f.p.indices.size());
     for (size_t s = static_cast<size_t>(f.p.pairs); s < slots; ++s) places[s] += coordinate * strides[s];
   }
 }

@@ -15,33 +15,35 @@ class PositionBlocks {
   bool next();
   /// Applies the policy and moves the places. Sets `drops`, the frame's values and, where windows are cut, its lo and hi.
   void place();
-  /// Is one of the block's indices out of bounds, as under policy error? Then fills *fault with the first.
-  bool find_bad(strew_fault* fault);
+  /// Is one of the block's indices of this source out of bounds, as under policy error? Then fills *fault with the first.
+  bool find_bad(const SourceComponents& source, strew_fault* fault);
 
   int64_t first = 0, count = 0;
   bool drops = false;  ///< some position may be dropped or filled: the frame's `inside` and `whole` say which
 
  private:
+  void leave_row();
+  int64_t place_in_row(size_t slot, int64_t iteration) const;
   const int64_t* load(size_t component);
-  void apply_policy(const ComponentNumbers& c, size_t k);
+  void apply_policy(OobPolicy oob, size_t k);
   void cut(size_t k, int64_t dim, int64_t window);
   void begin_flags();
   void require(uint8_t* flags, const int64_t* values, int64_t largest);
-  bool is_indexed(size_t slot) const;
 
   const Frame& f_;
-  size_t slots_;   // of the body; one more is that of the indices
+  size_t slots_;   // of the body; those of the index tensors follow
   size_t wanted_;  // slots whose places are computed
   NestRows rows_;
-  Side indices_;  // of the block's positions
   int64_t lo_ = 0, hi_ = 0;
-  int64_t done_;
+  int64_t done_, end_;
+  int64_t block_lo_ = 0;    // the iteration of the row at which the block begins
+  bool is_in_row_ = false;  // all of it; otherwise the frame has the places of the index tensors
 };
 
 /// The places of a position's non-indexed slots, at `places` (one each), for entry list. Slots of results are set to the result's base.
 void places_beside_results(const Frame& frame, int64_t position, int64_t* places);
 
-/// Sets m.bases: of the body's slots and of the indices.
+/// Sets m.bases: of the body's slots and of the index tensors.
 void set_bases(const Frame& frame);
 
 }  // namespace strew::inline v0::portable

@@ -105,7 +105,8 @@ class Compiler {
     for (size_t i = 0; i < body_.slots.size(); ++i)
       if (body_.slots[i].tensor == tensor && body_.slots[i].is_scratch == is_scratch) return static_cast<int32_t>(i);
     const DType dtype = tensor_dtype(tensor);
-    body_.slots.push_back({tensor, log2_per_byte(dtype), static_cast<uint8_t>(bits(dtype)), is_scratch});
+    body_.slots.push_back({tensor, log2_per_byte(dtype), static_cast<uint8_t>(bits(dtype)), is_scratch,
+                           r_.plan.tensors[static_cast<size_t>(tensor)].source});
     return static_cast<int32_t>(body_.slots.size()) - 1;
   }
   int32_t input_slot(const ExprNode& n) {

@@ -24,7 +24,7 @@ class Carver {
 };
 
 int64_t most_slots(const LoweredKernel& p) {
-  size_t slots = p.body.slots.size() + 1;
+  size_t slots = p.body.slots.size() + p.indices.size();
   for (const Body* body : {&p.init, &p.fill}) slots = std::max(slots, body->slots.size());
   return static_cast<int64_t>(slots);
 }

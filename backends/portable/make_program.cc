@@ -60,8 +60,8 @@ class Maker {
     for (const Slot& slot : slots) add(strides[static_cast<size_t>(slot.tensor)], unit(slot.tensor));
     return at;
   }
-  /// `extra`: a further slot, or -1.
-  Nest add_nest(const std::vector<Loop>& loops, const std::vector<Slot>& slots, int extra) {
+  /// `more`: further slots.
+  Nest add_nest(const std::vector<Loop>& loops, const std::vector<Slot>& slots, const std::vector<Slot>& more = {}) {
     Nest nest;
     nest.loops = static_cast<uint32_t>(loops.size());
     nest.extents = static_cast<Number>(p_.numbers.size());
@@ -69,7 +69,7 @@ class Maker {
     nest.strides = static_cast<Number>(p_.numbers.size());
     for (const Loop& loop : loops) {
       add_strides(loop.strides, slots);
-      if (extra >= 0) add(loop.strides[static_cast<size_t>(extra)], unit(extra));
+      add_strides(loop.strides, more);
     }
     return nest;
   }
@@ -85,8 +85,8 @@ class Maker {
     }
     for (int i = 0; i < extras; ++i) request.extras.push_back(plan_.extra(i));
     p_.body = compile_body(request, table_);
-    if (is_fill(plan_.oob)) {
-      request.current = &plan_.gather_fill;
+    if (is_fill(plan_.primary().oob)) {
+      request.current = &plan_.primary().fill;
       request.slots = p_.body.slots;
       p_.fill = compile_body(request, table_);
     }
@@ -95,34 +95,46 @@ class Maker {
   void make_positions() {
     p_.pairs = plan_.pairs;
     p_.gather = plan_.gather;
-    p_.index_dtype = plan_.index_dtype;
-    p_.index_log2_per_byte = log2_per_byte(plan_.index_dtype);
-    p_.index_tensor = plan_.indices();
-    p_.oob = plan_.oob;
-    p_.normalize_negative = plan_.normalize_negative;
     p_.cuts_columns = traits_of(schedule_.strategy).share == WindowShare::columns;
     p_.fences = plan_.kind == PlanKind::general && !plan_.unique.holds;
     p_.ahead = plan_.gather ? -schedule_.prefetch : schedule_.prefetch;
     p_.streams = schedule_.nontemporal && !chooses_stores(plan_, schedule_);
-    p_.positions = add_nest(plan_.positions, p_.body.slots, plan_.indices());
-    for (const Component& c : plan_.components) {
-      ComponentNumbers n;
-      n.index_offset = add(c.index_offset, unit(plan_.indices()));
-      n.dim = add(c.dim);
-      n.window = add(c.window);
-      n.strides = add_strides(c.strides, p_.body.slots);
-      n.is_single = c.window.is(1);
-      p_.components.push_back(n);
+    for (const IndexSource& source : plan_.sources)
+      for (const Component& c : source.components)
+        if (index_of(c.tensor) == p_.indices.size()) p_.indices.push_back({c.tensor, log2_per_byte(c.dtype)});
+    p_.positions = add_nest(plan_.positions, p_.body.slots, p_.indices);
+    for (const IndexSource& source : plan_.sources) {
+      const size_t first = p_.components.size();
+      for (const Component& c : source.components) add_component(c);
+      p_.sources.push_back({first, p_.components.size(), source.oob});
     }
     if (!plan_.gather) p_.key_unit = key_unit(plan_) * unit(plan_.result(0));
   }
 
+  /// The index tensor's number among the kernel's; their number if it is none of them.
+  size_t index_of(int tensor) const {
+    return static_cast<size_t>(std::ranges::find(p_.indices, tensor, &Slot::tensor) - p_.indices.begin());
+  }
+  void add_component(const Component& c) {
+    ComponentNumbers n;
+    n.index = index_of(c.tensor);
+    n.dtype = c.dtype;
+    n.normalize_negative = c.normalize_negative;
+    n.index_offset = add(c.index_offset, unit(c.tensor));
+    n.dim = add(c.dim);
+    n.window = add(c.window);
+    n.strides = add_strides(c.strides, p_.body.slots);
+    n.is_single = c.window.is(1);
+    p_.components.push_back(n);
+  }
+
   void make_window() {
-    p_.window = add_nest(plan_.window, p_.body.slots, -1);
+    p_.window = add_nest(plan_.window, p_.body.slots);
     for (const Loop& loop : plan_.window) {
-      p_.window_loops.push_back({loop.component, loop.moved_by, add(loop.scale)});
-      const bool cuts = loop.component >= 0 && !plan_.components[static_cast<size_t>(loop.component)].window.is(1);
-      p_.has_cut_windows |= cuts;
+      const LoopMove& move = loop.move();
+      const bool wraps = move.is_bounded && plan_.primary().oob == OobPolicy::wrap;
+      p_.window_loops.push_back({move.component, move.is_bounded, wraps, add(move.scale)});
+      p_.has_cut_windows |= move.is_bounded && !p_.components[static_cast<size_t>(move.component)].is_single;
     }
     // Under these policies a window may be cut, or filled in part, although no loop of more than one iteration is moved.
     p_.positions_per_block = block_positions(p_);
@@ -140,7 +152,7 @@ class Maker {
           tensor(plan_.result(i)).dtype == tensor(plan_.operand(i)).dtype && bits(tensor(plan_.result(i)).dtype) >= 8;
     }
     p_.init = compile_body(request, table_);
-    p_.init_nest = add_nest(plan_.init, p_.init.slots, -1);
+    p_.init_nest = add_nest(plan_.init, p_.init.slots);
   }
 
   void make_merge() {

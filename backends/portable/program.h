@@ -27,6 +27,7 @@ struct Slot {
   uint8_t log2_per_byte = 0;  ///< elements of less than a byte: 1 (two in a byte) or 2; else 0
   uint8_t bits = 8;           ///< of an element
   bool is_scratch = false;    ///< entry merge: the private table of result `tensor`
+  int source = -1;            ///< of LoweredKernel::sources: the source that moves it; -1: none
 };
 
 /// Loops, outermost first. extents: loops numbers from here on; strides: loops x slots numbers.
@@ -74,14 +75,25 @@ struct Body {
   bool reads_results = false;
 };
 
-/// The numbers of an index component.
+/// An index component: where it is read, and its numbers.
 struct ComponentNumbers {
+  size_t index = 0;  ///< of LoweredKernel::indices
+  DType dtype = DType::i64;
+  bool normalize_negative = false;
   Number index_offset = 0, dim = 0, window = 0, strides = 0;  ///< strides: one per slot of the window's body
   bool is_single = false;                                     ///< the window has extent 1 in this dim, whatever the call
 };
 
+/// An index source: the components [first, end) of LoweredKernel::components.
+struct SourceComponents {
+  size_t first = 0, end = 0;
+  OobPolicy oob = OobPolicy::undefined;
+};
+
 struct WindowLoop {
-  int component = -1, moved_by = -1;
+  int component = -1;        ///< whose start moves the loop; -1: none
+  bool is_bounded = false;   ///< it decides which iterations are in bounds, too
+  bool wraps = false;        ///< what lies past the dim's end starts over
   Number scale = 0;
 };
 
@@ -118,16 +130,13 @@ struct LoweredKernel {
   };
   std::vector<Dynamic> dynamic;
 
-  // The positions and their windows. Strides of positions have one slot more than the body: the indices.
+  // The positions and their windows. The nest of positions has the body's slots, then `indices`.
   Body body, fill;  ///< fill: of windows, or elements, of a gather that are out of bounds; it has the same slots
   Nest positions, window;
+  std::vector<Slot> indices;  ///< the index tensors
   std::vector<ComponentNumbers> components;
+  std::vector<SourceComponents> sources;
   std::vector<WindowLoop> window_loops;
-  DType index_dtype = DType::i64;
-  uint8_t index_log2_per_byte = 0;
-  int index_tensor = 0;
-  OobPolicy oob = OobPolicy::undefined;
-  bool normalize_negative = false;
   bool cuts_columns = false;     ///< strategy window: entry range does iterations [w0, w1) of the first window loop
   bool fences = false;           ///< windows of two positions may overlap partly: rows of two positions never share a block
   bool has_cut_windows = false;  ///< the policy moves the bounds of window loops

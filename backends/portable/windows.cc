@@ -19,7 +19,7 @@ Windows::Windows(const Frame& frame, const Body& body, WindowCut cut, int64_t* r
 }
 
 bool Windows::cuts() const {
-  return f_.p.has_cut_windows || (cut_ == WindowCut::owned && loops_ > 0 && f_.p.window_loops[0].moved_by >= 0);
+  return f_.p.has_cut_windows || (cut_ == WindowCut::owned && loops_ > 0 && f_.p.window_loops[0].component >= 0);
 }
 
 void Windows::apply(const int64_t* places, int64_t count) {
@@ -94,19 +94,18 @@ void Windows::apply_cut(int64_t j) {
 
 /// Of the iterations of the first loop those whose coordinate is in [k0, k1), where the start of the component that moves the loop is shifted.
 Windows::Range Windows::owned(Range range, const WindowLoop& loop, int64_t j, int64_t shift) const {
-  const int64_t start = f_.values()[loop.moved_by * f_.p.positions_per_block + j] + shift, scale = f_.at(loop.scale);
+  const int64_t start = f_.values()[loop.component * f_.p.positions_per_block + j] + shift, scale = f_.at(loop.scale);
   return {std::max(range.lo, (f_.args.k0 - start) * scale), std::min(range.hi, (f_.args.k1 - start) * scale)};
 }
 
 void Windows::walk(size_t level, const int64_t* at, int64_t j) {
   const WindowLoop& loop = f_.p.window_loops[level];
   Range range = level == 0 ? first_ : Range{0, f_.extent(f_.p.window, level)};
-  const bool is_owned = level == 0 && cut_ == WindowCut::owned && loop.moved_by >= 0;
-  const bool wraps = loop.component >= 0 && f_.p.oob == OobPolicy::wrap;
-  if (!wraps && is_owned) range = owned(range, loop, j, 0);
-  if (loop.component < 0) return walk_range(level, at, j, range);
+  const bool is_owned = level == 0 && cut_ == WindowCut::owned && loop.component >= 0;
+  if (!loop.wraps && is_owned) range = owned(range, loop, j, 0);
+  if (!loop.is_bounded) return walk_range(level, at, j, range);
   const int64_t scale = f_.at(loop.scale), bound = loop.component * f_.p.positions_per_block + j;
-  if (!wraps) {
+  if (!loop.wraps) {
     range = {std::max(range.lo, f_.lo()[bound] * scale), std::min(range.hi, f_.hi()[bound] * scale)};
     return walk_range(level, at, j, range);
   }

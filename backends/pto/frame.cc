@@ -87,7 +87,7 @@ Frame::Frame(std::span<const TensorSlot> tensors, const Plan& the_plan, Chip the
 /// Does the program fill tiles of this type with a value, though the chip has no fill instruction for the type? Nothing
 /// computes with the elements then, so the signed type of the same width takes its place.
 bool Frame::needs_signed_fill(const TensorType& type) const {
-  const bool puts = scatter() ? plan.init_kind == InitKind::fill : is_fill(plan.oob);
+  const bool puts = scatter() ? plan.init_kind == InitKind::fill : is_fill(plan.primary().oob);
   return (plan.gather || assigns(plan)) && puts &&
          !allows(*info(Opcode::texpands).legality, chip, reader_of(options.output), type.dtype);
 }
@@ -224,7 +224,7 @@ Status Frame::start() {
       STREW_TRY(add_tensor(slot, static_cast<int>(t)));
     }
   }
-  if (plan.checks_first) {
+  if (plan.checks_first()) {
     ProgramArgument fault;
     fault.name = "fault";
     fault.role = ArgumentRole::scratch;
@@ -290,7 +290,7 @@ Term Frame::extent(int tensor) const {
     for (const std::vector<Loop>* loops : {&plan.positions, &plan.window})
       for (const Loop& loop : *loops)
         if (!loop.strides[static_cast<size_t>(tensor)].is(0)) all = all * loop.extent;
-    if (wanted.role == Role::indices) all = all * constant(std::max<int64_t>(1, static_cast<int64_t>(plan.components.size())));
+    if (wanted.role == Role::indices) all = all * constant(std::max<int64_t>(1, static_cast<int64_t>(plan.primary().components.size())));
     std::sort(all.symbols.begin(), all.symbols.end());
     return all;
   }

@@ -15,6 +15,9 @@
 
 namespace strew::inline v0::pto {
 
+/// The first index component. Where a program reads index vectors as rows, it stands for all: they lie in one tensor.
+inline const Component& index_of(const Plan& plan) { return plan.primary().components.front(); }
+
 /// The form in which a program moves the elements of a tensor: each as `count` words of an element type that the chip
 /// can move.
 struct Words {

@@ -19,8 +19,8 @@ constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();
 }  // namespace
 
 IndexCode::IndexCode(Frame& frame, const RowWalk& walk)
-    : frame_(frame), walk_(walk), grid_(frame, frame.plan.indices(), "indices_view", constant(0)) {
-  const int indices = frame.plan.indices();
+    : frame_(frame), walk_(walk), grid_(frame, index_of(frame.plan).tensor, "indices_view", constant(0)) {
+  const int indices = index_of(frame.plan).tensor;
   const int64_t words = frame.words(indices).count;
   if (frame.options.index_column)
     column_ = frame.build.column_view("indices_column", frame.pointer(indices), frame.elements(indices));
@@ -81,7 +81,7 @@ Named IndexCode::widened(const TilePlace& place, const WordPlace& from) {
   word.offset = b.add(word.offset, b.number(1), "high_word");
   const Named high = words("high", place, word);
   const Named low_sign = sign(low, "low_sign");
-  if (is_signed_integer(frame_.plan.index_dtype)) {
+  if (is_signed_integer(index_of(frame_.plan).dtype)) {
     // high - sign(low) is 0 if the value fits i32; otherwise it has the value's sign.
     scale(high, Opcode::tmaxs, b.number(-2));
     scale(high, Opcode::tmins, b.number(1));
@@ -106,25 +106,25 @@ Named IndexCode::widened(const TilePlace& place, const WordPlace& from) {
 }
 
 void IndexCode::normalise(size_t k, const Named& tile) {
-  if (!frame_.plan.normalize_negative) return;
+  if (!index_of(frame_.plan).normalize_negative) return;
   ProgramBuilder& b = frame_.build;
   b.note("negative indices count from the end");
   const Named negative = sign(tile, "negative");
-  scale(negative, Opcode::tmuls, b.sub(b.number(0), frame_.number(frame_.plan.components[k].dim), "minus_dim"));
+  scale(negative, Opcode::tmuls, b.sub(b.number(0), frame_.number(frame_.plan.primary().components[k].dim), "minus_dim"));
   b.run(Opcode::tadd, {tile.name, negative.name, tile.name});
 }
 
 Named IndexCode::component(size_t k, const TilePlace& place) {
   ProgramBuilder& b = frame_.build;
   count_ = place.count;
-  const auto t = static_cast<size_t>(frame_.plan.indices());
+  const auto t = static_cast<size_t>(index_of(frame_.plan).tensor);
   std::vector<Step> steps;
   for (size_t i = 0; i < walk_.outer.size(); ++i) steps.emplace_back(place.outer[i], walk_.outer[i].strides[t]);
   const Number stride = frame_.number(walk_.axis.strides[t]);
-  const Number offset = frame_.number(frame_.plan.components[k].index_offset);
+  const Number offset = frame_.number(frame_.plan.primary().components[k].index_offset);
   Number at = b.mul(place.first, stride, "index_at");
-  if (stride.is(1) && frame_.words(frame_.plan.indices()).count == 1) {
-    const std::string hint = frame_.plan.components.size() > 1 ? "index_" + std::to_string(k) : "index";
+  if (stride.is(1) && frame_.words(index_of(frame_.plan).tensor).count == 1) {
+    const std::string hint = frame_.plan.primary().components.size() > 1 ? "index_" + std::to_string(k) : "index";
     if (frame_.options.index_column) {
       const Named from = b.part(hint + "_part", column_, b.add(offset, at, "index_at"), b.number(0), place.count, b.number(1));
       const Named tile = b.column_tile(hint, {DType::i32, false}, frame_.attempt.rows, place.count);
@@ -139,7 +139,7 @@ Named IndexCode::component(size_t k, const TilePlace& place) {
   }
   for (const auto& [variable, step] : steps) at = b.add(at, b.mul(variable, frame_.number(step), "index_at"), "index_at");
   const WordPlace from{at, offset, stride};
-  const Named tile = frame_.words(frame_.plan.indices()).count > 1 ? widened(place, from) : words("index", place, from);
+  const Named tile = frame_.words(index_of(frame_.plan).tensor).count > 1 ? widened(place, from) : words("index", place, from);
   normalise(k, tile);
   return tile;
 }
@@ -165,7 +165,7 @@ void IndexCode::bound(const Named& tile, const Number& limit, Named& bad) {
 
 /// u32 indices: replaces values of 2^31 or more, which are negative as i32, by the largest i32.
 void IndexCode::saturate(const Named& tile) {
-  if (frame_.plan.index_dtype != DType::u32 || checked_) return;
+  if (index_of(frame_.plan).dtype != DType::u32 || checked_) return;
   ProgramBuilder& b = frame_.build;
   const Named high = sign(tile, "from_2_31");
   scale(high, Opcode::tmuls, b.number(-kEnd));
@@ -175,10 +175,10 @@ void IndexCode::saturate(const Named& tile) {
 Named IndexCode::faults(const TilePlace& place) {
   where_ = {};
   Named bad;
-  for (size_t k = 0; k < frame_.plan.components.size(); ++k) {
+  for (size_t k = 0; k < frame_.plan.primary().components.size(); ++k) {
     const Named tile = component(k, place);
     saturate(tile);
-    bound(tile, frame_.last_start(frame_.plan.components[k]), bad);
+    bound(tile, frame_.last_start(frame_.plan.primary().components[k]), bad);
   }
   return bad;
 }
@@ -197,22 +197,22 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
     }
   };
   Number moved = b.sub(b.number(0), base, "from_base");
-  for (size_t k = 0; k < plan.components.size(); ++k) {
-    const Component& c = plan.components[k];
+  for (size_t k = 0; k < plan.primary().components.size(); ++k) {
+    const Component& c = plan.primary().components[k];
     const Named tile = component(k, place);
     saturate(tile);
     const Number last = frame_.last_start(c);
-    if (plan.oob == OobPolicy::clamp) {
+    if (plan.primary().oob == OobPolicy::clamp) {
       scale(tile, Opcode::tmaxs, b.number(0));
       scale(tile, Opcode::tmins, last);
-    } else if (plan.oob == OobPolicy::skip_window || plan.oob == OobPolicy::fill_window) {
+    } else if (plan.primary().oob == OobPolicy::skip_window || plan.primary().oob == OobPolicy::fill_window) {
       bound(tile, last, bad);
-    } else if (plan.oob == OobPolicy::skip_element || plan.oob == OobPolicy::fill_element) {
+    } else if (plan.primary().oob == OobPolicy::skip_element || plan.primary().oob == OobPolicy::fill_element) {
       // Each row of the window is dropped by itself, so the row's step in this dim is added before the check. The
       // minimum with kEnd / 2 keeps the sum from overflowing.
       Number step = b.number(0);
       for (size_t w = 0; w < walk_.window.size(); ++w)
-        if (walk_.window[w].component == static_cast<int>(k)) step = b.add(step, place.window[w]);
+        if (walk_.window[w].move().is_bounded && walk_.window[w].move().component == static_cast<int>(k)) step = b.add(step, place.window[w]);
       if (!step.is(0)) {
         scale(tile, Opcode::tmins, b.number(kEnd / 2));
         scale(tile, Opcode::tadds, step);
@@ -245,7 +245,7 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
 }
 
 bool IndexCode::drops() const {
-  const OobPolicy oob = frame_.plan.oob;
+  const OobPolicy oob = frame_.plan.primary().oob;
   return oob == OobPolicy::skip_element || oob == OobPolicy::skip_window || oob == OobPolicy::fill_element ||
          oob == OobPolicy::fill_window;
 }
@@ -254,14 +254,14 @@ Named IndexCode::slab_rows(const TilePlace& place, const Number& base, bool owne
   ProgramBuilder& b = frame_.build;
   where_ = {};
   const Named tile = component(0, place);
-  const Number dim = frame_.number(frame_.plan.components[0].dim);
-  const bool as_u32 = is_unsigned_integer(frame_.plan.index_dtype) && frame_.words(frame_.plan.indices()).count == 1;
-  if (frame_.plan.oob == OobPolicy::clamp && (owned || !as_u32)) {
+  const Number dim = frame_.number(frame_.plan.primary().components[0].dim);
+  const bool as_u32 = is_unsigned_integer(index_of(frame_.plan).dtype) && frame_.words(index_of(frame_.plan).tensor).count == 1;
+  if (frame_.plan.primary().oob == OobPolicy::clamp && (owned || !as_u32)) {
     saturate(tile);
     scale(tile, Opcode::tmaxs, b.number(0));
     if (owned) scale(tile, Opcode::tmins, b.sub(dim, b.number(1), "last_place"));
   }
-  if (frame_.plan.oob == OobPolicy::wrap && !as_u32) {
+  if (frame_.plan.primary().oob == OobPolicy::wrap && !as_u32) {
     // The chip computes the remainder of u32. Adding a multiple of the extent makes a negative index positive and keeps
     // its remainder.
     b.note("negative indices: up by a multiple of the extent, so that the chip's u32 remainder is the one wanted");
@@ -281,16 +281,16 @@ Status IndexCode::check_column(bool owned) const {
   if (frame_.chip != Chip::a5) return unsupported(what + "a3's header takes index tiles as rows only, expected layout row");
   if (walk_.elements)
     return unsupported(what + "elements have an index tile as wide as theirs, expected rows of more than one word");
-  const bool side_by_side = frame_.words(plan.indices()).count == 1 && walk_.outer.empty() &&
-                            walk_.axis.strides[static_cast<size_t>(plan.indices())].is(1);
-  const bool as_u32 = is_unsigned_integer(plan.index_dtype);
-  const bool modes_do = plan.oob != OobPolicy::error && ((plan.oob != OobPolicy::clamp && plan.oob != OobPolicy::wrap) || as_u32);
-  if (walk_.slab && side_by_side && modes_do && !owned && !plan.normalize_negative) return {};
+  const bool side_by_side = frame_.words(index_of(plan).tensor).count == 1 && walk_.outer.empty() &&
+                            walk_.axis.strides[static_cast<size_t>(index_of(plan).tensor)].is(1);
+  const bool as_u32 = is_unsigned_integer(index_of(plan).dtype);
+  const bool modes_do = plan.primary().oob != OobPolicy::error && ((plan.primary().oob != OobPolicy::clamp && plan.primary().oob != OobPolicy::wrap) || as_u32);
+  if (walk_.slab && side_by_side && modes_do && !owned && !index_of(plan).normalize_negative) return {};
   return unsupported(what + "the program computes with its indices (" +
                      (owned         ? "each core keeps its own rows; unique_indices, init in_place or --blocks 1 would do without"
                       : !walk_.slab ? "more than one component or a part of a row is named; layout row works"
                       : !side_by_side ? "they are not i32 or u32 side by side; layout row works"
-                      : !modes_do     ? "policy " + std::string(name(plan.oob)) + " of signed indices; u32 ones would do without"
+                      : !modes_do     ? "policy " + std::string(name(plan.primary().oob)) + " of signed indices; u32 ones would do without"
                                       : std::string("negative ones count from the end; layout row works")) +
                      "), which the chip does with rows of them only");
 }
@@ -298,8 +298,8 @@ Status IndexCode::check_column(bool owned) const {
 const char* IndexCode::mode(bool owned) const {
   if (owned) return "skip";
   if (drops()) return frame_.plan.gather ? "zero" : "skip";
-  if (frame_.plan.oob == OobPolicy::clamp && walk_.slab) return "clamp";
-  if (frame_.plan.oob == OobPolicy::wrap) return "wrap";
+  if (frame_.plan.primary().oob == OobPolicy::clamp && walk_.slab) return "clamp";
+  if (frame_.plan.primary().oob == OobPolicy::wrap) return "wrap";
   return "undefined";
 }
 

@@ -22,12 +22,12 @@ int64_t word_bytes(const Frame& frame) { return bits(frame.words(frame.table(0))
 
 Status check_indices(const Frame& frame, const RowWalk& walk) {
   const Plan& plan = frame.plan;
-  if (bits(plan.index_dtype) != 32 || plan.normalize_negative || !walk.axis.strides[static_cast<size_t>(plan.indices())].is(1))
-    return refuse("indices are " + std::string(name(plan.index_dtype)) +
-                  (plan.normalize_negative ? " that may count from the end" : "") +
+  if (bits(index_of(plan).dtype) != 32 || index_of(plan).normalize_negative || !walk.axis.strides[static_cast<size_t>(index_of(plan).tensor)].is(1))
+    return refuse("indices are " + std::string(name(index_of(plan).dtype)) +
+                  (index_of(plan).normalize_negative ? " that may count from the end" : "") +
                   ", expected i32 or u32 side by side as they are: the cube core computes nothing with them");
   if (own_mode(plan)) return {};
-  return refuse("policy " + std::string(name(plan.oob)) + " of " + std::string(name(plan.index_dtype)) +
+  return refuse("policy " + std::string(name(plan.primary().oob)) + " of " + std::string(name(index_of(plan).dtype)) +
                 " indices needs index code, which the cube core has none of, expected u32 indices, undefined or a fill of 0");
 }
 
@@ -45,9 +45,9 @@ Status find_l1(const Frame& frame, RowWalk& walk) {
     return refuse("the op is no gather that only moves, expected one: L1 is read into, and nothing is computed there");
   STREW_TRY(check_indices(frame, walk));
   const auto table = static_cast<size_t>(frame.table(0)), result = static_cast<size_t>(plan.result(0));
-  const Component& c = plan.components[0];
+  const Component& c = plan.primary().components[0];
   const Term& count = walk.axis.extent;
-  if (plan.components.size() != 1 || !c.window.is(1) || !walk.outer.empty() || walk.window.size() > 1 || !count.is_static() ||
+  if (plan.primary().components.size() != 1 || !c.window.is(1) || !walk.outer.empty() || walk.window.size() > 1 || !count.is_static() ||
       !c.dim.is_static() || !walk.axis.strides[table].is(0))
     return refuse("more than one loop names rows, or extents are open, expected one index per row and numbers");
   const int64_t each = kFractalBytes / word_bytes(frame);
@@ -108,12 +108,12 @@ class L1Writer {
  private:
   void make_views(int64_t rows) {
     const Plan& plan = frame_.plan;
-    const Component& c = plan.components[0];
+    const Component& c = plan.primary().components[0];
     const std::string& table = frame_.pointer(frame_.table(0));
     const Number places = walk_.elements ? b_.number(1) : frame_.number(c.dim);
     const Number wide = walk_.elements ? frame_.elements(frame_.table(0)) : b_.number(cols_);
     table_ = b_.part("table_rows", b_.view(table + "_view", table, places, wide, wide), b_.number(0), b_.number(0), places, wide);
-    const std::string& indices = frame_.pointer(plan.indices());
+    const std::string& indices = frame_.pointer(index_of(plan).tensor);
     const Number lines = b_.number(walk_.elements ? rows : 1), along = b_.number(walk_.elements ? each_ : rows);
     indices_ = b_.view("indices_view", indices, lines, along, along);
     result_ = b_.fractal_view("result_view", frame_.pointer(plan.result(0)), b_.number(rows), cols_, each_);

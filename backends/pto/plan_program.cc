@@ -64,7 +64,7 @@ Status check_options(const ProgramOptions& options) {
 std::vector<std::string> requirements_of(const TileProgram& program, const Plan& plan, const ProgramOptions& options) {
   std::vector<std::string> out = {"every tensor is contiguous, row-major, and starts on 32 bytes",
                                   "no other program touches the same memory while this one runs"};
-  if (plan.oob == OobPolicy::undefined && !plan.components.empty()) out.emplace_back("every index is in bounds");
+  if (plan.primary().oob == OobPolicy::undefined && !plan.primary().components.empty()) out.emplace_back("every index is in bounds");
   if (!plan.gather && plan.unique.holds && plan.unique.source == "hint") out.emplace_back("no two updates have one destination");
   for (const ProgramArgument& a : program.arguments)
     if (a.role == ArgumentRole::scratch && a.name == "fault")
@@ -88,7 +88,7 @@ bool has_zero(const std::vector<Loop>& loops) {
 /// Does the op move nothing, whatever the indices are?
 bool moves_nothing(const Plan& plan) {
   const bool no_place =
-      std::any_of(plan.components.begin(), plan.components.end(), [](const Component& c) { return c.dim.is(0); });
+      std::any_of(plan.primary().components.begin(), plan.primary().components.end(), [](const Component& c) { return c.dim.is(0); });
   return has_zero(plan.positions) || has_zero(plan.window) || (no_place && !plan.gather);
 }
 
@@ -105,7 +105,7 @@ class Attempts {
   Expected<TileProgram> best() {
     STREW_TRY(check_options(options_));
     if (options_.through_l1) STREW_TRY(check_l1(options_));
-    for (const Component& c : plan_.components)
+    for (const Component& c : plan_.primary().components)
       if (c.dim.is(0) && plan_.gather && !has_zero(plan_.positions))
         return unsupported("an indexed dim is 0, expected one that has places to gather from");
     if (options_.output == Output::pto_as) {
@@ -189,7 +189,7 @@ class Attempts {
     const Status windows = write_windows(frame);
     if (windows.ok()) return measured(frame);
     // If the op could never be a program of rows, only the reason why windows cannot be copied is of use.
-    const bool never_rows = plan_.components.empty() || plan_.positions.empty() || bits(plan_.index_dtype) < 32;
+    const bool never_rows = plan_.primary().components.empty() || plan_.positions.empty() || bits(index_of(plan_).dtype) < 32;
     if (never_rows) return windows;
     return unsupported(windows.message() + "; nor can rows be scattered or gathered: " + walk.status().message());
   }
@@ -261,7 +261,7 @@ class Attempts {
 
   /// The same without flags and requirements.
   Expected<TileProgram> initial_values_unfinished() {
-    if (plan_.checks_first && !has_zero(plan_.positions))
+    if (plan_.checks_first() && !has_zero(plan_.positions))
       return unsupported(
           "an extent is 0, so that nothing is moved, and policy error looks at the indices all the same, expected another "
           "policy");
@@ -284,7 +284,7 @@ class Attempts {
 
   /// PTO-AS: the program of one core with all loops unrolled.
   Expected<TileProgram> written_out() {
-    if (plan_.checks_first)
+    if (plan_.checks_first())
       return unsupported(
           "pto-as: policy error writes nothing where its check of every index finds one, and the frozen grammar has no branch, "
           "no loop and "

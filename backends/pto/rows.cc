@@ -126,7 +126,7 @@ class RowAccess final : public TileAccess {
 
 void RowWriter::make_grids() {
   if (walk_.fractals > 0) {
-    const Number rows = frame_.number(plan_.components[0].dim);
+    const Number rows = frame_.number(plan_.primary().components[0].dim);
     tiles_.add_matrix(frame_.table(0), rows);
     tiles_.add_matrix(slices_of(plan_, 0), frame_.number(walk_.axis.extent));
     return;
@@ -175,7 +175,7 @@ void RowWriter::move(TilePlace& place) {
       const Number each = frame_.number(walk_.outer[i].strides[table], walk_.width);
       base = b_.add(base, b_.mul(place.outer[i], each, "slab"), "slab_row");
     }
-    rows = frame_.number(plan_.components[0].dim);
+    rows = frame_.number(plan_.primary().components[0].dim);
   }
   if (ranges) {
     // With several slabs: the part of this slab that the core owns. With one slab, or row numbers of the whole table:
@@ -271,7 +271,7 @@ void RowWriter::check_indices() {
 }
 
 Number RowWriter::table_rows() {
-  if (walk_.fractals > 0) return frame_.number(plan_.components[0].dim);
+  if (walk_.fractals > 0) return frame_.number(plan_.primary().components[0].dim);
   const Number elements = frame_.elements(frame_.table(0));
   const Term all = frame_.extent(frame_.table(0));
   if (divides(all, walk_.width)) return frame_.number(all, walk_.width);
@@ -299,7 +299,7 @@ Status RowWriter::run() {
   total_ = table_rows();
   if (total_.value.value_or(0) > kMaxRows)
     return unsupported("the table has " + std::to_string(*total_.value) + " rows, expected at most 2^30: row numbers are i32");
-  if (plan_.checks_first) check_indices();
+  if (plan_.checks_first()) check_indices();
   if (spread_ == Spread::ranges) {
     own_range();
     STREW_TRY(initialise_rows());

@@ -36,14 +36,14 @@ Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
   const int64_t tiles = frame.assumed_trips(walk.axis.extent, frame.attempt.rows);
   if (!frame.scatter() || (combine.any_order && !initialises && !lines)) return around > tiles ? Spread::outer : Spread::tiles;
   const int64_t elements = frame.elements(frame.table(0)).value.value_or(-1);
-  const bool enough = around * 4 >= frame.build.planned_cores() || plan.oob == OobPolicy::wrap;
+  const bool enough = around * 4 >= frame.build.planned_cores() || plan.primary().oob == OobPolicy::wrap;
   const bool slabs = !walk.outer.empty() && covers(walk.outer[0], table, elements) && enough &&
                      (!lines || walk.outer[0].strides[table].factor * bits(plan.tensors[table].dtype) / 8 % kCacheLine == 0);
   // PTO-AS initialises a whole result at once.
   if (slabs) return initialises && frame.options.output == Output::pto_as ? Spread::single : Spread::slab;
   // Ranges need the mode `skip`, so they exclude the mode `wrap`. A single tile is not worth sharing.
   const bool one_tile = walk.outer.empty() && walk.window.empty() && !initialises && walk.axis.extent.is_static() && tiles <= 1;
-  return plan.oob == OobPolicy::wrap || one_tile ? Spread::single : Spread::ranges;
+  return plan.primary().oob == OobPolicy::wrap || one_tile ? Spread::single : Spread::ranges;
 }
 
 Spread spread_windows(Frame& frame, const WindowWalk& walk) {

@@ -6,37 +6,37 @@
 
 namespace strew::inline v0::pto {
 
-/// Index number `at` of indices of `width` bits, several of which share a byte; the first has the lowest bits.
-Number StartCode::packed_index(int width, const Number& at, const std::string& hint) {
+/// Index number `at` of the component's tensor, several of which share a byte; the first has the lowest bits.
+Number StartCode::packed_index(const Component& c, const Number& at, const std::string& hint) {
+  const int width = bits(c.dtype);
   const Number each = b_.number(8 / width), range = b_.number(int64_t{1} << width);
   const Named byte = b_.give(Opcode::load_scalar, hint + "_byte", make_scalar(DType::i8),
-                             {frame_.pointer(plan_.indices()), b_.use(b_.divide(at, each, "byte_at"))});
+                             {frame_.pointer(c.tensor), b_.use(b_.divide(at, each, "byte_at"))});
   const Number all{b_.give(Opcode::index_castui, hint + "_bits", make_index(), {byte.name}).name, {}};
   // Shift out the indices before it in the byte.
   const Number place = b_.mul(b_.remainder(at, each, "place"), b_.number(width), "shift");
   const Number shifted{b_.give(Opcode::shrsi, "shifted", make_index(), {all.name, b_.use(place)}).name, {}};
   const Number value = b_.remainder(shifted, range, hint.c_str());
-  if (!is_signed_integer(plan_.index_dtype)) return value;
+  if (!is_signed_integer(c.dtype)) return value;
   const Number half = b_.divide(value, b_.number(int64_t{1} << (width - 1)), "negative");
   return b_.sub(value, b_.mul(half, range, "range"), hint.c_str());
 }
 
 /// Component `k` of the index vector at `position`, as a number.
 Number StartCode::load_index(size_t k) {
-  const auto indices = static_cast<size_t>(plan_.indices());
-  Number at = frame_.number(plan_.components[k].index_offset);
+  const Component& c = plan_.primary().components[k];
+  Number at = frame_.number(c.index_offset);
   for (size_t i = 0; i < plan_.positions.size(); ++i)
-    at = b_.add(at, b_.mul(position[i], frame_.number(plan_.positions[i].strides[indices]), "index_at"), "index_at");
-  const Words& words = frame_.words(plan_.indices());
-  const DType dtype = plan_.index_dtype;
+    at = b_.add(at, b_.mul(position[i], frame_.number(plan_.positions[i].strides[static_cast<size_t>(c.tensor)]), "index_at"), "index_at");
+  const Words& words = frame_.words(c.tensor);
+  const DType dtype = c.dtype;
   const bool wide = words.count > 1;
   const Type element = make_scalar(words.element.dtype);
-  const int width = bits(dtype);
-  const std::string hint = plan_.components.size() > 1 ? "index_" + std::to_string(k) : "index";
+  const std::string hint = plan_.primary().components.size() > 1 ? "index_" + std::to_string(k) : "index";
   const auto read = [&](const Number& place, const std::string& name) {
-    return b_.give(Opcode::load_scalar, name, element, {frame_.pointer(plan_.indices()), b_.use(place)});
+    return b_.give(Opcode::load_scalar, name, element, {frame_.pointer(c.tensor), b_.use(place)});
   };
-  if (width < 8) return packed_index(width, at, hint);
+  if (bits(dtype) < 8) return packed_index(c, at, hint);
   if (!wide) {
     const Opcode cast = is_signed_integer(dtype) ? Opcode::index_cast : Opcode::index_castui;
     return {b_.give(cast, hint, make_index(), {read(at, hint + "_word").name}).name, {}};
@@ -45,7 +45,7 @@ Number StartCode::load_index(size_t k) {
   const Number low_at = b_.mul(at, b_.number(2), "low_at");
   const Named low = read(low_at, hint + "_low"), high = read(b_.add(low_at, b_.number(1), "high_at"), hint + "_high");
   const Number low_part{b_.give(Opcode::index_castui, hint + "_low_part", make_index(), {low.name}).name, {}};
-  if (!is_signed_integer(dtype) && plan_.oob == OobPolicy::wrap) {
+  if (!is_signed_integer(dtype) && plan_.primary().oob == OobPolicy::wrap) {
     // A u64 may not fit an index. Policy wrap needs only its remainder by dim, which low + (high mod dim) * (2^32 mod
     // dim) has, too.
     const Number dim = divisor(k), two = b_.number(int64_t{1} << 32);
@@ -69,12 +69,13 @@ void StartCode::drop_if_no_place(const Number& places) {
 }
 
 /// The divisor of policy wrap: the extent, or 1 for an extent of 0, for which nothing is written.
-Number StartCode::divisor(size_t k) { return b_.max(frame_.number(plan_.components[k].dim), b_.number(1), "divisor"); }
+Number StartCode::divisor(size_t k) { return b_.max(frame_.number(plan_.primary().components[k].dim), b_.number(1), "divisor"); }
 
 Number StartCode::start(size_t k) {
   Number value = load_index(k);
-  const Number dim = frame_.number(plan_.components[k].dim);
-  if (plan_.normalize_negative) {
+  const Component& c = plan_.primary().components[k];
+  const Number dim = frame_.number(c.dim);
+  if (c.normalize_negative) {
     const Number sign = b_.min(b_.max(value, b_.number(-1), "sign"), b_.number(0), "sign");
     value = b_.sub(value, b_.mul(sign, dim, "from_end"), "normal");
   }
@@ -83,7 +84,7 @@ Number StartCode::start(size_t k) {
 
 /// Applies the policy to a component's start, and computes which part of the window is left.
 void StartCode::bound(size_t k, const Number& value) {
-  const Component& c = plan_.components[k];
+  const Component& c = plan_.primary().components[k];
   const Number dim = frame_.number(c.dim), window = frame_.number(c.window), zero = b_.number(0);
   const Number last = b_.sub(dim, window, "last_start");
   Number at = value;
@@ -97,7 +98,7 @@ void StartCode::bound(size_t k, const Number& value) {
     const Number off = b_.sub(near, at, "off");
     valid = b_.mul(valid, b_.sub(b_.number(1), b_.mul(off, off, "outside"), "here"), "valid");
   };
-  switch (plan_.oob) {
+  switch (plan_.primary().oob) {
     case OobPolicy::clamp:
       at = b_.min(b_.max(value, zero, "clamped"), last, "clamped");
       if (!last.value) at = b_.max(at, zero, "clamped");
@@ -132,8 +133,8 @@ void StartCode::bound(size_t k, const Number& value) {
 
 Number StartCode::faults() {
   Number faults = b_.number(0);
-  for (size_t k = 0; k < plan_.components.size(); ++k) {
-    const Number value = start(k), last = frame_.last_start(plan_.components[k]);
+  for (size_t k = 0; k < plan_.primary().components.size(); ++k) {
+    const Number value = start(k), last = frame_.last_start(plan_.primary().components[k]);
     const Number beyond = b_.add(last, b_.number(1), "beyond");
     const Number near = b_.min(b_.max(value, b_.number(-1), "near"), beyond, "near");
     const Number off = b_.sub(near, b_.min(b_.max(near, b_.number(0), "inside"), last, "inside"), "off");
@@ -146,7 +147,7 @@ void StartCode::read_all() {
   starts.clear();
   spans.clear();
   valid = b_.number(1);
-  for (size_t k = 0; k < plan_.components.size(); ++k) bound(k, start(k));
+  for (size_t k = 0; k < plan_.primary().components.size(); ++k) bound(k, start(k));
 }
 
 }  // namespace strew::inline v0::pto

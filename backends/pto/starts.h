@@ -30,7 +30,7 @@ class StartCode {
   Number valid;                  ///< 0: the policy drops the whole window; else 1
 
  private:
-  Number packed_index(int width, const Number& at, const std::string& hint);
+  Number packed_index(const Component& c, const Number& at, const std::string& hint);
   Number load_index(size_t k);
   void drop_if_no_place(const Number& places);
   Number divisor(size_t k);

@@ -74,8 +74,8 @@ Status StraightLine::check() const {
     return unsupported(
         "pto-as: updates are combined one after the other, expected assign or an atomic whose order does not matter; " +
         std::string("order relaxed or unique_indices would allow it"));
-  if (frame_.words(plan_.indices()).count > 1 || plan_.normalize_negative ||
-      !walk_.axis.strides[static_cast<size_t>(plan_.indices())].is(1))
+  if (frame_.words(index_of(plan_).tensor).count > 1 || index_of(plan_).normalize_negative ||
+      !walk_.axis.strides[static_cast<size_t>(index_of(plan_).tensor)].is(1))
     return unsupported("pto-as: indices need arithmetic, expected i32 or u32 side by side and not negative; pto-ir would work");
   if (frame_.options.index_column && (frame_.chip == Chip::a3 || walk_.elements))
     return unsupported(std::string("pto-as: index layout column: ") +
@@ -93,9 +93,9 @@ Status StraightLine::check() const {
 Expected<std::string> StraightLine::oob() const {
   const std::optional<std::string> mode = own_mode(plan_);
   if (mode) return *mode;
-  if (plan_.oob == OobPolicy::error)
+  if (plan_.primary().oob == OobPolicy::error)
     return unsupported("pto-as: policy error needs a check of every index first; pto-ir has one");
-  return unsupported("pto-as: policy " + std::string(name(plan_.oob)) +
+  return unsupported("pto-as: policy " + std::string(name(plan_.primary().oob)) +
                      " of signed indices needs arithmetic, expected u32 indices; pto-ir would work");
 }
 

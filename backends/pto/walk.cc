@@ -20,11 +20,11 @@ constexpr int64_t kMostParts = 64;
 constexpr int64_t kShortestPart = 8;
 
 /// A loop of one iteration with strides of 0.
-Loop unit_loop(size_t tensors) {
+Loop unit_loop(const Plan& plan) {
   Loop loop;
   loop.extent = constant(1);
-  loop.strides.assign(tensors, constant(0));
-  loop.scale = constant(1);
+  loop.strides.assign(plan.tensors.size(), constant(0));
+  loop.moves.assign(plan.sources.size(), {.scale = constant(1)});
   return loop;
 }
 
@@ -33,28 +33,29 @@ Loop unit_loop(size_t tensors) {
 void split_scales(std::vector<Loop>& window) {
   for (size_t i = 0; i < window.size(); ++i) {
     Term coordinates;
-    if (window[i].component < 0 || window[i].scale.is(1) || !divide(window[i].extent, window[i].scale, coordinates)) continue;
+    const LoopMove move = window[i].move();
+    if (!move.is_bounded || move.scale.is(1) || !divide(window[i].extent, move.scale, coordinates)) continue;
     Loop inner = window[i];
-    inner.extent = window[i].scale;
-    inner.component = -1;
-    inner.scale = constant(1);
-    for (Term& stride : window[i].strides) stride = stride * window[i].scale;
+    inner.extent = move.scale;
+    inner.move().is_bounded = false;
+    inner.move().scale = constant(1);
+    for (Term& stride : window[i].strides) stride = stride * move.scale;
     window[i].extent = coordinates;
-    window[i].scale = constant(1);
+    window[i].move().scale = constant(1);
     window.insert(window.begin() + static_cast<ptrdiff_t>(i) + 1, std::move(inner));
   }
 }
 
 /// Cuts rows into equal parts such that no stride of the table leads into the middle of one.
 void cut_rows(const Plan& plan, const std::vector<int>& tensors, RowWalk& walk) {
-  const auto table = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
+  const auto table = static_cast<size_t>(plan.indexed());
   int64_t unit = walk.width;
-  for (const Component& c : plan.components) unit = std::gcd(unit, c.strides[table].factor);
+  for (const Component& c : plan.primary().components) unit = std::gcd(unit, c.strides[table].factor);
   for (const Loop& loop : walk.window) unit = std::gcd(unit, loop.strides[table].factor);
   for (const Loop& loop : walk.outer) unit = std::gcd(unit, loop.strides[table].factor);
   unit = std::gcd(unit, walk.axis.strides[table].factor);
   if (unit == walk.width || unit == 0 || walk.width / unit > kMostParts) return;
-  Loop part = unit_loop(plan.tensors.size());
+  Loop part = unit_loop(plan);
   part.extent = constant(walk.width / unit);
   for (const int t : tensors) part.strides[static_cast<size_t>(t)] = constant(unit);
   walk.width = unit;
@@ -67,7 +68,7 @@ Status cut_to_fit(const Plan& plan, const std::vector<int>& tensors, int64_t mos
   int64_t each = most;
   while (each >= kShortestPart && walk.width % each != 0) --each;
   if (each < kShortestPart) return unsupported("rows of " + std::to_string(walk.width) + " elements, which no equal parts fit");
-  Loop part = unit_loop(plan.tensors.size());
+  Loop part = unit_loop(plan);
   part.extent = constant(walk.width / each);
   for (const int t : tensors) part.strides[static_cast<size_t>(t)] = constant(each);
   walk.width = each;
@@ -90,10 +91,10 @@ std::vector<int> row_tensors(const Plan& plan) {
 
 Status check_policy(const Frame& frame, const RowWalk& walk) {
   const Plan& plan = frame.plan;
-  if (plan.oob == OobPolicy::wrap && !walk.slab) return unsupported("policy wrap where more than one component names a row");
-  if (plan.oob == OobPolicy::wrap && bits(plan.index_dtype) == 64) return unsupported("policy wrap of 64-bit indices");
-  const bool fills = is_fill(plan.oob);
-  if (fills && (plan.gather_fill.bits[0] != 0 || plan.gather_fill.bits[1] != 0))
+  if (plan.primary().oob == OobPolicy::wrap && !walk.slab) return unsupported("policy wrap where more than one component names a row");
+  if (plan.primary().oob == OobPolicy::wrap && bits(index_of(plan).dtype) == 64) return unsupported("policy wrap of 64-bit indices");
+  const bool fills = is_fill(plan.primary().oob);
+  if (fills && (plan.primary().fill.bits[0] != 0 || plan.primary().fill.bits[1] != 0))
     return unsupported("a fill value other than 0: the chip's mode is zero");
   return {};
 }
@@ -105,7 +106,7 @@ Status check_steps(const Frame& frame, const RowWalk& walk) {
   bool fits = whole(walk.axis.strides[table]);
   for (const Loop& loop : walk.outer) fits &= whole(loop.strides[table]);
   for (const Loop& loop : walk.window) fits &= whole(loop.strides[table]);
-  for (const Component& c : frame.plan.components) fits &= whole(c.strides[table]);
+  for (const Component& c : frame.plan.primary().components) fits &= whole(c.strides[table]);
   return fits ? Status() : unsupported("windows that start inside of a row of " + std::to_string(walk.width) + " elements");
 }
 
@@ -113,18 +114,18 @@ Status check_steps(const Frame& frame, const RowWalk& walk) {
 /// a3's headers have instructions that move whole rows of such a matrix; ptoas does not.
 void find_fractals(const Frame& frame, RowWalk& walk) {
   const Plan& plan = frame.plan;
-  if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 || plan.components.size() != 1) return;
-  const Component& c = plan.components[0];
+  if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 || plan.primary().components.size() != 1) return;
+  const Component& c = plan.primary().components[0];
   const auto table = static_cast<size_t>(frame.table(0)), other = static_cast<size_t>(slices_of(plan, 0));
   const Expected<Combine> combine = choose_combine(frame);
   const bool moves = combine.ok() && (plan.gather ? plan.pure_move : combine->way != CombineWay::compute);
   const Words& words = frame.words(static_cast<int>(table));
   const bool wide = walk.width * words.count * bits(words.element.dtype) == kFractalBytes * 8;
-  if (!moves || !wide || plan.checks_first || !c.window.is(1) || !walk.outer.empty() || walk.window.size() != 1) return;
+  if (!moves || !wide || plan.checks_first() || !c.window.is(1) || !walk.outer.empty() || walk.window.size() != 1) return;
   const Term &rows = c.dim, &count = walk.axis.extent;
   const Loop& across = walk.window[0];
   const auto whole = [](const Term& t) { return t.is_static() && t.factor > 0 && t.factor % kFractalRows == 0; };
-  const bool shaped = whole(rows) && whole(count) && across.component < 0 && across.extent.is_static() &&
+  const bool shaped = whole(rows) && whole(count) && !across.move().is_bounded && across.extent.is_static() &&
                       c.strides[table].is(walk.width) && walk.axis.strides[table].is(0) &&
                       walk.axis.strides[other].is(walk.width) && across.strides[table].is(rows.factor * walk.width) &&
                       across.strides[other].is(count.factor * walk.width) &&
@@ -155,7 +156,7 @@ Status check_extra(const Frame& frame, const RowWalk& walk, int tensor) {
 }  // namespace
 
 std::optional<std::string> own_mode(const Plan& plan) {
-  switch (plan.oob) {
+  switch (plan.primary().oob) {
     case OobPolicy::undefined:
       return "undefined";
     case OobPolicy::skip_element:
@@ -167,7 +168,7 @@ std::optional<std::string> own_mode(const Plan& plan) {
     case OobPolicy::clamp:
     case OobPolicy::wrap:
       // The chip reads indices as u32, so its modes clamp and wrap are right for unsigned indices only.
-      if (is_unsigned_integer(plan.index_dtype)) return std::string(name(plan.oob));
+      if (is_unsigned_integer(index_of(plan).dtype)) return std::string(name(plan.primary().oob));
       return std::nullopt;
     case OobPolicy::error:
       break;
@@ -183,17 +184,17 @@ bool in_tiles(const PlanTensor& tensor) {
 
 Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   const Plan& plan = frame.plan;
-  if (plan.components.empty()) return unsupported("no index component");
+  if (plan.primary().components.empty()) return unsupported("no index component");
   if (plan.positions.empty()) return unsupported("one position");
   if (frame.one_by_one()) return unsupported("integers that the chip combines one by one");
-  if (bits(plan.index_dtype) < 32) return unsupported("indices of " + std::string(name(plan.index_dtype)));
+  if (bits(index_of(plan).dtype) < 32) return unsupported("indices of " + std::string(name(index_of(plan).dtype)));
   RowWalk walk;
   walk.outer.assign(plan.positions.begin(), plan.positions.end() - 1);
   walk.axis = plan.positions.back();
   walk.window = plan.window;
   split_scales(walk.window);
   const std::vector<int> tensors = row_tensors(plan);
-  if (!walk.window.empty() && walk.window.back().component < 0 && walk.window.back().extent.is_static()) {
+  if (!walk.window.empty() && !walk.window.back().move().is_bounded && walk.window.back().extent.is_static()) {
     const Loop& last = walk.window.back();
     const bool unit =
         std::all_of(tensors.begin(), tensors.end(), [&](int t) { return last.strides[static_cast<size_t>(t)].is(1); });
@@ -211,8 +212,8 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   walk.elements = one_word && std::all_of(tensors.begin(), tensors.end(), [&](int t) {
                     return plan.is_indexed(t) || walk.axis.strides[static_cast<size_t>(t)].is(1);
                   });
-  walk.slab = plan.components.size() == 1 && plan.components[0].window.is(1) && walk.window.empty() &&
-              walk.axis.strides[table].is(0) && plan.components[0].strides[table].is(walk.width);
+  walk.slab = plan.primary().components.size() == 1 && plan.primary().components[0].window.is(1) && walk.window.empty() &&
+              walk.axis.strides[table].is(0) && plan.primary().components[0].strides[table].is(walk.width);
   if (frame.options.through_l1) STREW_TRY(find_l1(frame, walk));
   find_fractals(frame, walk);
   STREW_TRY(check_policy(frame, walk));
@@ -229,7 +230,7 @@ WindowWalk window_walk(const Frame& frame) {
   const Plan& plan = frame.plan;
   WindowWalk walk;
   walk.around = plan.window;
-  walk.axis = walk.run = unit_loop(plan.tensors.size());
+  walk.axis = walk.run = unit_loop(plan);
   split_scales(walk.around);
   const auto moved = [&](const Loop& loop) {
     for (int pair = 0; pair < plan.pairs; ++pair)

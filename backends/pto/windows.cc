@@ -70,7 +70,7 @@ class WindowAccess final : public TileAccess {
     if (!filling_) return tiles_.load("current", table, at_);
     const Named tile = tiles_.tile("fill", table, at_);
     const Number words = frame_.build.mul(at_.width, frame_.build.number(frame_.words(table).count), "words");
-    write_fill(frame_, table, tile, at_.count, words, frame_.plan.gather_fill);
+    write_fill(frame_, table, tile, at_.count, words, frame_.plan.primary().fill);
     return tile;
   }
 
@@ -117,9 +117,9 @@ void WindowWriter::make_grids() {
 
 /// Policy wrap: visits the window in two pieces per component, up to the end of the dim and from its beginning.
 void WindowWriter::pieces(size_t k) {
-  if (k == plan_.components.size()) return around(0);
-  const Component& c = plan_.components[k];
-  if (plan_.oob != OobPolicy::wrap || c.window.is(1)) return pieces(k + 1);
+  if (k == plan_.primary().components.size()) return around(0);
+  const Component& c = plan_.primary().components[k];
+  if (plan_.primary().oob != OobPolicy::wrap || c.window.is(1)) return pieces(k + 1);
   const Number dim = frame_.number(c.dim), window = frame_.number(c.window), start = at_.starts[k];
   const Number cut = b_.min(b_.sub(dim, start, "room"), window, "cut");
   b_.note("a window that runs over the end goes on at the beginning");
@@ -134,8 +134,8 @@ void WindowWriter::pieces(size_t k) {
 
 /// The iterations of a window loop that the policy does not drop.
 LoopSpan WindowWriter::span(const Loop& loop) const {
-  if (loop.component < 0) return {b_.number(0), frame_.number(loop.extent)};
-  return at_.spans[static_cast<size_t>(loop.component)];
+  if (!loop.move().is_bounded) return {b_.number(0), frame_.number(loop.extent)};
+  return at_.spans[static_cast<size_t>(loop.move().component)];
 }
 
 void WindowWriter::around(size_t depth) {
@@ -170,7 +170,7 @@ void WindowWriter::columns(const Number& first, const Number& count) {
   TileAt at{first, walk_.has_axis ? count : b_.number(1), b_.number(0), b_.number(wide), {}};
   for (size_t i = 0; i < plan_.positions.size(); ++i) at.movers.push_back({at_.position[i], plan_.positions[i].strides});
   for (size_t i = 0; i < walk_.around.size(); ++i) at.movers.push_back({around_at_[i], walk_.around[i].strides});
-  for (size_t k = 0; k < plan_.components.size(); ++k) at.movers.push_back({at_.starts[k], plan_.components[k].strides});
+  for (size_t k = 0; k < plan_.primary().components.size(); ++k) at.movers.push_back({at_.starts[k], plan_.primary().components[k].strides});
   if (left.from.is(0) && left.to.is(wide)) return move(at);
   const bool is_split = spread_ == Spread::tiles && !walk_.has_axis;
   const Number step = b_.number(wide);
@@ -192,11 +192,11 @@ void WindowWriter::move(const TileAt& at) {
 
 void WindowWriter::position() {
   at_.read_all();
-  if (plan_.gather && is_fill(plan_.oob)) {
+  if (plan_.gather && is_fill(plan_.primary().oob)) {
     // First fill the whole window, then copy the part that is in bounds.
     const std::vector<LoopSpan> left = at_.spans;
     const Number valid = at_.valid;
-    for (size_t k = 0; k < at_.spans.size(); ++k) at_.spans[k] = {b_.number(0), frame_.number(plan_.components[k].window)};
+    for (size_t k = 0; k < at_.spans.size(); ++k) at_.spans[k] = {b_.number(0), frame_.number(plan_.primary().components[k].window)};
     at_.valid = b_.number(1);
     filling_ = true;
     around(0);
@@ -220,7 +220,7 @@ Status WindowWriter::run() {
   spread_ = spread_windows(frame_, walk_);
   if (walk_.has_axis) frame_.pitch = walk_.axis.strides[static_cast<size_t>(frame_.table(0))];
   make_grids();
-  if (plan_.checks_first) check_indices();
+  if (plan_.checks_first()) check_indices();
   const PositionLoops loops{plan_.positions, spread_, "position", "position"};
   const auto all = [&] {
     return write_positions(frame_, loops, at_.position, [&] {

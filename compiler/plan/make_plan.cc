@@ -28,7 +28,7 @@ bool is_pure_move(const Expr& graph, int pairs, bool gather) {
   return true;
 }
 
-constexpr int64_t kRepeatedDims = 32;  ///< bits of Plan::repeated_dims
+constexpr int64_t kRepeatedDims = 32;  ///< bits of IndexSource::repeated_dims
 
 class Planner {
  public:
@@ -45,23 +45,24 @@ class Planner {
     simplify(plan_.positions);
     simplify(plan_.window);
     simplify(plan_.init);
+    plan_.sources.push_back(std::move(source_));
     plan_.symbols = shape_.symbols();
     return std::move(plan_);
   }
 
  private:
   bool needs_bounds() const {
-    return plan_.oob == OobPolicy::skip_element || plan_.oob == OobPolicy::wrap || plan_.oob == OobPolicy::fill_element;
+    return source_.oob == OobPolicy::skip_element || source_.oob == OobPolicy::wrap || source_.oob == OobPolicy::fill_element;
   }
   bool is_repeated(int64_t indices_dim) const {
-    return indices_dim < kRepeatedDims && (plan_.repeated_dims >> indices_dim & 1) != 0;
+    return indices_dim < kRepeatedDims && (source_.repeated_dims >> indices_dim & 1) != 0;
   }
   int tensor_count() const { return static_cast<int>(plan_.tensors.size()); }
   Loop empty_loop(Term extent) const {
     Loop loop;
     loop.extent = std::move(extent);
     loop.strides.assign(plan_.tensors.size(), constant(0));
-    loop.scale = constant(1);
+    loop.moves.assign(1, {.scale = constant(1)});
     return loop;
   }
 
@@ -72,9 +73,7 @@ class Planner {
 
   void describe() {
     plan_.gather = !is_scatter(op_);
-    plan_.oob = oob_of(op_);
-    plan_.index_dtype = indices_of(op_).dtype;
-    plan_.normalize_negative = normalizes_negative(op_) && !is_unsigned_integer(plan_.index_dtype);
+    source_.oob = oob_of(op_);
     if (const auto* s = std::get_if<Scatter>(&op_)) {
       plan_.pairs = static_cast<int>(s->operands.size());
       plan_.init_kind = s->init;
@@ -82,9 +81,12 @@ class Planner {
       plan_.accumulate = s->accumulate;
       plan_.order = s->order;
     } else {
-      plan_.gather_fill = std::get<Gather>(op_).fill;
+      source_.fill = std::get<Gather>(op_).fill;
     }
     plan_.tensors = shape_.tensors();
+    for (int t = 0; t < tensor_count(); ++t)
+      if (plan_.gather ? t == plan_.operand(0) : t < plan_.pairs) plan_.tensors[t].source = 0;
+    while (plan_.tensors[indices_].role != Role::indices) ++indices_;
     plan_.combine = combine_graph(op_);
     plan_.pure_move = is_pure_move(plan_.combine, plan_.pairs, plan_.gather);
   }
@@ -98,16 +100,16 @@ class Planner {
   void find_repeated() {
     for (int t = 0; t < tensor_count(); ++t)
       if (shape_.shape(t) == Shape::positions) return;
-    const bool may_be_open = plan_.oob != OobPolicy::error;
+    const bool may_be_open = source_.oob != OobPolicy::error;
     for (size_t d = dims_.operand.size(); d-- > 0;) {
       if (dims_.operand[d].kind == OperandDimKind::window) continue;
       const int64_t p = dims_.operand[d].kind == OperandDimKind::batching ? dims_.operand[d].indices_dim : -1;
       if (p < 0 || p >= kRepeatedDims) return;
       const Term& extent = shape_.indices_dim(p);
       if (extent.is(1)) continue;
-      if (!shape_.stride(plan_.indices(), p).is(0)) return;
+      if (!shape_.stride(indices_, p).is(0)) return;
       if (!may_be_open && (!extent.is_static() || extent.is(0))) return;
-      plan_.repeated_dims |= uint32_t{1} << p;
+      source_.repeated_dims |= uint32_t{1} << p;
     }
   }
 
@@ -141,9 +143,10 @@ class Planner {
     Loop loop =
         loop_over(shape_.window_extent(d), {.indexed = d, .slices = dims_.slices_dim(w), .per_window = static_cast<int64_t>(w)});
     const int component = dims_.operand[d].component;
-    loop.touches_indexed = component >= 0 && !loop.extent.is(1);
-    if (loop.touches_indexed) loop.moved_by = component;
-    if (loop.touches_indexed && needs_bounds()) loop.component = component;
+    LoopMove& move = loop.move();
+    move.touches = component >= 0 && !loop.extent.is(1);
+    if (move.touches) move.component = component;
+    move.is_bounded = move.touches && needs_bounds();
     return loop;
   }
 
@@ -168,16 +171,19 @@ class Planner {
     for (size_t k = 0; k < dims_.components.size(); ++k) {
       const int64_t d = dims_.components[k];
       Component c;
+      c.tensor = indices_;
+      c.dtype = indices_of(op_).dtype;
+      c.normalize_negative = normalizes_negative(op_) && !is_unsigned_integer(c.dtype);
       c.operand_dim = static_cast<int>(d);
       c.dim = shape_.operand_dim(d);
       c.window = dims_.in_window(d) ? shape_.window_extent(d) : constant(1);
       c.index_offset = dims_.scalar_indices
                            ? constant(0)
-                           : shape_.stride(plan_.indices(), dims_.index_vector_dim) * constant(static_cast<int64_t>(k));
+                           : shape_.stride(indices_, dims_.index_vector_dim) * constant(static_cast<int64_t>(k));
       c.strides.assign(plan_.tensors.size(), constant(0));
       for (int t = 0; t < tensor_count(); ++t)
         if (plan_.is_indexed(t)) c.strides[t] = shape_.stride(t, d);
-      plan_.components.push_back(std::move(c));
+      source_.components.push_back(std::move(c));
     }
   }
 
@@ -196,7 +202,7 @@ class Planner {
   void classify() {
     const auto is_one = [](const Loop& loop) { return loop.extent.is(1); };
     const bool one_position = std::ranges::all_of(plan_.positions, is_one);
-    const bool unit_indexed = std::ranges::all_of(plan_.components, [](const Component& c) { return c.window.is(1); });
+    const bool unit_indexed = std::ranges::all_of(source_.components, [](const Component& c) { return c.window.is(1); });
     const bool no_window = std::ranges::all_of(plan_.window, is_one);
     if (all_positions_batched_)
       plan_.kind = PlanKind::slice_update;
@@ -216,15 +222,15 @@ class Planner {
     else if (std::get<Scatter>(op_).unique_indices)
       plan_.unique = {true, "hint"};
     if (one_position)
-      plan_.sorted = {true, "one position"};
+      source_.sorted = {true, "one position"};
     else if (has_sorted_indices(op_))
-      plan_.sorted = {true, "hint"};
+      source_.sorted = {true, "hint"};
 
-    if (plan_.components.empty())
-      plan_.in_bounds = {true, "no index components"};
-    else if (plan_.oob == OobPolicy::undefined)
-      plan_.in_bounds = {true, "policy undefined: the caller promises"};
-    plan_.checks_first = plan_.oob == OobPolicy::error && !plan_.components.empty();
+    if (source_.components.empty())
+      source_.in_bounds = {true, "no index components"};
+    else if (source_.oob == OobPolicy::undefined)
+      source_.in_bounds = {true, "policy undefined: the caller promises"};
+    source_.checks_first = source_.oob == OobPolicy::error && !source_.components.empty();
   }
 
   /// Drops loops of extent 1, then merges each loop into the next outer loop if the two are contiguous in every tensor.
@@ -233,13 +239,13 @@ class Planner {
     for (size_t i = loops.size(); i-- > 1;) {
       Loop& outer = loops[i - 1];
       const Loop& inner = loops[i];
-      bool mergeable = inner.component < 0;
+      bool mergeable = !inner.move().is_bounded;
       for (size_t t = 0; t < plan_.tensors.size() && mergeable; ++t)
         mergeable = outer.strides[t] == inner.strides[t] * inner.extent;
       if (!mergeable) continue;
       outer.strides = inner.strides;
-      outer.touches_indexed |= inner.touches_indexed;
-      if (outer.moved_by >= 0) outer.scale = outer.scale * inner.extent;
+      outer.move().touches |= inner.move().touches;
+      if (outer.move().component >= 0) outer.move().scale = outer.move().scale * inner.extent;
       outer.extent = outer.extent * inner.extent;
       loops.erase(loops.begin() + static_cast<ptrdiff_t>(i));
     }
@@ -249,6 +255,8 @@ class Planner {
   const AccessDims& dims_;
   ShapeTerms shape_;
   Plan plan_;
+  IndexSource source_;  // of the indexed tensors
+  int indices_ = 0;     // number of the index tensor
   bool all_positions_batched_ = true;  // every position dim is a batching dim or has extent 1
 };
 
@@ -270,9 +278,10 @@ int64_t position_count(const Plan& plan, const int64_t* dyn) {
 bool overwrites_all(const Plan& plan, const int64_t* dyn) {
   if (plan.gather || !plan.pure_move || !plan.unique.holds) return false;
   // If the window covers its dim, clamp makes every start 0.
-  const bool fills_dims = std::all_of(plan.components.begin(), plan.components.end(),
-                                      [&](const Component& c) { return evaluate(c.window, dyn) == evaluate(c.dim, dyn); });
-  const bool all_apply = plan.in_bounds.holds || plan.checks_first || (plan.oob == OobPolicy::clamp && fills_dims);
+  const IndexSource& source = plan.primary();
+  const bool fills_dims = std::ranges::all_of(
+      source.components, [&](const Component& c) { return evaluate(c.window, dyn) == evaluate(c.dim, dyn); });
+  const bool all_apply = source.in_bounds.holds || source.checks_first || (source.oob == OobPolicy::clamp && fills_dims);
   if (!all_apply) return false;
   const std::optional<int64_t> positions = count(plan.positions, dyn), window = count(plan.window, dyn),
                                written = positions && window ? checked::mul(*positions, *window) : std::nullopt;
@@ -293,8 +302,7 @@ size_t slab_loops(const Plan& plan) {
 int64_t key_unit(const Plan& plan) {
   int64_t unit = 0;
   const auto divide = [&](const std::vector<Term>& strides) {
-    const auto indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
-    const Term& first = strides[indexed];
+    const Term& first = strides[static_cast<size_t>(plan.indexed())];
     unit = std::gcd(unit, first.factor);
     bool usable = first.is_static() && first.factor >= 0;
     for (int i = 1; i < plan.pairs; ++i) usable &= strides[plan.result(i)] == first;
@@ -302,7 +310,7 @@ int64_t key_unit(const Plan& plan) {
   };
   for (const Loop& loop : plan.positions)
     if (!divide(loop.strides)) return 0;
-  for (const Component& c : plan.components)
+  for (const Component& c : plan.primary().components)
     if (!divide(c.strides)) return 0;
   return std::max<int64_t>(unit, 1);
 }

@@ -1,12 +1,12 @@
 // Plan: an op as loops, strides and index components. Code generators read only a Plan, a Schedule and a Target.
 //
 // The op's dimension numbers become two loop nests, positions and window. Every tensor has a stride per loop. Index
-// components move the indexed tensors (results of a scatter, operand of a gather) by values read from `indices`:
+// sources move the tensors that name them (results of a scatter, operand of a gather) by values read from index tensors:
 //
 //   for p in positions:                         row-major, in order
-//     start[k] = policy(indices[p, k])          one per component
+//     start[k] = policy(index[k, p])            one per component of the tensor's source
 //     for w in window:
-//       indexed address = sum p*stride + sum start[k]*component stride + sum w*stride
+//       address = sum p*stride + sum start[k]*component stride + sum w*stride
 //
 // Strides are in elements, because an i4 has no stride in bytes. A stride or extent is a Term: a constant times a
 // product of symbols; a symbol is an extent or stride that is known only at the call. A Plan has no loops of extent 1,
@@ -14,6 +14,7 @@
 // tests/golden/plan_test.cc and tests/differential.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,30 +43,65 @@ struct PlanTensor {
   DType dtype = DType::f32;
   ExtraKind extra = ExtraKind::scalar;  ///< role extra
   bool bound = true;                    ///< false: null in strew_args.data (operand of a scatter with init in_place or fill)
+  int source = -1;                      ///< number of the index source that places its windows; -1: its address is affine
 };
 
-/// A loop over positions, over a window, or over a result that init writes. The fields from `component` on are for window loops.
+/// How the components of one index source move a window loop.
+struct LoopMove {
+  /// The component whose start moves the loop, whatever the policy: iteration i is at coordinate start + i / scale of the
+  /// dim that the component indexes. -1: none.
+  int component = -1;
+  bool is_bounded = false;  ///< policies skip_element, wrap and fill_element: that start decides which iterations are in bounds
+  bool touches = false;     ///< the loop is, or contains, a window dim of extent > 1 that a component moves
+  /// Iterations per step of that dim: the extents of the inner loops that were merged into this one.
+  Term scale;
+};
+
+/// A loop over positions, over a window, or over a result that init writes.
 struct Loop {
   Term extent;
-  std::vector<Term> strides;  ///< per tensor, in elements
-  /// Policies skip_element, wrap and fill_element: the component whose start decides which iterations are in bounds.
-  /// -1: all iterations run.
-  int component = -1;
-  /// The component whose start moves this loop, whatever the policy: iteration i is at operand coordinate start + i /
-  /// scale. -1: none.
-  int moved_by = -1;
-  /// Iterations per step of the operand dim: the extents of the inner loops that were merged into this one.
-  Term scale;
-  bool touches_indexed = false;  ///< this loop is, or contains, a window dim of extent > 1 that a component moves
+  std::vector<Term> strides;    ///< per tensor, in elements
+  std::vector<LoopMove> moves;  ///< per index source; of a loop over positions or of init they say that nothing moves it
+
+  /// By Plan::primary().
+  const LoopMove& move() const { return moves.front(); }
+  LoopMove& move() { return moves.front(); }
 };
 
-/// An index component: one entry of the index vector, and the operand dim that it indexes.
+/// An index component: one entry of a source's index vectors, and the dim that it indexes of the tensors that the source places.
 struct Component {
-  Term index_offset;  ///< of the component in `indices`, in elements, relative to the position's offset
+  int tensor = 0;  ///< that holds it; its strides per position are those of the loops
+  DType dtype = DType::i64;
+  bool normalize_negative = false;  ///< a negative index v stands for v + dim; never of an unsigned dtype
+  Term index_offset;                ///< in the tensor, in elements, relative to the position's offset
   int operand_dim = 0;
   Term dim;                   ///< extent of that operand dim
   Term window;                ///< extent of the window in that dim (1 if the dim is inserted or collapsed)
-  std::vector<Term> strides;  ///< per tensor: nonzero only for the indexed tensors
+  std::vector<Term> strides;  ///< per tensor: nonzero only for the tensors that the source places
+};
+
+/// A property that is known to hold, or not known to.
+struct Fact {
+  bool holds = false;
+  std::string source;  ///< why it holds: "hint", "one position", "batching dims cover the positions", …
+};
+
+/// What the index tensors of a source hold.
+enum class SourceKind : uint8_t {
+  vectors,  ///< a start coordinate per component
+};
+
+/// An index source: index tensors that say, per position, where the windows of the tensors that name the source lie.
+struct IndexSource {
+  SourceKind kind = SourceKind::vectors;
+  std::vector<Component> components;
+  OobPolicy oob = OobPolicy::undefined;
+  Scalar fill;  ///< policies fill_window and fill_element
+  /// Bit d: dim d of the index tensor, which repeats along it (stride 0), is a loop of the window instead of one of the positions.
+  uint32_t repeated_dims = 0;
+  Fact sorted;                ///< the index vectors are sorted
+  Fact in_bounds;             ///< every index is in bounds, so no check is needed
+  bool checks_first = false;  ///< policy error: the check entry runs over all positions before anything is written
 };
 
 /// How the windows of two positions can overlap. It decides which strategies are legal (schedules/strategies).
@@ -76,12 +112,6 @@ enum class PlanKind : uint8_t {
   general,       ///< windows may overlap partly
 };
 
-/// A property that is known to hold, or not known to.
-struct Fact {
-  bool holds = false;
-  std::string source;  ///< why it holds: "hint", "one position", "batching dims cover the positions", …
-};
-
 struct Plan {
   bool gather = false;
   PlanKind kind = PlanKind::general;
@@ -90,16 +120,9 @@ struct Plan {
   int pairs = 1;  ///< N: pairs of operand and updates; 1 for a gather
 
   std::vector<Loop> positions;  ///< outermost first
-  /// Bit d: dim d of the indices, which repeat along it (stride 0), is a loop of the window instead of one of the positions.
-  uint32_t repeated_dims = 0;
   std::vector<Loop> window;  ///< outermost first; the last loop is the run, which has stride 1 if the layouts allow it
   std::vector<Loop> init;    ///< init copy and fill: over all elements of a result (and its operand)
-  std::vector<Component> components;
-
-  DType index_dtype = DType::i64;
-  OobPolicy oob = OobPolicy::undefined;
-  bool normalize_negative = false;
-  Scalar gather_fill;
+  std::vector<IndexSource> sources;
 
   Expr combine;            ///< combine_graph() of the op: never empty, with every convert written out
   bool pure_move = false;  ///< the graph only moves bits of the updates (gather: of the operand) to the results
@@ -108,20 +131,21 @@ struct Plan {
   Accumulate accumulate = Accumulate::native;
   Order order = Order::in_order;
 
-  Fact unique;                ///< no two positions write one destination
-  Fact sorted;                ///< the index vectors are sorted
-  Fact in_bounds;             ///< every index is in bounds, so no check is needed
-  bool checks_first = false;  ///< policy error: the check entry runs over all positions before anything is written
+  Fact unique;  ///< no two positions write one destination
 
-  // Numbers of the tensors: N results, N operands, the indices, N updates, the extras (a gather: one result, one
+  // Numbers of the tensors: N results, N operands, an index tensor, N updates, the extras (a gather: one result, one
   // operand, no updates).
   int result(int i) const { return i; }
   int operand(int i) const { return pairs + i; }
-  int indices() const { return 2 * pairs; }
   int update(int i) const { return 2 * pairs + 1 + i; }
   int extra(int i) const { return (gather ? 3 : 3 * pairs + 1) + i; }
-  /// Tensors addressed through the index: the results of a scatter, the operand of a gather.
-  bool is_indexed(int tensor) const { return gather ? tensor == operand(0) : tensor < pairs; }
+  /// The first tensor that source 0 places: a scatter's result 0, or a gather's operand.
+  int indexed() const { return gather ? operand(0) : result(0); }
+  bool is_indexed(int tensor) const { return tensors[static_cast<size_t>(tensor)].source >= 0; }
+  /// The source of indexed(): where a scatter writes, or a gather reads. Where a tensor has another source, PlanTensor says so.
+  const IndexSource& primary() const { return sources.front(); }
+  /// Policy error of some source: the check entry runs before anything is written.
+  bool checks_first() const { return std::ranges::any_of(sources, &IndexSource::checks_first); }
 };
 
 /// The plan of a canonical op (compiler/rewrite).

@@ -27,14 +27,35 @@ std::string strides(const Plan& plan, const std::vector<Term>& terms) {
   return text.empty() ? "-" : text;
 }
 
+/// Empty for the only source.
+std::string of_source(const Plan& plan, size_t s) { return plan.sources.size() == 1 ? "" : fmt::format(" of source {}", s); }
+
 void add_loops(std::string& out, const Plan& plan, std::string_view title, const std::vector<Loop>& loops) {
   out += fmt::format("  {}:{}\n", title, loops.empty() ? " one" : "");
   for (const Loop& loop : loops) {
     out += fmt::format("    for {}: {}", print(loop.extent), strides(plan, loop.strides));
-    if (loop.component >= 0) out += fmt::format("; bounded by component {}", loop.component);
-    if (loop.component >= 0 && !loop.scale.is(1)) out += " in steps of " + print(loop.scale);
-    if (loop.component < 0 && loop.touches_indexed) out += "; indexed";
+    for (size_t s = 0; s < loop.moves.size(); ++s) {
+      const LoopMove& move = loop.moves[s];
+      if (move.is_bounded) out += fmt::format("; bounded by component {}{}", move.component, of_source(plan, s));
+      if (move.is_bounded && !move.scale.is(1)) out += " in steps of " + print(move.scale);
+      if (!move.is_bounded && move.touches) out += "; indexed" + of_source(plan, s);
+    }
     out += "\n";
+  }
+}
+
+void add_source(std::string& out, const Plan& plan, size_t s) {
+  const IndexSource& source = plan.sources[s];
+  for (uint32_t d = 0; d < 32; ++d)
+    if ((source.repeated_dims >> d & 1) != 0) out += fmt::format("  the window has dim {} of indices, which repeat along it\n", d);
+  const bool normalizes = std::ranges::any_of(source.components, &Component::normalize_negative);
+  out += fmt::format("  components{}: policy {}{}\n", of_source(plan, s), name(source.oob),
+                     normalizes ? ", negative indices count from the end" : "");
+  for (size_t k = 0; k < source.components.size(); ++k) {
+    const Component& c = source.components[k];
+    const PlanTensor& tensor = plan.tensors[static_cast<size_t>(c.tensor)];
+    out += fmt::format("    {}: {} +{} moves dim {} of {}, window {}: {}\n", k, tensor_name(tensor.role, tensor.index),
+                       print(c.index_offset), c.operand_dim, print(c.dim), print(c.window), strides(plan, c.strides));
   }
 }
 
@@ -58,15 +79,7 @@ std::string print(const Plan& plan) {
       out += fmt::format("{} {} {}", t == 0 ? "" : ",", tensor_name(tensor.role, tensor.index), name(tensor.dtype));
   out += "\n";
   add_loops(out, plan, "positions", plan.positions);
-  for (uint32_t d = 0; d < 32; ++d)
-    if ((plan.repeated_dims >> d & 1) != 0) out += fmt::format("  the window has dim {} of indices, which repeat along it\n", d);
-  out += fmt::format("  components: policy {}{}\n", name(plan.oob),
-                     plan.normalize_negative ? ", negative indices count from the end" : "");
-  for (size_t k = 0; k < plan.components.size(); ++k) {
-    const Component& c = plan.components[k];
-    out += fmt::format("    {}: indices +{} moves dim {} of {}, window {}: {}\n", k, print(c.index_offset), c.operand_dim,
-                       print(c.dim), print(c.window), strides(plan, c.strides));
-  }
+  for (size_t s = 0; s < plan.sources.size(); ++s) add_source(out, plan, s);
   add_loops(out, plan, "window", plan.window);
   out += fmt::format("  combine: {}{}\n", print(plan.combine), plan.pure_move ? " (moves bytes)" : "");
   if (!plan.gather) {
@@ -74,8 +87,13 @@ std::string print(const Plan& plan) {
     if (plan.init_kind != InitKind::in_place) add_loops(out, plan, "init loops", plan.init);
     out += fmt::format("  order: {}, accumulate: {}\n", name(plan.order), name(plan.accumulate));
   }
-  return out + fmt::format("  facts: unique: {}; sorted: {}; in bounds: {}; checks every index first: {}\n", fact(plan.unique),
-                           fact(plan.sorted), fact(plan.in_bounds), plan.checks_first ? "yes" : "no");
+  out += "  facts: unique: " + fact(plan.unique);
+  for (size_t s = 0; s < plan.sources.size(); ++s) {
+    const IndexSource& source = plan.sources[s];
+    out += fmt::format("; sorted{0}: {1}; in bounds{0}: {2}; checks every index{0} first: {3}", of_source(plan, s),
+                       fact(source.sorted), fact(source.in_bounds), source.checks_first ? "yes" : "no");
+  }
+  return out + "\n";
 }
 
 }  // namespace strew::inline v0

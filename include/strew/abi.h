@@ -6,7 +6,8 @@
  * libstrew_rt runs any kernel from its descriptor alone. Entries never start threads, allocate or print.
  *
  * Words (docs/architecture.md): an index position is one index vector; its window is the block of elements that this
- * vector places. The indexed tensor is a scatter's results or a gather's operand. All structs of the descriptor are
+ * vector places. An index source is the index tensors that place windows in a tensor: in a scatter's results, or in a
+ * gather's operand. All structs of the descriptor are
  * constants of the object; nobody frees them. An array of no elements may be null. Texts are UTF-8, end with a zero
  * byte and are never null.
  *
@@ -20,7 +21,7 @@
 extern "C" {
 #endif
 
-#define STREW_ABI_VERSION 6u
+#define STREW_ABI_VERSION 7u
 
 enum { STREW_OK = 0, STREW_FAULT = 1 };
 
@@ -31,16 +32,16 @@ enum { STREW_STREAM = 1 };
 
 /* The first index that is out of bounds. position: row-major number of its index position; component: which entry of
  * the index vector; value: the index as the caller gave it, before normalisation of negatives (u64 indices: its bits);
- * bound: the largest legal value. */
+ * bound: the largest legal value; source: number of the index source in strew_kernel.sources. */
 typedef struct strew_fault {
-  int64_t position, component, value, bound;
+  int64_t position, component, value, bound, source;
 } strew_fault;
 
 typedef struct strew_args {
   uint32_t abi;   /* STREW_ABI_VERSION */
   uint32_t flags; /* STREW_STREAM or 0 */
-  /* Addresses of element [0,...,0] of the N results, N operands, the indices, N updates and E extras (a gather has one
-   * result, one operand and no updates). An operand that is not bound (init in_place or fill) is null. */
+  /* Addresses of element [0,...,0] of the N results, N operands, the index tensor, N updates and E extras (a gather has
+   * one result, one operand and no updates). An operand that is not bound (init in_place or fill) is null. */
   void* const* data;
   const int64_t* dyn; /* the values of strew_kernel.symbols */
   const void* pos;    /* list reads: uint64_t values (position - n_list) | key << 32; the difference is less than 2^31 */
@@ -52,6 +53,7 @@ typedef struct strew_args {
   int64_t k0, k1;
   void* scratch;       /* merge: the private table of result 0 */
   const void* program; /* strew_kernel.program */
+  int64_t source;      /* check: number of the index source that is checked */
 } strew_args;
 
 /* begin, end: index positions (range, clip, check, keys), entries of `pos` (list), elements of a result in the order of
@@ -63,7 +65,7 @@ typedef int32_t (*strew_entry)(const strew_args* args, int64_t begin, int64_t en
 /* The kinds of entries, which number strew_kernel.entries. STREW_ENTRIES(F) expands to F(kind, what the entry does) for each. */
 #define STREW_ENTRIES(F)                                            \
   F(range, "applies index positions")                               \
-  F(check, "finds the smallest bad position, then component")       \
+  F(check, "finds the smallest bad position of a source")            \
   F(init, "copies or fills the result")                             \
   F(keys, "tells where positions go")                               \
   F(list, "applies listed positions")                               \
@@ -91,6 +93,9 @@ enum { STREW_RESULT, STREW_OPERAND, STREW_INDICES, STREW_UPDATES, STREW_EXTRA };
 /* Stands for an extent or stride that only the call knows. */
 #define STREW_OPEN INT64_MIN
 
+/* Does a result have an element per element of the indexed dims and window, or one per destination row? */
+enum { STREW_PER_ELEMENT, STREW_PER_ROW };
+
 /* A tensor that a call binds: one argument. strew_kernel.tensors lists them in the order of the arguments. */
 typedef struct strew_tensor_rule {
   const char* name;       /* for messages: "updates 0" */
@@ -102,8 +107,11 @@ typedef struct strew_tensor_rule {
   uint32_t rank;
   uint32_t data;          /* the tensor's index in strew_args.data */
   int32_t may_be;         /* result with init copy: number of the operand tensor whose buffer the result may share; else -1 */
+  int32_t source;         /* number in strew_kernel.sources of the index source that places its windows; -1: none does */
+  uint32_t result_kind;   /* of a result: STREW_PER_ELEMENT or STREW_PER_ROW; else 0 */
   const int64_t* dims;    /* rank extents in elements, or STREW_OPEN */
   const int64_t* strides; /* rank strides in elements, or STREW_OPEN; null: row-major */
+  const struct strew_codec* codec; /* null: elements are stored as dtype says; this version knows no other */
 } strew_tensor_rule;
 
 /* Where strew_args.dyn[i] is read: the extent, or the stride if is_stride is not 0, of dim `dim` of tensor `tensor`. */
@@ -133,6 +141,31 @@ typedef struct strew_reach {
   strew_term extent;
   int64_t step;
 } strew_reach;
+
+/* What the index tensors of a source hold: a start coordinate per component. */
+enum { STREW_VECTORS };
+
+/* One entry of a source's index vectors. */
+typedef struct strew_index_component {
+  uint32_t tensor;          /* number in strew_kernel.tensors of the index tensor that holds it */
+  uint32_t vector_dim;      /* the dim of that tensor along which the entries of a vector lie; its rank: a vector has one entry */
+  uint32_t dim;             /* the dim that it indexes of the tensors that the source places */
+  uint32_t counts_from_end; /* a negative index v stands for v + extent */
+} strew_index_component;
+
+/* Where the windows of the tensors lie that name this source (strew_tensor_rule.source). */
+typedef struct strew_index_source {
+  uint32_t kind;   /* STREW_VECTORS */
+  uint32_t policy; /* OobPolicy (op.h) as a number */
+  uint32_t table;  /* number in strew_kernel.tensors of the first tensor that the source places */
+  uint32_t checks_first; /* policy error: the check entry runs over all positions before anything is written */
+  strew_term positions;  /* number of its index positions */
+  /* Bit d: the index tensors repeat along their dim d (stride 0), and positions are counted without it. An index that is out of bounds is
+   * reported at coordinate 0 of that dim. */
+  uint32_t repeated_dims;
+  uint32_t component_count;
+  const strew_index_component* components;
+} strew_index_source;
 
 /* The extent of the window in an operand dim that an index component moves, and the extent of that dim. The window
  * covers the dim if the two are equal. */
@@ -194,7 +227,6 @@ typedef struct strew_kernel {
   strew_term init;      /* elements of a result that init copy or fill writes */
   uint8_t is_gather;
   uint8_t init_kind;       /* STREW_IN_PLACE, STREW_COPY or STREW_FILL */
-  uint8_t checks_first;    /* policy error: the check entry runs over all positions before anything is written */
   uint8_t computes_floats; /* the entries need the default floating-point environment */
   uint8_t may_overwrite;   /* a call may skip init if positions * window == init and, in every cover, the window covers the dim */
   uint8_t packs_results;   /* a result has elements of less than a byte */
@@ -221,21 +253,12 @@ typedef struct strew_kernel {
   const strew_reach* reaches;
   const uint64_t* identities; /* strategy private: per result, the bits of the combiner's identity element */
 
-  /* Policy error: what the message about a bad index needs. */
-  uint32_t index_tensor, table_tensor; /* numbers in `tensors` of the indices and of the indexed tensor */
-  uint32_t index_vector_dim;           /* dim of the indices; their rank: each index is a vector of one component */
-  uint32_t component_count;
-  const uint32_t* component_dims; /* per component, the dim of the indexed tensor that it indexes */
-  uint8_t counts_from_end;        /* a negative index v stands for v + extent */
-  uint8_t index_is_u64;
+  const strew_index_source* sources; /* source_count; first that of a scatter's results, or of a gather's operand */
+  uint32_t source_count;
 
   /* Wide accumulation: the parts have descriptors of their own, and this kernel has no entries. */
   uint8_t wide_dtype; /* DType of the accumulators */
   uint8_t part_count; /* 0, 2 (no start) or 3 */
-
-  /* Bit d: the indices repeat along their dim d (stride 0), and index positions are counted without it. An index that is out of bounds is
-   * reported at coordinate 0 of that dim. */
-  uint32_t repeated_dims;
 
   const struct strew_kernel* parts[STREW_PART_COUNT];
 

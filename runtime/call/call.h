@@ -57,6 +57,7 @@ inline strew_args arguments_of(const Call& call, const void* program) {
   args.k1 = 0;
   args.scratch = nullptr;
   args.program = program;
+  args.source = 0;
   return args;
 }
 

@@ -23,6 +23,12 @@ inline int64_t evaluate(const strew_kernel& kernel, const strew_term& term, cons
   return value;
 }
 
+/// The number in strew_kernel.tensors of the tensor that index vectors point into; of a kernel with wide accumulation, whose parts have the
+/// index sources, result 0.
+inline uint32_t table_of(const strew_kernel& kernel) { return kernel.source_count == 0 ? 0 : kernel.sources[0].table; }
+/// Must the check entry run over the source before anything is written?
+inline bool checks_first(const strew_kernel& kernel, uint32_t source) { return kernel.sources[source].checks_first != 0; }
+
 /// Bytes of an element of a result; 1 if the element is smaller than a byte.
 inline int64_t result_bytes(const strew_kernel& kernel, uint32_t result = 0) {
   const int64_t bytes = kernel.tensors[result].bits / 8;

@@ -15,7 +15,7 @@ namespace {
 /// Bytes of the indexed tensor; the most that there can be if the shape is known only at the call.
 int64_t static_table_bytes(const strew_kernel& kernel) {
   constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
-  const strew_tensor_rule& table = kernel.tensors[kernel.table_tensor];
+  const strew_tensor_rule& table = kernel.tensors[table_of(kernel)];
   int64_t bits = table.bits;
   for (uint32_t d = 0; d < table.rank; ++d)
     if (table.dims[d] == STREW_OPEN || __builtin_mul_overflow(bits, table.dims[d], &bits)) return kUnknown;
@@ -47,7 +47,8 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
     made->parts.emplace_back(std::move(part));
   }
   made->range = kernel.entries[STREW_ENTRY_range];
-  if (kernel.checks_first != 0) made->check_at_once = kernel.entries[STREW_ENTRY_check];
+  for (uint32_t s = 0; s < kernel.source_count; ++s)
+    if (checks_first(kernel, s)) made->check_at_once = kernel.entries[STREW_ENTRY_check];
   made->program = kernel.program;
   made->computes_floats = kernel.computes_floats != 0;
   made->last_level_cache = Bytes(limits->last_level_cache_bytes != 0 ? limits->last_level_cache_bytes : machine().l3_bytes);

@@ -157,12 +157,16 @@ class SameShapes {
 
   Status check_indices(const CallOptions& options) {
     if (callable_.check_at_once == nullptr) return {};
-    const void* checked = nullptr;
     for (size_t c = 0; c < count(); ++c) {
-      void* const indices = data_[c * views_.size() + kernel_.index_tensor];
-      if (c > 0 && indices == checked) continue;
-      checked = indices;
-      call_.data[kernel_.tensors[kernel_.index_tensor].data] = indices;
+      bool is_checked = c > 0;  // in the call before
+      for (uint32_t k = 0; k < kernel_.sources[0].component_count; ++k) {
+        const uint32_t tensor = kernel_.sources[0].components[k].tensor;
+        void* const indices = data_[c * views_.size() + tensor];
+        void*& checked = call_.data[kernel_.tensors[tensor].data];
+        is_checked = is_checked && checked == indices;
+        checked = indices;
+      }
+      if (is_checked) continue;
       const strew_args args = arguments_of(call_, callable_.program);
       strew_fault found;
       if (callable_.check_at_once(&args, 0, call_.positions, &found) != STREW_OK)

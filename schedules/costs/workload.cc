@@ -23,7 +23,7 @@ double count(const std::vector<Loop>& loops, double open) {
 /// A lower bound of a tensor's elements: the farthest that any loop or indexed dim alone reaches.
 double reach(const Plan& plan, size_t tensor, const OpenExtents& open) {
   double most = 1;
-  for (const Component& c : plan.components)
+  for (const Component& c : plan.primary().components)
     most = std::max(most, value_of(c.dim, open.table) * value_of(c.strides[tensor], open.table));
   for (const auto* loops : {&plan.positions, &plan.window})
     for (const Loop& loop : *loops)
@@ -53,7 +53,7 @@ bool is_open(const Plan& plan) {
     return std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return !loop.extent.is_static(); });
   };
   return open(plan.positions) || open(plan.window) ||
-         std::any_of(plan.components.begin(), plan.components.end(), [](const Component& c) { return !c.dim.is_static(); });
+         std::ranges::any_of(plan.primary().components, [](const Component& c) { return !c.dim.is_static(); });
 }
 
 /// Indices are no part of a vector.
@@ -66,7 +66,7 @@ bool has_lanes(const Plan& plan) {
 }  // namespace
 
 Workload workload_of(const Plan& plan, const OpenExtents& open) {
-  const size_t indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
+  const size_t indexed = static_cast<size_t>(plan.indexed());
   Workload w;
   w.gathers = plan.gather;
   w.moves = plan.pure_move;
@@ -75,7 +75,7 @@ Workload workload_of(const Plan& plan, const OpenExtents& open) {
   w.reads_table = !plan.gather && reads_current(plan);
   w.is_open = is_open(plan);
   w.positions = count(plan.positions, open.moved);
-  w.components = std::max<double>(1, static_cast<double>(plan.components.size()));
+  w.components = std::max<double>(1, static_cast<double>(plan.primary().components.size()));
   w.element_bytes = bits(plan.tensors[indexed].dtype) / 8.0;
   const double window = count(plan.window, open.moved);
   const bool has_runs = !plan.window.empty() && plan.window.back().strides[indexed].is(1);
@@ -88,8 +88,10 @@ Workload workload_of(const Plan& plan, const OpenExtents& open) {
   w.first_extent = plan.window.empty() ? 1 : value_of(plan.window.front().extent, open.moved);
   w.table_bytes = reach(plan, indexed, open) * w.element_bytes;
   w.moved_bytes = w.positions * w.window_bytes;
-  w.index_bytes = w.positions * w.components * bits(plan.index_dtype) / 8.0;
-  if (plan.sorted.holds) w.in_order = std::min(1.0, w.positions * w.lines * kLineBytes / std::max(1.0, w.table_bytes));
+  double index_bits = 0;
+  for (const Component& c : plan.primary().components) index_bits += bits(c.dtype);
+  w.index_bytes = w.positions * index_bits / 8.0;
+  if (plan.primary().sorted.holds) w.in_order = std::min(1.0, w.positions * w.lines * kLineBytes / std::max(1.0, w.table_bytes));
   if (plan.kind == PlanKind::slice_update && w.runs <= 1) w.in_order = 1;
   w.slabs = count({plan.positions.begin(), plan.positions.begin() + static_cast<std::ptrdiff_t>(slab_loops(plan))}, open.moved);
   w.operations = operations_of(plan);

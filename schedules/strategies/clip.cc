@@ -6,8 +6,8 @@
 namespace strew::inline v0 {
 
 const Component* clip_mover(const Plan& plan) {
-  if (plan.window.empty() || plan.window.front().moved_by < 0) return nullptr;
-  return &plan.components[static_cast<size_t>(plan.window.front().moved_by)];
+  if (plan.window.empty() || plan.window.front().move().component < 0) return nullptr;
+  return &plan.primary().components[static_cast<size_t>(plan.window.front().move().component)];
 }
 
 Status legal_clip(const Plan& plan) {

@@ -13,7 +13,7 @@ namespace strew::inline v0 {
 Status legal_window(const Plan& plan) {
   STREW_TRY(whole_bytes(plan, Strategy::window));
   if (plan.window.empty()) return unsupported("strategy window: the window has one element");
-  if (!plan.gather && plan.kind == PlanKind::general && plan.window.front().touches_indexed)
+  if (!plan.gather && plan.kind == PlanKind::general && plan.window.front().move().touches)
     return unsupported("strategy window: windows may overlap partly along the first window loop (kind general)");
   return {};
 }

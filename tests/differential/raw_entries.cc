@@ -104,7 +104,7 @@ Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rn
   STREW_TRY(binder->bind(tensors, call));
   strew_args args = arguments_of(call, kernel.descriptor().program);
   const int64_t positions = call.positions;
-  if (plan.checks_first) {
+  if (plan.checks_first()) {
     strew_fault fault{};
     for (const auto& [begin, end] : pieces(rng, positions))
       if (kernel.entry(STREW_ENTRY_check)(&args, begin, end, &fault) != STREW_OK)

@@ -5,6 +5,7 @@
 //
 // The cases are the ops of tests/golden, the kernels of the files there and in tests/models, and drawn ops. A line is the case, the kind and the hash,
 // apart by tabs. What cannot be made is replayed as its message. --show prints the text instead of its hash; bytes are printed in hexadecimal.
+#include <elf.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/loader/elf_file.h"
 #include "backends/modules.h"
 #include "backends/pipeline.h"
 #include "backends/pto/program.h"
@@ -101,6 +103,17 @@ std::string hexadecimal(const std::string& bytes) {
   return out;
 }
 
+/// The instructions and constants of an object. Its data are the descriptor, which is compared as JSON.
+std::string code_of(const std::string& object) {
+  const Expected<ElfFile> file = ElfFile::read(object);
+  if (!file.ok()) return file.status().message() + "\n";
+  std::string out;
+  for (const ElfSection& section : file->sections)
+    if ((section.flags & SHF_EXECINSTR) != 0 || section.name.starts_with(".rodata"))
+      out += std::string(section.name) + ":\n" + hexadecimal(std::string(section.bytes)) + "\n";
+  return out;
+}
+
 /// The stages of one kernel for one backend and target.
 void replay_kernel(const Replay& replay, const VerifiedOp& op, BackendChoice backend, const char* target_text) {
   const std::string prefix = std::string(name(backend)) + " " + target_text + " ";
@@ -127,7 +140,7 @@ void replay_kernel(const Replay& replay, const VerifiedOp& op, BackendChoice bac
     replay.add(prefix + "program", text);
   }
   if (!kernel->artifact.object.empty())
-    replay.add(prefix + "code", hexadecimal(without_symbols(kernel->artifact.object, *kernel)));
+    replay.add(prefix + "code", code_of(kernel->artifact.object));
 }
 
 void replay_programs(const Replay& replay, const VerifiedOp& op, const Plan& plan) {

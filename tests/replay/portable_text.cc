@@ -92,9 +92,14 @@ std::string portable_text(const LoweredKernel& p, const Loops& table) {
     out.line("component: offset {}, dim {}, window {}, strides {}, single {}", each.index_offset, each.dim, each.window,
              each.strides, each.is_single);
   for (const WindowLoop& each : p.window_loops)
-    out.line("window loop: component {}, moved by {}, scale {}", each.component, each.moved_by, each.scale);
-  out.line("indices: {}, per byte 2^{}, tensor {}, policy {}, normalises {}", name(p.index_dtype), p.index_log2_per_byte,
-           p.index_tensor, static_cast<int>(p.oob), p.normalize_negative);
+    out.line("window loop: component {}, moved by {}, scale {}", each.is_bounded ? each.component : -1, each.component, each.scale);
+  for (const SourceComponents& source : p.sources)
+    for (size_t k = source.first; k < source.end; k += p.components.size()) {
+      const ComponentNumbers& c = p.components[k];
+      const Slot& slot = p.indices[c.index];
+      out.line("indices: {}, per byte 2^{}, tensor {}, policy {}, normalises {}", name(c.dtype), slot.log2_per_byte, slot.tensor,
+               static_cast<int>(source.oob), c.normalize_negative);
+    }
   out.line("cuts columns {}, fences {}, cut windows {}, pairs {}, gather {}, ahead {}, streams {}, key unit {}", p.cuts_columns,
            p.fences, p.has_cut_windows, p.pairs, p.gather, p.ahead, p.streams, p.key_unit);
   out.body("init", p.init);

@@ -63,7 +63,7 @@ class Printer {
     out["covers"] = covers();
     out["cuts"] = cuts();
     out["identities"] = identities();
-    out["faults"] = faults();
+    out["sources"] = sources();
     out["entries"] = entries();
     return out;
   }
@@ -102,6 +102,8 @@ class Printer {
                     {"strides", rule.strides == nullptr ? Json("row-major") : numbers(rule.strides, rule.rank)},
                     {"is_open", rule.is_open != 0},
                     {"data", rule.data}};
+      if (rule.source >= 0) entry["source"] = rule.source;
+      if (rule.role == STREW_RESULT) entry["kind"] = rule.result_kind == STREW_PER_ROW ? "per_row" : "per_element";
       if (rule.may_be >= 0) entry["may_be"] = tensor(static_cast<uint32_t>(rule.may_be));
       out.push_back(std::move(entry));
     }
@@ -146,7 +148,6 @@ class Printer {
   }
 
   void add_flags(Json& out) const {
-    out["checks_first"] = k_.checks_first != 0;
     out["computes_floats"] = k_.computes_floats != 0;
     out["may_overwrite"] = k_.may_overwrite != 0;
     out["packs_results"] = k_.packs_results != 0;
@@ -185,14 +186,27 @@ class Printer {
     for (uint32_t i = 0; k_.identities != nullptr && i < k_.result_count; ++i) out.push_back(hex(k_.identities[i]));
     return out;
   }
-  Json faults() const {
-    Json dims = Json::array();
-    for (uint32_t i = 0; i < k_.component_count; ++i) dims.push_back(k_.component_dims[i]);
-    Json out = {{"indices", tensor(k_.index_tensor)},         {"table", tensor(k_.table_tensor)},
-                {"index_vector_dim", k_.index_vector_dim},    {"component_dims", std::move(dims)},
-                {"counts_from_end", k_.counts_from_end != 0}, {"index_is_u64", k_.index_is_u64 != 0}};
-    for (int d = 0; d < 32; ++d)
-      if ((k_.repeated_dims >> d & 1) != 0) out["repeated_dims"].push_back(d);
+  Json component(const strew_index_component& c) const {
+    return {{"indices", tensor(c.tensor)},
+            {"index_vector_dim", c.vector_dim},
+            {"table_dim", c.dim},
+            {"counts_from_end", c.counts_from_end != 0}};
+  }
+  Json sources() const {
+    Json out = Json::array();
+    for (uint32_t s = 0; s < k_.source_count; ++s) {
+      const strew_index_source& source = k_.sources[s];
+      Json entry = {{"kind", "vectors"},
+                    {"table", tensor(source.table)},
+                    {"policy", name(static_cast<OobPolicy>(source.policy))},
+                    {"checks_first", source.checks_first != 0},
+                    {"positions", term(source.positions)},
+                    {"components", Json::array()}};
+      for (uint32_t k = 0; k < source.component_count; ++k) entry["components"].push_back(component(source.components[k]));
+      for (int d = 0; d < 32; ++d)
+        if ((source.repeated_dims >> d & 1) != 0) entry["repeated_dims"].push_back(d);
+      out.push_back(std::move(entry));
+    }
     return out;
   }
 

@@ -54,7 +54,7 @@ std::string indices_text(const Explanation& e) {
   const Op& op = *e.kernel->op;
   std::string out = normalizes_negative(op) ? "negative ones count from the end; " : "";
   for (int d = 0; d < 32; ++d)
-    if ((e.stages.plan.repeated_dims >> d & 1) != 0)
+    if ((e.stages.plan.primary().repeated_dims >> d & 1) != 0)
       out += fmt::format("they repeat along dim {}, whose elements are a row; ", d);
   if (e.kernel->find(ArgumentUse::non_negative) != nullptr) out += "a negative one is an error; ";
   switch (oob_of(op)) {

@@ -18,21 +18,21 @@ Value* splat(Frame& f, Value* scalar) { return f.e.b.CreateVectorSplat(kIndexLan
 
 bool ElementLanes::pay(const Frame& f) {
   const Plan& plan = f.plan;
-  if (plan.pairs != 1 || !plan.window.empty() || f.packed(f.indexed()) || !has_index_lanes(f)) return false;
-  if (plan.oob != OobPolicy::clamp && plan.oob != OobPolicy::wrap) return false;
+  if (plan.pairs != 1 || !plan.window.empty() || f.packed(f.indexed()) || !has_index_lanes(f, plan.primary())) return false;
+  if (plan.primary().oob != OobPolicy::clamp && plan.primary().oob != OobPolicy::wrap) return false;
   const auto at = static_cast<size_t>(f.indexed());
-  return plan.positions.back().strides[at].is(0) && std::all_of(plan.components.begin(), plan.components.end(),
-                                                                [&](const Component& c) { return c.strides[at].is_static(); });
+  return plan.positions.back().strides[at].is(0) &&
+         std::ranges::all_of(plan.primary().components, [&](const Component& c) { return c.strides[at].is_static(); });
 }
 
 ElementLanes::ElementLanes(Frame& frame, const Pointers& p) : f_(frame), offsets_(nullptr) {
   const int tensor = f_.indexed();
   const auto at = static_cast<size_t>(tensor);
-  const Placement placement = place_lanes(f_, p);
+  const Placement placement = place_lanes(f_, f_.plan.primary(), p);
   offsets_ = llvm::Constant::getNullValue(wide_lanes(f_));
   for (size_t k = 0; k < placement.components.size(); ++k) {
     Value* start = f_.e.b.CreateSExt(placement.components[k].start, wide_lanes(f_));
-    const int64_t bytes = f_.plan.components[k].strides[at].factor * f_.element_bytes(tensor);
+    const int64_t bytes = placement.source.components[k].strides[at].factor * f_.element_bytes(tensor);
     offsets_ = f_.e.b.CreateAdd(offsets_, f_.e.b.CreateMul(start, splat(f_, f_.e.i64(bytes))));
   }
 }

@@ -44,8 +44,7 @@ class Frame {
   llvm::Value* bytes(const Term& term, int tensor);
   int64_t element_bytes(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) / 8; }
 
-  /// The tensor that indices point into: a gather's operand, a scatter's first result.
-  int indexed() const { return plan.gather ? plan.operand(0) : plan.result(0); }
+  int indexed() const { return plan.indexed(); }
   bool packed(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) < 8; }
 
   /// p, a pointer into `tensor`, moved by index * stride elements.

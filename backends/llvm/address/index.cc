@@ -13,12 +13,10 @@
 namespace strew::inline v0 {
 using llvm::Value;
 
-Value* load_component(Frame& f, const Pointers& p, size_t k) {
-  const int indices = f.plan.indices();
-  Value* element = f.advance(indices, p[static_cast<size_t>(indices)], f.e.i64(1), f.plan.components[k].index_offset);
-  Value* raw = f.load_element(indices, element, 1);
-  return is_signed_integer(f.plan.index_dtype) ? f.e.b.CreateSExt(raw, f.e.b.getInt64Ty())
-                                               : f.e.b.CreateZExt(raw, f.e.b.getInt64Ty());
+Value* load_component(Frame& f, const Pointers& p, const Component& c) {
+  Value* element = f.advance(c.tensor, p[static_cast<size_t>(c.tensor)], f.e.i64(1), c.index_offset);
+  Value* raw = f.load_element(c.tensor, element, 1);
+  return is_signed_integer(c.dtype) ? f.e.b.CreateSExt(raw, f.e.b.getInt64Ty()) : f.e.b.CreateZExt(raw, f.e.b.getInt64Ty());
 }
 
 Value* largest_start(Frame& f, const Component& c) {
@@ -38,7 +36,7 @@ class Placer {
   void add(const Component& c, Value* value) {
     value = normalise(c, value);
     ComponentPlace place;
-    switch (f_.plan.oob) {
+    switch (out_.source.oob) {
       case OobPolicy::undefined:
       case OobPolicy::error:
         place.start = value;
@@ -50,7 +48,7 @@ class Placer {
         break;
       case OobPolicy::clamp: {
         Value* largest = like(largest_start(f_, c));
-        place.start = e_.smin(e_.smax(saturate(value), number(0)), largest);
+        place.start = e_.smin(e_.smax(saturate(c, value), number(0)), largest);
         require(e_.b.CreateICmpSGE(largest, number(0)));
         break;
       }
@@ -74,16 +72,15 @@ class Placer {
   Value* number(int64_t n) { return like(e_.i64(n)); }
   Value* dim_of(const Component& c) { return like(f_.term(c.dim)); }
 
-  bool unsigned64() const { return f_.plan.index_dtype == DType::u64; }
-  Value* saturate(Value* value) {
-    if (!unsigned64()) return value;
+  Value* saturate(const Component& c, Value* value) {
+    if (c.dtype != DType::u64) return value;
     return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, value, e_.i64(std::numeric_limits<int64_t>::max()));
   }
   void require(Value* condition) { out_.inside = out_.inside ? e_.b.CreateAnd(out_.inside, condition) : condition; }
   void require_whole(Value* condition) { out_.whole = out_.whole ? e_.b.CreateAnd(out_.whole, condition) : condition; }
 
   Value* normalise(const Component& c, Value* value) {
-    if (!f_.plan.normalize_negative) return value;
+    if (!c.normalize_negative) return value;
     Value* wrapped = e_.b.CreateAdd(value, dim_of(c));
     return e_.b.CreateSelect(e_.b.CreateICmpSLT(value, number(0)), wrapped, value);
   }
@@ -104,7 +101,7 @@ class Placer {
     Value* dim = f_.term(c.dim);
     Value* window = f_.term(c.window);
     Value* before = e_.b.CreateNeg(window);
-    place.start = e_.smin(e_.smax(saturate(value), before), dim);
+    place.start = e_.smin(e_.smax(saturate(c, value), before), dim);
     place.lo = e_.smax(e_.b.CreateNeg(place.start), e_.i64(0));
     place.hi = e_.smin(e_.b.CreateSub(dim, place.start), window);
     require(e_.b.CreateICmpSLT(place.lo, place.hi));
@@ -121,8 +118,8 @@ class Placer {
     llvm::BasicBlock* after = llvm::BasicBlock::Create(e_.context(), "folded", &e_.function);
     e_.b.CreateCondBr(e_.b.CreateAnd(e_.b.CreateICmpUGE(value, dim), has_room), fold, after);
     e_.b.SetInsertPoint(fold);
-    Value* folded = unsigned64() ? e_.b.CreateURem(value, dim) : e_.b.CreateSRem(value, dim);
-    if (!unsigned64()) {
+    Value* folded = c.dtype == DType::u64 ? e_.b.CreateURem(value, dim) : e_.b.CreateSRem(value, dim);
+    if (c.dtype != DType::u64) {
       Value* raised = e_.b.CreateAdd(folded, dim);
       folded = e_.b.CreateSelect(e_.b.CreateICmpSLT(folded, e_.i64(0)), raised, folded);
     }
@@ -150,25 +147,24 @@ class Placer {
   llvm::FixedVectorType* lanes_;
 };
 
-/// Loads component k of kIndexLanes consecutive positions: one load of all components, and a shuffle that selects this one if there are several.
-Value* load_lanes(Frame& f, const Pointers& p, size_t k) {
-  const int indices = f.plan.indices();
-  const int64_t stride = f.plan.positions.back().strides[static_cast<size_t>(indices)].factor;
-  const int64_t offset = f.plan.components[k].index_offset.factor;
-  Value* first = p[static_cast<size_t>(indices)];
-  if (stride == 1) return f.load_element(indices, f.advance(indices, first, f.e.i64(1), constant(offset)), kIndexLanes);
-  Value* all = f.load_element(indices, first, static_cast<int>(kIndexLanes * stride));
+/// Loads the component of kIndexLanes consecutive positions: one load of all components, and a shuffle that selects this one if there are
+/// several.
+Value* load_lanes(Frame& f, const Pointers& p, const Component& c) {
+  const int64_t stride = f.plan.positions.back().strides[static_cast<size_t>(c.tensor)].factor;
+  Value* first = p[static_cast<size_t>(c.tensor)];
+  if (stride == 1) return f.load_element(c.tensor, f.advance(c.tensor, first, f.e.i64(1), c.index_offset), kIndexLanes);
+  Value* all = f.load_element(c.tensor, first, static_cast<int>(kIndexLanes * stride));
   std::vector<int> lanes;
-  for (int64_t lane = 0; lane < kIndexLanes; ++lane) lanes.push_back(static_cast<int>(lane * stride + offset));
+  for (int64_t lane = 0; lane < kIndexLanes; ++lane) lanes.push_back(static_cast<int>(lane * stride + c.index_offset.factor));
   return f.e.b.CreateShuffleVector(all, lanes);
 }
 
 }  // namespace
 
-Placement place(Frame& f, const Pointers& p) {
-  Placement out;
+Placement place(Frame& f, const IndexSource& source, const Pointers& p) {
+  Placement out{source};
   Placer placer(f, out);
-  for (size_t k = 0; k < f.plan.components.size(); ++k) placer.add(f.plan.components[k], load_component(f, p, k));
+  for (const Component& c : source.components) placer.add(c, load_component(f, p, c));
   if (out.inside == nullptr) out.inside = f.e.b.getTrue();
   if (out.whole == nullptr) out.whole = f.e.b.getTrue();
   return out;
@@ -176,41 +172,46 @@ Placement place(Frame& f, const Pointers& p) {
 
 Pointers moved(Frame& f, const Pointers& p, const Placement& placement) {
   Pointers at = p;
-  for (size_t k = 0; k < f.plan.components.size(); ++k)
-    at = f.step(at, f.plan.components[k].strides, placement.components[k].start);
+  for (size_t k = 0; k < placement.components.size(); ++k)
+    at = f.step(at, placement.source.components[k].strides, placement.components[k].start);
   return at;
 }
 
-bool has_index_lanes(const Frame& f) {
+bool has_index_lanes(const Frame& f, const IndexSource& source) {
   constexpr int64_t kMostStride = 4, kMostDim = int64_t{1} << 30;
   const Plan& plan = f.plan;
-  const bool narrow = plan.index_dtype == DType::i32;
   // Before SSE4.2 there are no vector minima and products of 32 bits, and no vector comparisons of 64: lanes would take up to twice the time
   // of scalar code.
   if (f.target.arch == "x86_64" && (features_of(f.target) & feature_bit("sse4.2")) == 0) return false;
-  if ((!narrow && plan.index_dtype != DType::i64) || plan.positions.empty()) return false;
-  if (!narrow && plan.oob == OobPolicy::wrap) return false;  // 64-bit lanes would be divided one by one
+  if (source.components.empty() || plan.positions.empty()) return false;
+  const Component& first = source.components.front();
+  const bool narrow = first.dtype == DType::i32;
+  if (!narrow && first.dtype != DType::i64) return false;
+  if (!narrow && source.oob == OobPolicy::wrap) return false;  // 64-bit lanes would be divided one by one
   const Loop& loop = plan.positions.back();
-  const Term& stride = loop.strides[static_cast<size_t>(plan.indices())];
+  const Term& stride = loop.strides[static_cast<size_t>(first.tensor)];
   if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;
   for (int i = 0; i < plan.pairs && !plan.gather; ++i)
     if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
   // place_lanes() loads all components of kIndexLanes positions at once. So that the load does not reach beyond the
   // end of the index array, the last component of a position must be directly followed by the next position.
-  const bool ends = stride.is(1) || std::any_of(plan.components.begin(), plan.components.end(),
-                                                [&](const Component& c) { return c.index_offset.is(stride.factor - 1); });
-  return ends && std::all_of(plan.components.begin(), plan.components.end(), [&](const Component& c) {
+  const bool ends = stride.is(1) || std::ranges::any_of(source.components, [&](const Component& c) {
+                      return c.index_offset.is(stride.factor - 1);
+                    });
+  return ends && std::ranges::all_of(source.components, [&](const Component& c) {
            const bool fits = c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
-           const bool beside = c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
-           return fits && beside && (c.window.is(1) || (plan.oob != OobPolicy::skip_element && plan.oob != OobPolicy::wrap));
+           const bool beside =
+               c.tensor == first.tensor && c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
+           return fits && beside &&
+                  (c.window.is(1) || (source.oob != OobPolicy::skip_element && source.oob != OobPolicy::wrap));
          });
 }
 
-Placement place_lanes(Frame& f, const Pointers& p) {
-  Placement out;
-  llvm::Type* element = f.plan.index_dtype == DType::i32 ? f.e.b.getInt32Ty() : f.e.b.getInt64Ty();
+Placement place_lanes(Frame& f, const IndexSource& source, const Pointers& p) {
+  Placement out{source};
+  llvm::Type* element = source.components.front().dtype == DType::i32 ? f.e.b.getInt32Ty() : f.e.b.getInt64Ty();
   Placer placer(f, out, llvm::FixedVectorType::get(element, kIndexLanes));
-  for (size_t k = 0; k < f.plan.components.size(); ++k) placer.add(f.plan.components[k], load_lanes(f, p, k));
+  for (const Component& c : source.components) placer.add(c, load_lanes(f, p, c));
   return out;
 }
 
@@ -218,7 +219,7 @@ Value* is_bad(Frame& f, const Component& c, Value* value) {
   Emitter& e = f.e;
   Value* largest = largest_start(f, c);
   Value* too_big = e.b.CreateICmpUGT(value, largest);
-  if (f.plan.normalize_negative) {
+  if (c.normalize_negative) {
     Value* folded = e.b.CreateAdd(value, f.term(c.dim));
     Value* negative_bad = e.b.CreateICmpUGT(folded, largest);
     too_big = e.b.CreateSelect(e.b.CreateICmpSLT(value, e.i64(0)), negative_bad, too_big);

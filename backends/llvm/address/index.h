@@ -1,4 +1,4 @@
-// Index components: loads the components of a position's index vector, normalises them, and applies the out-of-bounds policy. The result is a
+// Index sources: loads the components of a position's index vector, normalises them, and applies the out-of-bounds policy. The result is a
 // start coordinate per component and, under policies that cut windows (skip_element, fill_element, wrap), bounds for the window loops.
 // Tested by tests/differential with indices at the extremes of every index type.
 #pragma once
@@ -17,30 +17,32 @@ struct ComponentPlace {
   llvm::Value* split = nullptr;  ///< wrap: window coordinates from here on lie past the dim's end and start over at 0
 };
 
+/// Where one source puts the window of a position.
 struct Placement {
+  const IndexSource& source;
   std::vector<ComponentPlace> components;
   llvm::Value* inside = nullptr;  ///< i1: the policy keeps some element of the window
   llvm::Value* whole = nullptr;   ///< i1, fill_element: all elements of the window are in bounds
 };
 
-/// Emits the placement of one position. p: pointers at that position.
-Placement place(Frame& frame, const Pointers& p);
+/// Emits the placement of one position by `source`. p: pointers at that position.
+Placement place(Frame& frame, const IndexSource& source, const Pointers& p);
 
-/// p, pointers at a position, with those of the indexed tensors moved to its window.
+/// p, pointers at a position, with those of the tensors that the source places moved to its window.
 Pointers moved(Frame& frame, const Pointers& p, const Placement& placement);
 
 /// The number of positions that place_lanes() does at once.
 inline constexpr int kIndexLanes = 8;
 /// Can place_lanes() be used for the positions of the innermost position loop? It needs signed indices of 32 or 64
-/// bits (under wrap: 32) that are adjacent in memory, static dims of up to 2^30, results of a scatter that this loop
+/// bits (under wrap: 32) of one tensor that are adjacent in memory, static dims of up to 2^30, results of a scatter that this loop
 /// does not move, and on x86-64 SSE4.2.
-bool has_index_lanes(const Frame& frame);
+bool has_index_lanes(const Frame& frame, const IndexSource& source);
 /// place() for kIndexLanes consecutive positions; p: pointers at the first. Starts are vectors of i32 or i64, as wide as the index; `inside`
 /// and `whole` are vectors of i1, or null where always true. Limit: not for windows that the policy cuts.
-Placement place_lanes(Frame& frame, const Pointers& p);
+Placement place_lanes(Frame& frame, const IndexSource& source, const Pointers& p);
 
-/// Loads component k as it stands in memory, sign- or zero-extended to i64 (u64: the same bits).
-llvm::Value* load_component(Frame& frame, const Pointers& p, size_t k);
+/// Loads the component as it stands in memory, sign- or zero-extended to i64 (u64: the same bits).
+llvm::Value* load_component(Frame& frame, const Pointers& p, const Component& component);
 /// The largest start that is in bounds: dim - window. Negative if the window does not fit the dim.
 llvm::Value* largest_start(Frame& frame, const Component& component);
 /// i1: is the component `value` out of bounds after normalisation? That is a fault under policy error.

@@ -19,7 +19,7 @@ Value* sink_element(Frame& f) {
 /// A copy of the gather's fill value, as a constant of the object. A stack slot would not do: LLVM knows what it holds, and would turn the load
 /// from the selected address into a branch.
 Value* fill_element(Frame& f) {
-  auto* value = llvm::cast<llvm::Constant>(f.numeric.literal_storage(f.plan.gather_fill, 1));
+  auto* value = llvm::cast<llvm::Constant>(f.numeric.literal_storage(f.plan.primary().fill, 1));
   auto* global = new llvm::GlobalVariable(*f.e.function.getParent(), value->getType(), /*isConstant=*/true,
                                           llvm::GlobalValue::PrivateLinkage, value, "fill");
   global->setAlignment(llvm::Align(kWidest));
@@ -30,7 +30,7 @@ Value* fill_element(Frame& f) {
 
 bool uses_sink_slot(const Frame& f) {
   if (!f.plan.window.empty()) return false;
-  const OobPolicy oob = f.plan.oob;
+  const OobPolicy oob = f.plan.primary().oob;
   const auto is_whole = [&](int tensor) { return !f.packed(tensor) && f.element_bytes(tensor) <= kWidest; };
   if (f.plan.gather)
     return is_fill(oob) && is_whole(f.plan.operand(0)) &&

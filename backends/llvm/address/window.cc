@@ -46,9 +46,9 @@ class WindowEmitter {
 /// The iteration of `loop` that stands at the operand coordinate in field `argument` of strew_args. `shift` is added to the start of the
 /// component that moves the loop; null: nothing is.
 Value* iteration_at(Frame& f, const Placement& placement, const Loop& loop, size_t argument, Value* shift) {
-  Value* start = placement.components[static_cast<size_t>(loop.moved_by)].start;
+  Value* start = placement.components[static_cast<size_t>(loop.move().component)].start;
   if (shift != nullptr) start = f.e.add(start, shift);
-  Value* scale = f.term(loop.scale);
+  Value* scale = f.term(loop.move().scale);
   return f.e.times(f.e.b.CreateSub(f.argument(argument), start), scale);
 }
 
@@ -67,9 +67,9 @@ void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_
     hi = f.argument(offsetof(strew_args, w1));
   }
   const ComponentPlace* place =
-      placement == nullptr || loop.component < 0 ? nullptr : &placement->components[static_cast<size_t>(loop.component)];
+      placement == nullptr || !loop.move().is_bounded ? nullptr : &placement->components[static_cast<size_t>(loop.move().component)];
   const bool wraps = place != nullptr && place->split != nullptr;
-  const bool owned = cut && window_cut == WindowCut::owned && placement != nullptr && loop.moved_by >= 0;
+  const bool owned = cut && window_cut == WindowCut::owned && placement != nullptr && loop.move().component >= 0;
   const auto owned_from = [&](Value* from, Value* shift) {
     return owned ? e.smax(from, iteration_at(f, *placement, loop, offsetof(strew_args, k0), shift)) : from;
   };
@@ -82,12 +82,12 @@ void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_
     hi = owned_to(hi, nullptr);
   }
   if (place == nullptr) return body(p, lo, owned ? not_before(lo, hi) : hi);
-  Value* scale = f.term(loop.scale);
+  Value* scale = f.term(loop.move().scale);
   if (!wraps) {
     Value* from = e.smax(lo, e.times(place->lo, scale));
     return body(p, from, not_before(from, e.smin(hi, e.times(place->hi, scale))));
   }
-  const Component& component = f.plan.components[static_cast<size_t>(loop.component)];
+  const Component& component = placement->source.components[static_cast<size_t>(loop.move().component)];
   Value* split = e.times(place->split, scale);
   e.loop(e.i64(0), e.i64(2), {1, 1}, [&](Value* segment) {
     Value* second = e.b.CreateICmpNE(segment, e.i64(0));
@@ -105,7 +105,7 @@ void emit_whole_window(Frame& f, const Pointers& p) {
 }
 
 void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
-  const Placement placement = place(f, p);
+  const Placement placement = place(f, f.plan.primary(), p);
   const Body body = range_body(f.plan, false);
   const bool redirects = !given && cut == WindowCut::none && uses_sink_slot(f);
   const auto update = [&] {
@@ -115,7 +115,7 @@ void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
     WindowEmitter(f, body, &placement, cut).emit(at);
   };
   if (redirects) return update();
-  const OobPolicy oob = f.plan.oob;
+  const OobPolicy oob = placement.source.oob;
   if (oob != OobPolicy::fill_element && oob != OobPolicy::fill_window) return f.e.when_likely(placement.inside, update, [] {});
 
   const Body fill = range_body(f.plan, true);

@@ -259,7 +259,7 @@ Body range_body(const Plan& plan, bool fill) {
   Body body;
   body.expr = &plan.combine;
   body.move = plan.pure_move;
-  if (fill) body.current = &plan.gather_fill;
+  if (fill) body.current = &plan.primary().fill;
   int extras = 0;
   for (const PlanTensor& t : plan.tensors) extras += t.role == Role::extra;
   for (int i = 0; i < plan.pairs; ++i) {

@@ -28,7 +28,7 @@ int64_t updates_per_element(const Plan& plan) {
     positions *= loop.extent.factor;
     if (!loop.strides[result].is(0)) elements *= loop.extent.factor;
   }
-  for (const Component& c : plan.components) {
+  for (const Component& c : plan.primary().components) {
     if (!c.dim.is_static() || elements > kMost) return 0;
     elements *= c.dim.factor;
   }
@@ -41,7 +41,7 @@ bool RegisterRun::pays(const Frame& f) {
   constexpr int64_t kWidest = 8, kUpdates = 8;
   const Plan& plan = f.plan;
   if (plan.gather || plan.pairs != 1 || !plan.window.empty() || plan.pure_move) return false;
-  if (!plan.sorted.holds || plan.unique.holds || updates_per_element(plan) < kUpdates) return false;
+  if (!plan.primary().sorted.holds || plan.unique.holds || updates_per_element(plan) < kUpdates) return false;
   const int result = plan.result(0);
   if (f.packed(result) || f.element_bytes(result) > kWidest) return false;
   const auto& nodes = plan.combine.nodes;

@@ -33,22 +33,22 @@ int64_t vector_bytes_of(const Frame& f) {
 /// The tensor that is read or written in the order of the positions.
 int ordered(const Plan& plan) { return plan.gather ? plan.result(0) : plan.update(0); }
 
-bool fills(const Plan& plan) { return is_fill(plan.oob); }
+bool fills(const Plan& plan) { return is_fill(plan.primary().oob); }
 
 /// Does every position either move the whole row or, in a scatter, none of it, without a loop or a division?
 bool is_whole(const Plan& plan) {
   const auto has_room = [&](const Component& c) {
     const bool known = c.dim.is_static() && c.window.is_static() && c.dim.factor >= c.window.factor;
-    return plan.oob == OobPolicy::clamp ? known : c.window.is(1);
+    return plan.primary().oob == OobPolicy::clamp ? known : c.window.is(1);
   };
-  if (plan.oob == OobPolicy::wrap || plan.window.back().component >= 0) return false;
-  return plan.oob == OobPolicy::undefined || plan.oob == OobPolicy::error ||
-         std::all_of(plan.components.begin(), plan.components.end(), has_room);
+  if (plan.primary().oob == OobPolicy::wrap || plan.window.back().move().is_bounded) return false;
+  return plan.primary().oob == OobPolicy::undefined || plan.primary().oob == OobPolicy::error ||
+         std::ranges::all_of(plan.primary().components, has_room);
 }
 
 /// The fill value as often as a row has elements, as a constant of the object; null if the value has no constant.
 llvm::GlobalVariable* fill_row(Frame& f) {
-  auto* value = llvm::dyn_cast<llvm::Constant>(f.numeric.literal_storage(f.plan.gather_fill, 1));
+  auto* value = llvm::dyn_cast<llvm::Constant>(f.numeric.literal_storage(f.plan.primary().fill, 1));
   if (value == nullptr) return nullptr;
   const std::vector<llvm::Constant*> elements(static_cast<size_t>(f.plan.window.back().extent.factor), value);
   auto* row = llvm::ConstantArray::get(llvm::ArrayType::get(value->getType(), elements.size()), elements);
@@ -89,7 +89,7 @@ void RowPack::gather(llvm::function_ref<Pointers(int)> at) {
   std::vector<Value*> rows;
   for (int k = 0; k < kRows; ++k) {
     const Pointers p = at(k);
-    const Placement placement = place(f_, p);
+    const Placement placement = place(f_, f_.plan.primary(), p);
     Value* from = moved(f_, p, placement)[operand];
     if (fill_ != nullptr) from = f_.e.b.CreateSelect(placement.inside, from, fill_);
     rows.push_back(f_.e.load(type_of(1), from, Access::input));
@@ -108,7 +108,7 @@ void RowPack::scatter(llvm::function_ref<Pointers(int)> at) {
   for (int k = 0; k < kRows; ++k) {
     if (k % together_ == 0) vector = f_.e.load(type_of(together_), f_.e.at(from, f_.e.i64(k * row_bytes_)), Access::input);
     const Pointers p = at(k);
-    const Placement placement = place(f_, p);
+    const Placement placement = place(f_, f_.plan.primary(), p);
     Value* to = moved(f_, p, placement)[result];
     f_.e.when_likely(
         placement.inside, [&] { f_.e.store(part(vector, k % together_), to); }, [] {});

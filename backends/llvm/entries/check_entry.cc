@@ -1,4 +1,5 @@
-// The entry check: reports the smallest position of [begin, end) that has an index out of bounds, and the smallest such component of it.
+// The entry check: reports the smallest position of [begin, end) that has an index of one source out of bounds, and the smallest such
+// component of it.
 //
 // Out-of-bounds indices are rare, so the first pass only asks whether there is any, without branches: the answers of all positions are or-ed
 // into one accumulator, which is a vector where indices of one component lie side by side. Only if the answer is yes, a second pass searches
@@ -18,12 +19,12 @@ constexpr int64_t kFew = 64;
 
 class CheckEmitter {
  public:
-  explicit CheckEmitter(Frame& frame) : f_(frame), e_(frame.e) {}
+  CheckEmitter(Frame& frame, size_t source)
+      : f_(frame), e_(frame.e), source_(static_cast<int64_t>(source)), components_(frame.plan.sources[source].components) {}
 
   void emit() {
     Value* any = any_bad();
     e_.when(any, [&] { find_first(); });
-    f_.finish();
   }
 
  private:
@@ -38,9 +39,9 @@ class CheckEmitter {
     return count <= kFew;
   }
   bool dense() const {
-    return !few() && f_.plan.components.size() == 1 && f_.plan.positions.size() == 1 &&
-           (!f_.plan.normalize_negative || is_signed_integer(f_.plan.index_dtype)) && !f_.packed(f_.plan.indices()) &&
-           f_.plan.positions[0].strides[static_cast<size_t>(f_.plan.indices())].is(1);
+    if (few() || components_.size() != 1 || f_.plan.positions.size() != 1) return false;
+    const int tensor = components_[0].tensor;
+    return !f_.packed(tensor) && f_.plan.positions[0].strides[static_cast<size_t>(tensor)].is(1);
   }
 
   llvm::AllocaInst* accumulator(llvm::Type* type) {
@@ -58,8 +59,7 @@ class CheckEmitter {
       any_bad_dense(scalar);
     } else {
       f_.for_each(f_.plan.positions, f_.begin(), f_.end(), {1, few() ? 1 : 4}, [&](const Pointers& p, Value*) {
-        for (size_t k = 0; k < f_.plan.components.size(); ++k)
-          accumulate(scalar, is_bad(f_, f_.plan.components[k], load_component(f_, p, k)));
+        for (const Component& c : components_) accumulate(scalar, is_bad(f_, c, load_component(f_, p, c)));
       });
     }
     return e_.b.CreateLoad(e_.b.getInt1Ty(), scalar);
@@ -77,18 +77,18 @@ class CheckEmitter {
   Value* limited(Value* number, uint64_t type_max) {
     if (type_max < static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
       number = e_.smin(number, e_.i64(static_cast<int64_t>(type_max)));
-    return e_.b.CreateTrunc(number, e_.b.getIntNTy(static_cast<unsigned>(bits(f_.plan.index_dtype))));
+    return e_.b.CreateTrunc(number, e_.b.getIntNTy(static_cast<unsigned>(bits(components_[0].dtype))));
   }
 
   /// Without normalisation, good indices are 0 .. dim - window, which is at most the type's largest signed number: negative ones exceed that. With it,
   /// -dim .. -window are good, too, so that the range begins at -dim, or at the type's lowest number where that is more.
   Range range() {
-    const Component& c = f_.plan.components[0];
-    const auto width = static_cast<unsigned>(bits(f_.plan.index_dtype));
-    const bool is_signed = is_signed_integer(f_.plan.index_dtype);
+    const Component& c = components_[0];
+    const auto width = static_cast<unsigned>(bits(components_[0].dtype));
+    const bool is_signed = is_signed_integer(components_[0].dtype);
     const uint64_t half = uint64_t{1} << (width - 1);
     Value* largest = limited(largest_start(f_, c), is_signed ? half - 1 : 2 * half - 1);
-    if (!f_.plan.normalize_negative) return {nullptr, largest, nullptr};
+    if (!c.normalize_negative) return {nullptr, largest, nullptr};
     Value* below = limited(f_.term(c.dim), half);
     Value* gap = c.window.is(1) ? nullptr : limited(e_.smax(e_.b.CreateSub(f_.term(c.window), e_.i64(1)), e_.i64(0)), half);
     return {below, e_.b.CreateAdd(below, largest), gap};
@@ -108,16 +108,16 @@ class CheckEmitter {
 
   /// The first pass in vectors of the index's own width.
   void any_bad_dense(llvm::AllocaInst* scalar) {
-    const auto width = static_cast<unsigned>(bits(f_.plan.index_dtype));
+    const auto width = static_cast<unsigned>(bits(components_[0].dtype));
     const int lanes = f_.schedule.vector_bytes / static_cast<int>(width / 8);
     llvm::Type* element = e_.b.getIntNTy(width);
     auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
     Value* any = e_.b.CreateICmpSLT(f_.begin(), f_.end());
-    Value* no_room = e_.b.CreateICmpSLT(largest_start(f_, f_.plan.components[0]), e_.i64(0));
+    Value* no_room = e_.b.CreateICmpSLT(largest_start(f_, components_[0]), e_.i64(0));
     accumulate(scalar, e_.b.CreateAnd(no_room, any));
     const Range good = range();
     llvm::AllocaInst* sum = accumulator(vector);
-    Value* base = f_.bases()[static_cast<size_t>(f_.plan.indices())];
+    Value* base = f_.bases()[static_cast<size_t>(components_[0].tensor)];
     const auto address = [&](Value* i) { return e_.at(base, e_.times(i, e_.i64(width / 8))); };
     Value* whole = e_.add(f_.begin(), e_.b.CreateAnd(e_.b.CreateSub(f_.end(), f_.begin()), e_.i64(-lanes)));
     e_.loop(f_.begin(), whole, {lanes, 4}, [&](Value* i) {
@@ -131,11 +131,11 @@ class CheckEmitter {
 
   void find_first() {
     f_.for_each(f_.plan.positions, f_.begin(), f_.end(), {1, 1}, [&](const Pointers& p, Value* position) {
-      for (size_t k = 0; k < f_.plan.components.size(); ++k) {
-        const Component& c = f_.plan.components[k];
-        Value* value = load_component(f_, p, k);
+      for (size_t k = 0; k < components_.size(); ++k) {
+        const Component& c = components_[k];
+        Value* value = load_component(f_, p, c);
         Value* largest = largest_start(f_, c);
-        return_if(is_bad(f_, c, value), {position, e_.i64(static_cast<int64_t>(k)), value, largest});
+        return_if(is_bad(f_, c, value), {position, e_.i64(static_cast<int64_t>(k)), value, largest, e_.i64(source_)});
       }
     });
   }
@@ -156,16 +156,28 @@ class CheckEmitter {
 
   Frame& f_;
   Emitter& e_;
+  int64_t source_;
+  const std::vector<Component>& components_;
 };
 
 static_assert(offsetof(strew_fault, position) == 0 && offsetof(strew_fault, component) == 8 &&
-              offsetof(strew_fault, value) == 16 && offsetof(strew_fault, bound) == 24);
+              offsetof(strew_fault, value) == 16 && offsetof(strew_fault, bound) == 24 && offsetof(strew_fault, source) == 32);
 
 }  // namespace
 
 void emit_check(llvm::Module& module, const BuildRequest& request, const std::string& name) {
   Frame f(module, name, request.plan, request.schedule, request.target);
-  CheckEmitter(f).emit();
+  const std::vector<IndexSource>& sources = f.plan.sources;
+  for (size_t s = 0; s < sources.size(); ++s) {
+    if (!sources[s].checks_first) continue;
+    const auto check = [&] { CheckEmitter(f, s).emit(); };
+    if (sources.size() == 1) {
+      check();
+    } else {
+      f.e.when(f.e.b.CreateICmpEQ(f.argument(offsetof(strew_args, source)), f.e.i64(static_cast<int64_t>(s))), check);
+    }
+  }
+  f.finish();
 }
 
 }  // namespace strew::inline v0

@@ -56,7 +56,7 @@ Value* ExternalBody::largest_key() {
   };
   Value* sum = e_.i64(0);
   if (!plan.positions.empty()) sum = e_.add(sum, reach(plan.positions.back().extent, plan.positions.back().strides[indexed]));
-  for (const Component& c : plan.components) sum = e_.add(sum, reach(c.dim, c.strides[indexed]));
+  for (const Component& c : plan.primary().components) sum = e_.add(sum, reach(c.dim, c.strides[indexed]));
   return e_.b.CreateSelect(e_.b.CreateICmpSLT(least, e_.i64(0)), e_.i64(-1), sum);
 }
 

@@ -35,9 +35,9 @@ class Keys {
 
   /// Writes the key of `position`. p: pointers at that position.
   void store(const Pointers& p, Value* position) const {
-    const Placement placement = place(f_, p);
+    const Placement placement = place(f_, f_.plan.primary(), p);
     Value* key = row_key(p);
-    for (size_t k = 0; k < f_.plan.components.size(); ++k)
+    for (size_t k = 0; k < placement.components.size(); ++k)
       key = f_.e.add(key, f_.e.times(placement.components[k].start, f_.e.i64(step(k))));
     key = f_.e.b.CreateTrunc(key, f_.e.b.getInt32Ty());
     Value* to = slot(position);
@@ -46,11 +46,11 @@ class Keys {
 
   /// Writes the keys of kIndexLanes positions, of which `position` is the first. p: pointers at the first.
   void store_lanes(const Pointers& p, Value* position) const {
-    const Placement placement = place_lanes(f_, p);
+    const Placement placement = place_lanes(f_, f_.plan.primary(), p);
     const auto all = [&](Value* scalar) { return f_.e.b.CreateVectorSplat(kIndexLanes, scalar); };
     llvm::Type* lanes = llvm::FixedVectorType::get(f_.e.b.getInt32Ty(), kIndexLanes);
     Value* key = all(f_.e.b.CreateTrunc(row_key(p), f_.e.b.getInt32Ty()));
-    for (size_t k = 0; k < f_.plan.components.size(); ++k) {
+    for (size_t k = 0; k < placement.components.size(); ++k) {
       Value* start = f_.e.b.CreateTrunc(placement.components[k].start, lanes);
       key = f_.e.b.CreateAdd(key, f_.e.b.CreateMul(start, all(f_.e.b.getInt32(static_cast<uint32_t>(step(k))))));
     }
@@ -59,7 +59,7 @@ class Keys {
   }
 
  private:
-  int64_t step(size_t k) const { return f_.plan.components[k].strides[result_].factor / unit_; }
+  int64_t step(size_t k) const { return f_.plan.primary().components[k].strides[result_].factor / unit_; }
 
   /// The part of the key that comes from batching dims, which have moved p already. The division is exact, because every stride is a multiple
   /// of the unit.
@@ -91,7 +91,7 @@ void emit_whole_list(Frame& f, ExternalBody& external_body, Value* list, Value* 
 void emit_keys(llvm::Module& module, const BuildRequest& request, const std::string& name) {
   Frame f(module, name, request.plan, request.schedule, request.target);
   const Keys keys(f);
-  const bool has_lanes = has_index_lanes(f);
+  const bool has_lanes = has_index_lanes(f, f.plan.primary());
   f.for_rows(f.plan.positions, f.begin(), f.end(), [&](const Pointers& row, Value* before, Value* lo, Value* hi) {
     const auto one = [&](Value* i) {
       Value* position = f.e.add(before, i);

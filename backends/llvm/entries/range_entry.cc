@@ -30,8 +30,7 @@ using llvm::Value;
 void prefetch(Frame& f, const Pointers& p, bool is_cut) {
   const int tensor = f.indexed();
   Pointers ahead = p;
-  for (size_t k = 0; k < f.plan.components.size(); ++k)
-    ahead = f.step(ahead, f.plan.components[k].strides, load_component(f, p, k));
+  for (const Component& c : f.plan.primary().components) ahead = f.step(ahead, c.strides, load_component(f, p, c));
   prefetch_run(f, tensor, ahead[static_cast<size_t>(tensor)], !f.plan.gather, is_cut);
 }
 
@@ -119,7 +118,7 @@ class PositionLoop {
   bool is_short() const {
     if (looks_ahead_ || cut_ != WindowCut::none || f_.plan.window.empty() || !is_little_code()) return false;
     const Loop& run = f_.plan.window.back();
-    return run.extent.is_static() && run.component < 0 && !f_.packed(f_.indexed()) &&
+    return run.extent.is_static() && !run.move().is_bounded && !f_.packed(f_.indexed()) &&
            run.extent.factor * f_.element_bytes(f_.indexed()) <= f_.schedule.vector_bytes;
   }
 

@@ -3,6 +3,8 @@
 // tests/unit/runtime/call/executor/executor_test.cc and tests/unit/backends/kernel_test.cc.
 #include "runtime/call/executor/phases.h"
 
+#include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,33 +27,50 @@ void log_copy(const strew_kernel& kernel, int64_t elements) {
       std::string(kernel.name) + ": the whole operand was copied to the result, " + std::to_string(bytes) + " bytes");
 }
 
+/// Wide accumulation: the call's number of the index tensor that has number `tensor` in the fold, which checks it and binds other tensors.
+int32_t tensor_of_call(const Callable& callable, int32_t tensor) {
+  const strew_kernel &kernel = callable.kernel, &fold = callable.parts[STREW_FOLD]->kernel;
+  uint32_t same = 0;
+  while (std::strcmp(kernel.tensors[same].name, fold.tensors[tensor].name) != 0) ++same;
+  return static_cast<int32_t>(same);
+}
+
 }  // namespace
 
 Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> tensors, const strew_fault& found,
                        BadIndex* bad_index) {
-  const TensorView &index = tensors[kernel.index_tensor], &table = tensors[kernel.table_tensor];
+  const strew_index_source& source = kernel.sources[found.source];
+  const strew_index_component& component = source.components[found.component];
+  const TensorView &index = tensors[component.tensor], &table = tensors[source.table];
   std::vector<int64_t> position_dims;
   uint64_t repeated = 0;  // of position_dims
   for (int d = 0; d < index.rank; ++d) {
-    if (static_cast<uint32_t>(d) == kernel.index_vector_dim) continue;
-    if (d < 32 && (kernel.repeated_dims >> d & 1) != 0) repeated |= uint64_t{1} << position_dims.size();
+    if (static_cast<uint32_t>(d) == component.vector_dim) continue;
+    if (d < 32 && (source.repeated_dims >> d & 1) != 0) repeated |= uint64_t{1} << position_dims.size();
     position_dims.push_back(index.dims[d]);
   }
   strew_fault full = found;
   full.position = full_position(found.position, position_dims, repeated);
-  if (bad_index != nullptr) *bad_index = bad_index_of(full, kernel.index_tensor);
-  const FaultRule rule{kernel.is_gather != 0, kernel.counts_from_end != 0, kernel.index_is_u64 != 0};
-  return fault_status(rule, full, position_dims, table.dims[kernel.component_dims[found.component]]);
+  if (bad_index != nullptr) *bad_index = bad_index_of(full, component.tensor);
+  const FaultRule rule{kernel.is_gather != 0, component.counts_from_end != 0,
+                       kernel.tensors[component.tensor].dtype == static_cast<uint8_t>(DType::u64)};
+  return fault_status(rule, full, position_dims, table.dims[component.dim]);
 }
 
 Status check_indices(const Callable& callable, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
-  if (callable.kernel.checks_first == 0) return {};
-  const strew_args args = arguments_of(call, callable.program);
-  const int64_t positions = call.positions;
-  strew_fault found{};
-  const Phase phase{PhaseKind::check, callable.kernel.entries[STREW_ENTRY_check], args, {positions, 1, 1}};
-  if (run_split(callable, call, phase, whole_ns(static_cast<double>(positions) * callable.costs.position_ns), &found)) return {};
-  return bad_index_error(callable.kernel, tensors, found, bad_index);
+  const strew_kernel& kernel = callable.kernel;
+  std::optional<strew_fault> first;
+  for (uint32_t s = 0; s < kernel.source_count; ++s) {
+    if (!checks_first(kernel, s)) continue;
+    strew_args args = arguments_of(call, callable.program);
+    args.source = s;
+    const int64_t positions = evaluate(kernel, kernel.sources[s].positions, call.dyn);
+    strew_fault found{};
+    const Phase phase{PhaseKind::check, kernel.entries[STREW_ENTRY_check], args, {positions, 1, 1}};
+    if (run_split(callable, call, phase, whole_ns(static_cast<double>(positions) * callable.costs.position_ns), &found)) continue;
+    if (!first || found.position < first->position) first = found;
+  }
+  return first ? bad_index_error(kernel, tensors, *first, bad_index) : Status();
 }
 
 void make_result(const Callable& callable, const Call& call) {
@@ -75,9 +94,7 @@ Status run_phases(const Callable& callable, std::span<const TensorView> tensors,
   const FpEnvironment environment(true, !callable.computes_floats);  // costs are floats, even of kernels that compute none
   if (!callable.parts.empty()) {
     Status status = run_wide(callable, tensors, {call.threads, call.executor, bad_index});
-    // The fold, which checks the indices, binds other tensors than the call.
-    if (bad_index != nullptr && status.code() == Code::out_of_bounds)
-      bad_index->source = static_cast<int32_t>(callable.kernel.index_tensor);
+    if (bad_index != nullptr && status.code() == Code::out_of_bounds) bad_index->source = tensor_of_call(callable, bad_index->source);
     return status;
   }
   STREW_TRY(check_indices(callable, tensors, call, bad_index));

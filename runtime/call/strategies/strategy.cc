@@ -29,8 +29,8 @@ void each_estimate(const ApplyCall& call, uint32_t all, const Function& function
 }  // namespace
 
 Bytes table_bytes(const strew_kernel& kernel, std::span<const TensorView> tensors) {
-  const TensorView& table = tensors[kernel.table_tensor];
-  int64_t bits = kernel.tensors[kernel.table_tensor].bits;
+  const TensorView& table = tensors[table_of(kernel)];
+  int64_t bits = kernel.tensors[table_of(kernel)].bits;
   for (int d = 0; d < table.rank; ++d)
     if (__builtin_mul_overflow(bits, table.dims[d], &bits)) return Bytes(std::numeric_limits<int64_t>::max());
   return Bytes(bits / 8);

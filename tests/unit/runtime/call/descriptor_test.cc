@@ -48,7 +48,19 @@ TEST_F(Descriptors, SayWhatACallNeeds) {
   EXPECT_EQ(copy_.tensors[0].dims[0], STREW_OPEN);
   EXPECT_EQ(copy_.tensors[0].dims[1], 4);
   EXPECT_EQ(copy_.name, kernel_.symbol());
-  EXPECT_EQ(copy_.checks_first, 1);
+  ASSERT_EQ(copy_.source_count, 1U);
+  const strew_index_source& source = copy_.sources[0];
+  EXPECT_EQ(source.kind, static_cast<uint32_t>(STREW_VECTORS));
+  EXPECT_EQ(source.policy, static_cast<uint32_t>(OobPolicy::error));
+  EXPECT_EQ(source.table, 0U);
+  EXPECT_EQ(source.checks_first, 1U);
+  ASSERT_EQ(source.component_count, 1U);
+  EXPECT_STREQ(copy_.tensors[source.components[0].tensor].name, "indices");
+  EXPECT_EQ(source.components[0].dim, 0U);
+  EXPECT_EQ(copy_.tensors[0].source, 0);
+  EXPECT_EQ(copy_.tensors[0].result_kind, static_cast<uint32_t>(STREW_PER_ELEMENT));
+  EXPECT_EQ(copy_.tensors[2].source, -1);
+  for (uint32_t t = 0; t < copy_.tensor_count; ++t) EXPECT_EQ(copy_.tensors[t].codec, nullptr);
   EXPECT_NE(copy_.entries[STREW_ENTRY_range], nullptr);
   EXPECT_NE(copy_.entries[STREW_ENTRY_check], nullptr);
   EXPECT_EQ(copy_.entries[STREW_ENTRY_init], nullptr);
@@ -98,10 +110,10 @@ TEST_F(Descriptors, OfTooManyDimsAreRefused) {
 
 TEST_F(Descriptors, OfPartsAreCheckedToo) {
   strew_kernel part = copy_;
-  part.abi = 7;
+  part.abi = STREW_ABI_VERSION + 1;
   copy_.part_count = 1;
   copy_.parts[0] = &part;
-  EXPECT_THAT(refusal(), HasSubstr("abi is 7"));
+  EXPECT_THAT(refusal(), HasSubstr("abi is " + std::to_string(STREW_ABI_VERSION + 1)));
 }
 
 TEST_F(Descriptors, TermsSaturate) {
