@@ -420,11 +420,13 @@ class Builder {
     k_.clip_extent = term(mover != nullptr ? mover->dim : constant(1));
     k_.clip_stride = term(mover != nullptr ? mover->strides[result] : none);
     if (!legal(Strategy::owner, plan_).ok()) return;
-    const int64_t unit = key_unit(plan_);
-    k_.key_bytes = unit * (bits(plan_.tensors[result].dtype) / 8);
+    const KeyForm& keys = *plan_.keys;
+    k_.key_stride = term(keys.units[0]);
     std::vector<strew_reach> reaches;
-    for (const Loop& loop : plan_.positions) reaches.push_back({term(loop.extent), loop.strides[result].factor / unit});
-    for (const Component& c : plan_.primary().components) reaches.push_back({term(c.dim), c.strides[result].factor / unit});
+    for (size_t l = 0; l < plan_.positions.size(); ++l)
+      reaches.push_back({term(plan_.positions[l].extent), term(keys.positions[l])});
+    const std::vector<Component>& components = plan_.primary().components;
+    for (size_t k = 0; k < components.size(); ++k) reaches.push_back({term(components[k].dim), term(keys.components[k])});
     k_.reach_count = static_cast<uint32_t>(reaches.size());
     out_.array(offsetof(strew_kernel, reaches), reaches);
   }

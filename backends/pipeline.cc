@@ -25,10 +25,10 @@ namespace {
 bool sparse_widening_legal(const Plan& fold, const Plan& narrow) {
   if (fold.pairs != 1 || !legal(Strategy::owner, fold).ok() || fold.accumulate != Accumulate::native) return false;
   // The window of a key must be the `unit` elements from the key on, and narrow must be one run over all elements.
-  const int64_t unit = key_unit(fold);
+  const Term& unit = fold.keys->units[0];
   const auto result = static_cast<size_t>(fold.result(0));
-  const bool row = fold.window.size() == 1 && fold.window[0].strides[result].is(1) && fold.window[0].extent.is(unit);
-  const bool element = fold.window.empty() && unit == 1;
+  const bool row = fold.window.size() == 1 && fold.window[0].strides[result].is(1) && fold.window[0].extent == unit;
+  const bool element = fold.window.empty() && unit.is(1);
   return (row || element) && narrow.window.size() == 1 && narrow.window[0].strides[static_cast<size_t>(narrow.result(0))].is(1) &&
          narrow.positions.empty();
 }

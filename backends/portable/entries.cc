@@ -106,10 +106,12 @@ int32_t keys(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
   set_bases(f);
   auto* const keys = static_cast<uint32_t*>(const_cast<void*>(args->key));
   PositionBlocks block(f, begin, end, true);
+  // A stride of 0 is that of a dim of one coordinate, in which all offsets are 0.
+  const int64_t stride = f.at(program.key_units[0]), unit = stride == 0 ? 1 : stride;
   while (block.next()) {
     block.place();
     if (!block.drops) std::memset(f.inside(), 1, static_cast<size_t>(block.count));
-    f.loops.keys(keys + (block.first - args->n_list), f.places(), f.inside(), f.bases()[0], program.key_unit, block.count);
+    f.loops.keys(keys + (block.first - args->n_list), f.places(), f.inside(), f.bases()[0], unit, block.count);
   }
   return STREW_OK;
 }
@@ -118,7 +120,7 @@ int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
   STREW_PORTABLE_FRAME(args, program.streams);
   set_bases(f);
   const auto* const entries = static_cast<const uint64_t*>(args->pos);
-  const int64_t pitch = program.positions_per_block, unit = program.key_unit;
+  const int64_t pitch = program.positions_per_block;
   const size_t slots = program.body.slots.size(), results = static_cast<size_t>(program.pairs);
   Windows windows(f, program.body, WindowCut::none, f(f.p.memory.rows), f(f.p.memory.columns), program.ahead);
   const bool is_line = program.positions.loops <= 1;
@@ -130,8 +132,7 @@ int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
       int64_t* const places = f.places(s);
       const int64_t base = f.bases()[s], stride = strides == nullptr ? 0 : strides[s];
       if (s < results) {
-        // Results have the same strides, but their elements may have different sizes.
-        const int64_t each = unit * std::max(1, program.body.slots[s].bits / 8) / std::max(1, program.body.slots[0].bits / 8);
+        const int64_t each = f.at(program.key_units[s]);
         for (int64_t j = 0; j < count; ++j) places[j] = base + static_cast<int64_t>(some[j] >> 32) * each;
       } else if (is_line) {
         for (int64_t j = 0; j < count; ++j)

@@ -108,7 +108,8 @@ class Maker {
       for (const Component& c : source.components) add_component(c);
       p_.sources.push_back({first, p_.components.size(), source.oob});
     }
-    if (!plan_.gather) p_.key_unit = key_unit(plan_) * unit(plan_.result(0));
+    for (int i = 0; plan_.keys && i < plan_.pairs; ++i)
+      p_.key_units.push_back(add(plan_.keys->units[static_cast<size_t>(i)], unit(plan_.result(i))));
   }
 
   /// The index tensor's number among the kernel's; their number if it is none of them.

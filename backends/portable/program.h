@@ -144,7 +144,7 @@ struct LoweredKernel {
   bool gather = false;
   int64_t ahead = 0;     ///< schedule knob prefetch; negative: of a gather
   bool streams = false;  ///< schedule knob nontemporal, where calls do not choose the entry stream
-  int64_t key_unit = 0;  ///< in units of places of result 0
+  std::vector<Number> key_units;  ///< per result: places from one destination to the next
 
   // The results before the updates.
   Body init;

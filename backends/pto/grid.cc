@@ -6,17 +6,6 @@
 
 namespace strew::inline v0::pto {
 
-bool divide(const Term& a, const Term& b, Term& out) {
-  if (b.factor == 0 || a.factor % b.factor != 0) return false;
-  out = {a.factor / b.factor, a.symbols};
-  for (const int symbol : b.symbols) {
-    const auto found = std::find(out.symbols.begin(), out.symbols.end(), symbol);
-    if (found == out.symbols.end()) return false;
-    out.symbols.erase(found);
-  }
-  return true;
-}
-
 Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch) : frame_(frame), tensor_(tensor), pitch_(pitch) {
   ProgramBuilder& build = frame.build;
   const Number words = build.number(frame.words(tensor).count);
@@ -38,9 +27,8 @@ Named Grid::part(const std::string& hint, const Number& first_row, const std::ve
   const Number words = build.number(frame_.words(tensor_).count);
   Number row = first_row, at = col;
   for (const auto& [variable, step] : steps) {
-    Term rows_moved;
-    if (divide(step, pitch_, rows_moved)) {
-      row = build.add(row, build.mul(variable, frame_.number(rows_moved), "rows_in"), "row");
+    if (const std::optional<Term> rows_moved = quotient(step, pitch_)) {
+      row = build.add(row, build.mul(variable, frame_.number(*rows_moved), "rows_in"), "row");
     } else {
       at = build.add(at, build.mul(variable, frame_.number(step), "cols_in"), "col");
     }

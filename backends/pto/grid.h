@@ -12,9 +12,6 @@ namespace strew::inline v0::pto {
 /// A loop's variable and its step in elements of a tensor.
 using Step = std::pair<Number, Term>;
 
-/// Sets `out` to a / b. Returns false if `b` does not divide `a`.
-bool divide(const Term& a, const Term& b, Term& out);
-
 /// A view of a tensor as rows of `pitch` elements.
 class Grid {
  public:

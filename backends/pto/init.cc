@@ -55,21 +55,21 @@ Status write_in_rows(Frame& frame, int pair) {
   const int result = frame.plan.result(pair);
   const Words& words = frame.words(result);
   const Term all = frame.extent(result);
-  Term rows;
-  if (!divide(all, frame.pitch, rows) || !rows.is_static() || !frame.pitch.is_static())
+  const std::optional<Term> rows = quotient(all, frame.pitch);
+  if (!rows || !rows->is_static() || !frame.pitch.is_static())
     return unsupported("pto-as: the result is no whole number of rows of " + std::to_string(frame.pitch.factor) +
                        " elements; pto-ir would work");
   const int64_t row_bytes = frame.pitch.factor * words.count * bits(words.element.dtype) / 8;
-  const int64_t most = std::min(rows.factor, std::max<int64_t>(1, kTileBytes / row_bytes));
+  const int64_t most = std::min(rows->factor, std::max<int64_t>(1, kTileBytes / row_bytes));
   if (row_bytes > 2 * kTileBytes)
     return unsupported("pto-as: rows of " + std::to_string(row_bytes) + " bytes, expected at most " +
                        std::to_string(2 * kTileBytes) + " where results are made first; pto-ir would work");
   const Grid into(frame, result, frame.pointer(result) + "_rows", frame.pitch);
   const Number pitch = frame.number(frame.pitch), cols = b.number(frame.pitch.factor * words.count);
   const auto each = [&](const std::function<void(const Number&, const Number&, const Named&)>& piece) {
-    b.loop("made", b.number(0), b.number(rows.factor), b.number(most), 1.0, [&](const Number& at) {
+    b.loop("made", b.number(0), b.number(rows->factor), b.number(most), 1.0, [&](const Number& at) {
       const Number n =
-          rows.factor % most == 0 ? b.number(most) : b.min(b.sub(b.number(rows.factor), at, "left"), b.number(most), "count");
+          rows->factor % most == 0 ? b.number(most) : b.min(b.sub(b.number(rows->factor), at, "left"), b.number(most), "count");
       const Named tile = b.tile("line", words.element, most, frame.pitch.factor * words.count, n, cols);
       piece(at, n, tile);
       b.store(tile, into.part("line_to", at, {}, b.number(0), n, pitch));

@@ -32,15 +32,15 @@ Loop unit_loop(const Plan& plan) {
 /// coordinates and an inner loop of `scale` iterations.
 void split_scales(std::vector<Loop>& window) {
   for (size_t i = 0; i < window.size(); ++i) {
-    Term coordinates;
     const LoopMove move = window[i].move();
-    if (!move.is_bounded || move.scale.is(1) || !divide(window[i].extent, move.scale, coordinates)) continue;
+    const std::optional<Term> coordinates = quotient(window[i].extent, move.scale);
+    if (!move.is_bounded || move.scale.is(1) || !coordinates) continue;
     Loop inner = window[i];
     inner.extent = move.scale;
     inner.move().is_bounded = false;
     inner.move().scale = constant(1);
     for (Term& stride : window[i].strides) stride = stride * move.scale;
-    window[i].extent = coordinates;
+    window[i].extent = *coordinates;
     window[i].move().scale = constant(1);
     window.insert(window.begin() + static_cast<ptrdiff_t>(i) + 1, std::move(inner));
   }

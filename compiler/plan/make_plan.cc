@@ -45,6 +45,7 @@ class Planner {
     simplify(plan_.positions);
     simplify(plan_.window);
     simplify(plan_.init);
+    if (!plan_.gather) plan_.keys = key_form();
     plan_.sources.push_back(std::move(source_));
     plan_.symbols = shape_.symbols();
     return std::move(plan_);
@@ -251,6 +252,37 @@ class Planner {
     }
   }
 
+  /// What moves result i: the strides of position loops, then of components.
+  std::vector<Term> moves_of(int i) const {
+    const auto result = static_cast<size_t>(plan_.result(i));
+    std::vector<Term> moves;
+    for (const Loop& loop : plan_.positions) moves.push_back(loop.strides[result]);
+    for (const Component& c : source_.components) moves.push_back(c.strides[result]);
+    return moves;
+  }
+
+  /// The unit of a result is what its strides have in common, and what an iteration or a step adds is the rest of the stride, which must be
+  /// the same for all results.
+  std::optional<KeyForm> key_form() const {
+    KeyForm form;
+    std::vector<Term> steps;
+    for (int i = 0; i < plan_.pairs; ++i) {
+      std::vector<Term> moves = moves_of(i);
+      const Term unit = common_factor(moves);
+      for (Term& move : moves) move = *quotient(move, unit);
+      const bool goes_back = std::ranges::any_of(moves, [&](const Term& step) {
+        return step.factor < 0 || std::ranges::any_of(step.symbols, [&](SymbolId s) { return shape_.symbols()[s].is_stride; });
+      });
+      if (goes_back || (i > 0 && moves != steps)) return {};
+      steps = std::move(moves);
+      form.units.push_back(unit);
+    }
+    const auto first_component = steps.begin() + static_cast<ptrdiff_t>(plan_.positions.size());
+    form.positions.assign(steps.begin(), first_component);
+    form.components.assign(first_component, steps.end());
+    return form;
+  }
+
   const Op& op_;
   const AccessDims& dims_;
   ShapeTerms shape_;
@@ -297,22 +329,6 @@ size_t slab_loops(const Plan& plan) {
   size_t count = 0;
   while (count < plan.positions.size() && walks_results(plan.positions[count])) ++count;
   return count;
-}
-
-int64_t key_unit(const Plan& plan) {
-  int64_t unit = 0;
-  const auto divide = [&](const std::vector<Term>& strides) {
-    const Term& first = strides[static_cast<size_t>(plan.indexed())];
-    unit = std::gcd(unit, first.factor);
-    bool usable = first.is_static() && first.factor >= 0;
-    for (int i = 1; i < plan.pairs; ++i) usable &= strides[plan.result(i)] == first;
-    return usable;
-  };
-  for (const Loop& loop : plan.positions)
-    if (!divide(loop.strides)) return 0;
-  for (const Component& c : plan.primary().components)
-    if (!divide(c.strides)) return 0;
-  return std::max<int64_t>(unit, 1);
 }
 
 int64_t split_count(const Plan& plan, const int64_t* dyn) {

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,15 @@ enum class PlanKind : uint8_t {
   general,       ///< windows may overlap partly
 };
 
+/// How destinations are numbered, for strategies that divide them. A destination's key, which is a row number where its rows lie one after
+/// the other, is the sum of what its position and its start coordinates add; its window lies key * units[i] elements behind the first
+/// element of result i. Two windows are one destination exactly where their keys are equal.
+struct KeyForm {
+  std::vector<Term> positions;   ///< per position loop: what an iteration adds; not negative
+  std::vector<Term> components;  ///< per component of the results' source: what a step of its start adds; not negative
+  std::vector<Term> units;       ///< per result; may be negative
+};
+
 struct Plan {
   bool gather = false;
   PlanKind kind = PlanKind::general;
@@ -132,6 +142,8 @@ struct Plan {
   Order order = Order::in_order;
 
   Fact unique;  ///< no two positions write one destination
+  /// Of a scatter. Nothing: no key stands for a destination in all results.
+  std::optional<KeyForm> keys;
 
   // Numbers of the tensors: N results, N operands, an index tensor, N updates, the extras (a gather: one result, one
   // operand, no updates).
@@ -164,9 +176,5 @@ STREW_API bool overwrites_all(const Plan& plan, const int64_t* dyn);
 /// Number of leading position loops that move all results (loops over batching dims). Positions that differ in one of
 /// these loops write no common destination.
 size_t slab_loops(const Plan& plan);
-/// A number of elements that divides the offset of every window in the indexed tensor (result 0 of a scatter, operand
-/// of a gather). Strategies identify a destination by the key offset / key_unit. 0: there is no such number, because
-/// strides are dynamic or negative, or differ between results.
-STREW_API int64_t key_unit(const Plan& plan);
 
 }  // namespace strew::inline v0

@@ -2,6 +2,8 @@
 #include "compiler/plan/term.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "base/checked.h"
 
@@ -21,6 +23,29 @@ Term operator*(const Term& a, const Term& b) {
   product.symbols.resize(a.symbols.size() + b.symbols.size());
   std::merge(a.symbols.begin(), a.symbols.end(), b.symbols.begin(), b.symbols.end(), product.symbols.begin());
   return product;
+}
+
+Term common_factor(const std::vector<Term>& terms) {
+  Term common = constant(0);
+  bool has_positive = false;
+  for (const Term& term : terms) {
+    if (term.factor == 0) continue;
+    has_positive |= term.factor > 0;
+    std::vector<SymbolId> shared;
+    std::ranges::set_intersection(common.symbols, term.symbols, std::back_inserter(shared));
+    common = {std::gcd(common.factor, term.factor), common.factor == 0 ? term.symbols : shared};
+  }
+  if (common.factor == 0) return constant(1);
+  if (!has_positive) common.factor = -common.factor;
+  return common;
+}
+
+std::optional<Term> quotient(const Term& a, const Term& b) {
+  if (a.factor == 0 && b.factor != 0) return constant(0);
+  if (b.factor == 0 || a.factor % b.factor != 0 || !std::ranges::includes(a.symbols, b.symbols)) return std::nullopt;
+  Term out{a.factor / b.factor, {}};
+  std::ranges::set_difference(a.symbols, b.symbols, std::back_inserter(out.symbols));
+  return out;
 }
 
 int64_t evaluate(const Term& term, const int64_t* values) {

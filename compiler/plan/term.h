@@ -33,6 +33,11 @@ struct Term {
 STREW_API Term constant(int64_t value);
 /// Of factors whose product fits 64 bits: the elements of tensors do.
 STREW_API Term operator*(const Term& a, const Term& b);
+/// The greatest term that divides all of them: the greatest common divisor of the factors, times the symbols that all have, and negative if no
+/// factor is positive. Zeros count as divisible by anything; of nothing else it is 1.
+Term common_factor(const std::vector<Term>& terms);
+/// a / b, where b divides a whatever the symbols stand for.
+STREW_API std::optional<Term> quotient(const Term& a, const Term& b);
 /// The term's value. `values`: one number per symbol; may be null if the term is static.
 int64_t evaluate(const Term& term, const int64_t* values);
 

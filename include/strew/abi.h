@@ -45,7 +45,7 @@ typedef struct strew_args {
   void* const* data;
   const int64_t* dyn; /* the values of strew_kernel.symbols */
   const void* pos;    /* list reads: uint64_t values (position - n_list) | key << 32; the difference is less than 2^31 */
-  const void* key;    /* keys writes: uint32_t destinations in units of strew_kernel.key_bytes; all bits set: dropped */
+  const void* key;    /* keys writes: uint32_t numbers of destinations (strew_kernel.key_stride); all bits set: dropped */
   int64_t n_list;     /* keys: the position whose destination is key[0]; list: the position that `pos` counts from */
   int64_t w0, w1;     /* range, clip: iterations [w0, w1) of the first window loop; all: [0, strew_kernel.splits) */
   /* clip: coordinates [k0, k1) in the operand dim whose index moves the first window loop; all: [0, strew_kernel.clip_extent).
@@ -135,11 +135,10 @@ typedef struct strew_constraint {
   uint32_t tensor, dim, other, other_dim;
 } strew_constraint;
 
-/* How far one position loop or index component can move a destination: by `step` * (`extent` - 1) units of key_bytes.
- * The sum over all of strew_kernel.reaches is the largest key. */
+/* How far one position loop or index component can move a key: by `step` * (`extent` - 1). The sum over all of strew_kernel.reaches is the
+ * largest key. */
 typedef struct strew_reach {
-  strew_term extent;
-  int64_t step;
+  strew_term extent, step;
 } strew_reach;
 
 /* What the index tensors of a source hold: a start coordinate per component. */
@@ -249,7 +248,9 @@ typedef struct strew_kernel {
   strew_term window_stride; /* of the first window loop */
   strew_term clip_extent;   /* extent of the operand dim in which an index moves the first window loop; 1: no index moves it */
   strew_term clip_stride;   /* of that operand dim */
-  int64_t key_bytes;        /* bytes of result 0 per unit of a key */
+  /* A key is the number of a destination, in all results: its row number, where the rows of result 0 lie one after the other. The window of
+   * key k begins k * key_stride elements behind the first element of result 0. */
+  strew_term key_stride;
   const strew_reach* reaches;
   const uint64_t* identities; /* strategy private: per result, the bits of the combiner's identity element */
 

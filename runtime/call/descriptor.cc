@@ -38,12 +38,17 @@ int64_t line_unit(const strew_kernel& kernel, const strew_term& stride, const in
   return bytes == 0 || bytes >= line_bytes ? 1 : line_bytes / std::gcd(line_bytes, bytes);
 }
 
+int64_t key_elements(const strew_kernel& kernel, const int64_t* dyn) {
+  const int64_t stride = evaluate(kernel, kernel.key_stride, dyn);
+  return std::max<int64_t>(1, stride == std::numeric_limits<int64_t>::min() ? 1 : std::abs(stride));
+}
+
 int64_t last_key(const strew_kernel& kernel, const int64_t* dyn) {
   int64_t last = 0;
   for (uint32_t i = 0; i < kernel.reach_count; ++i) {
     int64_t far = 0;
     const int64_t steps = std::max<int64_t>(0, evaluate(kernel, kernel.reaches[i].extent, dyn) - 1);
-    if (__builtin_mul_overflow(steps, kernel.reaches[i].step, &far) || __builtin_add_overflow(last, far, &last))
+    if (__builtin_mul_overflow(steps, evaluate(kernel, kernel.reaches[i].step, dyn), &far) || __builtin_add_overflow(last, far, &last))
       return std::numeric_limits<int64_t>::max();
   }
   return last;

@@ -74,7 +74,7 @@ Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> 
   if (fold_call.moves_nothing() || fold_call.init == 0) return true;
 
   const strew_args fold_args = arguments_of(fold_call, fold.program), narrow_args = arguments_of(narrow_call, narrow.program);
-  const int64_t unit = fold.kernel.key_bytes / result_bytes(fold.kernel);
+  const int64_t unit = key_elements(fold.kernel, fold_call.dyn);
   constexpr int64_t kBytesPerUpdate = 16;  // reading, widening, accumulating and narrowing
   const Nanoseconds alone =
       whole_ns(fold.costs.of_windows(positions, estimated(Bytes(unit * kBytesPerUpdate)), fold.table_bytes));

@@ -45,7 +45,7 @@ struct Layout {
 
   explicit Layout(const SparseWidenCall& call) {
     wide_bytes = result_bytes(call.fold);
-    unit = call.fold.key_bytes / wide_bytes;
+    unit = key_elements(call.fold, call.fold_args->dyn);
     per_granule = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>((kLeastGranule + unit - 1) / unit)));
     granule_shift = std::countr_zero(static_cast<uint64_t>(per_granule));
     granule = unit * per_granule;

@@ -101,7 +101,8 @@ std::string portable_text(const LoweredKernel& p, const Loops& table) {
                static_cast<int>(source.oob), c.normalize_negative);
     }
   out.line("cuts columns {}, fences {}, cut windows {}, pairs {}, gather {}, ahead {}, streams {}, key unit {}", p.cuts_columns,
-           p.fences, p.has_cut_windows, p.pairs, p.gather, p.ahead, p.streams, p.key_unit);
+           p.fences, p.has_cut_windows, p.pairs, p.gather, p.ahead, p.streams,
+           p.key_units.empty() ? 0 : p.numbers[p.key_units[0]]);
   out.body("init", p.init);
   out.nest("init nest", p.init_nest);
   out.line("init moves {}", p.init_moves);

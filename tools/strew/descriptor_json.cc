@@ -172,13 +172,13 @@ class Printer {
   Json cuts() const {
     Json reaches = Json::array();
     for (uint32_t i = 0; i < k_.reach_count; ++i)
-      reaches.push_back({{"extent", term(k_.reaches[i].extent)}, {"step", k_.reaches[i].step}});
+      reaches.push_back({{"extent", term(k_.reaches[i].extent)}, {"step", term(k_.reaches[i].step)}});
     return {{"position_stride", term(k_.position_stride)},
             {"slab", term(k_.slab)},
             {"window_stride", term(k_.window_stride)},
             {"clip_extent", term(k_.clip_extent)},
             {"clip_stride", term(k_.clip_stride)},
-            {"key_bytes", k_.key_bytes},
+            {"key_stride", term(k_.key_stride)},
             {"reaches", std::move(reaches)}};
   }
   Json identities() const {

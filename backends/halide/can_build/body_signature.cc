@@ -16,9 +16,10 @@ class SignatureMaker {
   SignatureMaker(const Plan& plan, const Schedule& schedule) : plan_(plan), schedule_(schedule) {}
 
   BodySignature make() {
-    signature_.unit = std::max<int64_t>(1, key_unit(plan_));
+    signature_.unit = common_unit();
     // The body's loop over a list prefetches nothing, and addresses a position by one stride, so there must be one position loop at most.
-    signature_.listed = traits_of(schedule_.strategy).has_owners() && schedule_.prefetch == 0 && plan_.positions.size() <= 1;
+    signature_.listed = traits_of(schedule_.strategy).has_owners() && schedule_.prefetch == 0 && plan_.positions.size() <= 1 && plan_.keys &&
+                        std::ranges::all_of(plan_.keys->units, [&](const Term& unit) { return unit.is(signature_.unit); });
     for (size_t l = 0; l < plan_.window.size(); ++l) signature_.fixed.push_back(is_fixed(l));
     for (int t : inputs()) add(signature_.inputs, t);
     for (int i = 0; i < plan_.pairs; ++i) add(signature_.results, plan_.result(i));
@@ -27,6 +28,21 @@ class SignatureMaker {
 
  private:
   const PlanTensor& tensor(int t) const { return plan_.tensors[static_cast<size_t>(t)]; }
+
+  /// A number of elements that divides the offset of every window in the indexed tensors; 1 where their strides are dynamic, negative or different.
+  int64_t common_unit() const {
+    std::vector<Term> moves;
+    for (int i = 0; i < plan_.pairs; ++i) {
+      const auto indexed = static_cast<size_t>(plan_.indexed() + i);
+      std::vector<Term> of_this;
+      for (const Loop& loop : plan_.positions) of_this.push_back(loop.strides[indexed]);
+      for (const Component& c : plan_.primary().components) of_this.push_back(c.strides[indexed]);
+      if (i > 0 && of_this != moves) return 1;
+      moves = std::move(of_this);
+    }
+    if (std::ranges::any_of(moves, [](const Term& move) { return !move.is_static() || move.factor < 0; })) return 1;
+    return common_factor(moves).factor;
+  }
 
   bool is_fixed(size_t l) const {
     const Loop& loop = plan_.window[l];

@@ -1,9 +1,8 @@
 // The entries keys and list, for the strategies owner and radix. keys computes the destination of every position once; list applies chosen
 // positions at destinations computed so.
 //
-// A key is 32 bits: the offset of the window's first destination in result 0, in units of key_unit (compiler/plan); all bits are set where the
-// policy drops the position. The same key serves results 1..N-1, because legal_owners (schedules/strategies/owner.cc) requires that all
-// results have the same strides. Windows of row and element plans are never cut, so an entry of the list needs no bounds. An external body
+// A key is 32 bits: the number of the window's destination (KeyForm, compiler/plan/plan.h), which serves all results; all bits are set where the
+// policy drops the position. Windows of row and element plans are never cut, so an entry of the list needs no bounds. An external body
 // (external_body.h) reads the list in the same layout, so it is passed as it is.
 // Tested by tests/differential with every number of threads, tests/unit/runtime/call/strategies/owner_test.cc and radix_test.cc.
 #include <cstddef>
@@ -29,7 +28,7 @@ class Keys {
   explicit Keys(Frame& frame)
       : f_(frame),
         result_(static_cast<size_t>(frame.plan.result(0))),
-        unit_(key_unit(frame.plan)),
+        form_(*frame.plan.keys),
         keys_(frame.pointer_argument(offsetof(strew_args, key))),
         first_(frame.argument(offsetof(strew_args, n_list))) {}
 
@@ -38,7 +37,7 @@ class Keys {
     const Placement placement = place(f_, f_.plan.primary(), p);
     Value* key = row_key(p);
     for (size_t k = 0; k < placement.components.size(); ++k)
-      key = f_.e.add(key, f_.e.times(placement.components[k].start, f_.e.i64(step(k))));
+      key = f_.e.add(key, f_.e.times(placement.components[k].start, f_.term(form_.components[k])));
     key = f_.e.b.CreateTrunc(key, f_.e.b.getInt32Ty());
     Value* to = slot(position);
     f_.e.store(f_.e.b.CreateSelect(placement.inside, key, f_.e.b.getInt32(~0u)), to, kKeyBytes);
@@ -52,21 +51,21 @@ class Keys {
     Value* key = all(f_.e.b.CreateTrunc(row_key(p), f_.e.b.getInt32Ty()));
     for (size_t k = 0; k < placement.components.size(); ++k) {
       Value* start = f_.e.b.CreateTrunc(placement.components[k].start, lanes);
-      key = f_.e.b.CreateAdd(key, f_.e.b.CreateMul(start, all(f_.e.b.getInt32(static_cast<uint32_t>(step(k))))));
+      Value* step = f_.e.b.CreateTrunc(f_.term(form_.components[k]), f_.e.b.getInt32Ty());
+      key = f_.e.b.CreateAdd(key, f_.e.b.CreateMul(start, all(step)));
     }
     if (placement.inside != nullptr) key = f_.e.b.CreateSelect(placement.inside, key, all(f_.e.b.getInt32(~0u)));
     f_.e.store(key, slot(position), kKeyBytes);
   }
 
  private:
-  int64_t step(size_t k) const { return f_.plan.primary().components[k].strides[result_].factor / unit_; }
-
   /// The part of the key that comes from batching dims, which have moved p already. The division is exact, because every stride is a multiple
-  /// of the unit.
+  /// of the unit. A unit that is known at the call only may be 0, where the result has one destination.
   Value* row_key(const Pointers& p) const {
     if (p[result_] == f_.bases()[result_]) return f_.e.i64(0);
-    return f_.e.b.CreateExactSDiv(f_.e.b.CreatePtrDiff(f_.e.b.getInt8Ty(), p[result_], f_.bases()[result_]),
-                                  f_.e.i64(unit_ * f_.element_bytes(f_.plan.result(0))));
+    Value* unit = f_.bytes(form_.units[0], f_.plan.result(0));
+    if (!form_.units[0].is_static()) unit = f_.e.b.CreateSelect(f_.e.b.CreateICmpEQ(unit, f_.e.i64(0)), f_.e.i64(1), unit);
+    return f_.e.b.CreateExactSDiv(f_.e.b.CreatePtrDiff(f_.e.b.getInt8Ty(), p[result_], f_.bases()[result_]), unit);
   }
   Value* slot(Value* position) const {
     return f_.e.at(keys_, f_.e.times(f_.e.b.CreateSub(position, first_), f_.e.i64(kKeyBytes)));
@@ -74,7 +73,7 @@ class Keys {
 
   Frame& f_;
   size_t result_;
-  int64_t unit_;
+  const KeyForm& form_;
   Value *keys_, *first_;
 };
 
@@ -113,7 +112,6 @@ void emit_list(llvm::Module& module, const BuildRequest& request, const std::str
   if (signature != nullptr) external_body.emplace(f, *signature, request.symbol);
   Value* list = f.pointer_argument(offsetof(strew_args, pos));
   Value* first = f.argument(offsetof(strew_args, n_list));
-  const Term unit = constant(key_unit(f.plan));
   const auto entry = [&](Value* j) {
     return f.e.load(f.e.b.getInt64Ty(), f.e.at(list, f.e.times(j, f.e.i64(kListBytes))), Access::input, kListBytes);
   };
@@ -122,7 +120,8 @@ void emit_list(llvm::Module& module, const BuildRequest& request, const std::str
   };
   const auto destination = [&](int i, Value* entry) {
     const int result = f.plan.result(i);
-    return f.advance(result, f.bases()[static_cast<size_t>(result)], f.e.b.CreateLShr(entry, f.e.i64(32)), unit);
+    return f.advance(result, f.bases()[static_cast<size_t>(result)], f.e.b.CreateLShr(entry, f.e.i64(32)),
+                     f.plan.keys->units[static_cast<size_t>(i)]);
   };
   Emitter::LoopOptions options;
   if (f.plan.kind == PlanKind::element) options.unroll = f.schedule.unroll;

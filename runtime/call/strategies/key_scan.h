@@ -1,4 +1,4 @@
-// KeyScan: asks a kernel's keys entry for the destinations of index positions. A key is a destination in units of strew_kernel.key_bytes,
+// KeyScan: asks a kernel's keys entry for the destinations of index positions. A key is the number of a destination,
 // or kDroppedKey. Every strategy that assigns destinations to threads starts with a key scan: owner, radix, runs, and sparse widening
 // (runtime/call/wide_sparse).
 #pragma once

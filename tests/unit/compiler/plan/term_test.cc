@@ -28,6 +28,24 @@ TEST(Terms, ProductsAreEqualInAnyOrder) {
   EXPECT_EQ(evaluate(a * b, values), 15 * 7 * 11 * 13);
 }
 
+TEST(Terms, HaveACommonFactor) {
+  EXPECT_EQ(common_factor({}), constant(1));
+  EXPECT_EQ(common_factor({constant(0), constant(0)}), constant(1));
+  EXPECT_EQ(common_factor({constant(12), constant(0), constant(18)}), constant(6));
+  EXPECT_EQ(common_factor({constant(-12), constant(-18)}), constant(-6)) << "what is left of each is not negative";
+  EXPECT_EQ(common_factor({constant(-12), constant(18)}), constant(6));
+  EXPECT_EQ(common_factor({Term{4, {0, 1, 1}}, Term{6, {1, 2}}}), (Term{2, {1}}));
+  EXPECT_EQ(common_factor({Term{4, {1}}, constant(6)}), constant(2));
+}
+
+TEST(Terms, AreDividedByTheirDivisors) {
+  EXPECT_EQ(quotient(Term{12, {0, 1, 1}}, Term{-4, {1}}), (Term{-3, {0, 1}}));
+  EXPECT_EQ(quotient(constant(0), Term{4, {1}}), constant(0));
+  EXPECT_EQ(quotient(Term{12, {0}}, constant(5)), std::nullopt);
+  EXPECT_EQ(quotient(Term{12, {0}}, Term{4, {1}}), std::nullopt);
+  EXPECT_EQ(quotient(constant(4), constant(0)), std::nullopt);
+}
+
 TEST(Terms, SumsAndProductsOfRandomPolynomials) {
   test::Rng rng(11);
   for (int round = 0; round < 500; ++round) {

@@ -136,7 +136,7 @@ TEST_F(Descriptors, UnitsKeepLinesWhole) {
 }
 
 TEST_F(Descriptors, KeysFitUpTo32Bits) {
-  const strew_reach reach{{1, 0, 1}, 1};
+  const strew_reach reach{{1, 0, 1}, {1, 0, 0}};
   const uint32_t factors[] = {0};
   copy_.factors = factors;
   copy_.reaches = &reach;
