@@ -40,16 +40,14 @@ uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
   const bool is_open = workload_of(plan).is_open;
   // Where the extents are known and one thread is the fastest, only the stores are left to the call.
   if (!schedule.adapts || (!is_open && own == Strategy::sequential)) return all;
-  const auto add = [&](Strategy strategy) {
-    if (legal(strategy, plan).ok()) all |= bit(strategy);
-  };
-  // The entry range serves these as it is, unless it is made for strategy window or clip, which others can use, too.
-  add(Strategy::positions);
-  if (!traits_of(own).has_owners()) return all;
-  add(Strategy::owner);
-  add(Strategy::radix);
-  // Only the call knows whether there are many updates per element: then each thread has a table of its own.
-  if (is_open && legal_private_tables(plan).ok() && combines_exactly(plan)) add(Strategy::private_tables);
+  for (int other = 0; other < STREW_STRATEGY_COUNT; ++other) {
+    const StrategyTraits& traits = traits_of(other);
+    const bool is_carried =
+        traits.carried_by == CarriedBy::all || (traits.carried_by == CarriedBy::owners && traits_of(own).has_owners());
+    // Only the call knows whether there are many updates per element, so that grouping them pays.
+    const bool groups = traits.may_group && !(is_open && combines_exactly(plan));
+    if (is_carried && !groups && legal(static_cast<Strategy>(other), plan).ok()) all |= bit(static_cast<Strategy>(other));
+  }
   return all;
 }
 
