@@ -1,5 +1,5 @@
 // The rules for compounds: what a target computes that does not have them. Tested by tests/unit/backends/lower, which interprets every rule, and
-// those of integers by tests/proofs/lower_integers.py, which proves them.
+// those of integers by tests/oracle/lower_integers.py, which proves them.
 #include <cmath>
 
 #include "backends/lower/builder.h"
@@ -123,9 +123,7 @@ Value Builder::expand(Primitive op, Machine type, Value a, Value b) {
       return decode_small(e, DType::f16, a);
     case float_to_half:
       return encode_small(e, DType::f16, a);
-#define STREW_PRIMITIVE(primitive, ...) case Primitive::primitive:
-      STREW_PRIMITIVES(STREW_PRIMITIVE)
-#undef STREW_PRIMITIVE
+      STREW_PRIMITIVES(STREW_PRIMITIVE_CASE)
       break;
   }
   return a;  // no compound

@@ -22,12 +22,6 @@ std::string_view name(Machine type) {
 
 const PrimitiveInfo& info(Primitive op) { return kTable[static_cast<size_t>(op)]; }
 
-Natives Natives::all() {
-  Natives all;
-  for (size_t i = 0; i < std::size(kTable); ++i) all.set(static_cast<Primitive>(i), kTable[i].compound);
-  return all;
-}
-
 Machine part_type(DType dtype) {
   if (is_complex(dtype)) return dtype == DType::complex64 ? Machine::f32 : Machine::f64;
   if (dtype == DType::f32) return Machine::f32;

@@ -28,7 +28,7 @@ constexpr Machine integer_of(int bits) {
 }
 /// The numbers with the low width(type) bits set.
 constexpr uint64_t all_ones(Machine type) { return ~uint64_t{0} >> (64 - width(type)); }
-STREW_API std::string_view name(Machine type);
+std::string_view name(Machine type);
 
 enum class Primitive : uint8_t {
 #define STREW_PRIMITIVE(op, ...) op,
@@ -55,7 +55,7 @@ struct PrimitiveInfo {
   Domain domain;
   bool compound;
 };
-STREW_API const PrimitiveInfo& info(Primitive op);
+const PrimitiveInfo& info(Primitive op);
 
 /// The compounds that a target has, and which therefore stay nodes.
 class Natives {
@@ -68,7 +68,11 @@ class Natives {
     bits_ = (bits_ & ~(uint64_t{1} << static_cast<int>(op))) | uint64_t{value} << static_cast<int>(op);
     return *this;
   }
-  STREW_API static Natives all();
+  static constexpr Natives all() {
+#define STREW_COMPOUND(op, ...) Primitive::op,
+    return {STREW_COMPOUNDS(STREW_COMPOUND)};
+#undef STREW_COMPOUND
+  }
 
  private:
   uint64_t bits_ = 0;
@@ -106,7 +110,7 @@ struct Graph {
 STREW_API Machine part_type(DType dtype);
 inline int part_count(DType dtype) { return is_complex(dtype) || bits(dtype) > 64 ? 2 : 1; }
 
-/// One node a line: `%3 = shl i8 %1 %2`. Golden files and the proofs of tests/proofs read it.
-STREW_API std::string print(const Graph& graph);
+/// One node a line: `%3 = shl i8 %1 %2`. Golden files and tests/oracle/lower_integers.py read it.
+std::string print(const Graph& graph);
 
 }  // namespace strew::inline v0::lowered

@@ -1,5 +1,5 @@
 // See families.h: integers and bool. Integers of less than 8 bits are computed in 8. Divisions and shifts are guarded against arguments outside
-// the primitives' domains. Tested by tests/unit/backends/lower and proved by tests/proofs/lower_integers.py.
+// the primitives' domains. Tested by tests/unit/backends/lower and proved by tests/oracle/lower_integers.py.
 #include "backends/lower/families.h"
 
 namespace strew::inline v0::lowered {

@@ -243,7 +243,7 @@ class Interpreter {
     const int bits = width(type);
     const uint64_t ones = lowered::all_ones(type), least = uint64_t{1} << (bits - 1);
     const Column &as = column(node, 0), &bs = info(node.op).arity == 2 ? column(node, 1) : column(node, 0);
-    const auto is_signed = [&](uint64_t a) { return static_cast<int64_t>(a << (64 - bits)) >> (64 - bits); };
+    const auto with_sign = [&](uint64_t a) { return static_cast<int64_t>(a << (64 - bits)) >> (64 - bits); };
     const Domain domain = info(node.op).domain;
     for (size_t k = 0; k < count_; ++k) {
       if (domain == Domain::divisor || domain == Domain::quotient)
@@ -254,9 +254,8 @@ class Interpreter {
     if (!wrong_.empty()) return Column(count_);
     const auto two = [&](const auto& f) { return map([&](size_t k) { return static_cast<uint64_t>(f(as[k], bs[k])) & ones; }); };
     const auto signs = [&](const auto& f) {
-      return map([&](size_t k) { return static_cast<uint64_t>(f(is_signed(as[k]), is_signed(bs[k]))) & ones; });
+      return map([&](size_t k) { return static_cast<uint64_t>(f(with_sign(as[k]), with_sign(bs[k]))) & ones; });
     };
-    const auto convert = [&](const auto& f) { return map([&](size_t k) { return f(as[k]) & lowered::all_ones(node.type); }); };
     using U = uint64_t;
     using S = int64_t;
     switch (node.op) {
@@ -285,7 +284,7 @@ class Interpreter {
       case Primitive::lshr:
         return two([](U a, U b) { return a >> b; });
       case Primitive::ashr:
-        return map([&](size_t k) { return static_cast<uint64_t>(is_signed(as[k]) >> bs[k]) & ones; });
+        return map([&](size_t k) { return static_cast<uint64_t>(with_sign(as[k]) >> bs[k]) & ones; });
       case Primitive::eq:
         return two([](U a, U b) { return a == b ? 1 : 0; });
       case Primitive::slt:
@@ -301,22 +300,34 @@ class Interpreter {
       case Primitive::umax:
         return two([](U a, U b) { return std::max(a, b); });
       case Primitive::iabs:
-        return two([&](U a, U /*b*/) { return is_signed(a) < 0 ? U{0} - a : a; });
+        return two([&](U a, U /*b*/) { return with_sign(a) < 0 ? U{0} - a : a; });
       case Primitive::popcount:
         return two([](U a, U /*b*/) { return std::popcount(a); });
       case Primitive::clz:
         return two([&](U a, U /*b*/) { return bits - std::bit_width(a); });
+      default:
+        return casts(node, as);
+    }
+  }
+
+  /// Of integers.
+  Column casts(const Node& node, const Column& as) {
+    using U = uint64_t;
+    const int bits = width(arg(node, 0).type);
+    const auto with_sign = [&](U a) { return static_cast<int64_t>(a << (64 - bits)) >> (64 - bits); };
+    const auto convert = [&](const auto& f) { return map([&](size_t k) { return f(as[k]) & lowered::all_ones(node.type); }); };
+    switch (node.op) {
       case Primitive::bitcast:
         return as;
       case Primitive::itrunc:
       case Primitive::zext:
         return convert([](U a) { return a; });
       case Primitive::sext:
-        return convert([&](U a) { return static_cast<U>(is_signed(a)); });
+        return convert([&](U a) { return static_cast<U>(with_sign(a)); });
       case Primitive::sitofp:
         return convert([&](U a) {
-          return node.type == Machine::f32 ? bits_of(static_cast<float>(is_signed(a)))
-                                           : bits_of(static_cast<double>(is_signed(a)));
+          return node.type == Machine::f32 ? bits_of(static_cast<float>(with_sign(a)))
+                                           : bits_of(static_cast<double>(with_sign(a)));
         });
       case Primitive::uitofp:
         return convert(
