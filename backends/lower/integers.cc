@@ -4,180 +4,94 @@
 
 namespace strew::inline v0::lowered {
 namespace {
-using enum Primitive;
+using P = Primitive;
 
 /// x / 0 has all bits set, x rem 0 is x.
 Value guarded_division(Builder& e, bool quotient, bool is_signed, Value a, Value b) {
-  const Value by_zero = e(eq, b, e.same(b, 0)), all_set = e.same(a, ~uint64_t{0});
+  const Value by_zero = e(P::eq, b, e.same(b, 0)), all_set = e.same(a, ~uint64_t{0});
   if (!is_signed) {
-    const Value safe = e(select, by_zero, e.same(b, 1), b);
-    return e(select, by_zero, quotient ? all_set : a, e(quotient ? udiv : urem, a, safe));
+    const Value safe = e(P::select, by_zero, e.same(b, 1), b);
+    return e(P::select, by_zero, quotient ? all_set : a, e(quotient ? P::udiv : P::urem, a, safe));
   }
   // x / -1 is -x, which wraps, and x rem -1 is 0. Both are computed by dividing by 1, because the least number / -1 is beyond the range.
-  const Value by_minus_one = e(eq, b, e.same(b, ~uint64_t{0}));
-  const Value safe = e(select, e(bit_or, by_zero, by_minus_one), e.same(b, 1), b);
-  if (!quotient) return e(select, by_zero, a, e(srem, a, safe));
-  const Value divided = e(select, by_minus_one, e(sub, e.same(a, 0), a), e(sdiv, a, safe));
-  return e(select, by_zero, all_set, divided);
+  const Value by_minus_one = e(P::eq, b, e.same(b, ~uint64_t{0}));
+  const Value safe = e(P::select, e(P::bit_or, by_zero, by_minus_one), e.same(b, 1), b);
+  if (!quotient) return e(P::select, by_zero, a, e(P::srem, a, safe));
+  const Value divided = e(P::select, by_minus_one, e(P::sub, e.same(a, 0), a), e(P::sdiv, a, safe));
+  return e(P::select, by_zero, all_set, divided);
 }
 
 /// Amounts have no sign. Those from the width on shift every bit out, or leave the sign in every bit.
 Value guarded_shift(Builder& e, ExprOp op, const Integer& a, const Integer& b) {
   const Value last = e.same(b.code, static_cast<uint64_t>(bits(a.dtype) - 1));
-  const Value too_far = e(ult, last, b.code), amount = e(select, too_far, last, b.code);
+  const Value too_far = e(P::ult, last, b.code), amount = e(P::select, too_far, last, b.code);
   if (op == ExprOp::shift_right_arithmetic) {
     // The top bit of the dtype is the sign, whatever the dtype's signedness.
     const Value spare = e.same(a.code, static_cast<uint64_t>(width(a.code.type) - bits(a.dtype)));
-    const Value extended = width(a.code.type) == bits(a.dtype) ? a.code : e(ashr, e(shl, a.code, spare), spare);
-    return e(ashr, extended, amount);
+    const Value extended = width(a.code.type) == bits(a.dtype) ? a.code : e(P::ashr, e(P::shl, a.code, spare), spare);
+    return e(P::ashr, extended, amount);
   }
-  const Value shifted = e(op == ExprOp::shift_left ? shl : lshr, a.code, amount);
-  return e(select, too_far, e.same(a.code, 0), shifted);
+  const Value shifted = e(op == ExprOp::shift_left ? P::shl : P::lshr, a.code, amount);
+  return e(P::select, too_far, e.same(a.code, 0), shifted);
 }
 
-/// Comparisons by equality and order.
-template <class Equal, class Less>
-Value compare(Builder& e, ExprOp op, Value a, Value b, const Equal& equal, const Less& less) {
-  switch (op) {
-    case ExprOp::eq:
-      return equal(a, b);
-    case ExprOp::ne:
-      return e.negate(equal(a, b));
-    case ExprOp::lt:
-      return less(a, b);
-    case ExprOp::le:
-      return e.negate(less(b, a));
-    case ExprOp::gt:
-      return less(b, a);
-    case ExprOp::ge:
-      return e.negate(less(a, b));
-    case STREW_EACH_OP(INPUT):
-    case STREW_EACH_OP(CAST):
-    case STREW_EACH_OP(BINARY):
-    case STREW_EACH_OP(UNARY):
-    case STREW_EACH_OP(COMPLEX):
-    case STREW_EACH_OP(TEST):
-    case STREW_EACH_OP(SELECT):
-      break;
+struct Integers : Order<Integers, Integer> {
+  using N = const Integer&;
+  static constexpr unsigned kTakes = expr_dtypes::integers;
+  static bool has_sign(N a) { return is_signed_integer(a.dtype); }
+
+  static Value add(Builder& e, N a, N b) { return e(P::add, a.value, b.value); }
+  static Value sub(Builder& e, N a, N b) { return e(P::sub, a.value, b.value); }
+  static Value mul(Builder& e, N a, N b) { return e(P::mul, a.value, b.value); }
+  static Value div(Builder& e, N a, N b) { return guarded_division(e, true, has_sign(a), a.value, b.value); }
+  static Value rem(Builder& e, N a, N b) { return guarded_division(e, false, has_sign(a), a.value, b.value); }
+  static Value min(Builder& e, N a, N b) { return e(has_sign(a) ? P::smin : P::umin, a.value, b.value); }
+  static Value max(Builder& e, N a, N b) { return e(has_sign(a) ? P::smax : P::umax, a.value, b.value); }
+  static Value bit_and(Builder& e, N a, N b) { return e(P::bit_and, a.value, b.value); }
+  static Value bit_or(Builder& e, N a, N b) { return e(P::bit_or, a.value, b.value); }
+  static Value bit_xor(Builder& e, N a, N b) { return e(P::bit_xor, a.value, b.value); }
+  static Value shift_left(Builder& e, N a, N b) { return guarded_shift(e, ExprOp::shift_left, a, b); }
+  static Value shift_right_logical(Builder& e, N a, N b) { return guarded_shift(e, ExprOp::shift_right_logical, a, b); }
+  static Value shift_right_arithmetic(Builder& e, N a, N b) { return guarded_shift(e, ExprOp::shift_right_arithmetic, a, b); }
+  static Value eq(Builder& e, N a, N b) { return e(P::eq, a.value, b.value); }
+  static Value lt(Builder& e, N a, N b) { return e(has_sign(a) ? P::slt : P::ult, a.value, b.value); }
+
+  static Value neg(Builder& e, N a) { return e(P::sub, e.same(a.value, 0), a.value); }
+  static Value abs(Builder& e, N a) { return has_sign(a) ? e(P::iabs, a.value) : a.value; }
+  static Value sign(Builder& e, N a) {
+    const Value zero = e.same(a.value, 0), positive = e.to(a.value.type, P::zext, e.negate(e(P::eq, a.value, zero)));
+    return has_sign(a) ? e(P::select, e(P::slt, a.value, zero), e.same(a.value, ~uint64_t{0}), positive) : positive;
   }
-  return {};
-}
+  static Value bit_not(Builder& e, N a) { return e(P::bit_xor, a.value, e.same(a.value, ~uint64_t{0})); }
+  static Value popcnt(Builder& e, N a) { return e(P::popcount, a.code); }
+  static Value count_leading_zeros(Builder& e, N a) {
+    const int spare = width(a.code.type) - bits(a.dtype);
+    const Value zeros = e(P::clz, a.code);
+    return spare == 0 ? zeros : e(P::sub, zeros, e.same(zeros, static_cast<uint64_t>(spare)));
+  }
+};
+
+struct Booleans : Order<Booleans, Value> {
+  static constexpr unsigned kTakes = expr_dtypes::boolean;
+  static Value add(Builder& e, Value a, Value b) { return e(P::bit_or, a, b); }
+  static Value mul(Builder& e, Value a, Value b) { return e(P::bit_and, a, b); }
+  static Value min(Builder& e, Value a, Value b) { return e(P::bit_and, a, b); }
+  static Value max(Builder& e, Value a, Value b) { return e(P::bit_or, a, b); }
+  static Value bit_and(Builder& e, Value a, Value b) { return e(P::bit_and, a, b); }
+  static Value bit_or(Builder& e, Value a, Value b) { return e(P::bit_or, a, b); }
+  static Value bit_xor(Builder& e, Value a, Value b) { return e(P::bit_xor, a, b); }
+  static Value bit_not(Builder& e, Value a) { return e.negate(a); }
+  static Value eq(Builder& e, Value a, Value b) { return e.negate(e(P::bit_xor, a, b)); }
+  static Value lt(Builder& e, Value a, Value b) { return e(P::bit_and, e.negate(a), b); }
+};
 
 }  // namespace
 
-Value integer_unary(Builder& e, ExprOp op, const Integer& a) {
-  const bool is_signed = is_signed_integer(a.dtype);
-  const Value zero = e.same(a.value, 0);
-  switch (op) {
-    case ExprOp::neg:
-      return e(sub, zero, a.value);
-    case ExprOp::abs:
-      return is_signed ? e(iabs, a.value) : a.value;
-    case ExprOp::sign: {
-      const Value positive = e.to(a.value.type, zext, e.negate(e(eq, a.value, zero)));
-      return is_signed ? e(select, e(slt, a.value, zero), e.same(a.value, ~uint64_t{0}), positive) : positive;
-    }
-    case ExprOp::bit_not:
-      return e(bit_xor, a.value, e.same(a.value, ~uint64_t{0}));
-    case ExprOp::popcnt:
-      return e(popcount, a.code);
-    case ExprOp::count_leading_zeros: {
-      const int spare = width(a.code.type) - bits(a.dtype);
-      const Value zeros = e(clz, a.code);
-      return spare == 0 ? zeros : e(sub, zeros, e.same(zeros, static_cast<uint64_t>(spare)));
-    }
-    case STREW_EACH_OP(INPUT):
-    case STREW_EACH_OP(CAST):
-    case STREW_EACH_OP(BINARY):
-    case STREW_EACH_OP(UNARY_FLOAT):
-    case STREW_EACH_OP(UNARY_MATH):
-    case STREW_EACH_OP(COMPLEX):
-    case STREW_EACH_OP(TEST):
-    case STREW_EACH_OP(COMPARE):
-    case STREW_EACH_OP(SELECT):
-      break;
-  }
-  return {};
+Parts lower_integer(Builder& e, ExprOp op, const Integer& a, const Integer* b) {
+  return b == nullptr ? apply<Integers>(e, op, a) : apply<Integers>(e, op, a, *b);
 }
-
-Value integer_binary(Builder& e, ExprOp op, const Integer& a, const Integer& b) {
-  const bool is_signed = is_signed_integer(a.dtype);
-  switch (op) {
-    case ExprOp::add:
-      return e(add, a.value, b.value);
-    case ExprOp::sub:
-      return e(sub, a.value, b.value);
-    case ExprOp::mul:
-      return e(mul, a.value, b.value);
-    case ExprOp::div:
-    case ExprOp::rem:
-      return guarded_division(e, op == ExprOp::div, is_signed, a.value, b.value);
-    case ExprOp::min:
-      return e(is_signed ? smin : umin, a.value, b.value);
-    case ExprOp::max:
-      return e(is_signed ? smax : umax, a.value, b.value);
-    case ExprOp::bit_and:
-      return e(bit_and, a.value, b.value);
-    case ExprOp::bit_or:
-      return e(bit_or, a.value, b.value);
-    case ExprOp::bit_xor:
-      return e(bit_xor, a.value, b.value);
-    case STREW_EACH_OP(SHIFT):
-      return guarded_shift(e, op, a, b);
-    case STREW_EACH_OP(INPUT):
-    case STREW_EACH_OP(CAST):
-    case STREW_EACH_OP(BINARY_MATH):
-    case STREW_EACH_OP(UNARY):
-    case STREW_EACH_OP(COMPLEX):
-    case STREW_EACH_OP(TEST):
-    case STREW_EACH_OP(COMPARE):
-    case STREW_EACH_OP(SELECT):
-      break;
-  }
-  return {};
-}
-
-Value integer_compare(Builder& e, ExprOp op, const Integer& a, const Integer& b) {
-  const Primitive below = is_signed_integer(a.dtype) ? slt : ult;
-  return compare(
-      e, op, a.value, b.value, [&](Value x, Value y) { return e(eq, x, y); }, [&](Value x, Value y) { return e(below, x, y); });
-}
-
-Value boolean_unary(Builder& e, ExprOp op, Value a) { return op == ExprOp::bit_not ? e.negate(a) : Value{}; }
-
-Value boolean_binary(Builder& e, ExprOp op, Value a, Value b) {
-  switch (op) {
-    case ExprOp::add:
-    case ExprOp::max:
-    case ExprOp::bit_or:
-      return e(bit_or, a, b);
-    case ExprOp::mul:
-    case ExprOp::min:
-    case ExprOp::bit_and:
-      return e(bit_and, a, b);
-    case ExprOp::bit_xor:
-      return e(bit_xor, a, b);
-    case ExprOp::sub:
-    case ExprOp::div:
-    case ExprOp::rem:
-    case STREW_EACH_OP(BINARY_MATH):
-    case STREW_EACH_OP(SHIFT):
-    case STREW_EACH_OP(INPUT):
-    case STREW_EACH_OP(CAST):
-    case STREW_EACH_OP(UNARY):
-    case STREW_EACH_OP(COMPLEX):
-    case STREW_EACH_OP(TEST):
-    case STREW_EACH_OP(COMPARE):
-    case STREW_EACH_OP(SELECT):
-      break;
-  }
-  return {};
-}
-
-Value boolean_compare(Builder& e, ExprOp op, Value a, Value b) {
-  return compare(
-      e, op, a, b, [&](Value x, Value y) { return e.negate(e(bit_xor, x, y)); },
-      [&](Value x, Value y) { return e(bit_and, e.negate(x), y); });
+Parts lower_boolean(Builder& e, ExprOp op, Value a, Value b) {
+  return b.node < 0 ? apply<Booleans>(e, op, a) : apply<Booleans>(e, op, a, b);
 }
 
 }  // namespace strew::inline v0::lowered

@@ -11,13 +11,6 @@ namespace strew::inline v0 {
 namespace lowered {
 namespace {
 
-/// One or two values (Graph::Result).
-struct Parts {
-  Value a, b;
-  bool known() const { return a.node >= 0; }
-  Complex complex() const { return {a, b}; }
-};
-
 /// Keeps the nodes that results need, each after its arguments: from the results down, arguments from left to right. So the order does not depend on
 /// the order in which the C++ compiler evaluates the arguments of the rules' calls.
 void order(Graph& graph) {
@@ -92,10 +85,10 @@ class Lowering {
     const Value s = storage.a;
     if (dtype == DType::boolean) return {e_.negate(e_(Primitive::eq, s, e_.same(s, 0))), {}};
     if (dtype == DType::f16) return {e_.to(Machine::f32, Primitive::half_to_float, s), {}};
-    if (rounds_after(dtype)) return {decode_small(e_, dtype, s), {}};
+    if (rounds_after(dtype)) return decode_small(e_, dtype, s);
     if (is_signed_integer(dtype) && bits(dtype) < 8) {
       const Value spare = e_.same(s, static_cast<uint64_t>(8 - bits(dtype)));
-      return {e_(Primitive::ashr, e_(Primitive::shl, s, spare), spare), {}};
+      return e_(Primitive::ashr, e_(Primitive::shl, s, spare), spare);
     }
     return storage;
   }
@@ -103,10 +96,9 @@ class Lowering {
     const Value c = compute.a;
     if (dtype == DType::boolean) return {e_.to(Machine::i8, Primitive::zext, c), {}};
     if (dtype == DType::f16) return {e_.to(Machine::i16, Primitive::float_to_half, c), {}};
-    if (dtype == DType::bf16) return {encode_bf16(e_, c), {}};
-    if (rounds_after(dtype)) return {encode_small(e_, dtype, c), {}};
-    if (is_integer(dtype) && bits(dtype) < 8)
-      return {e_(Primitive::bit_and, c, e_.same(c, (uint64_t{1} << bits(dtype)) - 1)), {}};
+    if (dtype == DType::bf16) return encode_bf16(e_, c);
+    if (rounds_after(dtype)) return encode_small(e_, dtype, c);
+    if (is_integer(dtype) && bits(dtype) < 8) return e_(Primitive::bit_and, c, e_.same(c, (uint64_t{1} << bits(dtype)) - 1));
     return compute;
   }
   /// What an operator gives, rounded or cut to the dtype.
@@ -147,7 +139,7 @@ class Lowering {
       const Value re = convert_real(from, to == DType::complex64 ? DType::f32 : DType::f64);
       return {re, e_.same(re, 0)};
     }
-    return {convert_real(from, to), {}};
+    return convert_real(from, to);
   }
   Value convert_real(int32_t from, DType to) {
     const DType dtype = this->dtype(from);
@@ -163,32 +155,17 @@ class Lowering {
     return e_.resize(part_type(to), a, is_signed_integer(dtype));
   }
 
-  Parts unary(ExprOp op, int32_t arg) {
-    const Parts& a = compute(arg);
-    if (is_complex(dtype(arg))) {
-      const Complex result = complex_unary(e_, op, a.complex());
-      return {result.re, result.im};
+  /// An operator on one or two arguments of one dtype.
+  Parts operate(const ExprNode& node) {
+    const int32_t first = node.args[0], second = node.args.size() > 1 ? node.args[1] : -1;
+    const DType dtype = this->dtype(first);
+    if (is_integer(dtype)) {
+      const Integer a = integer(first), b = integer(second < 0 ? first : second);
+      return lower_integer(e_, node.op, a, second < 0 ? nullptr : &b);
     }
-    if (is_float(dtype(arg))) return {float_unary(e_, op, a.a), {}};
-    if (dtype(arg) == DType::boolean) return {boolean_unary(e_, op, a.a), {}};
-    return {integer_unary(e_, op, integer(arg)), {}};
-  }
-  Parts binary(ExprOp op, int32_t left, int32_t right) {
-    const Parts &a = compute(left), &b = compute(right);
-    if (is_complex(dtype(left))) {
-      const Complex result = complex_binary(e_, op, a.complex(), b.complex());
-      return {result.re, result.im};
-    }
-    if (is_float(dtype(left))) return {float_binary(e_, op, a.a, b.a), {}};
-    if (dtype(left) == DType::boolean) return {boolean_binary(e_, op, a.a, b.a), {}};
-    return {integer_binary(e_, op, integer(left), integer(right)), {}};
-  }
-  Value compare(ExprOp op, int32_t left, int32_t right) {
-    const Parts &a = compute(left), &b = compute(right);
-    if (is_complex(dtype(left))) return complex_compare(e_, op, a.complex(), b.complex());
-    if (is_float(dtype(left))) return float_compare(e_, op, a.a, b.a);
-    if (dtype(left) == DType::boolean) return boolean_compare(e_, op, a.a, b.a);
-    return integer_compare(e_, op, integer(left), integer(right));
+    const Parts a = compute(first), b = second < 0 ? Parts() : compute(second);
+    if (is_complex(dtype)) return lower_complex(e_, node.op, a, b);
+    return is_float(dtype) ? lower_float(e_, node.op, a.a, b.a) : lower_boolean(e_, node.op, a.a, b.a);
   }
 
   Forms lower(const ExprNode& node) {
@@ -221,12 +198,10 @@ class Lowering {
       case ExprOp::complex:
         return {{compute(arg(0)).a, compute(arg(1)).a}, {}};
       case STREW_EACH_OP(COMPARE):
-        return {{compare(node.op, arg(0), arg(1)), {}}, {}};
       case STREW_EACH_OP(UNARY):
       case STREW_EACH_OP(TEST):
-        return computed(node.dtype, unary(node.op, arg(0)));
       case STREW_EACH_OP(BINARY):
-        return computed(node.dtype, binary(node.op, arg(0), arg(1)));
+        return computed(node.dtype, operate(node));
     }
     return {};
   }
