@@ -147,6 +147,7 @@ HExpr function(Primitive op, const Halide::Type& type, const HExpr& x, const HEx
     case Primitive::copysign:
     case Primitive::fmin:
     case Primitive::fmax:
+    case Primitive::fma:
     case Primitive::round:
     case Primitive::fptosi_sat:
     case Primitive::fptoui_sat:
@@ -169,6 +170,8 @@ HExpr compute(const lowered::Node& node, const HExpr& x, const HExpr& y, const H
       return call_math(node, {x});
     case Primitive::call2:
       return call_math(node, {x, y});
+    case Primitive::call3:
+      return call_math(node, {x, y, z});
     case Primitive::input:  // the caller's
       break;
       STREW_PRIMITIVE_ARITHMETIC(STREW_PRIMITIVE_CASE)

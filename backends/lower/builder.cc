@@ -26,18 +26,18 @@ Value Builder::number(Machine type, double value) {
 Value Builder::operator()(Primitive op, Value a, Value b, Value c) {
   const PrimitiveInfo& row = info(op);
   const Machine type = op == Primitive::select ? b.type : row.gives == Gives::i1 ? Machine::i1 : a.type;
-  if (row.compound && !natives_.has(op)) return expand(op, type, a, b);
+  if (row.compound && !natives_.has(op)) return expand(op, type, a, b, c);
   return append({.op = op, .type = type, .args = {a.node, b.node, c.node}});
 }
 
 Value Builder::to(Machine type, Primitive op, Value a) {
-  if (info(op).compound && !natives_.has(op)) return expand(op, type, a, {});
+  if (info(op).compound && !natives_.has(op)) return expand(op, type, a, {}, {});
   return append({.op = op, .type = type, .args = {a.node, -1, -1}});
 }
 
-Value Builder::call(ExprOp function, Value a, Value b) {
-  const Primitive op = b.node < 0 ? Primitive::call1 : Primitive::call2;
-  return append({.op = op, .type = a.type, .args = {a.node, b.node, -1}, .function = function});
+Value Builder::call(ExprOp function, Value a, Value b, Value c) {
+  const Primitive op = b.node < 0 ? Primitive::call1 : c.node < 0 ? Primitive::call2 : Primitive::call3;
+  return append({.op = op, .type = a.type, .args = {a.node, b.node, c.node}, .function = function});
 }
 
 Value Builder::resize(Machine type, Value a, bool is_signed) {

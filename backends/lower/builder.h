@@ -24,7 +24,7 @@ class Builder {
   Value operator()(Primitive op, Value a, Value b = {}, Value c = {});
   /// An operation to a type: bitcast to fptoui, fptosi_sat to float_to_half.
   Value to(Machine type, Primitive op, Value a);
-  Value call(ExprOp function, Value a, Value b = {});
+  Value call(ExprOp function, Value a, Value b = {}, Value c = {});
 
   Value negate(Value truth) { return (*this)(Primitive::bit_xor, truth, same(truth, 1)); }
   Value bits_of(Value a) { return is_float(a.type) ? to(integer_of(width(a.type)), Primitive::bitcast, a) : a; }
@@ -36,7 +36,7 @@ class Builder {
 
  private:
   Value append(Node node);
-  Value expand(Primitive op, Machine type, Value a, Value b);  // compounds.cc
+  Value expand(Primitive op, Machine type, Value a, Value b, Value c);  // compounds.cc
 
   Natives natives_;
 };

@@ -81,7 +81,7 @@ Value saturate(Builder& e, Primitive op, Machine type, Value a) {
 
 }  // namespace
 
-Value Builder::expand(Primitive op, Machine type, Value a, Value b) {
+Value Builder::expand(Primitive op, Machine type, Value a, Value b, Value c) {
   Builder& e = *this;
   switch (op) {
     case sdiv:
@@ -114,6 +114,8 @@ Value Builder::expand(Primitive op, Machine type, Value a, Value b) {
     case fmin:
     case fmax:
       return extremum(e, op, a, b);
+    case Primitive::fma:
+      return e.call(ExprOp::fma, a, b, c);
     case round:
       return round_half_away(e, a);
     case fptosi_sat:

@@ -19,11 +19,11 @@ struct Integer {
   Value value, code;
 };
 
-/// An operator on one or two arguments of a family that verify() admits for it; others give nothing. Floats are f32, in which all dtypes of at
+/// An operator on as many arguments of a family as have a node, that verify() admits for it; others give nothing. Floats are f32, in which all dtypes of at
 /// most 32 bits are computed, or f64. Complex numbers are their parts.
 Parts lower_boolean(Builder& e, ExprOp op, Value a, Value b);  // integers.cc
 Parts lower_integer(Builder& e, ExprOp op, const Integer& a, const Integer* b);
-Parts lower_float(Builder& e, ExprOp op, Value a, Value b);                  // floats.cc
+Parts lower_float(Builder& e, ExprOp op, Value a, Value b, Value c = {});    // floats.cc
 Parts lower_complex(Builder& e, ExprOp op, const Parts& a, const Parts& b);  // complex.cc
 
 /// Conversions between machine types. Those to a float round once to f64 or, if that is asked for, to f32; else to an f32 from which rounding to

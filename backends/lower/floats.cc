@@ -58,6 +58,7 @@ struct Floats : Order<Floats, Value> {
   static Value round_half_even(Builder& e, Value a) { return e(P::roundeven, a); }
   static Value round_half_away(Builder& e, Value a) { return e(P::round, a); }
   static Value trunc(Builder& e, Value a) { return e(P::ftrunc, a); }
+  static Value fma(Builder& e, Value a, Value b, Value c) { return e(P::fma, a, b, c); }
   static Value sqrt(Builder& e, Value a) { return e(P::sqrt, a); }
   static Value is_finite(Builder& e, Value a) {
     return e(P::flt, e(P::fabs, a), e.constant(a.type, a.type == Machine::f32 ? 0x7f800000 : uint64_t{0x7ff} << 52));
@@ -74,7 +75,8 @@ struct Floats : Order<Floats, Value> {
 
 }  // namespace
 
-Parts lower_float(Builder& e, ExprOp op, Value a, Value b) {
+Parts lower_float(Builder& e, ExprOp op, Value a, Value b, Value c) {
+  if (c.node >= 0) return apply<Floats>(e, op, a, b, c);
   return b.node < 0 ? apply<Floats>(e, op, a) : apply<Floats>(e, op, a, b);
 }
 

@@ -22,13 +22,6 @@ std::string_view name(Machine type) {
 
 const PrimitiveInfo& info(Primitive op) { return kTable[static_cast<size_t>(op)]; }
 
-Machine part_type(DType dtype) {
-  if (is_complex(dtype)) return dtype == DType::complex64 ? Machine::f32 : Machine::f64;
-  if (dtype == DType::f32) return Machine::f32;
-  if (dtype == DType::f64) return Machine::f64;
-  return integer_of(bits(dtype) > 64 ? 64 : bits(dtype));
-}
-
 std::string print(const Graph& graph) {
   std::string text;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -36,7 +29,7 @@ std::string print(const Graph& graph) {
     text += "%" + std::to_string(i) + " = " + std::string(info(node.op).name) + " " + std::string(name(node.type));
     if (node.op == Primitive::input) text += " " + std::to_string(node.input) + "." + std::to_string(node.part);
     if (node.op == Primitive::constant) text += " " + std::to_string(node.bits);
-    if (node.op == Primitive::call1 || node.op == Primitive::call2) text += " " + std::string(name(node.function));
+    if (node.function != ExprOp::literal) text += " " + std::string(name(node.function));
     for (const int32_t arg : node.args)
       if (arg >= 0) text += " %" + std::to_string(arg);
     text += "\n";

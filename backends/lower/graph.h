@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "backends/lower/primitives.def"
-#include "strew/export.h"
 #include "strew/expr.h"
 
 namespace strew::inline v0::lowered {
@@ -83,7 +82,7 @@ struct Node {
   Machine type = Machine::i1;               ///< of the value
   std::array<int32_t, 3> args{-1, -1, -1};  ///< numbers of earlier nodes
   int32_t input = -1, part = 0;             ///< input: which, and 1 for the second of its parts
-  ExprOp function = ExprOp::literal;        ///< call1, call2: of the math table
+  ExprOp function = ExprOp::literal;        ///< call1 to call3: of the math table
   uint64_t bits = 0;                        ///< constant: its bits
 };
 
@@ -107,7 +106,11 @@ struct Graph {
 
 /// How elements of a dtype enter and leave a graph: as one integer or float, or as two; with the bits in memory. A dtype of less than 8 bits is
 /// an i8 whose other bits are 0. A complex number is its real and imaginary part, any other dtype of 128 bits two i64, the low one first.
-STREW_API Machine part_type(DType dtype);
+inline Machine part_type(DType dtype) {
+  if (is_complex(dtype)) return dtype == DType::complex64 ? Machine::f32 : Machine::f64;
+  if (dtype == DType::f32) return Machine::f32;
+  return dtype == DType::f64 ? Machine::f64 : integer_of(bits(dtype) > 64 ? 64 : bits(dtype));
+}
 inline int part_count(DType dtype) { return is_complex(dtype) || bits(dtype) > 64 ? 2 : 1; }
 
 /// One node a line: `%3 = shl i8 %1 %2`. Golden files and tests/oracle/lower_integers.py read it.

@@ -3,6 +3,7 @@
 // storage form at once, and operators read that: every node is rounded to its own dtype. Tested by tests/unit/backends/lower.
 #include "backends/lower/lower_numeric.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/lower/families.h"
@@ -155,17 +156,18 @@ class Lowering {
     return e_.resize(part_type(to), a, is_signed_integer(dtype));
   }
 
-  /// An operator on one or two arguments of one dtype.
+  /// An operator on arguments of one dtype.
   Parts operate(const ExprNode& node) {
-    const int32_t first = node.args[0], second = node.args.size() > 1 ? node.args[1] : -1;
-    const DType dtype = this->dtype(first);
+    const auto at = [&](size_t i) { return node.args[std::min(i, node.args.size() - 1)]; };
+    const DType dtype = this->dtype(node.args[0]);
     if (is_integer(dtype)) {
-      const Integer a = integer(first), b = integer(second < 0 ? first : second);
-      return lower_integer(e_, node.op, a, second < 0 ? nullptr : &b);
+      const Integer a = integer(at(0)), b = integer(at(1));
+      return lower_integer(e_, node.op, a, node.args.size() > 1 ? &b : nullptr);
     }
-    const Parts a = compute(first), b = second < 0 ? Parts() : compute(second);
+    const auto arg = [&](size_t i) { return i < node.args.size() ? compute(node.args[i]) : Parts(); };
+    const Parts a = arg(0), b = arg(1), c = arg(2);
     if (is_complex(dtype)) return lower_complex(e_, node.op, a, b);
-    return is_float(dtype) ? lower_float(e_, node.op, a.a, b.a) : lower_boolean(e_, node.op, a.a, b.a);
+    return is_float(dtype) ? lower_float(e_, node.op, a.a, b.a, c.a) : lower_boolean(e_, node.op, a.a, b.a);
   }
 
   Forms lower(const ExprNode& node) {
@@ -201,6 +203,7 @@ class Lowering {
       case STREW_EACH_OP(UNARY):
       case STREW_EACH_OP(TEST):
       case STREW_EACH_OP(BINARY):
+      case STREW_EACH_OP(TERNARY_MATH):
         return computed(node.dtype, operate(node));
     }
     return {};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backends/lower/graph.h"
+#include "strew/export.h"
 
 namespace strew::inline v0 {
 

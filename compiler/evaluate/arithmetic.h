@@ -13,5 +13,7 @@ namespace strew::inline v0::scalar_eval {
 STREW_API Scalar apply(ExprOp op, const Scalar& x);
 /// An operation of two arguments whose result has the arguments' dtype (add ... shift_right_arithmetic), or a comparison.
 STREW_API Scalar apply(ExprOp op, const Scalar& a, const Scalar& b);
+/// An operation of three arguments whose result has the arguments' dtype (fma).
+Scalar apply(ExprOp op, const Scalar& a, const Scalar& b, const Scalar& c);
 
 }  // namespace strew::inline v0::scalar_eval

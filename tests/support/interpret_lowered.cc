@@ -144,6 +144,11 @@ class Interpreter {
   }
 
   template <class T>
+  Column fused(const Node& node) const {
+    const Column &a = column(node, 0), &b = column(node, 1), &c = column(node, 2);
+    return map([&](size_t k) { return bits_of(std::fma(as<T>(a[k]), as<T>(b[k]), as<T>(c[k]))); });
+  }
+  template <class T>
   T math(const Node& node, T a, T b) const {
     const MathFunction& row = *find_math_function(node.function);
     if constexpr (sizeof(T) == 4)
@@ -170,7 +175,7 @@ class Interpreter {
 
   template <class T>
   Column floats(const Node& node) {
-    const Column &as_bits = column(node, 0), &bs = info(node.op).arity == 2 ? column(node, 1) : column(node, 0);
+    const Column &as_bits = column(node, 0), &bs = info(node.op).arity >= 2 ? column(node, 1) : column(node, 0);
     const auto one = [&](const auto& f) { return map([&](size_t k) { return bits_of(f(as<T>(as_bits[k]))); }); };
     const auto two = [&](const auto& f) { return map([&](size_t k) { return bits_of(f(as<T>(as_bits[k]), as<T>(bs[k]))); }); };
     const auto truth = [&](const auto& f) { return map([&](size_t k) { return uint64_t{f(as<T>(as_bits[k]), as<T>(bs[k]))}; }); };
@@ -224,6 +229,9 @@ class Interpreter {
       case Primitive::fmin:
       case Primitive::fmax:
         return two([&](T a, T b) { return extremum(node.op == Primitive::fmax, a, b); });
+      case Primitive::fma:
+      case Primitive::call3:
+        return fused<T>(node);
       case Primitive::call1:
       case Primitive::call2:
         return two([&](T a, T b) { return math(node, a, b); });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/op/expr_math.h"
+#include "schedules/target.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -27,10 +28,11 @@ Type* like(Type* element, Value* shape) {
 
 /// AArch64 has instructions for IEEE 754's minimum and maximum; for x86 the lowered rule is shorter than LLVM's.
 lowered::Natives Numeric::natives_of(const Target& target) {
-  const bool has_extrema = target.arch == "aarch64";
+  const bool is_arm = target.arch == "aarch64";
   return lowered::Natives::all()
-      .set(Primitive::fmin, has_extrema)
-      .set(Primitive::fmax, has_extrema)
+      .set(Primitive::fmin, is_arm)
+      .set(Primitive::fmax, is_arm)
+      .set(Primitive::fma, is_arm || (features_of(target) & feature_bit("fma")) != 0)
       .set(Primitive::half_to_float, target.f16c)
       .set(Primitive::float_to_half, target.f16c);
 }
@@ -171,8 +173,9 @@ Value* Numeric::cast(Primitive op, Type* type, Value* x) {
   return nullptr;
 }
 
-Value* Numeric::function(Primitive op, Type* type, Value* x, Value* y) {
+Value* Numeric::function(Primitive op, Type* type, const std::array<Value*, 3>& args) {
   auto& b = e_.b;
+  Value *x = args[0], *y = args[1];
   const auto unary = [&](llvm::Intrinsic::ID id) { return b.CreateUnaryIntrinsic(id, x); };
   const auto binary = [&](llvm::Intrinsic::ID id) { return b.CreateBinaryIntrinsic(id, x, y); };
   const auto saturated = [&](llvm::Intrinsic::ID id) { return b.CreateIntrinsic(id, {type, x->getType()}, {x}); };
@@ -185,6 +188,8 @@ Value* Numeric::function(Primitive op, Type* type, Value* x, Value* y) {
       return unary(llvm::Intrinsic::trunc);
     case Primitive::roundeven:
       return unary(llvm::Intrinsic::roundeven);
+    case Primitive::fma:
+      return b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {x, y, args[2]});
     case Primitive::round:
       return unary(llvm::Intrinsic::round);
     case Primitive::sqrt:
@@ -250,6 +255,8 @@ Value* Numeric::compute(const lowered::Node& node, const std::array<Value*, 3>& 
       return call_math(node, {args[0]});
     case Primitive::call2:
       return call_math(node, {args[0], args[1]});
+    case Primitive::call3:
+      return call_math(node, args);
     case Primitive::input:  // the caller's
       break;
       STREW_PRIMITIVE_ARITHMETIC(STREW_PRIMITIVE_CASE)
@@ -258,7 +265,7 @@ Value* Numeric::compute(const lowered::Node& node, const std::array<Value*, 3>& 
       return cast(node.op, type, args[0]);
       STREW_PRIMITIVE_FUNCTIONS(STREW_PRIMITIVE_CASE)
       STREW_COMPOUNDS(STREW_PRIMITIVE_CASE)
-      return function(node.op, type, args[0], args[1]);
+      return function(node.op, type, args);
   }
   return nullptr;
 }

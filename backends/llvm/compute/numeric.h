@@ -35,7 +35,7 @@ class Numeric {
   llvm::Type* type_of(lowered::Machine type, int lanes);
   llvm::Value* arithmetic(lowered::Primitive op, llvm::Value* x, llvm::Value* y);
   llvm::Value* cast(lowered::Primitive op, llvm::Type* type, llvm::Value* x);
-  llvm::Value* function(lowered::Primitive op, llvm::Type* type, llvm::Value* x, llvm::Value* y);  ///< and compounds
+  llvm::Value* function(lowered::Primitive op, llvm::Type* type, const std::array<llvm::Value*, 3>& args);  ///< and compounds
   llvm::Value* call_math(const lowered::Node& node, llvm::ArrayRef<llvm::Value*> arguments);
 
   Emitter& e_;

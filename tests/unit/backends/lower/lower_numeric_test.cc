@@ -216,6 +216,21 @@ TEST_F(LowerNumeric, BinaryOperators) {
     }
 }
 
+TEST_F(LowerNumeric, TernaryOperators) {
+  constexpr int kElements = 20000;
+  for (const DType dtype : test::arithmetic_dtypes())
+    for (const ExprOp op : operators(3, dtype)) {
+      ExprBuilder e;
+      const int32_t x = e.current(0, dtype), y = e.update(0, dtype), z = e.extra(0, dtype);
+      const Elements some = edges(dtype);
+      std::vector<Elements> inputs(3);
+      for (int i = 0; i < kElements; ++i)
+        for (Elements& input : inputs) input.push_back(rng_.chance(30) ? rng_.pick(some) : drawn(dtype));
+      compare(e.returns({e.apply(op, {x, y, z})}), inputs);
+      if (HasFatalFailure()) return;
+    }
+}
+
 TEST_F(LowerNumeric, Conversions) {
   for (const DType from : test::arithmetic_dtypes())
     for (const DType to : test::arithmetic_dtypes()) {
