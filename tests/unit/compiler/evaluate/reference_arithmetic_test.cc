@@ -42,8 +42,7 @@ TEST(ReferenceArithmetic, FmaRoundsOnceInF32) {
   };
   EXPECT_EQ(fma(DType::f64, "3", "4", "5"), "17");
   EXPECT_EQ(fma(DType::f16, "1024", "1024", "-inf"), "0xfc00") << "minus infinity";
-  EXPECT_EQ(fma(DType::bf16, "1.0078125", "1.0078125", "-1.015625"), "6.1e-05")
-      << "the square's lowest bit, which bf16 lacks";
+  EXPECT_EQ(fma(DType::bf16, "1.0078125", "1.0078125", "-1.015625"), "6.1e-05") << "the square's lowest bit, which bf16 lacks";
   EXPECT_EQ(fma(DType::f32, "inf", "0", "1"), "nan");
 }
 
