@@ -1,181 +1,226 @@
-// See numeric.h. This file has storage and compute forms, and conversions. The methods are those of backends/llvm/compute/numeric.cc, so both
-// backends give the same bits. Tested by tests/differential, which compares each with the reference.
+// See numeric.h. Tested by tests/differential, which compares every result with the reference.
 #include "backends/halide/numeric.h"
 
-#include <cmath>
-
-#include "backends/halide/numeric_bits.h"
+#include "backends/lower/lower_numeric.h"
+#include "compiler/op/expr_math.h"
 
 namespace strew::inline v0 {
-using namespace halide_bits;
+namespace {
 using Halide::cast;
 using Halide::Float;
 using Halide::Int;
 using Halide::UInt;
+using lowered::Primitive;
 
-namespace {
+HExpr as_unsigned(const HExpr& e) { return Halide::reinterpret(UInt(e.type().bits()), e); }
+HExpr as_signed(const HExpr& e) { return Halide::reinterpret(Int(e.type().bits()), e); }
+HExpr as_float(const HExpr& e) { return Halide::reinterpret(Float(e.type().bits()), e); }
 
-DType part_dtype(DType dtype) { return dtype == DType::complex64 ? DType::f32 : DType::f64; }
+Halide::Type type_of(lowered::Machine type) {
+  return lowered::is_float(type) ? Float(width(type)) : UInt(width(type));  // UInt(1) is Halide's bool
+}
+
+HExpr has_nan_bits(const HExpr& x) {
+  const int width = x.type().bits();
+  const uint64_t infinity = width == 32 ? 0x7f800000u : uint64_t{0x7ff} << 52;
+  const HExpr magnitude = as_unsigned(x) & unsigned_constant(width, (uint64_t{1} << (width - 1)) - 1);
+  return as_signed(magnitude) >
+         as_signed(unsigned_constant(width, infinity));  // x86 has vector comparisons of signed integers only
+}
+
+/// Floats are constants of their bits: Halide refuses a division by the constant 0.
+HExpr constant(const lowered::Node& node) {
+  const HExpr bits = unsigned_constant(width(node.type), node.bits);
+  return lowered::is_float(node.type) ? as_float(bits) : bits;
+}
+
+HExpr call_math(const lowered::Node& node, const std::vector<HExpr>& arguments) {
+  const MathFunction* row = find_math_function(node.function);
+  const char* symbol = node.type == lowered::Machine::f32 ? row->symbol_f32 : row->symbol_f64;
+  return Halide::Internal::Call::make(type_of(node.type), symbol, arguments, Halide::Internal::Call::PureExtern);
+}
+
+/// Of Halide's comparisons of floats only `<` is right for NaN: its simplifier turns x >= y into not x < y, and x == x into true.
+HExpr arithmetic(Primitive op, const HExpr& x, const HExpr& y) {
+  const bool real = x.type().is_float(), truth = x.type().is_bool();
+  switch (op) {
+    case Primitive::add:
+      return x + y;
+    case Primitive::sub:
+      return x - y;
+    case Primitive::mul:
+      return x * y;
+    case Primitive::fdiv:
+    case Primitive::udiv:
+      return x / y;
+    case Primitive::urem:
+      return x % y;
+    case Primitive::bit_and:
+      return truth ? x && y : x & y;
+    case Primitive::bit_or:
+      return truth ? x || y : x | y;
+    case Primitive::bit_xor:
+      return truth ? x != y : x ^ y;
+    case Primitive::shl:
+      return x << y;
+    case Primitive::lshr:
+      return x >> y;
+    case Primitive::ashr:
+      return as_unsigned(as_signed(x) >> y);
+    case Primitive::eq:
+      return real ? !has_nan_bits(x) && !has_nan_bits(y) && x == y : x == y;
+    case Primitive::flt:
+    case Primitive::ult:
+      return x < y;
+    case Primitive::slt:
+      return as_signed(x) < as_signed(y);
+      STREW_PRIMITIVE_SPECIAL(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_CASTS(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_FUNCTIONS(STREW_PRIMITIVE_CASE)
+      STREW_COMPOUNDS(STREW_PRIMITIVE_CASE)
+      break;
+  }
+  return {};
+}
+
+HExpr convert(Primitive op, const Halide::Type& type, const HExpr& x) {
+  switch (op) {
+    case Primitive::bitcast:
+      return Halide::reinterpret(type, x);
+    case Primitive::sext:
+      if (x.type().is_bool())
+        return Halide::select(x, unsigned_constant(type.bits(), ~uint64_t{0}), unsigned_constant(type.bits(), 0));
+      return as_unsigned(cast(Int(type.bits()), as_signed(x)));
+    case Primitive::itrunc:
+    case Primitive::zext:
+    case Primitive::fptrunc:
+    case Primitive::fpext:
+    case Primitive::uitofp:
+    case Primitive::fptoui:
+      return cast(type, x);
+    case Primitive::sitofp:
+      return cast(type, as_signed(x));
+      STREW_PRIMITIVE_SPECIAL(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_ARITHMETIC(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_FUNCTIONS(STREW_PRIMITIVE_CASE)
+      STREW_COMPOUNDS(STREW_PRIMITIVE_CASE)
+      break;
+  }
+  return {};
+}
+
+/// Functions, and the compounds that are native.
+HExpr function(Primitive op, const Halide::Type& type, const HExpr& x, const HExpr& y) {
+  switch (op) {
+    case Primitive::floor:
+      return Halide::floor(x);
+    case Primitive::ceil:
+      return Halide::ceil(x);
+    case Primitive::ftrunc:
+      return Halide::trunc(x);
+    case Primitive::roundeven:
+      return Halide::round(x);
+    case Primitive::sqrt:
+      return Halide::sqrt(x);
+    case Primitive::unordered:
+      return x.same_as(y) ? has_nan_bits(x) : has_nan_bits(x) || has_nan_bits(y);
+    case Primitive::popcount:
+      return Halide::popcount(x);
+    case Primitive::clz: {  // Halide's is undefined of 0
+      const HExpr digits = unsigned_constant(type.bits(), static_cast<uint64_t>(type.bits())),
+                  one = unsigned_constant(type.bits(), 1);
+      return Halide::select(x == unsigned_constant(type.bits(), 0), digits, Halide::count_leading_zeros(x | one));
+    }
+    case Primitive::half_to_float:
+      return cast(Float(32), as_float(x));
+    case Primitive::float_to_half:
+      return as_unsigned(cast(Float(16), x));
+    case Primitive::sdiv:  // not among the natives
+    case Primitive::srem:
+    case Primitive::smin:
+    case Primitive::smax:
+    case Primitive::umin:
+    case Primitive::umax:
+    case Primitive::iabs:
+    case Primitive::fneg:
+    case Primitive::fabs:
+    case Primitive::copysign:
+    case Primitive::fmin:
+    case Primitive::fmax:
+    case Primitive::fma:
+    case Primitive::round:
+    case Primitive::fptosi_sat:
+    case Primitive::fptoui_sat:
+      STREW_PRIMITIVE_SPECIAL(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_ARITHMETIC(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_CASTS(STREW_PRIMITIVE_CASE)
+      break;
+  }
+  return {};
+}
+
+/// A node other than an input, of its arguments.
+HExpr compute(const lowered::Node& node, const HExpr& x, const HExpr& y, const HExpr& z) {
+  switch (node.op) {
+    case Primitive::constant:
+      return constant(node);
+    case Primitive::select:
+      return Halide::select(x, y, z);
+    case Primitive::call1:
+      return call_math(node, {x});
+    case Primitive::call2:
+      return call_math(node, {x, y});
+    case Primitive::call3:
+      return call_math(node, {x, y, z});
+    case Primitive::input:  // the caller's
+      break;
+      STREW_PRIMITIVE_ARITHMETIC(STREW_PRIMITIVE_CASE)
+      return arithmetic(node.op, x, y);
+      STREW_PRIMITIVE_CASTS(STREW_PRIMITIVE_CASE)
+      return convert(node.op, type_of(node.type), x);
+      STREW_PRIMITIVE_FUNCTIONS(STREW_PRIMITIVE_CASE)
+      STREW_COMPOUNDS(STREW_PRIMITIVE_CASE)
+      return function(node.op, type_of(node.type), x, y);
+  }
+  return {};
+}
+
+HExpr part(DType dtype, const Parts& element, int part) {
+  HExpr bits = part == 0 || !element.b.defined() ? element.a : element.b;
+  if (dtype == DType::complex64) bits = cast(UInt(32), part == 0 ? bits : bits >> unsigned_constant(64, 32));
+  return lowered::is_float(lowered::part_type(dtype)) ? as_float(bits) : bits;
+}
+
+Parts whole(DType dtype, const HExpr& first, const HExpr& second) {
+  const auto bits = [](const HExpr& e) { return e.type().is_float() ? as_unsigned(e) : e; };
+  if (!second.defined()) return {bits(first), {}};
+  if (dtype != DType::complex64) return {bits(first), bits(second)};
+  return {cast(UInt(64), bits(first)) | (cast(UInt(64), bits(second)) << unsigned_constant(64, 32)), {}};
+}
 
 }  // namespace
 
-HExpr unsigned_constant(int bits, uint64_t value) { return Halide::Internal::make_const(UInt(bits), value); }
+HExpr unsigned_constant(int bits, uint64_t value) {
+  return Halide::Internal::make_const(UInt(bits), value & (~uint64_t{0} >> (64 - bits)));
+}
 
-Parts HalideNumeric::decode(DType dtype, const Parts& storage) const {
-  const HExpr& s = storage.a;
-  switch (dtype) {
-    case DType::boolean:
-      return {s != constant(s, 0), {}};
-    case DType::bf16:
-      return {as_float(cast(UInt(32), s) << unsigned_constant(32, 16)), {}};
-    case DType::f16:
-      if (!f16c_) return {decode_small(dtype, s), {}};
-      return {cast(Float(32), as_float(s)), {}};
-    case DType::f32:
-    case DType::f64:
-      return {as_float(s), {}};
-    case DType::complex64:
-      return {as_float(cast(UInt(32), s)), as_float(cast(UInt(32), s >> constant(s, 32)))};
-    case DType::complex128:
-      return {as_float(s), as_float(storage.b)};
-    case STREW_EACH_DTYPE(SMALL_FLOAT):
-      return {decode_small(dtype, s), {}};
-    case STREW_EACH_DTYPE(PACKED_INTEGER):
-    case STREW_EACH_DTYPE(INTEGER):
-    case STREW_EACH_DTYPE(STRING):
-      break;
+std::vector<Parts> evaluate(const Expr& expr, bool has_f16, const std::function<Parts(const lowered::Graph::Input&)>& load) {
+  lowered::Natives natives{Primitive::unordered, Primitive::popcount, Primitive::clz};
+  natives.set(Primitive::half_to_float, has_f16).set(Primitive::float_to_half, has_f16);
+  const lowered::Graph graph = lower_numeric(expr, natives);
+  std::vector<Parts> inputs, results;
+  for (const lowered::Graph::Input& input : graph.inputs) inputs.push_back(load(input));
+  std::vector<HExpr> values;
+  const auto value = [&](int32_t node) { return node < 0 ? HExpr() : values[static_cast<size_t>(node)]; };
+  for (const lowered::Node& node : graph.nodes) {
+    const auto input = static_cast<size_t>(node.input);
+    values.push_back(node.op == Primitive::input ? part(graph.inputs[input].dtype, inputs[input], node.part)
+                                                 : compute(node, value(node.args[0]), value(node.args[1]), value(node.args[2])));
   }
-  return {extended(dtype, s), {}};
+  for (const lowered::Graph::Result& result : graph.results)
+    results.push_back(result.moved >= 0 ? inputs[static_cast<size_t>(result.moved)]
+                                        : whole(result.dtype, value(result.parts[0]), value(result.parts[1])));
+  return results;
 }
-
-Parts HalideNumeric::encode(DType dtype, const Parts& compute) const {
-  const HExpr& c = compute.a;
-  switch (dtype) {
-    case DType::boolean:
-      return {cast(UInt(8), c), {}};
-    case DType::bf16:
-      return {to_bf16(c), {}};
-    case DType::f16:
-      if (!f16c_) return {encode_small(dtype, c), {}};
-      return {as_unsigned(cast(Float(16), c)), {}};
-    case DType::f32:
-    case DType::f64:
-      return {as_unsigned(c), {}};
-    case DType::complex64: {
-      const HExpr high = cast(UInt(64), as_unsigned(compute.b));
-      return {cast(UInt(64), as_unsigned(c)) | (high << constant(high, 32)), {}};
-    }
-    case DType::complex128:
-      return {as_unsigned(c), as_unsigned(compute.b)};
-    case STREW_EACH_DTYPE(SMALL_FLOAT):
-      return {encode_small(dtype, c), {}};
-    case STREW_EACH_DTYPE(PACKED_INTEGER):
-      return {c & constant(c, (uint64_t{1} << bits(dtype)) - 1), {}};
-    case STREW_EACH_DTYPE(INTEGER):
-    case STREW_EACH_DTYPE(STRING):
-      break;
-  }
-  return {c, {}};
-}
-
-Parts HalideNumeric::literal_storage(const Scalar& scalar) const {
-  const int width = bits(scalar.dtype);
-  if (width <= 64) return {unsigned_constant(container(scalar.dtype), scalar.bits[0]), {}};
-  return {unsigned_constant(64, scalar.bits[0]), unsigned_constant(64, scalar.bits[1])};
-}
-
-Parts HalideNumeric::choose(DType dtype, const HExpr& condition, const Parts& a, const Parts& b) const {
-  Parts out = {Halide::select(condition, a.a, b.a), {}};
-  if (bits(dtype) > 64) out.b = Halide::select(condition, a.b, b.b);
-  return out;
-}
-
-HExpr HalideNumeric::to_bf16(const HExpr& value) const {
-  const HExpr bits = as_unsigned(value);
-  const HExpr lowest = (bits >> constant(bits, 16)) & constant(bits, 1);
-  const HExpr rounded = bits + (lowest + constant(bits, 0x7fff));
-  const HExpr chosen = Halide::select(nan_bits(value), bits | constant(bits, 0x400000), rounded);
-  return cast(UInt(16), chosen >> constant(bits, 16));
-}
-
-/// Rounds a double to an f32 by round to odd: a double that no f32 equals becomes the neighbour whose last bit is 1. Rounding the result to 16 bits
-/// or less then gives what one rounding from the exact value would.
-HExpr HalideNumeric::odd_float(const HExpr& value) const {
-  const HExpr nearest = cast(Float(32), value), back = cast(Float(64), nearest);
-  const HExpr too_far = magnitude(back) > magnitude(value);
-  const HExpr inexact = as_unsigned(back) != as_unsigned(value);
-  const HExpr toward_zero = as_unsigned(nearest) - cast(UInt(32), too_far);
-  return as_float(Halide::select(nan_bits(value), as_unsigned(nearest), toward_zero | cast(UInt(32), inexact)));
-}
-
-HExpr HalideNumeric::int_to_float(DType from, DType to, const HExpr& value) const {
-  const bool is_signed = is_signed_integer(from);
-  const auto direct = [&](const HExpr& v, int width) { return cast(Float(width), is_signed ? as_signed(v) : v); };
-  if (to == DType::f64) return direct(value, 64);
-  if (to == DType::f32 || bits(from) <= 16) return direct(value, 32);
-  HExpr folded = value;
-  if (bits(from) == 64) {
-    // From 2^53 on, a double cannot hold all bits. So the lowest 11 are cleared first, and the bit above them is set if any of them was.
-    const HExpr negated = constant(value, 0) - value;
-    const HExpr size = is_signed ? Halide::select(as_signed(value) < 0, negated, value) : value;
-    const HExpr low = value & constant(value, 0x7ff);
-    const HExpr sticky = Halide::select(low != constant(low, 0), constant(value, 0x800), constant(value, 0));
-    const HExpr whole = (value & constant(value, ~uint64_t{0x7ff})) | sticky;
-    folded = Halide::select(size >= constant(value, uint64_t{1} << 53), whole, value);
-  }
-  return odd_float(direct(folded, 64));
-}
-
-/// Rounds toward zero and saturates; NaN gives 0.
-HExpr HalideNumeric::float_to_int(DType to, const HExpr& value) const {
-  const int width = bits(to), held = container(to);
-  const bool is_signed = is_signed_integer(to);
-  const auto number = [&](double v) { return Halide::Internal::make_const(value.type(), v); };
-  const HExpr beyond = number(std::ldexp(1.0, is_signed ? width - 1 : width));
-  const HExpr below = number(is_signed ? -std::ldexp(1.0, width - 1) : -1.0);
-  const HExpr safe = Halide::select(below < value && value < beyond, value, number(0.0));
-  // The magnitude is converted, and the sign applied afterwards. A cast to a signed and then to an unsigned integer would not do: Halide folds the
-  // two into one cast from float to unsigned, which is undefined for negative values.
-  HExpr inside = cast(UInt(held), is_signed ? as_float(magnitude(safe)) : safe);
-  if (is_signed) inside = Halide::select(safe < number(0.0), constant(inside, 0) - inside, inside);
-  const uint64_t ones = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-  const HExpr most = constant(inside, is_signed ? ones >> 1 : ones);
-  const HExpr least = is_signed ? constant(inside, ~(ones >> 1)) : constant(inside, 0);
-  const HExpr number_or_end = Halide::select(value < beyond, Halide::select(below < value, inside, least), most);
-  return Halide::select(nan_bits(value), constant(inside, 0), number_or_end);
-}
-
-Parts HalideNumeric::convert(DType from, DType to, const Parts& value) const {
-  if (from == to) return value;
-  if (is_complex(to)) {
-    const DType part = part_dtype(to);
-    if (is_complex(from))
-      return {convert(part_dtype(from), part, {value.a, {}}).a, convert(part_dtype(from), part, {value.b, {}}).a};
-    const HExpr re = convert(from, part, value).a;
-    return {re, as_float(unsigned_constant(re.type().bits(), 0))};
-  }
-  const HExpr& v = value.a;
-  const bool from_float = is_float(from);
-  if (to == DType::boolean) {
-    const HExpr held = from_float ? magnitude(v) : v;
-    return {held != constant(held, 0), {}};
-  }
-  if (from == DType::boolean) {
-    const HExpr bit = cast(UInt(8), v);
-    if (is_float(to)) return {cast(to == DType::f64 ? Float(64) : Float(32), bit), {}};
-    return {extended(to, cast(UInt(container(to)), bit)), {}};
-  }
-  if (!from_float && !is_float(to)) {
-    const int width = container(to);
-    if (width <= container(from)) return {extended(to, cast(UInt(width), v)), {}};
-    return {is_signed_integer(from) ? as_unsigned(cast(Int(width), as_signed(v))) : cast(UInt(width), v), {}};
-  }
-  if (!from_float) return {int_to_float(from, to, v), {}};
-  if (!is_float(to)) return {float_to_int(to, v), {}};
-  if (from == DType::f64) return {to == DType::f32 ? cast(Float(32), v) : odd_float(v), {}};
-  return {to == DType::f64 ? cast(Float(64), v) : v, {}};
-}
-
-Parts HalideNumeric::bitcast(DType from, DType to, const Parts& compute) const { return decode(to, encode(from, compute)); }
 
 }  // namespace strew::inline v0

@@ -14,7 +14,7 @@
 #include <regex>
 #include <sstream>
 
-#include "backends/halide/evaluate.h"
+#include "backends/halide/numeric.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -27,7 +27,7 @@ bool converts_f16(const Target& target) { return target.f16c && target.arch == "
 class Maker {
  public:
   Maker(const BuildRequest& request, const BodySignature& signature)
-      : plan_(request.plan), signature_(signature), numeric_(converts_f16(request.target)) {}
+      : plan_(request.plan), signature_(signature), has_f16_(converts_f16(request.target)) {}
 
   HalidePipeline make() {
     declare();
@@ -68,11 +68,11 @@ class Maker {
   HExpr byte_shift(const Image& image) const;
   HExpr element(const Image& image) const;
   Parts load(int t) const;
-  Parts load_node(const ExprNode& node) const;
+  Parts load_input(const lowered::Graph::Input& input) const;
 
   const Plan& plan_;
   const BodySignature& signature_;
-  HalideNumeric numeric_;
+  bool has_f16_;
   HalidePipeline out_;
   Halide::ImageParam list_{Halide::Int(32), 2, "list"};
   std::vector<Image> inputs_, results_;
@@ -215,10 +215,10 @@ Parts Maker::load(int t) const {
   return parts;
 }
 
-Parts Maker::load_node(const ExprNode& node) const {
-  if (node.op == ExprOp::update) return load(plan_.update(node.index));
-  if (node.op == ExprOp::extra) return load(plan_.extra(node.index));
-  return load(plan_.gather ? plan_.operand(node.index) : plan_.result(node.index));
+Parts Maker::load_input(const lowered::Graph::Input& input) const {
+  if (input.op == ExprOp::update) return load(plan_.update(input.index));
+  if (input.op == ExprOp::extra) return load(plan_.extra(input.index));
+  return load(plan_.gather ? plan_.operand(input.index) : plan_.result(input.index));
 }
 
 void Maker::define() {
@@ -231,7 +231,8 @@ void Maker::define() {
   else
     out_.apply(pure) = Halide::Tuple(nothing);
 
-  const std::vector<Parts> stored = evaluate(numeric_, plan_.combine, [&](const ExprNode& node) { return load_node(node); });
+  const std::vector<Parts> stored =
+      evaluate(plan_.combine, has_f16_, [&](const lowered::Graph::Input& input) { return load_input(input); });
   for (size_t i = 0; i < stored.size(); ++i) {
     values.push_back(stored[i].a);
     if (bits(tensor(plan_.result(static_cast<int>(i))).dtype) > 64) values.push_back(stored[i].b);

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "backends/halide/numeric.h"
+#include "backends/lower/lower_numeric.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -45,7 +45,7 @@ int lanes_of(const BuildRequest& request, const BodySignature& signature) {
 int64_t weight(const Plan& plan) {
   int64_t sum = 0;
   for (const ExprNode& node : plan.combine.nodes)
-    sum += HalideNumeric::rounds_after(node.dtype) && !node.args.empty() && !plan.pure_move ? 5 : 1;
+    sum += rounds_after(node.dtype) && !node.args.empty() && !plan.pure_move ? 5 : 1;
   return sum;
 }
 
@@ -81,7 +81,7 @@ int widest_bits(const BuildRequest& request, const BodySignature& signature) {
   for (const auto* buffers : {&signature.inputs, &signature.results})
     for (const SignatureBuffer& buffer : *buffers) widest = std::max(widest, buffer.bits);
   for (const ExprNode& node : plan.combine.nodes)
-    if (!plan.pure_move) widest = std::max(widest, HalideNumeric::rounds_after(node.dtype) ? 32 : bits(node.dtype));
+    if (!plan.pure_move) widest = std::max(widest, rounds_after(node.dtype) ? 32 : bits(node.dtype));
   return widest;
 }
 

@@ -285,6 +285,7 @@ class Compiler {
       case STREW_EACH_OP(COMPLEX):
       case STREW_EACH_OP(TEST):
       case STREW_EACH_OP(COMPARE):
+      case STREW_EACH_OP(TERNARY_MATH):
         return operate(n);
     }
   }
@@ -368,6 +369,7 @@ class Compiler {
       case STREW_EACH_OP(COMPLEX):
       case STREW_EACH_OP(TEST):
       case STREW_EACH_OP(SELECT):
+      case STREW_EACH_OP(TERNARY_MATH):
         break;
     }
     return false;
@@ -377,7 +379,8 @@ class Compiler {
     const ExprNode& at = node(n);
     if (operate_on_nibbles(n)) return;
     const auto base = static_cast<size_t>(base_of(node(at.args[0]).dtype)), op = static_cast<size_t>(at.op);
-    const int32_t a = compute(at.args[0]), b = at.args.size() > 1 ? compute(at.args[1]) : -1;
+    const auto arg = [&](size_t i) { return i < at.args.size() ? compute(at.args[i]) : -1; };
+    const int32_t a = arg(0), b = arg(1), c = arg(2);
     const void* function = nullptr;
     StepLoop loop = table_.op[base][op];
     if (loop == nullptr) {
@@ -387,7 +390,7 @@ class Compiler {
     }
     const bool gives_bool = info(at.op).result == ExprResult::boolean;
     const uint8_t width = gives_bool ? uint8_t{1} : base_width(base_of(at.dtype));
-    set_computed(n, add(loop, width, a, b, -1, function));
+    set_computed(n, add(loop, width, a, b, c, function));
   }
 
   // --- Columns.

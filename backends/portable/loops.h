@@ -65,7 +65,7 @@ inline constexpr size_t kBases = static_cast<size_t>(Base::c128) + 1;
 /// rounded as if from the exact value.
 enum class Target4 : uint8_t { i4, u4, odd_f32 };
 inline constexpr size_t kOps = 64;  ///< more than there are operators
-static_assert(static_cast<size_t>(ExprOp::select) < kOps);
+static_assert(static_cast<size_t>(ExprOp::fma) < kOps);
 
 template <class Loop>
 using ByOp = std::array<Loop, kOps>;

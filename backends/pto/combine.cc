@@ -79,6 +79,7 @@ class Graph {
       case STREW_EACH_OP(TEST):
       case STREW_EACH_OP(COMPARE):
       case STREW_EACH_OP(SELECT):
+      case STREW_EACH_OP(TERNARY_MATH):
         break;
     }
     return binary(node);

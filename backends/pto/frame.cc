@@ -128,6 +128,7 @@ bool scalars_have(const ExprNode& node) {
     case STREW_EACH_OP(TEST):
     case STREW_EACH_OP(COMPARE):
     case STREW_EACH_OP(SELECT):
+    case STREW_EACH_OP(TERNARY_MATH):
       break;
   }
   const Operator* const row = find_operator(node.op);

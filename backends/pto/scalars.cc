@@ -107,6 +107,7 @@ class ScalarGraph {
       case STREW_EACH_OP(TEST):
       case STREW_EACH_OP(COMPARE):
       case STREW_EACH_OP(SELECT):
+      case STREW_EACH_OP(TERNARY_MATH):
         break;
     }
     const ExprOp op = node.dtype == DType::boolean ? of_truth(node.op) : node.op;

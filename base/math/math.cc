@@ -41,27 +41,39 @@ STREW_MATH_UNARY(STREW_MATH_DEFINE)
   double strew_math_##op##_f64(double x, double y) { return strew_##op(x, y); }
 STREW_MATH_BINARY(STREW_MATH_DEFINE)
 #undef STREW_MATH_DEFINE
+// One rounding, of which a double's would be the first of two.
+float strew_math_fma_f32(float x, float y, float z) { return std::fma(x, y, z); }
+double strew_math_fma_f64(double x, double y, double z) { return std::fma(x, y, z); }
 }
 
 namespace strew::inline v0 {
 namespace {
 
-#define STREW_MATH_ROW(op, ...) \
-  {#op, strew_math_##op##_f32, strew_math_##op##_f64, nullptr, nullptr, "strew_math_" #op "_f32", "strew_math_" #op "_f64"},
+#define STREW_MATH_SYMBOLS(op) "strew_math_" #op "_f32", "strew_math_" #op "_f64"
+#define STREW_MATH_ROW_UNARY(op, ...) \
+  {#op, strew_math_##op##_f32, strew_math_##op##_f64, nullptr, nullptr, nullptr, nullptr, STREW_MATH_SYMBOLS(op)},
 #define STREW_MATH_ROW_BINARY(op, ...) \
-  {#op, nullptr, nullptr, strew_math_##op##_f32, strew_math_##op##_f64, "strew_math_" #op "_f32", "strew_math_" #op "_f64"},
-constexpr MathFunction kTable[] = {STREW_MATH_UNARY(STREW_MATH_ROW) STREW_MATH_BINARY(STREW_MATH_ROW_BINARY)};
-#undef STREW_MATH_ROW
+  {#op, nullptr, nullptr, strew_math_##op##_f32, strew_math_##op##_f64, nullptr, nullptr, STREW_MATH_SYMBOLS(op)},
+#define STREW_MATH_ROW_TERNARY(op, ...) \
+  {#op, nullptr, nullptr, nullptr, nullptr, strew_math_##op##_f32, strew_math_##op##_f64, STREW_MATH_SYMBOLS(op)},
+constexpr MathFunction kTable[] = {STREW_MATH_UNARY(STREW_MATH_ROW_UNARY) STREW_MATH_BINARY(STREW_MATH_ROW_BINARY)
+                                       STREW_MATH_TERNARY(STREW_MATH_ROW_TERNARY)};
+#undef STREW_MATH_ROW_UNARY
 #undef STREW_MATH_ROW_BINARY
+#undef STREW_MATH_ROW_TERNARY
+#undef STREW_MATH_SYMBOLS
+
+/// The one that is set.
+template <class Unary, class Binary, class Ternary>
+const void* address(Unary unary, Binary binary, Ternary ternary) {
+  if (unary != nullptr) return reinterpret_cast<const void*>(unary);
+  return binary != nullptr ? reinterpret_cast<const void*>(binary) : reinterpret_cast<const void*>(ternary);
+}
 
 }  // namespace
 
-const void* MathFunction::address_f32() const {
-  return unary_f32 != nullptr ? reinterpret_cast<const void*>(unary_f32) : reinterpret_cast<const void*>(binary_f32);
-}
-const void* MathFunction::address_f64() const {
-  return unary_f64 != nullptr ? reinterpret_cast<const void*>(unary_f64) : reinterpret_cast<const void*>(binary_f64);
-}
+const void* MathFunction::address_f32() const { return address(unary_f32, binary_f32, ternary_f32); }
+const void* MathFunction::address_f64() const { return address(unary_f64, binary_f64, ternary_f64); }
 
 std::span<const MathFunction> math_functions() { return kTable; }
 

@@ -116,6 +116,7 @@ struct Float : Comparisons {
   static T round_half_away(T x) { return std::round(x); }
   static T trunc(T x) { return std::trunc(x); }
   static T sqrt(T x) { return std::sqrt(x); }
+  static T fma(T a, T b, T c) { return std::fma(a, b, c); }
   static bool is_finite(T x) { return std::isfinite(x); }
 #define STREW_MATH_CALL(op, ...)            \
   static T op(auto... x) {                  \
@@ -209,5 +210,6 @@ Scalar apply_to(ExprOp op, const Scalar& x, const More&... more) {
 
 Scalar apply(ExprOp op, const Scalar& x) { return apply_to(op, x); }
 Scalar apply(ExprOp op, const Scalar& a, const Scalar& b) { return apply_to(op, a, b); }
+Scalar apply(ExprOp op, const Scalar& a, const Scalar& b, const Scalar& c) { return apply_to(op, a, b, c); }
 
 }  // namespace strew::inline v0::scalar_eval

@@ -3,14 +3,17 @@
 // tests/unit/compiler/evaluate/reference_arithmetic_test.cc.
 #pragma once
 
+#include "strew/export.h"
 #include "strew/expr.h"
 #include "strew/scalar.h"
 
 namespace strew::inline v0::scalar_eval {
 
 /// An operation of one argument whose result has the argument's dtype (neg ... erf), or is_finite.
-Scalar apply(ExprOp op, const Scalar& x);
+STREW_API Scalar apply(ExprOp op, const Scalar& x);
 /// An operation of two arguments whose result has the arguments' dtype (add ... shift_right_arithmetic), or a comparison.
-Scalar apply(ExprOp op, const Scalar& a, const Scalar& b);
+STREW_API Scalar apply(ExprOp op, const Scalar& a, const Scalar& b);
+/// An operation of three arguments whose result has the arguments' dtype (fma).
+Scalar apply(ExprOp op, const Scalar& a, const Scalar& b, const Scalar& c);
 
 }  // namespace strew::inline v0::scalar_eval

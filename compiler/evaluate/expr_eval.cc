@@ -38,6 +38,8 @@ void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar>
       case STREW_EACH_OP(BINARY):
       case STREW_EACH_OP(COMPARE):
         return apply(node.op, arg(0), arg(1));
+      case STREW_EACH_OP(TERNARY_MATH):
+        return apply(node.op, arg(0), arg(1), arg(2));
     }
     return {};
   };

@@ -19,6 +19,7 @@ std::vector<const MathFunction*> rows_by_op() {
 #define STREW_MATH_ROW(op, ...) rows[static_cast<size_t>(ExprOp::op)] = named(#op);
   STREW_MATH_UNARY(STREW_MATH_ROW)
   STREW_MATH_BINARY(STREW_MATH_ROW)
+  STREW_MATH_TERNARY(STREW_MATH_ROW)
 #undef STREW_MATH_ROW
   return rows;
 }

@@ -80,6 +80,7 @@ class ExprChecker {
       case STREW_EACH_OP(COMPLEX):
       case STREW_EACH_OP(TEST):
       case STREW_EACH_OP(COMPARE):
+      case STREW_EACH_OP(TERNARY_MATH):
         break;
     }
     return check_operation(n);

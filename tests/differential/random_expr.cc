@@ -130,7 +130,10 @@ int32_t Grower::floating(DType dtype, int depth) {
     if (rng_.chance(20)) return binary({STREW_OPS_OF(BINARY_MATH), E::rem}, dtype, depth);
     return unary({STREW_OPS_OF(UNARY_MATH)}, dtype, depth);
   }
-  return binary({E::add, E::sub, E::mul, E::div, E::min, E::max, E::add, E::mul}, dtype, depth);
+  const E op = rng_.pick(std::vector<E>{E::add, E::sub, E::mul, E::div, E::min, E::max, E::add, STREW_OPS_OF(TERNARY_MATH)});
+  std::vector<int32_t> args;
+  for (int i = 0; i < info(op).arity; ++i) args.push_back(grow(dtype, depth));
+  return push(op, dtype, std::move(args));
 }
 
 int32_t Grower::complex(DType dtype, int depth) {

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "backends/llvm/compute/evaluate.h"
+#include "backends/lower/lower_numeric.h"
 #include "schedules/target.h"
 
 namespace strew::inline v0 {
@@ -71,7 +73,7 @@ class RunEmitter {
     int64_t widest = 1;
     for (int t : tensors()) widest = std::max(widest, f_.element_bytes(t));
     for (const ExprNode& node : body_.expr->nodes)
-      widest = std::max<int64_t>(widest, Numeric::rounds_after(node.dtype) ? 4 : bits(node.dtype) / 8);
+      widest = std::max<int64_t>(widest, rounds_after(node.dtype) ? 4 : bits(node.dtype) / 8);
     return static_cast<int>(std::max<int64_t>(1, f_.schedule.vector_bytes / widest));
   }
 
@@ -83,7 +85,8 @@ class RunEmitter {
       splats[n] = stride(t).is(0);
       at[n] = f_.advance(t, p_[n], i, stride(t));
     }
-    evaluate(f_, body_, at, lanes, splats);
+    if (!graph_) graph_ = lower_numeric(*body_.expr, f_.numeric.natives());
+    evaluate(f_, body_, *graph_, at, lanes, splats);
   }
 
   void vectors(Value* lo, Value* hi) {
@@ -251,6 +254,7 @@ class RunEmitter {
   const Body& body_;
   const Pointers& p_;
   const Loop& loop_;
+  std::optional<lowered::Graph> graph_;  ///< the body's, once it is needed
 };
 
 }  // namespace

@@ -1,163 +1,273 @@
-// See numeric.h. This file has storage and compute forms and the conversions between dtypes; numeric_ops.cc has the operators.
-//
-// bf16 is rounded in integers, by adding 0x7fff plus the lowest bit that is kept; the instruction vcvtneps2bf16 is not used, because it flushes
-// subnormals to zero. f64 and 64-bit integers are converted to floats of 16 bits and less in two steps, of which the first rounds to odd: the
-// f32 with an odd last bit is taken wherever the value lies between two. Its 24 bits tell the second step enough to round as if from the exact
-// value. Tested exhaustively for bf16 and f16 by tests/oracle/narrow_floats, and by tests/differential.
+// See numeric.h. Primitives are instructions of LLVM without flags, so integers wrap, and the rules that lowered them keep arguments within their
+// domains. Tested by tests/differential on every dtype.
 #include "backends/llvm/compute/numeric.h"
 
 #include <llvm/IR/Constants.h>
 
+#include <vector>
+
+#include "compiler/op/expr_math.h"
+#include "schedules/target.h"
+
 namespace strew::inline v0 {
+namespace {
 using llvm::Type;
 using llvm::Value;
+using lowered::Primitive;
 
-Type* Numeric::like(Type* element, Value* shape) {
-  if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(shape->getType()))
-    return llvm::FixedVectorType::get(element, vector->getNumElements());
-  return element;
+Type* in_lanes(Type* element, int lanes) {
+  return lanes == 1 ? element : llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
+}
+/// A vector of such elements with as many lanes as `shape` has, or one element.
+Type* like(Type* element, Value* shape) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(shape->getType());
+  return vector == nullptr ? element : in_lanes(element, static_cast<int>(vector->getNumElements()));
 }
 
-Value* Numeric::splat(Type* type, uint64_t value) { return llvm::ConstantInt::get(type, value); }
+}  // namespace
+
+/// AArch64 has instructions for IEEE 754's minimum and maximum; for x86 the lowered rule is shorter than LLVM's.
+lowered::Natives Numeric::natives_of(const Target& target) {
+  const bool is_arm = target.arch == "aarch64";
+  return lowered::Natives::all()
+      .set(Primitive::fmin, is_arm)
+      .set(Primitive::fmax, is_arm)
+      .set(Primitive::fma, is_arm || (features_of(target) & feature_bit("fma")) != 0)
+      .set(Primitive::half_to_float, target.f16c)
+      .set(Primitive::float_to_half, target.f16c);
+}
 
 Type* Numeric::storage_type(DType dtype, int lanes) {
   Type* type = e_.b.getIntNTy(static_cast<unsigned>(bits(dtype)));
   if (dtype == DType::f32) type = e_.b.getFloatTy();
   if (dtype == DType::f64) type = e_.b.getDoubleTy();
-  return lanes == 1 ? type : llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes));
+  return in_lanes(type, lanes);
 }
 
-Type* Numeric::compute_type(DType dtype, int lanes) {
-  Type* type = storage_type(dtype, 1);
-  if (dtype == DType::boolean) type = e_.b.getInt1Ty();
-  if (rounds_after(dtype)) type = e_.b.getFloatTy();
-  return lanes == 1 ? type : llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes));
-}
-
-Value* Numeric::decode(DType dtype, Value* storage) {
-  switch (dtype) {
-    case DType::boolean:
-      return e_.b.CreateICmpNE(storage, splat(storage->getType(), 0));
-    case DType::bf16: {
-      Type* i32 = like(e_.b.getInt32Ty(), storage);
-      return e_.b.CreateBitCast(e_.b.CreateShl(e_.b.CreateZExt(storage, i32), splat(i32, 16)), like(e_.b.getFloatTy(), storage));
-    }
-    case DType::f16:
-      if (!f16c_) return decode_small(dtype, storage);
-      return e_.b.CreateFPExt(e_.b.CreateBitCast(storage, like(e_.b.getHalfTy(), storage)), like(e_.b.getFloatTy(), storage));
-    case DType::complex64:
-    case DType::complex128:
-      return decode_complex(dtype, storage);
-    case STREW_EACH_DTYPE(SMALL_FLOAT):
-      return decode_small(dtype, storage);
-    case STREW_EACH_DTYPE(PACKED_INTEGER):
-    case STREW_EACH_DTYPE(INTEGER):
-    case STREW_EACH_DTYPE(FLOAT):
-    case STREW_EACH_DTYPE(STRING):
-      break;
-  }
-  return storage;
-}
-
-Value* Numeric::encode(DType dtype, Value* compute) {
-  switch (dtype) {
-    case DType::boolean:
-      return e_.b.CreateZExt(compute, like(e_.b.getInt8Ty(), compute));
-    case DType::bf16:
-      return float_to_bf16(compute);
-    case DType::f16:
-      if (!f16c_) return encode_small(dtype, compute);
-      return e_.b.CreateBitCast(e_.b.CreateFPTrunc(compute, like(e_.b.getHalfTy(), compute)), like(e_.b.getInt16Ty(), compute));
-    case DType::complex64:
-    case DType::complex128:
-      return encode_complex(dtype, compute);
-    case STREW_EACH_DTYPE(SMALL_FLOAT):
-      return encode_small(dtype, compute);
-    case STREW_EACH_DTYPE(PACKED_INTEGER):
-    case STREW_EACH_DTYPE(INTEGER):
-    case STREW_EACH_DTYPE(FLOAT):
-    case STREW_EACH_DTYPE(STRING):
-      break;
-  }
-  return compute;
-}
-
-Value* Numeric::literal_storage(const Scalar& scalar, int lanes) {
-  llvm::Constant* value = e_.b.getIntN(static_cast<unsigned>(bits(scalar.dtype)), scalar.bits[0]);
-  if (scalar.dtype == DType::f32)
-    value = llvm::ConstantFP::get(e_.context(), llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, scalar.bits[0])));
-  if (scalar.dtype == DType::f64)
-    value = llvm::ConstantFP::get(e_.context(), llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, scalar.bits[0])));
-  if (bits(scalar.dtype) > 64) value = llvm::ConstantInt::get(e_.context(), llvm::APInt(128, {scalar.bits[0], scalar.bits[1]}));
+llvm::Constant* Numeric::literal_storage(const Scalar& scalar, int lanes) {
+  const auto width = static_cast<unsigned>(bits(scalar.dtype));
+  const llvm::APInt bits(width, llvm::ArrayRef<uint64_t>(scalar.bits.data(), width > 64 ? 2 : 1));
+  llvm::Constant* value = llvm::ConstantInt::get(e_.context(), bits);
+  if (scalar.dtype == DType::f32) value = llvm::ConstantFP::get(e_.context(), llvm::APFloat(llvm::APFloat::IEEEsingle(), bits));
+  if (scalar.dtype == DType::f64) value = llvm::ConstantFP::get(e_.context(), llvm::APFloat(llvm::APFloat::IEEEdouble(), bits));
   return lanes == 1 ? value : llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(static_cast<unsigned>(lanes)), value);
 }
 
-Value* Numeric::literal(const Scalar& scalar, int lanes) { return decode(scalar.dtype, literal_storage(scalar, lanes)); }
-
-Value* Numeric::float_to_bf16(Value* value) {
-  Type* i32 = like(e_.b.getInt32Ty(), value);
-  Value* bits = e_.b.CreateBitCast(value, i32);
-  Value* lowest = e_.b.CreateAnd(e_.b.CreateLShr(bits, splat(i32, 16)), splat(i32, 1));
-  Value* rounded = e_.b.CreateAdd(bits, e_.b.CreateAdd(lowest, splat(i32, 0x7fff)));
-  Value* quiet_nan = e_.b.CreateOr(bits, splat(i32, 0x400000));
-  Value* chosen = e_.b.CreateSelect(e_.b.CreateFCmpUNO(value, value), quiet_nan, rounded);
-  return e_.b.CreateTrunc(e_.b.CreateLShr(chosen, splat(i32, 16)), like(e_.b.getInt16Ty(), value));
+Value* Numeric::part(DType dtype, Value* storage, int part) {
+  Type* type = like(type_of(lowered::part_type(dtype), 1), storage);
+  if (storage->getType() == type) return storage;
+  if (lowered::part_count(dtype) == 1) return e_.b.CreateZExt(storage, type);
+  const auto width = static_cast<unsigned>(bits(dtype)) / 2;
+  if (part == 1) storage = e_.b.CreateLShr(storage, llvm::ConstantInt::get(storage->getType(), width));
+  return e_.b.CreateBitCast(e_.b.CreateTrunc(storage, like(e_.b.getIntNTy(width), storage)), type);
 }
 
-Value* Numeric::double_to_odd_float(Value* value) {
-  Type* f32 = like(e_.b.getFloatTy(), value);
-  Type* i32 = like(e_.b.getInt32Ty(), value);
-  Value* nearest = e_.b.CreateFPTrunc(value, f32);
-  Value* back = e_.b.CreateFPExt(nearest, value->getType());
-  auto magnitude = [&](Value* v) { return e_.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v); };
-  Value* limit = magnitude(value);
-  Value* too_far = e_.b.CreateFCmpOGT(magnitude(back), limit);
-  Value* inexact = e_.b.CreateFCmpONE(back, value);
-  Value* bits = e_.b.CreateBitCast(nearest, i32);
-  Value* toward_zero = e_.b.CreateSub(bits, e_.b.CreateZExt(too_far, i32));
-  Value* odd = e_.b.CreateOr(toward_zero, e_.b.CreateZExt(inexact, i32));
-  return e_.b.CreateBitCast(odd, f32);
+Value* Numeric::whole(DType dtype, Value* first, Value* second) {
+  Type* type = like(storage_type(dtype, 1), first);
+  if (second == nullptr) return first->getType() == type ? first : e_.b.CreateTrunc(first, type);
+  const auto width = static_cast<unsigned>(bits(dtype)) / 2;
+  Type* half = like(e_.b.getIntNTy(width), first);
+  Value* low = e_.b.CreateZExt(e_.b.CreateBitCast(first, half), type);
+  Value* high = e_.b.CreateZExt(e_.b.CreateBitCast(second, half), type);
+  return e_.b.CreateOr(low, e_.b.CreateShl(high, llvm::ConstantInt::get(type, width)));
 }
 
-Value* Numeric::int_to_float(DType from, DType to, Value* value) {
-  const bool is_signed = is_signed_integer(from);
-  auto direct = [&](Type* type) { return is_signed ? e_.b.CreateSIToFP(value, type) : e_.b.CreateUIToFP(value, type); };
-  if (to == DType::f64) return direct(like(e_.b.getDoubleTy(), value));
-  if (to == DType::f32 || bits(from) <= 16) return direct(like(e_.b.getFloatTy(), value));
-  if (bits(from) == 64) {
-    // From 2^53 on, a double cannot hold all bits. So the lowest 11 are cleared first, and the bit above them is set if any of them was.
-    Type* i64 = value->getType();
-    Value* magnitude = is_signed ? e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, value, e_.b.getFalse()) : value;
-    Value* low = e_.b.CreateAnd(value, splat(i64, 0x7ff));
-    Value* sticky = e_.b.CreateShl(e_.b.CreateZExt(e_.b.CreateICmpNE(low, splat(i64, 0)), i64), splat(i64, 11));
-    Value* folded = e_.b.CreateOr(e_.b.CreateAnd(value, splat(i64, ~uint64_t{0x7ff})), sticky);
-    value = e_.b.CreateSelect(e_.b.CreateICmpUGE(magnitude, splat(i64, uint64_t{1} << 53)), folded, value);
+Type* Numeric::type_of(lowered::Machine type, int lanes) {
+  if (type == lowered::Machine::f32) return in_lanes(e_.b.getFloatTy(), lanes);
+  if (type == lowered::Machine::f64) return in_lanes(e_.b.getDoubleTy(), lanes);
+  return in_lanes(e_.b.getIntNTy(static_cast<unsigned>(width(type))), lanes);
+}
+
+/// Calls a function of the math table (base/math), lane by lane, because all of them end in functions of the C library, of which nobody has a
+/// vector form with the same bits. Every backend calls the same functions, so the bits agree.
+Value* Numeric::call_math(const lowered::Node& node, llvm::ArrayRef<Value*> arguments) {
+  const MathFunction* row = find_math_function(node.function);
+  Type* type = arguments[0]->getType();
+  const std::vector<Type*> parameters(arguments.size(), type->getScalarType());
+  llvm::FunctionCallee callee =
+      e_.function.getParent()->getOrInsertFunction(node.type == lowered::Machine::f32 ? row->symbol_f32 : row->symbol_f64,
+                                                   llvm::FunctionType::get(type->getScalarType(), parameters, false));
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  if (vector == nullptr) return e_.b.CreateCall(callee, arguments);
+  Value* result = llvm::PoisonValue::get(type);
+  for (unsigned lane = 0; lane < vector->getNumElements(); ++lane) {
+    std::vector<Value*> lanes;
+    for (Value* argument : arguments) lanes.push_back(e_.b.CreateExtractElement(argument, lane));
+    result = e_.b.CreateInsertElement(result, e_.b.CreateCall(callee, lanes), lane);
   }
-  return double_to_odd_float(direct(like(e_.b.getDoubleTy(), value)));
+  return result;
 }
 
-Value* Numeric::convert(DType from, DType to, Value* value) {
-  if (from == to) return value;
-  if (is_complex(to)) return convert_complex(from, to, value);
-  const bool from_float = is_float(from);
-  if (to == DType::boolean) {
-    if (from_float) return e_.b.CreateFCmpUNE(value, llvm::Constant::getNullValue(value->getType()));
-    return e_.b.CreateICmpNE(value, splat(value->getType(), 0));
+Value* Numeric::arithmetic(Primitive op, Value* x, Value* y) {
+  auto& b = e_.b;
+  const bool real = x->getType()->isFPOrFPVectorTy();
+  switch (op) {
+    case Primitive::add:
+      return real ? b.CreateFAdd(x, y) : b.CreateAdd(x, y);
+    case Primitive::sub:
+      return real ? b.CreateFSub(x, y) : b.CreateSub(x, y);
+    case Primitive::mul:
+      return real ? b.CreateFMul(x, y) : b.CreateMul(x, y);
+    case Primitive::fdiv:
+      return b.CreateFDiv(x, y);
+    case Primitive::udiv:
+      return b.CreateUDiv(x, y);
+    case Primitive::urem:
+      return b.CreateURem(x, y);
+    case Primitive::bit_and:
+      return b.CreateAnd(x, y);
+    case Primitive::bit_or:
+      return b.CreateOr(x, y);
+    case Primitive::bit_xor:
+      return b.CreateXor(x, y);
+    case Primitive::shl:
+      return b.CreateShl(x, y);
+    case Primitive::lshr:
+      return b.CreateLShr(x, y);
+    case Primitive::ashr:
+      return b.CreateAShr(x, y);
+    case Primitive::eq:
+      return real ? b.CreateFCmpOEQ(x, y) : b.CreateICmpEQ(x, y);
+    case Primitive::flt:
+      return b.CreateFCmpOLT(x, y);
+    case Primitive::slt:
+      return b.CreateICmpSLT(x, y);
+    case Primitive::ult:
+      return b.CreateICmpULT(x, y);
+      STREW_PRIMITIVE_SPECIAL(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_CASTS(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_FUNCTIONS(STREW_PRIMITIVE_CASE)
+      STREW_COMPOUNDS(STREW_PRIMITIVE_CASE)
+      break;
   }
-  Type* type = like(compute_type(to, 1), value);
-  if (from == DType::boolean) return is_float(to) ? e_.b.CreateUIToFP(value, type) : e_.b.CreateZExt(value, type);
-  if (!from_float && !is_float(to)) return e_.b.CreateIntCast(value, type, is_signed_integer(from));
-  if (!from_float) return int_to_float(from, to, value);
-  if (!is_float(to)) {
-    const auto id = is_signed_integer(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
-    return e_.b.CreateIntrinsic(id, {type, value->getType()}, {value});
-  }
-  if (from == DType::f64) return to == DType::f32 ? e_.b.CreateFPTrunc(value, type) : double_to_odd_float(value);
-  return to == DType::f64 ? e_.b.CreateFPExt(value, type) : value;
+  return nullptr;
 }
 
-Value* Numeric::bitcast(DType from, DType to, Value* compute) {
-  return decode(to, e_.b.CreateBitCast(encode(from, compute), like(storage_type(to, 1), compute)));
+Value* Numeric::cast(Primitive op, Type* type, Value* x) {
+  auto& b = e_.b;
+  switch (op) {
+    case Primitive::bitcast:
+      return b.CreateBitCast(x, type);
+    case Primitive::itrunc:
+      return b.CreateTrunc(x, type);
+    case Primitive::zext:
+      return b.CreateZExt(x, type);
+    case Primitive::sext:
+      return b.CreateSExt(x, type);
+    case Primitive::fptrunc:
+      return b.CreateFPTrunc(x, type);
+    case Primitive::fpext:
+      return b.CreateFPExt(x, type);
+    case Primitive::sitofp:
+      return b.CreateSIToFP(x, type);
+    case Primitive::uitofp:
+      return b.CreateUIToFP(x, type);
+    case Primitive::fptoui:
+      return b.CreateFPToUI(x, type);
+      STREW_PRIMITIVE_SPECIAL(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_ARITHMETIC(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_FUNCTIONS(STREW_PRIMITIVE_CASE)
+      STREW_COMPOUNDS(STREW_PRIMITIVE_CASE)
+      break;
+  }
+  return nullptr;
+}
+
+Value* Numeric::function(Primitive op, Type* type, const std::array<Value*, 3>& args) {
+  auto& b = e_.b;
+  Value *x = args[0], *y = args[1];
+  const auto unary = [&](llvm::Intrinsic::ID id) { return b.CreateUnaryIntrinsic(id, x); };
+  const auto binary = [&](llvm::Intrinsic::ID id) { return b.CreateBinaryIntrinsic(id, x, y); };
+  const auto saturated = [&](llvm::Intrinsic::ID id) { return b.CreateIntrinsic(id, {type, x->getType()}, {x}); };
+  switch (op) {
+    case Primitive::floor:
+      return unary(llvm::Intrinsic::floor);
+    case Primitive::ceil:
+      return unary(llvm::Intrinsic::ceil);
+    case Primitive::ftrunc:
+      return unary(llvm::Intrinsic::trunc);
+    case Primitive::roundeven:
+      return unary(llvm::Intrinsic::roundeven);
+    case Primitive::fma:
+      return b.CreateIntrinsic(llvm::Intrinsic::fma, {type}, {x, y, args[2]});
+    case Primitive::round:
+      return unary(llvm::Intrinsic::round);
+    case Primitive::sqrt:
+      return unary(llvm::Intrinsic::sqrt);
+    case Primitive::sdiv:
+      return b.CreateSDiv(x, y);
+    case Primitive::srem:
+      return b.CreateSRem(x, y);
+    case Primitive::smin:
+      return binary(llvm::Intrinsic::smin);
+    case Primitive::smax:
+      return binary(llvm::Intrinsic::smax);
+    case Primitive::umin:
+      return binary(llvm::Intrinsic::umin);
+    case Primitive::umax:
+      return binary(llvm::Intrinsic::umax);
+    case Primitive::iabs:
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b.getFalse());
+    case Primitive::popcount:
+      return unary(llvm::Intrinsic::ctpop);
+    case Primitive::clz:
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, x, b.getFalse());
+    case Primitive::fneg:
+      return b.CreateFNeg(x);
+    case Primitive::fabs:
+      return unary(llvm::Intrinsic::fabs);
+    case Primitive::copysign:
+      return binary(llvm::Intrinsic::copysign);
+    case Primitive::unordered:
+      return b.CreateFCmpUNO(x, y);
+    case Primitive::fmin:
+      return binary(llvm::Intrinsic::minimum);
+    case Primitive::fmax:
+      return binary(llvm::Intrinsic::maximum);
+    case Primitive::fptosi_sat:
+      return saturated(llvm::Intrinsic::fptosi_sat);
+    case Primitive::fptoui_sat:
+      return saturated(llvm::Intrinsic::fptoui_sat);
+    case Primitive::half_to_float:
+      return b.CreateFPExt(b.CreateBitCast(x, like(b.getHalfTy(), x)), type);
+    case Primitive::float_to_half:
+      return b.CreateBitCast(b.CreateFPTrunc(x, like(b.getHalfTy(), x)), type);
+      STREW_PRIMITIVE_SPECIAL(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_ARITHMETIC(STREW_PRIMITIVE_CASE)
+      STREW_PRIMITIVE_CASTS(STREW_PRIMITIVE_CASE)
+      break;
+  }
+  return nullptr;
+}
+
+Value* Numeric::compute(const lowered::Node& node, const std::array<Value*, 3>& args, int lanes) {
+  llvm::Type* type = type_of(node.type, lanes);
+  switch (node.op) {
+    case Primitive::constant:
+      if (node.type == lowered::Machine::f32)
+        return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, node.bits)));
+      if (node.type == lowered::Machine::f64)
+        return llvm::ConstantFP::get(type, llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, node.bits)));
+      return llvm::ConstantInt::get(type, node.bits);
+    case Primitive::select:
+      return e_.b.CreateSelect(args[0], args[1], args[2]);
+    case Primitive::call1:
+      return call_math(node, {args[0]});
+    case Primitive::call2:
+      return call_math(node, {args[0], args[1]});
+    case Primitive::call3:
+      return call_math(node, args);
+    case Primitive::input:  // the caller's
+      break;
+      STREW_PRIMITIVE_ARITHMETIC(STREW_PRIMITIVE_CASE)
+      return arithmetic(node.op, args[0], args[1]);
+      STREW_PRIMITIVE_CASTS(STREW_PRIMITIVE_CASE)
+      return cast(node.op, type, args[0]);
+      STREW_PRIMITIVE_FUNCTIONS(STREW_PRIMITIVE_CASE)
+      STREW_COMPOUNDS(STREW_PRIMITIVE_CASE)
+      return function(node.op, type, args);
+  }
+  return nullptr;
 }
 
 }  // namespace strew::inline v0

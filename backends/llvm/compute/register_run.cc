@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "backends/llvm/compute/evaluate.h"
+#include "backends/lower/lower_numeric.h"
 
 namespace strew::inline v0 {
 using llvm::Value;
@@ -65,7 +66,8 @@ void RegisterRun::apply(const Pointers& p) {
       [&] { b.CreateStore(f_.load_element(result, at, 1), current_); });
   Body body = range_body(f_.plan, false);
   body.current_in_register = b.CreateLoad(current_->getAllocatedType(), current_);
-  const std::vector<Value*> stored = evaluate(f_, body, p, 1, std::vector<bool>(p.size(), false));
+  const lowered::Graph graph = lower_numeric(*body.expr, f_.numeric.natives());
+  const std::vector<Value*> stored = evaluate(f_, body, graph, p, 1, std::vector<bool>(p.size(), false));
   b.CreateStore(stored[0], value_);
   b.CreateStore(at, last_);
 }

@@ -1,6 +1,6 @@
 // Conversions between the types that steps compute in, each rounded once from the exact value (docs/semantics.md section 4). A float that is
 // narrower than f32 is made in two steps: the value as an f32 that is rounded to odd, so that its 24 bits tell the second step, which encodes,
-// enough to round as if from the exact value (backends/llvm/compute/numeric.cc).
+// enough to round as if from the exact value (backends/lower/floats.cc).
 // Tested by tests/differential.
 #include "backends/portable/loops/small_float.h"
 #include "backends/portable/loops/steps.h"

@@ -59,6 +59,19 @@ void is_finite(void* out, const void* a, const void*, const void*, int64_t n, co
   });
 }
 
+/// Of the level's instruction or, without one, of the C library's function.
+template <class T>
+void fused_multiply_add(void* out, const void* a, const void* b, const void* c, int64_t n, const void*) {
+  auto* const to = static_cast<T*>(out);
+  const auto *const x = static_cast<const T*>(a), *const y = static_cast<const T*>(b), *const z = static_cast<const T*>(c);
+  STREW_NO_DEPENDENCE for (int64_t i = 0; i < n; ++i) {
+    if constexpr (sizeof(T) == 4)
+      to[i] = __builtin_fmaf(x[i], y[i], z[i]);
+    else
+      to[i] = __builtin_fma(x[i], y[i], z[i]);
+  }
+}
+
 template <class T, ExprOp... ops>
 void add_unary(Loops& loops, Base base) {
   ((loops.op[static_cast<size_t>(base)][static_cast<size_t>(ops)] = unary_step<T, ops>), ...);
@@ -87,6 +100,7 @@ void add_float(Loops& loops, Base base) {
   add_comparisons<T>(loops, base);
   auto& ops = loops.op[static_cast<size_t>(base)];
   ops[static_cast<size_t>(E::is_finite)] = is_finite<T>;
+  ops[static_cast<size_t>(E::fma)] = fused_multiply_add<T>;
   auto& math = loops.math[static_cast<size_t>(base)];
 #define STREW_MATH_STEP(name, ...) math[static_cast<size_t>(E::name)] = unary_math<T>;
   STREW_MATH_UNARY(STREW_MATH_STEP)

@@ -1,4 +1,4 @@
-// Floats of at most 16 bits: their codes to f32 and back, exactly as backends/llvm/compute/numeric_small.cc does it, with the constants of SmallFloat.
+// Floats of at most 16 bits: their codes to f32 and back, exactly as backends/lower/small_floats.cc does it, with the constants of SmallFloat.
 // Decoding shifts the bits into the fields of an f32 and multiplies by a power of two. Encoding rounds normal results in integers, and subnormal
 // ones by an addition whose last place is theirs. bf16 has shorter code, and f16 the machine's instructions where there are any.
 // Tested by tests/differential and tests/unit/backends/portable/portable_test.cc.

@@ -36,6 +36,16 @@ bool holds(ExprOp op, DType dtype, std::string_view a, std::string_view b) {
   return scalar_eval::apply(op, scalar(dtype, a), scalar(dtype, b)) == Scalar::of(true);
 }
 
+TEST(ReferenceArithmetic, FmaRoundsOnceInF32) {
+  const auto fma = [](DType dtype, std::string_view a, std::string_view b, std::string_view c) {
+    return text(scalar_eval::apply(ExprOp::fma, scalar(dtype, a), scalar(dtype, b), scalar(dtype, c)));
+  };
+  EXPECT_EQ(fma(DType::f64, "3", "4", "5"), "17");
+  EXPECT_EQ(fma(DType::f16, "1024", "1024", "-inf"), "0xfc00") << "minus infinity";
+  EXPECT_EQ(fma(DType::bf16, "1.0078125", "1.0078125", "-1.015625"), "6.1e-05") << "the square's lowest bit, which bf16 lacks";
+  EXPECT_EQ(fma(DType::f32, "inf", "0", "1"), "nan");
+}
+
 TEST(ReferenceArithmetic, IntegersWrap) {
   EXPECT_EQ(two(ExprOp::add, DType::i8, "127", "1"), "-128");
   EXPECT_EQ(two(ExprOp::sub, DType::u8, "0", "1"), "255");

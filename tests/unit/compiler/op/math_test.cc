@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -19,9 +20,10 @@ TEST(Math, EveryRowHasOneArityAndItsOwnSymbols) {
     const auto node = std::find_if(expr_ops().begin(), expr_ops().end(),
                                    [&](const ExprOpInfo& op) { return find_math_function(op.op) == &row; });
     ASSERT_NE(node, expr_ops().end()) << row.name;
-    EXPECT_EQ(node->arity, row.unary_f32 != nullptr ? 1 : 2) << row.symbol_f32;
-    EXPECT_NE(row.unary_f32 == nullptr, row.binary_f32 == nullptr) << row.symbol_f32;
-    EXPECT_NE(row.unary_f64 == nullptr, row.binary_f64 == nullptr) << row.symbol_f64;
+    const std::array<bool, 3> f32{row.unary_f32 != nullptr, row.binary_f32 != nullptr, row.ternary_f32 != nullptr};
+    const std::array<bool, 3> f64{row.unary_f64 != nullptr, row.binary_f64 != nullptr, row.ternary_f64 != nullptr};
+    for (size_t i = 0; i < f32.size(); ++i) EXPECT_EQ(f32[i], node->arity == static_cast<int>(i) + 1) << row.symbol_f32;
+    EXPECT_EQ(f32, f64) << row.symbol_f64;
     EXPECT_NE(row.address_f32(), row.address_f64());
     EXPECT_TRUE(symbols.insert(row.symbol_f32).second);
     EXPECT_TRUE(symbols.insert(row.symbol_f64).second);
@@ -34,12 +36,21 @@ TEST(Math, EveryRowHasOneArityAndItsOwnSymbols) {
 
 TEST(Math, F32IsTheDoubleFunctionRoundedOnce) {
   for (const MathFunction& row : math_functions()) {
+    if (row.ternary_f32 != nullptr) continue;  // fma
     for (const float x : {0.1f, 0.5f, 0.99999994f, 1.0f, 1.75f, 3.1415927f, 20.25f, 1e-30f, 1e-45f, 80.0f}) {
       const float got = row.unary_f32 != nullptr ? row.unary_f32(x) : row.binary_f32(x, 0.3f);
       const double wide = row.unary_f64 != nullptr ? row.unary_f64(x) : row.binary_f64(x, 0.3f);
       EXPECT_EQ(std::bit_cast<uint32_t>(got), std::bit_cast<uint32_t>(static_cast<float>(wide))) << row.symbol_f32 << " " << x;
     }
   }
+}
+
+TEST(Math, FmaRoundsOnce) {
+  const float tiny = 1.0f + 0x1p-23f, c = -(1.0f + 0x1p-22f);
+  EXPECT_EQ(strew_math_fma_f32(tiny, tiny, c), 0x1p-46f);
+  // The exact result lies just above the middle of two floats; its nearest double is the middle.
+  EXPECT_EQ(strew_math_fma_f32(1.0f + 0x1p-12f, 1.0f + 0x1p-12f, 0x1p-60f), std::nextafter(1.0f + 0x1p-11f, 2.0f));
+  EXPECT_EQ(strew_math_fma_f64(1.0 + 0x1p-52, 1.0 + 0x1p-52, -(1.0 + 0x1p-51)), 0x1p-104);
 }
 
 TEST(Math, KnownValues) {

@@ -56,7 +56,7 @@ TEST(ExprOps, TableIsInEnumOrderWithDistinctNames) {
     EXPECT_EQ(static_cast<int>(row.op), i++) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
-  EXPECT_EQ(expr_ops().size(), static_cast<size_t>(ExprOp::select) + 1);
+  EXPECT_EQ(expr_ops().size(), static_cast<size_t>(ExprOp::fma) + 1);
 }
 
 TEST(EnumNames, AreTheTextForms) {

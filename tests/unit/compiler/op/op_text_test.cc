@@ -70,7 +70,7 @@ Expr random_expr(Random& r) {
   if (pick(r, 0, 1) == 0) return e;
   e.nodes.resize(static_cast<size_t>(pick(r, 0, 12)));
   for (ExprNode& node : e.nodes) {
-    node.op = pick_enum(r, ExprOp::select);
+    node.op = pick_enum(r, ExprOp::fma);
     node.dtype = pick_enum(r, DType::string);
     if (node.op == ExprOp::literal) {
       node.value = random_scalar(r, node.dtype);

@@ -42,10 +42,10 @@ TEST(VerifyExpr, Form) {
 }
 
 TEST(VerifyExpr, ANumberThatIsNoOperation) {
-  for (const int number : {static_cast<int>(ExprOp::select) + 1, 200, 255}) {
+  for (const int number : {static_cast<int>(ExprOp::fma) + 1, 200, 255}) {
     EXPECT_EQ(verdict(Expr{{{ExprOp(number), DType::f32, {}, 0, {}}}, {0}}),
               "expr node %0, operation, has number " + std::to_string(number) + "; expected 0 to " +
-                  std::to_string(static_cast<int>(ExprOp::select)) + " [op_enum]");
+                  std::to_string(static_cast<int>(ExprOp::fma)) + " [op_enum]");
     EXPECT_EQ(name(ExprOp(number)), "(no operation)");
   }
 }

@@ -131,6 +131,7 @@ std::vector<Elementwise> on_floats() {
       {"math.exp", "f", "f32", [](double a, double, double) { return std::exp(a); }},
       {"math.exp2", "f", "f32", [](double a, double, double) { return std::exp2(a); }},
       {"math.expm1", "f", "f32", [](double a, double, double) { return std::expm1(a); }},
+      {"math.fma", "fgq", "f32", [](double a, double b, double c) { return std::fma(a, b, c); }},
       {"math.floor", "f", "f32", [](double a, double, double) { return std::floor(a); }},
       {"math.log", "q", "f32", [](double a, double, double) { return std::log(a); }},
       {"math.log1p", "q", "f32", [](double a, double, double) { return std::log1p(a); }},
