@@ -30,7 +30,6 @@
 #include "runtime/call/learner.h"
 #include "runtime/disk_cache/cached_kernel.h"
 #include "runtime/disk_cache/disk_cache.h"
-#include "runtime/disk_cache/disk_cache_functions.h"
 #include "runtime/kernel_state.h"
 #include "runtime/learned_wisdom.h"
 #include "runtime/loaded_kernels.h"
