@@ -15,7 +15,7 @@
 #include "base/options.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/learner.h"
-#include "runtime/call/named_tensors.h"
+#include "runtime/call/bind.h"
 #include "runtime/call/run_many.h"
 #include "runtime/exact_descriptor.h"
 #include "runtime/kernel_state.h"

@@ -180,7 +180,7 @@ struct Site::Shapes {
   const Way* find(std::span<const TensorView> tensors, uint64_t variant) const {
     Call call;
     for (size_t i = 0; i < count; ++i)
-      if (ways[i]->variant == variant && ways[i]->binds_fast && ways[i]->callable->binder.binds_plainly(tensors, call))
+      if (ways[i]->variant == variant && ways[i]->binds_fast && ways[i]->callable->binder.bind_fast(tensors, call))
         return ways[i];
     for (size_t i = 0; i < count; ++i)
       if (ways[i]->variant == variant && fits(ways[i]->kernel, tensors)) return ways[i];
