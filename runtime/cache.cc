@@ -111,27 +111,27 @@ void KernelCache::sweep() {
 /// Waits for the job of this request, or begins one, unless the kernel has come meanwhile.
 KernelCache::Ticket KernelCache::join(Request request, PendingKernel::Callback& done, CompileThreads& on, bool takes_stand_in) {
   const Hash128 key = request.op.key().hash;
+  if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*request.op.op()));
   std::shared_ptr<RunningJob> running;  // destroyed after the lock has been released: it calls callbacks
   Ticket ticket;
   try {
-    {
-      const std::lock_guard lock(mutex_of_all);
-      if (Kernel known = find(key); known && (takes_stand_in || !known.state()->is_stand_in)) {
-        if (logs(LogLevel::cache)) log(LogLevel::cache, "hit: " + known.symbol() + " was built while the request was on its way");
-        return {nullptr, 0, std::move(known)};
-      }
-      if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*request.op.op()));
-      misses_.fetch_add(1, std::memory_order_relaxed);
-      Slot& slot = slot_of(key);
-      if (slot.job != nullptr && !slot.job->is_lost())
-        if (const auto joined = slot.job->join(done, request.deadline)) return {slot.job, *joined, {}};
-      const Deadline deadline = request.deadline;
-      running = std::make_shared<RunningJob>(*this, BuildJob::make(std::move(request)));
-      ticket.job = running->job;
-      ticket.waiter = *ticket.job->join(done, deadline);
-      ticket.job->running = running;
-      slot.job = ticket.job;
+    std::unique_lock lock(mutex_of_all);
+    if (Kernel known = find(key); known && (takes_stand_in || !known.state()->is_stand_in)) {
+      lock.unlock();
+      if (logs(LogLevel::cache)) log(LogLevel::cache, "hit: " + known.symbol() + " was built while the request was on its way");
+      return {nullptr, 0, std::move(known)};
     }
+    misses_.fetch_add(1, std::memory_order_relaxed);
+    Slot& slot = slot_of(key);
+    if (slot.job != nullptr && !slot.job->is_lost())
+      if (const auto joined = slot.job->join(done, request.deadline)) return {slot.job, *joined, {}};
+    const Deadline deadline = request.deadline;
+    running = std::make_shared<RunningJob>(*this, BuildJob::make(std::move(request)));
+    ticket.job = running->job;
+    ticket.waiter = *ticket.job->join(done, deadline);
+    ticket.job->running = running;
+    slot.job = ticket.job;
+    lock.unlock();
     hand_over(running, on);
   } catch (...) {
     if (running != nullptr) running->why = std::move(running->no_memory);

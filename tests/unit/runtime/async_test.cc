@@ -146,8 +146,7 @@ TEST(Async, ACallbackLearnsThatItsDeadlinePassed) {
   std::promise<Status> told;
   cache->get_async(Request(prepared(6), CompileMode::blocking, in(5ms)),
                    [&](const Expected<Kernel>& k) { told.set_value(k.status()); });
-  cache.await_build();
-  std::this_thread::sleep_for(10ms);
+  std::this_thread::sleep_for(10ms);  // on a busy machine, the deadline may pass before the build begins
   cache.open();
   EXPECT_EQ(told.get_future().get().code(), Code::deadline_exceeded);
 }
