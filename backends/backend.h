@@ -98,7 +98,7 @@ const Backend* find_backend(std::string_view name);
 
 /// The versions of the code generator, like "strew 0.1.0, LLVM 22.1.2". They are part of every symbol, so that an object of another generator is
 /// never taken for one of ours.
-STREW_API std::string_view generator_version();
+std::string_view generator_version();
 
 /// The symbol of a kernel: "strew_" and 32 hex digits. They are a hash of everything that the code depends on: the texts of the op's identity
 /// (compiler/rewrite), of the schedule and of the target, the backend and generator_version(). The machine that builds is not part of it.

@@ -3,6 +3,7 @@
 
 #include "backends/loader/code_memory.h"
 #include "base/module.h"
+#include "strew/kernel_options.h"
 
 namespace strew::inline v0 {
 
@@ -18,6 +19,12 @@ constexpr const char *kHalideFile = "libstrew_halide.so", *kHalide = "backend ha
 
 Expected<const HalideModule*> open_halide_module() {
   return open_module<HalideModule>(kHalideFile, "strew_halide_module", kHalide);
+}
+Status open_modules_of(std::string_view backend) {
+  const bool is_halide = backend == name(BackendChoice::halide);
+  if (!is_halide && backend != name(BackendChoice::llvm)) return {};
+  STREW_TRY(open_llvm_module().status());
+  return is_halide ? open_halide_module().status() : Status();
 }
 Status find_halide_module() { return find_module(kHalideFile, kHalide); }
 

@@ -11,7 +11,6 @@
 
 #include "backends/backend.h"
 #include "backends/link.h"
-#include "strew/export.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -83,6 +82,8 @@ struct HalideModule {
   Expected<std::vector<Schedule>> (*propose)(const BuildRequest& request, const BodySignature& signature);
 };
 Expected<const HalideModule*> open_halide_module();
+/// Opens the modules that the backend of this name needs; ok if it needs none.
+Status open_modules_of(std::string_view backend);
 /// Whether it can be opened, as far as that is known without opening it: an installation may lack the module.
 Status find_halide_module();
 
@@ -104,6 +105,6 @@ struct PtoModule {
   /// nothing was written.
   Expected<bool> (*simulate)(const pto::TileProgram& program, std::span<const TensorView> tensors);
 };
-STREW_API Expected<const PtoModule*> open_pto_module();
+Expected<const PtoModule*> open_pto_module();
 
 }  // namespace strew::inline v0

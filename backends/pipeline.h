@@ -70,8 +70,7 @@ struct Compiled {
 
 /// Decides everything and builds nothing. It fails if the options make no sense for any op (an unknown target, more than 1024 threads); if they
 /// are illegal for this op, `scheduled` or `chosen` says so. `program`: what is asked of an NPU's program; it must live until build() returns.
-STREW_API Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options,
-                                         const pto::ProgramOptions* program = nullptr);
+Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const pto::ProgramOptions* program = nullptr);
 /// The same for tests, which pass the machine that target `native` stands for.
 Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const Machine& machine,
                                const pto::ProgramOptions* program = nullptr);

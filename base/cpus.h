@@ -33,7 +33,7 @@ struct CpuInfo {
   int cores;
   int l1d_kib, l2_kib, l3_kib;  ///< per core; per core; shared by the cores
 };
-STREW_API std::span<const CpuInfo> known_cpus();
+std::span<const CpuInfo> known_cpus();
 
 /// Null if the name is unknown.
 const CpuInfo* find_cpu(std::string_view name);

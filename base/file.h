@@ -57,10 +57,10 @@ class InputFile {
 /// The whole contents of a regular file of at most `max_bytes`. The path "-" is a file name like any other.
 STREW_API Expected<std::string> read_file(const std::string& path, int64_t max_bytes);
 /// Standard input up to its end, whatever kind of file it is.
-STREW_API Expected<std::string> read_standard_input(int64_t max_bytes);
+Expected<std::string> read_standard_input(int64_t max_bytes);
 
 /// The name of the file that is mapped at `address`, or null. Async-signal-safe: a handler of SIGBUS names the file
 /// with it.
-STREW_API const char* mapped_file_at(const void* address) noexcept;
+const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace strew::inline v0

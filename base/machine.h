@@ -26,7 +26,7 @@ struct Topology {
   int sockets = 1, nodes = 1, last_level_caches = 1;  ///< how many of them; nodes are parts of main memory
 };
 /// Detected at every call, from three files per core.
-STREW_API Topology detect_topology();
+Topology detect_topology();
 
 /// Bytes of a cache line on x86-64 and nearly all AArch64 machines.
 inline constexpr int64_t kLineBytes = 64;

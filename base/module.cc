@@ -1,5 +1,5 @@
 // See module.h. Modules are looked for in one folder only, below libstrew's own. That is found once, while the loader
-// loads libstrew: an absolute path with every symbolic link resolved. Later would be too late: the loader keeps the
+// loads libstrew, or the program that contains it: an absolute path with every symbolic link resolved. Later would be too late: the loader keeps the
 // path as the program gave it, and after a chdir() a relative path leads to another folder, in which an attacker's
 // file would be run as part of strew. If the folder cannot be found, opening a module fails; modules are never
 // searched for by name.
@@ -11,45 +11,58 @@
 #include "base/module.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "base/headroom.h"
 #include "strew/version.h"
 
+#ifndef STREW_LIBRARIES_FROM_PROGRAMS
+#define STREW_LIBRARIES_FROM_PROGRAMS "../lib"
+#endif
+
 namespace strew::inline v0 {
 namespace {
 
-/// libstrew's folder with a slash at its end, or "" if the loader's path leads to no file. Programs that contain
-/// libstrew's objects (the tests) are in a folder bin; the modules are in the folder lib beside it.
+#define STREW_TEXT_OF(number) #number
+#define STREW_TEXT(number) STREW_TEXT_OF(number)
+/// The modules' folder within that of libstrew. The version is that of the name libstrew.so.VERSION (CMakeLists.txt).
+constexpr const char* kModuleFolder =
+    STREW_VERSION_MAJOR == 0 ? "strew-0." STREW_TEXT(STREW_VERSION_MINOR) "/" : "strew-" STREW_TEXT(STREW_VERSION_MAJOR) "/";
+
+/// The folder of libstrew with a slash at its end, or "" if the loader's path leads to no file. The program strew and the tests contain
+/// libstrew's objects; the folder for them is that of libraries beside the folder bin in which they are.
 std::string find_own_folder() {
   Dl_info info{};
-  if (!dladdr(reinterpret_cast<void*>(&find_own_folder), &info) || !info.dli_fname) return "";
-  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(info.dli_fname, nullptr), std::free);
+  link_map* map = nullptr;
+  if (dladdr1(reinterpret_cast<void*>(&find_own_folder), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return "";
+  // The loader knows a program by what it was called with, which need not be a path: a shell finds it by PATH.
+  const bool is_program = map->l_name[0] == '\0';
+  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(is_program ? "/proc/self/exe" : map->l_name, nullptr),
+                                                        std::free);
   if (!resolved) return "";
   const std::string path = resolved.get();
-  const std::string folder = path.substr(0, path.rfind('/') + 1);
-  constexpr std::string_view kBin = "/bin/";
-  return folder.ends_with(kBin) ? folder.substr(0, folder.size() - kBin.size()) + "/lib/" : folder;
+  std::string folder = path.substr(0, path.rfind('/') + 1);
+  if (!is_program) return folder;
+  // An installation may keep libraries in another folder than the build tree: lib64, or lib/x86_64-linux-gnu.
+  const std::string installed = folder + STREW_LIBRARIES_FROM_PROGRAMS "/";
+  const bool is_there = access((installed + kModuleFolder).c_str(), X_OK) == 0;
+  const std::unique_ptr<char, void (*)(void*)> libraries(realpath((is_there ? installed : folder + "../lib").c_str(), nullptr),
+                                                         std::free);
+  return libraries ? std::string(libraries.get()) + "/" : folder;
 }
 
 /// Set while libstrew is loaded: the initialisers of a shared library run before dlopen() returns or main() starts.
 /// Never destroyed, because threads may open modules while the process ends.
 const std::string& own_folder = *new std::string(find_own_folder());
 
-#define STREW_TEXT_OF(number) #number
-#define STREW_TEXT(number) STREW_TEXT_OF(number)
-/// The version as in the name libstrew.so.VERSION (CMakeLists.txt).
-constexpr const char* kBinaryVersion =
-    STREW_VERSION_MAJOR == 0 ? "0." STREW_TEXT(STREW_VERSION_MINOR) : STREW_TEXT(STREW_VERSION_MAJOR);
-
 /// The modules' folder with a slash at its end; "" if libstrew's is not known.
-const std::string& modules = *new std::string(own_folder.empty() ? own_folder : own_folder + "strew-" + kBinaryVersion + "/");
+const std::string& modules = *new std::string(own_folder.empty() ? own_folder : own_folder + kModuleFolder);
 
 std::atomic<void (*)()> registers_at_exit{nullptr};
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "strew/export.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -16,17 +15,17 @@ class PendingFile {
   /// Opens a temporary file for `path`. A symbolic link is followed: the file that it leads to is replaced, the link
   /// stays. An existing file that is not a regular one (/dev/null, a pipe) is written in place. Errors: "PATH: cannot
   /// write: reason".
-  STREW_API static Expected<PendingFile> create(const std::string& path);
+  static Expected<PendingFile> create(const std::string& path);
   /// The same, and writes `bytes` as the whole contents.
-  STREW_API static Expected<PendingFile> create(const std::string& path, std::string_view bytes);
+  static Expected<PendingFile> create(const std::string& path, std::string_view bytes);
 
-  STREW_API PendingFile(PendingFile&& other) noexcept;
+  PendingFile(PendingFile&& other) noexcept;
   PendingFile& operator=(PendingFile&& other) noexcept;
-  STREW_API ~PendingFile();
+  ~PendingFile();
 
-  STREW_API Status write(std::string_view bytes);  ///< appends
-  STREW_API Status close();                        ///< ends writing and closes the descriptor; commit() does it, too
-  STREW_API Status commit();
+  Status write(std::string_view bytes);  ///< appends
+  Status close();                        ///< ends writing and closes the descriptor; commit() does it, too
+  Status commit();
 
  private:
   PendingFile() = default;
@@ -44,6 +43,6 @@ class PendingFile {
 
 /// Removes the temporary files of every PendingFile of the process. For handlers of signals that end the process: it is
 /// async-signal-safe, and a PendingFile that is used afterwards fails.
-STREW_API void remove_pending_files() noexcept;
+void remove_pending_files() noexcept;
 
 }  // namespace strew::inline v0

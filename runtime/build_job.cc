@@ -20,12 +20,11 @@ Status lost() {
 
 }  // namespace
 
-BuildJob::BuildJob(PreparedOp wanted, bool looked_for)
-    : op(std::move(wanted)), was_looked_for(looked_for), forks_(CompileThreads::forks()) {}
+BuildJob::BuildJob(Request given) : request(std::move(given)), forks_(CompileThreads::forks()) { request.job = this; }
 
-std::shared_ptr<BuildJob> BuildJob::make(PreparedOp op, bool was_looked_for) {
+std::shared_ptr<BuildJob> BuildJob::make(Request request) {
   // A lost job is never destroyed: threads that this process does not have may be waiting on its condition variable.
-  return {new BuildJob(std::move(op), was_looked_for), [](const BuildJob* job) {
+  return {new BuildJob(std::move(request)), [](const BuildJob* job) {
             if (!job->is_lost()) delete job;
           }};
 }
@@ -103,8 +102,10 @@ void BuildJob::finish(Expected<Kernel> answer) noexcept {
     changed_.notify_all();
   }
   // Nobody joins or is answered any more, so the waiters do not change.
-  for (const Waiter& waiter : waiters_)
-    if (waiter.done && !waiter.own) waiter.done(*answer_);
+  for (Waiter& waiter : waiters_) {
+    const PendingKernel::Callback done = std::exchange(waiter.done, nullptr);
+    if (done && !waiter.own) done(*answer_);
+  }
 }
 
 // ---- The waiters' handle (strew/pending_kernel.h) --------------------------------------------------------------------------------

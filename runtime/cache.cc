@@ -12,7 +12,6 @@
 #include "base/fork_hooks.h"
 #include "base/log.h"
 #include "runtime/build_log.h"
-#include "runtime/built_kernels.h"
 #include "runtime/kernel_state.h"
 #include "runtime/loaded_kernels.h"
 
@@ -26,12 +25,10 @@ struct CacheForks {
     static const bool once = [] {
       const auto unlock = [] {
         LoadedKernels::mutex_of_all.unlock();
-        BuiltKernels::mutex_of_all.unlock();
         KernelCache::mutex_of_all.unlock();
       };
       set_fork_hooks(ForkStage::caches, {[] {
                                            KernelCache::mutex_of_all.lock();
-                                           BuiltKernels::mutex_of_all.lock();
                                            LoadedKernels::mutex_of_all.lock();
                                          },
                                          unlock, unlock});
@@ -57,90 +54,160 @@ KernelCache::KernelCache(Build build, const Settings& settings)
   no_memory_answer();
 }
 
+/// A change of what is remembered: holds the lock, and destroys what is dropped after it has released it.
+struct KernelCache::Change {
+  ~Change() {
+    if (lock.owns_lock()) lock.unlock();
+    dropped.clear();
+    epochs::collect_some();
+  }
+  std::unique_lock<std::mutex> lock{mutex_of_all};
+  std::vector<Kernel> dropped;
+};
+
 Kernel KernelCache::find(Hash128 key) const {
   const EpochReader reader;
   const KernelTable::Entry* const entry = table_.find(key, reader.record());
   return entry == nullptr ? Kernel() : entry->kernel;
 }
 
-Kernel KernelCache::find_compiled(Hash128 key) const {
-  Kernel kernel = find(key);
-  return kernel && kernel.state()->is_stand_in ? Kernel() : kernel;
-}
-
 /// A job that others can find, from then on to its end: whatever happens to the closure that is to run it, the job is answered and can no longer
 /// be found. Its answers exist before they are needed, which may be where there is no memory for them.
-struct KernelCache::Running {
-  Running(KernelCache& in, std::shared_ptr<BuildJob> given) : cache(in), job(std::move(given)) {}
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-  ~Running() {
-    if (ran) return;
+struct RunningJob {
+  RunningJob(KernelCache& in, std::shared_ptr<BuildJob> given) : cache(in), job(std::move(given)) {}
+  RunningJob(const RunningJob&) = delete;
+  RunningJob& operator=(const RunningJob&) = delete;
+  ~RunningJob() {
+    if (!is_answered) finish(std::move(why));
+  }
+  void finish(Expected<Kernel> answer) {
+    is_answered = true;
     cache.end(*job);
-    job->finish(std::move(why));
+    job->finish(std::move(answer));
   }
 
   KernelCache& cache;
   const std::shared_ptr<BuildJob> job;
   Status why = cancelled("kernel: the runtime was drained or destroyed, or the process ends, before it was built");
   Status no_memory = no_memory_for_kernel();
-  bool ran = false;
+  bool is_answered = false;
 };
 
-/// Waits for the job of this request, or begins one.
-KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback& done, Deadline deadline, bool was_looked_for,
-                                      CompileThreads* on) {
-  const Hash128 key = op.key().hash;
-  if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*op.op()));
-  std::shared_ptr<Running> running;  // destroyed after the lock has been released: it calls callbacks
-  size_t waiter = 0;
+// ---- Single flight ----------------------------------------------------------------------------------------------------------------
+
+/// The caller holds the lock.
+KernelCache::Slot& KernelCache::slot_of(Hash128 name) {
+  if (slots_.size() >= next_sweep_) sweep();
+  return slots_[name];
+}
+
+/// Forgets the names that nobody builds, and whose kernels are gone. What is freed here is memory alone: the kernels were destroyed when their
+/// last owner dropped them. The caller holds the lock.
+void KernelCache::sweep() {
+  std::erase_if(slots_, [](const auto& each) { return each.second.job == nullptr && each.second.kernel.expired(); });
+  next_sweep_ = std::max(kFirstSweep, 2 * slots_.size());
+}
+
+/// Waits for the job of this request, or begins one, unless the kernel has come meanwhile.
+KernelCache::Ticket KernelCache::join(Request request, PendingKernel::Callback& done, CompileThreads& on, bool takes_stand_in) {
+  const Hash128 key = request.op.key().hash;
+  if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*request.op.op()));
+  std::shared_ptr<RunningJob> running;  // destroyed after the lock has been released: it calls callbacks
+  Ticket ticket;
   try {
-    {
-      const std::lock_guard lock(mutex_of_all);
-      misses_.fetch_add(1, std::memory_order_relaxed);
-      if (const auto found = jobs_.find(key); found != jobs_.end() && !found->second->is_lost())
-        if (const auto joined = found->second->join(done, deadline)) return {found->second, *joined};
-      running = std::make_shared<Running>(*this, BuildJob::make(op, was_looked_for));
-      waiter = *running->job->join(done, deadline);
-      jobs_.insert_or_assign(key, running->job);
+    std::unique_lock lock(mutex_of_all);
+    if (Kernel known = find(key); known && (takes_stand_in || !known.state()->is_stand_in)) {
+      lock.unlock();
+      if (logs(LogLevel::cache)) log(LogLevel::cache, "hit: " + known.symbol() + " was built while the request was on its way");
+      return {nullptr, 0, std::move(known)};
     }
-    (on != nullptr ? *on : threads_).run([this, running] {
-      running->ran = true;
-      run(*running);
-    });
+    misses_.fetch_add(1, std::memory_order_relaxed);
+    Slot& slot = slot_of(key);
+    if (slot.job != nullptr && !slot.job->is_lost())
+      if (const auto joined = slot.job->join(done, request.deadline)) return {slot.job, *joined, {}};
+    const Deadline deadline = request.deadline;
+    running = std::make_shared<RunningJob>(*this, BuildJob::make(std::move(request)));
+    ticket.job = running->job;
+    ticket.waiter = *ticket.job->join(done, deadline);
+    ticket.job->running = running;
+    slot.job = ticket.job;
+    lock.unlock();
+    hand_over(running, on);
   } catch (...) {
     if (running != nullptr) running->why = std::move(running->no_memory);
     throw;
   }
-  return {running->job, waiter};
+  return ticket;
 }
 
-/// The job can no longer be found. The caller must not hold the lock.
-void KernelCache::end(const BuildJob& job) {
-  std::shared_ptr<BuildJob> dropped;
+void KernelCache::hand_over(const std::shared_ptr<RunningJob>& running, CompileThreads& to) {
+  to.run([this, running] { run(*running); });
+}
+
+KernelCache::Built KernelCache::find_built(Hash128 name) const {
   const std::lock_guard lock(mutex_of_all);
-  const auto found = jobs_.find(job.op.key().hash);
-  if (found == jobs_.end() || found->second.get() != &job) return;
-  dropped = std::move(found->second);
-  jobs_.erase(found);
+  const auto found = slots_.find(name);
+  return found == slots_.end() ? nullptr : found->second.kernel.lock();
 }
 
-Expected<Kernel> KernelCache::get(const PreparedOp& op, Deadline deadline, bool was_looked_for) {
-  if (Kernel kernel = find(op.key().hash)) return kernel;
+KernelCache::Built KernelCache::share(Hash128 name, Built kernel) {
+  const std::lock_guard lock(mutex_of_all);
+  Slot& slot = slot_of(name);
+  if (Built present = slot.kernel.lock()) return present;
+  slot.kernel = kernel;
+  return kernel;
+}
+
+KernelCache::Claim KernelCache::claim(Hash128 name, BuildJob& job) {
+  const std::shared_ptr<RunningJob> running = job.running.lock();
+  PendingKernel::Callback again = [this, running](const Expected<Kernel>&) {
+    try {
+      hand_over(running, threads_);
+    } catch (const std::bad_alloc&) {
+      running->why = std::move(running->no_memory);
+    }
+  };
+  const std::lock_guard lock(mutex_of_all);
+  release(job.claimed, job);
+  Slot& slot = slot_of(name);
+  if (Built kernel = slot.kernel.lock()) return {std::move(kernel)};
+  if (slot.job != nullptr && !slot.job->is_lost() && slot.job->join(again, kNoDeadline)) return {};
+  slot.job = running->job;
+  job.claimed = name;
+  return {nullptr, true};
+}
+
+/// Others no longer find the job under this name. The caller holds the lock.
+void KernelCache::release(Hash128 name, const BuildJob& job) {
+  const auto found = slots_.find(name);
+  if (found == slots_.end() || found->second.job.get() != &job) return;
+  found->second.job = nullptr;  // not the last reference: whoever runs the job has one
+  if (found->second.kernel.expired()) slots_.erase(found);
+}
+
+void KernelCache::end(const BuildJob& job) {
+  const std::lock_guard lock(mutex_of_all);
+  release(job.request.op.key().hash, job);
+  release(job.claimed, job);
+}
+
+Expected<Kernel> KernelCache::get(Request request) {
   PendingKernel::Callback nobody;
-  const Ticket ticket = join(op, nobody, deadline, was_looked_for);
+  Ticket ticket = join(std::move(request), nobody, threads_, true);
+  if (ticket.job == nullptr) return std::move(ticket.known);
   return ticket.job->wait(ticket.waiter, kNoDeadline);
 }
 
-PendingKernel KernelCache::get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) noexcept {
+PendingKernel KernelCache::get_async(Request request, PendingKernel::Callback done) noexcept {
   try {
-    if (Kernel kernel = find_compiled(op.key().hash)) {
-      const auto job = BuildJob::make(op);
-      const size_t waiter = *job->join(done, deadline);
-      job->finish(std::move(kernel));
-      return {job, waiter};
+    Ticket ticket;
+    ticket.known = find(request.op.key().hash);
+    if (!ticket.known || ticket.known.state()->is_stand_in) ticket = join(request, done, threads_, false);
+    if (ticket.job == nullptr) {  // the kernel is there
+      ticket.job = BuildJob::make(request);
+      ticket.waiter = *ticket.job->join(done, request.deadline);
+      ticket.job->finish(std::move(ticket.known));
     }
-    Ticket ticket = join(op, done, deadline, false);
     return {std::move(ticket.job), ticket.waiter};
   } catch (const std::bad_alloc&) {
     if (done) done(no_memory_answer());  // not called yet
@@ -148,15 +215,17 @@ PendingKernel KernelCache::get_async(const PreparedOp& op, PendingKernel::Callba
   }
 }
 
+void KernelCache::start(Request request, PendingKernel::Callback done) {
+  request.deadline = kNoDeadline;
+  const Ticket ticket = join(std::move(request), done, background_, false);
+  if (ticket.job == nullptr) done(ticket.known);
+}
+
 Expected<Kernel> KernelCache::build_now(BuildJob& job) {
   if (!CompileThreads::works_after_fork())
     return unsupported(
         "build: this process was forked while a kernel was being compiled, so it cannot compile; kernels that were built before "
         "still run; compile them before the fork, or run another program in the child (exec)");
-  if (Kernel kernel = find_compiled(job.op.key().hash)) {
-    if (logs(LogLevel::cache)) log(LogLevel::cache, "hit: " + kernel.symbol() + " was built while the request was on its way");
-    return kernel;
-  }
   try {
     STREW_TRY(job.go_on());
     return build_(job);
@@ -173,98 +242,89 @@ bool KernelCache::drain(Deadline until) {
 }
 
 /// On a compile thread: builds, remembers, and answers all who wait.
-void KernelCache::run(Running& running) {
+void KernelCache::run(RunningJob& running) {
   BuildJob& job = *running.job;
   const auto start = std::chrono::steady_clock::now();
   Expected<Kernel> answer = Kernel();
   try {
     answer = build_now(job);
-    if (!answer.ok()) log_not_built(job.op, answer.status());
+    if (answer.ok() && !*answer) return;  // parked, and perhaps running elsewhere
+    if (!answer.ok()) log_not_built(job.request.op, answer.status());
   } catch (const std::bad_alloc&) {
     answer = std::move(running.no_memory);
   }
   const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
   nanoseconds_.fetch_add(static_cast<uint64_t>(spent.count()), std::memory_order_relaxed);
-  const Code code = answer.status().code();
-  if (code == Code::cancelled || code == Code::deadline_exceeded)
-    cancelled_.fetch_add(1, std::memory_order_relaxed);
-  else if (!answer.ok())
-    failed_.fetch_add(1, std::memory_order_relaxed);
-  std::vector<Kernel> dropped;
-  if (answer.ok() && !job.lacked_memory) {
-    const std::lock_guard lock(mutex_of_all);
-    try {
-      remember(job.op.key().hash, *answer, dropped);
-    } catch (const std::bad_alloc&) {
-      // the kernel is returned but not remembered
-    }
+  count_failure(answer.status());
+  Change change;
+  try {
+    if (answer.ok() && !job.lacked_memory) remember(job.request.op.key().hash, *answer, change);
+  } catch (const std::bad_alloc&) {
+    // the kernel is returned but not remembered
   }
-  end(job);
-  job.finish(std::move(answer));
-  dropped.clear();
-  epochs::collect_some();
+  change.lock.unlock();  // those who wait do not wait for what is destroyed
+  running.finish(std::move(answer));
+}
+
+void KernelCache::count_failure(const Status& status) {
+  if (status.ok()) return;
+  const bool was_wanted = status.code() != Code::cancelled && status.code() != Code::deadline_exceeded;
+  (was_wanted ? failed_ : cancelled_).fetch_add(1, std::memory_order_relaxed);
+}
+
+void KernelCache::note_refused(const PreparedOp& op, const Status& why) {
+  if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*op.op()));
+  misses_.fetch_add(1, std::memory_order_relaxed);
+  count_failure(why);
+  log_not_built(op, why);
 }
 
 // ---- Capacity ---------------------------------------------------------------------------------------------------------------------
 
-/// The caller holds the lock. A kernel takes the place of its stand-in.
-void KernelCache::remember(Hash128 key, const Kernel& kernel, std::vector<Kernel>& dropped) {
+/// A kernel takes the place of its stand-in.
+void KernelCache::remember(Hash128 key, const Kernel& kernel, Change& change) {
   if (capacity_ == 0) return;
   const Kernel::State& state = *kernel.state();
   const Kernel* const present = table_.peek(key);
   if (present != nullptr && (!present->state()->is_stand_in || state.is_stand_in)) return;
-  dropped.reserve(dropped.size() + 1);
+  change.dropped.reserve(change.dropped.size() + 1);
   uint32_t& users = users_[state.built.get()];  // 0 if the insertion fails, and then it does no harm
-  if (present == nullptr)
-    table_.insert(key, kernel);
-  else
-    discount(table_.exchange(key, kernel), dropped);
+  if (Kernel before = table_.put(key, kernel)) discount(std::move(before), change);
   bytes_ += state.bytes() + KernelTable::entry_bytes();
   if (users++ == 0) bytes_ += state.built->bytes;
-  keep_capacity(dropped);
+  keep_capacity(change);
 }
 
-/// The caller holds the lock.
-void KernelCache::discount(Kernel kernel, std::vector<Kernel>& dropped) {
+/// The kernel is no longer in the table.
+void KernelCache::discount(Kernel kernel, Change& change) {
   const Kernel::State& state = *kernel.state();
   bytes_ -= state.bytes() + KernelTable::entry_bytes();
   if (const auto users = users_.find(state.built.get()); --users->second == 0) {
     bytes_ -= state.built->bytes;
     users_.erase(users);
   }
-  dropped.push_back(std::move(kernel));
+  change.dropped.push_back(std::move(kernel));
 }
 
 Kernel KernelCache::add(Hash128 key, const Kernel& kernel) {
-  Kernel known = kernel;
-  std::vector<Kernel> dropped;
-  {
-    const std::lock_guard lock(mutex_of_all);
-    if (!kernel.state()->is_stand_in) misses_.fetch_add(1, std::memory_order_relaxed);  // of a stand-in, start() counts it
-    remember(key, kernel, dropped);
-    if (const Kernel* const present = table_.peek(key)) known = *present;
-  }
-  dropped.clear();
-  epochs::collect_some();
-  return known;
+  Change change;
+  if (!kernel.state()->is_stand_in) misses_.fetch_add(1, std::memory_order_relaxed);  // of a stand-in, start() counts it
+  remember(key, kernel, change);
+  const Kernel* const present = table_.peek(key);
+  return present != nullptr ? *present : kernel;
 }
 
 void KernelCache::forget(Hash128 key, const Kernel::State* kernel) {
-  std::vector<Kernel> dropped;
-  {
-    const std::lock_guard lock(mutex_of_all);
-    const Kernel* const present = table_.peek(key);
-    if (present == nullptr || present->state().get() != kernel) return;
-    dropped.reserve(1);
-    discount(table_.remove(key), dropped);
-  }
-  dropped.clear();
-  epochs::collect_some();
+  Change change;
+  const Kernel* const present = table_.peek(key);
+  if (present == nullptr || present->state().get() != kernel) return;
+  change.dropped.reserve(1);
+  discount(table_.remove(key), change);
 }
 
 /// Forgets kernels until an eighth of the capacity is free, so that the next insertions need not look. If handles refer to
-/// too many kernels for that, it looks again when the memory has grown by an eighth. The caller holds the lock.
-void KernelCache::keep_capacity(std::vector<Kernel>& dropped) {
+/// too many kernels for that, it looks again when the memory has grown by an eighth.
+void KernelCache::keep_capacity(Change& change) {
   if (bytes_ <= next_check_) return;
   const int64_t wanted = capacity_ - capacity_ / 8;
   for (const KernelTable::Entry* entry : table_.by_age()) {
@@ -273,34 +333,33 @@ void KernelCache::keep_capacity(std::vector<Kernel>& dropped) {
     if (logs(LogLevel::cache))
       log(LogLevel::cache, "evicted " + entry->kernel.symbol() + ": the kernels take " + std::to_string(bytes_) +
                                " bytes, and the capacity is " + std::to_string(capacity_));
-    discount(table_.remove(entry->key), dropped);
+    discount(table_.remove(entry->key), change);
     evicted_.fetch_add(1, std::memory_order_relaxed);
   }
   next_check_ = std::max(capacity_, bytes_ + bytes_ / 8);
 }
 
 void KernelCache::set_capacity(int64_t bytes) {
-  std::vector<Kernel> dropped;
   {
-    const std::lock_guard lock(mutex_of_all);
+    Change change;
     capacity_ = next_check_ = std::max<int64_t>(bytes, 0);
-    keep_capacity(dropped);
+    keep_capacity(change);
   }
-  dropped.clear();
   epochs::collect();
+  const std::lock_guard lock(mutex_of_all);
+  sweep();
 }
 
 void KernelCache::clear() {
-  std::vector<Kernel> dropped;
   {
-    const std::lock_guard lock(mutex_of_all);
-    for (const KernelTable::Entry* entry : table_.by_age()) dropped.push_back(entry->kernel);
+    Change change;
+    for (const KernelTable::Entry* entry : table_.by_age()) change.dropped.push_back(entry->kernel);
     table_.clear();
     users_.clear();
+    for (auto& [name, slot] : slots_) slot.kernel.reset();
     bytes_ = 0;
     next_check_ = capacity_;
   }
-  dropped.clear();
   epochs::collect();
 }
 
@@ -316,6 +375,11 @@ Runtime::Stats KernelCache::stats() const {
   stats.kernels = table_.size();
   stats.bytes = bytes_;
   return stats;
+}
+
+size_t KernelCache::slots() const {
+  const std::lock_guard lock(mutex_of_all);
+  return slots_.size();
 }
 
 }  // namespace strew::inline v0

@@ -204,25 +204,15 @@ CompileThreads::~CompileThreads() {
   stop(0);
 }
 
-/// Waits for all jobs but the `own` ones, which this thread runs.
-void CompileThreads::stop(int own) {
-  std::deque<Job> dropped;
-  std::unique_lock lock(mutex_);
-  stops_ = true;
-  dropped.swap(jobs_);
-  changed_.notify_all();
-  ++watchers_;
-  changed_.wait(lock, [&] { return threads_ <= (own_pool == this ? 1 : 0) && running_ <= own; });
-  --watchers_;
-  join_finished();
-  lock.unlock();  // what the jobs hold may take the lock when it is destroyed
-}
+void CompileThreads::stop(int own) { end_jobs(stops_, own, std::chrono::steady_clock::time_point::max()); }
 
-bool CompileThreads::drain(std::chrono::steady_clock::time_point until) {
-  const int own = own_frames(this);
+bool CompileThreads::drain(std::chrono::steady_clock::time_point until) { return end_jobs(is_drained_, own_frames(this), until); }
+
+/// Sets the flag, drops the jobs that have not begun, and waits for the others but the `own` ones, which this thread runs. False if `until` passes first.
+bool CompileThreads::end_jobs(bool& flag, int own, std::chrono::steady_clock::time_point until) {
   std::deque<Job> dropped;
   std::unique_lock lock(mutex_);
-  is_drained_ = true;
+  flag = true;
   dropped.swap(jobs_);
   changed_.notify_all();
   ++watchers_;

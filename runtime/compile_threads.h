@@ -85,6 +85,7 @@ class CompileThreads {
   void join_finished();
   void work();
   void stop(int own);
+  bool end_jobs(bool& flag, int own, std::chrono::steady_clock::time_point until);
   bool begin();
   void end();
   void wait_for_fork(std::unique_lock<std::mutex>& lock);

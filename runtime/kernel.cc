@@ -15,7 +15,7 @@
 #include "base/options.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/learner.h"
-#include "runtime/call/named_tensors.h"
+#include "runtime/call/bind.h"
 #include "runtime/call/run_many.h"
 #include "runtime/exact_descriptor.h"
 #include "runtime/kernel_state.h"
@@ -145,7 +145,7 @@ std::shared_ptr<BuiltKernel> adopt_object(Compiled compiled, std::shared_ptr<con
   return kernel;
 }
 
-Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
+Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled&& compiled) {
   if (!compiled.artifact.interpreted && compiled.artifact.precompiled.empty()) {
     STREW_TRY(machine_can_run(compiled.target));
     STREW_ASSIGN(std::shared_ptr<LinkedObject> object, link_object(compiled.artifact.object, compiled.symbol));

@@ -68,8 +68,8 @@ struct Kernel::State {
 
 /// The memory that a built kernel takes besides its code.
 int64_t size_without_code(const BuiltKernel& kernel);
-/// Links the artifact, if it is code; fails if this machine cannot run it.
-Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled);
+/// Links the artifact, if it is code; fails if this machine cannot run it, and then `compiled` is as it was.
+Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled&& compiled);
 /// The same for an object that is linked already.
 std::shared_ptr<BuiltKernel> adopt_object(Compiled compiled, std::shared_ptr<const LinkedObject> object);
 /// The state of a handle. `op`: as it was given to Runtime::get; it has the kernel's identity. `threads`: the most

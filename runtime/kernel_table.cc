@@ -40,15 +40,17 @@ struct KernelTable::Slots {
     }
   }
   Slot& probe(Hash128 key, const Entry*& entry) { return probe(list, mask, key, entry); }
-  void put(std::shared_ptr<const Entry> entry) {
+  /// Returns the entry that had this key, for the caller to retire.
+  std::shared_ptr<const Entry> put(std::shared_ptr<const Entry> entry) {
     const Entry* found = nullptr;
     Slot& slot = probe(entry->key, found);
     if (found == nullptr) {
       ++used;
       slot.key = entry->key;
     }
-    slot.owner = std::move(entry);
-    slot.entry.store(slot.owner.get(), std::memory_order_release);
+    slot.owner.swap(entry);
+    slot.entry.store(slot.owner.get(), std::memory_order_seq_cst);
+    return entry;
   }
 };
 
@@ -86,39 +88,28 @@ void KernelTable::replace(size_t count) {
                                              [](const Slots* old) { delete old; }));
 }
 
-std::shared_ptr<KernelTable::Entry> KernelTable::make_entry(Hash128 key, Kernel kernel) {
+Kernel KernelTable::put(Hash128 key, Kernel kernel) {
   auto entry = std::make_shared<Entry>();
   entry->key = key;
   entry->kernel = std::move(kernel);
   entry->last_used.store(tick_.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  return entry;
-}
-
-void KernelTable::insert(Hash128 key, Kernel kernel) {
   Slots* slots = slots_.load(std::memory_order_relaxed);
   const Entry* found = nullptr;
   slots->probe(key, found);
-  if (found != nullptr && found != removed()) return;
-  std::shared_ptr<Entry> entry = make_entry(key, std::move(kernel));
   if (found == nullptr && 2 * (slots->used + 1) > slots->list.size()) {
     size_t count = kFirstSlots;
     while (count < 4 * (size_ + 1)) count *= 2;
     replace(count);
     slots = slots_.load(std::memory_order_relaxed);
   }
-  slots->put(std::move(entry));
-  ++size_;
-}
-
-Kernel KernelTable::exchange(Hash128 key, Kernel kernel) {
-  std::shared_ptr<const Entry> entry = make_entry(key, std::move(kernel));
-  const Entry* found = nullptr;
-  Slots::Slot& slot = slots_.load(std::memory_order_relaxed)->probe(key, found);
-  Kernel old = found->kernel;
-  slot.entry.store(entry.get(), std::memory_order_seq_cst);
-  slot.owner.swap(entry);
-  epochs::retire(std::move(entry));
-  return old;
+  std::shared_ptr<const Entry> old = slots->put(std::move(entry));
+  if (old == nullptr) {
+    ++size_;
+    return {};
+  }
+  Kernel kernel_before = old->kernel;
+  epochs::retire(std::move(old));
+  return kernel_before;
 }
 
 const Kernel* KernelTable::peek(Hash128 key) const {
@@ -150,16 +141,13 @@ int64_t KernelTable::entry_bytes() {
 }
 
 std::vector<const KernelTable::Entry*> KernelTable::by_age() const {
-  std::vector<const Entry*> list;
-  list.reserve(size_);
-  for (const Slots::Slot& slot : slots_.load(std::memory_order_relaxed)->list)
-    if (slot.owner != nullptr) list.push_back(slot.owner.get());
   const uint32_t now = tick_.load(std::memory_order_relaxed);
-  std::vector<std::pair<uint32_t, const Entry*>> aged;
-  aged.reserve(list.size());
-  for (const Entry* entry : list) aged.emplace_back(now - entry->last_used.load(std::memory_order_relaxed), entry);
+  std::vector<std::pair<uint32_t, const Entry*>> aged;  // readers go on changing the ages
+  for (const Slots::Slot& slot : slots_.load(std::memory_order_relaxed)->list)
+    if (slot.owner != nullptr) aged.emplace_back(now - slot.owner->last_used.load(std::memory_order_relaxed), slot.owner.get());
   std::stable_sort(aged.begin(), aged.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (size_t i = 0; i < list.size(); ++i) list[i] = aged[i].second;
+  std::vector<const Entry*> list;
+  for (const auto& [age, entry] : aged) list.push_back(entry);
   return list;
 }
 

@@ -1,6 +1,6 @@
-// Runtime: the cache (runtime/cache.h) in front of the pipeline (backends/pipeline.h). A request that does not find its
-// kernel is planned, which yields the symbol. If a kernel with this symbol exists, built for another spelling of the op or
-// another number of threads, it is shared (runtime/built_kernels.h); otherwise it is built. The handle is then remembered
+// Runtime: the cache (runtime/cache.h), and behind it the tiers, which answer requests that it does not. They are a list (kTiers). The thread
+// that asks goes through it until a tier may take long; then a job takes the request over (runtime/build_job.h), and a compile thread goes on
+// where the first thread stopped. What a request has found out, its plan above all, stays in it (runtime/request.h). The handle is then remembered
 // for this request.
 //
 // Two kinds of requests do not wait for a build. One whose extents keep changing takes the kernel with open extents that was built for
@@ -23,17 +23,16 @@
 #include "base/own_stack.h"
 #include "runtime/build_job.h"
 #include "runtime/build_log.h"
-#include "runtime/built_kernels.h"
 #include "runtime/cache.h"
 #include "runtime/call/callable.h"
 #include "runtime/call/executor/thread_pool.h"
 #include "runtime/call/learner.h"
 #include "runtime/disk_cache/cached_kernel.h"
 #include "runtime/disk_cache/disk_cache.h"
-#include "runtime/disk_cache/disk_cache_functions.h"
 #include "runtime/kernel_state.h"
 #include "runtime/learned_wisdom.h"
 #include "runtime/loaded_kernels.h"
+#include "runtime/request.h"
 #include "runtime/shape_families.h"
 #include "schedules/can_run.h"
 #include "schedules/target.h"
@@ -47,7 +46,9 @@ namespace strew::inline v0 {
 
 struct Runtime::Impl {
   Impl(const KernelCache::Settings& settings, int exact_shapes, DiskCache::Settings on_disk)
-      : families(exact_shapes), disk(std::move(on_disk)), cache([this](BuildJob& job) { return make(job); }, settings) {}
+      : families(exact_shapes),
+        disk(std::move(on_disk)),
+        cache([this](BuildJob& job) { return *ask_tiers(job.request, std::size(kTiers)); }, settings) {}
 
   std::shared_ptr<Executor> executor;
   std::shared_ptr<const ExecutionLimits> limits;
@@ -55,39 +56,50 @@ struct Runtime::Impl {
   std::optional<Target> target;  ///< of requests that name none; absent: the machine of this process
   CompileMode compile = CompileMode::blocking;  ///< of requests that name none
   std::string learned_wisdom_file;              ///< where kernels keep what their calls learn; empty: nowhere
-  BuiltKernels kernels;
   LoadedKernels loaded;
   ShapeFamilies families;
-  std::atomic<uint64_t> stand_ins{0}, generalised{0};
+  std::atomic<uint64_t> built{0}, stand_ins{0}, generalised{0};
   std::atomic<bool> is_drained{false};  ///< requests build on the thread that asks
   DiskCache disk;
   KernelCache cache;  // the last member: its destructor waits for builds, which use the others
 
-  Expected<Kernel> get(const PreparedOp& op, Deadline deadline);
-  /// get() for a request that did not find its kernel. It is not inline, so that a look-up that does find it does not pay
-  /// for this code.
+  Request request(const PreparedOp& op, Deadline deadline) const;
+  /// For a request that the cache does not answer. It is not inline, so that a look-up that finds its kernel does not pay for this code.
+  [[gnu::noinline]] Expected<Kernel> get(const PreparedOp& op, Deadline deadline);
   [[gnu::noinline]] Expected<Kernel> get(const Op& op, const KernelOptions& options, Deadline deadline);
 
  private:
-  using Built = BuiltKernels::Built;
+  using Built = KernelCache::Built;
+  /// Nothing: the next tier is asked. An empty handle: another job builds the kernel, and this one goes on when that has ended.
+  using Answer = std::optional<Expected<Kernel>>;
+  using AskTier = Answer (Impl::*)(Request& request);
+  static const AskTier kTiers[7];
 
-  CompileMode mode(const PreparedOp& op) const {
-    const CompileMode wanted = op.options().compile.value_or(compile);
-    return wanted == CompileMode::background && is_drained ? CompileMode::blocking : wanted;
-  }
+  Answer ask_tiers(Request& request, size_t until);
+  Answer ask_here(Request& request);
+  // The tiers, in their order (kTiers).
+  Answer general_in_memory(Request& request);
+  Answer loaded_kernel(Request& request);
+  Answer by_symbol(Request& request);
+  Answer on_disk(Request& request);
+  Answer stand_in(Request& request);
+  Answer general(Request& request);
+  Answer compiled(Request& request);
+
+  bool looks_on_disk(const Request& request) const { return !disk.is_off() && request.deadline == kNoDeadline; }
+  bool must_hit(const Request& request) const { return request.mode == CompileMode::must_hit || disk.must_hit(); }
   KernelOptions options_of(const PreparedOp& op) const;
+  int most_threads(const PreparedOp& op) const { return op.options().threads != 0 ? op.options().threads : threads; }
+  ShapeFamilies::General* family_of(Request& request);
+  Status plan(Request& request) const;
   Expected<Kernel> handle(Built built, const PreparedOp& op) const;
-  Expected<Kernel> at_once(const PreparedOp& op, Deadline deadline, bool& was_looked_for);
-  Expected<Kernel> find_or_make(const PreparedOp& op, Deadline deadline, bool& was_looked_for);
-  Expected<Kernel> stand_in(const PreparedOp& op, Compiled planned) const;
-  void compile_for(const PreparedOp& op, const Kernel& stand_in, bool was_looked_for);
+  Expected<Kernel> handle_of_general(Built built, const PreparedOp& op);
+  Built find_symbol(const std::string& symbol) const;
   Expected<Built> from_disk(Compiled& planned, IfMissing if_missing = IfMissing::as_mode_says);
-  bool must_hit(const PreparedOp& op) const { return mode(op) == CompileMode::must_hit || disk.must_hit(); }
   Built general_from_disk(const PreparedOp& op);
-  Expected<Kernel> make(BuildJob& job);
-  Expected<Kernel> make_of_family(ShapeFamilies::General& family, BuildJob& job);
-  Expected<Built> compiled(Compiled planned, BuildJob& job, bool was_looked_for);
-  Expected<Built> build(Compiled planned, BuildJob& job, bool was_looked_for);
+  Expected<Built> build_once(Request& request);
+  Expected<Built> build_or_interpret(Request& request);
+  void compile_for(Request request, const Kernel& stand_in);
 };
 
 namespace {
@@ -142,6 +154,11 @@ Runtime& Runtime::process() {
   return *runtime;
 }
 
+Request Runtime::Impl::request(const PreparedOp& op, Deadline deadline) const {
+  const CompileMode wanted = op.options().compile.value_or(compile);
+  return Request(op, wanted == CompileMode::background && is_drained ? CompileMode::blocking : wanted, deadline);
+}
+
 KernelOptions Runtime::Impl::options_of(const PreparedOp& op) const {
   KernelOptions options = op.options();
   if (!options.target) options.target = target;
@@ -149,101 +166,171 @@ KernelOptions Runtime::Impl::options_of(const PreparedOp& op) const {
 }
 
 Expected<Kernel> Runtime::Impl::handle(Built built, const PreparedOp& op) const {
-  const int most = op.options().threads != 0 ? op.options().threads : threads;
-  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), op, most, executor, limits));
+  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), op, most_threads(op), executor, limits));
   Learner* const learner = state->callable->learner.get();
   if (learner != nullptr && !learned_wisdom_file.empty()) learner->keep_with(lesson_keeper(*state, learned_wisdom_file));
   return Kernel(std::move(state));
 }
 
-// ---- Without a build --------------------------------------------------------------------------------------------------------------
+// ---- Tiers ------------------------------------------------------------------------------------------------------------------------
 
-/// The answer to a request without a kernel, if nothing has to be compiled for it; else an empty handle. It fails only if the disk cache
-/// does: what else is wrong with the request, the job finds and tells.
-Expected<Kernel> Runtime::Impl::at_once(const PreparedOp& op, Deadline deadline, bool& was_looked_for) {
-  if (!CompileThreads::works_after_fork()) return Kernel();
-  Kernel kernel;
-  {
-    const CompileThreads::Here here(cache.threads());
-    if (!here) return cancelled("kernel: the process ends, so nothing is planned or built any more");
-    STREW_ASSIGN(kernel, find_or_make(op, deadline, was_looked_for));
+constexpr Runtime::Impl::AskTier Runtime::Impl::kTiers[] = {&Impl::general_in_memory, &Impl::loaded_kernel, &Impl::by_symbol,
+                                                            &Impl::on_disk,           &Impl::stand_in,      &Impl::general,
+                                                            &Impl::compiled};
+constexpr size_t kTiersWithoutPlan = 1;  ///< the first tiers, which need no plan
+constexpr size_t kQuickTiers = 5;        ///< the first tiers, which a thread may ask that has other things to do than to wait
+
+/// The answer of the first tier before `until` that has one. All tiers together always have one; if that is an empty handle, the request may be
+/// running elsewhere by then.
+Runtime::Impl::Answer Runtime::Impl::ask_tiers(Request& request, size_t until) {
+  for (; request.tier < until; ++request.tier) {
+    if (request.job != nullptr) STREW_TRY(request.job->go_on());
+    if (Answer answer = (this->*kTiers[request.tier])(request)) return answer;
   }
-  if (!kernel) return kernel;
-  const Kernel remembered = cache.add(op.key().hash, kernel);
-  if (kernel.state()->is_stand_in && remembered.state() == kernel.state()) compile_for(op, kernel, was_looked_for);
-  return remembered;
+  return std::nullopt;
 }
 
-/// A kernel of the request's family; or one that was built for another spelling of the op, or by another process; or, with
-/// CompileMode::background, a stand-in. An empty handle if there is none. With a deadline, only what takes a bounded time is done here, on
-/// the caller's thread, which cannot be told to stop: the job looks into the folder of the disk cache, which may lie on a slow or hung
-/// file system, while the caller waits no longer than it wants to.
-Expected<Kernel> Runtime::Impl::find_or_make(const PreparedOp& op, Deadline deadline, bool& was_looked_for) {
-  const auto unless_failed = [](Expected<Kernel> kernel) { return kernel.ok() ? *std::move(kernel) : Kernel(); };
-  // A loaded kernel comes before one that others share, and only planning finds out whether there is one.
-  const auto family = loaded.is_empty() ? families.note(op) : nullptr;
-  if (Built built = family == nullptr ? nullptr : family->built()) {
-    generalised.fetch_add(1, std::memory_order_relaxed);
-    return unless_failed(handle(std::move(built), op));
+/// The answer of the quick tiers, on the thread that asks. A kernel that has to be compiled anyway is planned by the job: of many threads that ask
+/// for it, one then does so. After the request's deadline nothing is begun.
+Runtime::Impl::Answer Runtime::Impl::ask_here(Request& request) {
+  if (!CompileThreads::works_after_fork()) return std::nullopt;
+  const CompileThreads::Here here(cache.threads());
+  if (!here) return cancelled("kernel: the process ends, so nothing is planned or built any more");
+  if (Answer answer = ask_tiers(request, kTiersWithoutPlan)) return answer;
+  if (request.mode != CompileMode::background && !looks_on_disk(request)) return std::nullopt;
+  if (std::chrono::steady_clock::now() >= request.deadline) return std::nullopt;
+  Answer answer;
+  STREW_TRY(with_stack(kPlanningStack, [&]() -> Status {
+    answer = ask_tiers(request, kQuickTiers);
+    return {};
+  }));
+  return answer;
+}
+
+/// Fills in request.plan, if it was not made before.
+Status Runtime::Impl::plan(Request& request) const {
+  if (request.plan) return {};
+  if (const auto& wanted = request.op.options().target) STREW_TRY(machine_can_run(*wanted));
+  STREW_ASSIGN(request.plan, plan_kernel(request.op.op(), options_of(request.op)));
+  return {};
+}
+
+ShapeFamilies::General* Runtime::Impl::family_of(Request& request) {
+  if (!request.family) request.family = families.note(request.op);
+  return request.family->get();
+}
+
+/// A handle on a kernel that the request shares with others that differ in extents.
+Expected<Kernel> Runtime::Impl::handle_of_general(Built built, const PreparedOp& op) {
+  if (logs(LogLevel::cache))
+    log(LogLevel::cache, "shared: " + built->compiled.symbol + ", built for op " + built->compiled.op_text);
+  generalised.fetch_add(1, std::memory_order_relaxed);
+  return handle(std::move(built), op);
+}
+
+/// The kernel with open extents of the request's family. A loaded kernel comes before it, and only planning finds out whether there is one.
+Runtime::Impl::Answer Runtime::Impl::general_in_memory(Request& request) {
+  const ShapeFamilies::General* const family = loaded.is_empty() ? family_of(request) : nullptr;
+  Built built = family == nullptr ? nullptr : cache.find_built(family->op.key().hash);
+  if (built == nullptr) return std::nullopt;
+  return handle_of_general(std::move(built), request.op);
+}
+
+/// From an object or a library. This is the first tier that needs the plan.
+Runtime::Impl::Answer Runtime::Impl::loaded_kernel(Request& request) {
+  STREW_TRY(plan(request));
+  STREW_TRY(request.plan->scheduled);
+  const LoadedKernels::Loaded found = loaded.find(request.op.options(), *request.plan);
+  if (found.descriptor == nullptr) return request.plan->chosen.ok() ? Answer() : Answer(request.plan->chosen);
+  Built built = find_symbol(found.descriptor->name);
+  if (built == nullptr) {
+    STREW_ASSIGN(built, LoadedKernels::adopt(found, *std::move(request.plan)));
+    built = cache.share(hash_text(found.descriptor->name), std::move(built));
   }
-  const bool reads_disk = !disk.is_off() && deadline == kNoDeadline;
-  if (mode(op) != CompileMode::background && !reads_disk) return Kernel();
-  if (std::chrono::steady_clock::now() >= deadline) return Kernel();  // the job says that it is too late
-  return with_stack<Kernel>(kPlanningStack, [&]() -> Expected<Kernel> {
-    if (op.options().target && !machine_can_run(*op.options().target).ok()) return Kernel();
-    Expected<Compiled> planned = plan_kernel(op.op(), options_of(op));
-    if (!planned.ok() || !planned->scheduled.ok() || !planned->chosen.ok()) return Kernel();
-    if (planned->backend->interprets() || planned->backend->is_precompiled()) return Kernel();
-    if (loaded.find(op.options(), *planned).descriptor != nullptr) return Kernel();
-    Expected<Built> taken = kernels.take(planned->symbol, [&]() -> Expected<Built> {
-      if (!reads_disk) return Built();
-      was_looked_for = true;
-      return from_disk(*planned);
-    });
-    if ((!taken.ok() || *taken == nullptr) && reads_disk && must_hit(op))
-      if (Built general = general_from_disk(op)) taken = std::move(general);
-    STREW_ASSIGN(Built built, std::move(taken));
-    if (built != nullptr) return unless_failed(handle(std::move(built), op));
-    return mode(op) == CompileMode::background ? unless_failed(stand_in(op, *std::move(planned))) : Kernel();
-  });
+  return handle(std::move(built), request.op);
 }
 
-/// A portable kernel, which answers until compile_for() has built the other one.
-Expected<Kernel> Runtime::Impl::stand_in(const PreparedOp& op, Compiled planned) const {
-  const Backend* const portable = find_backend(name(BackendChoice::portable));
-  STREW_ASSIGN(Compiled made, with_backend(std::move(planned), *portable));
-  STREW_TRY(strew::build(made));
-  STREW_ASSIGN(Built built, link_kernel(std::move(made)));
-  const int most = op.options().threads != 0 ? op.options().threads : threads;
-  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_stand_in(std::move(built), op, most, executor, limits));
-  return Kernel(std::move(state));
+/// A kernel that another request led to.
+Runtime::Impl::Answer Runtime::Impl::by_symbol(Request& request) {
+  Built built = find_symbol(request.plan->symbol);
+  return built == nullptr ? Answer() : Answer(handle(std::move(built), request.op));
 }
 
-/// Begins to build the kernel that takes the place of a stand-in. Where there is no memory for that, or drain() drops the build, the stand-in is
-/// forgotten, so that the next request tries again; its handles stay portable.
-void Runtime::Impl::compile_for(const PreparedOp& op, const Kernel& stand_in, bool was_looked_for) {
-  stand_ins.fetch_add(1, std::memory_order_relaxed);
-  const auto done = [this, key = op.key().hash,
-                     state = std::weak_ptr<const Kernel::State>(stand_in.state())](const Expected<Kernel>& answer) {
-    const auto replaced = state.lock();
-    if (replaced == nullptr) return;
-    if (answer.ok()) return replaced->replace(answer->state());
-    const Code code = answer.status().code();
-    if (code == Code::resource_exhausted || (code == Code::cancelled && is_drained)) cache.forget(key, replaced.get());
-    if (code != Code::cancelled && logs(LogLevel::warn))
-      log(LogLevel::warn, replaced->built->compiled.symbol + " stays portable: " + answer.status().message());
+KernelCache::Built Runtime::Impl::find_symbol(const std::string& symbol) const {
+  Built built = cache.find_built(hash_text(symbol));
+  if (built != nullptr && logs(LogLevel::cache))
+    log(LogLevel::cache, "hit: " + symbol + " was built for another spelling of the op or number of threads");
+  return built;
+}
+
+/// On the thread that asks: a compile thread looks into the disk cache when it alone builds the kernel. So does a request with a deadline, because
+/// a thread cannot be told to stop while it waits for a file system that is slow, or hangs.
+Runtime::Impl::Answer Runtime::Impl::on_disk(Request& request) {
+  Compiled& plan = *request.plan;
+  if (request.job != nullptr || !looks_on_disk(request) || plan.backend->interprets() || plan.backend->is_precompiled())
+    return std::nullopt;
+  request.has_looked_on_disk = true;
+  Expected<Built> found = from_disk(plan);
+  if (found.ok() && *found != nullptr) return handle(cache.share(hash_text((*found)->compiled.symbol), *found), request.op);
+  if (must_hit(request))
+    if (Built general = general_from_disk(request.op)) return handle_of_general(std::move(general), request.op);
+  return found.ok() ? Answer() : Answer(found.status());
+}
+
+/// A portable kernel, which answers the thread that asks until compile_for() has built the other one.
+Runtime::Impl::Answer Runtime::Impl::stand_in(Request& request) {
+  if (request.job != nullptr || request.mode != CompileMode::background) return std::nullopt;
+  if (request.plan->backend->interprets() || request.plan->backend->is_precompiled()) return std::nullopt;
+  const auto make = [&]() -> Expected<Kernel> {
+    STREW_ASSIGN(Compiled made, with_backend(*request.plan, *find_backend(name(BackendChoice::portable))));
+    STREW_TRY(strew::build(made));
+    STREW_ASSIGN(Built built, link_kernel(std::move(made)));
+    STREW_ASSIGN(std::shared_ptr<Kernel::State> state,
+                 make_stand_in(std::move(built), request.op, most_threads(request.op), executor, limits));
+    return Kernel(std::move(state));
   };
-  try {
-    cache.start(op, done, was_looked_for);
-  } catch (const std::bad_alloc&) {
-    cache.forget(op.key().hash, stand_in.state().get());
-  }
+  const Expected<Kernel> kernel = make();
+  return kernel.ok() ? Answer(kernel) : Answer();  // a job finds what is wrong, and tells
 }
 
-// ---- On a compile thread ----------------------------------------------------------------------------------------------------------
+/// The kernel that the request shares with others that differ in extents. Where it cannot be built, these get kernels of their own.
+Runtime::Impl::Answer Runtime::Impl::general(Request& request) {
+  ShapeFamilies::General* const family = request.mode == CompileMode::must_hit ? nullptr : family_of(request);
+  if (family == nullptr || family->is_refused) return std::nullopt;
+  const Hash128 name = family->op.key().hash;
+  Built built = cache.find_built(name);
+  if (built == nullptr) {
+    Request of_all(family->op, request.mode);
+    of_all.job = request.job;
+    STREW_TRY(plan(of_all));
+    Expected<Built> made = unsupported("");
+    if (of_all.plan->scheduled.ok() && of_all.plan->chosen.ok() && !of_all.plan->backend->interprets())
+      made = build_or_interpret(of_all);
+    if (made.ok() && *made == nullptr) return Kernel();
+    if (!made.ok()) {
+      STREW_TRY(request.job->go_on());
+      if (made.status().code() == Code::resource_exhausted) return made.status();
+      family->is_refused = true;
+      return std::nullopt;
+    }
+    built = *std::move(made);
+    if (!request.job->lacked_memory) built = cache.share(name, std::move(built));
+  }
+  return handle_of_general(std::move(built), request.op);
+}
+
+Runtime::Impl::Answer Runtime::Impl::compiled(Request& request) {
+  Expected<Built> made = build_or_interpret(request);
+  if (!made.ok() && must_hit(request))
+    if (Built general = general_from_disk(request.op)) return handle_of_general(std::move(general), request.op);
+  STREW_ASSIGN(Built built, std::move(made));
+  return built == nullptr ? Kernel() : handle(std::move(built), request.op);
+}
+
+// ---- What the tiers are made of ---------------------------------------------------------------------------------------------------
 
 /// The kernel from the disk cache; null if it is not there, and then the plan is as it was.
-Expected<BuiltKernels::Built> Runtime::Impl::from_disk(Compiled& planned, IfMissing if_missing) {
+Expected<KernelCache::Built> Runtime::Impl::from_disk(Compiled& planned, IfMissing if_missing) {
   const auto start = std::chrono::steady_clock::now();
   STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, find_kernel(disk, planned, if_missing));
   if (kernel == nullptr) return Built();
@@ -256,139 +343,116 @@ Expected<BuiltKernels::Built> Runtime::Impl::from_disk(Compiled& planned, IfMiss
 /// A kernel with open extents that serves the request, and that another process has left in the disk cache; null if there is none. Only requests that
 /// may not compile and whose own kernel is not there ask for it, because it takes a plan and a look into the folder for each op that may have been
 /// generalised (possible_generals).
-BuiltKernels::Built Runtime::Impl::general_from_disk(const PreparedOp& op) {
+KernelCache::Built Runtime::Impl::general_from_disk(const PreparedOp& op) {
   if (disk.is_off()) return nullptr;
   for (const PreparedOp& general : possible_generals(op, families.exact())) {
     Expected<Compiled> planned = plan_kernel(general.op(), options_of(op));
     if (!planned.ok() || !planned->scheduled.ok() || !planned->chosen.ok() || planned->backend->interprets()) continue;
-    const Expected<Built> built = kernels.take(planned->symbol, [&] { return from_disk(*planned, IfMissing::null); });
-    if (!built.ok() || *built == nullptr) continue;
-    generalised.fetch_add(1, std::memory_order_relaxed);
-    return *built;
+    if (Built built = find_symbol(planned->symbol)) return built;
+    const Expected<Built> found = from_disk(*planned, IfMissing::null);
+    if (found.ok() && *found != nullptr) return cache.share(hash_text((*found)->compiled.symbol), *found);
   }
   return nullptr;
 }
 
-/// Takes the kernel from the disk cache, unless the request has looked there before, or generates its code; and links it.
-Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& job, bool was_looked_for) {
-  STREW_TRY(job.go_on());
-  if (!was_looked_for) {
-    STREW_ASSIGN(Built found, from_disk(planned));
-    if (found != nullptr) return found;
+/// The built kernel of the request's plan, which this job takes from the disk cache, unless it has looked there before, or for which it generates code;
+/// null: the job is parked, because another one does so.
+Expected<KernelCache::Built> Runtime::Impl::build_once(Request& request) {
+  Compiled& plan = *request.plan;
+  const Hash128 name = hash_text(plan.symbol);
+  const KernelCache::Claim claim = cache.claim(name, *request.job);
+  if (!claim.is_mine) return claim.kernel;
+  STREW_TRY(request.job->go_on());
+  if (!std::exchange(request.has_looked_on_disk, true)) {
+    STREW_ASSIGN(Built found, from_disk(plan));
+    if (found != nullptr) return cache.share(name, std::move(found));
   }
-  if (mode(job.op) == CompileMode::must_hit && !planned.backend->is_precompiled() && !planned.backend->interprets())
+  if (request.mode == CompileMode::must_hit && !plan.backend->is_precompiled() && !plan.backend->interprets())
     return unsupported(
         "kernel: it is neither in memory nor in a loaded library nor in the disk cache, and the compile mode is must_hit; "
         "expected a request that was made before; op " +
-        print(*job.op.op()));
+        print(*request.op.op()));
   const auto start = std::chrono::steady_clock::now();
-  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, build_kernel(disk, std::move(planned), [&] { return job.go_on(); }));
+  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, build_kernel(disk, plan, [&] { return request.job->go_on(); }));
   kernel->compile_nanoseconds = nanoseconds_since(start);
   log_built(*kernel);
-  return Built(kernel);
+  built.fetch_add(1, std::memory_order_relaxed);
+  return cache.share(name, kernel);
 }
 
-/// The built kernel of the symbol. Where no code can be generated or made executable, a request that names no backend gets a portable kernel.
-Expected<BuiltKernels::Built> Runtime::Impl::compiled(Compiled planned, BuildJob& job, bool was_looked_for) {
-  const auto get_built = [&](Compiled& each) {
-    const std::string symbol = each.symbol;
-    return kernels.get(symbol, [&] { return build(std::move(each), job, was_looked_for); });
-  };
+/// build_once(). Where no code can be generated or made executable, a request that names no backend gets a portable kernel.
+Expected<KernelCache::Built> Runtime::Impl::build_or_interpret(Request& request) {
   const Backend* const portable = find_backend(name(BackendChoice::portable));
-  const bool has_other = job.op.options().backend == BackendChoice::automatic && mode(job.op) != CompileMode::must_hit &&
-                         !disk.must_hit() && planned.backend != portable && !planned.backend->interprets();
-  const VerifiedOp op = planned.op;
-  Expected<Built> built = get_built(planned);
-  if (built.ok() || !has_other) return built;
+  const bool has_other = request.op.options().backend == BackendChoice::automatic && !must_hit(request) &&
+                         request.plan->backend != portable && !request.plan->backend->interprets();
+  Expected<Built> made = build_once(request);
+  if (made.ok() || !has_other) return made;
   // What lacked memory is tried again by the next request. Until then a portable kernel is better than none, but a stand-in is there already.
-  const bool lacked_memory = built.status().code() == Code::resource_exhausted;
-  if (lacked_memory ? mode(job.op) == CompileMode::background : built.status().code() != Code::unsupported) return built;
-  STREW_ASSIGN(Compiled again, plan_kernel(op, options_of(job.op)));
-  Expected<Compiled> instead = with_backend(std::move(again), *portable);
-  if (!instead.ok()) return built;
-  if (logs(LogLevel::warn)) log(LogLevel::warn, instead->symbol + " is a portable kernel, because: " + built.status().message());
-  Expected<Built> other = get_built(*instead);
-  if (!other.ok()) return lacked_memory ? built : other;
-  job.lacked_memory = lacked_memory;
-  return other;
+  const bool lacked_memory = made.status().code() == Code::resource_exhausted;
+  if (lacked_memory ? request.mode == CompileMode::background : made.status().code() != Code::unsupported) return made;
+  Expected<Compiled> instead = with_backend(*std::move(request.plan), *portable);
+  if (!instead.ok()) return made;
+  if (logs(LogLevel::warn)) log(LogLevel::warn, instead->symbol + " is a portable kernel, because: " + made.status().message());
+  request.plan = *std::move(instead);
+  request.job->lacked_memory = lacked_memory;  // now: the job may be parked, and then belong to another thread
+  Expected<Built> other = build_once(request);
+  return lacked_memory && !other.ok() ? made : other;
 }
 
-/// The kernel that the request shares with others that differ in extents; an empty handle if that cannot be built.
-Expected<Kernel> Runtime::Impl::make_of_family(ShapeFamilies::General& family, BuildJob& job) {
-  Built built = family.built();
-  if (built == nullptr) {
-    STREW_ASSIGN(Compiled planned, plan_kernel(family.op.op(), options_of(job.op)));
-    Expected<Built> made = unsupported("");
-    if (planned.scheduled.ok() && planned.chosen.ok() && !planned.backend->interprets())
-      made = compiled(std::move(planned), job, false);
-    if (!made.ok()) {
-      STREW_TRY(job.go_on());
-      if (made.status().code() == Code::resource_exhausted) return made.status();
-      family.refuse();
-      return Kernel();
-    }
-    built = *std::move(made);
-    if (!job.lacked_memory) family.set_built(built);
+/// Begins to build the kernel that takes the place of a stand-in. Where there is no memory for that, or drain() drops the build, the stand-in is
+/// forgotten, so that the next request tries again; its handles stay portable.
+void Runtime::Impl::compile_for(Request request, const Kernel& stand_in) {
+  stand_ins.fetch_add(1, std::memory_order_relaxed);
+  const Hash128 key = request.op.key().hash;
+  const auto done = [this, key, state = std::weak_ptr<const Kernel::State>(stand_in.state())](const Expected<Kernel>& answer) {
+    const auto replaced = state.lock();
+    if (replaced == nullptr) return;
+    if (answer.ok()) return replaced->replace(answer->state());
+    const Code code = answer.status().code();
+    if (code == Code::resource_exhausted || (code == Code::cancelled && is_drained)) cache.forget(key, replaced.get());
+    if (code != Code::cancelled && logs(LogLevel::warn))
+      log(LogLevel::warn, replaced->built->compiled.symbol + " stays portable: " + answer.status().message());
+  };
+  try {
+    cache.start(std::move(request), done);
+  } catch (const std::bad_alloc&) {
+    cache.forget(key, stand_in.state().get());
   }
-  if (logs(LogLevel::cache))
-    log(LogLevel::cache, "shared: " + built->compiled.symbol + ", built for op " + built->compiled.op_text);
-  generalised.fetch_add(1, std::memory_order_relaxed);
-  return handle(std::move(built), job.op);
-}
-
-/// A handle for a new request; its kernel may have been built for another request.
-Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
-  const PreparedOp& op = job.op;
-  if (const auto& wanted = op.options().target) STREW_TRY(machine_can_run(*wanted));
-  STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), options_of(op)));
-  STREW_TRY(planned.scheduled);
-  if (const LoadedKernels::Loaded found = loaded.find(op.options(), planned); found.descriptor != nullptr) {
-    STREW_ASSIGN(Built built,
-                 kernels.get(found.descriptor->name, [&] { return LoadedKernels::adopt(found, std::move(planned)); }));
-    return handle(std::move(built), op);
-  }
-  STREW_TRY(planned.chosen);
-  if (Built built = kernels.find(planned.symbol)) return handle(std::move(built), op);
-  if (const auto family = mode(op) == CompileMode::must_hit ? nullptr : families.note(op)) {
-    STREW_ASSIGN(Kernel kernel, make_of_family(*family, job));
-    if (kernel) return kernel;
-  }
-  Expected<Built> made = compiled(std::move(planned), job, job.was_looked_for);
-  if (!made.ok() && must_hit(op))
-    if (Built general = general_from_disk(op)) made = std::move(general);
-  STREW_ASSIGN(Built built, std::move(made));
-  return handle(std::move(built), op);
 }
 
 // ---- Requests ---------------------------------------------------------------------------------------------------------------------
 
-Expected<Kernel> Runtime::Impl::get(const PreparedOp& op, Deadline deadline) {
-  if (Kernel kernel = cache.find(op.key().hash)) return kernel;
-  bool was_looked_for = false;
-  STREW_ASSIGN(Kernel kernel, at_once(op, deadline, was_looked_for));
-  return kernel ? Expected<Kernel>(std::move(kernel)) : cache.get(op, deadline, was_looked_for);
+Expected<Kernel> Runtime::Impl::get(const Op& op, const KernelOptions& options, Deadline deadline) {
+  STREW_ASSIGN(const PreparedOp prepared, PreparedOp::of(op, options));
+  return get(prepared, deadline);
 }
 
-Expected<Kernel> Runtime::Impl::get(const Op& op, const KernelOptions& options, Deadline deadline) {
-  try {
-    STREW_ASSIGN(const PreparedOp prepared, PreparedOp::of(op, options));
-    return get(prepared, deadline);
-  } catch (const std::bad_alloc&) {
-    return no_memory_for_kernel();
+Expected<Kernel> Runtime::Impl::get(const PreparedOp& op, Deadline deadline) {
+  Request request = this->request(op, deadline);
+  const Answer answer = ask_here(request);
+  if (!answer) return cache.get(std::move(request));
+  if (!answer->ok()) {
+    cache.note_refused(request.op, answer->status());
+    return *answer;
   }
+  const Kernel& kernel = **answer;
+  const Kernel remembered = cache.add(request.op.key().hash, kernel);
+  if (kernel.state()->is_stand_in && remembered.state() == kernel.state()) compile_for(std::move(request), kernel);
+  return remembered;
 }
 
 Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options, Deadline deadline) {
   try {
     if (Kernel kernel = impl_->cache.find(kernel_key(op, options).hash)) return kernel;
+    return impl_->get(op, options, deadline);
   } catch (const std::bad_alloc&) {
     return no_memory_for_kernel();
   }
-  return impl_->get(op, options, deadline);
 }
 
 Expected<Kernel> Runtime::get(const PreparedOp& op, Deadline deadline) {
   try {
+    if (Kernel kernel = impl_->cache.find(op.key().hash)) return kernel;
     return impl_->get(op, deadline);
   } catch (const std::bad_alloc&) {
     return no_memory_for_kernel();
@@ -396,7 +460,7 @@ Expected<Kernel> Runtime::get(const PreparedOp& op, Deadline deadline) {
 }
 
 PendingKernel Runtime::get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) {
-  return impl_->cache.get_async(op, std::move(done), deadline);
+  return impl_->cache.get_async(impl_->request(op, deadline), std::move(done));
 }
 
 LentKernel Runtime::lend(const KernelKey& key) const {
@@ -450,7 +514,7 @@ Status Runtime::drain(Deadline until) {
 
 Runtime::Stats Runtime::stats() const {
   Stats stats = impl_->cache.stats();
-  stats.built = impl_->kernels.count();
+  stats.built = impl_->built.load(std::memory_order_relaxed);
   stats.stand_ins = impl_->stand_ins.load(std::memory_order_relaxed);
   stats.generalised = impl_->generalised.load(std::memory_order_relaxed);
   impl_->disk.add_to(stats);
@@ -462,13 +526,9 @@ Runtime::Stats Runtime::stats() const {
   }
   return stats;
 }
-void Runtime::set_capacity(int64_t bytes) {
-  impl_->cache.set_capacity(bytes);
-  impl_->kernels.drop_unused();
-}
+void Runtime::set_capacity(int64_t bytes) { impl_->cache.set_capacity(bytes); }
 void Runtime::clear() {
   impl_->cache.clear();
-  impl_->kernels.clear();
   impl_->families.clear();
 }
 

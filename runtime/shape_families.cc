@@ -118,23 +118,6 @@ Status may_share(const Op& op, const KernelOptions& options, int exact) {
 
 }  // namespace
 
-std::shared_ptr<const BuiltKernel> ShapeFamilies::General::built() const {
-  const std::lock_guard lock(mutex_);
-  return built_.lock();
-}
-void ShapeFamilies::General::set_built(const std::shared_ptr<const BuiltKernel>& kernel) {
-  const std::lock_guard lock(mutex_);
-  built_ = kernel;
-}
-void ShapeFamilies::General::refuse() {
-  const std::lock_guard lock(mutex_);
-  is_refused_ = true;
-}
-bool ShapeFamilies::General::is_refused() const {
-  const std::lock_guard lock(mutex_);
-  return is_refused_;
-}
-
 Op open_extents(const Op& op, FamilyKind kind, std::vector<int64_t>* extents) {
   Op out = op;
   for_each_extent(out, kind, [&](int64_t& value) {
@@ -147,7 +130,7 @@ Op open_extents(const Op& op, FamilyKind kind, std::vector<int64_t>* extents) {
 /// Adds a request to a family whose general kernel, if there is one, does not serve it.
 std::shared_ptr<ShapeFamilies::General> ShapeFamilies::join(FamilyKind kind, Family& family, const PreparedOp& op,
                                                             std::vector<int64_t> extents) const {
-  if (family.general != nullptr && family.general->is_refused()) return nullptr;
+  if (family.general != nullptr && family.general->is_refused) return nullptr;
   if (std::find(family.exact.begin(), family.exact.end(), extents) != family.exact.end()) return nullptr;
   if (family.exact.size() < static_cast<size_t>(exact_kernels(kind, exact_))) {
     family.exact.push_back(std::move(extents));
@@ -179,7 +162,7 @@ std::shared_ptr<ShapeFamilies::General> ShapeFamilies::note(const PreparedOp& op
   const std::lock_guard lock(mutex_);
   for (size_t k = 0; k < kFamilyKinds.size(); ++k) {
     const auto found = families_[k].find(keys[k]);
-    if (found == families_[k].end() || found->second.general == nullptr || found->second.general->is_refused()) continue;
+    if (found == families_[k].end() || found->second.general == nullptr || found->second.general->is_refused) continue;
     if (fits(found->second.fixed, found->second.varies, extents[k])) return found->second.general;
   }
   for (size_t k = 0; k < kFamilyKinds.size(); ++k) {

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -34,8 +35,6 @@
 
 namespace strew::inline v0 {
 
-struct BuiltKernel;
-
 /// The ways in which the requests of a family may differ.
 enum class FamilyKind : uint8_t { counts, windows, both };
 inline constexpr std::array kFamilyKinds = {FamilyKind::counts, FamilyKind::windows, FamilyKind::both};
@@ -43,21 +42,12 @@ constexpr std::string_view name(FamilyKind kind) { return name_among({"counts", 
 
 class ShapeFamilies {
  public:
-  /// An op with open extents, and the kernel that was built of it.
+  /// An op with open extents. The kernel that is built of it has the op's key as its name (KernelCache::find_built).
   struct General {
     explicit General(PreparedOp given) : op(std::move(given)) {}
     const PreparedOp op;
-
-    std::shared_ptr<const BuiltKernel> built() const;
-    void set_built(const std::shared_ptr<const BuiltKernel>& kernel);
     /// From now on the family's requests get kernels of their own, because this one cannot be built.
-    void refuse();
-    bool is_refused() const;
-
-   private:
-    mutable std::mutex mutex_;
-    std::weak_ptr<const BuiltKernel> built_;
-    bool is_refused_ = false;
+    std::atomic<bool> is_refused{false};
   };
 
   /// `exact`: how many requests that differ get kernels of their own; 0: all.

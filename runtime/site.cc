@@ -180,7 +180,7 @@ struct Site::Shapes {
   const Way* find(std::span<const TensorView> tensors, uint64_t variant) const {
     Call call;
     for (size_t i = 0; i < count; ++i)
-      if (ways[i]->variant == variant && ways[i]->binds_fast && ways[i]->callable->binder.binds_plainly(tensors, call))
+      if (ways[i]->variant == variant && ways[i]->binds_fast && ways[i]->callable->binder.bind_fast(tensors, call))
         return ways[i];
     for (size_t i = 0; i < count; ++i)
       if (ways[i]->variant == variant && fits(ways[i]->kernel, tensors)) return ways[i];
@@ -397,7 +397,7 @@ void Site::Owners::put_by_tensors(Site& site, std::shared_ptr<const Way> way) {
     if (own.table == nullptr && own.ways[own.next % kWays] != nullptr) {
       auto table = std::make_unique<KernelTable>();
       for (const std::shared_ptr<const Way>& other : own.ways)
-        if (other->label == nullptr) table->insert(other->signature, other->kernel);
+        if (other->label == nullptr) table->put(other->signature, other->kernel);
       own.table = std::move(table);
       site.table_.store(own.table.get(), std::memory_order_release);
     }
@@ -407,7 +407,7 @@ void Site::Owners::put_by_tensors(Site& site, std::shared_ptr<const Way> way) {
         oldest.resize(kMostInTable / 4);
         for (const KernelTable::Entry* const entry : oldest) own.table->remove(entry->key);
       }
-      own.table->insert(way->signature, way->kernel);
+      own.table->put(way->signature, way->kernel);
       becomes_way = way->kernel.descriptor().symbol_count > 0;  // it takes other tensors, too, which the table does not know
     }
   }
@@ -417,7 +417,7 @@ void Site::Owners::put_by_tensors(Site& site, std::shared_ptr<const Way> way) {
 void Site::Owners::exchange(Hash128 signature, Kernel kernel) {
   Ways& own = current();
   const std::lock_guard lock(own.mutex);
-  if (own.table != nullptr && own.table->peek(signature) != nullptr) own.table->exchange(signature, std::move(kernel));
+  if (own.table != nullptr && own.table->peek(signature) != nullptr) own.table->put(signature, std::move(kernel));
 }
 
 }  // namespace strew::inline v0

@@ -31,7 +31,7 @@ struct Knob {
 STREW_API std::span<const Knob> knobs();  ///< in the order in which schedules print
 
 /// The values of the knob, for messages and documents: "1..1024", "16, 32 or 64", "true or false".
-STREW_API std::string values_of(const Knob& knob);
+std::string values_of(const Knob& knob);
 /// The value as the schedule's text has it.
 std::string value_of(const Knob& knob, const Schedule& schedule);
 /// Copies the knob from `from`, where it has been set, to `to`.

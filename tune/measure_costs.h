@@ -4,7 +4,6 @@
 #include <string>
 
 #include "base/machine.h"
-#include "strew/export.h"
 #include "strew/machine_costs.h"
 #include "strew/status.h"
 
@@ -23,6 +22,6 @@ struct KeptCosts {
 /// Measures this machine and writes its costs file (costs_path()), which processes that begin later read. Fails if there is no such file
 /// or it cannot be written; then the one that was there is as it was. So it is if the measuring thread waited for a core for more than 3 %
 /// of the time, unless `even_if_busy`.
-STREW_API Expected<KeptCosts> measure_and_keep_costs(bool even_if_busy = false);
+Expected<KeptCosts> measure_and_keep_costs(bool even_if_busy = false);
 
 }  // namespace strew::inline v0

@@ -1,11 +1,12 @@
-// The packed rules (runtime/call/packed_rules) bind the usual call. A call that they refuse is bound again here, step by step, to find out
+// The packed rules (packed_rules.cc) bind the usual call. A call that they refuse is bound again here, step by step, to find out
 // whether it is legal after all (strides of extents of 1, interleaved buffers) or which error it has. Tested by
-// tests/unit/runtime/call/bind_test.cc.
+// tests/unit/runtime/call/bind_test.cc and named_tensors_test.cc.
 #include "runtime/call/bind.h"
 
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,11 +17,33 @@
 #include "runtime/call/shape_rules.h"
 
 namespace strew::inline v0 {
+namespace {
+
+std::string names_of(const strew_kernel& kernel) {
+  std::string names;
+  for (uint32_t i = 0; i < kernel.tensor_count; ++i) names += (i != 0 ? ", " : "") + std::string(kernel.tensors[i].name);
+  return names;
+}
+
+bool is_alone_in_its_role(const strew_kernel& kernel, uint32_t tensor) {
+  const auto* const end = kernel.tensors + kernel.tensor_count;
+  return std::count_if(kernel.tensors, end,
+                       [&](const strew_tensor_rule& rule) { return rule.role == kernel.tensors[tensor].role; }) == 1;
+}
+
+/// "updates 0" is "updates 0", and "updates" where there is no other.
+bool is_named(const strew_kernel& kernel, uint32_t tensor, std::string_view name) {
+  const std::string_view full = kernel.tensors[tensor].name;
+  return name == full || (name == full.substr(0, full.find(' ')) && is_alone_in_its_role(kernel, tensor));
+}
+
+}  // namespace
 
 Expected<Binder> Binder::make(const strew_kernel& kernel) {
   STREW_TRY(check_descriptor(kernel));
-  STREW_ASSIGN(PackedRules rules, PackedRules::make(kernel));
-  return Binder(kernel, std::move(rules));
+  Binder made(kernel);
+  STREW_TRY(made.pack());
+  return made;
 }
 
 /// Checks a view against what the descriptor fixes: dtype, rank, dims, and strides where they matter.
@@ -150,16 +173,13 @@ void Binder::count_work(Call& call) const {
   };
   strew::count_work(
       k.is_gather == 0 && k.init_kind != STREW_IN_PLACE, k.may_overwrite != 0, k.cover_count,
-      [&](uint32_t i) { return evaluate(k, term(i), call.dyn); }, call);
+      [&](uint32_t i) { return strew::evaluate(k, term(i), call.dyn); }, call);
 }
 
 Status Binder::bind_step_by_step(std::span<const TensorView> tensors, Call& call) const {
-  if (tensors.size() != kernel_->tensor_count) {
-    std::string expected;
-    for (uint32_t i = 0; i < kernel_->tensor_count; ++i) expected += (i != 0 ? ", " : "") + std::string(kernel_->tensors[i].name);
+  if (tensors.size() != kernel_->tensor_count)
     return invalid_argument("tensors: " + std::to_string(tensors.size()) + " given, expected " +
-                            std::to_string(kernel_->tensor_count) + ": " + expected);
-  }
+                            std::to_string(kernel_->tensor_count) + ": " + names_of(*kernel_));
   for (uint32_t i = 0; i < kernel_->tensor_count; ++i) STREW_TRY(check_view(tensors[i], i));
   bool has_destinations = true;
   STREW_TRY(check_constraints(tensors, has_destinations));
@@ -178,6 +198,26 @@ Status Binder::bind_step_by_step(std::span<const TensorView> tensors, Call& call
   count_work(call);
   if (!has_destinations) call.window = 0;
   return check_addresses(tensors, call);
+}
+
+Expected<std::vector<TensorView>> in_binding_order(const strew_kernel& kernel, std::span<const NamedTensor> tensors) {
+  std::vector<TensorView> views(kernel.tensor_count);
+  std::vector<bool> given(kernel.tensor_count);
+  for (const NamedTensor& tensor : tensors) {
+    uint32_t slot = 0;
+    while (slot < kernel.tensor_count && !is_named(kernel, slot, tensor.name)) ++slot;
+    if (slot == kernel.tensor_count)
+      return invalid_argument("tensors: \"" + std::string(tensor.name) + "\" is no tensor of this kernel, expected one of " +
+                              names_of(kernel));
+    if (given[slot])
+      return invalid_argument("tensors: " + std::string(kernel.tensors[slot].name) + " is given twice, expected once");
+    given[slot] = true;
+    views[slot] = tensor.view;
+  }
+  if (const auto missing = std::find(given.begin(), given.end(), false); missing != given.end())
+    return invalid_argument("tensors: " + std::string(kernel.tensors[missing - given.begin()].name) +
+                            " is missing, expected all of " + names_of(kernel));
+  return views;
 }
 
 }  // namespace strew::inline v0

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <utility>
 
 #include "strew/abi.h"
 
@@ -12,33 +14,52 @@ namespace strew::inline v0 {
 
 class Executor;
 
-struct Call {
+/// How much a call does.
+struct WorkCounts {
+  int64_t positions;  ///< index positions
+  int64_t splits;     ///< iterations of the first window loop
+  int64_t window;     ///< elements of a window
+  int64_t init;       ///< elements of the result to initialise before the updates are applied
+  /// Are there no elements to move? Loops over positions or over a part of the window could take for ever all the same.
+  bool moves_nothing() const { return positions == 0 || window == 0; }
+};
+
+struct Call : WorkCounts {
   static constexpr size_t kFewTensors = 16, kFewSymbols = 24;
 
   Call() = default;
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
+  /// What points into the other call points into this one.
+  Call(Call&& other) noexcept;
+  Call& operator=(Call&&) = delete;
 
-  std::unique_ptr<uint64_t[]> many;  // NOLINT(modernize-avoid-c-arrays): data and dyn of a kernel with more tensors or symbols
   void** data;                       ///< strew_args.data: one per tensor of the plan, null where unbound
-  int64_t positions;                 ///< index positions
-  int64_t splits;                    ///< iterations of the first window loop
-  int64_t window;                    ///< elements of a window
-  int64_t init;                      ///< elements of the result to initialise before the updates are applied
-  /// Are there no elements to move? Loops over positions or over a part of the window could take for ever all the same.
-  bool moves_nothing() const { return positions == 0 || window == 0; }
+  std::unique_ptr<uint64_t[]> many;  // NOLINT(modernize-avoid-c-arrays): data and dyn of a kernel with more tensors or symbols
   // `dyn` is not next to `data`: arguments_of() copies both, and GCC would copy them with one load, which would wait until both stores have
   // left the store buffer.
   const int64_t* dyn;      ///< strew_args.dyn
   bool streams = false;    ///< the entry stream applies the windows in place of range
   int strategy = -1;       ///< STREW_STRATEGY_... that the call takes; -1: what choose_strategy() takes
   bool result_is_operand;  ///< init copy, and every result buffer is its operand's, so nothing is copied
-  Executor* executor;      ///< runs the phases of the call; not set in calls that run at once
-  int threads;             ///< the most that the call may use; not set in calls that run at once
+  Executor* executor;      ///< runs the phases of the call; not set in calls that run alone
+  int threads;             ///< the most that the call may use; not set in calls that run alone
   // Only as many of these are filled as the kernel has.
   std::array<void*, kFewTensors> few_data;
   std::array<int64_t, kFewSymbols> few_dyn;
 };
+
+inline Call::Call(Call&& other) noexcept
+    : WorkCounts(other),
+      data(other.data == other.few_data.data() ? few_data.data() : other.data),
+      many(std::move(other.many)),
+      dyn(other.dyn == other.few_dyn.data() ? few_dyn.data() : other.dyn),
+      streams(other.streams),
+      strategy(other.strategy),
+      result_is_operand(other.result_is_operand),
+      executor(other.executor),
+      threads(other.threads) {
+  std::memcpy(&few_data, &other.few_data, sizeof few_data);  // also what is not filled
+  std::memcpy(&few_dyn, &other.few_dyn, sizeof few_dyn);
+}
 
 /// The arguments of the entries of a bound call. `program`: strew_kernel.program. They are set field by field: GCC clears an object of this size with `rep stos`, which
 /// takes ten nanoseconds.

@@ -31,32 +31,32 @@ bool moves_past_caches(const Callable& callable, const Call& call) {
   return apply_nanoseconds(callable, call) < callable.alone_nanoseconds;
 }
 
-[[gnu::always_inline]] inline bool goes_straight(const Callable& callable, const Call& call) {
+[[gnu::always_inline]] inline bool runs_alone(const Callable& callable, const Call& call) {
   if (call.init != 0 && !call.result_is_operand) return false;
-  if (callable.check_at_once != nullptr && call.positions > callable.checked_alone) return false;
-  if (callable.is_sequential) return true;
-  if (!callable.may_be_alone) return false;
+  if (callable.check != nullptr && call.positions > callable.checked_alone) return false;
+  if (callable.always_runs_alone) return true;
+  if (!callable.small_runs_alone) return false;
   int64_t elements = 0;
   const bool is_small = call.positions <= callable.small_positions &&
                         !__builtin_mul_overflow(call.positions, call.window, &elements) && elements <= callable.small_elements;
   return is_small || takes_one_thread(callable, call);
 }
 
-[[gnu::always_inline]] inline Status run_straight(const Callable& callable, std::span<const TensorView> tensors, const Call& call,
-                                                  BadIndex* bad_index, strew_entry applies) {
+[[gnu::always_inline]] inline Status run_alone(const Callable& callable, std::span<const TensorView> tensors, const Call& call,
+                                               BadIndex* bad_index, strew_entry applies) {
   const int64_t positions = call.positions;
   if (positions == 0) return {};
   const FpEnvironment environment(callable.computes_floats);
   const strew_args args = arguments_of(call, callable.program);
   strew_fault found;
-  if (callable.check_at_once != nullptr && callable.check_at_once(&args, 0, positions, &found) != STREW_OK)
+  if (callable.check != nullptr && callable.check(&args, 0, positions, &found) != STREW_OK)
     return bad_index_error(callable.kernel, tensors, found, bad_index);
   if (call.moves_nothing()) return {};
   applies(&args, 0, positions, &found);
   return {};
 }
 
-/// Does a call that goes straight move so little that asking the learner would cost more than 2 % of its time? Where the product wraps around,
+/// Does a call that runs alone move so little that asking the learner would cost more than 2 % of its time? Where the product wraps around,
 /// which takes more memory than there is, either answer will do.
 inline bool moves_little(const Callable& callable, const Call& call) {
   constexpr uint64_t kLittle = 2048, kLittleOfOpen = 16384;  // bytes
@@ -65,7 +65,7 @@ inline bool moves_little(const Callable& callable, const Call& call) {
          (callable.is_open ? kLittleOfOpen : kLittle);
 }
 
-/// Is it known, without the learner's run(), how a call runs that goes straight? Sets its stores if so.
+/// Is it known, without the learner's run(), with which stores a call writes that runs alone? Sets its stores if so.
 inline bool knows_stores(const Callable& callable, Call& call) {
   if (callable.learner == nullptr || moves_little(callable, call)) return true;
   Learner::count_call();
@@ -74,22 +74,22 @@ inline bool knows_stores(const Callable& callable, Call& call) {
 
 /// Runs a bound call that run_ready() does not run: it needs phases, or stores can be chosen.
 [[gnu::noinline]] Status run_choosing(const Callable& callable, std::span<const TensorView> tensors, Call& call,
-                                      const CallOptions& options, bool is_straight) {
+                                      const CallOptions& options, bool is_alone) {
   callable.choose_stores(tensors, call);
-  if (is_straight && knows_stores(callable, call))
-    return run_straight(callable, tensors, call, options.bad_index, callable.applies(call));
+  if (is_alone && knows_stores(callable, call))
+    return run_alone(callable, tensors, call, options.bad_index, callable.applies(call));
   callable.use(call, options);
   if (callable.learner == nullptr) return run_phases(callable, tensors, call, options.bad_index);
-  if (!is_straight) Learner::count_call();
+  if (!is_alone) Learner::count_call();
   return callable.learner->run(callable, tensors, call, options.bad_index);
 }
 
 /// Runs a call that is bound.
 [[gnu::always_inline]] inline Status run_ready(const Callable& callable, std::span<const TensorView> tensors, Call& call,
                                                const CallOptions& options) {
-  const bool is_straight = goes_straight(callable, call);
-  if (is_straight && callable.stream == nullptr) return run_straight(callable, tensors, call, options.bad_index, callable.range);
-  return run_choosing(callable, tensors, call, options, is_straight);
+  const bool is_alone = runs_alone(callable, call);
+  if (is_alone && callable.stream == nullptr) return run_alone(callable, tensors, call, options.bad_index, callable.range);
+  return run_choosing(callable, tensors, call, options, is_alone);
 }
 
 }  // namespace
@@ -103,13 +103,13 @@ bool Callable::streams_past_caches(std::span<const TensorView> tensors, const Ca
 }
 
 Status Callable::run_bound(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const {
-  if (goes_straight(*this, call)) return run_straight(*this, tensors, call, bad_index, applies(call));
+  if (strew::runs_alone(*this, call)) return strew::run_alone(*this, tensors, call, bad_index, applies(call));
   return run_phases(*this, tensors, call, bad_index);
 }
 
-bool Callable::is_direct(const Call& call) const { return goes_straight(*this, call); }
-Status Callable::run_at_once(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const {
-  return run_straight(*this, tensors, call, bad_index, applies(call));
+bool Callable::runs_alone(const Call& call) const { return strew::runs_alone(*this, call); }
+Status Callable::run_alone(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const {
+  return strew::run_alone(*this, tensors, call, bad_index, applies(call));
 }
 
 Status Callable::run(std::span<const TensorView> tensors, BadIndex* bad_index) const {
@@ -136,7 +136,7 @@ Status Callable::run(std::span<const TensorView> tensors, const CallOptions& opt
 bool Callable::run_if_it_fits(std::span<const TensorView> tensors, BadIndex* bad_index, Status& status) const {
   try {
     Call call;
-    if (!binder.binds_plainly(tensors, call)) return false;
+    if (!binder.bind_fast(tensors, call)) return false;
     if (Status failure = run_ready(*this, tensors, call, {.bad_index = bad_index}); !failure.ok()) status = std::move(failure);
   } catch (const std::bad_alloc&) {
     status = resource_exhausted("call: out of memory; what the results hold is not specified");
@@ -147,7 +147,7 @@ bool Callable::run_if_it_fits(std::span<const TensorView> tensors, BadIndex* bad
 bool Callable::run_addresses(void* const* data, const int64_t* dyn) const {
   if (!takes_addresses) return false;
   Call call;
-  if (!binder.bind_addresses(data, dyn, call) || !goes_straight(*this, call)) return false;
+  if (!binder.bind_addresses(data, dyn, call) || !strew::runs_alone(*this, call)) return false;
   if (stream != nullptr && is_open && moves_past_caches(*this, call)) return false;
   if (stream != nullptr && !is_open) {
     call.streams = streams;
@@ -157,7 +157,7 @@ bool Callable::run_addresses(void* const* data, const int64_t* dyn) const {
   const FpEnvironment environment(computes_floats);
   const strew_args args = arguments_of(call, program);
   strew_fault found;
-  if (check_at_once != nullptr && check_at_once(&args, 0, call.positions, &found) != STREW_OK) return false;
+  if (check != nullptr && check(&args, 0, call.positions, &found) != STREW_OK) return false;
   if (call.moves_nothing()) return true;
   applies(call)(&args, 0, call.positions, &found);
   return true;

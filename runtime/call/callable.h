@@ -61,11 +61,11 @@ class alignas(64) Callable {
     call.executor = options.executor != nullptr ? options.executor : executor.get();
     call.threads = options.threads != 0 ? options.threads : threads;
   }
-  /// May this call use run_at_once()? It may if there is no init to do, the check (if any) is too small for several
-  /// threads, and one thread applies the updates.
-  bool is_direct(const Call& call) const;
-  /// Does what run_phases() does for such calls, in less time: calls the check entry, if there is one, and the range entry once.
-  Status run_at_once(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const;
+  /// Does the thread that calls run this call alone, by the entries check, if there is one, and range? So it is if there is no init to do, the check
+  /// is too small for several threads, and the strategy lets one thread apply the updates.
+  bool runs_alone(const Call& call) const;
+  /// Does what run_phases() does for such calls, in less time.
+  Status run_alone(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const;
   /// Runs a bound call whose stores, executor and threads are set.
   Status run_bound(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const;
 
@@ -73,13 +73,13 @@ class alignas(64) Callable {
   // two calls other data pushes them out of the first-level cache.
   Binder binder;
   strew_entry range = nullptr;
-  strew_entry stream = nullptr;         ///< range with stores that bypass the caches; null: calls do not choose
-  strew_entry check_at_once = nullptr;  ///< the check entry, if the kernel must check indices first
-  const void* program = nullptr;        ///< strew_kernel.program
+  strew_entry stream = nullptr;   ///< range with stores that bypass the caches; null: calls do not choose
+  strew_entry check = nullptr;    ///< the check entry, if the kernel must check indices first
+  const void* program = nullptr;  ///< strew_kernel.program
   bool computes_floats = false;
-  bool is_sequential = false;  ///< has no other strategy: after checking and init the range entry does everything
-  /// Calls that are not worth a second thread may run in that way too, because the strategy does not decide the bits.
-  bool may_be_alone = false;
+  bool always_runs_alone = false;  ///< there is no other strategy: after checking and init the range entry does everything
+  /// Calls that are not worth a second thread run alone too, because the strategy does not decide the bits.
+  bool small_runs_alone = false;
   bool takes_addresses = false;  ///< run_addresses() can run calls
   bool streams = false;          ///< what calls take whose extents are all known
   bool is_open = false;          ///< some extents are known only at the call

@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "runtime/call/bind.h"
 #include "runtime/call/callable.h"
-#include "runtime/call/named_tensors.h"
 #include "runtime/call/run_many.h"
 
 namespace strew::inline v0 {

@@ -149,7 +149,7 @@ Lesson* Learner::new_lesson(const Callable& callable, std::span<const TensorView
   const strew_args args = arguments_of(call, callable.program);
   const Bytes table = table_bytes(callable.kernel, tensors);
   const Nanoseconds alone = whole_ns(apply_nanoseconds(callable, call, table));
-  const bool is_alone = callable.is_direct(call) || callable.is_sequential;
+  const bool is_alone = callable.runs_alone(call) || callable.always_runs_alone;
   const int threads = is_alone ? 1 : threads_for(alone, call.threads, *callable.limits);
   const ApplyCall question{callable, call, tensors, args, threads, alone, table};
   constexpr double kMostTimes = 2;

@@ -48,21 +48,24 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   }
   made->range = kernel.entries[STREW_ENTRY_range];
   for (uint32_t s = 0; s < kernel.source_count; ++s)
-    if (checks_first(kernel, s)) made->check_at_once = kernel.entries[STREW_ENTRY_check];
+    if (checks_first(kernel, s)) made->check = kernel.entries[STREW_ENTRY_check];
   made->program = kernel.program;
   made->computes_floats = kernel.computes_floats != 0;
   made->last_level_cache = Bytes(limits->last_level_cache_bytes != 0 ? limits->last_level_cache_bytes : machine().l3_bytes);
   made->stream = kernel.entries[STREW_ENTRY_stream];
   made->streams = kernel.streams != 0;
   made->is_open = kernel.symbol_count != 0;
-  made->is_sequential = made->range != nullptr && kernel.strategies == 1U << STREW_STRATEGY_sequential;
-  made->may_be_alone = made->range != nullptr && (!traits_of(kernel.strategy).may_group || kernel.regroups != 0);
-  made->takes_addresses = (made->is_sequential || made->may_be_alone) && made->binder.takes_addresses();
+  made->always_runs_alone = made->range != nullptr && kernel.strategies == 1U << STREW_STRATEGY_sequential;
+  made->small_runs_alone = made->range != nullptr && (!traits_of(kernel.strategy).may_group || kernel.regroups != 0);
+  made->takes_addresses = (made->always_runs_alone || made->small_runs_alone) && made->binder.takes_addresses();
   made->costs = limits->costs;
   made->alone_nanoseconds = limits->shares_all ? 0 : 2.0 * to_ns(made->costs.thread_time());
   made->checked_alone = limits->checked_alone >= 0
                             ? limits->checked_alone
                             : static_cast<int32_t>(whole(made->alone_nanoseconds / made->costs.position_ns, INT32_MAX));
+  // The check at once is of source 0 (arguments_of).
+  for (uint32_t s = 1; s < kernel.source_count; ++s)
+    if (checks_first(kernel, s)) made->checked_alone = -1;
   made->table_bytes = Bytes(static_table_bytes(kernel));
   made->result_bytes = strew::result_bytes(kernel);
   set_small_calls(*made);

@@ -1,24 +1,23 @@
-// See packed_rules.h. bind() passes once over the views: it compares dtype, rank, dims and strides with the packed
+// The fast path of bind.h. bind_views() passes once over the views: it compares dtype, rank, dims and strides with the packed
 // slots and computes the bytes that each tensor occupies; then it reads symbols and checks constraints, if the kernel
 // has any; then it checks for overlap. The bytes of a static tensor were computed by make(); those of an open tensor
-// (some extent or stride is known only at the call) are computed on the way, at about a nanosecond per dim.
-// bind_static() is a shorter path for kernels whose tensors have no open extents. Tested by tests/unit/runtime/call/bind_test.cc; timed by
+// (some extent or stride is known only at the call) are computed on the way, at about a nanosecond per dim. For kernels whose tensors have no
+// open extents it is compiled apart. Tested by tests/unit/runtime/call/bind_test.cc; timed by
 // bench/overhead (call/...).
-#include "runtime/call/packed_rules.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
 #include <string>
 
+#include "runtime/call/bind.h"
 #include "runtime/call/extent.h"
 #include "runtime/call/shape_rules.h"
 
 namespace strew::inline v0 {
 
 /// A tensor's rule. `rank` dims follow it in memory, and then `rank` strides, except for open tensors that are row-major.
-struct PackedRules::Slot {
+struct Binder::Slot {
   uint8_t dtype, rank, data, bits;
   int8_t may_be;   ///< result with init copy: number of the operand whose buffer it may share; else -1
   bool is_open;    ///< some extent or stride is known only at the call; lo and hi are unused
@@ -33,7 +32,7 @@ struct PackedRules::Slot {
 };
 
 /// factor times the product of dyn[symbols[0 .. count)].
-struct PackedRules::Term {
+struct Binder::Term {
   static constexpr uint32_t kMost = 7;
   int64_t factor;
   uint8_t count;
@@ -41,17 +40,17 @@ struct PackedRules::Term {
 };
 
 /// Four bytes each: a call reads them all.
-struct PackedRules::Symbol {
+struct Binder::Symbol {
   uint8_t tensor, dim, is_stride, unused;
 };
-struct PackedRules::Constraint {
+struct Binder::Constraint {
   uint8_t kind, tensor, dim, other, other_dim;
   std::array<uint8_t, 3> unused;
 };
 
 /// The bytes [begin, end) that each tensor occupies. These are two arrays, because GCC would compute pairs in vector
 /// registers, which is slower.
-struct PackedRules::Bytes {
+struct Binder::Bytes {
   std::array<uintptr_t, Call::kFewTensors> begin, end;
 };
 
@@ -81,8 +80,8 @@ bool is_small(const strew_kernel& kernel, uint32_t most_factors) {
 
 }  // namespace
 
-/// Appends to the lines what bind() reads, in its order.
-class PackedRules::Packer {
+/// Appends to the lines what bind_views() reads, in its order.
+class Binder::Packer {
  public:
   explicit Packer(const strew_kernel& kernel) : kernel_(kernel), strides_(kernel.tensor_count), extents_(kernel.tensor_count) {}
 
@@ -181,11 +180,11 @@ class PackedRules::Packer {
 };
 
 /// The values of the symbols of a kernel whose tensors have no open extent or stride: one that serves many shapes, for calls of one shape.
-std::unique_ptr<int64_t[]> PackedRules::known_symbols(const strew_kernel& kernel) {  // NOLINT(modernize-avoid-c-arrays)
-  auto values = std::make_unique<int64_t[]>(kernel.symbol_count);                    // NOLINT(modernize-avoid-c-arrays)
-  for (uint32_t i = 0; i < kernel.symbol_count; ++i) {
-    const strew_symbol& symbol = kernel.symbols[i];
-    const strew_tensor_rule& rule = kernel.tensors[symbol.tensor];
+std::unique_ptr<int64_t[]> Binder::known_symbols() const {           // NOLINT(modernize-avoid-c-arrays)
+  auto values = std::make_unique<int64_t[]>(kernel_->symbol_count);  // NOLINT(modernize-avoid-c-arrays)
+  for (uint32_t i = 0; i < kernel_->symbol_count; ++i) {
+    const strew_symbol& symbol = kernel_->symbols[i];
+    const strew_tensor_rule& rule = kernel_->tensors[symbol.tensor];
     if (symbol.is_stride == 0 || rule.strides != nullptr) {
       values[i] = (symbol.is_stride == 0 ? rule.dims : rule.strides)[symbol.dim];
       continue;
@@ -196,61 +195,60 @@ std::unique_ptr<int64_t[]> PackedRules::known_symbols(const strew_kernel& kernel
   return values;
 }
 
-Expected<PackedRules> PackedRules::make(const strew_kernel& kernel) {
-  PackedRules made;
+/// Fills in the members of the fast path.
+Status Binder::pack() {
+  const strew_kernel& kernel = *kernel_;
   Packer packer(kernel);
   STREW_TRY(packer.measure_tensors());
-  made.is_usable_ = is_small(kernel, Term::kMost);
-  if (!made.is_usable_) return made;
+  if (!is_small(kernel, Term::kMost)) return {};
   packer.put_tensors();
   packer.put_symbols();
-  made.terms_at_ = packer.put_terms();
-  made.lines_ = packer.lines();
-  made.tensors_ = static_cast<uint8_t>(kernel.tensor_count);
-  made.results_ = static_cast<uint8_t>(kernel.result_count);
-  made.symbols_ = static_cast<uint8_t>(kernel.symbol_count);
-  made.constraints_ = static_cast<uint16_t>(kernel.constraint_count);
-  made.covers_ = static_cast<uint16_t>(kernel.cover_count);
-  made.operands_share_ = packer.operands_share();
-  made.makes_result_ = kernel.is_gather == 0 && kernel.init_kind != STREW_IN_PLACE;
-  made.may_overwrite_ = kernel.may_overwrite != 0;
+  terms_at_ = packer.put_terms();
+  lines_ = packer.lines();
+  tensors_ = static_cast<uint8_t>(kernel.tensor_count);
+  count_ = kernel.tensor_count;
+  results_ = static_cast<uint8_t>(kernel.result_count);
+  symbols_ = static_cast<uint8_t>(kernel.symbol_count);
+  data_ = static_cast<uint8_t>(kernel.data_count);
+  constraints_ = static_cast<uint16_t>(kernel.constraint_count);
+  covers_ = static_cast<uint16_t>(kernel.cover_count);
+  operands_share_ = packer.operands_share();
+  makes_result_ = kernel.is_gather == 0 && kernel.init_kind != STREW_IN_PLACE;
+  may_overwrite_ = kernel.may_overwrite != 0;
+  const std::span tensors(kernel.tensors, kernel.tensor_count);
   uint32_t bound = 0;
-  for (uint32_t i = 0; i < kernel.tensor_count; ++i) bound |= 1U << kernel.tensors[i].data;
-  made.unbound_ = static_cast<uint16_t>(~bound & ((1U << kernel.data_count) - 1));
-  made.takes_addresses_ = std::all_of(kernel.constraints, kernel.constraints + kernel.constraint_count,
-                                      [](const strew_constraint& rule) { return rule.kind == STREW_EQUAL; }) &&
-                          std::all_of(kernel.symbols, kernel.symbols + kernel.symbol_count,
-                                      [](const strew_symbol& symbol) { return symbol.is_stride == 0; });
-  made.data_ = static_cast<uint8_t>(kernel.data_count);
-  made.is_static_ = made.constraints_ == 0 && std::none_of(kernel.tensors, kernel.tensors + kernel.tensor_count,
-                                                           [](const strew_tensor_rule& rule) { return rule.is_open != 0; });
-  if (made.is_static_) {
-    if (made.symbols_ != 0) made.known_ = known_symbols(kernel);
-    Call call;
-    made.count_work(made.known_.get(), call);
-    made.positions_ = call.positions;
-    made.splits_ = call.splits;
-    made.window_ = call.window;
-    made.init_ = call.init;
-  }
-  return made;
+  for (const strew_tensor_rule& tensor : tensors) bound |= 1U << tensor.data;
+  unbound_ = static_cast<uint16_t>(~bound & ((1U << kernel.data_count) - 1));
+  takes_addresses_ = std::all_of(kernel.constraints, kernel.constraints + kernel.constraint_count,
+                                 [](const strew_constraint& rule) { return rule.kind == STREW_EQUAL; }) &&
+                     std::all_of(kernel.symbols, kernel.symbols + kernel.symbol_count,
+                                 [](const strew_symbol& symbol) { return symbol.is_stride == 0; });
+  if (constraints_ != 0 || std::any_of(tensors.begin(), tensors.end(), [](const auto& rule) { return rule.is_open != 0; }))
+    return {};
+  if (symbols_ != 0) known_ = known_symbols();
+  Call call;
+  call.dyn = known_.get();
+  count_packed(call);
+  work_ = call;
+  is_static_ = true;
+  return {};
 }
 
-size_t PackedRules::bytes(const strew_kernel& kernel) const {
+size_t Binder::bytes() const {
   if (lines_ == nullptr) return 0;
-  const size_t terms = kCovers + size_t{2} * kernel.cover_count;
-  const size_t known = known_ != nullptr ? kernel.symbol_count * sizeof(int64_t) : 0;
+  const size_t terms = kCovers + size_t{2} * kernel_->cover_count;
+  const size_t known = known_ != nullptr ? kernel_->symbol_count * sizeof(int64_t) : 0;
   return ((terms_at_ + terms * sizeof(Term)) / sizeof(Line) + 1) * sizeof(Line) + known;
 }
 
-inline const PackedRules::Slot* PackedRules::slots() const { return reinterpret_cast<const Slot*>(lines_.get()); }
+inline const Binder::Slot* Binder::slots() const { return reinterpret_cast<const Slot*>(lines_.get()); }
 
-inline const PackedRules::Term* PackedRules::terms() const {
+inline const Binder::Term* Binder::terms() const {
   return reinterpret_cast<const Term*>(reinterpret_cast<const std::byte*>(lines_.get()) + terms_at_);
 }
 
 /// Does the view of a static tensor have exactly the dtype, rank, dims and strides of the slot?
-inline bool PackedRules::fits_static(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
+inline bool Binder::fits_static(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
   const int rank = slot.rank;
   if (view.rank != rank) return false;
   if (rank != 0) {
@@ -267,7 +265,7 @@ inline bool PackedRules::fits_static(const Slot& slot, const TensorView& view, u
 }
 
 /// Enters the bytes [lo, hi), relative to the view's data. Returns false if they are not in the address space.
-inline bool PackedRules::set_bytes(const TensorView& view, int64_t lo, int64_t hi, uint32_t i, Bytes& bytes) {
+inline bool Binder::set_bytes(const TensorView& view, int64_t lo, int64_t hi, uint32_t i, Bytes& bytes) {
   const auto base = reinterpret_cast<uintptr_t>(view.data);
   const uintptr_t begin = base + static_cast<uintptr_t>(lo), end = base + static_cast<uintptr_t>(hi);
   bytes.begin[i] = begin;
@@ -277,7 +275,7 @@ inline bool PackedRules::set_bytes(const TensorView& view, int64_t lo, int64_t h
 
 /// Does the view fit a row-major tensor with open extents? Returns false for views without elements too. The elements
 /// are contiguous from the data pointer on, so only their number is computed.
-inline bool PackedRules::fits_row_major(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
+inline bool Binder::fits_row_major(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
   const int rank = slot.rank;
   if (view.rank != rank || static_cast<uint8_t>(view.dtype) != slot.dtype) return false;
   if (rank != 0 && view.dims == nullptr) return false;
@@ -295,7 +293,7 @@ inline bool PackedRules::fits_row_major(const Slot& slot, const TensorView& view
 
 /// Does the view fit a tensor with strides, some of which, or some extents, are open? Returns false for views without
 /// elements too.
-[[gnu::noinline]] bool PackedRules::fits_strided(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
+[[gnu::noinline]] bool Binder::fits_strided(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
   const int rank = slot.rank;
   if (view.rank != rank || static_cast<uint8_t>(view.dtype) != slot.dtype) return false;
   if (rank != 0 && view.dims == nullptr) return false;
@@ -316,31 +314,32 @@ inline bool PackedRules::fits_row_major(const Slot& slot, const TensorView& view
 }
 
 /// The term's value, saturated as by evaluate() of runtime/call/descriptor.h.
-inline int64_t PackedRules::evaluate(const Term& term, const int64_t* dyn) {
+inline int64_t Binder::evaluate(const Term& term, const int64_t* dyn) {
   int64_t value = term.factor;
   for (uint32_t i = 0; i < term.count; ++i)
     if (__builtin_mul_overflow(value, dyn[term.symbols[i]], &value)) return std::numeric_limits<int64_t>::max();
   return value;
 }
 
-inline void PackedRules::count_work(const int64_t* dyn, Call& call) const {
+inline void Binder::count_packed(Call& call) const {
+  const int64_t* const dyn = call.dyn;
   const Term* const term = terms();
   strew::count_work(
       makes_result_, may_overwrite_, covers_, [&](uint32_t i) { return evaluate(term[i], dyn); }, call);
 }
 
-inline bool PackedRules::writes_read_only(const TensorView* tensors) const {
+inline bool Binder::writes_read_only(const TensorView* tensors) const {
   bool is_read_only = false;
   for (uint32_t r = 0; r < results_; ++r) is_read_only |= tensors[r].read_only;
   return is_read_only;
 }
 
-inline void PackedRules::clear_unbound(void** data) const {
+inline void Binder::clear_unbound(void** data) const {
   for (uint32_t places = unbound_; places != 0; places &= places - 1) data[__builtin_ctz(places)] = nullptr;
 }
 
 /// Does a result have a byte in common with another tensor?
-inline bool PackedRules::results_overlap(const Bytes& bytes) const {
+inline bool Binder::results_overlap(const Bytes& bytes) const {
   const uint32_t count = tensors_, results = results_;
   bool overlap = false;
   for (uint32_t r = 0; r < results; ++r)
@@ -350,7 +349,7 @@ inline bool PackedRules::results_overlap(const Bytes& bytes) const {
 }
 
 /// Is every overlap allowed, because the result shares the buffer of its operand? Counts such results in `same_buffers`.
-[[gnu::noinline]] bool PackedRules::may_overlap(const TensorView* tensors, const Bytes& bytes, uint32_t& same_buffers) const {
+[[gnu::noinline]] bool Binder::may_overlap(const TensorView* tensors, const Bytes& bytes, uint32_t& same_buffers) const {
   const Slot* slot = slots();
   for (uint32_t r = 0; r < results_; ++r, slot = slot->next()) {
     for (uint32_t other = r + 1; other < tensors_; ++other) {
@@ -363,50 +362,10 @@ inline bool PackedRules::results_overlap(const Bytes& bytes) const {
   return true;
 }
 
-bool PackedRules::bind_static(const TensorView* tensors, Call& call) const {
-  Bytes bytes;  // NOLINT: the loop fills what is read
-  // A local copy of the pointer, because the compiler assumes that a store through it may change any member of `call`.
-  void** const data = call.few_data.data();
-  const uint32_t count = tensors_;
-  if (writes_read_only(tensors)) return false;
-  const Slot* slot = slots();
-  for (uint32_t i = 0; i < count; ++i) {
-    const TensorView& view = tensors[i];
-    if (!fits_static(*slot, view, i, bytes)) return false;
-    data[slot->data] = view.data;
-    slot = slot->next_static();
-  }
-  clear_unbound(data);
-  uint32_t same_buffers = 0;
-  if (results_overlap(bytes) && !may_overlap(tensors, bytes, same_buffers)) return false;
-  call.data = data;
-  call.dyn = known_.get();
-  call.result_is_operand = same_buffers == results_;
-  call.positions = positions_;
-  call.splits = splits_;
-  call.window = window_;
-  call.init = init_;
-  return true;
-}
-
-bool PackedRules::bind_open(const TensorView* tensors, Call& call) const {
-  Bytes bytes;  // NOLINT: the loop fills what is read
-  void** const data = call.few_data.data();
-  const uint32_t count = tensors_, symbols = symbols_;
-  if (writes_read_only(tensors)) return false;
-  const Slot* slot = slots();
-  for (uint32_t i = 0; i < count; ++i, slot = slot->next()) {
-    const TensorView& view = tensors[i];
-    const bool fits = !slot->is_open    ? fits_static(*slot, view, i, bytes)
-                      : slot->row_major ? fits_row_major(*slot, view, i, bytes)
-                                        : fits_strided(*slot, view, i, bytes);
-    if (!fits) return false;
-    data[slot->data] = view.data;
-  }
-  clear_unbound(data);
-
-  const auto* const symbol = reinterpret_cast<const Symbol*>(slot);
-  int64_t* const dyn = call.few_dyn.data();
+/// Reads the symbols, which follow the slots, and checks the constraints.
+inline bool Binder::read_symbols(const Slot* end, const TensorView* tensors, int64_t* dyn) const {
+  const uint32_t symbols = symbols_;
+  const auto* const symbol = reinterpret_cast<const Symbol*>(end);
   for (uint32_t i = 0; i < symbols; ++i) {
     const TensorView& view = tensors[symbol[i].tensor];
     const int64_t* const numbers = symbol[i].is_stride != 0 ? view.strides : view.dims;
@@ -421,17 +380,44 @@ bool PackedRules::bind_open(const TensorView* tensors, Call& call) const {
                                                  : holds(rule, tensors);
     if (!is_met) return false;
   }
-
-  uint32_t same_buffers = 0;
-  if (results_overlap(bytes) && !may_overlap(tensors, bytes, same_buffers)) return false;
-  call.data = data;
-  call.dyn = dyn;
-  call.result_is_operand = same_buffers == results_;
-  count_work(dyn, call);
   return true;
 }
 
-bool PackedRules::bind_addresses(void* const* data, const int64_t* dyn, Call& call) const {
+template <bool kIsStatic>
+bool Binder::bind_views(const TensorView* tensors, Call& call) const {
+  Bytes bytes;  // NOLINT: the loop fills what is read
+  // A local copy of the pointer, because the compiler assumes that a store through it may change any member of `call`.
+  void** const data = call.few_data.data();
+  const uint32_t count = tensors_;
+  if (writes_read_only(tensors)) return false;
+  const Slot* slot = slots();
+  for (uint32_t i = 0; i < count; ++i) {
+    const TensorView& view = tensors[i];
+    const bool fits = kIsStatic || !slot->is_open ? fits_static(*slot, view, i, bytes)
+                      : slot->row_major           ? fits_row_major(*slot, view, i, bytes)
+                                                  : fits_strided(*slot, view, i, bytes);
+    if (!fits) return false;
+    data[slot->data] = view.data;
+    slot = kIsStatic ? slot->next_static() : slot->next();
+  }
+  clear_unbound(data);
+  if constexpr (!kIsStatic)
+    if (!read_symbols(slot, tensors, call.few_dyn.data())) return false;
+  uint32_t same_buffers = 0;
+  if (results_overlap(bytes) && !may_overlap(tensors, bytes, same_buffers)) return false;
+  call.data = data;
+  call.dyn = kIsStatic ? known_.get() : call.few_dyn.data();
+  call.result_is_operand = same_buffers == results_;
+  if constexpr (kIsStatic)
+    static_cast<WorkCounts&>(call) = work_;
+  else
+    count_packed(call);
+  return true;
+}
+template bool Binder::bind_views<true>(const TensorView* tensors, Call& call) const;
+template bool Binder::bind_views<false>(const TensorView* tensors, Call& call) const;
+
+bool Binder::bind_addresses(void* const* data, const int64_t* dyn, Call& call) const {
   uint32_t missing = 0;
   for (uint32_t i = 0; i < data_; ++i) missing |= static_cast<uint32_t>(data[i] == nullptr) << i;
   int64_t negative = 0;
@@ -440,14 +426,10 @@ bool PackedRules::bind_addresses(void* const* data, const int64_t* dyn, Call& ca
   call.data = const_cast<void**>(data);
   call.dyn = dyn;
   call.result_is_operand = false;
-  if (is_static_) {
-    call.positions = positions_;
-    call.splits = splits_;
-    call.window = window_;
-    call.init = init_;
-  } else {
-    count_work(dyn, call);
-  }
+  if (is_static_)
+    static_cast<WorkCounts&>(call) = work_;
+  else
+    count_packed(call);
   if (call.init == 0) return true;
   // The results are made from operands: the only calls that need no more are those in which all of them are the operands.
   if (!operands_share_) return false;

@@ -87,15 +87,15 @@ class SameShapes {
     return views_;
   }
 
-  /// Binds and checks all calls. False: they are not direct, so they have to run one by one.
+  /// Binds and checks all calls. False: they are not small, so they have to run one by one.
   Expected<bool> prepare(const CallOptions& options) {
     if (const Status status = callable_.binder.bind(tensors(0), call_); !status.ok()) return in_call(0, status);
     callable_.choose_stores(views_, call_);
-    if (!callable_.is_direct(call_) || kernel_.data_count > kMostAddresses) return false;
+    if (!callable_.runs_alone(call_) || kernel_.data_count > kMostAddresses) return false;
     extents_ = extents_of(kernel_, views_);
     if (!lies_apart()) {
-      STREW_ASSIGN(const bool direct, bind_each());
-      if (!direct) return false;
+      STREW_ASSIGN(const bool alone, bind_each());
+      if (!alone) return false;
     }
     STREW_TRY(check_indices(options));
     for (size_t i = 0; i < views_.size(); ++i) slots_.push_back(kernel_.tensors[i].data);
@@ -148,7 +148,7 @@ class SameShapes {
       Call call;
       const std::span<const TensorView> views = tensors(c);
       if (const Status status = callable_.binder.bind(views, call); !status.ok()) return in_call(c, status);
-      if (!callable_.is_direct(call)) return false;
+      if (!callable_.runs_alone(call)) return false;
       add_bytes(kernel_, extents_, data_.data() + c * views_.size(), c, writes, reads);
     }
     if (const auto overlap = find_overlap(writes, reads)) return overlap_error(*overlap, kernel_, kernel_);
@@ -156,7 +156,7 @@ class SameShapes {
   }
 
   Status check_indices(const CallOptions& options) {
-    if (callable_.check_at_once == nullptr) return {};
+    if (callable_.check == nullptr) return {};
     for (size_t c = 0; c < count(); ++c) {
       bool is_checked = c > 0;  // in the call before
       for (uint32_t k = 0; k < kernel_.sources[0].component_count; ++k) {
@@ -169,7 +169,7 @@ class SameShapes {
       if (is_checked) continue;
       const strew_args args = arguments_of(call_, callable_.program);
       strew_fault found;
-      if (callable_.check_at_once(&args, 0, call_.positions, &found) != STREW_OK)
+      if (callable_.check(&args, 0, call_.positions, &found) != STREW_OK)
         return in_call(c, bad_index_error(kernel_, tensors(c), found, options.bad_index));
     }
     return {};
@@ -202,8 +202,8 @@ class SameShapes {
 };
 
 /// A batch of one call is that call.
-Status run_alone(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
-                 const CallOptions& options) {
+Status run_one(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
+               const CallOptions& options) {
   const auto run = [&](std::span<TensorView> views) {
     for (size_t i = 0; i < views.size(); ++i) {
       views[i] = shapes[i];
@@ -233,10 +233,10 @@ Status run_many(const Callable& callable, std::span<const TensorView> shapes, st
       return invalid_argument("data: " + std::to_string(data.size()) + " addresses, expected a multiple of " +
                               std::to_string(tensors) + ", one per tensor of each call");
     if (data.empty()) return {};
-    if (data.size() == tensors) return run_alone(callable, shapes, data, options);
+    if (data.size() == tensors) return run_one(callable, shapes, data, options);
     SameShapes calls(callable, shapes, data);
-    STREW_ASSIGN(const bool direct, calls.prepare(options));
-    if (direct) {
+    STREW_ASSIGN(const bool alone, calls.prepare(options));
+    if (alone) {
       calls.run(options);
       return {};
     }
@@ -253,54 +253,61 @@ Status run_many(const Callable& callable, std::span<const TensorView> shapes, st
   }
 }
 
+namespace {
+
+/// Binds and checks all calls.
+Expected<std::vector<Call>> bind_batch(std::span<const BatchCall> calls, const CallOptions& options) {
+  STREW_TRY(check_threads(options.threads));
+  std::vector<Call> bound;
+  bound.reserve(calls.size());
+  std::vector<CallBytes> writes, reads;
+  std::vector<void*> data;
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const auto& [callable, tensors] = calls[c];
+    Call& call = bound.emplace_back();
+    if (const Status status = callable->binder.bind(tensors, call); !status.ok()) return in_call(c, status);
+    callable->use(call, options);
+    if (callable->kernel.entries[STREW_ENTRY_check] != nullptr)
+      if (const Status status = check_indices(*callable, tensors, call, options.bad_index); !status.ok())
+        return in_call(c, status);
+    data.clear();
+    for (const TensorView& view : tensors) data.push_back(view.data);
+    add_bytes(callable->kernel, extents_of(callable->kernel, tensors), data.data(), c, writes, reads);
+  }
+  const auto overlap = find_overlap(writes, reads);
+  if (!overlap) return bound;
+  return overlap_error(*overlap, calls[overlap->write.call].callable->kernel, calls[overlap->other.call].callable->kernel);
+}
+
+}  // namespace
+
 Status check_batch(std::span<const BatchCall> calls, const CallOptions& options) {
   try {
-    STREW_TRY(check_threads(options.threads));
-    std::vector<CallBytes> writes, reads;
-    std::vector<void*> data;
-    for (size_t c = 0; c < calls.size(); ++c) {
-      const auto& [callable, tensors] = calls[c];
-      Call call;
-      if (const Status status = callable->binder.bind(tensors, call); !status.ok()) return in_call(c, status);
-      callable->use(call, options);
-      const bool has_check = callable->kernel.entries[STREW_ENTRY_check] != nullptr;
-      if (has_check)
-        if (const Status status = check_indices(*callable, tensors, call, options.bad_index); !status.ok())
-          return in_call(c, status);
-      data.clear();
-      for (const TensorView& view : tensors) data.push_back(view.data);
-      add_bytes(callable->kernel, extents_of(callable->kernel, tensors), data.data(), c, writes, reads);
-    }
-    const auto overlap = find_overlap(writes, reads);
-    if (!overlap) return {};
-    return overlap_error(*overlap, calls[overlap->write.call].callable->kernel, calls[overlap->other.call].callable->kernel);
+    return bind_batch(calls, options).status();
   } catch (const std::bad_alloc&) {
     return resource_exhausted("call: out of memory; nothing was written");
   }
 }
 
 Status run_batch(std::span<const BatchCall> calls, const CallOptions& options) {
-  STREW_TRY(check_batch(calls, options));
-  if (calls.empty()) return {};
+  std::vector<Call> bound;
+  std::vector<size_t> small, large;
   try {
+    STREW_ASSIGN(bound, bind_batch(calls, options));
+    if (calls.empty()) return {};
     // Small calls are one job; the others run one after another, each on all threads.
-    std::vector<size_t> small, large;
     Nanoseconds alone{0};
     for (size_t c = 0; c < calls.size(); ++c) {
-      Call call;
-      STREW_TRY(calls[c].callable->binder.bind(calls[c].tensors, call));
-      const bool is_small = calls[c].callable->is_direct(call);
+      const Callable& callable = *calls[c].callable;
+      const bool is_small = callable.runs_alone(bound[c]);
       (is_small ? small : large).push_back(c);
-      if (is_small) alone += whole_ns(apply_nanoseconds(*calls[c].callable, call));
+      if (!is_small) continue;
+      alone += whole_ns(apply_nanoseconds(callable, bound[c]));
+      callable.choose_stores(calls[c].tensors, bound[c]);
     }
     const auto run_small = [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) {
-        const auto& [callable, tensors] = calls[small[i]];
-        Call call;  // bound again, since a bound call refers to itself and cannot be kept in a list
-        if (!callable->binder.bind(tensors, call).ok()) continue;
-        callable->choose_stores(tensors, call);
-        static_cast<void>(callable->run_at_once(tensors, call, nullptr));
-      }
+      for (const size_t c : std::span(small).subspan(begin, end - begin))
+        static_cast<void>(calls[c].callable->run_alone(calls[c].tensors, bound[c], nullptr));
     };
     const Callable& first = *calls[0].callable;
     spread({first, options}, *first.limits, small.size(), alone, run_small);

@@ -1,5 +1,5 @@
 // Rules over the shapes of a call: does a constraint between extents hold, and how much work is there? They are templates because the
-// descriptor and its packed form (runtime/call/packed_rules) both evaluate them.
+// descriptor and its packed form (packed_rules.cc) both evaluate them.
 #pragma once
 
 #include <cstdint>

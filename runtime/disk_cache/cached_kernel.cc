@@ -80,7 +80,7 @@ Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& p
   return adopt_object(std::move(planned), std::move(*object));
 }
 
-Expected<std::shared_ptr<BuiltKernel>> build_kernel(DiskCache& cache, Compiled planned, const std::function<Status()>& go_on) {
+Expected<std::shared_ptr<BuiltKernel>> build_kernel(DiskCache& cache, Compiled& planned, const std::function<Status()>& go_on) {
   STREW_TRY(build(planned));
   STREW_TRY(go_on());
   std::optional<CacheEntry> entry;

@@ -27,8 +27,9 @@ enum class IfMissing : uint8_t {
 /// The kernel from the cache. The plan is used up only where there is a kernel.
 Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned,
                                                    IfMissing if_missing = IfMissing::as_mode_says);
-/// Builds and links the kernel, and writes it to the cache. `go_on` is asked between the two, and if it fails, so does this.
-Expected<std::shared_ptr<BuiltKernel>> build_kernel(DiskCache& cache, Compiled planned, const std::function<Status()>& go_on);
+/// Builds and links the kernel, and writes it to the cache. `go_on` is asked between the two, and if it fails, so does this. The plan is used up only
+/// where that succeeds.
+Expected<std::shared_ptr<BuiltKernel>> build_kernel(DiskCache& cache, Compiled& planned, const std::function<Status()>& go_on);
 
 /// build() for callers who want the object itself: takes it from the cache, or builds and writes it.
 Status build_object(DiskCache& cache, Compiled& planned);

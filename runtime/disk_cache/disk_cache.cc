@@ -12,6 +12,7 @@
 
 #include "base/fork_hooks.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "runtime/disk_cache/prune.h"
 
 namespace strew::inline v0 {
@@ -31,7 +32,21 @@ std::mutex& mutex_of_all() {
   return mutex;
 }
 
+/// Null: the process's options count. Never freed: a runtime may be reading them.
+std::atomic<const Options*> chosen{nullptr};
+
 }  // namespace
+
+const Options& options_of_process_runtimes() {
+  const Options* const options = chosen.load();
+  return options == nullptr ? process_options() : *options;
+}
+void use_in_process_runtimes(const Options& options) { chosen = new Options(options); }
+
+std::string users_cache_folder() {
+  const std::string folder = user_cache_folder();
+  return folder.empty() ? folder : folder + "/kernels";
+}
 
 DiskCache::Settings disk_cache_settings(const Options& options) {
   DiskCache::Settings out{options.cache_dir, options.cache_mode, options.cache_limit_bytes};

@@ -93,4 +93,11 @@ Expected<CacheEntry> read_entry(FolderCalls& calls, int file, const std::string&
 /// The settings that the options name. A relative folder is one of the current folder of this moment.
 DiskCache::Settings disk_cache_settings(const Options& options);
 
+/// The options of runtimes that are made with the process's own: those given last to use_in_process_runtimes(), or else the process's.
+const Options& options_of_process_runtimes();
+/// For the command line, whose --cache says where kernels are kept.
+void use_in_process_runtimes(const Options& options);
+/// "kernels" in strew's folder among the user's caches; empty if the environment names no such folder.
+std::string users_cache_folder();
+
 }  // namespace strew::inline v0

@@ -59,7 +59,7 @@ TEST_F(CacheCli, AHitDoesNotOpenLlvm) {
         log += read(name);
         std::filesystem::remove(entry.path());
       }
-    EXPECT_THAT(log, HasSubstr("libstrew.so"));
+    EXPECT_THAT(log, HasSubstr("libfmt.so"));
     return log.find("libstrew_llvm") != std::string::npos;
   };
   EXPECT_TRUE(opens_llvm());

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "base/module.h"
@@ -63,6 +64,16 @@ class PlantedLibrary : public testing::Test {
 
 TEST_F(PlantedLibrary, IsNotLoadedByTheProgram) {
   EXPECT_EQ(run(folder_ / "planted", "'" + built_program("strew") + "' --help"), 0) << out_;
+  EXPECT_FALSE(impostor_was_loaded());
+}
+
+// A shell that finds the program by PATH calls it by its bare name, which is also the name of a file in the current folder.
+TEST_F(PlantedLibrary, ModulesComeFromWhereTheProgramIs) {
+  std::ofstream(folder_ / "planted" / "strew") << "no program\n";
+  const std::string path = "PATH='" + fs::path(built_program("strew")).parent_path().string() + "':$PATH ";
+  const std::string compile =
+      "strew compile '" + (test::source_folder() / "tests/runtime_only/add.strew").string() + "' --emit obj --cache off -o '";
+  EXPECT_EQ(run(folder_ / "planted", path + compile + (folder_ / "out.o").string() + "'"), 0) << out_;
   EXPECT_FALSE(impostor_was_loaded());
 }
 

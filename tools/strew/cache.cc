@@ -5,7 +5,9 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "tools/strew/cache_functions.h"
+#include "runtime/disk_cache/build_id.h"
+#include "runtime/disk_cache/disk_cache.h"
+#include "runtime/disk_cache/inspection.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 
@@ -18,7 +20,7 @@ std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error
 
 /// The folder that the command is about.
 Expected<std::string> folder_of() {
-  const std::string& folder = cache_functions().options().cache_dir;
+  const std::string& folder = options_of_process_runtimes().cache_dir;
   if (folder == "off") return invalid_argument("--cache: it is off, expected a folder");
   if (folder.empty())
     return invalid_argument("cache: the environment has neither HOME nor XDG_CACHE_HOME, expected --cache DIR or STREW_CACHE");
@@ -27,14 +29,14 @@ Expected<std::string> folder_of() {
 
 Expected<std::vector<InspectedFile>> read_folder(std::string& folder) {
   STREW_ASSIGN(folder, folder_of());
-  STREW_ASSIGN(std::vector<InspectedFile> files, cache_functions().inspect(folder));
+  STREW_ASSIGN(std::vector<InspectedFile> files, inspect_cache(folder));
   std::sort(files.begin(), files.end(), [](const InspectedFile& a, const InspectedFile& b) {
     return a.file.last_use != b.file.last_use ? a.file.last_use > b.file.last_use : a.file.name < b.file.name;
   });
   return files;
 }
 
-bool is_ours(const InspectedFile& file) { return file.status.ok() && file.entry.build_id == cache_functions().build_id(); }
+bool is_ours(const InspectedFile& file) { return file.status.ok() && file.entry.build_id == build_id(); }
 
 /// "3 minutes ago"; a time in the future is now.
 std::string ago(int64_t time) {
@@ -55,7 +57,7 @@ int stats(const Options& options) {
     ours += is_ours(each) ? 1 : 0;
     bad += each.status.ok() ? 0 : 1;
   }
-  const strew::Options& cache = cache_functions().options();
+  const strew::Options& cache = options_of_process_runtimes();
   const auto count = static_cast<int64_t>(files->size());
   if (options.json)
     return fail(print_out(dump({{"folder", folder},
@@ -66,13 +68,13 @@ int stats(const Options& options) {
                                 {"of_this_build", ours},
                                 {"of_other_builds", count - ours - bad},
                                 {"bad", bad},
-                                {"build_id", cache_functions().build_id()}})));
+                                {"build_id", build_id()}})));
   return fail(
       print_out(fmt::format("folder    {} ({})\n"
                             "kernels   {}: {} of this build of strew ({}), {} of others, {} bad\n"
                             "bytes     {} of at most {}\n",
-                            printable(folder), name(cache.cache_mode), count, ours, cache_functions().build_id(),
-                            count - ours - bad, bad, bytes, cache.cache_limit_bytes)));
+                            printable(folder), name(cache.cache_mode), count, ours, build_id(), count - ours - bad, bad, bytes,
+                            cache.cache_limit_bytes)));
 }
 
 int list(const Options& options) {
@@ -132,7 +134,7 @@ int verify(const Options& options) {
 int remove_beyond(const Options& options, int64_t limit) {
   const Expected<std::string> folder = folder_of();
   if (!folder.ok()) return fail(folder.status());
-  const Expected<Pruned> pruned = cache_functions().prune(*folder, limit);
+  const Expected<Pruned> pruned = prune_cache(*folder, limit);
   if (!pruned.ok()) return fail(pruned.status());
   if (options.json)
     return fail(print_out(dump({{"folder", *folder},
@@ -145,7 +147,7 @@ int remove_beyond(const Options& options, int64_t limit) {
 }
 
 int prune(const Options& options) {
-  const int64_t limit = options.cache.limit >= 0 ? options.cache.limit : cache_functions().options().cache_limit_bytes;
+  const int64_t limit = options.cache.limit >= 0 ? options.cache.limit : options_of_process_runtimes().cache_limit_bytes;
   return remove_beyond(options, limit);
 }
 

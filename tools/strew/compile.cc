@@ -8,9 +8,9 @@
 
 #include "backends/pipeline.h"
 #include "base/pending_file.h"
+#include "runtime/disk_cache/cached_kernel.h"
 #include "strew/abi.h"
 #include "strew/text.h"
-#include "tools/strew/cache_functions.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"
@@ -32,7 +32,8 @@ Expected<std::string> emit_object(Compiled& kernel, std::string& description) {
   if (kernel.backend->interprets())
     return unsupported("--emit obj: backend " + backend + " interprets the op and has no object code");
   if (kernel.backend->is_precompiled()) return unsupported("--emit obj: backend " + backend + " generates no code");
-  STREW_TRY(cache_functions().build(cache_functions().options(), kernel));
+  DiskCache cache(disk_cache_settings(options_of_process_runtimes()));
+  STREW_TRY(build_object(cache, kernel));
   description = describe_object(kernel);
   return std::move(kernel.artifact.object);
 }

@@ -13,14 +13,18 @@
 #include <optional>
 #include <set>
 
+#include "backends/modules.h"
 #include "backends/pipeline.h"
+#include "base/options.h"
 #include "compiler/op/combiner.h"
-#include "runtime/explain_functions.h"
+#include "compiler/op/notation.h"
+#include "runtime/disk_cache/disk_cache.h"
+#include "runtime/scratch_bytes.h"
+#include "schedules/costs/explained.h"
 #include "strew/compiled_kernel.h"
 #include "strew/options.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
-#include "tools/strew/cache_functions.h"
 #include "tools/strew/costs.h"
 #include "tools/strew/descriptor_json.h"
 #include "tools/strew/explanation.h"
@@ -43,8 +47,8 @@ Guarantees guarantees_of(const ProgramKernel& kernel, const Compiled& stages) {
   g.writes = "none";
   const OobPolicy oob = oob_of(kernel.op);
   if (const Scatter* scatter = std::get_if<Scatter>(&*kernel.op)) {
-    if (scatter->order == Order::relaxed && explain_functions().sums_floats(*scatter)) g.bits_fixed = "no (order relaxed)";
-    g.scratch_bytes = explain_functions().scratch_bytes(*scatter, stages);
+    if (scatter->order == Order::relaxed && sums_floats(*scatter)) g.bits_fixed = "no (order relaxed)";
+    g.scratch_bytes = scratch_bytes(*scatter, stages);
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
   }
@@ -125,7 +129,7 @@ Json sharing_json(const Expected<std::vector<Sharing>>& sharing) {
 }
 
 /// Where the disk cache has the kernel, or would put it.
-CachedAt cache_answer(const Compiled& stages) { return cache_functions().where_is(cache_functions().options(), stages); }
+CachedAt cache_answer(const Compiled& stages) { return where_is_cached(options_of_process_runtimes(), stages); }
 
 /// The names that messages to people have for the kernel's tensors: the file's, if they look like names.
 std::vector<std::string> tensor_names(const Program& imported, int number) {
@@ -151,7 +155,7 @@ Expected<Explanation> explain_kernel(const Program& imported, size_t number, con
   STREW_ASSIGN(Compiled made, plan_kernel(kernel.op, options.kernel));
   Explanation out{&kernel, std::move(made)};
   out.tensors = tensors_text(imported, static_cast<int>(number));
-  out.does = explain_functions().notation(*kernel.op, tensor_names(imported, static_cast<int>(number)));
+  out.does = notation(*kernel.op, tensor_names(imported, static_cast<int>(number)));
   const Compiled& stages = out.stages;
   for (const Candidate& candidate : stages.backends)
     out.backends.push_back({std::string(candidate.backend->name()), candidate.status});
@@ -167,7 +171,7 @@ Expected<Explanation> explain_kernel(const Program& imported, size_t number, con
   }
   if (stages.backend != nullptr) {
     out.chosen = stages.backend->name();
-    out.opened = explain_functions().opens(out.chosen);
+    out.opened = open_modules_of(out.chosen);
   } else {
     out.why = (stages.scheduled.ok() ? stages.chosen : stages.scheduled).message();
   }
@@ -178,8 +182,7 @@ Expected<Explanation> explain_kernel(const Program& imported, size_t number, con
   out.run_checks = options.trust_indices ? "--trust-indices: an index out of bounds would read or write stray memory"
                                          : "checks every index first, as policy error does; --trust-indices would not";
   out.guarantees = guarantees_of(kernel, stages);
-  if (!is_npu(stages.target))
-    out.sharing = explain_functions().sharing(*kernel.op, options.kernel, process_options().exact_shapes);
+  if (!is_npu(stages.target)) out.sharing = explain_sharing(*kernel.op, options.kernel, process_options().exact_shapes);
   out.cache = cache_answer(stages);
   if (!options.libraries.empty()) {
     STREW_ASSIGN(out.library, library_answer(kernel, options));
@@ -237,7 +240,7 @@ std::string text_of(const Explanation& e) {
   if (stages.schedule.strategy == stages.heuristic.strategy)
     out += fmt::format("              {}: {}\n", name(stages.heuristic.strategy), stages.why);
   if (!stages.learned.from.empty()) out += "  wisdom      " + printable(stages.learned.from) + "\n";
-  out += costs_text(explain_functions().costs(stages.plan, stages.schedule, stages.target, stages.threads));
+  out += costs_text(explain_costs(stages.plan, stages.schedule, stages.target, stages.threads));
   if (const std::string copies = copies_text(e); !copies.empty()) out += "  copies      " + copies + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
   out += fmt::format("  target      {}\n", print(stages.target));
@@ -322,7 +325,7 @@ Json json_of(const Explanation& e) {
               {"backend", e.chosen.empty() ? Json(nullptr) : Json(e.chosen)},
               {"strategies", choices_json(e.strategies)},
               {"schedule", {{"text", print(stages.schedule)}, {"source", e.schedule_source}, {"why", stages.why}}},
-              {"costs", costs_json(explain_functions().costs(stages.plan, stages.schedule, stages.target, stages.threads))},
+              {"costs", costs_json(explain_costs(stages.plan, stages.schedule, stages.target, stages.threads))},
               {"target", print(stages.target)},
               {"generator", generator_version()},
               {"descriptor", descriptor_json(stages)}};

@@ -2,7 +2,8 @@
 // it. Each line begins with what it is about; numbers that the op leaves open are said to be open. Tested by tests/error/explain_test.cc.
 #include <fmt/format.h>
 
-#include "runtime/explain_functions.h"
+#include "schedules/costs/explained.h"
+#include "schedules/costs/workload.h"
 #include "schedules/knobs.h"
 #include "strew/text.h"
 #include "tools/strew/explanation.h"
@@ -84,11 +85,11 @@ struct Predicted {
 };
 
 Predicted predicted_time(const Compiled& stages) {
-  const ExplainedCosts costs = explain_functions().costs(stages.plan, stages.schedule, stages.target, stages.threads);
+  const ExplainedCosts costs = explain_costs(stages.plan, stages.schedule, stages.target, stages.threads);
   for (const ExplainedCosts::Candidate& each : costs.strategies) {
     if (each.schedule.strategy != stages.schedule.strategy) continue;
     std::string out = each.predicted.text;
-    if (!stages.plan.symbols.empty()) out += fmt::format(", if every open extent is {:.0f}", explain_functions().open_extent);
+    if (!stages.plan.symbols.empty()) out += fmt::format(", if every open extent is {:.0f}", kOpenExtent);
     return {each.predicted.nanoseconds,
             out + fmt::format("; calls of {} thread{}", costs.threads, costs.threads == 1 ? "" : "s")};
   }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backends/pipeline.h"
+#include "runtime/disk_cache/inspection.h"
 #include "runtime/shape_families.h"
 #include "strew/import.h"
-#include "tools/strew/cache_functions.h"
 
 namespace strew::cli {
 

@@ -15,7 +15,6 @@
 #include "tools/strew/options.h"
 #include "tools/strew/summary.h"
 #include "tools/strew/tensor_file.h"
-#include "tune/tuning_functions.h"
 #include "tune/workload_data.h"
 
 namespace strew::cli {
@@ -69,8 +68,8 @@ Expected<Tensor> tensor_of(const TensorView& view) {
 /// Writes inputs and results of the kernel to FOLDER/STEM.input_N.npy and FOLDER/STEM.result_N.npy, in the order in which `strew run
 /// STEM.strew` takes them. Returns their names.
 Expected<Json> write_data(const VerifiedOp& op, const std::string& folder, const std::string& stem, uint64_t seed) {
-  STREW_ASSIGN(const InventedUsage usage, tuning_functions().invent_usage(op, {{}, "", "hot", 1, 1}));
-  STREW_ASSIGN(const WorkloadData data, tuning_functions().make_workload(op, usage.usage, seed, kMostDataBytes));
+  STREW_ASSIGN(const InventedUsage usage, invent_usage(op, {{}, "", "hot", 1, 1}));
+  STREW_ASSIGN(const WorkloadData data, WorkloadData::make(op, usage.usage, seed, kMostDataBytes));
   const std::span<const TensorView> views = data.call(0);
   const std::vector<TensorSlot> slots = tensor_slots(op);
   std::vector<Tensor> tensors;
@@ -91,7 +90,7 @@ Expected<Json> write_data(const VerifiedOp& op, const std::string& folder, const
   for (size_t i = 0; i < slots.size(); ++i)
     if (slots[i].role == Role::result) STREW_TRY(add(views[i], "result", results));
   STREW_TRY(write_tensors(tensors, paths));
-  return Json{{"inputs", inputs}, {"results", results}, {"usage", tuning_functions().print_usage(usage.usage)}};
+  return Json{{"inputs", inputs}, {"results", results}, {"usage", print(usage.usage)}};
 }
 
 Status write_text(const std::string& path, const std::string& text) {

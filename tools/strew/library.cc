@@ -6,7 +6,8 @@
 #include <map>
 
 #include "base/pending_file.h"
-#include "library/library_functions.h"
+#include "library/build.h"
+#include "library/manifest.h"
 #include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
@@ -67,8 +68,7 @@ Status write_depfile(const Options& options, const Manifest& manifest, const Lib
 /// Writes the manifest of a model to the file of -o, or prints it.
 int write_manifest(const Options& options) {
   const bool is_printed = options.output.empty() || options.output == "-";
-  const Expected<std::string> text =
-      library_functions().manifest_of_model(options.from_model, is_printed ? std::string() : options.output);
+  const Expected<std::string> text = manifest_of_model(options.from_model, is_printed ? std::string() : options.output);
   if (!text.ok()) return fail(text.status());
   if (is_printed) return fail(print_out(*text));
   Expected<PendingFile> file = PendingFile::create(options.output, *text);
@@ -87,17 +87,17 @@ int library(const Options& options) {
   if (options.file.empty())
     return usage_error("MANIFEST: it is missing, expected the file that lists the kernels, or --from-model FILE");
   if (options.output.empty()) return usage_error("-o: it is missing, expected the folder to write");
-  const Expected<Manifest> manifest = library_functions().read_manifest(options.file, {options.arch, options.targets});
+  const Expected<Manifest> manifest = read_manifest(options.file, {options.arch, options.targets});
   if (!manifest.ok()) return fail(manifest.status());
   LibraryOptions wanted;
   wanted.jobs = options.jobs;
   wanted.freestanding = options.freestanding;
   wanted.progress = show_progress;
-  const Expected<LibraryReport> report = library_functions().build_library(*manifest, options.output, wanted);
+  const Expected<LibraryReport> report = build_library(*manifest, options.output, wanted);
   if (!report.ok()) return fail(report.status());
   if (!options.depfile.empty())
     if (const Status status = write_depfile(options, *manifest, *report); !status.ok()) return fail(status);
-  return fail(print_out(options.json ? library_functions().report_json(*report, *manifest) : as_text(*report, *manifest)));
+  return fail(print_out(options.json ? report_json(*report, *manifest) : as_text(*report, *manifest)));
 }
 
 }  // namespace strew::cli

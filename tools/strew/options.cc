@@ -19,9 +19,10 @@
 #include "base/nearest.h"
 #include "base/option_rows.h"
 #include "compiler/import/option_text.h"
+#include "runtime/disk_cache/build_id.h"
+#include "runtime/disk_cache/disk_cache.h"
 #include "schedules/knobs.h"
 #include "strew/wisdom.h"
-#include "tools/strew/cache_functions.h"
 #include "tools/strew/manual.h"
 #include "tools/strew/message.h"
 #include "tools/strew/usage.h"
@@ -321,13 +322,12 @@ Expected<double> parse_duration(const std::string& text) {
 
 /// Where compiled kernels are kept: what --cache says, or else STREW_CACHE, or else the user's cache folder.
 void take_cache(const Raw& raw, const Options& options) {
-  const DiskCacheFunctions& functions = cache_functions();
   strew::Options chosen = process_options();
   if (!raw.cache.empty()) chosen.cache_dir = raw.cache;
   const bool uses_it = options.command == "run" || options.command == "explain" || options.command == "compile" ||
                        options.command == "tune" || options.command == "cache";
-  if (chosen.cache_dir.empty() && uses_it) chosen.cache_dir = functions.users_folder();
-  functions.use_options(chosen);
+  if (chosen.cache_dir.empty() && uses_it) chosen.cache_dir = users_cache_folder();
+  use_in_process_runtimes(chosen);
 }
 
 Status check_values(const Raw& raw, Options& options) {
@@ -576,7 +576,7 @@ int parse_command_line(int argc, char** argv, Options& options) {
   app.require_subcommand(1);
   app.footer(example("") + ("\n\nVariables of the environment:" + variable_lines()));
   add_commands(app, options, raw);
-  app.set_version_flag("--version", std::string(generator_version()) + ", build " + std::string(cache_functions().build_id()),
+  app.set_version_flag("--version", std::string(generator_version()) + ", build " + std::string(build_id()),
                        "print the versions of strew and of LLVM, and the id of the build");
   for (CLI::App* command : app.get_subcommands({})) command->footer(example(command->get_name()));
 

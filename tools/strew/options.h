@@ -29,7 +29,7 @@ struct WisdomOptions {
   std::string machine;             ///< prune, export: "here", or a text that the machine's name contains
 };
 
-/// What `strew cache` is asked. The folder of --cache is in cache_functions().options().
+/// What `strew cache` is asked. The folder of --cache is in options_of_process_runtimes().
 struct CacheOptions {
   std::string action;  ///< "stats", "list", …
   int64_t limit = -1;  ///< prune: bytes; negative: not given

@@ -15,7 +15,7 @@
 #include <system_error>
 
 #include "base/nearest.h"
-#include "runtime/explain_functions.h"
+#include "compiler/op/combiner.h"
 #include "strew/run_program.h"
 #include "strew/text.h"
 #include "tools/strew/message.h"
@@ -226,7 +226,7 @@ void warn_of_no_effect(const Options& options, const Program& program) {
   const ImportOptions& asked = options.import;
   const auto sums = [](const ProgramKernel& kernel) {
     const Scatter* const scatter = std::get_if<Scatter>(&*kernel.op);
-    return scatter != nullptr && explain_functions().sums_floats(*scatter);
+    return scatter != nullptr && sums_floats(*scatter);
   };
   if (asked.override_order && asked.order == Order::relaxed &&
       std::none_of(program.kernels().begin(), program.kernels().end(), sums))

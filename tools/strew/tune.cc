@@ -4,12 +4,17 @@
 #include <optional>
 
 #include "base/pending_file.h"
+#include "schedules/wisdom/wisdom_file.h"
 #include "tools/npy.h"
 #include "tools/strew/interrupt.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 #include "tools/strew/tuning_progress.h"
-#include "tune/tuning_functions.h"
+#include "tune/recorded_usage.h"
+#include "tune/report/html_report.h"
+#include "tune/tuner.h"
+#include "tune/tuning_tasks.h"
+#include "tune/tuning_text.h"
 
 namespace strew::cli {
 namespace {
@@ -34,17 +39,17 @@ Status read_indices(TuningTask& task, int64_t max_bytes) {
 
 Expected<std::vector<TuningTask>> all_tasks(const Options& options) {
   KnownUsage known = known_usage(options);
-  STREW_ASSIGN(known.dims, tuning_functions().parse_dims(options.tune.dims));
+  STREW_ASSIGN(known.dims, parse_dims(options.tune.dims));
   std::vector<TuningTask> all;
   for (const std::string& file : options.tune.files) {
-    if (tuning_functions().is_recording(file)) {
-      STREW_ASSIGN(RecordedTasks recorded, tuning_functions().read_recording(file, known));
+    if (is_recording(file)) {
+      STREW_ASSIGN(RecordedTasks recorded, read_recording(file, known));
       for (const std::string& problem : recorded.problems) warn(problem + "; it is left out");
       std::move(recorded.tasks.begin(), recorded.tasks.end(), std::back_inserter(all));
       continue;
     }
     STREW_ASSIGN(const Program imported, import_file(file, options.import));
-    Expected<std::vector<TuningTask>> tasks = tuning_functions().tuning_tasks(imported, options.kernel_name, known);
+    Expected<std::vector<TuningTask>> tasks = tuning_tasks(imported, options.kernel_name, known);
     if (!tasks.ok()) return tasks.status().with_prefix(file);
     for (TuningTask& task : *tasks) {
       STREW_TRY(read_indices(task, options.import.max_file_bytes));
@@ -63,8 +68,7 @@ TunerSettings settings_of(const Options& options) {
   out.budget_seconds = options.tune.budget_seconds;
   out.isolate = options.tune.isolate;
   out.timings_file = options.tune.timings;
-  if (options.wisdom.file != "off")
-    out.wisdom_file = options.wisdom.file.empty() ? tuning_functions().wisdom_path() : options.wisdom.file;
+  if (options.wisdom.file != "off") out.wisdom_file = options.wisdom.file.empty() ? wisdom_path() : options.wisdom.file;
   out.stop = is_interrupted;
   return out;
 }
@@ -77,7 +81,7 @@ Expected<std::optional<PendingFile>> open_report(const std::string& path) {
 }
 
 Status write_report(PendingFile& file, const TuningResult& result) {
-  STREW_TRY(file.write(tuning_functions().html_report(result)));
+  STREW_TRY(file.write(html_report(result)));
   return file.commit();
 }
 
@@ -99,7 +103,7 @@ int tune(const Options& options) {
   TuningProgressBar bar;
   settings.on_progress = [&](const TuningProgress& progress) { bar.show(progress); };
   stop_at_interrupt();
-  const Expected<TuningResult> result = tuning_functions().tune(*tasks, settings);
+  const Expected<TuningResult> result = strew::tune(*tasks, settings);
   bar.clear();
   if (!result.ok()) return fail(result.status());
   for (const std::string& problem : result->problems) warn(problem);
@@ -107,7 +111,7 @@ int tune(const Options& options) {
   if (report->has_value())
     if (const Status status = write_report(**report, *result); !status.ok()) return fail(status);
   if (const Status status = failures_of(*result); !status.ok()) return fail(status);
-  return fail(print_out(options.json ? tuning_functions().json(*result) : tuning_functions().text(*result)));
+  return fail(print_out(options.json ? tuning_json(*result) : tuning_text(*result)));
 }
 
 }  // namespace strew::cli

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "tools/strew/message.h"
-#include "tune/tuning_functions.h"
+#include "tune/tuning_text.h"
 
 namespace strew::cli {
 
@@ -21,10 +21,9 @@ void TuningProgressBar::show(const TuningProgress& progress) {
   const std::string left = std::isinf(progress.budget_seconds)
                                ? ""
                                : fmt::format(", {:.0f} s left", std::max(0.0, progress.budget_seconds - progress.seconds));
-  const std::string text =
-      fmt::format("kernel {} of {}, {}: {} candidates, the fastest takes {} ({:.2f} of the default's time){}",
-                  progress.op_number + 1, progress.ops, printable(progress.op), progress.candidates,
-                  tuning_functions().duration(progress.best_ns), progress.best_ratio, left);
+  const std::string text = fmt::format(
+      "kernel {} of {}, {}: {} candidates, the fastest takes {} ({:.2f} of the default's time){}", progress.op_number + 1,
+      progress.ops, printable(progress.op), progress.candidates, tuning_duration(progress.best_ns), progress.best_ratio, left);
   if (!is_terminal) {
     note(text);
     return;

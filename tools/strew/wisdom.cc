@@ -6,10 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "base/machine.h"
+#include "base/machine_costs.h"
 #include "base/pending_file.h"
+#include "schedules/wisdom/wisdom_file.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
-#include "tune/tuning_functions.h"
+#include "tune/tuner.h"
+#include "tune/tuning_text.h"
 
 namespace strew::cli {
 namespace {
@@ -18,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 /// Reads a file, and warns of the lines that are no records.
 Expected<std::vector<WisdomRecord>> read(const std::string& path) {
-  STREW_ASSIGN(WisdomLines lines, tuning_functions().read_wisdom(path));
+  STREW_ASSIGN(WisdomLines lines, read_wisdom(path));
   for (const std::string& problem : lines.problems) warn(problem + "; the line is left out");
   return std::move(lines.records);
 }
@@ -26,7 +30,7 @@ Expected<std::vector<WisdomRecord>> read(const std::string& path) {
 /// The files that the user named, or the process's.
 Expected<std::vector<std::string>> files_of(const Options& options) {
   if (!options.wisdom.files.empty()) return options.wisdom.files;
-  const std::string path = tuning_functions().wisdom_path();
+  const std::string path = wisdom_path();
   if (path.empty()) return invalid_argument("wisdom: STREW_WISDOM is off, expected a file");
   return std::vector<std::string>{path};
 }
@@ -38,12 +42,12 @@ Expected<std::vector<WisdomRecord>> read_all(const Options& options) {
     STREW_ASSIGN(const std::vector<WisdomRecord> records, read(file));
     all.insert(all.end(), records.begin(), records.end());
   }
-  return tuning_functions().latest(std::move(all));
+  return latest(std::move(all));
 }
 
 Status write(const std::string& path, const std::vector<WisdomRecord>& records) {
   std::string text;
-  for (const WisdomRecord& record : records) text += tuning_functions().print_record(record);
+  for (const WisdomRecord& record : records) text += print(record);
   STREW_ASSIGN(PendingFile file, PendingFile::create(path, text));
   return file.commit();
 }
@@ -111,7 +115,7 @@ Json json_of(const WorkloadKey& key, const Measured& m) {
 }
 
 bool is_on(const WisdomRecord& record, const std::string& machine_text) {
-  if (machine_text == "here") return record.machine == tuning_functions().this_machine();
+  if (machine_text == "here") return record.machine == machine_key(machine());
   return record.machine.find(machine_text) != std::string::npos;
 }
 
@@ -144,7 +148,7 @@ int prune(const Options& options) {
   if (files->size() != 1) return usage_error("FILE: " + std::to_string(files->size()) + " are given, expected one");
   const Expected<std::vector<WisdomRecord>> before = read((*files)[0]);
   if (!before.ok()) return fail(before.status());
-  std::vector<WisdomRecord> records = tuning_functions().latest(*before);
+  std::vector<WisdomRecord> records = latest(*before);
   std::erase_if(records, [&](const WisdomRecord& r) {
     return r.date < options.wisdom.older_than || (!options.wisdom.machine.empty() && !is_on(r, options.wisdom.machine));
   });
@@ -158,7 +162,7 @@ int diff(const Options& options) {
     return usage_error("FILE: " + std::to_string(options.wisdom.files.size()) + " are given, expected the two files to compare");
   const Expected<std::vector<WisdomRecord>> a = read(options.wisdom.files[0]), b = read(options.wisdom.files[1]);
   if (!a.ok() || !b.ok()) return fail(a.ok() ? b.status() : a.status());
-  const std::vector<WisdomRecord> left = tuning_functions().latest(*a), right = tuning_functions().latest(*b);
+  const std::vector<WisdomRecord> left = latest(*a), right = latest(*b);
   const auto first = by_workload(left), second = by_workload(right);
   std::map<WorkloadKey, std::pair<const Measured*, const Measured*>> both;
   for (const auto& [key, measured] : first) both[key].first = &measured;
@@ -200,12 +204,12 @@ int export_winners(const Options& options) {
 int replay(const Options& options) {
   if (options.wisdom.files.size() != 1)
     return usage_error("FILE: " + std::to_string(options.wisdom.files.size()) + " are given, expected one");
-  const Expected<RecordedRun> run = tuning_functions().read_timings(options.wisdom.files[0]);
+  const Expected<RecordedRun> run = read_timings(options.wisdom.files[0]);
   if (!run.ok()) return fail(run.status());
   for (const std::string& problem : run->problems) warn(options.wisdom.files[0] + ": " + problem + "; the line is left out");
-  const Expected<TuningResult> result = tuning_functions().replay(*run);
+  const Expected<TuningResult> result = replay(*run);
   if (!result.ok()) return fail(result.status());
-  return fail(print_out(options.json ? tuning_functions().json(*result) : tuning_functions().text(*result)));
+  return fail(print_out(options.json ? tuning_json(*result) : tuning_text(*result)));
 }
 
 struct Action {

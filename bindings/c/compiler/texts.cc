@@ -3,10 +3,10 @@
 #include <string>
 #include <string_view>
 
+#include "backends/modules.h"
 #include "backends/pipeline.h"
 #include "bindings/c/compiler/handles.h"
 #include "compiler/op/notation.h"
-#include "runtime/explain_functions.h"
 #include "schedules/costs/explained.h"
 #include "schedules/costs/workload.h"
 #include "schedules/target.h"
@@ -58,7 +58,7 @@ Expected<std::string> explain(const VerifiedOp& op, const KernelOptions& options
   out.line("does", notation(*op));
   out.line("op", planned.op_text);
   if (planned.backend != nullptr) {
-    const Status opened = explain_functions().opens(planned.backend->name());
+    const Status opened = open_modules_of(planned.backend->name());
     out.line("runs on",
              std::string(planned.backend->name()) +
                  (opened.ok() ? "" : ", which cannot be opened, so that a portable kernel takes its place: " + opened.message()));

@@ -1,6 +1,6 @@
 // Kernels of the C interface: opening the descriptor of an object, and calls. Tested by tests/c_api.
 #include "bindings/c/runtime/handles.h"
-#include "runtime/call/named_tensors.h"
+#include "runtime/call/bind.h"
 #include "runtime/call/run_many.h"
 
 namespace strew::inline v0::c_api {

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "compiler/import/onnx/messages.h"
-#include "strew/export.h"
 #include "strew/import.h"
 #include "strew/status.h"
 
@@ -24,8 +23,8 @@ Expected<Constant> to_constant(const TensorProto& proto, const std::string& what
 
 /// Converts a serialised TensorProto, the form in which models and ONNX's test data store tensors. raw_data is copied once, into the
 /// constant; large data stays where it is if `owner` keeps it there.
-STREW_API Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path,
-                                          const std::shared_ptr<const void>& owner = nullptr);
+Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path,
+                                const std::shared_ptr<const void>& owner = nullptr);
 inline Expected<Constant> parse_tensor(std::string_view bytes, const std::string& path) {
   return parse_tensor(bytes, path, path);
 }

@@ -77,7 +77,7 @@ std::array<int, STREW_STRATEGY_COUNT> strategies_within(const ApplyCall& call, d
 void apply(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args) {
   if (call.moves_nothing()) return;
   const strew_kernel& kernel = callable.kernel;
-  if (!callable.is_sequential) {
+  if (!callable.always_runs_alone) {
     const Bytes bytes = table_bytes(kernel, tensors);
     const Nanoseconds alone = whole_ns(apply_nanoseconds(callable, call, bytes));
     const int threads = threads_for(alone, call.threads, *callable.limits);

@@ -106,7 +106,7 @@ void make_lines() {
   ASSERT_TRUE(interpreted->run(buffers.into(buffers.operand)).ok());
   ASSERT_TRUE(runtime.get(rows(" combiner=expr expr={%0=update(0):f32;return %0}"), on(BackendChoice::reference)).ok());
   KernelCache broken([](BuildJob&) -> Expected<Kernel> { return internal_error("a bug"); }, {});
-  ASSERT_FALSE(broken.get(*PreparedOp::of(rows()), kNoDeadline, false).ok());
+  ASSERT_FALSE(broken.get(*PreparedOp::of(rows())).ok());
 }
 
 TEST(Log, EachLevelHasItsOwnLinesAndThoseBelow) {

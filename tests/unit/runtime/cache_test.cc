@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <semaphore>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -13,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/built_kernels.h"
 #include "runtime/kernel_state.h"
 #include "schedules/knobs.h"
 #include "strew/text.h"
@@ -61,7 +62,7 @@ TEST(Cache, BuildsOnceForManyThreads) {
       },
       {});
   on_threads(16, [&](int) {
-    const auto answer = cache.get(prepared(6), kNoDeadline, false);
+    const auto answer = cache.get(prepared(6));
     answers += answer.ok() && &answer->op() == &kernel.op();
   });
   EXPECT_EQ(builds, 1);
@@ -80,13 +81,13 @@ TEST(Cache, WaitersShareAFailureAndThenItIsForgotten) {
         return unsupported("attempt " + std::to_string(builds));
       },
       {});
-  on_threads(8, [&](int) { failures += !cache.get(prepared(6), kNoDeadline, false).ok(); });
+  on_threads(8, [&](int) { failures += !cache.get(prepared(6)).ok(); });
   EXPECT_EQ(failures, 8);
   EXPECT_LT(builds, 8);
   EXPECT_EQ(cache.stats().failed, static_cast<uint64_t>(builds));
   EXPECT_FALSE(cache.find(prepared(6).key().hash));
   fails = false;
-  EXPECT_TRUE(cache.get(prepared(6), kNoDeadline, false).ok());
+  EXPECT_TRUE(cache.get(prepared(6)).ok());
   EXPECT_TRUE(cache.find(prepared(6).key().hash));
 }
 
@@ -99,32 +100,138 @@ TEST(Cache, AnExceptionIsAFailureNotADeadlock) {
         return any_kernel();
       },
       {});
-  const auto answer = cache.get(prepared(6), kNoDeadline, false);
+  const auto answer = cache.get(prepared(6));
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.status().code(), Code::internal);
   EXPECT_EQ(answer.status().message(), "build: a surprise");
   turn = 1;
-  const auto starved = cache.get(prepared(6), kNoDeadline, false);
+  const auto starved = cache.get(prepared(6));
   ASSERT_FALSE(starved.ok());
   EXPECT_EQ(starved.status().code(), Code::resource_exhausted);
   EXPECT_EQ(starved.status().message(),
             "kernel: out of memory; it was not built, and nothing is remembered, so ask again when there is memory");
   turn = 2;
-  EXPECT_TRUE(cache.get(prepared(6), kNoDeadline, false).ok());
+  EXPECT_TRUE(cache.get(prepared(6)).ok());
 }
 
-TEST(BuiltKernels, ForgetSymbolsWhoseKernelsAreGone) {
-  BuiltKernels kernels;
-  const auto kept = any_kernel().state()->built;
-  for (int i = 0; i < 10'000; ++i) {
-    const auto built = kernels.get("symbol_" + std::to_string(i), [&]() -> Expected<BuiltKernels::Built> {
-      return i < 100 ? kept : std::make_shared<const BuiltKernel>(kept->compiled);
-    });
-    ASSERT_TRUE(built.ok());
+/// A cache in which all requests for fewer than 100 rows lead to one built kernel, whose build stops at a gate.
+class OneKernel {
+ public:
+  explicit OneKernel(int failures = 0, int threads = 2)
+      : failures_(failures), cache_([this](BuildJob& job) { return build(job); }, {.compile_threads = threads}) {}
+  KernelCache* operator->() { return &cache_; }
+  PendingKernel ask(int rows) { return cache_.get_async(prepared(rows), {}); }
+  /// Until that many jobs wait for the one that builds.
+  void await_parked(int count) {
+    while (parked_ < count) std::this_thread::yield();
   }
-  EXPECT_GE(kernels.places(), 100u);
-  EXPECT_LE(kernels.places(), 400u);
-  EXPECT_EQ(kernels.find("symbol_7"), kept);
+  void await_build() { begun_.acquire(); }
+  void open() { gate_.release(); }
+  int builds() const { return builds_; }
+
+ private:
+  Expected<Kernel> build(BuildJob& job) {
+    const Hash128 key = job.request.op.key().hash, high = prepared(100).key().hash;
+    if (key == high) return kernel_;
+    const KernelCache::Claim claim = cache_.claim({1, 1}, job);
+    if (claim.kernel != nullptr) return kernel_;
+    if (!claim.is_mine) {
+      ++parked_;
+      return Kernel();
+    }
+    ++builds_;
+    begun_.release();
+    gate_.acquire();
+    STREW_TRY(job.go_on());
+    if (builds_ <= failures_) return unsupported("attempt " + std::to_string(builds_));
+    cache_.share({1, 1}, kernel_.state()->built);
+    return kernel_;
+  }
+
+  const Kernel kernel_ = any_kernel();
+  const int failures_;
+  std::atomic<int> builds_{0}, parked_{0};
+  std::counting_semaphore<> begun_{0}, gate_{0};
+  KernelCache cache_;
+};
+
+TEST(Cache, JobsThatNeedOneBuiltKernelShareItAndTakeNoThreadWhileTheyWait) {
+  OneKernel cache;
+  const PendingKernel first = cache.ask(1);
+  cache.await_build();
+  std::vector<PendingKernel> others;
+  for (int rows = 2; rows <= 9; ++rows) others.push_back(cache.ask(rows));
+  cache.await_parked(8);
+  EXPECT_TRUE(cache->get(prepared(100)).ok()) << "a thread is free";
+  for (const PendingKernel& other : others) EXPECT_FALSE(other.ready());
+  cache.open();
+  EXPECT_TRUE(first.wait().ok());
+  for (const PendingKernel& other : others) EXPECT_TRUE(other.wait().ok());
+  EXPECT_EQ(cache.builds(), 1);
+  EXPECT_EQ(cache->stats().kernels, 10u);
+}
+
+TEST(Cache, AJobBuildsTheKernelIfTheOneThatItWaitsForFails) {
+  OneKernel cache(/*failures=*/1);
+  const PendingKernel first = cache.ask(1);
+  cache.await_build();
+  const PendingKernel second = cache.ask(2), third = cache.ask(3);
+  cache.await_parked(2);
+  cache.open();
+  cache.open();
+  EXPECT_EQ(first.wait().status().message(), "attempt 1");
+  EXPECT_TRUE(second.wait().ok());
+  EXPECT_TRUE(third.wait().ok());
+  EXPECT_EQ(cache.builds(), 2);
+}
+
+TEST(Cache, ABuildGoesOnForTheJobsThatWaitForIt) {
+  OneKernel cache;
+  PendingKernel first = cache.ask(1);
+  cache.await_build();
+  const PendingKernel second = cache.ask(2);
+  cache.await_parked(1);
+  first.cancel();
+  cache.open();
+  EXPECT_EQ(first.wait().status().code(), Code::cancelled);
+  EXPECT_TRUE(second.wait().ok());
+  EXPECT_EQ(cache.builds(), 1);
+}
+
+TEST(Cache, AJobThatWaitsForAnotherIsAnsweredWhenTheCacheIsDrained) {
+  OneKernel cache;
+  const PendingKernel first = cache.ask(1);
+  cache.await_build();
+  const PendingKernel second = cache.ask(2);
+  cache.await_parked(1);
+  EXPECT_FALSE(cache->drain(std::chrono::steady_clock::now()));
+  cache.open();
+  EXPECT_TRUE(cache->drain(kNoDeadline));
+  EXPECT_TRUE(first.wait().ok());
+  EXPECT_TRUE(second.wait().ok());
+}
+
+TEST(Cache, AJobThatWaitsForAnotherIsAnsweredWhenTheCacheIsDestroyed) {
+  auto cache = std::make_unique<OneKernel>();
+  const PendingKernel first = cache->ask(1);
+  cache->await_build();
+  const PendingKernel second = cache->ask(2);
+  cache->await_parked(1);
+  cache->open();
+  cache.reset();
+  EXPECT_TRUE(first.ready());
+  EXPECT_TRUE(second.ready());
+}
+
+TEST(Cache, ForgetsTheNamesOfKernelsThatAreGone) {
+  KernelCache cache([](BuildJob&) -> Expected<Kernel> { return internal_error("nothing is built"); }, {});
+  const auto kept = any_kernel().state()->built;
+  for (int i = 0; i < 10'000; ++i)
+    cache.share(hash_text("symbol_" + std::to_string(i)), i < 100 ? kept : std::make_shared<const BuiltKernel>(kept->compiled));
+  EXPECT_GE(cache.slots(), 100u);
+  EXPECT_LE(cache.slots(), 400u);
+  EXPECT_EQ(cache.find_built(hash_text("symbol_7")), kept);
+  EXPECT_EQ(cache.find_built(hash_text("symbol_700")), nullptr);
 }
 
 /// The memory that the cache counts for one kernel of small_op.
@@ -137,14 +244,14 @@ TEST(Cache, ForgetsTheLeastRecentlyUsedBeyondItsCapacity) {
   const int64_t one = bytes_of_one();
   KernelCache cache(
       [](BuildJob& job) -> Expected<Kernel> {
-        return any_kernel(static_cast<int>(std::get<Scatter>(*job.op.op()).operands[0].dims[0]));
+        return any_kernel(static_cast<int>(std::get<Scatter>(*job.request.op.op()).operands[0].dims[0]));
       },
       {.capacity = 16 * one + one / 2});
-  for (int rows = 1; rows <= 12; ++rows) ASSERT_TRUE(cache.get(prepared(rows), kNoDeadline, false).ok());
+  for (int rows = 1; rows <= 12; ++rows) ASSERT_TRUE(cache.get(prepared(rows)).ok());
   EXPECT_EQ(cache.stats().kernels, 12u);
   EXPECT_EQ(cache.stats().evicted, 0u);
   for (int rows = 13; rows <= 60; ++rows) {
-    ASSERT_TRUE(cache.get(prepared(rows), kNoDeadline, false).ok());
+    ASSERT_TRUE(cache.get(prepared(rows)).ok());
     EXPECT_TRUE(cache.find(prepared(1).key().hash)) << "kernel 1 is asked for all the time";
     EXPECT_LE(cache.stats().bytes, 17 * one);
   }
@@ -159,7 +266,7 @@ TEST(Cache, ForgetsTheLeastRecentlyUsedBeyondItsCapacity) {
   }
   EXPECT_EQ(cache.stats().kernels, 0u);
   EXPECT_EQ(cache.stats().bytes, 0);
-  EXPECT_TRUE(cache.get(prepared(3), kNoDeadline, false).ok());
+  EXPECT_TRUE(cache.get(prepared(3)).ok());
   EXPECT_EQ(cache.stats().kernels, 0u) << "a capacity of 0 remembers nothing";
 }
 
@@ -167,14 +274,14 @@ TEST(Cache, NeverForgetsAKernelThatAHandleRefersTo) {
   const int64_t one = bytes_of_one();
   KernelCache cache(
       [](BuildJob& job) -> Expected<Kernel> {
-        return any_kernel(static_cast<int>(std::get<Scatter>(*job.op.op()).operands[0].dims[0]));
+        return any_kernel(static_cast<int>(std::get<Scatter>(*job.request.op.op()).operands[0].dims[0]));
       },
       {.capacity = 3 * one});
   std::vector<Kernel> handles;
-  for (int rows = 1; rows <= 10; ++rows) handles.push_back(*cache.get(prepared(rows), kNoDeadline, false));
+  for (int rows = 1; rows <= 10; ++rows) handles.push_back(*cache.get(prepared(rows)));
   EXPECT_EQ(cache.stats().kernels, 10u) << "forgetting them would free nothing";
   handles.clear();
-  for (int rows = 11; rows <= 30; ++rows) ASSERT_TRUE(cache.get(prepared(rows), kNoDeadline, false).ok());
+  for (int rows = 11; rows <= 30; ++rows) ASSERT_TRUE(cache.get(prepared(rows)).ok());
   EXPECT_LE(cache.stats().kernels, 4u);
 }
 

@@ -30,7 +30,7 @@ TEST(KernelTable, IsReadWhileItGrowsForgetsAndIsCleared) {
   std::atomic<uint64_t> wrong{0}, found{0};
   std::thread writer([&] {
     for (int round = 0; round < 20; ++round) {
-      for (uint64_t i = 1; i <= 500; ++i) table.insert({i, ~i}, kernel);
+      for (uint64_t i = 1; i <= 500; ++i) table.put({i, ~i}, kernel);
       for (uint64_t i = 1; i <= 500; i += 3) table.remove({i, ~i});
       if (table.size() != 333) ++wrong;
       table.clear();
@@ -59,7 +59,7 @@ TEST(KernelTable, AnEntryLivesAsLongAsAReaderOfItsTime) {
   KernelTable table;
   Kernel kernel = any_kernel();
   const std::weak_ptr<const Kernel::State> state = kernel.state();
-  table.insert({1, 2}, kernel);
+  table.put({1, 2}, kernel);
   kernel = {};
   {
     const EpochReader reader;
@@ -79,8 +79,8 @@ TEST(KernelTable, TakesAKeyAgainThatItForgot) {
   KernelTable table;
   const Kernel kernel = any_kernel();
   for (int turn = 0; turn < 1000; ++turn) {
-    table.insert({7, 7}, kernel);
-    table.insert({7, 7}, kernel);
+    table.put({7, 7}, kernel);
+    table.put({7, 7}, kernel);
     EXPECT_EQ(table.size(), 1u);
     EXPECT_EQ(table.remove({7, 7}).state(), kernel.state());
     EXPECT_FALSE(table.remove({7, 7}));
@@ -91,7 +91,7 @@ TEST(KernelTable, TakesAKeyAgainThatItForgot) {
 TEST(KernelTable, ExchangesAKernelWhileOthersReadIt) {
   KernelTable table;
   const Kernel one = any_kernel(), two = any_kernel();
-  table.insert({3, 3}, one);
+  table.put({3, 3}, one);
   std::atomic<bool> stop{false};
   std::atomic<int> misses{0};
   std::thread reader([&] {
@@ -102,8 +102,8 @@ TEST(KernelTable, ExchangesAKernelWhileOthersReadIt) {
     }
   });
   for (int turn = 0; turn < 2000; ++turn) {
-    EXPECT_EQ(table.exchange({3, 3}, two).state(), one.state());
-    EXPECT_EQ(table.exchange({3, 3}, one).state(), two.state());
+    EXPECT_EQ(table.put({3, 3}, two).state(), one.state());
+    EXPECT_EQ(table.put({3, 3}, one).state(), two.state());
   }
   stop = true;
   reader.join();
@@ -117,12 +117,12 @@ TEST(KernelTable, ExchangesAKernelWhileOthersReadIt) {
 TEST(KernelTable, TellsWhichEntryWasNotUsedForTheLongestTime) {
   KernelTable table;
   const Kernel kernel = any_kernel();
-  for (uint64_t i = 1; i <= 5; ++i) table.insert({i, i}, kernel);
+  for (uint64_t i = 1; i <= 5; ++i) table.put({i, i}, kernel);
   {
     const EpochReader reader;
     EXPECT_NE(table.find({1, 1}, reader.record()), nullptr);
   }
-  table.insert({6, 6}, kernel);
+  table.put({6, 6}, kernel);
   std::vector<uint64_t> order;
   for (const KernelTable::Entry* entry : table.by_age()) order.push_back(entry->key.low);
   EXPECT_EQ(order.front(), 2u);

@@ -117,7 +117,7 @@ TEST(ShapeFamilies, ARefusedKernelLeavesTheRequestsTheirOwn) {
   static_cast<void>(families.note(prepared(add_rows(128, 1, 16))));
   const auto found = families.note(prepared(add_rows(128, 2, 16)));
   ASSERT_NE(found, nullptr);
-  found->refuse();
+  found->is_refused = true;
   for (const int64_t count : {2, 3, 4}) EXPECT_EQ(general(families, prepared(add_rows(128, count, 16))), "");
 }
 

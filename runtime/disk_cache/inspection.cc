@@ -1,30 +1,17 @@
-// See disk_cache_functions.h.
-#include "runtime/disk_cache/disk_cache_functions.h"
+// See inspection.h.
+#include "runtime/disk_cache/inspection.h"
 
 #include <fcntl.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "base/options.h"
-#include "runtime/disk_cache/build_id.h"
 #include "runtime/disk_cache/cached_kernel.h"
 #include "runtime/disk_cache/disk_cache.h"
 
 namespace strew::inline v0 {
 namespace {
-
-/// Null: the process's options count. Never freed: a runtime may be reading them.
-std::atomic<const Options*> chosen{nullptr};
-
-std::string users_folder() {
-  const std::string folder = user_cache_folder();
-  return folder.empty() ? folder : folder + "/kernels";
-}
-
-void use_options(const Options& options) { chosen = new Options(options); }
 
 DiskCache::Settings settings_for_reading(const std::string& folder) {
   Options options;
@@ -57,7 +44,9 @@ InspectedFile inspect_file(FolderCalls& calls, int folder, const std::string& pa
   return out;
 }
 
-Expected<std::vector<InspectedFile>> inspect(const std::string& folder) {
+}  // namespace
+
+Expected<std::vector<InspectedFile>> inspect_cache(const std::string& folder) {
   STREW_ASSIGN(const OpenFile open, open_folder(folder));
   std::vector<InspectedFile> out;
   if (!open) return out;
@@ -68,7 +57,7 @@ Expected<std::vector<InspectedFile>> inspect(const std::string& folder) {
   return out;
 }
 
-Expected<Pruned> prune(const std::string& folder, int64_t limit) {
+Expected<Pruned> prune_cache(const std::string& folder, int64_t limit) {
   STREW_ASSIGN(const OpenFile open, open_folder(folder));
   Pruned out;
   if (!open) return out;
@@ -77,7 +66,7 @@ Expected<Pruned> prune(const std::string& folder, int64_t limit) {
   return out;
 }
 
-CachedAt where_is(const Options& options, const Compiled& planned) {
+CachedAt where_is_cached(const Options& options, const Compiled& planned) {
   CachedAt out;
   DiskCache::Settings settings = disk_cache_settings(options);
   if (settings.mode == CacheMode::off) {
@@ -102,24 +91,6 @@ CachedAt where_is(const Options& options, const Compiled& planned) {
   out.is_there = found.status.ok();
   out.why = found.status.message();
   return out;
-}
-
-Status build(const Options& options, Compiled& planned) {
-  DiskCache cache(disk_cache_settings(options));
-  return build_object(cache, planned);
-}
-
-}  // namespace
-
-const Options& options_of_process_runtimes() {
-  const Options* const options = chosen.load();
-  return options == nullptr ? process_options() : *options;
-}
-
-const DiskCacheFunctions& disk_cache_functions() {
-  static constexpr DiskCacheFunctions kFunctions{build_id, users_folder, use_options, options_of_process_runtimes,
-                                                 inspect,  prune,        where_is,    build};
-  return kFunctions;
 }
 
 }  // namespace strew::inline v0
