@@ -353,8 +353,8 @@ class Builder {
       std::memset(&out, 0, sizeof out);
       out.kind = STREW_VECTORS;
       out.policy = static_cast<uint32_t>(source.oob);
-      out.table = number_of(static_cast<int>(
-          std::ranges::find(plan_.tensors, static_cast<int>(s), &PlanTensor::source) - plan_.tensors.begin()));
+      out.table = number_of(
+          static_cast<int>(std::ranges::find(plan_.tensors, static_cast<int>(s), &PlanTensor::source) - plan_.tensors.begin()));
       out.checks_first = source.checks_first ? 1 : 0;
       out.positions = term(product(plan_.positions));
       out.repeated_dims = source.repeated_dims;

@@ -137,8 +137,7 @@ class Functions {
       case STREW_RESULT:
         return descriptor_->init_kind == STREW_IN_PLACE && descriptor_->is_gather == 0 ? "is read and written" : "is written";
       case STREW_INDICES:
-        return checks(i) ? "is read; an index out of bounds is an error, and then nothing is written"
-                                              : "is read";
+        return checks(i) ? "is read; an index out of bounds is an error, and then nothing is written" : "is read";
       case STREW_OPERAND:
       case STREW_UPDATES:
       case STREW_EXTRA:

@@ -79,7 +79,8 @@ const int64_t* PositionBlocks::load(size_t k) {
   const ComponentNumbers& c = f_.p.components[k];
   const size_t slot = slots_ + c.index;
   Side from{f_.places(slot), 0, 0, 0};
-  if (is_in_row_) from = {nullptr, place_in_row(slot, block_lo_), rows_.inner_strides() == nullptr ? 0 : rows_.inner_strides()[slot], 0};
+  if (is_in_row_)
+    from = {nullptr, place_in_row(slot, block_lo_), rows_.inner_strides() == nullptr ? 0 : rows_.inner_strides()[slot], 0};
   from.base += f_.at(c.index_offset);
   int64_t* const values = f_.values(k);
   f_.loops.index[static_cast<size_t>(c.dtype)](values, from, count);
@@ -159,8 +160,7 @@ void PositionBlocks::place() {
       apply_policy(source.oob, k);
       const int64_t* const strides = f_.from(f_.p.components[k].strides);
       for (size_t slot = 0; slot < wanted_; ++slot)
-        if (f_.p.body.slots[slot].source == static_cast<int>(s))
-          f_.loops.advance(f_.places(slot), values, strides[slot], count);
+        if (f_.p.body.slots[slot].source == static_cast<int>(s)) f_.loops.advance(f_.places(slot), values, strides[slot], count);
     }
   }
 }

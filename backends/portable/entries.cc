@@ -124,7 +124,8 @@ int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
   const size_t slots = program.body.slots.size(), results = static_cast<size_t>(program.pairs);
   Windows windows(f, program.body, WindowCut::none, f(f.p.memory.rows), f(f.p.memory.columns), program.ahead);
   const bool is_line = program.positions.loops <= 1;
-  const int64_t* const strides = program.positions.loops == 1 ? f.strides(program.positions, 0, slots + program.indices.size()) : nullptr;
+  const int64_t* const strides =
+      program.positions.loops == 1 ? f.strides(program.positions, 0, slots + program.indices.size()) : nullptr;
   for (int64_t at = begin; at < end; at += pitch) {
     const int64_t count = std::min(pitch, end - at);
     const uint64_t* const some = entries + at;

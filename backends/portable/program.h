@@ -91,9 +91,9 @@ struct SourceComponents {
 };
 
 struct WindowLoop {
-  int component = -1;        ///< whose start moves the loop; -1: none
-  bool is_bounded = false;   ///< it decides which iterations are in bounds, too
-  bool wraps = false;        ///< what lies past the dim's end starts over
+  int component = -1;       ///< whose start moves the loop; -1: none
+  bool is_bounded = false;  ///< it decides which iterations are in bounds, too
+  bool wraps = false;       ///< what lies past the dim's end starts over
   Number scale = 0;
 };
 
@@ -142,8 +142,8 @@ struct LoweredKernel {
   bool has_cut_windows = false;  ///< the policy moves the bounds of window loops
   int pairs = 1;
   bool gather = false;
-  int64_t ahead = 0;     ///< schedule knob prefetch; negative: of a gather
-  bool streams = false;  ///< schedule knob nontemporal, where calls do not choose the entry stream
+  int64_t ahead = 0;              ///< schedule knob prefetch; negative: of a gather
+  bool streams = false;           ///< schedule knob nontemporal, where calls do not choose the entry stream
   std::vector<Number> key_units;  ///< per result: places from one destination to the next
 
   // The results before the updates.

@@ -291,7 +291,8 @@ Term Frame::extent(int tensor) const {
     for (const std::vector<Loop>* loops : {&plan.positions, &plan.window})
       for (const Loop& loop : *loops)
         if (!loop.strides[static_cast<size_t>(tensor)].is(0)) all = all * loop.extent;
-    if (wanted.role == Role::indices) all = all * constant(std::max<int64_t>(1, static_cast<int64_t>(plan.primary().components.size())));
+    if (wanted.role == Role::indices)
+      all = all * constant(std::max<int64_t>(1, static_cast<int64_t>(plan.primary().components.size())));
     std::sort(all.symbols.begin(), all.symbols.end());
     return all;
   }

@@ -212,7 +212,8 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
       // minimum with kEnd / 2 keeps the sum from overflowing.
       Number step = b.number(0);
       for (size_t w = 0; w < walk_.window.size(); ++w)
-        if (walk_.window[w].move().is_bounded && walk_.window[w].move().component == static_cast<int>(k)) step = b.add(step, place.window[w]);
+        if (walk_.window[w].move().is_bounded && walk_.window[w].move().component == static_cast<int>(k))
+          step = b.add(step, place.window[w]);
       if (!step.is(0)) {
         scale(tile, Opcode::tmins, b.number(kEnd / 2));
         scale(tile, Opcode::tadds, step);
@@ -284,14 +285,16 @@ Status IndexCode::check_column(bool owned) const {
   const bool side_by_side = frame_.words(index_of(plan).tensor).count == 1 && walk_.outer.empty() &&
                             walk_.axis.strides[static_cast<size_t>(index_of(plan).tensor)].is(1);
   const bool as_u32 = is_unsigned_integer(index_of(plan).dtype);
-  const bool modes_do = plan.primary().oob != OobPolicy::error && ((plan.primary().oob != OobPolicy::clamp && plan.primary().oob != OobPolicy::wrap) || as_u32);
+  const bool modes_do = plan.primary().oob != OobPolicy::error &&
+                        ((plan.primary().oob != OobPolicy::clamp && plan.primary().oob != OobPolicy::wrap) || as_u32);
   if (walk_.slab && side_by_side && modes_do && !owned && !index_of(plan).normalize_negative) return {};
   return unsupported(what + "the program computes with its indices (" +
                      (owned         ? "each core keeps its own rows; unique_indices, init in_place or --blocks 1 would do without"
                       : !walk_.slab ? "more than one component or a part of a row is named; layout row works"
                       : !side_by_side ? "they are not i32 or u32 side by side; layout row works"
-                      : !modes_do     ? "policy " + std::string(name(plan.primary().oob)) + " of signed indices; u32 ones would do without"
-                                      : std::string("negative ones count from the end; layout row works")) +
+                      : !modes_do
+                          ? "policy " + std::string(name(plan.primary().oob)) + " of signed indices; u32 ones would do without"
+                          : std::string("negative ones count from the end; layout row works")) +
                      "), which the chip does with rows of them only");
 }
 

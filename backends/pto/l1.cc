@@ -22,7 +22,8 @@ int64_t word_bytes(const Frame& frame) { return bits(frame.words(frame.table(0))
 
 Status check_indices(const Frame& frame, const RowWalk& walk) {
   const Plan& plan = frame.plan;
-  if (bits(index_of(plan).dtype) != 32 || index_of(plan).normalize_negative || !walk.axis.strides[static_cast<size_t>(index_of(plan).tensor)].is(1))
+  if (bits(index_of(plan).dtype) != 32 || index_of(plan).normalize_negative ||
+      !walk.axis.strides[static_cast<size_t>(index_of(plan).tensor)].is(1))
     return refuse("indices are " + std::string(name(index_of(plan).dtype)) +
                   (index_of(plan).normalize_negative ? " that may count from the end" : "") +
                   ", expected i32 or u32 side by side as they are: the cube core computes nothing with them");
@@ -47,8 +48,8 @@ Status find_l1(const Frame& frame, RowWalk& walk) {
   const auto table = static_cast<size_t>(frame.table(0)), result = static_cast<size_t>(plan.result(0));
   const Component& c = plan.primary().components[0];
   const Term& count = walk.axis.extent;
-  if (plan.primary().components.size() != 1 || !c.window.is(1) || !walk.outer.empty() || walk.window.size() > 1 || !count.is_static() ||
-      !c.dim.is_static() || !walk.axis.strides[table].is(0))
+  if (plan.primary().components.size() != 1 || !c.window.is(1) || !walk.outer.empty() || walk.window.size() > 1 ||
+      !count.is_static() || !c.dim.is_static() || !walk.axis.strides[table].is(0))
     return refuse("more than one loop names rows, or extents are open, expected one index per row and numbers");
   const int64_t each = kFractalBytes / word_bytes(frame);
   if (walk.elements) {

@@ -64,7 +64,8 @@ Status check_options(const ProgramOptions& options) {
 std::vector<std::string> requirements_of(const TileProgram& program, const Plan& plan, const ProgramOptions& options) {
   std::vector<std::string> out = {"every tensor is contiguous, row-major, and starts on 32 bytes",
                                   "no other program touches the same memory while this one runs"};
-  if (plan.primary().oob == OobPolicy::undefined && !plan.primary().components.empty()) out.emplace_back("every index is in bounds");
+  if (plan.primary().oob == OobPolicy::undefined && !plan.primary().components.empty())
+    out.emplace_back("every index is in bounds");
   if (!plan.gather && plan.unique.holds && plan.unique.source == "hint") out.emplace_back("no two updates have one destination");
   for (const ProgramArgument& a : program.arguments)
     if (a.role == ArgumentRole::scratch && a.name == "fault")
@@ -87,8 +88,8 @@ bool has_zero(const std::vector<Loop>& loops) {
 
 /// Does the op move nothing, whatever the indices are?
 bool moves_nothing(const Plan& plan) {
-  const bool no_place =
-      std::any_of(plan.primary().components.begin(), plan.primary().components.end(), [](const Component& c) { return c.dim.is(0); });
+  const bool no_place = std::any_of(plan.primary().components.begin(), plan.primary().components.end(),
+                                    [](const Component& c) { return c.dim.is(0); });
   return has_zero(plan.positions) || has_zero(plan.window) || (no_place && !plan.gather);
 }
 

@@ -27,7 +27,8 @@ Number StartCode::load_index(size_t k) {
   const Component& c = plan_.primary().components[k];
   Number at = frame_.number(c.index_offset);
   for (size_t i = 0; i < plan_.positions.size(); ++i)
-    at = b_.add(at, b_.mul(position[i], frame_.number(plan_.positions[i].strides[static_cast<size_t>(c.tensor)]), "index_at"), "index_at");
+    at = b_.add(at, b_.mul(position[i], frame_.number(plan_.positions[i].strides[static_cast<size_t>(c.tensor)]), "index_at"),
+                "index_at");
   const Words& words = frame_.words(c.tensor);
   const DType dtype = c.dtype;
   const bool wide = words.count > 1;

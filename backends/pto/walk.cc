@@ -91,8 +91,10 @@ std::vector<int> row_tensors(const Plan& plan) {
 
 Status check_policy(const Frame& frame, const RowWalk& walk) {
   const Plan& plan = frame.plan;
-  if (plan.primary().oob == OobPolicy::wrap && !walk.slab) return unsupported("policy wrap where more than one component names a row");
-  if (plan.primary().oob == OobPolicy::wrap && bits(index_of(plan).dtype) == 64) return unsupported("policy wrap of 64-bit indices");
+  if (plan.primary().oob == OobPolicy::wrap && !walk.slab)
+    return unsupported("policy wrap where more than one component names a row");
+  if (plan.primary().oob == OobPolicy::wrap && bits(index_of(plan).dtype) == 64)
+    return unsupported("policy wrap of 64-bit indices");
   const bool fills = is_fill(plan.primary().oob);
   if (fills && (plan.primary().fill.bits[0] != 0 || plan.primary().fill.bits[1] != 0))
     return unsupported("a fill value other than 0: the chip's mode is zero");
@@ -114,7 +116,9 @@ Status check_steps(const Frame& frame, const RowWalk& walk) {
 /// a3's headers have instructions that move whole rows of such a matrix; ptoas does not.
 void find_fractals(const Frame& frame, RowWalk& walk) {
   const Plan& plan = frame.plan;
-  if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 || plan.primary().components.size() != 1) return;
+  if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 ||
+      plan.primary().components.size() != 1)
+    return;
   const Component& c = plan.primary().components[0];
   const auto table = static_cast<size_t>(frame.table(0)), other = static_cast<size_t>(slices_of(plan, 0));
   const Expected<Combine> combine = choose_combine(frame);

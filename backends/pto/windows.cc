@@ -170,7 +170,8 @@ void WindowWriter::columns(const Number& first, const Number& count) {
   TileAt at{first, walk_.has_axis ? count : b_.number(1), b_.number(0), b_.number(wide), {}};
   for (size_t i = 0; i < plan_.positions.size(); ++i) at.movers.push_back({at_.position[i], plan_.positions[i].strides});
   for (size_t i = 0; i < walk_.around.size(); ++i) at.movers.push_back({around_at_[i], walk_.around[i].strides});
-  for (size_t k = 0; k < plan_.primary().components.size(); ++k) at.movers.push_back({at_.starts[k], plan_.primary().components[k].strides});
+  for (size_t k = 0; k < plan_.primary().components.size(); ++k)
+    at.movers.push_back({at_.starts[k], plan_.primary().components[k].strides});
   if (left.from.is(0) && left.to.is(wide)) return move(at);
   const bool is_split = spread_ == Spread::tiles && !walk_.has_axis;
   const Number step = b_.number(wide);
@@ -196,7 +197,8 @@ void WindowWriter::position() {
     // First fill the whole window, then copy the part that is in bounds.
     const std::vector<LoopSpan> left = at_.spans;
     const Number valid = at_.valid;
-    for (size_t k = 0; k < at_.spans.size(); ++k) at_.spans[k] = {b_.number(0), frame_.number(plan_.primary().components[k].window)};
+    for (size_t k = 0; k < at_.spans.size(); ++k)
+      at_.spans[k] = {b_.number(0), frame_.number(plan_.primary().components[k].window)};
     at_.valid = b_.number(1);
     filling_ = true;
     around(0);

@@ -178,9 +178,8 @@ class Planner {
       c.operand_dim = static_cast<int>(d);
       c.dim = shape_.operand_dim(d);
       c.window = dims_.in_window(d) ? shape_.window_extent(d) : constant(1);
-      c.index_offset = dims_.scalar_indices
-                           ? constant(0)
-                           : shape_.stride(indices_, dims_.index_vector_dim) * constant(static_cast<int64_t>(k));
+      c.index_offset = dims_.scalar_indices ? constant(0)
+                                            : shape_.stride(indices_, dims_.index_vector_dim) * constant(static_cast<int64_t>(k));
       c.strides.assign(plan_.tensors.size(), constant(0));
       for (int t = 0; t < tensor_count(); ++t)
         if (plan_.is_indexed(t)) c.strides[t] = shape_.stride(t, d);
@@ -287,8 +286,8 @@ class Planner {
   const AccessDims& dims_;
   ShapeTerms shape_;
   Plan plan_;
-  IndexSource source_;  // of the indexed tensors
-  int indices_ = 0;     // number of the index tensor
+  IndexSource source_;                 // of the indexed tensors
+  int indices_ = 0;                    // number of the index tensor
   bool all_positions_batched_ = true;  // every position dim is a batching dim or has extent 1
 };
 
@@ -311,8 +310,8 @@ bool overwrites_all(const Plan& plan, const int64_t* dyn) {
   if (plan.gather || !plan.pure_move || !plan.unique.holds) return false;
   // If the window covers its dim, clamp makes every start 0.
   const IndexSource& source = plan.primary();
-  const bool fills_dims = std::ranges::all_of(
-      source.components, [&](const Component& c) { return evaluate(c.window, dyn) == evaluate(c.dim, dyn); });
+  const bool fills_dims =
+      std::ranges::all_of(source.components, [&](const Component& c) { return evaluate(c.window, dyn) == evaluate(c.dim, dyn); });
   const bool all_apply = source.in_bounds.holds || source.checks_first || (source.oob == OobPolicy::clamp && fills_dims);
   if (!all_apply) return false;
   const std::optional<int64_t> positions = count(plan.positions, dyn), window = count(plan.window, dyn),

@@ -47,7 +47,8 @@ void add_loops(std::string& out, const Plan& plan, std::string_view title, const
 void add_source(std::string& out, const Plan& plan, size_t s) {
   const IndexSource& source = plan.sources[s];
   for (uint32_t d = 0; d < 32; ++d)
-    if ((source.repeated_dims >> d & 1) != 0) out += fmt::format("  the window has dim {} of indices, which repeat along it\n", d);
+    if ((source.repeated_dims >> d & 1) != 0)
+      out += fmt::format("  the window has dim {} of indices, which repeat along it\n", d);
   const bool normalizes = std::ranges::any_of(source.components, &Component::normalize_negative);
   out += fmt::format("  components{}: policy {}{}\n", of_source(plan, s), name(source.oob),
                      normalizes ? ", negative indices count from the end" : "");

@@ -65,7 +65,7 @@ typedef int32_t (*strew_entry)(const strew_args* args, int64_t begin, int64_t en
 /* The kinds of entries, which number strew_kernel.entries. STREW_ENTRIES(F) expands to F(kind, what the entry does) for each. */
 #define STREW_ENTRIES(F)                                            \
   F(range, "applies index positions")                               \
-  F(check, "finds the smallest bad position of a source")            \
+  F(check, "finds the smallest bad position of a source")           \
   F(init, "copies or fills the result")                             \
   F(keys, "tells where positions go")                               \
   F(list, "applies listed positions")                               \
@@ -154,9 +154,9 @@ typedef struct strew_index_component {
 
 /* Where the windows of the tensors lie that name this source (strew_tensor_rule.source). */
 typedef struct strew_index_source {
-  uint32_t kind;   /* STREW_VECTORS */
-  uint32_t policy; /* OobPolicy (op.h) as a number */
-  uint32_t table;  /* number in strew_kernel.tensors of the first tensor that the source places */
+  uint32_t kind;         /* STREW_VECTORS */
+  uint32_t policy;       /* OobPolicy (op.h) as a number */
+  uint32_t table;        /* number in strew_kernel.tensors of the first tensor that the source places */
   uint32_t checks_first; /* policy error: the check entry runs over all positions before anything is written */
   strew_term positions;  /* number of its index positions */
   /* Bit d: the index tensors repeat along their dim d (stride 0), and positions are counted without it. An index that is out of bounds is

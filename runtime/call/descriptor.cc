@@ -48,7 +48,8 @@ int64_t last_key(const strew_kernel& kernel, const int64_t* dyn) {
   for (uint32_t i = 0; i < kernel.reach_count; ++i) {
     int64_t far = 0;
     const int64_t steps = std::max<int64_t>(0, evaluate(kernel, kernel.reaches[i].extent, dyn) - 1);
-    if (__builtin_mul_overflow(steps, evaluate(kernel, kernel.reaches[i].step, dyn), &far) || __builtin_add_overflow(last, far, &last))
+    if (__builtin_mul_overflow(steps, evaluate(kernel, kernel.reaches[i].step, dyn), &far) ||
+        __builtin_add_overflow(last, far, &last))
       return std::numeric_limits<int64_t>::max();
   }
   return last;

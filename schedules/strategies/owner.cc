@@ -15,7 +15,8 @@ Status legal_owners(const Plan& plan, Strategy strategy) {
   if (plan.kind != PlanKind::row && plan.kind != PlanKind::element)
     return refuse("windows of kind " + std::string(name(plan.kind)) + " do not coincide");
   STREW_TRY(whole_bytes(plan, strategy));
-  if (!plan.keys) return refuse("no number stands for a destination in all results: their strides have different ratios or signs");
+  if (!plan.keys)
+    return refuse("no number stands for a destination in all results: their strides have different ratios or signs");
   return {};
 }
 

@@ -139,8 +139,7 @@ void replay_kernel(const Replay& replay, const VerifiedOp& op, BackendChoice bac
       text += test::portable_text(*portable::make_program(unit.plan, unit.schedule, table), table);
     replay.add(prefix + "program", text);
   }
-  if (!kernel->artifact.object.empty())
-    replay.add(prefix + "code", code_of(kernel->artifact.object));
+  if (!kernel->artifact.object.empty()) replay.add(prefix + "code", code_of(kernel->artifact.object));
 }
 
 void replay_programs(const Replay& replay, const VerifiedOp& op, const Plan& plan) {

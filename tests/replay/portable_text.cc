@@ -92,7 +92,8 @@ std::string portable_text(const LoweredKernel& p, const Loops& table) {
     out.line("component: offset {}, dim {}, window {}, strides {}, single {}", each.index_offset, each.dim, each.window,
              each.strides, each.is_single);
   for (const WindowLoop& each : p.window_loops)
-    out.line("window loop: component {}, moved by {}, scale {}", each.is_bounded ? each.component : -1, each.component, each.scale);
+    out.line("window loop: component {}, moved by {}, scale {}", each.is_bounded ? each.component : -1, each.component,
+             each.scale);
   for (const SourceComponents& source : p.sources)
     for (size_t k = source.first; k < source.end; k += p.components.size()) {
       const ComponentNumbers& c = p.components[k];

@@ -195,15 +195,13 @@ bool has_index_lanes(const Frame& f, const IndexSource& source) {
     if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
   // place_lanes() loads all components of kIndexLanes positions at once. So that the load does not reach beyond the
   // end of the index array, the last component of a position must be directly followed by the next position.
-  const bool ends = stride.is(1) || std::ranges::any_of(source.components, [&](const Component& c) {
-                      return c.index_offset.is(stride.factor - 1);
-                    });
+  const bool ends = stride.is(1) || std::ranges::any_of(source.components,
+                                                        [&](const Component& c) { return c.index_offset.is(stride.factor - 1); });
   return ends && std::ranges::all_of(source.components, [&](const Component& c) {
            const bool fits = c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
            const bool beside =
                c.tensor == first.tensor && c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
-           return fits && beside &&
-                  (c.window.is(1) || (source.oob != OobPolicy::skip_element && source.oob != OobPolicy::wrap));
+           return fits && beside && (c.window.is(1) || (source.oob != OobPolicy::skip_element && source.oob != OobPolicy::wrap));
          });
 }
 

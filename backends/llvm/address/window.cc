@@ -66,8 +66,9 @@ void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_
     lo = f.argument(offsetof(strew_args, w0));
     hi = f.argument(offsetof(strew_args, w1));
   }
-  const ComponentPlace* place =
-      placement == nullptr || !loop.move().is_bounded ? nullptr : &placement->components[static_cast<size_t>(loop.move().component)];
+  const ComponentPlace* place = placement == nullptr || !loop.move().is_bounded
+                                    ? nullptr
+                                    : &placement->components[static_cast<size_t>(loop.move().component)];
   const bool wraps = place != nullptr && place->split != nullptr;
   const bool owned = cut && window_cut == WindowCut::owned && placement != nullptr && loop.move().component >= 0;
   const auto owned_from = [&](Value* from, Value* shift) {

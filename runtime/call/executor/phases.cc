@@ -94,7 +94,8 @@ Status run_phases(const Callable& callable, std::span<const TensorView> tensors,
   const FpEnvironment environment(true, !callable.computes_floats);  // costs are floats, even of kernels that compute none
   if (!callable.parts.empty()) {
     Status status = run_wide(callable, tensors, {call.threads, call.executor, bad_index});
-    if (bad_index != nullptr && status.code() == Code::out_of_bounds) bad_index->source = tensor_of_call(callable, bad_index->source);
+    if (bad_index != nullptr && status.code() == Code::out_of_bounds)
+      bad_index->source = tensor_of_call(callable, bad_index->source);
     return status;
   }
   STREW_TRY(check_indices(callable, tensors, call, bad_index));

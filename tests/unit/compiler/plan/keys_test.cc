@@ -22,11 +22,13 @@ std::optional<KeyForm> keys_of(const std::string& text) {
   return canonical_plan(test::value_or_abort(VerifiedOp::of(test::value_or_abort(parse_op(text)))))->keys;
 }
 
-constexpr const char* kRows = "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 ";
+constexpr const char* kRows =
+    "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 ";
 constexpr const char* kPairs = "inserted_window_dims=[0,1] scatter_dims_to_operand_dims=[0,1] index_vector_dim=1 ";
 
 TEST(DestinationKeys, AreRowNumbers) {
-  const auto keys = keys_of("strew1.scatter(operand=f32[50,8] indices=i32[9] updates=f32[9,8] " + std::string(kRows) + "combiner=add)");
+  const auto keys =
+      keys_of("strew1.scatter(operand=f32[50,8] indices=i32[9] updates=f32[9,8] " + std::string(kRows) + "combiner=add)");
   ASSERT_TRUE(keys);
   EXPECT_THAT(keys->positions, ElementsAre(constant(0)));
   EXPECT_THAT(keys->components, ElementsAre(constant(1)));
@@ -34,7 +36,8 @@ TEST(DestinationKeys, AreRowNumbers) {
 }
 
 TEST(DestinationKeys, AreRowNumbersOfRowsOfAnOpenLength) {
-  const auto keys = keys_of("strew1.scatter(operand=f32[?,?] indices=i32[?] updates=f32[?,?] " + std::string(kRows) + "combiner=add)");
+  const auto keys =
+      keys_of("strew1.scatter(operand=f32[?,?] indices=i32[?] updates=f32[?,?] " + std::string(kRows) + "combiner=add)");
   ASSERT_TRUE(keys);
   EXPECT_THAT(keys->components, ElementsAre(constant(1)));
   ASSERT_EQ(keys->units.size(), 1U);
@@ -43,7 +46,8 @@ TEST(DestinationKeys, AreRowNumbersOfRowsOfAnOpenLength) {
 }
 
 TEST(DestinationKeys, CountTheRowsOfSeveralDims) {
-  const auto keys = keys_of("strew1.scatter(operand=f32[50,?] indices=i32[9,2] updates=f32[9] " + std::string(kPairs) + "combiner=add)");
+  const auto keys =
+      keys_of("strew1.scatter(operand=f32[50,?] indices=i32[9,2] updates=f32[9] " + std::string(kPairs) + "combiner=add)");
   ASSERT_TRUE(keys);
   ASSERT_EQ(keys->components.size(), 2U);
   EXPECT_EQ(keys->components[0].symbols.size(), 1U) << "a step in dim 0 is a row of open length";
@@ -75,9 +79,9 @@ struct Sums {
 Sums sums(const std::string& schedule, const char* backend, bool open) {
   constexpr int64_t kRowCount = 90, kLength = 5, kPitch = 7, kUpdates = 4000;
   const std::string rows = open ? "?,?" : "90,5", count = open ? "?" : "4000", length = open ? "?" : "5";
-  const std::string text = "strew1.scatter(operand=[f32[" + rows + "]{" + (open ? "?" : "7") + ",1},f64[" + rows + "]{-5,1}] indices=i32[" +
-                           count + "] updates=[f32[" + count + "," + length + "],f64[" + count + "," + length + "]] " + kRows +
-                           "combiner=add init=in_place oob=skip_window)";
+  const std::string text = "strew1.scatter(operand=[f32[" + rows + "]{" + (open ? "?" : "7") + ",1},f64[" + rows +
+                           "]{-5,1}] indices=i32[" + count + "] updates=[f32[" + count + "," + length + "],f64[" + count + "," +
+                           length + "]] " + kRows + "combiner=add init=in_place oob=skip_window)";
   const Op op = test::value_or_abort(parse_op(text));
   test::Rng rng(3);
   Sums out{std::vector<float>(kRowCount * kPitch, 0.1F), std::vector<double>(kRowCount * kLength, 0.1)};
@@ -110,8 +114,8 @@ TEST(DestinationKeys, GiveTheBitsOfOneThread) {
     const Sums expected = sums("strategy=sequential,threads=1", "llvm", open);
     for (const char* backend : {"llvm", "portable"})
       for (const char* strategy : {"owner", "radix"})
-          EXPECT_EQ(sums("strategy=" + std::string(strategy) + ",threads=3", backend, open), expected)
-              << strategy << " of " << backend << (open ? ", open" : "");
+        EXPECT_EQ(sums("strategy=" + std::string(strategy) + ",threads=3", backend, open), expected)
+            << strategy << " of " << backend << (open ? ", open" : "");
   }
 }
 
