@@ -198,7 +198,7 @@ Expected<Kernel> KernelCache::get(Request request) {
   return ticket.job->wait(ticket.waiter, kNoDeadline);
 }
 
-PendingKernel KernelCache::get_async(Request request, PendingKernel::Callback done) noexcept {
+PendingKernel KernelCache::get_async(const Request& request, PendingKernel::Callback done) noexcept {
   try {
     Ticket ticket;
     ticket.known = find(request.op.key().hash);

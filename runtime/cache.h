@@ -48,7 +48,7 @@ class KernelCache {
   /// May throw std::bad_alloc, and then nothing of the request is left.
   Expected<Kernel> get(Request request);
   /// The compiled kernel: a stand-in is no answer.
-  PendingKernel get_async(Request request, PendingKernel::Callback done) noexcept;
+  PendingKernel get_async(const Request& request, PendingKernel::Callback done) noexcept;
   /// Remembers a kernel that was made without a build. Returns the kernel of the key from now on: this one, or the one of a thread that was
   /// faster.
   Kernel add(Hash128 key, const Kernel& kernel);
