@@ -27,6 +27,7 @@ try:
     import numpy as np
     from ai_edge_litert import schema_py_generated as schema
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
+    from _npy import load
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
@@ -425,7 +426,7 @@ class Oracle:
             return f"LiteRT refuses the model (strew: exit {result.returncode} {result.stderr.strip()})"
         if result.returncode != 0:
             return f"exit {result.returncode}: {result.stderr.strip()}"
-        got = np.load(out)
+        got = load(out)
         if list(got.shape) != list(expected.shape):
             return f"shape {got.shape}, expected {expected.shape}"
         return None if got.tobytes() == expected.tobytes() else "the output differs"
