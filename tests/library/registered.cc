@@ -7,7 +7,7 @@
 int main() {
   strew::Runtime runtime;
   strew_library other = *test_kernels();
-  other.version = 3;
+  other.version = STREW_LIBRARY_VERSION + 1;
   if (runtime.register_library(other).code() != strew::Code::invalid_argument) return 1;
   if (const strew::Status status = runtime.register_library(*test_kernels()); !status.ok()) {
     std::printf("%s\n", status.message().c_str());
