@@ -45,9 +45,9 @@ class Planner {
     simplify(plan_.positions);
     simplify(plan_.window);
     simplify(plan_.init);
-    if (!plan_.gather) plan_.keys = key_form();
     plan_.sources.push_back(std::move(source_));
     plan_.symbols = shape_.symbols();
+    if (!plan_.gather) plan_.keys = key_form();
     return std::move(plan_);
   }
 
@@ -251,26 +251,17 @@ class Planner {
     }
   }
 
-  /// What moves result i: the strides of position loops, then of components.
-  std::vector<Term> moves_of(int i) const {
-    const auto result = static_cast<size_t>(plan_.result(i));
-    std::vector<Term> moves;
-    for (const Loop& loop : plan_.positions) moves.push_back(loop.strides[result]);
-    for (const Component& c : source_.components) moves.push_back(c.strides[result]);
-    return moves;
-  }
-
   /// The unit of a result is what its strides have in common, and what an iteration or a step adds is the rest of the stride, which must be
   /// the same for all results.
   std::optional<KeyForm> key_form() const {
     KeyForm form;
     std::vector<Term> steps;
     for (int i = 0; i < plan_.pairs; ++i) {
-      std::vector<Term> moves = moves_of(i);
+      std::vector<Term> moves = moves_of(plan_, plan_.result(i));
       const Term unit = common_factor(moves);
       for (Term& move : moves) move = *quotient(move, unit);
       const bool goes_back = std::ranges::any_of(moves, [&](const Term& step) {
-        return step.factor < 0 || std::ranges::any_of(step.symbols, [&](SymbolId s) { return shape_.symbols()[s].is_stride; });
+        return step.factor < 0 || std::ranges::any_of(step.symbols, [&](SymbolId s) { return plan_.symbols[s].is_stride; });
       });
       if (goes_back || (i > 0 && moves != steps)) return {};
       steps = std::move(moves);
@@ -301,6 +292,14 @@ std::optional<int64_t> count(const std::vector<Loop>& loops, const int64_t* dyn)
 }  // namespace
 
 Plan make_plan(const VerifiedOp& op) { return Planner(op).run(); }
+
+std::vector<Term> moves_of(const Plan& plan, int tensor) {
+  const auto at = static_cast<size_t>(tensor);
+  std::vector<Term> moves;
+  for (const Loop& loop : plan.positions) moves.push_back(loop.strides[at]);
+  for (const Component& c : plan.primary().components) moves.push_back(c.strides[at]);
+  return moves;
+}
 
 int64_t position_count(const Plan& plan, const int64_t* dyn) {
   return count(plan.positions, dyn).value_or(std::numeric_limits<int64_t>::max());

@@ -166,6 +166,8 @@ Plan make_plan(const VerifiedOp& op);
 STREW_API std::string print(const Plan& plan);
 std::string_view name(PlanKind kind);
 
+/// What moves the windows of a tensor that source 0 places: its strides in the position loops, then in the source's components.
+std::vector<Term> moves_of(const Plan& plan, int tensor);
 /// Number of index positions, and iterations of the first window loop (1 if there is none). `dyn`: one number per symbol.
 int64_t position_count(const Plan& plan, const int64_t* dyn);
 int64_t split_count(const Plan& plan, const int64_t* dyn);

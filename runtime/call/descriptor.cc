@@ -43,6 +43,12 @@ int64_t key_elements(const strew_kernel& kernel, const int64_t* dyn) {
   return std::max<int64_t>(1, stride == std::numeric_limits<int64_t>::min() ? 1 : std::abs(stride));
 }
 
+Bytes key_bytes(const strew_kernel& kernel, const int64_t* dyn) {
+  int64_t bytes = 0;
+  const bool is_too_much = __builtin_mul_overflow(key_elements(kernel, dyn), result_bytes(kernel), &bytes);
+  return Bytes(is_too_much ? std::numeric_limits<int64_t>::max() : bytes);
+}
+
 int64_t last_key(const strew_kernel& kernel, const int64_t* dyn) {
   int64_t last = 0;
   for (uint32_t i = 0; i < kernel.reach_count; ++i) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/units.h"
 #include "strew/abi.h"
 #include "strew/status.h"
 
@@ -40,8 +41,9 @@ inline int64_t result_bytes(const strew_kernel& kernel, uint32_t result = 0) {
 /// iteration moves by a line or more, or not at all.
 int64_t line_unit(const strew_kernel& kernel, const strew_term& stride, const int64_t* dyn, int64_t line_bytes);
 
-/// Elements of result 0 from one destination to the next, at least 1.
+/// Elements of result 0 from one destination to the next, at least 1, and their bytes, saturated.
 int64_t key_elements(const strew_kernel& kernel, const int64_t* dyn);
+Bytes key_bytes(const strew_kernel& kernel, const int64_t* dyn);
 /// The largest key that a destination of this call can have, saturated.
 int64_t last_key(const strew_kernel& kernel, const int64_t* dyn);
 /// Do the keys of this call's destinations fit 32 bits? The key with all bits set is reserved for dropped updates.

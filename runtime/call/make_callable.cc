@@ -63,7 +63,7 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   made->checked_alone = limits->checked_alone >= 0
                             ? limits->checked_alone
                             : static_cast<int32_t>(whole(made->alone_nanoseconds / made->costs.position_ns, INT32_MAX));
-  // The check at once is of source 0 (arguments_of).
+  // A call that runs alone checks source 0 (arguments_of); with others to check, none does.
   for (uint32_t s = 1; s < kernel.source_count; ++s)
     if (checks_first(kernel, s)) made->checked_alone = -1;
   made->table_bytes = Bytes(static_table_bytes(kernel));

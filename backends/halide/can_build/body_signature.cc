@@ -32,15 +32,9 @@ class SignatureMaker {
 
   /// A number of elements that divides the offset of every window in the indexed tensors; 1 where their strides are dynamic, negative or different.
   int64_t common_unit() const {
-    std::vector<Term> moves;
-    for (int i = 0; i < plan_.pairs; ++i) {
-      const auto indexed = static_cast<size_t>(plan_.indexed() + i);
-      std::vector<Term> of_this;
-      for (const Loop& loop : plan_.positions) of_this.push_back(loop.strides[indexed]);
-      for (const Component& c : plan_.primary().components) of_this.push_back(c.strides[indexed]);
-      if (i > 0 && of_this != moves) return 1;
-      moves = std::move(of_this);
-    }
+    const std::vector<Term> moves = moves_of(plan_, plan_.indexed());
+    for (int i = 1; i < plan_.pairs; ++i)
+      if (moves_of(plan_, plan_.result(i)) != moves) return 1;
     if (std::ranges::any_of(moves, [](const Term& move) { return !move.is_static() || move.factor < 0; })) return 1;
     return common_factor(moves).factor;
   }

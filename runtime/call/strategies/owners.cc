@@ -44,7 +44,7 @@ OwnerCall owner_call(const ApplyCall& call, int threads) {
           call.entry(STREW_ENTRY_list),
           &call.args,
           call.call.positions,
-          Bytes(key_elements(kernel, call.args.dyn) * result_bytes(kernel)),
+          key_bytes(kernel, call.args.dyn),
           last_key(kernel, call.args.dyn),
           Bytes(call_bytes),
           Bytes(int64_t{kernel.scratch_mib} << 20),

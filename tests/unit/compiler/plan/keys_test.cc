@@ -119,5 +119,30 @@ TEST(DestinationKeys, GiveTheBitsOfOneThread) {
   }
 }
 
+TEST(DestinationKeys, OfATableWithoutElementsWhoseRowsAreTooLongToCount) {
+  const Op op = test::value_or_abort(parse_op("strew1.scatter(operand=f32[?,?] indices=i32[?] updates=f32[?,?] " +
+                                              std::string(kRows) + "combiner=add init=in_place oob=skip_window)"));
+  constexpr int64_t kUpdates = 200000;
+  std::vector<float> updates(kUpdates, 1), none(1, 7);
+  std::vector<int32_t> indices(kUpdates, 0);
+  for (const int64_t length : {int64_t{1} << 62, (int64_t{1} << 61) + 1, int64_t{1} << 40})
+    for (const char* backend : {"llvm", "portable"})
+      for (const char* strategy : {"owner", "radix"}) {
+        Runtime runtime;
+        KernelOptions options;
+        test::set_schedule(options, "strategy=" + std::string(strategy) + ",threads=3");
+        options.backend = test::backend(backend);
+        const auto kernel = runtime.get(op, options);
+        ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+        const int64_t table[] = {0, length}, rows[] = {kUpdates, 1};
+        const TensorView views[] = {{none.data(), DType::f32, 2, table, nullptr},
+                                    {indices.data(), DType::i32, 1, rows, nullptr},
+                                    {updates.data(), DType::f32, 2, rows, nullptr}};
+        const Status status = kernel->run(views);
+        EXPECT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(none[0], 7) << "something was written";
+      }
+}
+
 }  // namespace
 }  // namespace strew
