@@ -216,9 +216,7 @@ Parts Maker::load(int t) const {
 }
 
 Parts Maker::load_input(const lowered::Graph::Input& input) const {
-  if (input.op == ExprOp::update) return load(plan_.update(input.index));
-  if (input.op == ExprOp::extra) return load(plan_.extra(input.index));
-  return load(plan_.gather ? plan_.operand(input.index) : plan_.result(input.index));
+  return load(signature_.body.input(input.op, input.index).number);
 }
 
 void Maker::define() {
@@ -232,7 +230,7 @@ void Maker::define() {
     out_.apply(pure) = Halide::Tuple(nothing);
 
   const std::vector<Parts> stored =
-      evaluate(plan_.combine, has_f16_, [&](const lowered::Graph::Input& input) { return load_input(input); });
+      evaluate(*signature_.body.graph, has_f16_, [&](const lowered::Graph::Input& input) { return load_input(input); });
   for (size_t i = 0; i < stored.size(); ++i) {
     values.push_back(stored[i].a);
     if (bits(tensor(plan_.result(static_cast<int>(i))).dtype) > 64) values.push_back(stored[i].b);

@@ -11,6 +11,8 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include <optional>
+
 #include "backends/descriptor.h"
 #include "backends/llvm/codegen/codegen.h"
 #include "backends/llvm/codegen/failures.h"
@@ -20,11 +22,11 @@
 #include "backends/llvm/link/linker.h"
 #include "backends/llvm/link/object_file.h"
 #include "backends/llvm/link/services.h"
+#include "backends/lower/walk.h"
 #include "backends/modules.h"
 #include "backends/object_checksum.h"
 #include "base/headroom.h"
 #include "base/own_stack.h"
-#include "schedules/entries.h"
 #include "strew/export.h"
 
 namespace strew::inline v0 {
@@ -35,43 +37,21 @@ namespace {
 /// they have loops of their own.
 Status emit(llvm::Module& module, const BuildRequest& request, const ExternalBodyCode* body) {
   STREW_TRY(prepare(module, request.target));
-  const BodySignature* signature = body == nullptr ? nullptr : &body->signature;
-  for (const EntryKind entry : entries_of(request.plan, request.schedule)) {
-    const std::string symbol = request.symbol + "_" + std::string(name(entry));
-    switch (entry) {
-      case EntryKind::range:
-        emit_range(module, request, symbol, signature);
-        break;
-      case EntryKind::check:
-        emit_check(module, request, symbol);
-        break;
-      case EntryKind::init:
-        emit_init(module, request, symbol);
-        break;
-      case EntryKind::keys:
-        emit_keys(module, request, symbol);
-        break;
-      case EntryKind::list:
-        emit_list(module, request, symbol, signature);
-        break;
-      case EntryKind::clip:
-        // With the strategies that divide destinations among owners, clip runs only for rows that many updates share,
-        // so it may use the loops emitted by LLVM. The external body then never gets a cut window, and may have the
-        // window's length as a constant.
-        emit_clip(module, request, symbol, traits_of(request.schedule.strategy).has_owners() ? nullptr : signature);
-        break;
-      case EntryKind::merge:
-        emit_merge(module, request, symbol);
-        break;
-      case EntryKind::stream:
-        emit_stream(module, request, symbol, signature);
-        break;
-    }
+  std::optional<ExternalCode> external;
+  if (body != nullptr) external.emplace(ExternalCode{body->signature, request.symbol});
+  lowered::Kernel kernel = lowered::lower_kernel(request.plan, request.schedule);
+  lowered::run_passes(kernel, request.target);
+  for (const lowered::Entry& entry : kernel.entries) {
+    // With the strategies that divide destinations among owners, clip runs only for rows that many updates share, so it may use the loops emitted
+    // by LLVM. The external body then never gets a cut window, and may have the window's length as a constant.
+    const bool has_body = external && !(entry.kind == EntryKind::clip && traits_of(request.schedule.strategy).has_owners());
+    emit_entry(module, {kernel, entry, request.target, request.symbol + "_" + std::string(name(entry.kind)),
+                        has_body ? &*external : nullptr});
   }
   if (body != nullptr) {
     // A run whose length is not a constant of the body is unrolled here. Halide could unroll it, but would guard
     // every vector by a condition.
-    const bool known = signature->fixed.empty() || signature->fixed.back();
+    const bool known = body->signature.fixed.empty() || body->signature.fixed.back();
     STREW_TRY(link_bitcode(module, body->bitcode, known ? 1 : request.schedule.unroll));
   }
   return optimise(module, request.target, /*has_bitcode=*/body != nullptr);

@@ -20,7 +20,7 @@ class PortableBackend final : public Backend {
     STREW_TRY(can_build(request));
     Artifact artifact;
     for (const BuildRequest& unit : units_of(request)) {
-      std::shared_ptr<const portable::LoweredKernel> program = portable::make_program(unit.plan, unit.schedule);
+      std::shared_ptr<const portable::InterpretedKernel> program = portable::make_program(unit.plan, unit.schedule);
       const size_t bytes = program->bytes();
       artifact.precompiled.push_back({unit.symbol, std::move(program), bytes, portable::entry_of});
     }

@@ -104,7 +104,7 @@ void PositionBlocks::require(uint8_t* flags, const int64_t* values, int64_t larg
     f_.loops.bound(flags, values, static_cast<uint64_t>(largest), count);
 }
 
-/// skip_element and fill_element, of windows of more than one element in this dim.
+/// PlaceRule::cut.
 void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
   const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
   int64_t *const start = f_.values() + at, *const lo = f_.lo() + at, *const hi = f_.hi() + at;
@@ -119,33 +119,32 @@ void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
   }
 }
 
-void PositionBlocks::apply_policy(OobPolicy oob, size_t k) {
+void PositionBlocks::apply_rule(size_t k) {
   const ComponentNumbers& c = f_.p.components[k];
   const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
   int64_t* const values = f_.values() + at;
   const int64_t dim = f_.at(c.dim), window = f_.at(c.window), largest = dim - window;
   if (c.normalize_negative) f_.loops.fold(values, dim, count);
-  switch (oob) {
-    case OobPolicy::undefined:
-    case OobPolicy::error:
+  switch (c.rule) {
+    case PlaceRule::trusted:
       return;
-    case OobPolicy::skip_window:
-    case OobPolicy::fill_window:
+    case PlaceRule::fits:
       return require(f_.inside(), values, largest);
-    case OobPolicy::clamp:
+    case PlaceRule::clamped:
       if (c.dtype == DType::u64) f_.loops.saturate(values, count);
       f_.loops.clamp(values, 0, largest, count);
       if (largest < 0) require(f_.inside(), values, largest);
       return;
-    case OobPolicy::skip_element:
-    case OobPolicy::fill_element:
-      if (!c.is_single) return cut(k, dim, window);
+    case PlaceRule::inside:
       require(f_.inside(), values, dim - 1);
       return require(f_.whole(), values, dim - 1);
-    case OobPolicy::wrap:
+    case PlaceRule::cut:
+      return cut(k, dim, window);
+    case PlaceRule::wrapped:
+    case PlaceRule::split:
       if (dim <= 0) return require(f_.inside(), values, -1);
       f_.loops.wrap(values, dim, c.dtype == DType::u64, count);
-      if (c.is_single) return;
+      if (c.rule == PlaceRule::wrapped) return;
       for (int64_t j = 0; j < count; ++j) f_.hi()[at + j] = std::min(dim - values[j], window);
       return;
   }
@@ -157,7 +156,7 @@ void PositionBlocks::place() {
     const SourceComponents& source = f_.p.sources[s];
     for (size_t k = source.first; k < source.end; ++k) {
       const int64_t* const values = load(k);
-      apply_policy(source.oob, k);
+      apply_rule(k);
       const int64_t* const strides = f_.from(f_.p.components[k].strides);
       for (size_t slot = 0; slot < wanted_; ++slot)
         if (f_.p.body.slots[slot].source == static_cast<int>(s)) f_.loops.advance(f_.places(slot), values, strides[slot], count);

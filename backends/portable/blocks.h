@@ -1,4 +1,4 @@
-// PositionBlocks: walks index positions in blocks of LoweredKernel::positions_per_block. Of each block it computes the places of all slots, loads the
+// PositionBlocks: walks index positions in blocks of InterpretedKernel::positions_per_block. Of each block it computes the places of all slots, loads the
 // index vectors, applies the out-of-bounds policy and moves the places of the indexed tensors. Tested by tests/differential.
 #pragma once
 
@@ -25,7 +25,7 @@ class PositionBlocks {
   void leave_row();
   int64_t place_in_row(size_t slot, int64_t iteration) const;
   const int64_t* load(size_t component);
-  void apply_policy(OobPolicy oob, size_t k);
+  void apply_rule(size_t k);
   void cut(size_t k, int64_t dim, int64_t window);
   void begin_flags();
   void require(uint8_t* flags, const int64_t* values, int64_t largest);

@@ -72,17 +72,35 @@ bool commutes(ExprOp op) {
          op == ExprOp::bit_or || op == ExprOp::bit_xor;
 }
 
+using lowered::Operand;
+
 class Compiler {
  public:
-  Compiler(const BodyRequest& request, const Loops& table) : r_(request), table_(table), values_(request.expr.nodes.size()) {
-    body_.slots = request.slots;
+  Compiler(const Expr& graph, const lowered::Body& body, const Plan& plan, const Loops& table, std::vector<Slot> slots)
+      : graph_(graph), r_(body), plan_(plan), table_(table), values_(graph.nodes.size()) {
+    body_.slots = std::move(slots);
+    for (const int result : r_.results) slot_of(result);
+  }
+
+  /// A row-local value: the body evaluates an element of it into the column of its only output, which has no loop.
+  Body run_value(int least_lanes) {
+    const int32_t result = graph_.results[0];
+    value(result).wanted = true;
+    want_arguments();
+    emit_wanted();
+    Output output;
+    output.column = storage(result);
+    output.bytes = column_width(graph_.result().dtype);
+    body_.outputs.push_back(output);
+    assign_columns();
+    body_.lanes = std::max<int64_t>(body_.lanes / least_lanes * least_lanes, least_lanes);
+    return std::move(body_);
   }
 
   Body run() {
-    for (const int result : r_.results) slot_of(result);
     choose_outputs();
-    for (size_t n = 0; n < nodes().size(); ++n)
-      if (values_[n].wanted) emit(static_cast<int32_t>(n));
+    want_arguments();
+    emit_wanted();
     for (size_t i = 0; i < body_.outputs.size(); ++i)
       if (sources_[i] >= 0) body_.outputs[i].column = storage(sources_[i]);
     assign_columns();
@@ -96,43 +114,51 @@ class Compiler {
     bool reads_results = false;
   };
 
-  const std::vector<ExprNode>& nodes() const { return r_.expr.nodes; }
+  const std::vector<ExprNode>& nodes() const { return graph_.nodes; }
   const ExprNode& node(int32_t n) const { return nodes()[static_cast<size_t>(n)]; }
   Value& value(int32_t n) { return values_[static_cast<size_t>(n)]; }
-  DType tensor_dtype(int tensor) const { return r_.plan.tensors[static_cast<size_t>(tensor)].dtype; }
+  DType tensor_dtype(int tensor) const { return plan_.tensors[static_cast<size_t>(tensor)].dtype; }
+  void want_arguments() {
+    for (size_t n = nodes().size(); n-- > 0;)
+      if (values_[n].wanted)
+        for (const int32_t arg : nodes()[n].args) value(arg).wanted = true;
+  }
+  void emit_wanted() {
+    for (size_t n = 0; n < nodes().size(); ++n)
+      if (values_[n].wanted) emit(static_cast<int32_t>(n));
+  }
 
   int32_t slot_of(int tensor, bool is_scratch = false) {
     for (size_t i = 0; i < body_.slots.size(); ++i)
       if (body_.slots[i].tensor == tensor && body_.slots[i].is_scratch == is_scratch) return static_cast<int32_t>(i);
     const DType dtype = tensor_dtype(tensor);
     body_.slots.push_back({tensor, log2_per_byte(dtype), static_cast<uint8_t>(bits(dtype)), is_scratch,
-                           r_.plan.tensors[static_cast<size_t>(tensor)].source});
+                           plan_.tensors[static_cast<size_t>(tensor)].source});
     return static_cast<int32_t>(body_.slots.size()) - 1;
   }
-  int32_t input_slot(const ExprNode& n) {
-    const auto i = static_cast<size_t>(n.index);
-    if (n.op == ExprOp::current) return slot_of(r_.currents[i]);
-    if (n.op == ExprOp::extra) return slot_of(r_.extras[i]);
-    return r_.updates_are_tables ? slot_of(r_.results[0], true) : slot_of(r_.updates[i]);
-  }
+  const Operand& operand(const ExprNode& n) const { return r_.input(n.op, n.index); }
+  int32_t input_slot(const ExprNode& n) { return slot_of(operand(n).number, operand(n).is(Operand::Kind::table)); }
   /// Is the node a constant? Then returns it.
   const Scalar* constant_of(int32_t n) const {
     const ExprNode& at = node(n);
     if (at.op == ExprOp::literal) return &at.value;
-    return at.op == ExprOp::current ? r_.current : nullptr;
+    return is_input(at.op) && operand(at).is(Operand::Kind::constant) ? &operand(at).value : nullptr;
+  }
+  bool is_in_slot(int32_t n) const {
+    return is_input(node(n).op) && (operand(node(n)).is(Operand::Kind::tensor) || operand(node(n)).is(Operand::Kind::table));
   }
   bool reads_result(const ExprNode& n) const {
-    return n.op == ExprOp::current && r_.current == nullptr &&
-           std::find(r_.results.begin(), r_.results.end(), r_.currents[static_cast<size_t>(n.index)]) != r_.results.end();
+    return is_input(n.op) && operand(n).is(Operand::Kind::tensor) &&
+           std::find(r_.results.begin(), r_.results.end(), operand(n).number) != r_.results.end();
   }
 
   /// Result i as a loop over rows that needs no column but that of a value without results. Null: there is none. `source`: the value's node.
   RowsLoop combiner_of(size_t i, int32_t& source) {
-    const int32_t result = r_.expr.results[i];
+    const int32_t result = graph_.results[i];
     const ExprNode& root = node(result);
     if (!value(result).reads_results) {
       source = result;
-      return mover(root.dtype, node(result), result);
+      return mover(root.dtype, result);
     }
     if (root.args.size() != 2) return nullptr;
     const auto is_current = [&](int32_t n) { return node(n).op == ExprOp::current && node(n).index == static_cast<int32_t>(i); };
@@ -143,8 +169,8 @@ class Compiler {
     return table_.combine[static_cast<size_t>(root.dtype)][static_cast<size_t>(root.op)];
   }
   /// The loop that moves elements of a dtype to a result from their slot, or, of a packed dtype, from a byte per element.
-  RowsLoop mover(DType dtype, const ExprNode& from, int32_t n) const {
-    const bool is_slot = is_input(from.op) && constant_of(n) == nullptr;
+  RowsLoop mover(DType dtype, int32_t n) const {
+    const bool is_slot = is_in_slot(n);
     if (bits(dtype) == 4) return is_slot ? table_.move4 : table_.pack4;
     if (bits(dtype) == 2) return is_slot ? table_.move2 : table_.pack2;
     return table_.move[log2_of(bits(dtype) / 8)];
@@ -166,9 +192,6 @@ class Compiler {
       sources_.push_back(source);
     }
     for (size_t i = 0; i < body_.outputs.size(); ++i) choose_source(i);
-    for (size_t n = nodes().size(); n-- > 0;)
-      if (values_[n].wanted)
-        for (const int32_t arg : nodes()[n].args) value(arg).wanted = true;
   }
 
   /// Sets where output i takes its value from. If some output reads results in another way than a combiner does, all are stored from columns.
@@ -179,16 +202,16 @@ class Compiler {
     output.bytes = column_width(dtype);
     if (body_.reads_results) {
       output.from = -1;
-      sources_[i] = r_.expr.results[i];
+      sources_[i] = graph_.results[i];
       output.loop = bits(dtype) == 4 ? table_.pack4 : bits(dtype) == 2 ? table_.pack2 : table_.move[log2_of(bits(dtype) / 8)];
       value(sources_[i]).wanted = true;
       return;
     }
     const int32_t source = sources_[i];
-    const bool combines = source != r_.expr.results[i];
+    const bool combines = source != graph_.results[i];
     const Scalar* const constant = constant_of(source);
     // A combiner of a packed dtype reads packed elements, which a column does not hold.
-    if (bits(dtype) == 4 && combines && (constant != nullptr || !is_input(node(source).op))) {
+    if (bits(dtype) == 4 && combines && !is_in_slot(source)) {
       body_.reads_results = true;
       for (size_t before = 0; before <= i; ++before) choose_source(before);
       return;
@@ -196,7 +219,7 @@ class Compiler {
     if (constant != nullptr) {
       output.value = *constant;
       sources_[i] = -1;
-    } else if (is_input(node(source).op)) {
+    } else if (is_in_slot(source)) {
       output.from = input_slot(node(source));
       sources_[i] = -1;
     } else {
@@ -292,6 +315,10 @@ class Compiler {
 
   void load(int32_t n) {
     const DType dtype = node(n).dtype;
+    if (operand(node(n)).is(Operand::Kind::local)) {
+      body_.locals.push_back({new_column(column_width(dtype)), column_width(dtype), operand(node(n)).number});
+      return set_storage(n, body_.locals.back().out);
+    }
     Step step;
     step.slot = input_slot(node(n));
     step.bytes = column_width(dtype);
@@ -405,6 +432,7 @@ class Compiler {
     for (size_t s = 0; s < end; ++s)
       for (const int32_t column : {body_.steps[s].out, body_.steps[s].a, body_.steps[s].b, body_.steps[s].c}) use(column, s);
     for (const Literal& literal : body_.literals) use(literal.out, end);
+    for (const LocalColumn& local : body_.locals) use(local.out, end);
     for (const Output& output : body_.outputs) use(output.column, end);
     std::vector<int32_t> places(widths_.size(), -1);
     std::array<std::vector<int32_t>, 5> free;
@@ -421,6 +449,7 @@ class Compiler {
       }
     };
     for (const Literal& literal : body_.literals) assign(literal.out);
+    for (const LocalColumn& local : body_.locals) assign(local.out);
     for (size_t s = 0; s < end; ++s) {
       const Step& step = body_.steps[s];
       assign(step.out);
@@ -444,6 +473,7 @@ class Compiler {
       column = first[width] + (places[static_cast<size_t>(column)] << width);
     };
     for (Literal& literal : body_.literals) resolve(literal.out);
+    for (LocalColumn& local : body_.locals) resolve(local.out);
     for (Step& step : body_.steps)
       for (int32_t* const column : {&step.out, &step.a, &step.b, &step.c}) resolve(*column);
     for (Output& output : body_.outputs) resolve(output.column);
@@ -458,7 +488,9 @@ class Compiler {
     return lanes < kVector ? lanes : lanes / kVector * kVector;
   }
 
-  const BodyRequest& r_;
+  const Expr& graph_;
+  const lowered::Body& r_;
+  const Plan& plan_;
   const Loops& table_;
   Body body_;
   std::vector<Value> values_;
@@ -468,6 +500,21 @@ class Compiler {
 
 }  // namespace
 
-Body compile_body(const BodyRequest& request, const Loops& table) { return Compiler(request, table).run(); }
+Body compile_body(const lowered::Body& body, const Plan& plan, const Loops& table, std::vector<Slot> slots) {
+  std::vector<RowFold> folds;
+  for (const RowLocal* local : body.locals) {
+    RowFold& fold = folds.emplace_back();
+    fold.value = Compiler(local->value, body, plan, table, std::move(slots)).run_value(local->lanes);
+    slots = fold.value.slots;
+    const DType dtype = local->value.result().dtype;
+    fold.loop = table.combine[static_cast<size_t>(dtype)][static_cast<size_t>(local->fold)];
+    if (is_narrow(dtype)) fold.format = &small_float(dtype);
+    fold.initial = local->initial;
+    fold.lanes = local->lanes;
+  }
+  Body made = Compiler(*body.graph, body, plan, table, std::move(slots)).run();
+  made.folds = std::move(folds);
+  return made;
+}
 
 }  // namespace strew::inline v0::portable

@@ -70,8 +70,8 @@ void apply_positions(const Frame& f, int64_t begin, int64_t end, WindowCut cut) 
 }
 
 /// The program's frame, in memory on the stack of the function that this stands in. `streams`: by what stores.
-#define STREW_PORTABLE_FRAME(args, streams)                                  \
-  const auto& program = *static_cast<const LoweredKernel*>((args)->program); \
+#define STREW_PORTABLE_FRAME(args, streams)                                      \
+  const auto& program = *static_cast<const InterpretedKernel*>((args)->program); \
   const Frame f(*(args), static_cast<char*>(__builtin_alloca(static_cast<size_t>(program.memory.bytes))), streams)
 
 int32_t range(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
@@ -159,18 +159,17 @@ void stream_row(const Frame& f, const Body& body, const int64_t* row, int64_t lo
   }
 }
 
-int32_t init(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args, program.streams);
-  const Body& body = program.init;
+void init_result(const Frame& f, const Init& init, int64_t begin, int64_t end, bool may_stream) {
+  const Body& body = init.body;
   const size_t slots = body.slots.size();
   for (size_t s = 0; s < slots; ++s) f.bases()[s] = f.base(body.slots[s]);
-  NestRows rows(f, program.init_nest, slots, begin, end);
+  NestRows rows(f, init.nest, slots, begin, end);
   const int64_t* const steps = rows.inner_strides();
   BodyRunner runner(f, body, steps, f(f.p.memory.columns));
-  bool streams = (args->flags & STREW_STREAM) != 0 && program.init_moves && steps != nullptr;
+  bool streams = may_stream && init.moves && steps != nullptr;
   for (const Output& output : body.outputs)
     streams = streams && steps[output.to] == output.bytes && steps[output.from] == output.bytes;
-  const int64_t pitch = program.positions_per_block;
+  const int64_t pitch = f.p.positions_per_block;
   int64_t count = 0, length = 0;
   const auto flush = [&] {
     runner.run(f(f.p.memory.rows), pitch, count, length);
@@ -189,6 +188,11 @@ int32_t init(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
   }
   flush();
   if (streams) f.loops.fence();
+}
+
+int32_t init(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
+  STREW_PORTABLE_FRAME(args, program.streams);
+  for (const Init& each : program.init) init_result(f, each, begin, end, (args->flags & STREW_STREAM) != 0);
   return STREW_OK;
 }
 

@@ -23,40 +23,44 @@ class Carver {
   int64_t bytes_ = 0;
 };
 
-int64_t most_slots(const LoweredKernel& p) {
+int64_t most_slots(const InterpretedKernel& p) {
   size_t slots = p.body.slots.size() + p.indices.size();
-  for (const Body* body : {&p.init, &p.fill}) slots = std::max(slots, body->slots.size());
+  slots = std::max(slots, p.fill.slots.size());
+  for (const Init& init : p.init) slots = std::max(slots, init.body.slots.size());
   return static_cast<int64_t>(slots);
 }
 
-int64_t most_columns(const LoweredKernel& p) {
+int64_t most_columns(const InterpretedKernel& p) {
   int64_t bytes = 0;
-  const auto count = [&](const Body& body) { bytes = std::max(bytes, body.column_bytes * body.lanes); };
+  const auto count = [&](const Body& body) {
+    bytes = std::max(bytes, body.column_bytes * body.lanes);
+    for (const RowFold& fold : body.folds) bytes = std::max(bytes, fold.value.column_bytes * fold.value.lanes);
+  };
   count(p.body);
-  count(p.init);
+  for (const Init& init : p.init) count(init.body);
   for (const Body& body : p.merge) count(body);
   return bytes;
 }
 
-bool keeps_starts_apart(const LoweredKernel& p) { return p.has_cut_windows; }
+bool keeps_starts_apart(const InterpretedKernel& p) { return p.has_cut_windows; }
 
 }  // namespace
 
-int64_t block_positions(const LoweredKernel& p) {
+int64_t block_positions(const InterpretedKernel& p) {
   constexpr int64_t kBlockBytes = 24 << 10, kMost = 128, kLeast = 8;
   const auto slots = most_slots(p), components = static_cast<int64_t>(p.components.size());
   const int64_t lists = 2 * slots + (p.fill.outputs.empty() ? 0 : slots) + components * (keeps_starts_apart(p) ? 3 : 1) + 1;
   return std::clamp<int64_t>(kBlockBytes / (lists * static_cast<int64_t>(sizeof(int64_t))), kLeast, kMost);
 }
 
-FrameMemory lay_out(const LoweredKernel& p) {
+FrameMemory lay_out(const InterpretedKernel& p) {
   Carver carver;
   FrameMemory m;
   const int64_t slots = most_slots(p), block = p.positions_per_block, components = static_cast<int64_t>(p.components.size());
   m.numbers = carver.take<int64_t>(p.dynamic.empty() ? 0 : static_cast<int64_t>(p.numbers.size()));
   m.bases = carver.take<int64_t>(slots);
   m.row = carver.take<int64_t>(slots);
-  m.coordinates = carver.take<int64_t>(std::max(p.positions.loops, p.init_nest.loops));
+  m.coordinates = carver.take<int64_t>(std::max(p.positions.loops, p.init.empty() ? 0 : p.init[0].nest.loops));
   m.places = carver.take<int64_t>(slots * block);
   m.values = carver.take<int64_t>(components * block);
   const int64_t bounds = keeps_starts_apart(p) ? components * block : 0;
@@ -75,13 +79,13 @@ FrameMemory lay_out(const LoweredKernel& p) {
 }
 
 Frame::Frame(const strew_args& arguments, char* memory, bool may_stream)
-    : p(*static_cast<const LoweredKernel*>(arguments.program)), args(arguments), loops(*p.loops), streams(may_stream) {
+    : p(*static_cast<const InterpretedKernel*>(arguments.program)), args(arguments), loops(*p.loops), streams(may_stream) {
   memory_ = memory + (-reinterpret_cast<intptr_t>(memory) & (kLine - 1));
   numbers_ = p.numbers.data();
   if (p.dynamic.empty()) return;
   int64_t* const numbers = (*this)(p.memory.numbers);
   std::copy(p.numbers.begin(), p.numbers.end(), numbers);
-  for (const LoweredKernel::Dynamic& each : p.dynamic) {
+  for (const InterpretedKernel::Dynamic& each : p.dynamic) {
     auto value = static_cast<uint64_t>(each.factor);
     for (const int symbol : each.symbols) value *= static_cast<uint64_t>(args.dyn[symbol]);
     numbers[each.at] = static_cast<int64_t>(value);

@@ -1,5 +1,5 @@
 // Frame: one call of an entry: its program, its arguments, the numbers of this call, and the memory that the entry works in. Entries allocate
-// nothing, so the memory is a piece of the stack, whose size the program knows (LoweredKernel::memory). Tested by tests/differential.
+// nothing, so the memory is a piece of the stack, whose size the program knows (InterpretedKernel::memory). Tested by tests/differential.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 namespace strew::inline v0::portable {
 
 /// Lays out the frames of the program.
-FrameMemory lay_out(const LoweredKernel& program);
+FrameMemory lay_out(const InterpretedKernel& program);
 /// Positions of a block, so that the pieces of memory that it takes fit the first-level cache.
-int64_t block_positions(const LoweredKernel& program);
+int64_t block_positions(const InterpretedKernel& program);
 
 inline constexpr int64_t kSeen = 1024;  ///< elements of FrameMemory::seen
 
@@ -21,7 +21,7 @@ class Frame {
   /// `memory`: program.memory.bytes bytes. `may_stream`: moves may bypass the caches.
   Frame(const strew_args& arguments, char* memory, bool may_stream);
 
-  const LoweredKernel& p;
+  const InterpretedKernel& p;
   const strew_args& args;
   const Loops& loops;
   const bool streams;

@@ -6,42 +6,24 @@
 #include "backends/portable/compile_body.h"
 #include "backends/portable/frame.h"
 #include "backends/portable/program.h"
-#include "schedules/entries.h"
-#include "schedules/stores.h"
-#include "schedules/strategies/private_tables.h"
-#include "strew/expr_builder.h"
 
 namespace strew::inline v0::portable {
 namespace {
 
-/// The expression for an element that init writes: `current`, which is an operand's element or the fill value, converted to the result's dtype.
-Expr init_graph(const Plan& plan) {
-  ExprBuilder e;
-  std::vector<int32_t> results;
-  for (int i = 0; i < plan.pairs; ++i) {
-    if (plan.init_kind == InitKind::fill) {
-      results.push_back(e.literal(plan.init_fill[static_cast<size_t>(i)]));
-      continue;
-    }
-    const int32_t operand = e.update(i, plan.tensors[static_cast<size_t>(plan.operand(i))].dtype);
-    results.push_back(e.as(operand, plan.tensors[static_cast<size_t>(plan.result(i))].dtype));
-  }
-  return e.returns(std::move(results));
-}
-
 class Maker {
  public:
-  Maker(const Plan& plan, const Schedule& schedule, const Loops& table) : plan_(plan), schedule_(schedule), table_(table) {}
+  Maker(const lowered::Kernel& kernel, const Loops& table) : kernel_(kernel), plan_(kernel.plan), table_(table) {}
 
-  std::shared_ptr<const LoweredKernel> run() {
+  std::shared_ptr<const InterpretedKernel> run() {
     p_.loops = &table_;
     make_bodies();
     make_positions();
     make_window();
     make_init();
     make_merge();
+    p_.positions_per_block = block_positions(p_);
     p_.memory = lay_out(p_);
-    return std::make_shared<const LoweredKernel>(std::move(p_));
+    return std::make_shared<const InterpretedKernel>(std::move(p_));
   }
 
  private:
@@ -75,38 +57,27 @@ class Maker {
   }
 
   void make_bodies() {
-    BodyRequest request{plan_.combine, plan_, {}, {}, {}, {}};
-    int extras = 0;
-    for (const PlanTensor& t : plan_.tensors) extras += t.role == Role::extra ? 1 : 0;
-    for (int i = 0; i < plan_.pairs; ++i) {
-      request.results.push_back(plan_.result(i));
-      request.currents.push_back(plan_.gather ? plan_.operand(i) : plan_.result(i));
-      if (!plan_.gather) request.updates.push_back(plan_.update(i));
-    }
-    for (int i = 0; i < extras; ++i) request.extras.push_back(plan_.extra(i));
-    p_.body = compile_body(request, table_);
-    if (is_fill(plan_.primary().oob)) {
-      request.current = &plan_.primary().fill;
-      request.slots = p_.body.slots;
-      p_.fill = compile_body(request, table_);
-    }
+    p_.body = compile_body(kernel_.update, plan_, table_);
+    if (kernel_.fill) p_.fill = compile_body(*kernel_.fill, plan_, table_, p_.body.slots);
   }
 
   void make_positions() {
     p_.pairs = plan_.pairs;
     p_.gather = plan_.gather;
-    p_.cuts_columns = traits_of(schedule_.strategy).share == WindowShare::columns;
+    const lowered::Entry& range = *kernel_.find(EntryKind::range);
+    p_.cuts_columns = range.cut == lowered::WindowCut::columns;
     p_.fences = plan_.kind == PlanKind::general && !plan_.unique.holds;
-    p_.ahead = plan_.gather ? -schedule_.prefetch : schedule_.prefetch;
-    p_.streams = schedule_.nontemporal && !chooses_stores(plan_, schedule_);
+    p_.ahead = plan_.gather ? -kernel_.schedule.prefetch : kernel_.schedule.prefetch;
+    p_.streams = range.nontemporal;
     for (const IndexSource& source : plan_.sources)
       for (const Component& c : source.components)
         if (index_of(c.tensor) == p_.indices.size()) p_.indices.push_back({c.tensor, log2_per_byte(c.dtype)});
     p_.positions = add_nest(plan_.positions, p_.body.slots, p_.indices);
-    for (const IndexSource& source : plan_.sources) {
+    for (size_t s = 0; s < plan_.sources.size(); ++s) {
       const size_t first = p_.components.size();
-      for (const Component& c : source.components) add_component(c);
-      p_.sources.push_back({first, p_.components.size(), source.oob});
+      for (size_t k = 0; k < plan_.sources[s].components.size(); ++k)
+        add_component(plan_.sources[s].components[k], kernel_.accesses[s].rules[k]);
+      p_.sources.push_back({first, p_.components.size()});
     }
     for (int i = 0; plan_.keys && i < plan_.pairs; ++i)
       p_.key_units.push_back(add(plan_.keys->units[static_cast<size_t>(i)], unit(plan_.result(i))));
@@ -116,7 +87,7 @@ class Maker {
   size_t index_of(int tensor) const {
     return static_cast<size_t>(std::ranges::find(p_.indices, tensor, &Slot::tensor) - p_.indices.begin());
   }
-  void add_component(const Component& c) {
+  void add_component(const Component& c, PlaceRule rule) {
     ComponentNumbers n;
     n.index = index_of(c.tensor);
     n.dtype = c.dtype;
@@ -125,70 +96,55 @@ class Maker {
     n.dim = add(c.dim);
     n.window = add(c.window);
     n.strides = add_strides(c.strides, p_.body.slots);
-    n.is_single = c.window.is(1);
+    n.rule = rule;
     p_.components.push_back(n);
   }
 
   void make_window() {
     p_.window = add_nest(plan_.window, p_.body.slots);
-    for (const Loop& loop : plan_.window) {
-      const LoopMove& move = loop.move();
-      const bool wraps = move.is_bounded && plan_.primary().oob == OobPolicy::wrap;
-      p_.window_loops.push_back({move.component, move.is_bounded, wraps, add(move.scale)});
-      p_.has_cut_windows |= move.is_bounded && !p_.components[static_cast<size_t>(move.component)].is_single;
+    for (size_t l = 0; l < plan_.window.size(); ++l) {
+      const LoopMove& move = plan_.window[l].move();
+      p_.window_loops.push_back({move.component, kernel_.bounds[l], add(move.scale)});
+      p_.has_cut_windows |= kernel_.bounds[l] != lowered::Bounds::whole;
     }
-    // Under these policies a window may be cut, or filled in part, although no loop of more than one iteration is moved.
-    p_.positions_per_block = block_positions(p_);
   }
 
   void make_init() {
-    if (plan_.gather || plan_.init_kind == InitKind::in_place) return;
-    const Expr graph = init_graph(plan_);
-    BodyRequest request{graph, plan_, {}, {}, {}, {}};
-    p_.init_moves = plan_.init_kind == InitKind::copy;
-    for (int i = 0; i < plan_.pairs; ++i) {
-      request.results.push_back(plan_.result(i));
-      request.updates.push_back(plan_.operand(i));
-      p_.init_moves &=
-          tensor(plan_.result(i)).dtype == tensor(plan_.operand(i)).dtype && bits(tensor(plan_.result(i)).dtype) >= 8;
+    for (const lowered::Body& body : kernel_.init) {
+      Init& init = p_.init.emplace_back();
+      init.body = compile_body(body, plan_, table_);
+      init.nest = add_nest(plan_.init, init.body.slots);
+      init.moves = body.moves && body.currents[0].is(lowered::Operand::Kind::tensor) && bits(tensor(body.results[0]).dtype) >= 8;
     }
-    p_.init = compile_body(request, table_);
-    p_.init_nest = add_nest(plan_.init, p_.init.slots);
   }
 
   void make_merge() {
-    const std::vector<EntryKind> entries = entries_of(plan_, schedule_);
-    if (std::find(entries.begin(), entries.end(), EntryKind::merge) == entries.end()) return;
-    for (int i = 0; i < plan_.pairs; ++i) {
-      const Expr graph = merge_graph(plan_, i, 0);
-      BodyRequest request{graph, plan_, {plan_.result(i)}, {plan_.result(i)}, {}, {}};
-      request.updates_are_tables = true;
-      p_.merge.push_back(compile_body(request, table_));
-    }
+    for (const lowered::Body& body : kernel_.merge) p_.merge.push_back(compile_body(body, plan_, table_));
   }
 
+  const lowered::Kernel& kernel_;
   const Plan& plan_;
-  const Schedule& schedule_;
   const Loops& table_;
-  LoweredKernel p_;
+  InterpretedKernel p_;
 };
 
 }  // namespace
 
 Status portable_can_build(const Plan& plan) { return check_arithmetic(plan, "portable"); }
 
-std::shared_ptr<const LoweredKernel> make_program(const Plan& plan, const Schedule& schedule, const Loops& table) {
-  return Maker(plan, schedule, table).run();
+std::shared_ptr<const InterpretedKernel> make_program(const Plan& plan, const Schedule& schedule, const Loops& table) {
+  return Maker(lowered::lower_kernel(plan, schedule), table).run();
 }
 
-size_t LoweredKernel::bytes() const {
+size_t InterpretedKernel::bytes() const {
   const auto of_body = [](const Body& body) {
     return body.slots.size() * sizeof(Slot) + body.literals.size() * sizeof(Literal) + body.steps.size() * sizeof(Step) +
            body.outputs.size() * sizeof(Output);
   };
-  size_t bytes = sizeof(LoweredKernel) + numbers.size() * sizeof(int64_t) + dynamic.size() * sizeof(Dynamic) +
+  size_t bytes = sizeof(InterpretedKernel) + numbers.size() * sizeof(int64_t) + dynamic.size() * sizeof(Dynamic) +
                  components.size() * sizeof(ComponentNumbers) + window_loops.size() * sizeof(WindowLoop);
-  bytes += of_body(body) + of_body(fill) + of_body(init);
+  bytes += of_body(body) + of_body(fill);
+  for (const Init& each : init) bytes += sizeof(Init) + of_body(each.body);
   for (const Body& each : merge) bytes += sizeof(Body) + of_body(each);
   return bytes;
 }

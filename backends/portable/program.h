@@ -1,4 +1,4 @@
-// LoweredKernel: what the entries of this backend (entries.h) interpret. make_program() makes it from a plan in a few microseconds.
+// InterpretedKernel: what the entries of this backend (entries.h) interpret. make_program() makes it from a plan in a few microseconds.
 //
 //  - Numbers are the plan's terms, evaluated once where they are static, and once per call of an entry where they are not. A program refers to
 //    them by their place in the list. Strides are in units of places (loops.h): bytes, or elements where those are less than a byte.
@@ -13,13 +13,12 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "backends/lower/kernel.h"
 #include "backends/portable/loops.h"
-#include "compiler/plan/plan.h"
-#include "schedules/schedule.h"
 
 namespace strew::inline v0::portable {
 
-using Number = uint32_t;  ///< a place in LoweredKernel::numbers
+using Number = uint32_t;  ///< a place in InterpretedKernel::numbers
 
 /// A tensor of the plan that a body uses.
 struct Slot {
@@ -27,7 +26,7 @@ struct Slot {
   uint8_t log2_per_byte = 0;  ///< elements of less than a byte: 1 (two in a byte) or 2; else 0
   uint8_t bits = 8;           ///< of an element
   bool is_scratch = false;    ///< entry merge: the private table of result `tensor`
-  int source = -1;            ///< of LoweredKernel::sources: the source that moves it; -1: none
+  int source = -1;            ///< of InterpretedKernel::sources: the source that moves it; -1: none
 };
 
 /// Loops, outermost first. extents: loops numbers from here on; strides: loops x slots numbers.
@@ -54,6 +53,13 @@ struct Literal {
   Scalar value;
 };
 
+/// A row-local value, which fills its column once a row.
+struct LocalColumn {
+  int32_t out = 0;
+  uint8_t bytes = 0;
+  int number = 0;  ///< of Body::folds
+};
+
 /// What is done with a value: it is moved to, or combined with, slot `to`. The value is in slot `from`, or in column `column`, or is the constant
 /// `value`.
 struct Output {
@@ -64,9 +70,13 @@ struct Output {
   Scalar value;
 };
 
+struct RowFold;
+
 struct Body {
   std::vector<Slot> slots;
+  std::vector<RowFold> folds;  ///< the row-local values, in order; bodies of rows that have some are done row by row
   std::vector<Literal> literals;
+  std::vector<LocalColumn> locals;
   std::vector<Step> steps;
   std::vector<Output> outputs;
   int64_t column_bytes = 0;  ///< of all columns, per element of the block
@@ -75,26 +85,41 @@ struct Body {
   bool reads_results = false;
 };
 
+/// How a row-local value is computed (RowLocal, compiler/plan/plan.h).
+struct RowFold {
+  Body value;  ///< evaluates elements into the column of its only output
+  RowsLoop loop = nullptr;
+  const void* format = nullptr;
+  Scalar initial;
+  int lanes = 1;
+};
+inline constexpr int kMostLocals = 8, kMostFoldLanes = 64;
+
 /// An index component: where it is read, and its numbers.
 struct ComponentNumbers {
-  size_t index = 0;  ///< of LoweredKernel::indices
+  size_t index = 0;  ///< of InterpretedKernel::indices
   DType dtype = DType::i64;
   bool normalize_negative = false;
   Number index_offset = 0, dim = 0, window = 0, strides = 0;  ///< strides: one per slot of the window's body
-  bool is_single = false;                                     ///< the window has extent 1 in this dim, whatever the call
+  PlaceRule rule = PlaceRule::trusted;
 };
 
-/// An index source: the components [first, end) of LoweredKernel::components.
+/// An index source: the components [first, end) of InterpretedKernel::components.
 struct SourceComponents {
   size_t first = 0, end = 0;
-  OobPolicy oob = OobPolicy::undefined;
 };
 
 struct WindowLoop {
-  int component = -1;       ///< whose start moves the loop; -1: none
-  bool is_bounded = false;  ///< it decides which iterations are in bounds, too
-  bool wraps = false;       ///< what lies past the dim's end starts over
+  int component = -1;  ///< whose start moves the loop; -1: none
+  lowered::Bounds bounds = lowered::Bounds::whole;
   Number scale = 0;
+};
+
+/// The results before the updates: one of them.
+struct Init {
+  Body body;
+  Nest nest;
+  bool moves = false;  ///< bytes that may bypass the caches
 };
 
 /// The offset of a list of T in the memory that an entry works in.
@@ -103,7 +128,7 @@ struct Piece {
   int64_t at = 0;
 };
 
-/// The pieces of that memory (frame.h). P is LoweredKernel::positions_per_block; a list per slot has P elements per slot, one slot after the other.
+/// The pieces of that memory (frame.h). P is InterpretedKernel::positions_per_block; a list per slot has P elements per slot, one slot after the other.
 struct FrameMemory {
   Piece<int64_t> numbers;      ///< if some depend on the call
   Piece<int64_t> bases;        ///< per slot: the place of the tensor's element [0,...,0]
@@ -120,7 +145,7 @@ struct FrameMemory {
   int64_t bytes = 0;
 };
 
-struct LoweredKernel {
+struct InterpretedKernel {
   // Numbers.
   std::vector<int64_t> numbers;
   struct Dynamic {
@@ -146,11 +171,7 @@ struct LoweredKernel {
   bool streams = false;           ///< schedule knob nontemporal, where calls do not choose the entry stream
   std::vector<Number> key_units;  ///< per result: places from one destination to the next
 
-  // The results before the updates.
-  Body init;
-  Nest init_nest;
-  bool init_moves = false;  ///< bytes that may bypass the caches
-
+  std::vector<Init> init;   ///< per result
   std::vector<Body> merge;  ///< per result
 
   int64_t positions_per_block = 0;
@@ -163,6 +184,6 @@ struct LoweredKernel {
 /// Ok, or `unsupported` with a sentence that names the dtype or node.
 Status portable_can_build(const Plan& plan);
 /// `table`: the loops to use.
-std::shared_ptr<const LoweredKernel> make_program(const Plan& plan, const Schedule& schedule, const Loops& table = loops());
+std::shared_ptr<const InterpretedKernel> make_program(const Plan& plan, const Schedule& schedule, const Loops& table = loops());
 
 }  // namespace strew::inline v0::portable

@@ -20,27 +20,31 @@ Side BodyRunner::side(const int64_t* places, int64_t pitch, int32_t slot, const 
   return {places + slot * pitch + part.row, part.column * step, 0, step};
 }
 
-void BodyRunner::fill_literals(int64_t lanes) {
+void BodyRunner::fill(const Body& body, int32_t out, uint8_t bytes, const Scalar& value, int64_t from, int64_t to) const {
+  f_.loops.move[static_cast<size_t>(__builtin_ctz(bytes))](
+      {{nullptr, reinterpret_cast<intptr_t>(column(body, out) + from * bytes), 0, bytes},
+       {nullptr, reinterpret_cast<intptr_t>(value.bits.data()), 0, 0},
+       1,
+       to - from});
+}
+
+/// Fills the columns of literals and row-local values as far as they are not filled yet.
+void BodyRunner::fill_constants(const Body& body, int64_t lanes) {
   if (lanes <= filled_) return;
-  for (const Literal& literal : body_.literals) {
-    char* const to = column(literal.out) + filled_ * literal.bytes;
-    f_.loops.move[static_cast<size_t>(__builtin_ctz(literal.bytes))](
-        {{nullptr, reinterpret_cast<intptr_t>(to), 0, literal.bytes},
-         {nullptr, reinterpret_cast<intptr_t>(literal.value.bits.data()), 0, 0},
-         1,
-         lanes - filled_});
-  }
+  for (const Literal& literal : body.literals) fill(body, literal.out, literal.bytes, literal.value, filled_, lanes);
+  for (const LocalColumn& local : body.locals)
+    fill(body, local.out, local.bytes, locals_[static_cast<size_t>(local.number)], filled_, lanes);
   filled_ = lanes;
 }
 
-void BodyRunner::evaluate(const int64_t* places, int64_t pitch, const Part& part) {
+void BodyRunner::evaluate(const Body& body, const int64_t* places, int64_t pitch, const Part& part) {
   const int64_t lanes = part.rows * part.elements;
-  fill_literals(lanes);
-  for (const Step& step : body_.steps) {
-    char* const out = column(step.out);
+  fill_constants(body, lanes);
+  for (const Step& step : body.steps) {
+    char* const out = column(body, step.out);
     if (step.load != nullptr) {
       const Side from = side(places, pitch, step.slot, part);
-      const bool is_gathered = ahead_ < 0 && body_.slots[static_cast<size_t>(step.slot)].tensor == f_.p.pairs;
+      const bool is_gathered = ahead_ < 0 && body.slots[static_cast<size_t>(step.slot)].tensor == f_.p.pairs;
       step.load({{nullptr, reinterpret_cast<intptr_t>(out), part.elements * step.bytes, step.bytes},
                  from,
                  part.rows,
@@ -50,7 +54,7 @@ void BodyRunner::evaluate(const int64_t* places, int64_t pitch, const Part& part
                  lines_of(part.elements * step.bytes)});
       continue;
     }
-    step.loop(out, column(step.a), step.b < 0 ? nullptr : column(step.b), step.c < 0 ? nullptr : column(step.c),
+    step.loop(out, column(body, step.a), step.b < 0 ? nullptr : column(body, step.b), step.c < 0 ? nullptr : column(body, step.c),
               lanes * step.times, step.extra);
   }
 }
@@ -60,7 +64,7 @@ void BodyRunner::store(const int64_t* places, int64_t pitch, const Part& part) c
     Rows rows;
     rows.to = side(places, pitch, output.to, part);
     if (output.column >= 0)
-      rows.from = {nullptr, reinterpret_cast<intptr_t>(column(output.column)), part.elements * output.bytes, output.bytes};
+      rows.from = {nullptr, reinterpret_cast<intptr_t>(column(body_, output.column)), part.elements * output.bytes, output.bytes};
     else if (output.from >= 0)
       rows.from = side(places, pitch, output.from, part);
     else
@@ -97,14 +101,68 @@ int64_t BodyRunner::distinct_rows(const int64_t* places, int64_t most) {
   return most;
 }
 
+/// A result that does not move along the row is read anew for every element.
+bool BodyRunner::reduces() const {
+  return body_.reads_results && steps_ != nullptr &&
+         std::ranges::any_of(body_.outputs, [&](const Output& output) { return steps_[output.to] == 0; });
+}
+
+/// Lanes are folded by rows of as many elements as there are lanes, which is the order that RowLocal names.
+void BodyRunner::fold(size_t local, const int64_t* places, int64_t pitch, int64_t row, int64_t length) {
+  const RowFold& fold = body_.folds[local];
+  const Output& value = fold.value.outputs[0];
+  const int64_t bytes = value.bytes, lanes = fold.lanes;
+  constexpr int64_t kMostBytes = 16;
+  alignas(kMostBytes) std::array<char, kMostBytes * kMostFoldLanes> sums;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    std::memcpy(sums.data() + lane * bytes, fold.initial.bits.data(), static_cast<size_t>(bytes));
+  const auto place = [&](int64_t lane) { return reinterpret_cast<intptr_t>(sums.data() + lane * bytes); };
+  const auto add = [&](const Side& to, const Side& from, int64_t count, int64_t each) {
+    Rows rows;
+    rows.to = to;
+    rows.from = from;
+    rows.count = count;
+    rows.length = each;
+    rows.format = fold.format;
+    fold.loop(rows);
+  };
+  filled_ = 0;
+  for (int64_t c = 0; c < length; c += fold.value.lanes) {
+    const int64_t some = std::min(fold.value.lanes, length - c), whole = some / lanes;
+    evaluate(fold.value, places, pitch, {row, 1, c, some});
+    const auto from = reinterpret_cast<intptr_t>(column(fold.value, value.column));
+    add({nullptr, place(0), 0, bytes}, {nullptr, from, lanes * bytes, bytes}, whole, lanes);
+    add({nullptr, place(0), 0, bytes}, {nullptr, from + whole * lanes * bytes, 0, bytes}, 1, some - whole * lanes);
+  }
+  for (int64_t apart = 1; apart < lanes; apart *= 2)
+    add({nullptr, place(0), 0, 2 * apart * bytes}, {nullptr, place(apart), 0, 2 * apart * bytes}, 1, lanes / (2 * apart));
+  locals_[local] = fold.initial;
+  std::memcpy(locals_[local].bits.data(), sums.data(), static_cast<size_t>(bytes));
+  filled_ = 0;
+}
+
+void BodyRunner::run_with_locals(const int64_t* places, int64_t pitch, int64_t rows, int64_t length) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (size_t local = 0; local < body_.folds.size(); ++local) fold(local, places, pitch, r, length);
+    const int64_t most = body_.lanes == 0 ? length : body_.lanes;
+    for (int64_t c = 0; c < length; c += most) {
+      const Part part{r, 1, c, std::min(most, length - c)};
+      evaluate(body_, places, pitch, part);
+      store(places, pitch, part);
+    }
+  }
+}
+
 void BodyRunner::run(const int64_t* places, int64_t pitch, int64_t rows, int64_t length) {
   if (rows <= 0 || length <= 0) return;
+  if (!body_.folds.empty()) return run_with_locals(places, pitch, rows, length);
   if (body_.lanes == 0) return store(places, pitch, {0, rows, 0, length});
-  if (length >= body_.lanes) {
+  if (const bool one_by_one = length > 1 && reduces(); one_by_one || length >= body_.lanes) {
+    const int64_t most = one_by_one ? 1 : body_.lanes;
     for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t c = 0; c < length; c += body_.lanes) {
-        const Part part{r, 1, c, std::min(body_.lanes, length - c)};
-        evaluate(places, pitch, part);
+      for (int64_t c = 0; c < length; c += most) {
+        const Part part{r, 1, c, std::min(most, length - c)};
+        evaluate(body_, places, pitch, part);
         store(places, pitch, part);
       }
     }
@@ -116,7 +174,7 @@ void BodyRunner::run(const int64_t* places, int64_t pitch, int64_t rows, int64_t
     int64_t some = std::min(most, rows - r);
     if (body_.reads_results && !f_.p.fences && some > 1) some = distinct_rows(places + body_.outputs[0].to * pitch + r, some);
     const Part part{r, some, 0, length};
-    evaluate(places, pitch, part);
+    evaluate(body_, places, pitch, part);
     store(places, pitch, part);
     r += some;
   }

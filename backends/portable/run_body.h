@@ -1,8 +1,10 @@
 // BodyRunner: does what a Body says to batches of rows. Values of expressions are computed in blocks of Body::lanes elements, which hold many short
 // rows, or a part of a long one. Rows are done in order. If the body reads results, a block ends before a row whose destination another of its
-// rows has; the destinations of a block are compared by a small hash table.
+// rows has; the destinations of a block are compared by a small hash table. Rows with row-local values are done one by one.
 // Tested by tests/differential and tests/unit/backends/portable/portable_test.cc.
 #pragma once
+
+#include <array>
 
 #include "backends/portable/frame.h"
 
@@ -23,19 +25,24 @@ class BodyRunner {
     int64_t row, rows, column, elements;
   };
   Side side(const int64_t* places, int64_t pitch, int32_t slot, const Part& part) const;
-  void evaluate(const int64_t* places, int64_t pitch, const Part& part);
+  void evaluate(const Body& body, const int64_t* places, int64_t pitch, const Part& part);
   void store(const int64_t* places, int64_t pitch, const Part& part) const;
-  void fill_literals(int64_t lanes);
+  void fill(const Body& body, int32_t out, uint8_t bytes, const Scalar& value, int64_t from, int64_t to) const;
+  void fill_constants(const Body& body, int64_t lanes);
+  void fold(size_t local, const int64_t* places, int64_t pitch, int64_t row, int64_t length);
+  bool reduces() const;
+  void run_with_locals(const int64_t* places, int64_t pitch, int64_t rows, int64_t length);
   int64_t distinct_rows(const int64_t* places, int64_t most);
-  char* column(int32_t place) const { return columns_ + place * body_.lanes; }
+  char* column(const Body& body, int32_t place) const { return columns_ + place * body.lanes; }
 
   const Frame& f_;
   const Body& body_;
   const int64_t* steps_;
   char* columns_;
   int64_t ahead_;
-  int64_t filled_ = 0;       // lanes that hold the literals
-  uint32_t generation_ = 0;  // of the frame's `seen`
+  int64_t filled_ = 0;                        // lanes that hold the body's constants
+  uint32_t generation_ = 0;                   // of the frame's `seen`
+  std::array<Scalar, kMostLocals> locals_{};  // of the row that is done
 };
 
 }  // namespace strew::inline v0::portable

@@ -102,10 +102,11 @@ void Windows::walk(size_t level, const int64_t* at, int64_t j) {
   const WindowLoop& loop = f_.p.window_loops[level];
   Range range = level == 0 ? first_ : Range{0, f_.extent(f_.p.window, level)};
   const bool is_owned = level == 0 && cut_ == WindowCut::owned && loop.component >= 0;
-  if (!loop.wraps && is_owned) range = owned(range, loop, j, 0);
-  if (!loop.is_bounded) return walk_range(level, at, j, range);
+  const bool wraps = loop.bounds == lowered::Bounds::split;
+  if (!wraps && is_owned) range = owned(range, loop, j, 0);
+  if (loop.bounds == lowered::Bounds::whole) return walk_range(level, at, j, range);
   const int64_t scale = f_.at(loop.scale), bound = loop.component * f_.p.positions_per_block + j;
-  if (!loop.wraps) {
+  if (!wraps) {
     range = {std::max(range.lo, f_.lo()[bound] * scale), std::min(range.hi, f_.hi()[bound] * scale)};
     return walk_range(level, at, j, range);
   }

@@ -8,12 +8,7 @@
 
 namespace strew::inline v0::portable {
 
-/// Which part of each window an entry does. w0, w1, k0 and k1 are fields of strew_args.
-enum class WindowCut : uint8_t {
-  none,     ///< all of it
-  columns,  ///< [w0, w1) of the first loop
-  owned,    ///< the iterations in [w0, w1) of the first loop whose coordinate in the operand dim that moves it is in [k0, k1)
-};
+using lowered::WindowCut;
 
 class Windows {
  public:

@@ -7,6 +7,8 @@
 //     start[k] = policy(index[k, p])            one per component of the tensor's source
 //     for w in window:
 //       address = sum p*stride + sum start[k]*component stride + sum w*stride
+// A plan may have no sources: its windows lie where the positions are, and it is a copy, a map, or a reduction along the loops that do not move a
+// result. No op gives such a plan yet.
 //
 // Strides are in elements, because an i4 has no stride in bytes. A stride or extent is a Term: a constant times a
 // product of symbols; a symbol is an extent or stride that is known only at the call. A Plan has no loops of extent 1,
@@ -65,7 +67,10 @@ struct Loop {
   std::vector<LoopMove> moves;  ///< per index source; of a loop over positions or of init they say that nothing moves it
 
   /// By Plan::primary().
-  const LoopMove& move() const { return moves.front(); }
+  const LoopMove& move() const {
+    static const LoopMove kNone{.scale = {1, {}}};
+    return moves.empty() ? kNone : moves.front();
+  }
   LoopMove& move() { return moves.front(); }
 };
 
@@ -122,6 +127,16 @@ struct KeyForm {
   std::vector<Term> units;       ///< per result; may be negative
 };
 
+/// A row-local value: a fold over the elements of a row (a window of one loop that nothing cuts), which the expression then reads. Of `lanes` lanes,
+/// lane l folds `value` of the elements l, l + lanes, l + 2 * lanes, … in order, beginning with `initial`; then neighbours are folded in pairs, as
+/// ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)). So the bits are the same however the row is computed.
+struct RowLocal {
+  Expr value;                 ///< one result; its inputs are those of Plan::combine. It may read the row-local values before it
+  ExprOp fold = ExprOp::add;  ///< of two values of the result's dtype
+  Scalar initial;
+  int lanes = 1;  ///< a power of two
+};
+
 struct Plan {
   bool gather = false;
   PlanKind kind = PlanKind::general;
@@ -134,7 +149,9 @@ struct Plan {
   std::vector<Loop> init;       ///< init copy and fill: over all elements of a result (and its operand)
   std::vector<IndexSource> sources;
 
-  Expr combine;            ///< combine_graph() of the op: never empty, with every convert written out
+  Expr combine;  ///< combine_graph() of the op: never empty, with every convert written out
+  /// Row-local values are extras of the graph: number k is extra `number of extra tensors + k`. No op has them yet.
+  std::vector<RowLocal> locals;
   bool pure_move = false;  ///< the graph only moves bits of the updates (gather: of the operand) to the results
   InitKind init_kind = InitKind::in_place;
   std::vector<Scalar> init_fill;
@@ -154,8 +171,12 @@ struct Plan {
   /// The first tensor that source 0 places: a scatter's result 0, or a gather's operand.
   int indexed() const { return gather ? operand(0) : result(0); }
   bool is_indexed(int tensor) const { return tensors[static_cast<size_t>(tensor)].source >= 0; }
-  /// The source of indexed(): where a scatter writes, or a gather reads. Where a tensor has another source, PlanTensor says so.
-  const IndexSource& primary() const { return sources.front(); }
+  /// The source of indexed(): where a scatter writes, or a gather reads. Where a tensor has another source, PlanTensor says so. Of a plan without
+  /// sources it has no components.
+  const IndexSource& primary() const {
+    static const IndexSource kNone;
+    return sources.empty() ? kNone : sources.front();
+  }
   /// Policy error of some source: the check entry runs before anything is written.
   bool checks_first() const { return std::ranges::any_of(sources, &IndexSource::checks_first); }
 };

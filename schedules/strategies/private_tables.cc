@@ -17,11 +17,11 @@ ExprOp combiner_of(const Plan& plan, int i) {
   return plan.combine.nodes[static_cast<size_t>(plan.combine.results[static_cast<size_t>(i)])].op;
 }
 
-Expr merge_graph(const Plan& plan, int i, int input) {
+Expr merge_graph(const Plan& plan, int i) {
   const ExprOp op = combiner_of(plan, i);
   const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
   ExprBuilder e;
-  const int32_t current = e.current(input, dtype), table = e.update(input, dtype);
+  const int32_t current = e.current(0, dtype), table = e.update(0, dtype);
   const int32_t merged = e.apply(merge_of(op), {current, table});
   if (!is_float(dtype)) return e.returns({merged});
   const DType code = bits(dtype) == 16 ? DType::u16 : bits(dtype) == 32 ? DType::u32 : DType::u64;

@@ -18,9 +18,9 @@ bool relaxed_sum_uses_tables(const Plan& plan);
 /// The combiner of result i, for plans for which strategy private is legal.
 ExprOp combiner_of(const Plan& plan, int i);
 
-/// The expression for one element of result i when a private table is merged into it: input `current` number `input` is the result's element,
-/// `update` number `input` the table's. An element of a float table that still holds the bits of the combiner's identity was not updated, so
+/// The expression for one element of result i when a private table is merged into it: input `current` is the result's element, `update` the
+/// table's. An element of a float table that still holds the bits of the combiner's identity was not updated, so
 /// the result's element is kept: combining it would turn a signalling NaN there into a quiet one. Integers need no such care.
-STREW_API Expr merge_graph(const Plan& plan, int i, int input);
+Expr merge_graph(const Plan& plan, int i);
 
 }  // namespace strew::inline v0

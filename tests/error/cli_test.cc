@@ -108,7 +108,7 @@ TEST_F(Cli, BadUsage) {
   EXPECT_THAT(failure(2, "explain kv.onnx --schedule @missing.txt"), HasSubstr("missing.txt: cannot read"));
   EXPECT_THAT(failure(2, "explain kv.onnx --target z80"), HasSubstr("--target: "));
   EXPECT_THAT(failure(2, "compile kv.onnx --emit pdf -o y.s"),
-              HasSubstr("--emit: kind is 'pdf', expected op, plan, ll, asm, obj, halide, pto-as"));
+              HasSubstr("--emit: kind is 'pdf', expected op, plan, lowered, ll, asm, obj, halide, pto-as"));
 }
 
 TEST_F(Cli, AMisspeltOptionIsNamedWithTheOneThatIsMeant) {
@@ -432,6 +432,13 @@ TEST_F(Cli, CompileWritesTextAndObjects) {
   success("compile kv.onnx --emit op -o y.s");
   EXPECT_THAT(read_file(path("y.s"), 1 << 20).value(), StartsWith("strew1.scatter("));
   EXPECT_THAT(success("compile kv.onnx --emit plan -o -"), StartsWith("plan scatter"));
+  EXPECT_EQ(success("explain kv.onnx --emit plan"), success("compile kv.onnx --emit plan -o -"));
+  EXPECT_EQ(success("explain kv.onnx --emit op"), success("compile kv.onnx --emit op -o -"));
+  EXPECT_THAT(success("explain kv.onnx --emit lowered"), AllOf(StartsWith("lowered kernel\n"), HasSubstr("entry range: ")));
+  EXPECT_THAT(success("compile kv.onnx --emit lowered:none -o - --target x86-64-v3"), HasSubstr("window after window"));
+  EXPECT_THAT(failure(2, "explain kv.onnx --emit asm"), HasSubstr("--emit: stage is 'asm', expected op, plan, lowered, lowered:none"));
+  EXPECT_THAT(failure(2, "compile kv.onnx --emit lowered:tiles -o -"), HasSubstr("--emit: kind is 'lowered:tiles'"));
+  EXPECT_THAT(failure(1, "compile kv.onnx --emit lowered --target npu-a5 -o -"), HasSubstr("--emit lowered: programs for NPUs"));
   success("compile kv.onnx --emit obj -o y.o");
   EXPECT_THAT(read_file(path("y.o"), 1 << 24).value(), StartsWith("\x7f"
                                                                   "ELF"));

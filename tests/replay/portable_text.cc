@@ -57,6 +57,9 @@ class Printer {
     line("{}: column bytes {}, lanes {}, reads results {}", title, body.column_bytes, body.lanes, body.reads_results);
     for (const Slot& slot : body.slots)
       line("  slot tensor {}, per byte 2^{}, bits {}, scratch {}", slot.tensor, slot.log2_per_byte, slot.bits, slot.is_scratch);
+    for (const RowFold& fold : body.folds)
+      line("  fold {}: {} lanes, format {}, from {}", loop(fold.loop), fold.lanes, extra(fold.format), scalar(fold.initial));
+    for (const LocalColumn& local : body.locals) line("  local {}: column {}, bytes {}", local.number, local.out, local.bytes);
     for (const Literal& literal : body.literals)
       line("  literal {}, bytes {}, {}", literal.out, literal.bytes, scalar(literal.value));
     for (const Step& step : body.steps)
@@ -79,34 +82,35 @@ class Printer {
 
 }  // namespace
 
-std::string portable_text(const LoweredKernel& p, const Loops& table) {
+std::string portable_text(const InterpretedKernel& p, const Loops& table) {
   Printer out(table);
   out.line("numbers {}", fmt::join(p.numbers, " "));
-  for (const LoweredKernel::Dynamic& each : p.dynamic)
+  for (const InterpretedKernel::Dynamic& each : p.dynamic)
     out.line("number {} is {} times symbols {}", each.at, each.factor, fmt::join(each.symbols, " "));
   out.body("body", p.body);
   out.body("fill", p.fill);
   out.nest("positions", p.positions);
   out.nest("window", p.window);
   for (const ComponentNumbers& each : p.components)
-    out.line("component: offset {}, dim {}, window {}, strides {}, single {}", each.index_offset, each.dim, each.window,
-             each.strides, each.is_single);
+    out.line("component: offset {}, dim {}, window {}, strides {}, {}", each.index_offset, each.dim, each.window, each.strides,
+             name(each.rule));
   for (const WindowLoop& each : p.window_loops)
-    out.line("window loop: component {}, moved by {}, scale {}", each.is_bounded ? each.component : -1, each.component,
-             each.scale);
+    out.line("window loop: moved by {}, bounds {}, scale {}", each.component, static_cast<int>(each.bounds), each.scale);
   for (const SourceComponents& source : p.sources)
     for (size_t k = source.first; k < source.end; k += p.components.size()) {
       const ComponentNumbers& c = p.components[k];
       const Slot& slot = p.indices[c.index];
-      out.line("indices: {}, per byte 2^{}, tensor {}, policy {}, normalises {}", name(c.dtype), slot.log2_per_byte, slot.tensor,
-               static_cast<int>(source.oob), c.normalize_negative);
+      out.line("indices: {}, per byte 2^{}, tensor {}, normalises {}", name(c.dtype), slot.log2_per_byte, slot.tensor,
+               c.normalize_negative);
     }
   out.line("cuts columns {}, fences {}, cut windows {}, pairs {}, gather {}, ahead {}, streams {}, key unit {}", p.cuts_columns,
            p.fences, p.has_cut_windows, p.pairs, p.gather, p.ahead, p.streams,
            p.key_units.empty() ? 0 : p.numbers[p.key_units[0]]);
-  out.body("init", p.init);
-  out.nest("init nest", p.init_nest);
-  out.line("init moves {}", p.init_moves);
+  for (const Init& each : p.init) {
+    out.body("init", each.body);
+    out.nest("init nest", each.nest);
+    out.line("init moves {}", each.moves);
+  }
   for (const Body& each : p.merge) out.body("merge", each);
   out.line("positions per block {}, memory {}", p.positions_per_block, p.memory.bytes);
   return out.take();

@@ -8,6 +8,6 @@
 namespace strew::test {
 
 /// Loops are written as their places in the table of loops, of which the program uses `table`.
-std::string portable_text(const portable::LoweredKernel& program, const portable::Loops& table);
+std::string portable_text(const portable::InterpretedKernel& program, const portable::Loops& table);
 
 }  // namespace strew::test

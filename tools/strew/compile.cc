@@ -1,4 +1,4 @@
-// strew compile: writes one kernel as text (op, plan, ll, asm, halide) or as a relocatable object. The output is
+// strew compile: writes one kernel as text (op, plan, lowered, ll, asm, halide) or as a relocatable object. The output is
 // written to a temporary file that is then renamed. tools/strew/npu.cc writes NPU programs. Tested by
 // tests/error/cli_test.cc.
 #include <algorithm>
@@ -15,11 +15,12 @@
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"
+#include "tools/strew/stages.h"
 
 namespace strew::cli {
 namespace {
 
-constexpr std::string_view kKinds[] = {"op", "plan", "ll", "asm", "obj", "halide"};
+constexpr std::string_view kKinds[] = {"ll", "asm", "obj", "halide"};
 
 /// The fields of --json about an object: the ABI version, and the symbol of the descriptor that it exports
 /// (strew/abi.h).
@@ -43,22 +44,24 @@ Expected<std::string> emit(const Options& options, const ProgramKernel& imported
   KernelOptions wanted = options.kernel;
   if (options.emit == "halide" && wanted.backend == BackendChoice::automatic) wanted.backend = BackendChoice::halide;
   STREW_ASSIGN(Compiled kernel, plan_kernel(imported.op, wanted));
-  if (options.emit == "op") return kernel.op_text + "\n";
-  if (options.emit == "plan") return print(kernel.plan);
+  if (is_stage(options.emit)) return stage_text(kernel, options.emit);
   STREW_TRY(kernel.scheduled);
   STREW_TRY(kernel.chosen);
   return options.emit == "obj" ? emit_object(kernel, description) : kernel.backend->emit_text(kernel.request(), options.emit);
 }
 
-bool known_kind(const std::string& kind) { return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds); }
+bool known_kind(const std::string& kind) {
+  return is_stage(kind) || std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
+}
 
 }  // namespace
 
 int compile(const Options& options) {
   const bool program = is_program_kind(options.emit);
   if (!program && !known_kind(options.emit))
-    return usage_error("--emit: kind is '" + options.emit +
-                       "', expected op, plan, ll, asm, obj, halide, pto-as, pto-ir, pto-ir-generic, pto-cpp or pto-host");
+    return usage_error(
+        "--emit: kind is '" + options.emit +
+        "', expected op, plan, lowered, ll, asm, obj, halide, pto-as, pto-ir, pto-ir-generic, pto-cpp or pto-host");
   if (program && !is_npu(*options.kernel.target))
     return usage_error("--emit " + options.emit + ": the target is '" + options.target + "', expected --target npu-a3 or npu-a5");
   const Expected<Program> imported = import_file(options.file, options.import);

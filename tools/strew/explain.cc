@@ -5,6 +5,7 @@
 // An Explanation per kernel (explanation.h) is filled first and then printed: ten lines of it (explain_brief.cc), all of it (--all), or JSON.
 // Tested by tests/error/explain_test.cc and cli_test.cc.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -440,6 +441,27 @@ Status print_json(const Program& imported, const Options& options, size_t first,
 
 }  // namespace
 
+namespace {
+
+/// explain --emit: the stage of the kernels [first, last).
+int print_stage(const Program& imported, const Options& options, size_t first, size_t last) {
+  if (!is_stage(options.emit))
+    return usage_error(fmt::format("--emit: stage is '{}', expected {}", options.emit, fmt::join(stage_names(), ", ")));
+  std::string out;
+  for (size_t k = first; k < last; ++k) {
+    const ProgramKernel& kernel = imported.kernel(static_cast<int>(k));
+    const auto text = [&]() -> Expected<std::string> {
+      STREW_ASSIGN(const Compiled planned, plan_kernel(kernel.op, options.kernel));
+      return stage_text(planned, options.emit);
+    }();
+    if (!text.ok()) return fail(text.status().with_prefix(kernel.location), print(kernel.op));
+    out += *text;
+  }
+  return fail(print_out(out));
+}
+
+}  // namespace
+
 int explain(const Options& options) {
   const Expected<Program> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());
@@ -451,6 +473,7 @@ int explain(const Options& options) {
     first = static_cast<size_t>(number);
     last = first + 1;
   }
+  if (!options.emit.empty()) return print_stage(*imported, options, first, last);
   if (options.kernel.target && is_npu(*options.kernel.target)) {
     std::vector<int> numbers(last - first);
     std::iota(numbers.begin(), numbers.end(), static_cast<int>(first));

@@ -385,6 +385,7 @@ void add_model_commands(CLI::App& app, Options& options, Raw& raw) {
                     "everything, of every kernel: rewrites, plan, each backend and strategy with yes or the reason why not, the "
                     "schedule and where it "
                     "came from, what candidates would cost, the target");
+  command->add_option("--emit", options.emit, "one stage of each kernel, and nothing else: op, plan, lowered, or lowered:PASS");
 
   command = app.add_subcommand(
       "extract", "write each distinct kernel of FILE as a .strew file, and kernels.json, which says where it comes from");
@@ -398,7 +399,7 @@ void add_model_commands(CLI::App& app, Options& options, Raw& raw) {
   add_program_options(*command, raw);
   command
       ->add_option("--emit", options.emit,
-                   "op, plan, ll, asm, obj, halide; for NPU targets pto-as, pto-ir, pto-ir-generic, pto-cpp, pto-host")
+                   "op, plan, lowered, ll, asm, obj, halide; for NPU targets pto-as, pto-ir, pto-ir-generic, pto-cpp, pto-host")
       ->required();
   command->add_option("-o", options.output, "the file to write, - for stdout")->required();
 }
@@ -461,7 +462,8 @@ std::vector<std::string> choices_of(const std::string& option) {
   std::vector<std::string> out;
   const auto names = [](std::initializer_list<const char*> list) { return std::vector<std::string>(list.begin(), list.end()); };
   if (option == "--emit")
-    return names({"op", "plan", "ll", "asm", "obj", "halide", "pto-as", "pto-ir", "pto-ir-generic", "pto-cpp", "pto-host"});
+    return names(
+        {"op", "plan", "lowered", "ll", "asm", "obj", "halide", "pto-as", "pto-ir", "pto-ir-generic", "pto-cpp", "pto-host"});
   if (option == "--oob")
     return names({"undefined", "skip_element", "skip_window", "clamp", "wrap", "error", "fill_element", "fill_window",
                   "scatter=", "gather="});

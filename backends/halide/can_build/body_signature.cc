@@ -13,9 +13,11 @@ constexpr int kHalfBits = 64;
 
 class SignatureMaker {
  public:
-  SignatureMaker(const Plan& plan, const Schedule& schedule) : plan_(plan), schedule_(schedule) {}
+  SignatureMaker(const Plan& plan, const Schedule& schedule)
+      : plan_(plan), schedule_(schedule), kernel_(lowered::lower_kernel(plan, schedule)) {}
 
   BodySignature make() {
+    signature_.body = kernel_.update;
     signature_.unit = common_unit();
     // The body's loop over a list prefetches nothing, and addresses a position by one stride, so there must be one position loop at most.
     signature_.listed = traits_of(schedule_.strategy).has_owners() && schedule_.prefetch == 0 && plan_.positions.size() <= 1 &&
@@ -42,7 +44,7 @@ class SignatureMaker {
   bool is_fixed(size_t l) const {
     const Loop& loop = plan_.window[l];
     const bool cut_by_strategy = l == 0 && traits_of(schedule_.strategy).share != WindowShare::whole;
-    if (cut_by_strategy || loop.move().is_bounded || !loop.extent.is_static() || loop.extent.factor > kHalideLimit) return false;
+    if (cut_by_strategy || kernel_.bounds[l] != lowered::Bounds::whole || !loop.extent.is_static() || loop.extent.factor > kHalideLimit) return false;
     for (size_t t = 0; t < plan_.tensors.size(); ++t) {
       const Term& stride = loop.strides[t];
       const bool packed = bits(plan_.tensors[t].dtype) < 8;  // the element number, which must fit too, is a sum over all loops
@@ -53,16 +55,13 @@ class SignatureMaker {
     return true;
   }
 
-  /// The tensors that the combiner reads, without results that it reads as current values.
+  /// The tensors that the body reads, without results that it reads as current values.
   std::vector<int> inputs() const {
     std::vector<int> list;
-    for (const ExprNode& node : plan_.combine.nodes) {
-      int t = -1;
-      if (node.op == ExprOp::current && plan_.gather) t = plan_.operand(0);
-      if (node.op == ExprOp::update) t = plan_.update(node.index);
-      if (node.op == ExprOp::extra) t = plan_.extra(node.index);
-      if (t >= 0 && std::find(list.begin(), list.end(), t) == list.end()) list.push_back(t);
-    }
+    lowered::for_inputs(kernel_.update, [&](const ExprNode&, const lowered::Operand& operand) {
+      const bool is_result = tensor(operand.number).role == Role::result;
+      if (!is_result && std::ranges::find(list, operand.number) == list.end()) list.push_back(operand.number);
+    });
     return list;
   }
 
@@ -96,6 +95,7 @@ class SignatureMaker {
 
   const Plan& plan_;
   const Schedule& schedule_;
+  lowered::Kernel kernel_;
   BodySignature signature_;
 };
 

@@ -16,8 +16,7 @@
 
 #include <vector>
 
-#include "compiler/plan/plan.h"
-#include "schedules/schedule.h"
+#include "backends/lower/kernel.h"
 
 namespace strew::inline v0 {
 
@@ -41,12 +40,14 @@ struct SignatureBuffer {
 };
 
 struct BodySignature {
+  lowered::Body body;       ///< what the loop body does to an element
   std::vector<bool> fixed;  ///< per window loop: the body has its extent and strides as constants
   int64_t unit = 1;         ///< a key counts offsets in the indexed tensors in units of so many elements
   bool listed = false;      ///< the body takes a list of (position, key) pairs
   std::vector<SignatureBuffer> inputs, results;
 };
 
+/// It refers to the plan.
 BodySignature body_signature(const Plan& plan, const Schedule& schedule);
 
 /// The largest extent, stride or coordinate that Halide's 32-bit dimensions hold.

@@ -1,13 +1,10 @@
-// See element_lanes.h. In vectors, policy clamp costs no more than trusted indices do, and wrap is a multiplication by the reciprocal instead of
-// a division behind a branch. Offsets are extracted from vector registers: storing the vector and loading its lanes took twice the time.
-// Policies skip and fill go one position at a time through a sink slot (sink_slot.h), which is cheaper as long as few indices are out of bounds
-// (bench/policies). Tested by tests/differential and tests/golden/machine_code_test.cc.
+// See element_lanes.h. Offsets are extracted from vector registers: storing the vector and loading its lanes took twice the time.
+// Tested by tests/differential and tests/golden/machine_code_test.cc.
 #include "backends/llvm/address/element_lanes.h"
-
-#include <algorithm>
 
 namespace strew::inline v0 {
 using llvm::Value;
+using lowered::kIndexLanes;
 
 namespace {
 
@@ -16,19 +13,10 @@ Value* splat(Frame& f, Value* scalar) { return f.e.b.CreateVectorSplat(kIndexLan
 
 }  // namespace
 
-bool ElementLanes::pay(const Frame& f) {
-  const Plan& plan = f.plan;
-  if (plan.pairs != 1 || !plan.window.empty() || f.packed(f.indexed()) || !has_index_lanes(f, plan.primary())) return false;
-  if (plan.primary().oob != OobPolicy::clamp && plan.primary().oob != OobPolicy::wrap) return false;
-  const auto at = static_cast<size_t>(f.indexed());
-  return plan.positions.back().strides[at].is(0) &&
-         std::ranges::all_of(plan.primary().components, [&](const Component& c) { return c.strides[at].is_static(); });
-}
-
 ElementLanes::ElementLanes(Frame& frame, const Pointers& p) : f_(frame), offsets_(nullptr) {
   const int tensor = f_.indexed();
   const auto at = static_cast<size_t>(tensor);
-  const Placement placement = place_lanes(f_, f_.plan.primary(), p);
+  const Placement placement = place_lanes(f_, p);
   offsets_ = llvm::Constant::getNullValue(wide_lanes(f_));
   for (size_t k = 0; k < placement.components.size(); ++k) {
     Value* start = f_.e.b.CreateSExt(placement.components[k].start, wide_lanes(f_));

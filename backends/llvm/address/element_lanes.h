@@ -1,5 +1,5 @@
-// ElementLanes: computes where the elements of kIndexLanes consecutive positions lie in vector instructions: indices are loaded, the policy is
-// applied and offsets are multiplied for all of them at once. Each element is then combined on its own. Limit: see pay().
+// ElementLanes: computes where the elements of lowered::kIndexLanes consecutive positions lie in vector instructions: indices are loaded, the policy is
+// applied and offsets are multiplied for all of them at once. Each element is then combined on its own. Where it is done: Walk::Way::index_lanes.
 // Tested by tests/differential and tests/golden/machine_code_test.cc.
 #pragma once
 
@@ -9,11 +9,7 @@ namespace strew::inline v0 {
 
 class ElementLanes {
  public:
-  /// Is this the faster way for the plan? It is if each position reads or writes one element of whole bytes in one
-  /// indexed tensor, the policy is clamp or wrap, and the indices can be loaded as vectors (has_index_lanes).
-  static bool pay(const Frame& frame);
-
-  /// Emits the computation for kIndexLanes positions. p: pointers at the first of them.
+  /// Emits the computation for lowered::kIndexLanes positions. p: pointers at the first of them.
   ElementLanes(Frame& frame, const Pointers& p);
   /// p: pointers at position number `lane` of these. Returns them with the indexed tensor's pointer moved to that position's element.
   Pointers moved(Pointers p, int lane) const;

@@ -27,8 +27,14 @@ llvm::Function* make_function(llvm::Module& module, const std::string& name) {
 }
 }  // namespace
 
-Frame::Frame(llvm::Module& module, const std::string& name, const Plan& p, const Schedule& s, const Target& t)
-    : e(module, *make_function(module, name)), numeric(e, t), plan(p), schedule(s), target(t) {
+Frame::Frame(llvm::Module& module, const std::string& name, const lowered::Kernel& k, const lowered::Entry& one, const Target& t)
+    : e(module, *make_function(module, name)),
+      numeric(e, t),
+      kernel(k),
+      entry(one),
+      plan(k.plan),
+      schedule(k.schedule),
+      target(t) {
   llvm::Type* ptr = e.b.getPtrTy();
   Value* args = e.function.getArg(0);
   Value* data = e.load(ptr, e.at(args, e.i64(offsetof(strew_args, data))), Access::input, 8);
@@ -157,7 +163,7 @@ void Frame::for_each(const std::vector<Loop>& loops, Value* first, Value* last, 
 }
 
 void Frame::finish() {
-  if (schedule.nontemporal && target.arch == "x86_64") e.b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
+  if (entry.nontemporal && target.arch == "x86_64") e.b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
   e.b.CreateRet(e.b.getInt32(STREW_OK));
 }
 

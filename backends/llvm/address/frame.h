@@ -11,8 +11,7 @@
 
 #include "backends/llvm/codegen/emitter.h"
 #include "backends/llvm/compute/numeric.h"
-#include "compiler/plan/plan.h"
-#include "schedules/schedule.h"
+#include "backends/lower/kernel.h"
 #include "strew/target.h"
 
 namespace strew::inline v0 {
@@ -24,10 +23,13 @@ using Pointers = llvm::SmallVector<llvm::Value*, 8>;
 class Frame {
  public:
   /// Creates the function `int32_t name(const strew_args*, int64_t begin, int64_t end, strew_fault*)`. Emission begins at its start.
-  Frame(llvm::Module& module, const std::string& name, const Plan& plan, const Schedule& schedule, const Target& target);
+  Frame(llvm::Module& module, const std::string& name, const lowered::Kernel& kernel, const lowered::Entry& entry,
+        const Target& target);
 
   Emitter e;
   Numeric numeric;
+  const lowered::Kernel& kernel;
+  const lowered::Entry& entry;
   const Plan& plan;
   const Schedule& schedule;
   const Target& target;
@@ -45,6 +47,10 @@ class Frame {
   int64_t element_bytes(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) / 8; }
 
   int indexed() const { return plan.indexed(); }
+  /// The tensor whose pointer leads to what the operand is an element of. A private table's is that of the update it is merged like.
+  int pointer_of(const lowered::Operand& operand) const {
+    return operand.is(lowered::Operand::Kind::table) ? plan.update(operand.number) : operand.number;
+  }
   bool packed(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) < 8; }
 
   /// p, a pointer into `tensor`, moved by index * stride elements.
@@ -80,7 +86,7 @@ class Frame {
   void for_each(const std::vector<Loop>& loops, llvm::Value* begin, llvm::Value* end, const Emitter::LoopOptions& options,
                 llvm::function_ref<void(const Pointers&, llvm::Value* index)> body);
 
-  /// Emits the return of STREW_OK, with a fence before it if the schedule uses non-temporal stores.
+  /// Emits the return of STREW_OK, with a fence before it if the entry uses non-temporal stores.
   void finish();
 
  private:

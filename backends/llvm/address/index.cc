@@ -7,11 +7,9 @@
 #include <limits>
 #include <vector>
 
-#include "base/cpus.h"
-#include "schedules/target.h"
-
 namespace strew::inline v0 {
 using llvm::Value;
+using lowered::kIndexLanes;
 
 Value* load_component(Frame& f, const Pointers& p, const Component& c) {
   Value* element = f.advance(c.tensor, p[static_cast<size_t>(c.tensor)], f.e.i64(1), c.index_offset);
@@ -27,37 +25,45 @@ Value* largest_start(Frame& f, const Component& c) {
 namespace {
 
 /// Applies the policy to one index component after the other and collects the Placement. Values are i64; or, if `lanes` is given, vectors of
-/// that type, whose integers hold every dim (has_index_lanes makes sure).
+/// that type, whose integers hold every dim (backends/lower/walk.cc makes sure).
 class Placer {
  public:
   Placer(Frame& frame, Placement& out, llvm::FixedVectorType* lanes = nullptr)
       : f_(frame), e_(frame.e), out_(out), lanes_(lanes) {}
 
-  void add(const Component& c, Value* value) {
+  /// The next component, which `value` was loaded of.
+  void add(Value* value) {
+    const size_t k = out_.components.size();
+    const Component& c = out_.source.components[k];
     value = normalise(c, value);
     ComponentPlace place;
-    switch (out_.source.oob) {
-      case OobPolicy::undefined:
-      case OobPolicy::error:
-        place.start = value;
+    place.start = value;
+    switch (out_.access.rules[k]) {
+      case PlaceRule::trusted:
         break;
-      case OobPolicy::skip_window:
-      case OobPolicy::fill_window:
-        place.start = value;
+      case PlaceRule::fits:
         require(fits(c, value));
         break;
-      case OobPolicy::clamp: {
+      case PlaceRule::clamped: {
         Value* largest = like(largest_start(f_, c));
         place.start = e_.smin(e_.smax(saturate(c, value), number(0)), largest);
         require(e_.b.CreateICmpSGE(largest, number(0)));
         break;
       }
-      case OobPolicy::skip_element:
-      case OobPolicy::fill_element:
+      case PlaceRule::inside: {
+        Value* good = e_.b.CreateICmpULT(value, dim_of(c));
+        require(good);
+        require_whole(good);
+        break;
+      }
+      case PlaceRule::cut:
         cut(c, value, place);
         break;
-      case OobPolicy::wrap:
-        lanes_ != nullptr ? wrap_lanes(c, value, place) : wrap(c, value, place);
+      case PlaceRule::wrapped:
+      case PlaceRule::split:
+        place.start = lanes_ != nullptr ? wrapped_lanes(c, value) : wrapped(c, value);
+        if (out_.access.rules[k] == PlaceRule::split)
+          place.split = e_.smin(e_.b.CreateSub(f_.term(c.dim), place.start), f_.term(c.window));
         break;
     }
     out_.components.push_back(place);
@@ -92,12 +98,6 @@ class Placer {
   }
 
   void cut(const Component& c, Value* value, ComponentPlace& place) {
-    if (c.window.is(1)) {
-      place.start = value;
-      Value* good = e_.b.CreateICmpULT(value, dim_of(c));
-      require(good);
-      return require_whole(good);
-    }
     Value* dim = f_.term(c.dim);
     Value* window = f_.term(c.window);
     Value* before = e_.b.CreateNeg(window);
@@ -108,7 +108,7 @@ class Placer {
     require_whole(e_.b.CreateICmpEQ(e_.b.CreateSub(place.hi, place.lo), window));
   }
 
-  void wrap(const Component& c, Value* value, ComponentPlace& place) {
+  Value* wrapped(const Component& c, Value* value) {
     Value* dim = f_.term(c.dim);
     Value* has_room = e_.b.CreateICmpSGT(dim, e_.i64(0));
     require(has_room);
@@ -128,17 +128,14 @@ class Placer {
     llvm::PHINode* start = e_.b.CreatePHI(e_.b.getInt64Ty(), 2, "start");
     start->addIncoming(value, inside);
     start->addIncoming(folded, fold);
-    place.start = start;
-    if (c.window.is(1)) return;
-    Value* window = f_.term(c.window);
-    place.split = e_.smin(e_.b.CreateSub(dim, place.start), window);
+    return start;
   }
 
   /// The dim is a constant, so LLVM turns the division into multiplications, and no branch is needed.
-  void wrap_lanes(const Component& c, Value* value, ComponentPlace& place) {
+  Value* wrapped_lanes(const Component& c, Value* value) {
     Value* folded = e_.b.CreateSRem(value, dim_of(c));
     Value* raised = e_.b.CreateAdd(folded, dim_of(c));
-    place.start = e_.b.CreateSelect(e_.b.CreateICmpSLT(folded, number(0)), raised, folded);
+    return e_.b.CreateSelect(e_.b.CreateICmpSLT(folded, number(0)), raised, folded);
   }
 
   Frame& f_;
@@ -161,10 +158,10 @@ Value* load_lanes(Frame& f, const Pointers& p, const Component& c) {
 
 }  // namespace
 
-Placement place(Frame& f, const IndexSource& source, const Pointers& p) {
-  Placement out{source};
+Placement place(Frame& f, size_t source, const Pointers& p) {
+  Placement out{f.plan.sources[source], f.kernel.accesses[source]};
   Placer placer(f, out);
-  for (const Component& c : source.components) placer.add(c, load_component(f, p, c));
+  for (const Component& c : out.source.components) placer.add(load_component(f, p, c));
   if (out.inside == nullptr) out.inside = f.e.b.getTrue();
   if (out.whole == nullptr) out.whole = f.e.b.getTrue();
   return out;
@@ -177,39 +174,11 @@ Pointers moved(Frame& f, const Pointers& p, const Placement& placement) {
   return at;
 }
 
-bool has_index_lanes(const Frame& f, const IndexSource& source) {
-  constexpr int64_t kMostStride = 4, kMostDim = int64_t{1} << 30;
-  const Plan& plan = f.plan;
-  // Before SSE4.2 there are no vector minima and products of 32 bits, and no vector comparisons of 64: lanes would take up to twice the time
-  // of scalar code.
-  if (f.target.arch == "x86_64" && (features_of(f.target) & feature_bit("sse4.2")) == 0) return false;
-  if (source.components.empty() || plan.positions.empty()) return false;
-  const Component& first = source.components.front();
-  const bool narrow = first.dtype == DType::i32;
-  if (!narrow && first.dtype != DType::i64) return false;
-  if (!narrow && source.oob == OobPolicy::wrap) return false;  // 64-bit lanes would be divided one by one
-  const Loop& loop = plan.positions.back();
-  const Term& stride = loop.strides[static_cast<size_t>(first.tensor)];
-  if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;
-  for (int i = 0; i < plan.pairs && !plan.gather; ++i)
-    if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
-  // place_lanes() loads all components of kIndexLanes positions at once. So that the load does not reach beyond the
-  // end of the index array, the last component of a position must be directly followed by the next position.
-  const bool ends = stride.is(1) || std::ranges::any_of(source.components,
-                                                        [&](const Component& c) { return c.index_offset.is(stride.factor - 1); });
-  return ends && std::ranges::all_of(source.components, [&](const Component& c) {
-           const bool fits = c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
-           const bool beside =
-               c.tensor == first.tensor && c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
-           return fits && beside && (c.window.is(1) || (source.oob != OobPolicy::skip_element && source.oob != OobPolicy::wrap));
-         });
-}
-
-Placement place_lanes(Frame& f, const IndexSource& source, const Pointers& p) {
-  Placement out{source};
-  llvm::Type* element = source.components.front().dtype == DType::i32 ? f.e.b.getInt32Ty() : f.e.b.getInt64Ty();
+Placement place_lanes(Frame& f, const Pointers& p) {
+  Placement out{f.plan.primary(), f.kernel.primary()};
+  llvm::Type* element = out.source.components.front().dtype == DType::i32 ? f.e.b.getInt32Ty() : f.e.b.getInt64Ty();
   Placer placer(f, out, llvm::FixedVectorType::get(element, kIndexLanes));
-  for (const Component& c : source.components) placer.add(c, load_lanes(f, p, c));
+  for (const Component& c : out.source.components) placer.add(load_lanes(f, p, c));
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/llvm/address/frame.h"
+#include "backends/lower/walk.h"
 
 namespace strew::inline v0 {
 
@@ -20,26 +21,22 @@ struct ComponentPlace {
 /// Where one source puts the window of a position.
 struct Placement {
   const IndexSource& source;
-  std::vector<ComponentPlace> components;
+  const lowered::Access& access;
+  std::vector<ComponentPlace> components = {};
   llvm::Value* inside = nullptr;  ///< i1: the policy keeps some element of the window
   llvm::Value* whole = nullptr;   ///< i1, fill_element: all elements of the window are in bounds
 };
 
-/// Emits the placement of one position by `source`. p: pointers at that position.
-Placement place(Frame& frame, const IndexSource& source, const Pointers& p);
+/// Emits the placement of one position by source number `source`. p: pointers at that position.
+Placement place(Frame& frame, size_t source, const Pointers& p);
 
 /// p, pointers at a position, with those of the tensors that the source places moved to its window.
 Pointers moved(Frame& frame, const Pointers& p, const Placement& placement);
 
-/// The number of positions that place_lanes() does at once.
-inline constexpr int kIndexLanes = 8;
-/// Can place_lanes() be used for the positions of the innermost position loop? It needs signed indices of 32 or 64
-/// bits (under wrap: 32) of one tensor that are adjacent in memory, static dims of up to 2^30, results of a scatter that this loop
-/// does not move, and on x86-64 SSE4.2.
-bool has_index_lanes(const Frame& frame, const IndexSource& source);
-/// place() for kIndexLanes consecutive positions; p: pointers at the first. Starts are vectors of i32 or i64, as wide as the index; `inside`
+/// place() for lowered::kIndexLanes consecutive positions; p: pointers at the first. Starts are vectors of i32 or i64, as wide as the index; `inside`
 /// and `whole` are vectors of i1, or null where always true. Limit: not for windows that the policy cuts.
-Placement place_lanes(Frame& frame, const IndexSource& source, const Pointers& p);
+/// The primary source's.
+Placement place_lanes(Frame& frame, const Pointers& p);
 
 /// Loads the component as it stands in memory, sign- or zero-extended to i64 (u64: the same bits).
 llvm::Value* load_component(Frame& frame, const Pointers& p, const Component& component);

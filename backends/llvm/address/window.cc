@@ -5,9 +5,9 @@
 // Tested by tests/differential; wrapping also by tests/unit and the TensorScatter oracle.
 #include "backends/llvm/address/window.h"
 
+#include <algorithm>
 #include <cstddef>
 
-#include "backends/llvm/address/sink_slot.h"
 #include "strew/abi.h"
 
 namespace strew::inline v0 {
@@ -16,7 +16,7 @@ using llvm::Value;
 
 class WindowEmitter {
  public:
-  WindowEmitter(Frame& frame, const Body& body, const Placement* placement, WindowCut cut)
+  WindowEmitter(Frame& frame, const lowered::Body& body, const Placement* placement, WindowCut cut)
       : f_(frame), e_(frame.e), body_(body), placement_(placement), cut_(cut), loops_(frame.plan.window) {}
 
   void emit(const Pointers& p) {
@@ -37,11 +37,41 @@ class WindowEmitter {
 
   Frame& f_;
   Emitter& e_;
-  const Body& body_;
+  const lowered::Body& body_;
   const Placement* placement_;  // null: every window loop runs in full
   WindowCut cut_;
   const std::vector<Loop>& loops_;
 };
+
+constexpr int64_t kWidestSink = 16;  // bytes of the widest element
+
+/// An element on the call's stack for dropped stores. It is zero at first, and no result depends on it.
+Value* sink_element(Frame& f) {
+  llvm::AllocaInst* memory = f.e.slot(llvm::ArrayType::get(f.e.b.getInt8Ty(), kWidestSink));
+  memory->setAlignment(llvm::Align(kWidestSink));
+  return memory;
+}
+
+/// A copy of the gather's fill value, as a constant of the object. A stack slot would not do: LLVM knows what it holds, and would turn the load
+/// from the selected address into a branch.
+Value* fill_element(Frame& f) {
+  auto* value = llvm::cast<llvm::Constant>(f.numeric.literal_storage(f.plan.primary().fill, 1));
+  auto* global = new llvm::GlobalVariable(*f.e.function.getParent(), value->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, value, "fill");
+  global->setAlignment(llvm::Align(kWidestSink));
+  return global;
+}
+
+/// Replaces the pointers of the indexed tensors by those of their sinks (Walk::sinks), unless the i1 `inside` holds. Cost (bench/policies): one select
+/// per position. A combiner that reads the sink waits for the previous store to it; so the positions of an iteration of the loop have a sink each.
+void redirect_to_sink(Frame& f, Value* inside, Pointers& p) {
+  const auto redirect = [&](int tensor, Value* sink) {
+    Value*& at = p[static_cast<size_t>(tensor)];
+    at = f.e.b.CreateSelect(inside, at, sink);
+  };
+  if (f.plan.gather) return redirect(f.plan.operand(0), fill_element(f));
+  for (int i = 0; i < f.plan.pairs; ++i) redirect(f.plan.result(i), sink_element(f));
+}
 
 /// The iteration of `loop` that stands at the operand coordinate in field `argument` of strew_args. `shift` is added to the start of the
 /// component that moves the loop; null: nothing is.
@@ -66,10 +96,8 @@ void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_
     lo = f.argument(offsetof(strew_args, w0));
     hi = f.argument(offsetof(strew_args, w1));
   }
-  const ComponentPlace* place = placement == nullptr || !loop.move().is_bounded
-                                    ? nullptr
-                                    : &placement->components[static_cast<size_t>(loop.move().component)];
-  const bool wraps = place != nullptr && place->split != nullptr;
+  const lowered::Bounds bounds = placement == nullptr ? lowered::Bounds::whole : f.kernel.bounds[level];
+  const bool wraps = bounds == lowered::Bounds::split;
   const bool owned = cut && window_cut == WindowCut::owned && placement != nullptr && loop.move().component >= 0;
   const auto owned_from = [&](Value* from, Value* shift) {
     return owned ? e.smax(from, iteration_at(f, *placement, loop, offsetof(strew_args, k0), shift)) : from;
@@ -82,7 +110,8 @@ void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_
     lo = owned_from(lo, nullptr);
     hi = owned_to(hi, nullptr);
   }
-  if (place == nullptr) return body(p, lo, owned ? not_before(lo, hi) : hi);
+  if (bounds == lowered::Bounds::whole) return body(p, lo, owned ? not_before(lo, hi) : hi);
+  const ComponentPlace* place = &placement->components[static_cast<size_t>(loop.move().component)];
   Value* scale = f.term(loop.move().scale);
   if (!wraps) {
     Value* from = e.smax(lo, e.times(place->lo, scale));
@@ -100,30 +129,67 @@ void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_
   });
 }
 
-void emit_whole_window(Frame& f, const Pointers& p) {
-  const Body body = range_body(f.plan, false);
-  WindowEmitter(f, body, nullptr, WindowCut::none).emit(p);
+void emit_whole_window(Frame& f, const Pointers& p) { WindowEmitter(f, f.kernel.update, nullptr, WindowCut::none).emit(p); }
+
+void emit_window(Frame& f, const Pointers& p, WindowBody given) {
+  std::vector<Placement> placements;
+  Value *inside = f.e.b.getTrue(), *whole = f.e.b.getTrue();
+  for (size_t s = 0; s < f.plan.sources.size(); ++s) {
+    placements.push_back(place(f, s, p));
+    inside = s == 0 ? placements[s].inside : f.e.b.CreateAnd(inside, placements[s].inside);
+    whole = s == 0 ? placements[s].whole : f.e.b.CreateAnd(whole, placements[s].whole);
+  }
+  const Placement* const primary = placements.empty() ? nullptr : placements.data();
+  const bool sinks = f.entry.walk.sinks && !given;
+  const auto update = [&] {
+    Pointers at = p;
+    for (const Placement& placement : placements) at = moved(f, at, placement);
+    if (given) return given(at, primary);
+    if (sinks) redirect_to_sink(f, inside, at);
+    WindowEmitter(f, f.kernel.update, primary, f.entry.cut).emit(at);
+  };
+  if (sinks) return update();
+  const auto fill_all = [&] { WindowEmitter(f, *f.kernel.fill, nullptr, f.entry.cut).emit(p); };
+  switch (f.kernel.primary().dropped) {
+    case Dropped::nothing:
+      return f.e.when_likely(inside, update, [] {});
+    case Dropped::filled:
+      return f.e.when(inside, update, fill_all);
+    case Dropped::parted:
+      f.e.when(f.e.b.CreateNot(whole), fill_all);
+      return f.e.when(inside, update);
+  }
 }
 
-void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
-  const Placement placement = place(f, f.plan.primary(), p);
-  const Body body = range_body(f.plan, false);
-  const bool redirects = !given && cut == WindowCut::none && uses_sink_slot(f);
-  const auto update = [&] {
-    Pointers at = moved(f, p, placement);
-    if (given) return given(at, placement, cut);
-    if (redirects) redirect_to_sink(f, placement.inside, at);
-    WindowEmitter(f, body, &placement, cut).emit(at);
-  };
-  if (redirects) return update();
-  const OobPolicy oob = placement.source.oob;
-  if (oob != OobPolicy::fill_element && oob != OobPolicy::fill_window) return f.e.when_likely(placement.inside, update, [] {});
+namespace {
 
-  const Body fill = range_body(f.plan, true);
-  const auto fill_all = [&] { WindowEmitter(f, fill, nullptr, cut).emit(p); };
-  if (oob == OobPolicy::fill_window) return f.e.when(placement.inside, update, fill_all);
-  f.e.when(f.e.b.CreateNot(placement.whole), fill_all);
-  f.e.when(placement.inside, update);
+// At most kMostLines lines are prefetched: the hardware's own prefetcher fetches what follows them.
+constexpr int64_t kFetchedLine = 64;
+constexpr int64_t kMostLines = 8;
+
+/// The bytes of the run if its length is constant, else one line.
+int64_t run_bytes(const Frame& f, int tensor) {
+  if (f.plan.window.empty() || !f.plan.window.back().extent.is_static()) return kFetchedLine;
+  return f.plan.window.back().extent.factor * f.element_bytes(tensor);
+}
+
+}  // namespace
+
+void prefetch_run(Frame& f, int tensor, Value* address, bool write) {
+  const int64_t lines = std::min(kMostLines, (run_bytes(f, tensor) + kFetchedLine - 1) / kFetchedLine);
+  Value *first = f.e.i64(0), *last = nullptr;
+  if (f.entry.cut != WindowCut::none && !f.plan.window.empty()) {
+    // Only the lines of this thread's part of the window: other threads write the others, and a prefetch would take those away from them.
+    Value* step = f.bytes(f.plan.window.front().strides[static_cast<size_t>(tensor)], tensor);
+    first = f.e.times(f.argument(offsetof(strew_args, w0)), step);
+    if (f.plan.window.size() == 1) last = f.e.b.CreateSub(f.e.times(f.argument(offsetof(strew_args, w1)), step), f.e.i64(1));
+  }
+  for (int64_t line = 0; line < lines; ++line) {
+    Value* offset = f.e.add(first, f.e.i64(line * kFetchedLine));
+    if (last != nullptr) offset = f.e.smin(offset, last);
+    f.e.b.CreateIntrinsic(llvm::Intrinsic::prefetch, {f.e.b.getPtrTy()},
+                          {f.e.at(address, offset), f.e.b.getInt32(write ? 1 : 0), f.e.b.getInt32(3), f.e.b.getInt32(1)});
+  }
 }
 
 }  // namespace strew::inline v0

@@ -8,17 +8,7 @@
 
 namespace strew::inline v0 {
 
-/// Which part of each window an entry does. w0, w1, k0 and k1 are fields of strew_args.
-enum class WindowCut : uint8_t {
-  none,     ///< all of it
-  columns,  ///< [w0, w1) of the first loop
-  owned,    ///< the iterations in [w0, w1) of the first loop whose coordinate in the operand dim that moves it is in [k0, k1)
-};
-
-/// The part that entry range does.
-inline WindowCut cut_of(const Schedule& schedule) {
-  return traits_of(schedule.strategy).share == WindowShare::columns ? WindowCut::columns : WindowCut::none;
-}
+using lowered::WindowCut;
 
 /// Calls `body` to emit the iterations [lo, hi) of window loop `level` at a position: all iterations, or those in bounds. If the loop's dim
 /// wraps, the emitted code runs twice: for the iterations up to the dim's end, and for those that start over at 0. body's p: pointers at
@@ -26,14 +16,18 @@ inline WindowCut cut_of(const Schedule& schedule) {
 void for_segments(Frame& frame, const Placement* placement, const Pointers& p, size_t level, WindowCut cut,
                   llvm::function_ref<void(const Pointers& p, llvm::Value* lo, llvm::Value* hi)> body);
 
-/// Emits the work for one window that the policy keeps. p: pointers at its first element; `placement` and `cut` say which part is done.
-using WindowBody = llvm::function_ref<void(const Pointers& p, const Placement& placement, WindowCut cut)>;
+/// Emits the work for one window that the policy keeps. p: pointers at its first element; `placement` and the entry's cut say which part is done.
+using WindowBody = llvm::function_ref<void(const Pointers& p, const Placement* placement)>;
 
-/// Emits everything that one position does: policy, window, fills. p: pointers at the position, before the components move them. `body` emits
-/// the window; empty: loops of the plan are emitted.
-void emit_window(Frame& frame, const Pointers& p, WindowCut cut = WindowCut::none, WindowBody body = {});
+/// Emits everything that one position of an entry does: places the windows, applies the policy, does the window, fills. p: pointers at the position,
+/// before the components move them. `body` emits the window; empty: loops of the plan are emitted.
+void emit_window(Frame& frame, const Pointers& p, WindowBody body = {});
 
 /// Emits the whole window without a policy. p: pointers at its first element.
 void emit_whole_window(Frame& frame, const Pointers& p);
+
+/// Prefetches the first lines of the run of `tensor` that begins at `address`, of those that the entry's cut leaves. A prefetch never faults, whatever
+/// the address.
+void prefetch_run(Frame& frame, int tensor, llvm::Value* address, bool write);
 
 }  // namespace strew::inline v0

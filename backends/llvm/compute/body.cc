@@ -8,9 +8,9 @@
 #include <bit>
 #include <optional>
 
-#include "backends/llvm/compute/evaluate.h"
 #include "backends/lower/lower_numeric.h"
 #include "schedules/target.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -29,6 +29,66 @@ std::optional<int64_t> constant_of(Value* v) {
   return std::nullopt;
 }
 
+using lowered::Body, lowered::Operand;
+
+/// The values of a graph's results in their storage form. `inputs`: those of its inputs.
+std::vector<Value*> compute(Frame& f, const lowered::Graph& graph, llvm::ArrayRef<Value*> inputs, int lanes) {
+  std::vector<Value*> values;
+  const auto value = [&](int32_t node) { return node < 0 ? nullptr : values[static_cast<size_t>(node)]; };
+  for (const lowered::Node& node : graph.nodes) {
+    const auto input = static_cast<size_t>(node.input);
+    if (node.op == lowered::Primitive::input)
+      values.push_back(f.numeric.part(graph.inputs[input].dtype, inputs[input], node.part));
+    else
+      values.push_back(f.numeric.compute(node, {value(node.args[0]), value(node.args[1]), value(node.args[2])}, lanes));
+  }
+  std::vector<Value*> results;
+  for (const lowered::Graph::Result& result : graph.results)
+    results.push_back(result.moved >= 0 ? inputs[static_cast<size_t>(result.moved)]
+                                        : f.numeric.whole(result.dtype, value(result.parts[0]), value(result.parts[1])));
+  return results;
+}
+
+/// What a body reads, at one element or at several of a run.
+struct Inputs {
+  const Pointers& p;
+  int lanes = 1;
+  std::vector<bool> splats = {};       ///< per tensor: the same element for all lanes; empty: none is
+  llvm::ArrayRef<Value*> locals = {};  ///< row-local values
+  Value* current = nullptr;            ///< of result 0, if it is known
+};
+
+Value* load(Frame& f, const Body& body, const lowered::Graph::Input& input, const Inputs& from) {
+  const Operand& operand = body.input(input.op, input.index);
+  const auto splat = [&](Value* v) { return from.lanes > 1 ? f.e.b.CreateVectorSplat(static_cast<unsigned>(from.lanes), v) : v; };
+  switch (operand.kind) {
+    case Operand::Kind::constant:
+      return f.numeric.literal_storage(operand.value, from.lanes);
+    case Operand::Kind::local:
+      return splat(from.locals[static_cast<size_t>(operand.number)]);
+    case Operand::Kind::tensor:
+    case Operand::Kind::table:
+      break;
+  }
+  if (input.op == ExprOp::current && from.current != nullptr) return from.current;
+  const int tensor = f.pointer_of(operand);
+  const auto t = static_cast<size_t>(tensor);
+  const bool is_splat = !from.splats.empty() && from.splats[t];
+  Value* v = f.load_element(tensor, from.p[t], is_splat ? 1 : from.lanes);
+  return is_splat ? splat(v) : v;
+}
+
+/// The values of a graph of the body, which is not stored yet: an expression may read the current values of several results.
+std::vector<Value*> evaluate(Frame& f, const Body& body, const lowered::Graph& graph, const Inputs& from) {
+  std::vector<Value*> inputs;
+  for (const lowered::Graph::Input& input : graph.inputs) inputs.push_back(load(f, body, input, from));
+  return compute(f, graph, inputs, from.lanes);
+}
+
+void store(Frame& f, const Body& body, const Pointers& p, llvm::ArrayRef<Value*> values) {
+  for (size_t i = 0; i < values.size(); ++i) f.store_element(body.results[i], p[static_cast<size_t>(body.results[i])], values[i]);
+}
+
 /// Emits one run.
 class RunEmitter {
  public:
@@ -36,7 +96,8 @@ class RunEmitter {
       : f_(frame), e_(frame.e), body_(body), p_(p), loop_(loop) {}
 
   void emit(Value* lo, Value* hi) {
-    if (body_.move && body_.current == nullptr && unit_stride_moves()) return move(lo, hi);
+    for (const RowLocal* local : body_.locals) locals_.push_back(fold(*local, lo, hi));
+    if (body_.moves && unit_stride_moves()) return move(lo, hi);
     if (can_vectorise()) return vectors(lo, hi);
     e_.loop(lo, hi, {1, f_.schedule.unroll}, [&](Value* i) { elements(i, 1); });
   }
@@ -44,49 +105,95 @@ class RunEmitter {
  private:
   std::vector<int> tensors() const {
     std::vector<int> list = body_.results;
-    for (const ExprNode& node : body_.expr->nodes) {
-      const auto i = static_cast<size_t>(node.index);
-      if (node.op == ExprOp::current && body_.current == nullptr) list.push_back(body_.currents[i]);
-      if (node.op == ExprOp::update) list.push_back(body_.updates[i]);
-      if (node.op == ExprOp::extra) list.push_back(body_.extras[i]);
-    }
+    for_inputs(body_, [&](const ExprNode&, const Operand& operand) {
+      if (operand.is(Operand::Kind::tensor) || operand.is(Operand::Kind::table)) list.push_back(f_.pointer_of(operand));
+    });
     return list;
   }
   const Term& stride(int tensor) const { return loop_.strides[static_cast<size_t>(tensor)]; }
-  int source(size_t i) const { return body_.updates.empty() ? body_.currents[i] : body_.updates[i]; }
+  const Operand& source(size_t i) const { return body_.updates.empty() ? body_.currents[i] : body_.updates[i]; }
 
   bool unit_stride_moves() const {
-    for (size_t i = 0; i < body_.results.size(); ++i)
-      if (f_.packed(body_.results[i]) || !stride(body_.results[i]).is(1) || !stride(source(i)).is(1)) return false;
+    for (size_t i = 0; i < body_.results.size(); ++i) {
+      if (!source(i).is(Operand::Kind::tensor) || f_.packed(body_.results[i])) return false;
+      if (!stride(body_.results[i]).is(1) || !stride(source(i).number).is(1)) return false;
+    }
     return true;
   }
-  bool can_vectorise() const {
+  bool can_vectorise() const { return is_vector_code() && lanes() > 1; }
+  bool is_vector_code() const {
     for (int t : tensors()) {
       if (f_.packed(t)) return false;
       const bool result = std::find(body_.results.begin(), body_.results.end(), t) != body_.results.end();
       if (!stride(t).is(1) && (result || !stride(t).is(0))) return false;
     }
-    return lanes() > 1;
+    return true;
   }
   /// Elements per vector: as many as fill a register with the widest type that the expression computes in.
   int lanes() const {
     int64_t widest = 1;
     for (int t : tensors()) widest = std::max(widest, f_.element_bytes(t));
-    for (const ExprNode& node : body_.expr->nodes)
+    for (const ExprNode& node : body_.graph->nodes)
       widest = std::max<int64_t>(widest, rounds_after(node.dtype) ? 4 : bits(node.dtype) / 8);
     return static_cast<int>(std::max<int64_t>(1, f_.schedule.vector_bytes / widest));
   }
 
-  void elements(Value* i, int lanes) {
+  /// The values of a graph of the body at iterations i, i + 1, ….
+  std::vector<Value*> values_at(const lowered::Graph& graph, Value* i, int lanes, Pointers& at) {
     std::vector<bool> splats(p_.size(), false);
-    Pointers at = p_;
     for (int t : tensors()) {
       const auto n = static_cast<size_t>(t);
       splats[n] = stride(t).is(0);
       at[n] = f_.advance(t, p_[n], i, stride(t));
     }
-    if (!graph_) graph_ = lower_numeric(*body_.expr, f_.numeric.natives());
-    evaluate(f_, body_, *graph_, at, lanes, splats);
+    return evaluate(f_, body_, graph, {at, lanes, std::move(splats), locals_});
+  }
+  void elements(Value* i, int lanes) {
+    if (!graph_) graph_ = lower_numeric(*body_.graph, f_.numeric.natives());
+    Pointers at = p_;
+    const std::vector<Value*> values = values_at(*graph_, i, lanes, at);
+    store(f_, body_, at, values);
+  }
+
+  /// Emits a row-local value, and returns it in its storage form. The lanes are a vector; those of the last elements, fewer than there are
+  /// lanes, are folded in memory.
+  Value* fold(const RowLocal& local, Value* lo, Value* hi) {
+    const DType dtype = local.value.result().dtype;
+    ExprBuilder builder;
+    const int32_t so_far = builder.current(0, dtype), element = builder.update(0, dtype);
+    const lowered::Graph folds =
+        lower_numeric(builder.returns({builder.apply(local.fold, {so_far, element})}), f_.numeric.natives());
+    const lowered::Graph value = lower_numeric(local.value, f_.numeric.natives());
+    const auto folded = [&](Value* a, Value* b, int lanes) { return compute(f_, folds, {a, b}, lanes).front(); };
+    llvm::Type *const one = f_.numeric.storage_type(dtype, 1), *const all = f_.numeric.storage_type(dtype, local.lanes);
+    Value* sums = f_.numeric.literal_storage(local.initial, local.lanes);
+    const auto fold_into = [&](Value* place, llvm::Type* type, Value* i, int lanes) {
+      Pointers at = p_;
+      Value* next = values_at(value, i, lanes, at).front();
+      e_.b.CreateStore(folded(e_.b.CreateLoad(type, place), next, lanes), place);
+    };
+    Value* rest = lo;
+    if (local.lanes > 1 && is_vector_code()) {
+      llvm::AllocaInst* const slot = e_.slot(all);
+      e_.b.CreateStore(sums, slot);
+      rest = e_.add(lo, e_.b.CreateAnd(e_.b.CreateSub(hi, lo), e_.i64(-local.lanes)));
+      e_.loop(lo, rest, {local.lanes, 1}, [&](Value* i) { fold_into(slot, all, i, local.lanes); });
+      sums = e_.b.CreateLoad(all, slot);
+    }
+    llvm::AllocaInst* const lanes = e_.slot(llvm::ArrayType::get(one, static_cast<uint64_t>(local.lanes)));
+    e_.b.CreateStore(sums, lanes);
+    e_.loop(rest, hi, {1, 1}, [&](Value* i) {
+      Value* lane = e_.b.CreateAnd(e_.b.CreateSub(i, lo), e_.i64(local.lanes - 1));
+      fold_into(e_.at(lanes, e_.times(lane, e_.i64(bits(dtype) / 8))), one, i, 1);
+    });
+    std::vector<Value*> parts;
+    for (int lane = 0; lane < local.lanes; ++lane) {
+      Value* place = e_.at(lanes, e_.i64(int64_t{lane} * bits(dtype) / 8));
+      parts.push_back(e_.b.CreateLoad(one, place));
+    }
+    for (; parts.size() > 1; parts.resize(parts.size() / 2))
+      for (size_t k = 0; 2 * k < parts.size(); ++k) parts[k] = folded(parts[2 * k], parts[2 * k + 1], 1);
+    return parts[0];
   }
 
   void vectors(Value* lo, Value* hi) {
@@ -94,7 +201,7 @@ class RunEmitter {
     const auto first = constant_of(lo), last = constant_of(hi);
     if (first && last) {
       const int64_t vectors = (*last - *first) / width;
-      if (vectors <= kStraight && vectors * static_cast<int64_t>(body_.expr->nodes.size()) <= kStraightNodes)
+      if (vectors <= kStraight && vectors * static_cast<int64_t>(body_.graph->nodes.size()) <= kStraightNodes)
         return straight(*first, *last, width);
     }
     Value* length = e_.b.CreateSub(hi, lo);
@@ -172,7 +279,7 @@ class RunEmitter {
   void move(Value* lo, Value* hi) {
     for (size_t i = 0; i < body_.results.size(); ++i) {
       const int to = body_.results[i];
-      const auto t = static_cast<size_t>(to), s = static_cast<size_t>(source(i));
+      const auto t = static_cast<size_t>(to), s = static_cast<size_t>(source(i).number);
       Value* size = e_.i64(f_.element_bytes(to));
       Value* offset = e_.times(lo, size);
       Value* length = e_.times(e_.b.CreateSub(hi, lo), size);
@@ -184,7 +291,7 @@ class RunEmitter {
   void copy(Value* to, Value* from, Value* length) {
     const auto known = constant_of(length);
     if (body_.bulk) return memcpy(to, from, length);
-    if (f_.schedule.nontemporal) return streaming_copy(to, from, length);
+    if (f_.entry.nontemporal) return streaming_copy(to, from, length);
     if (known && *known <= kStraight * f_.schedule.vector_bytes) return straight_copy(to, from, *known);
     if (known && *known < kMemcpyBytes) return loop_copy(to, from, length);
     if (known) return memcpy(to, from, length);
@@ -255,25 +362,10 @@ class RunEmitter {
   const Pointers& p_;
   const Loop& loop_;
   std::optional<lowered::Graph> graph_;  ///< the body's, once it is needed
+  std::vector<Value*> locals_;
 };
 
 }  // namespace
-
-Body range_body(const Plan& plan, bool fill) {
-  Body body;
-  body.expr = &plan.combine;
-  body.move = plan.pure_move;
-  if (fill) body.current = &plan.primary().fill;
-  int extras = 0;
-  for (const PlanTensor& t : plan.tensors) extras += t.role == Role::extra;
-  for (int i = 0; i < plan.pairs; ++i) {
-    body.results.push_back(plan.result(i));
-    body.currents.push_back(plan.gather ? plan.operand(i) : plan.result(i));
-    if (!plan.gather) body.updates.push_back(plan.update(i));
-  }
-  for (int i = 0; i < extras; ++i) body.extras.push_back(plan.extra(i));
-  return body;
-}
 
 void emit_run(Frame& frame, const Body& body, const Pointers& p, const Loop* loop, Value* lo, Value* hi) {
   Loop one;
@@ -283,6 +375,13 @@ void emit_run(Frame& frame, const Body& body, const Pointers& p, const Loop* loo
     loop = &one;
   }
   RunEmitter(frame, body, p, *loop).emit(lo, hi);
+}
+
+Value* emit_element(Frame& frame, const Body& body, const Pointers& p, Value* current) {
+  const lowered::Graph graph = lower_numeric(*body.graph, frame.numeric.natives());
+  const std::vector<Value*> values = evaluate(frame, body, graph, {p, 1, {}, {}, current});
+  store(frame, body, p, values);
+  return values[0];
 }
 
 }  // namespace strew::inline v0

@@ -1,6 +1,5 @@
 // RegisterRun: combines runs of equal indices in a register. When a scatter's indices are sorted, positions that update the same element follow
-// each other, so the element that one position wrote is kept in a register for the next. Limit: one result with single elements, and sizes that
-// promise several updates per element (pays). Tested by tests/differential and tests/golden/machine_code_test.cc.
+// each other, so the element that one position wrote is kept in a register for the next. Where it is done: Walk::Way::register_run. Tested by tests/differential and tests/golden/machine_code_test.cc.
 #pragma once
 
 #include <llvm/IR/Instructions.h>
@@ -11,10 +10,6 @@ namespace strew::inline v0 {
 
 class RegisterRun {
  public:
-  /// Is this the faster way for the plan? It is for scatters of single elements whose combiner reads the current value, if the indices are
-  /// sorted and there are many updates per element.
-  static bool pays(const Frame& frame);
-
   /// Allocates the registers; to be emitted before the loop over positions.
   explicit RegisterRun(Frame& frame);
   /// Emits the update of one element. p: pointers at it.

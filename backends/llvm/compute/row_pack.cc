@@ -1,15 +1,9 @@
-// See row_pack.h. On Zen 4 with a table in the first-level cache, a position takes 0.45 to 0.9 of the time of one at a time (rows of 4 to 32 bytes;
-// gathers and scatters), most of it because positions share the loop's own instructions. Wider vectors gained nothing. Where lines come from main
-// memory, eight stores in a row waited up to 1.1 times as long as one per position, so nothing is packed where the schedule prefetches; nor are rows
-// of 32 bytes scattered so.
-//
-// Rows are held in lanes of floats: such loads and stores are whole instructions at either half of a register, and change no bit. A gather's row
-// that the policy fills is loaded from a constant row instead, as a sink slot does (address/sink_slot.h). Updates that a scatter drops are branched
-// over. Tested by tests/differential and tests/golden/machine_code_test.cc.
+// See row_pack.h. Rows are held in lanes of floats: such loads and stores are whole instructions at either half of a register, and change no bit. A
+// gather's row that the policy fills is loaded from a constant row instead, as from a sink (address/window.cc). Updates that a scatter drops are
+// branched over. Tested by tests/differential and tests/golden/machine_code_test.cc.
 #include "backends/llvm/compute/row_pack.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <vector>
 
@@ -20,7 +14,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t kLeastBytes = 4, kMostBytes = 32, kMostScattered = 16;
+constexpr int64_t kFillAlign = 32;
 
 int64_t row_bytes_of(const Frame& f) { return f.plan.window.back().extent.factor * f.element_bytes(f.indexed()); }
 
@@ -28,22 +22,6 @@ int64_t row_bytes_of(const Frame& f) { return f.plan.window.back().extent.factor
 int64_t vector_bytes_of(const Frame& f) {
   constexpr int64_t kJoined = 16, kParted = 32;
   return std::min<int64_t>(f.plan.gather ? kJoined : kParted, f.schedule.vector_bytes);
-}
-
-/// The tensor that is read or written in the order of the positions.
-int ordered(const Plan& plan) { return plan.gather ? plan.result(0) : plan.update(0); }
-
-bool fills(const Plan& plan) { return is_fill(plan.primary().oob); }
-
-/// Does every position either move the whole row or, in a scatter, none of it, without a loop or a division?
-bool is_whole(const Plan& plan) {
-  const auto has_room = [&](const Component& c) {
-    const bool known = c.dim.is_static() && c.window.is_static() && c.dim.factor >= c.window.factor;
-    return plan.primary().oob == OobPolicy::clamp ? known : c.window.is(1);
-  };
-  if (plan.primary().oob == OobPolicy::wrap || plan.window.back().move().is_bounded) return false;
-  return plan.primary().oob == OobPolicy::undefined || plan.primary().oob == OobPolicy::error ||
-         std::ranges::all_of(plan.primary().components, has_room);
 }
 
 /// The fill value as often as a row has elements, as a constant of the object; null if the value has no constant.
@@ -54,31 +32,17 @@ llvm::GlobalVariable* fill_row(Frame& f) {
   auto* row = llvm::ConstantArray::get(llvm::ArrayType::get(value->getType(), elements.size()), elements);
   auto* global = new llvm::GlobalVariable(*f.e.function.getParent(), row->getType(), /*isConstant=*/true,
                                           llvm::GlobalValue::PrivateLinkage, row, "fill_row");
-  global->setAlignment(llvm::Align(kMostBytes));
+  global->setAlignment(llvm::Align(kFillAlign));
   return global;
 }
 
 }  // namespace
 
-bool RowPack::pays(const Frame& f) {
-  const Plan& plan = f.plan;
-  if (f.target.arch != "x86_64" || f.schedule.prefetch > 0 || f.schedule.nontemporal) return false;
-  if (!plan.pure_move || plan.pairs != 1 || plan.window.size() != 1 || plan.positions.empty() || f.packed(f.indexed()))
-    return false;
-  const Loop& run = plan.window.back();
-  const auto tensor = static_cast<size_t>(ordered(plan)), table = static_cast<size_t>(f.indexed());
-  if (!run.extent.is_static() || !run.strides[tensor].is(1) || !run.strides[table].is(1) || !is_whole(plan)) return false;
-  if (fills(plan) && plan.tensors[table].dtype == DType::string) return false;
-  const int64_t bytes = row_bytes_of(f);
-  return bytes >= kLeastBytes && bytes <= (plan.gather ? kMostBytes : kMostScattered) && bytes <= f.schedule.vector_bytes &&
-         std::has_single_bit(static_cast<uint64_t>(bytes)) && plan.positions.back().strides[tensor].is(run.extent.factor);
-}
-
 RowPack::RowPack(Frame& frame)
     : f_(frame),
       row_bytes_(row_bytes_of(frame)),
       together_(static_cast<int>(std::max<int64_t>(1, vector_bytes_of(frame) / row_bytes_))) {
-  if (frame.plan.gather && fills(frame.plan)) fill_ = fill_row(frame);
+  if (frame.kernel.fill) fill_ = fill_row(frame);
 }
 
 void RowPack::apply(llvm::function_ref<Pointers(int)> at) { f_.plan.gather ? gather(at) : scatter(at); }
@@ -87,9 +51,9 @@ void RowPack::gather(llvm::function_ref<Pointers(int)> at) {
   const auto operand = static_cast<size_t>(f_.plan.operand(0));
   Value* to = at(0)[static_cast<size_t>(f_.plan.result(0))];
   std::vector<Value*> rows;
-  for (int k = 0; k < kRows; ++k) {
+  for (int k = 0; k < lowered::kPackedRows; ++k) {
     const Pointers p = at(k);
-    const Placement placement = place(f_, f_.plan.primary(), p);
+    const Placement placement = place(f_, 0, p);
     Value* from = moved(f_, p, placement)[operand];
     if (fill_ != nullptr) from = f_.e.b.CreateSelect(placement.inside, from, fill_);
     rows.push_back(f_.e.load(type_of(1), from, Access::input));
@@ -105,10 +69,10 @@ void RowPack::scatter(llvm::function_ref<Pointers(int)> at) {
   const auto result = static_cast<size_t>(f_.plan.result(0));
   Value* from = at(0)[static_cast<size_t>(f_.plan.update(0))];
   Value* vector = nullptr;
-  for (int k = 0; k < kRows; ++k) {
+  for (int k = 0; k < lowered::kPackedRows; ++k) {
     if (k % together_ == 0) vector = f_.e.load(type_of(together_), f_.e.at(from, f_.e.i64(k * row_bytes_)), Access::input);
     const Pointers p = at(k);
-    const Placement placement = place(f_, f_.plan.primary(), p);
+    const Placement placement = place(f_, 0, p);
     Value* to = moved(f_, p, placement)[result];
     f_.e.when_likely(
         placement.inside, [&] { f_.e.store(part(vector, k % together_), to); }, [] {});

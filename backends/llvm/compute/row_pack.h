@@ -1,25 +1,19 @@
 // RowPack: moves several short rows at a time. Where windows are runs shorter than a vector, and what is written or read in order (a gather's
 // results, a scatter's updates) lies without gaps, an iteration of the loop does several positions, and one vector holds the
 // rows of some: a gather loads its parts from the table and stores them at once, a scatter loads them at once and stores the parts in the order of
-// the positions. Limit: see pays().
+// the positions. Where it is done: Walk::Way::packed_rows.
 // Tested by tests/differential and tests/golden/machine_code_test.cc.
 #pragma once
 
 #include "backends/llvm/compute/body.h"
+#include "backends/lower/walk.h"
 
 namespace strew::inline v0 {
 
 class RowPack {
  public:
-  /// Positions that apply() does, whatever the length of a row.
-  static constexpr int kRows = 8;
-
-  /// Is this the faster way for the plan? It is for rows of 4 to 16 bytes, and for gathers of 32, in tables that nothing is prefetched of; the
-  /// size must be a power of two. Not for policies that cut a window or wrap.
-  static bool pays(const Frame& frame);
-
   explicit RowPack(Frame& frame);
-  /// Emits the moves of kRows positions. at(k): pointers at the k-th of them.
+  /// Emits the moves of lowered::kPackedRows positions. at(k): pointers at the k-th of them.
   void apply(llvm::function_ref<Pointers(int k)> at);
 
  private:

@@ -165,8 +165,8 @@ static_assert(offsetof(strew_fault, position) == 0 && offsetof(strew_fault, comp
 
 }  // namespace
 
-void emit_check(llvm::Module& module, const BuildRequest& request, const std::string& name) {
-  Frame f(module, name, request.plan, request.schedule, request.target);
+void emit_check(llvm::Module& module, const EntryRequest& request) {
+  Frame f(module, request.symbol, request.kernel, request.entry, request.target);
   const std::vector<IndexSource>& sources = f.plan.sources;
   for (size_t s = 0; s < sources.size(); ++s) {
     if (!sources[s].checks_first) continue;

@@ -21,13 +21,13 @@ constexpr int64_t kPiece = 1 << 30;  // most iterations of a window loop in one 
 
 }  // namespace
 
-ExternalBody::ExternalBody(Frame& frame, const BodySignature& signature, const std::string& symbol)
-    : f_(frame), e_(frame.e), signature_(signature), symbol_(symbol), extents_(frame.plan.window.size(), nullptr) {
+ExternalBody::ExternalBody(Frame& frame, const ExternalCode& code)
+    : f_(frame), e_(frame.e), signature_(code.signature), symbol_(code.symbol), extents_(frame.plan.window.size(), nullptr) {
   static const auto& list = *new const SignatureBuffer{-1, 0, 32, false, {}};
-  if (signature.listed) buffers_.push_back(&list);
+  if (signature_.listed) buffers_.push_back(&list);
   for (const auto* buffers : {&signature_.inputs, &signature_.results})
     for (const SignatureBuffer& buffer : *buffers) buffers_.push_back(&buffer);
-  if (signature.listed)
+  if (signature_.listed)
     one_ = new llvm::GlobalVariable(*e_.function.getParent(), e_.b.getInt64Ty(), true, llvm::GlobalValue::PrivateLinkage,
                                     e_.b.getInt64(0), symbol_ + "_one");
 }
@@ -103,29 +103,29 @@ Value* ExternalBody::piece(size_t level) {
   return e_.b.CreateSelect(good, e_.i64(kPiece), e_.i64(1));
 }
 
-void ExternalBody::nest(const Pointers& p, const Placement* placement, WindowCut cut, size_t level) {
+void ExternalBody::nest(const Pointers& p, const Placement* placement, size_t level) {
   if (level == f_.plan.window.size()) return call(p, one_, e_.i64(1));
-  if (signature_.fixed[level]) return nest(p, placement, cut, level + 1);
+  if (signature_.fixed[level]) return nest(p, placement, level + 1);
   const Loop& loop = f_.plan.window[level];
-  for_segments(f_, placement, p, level, cut, [&](const Pointers& from, Value* lo, Value* hi) {
+  for_segments(f_, placement, p, level, f_.entry.cut, [&](const Pointers& from, Value* lo, Value* hi) {
     Value* most = piece(level);
     Value* before_next = e_.b.CreateSub(most, e_.i64(1));
     Value* pieces = e_.b.CreateUDiv(e_.add(e_.smax(e_.b.CreateSub(hi, lo), e_.i64(0)), before_next), most);
     e_.loop(e_.i64(0), pieces, {1, 1}, [&](Value* n) {
       Value* start = e_.add(lo, e_.times(n, most));
       extents_[level] = e_.b.CreateTrunc(e_.smin(most, e_.b.CreateSub(hi, start)), e_.b.getInt32Ty());
-      nest(f_.step(from, loop.strides, start), placement, cut, level + 1);
+      nest(f_.step(from, loop.strides, start), placement, level + 1);
     });
   });
 }
 
-void ExternalBody::apply_one(const Pointers& p, const Placement* placement, WindowCut cut) { nest(p, placement, cut, 0); }
+void ExternalBody::apply_one(const Pointers& p, const Placement* placement) { nest(p, placement, 0); }
 
 void ExternalBody::apply(const Pointers& p, Value* list, Value* count) {
   Pointers at = p;
   for (size_t l = 0; l < f_.plan.window.size(); ++l) {
     if (signature_.fixed[l]) continue;
-    for_segments(f_, nullptr, at, l, cut_of(f_.schedule), [&](const Pointers& from, Value* lo, Value* hi) {
+    for_segments(f_, nullptr, at, l, f_.entry.cut, [&](const Pointers& from, Value* lo, Value* hi) {
       extents_[l] = e_.b.CreateTrunc(e_.b.CreateSub(hi, lo), e_.b.getInt32Ty());
       at = f_.step(from, f_.plan.window[l].strides, lo);
     });
@@ -177,7 +177,7 @@ void ExternalBody::call(const Pointers& p, Value* list, Value* count) {
 /// all vectors of a window if it holds for the first one and every outer stride is a multiple of the vector's size.
 bool ExternalBody::may_stream() const {
   const Plan& plan = f_.plan;
-  if (!f_.schedule.nontemporal || !plan.pure_move) return false;
+  if (!f_.entry.nontemporal || !plan.pure_move) return false;
   for (int i = 0; i < plan.pairs; ++i) {
     const int result = plan.result(i);
     if (f_.packed(result)) return false;

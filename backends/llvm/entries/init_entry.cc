@@ -12,20 +12,12 @@
 #include "backends/llvm/entries/entries.h"
 #include "schedules/stores.h"
 #include "strew/abi.h"
-#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
 constexpr int64_t kStoredLine = 64;
-
-/// The expression for one element: `current`, which is an operand's element or the fill value, converted to the result's dtype.
-Expr convert_graph(DType from, DType to) {
-  ExprBuilder e;
-  const int32_t current = e.current(0, from);
-  return e.returns({e.as(current, to)});
-}
 
 /// The copy with non-temporal stores.
 class Streamer {
@@ -95,33 +87,22 @@ bool is_small(const Plan& plan) {
 
 }  // namespace
 
-void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name) {
-  const Plan& plan = request.plan;
-  Schedule schedule = request.schedule;
-  schedule.nontemporal = false;  // the knob is about updates; for init the caller decides (STREW_STREAM)
-  Frame f(module, name, plan, schedule, request.target);
+void emit_init(llvm::Module& module, const EntryRequest& request) {
+  Frame f(module, request.symbol, request.kernel, request.entry, request.target);
+  const Plan& plan = f.plan;
   Streamer streamer(f);
   const bool small = is_small(plan);
   Value* streams = small ? f.e.b.getFalse() : streamer.wanted();
   f.for_rows(plan.init, f.begin(), f.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
     for (int i = 0; i < plan.pairs; ++i) {
-      const auto result = static_cast<size_t>(plan.result(i)), operand = static_cast<size_t>(plan.operand(i));
-      const DType to = plan.tensors[result].dtype;
-      const bool fill = plan.init_kind == InitKind::fill;
-      const DType from = fill ? to : plan.tensors[operand].dtype;
-      const Expr graph = convert_graph(from, to);
-      Body body;
-      body.expr = &graph;
-      body.results = {plan.result(i)};
-      body.currents = {plan.operand(i)};
-      body.move = from == to;
-      body.bulk = true;
-      if (fill) body.current = &plan.init_fill[static_cast<size_t>(i)];
+      const lowered::Body& body = f.kernel.init[static_cast<size_t>(i)];
       const auto cached = [&] { emit_run(f, body, row, plan.init.empty() ? nullptr : &plan.init.back(), lo, hi); };
-      if (fill || !body.move || !is_dense(f, i) || small) {
+      const bool copies = body.moves && body.currents[0].is(lowered::Operand::Kind::tensor);
+      if (!copies || !is_dense(f, i) || small) {
         cached();
         continue;
       }
+      const auto result = static_cast<size_t>(plan.result(i)), operand = static_cast<size_t>(plan.operand(i));
       Value* size = f.e.i64(f.element_bytes(plan.result(i)));
       Value* start = f.e.times(lo, size);
       f.e.when(

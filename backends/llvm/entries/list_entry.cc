@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <optional>
 
-#include "backends/llvm/address/prefetch.h"
 #include "backends/llvm/address/window.h"
 #include "backends/llvm/entries/entries.h"
 #include "backends/llvm/entries/external_body.h"
@@ -17,6 +16,7 @@
 namespace strew::inline v0 {
 namespace {
 using llvm::Value;
+using lowered::kIndexLanes;
 
 constexpr int64_t kKeyBytes = 4;
 constexpr int64_t kListBytes = 8;
@@ -34,7 +34,7 @@ class Keys {
 
   /// Writes the key of `position`. p: pointers at that position.
   void store(const Pointers& p, Value* position) const {
-    const Placement placement = place(f_, f_.plan.primary(), p);
+    const Placement placement = place(f_, 0, p);
     Value* key = row_key(p);
     for (size_t k = 0; k < placement.components.size(); ++k)
       key = f_.e.add(key, f_.e.times(placement.components[k].start, f_.term(form_.components[k])));
@@ -45,7 +45,7 @@ class Keys {
 
   /// Writes the keys of kIndexLanes positions, of which `position` is the first. p: pointers at the first.
   void store_lanes(const Pointers& p, Value* position) const {
-    const Placement placement = place_lanes(f_, f_.plan.primary(), p);
+    const Placement placement = place_lanes(f_, p);
     const auto all = [&](Value* scalar) { return f_.e.b.CreateVectorSplat(kIndexLanes, scalar); };
     llvm::Type* lanes = llvm::FixedVectorType::get(f_.e.b.getInt32Ty(), kIndexLanes);
     Value* key = all(f_.e.b.CreateTrunc(row_key(p), f_.e.b.getInt32Ty()));
@@ -87,10 +87,10 @@ void emit_whole_list(Frame& f, ExternalBody& external_body, Value* list, Value* 
 
 }  // namespace
 
-void emit_keys(llvm::Module& module, const BuildRequest& request, const std::string& name) {
-  Frame f(module, name, request.plan, request.schedule, request.target);
+void emit_keys(llvm::Module& module, const EntryRequest& request) {
+  Frame f(module, request.symbol, request.kernel, request.entry, request.target);
   const Keys keys(f);
-  const bool has_lanes = has_index_lanes(f, f.plan.primary());
+  const bool has_lanes = f.entry.walk.way == lowered::Walk::Way::index_lanes;
   f.for_rows(f.plan.positions, f.begin(), f.end(), [&](const Pointers& row, Value* before, Value* lo, Value* hi) {
     const auto one = [&](Value* i) {
       Value* position = f.e.add(before, i);
@@ -106,10 +106,10 @@ void emit_keys(llvm::Module& module, const BuildRequest& request, const std::str
   f.finish();
 }
 
-void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature) {
-  Frame f(module, name, request.plan, request.schedule, request.target);
+void emit_list(llvm::Module& module, const EntryRequest& request) {
+  Frame f(module, request.symbol, request.kernel, request.entry, request.target);
   std::optional<ExternalBody> external_body;
-  if (signature != nullptr) external_body.emplace(f, *signature, request.symbol);
+  if (request.external != nullptr) external_body.emplace(f, *request.external);
   Value* list = f.pointer_argument(offsetof(strew_args, pos));
   Value* first = f.argument(offsetof(strew_args, n_list));
   const auto entry = [&](Value* j) {
@@ -136,11 +136,11 @@ void emit_list(llvm::Module& module, const BuildRequest& request, const std::str
     Value* now = entry(j);
     Pointers p = other_tensors(now);
     for (int i = 0; i < f.plan.pairs; ++i) p[static_cast<size_t>(f.plan.result(i))] = destination(i, now);
-    external_body ? external_body->apply_one(p, nullptr, WindowCut::none) : emit_whole_window(f, p);
+    external_body ? external_body->apply_one(p, nullptr) : emit_whole_window(f, p);
   };
   const auto one_by_one = [&] { f.e.loop(f.begin(), f.end(), options, at); };
   f.e.when(
-      external_body && signature->listed ? external_body->fits() : f.e.b.getFalse(),
+      external_body && request.external->signature.listed ? external_body->fits() : f.e.b.getFalse(),
       [&] { emit_whole_list(f, *external_body, list, first); }, one_by_one);
   f.finish();
 }

@@ -7,31 +7,22 @@
 
 #include "backends/llvm/compute/body.h"
 #include "backends/llvm/entries/entries.h"
-#include "schedules/strategies/private_tables.h"
 #include "strew/abi.h"
 
 namespace strew::inline v0 {
 
-void emit_merge(llvm::Module& module, const BuildRequest& request, const std::string& name) {
-  Frame f(module, name, request.plan, request.schedule, request.target);
-  const Plan& plan = f.plan;
+void emit_merge(llvm::Module& module, const EntryRequest& request) {
+  Frame f(module, request.symbol, request.kernel, request.entry, request.target);
   llvm::Value* tables = f.pointer_argument(offsetof(strew_args, scratch));
   llvm::Value* apart = f.argument(offsetof(strew_args, k0));
-  for (int i = 0; i < plan.pairs; ++i) {
-    const auto result = static_cast<size_t>(plan.result(i)), update = static_cast<size_t>(plan.update(i));
-    const Expr graph = merge_graph(plan, i, i);
-    Body body;
-    body.expr = &graph;
-    body.results = {plan.result(i)};
-    for (int j = 0; j < plan.pairs; ++j) {
-      body.currents.push_back(plan.result(j));
-      body.updates.push_back(plan.update(j));
-    }
+  for (size_t i = 0; i < f.kernel.merge.size(); ++i) {
+    const lowered::Body& body = f.kernel.merge[i];
+    const auto result = static_cast<size_t>(body.results[0]), table = static_cast<size_t>(f.pointer_of(body.updates[0]));
     Pointers p = f.bases();
-    p[update] = f.e.at(tables, f.e.times(apart, f.e.i64(i)));
+    p[table] = f.e.at(tables, f.e.times(apart, f.e.i64(static_cast<int64_t>(i))));
     Loop all;
     all.strides.assign(p.size(), constant(0));
-    all.strides[result] = all.strides[update] = constant(1);
+    all.strides[result] = all.strides[table] = constant(1);
     emit_run(f, body, p, &all, f.begin(), f.end());
   }
   f.finish();

@@ -1,0 +1,147 @@
+// The lowered kernel: what the entries of a kernel do, as data between the plan and the code generators. It says once, for all backends, which
+// tensors and constants the expression of an element reads, what a policy does to each index component, which part of a window an entry does,
+// what is filled, copied and merged, and in which order, groups and with which prefetches positions are walked. A backend writes or interprets
+// what stands here; lower_kernel() makes it of a plan and a schedule, and the passes of walk.h decide how positions are walked. `strew explain
+// --emit lowered` prints it. Tested by tests/golden/lowered_test.cc and tests/unit/backends/lower/lower_kernel_test.cc.
+//
+//   entry range:  for positions:  place the windows by every source; if the policy keeps them: for window: update; else fill
+//   entry check:  for positions:  report the first index that does not fit
+//   entry keys:   for positions:  write the destination's number
+//   entry list:   for pairs of position and destination:  for window: update
+//   entry init:   for elements of the results: init;   entry merge: for elements of the private tables: merge
+//
+// Loops, strides and terms are the plan's. A plan without sources gives a kernel whose windows lie where the positions are: a copy, a map or, where
+// a result does not move along a loop, a reduction in the order of that loop.
+#pragma once
+
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/lower/place_rule.h"
+#include "compiler/plan/plan.h"
+#include "schedules/entries.h"
+#include "schedules/schedule.h"
+#include "strew/export.h"
+#include "strew/expr.h"
+#include "strew/target.h"
+
+namespace strew::inline v0::lowered {
+
+/// What an input node of a body's graph reads.
+struct Operand {
+  enum class Kind : uint8_t {
+    tensor,    ///< its element
+    table,     ///< an element of the private table of a result
+    constant,  ///< `value`
+    local,     ///< a row-local value of the body
+  };
+  Kind kind = Kind::tensor;
+  int number = -1;  ///< tensor, table: of the plan's tensors; local: of Body::locals
+  Scalar value;
+
+  bool is(Kind one) const { return kind == one; }
+};
+
+/// What happens to the elements of a row. The row-local values are computed first, one after the other; then the graph maps the row's elements.
+struct Body {
+  const Expr* graph = nullptr;
+  std::vector<int> results;  ///< tensors that receive the graph's results
+  std::vector<Operand> currents, updates, extras;
+  std::vector<const RowLocal*> locals;
+  bool moves = false;  ///< the graph only copies bits: result i is update i or, without updates, current i
+  bool bulk = false;   ///< rows are long
+
+  const Operand& input(ExprOp op, int32_t index) const {
+    const std::vector<Operand>& list = op == ExprOp::current ? currents : op == ExprOp::update ? updates : extras;
+    return list[static_cast<size_t>(index)];
+  }
+};
+/// Calls visit(node, operand) for the input nodes of the body's graphs.
+template <class Visit>
+void for_inputs(const Body& body, const Visit& visit) {
+  const auto each = [&](const Expr& graph) {
+    for (const ExprNode& node : graph.nodes)
+      if (is_input(node.op)) visit(node, body.input(node.op, node.index));
+  };
+  for (const RowLocal* local : body.locals) each(local->value);
+  each(*body.graph);
+}
+
+/// How one source places windows.
+struct Access {
+  std::vector<PlaceRule> rules;  ///< per component
+  Dropped dropped = Dropped::nothing;
+};
+
+/// The bounds that the placement of the primary source gives to a window loop.
+enum class Bounds : uint8_t {
+  whole,  ///< all iterations
+  cut,    ///< those that PlaceRule::cut of the loop's component keeps
+  split,  ///< all, in two segments: PlaceRule::split of that component
+};
+
+/// Which part of each window an entry does. w0, w1, k0 and k1 are fields of strew_args.
+enum class WindowCut : uint8_t {
+  none,     ///< all of it
+  columns,  ///< [w0, w1) of the first loop
+  owned,    ///< the iterations in [w0, w1) of the first loop whose coordinate in the operand dim that moves it is in [k0, k1)
+};
+
+/// How an entry walks positions. The passes of walk.h decide.
+struct Walk {
+  enum class Way : uint8_t {
+    windows,       ///< window after window
+    register_run,  ///< elements; the one that the position before wrote stays in a register
+    index_lanes,   ///< elements, or keys; offsets of kIndexLanes positions are computed in vectors
+    packed_rows,   ///< short rows, several in a vector
+  };
+  enum class LookAhead : uint8_t {
+    nothing,
+    to_the_end,    ///< every position does, as far as the row of positions goes
+    in_two_loops,  ///< all but the last positions of a row do, which have a loop of their own
+  };
+  Way way = Way::windows;
+  int together = 1;  ///< positions per iteration of the loop
+  int unroll = 0;    ///< of the loop; 0: the compiler's choice
+  int ahead = 0;     ///< positions from the one that is done to the one that is prefetched
+  LookAhead look_ahead = LookAhead::nothing;
+  /// Elements that the policy drops go to a spare place, so that there is no branch; of a gather, they are read from a copy of the fill value.
+  bool sinks = false;
+};
+
+struct Entry {
+  EntryKind kind = EntryKind::range;
+  WindowCut cut = WindowCut::none;
+  bool nontemporal = false;  ///< stores bypass the caches
+  Walk walk;                 ///< of range, stream, clip and keys
+};
+
+struct Kernel {
+  const Plan& plan;
+  const Schedule& schedule;
+  std::vector<Access> accesses;  ///< per source of the plan
+  std::vector<Bounds> bounds;    ///< per window loop
+  Body update;                   ///< of an element of a window
+  std::optional<Body> fill;      ///< the same of a gather's window, or part of it, that the policy fills
+  std::vector<Body> init;        ///< per result
+  std::vector<Body> merge;       ///< per result; of its private table
+  std::vector<Entry> entries;
+  std::list<Expr> graphs;  ///< of init and merge
+
+  const Entry* find(EntryKind kind) const;
+  /// Of Plan::primary().
+  const Access& primary() const {
+    static const Access kNone;
+    return accesses.empty() ? kNone : accesses.front();
+  }
+};
+
+/// The kernel, before the passes. It refers to the plan and the schedule.
+STREW_API Kernel lower_kernel(const Plan& plan, const Schedule& schedule);
+
+/// The text, with the walks.
+STREW_API std::string print(const Kernel& kernel);
+
+}  // namespace strew::inline v0::lowered

@@ -1,0 +1,125 @@
+// Prints a lowered kernel, for `strew explain --emit lowered` and the golden tests (tests/golden/lowered_test.cc).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "backends/lower/kernel.h"
+#include "strew/text.h"
+
+namespace strew::inline v0::lowered {
+namespace {
+
+std::string name_of(const Plan& plan, int t) {
+  const PlanTensor& tensor = plan.tensors[static_cast<size_t>(t)];
+  return tensor.role == Role::indices ? "indices" : fmt::format("{}{}", name(tensor.role), tensor.index);
+}
+
+std::string print(const Plan& plan, const Operand& operand) {
+  switch (operand.kind) {
+    case Operand::Kind::tensor:
+      return name_of(plan, operand.number);
+    case Operand::Kind::table:
+      return "private table of " + name_of(plan, operand.number);
+    case Operand::Kind::constant:
+      return print(operand.value);
+    case Operand::Kind::local:
+      return fmt::format("local {}", operand.number);
+  }
+  return {};
+}
+
+void add_inputs(std::string& out, const Plan& plan, std::string_view what, const std::vector<Operand>& list) {
+  for (size_t i = 0; i < list.size(); ++i)
+    out += fmt::format("{}{} {} = {}", out.empty() ? "" : ", ", what, i, print(plan, list[i]));
+}
+
+std::string print(const Plan& plan, std::string_view title, const Body& body) {
+  std::string inputs, results;
+  add_inputs(inputs, plan, "current", body.currents);
+  add_inputs(inputs, plan, "update", body.updates);
+  add_inputs(inputs, plan, "extra", body.extras);
+  for (const int result : body.results) results += (results.empty() ? "" : ", ") + name_of(plan, result);
+  std::string out = fmt::format("  {}: {} = {}{}\n    reads {}\n", title, results, print(*body.graph),
+                                body.moves ? " (moves bits)" : "", inputs.empty() ? "nothing" : inputs);
+  for (size_t k = 0; k < body.locals.size(); ++k)
+    out += fmt::format("    local {}: {} of {}, from {}, {} lanes\n", k, name(body.locals[k]->fold), print(body.locals[k]->value),
+                       print(body.locals[k]->initial), body.locals[k]->lanes);
+  return out;
+}
+
+std::string_view name(WindowCut cut) {
+  return name_among({"", ", iterations [w0, w1)", ", iterations [w0, w1) in [k0, k1)"}, cut);
+}
+
+std::string print(const Walk& walk) {
+  constexpr std::string_view kWays[] = {"window after window", "elements with a register", "offsets in vectors",
+                                        "rows packed in vectors"};
+  std::string out(kWays[static_cast<size_t>(walk.way)]);
+  if (walk.together > 1) out += fmt::format(", {} positions at a time", walk.together);
+  if (walk.unroll > 0) out += fmt::format(", unrolled by {}", walk.unroll);
+  if (walk.sinks) out += ", dropped elements go to a sink";
+  if (walk.look_ahead != Walk::LookAhead::nothing)
+    out += fmt::format(", prefetches {} ahead {}", walk.ahead,
+                       walk.look_ahead == Walk::LookAhead::to_the_end ? "up to the end" : "in the first of two loops");
+  return out;
+}
+
+std::string print(const Kernel& kernel, const Entry& entry) {
+  const Plan& plan = kernel.plan;
+  std::string what;
+  switch (entry.kind) {
+    case EntryKind::range:
+    case EntryKind::stream:
+    case EntryKind::clip:
+      what =
+          fmt::format("for positions: {}update{}: {}", plan.sources.empty() ? "" : "place, ", name(entry.cut), print(entry.walk));
+      break;
+    case EntryKind::check:
+      what = "for positions: the first index that does not fit, of one source";
+      break;
+    case EntryKind::keys:
+      what = "for positions: the destination's number: " + print(entry.walk);
+      break;
+    case EntryKind::list:
+      what = "for positions with destinations: update";
+      break;
+    case EntryKind::init:
+      what = "for elements of the results: init";
+      break;
+    case EntryKind::merge:
+      what = "for elements of the private tables: merge";
+      break;
+  }
+  return fmt::format("  entry {}: {}{}\n", name(entry.kind), what, entry.nontemporal ? "; stores bypass the caches" : "");
+}
+
+}  // namespace
+
+std::string print(const Kernel& kernel) {
+  const Plan& plan = kernel.plan;
+  std::string out = "lowered kernel\n";
+  for (size_t s = 0; s < kernel.accesses.size(); ++s) {
+    const IndexSource& source = plan.sources[s];
+    std::string tensors;
+    for (size_t t = 0; t < plan.tensors.size(); ++t)
+      if (plan.tensors[t].source == static_cast<int>(s))
+        tensors += (tensors.empty() ? "" : ", ") + name_of(plan, static_cast<int>(t));
+    constexpr std::string_view kDropped[] = {"nothing is written", "the window is filled", "what is out of bounds is filled"};
+    out += fmt::format("  source {} places {}; where the policy drops: {}{}\n", s, tensors,
+                       kDropped[static_cast<size_t>(kernel.accesses[s].dropped)], source.checks_first ? "; checked first" : "");
+    for (size_t k = 0; k < source.components.size(); ++k)
+      out += fmt::format("    component {} of {}: {}{}\n", k, name_of(plan, source.components[k].tensor),
+                         source.components[k].normalize_negative ? "normalised, " : "", name(kernel.accesses[s].rules[k]));
+  }
+  for (size_t l = 0; l < kernel.bounds.size(); ++l)
+    if (kernel.bounds[l] != Bounds::whole)
+      out += fmt::format("  window loop {} is {} by component {}\n", l, kernel.bounds[l] == Bounds::cut ? "cut" : "split",
+                         plan.window[l].move().component);
+  out += print(plan, "update", kernel.update);
+  if (kernel.fill) out += print(plan, "fill", *kernel.fill);
+  for (const Body& body : kernel.init) out += print(plan, "init", body);
+  for (const Body& body : kernel.merge) out += print(plan, "merge", body);
+  for (const Entry& entry : kernel.entries) out += print(kernel, entry);
+  return out;
+}
+
+}  // namespace strew::inline v0::lowered

@@ -1,0 +1,265 @@
+// See walk.h. Code generators follow what is decided here; where a way has no code in a backend, or a backend has its own order (the blocks of
+// backends/portable, the loops that Halide makes), it takes no notice.
+#include "backends/lower/walk.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/cpus.h"
+#include "schedules/target.h"
+
+namespace strew::inline v0::lowered {
+namespace {
+
+constexpr int64_t kWidestSink = 16;  // bytes of the widest element
+
+/// What the passes ask of a kernel.
+class Question {
+ public:
+  Question(const Kernel& kernel, const Target& target)
+      : plan(kernel.plan), schedule(kernel.schedule), kernel_(kernel), target_(target) {}
+
+  const Plan& plan;
+  const Schedule& schedule;
+
+  int width(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype); }
+  bool is_packed(int tensor) const { return width(tensor) < 8; }
+  int64_t bytes(int tensor) const { return width(tensor) / 8; }
+  bool is_string(int tensor) const { return plan.tensors[static_cast<size_t>(tensor)].dtype == DType::string; }
+
+  bool reads_current() const {
+    return std::ranges::any_of(plan.combine.nodes, [](const ExprNode& n) { return n.op == ExprOp::current; });
+  }
+  bool looks_ahead(const Entry& entry) const;
+  bool has_little_code() const;
+  bool drops_to_sinks() const;
+  bool waits_for_sinks(const Entry& entry) const;
+  bool is_short(const Entry& entry) const;
+  bool has_index_lanes() const;
+  bool pays_register() const;
+  bool pays_lanes() const;
+  bool pays_packing(const Entry& entry) const;
+
+ private:
+  const std::vector<PlaceRule>& rules() const { return kernel_.primary().rules; }
+  bool all_rules(PlaceRule rule) const {
+    return !rules().empty() && std::ranges::all_of(rules(), [&](PlaceRule each) { return each == rule; });
+  }
+  int64_t updates_per_element() const;
+  bool moves_whole_rows() const;
+
+  const Kernel& kernel_;
+  const Target& target_;
+};
+
+/// No prefetch of a destination that is stored past the caches: such a store would have to evict the line again.
+bool Question::looks_ahead(const Entry& entry) const {
+  const bool past_cache = entry.nontemporal && !plan.gather;
+  return schedule.prefetch > 0 && !past_cache && !plan.positions.empty() && !is_packed(plan.indexed());
+}
+
+/// Is a window so little code that it may stand twice?
+bool Question::has_little_code() const {
+  constexpr size_t kFewNodes = 6, kFewLoops = 1;
+  return plan.window.size() <= kFewLoops && plan.combine.nodes.size() <= kFewNodes;
+}
+
+/// If the policy drops single elements of whole bytes, the store goes to a spare element (the sink) instead of being skipped by a branch, because
+/// a branch on random indices is mispredicted. A gather reads a copy of the fill value in the same way.
+bool Question::drops_to_sinks() const {
+  if (!plan.window.empty()) return false;
+  const OobPolicy oob = plan.primary().oob;
+  const auto is_whole = [&](int tensor) { return !is_packed(tensor) && bytes(tensor) <= kWidestSink; };
+  if (plan.gather) return is_fill(oob) && is_whole(plan.operand(0)) && !is_string(plan.operand(0));
+  if (oob != OobPolicy::skip_element && oob != OobPolicy::skip_window) return false;
+  for (int i = 0; i < plan.pairs; ++i)
+    if (!is_whole(plan.result(i))) return false;
+  return true;
+}
+
+/// Would an update that is dropped wait for the one that was dropped before it, because they share a sink?
+bool Question::waits_for_sinks(const Entry& entry) const {
+  return entry.cut == WindowCut::none && !plan.gather && drops_to_sinks() && reads_current();
+}
+
+/// Is a window a run of constant length that a vector holds, whatever the index, and is nothing prefetched?
+bool Question::is_short(const Entry& entry) const {
+  if (looks_ahead(entry) || entry.cut != WindowCut::none || plan.window.empty() || !has_little_code()) return false;
+  const Loop& run = plan.window.back();
+  return run.extent.is_static() && !run.move().is_bounded && !is_packed(plan.indexed()) &&
+         run.extent.factor * bytes(plan.indexed()) <= schedule.vector_bytes;
+}
+
+/// Signed indices of 32 or 64 bits (under wrap: 32, because 64-bit lanes would be divided one by one) of one tensor that are adjacent in memory, static
+/// dims of up to 2^30, and results of a scatter that the innermost position loop does not move.
+bool Question::has_index_lanes() const {
+  constexpr int64_t kMostStride = 4, kMostDim = int64_t{1} << 30;
+  const IndexSource& source = plan.primary();
+  // Before SSE4.2 there are no vector minima and products of 32 bits, and no vector comparisons of 64: lanes would take up to twice the time
+  // of scalar code.
+  if (target_.arch == "x86_64" && (features_of(target_) & feature_bit("sse4.2")) == 0) return false;
+  if (source.components.empty() || plan.positions.empty()) return false;
+  const Component& first = source.components.front();
+  const bool narrow = first.dtype == DType::i32;
+  if (!narrow && first.dtype != DType::i64) return false;
+  if (!narrow && source.oob == OobPolicy::wrap) return false;
+  const Loop& loop = plan.positions.back();
+  const Term& stride = loop.strides[static_cast<size_t>(first.tensor)];
+  if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;
+  for (int i = 0; i < plan.pairs && !plan.gather; ++i)
+    if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
+  // All components of kIndexLanes positions are loaded at once. So that the load does not reach beyond the end of the index array, the last
+  // component of a position must be directly followed by the next position.
+  const bool ends = stride.is(1) || std::ranges::any_of(source.components,
+                                                        [&](const Component& c) { return c.index_offset.is(stride.factor - 1); });
+  if (!ends) return false;
+  for (size_t k = 0; k < source.components.size(); ++k) {
+    const Component& c = source.components[k];
+    const bool fits = c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
+    const bool beside =
+        c.tensor == first.tensor && c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
+    if (!fits || !beside || rules()[k] == PlaceRule::cut || rules()[k] == PlaceRule::split) return false;
+  }
+  return true;
+}
+
+/// The average number of updates per element of the result; 0 if the sizes are not constant.
+int64_t Question::updates_per_element() const {
+  const auto result = static_cast<size_t>(plan.result(0));
+  __int128 positions = 1, elements = 1;
+  constexpr __int128 kMost = __int128{1} << 62;
+  for (const Loop& loop : plan.positions) {
+    if (!loop.extent.is_static() || positions > kMost) return 0;
+    positions *= loop.extent.factor;
+    if (!loop.strides[result].is(0)) elements *= loop.extent.factor;
+  }
+  for (const Component& c : plan.primary().components) {
+    if (!c.dim.is_static() || elements > kMost) return 0;
+    elements *= c.dim.factor;
+  }
+  return elements == 0 ? 0 : static_cast<int64_t>(std::min(positions / elements, kMost));
+}
+
+/// Combines runs of equal indices in a register. Without it, each update of a run waits for the load of what the previous update stored, which takes
+/// several cycles more than the arithmetic. The element is loaded only if its address differs from the previous one: a branch that is mispredicted
+/// about once per run. On Zen 3, with one update per element, an update takes 0.7 ns with plain loads and 1.7 to 3 ns with the register; with 64
+/// updates per element, 3.0 ns and 0.7 ns. The two are equal at about seven.
+bool Question::pays_register() const {
+  constexpr int64_t kWidest = 8, kUpdates = 8;
+  if (plan.gather || plan.pairs != 1 || !plan.window.empty() || plan.pure_move) return false;
+  if (!plan.primary().sorted.holds || plan.unique.holds || updates_per_element() < kUpdates) return false;
+  return !is_packed(plan.result(0)) && bytes(plan.result(0)) <= kWidest && reads_current();
+}
+
+/// Offsets of single elements in vectors: policy clamp then costs no more than trusted indices do, and wrap is a multiplication by the reciprocal
+/// instead of a division behind a branch. Policies skip and fill go through a sink one position at a time, which is cheaper as long as few indices
+/// are out of bounds (bench/policies).
+bool Question::pays_lanes() const {
+  if (plan.pairs != 1 || !plan.window.empty() || is_packed(plan.indexed()) || !has_index_lanes()) return false;
+  if (!all_rules(PlaceRule::clamped) && !all_rules(PlaceRule::wrapped)) return false;
+  const auto at = static_cast<size_t>(plan.indexed());
+  return plan.positions.back().strides[at].is(0) &&
+         std::ranges::all_of(plan.primary().components, [&](const Component& c) { return c.strides[at].is_static(); });
+}
+
+/// Does every position either move the whole row or, in a scatter, none of it, without a loop or a division?
+bool Question::moves_whole_rows() const {
+  if (plan.window.back().move().is_bounded) return false;
+  for (size_t k = 0; k < rules().size(); ++k) {
+    const Component& c = plan.primary().components[k];
+    switch (rules()[k]) {
+      case PlaceRule::trusted:
+      case PlaceRule::inside:
+        break;
+      case PlaceRule::clamped:
+        if (!c.dim.is_static() || !c.window.is_static() || c.dim.factor < c.window.factor) return false;
+        break;
+      case PlaceRule::fits:
+      case PlaceRule::cut:
+        if (!c.window.is(1)) return false;
+        break;
+      case PlaceRule::wrapped:
+      case PlaceRule::split:
+        return false;
+    }
+  }
+  return true;
+}
+
+/// Several short rows in a vector. On Zen 4 with a table in the first-level cache, a position takes 0.45 to 0.9 of the time of one at a time (rows of 4
+/// to 32 bytes; gathers and scatters), most of it because positions share the loop's own instructions. Wider vectors gained nothing. Where lines
+/// come from main memory, eight stores in a row waited up to 1.1 times as long as one per position, so nothing is packed where the schedule
+/// prefetches; nor are rows of 32 bytes scattered so.
+bool Question::pays_packing(const Entry& entry) const {
+  constexpr int64_t kLeastBytes = 4, kMostBytes = 32, kMostScattered = 16;
+  if (entry.cut != WindowCut::none || entry.nontemporal || schedule.prefetch > 0 || target_.arch != "x86_64") return false;
+  if (!plan.pure_move || plan.pairs != 1 || plan.window.size() != 1 || plan.positions.empty() || is_packed(plan.indexed()))
+    return false;
+  const Loop& run = plan.window.back();
+  const int ordered = plan.gather ? plan.result(0) : plan.update(0);
+  const auto tensor = static_cast<size_t>(ordered), table = static_cast<size_t>(plan.indexed());
+  if (!run.extent.is_static() || !run.strides[tensor].is(1) || !run.strides[table].is(1) || !moves_whole_rows()) return false;
+  if (kernel_.primary().dropped != Dropped::nothing && is_string(plan.indexed())) return false;
+  const int64_t row = run.extent.factor * bytes(plan.indexed());
+  return row >= kLeastBytes && row <= (plan.gather ? kMostBytes : kMostScattered) && row <= schedule.vector_bytes &&
+         std::has_single_bit(static_cast<uint64_t>(row)) && plan.positions.back().strides[tensor].is(run.extent.factor);
+}
+
+bool walks_positions(EntryKind kind) { return kind == EntryKind::range || kind == EntryKind::stream || kind == EntryKind::clip; }
+
+void choose_order(Kernel& kernel, const Target& target) {
+  const Question q(kernel, target);
+  for (Entry& entry : kernel.entries) {
+    if (entry.kind == EntryKind::keys && q.has_index_lanes()) entry.walk.way = Walk::Way::index_lanes;
+    if (!walks_positions(entry.kind)) continue;
+    if (q.pays_register())
+      entry.walk.way = Walk::Way::register_run;
+    else if (q.pays_lanes())
+      entry.walk.way = Walk::Way::index_lanes;
+    else
+      entry.walk.sinks = entry.cut == WindowCut::none && q.drops_to_sinks();
+  }
+}
+
+/// Prefetches the window that lies `prefetch` positions ahead: where a scatter will write, or a gather read. That position's index may be out of
+/// bounds, which is harmless, because a prefetch never faults. The look-ahead stops at the end of the innermost position loop, so that the index
+/// array is never read past its end: where windows are short code, the loop over the last positions is another one, which prefetches nothing.
+void choose_prefetch(Kernel& kernel, const Target& target) {
+  const Question q(kernel, target);
+  for (Entry& entry : kernel.entries) {
+    if (!walks_positions(entry.kind) || !q.looks_ahead(entry)) continue;
+    entry.walk.ahead = q.schedule.prefetch;
+    entry.walk.look_ahead = q.has_little_code() ? Walk::LookAhead::in_two_loops : Walk::LookAhead::to_the_end;
+  }
+}
+
+/// Where a window is one vector at most, an iteration of the loop does several positions: on Zen 4, an add to a row of 16 bytes in the first-level
+/// cache takes 0.6 of the time, one to a row of 64 bytes 0.96. Where the schedule prefetches, memory is waited for, and that gained nothing.
+void choose_packing(Kernel& kernel, const Target& target) {
+  const Question q(kernel, target);
+  for (Entry& entry : kernel.entries) {
+    if (!walks_positions(entry.kind)) continue;
+    Walk& walk = entry.walk;
+    if (q.plan.kind == PlanKind::element && q.plan.positions.size() <= 1) walk.unroll = q.schedule.unroll;
+    if (walk.way == Walk::Way::index_lanes) {
+      walk.together = kIndexLanes;
+    } else if (walk.way == Walk::Way::windows && q.pays_packing(entry)) {
+      walk.way = Walk::Way::packed_rows;
+      walk.together = kPackedRows;
+    } else if (walk.way == Walk::Way::windows && (q.waits_for_sinks(entry) || q.is_short(entry))) {
+      walk.together = q.schedule.unroll;
+    }
+  }
+}
+
+constexpr Pass kPasses[] = {{"order", choose_order}, {"prefetch", choose_prefetch}, {"packing", choose_packing}};
+
+}  // namespace
+
+std::span<const Pass> passes() { return kPasses; }
+
+void run_passes(Kernel& kernel, const Target& target) {
+  for (const Pass& pass : kPasses) pass.run(kernel, target);
+}
+
+}  // namespace strew::inline v0::lowered

@@ -1,0 +1,310 @@
+// Lowered kernels: what policies become, that passes change nothing but how positions are walked, and kernels without index sources (copies, maps,
+// reductions, row-local values), which run in llvm and portable with the bits of plain loops.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/link.h"
+#include "backends/lower/walk.h"
+#include "backends/modules.h"
+#include "backends/pipeline.h"
+#include "backends/portable/backend.h"
+#include "backends/portable/entries.h"
+#include "backends/portable/program.h"
+#include "schedules/can_run.h"
+#include "strew/expr_builder.h"
+#include "tests/support/ops.h"
+#include "tests/support/rng.h"
+
+namespace strew {
+namespace {
+
+using testing::ElementsAre;
+
+Compiled planned(const std::string& text, const std::string& target = "x86-64-v3") {
+  KernelOptions options;
+  options.target = *parse_target(target);
+  options.threads = 1;
+  return test::value_or_abort(plan_kernel(test::verified(test::op_of(text)), options));
+}
+std::string rows_of(const std::string& policy) {
+  return "strew1.scatter(operand=f32[50,8,4] indices=i32[9,2] updates=f32[9,3,4] update_window_dims=[1,2] "
+         "inserted_window_dims=[0] "
+         "scatter_dims_to_operand_dims=[0,1] index_vector_dim=1 oob=" +
+         policy + ")";
+}
+
+TEST(LoweredKernel, HasARuleForEachComponent) {
+  const auto rules = [](const std::string& policy) {
+    const Compiled kernel = planned(rows_of(policy));
+    return lowered::lower_kernel(kernel.plan, kernel.schedule).primary().rules;
+  };
+  EXPECT_THAT(rules("undefined"), ElementsAre(PlaceRule::trusted, PlaceRule::trusted));
+  EXPECT_THAT(rules("error"), ElementsAre(PlaceRule::trusted, PlaceRule::trusted)) << "the entry check comes first";
+  EXPECT_THAT(rules("skip_window"), ElementsAre(PlaceRule::fits, PlaceRule::fits));
+  EXPECT_THAT(rules("clamp"), ElementsAre(PlaceRule::clamped, PlaceRule::clamped));
+  EXPECT_THAT(rules("skip_element"), ElementsAre(PlaceRule::inside, PlaceRule::cut));
+  EXPECT_THAT(rules("wrap"), ElementsAre(PlaceRule::wrapped, PlaceRule::split));
+}
+
+TEST(LoweredKernel, BoundsTheLoopsThatAComponentCuts) {
+  using lowered::Bounds;
+  const auto bounds = [](const std::string& policy) {
+    const Compiled kernel = planned(rows_of(policy));
+    return lowered::lower_kernel(kernel.plan, kernel.schedule).bounds;
+  };
+  EXPECT_THAT(bounds("skip_window"), ElementsAre(Bounds::whole));
+  EXPECT_THAT(bounds("skip_element"), ElementsAre(Bounds::cut));
+  EXPECT_THAT(bounds("wrap"), ElementsAre(Bounds::split));
+}
+
+TEST(LoweredKernel, PassesDecideHowPositionsAreWalkedAndNothingElse) {
+  const Compiled kernel = planned(
+      "strew1.gather(operand=u8[1000,8] indices=i32[512] result=u8[512,8] offset_dims=[1] collapsed_slice_dims=[0] "
+      "start_index_map=[0] "
+      "index_vector_dim=1 slice_sizes=[1,8] oob=fill_window)");
+  lowered::Kernel lowered = lowered::lower_kernel(kernel.plan, kernel.schedule);
+  const std::string before = print(lowered);
+  EXPECT_THAT(before, testing::HasSubstr("window after window"));
+  std::vector<std::string> names;
+  for (const lowered::Pass& pass : lowered::passes()) {
+    names.emplace_back(pass.name);
+    pass.run(lowered, kernel.target);
+  }
+  EXPECT_THAT(names, ElementsAre("order", "prefetch", "packing"));
+  const lowered::Walk& walk = lowered.find(EntryKind::range)->walk;
+  EXPECT_EQ(walk.way, lowered::Walk::Way::packed_rows);
+  EXPECT_EQ(walk.together, lowered::kPackedRows);
+  for (lowered::Entry& entry : lowered.entries) entry.walk = {};
+  EXPECT_EQ(print(lowered), before);
+}
+
+// --- Kernels without sources. The plans are written by hand, since no op gives one yet.
+
+/// A plan of one result and some inputs: `updates` 0 (or none), and extras.
+struct PlanMaker {
+  explicit PlanMaker(DType result) {
+    plan.kind = PlanKind::slice_update;
+    plan.tensors = {
+        {Role::result, 0, result}, {Role::operand, 0, result}, {Role::indices, 0, DType::i64}, {Role::updates, 0, result}};
+    plan.tensors[1].bound = plan.tensors[2].bound = false;
+  }
+  /// strides: of the result, the update and the extras, in elements.
+  static Loop loop(int64_t extent, std::vector<int64_t> strides) {
+    Loop made;
+    made.extent = constant(extent);
+    made.strides = {constant(strides[0]), constant(0), constant(0)};
+    for (size_t i = 1; i < strides.size(); ++i) made.strides.push_back(constant(strides[i]));
+    return made;
+  }
+  Plan plan;
+};
+
+int64_t positions_of(const Plan& plan) { return position_count(plan, nullptr); }
+
+/// Runs entries init and range on one buffer per tensor.
+void run(const std::function<strew_entry(EntryKind)>& entry, const void* program, const Plan& plan,
+         std::vector<const void*> data) {
+  strew_args args{};
+  args.data = const_cast<void* const*>(reinterpret_cast<const void* const*>(data.data()));
+  args.program = program;
+  strew_fault fault{};
+  int64_t elements = 1;
+  for (const Loop& loop : plan.init) elements *= loop.extent.factor;
+  if (plan.init_kind != InitKind::in_place) ASSERT_EQ(entry(EntryKind::init)(&args, 0, elements, &fault), STREW_OK);
+  // In two calls, since a call may do any part of the positions.
+  const int64_t positions = positions_of(plan), half = positions / 2;
+  ASSERT_EQ(entry(EntryKind::range)(&args, 0, half, &fault), STREW_OK);
+  ASSERT_EQ(entry(EntryKind::range)(&args, half, positions, &fault), STREW_OK);
+}
+
+/// Runs the plan by portable and by llvm for several targets, each on a fresh copy of `result`, and hands what the result holds to `check`.
+template <class T>
+void run_all(const Plan& plan, const std::vector<T>& result, const std::vector<const void*>& inputs,
+             const std::function<void(const std::vector<T>&, const std::string& name)>& check) {
+  const auto data_of = [&](std::vector<T>& to) {
+    std::vector<const void*> data = {to.data(), nullptr, nullptr};
+    data.insert(data.end(), inputs.begin(), inputs.end());
+    return data;
+  };
+  Schedule schedule;
+  for (const portable::Loops* loops : portable::all_loops()) {
+    const auto program = portable::make_program(plan, schedule, *loops);
+    std::vector<T> to = result;
+    run(portable::entry_of, program.get(), plan, data_of(to));
+    check(to, "portable " + std::string(loops->level));
+  }
+  for (const char* name : {"x86-64-v2", "x86-64-v3", "native"}) {
+    const Target target = *parse_target(name);
+    if (!machine_can_run(target).ok()) continue;
+    schedule.vector_bytes = std::min(schedule.vector_bytes, target.vector_bytes);
+    const BuildRequest request{{}, plan, schedule, target, "lowered_kernel"};
+    const auto artifact = find_backend("llvm")->build(request);
+    ASSERT_TRUE(artifact.ok()) << artifact.status().message();
+    std::vector<std::string> symbols;
+    for (const EntryKind kind : entries_of(plan, schedule)) symbols.push_back("lowered_kernel_" + std::string(strew::name(kind)));
+    const auto linked = (*open_llvm_module())->linker()->link({artifact->object}, symbols);
+    ASSERT_TRUE(linked.ok()) << linked.status().message();
+    const auto entry = [&](EntryKind kind) {
+      const auto at = std::find(symbols.begin(), symbols.end(), "lowered_kernel_" + std::string(strew::name(kind)));
+      return reinterpret_cast<strew_entry>(const_cast<void*>((*linked)->addresses[static_cast<size_t>(at - symbols.begin())]));
+    };
+    std::vector<T> to = result;
+    run(entry, nullptr, plan, data_of(to));
+    check(to, std::string("llvm ") + name);
+  }
+}
+
+std::vector<float> random_floats(size_t count, uint64_t seed) {
+  test::Rng rng(seed);
+  std::vector<float> out(count);
+  for (float& x : out) x = static_cast<float>(static_cast<int64_t>(rng.below(2'000'001)) - 1'000'000) / 777.0F;
+  return out;
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+TEST(KernelWithoutSources, Copies) {
+  constexpr int64_t kRows = 37, kColumns = 53;  // transposed
+  PlanMaker made(DType::f32);
+  made.plan.positions = {PlanMaker::loop(kRows, {kColumns, 1})};
+  made.plan.window = {PlanMaker::loop(kColumns, {1, kRows})};
+  ExprBuilder e;
+  made.plan.combine = e.returns({e.update(0, DType::f32)});
+  made.plan.pure_move = true;
+  const std::vector<float> from = random_floats(kRows * kColumns, 1);
+  std::vector<float> expected(from.size());
+  for (int64_t r = 0; r < kRows; ++r)
+    for (int64_t c = 0; c < kColumns; ++c)
+      expected[static_cast<size_t>(r * kColumns + c)] = from[static_cast<size_t>(c * kRows + r)];
+  run_all<float>(made.plan, std::vector<float>(from.size()), {from.data()},
+                 [&](const auto& got, const std::string& name) { EXPECT_TRUE(same_bits(got, expected)) << name; });
+}
+
+TEST(KernelWithoutSources, Maps) {
+  for (const int64_t columns : {1, 5, 8, 16, 61, 1000}) {
+    constexpr int64_t kRows = 9;
+    PlanMaker made(DType::f32);
+    made.plan.tensors.push_back({Role::extra, 0, DType::f32, ExtraKind::scalar});
+    made.plan.positions = {PlanMaker::loop(kRows, {columns, columns, 1})};  // an extra per row
+    made.plan.window = {PlanMaker::loop(columns, {1, 1, 0})};
+    ExprBuilder e;
+    const int32_t x = e.update(0, DType::f32), w = e.extra(0, DType::f32);
+    made.plan.combine = e.returns({e.apply(ExprOp::add, {e.apply(ExprOp::mul, {x, w}), x})});
+    const std::vector<float> from = random_floats(static_cast<size_t>(kRows * columns), 2), weights = random_floats(kRows, 3);
+    std::vector<float> expected(from.size());
+    for (size_t i = 0; i < from.size(); ++i) {
+      const float product = from[i] * weights[i / static_cast<size_t>(columns)];
+      expected[i] = product + from[i];
+    }
+    run_all<float>(
+        made.plan, std::vector<float>(from.size()), {from.data(), weights.data()},
+        [&](const auto& got, const std::string& name) { EXPECT_TRUE(same_bits(got, expected)) << name << " " << columns; });
+  }
+}
+
+/// Sums in row-major order, of rows (the result moves along the positions only) and of columns (it moves along the window only).
+TEST(KernelWithoutSources, ReducesInTheOrderOfTheLoops) {
+  for (const bool of_rows : {true, false}) {
+    constexpr int64_t kRows = 23, kColumns = 71;
+    const int64_t results = of_rows ? kRows : kColumns;
+    PlanMaker made(DType::f32);
+    made.plan.positions = {PlanMaker::loop(kRows, {of_rows ? 1 : 0, kColumns})};
+    made.plan.window = {PlanMaker::loop(kColumns, {of_rows ? 0 : 1, 1})};
+    made.plan.init_kind = InitKind::fill;
+    made.plan.init_fill = {Scalar{DType::f32, {std::bit_cast<uint32_t>(0.5F), 0}}};
+    made.plan.init = {PlanMaker::loop(results, {1, 0})};
+    const std::vector<float> from = random_floats(kRows * kColumns, 4);
+    for (const bool is_general : {false, true}) {  // an operator that has a loop of its own in portable, and an expression
+      ExprBuilder e;
+      const int32_t so_far = e.current(0, DType::f32), x = e.update(0, DType::f32);
+      const int32_t term =
+          is_general ? e.apply(ExprOp::mul, {so_far, e.literal(Scalar{DType::f32, {std::bit_cast<uint32_t>(0.75F), 0}})})
+                     : so_far;
+      made.plan.combine = e.returns({e.apply(ExprOp::add, {term, x})});
+      std::vector<float> expected(static_cast<size_t>(results), 0.5F);
+      for (size_t i = 0; i < from.size(); ++i) {
+        float& to = expected[of_rows ? i / kColumns : i % kColumns];
+        const float before = is_general ? to * 0.75F : to;
+        to = before + from[i];
+      }
+      run_all<float>(made.plan, std::vector<float>(expected.size(), 7), {from.data()},
+                     [&](const auto& got, const std::string& name) {
+                       EXPECT_TRUE(same_bits(got, expected)) << name << of_rows << is_general;
+                     });
+    }
+  }
+}
+
+/// What RowLocal says, for sums and maxima of floats.
+float folded(const float* row, int64_t columns, int lanes, float initial, float (*fold)(float, float)) {
+  std::vector<float> sums(static_cast<size_t>(lanes), initial);
+  for (int64_t i = 0; i < columns; ++i) sums[static_cast<size_t>(i % lanes)] = fold(sums[static_cast<size_t>(i % lanes)], row[i]);
+  for (; sums.size() > 1; sums.resize(sums.size() / 2))
+    for (size_t k = 0; 2 * k < sums.size(); ++k) sums[k] = fold(sums[2 * k], sums[2 * k + 1]);
+  return sums[0];
+}
+float sum_of(float a, float b) { return a + b; }
+float max_of(float a, float b) { return a > b ? a : b; }
+
+/// Rows divided by their largest magnitude, minus the sum of their squares; the second fold reads what the first one gave.
+TEST(KernelWithoutSources, MapsRowsWithRowLocalValues) {
+  for (const int lanes : {1, 4, 8, 64}) {
+    for (const int64_t columns : {1, 7, 8, 64, 67, 1500}) {
+      constexpr int64_t kRows = 5;
+      PlanMaker made(DType::f32);
+      made.plan.positions = {PlanMaker::loop(kRows, {columns, columns})};
+      made.plan.window = {PlanMaker::loop(columns, {1, 1})};
+      const Scalar zero{DType::f32, {0, 0}};
+      const auto local = [&](ExprOp fold, const std::function<int32_t(ExprBuilder&)>& value) {
+        ExprBuilder e;
+        RowLocal made_local;
+        made_local.value = e.returns({value(e)});
+        made_local.fold = fold;
+        made_local.initial = zero;
+        made_local.lanes = lanes;
+        made.plan.locals.push_back(made_local);
+      };
+      local(ExprOp::max, [](ExprBuilder& e) { return e.apply(ExprOp::abs, {e.update(0, DType::f32)}); });
+      local(ExprOp::add, [](ExprBuilder& e) {
+        const int32_t x = e.apply(ExprOp::div, {e.update(0, DType::f32), e.extra(0, DType::f32)});
+        return e.apply(ExprOp::mul, {x, x});
+      });
+      ExprBuilder e;
+      const int32_t scaled = e.apply(ExprOp::div, {e.update(0, DType::f32), e.extra(0, DType::f32)});
+      made.plan.combine = e.returns({e.apply(ExprOp::sub, {scaled, e.extra(1, DType::f32)})});
+      const std::vector<float> from = random_floats(static_cast<size_t>(kRows * columns), 5);
+      std::vector<float> expected(from.size());
+      for (int64_t r = 0; r < kRows; ++r) {
+        std::vector<float> row(from.begin() + r * columns, from.begin() + (r + 1) * columns), squares = row;
+        for (float& x : row) x = std::fabs(x);
+        const float largest = folded(row.data(), columns, lanes, 0, max_of);
+        for (float& x : squares) {
+          const float quotient = x / largest;
+          x = quotient * quotient;
+        }
+        const float sum = folded(squares.data(), columns, lanes, 0, sum_of);
+        for (int64_t c = 0; c < columns; ++c) {
+          const float quotient = from[static_cast<size_t>(r * columns + c)] / largest;
+          expected[static_cast<size_t>(r * columns + c)] = quotient - sum;
+        }
+      }
+      run_all<float>(made.plan, std::vector<float>(from.size()), {from.data()}, [&](const auto& got, const std::string& name) {
+        EXPECT_TRUE(same_bits(got, expected)) << name << ", " << lanes << " lanes, " << columns << " columns";
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace strew
