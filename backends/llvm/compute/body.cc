@@ -181,7 +181,7 @@ class RunEmitter {
       sums = e_.b.CreateLoad(all, slot);
     }
     llvm::AllocaInst* const lanes = e_.slot(llvm::ArrayType::get(one, static_cast<uint64_t>(local.lanes)));
-    e_.b.CreateStore(sums, lanes);
+    e_.b.CreateAlignedStore(sums, lanes, llvm::Align(1));
     e_.loop(rest, hi, {1, 1}, [&](Value* i) {
       Value* lane = e_.b.CreateAnd(e_.b.CreateSub(i, lo), e_.i64(local.lanes - 1));
       fold_into(e_.at(lanes, e_.times(lane, e_.i64(bits(dtype) / 8))), one, i, 1);

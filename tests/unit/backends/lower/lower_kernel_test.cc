@@ -21,6 +21,7 @@
 #include "schedules/can_run.h"
 #include "strew/expr_builder.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 #include "tests/support/rng.h"
 
 namespace strew {
@@ -67,9 +68,9 @@ TEST(LoweredKernel, BoundsTheLoopsThatAComponentCuts) {
 
 TEST(LoweredKernel, PassesDecideHowPositionsAreWalkedAndNothingElse) {
   const Compiled kernel = planned(
-      "strew1.gather(operand=u8[1000,8] indices=i32[512] result=u8[512,8] offset_dims=[1] collapsed_slice_dims=[0] "
+      "strew1.gather(operand=f32[1000,2] indices=i32[512] result=f32[512,2] offset_dims=[1] collapsed_slice_dims=[0] "
       "start_index_map=[0] "
-      "index_vector_dim=1 slice_sizes=[1,8] oob=fill_window)");
+      "index_vector_dim=1 slice_sizes=[1,2] oob=fill_window)");
   lowered::Kernel lowered = lowered::lower_kernel(kernel.plan, kernel.schedule);
   const std::string before = print(lowered);
   EXPECT_THAT(before, testing::HasSubstr("window after window"));
