@@ -151,6 +151,8 @@ HExpr function(Primitive op, const Halide::Type& type, const HExpr& x, const HEx
     case Primitive::round:
     case Primitive::fptosi_sat:
     case Primitive::fptoui_sat:
+    case Primitive::code_to_float:
+    case Primitive::float_to_code:
       STREW_PRIMITIVE_SPECIAL(STREW_PRIMITIVE_CASE)
       STREW_PRIMITIVE_ARITHMETIC(STREW_PRIMITIVE_CASE)
       STREW_PRIMITIVE_CASTS(STREW_PRIMITIVE_CASE)

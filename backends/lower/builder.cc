@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "backends/lower/families.h"
+
 namespace strew::inline v0::lowered {
 
 Value Builder::append(Node node) {
@@ -33,6 +35,18 @@ Value Builder::operator()(Primitive op, Value a, Value b, Value c) {
 Value Builder::to(Machine type, Primitive op, Value a) {
   if (info(op).compound && !natives_.has(op)) return expand(op, type, a, {}, {});
   return append({.op = op, .type = type, .args = {a.node, -1, -1}});
+}
+
+Value Builder::decode(DType dtype, Value code) {
+  const Primitive op = dtype == DType::f16 ? Primitive::half_to_float : Primitive::code_to_float;
+  if (!natives_.has(op)) return decode_small(*this, dtype, code);
+  return append({.op = op, .type = Machine::f32, .args = {code.node, -1, -1}, .dtype = dtype});
+}
+
+Value Builder::encode(DType dtype, Value number) {
+  const Primitive op = dtype == DType::f16 ? Primitive::float_to_half : Primitive::float_to_code;
+  if (!natives_.has(op)) return dtype == DType::bf16 ? encode_bf16(*this, number) : encode_small(*this, dtype, number);
+  return append({.op = op, .type = part_type(dtype), .args = {number.node, -1, -1}, .dtype = dtype});
 }
 
 Value Builder::call(ExprOp function, Value a, Value b, Value c) {

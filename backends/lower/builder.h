@@ -24,6 +24,9 @@ class Builder {
   Value operator()(Primitive op, Value a, Value b = {}, Value c = {});
   /// An operation to a type: bitcast to fptoui, fptosi_sat to float_to_half.
   Value to(Machine type, Primitive op, Value a);
+  /// A float of at most 16 bits to f32, and an f32 to one, rounded once.
+  Value decode(DType dtype, Value code);
+  Value encode(DType dtype, Value number);
   Value call(ExprOp function, Value a, Value b = {}, Value c = {});
 
   Value negate(Value truth) { return (*this)(Primitive::bit_xor, truth, same(truth, 1)); }

@@ -121,10 +121,10 @@ Value Builder::expand(Primitive op, Machine type, Value a, Value b, Value c) {
     case fptosi_sat:
     case fptoui_sat:
       return saturate(e, op, type, a);
-    case half_to_float:
-      return decode_small(e, DType::f16, a);
+    case half_to_float:  // Builder::decode() and encode() have their rules
     case float_to_half:
-      return encode_small(e, DType::f16, a);
+    case code_to_float:
+    case float_to_code:
       STREW_PRIMITIVES(STREW_PRIMITIVE_CASE)
       break;
   }

@@ -28,6 +28,8 @@ constexpr Machine integer_of(int bits) {
 /// The numbers with the low width(type) bits set.
 constexpr uint64_t all_ones(Machine type) { return ~uint64_t{0} >> (64 - width(type)); }
 std::string_view name(Machine type);
+inline constexpr Machine kMachines[] = {Machine::i1,  Machine::i8,  Machine::i16, Machine::i32,
+                                        Machine::i64, Machine::f32, Machine::f64};
 
 enum class Primitive : uint8_t {
 #define STREW_PRIMITIVE(op, ...) op,
@@ -55,6 +57,7 @@ struct PrimitiveInfo {
   bool compound;
 };
 const PrimitiveInfo& info(Primitive op);
+inline constexpr size_t kPrimitives = static_cast<size_t>(Primitive::float_to_code) + 1;
 
 /// The compounds that a target has, and which therefore stay nodes.
 class Natives {
@@ -84,6 +87,7 @@ struct Node {
   int32_t input = -1, part = 0;             ///< input: which, and 1 for the second of its parts
   ExprOp function = ExprOp::literal;        ///< call1 to call3: of the math table
   uint64_t bits = 0;                        ///< constant: its bits
+  DType dtype = DType::f16;                 ///< half_to_float to float_to_code: of the code
 };
 
 struct Graph {

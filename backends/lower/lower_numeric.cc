@@ -85,8 +85,7 @@ class Lowering {
   Parts decode(DType dtype, const Parts& storage) {
     const Value s = storage.a;
     if (dtype == DType::boolean) return {e_.negate(e_(Primitive::eq, s, e_.same(s, 0))), {}};
-    if (dtype == DType::f16) return {e_.to(Machine::f32, Primitive::half_to_float, s), {}};
-    if (rounds_after(dtype)) return decode_small(e_, dtype, s);
+    if (rounds_after(dtype)) return e_.decode(dtype, s);
     if (is_signed_integer(dtype) && bits(dtype) < 8) {
       const Value spare = e_.same(s, static_cast<uint64_t>(8 - bits(dtype)));
       return e_(Primitive::ashr, e_(Primitive::shl, s, spare), spare);
@@ -96,9 +95,7 @@ class Lowering {
   Parts encode(DType dtype, const Parts& compute) {
     const Value c = compute.a;
     if (dtype == DType::boolean) return {e_.to(Machine::i8, Primitive::zext, c), {}};
-    if (dtype == DType::f16) return {e_.to(Machine::i16, Primitive::float_to_half, c), {}};
-    if (dtype == DType::bf16) return encode_bf16(e_, c);
-    if (rounds_after(dtype)) return encode_small(e_, dtype, c);
+    if (rounds_after(dtype)) return e_.encode(dtype, c);
     if (is_integer(dtype) && bits(dtype) < 8) return e_(Primitive::bit_and, c, e_.same(c, (uint64_t{1} << bits(dtype)) - 1));
     return compute;
   }

@@ -14,9 +14,7 @@ namespace strew::inline v0::portable {
   void add_moves(Loops& loops);           \
   void add_combiners_of_integers(Loops&); \
   void add_combiners_of_floats(Loops&);   \
-  void add_integer_steps(Loops& loops);   \
-  void add_float_steps(Loops& loops);     \
-  void add_conversions(Loops& loops);     \
+  void add_steps(Loops& loops);           \
   void add_indices(Loops& loops);         \
   }
 STREW_PORTABLE_DECLARE(v3)
@@ -31,9 +29,7 @@ namespace {
     name::add_moves(out);                 \
     name::add_combiners_of_integers(out); \
     name::add_combiners_of_floats(out);   \
-    name::add_integer_steps(out);         \
-    name::add_float_steps(out);           \
-    name::add_conversions(out);           \
+    name::add_steps(out);                 \
     name::add_indices(out);               \
     return out;                           \
   }()

@@ -1,10 +1,12 @@
-// See compile_body.h. Steps are first made with as many columns as there are values; then columns whose value has been used are used again.
+// See compile_body.h. What is computed is lowered first (backends/lower), with all compounds as natives; each node becomes a step. Steps are first made with as many columns as there are values; then columns whose value has been used are used again.
 #include "backends/portable/compile_body.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
+#include "backends/lower/lower_numeric.h"
 #include "compiler/op/expr_math.h"
 
 namespace strew::inline v0::portable {
@@ -14,58 +16,13 @@ int64_t place_unit(DType dtype) { return std::max(1, bits(dtype) / 8); }
 
 namespace {
 
-/// Bytes of an element in a column.
-uint8_t column_width(DType dtype) { return static_cast<uint8_t>(std::max(1, bits(dtype) / 8)); }
+using lowered::Machine, lowered::Primitive;
+
 size_t log2_of(int bytes) { return static_cast<size_t>(std::countr_zero(static_cast<unsigned>(bytes))); }
+/// Bytes of a value in a column.
+uint8_t column_width(Machine type) { return static_cast<uint8_t>((width(type) + 7) / 8); }
 
 bool is_narrow(DType dtype) { return is_float(dtype) && bits(dtype) <= 16; }
-bool is_nibble(DType dtype) { return dtype == DType::i4 || dtype == DType::u4; }
-
-/// The type that operators on a dtype compute in.
-Base base_of(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-      return Base::boolean;
-    case DType::i4:
-    case DType::i8:
-      return Base::i8;
-    case DType::u4:
-    case DType::u8:
-      return Base::u8;
-    case DType::i16:
-      return Base::i16;
-    case DType::u16:
-      return Base::u16;
-    case DType::i32:
-      return Base::i32;
-    case DType::u32:
-      return Base::u32;
-    case DType::i64:
-      return Base::i64;
-    case DType::u64:
-      return Base::u64;
-    case DType::f64:
-      return Base::f64;
-    case DType::complex64:
-      return Base::c64;
-    case DType::complex128:
-      return Base::c128;
-    case DType::f32:
-    case STREW_EACH_DTYPE(SMALL_FLOAT):
-    case STREW_EACH_DTYPE(HALF_FLOAT):
-      return Base::f32;
-    case DType::i2:
-    case DType::u2:
-    case STREW_EACH_DTYPE(STRING):
-      break;
-  }
-  return Base::f32;  // only moved
-}
-uint8_t base_width(Base base) {
-  constexpr uint8_t kWidths[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 8, 16};
-  return kWidths[static_cast<size_t>(base)];
-}
-DType part_of(DType dtype) { return dtype == DType::complex64 ? DType::f32 : DType::f64; }
 
 bool commutes(ExprOp op) {
   return op == ExprOp::add || op == ExprOp::mul || op == ExprOp::min || op == ExprOp::max || op == ExprOp::bit_and ||
@@ -77,57 +34,31 @@ using lowered::Operand;
 class Compiler {
  public:
   Compiler(const Expr& graph, const lowered::Body& body, const Plan& plan, const Loops& table, std::vector<Slot> slots)
-      : graph_(graph), r_(body), plan_(plan), table_(table), values_(graph.nodes.size()) {
+      : graph_(graph), r_(body), plan_(plan), table_(table) {
     body_.slots = std::move(slots);
     for (const int result : r_.results) slot_of(result);
   }
 
   /// A row-local value: the body evaluates an element of it into the column of its only output, which has no loop.
   Body run_value(int least_lanes) {
-    const int32_t result = graph_.results[0];
-    value(result).wanted = true;
-    want_arguments();
-    emit_wanted();
-    Output output;
-    output.column = storage(result);
-    output.bytes = column_width(graph_.result().dtype);
-    body_.outputs.push_back(output);
-    assign_columns();
+    columned_.push_back(graph_.results[0]);
+    body_.outputs.emplace_back();
+    emit();
     body_.lanes = std::max<int64_t>(body_.lanes / least_lanes * least_lanes, least_lanes);
     return std::move(body_);
   }
 
   Body run() {
     choose_outputs();
-    want_arguments();
-    emit_wanted();
-    for (size_t i = 0; i < body_.outputs.size(); ++i)
-      if (sources_[i] >= 0) body_.outputs[i].column = storage(sources_[i]);
-    assign_columns();
+    emit();
     return std::move(body_);
   }
 
  private:
-  struct Value {
-    int32_t storage = -1, compute = -1;  // columns
-    bool wanted = false;                 // a step makes it
-    bool reads_results = false;
-  };
-
   const std::vector<ExprNode>& nodes() const { return graph_.nodes; }
   const ExprNode& node(int32_t n) const { return nodes()[static_cast<size_t>(n)]; }
-  Value& value(int32_t n) { return values_[static_cast<size_t>(n)]; }
+  bool reads_results(int32_t n) const { return reads_results_[static_cast<size_t>(n)]; }
   DType tensor_dtype(int tensor) const { return plan_.tensors[static_cast<size_t>(tensor)].dtype; }
-  void want_arguments() {
-    for (size_t n = nodes().size(); n-- > 0;)
-      if (values_[n].wanted)
-        for (const int32_t arg : nodes()[n].args) value(arg).wanted = true;
-  }
-  void emit_wanted() {
-    for (size_t n = 0; n < nodes().size(); ++n)
-      if (values_[n].wanted) emit(static_cast<int32_t>(n));
-  }
-
   int32_t slot_of(int tensor, bool is_scratch = false) {
     for (size_t i = 0; i < body_.slots.size(); ++i)
       if (body_.slots[i].tensor == tensor && body_.slots[i].is_scratch == is_scratch) return static_cast<int32_t>(i);
@@ -156,7 +87,7 @@ class Compiler {
   RowsLoop combiner_of(size_t i, int32_t& source) {
     const int32_t result = graph_.results[i];
     const ExprNode& root = node(result);
-    if (!value(result).reads_results) {
+    if (!reads_results(result)) {
       source = result;
       return mover(root.dtype, result);
     }
@@ -165,7 +96,7 @@ class Compiler {
     const bool swapped = !is_current(root.args[0]);
     if (swapped && !(commutes(root.op) && is_current(root.args[1]))) return nullptr;
     source = root.args[swapped ? 0 : 1];
-    if (value(source).reads_results) return nullptr;
+    if (reads_results(source)) return nullptr;
     return table_.combine[static_cast<size_t>(root.dtype)][static_cast<size_t>(root.op)];
   }
   /// The loop that moves elements of a dtype to a result from their slot, or, of a packed dtype, from a byte per element.
@@ -176,55 +107,55 @@ class Compiler {
     return table_.move[log2_of(bits(dtype) / 8)];
   }
 
-  void choose_outputs() {
-    for (size_t n = 0; n < nodes().size(); ++n) {
-      Value& v = values_[n];
-      v.reads_results = reads_result(nodes()[n]);
-      for (const int32_t arg : nodes()[n].args) v.reads_results |= value(arg).reads_results;
-    }
-    for (size_t i = 0; i < r_.results.size(); ++i) {
-      int32_t source = -1;
-      Output output;
-      output.to = slot_of(r_.results[i]);
-      output.loop = combiner_of(i, source);
-      if (output.loop == nullptr) body_.reads_results = true;
-      body_.outputs.push_back(output);
-      sources_.push_back(source);
-    }
-    for (size_t i = 0; i < body_.outputs.size(); ++i) choose_source(i);
+  /// Can a combiner's loop take the node's value, which does not read results? It reads elements as they lie in memory; in a column, those of packed
+  /// dtypes and of two numbers do not.
+  bool can_combine(int32_t n) const {
+    const DType dtype = node(n).dtype;
+    if (is_in_slot(n)) return true;
+    return bits(dtype) >= 8 && (constant_of(n) != nullptr || lowered::part_count(dtype) == 1);
   }
 
-  /// Sets where output i takes its value from. If some output reads results in another way than a combiner does, all are stored from columns.
+  void choose_outputs() {
+    for (const ExprNode& n : nodes()) {
+      bool reads = reads_result(n);
+      for (const int32_t arg : n.args) reads |= reads_results(arg);
+      reads_results_.push_back(reads);
+    }
+    bool needs_columns = false;
+    for (size_t i = 0; i < r_.results.size(); ++i) {
+      int32_t source = -1;
+      Output& output = body_.outputs.emplace_back();
+      output.to = slot_of(r_.results[i]);
+      output.loop = combiner_of(i, source);
+      columned_.push_back(source);
+      needs_columns |= output.loop == nullptr || (source != graph_.results[i] && !can_combine(source));
+    }
+    // If some output reads results in another way than a combiner does, all are stored from columns.
+    body_.reads_results = needs_columns;
+    for (size_t i = 0; i < r_.results.size(); ++i) choose_source(i);
+  }
+
+  /// Sets where output i takes its value from.
   void choose_source(size_t i) {
     Output& output = body_.outputs[i];
     const DType dtype = tensor_dtype(r_.results[i]);
     if (is_narrow(dtype)) output.format = &small_float(dtype);
-    output.bytes = column_width(dtype);
+    output.bytes = static_cast<uint8_t>(std::max(1, bits(dtype) / 8));
     if (body_.reads_results) {
-      output.from = -1;
-      sources_[i] = graph_.results[i];
-      output.loop = bits(dtype) == 4 ? table_.pack4 : bits(dtype) == 2 ? table_.pack2 : table_.move[log2_of(bits(dtype) / 8)];
-      value(sources_[i]).wanted = true;
+      columned_[i] = graph_.results[i];
+      output.loop = nullptr;  // emit() chooses it
       return;
     }
-    const int32_t source = sources_[i];
-    const bool combines = source != graph_.results[i];
+    const int32_t source = columned_[i];
     const Scalar* const constant = constant_of(source);
-    // A combiner of a packed dtype reads packed elements, which a column does not hold.
-    if (bits(dtype) == 4 && combines && !is_in_slot(source)) {
-      body_.reads_results = true;
-      for (size_t before = 0; before <= i; ++before) choose_source(before);
-      return;
-    }
     if (constant != nullptr) {
       output.value = *constant;
-      sources_[i] = -1;
     } else if (is_in_slot(source)) {
       output.from = input_slot(node(source));
-      sources_[i] = -1;
     } else {
-      value(source).wanted = true;
+      return;
     }
+    columned_[i] = -1;
   }
 
   // --- Steps. Columns are virtual until assign_columns().
@@ -233,197 +164,101 @@ class Compiler {
     widths_.push_back(width);
     return static_cast<int32_t>(widths_.size()) - 1;
   }
-  int32_t add(StepLoop loop, uint8_t width, int32_t a, int32_t b = -1, int32_t c = -1, const void* extra = nullptr,
-              int32_t times = 1) {
+  /// Makes the steps for the values that outputs take from columns.
+  void emit() {
+    Expr wanted{graph_.nodes, {}};
+    for (const int32_t n : columned_)
+      if (n >= 0) wanted.results.push_back(n);
+    if (!wanted.results.empty()) emit(lower_numeric(wanted, lowered::Natives::all()));
+    assign_columns();
+  }
+  void emit(const lowered::Graph& graph) {
+    std::vector<int32_t> columns;
+    for (const lowered::Node& n : graph.nodes) {
+      const auto arg = [&](size_t i) { return n.args[i] < 0 ? -1 : columns[static_cast<size_t>(n.args[i])]; };
+      if (n.op == Primitive::bitcast)
+        columns.push_back(arg(0));
+      else if (n.op == Primitive::input)
+        columns.push_back(load(graph.inputs[static_cast<size_t>(n.input)], n.part));
+      else if (n.op == Primitive::constant)
+        columns.push_back(fill(Scalar{DType::u64, {n.bits, 0}}, column_width(n.type)));
+      else
+        columns.push_back(add(n, graph.nodes[static_cast<size_t>(n.args[0])].type, {arg(0), arg(1), arg(2)}));
+    }
+    size_t next = 0;
+    for (size_t i = 0; i < columned_.size(); ++i)
+      if (columned_[i] >= 0) store(i, graph, graph.results[next++], columns);
+  }
+
+  int32_t add(const lowered::Node& n, Machine from, const std::array<int32_t, 3>& args) {
     Step step;
-    step.loop = loop;
-    step.out = new_column(width);
-    step.a = a;
-    step.b = b;
-    step.c = c;
-    step.extra = extra;
-    step.times = times;
+    step.loop = table_.step(n.op, from, n.type);
+    step.out = new_column(column_width(n.type));
+    step.a = args[0];
+    step.b = args[1];
+    step.c = args[2];
+    if (n.op == Primitive::half_to_float || n.op == Primitive::float_to_half || n.op == Primitive::code_to_float ||
+        n.op == Primitive::float_to_code)
+      step.extra = &small_float(n.dtype);
+    if (n.function != ExprOp::literal) {
+      const MathFunction& row = *find_math_function(n.function);
+      step.extra = from == Machine::f32 ? row.address_f32() : row.address_f64();
+    }
+    body_.steps.push_back(step);
+    return step.out;
+  }
+  int32_t fill(const Scalar& value, uint8_t bytes) {
+    body_.literals.push_back({new_column(bytes), bytes, value});
+    return body_.literals.back().out;
+  }
+
+  /// A part of an input's elements.
+  int32_t load(const lowered::Graph::Input& input, int part) {
+    const Operand& from = r_.input(input.op, input.index);
+    const DType dtype = input.dtype;
+    const uint8_t bytes = column_width(lowered::part_type(dtype));
+    if (from.is(Operand::Kind::local)) {
+      body_.locals.push_back({new_column(bytes), bytes, from.number});
+      return body_.locals.back().out;
+    }
+    if (from.is(Operand::Kind::constant)) {
+      const auto& words = from.value.bits;
+      return fill(Scalar{DType::u64, {part == 0 ? words[0] : bits(dtype) > 64 ? words[1] : words[0] >> (8 * bytes), 0}}, bytes);
+    }
+    Step step;
+    step.slot = slot_of(from.number, from.is(Operand::Kind::table));
+    step.offset = part * bytes;
+    step.bytes = bytes;
+    step.load = bits(dtype) == 4 ? table_.unpack4 : bits(dtype) == 2 ? table_.unpack2 : table_.move[log2_of(bytes)];
+    step.out = new_column(bytes);
     body_.steps.push_back(step);
     return step.out;
   }
 
-  int32_t storage(int32_t n) {
-    Value& v = value(n);
-    if (v.storage < 0) v.storage = encode(node(n).dtype, v.compute);
-    return v.storage;
-  }
-  int32_t compute(int32_t n) {
-    Value& v = value(n);
-    if (v.compute < 0) v.compute = decode(node(n).dtype, v.storage);
-    return v.compute;
-  }
-  int32_t decode(DType dtype, int32_t code) {
-    if (dtype == DType::i4) return add(table_.extend4, 1, code);
-    if (!is_narrow(dtype)) return code;
-    const StepLoop loop = dtype == DType::bf16 ? table_.decode_bf16 : dtype == DType::f16 ? table_.decode_f16 : table_.decode8;
-    return add(loop, sizeof(float), code, -1, -1, &small_float(dtype));
-  }
-  /// The codes of what an operator has computed.
-  int32_t encode(DType dtype, int32_t number) {
-    if (is_nibble(dtype)) return add(table_.mask4, 1, number);
-    if (!is_narrow(dtype)) return number;
-    const StepLoop loop = dtype == DType::bf16 ? table_.encode_bf16 : dtype == DType::f16 ? table_.encode_f16 : table_.encode8;
-    return add(loop, column_width(dtype), number, -1, -1, &small_float(dtype));
-  }
-  /// Sets a node's value to what an operator has computed, rounded to the node's dtype.
-  void set_computed(int32_t n, int32_t column) {
-    const DType dtype = node(n).dtype;
-    if (is_narrow(dtype) || is_nibble(dtype))
-      value(n).storage = encode(dtype, column);
-    else
-      value(n).storage = value(n).compute = column;
-  }
-  void set_storage(int32_t n, int32_t column) { value(n).storage = column; }
-
-  void emit(int32_t n) {
-    const ExprNode& at = node(n);
-    if (const Scalar* const constant = constant_of(n)) {
-      const int32_t column = new_column(column_width(at.dtype));
-      body_.literals.push_back({column, column_width(at.dtype), *constant});
-      return set_storage(n, column);
-    }
-    switch (at.op) {
-      case ExprOp::current:
-      case ExprOp::update:
-      case ExprOp::extra:
-        return load(n);
-      case ExprOp::convert:
-        return convert(n);
-      case ExprOp::bitcast:
-        return set_storage(n, storage(at.args[0]));
-      case ExprOp::select: {
-        const uint8_t width = column_width(at.dtype);
-        const int32_t then = storage(at.args[1]), otherwise = storage(at.args[2]);
-        return set_storage(n, add(table_.select[log2_of(width)], width, compute(at.args[0]), then, otherwise));
-      }
-      case ExprOp::literal:  // above
-        return;
-      case STREW_EACH_OP(BINARY):
-      case STREW_EACH_OP(UNARY):
-      case STREW_EACH_OP(COMPLEX):
-      case STREW_EACH_OP(TEST):
-      case STREW_EACH_OP(COMPARE):
-      case STREW_EACH_OP(TERNARY_MATH):
-        return operate(n);
-    }
-  }
-
-  void load(int32_t n) {
-    const DType dtype = node(n).dtype;
-    if (operand(node(n)).is(Operand::Kind::local)) {
-      body_.locals.push_back({new_column(column_width(dtype)), column_width(dtype), operand(node(n)).number});
-      return set_storage(n, body_.locals.back().out);
-    }
-    Step step;
-    step.slot = input_slot(node(n));
-    step.bytes = column_width(dtype);
-    step.load = bits(dtype) == 4 ? table_.unpack4 : table_.move[log2_of(step.bytes)];
-    step.out = new_column(step.bytes);
-    body_.steps.push_back(step);
-    set_storage(n, step.out);
-  }
-
-  void convert(int32_t n) {
-    const int32_t arg = node(n).args[0];
-    const DType from = node(arg).dtype, to = node(n).dtype;
-    if (from == to) return set_storage(n, storage(arg));
-    if (!is_complex(to)) return set_converted(n, from, to, compute(arg));
-    const DType part = part_of(to);
-    if (is_complex(from)) {
-      const auto a = static_cast<size_t>(base_of(part_of(from))), b = static_cast<size_t>(base_of(part));
-      return set_computed(n, add(table_.convert[a][b], column_width(to), compute(arg), -1, -1, nullptr, 2));
-    }
-    const int32_t re = from == part ? compute(arg)
-                                    : add(table_.convert[static_cast<size_t>(base_of(from))][static_cast<size_t>(base_of(part))],
-                                          column_width(part), compute(arg));
-    set_computed(n,
-                 add(table_.op[static_cast<size_t>(base_of(part))][static_cast<size_t>(ExprOp::complex)], column_width(to), re));
-  }
-
-  void set_converted(int32_t n, DType from, DType to, int32_t number) {
-    const Base a = base_of(from), b = base_of(to);
-    const auto& narrow = table_.convert4[static_cast<size_t>(a)];
-    if (is_nibble(to))
-      return set_storage(n, add(narrow[static_cast<size_t>(to == DType::i4 ? Target4::i4 : Target4::u4)], 1, number));
-    if (is_narrow(to)) {
-      const int32_t odd = a == Base::f32 ? number : add(narrow[static_cast<size_t>(Target4::odd_f32)], sizeof(float), number);
-      return set_storage(n, encode(to, odd));
-    }
-    const int32_t column =
-        a == b ? number : add(table_.convert[static_cast<size_t>(a)][static_cast<size_t>(b)], base_width(b), number);
-    set_computed(n, column);
-  }
-
-  /// Operators whose dtype of 4 bits needs more than computing in 8 bits and cutting.
-  bool operate_on_nibbles(int32_t n) {
-    const ExprNode& at = node(n);
-    const DType dtype = node(at.args[0]).dtype;
-    if (!is_nibble(dtype)) return false;
-    const auto op = static_cast<size_t>(at.op);
-    const int32_t code = storage(at.args[0]);
-    switch (at.op) {
-      case ExprOp::count_leading_zeros:
-        set_storage(n, add(table_.clz4, 1, code));
-        return true;
-      case ExprOp::popcnt:
-        set_storage(n, add(table_.op[static_cast<size_t>(Base::u8)][op], 1, code));
-        return true;
-      case ExprOp::shift_left:
-      case ExprOp::shift_right_logical:
-        set_storage(n, encode(dtype, add(table_.op[static_cast<size_t>(Base::u8)][op], 1, code, storage(at.args[1]))));
-        return true;
-      case ExprOp::shift_right_arithmetic: {
-        const int32_t extended = add(table_.extend4, 1, code);
-        set_storage(n, encode(dtype, add(table_.op[static_cast<size_t>(Base::i8)][op], 1, extended, storage(at.args[1]))));
-        return true;
-      }
-      case STREW_EACH_OP(BINARY_NUMBER):
-      case STREW_EACH_OP(BINARY_BITS):
-      case STREW_EACH_OP(UNARY_NUMBER):
-      case STREW_EACH_OP(UNARY_BITS):
-      case STREW_EACH_OP(COMPARE):
-        return false;
-      case STREW_EACH_OP(INPUT):  // not of integers, or not here
-      case STREW_EACH_OP(CAST):
-      case STREW_EACH_OP(BINARY_MATH):
-      case STREW_EACH_OP(UNARY_FLOAT):
-      case STREW_EACH_OP(UNARY_MATH):
-      case STREW_EACH_OP(COMPLEX):
-      case STREW_EACH_OP(TEST):
-      case STREW_EACH_OP(SELECT):
-      case STREW_EACH_OP(TERNARY_MATH):
-        break;
-    }
-    return false;
-  }
-
-  void operate(int32_t n) {
-    const ExprNode& at = node(n);
-    if (operate_on_nibbles(n)) return;
-    const auto base = static_cast<size_t>(base_of(node(at.args[0]).dtype)), op = static_cast<size_t>(at.op);
-    const auto arg = [&](size_t i) { return i < at.args.size() ? compute(at.args[i]) : -1; };
-    const int32_t a = arg(0), b = arg(1), c = arg(2);
-    const void* function = nullptr;
-    StepLoop loop = table_.op[base][op];
-    if (loop == nullptr) {
-      loop = table_.math[base][op];
-      const MathFunction* const row = find_math_function(at.op);
-      function = static_cast<Base>(base) == Base::f32 ? row->address_f32() : row->address_f64();
-    }
-    const bool gives_bool = info(at.op).result == ExprResult::boolean;
-    const uint8_t width = gives_bool ? uint8_t{1} : base_width(base_of(at.dtype));
-    set_computed(n, add(loop, width, a, b, c, function));
+  /// Output i stores a value from its columns: a combiner's loop does, or moves, one for each part.
+  void store(size_t i, const lowered::Graph& graph, const lowered::Graph::Result& result, const std::vector<int32_t>& columns) {
+    std::vector<int32_t> parts;
+    for (int part = 0; part < lowered::part_count(result.dtype); ++part)
+      parts.push_back(result.moved >= 0 ? load(graph.inputs[static_cast<size_t>(result.moved)], part)
+                                        : columns[static_cast<size_t>(result.parts[static_cast<size_t>(part)])]);
+    body_.outputs[i].column = parts[0];
+    if (body_.outputs[i].loop != nullptr && parts.size() == 1) return;
+    const int width = bits(result.dtype);
+    const uint8_t bytes = column_width(lowered::part_type(result.dtype));
+    body_.outputs[i].bytes = bytes;
+    body_.outputs[i].loop = width == 4 ? table_.pack4 : width == 2 ? table_.pack2 : table_.move[log2_of(bytes)];
+    if (parts.size() == 1) return;
+    Output second = body_.outputs[i];
+    second.column = parts[1];
+    second.offset = bytes;
+    second_parts_.push_back(second);
   }
 
   // --- Columns.
 
   /// Gives every virtual column a place: its first byte, per element of the block.
   void assign_columns() {
+    body_.outputs.insert(body_.outputs.end(), second_parts_.begin(), second_parts_.end());
     std::vector<size_t> last(widths_.size(), 0);
     const auto use = [&](int32_t column, size_t at) {
       if (column >= 0) last[static_cast<size_t>(column)] = at;
@@ -493,9 +328,10 @@ class Compiler {
   const Plan& plan_;
   const Loops& table_;
   Body body_;
-  std::vector<Value> values_;
-  std::vector<int32_t> sources_;  // per output, the node whose column it reads; -1: none
-  std::vector<uint8_t> widths_;   // per virtual column
+  std::vector<bool> reads_results_;   // per node
+  std::vector<int32_t> columned_;     // per output, the node whose value it takes from columns; -1: it takes none from there
+  std::vector<Output> second_parts_;  // outputs of the second parts of elements of two
+  std::vector<uint8_t> widths_;       // per virtual column
 };
 
 }  // namespace

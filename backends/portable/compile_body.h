@@ -1,6 +1,6 @@
 // compile_body(): makes a Body of a lowered one (backends/lower/kernel.h). What only moves or combines values goes straight from slot to slot; the rest becomes
-// steps over blocks of elements. Values in columns are codes, as in memory, but a byte for each element of 4 bits; arithmetic on dtypes that
-// are narrower than a Base first decodes the codes and then encodes the result, once per node. Tested by tests/differential.
+// steps over blocks of elements. A column holds a number per element: a whole one, or a part of a complex number or of an element of 128 bits;
+// packed elements have a byte each. Tested by tests/differential.
 #pragma once
 
 #include <vector>

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "backends/lower/graph.h"
 #include "strew/dtype.h"
 #include "strew/expr.h"
 
@@ -58,12 +59,6 @@ struct SmallFloat {
 /// Of a float dtype of at most 16 bits that has arithmetic.
 const SmallFloat& small_float(DType dtype);
 
-/// The types that steps compute in. The dtypes of 4 bits are computed in those of 8 bits, floats of at most 16 bits in f32.
-enum class Base : uint8_t { boolean, i8, u8, i16, u16, i32, u32, i64, u64, f32, f64, c64, c128 };
-inline constexpr size_t kBases = static_cast<size_t>(Base::c128) + 1;
-/// Further targets of conversions: integers of 4 bits, which floats saturate to, and f32 rounded to odd, from which a narrower float is
-/// rounded as if from the exact value.
-enum class Target4 : uint8_t { i4, u4, odd_f32 };
 inline constexpr size_t kOps = 64;  ///< more than there are operators
 static_assert(static_cast<size_t>(ExprOp::fma) < kOps);
 
@@ -76,23 +71,14 @@ struct Loops {
   // Rows. A null pointer: there is no such loop.
   std::array<RowsLoop, 5> move{};                                ///< by log2 of the element's bytes
   RowsLoop pack4 = nullptr, unpack4 = nullptr, move4 = nullptr;  ///< codes of 4 bits from bytes, to bytes, and as they are
-  RowsLoop pack2 = nullptr, move2 = nullptr;
+  RowsLoop pack2 = nullptr, unpack2 = nullptr, move2 = nullptr;
   RowsLoop stream = nullptr;                          ///< moves bytes with non-temporal stores
   void (*fence)() = nullptr;                          ///< orders non-temporal stores before whatever the caller publishes next
   std::array<ByOp<RowsLoop>, kDTypeCount> combine{};  ///< to = op(to, from), elements of one dtype
 
-  // Steps.
-  std::array<ByOp<StepLoop>, kBases> op{};                     ///< operators and comparisons; a comparison gives bool
-  std::array<ByOp<StepLoop>, kBases> math{};                   ///< f32 and f64: extra is the function
-  std::array<std::array<StepLoop, kBases>, kBases> convert{};  ///< [from][to]
-  std::array<std::array<StepLoop, 3>, kBases> convert4{};      ///< [from][Target4]
-  StepLoop decode_bf16 = nullptr, encode_bf16 = nullptr, decode_f16 = nullptr, encode_f16 = nullptr;
-  StepLoop decode8 = nullptr, encode8 = nullptr;  ///< floats of 8 and 4 bits, by SmallFloat
-  StepLoop extend4 = nullptr;                     ///< sign-extends codes of 4 bits
-  StepLoop mask4 = nullptr;                       ///< keeps the low 4 bits
-  StepLoop clz4 = nullptr;
-  StepLoop truth = nullptr;          ///< bytes to 0 and 1
-  std::array<StepLoop, 5> select{};  ///< by log2 of the element's bytes
+  /// The loop of an operation of lowered graphs on arguments of type `from` (select: any), with values of type `to`. Its `extra`: of functions of
+  /// the math table the function, of codes the SmallFloat. Null: there is none.
+  StepLoop (*step)(lowered::Primitive op, lowered::Machine from, lowered::Machine to) = nullptr;
 
   // Indices and places.
   std::array<IndexLoop, kDTypeCount> index{};

@@ -41,8 +41,8 @@ struct Step {
   RowsLoop load = nullptr;  ///< a step that loads from slot `slot` has this instead of `loop`
   int32_t out = 0, a = -1, b = -1, c = -1;
   int32_t slot = 0;
-  int32_t times = 1;  ///< elements of the step's types per element of the block: 2 for parts of complex numbers
-  uint8_t bytes = 0;  ///< load: of an element in the column
+  int32_t offset = 0;  ///< load: of the part of an element that is loaded, in bytes
+  uint8_t bytes = 0;   ///< load: of an element in the column
   const void* extra = nullptr;
 };
 
@@ -65,7 +65,8 @@ struct LocalColumn {
 struct Output {
   RowsLoop loop = nullptr;
   int32_t to = 0, from = -1, column = -1;
-  uint8_t bytes = 0;  ///< of an element in the column, or of the constant
+  int32_t offset = 0;  ///< of the part of an element that is stored, in bytes
+  uint8_t bytes = 0;   ///< of an element in the column, or of the constant
   const void* format = nullptr;
   Scalar value;
 };

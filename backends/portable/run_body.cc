@@ -43,7 +43,8 @@ void BodyRunner::evaluate(const Body& body, const int64_t* places, int64_t pitch
   for (const Step& step : body.steps) {
     char* const out = column(body, step.out);
     if (step.load != nullptr) {
-      const Side from = side(places, pitch, step.slot, part);
+      Side from = side(places, pitch, step.slot, part);
+      from.base += step.offset;
       const bool is_gathered = ahead_ < 0 && body.slots[static_cast<size_t>(step.slot)].tensor == f_.p.pairs;
       step.load({{nullptr, reinterpret_cast<intptr_t>(out), part.elements * step.bytes, step.bytes},
                  from,
@@ -55,7 +56,7 @@ void BodyRunner::evaluate(const Body& body, const int64_t* places, int64_t pitch
       continue;
     }
     step.loop(out, column(body, step.a), step.b < 0 ? nullptr : column(body, step.b), step.c < 0 ? nullptr : column(body, step.c),
-              lanes * step.times, step.extra);
+              lanes, step.extra);
   }
 }
 
@@ -63,6 +64,7 @@ void BodyRunner::store(const int64_t* places, int64_t pitch, const Part& part) c
   for (const Output& output : body_.outputs) {
     Rows rows;
     rows.to = side(places, pitch, output.to, part);
+    rows.to.base += output.offset;
     if (output.column >= 0)
       rows.from = {nullptr, reinterpret_cast<intptr_t>(column(body_, output.column)), part.elements * output.bytes, output.bytes};
     else if (output.from >= 0)

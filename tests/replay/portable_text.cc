@@ -37,6 +37,16 @@ class Printer {
     return "of no table";
   }
 
+  /// The operation of a step, and its types.
+  std::string step_loop(StepLoop pointer) const {
+    for (size_t op = 0; op < lowered::kPrimitives && pointer != nullptr; ++op)
+      for (const lowered::Machine from : lowered::kMachines)
+        for (const lowered::Machine to : lowered::kMachines)
+          if (table_.step(static_cast<lowered::Primitive>(op), from, to) == pointer)
+            return fmt::format("{} {} {}", info(static_cast<lowered::Primitive>(op)).name, name(from), name(to));
+    return "none";
+  }
+
   /// What a loop gets besides its rows: a format of floats, or a function of the C library, which the loop's place tells.
   static std::string extra(const void* pointer) {
     if (pointer == nullptr) return "none";
@@ -63,8 +73,8 @@ class Printer {
     for (const Literal& literal : body.literals)
       line("  literal {}, bytes {}, {}", literal.out, literal.bytes, scalar(literal.value));
     for (const Step& step : body.steps)
-      line("  step {} load {}: {} <- {}, {}, {}; slot {}, times {}, bytes {}, extra {}", loop(step.loop), loop(step.load),
-           step.out, step.a, step.b, step.c, step.slot, step.times, step.bytes, extra(step.extra));
+      line("  step {} load {}: {} <- {}, {}, {}; slot {}, offset {}, bytes {}, extra {}", step_loop(step.loop), loop(step.load),
+           step.out, step.a, step.b, step.c, step.slot, step.offset, step.bytes, extra(step.extra));
     for (const Output& output : body.outputs)
       line("  output {}: slot {} <- slot {}, column {}, bytes {}, format {}, {}", loop(output.loop), output.to, output.from,
            output.column, output.bytes, extra(output.format), scalar(output.value));

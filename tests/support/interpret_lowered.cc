@@ -99,9 +99,11 @@ class Interpreter {
       case Primitive::fpext:
         return from == Machine::f32 && to == Machine::f64;
       case Primitive::half_to_float:
-        return from == Machine::i16 && to == Machine::f32;
+      case Primitive::code_to_float:
+        return from == lowered::part_type(node.dtype) && to == Machine::f32;
       case Primitive::float_to_half:
-        return from == Machine::f32 && to == Machine::i16;
+      case Primitive::float_to_code:
+        return from == Machine::f32 && to == lowered::part_type(node.dtype);
       default:
         return is_float(from) != is_float(to) && to != Machine::i1;
     }
@@ -239,7 +241,8 @@ class Interpreter {
       case Primitive::fptoui_sat:
         return map([&](size_t k) { return saturated(node.op == Primitive::fptosi_sat, node.type, as<T>(as_bits[k])); });
       case Primitive::float_to_half:
-        return map([&](size_t k) { return encode(DType::f16, static_cast<double>(as<T>(as_bits[k]))); });
+      case Primitive::float_to_code:
+        return map([&](size_t k) { return encode(node.dtype, static_cast<double>(as<T>(as_bits[k]))); });
       default:
         wrong_ = "not interpreted of floats";
         return Column(count_);
@@ -341,7 +344,8 @@ class Interpreter {
         return convert(
             [&](U a) { return node.type == Machine::f32 ? bits_of(static_cast<float>(a)) : bits_of(static_cast<double>(a)); });
       case Primitive::half_to_float:
-        return convert([](U a) { return bits_of(static_cast<float>(decode(DType::f16, a))); });
+      case Primitive::code_to_float:
+        return convert([&](U a) { return bits_of(static_cast<float>(decode(node.dtype, a))); });
       default:
         wrong_ = "not interpreted of integers";
         return Column(count_);

@@ -33,6 +33,8 @@ lowered::Natives Numeric::natives_of(const Target& target) {
       .set(Primitive::fmin, is_arm)
       .set(Primitive::fmax, is_arm)
       .set(Primitive::fma, is_arm || (features_of(target) & feature_bit("fma")) != 0)
+      .set(Primitive::code_to_float, false)
+      .set(Primitive::float_to_code, false)
       .set(Primitive::half_to_float, target.f16c)
       .set(Primitive::float_to_half, target.f16c);
 }
@@ -232,6 +234,8 @@ Value* Numeric::function(Primitive op, Type* type, const std::array<Value*, 3>& 
       return b.CreateFPExt(b.CreateBitCast(x, like(b.getHalfTy(), x)), type);
     case Primitive::float_to_half:
       return b.CreateBitCast(b.CreateFPTrunc(x, like(b.getHalfTy(), x)), type);
+    case Primitive::code_to_float:  // not among the natives
+    case Primitive::float_to_code:
       STREW_PRIMITIVE_SPECIAL(STREW_PRIMITIVE_CASE)
       STREW_PRIMITIVE_ARITHMETIC(STREW_PRIMITIVE_CASE)
       STREW_PRIMITIVE_CASTS(STREW_PRIMITIVE_CASE)

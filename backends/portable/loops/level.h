@@ -24,9 +24,7 @@ namespace strew::inline v0::portable::STREW_PORTABLE_LEVEL {
 void add_moves(Loops& loops);
 void add_combiners_of_integers(Loops& loops);
 void add_combiners_of_floats(Loops& loops);
-void add_integer_steps(Loops& loops);
-void add_float_steps(Loops& loops);
-void add_conversions(Loops& loops);
+void add_steps(Loops& loops);
 void add_indices(Loops& loops);
 
 namespace {

@@ -187,8 +187,9 @@ template <int bits>
 void pack(const Rows& rows) {
   one_by_one(rows, [](int64_t to, int64_t from) { Packed<bits>::set(to, load<uint8_t>(from) & Packed<bits>::kMask); });
 }
+template <int bits>
 void unpack(const Rows& rows) {
-  one_by_one(rows, [](int64_t to, int64_t from) { store<uint8_t>(to, static_cast<uint8_t>(Packed<4>::get(from))); });
+  one_by_one(rows, [](int64_t to, int64_t from) { store<uint8_t>(to, static_cast<uint8_t>(Packed<bits>::get(from))); });
 }
 
 }  // namespace
@@ -196,9 +197,10 @@ void unpack(const Rows& rows) {
 void add_moves(Loops& loops) {
   loops.move = {move<1>, move<2>, move<4>, move<8>, move<16>};
   loops.pack4 = pack<4>;
-  loops.unpack4 = unpack;
+  loops.unpack4 = unpack<4>;
   loops.move4 = move_packed<4>;
   loops.pack2 = pack<2>;
+  loops.unpack2 = unpack<2>;
   loops.move2 = move_packed<2>;
   loops.stream = stream;
   loops.fence = fence;

@@ -1,4 +1,4 @@
-// Operators: what an operator computes from one or two numbers of a base type, as docs/semantics.md section 4 says. Integers are computed in
+// Operators: what the combiners that have a loop of their own (combine.h) compute from two numbers, as docs/semantics.md section 4 says. Integers are computed in
 // unsigned types, in which nothing overflows. Float minimum and maximum have no branches, so that loops become vector code.
 // Tested by tests/differential on every dtype.
 #pragma once
@@ -83,33 +83,16 @@ template <class T>
   return {(a.re * r + a.im) / d, (a.im * r - a.re) / d};
 }
 
-template <ExprOp op, class T>
+template <class T>
 [[gnu::always_inline]] inline T divide_integers(T a, T b) {
   constexpr T kAll = static_cast<T>(-1);
-  if (b == 0) return op == ExprOp::div ? kAll : a;
+  if (b == 0) return kAll;
   if constexpr (kAll < T{0}) {
     // x / -1 is -x, which wraps.
     using W = typename Integer<T>::Wide;
-    if (b == kAll) return op == ExprOp::div ? static_cast<T>(W{0} - static_cast<W>(a)) : T{0};
+    if (b == kAll) return static_cast<T>(W{0} - static_cast<W>(a));
   }
-  return static_cast<T>(op == ExprOp::div ? a / b : a % b);
-}
-
-template <ExprOp op, class T>
-[[gnu::always_inline]] inline T shift(T a, T b) {
-  using U = typename Integer<T>::U;
-  constexpr int kWidth = 8 * sizeof(T);
-  const U amount = static_cast<U>(b);
-  const bool beyond = amount >= kWidth;
-  const int by = beyond ? kWidth - 1 : static_cast<int>(amount);
-  if constexpr (op == ExprOp::shift_right_arithmetic) {
-    using S = typename Integer<T>::S;
-    return static_cast<T>(static_cast<S>(a) >> by);
-  } else {
-    using W = typename Integer<T>::Wide;
-    const W moved = op == ExprOp::shift_left ? static_cast<W>(static_cast<U>(a)) << by : static_cast<W>(static_cast<U>(a)) >> by;
-    return beyond ? T{0} : static_cast<T>(moved);
-  }
+  return static_cast<T>(a / b);
 }
 
 /// op(a, b), where both are of one base type.
@@ -132,14 +115,12 @@ template <ExprOp op, class T>
     if constexpr (op == ExprOp::add) return static_cast<T>(static_cast<W>(a) + static_cast<W>(b));
     if constexpr (op == ExprOp::sub) return static_cast<T>(static_cast<W>(a) - static_cast<W>(b));
     if constexpr (op == ExprOp::mul) return static_cast<T>(static_cast<W>(a) * static_cast<W>(b));
-    if constexpr (op == ExprOp::div || op == ExprOp::rem) return divide_integers<op>(a, b);
+    if constexpr (op == ExprOp::div) return divide_integers(a, b);
     if constexpr (op == ExprOp::min) return a < b ? a : b;
     if constexpr (op == ExprOp::max) return a > b ? a : b;
     if constexpr (op == ExprOp::bit_and) return static_cast<T>(a & b);
     if constexpr (op == ExprOp::bit_or) return static_cast<T>(a | b);
     if constexpr (op == ExprOp::bit_xor) return static_cast<T>(a ^ b);
-    if constexpr (op == ExprOp::shift_left || op == ExprOp::shift_right_logical || op == ExprOp::shift_right_arithmetic)
-      return shift<op>(a, b);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "runtime/kernel_state.h"
 #include "strew/runtime.h"
 #include "tests/support/again.h"
+#include "tests/support/interpret_lowered.h"
 #include "tests/support/ops.h"
 #include "tests/support/options.h"
 #include "tests/support/plan.h"
@@ -193,48 +194,106 @@ bool same(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b, size_t w
   return true;
 }
 
-size_t float_width(portable::Base base) {
-  switch (base) {
-    case portable::Base::f32:
-    case portable::Base::c64:
-      return 4;
-    case portable::Base::f64:
-    case portable::Base::c128:
-      return 8;
-    default:
-      return 0;
+/// The dtype whose elements are numbers of this type, and whose parts are.
+DType dtype_of(lowered::Machine type) {
+  constexpr DType kDTypes[] = {DType::boolean, DType::u8, DType::u16, DType::u32, DType::u64, DType::f32, DType::f64};
+  return kDTypes[static_cast<size_t>(type)];
+}
+size_t float_width(lowered::Machine type) { return is_float(type) ? static_cast<size_t>(width(type)) / 8 : 0; }
+
+/// Calls visit(op, from, to, loops of the levels, null where a level is not there) for all steps that are not casts of codes, nor calls.
+template <class Visit>
+void for_steps(const Visit& visit) {
+  for (size_t number = 0; number < lowered::kPrimitives; ++number) {
+    const auto op = static_cast<lowered::Primitive>(number);
+    const bool is_code = op >= lowered::Primitive::half_to_float;
+    const bool is_call = op >= lowered::Primitive::call1 && op <= lowered::Primitive::call3;
+    for (const lowered::Machine from : lowered::kMachines)
+      for (const lowered::Machine to : lowered::kMachines)
+        if (!is_code && !is_call) visit(op, from, to);
   }
 }
 
-TEST_F(PortableLoops, TheLevelsAgreeOnOperators) {
-  const auto levels = portable::all_loops();
-  if (levels[1] == nullptr) GTEST_SKIP() << "this machine runs the baseline's loops only";
-  for (size_t base = 0; base < portable::kBases; ++base) {
-    for (size_t op = 0; op < portable::kOps; ++op) {
-      const portable::StepLoop first = levels[0]->op[base][op], second = levels[1]->op[base][op];
-      ASSERT_EQ(first == nullptr, second == nullptr);
-      if (first == nullptr) continue;
-      // The result of E::complex is complex, and that of comparisons and is_finite a byte, which is the same.
-      EXPECT_TRUE(same(run(first), run(second), float_width(static_cast<portable::Base>(base)))) << base << " " << op;
-    }
-  }
+/// Bytes of numbers for which the operation is defined: those of `given`, if it is for all.
+std::vector<uint8_t> second_arguments(lowered::Domain domain, const std::vector<uint8_t>& given) {
+  std::vector<uint8_t> out = given;
+  for (uint8_t& byte : out)
+    if (domain != lowered::Domain::all) byte = domain == lowered::Domain::amount ? 0 : byte | 1;
+  return out;
 }
 
-TEST_F(PortableLoops, TheLevelsAgreeOnConversions) {
+TEST_F(PortableLoops, TheLevelsAgreeOnSteps) {
   const auto levels = portable::all_loops();
   if (levels[1] == nullptr) GTEST_SKIP() << "this machine runs the baseline's loops only";
-  for (size_t from = 0; from < portable::kBases; ++from) {
-    for (size_t to = 0; to < portable::kBases; ++to) {
-      const portable::StepLoop first = levels[0]->convert[from][to], second = levels[1]->convert[from][to];
-      if (first == nullptr) continue;
-      EXPECT_TRUE(same(run(first), run(second), float_width(static_cast<portable::Base>(to)))) << from << " to " << to;
+  size_t compared = 0;
+  for_steps([&](lowered::Primitive op, lowered::Machine from, lowered::Machine to) {
+    const lowered::Domain domain = info(op).domain;
+    const portable::StepLoop first = levels[0]->step(op, from, to), second = levels[1]->step(op, from, to);
+    ASSERT_EQ(first == nullptr, second == nullptr);
+    if (first == nullptr || domain == lowered::Domain::range) return;
+    const std::vector<uint8_t> b = b_;
+    b_ = second_arguments(domain, b_);
+    for (uint8_t& byte : b_) byte &= domain == lowered::Domain::quotient ? 0x7f : 0xff;
+    EXPECT_TRUE(same(run(first), run(second), float_width(info(op).gives == lowered::Gives::i1 ? lowered::Machine::i8 : to)))
+        << info(op).name << " " << name(from) << " " << name(to);
+    b_ = b;
+    ++compared;
+  });
+  EXPECT_GT(compared, 300U);
+}
+
+/// Every step computes what its primitive, or its compound's rule, means.
+TEST_F(PortableLoops, StepsComputeWhatPrimitivesMean) {
+  size_t compared = 0;
+  for_steps([&](lowered::Primitive op, lowered::Machine from, lowered::Machine to) {
+    const lowered::PrimitiveInfo& row = info(op);
+    const bool is_cast = row.gives == lowered::Gives::own && row.arity == 1;
+    if (from == lowered::Machine::i1 || op == lowered::Primitive::select || row.domain != lowered::Domain::all) return;
+    if (!is_cast && to != (row.gives == lowered::Gives::i1 ? lowered::Machine::i1 : from)) return;
+    const portable::StepLoop loop = portable::loops().step(op, from, to);
+    if (loop == nullptr || (op == lowered::Primitive::itrunc && width(to) >= width(from)) ||
+        ((op == lowered::Primitive::zext || op == lowered::Primitive::sext) && width(to) <= width(from)) ||
+        ((op == lowered::Primitive::fptrunc || op == lowered::Primitive::fpext) &&
+         (width(to) > width(from)) != (op == lowered::Primitive::fpext)) ||
+        (width(to) == width(from) && (op == lowered::Primitive::fptrunc || op == lowered::Primitive::fpext)))
+      return;
+    lowered::Graph graph;
+    for (int32_t i = 0; i < row.arity; ++i) {
+      graph.inputs.push_back({ExprOp::update, i, dtype_of(from)});
+      graph.nodes.push_back({.op = lowered::Primitive::input, .type = from, .input = i});
     }
-    for (size_t to = 0; to < 3; ++to) {
-      const portable::StepLoop first = levels[0]->convert4[from][to], second = levels[1]->convert4[from][to];
-      if (first == nullptr) continue;
-      EXPECT_TRUE(same(run(first), run(second), to == 2 ? 4 : 0)) << from << " to " << to;
+    lowered::Node node{.op = op, .type = to};
+    for (int32_t i = 0; i < row.arity; ++i) node.args[static_cast<size_t>(i)] = i;
+    graph.nodes.push_back(node);
+    int32_t result = row.arity;
+    if (to == lowered::Machine::i1) {
+      graph.nodes.push_back({.op = lowered::Primitive::zext, .type = lowered::Machine::i8, .args = {result++, -1, -1}});
     }
-  }
+    graph.results.push_back({dtype_of(to == lowered::Machine::i1 ? lowered::Machine::i8 : to), {result, -1}});
+    const size_t bytes = static_cast<size_t>(width(from)) / 8, out_bytes = static_cast<size_t>(std::max(8, width(to))) / 8;
+    std::vector<std::vector<Scalar>> inputs;
+    const std::vector<uint8_t> third(a_.begin() + 1, a_.end());
+    for (int i = 0; i < row.arity; ++i) {
+      const std::vector<uint8_t>& given = i == 0 ? a_ : i == 1 ? b_ : third;
+      auto& elements = inputs.emplace_back();
+      for (size_t k = 0; k < kCount; ++k) {
+        elements.push_back({dtype_of(from), {0, 0}});
+        std::memcpy(elements.back().bits.data(), given.data() + k * bytes, bytes);
+      }
+    }
+    const test::Interpreted expected = test::interpret(graph, inputs, kCount);
+    ASSERT_EQ(expected.wrong, "") << row.name << " " << name(from) << " " << name(to);
+    const std::vector<uint8_t> got = run(loop);
+    for (size_t k = 0; k < kCount; ++k) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, got.data() + k * out_bytes, out_bytes);
+      const Scalar& want = expected.results[0][k];
+      const bool nan = is_float(to) && is_nan(dtype_of(to), bits) && is_nan(dtype_of(to), want.bits[0]);
+      EXPECT_TRUE(bits == want.bits[0] || nan) << row.name << " " << name(from) << " " << name(to) << " element " << k;
+    }
+    ++compared;
+  });
+  EXPECT_GT(compared, 150U);
 }
 
 TEST_F(PortableLoops, TheLevelsAgreeOnCombiners) {
@@ -278,6 +337,12 @@ std::vector<DType> narrow_floats() {
   return list;
 }
 
+lowered::Primitive code_op(DType dtype, bool decodes) {
+  using enum lowered::Primitive;
+  if (dtype == DType::f16) return decodes ? half_to_float : float_to_half;
+  return decodes ? code_to_float : float_to_code;
+}
+
 TEST(PortableFloats, EveryCodeIsDecodedAsBaseNumberSays) {
   for (const portable::Loops* level : portable::all_loops()) {
     if (level == nullptr) continue;
@@ -286,9 +351,7 @@ TEST(PortableFloats, EveryCodeIsDecodedAsBaseNumberSays) {
       std::vector<uint8_t> codes(count * width);
       for (size_t code = 0; code < count; ++code) std::memcpy(codes.data() + code * width, &code, width);
       std::vector<float> decoded(count);
-      const portable::StepLoop loop = dtype == DType::bf16  ? level->decode_bf16
-                                      : dtype == DType::f16 ? level->decode_f16
-                                                            : level->decode8;
+      const portable::StepLoop loop = level->step(code_op(dtype, true), lowered::part_type(dtype), lowered::Machine::f32);
       loop(decoded.data(), codes.data(), nullptr, nullptr, static_cast<int64_t>(count), &portable::small_float(dtype));
       for (size_t code = 0; code < count; ++code) {
         const double expected = decode(dtype, code);
@@ -316,9 +379,7 @@ TEST(PortableFloats, FloatsAreRoundedAsBaseNumberSays) {
     for (const DType dtype : narrow_floats()) {
       const size_t width = static_cast<size_t>(std::max(1, bits(dtype) / 8));
       std::vector<uint8_t> codes(kFloats * width);
-      const portable::StepLoop loop = dtype == DType::bf16  ? level->encode_bf16
-                                      : dtype == DType::f16 ? level->encode_f16
-                                                            : level->encode8;
+      const portable::StepLoop loop = level->step(code_op(dtype, false), lowered::Machine::f32, lowered::part_type(dtype));
       loop(codes.data(), numbers.data(), nullptr, nullptr, kFloats, &portable::small_float(dtype));
       for (size_t i = 0; i < kFloats; ++i) {
         uint64_t code = 0;
