@@ -276,7 +276,8 @@ constexpr bool takes(lowered::Takes set) {
 }
 
 template <Primitive op, int arity, lowered::Takes set, lowered::Gives gives>
-StepLoop same_type(Machine from) {
+StepLoop same_type(Machine from, Machine to) {
+  if (to != (gives == lowered::Gives::i1 ? Machine::i1 : from)) return nullptr;
   return with_type(from, []<class T>(Of<T>) -> StepLoop {
     if constexpr (!takes<T>(set)) {
       return nullptr;
@@ -313,8 +314,17 @@ constexpr bool gives_float(Primitive op) {
   return op == Primitive::fptrunc || op == Primitive::fpext || op == Primitive::sitofp || op == Primitive::uitofp;
 }
 
+constexpr int kWidths[] = {1, 8, 16, 32, 64, 32, 64};
+/// Is the value of another width than the argument, as it must be of this cast?
+bool fits(Primitive op, Machine from, Machine to) {
+  const int a = kWidths[static_cast<size_t>(from)], b = kWidths[static_cast<size_t>(to)];
+  if (op == Primitive::itrunc || op == Primitive::fptrunc) return b < a;
+  return !(op == Primitive::zext || op == Primitive::sext || op == Primitive::fpext) || b > a;
+}
+
 template <Primitive op>
 StepLoop cast_of(Machine from, Machine to) {
+  if (!fits(op, from, to)) return nullptr;
   return with_type(from, [to]<class From>(Of<From>) {
     return with_type(to, []<class To>(Of<To>) -> StepLoop {
       if constexpr (kIsBit<To> || takes_float(op) != kIsFloat<From> || gives_float(op) != kIsFloat<To>)
@@ -333,7 +343,7 @@ StepLoop step(Primitive op, Machine from, Machine to) {
   switch (op) {
 #define STREW_SAME_TYPE(op, arity, set, gives, domain) \
   case Primitive::op:                                  \
-    return same_type<Primitive::op, arity, lowered::Takes::set, lowered::Gives::gives>(from);
+    return same_type<Primitive::op, arity, lowered::Takes::set, lowered::Gives::gives>(from, to);
     STREW_PRIMITIVE_ARITHMETIC(STREW_SAME_TYPE)
     STREW_PRIMITIVE_FUNCTIONS(STREW_SAME_TYPE)
     STREW_COMPOUND_ARITHMETIC(STREW_SAME_TYPE)

@@ -119,7 +119,9 @@ void run(const std::function<strew_entry(EntryKind)>& entry, const void* program
   strew_fault fault{};
   int64_t elements = 1;
   for (const Loop& loop : plan.init) elements *= loop.extent.factor;
-  if (plan.init_kind != InitKind::in_place) ASSERT_EQ(entry(EntryKind::init)(&args, 0, elements, &fault), STREW_OK);
+  if (plan.init_kind != InitKind::in_place) {
+    ASSERT_EQ(entry(EntryKind::init)(&args, 0, elements, &fault), STREW_OK);
+  }
   // In two calls, since a call may do any part of the positions.
   const int64_t positions = positions_of(plan), half = positions / 2;
   ASSERT_EQ(entry(EntryKind::range)(&args, 0, half, &fault), STREW_OK);

@@ -239,7 +239,7 @@ TEST_F(PortableLoops, TheLevelsAgreeOnSteps) {
     b_ = b;
     ++compared;
   });
-  EXPECT_GT(compared, 300U);
+  EXPECT_GT(compared, 200U);
 }
 
 /// Every step computes what its primitive, or its compound's rule, means.
@@ -247,16 +247,9 @@ TEST_F(PortableLoops, StepsComputeWhatPrimitivesMean) {
   size_t compared = 0;
   for_steps([&](lowered::Primitive op, lowered::Machine from, lowered::Machine to) {
     const lowered::PrimitiveInfo& row = info(op);
-    const bool is_cast = row.gives == lowered::Gives::own && row.arity == 1;
     if (from == lowered::Machine::i1 || op == lowered::Primitive::select || row.domain != lowered::Domain::all) return;
-    if (!is_cast && to != (row.gives == lowered::Gives::i1 ? lowered::Machine::i1 : from)) return;
     const portable::StepLoop loop = portable::loops().step(op, from, to);
-    if (loop == nullptr || (op == lowered::Primitive::itrunc && width(to) >= width(from)) ||
-        ((op == lowered::Primitive::zext || op == lowered::Primitive::sext) && width(to) <= width(from)) ||
-        ((op == lowered::Primitive::fptrunc || op == lowered::Primitive::fpext) &&
-         (width(to) > width(from)) != (op == lowered::Primitive::fpext)) ||
-        (width(to) == width(from) && (op == lowered::Primitive::fptrunc || op == lowered::Primitive::fpext)))
-      return;
+    if (loop == nullptr) return;
     lowered::Graph graph;
     for (int32_t i = 0; i < row.arity; ++i) {
       graph.inputs.push_back({ExprOp::update, i, dtype_of(from)});
