@@ -19,18 +19,18 @@ inline void line(const Loops& loops, int64_t* out, int64_t first, int64_t step, 
 
 }  // namespace
 
-void set_bases(const Frame& f) {
+void set_bases(const EntryCall& f) {
   const std::vector<Slot>& slots = f.p.body.slots;
   for (size_t s = 0; s < slots.size(); ++s) f.bases()[s] = f.base(slots[s]);
   for (size_t i = 0; i < f.p.indices.size(); ++i) f.bases()[slots.size() + i] = f.base(f.p.indices[i]);
 }
 
-PositionBlocks::PositionBlocks(const Frame& frame, int64_t begin, int64_t end, bool only_result)
+PositionBlocks::PositionBlocks(const EntryCall& call, int64_t begin, int64_t end, bool only_result)
     : first(begin),
-      f_(frame),
-      slots_(frame.p.body.slots.size()),
+      f_(call),
+      slots_(call.p.body.slots.size()),
       wanted_(only_result ? 1 : slots_),
-      rows_(frame, frame.p.positions, slots_ + frame.p.indices.size(), begin, end),
+      rows_(call, call.p.positions, slots_ + call.p.indices.size(), begin, end),
       done_(begin),
       end_(end) {}
 
@@ -188,7 +188,7 @@ bool PositionBlocks::find_bad(const SourceComponents& source, strew_fault* fault
   return false;
 }
 
-void places_beside_results(const Frame& f, int64_t position, int64_t* places) {
+void places_beside_results(const EntryCall& f, int64_t position, int64_t* places) {
   const size_t slots = f.p.body.slots.size();
   std::copy_n(f.bases(), slots, places);
   int64_t rest = position;

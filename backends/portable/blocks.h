@@ -2,24 +2,24 @@
 // index vectors, applies the out-of-bounds policy and moves the places of the indexed tensors. Tested by tests/differential.
 #pragma once
 
-#include "backends/portable/frame.h"
+#include "backends/portable/entry_call.h"
 
 namespace strew::inline v0::portable {
 
 class PositionBlocks {
  public:
   /// Positions [begin, end). `only_result`: of the body's slots, only that of result 0 is wanted.
-  PositionBlocks(const Frame& frame, int64_t begin, int64_t end, bool only_result = false);
+  PositionBlocks(const EntryCall& call, int64_t begin, int64_t end, bool only_result = false);
 
   /// Moves to the next block. False: there is none.
   bool next();
-  /// Applies the policy and moves the places. Sets `drops`, the frame's values and, where windows are cut, its lo and hi.
+  /// Applies the policy and moves the places. Sets `drops`, the call's values and, where windows are cut, its lo and hi.
   void place();
   /// Is one of the block's indices of this source out of bounds, as under policy error? Then fills *fault with the first.
   bool find_bad(const SourceComponents& source, strew_fault* fault);
 
   int64_t first = 0, count = 0;
-  bool drops = false;  ///< some position may be dropped or filled: the frame's `inside` and `whole` say which
+  bool drops = false;  ///< some position may be dropped or filled: the call's `inside` and `whole` say which
 
  private:
   void leave_row();
@@ -30,20 +30,20 @@ class PositionBlocks {
   void begin_flags();
   void require(uint8_t* flags, const int64_t* values, int64_t largest);
 
-  const Frame& f_;
+  const EntryCall& f_;
   size_t slots_;   // of the body; those of the index tensors follow
   size_t wanted_;  // slots whose places are computed
   NestRows rows_;
   int64_t lo_ = 0, hi_ = 0;
   int64_t done_, end_;
   int64_t block_lo_ = 0;    // the iteration of the row at which the block begins
-  bool is_in_row_ = false;  // all of it; otherwise the frame has the places of the index tensors
+  bool is_in_row_ = false;  // all of it; otherwise the call has the places of the index tensors
 };
 
 /// The places of a position's non-indexed slots, at `places` (one each), for entry list. Slots of results are set to the result's base.
-void places_beside_results(const Frame& frame, int64_t position, int64_t* places);
+void places_beside_results(const EntryCall& call, int64_t position, int64_t* places);
 
 /// Sets m.bases: of the body's slots and of the index tensors.
-void set_bases(const Frame& frame);
+void set_bases(const EntryCall& call);
 
 }  // namespace strew::inline v0::portable

@@ -13,7 +13,7 @@ namespace strew::inline v0::portable {
 namespace {
 
 /// Moves the places of the positions that are kept to the front. Returns how many there are.
-int64_t keep_inside(const Frame& f, int64_t count) {
+int64_t keep_inside(const EntryCall& f, int64_t count) {
   int64_t kept = 0;
   for (size_t s = 0; s < f.p.body.slots.size(); ++s) {
     int64_t* const places = f.places(s);
@@ -27,7 +27,7 @@ int64_t keep_inside(const Frame& f, int64_t count) {
 }
 
 /// Applies a block whose windows nothing cuts; dropped positions of a gather are filled.
-void apply_uniform(const Frame& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
+void apply_uniform(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
   if (!block.drops || f.loops.all(f.inside(), block.count)) return windows.apply(f.places(), block.count);
   if (fill == nullptr) return windows.apply(f.places(), keep_inside(f, block.count));
   for (int64_t j = 0; j < block.count;) {
@@ -39,7 +39,7 @@ void apply_uniform(const Frame& f, const PositionBlocks& block, Windows& windows
 }
 
 /// Applies a block position by position. What is out of bounds is filled first.
-void apply_cut(const Frame& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
+void apply_cut(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
   if (fill != nullptr && block.drops) {
     for (int64_t j = 0; j < block.count; ++j)
       if (f.whole()[j] == 0) fill->apply(f.places() + j, 1);
@@ -49,7 +49,7 @@ void apply_cut(const Frame& f, const PositionBlocks& block, Windows& windows, Wi
     if (!block.drops || f.inside()[j] != 0) windows.apply_cut(j);
 }
 
-void apply_positions(const Frame& f, int64_t begin, int64_t end, WindowCut cut) {
+void apply_positions(const EntryCall& f, int64_t begin, int64_t end, WindowCut cut) {
   set_bases(f);
   Windows windows(f, f.p.body, cut, f(f.p.memory.rows), f(f.p.memory.columns), f.p.ahead);
   std::optional<Windows> filler;
@@ -69,31 +69,31 @@ void apply_positions(const Frame& f, int64_t begin, int64_t end, WindowCut cut) 
   if (f.streams) f.loops.fence();
 }
 
-/// The program's frame, in memory on the stack of the function that this stands in. `streams`: by what stores.
-#define STREW_PORTABLE_FRAME(args, streams)                                      \
+/// The call, in memory on the stack of the function that this stands in. `streams`: by what stores.
+#define STREW_PORTABLE_CALL(args, streams)                                       \
   const auto& program = *static_cast<const InterpretedKernel*>((args)->program); \
-  const Frame f(*(args), static_cast<char*>(__builtin_alloca(static_cast<size_t>(program.memory.bytes))), streams)
+  const EntryCall f(*(args), static_cast<char*>(__builtin_alloca(static_cast<size_t>(program.memory.bytes))), streams)
 
 int32_t range(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args, program.streams);
+  STREW_PORTABLE_CALL(args, program.streams);
   apply_positions(f, begin, end, program.cuts_columns ? WindowCut::columns : WindowCut::none);
   return STREW_OK;
 }
 
 int32_t stream(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args, true);
+  STREW_PORTABLE_CALL(args, true);
   apply_positions(f, begin, end, program.cuts_columns ? WindowCut::columns : WindowCut::none);
   return STREW_OK;
 }
 
 int32_t clip(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args, program.streams);
+  STREW_PORTABLE_CALL(args, program.streams);
   apply_positions(f, begin, end, WindowCut::owned);
   return STREW_OK;
 }
 
 int32_t check(const strew_args* args, int64_t begin, int64_t end, strew_fault* fault) {
-  STREW_PORTABLE_FRAME(args, program.streams);
+  STREW_PORTABLE_CALL(args, program.streams);
   set_bases(f);
   PositionBlocks block(f, begin, end, true);
   while (block.next())
@@ -102,7 +102,7 @@ int32_t check(const strew_args* args, int64_t begin, int64_t end, strew_fault* f
 }
 
 int32_t keys(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args, program.streams);
+  STREW_PORTABLE_CALL(args, program.streams);
   set_bases(f);
   auto* const keys = static_cast<uint32_t*>(const_cast<void*>(args->key));
   PositionBlocks block(f, begin, end, true);
@@ -117,7 +117,7 @@ int32_t keys(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
 }
 
 int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args, program.streams);
+  STREW_PORTABLE_CALL(args, program.streams);
   set_bases(f);
   const auto* const entries = static_cast<const uint64_t*>(args->pos);
   const int64_t pitch = program.positions_per_block;
@@ -152,14 +152,14 @@ int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
 }
 
 /// Dense rows of the operands, by stores that bypass the caches.
-void stream_row(const Frame& f, const Body& body, const int64_t* row, int64_t lo, int64_t length) {
+void stream_row(const EntryCall& f, const Body& body, const int64_t* row, int64_t lo, int64_t length) {
   for (const Output& output : body.outputs) {
     const auto place = [&](int32_t slot) { return row[slot] + lo * output.bytes; };
     f.loops.stream({{nullptr, place(output.to), 0, 1}, {nullptr, place(output.from), 0, 1}, 1, length * output.bytes});
   }
 }
 
-void init_result(const Frame& f, const Init& init, int64_t begin, int64_t end, bool may_stream) {
+void init_result(const EntryCall& f, const Init& init, int64_t begin, int64_t end, bool may_stream) {
   const Body& body = init.body;
   const size_t slots = body.slots.size();
   for (size_t s = 0; s < slots; ++s) f.bases()[s] = f.base(body.slots[s]);
@@ -191,13 +191,13 @@ void init_result(const Frame& f, const Init& init, int64_t begin, int64_t end, b
 }
 
 int32_t init(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args, program.streams);
+  STREW_PORTABLE_CALL(args, program.streams);
   for (const Init& each : program.init) init_result(f, each, begin, end, (args->flags & STREW_STREAM) != 0);
   return STREW_OK;
 }
 
 int32_t merge(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args, program.streams);
+  STREW_PORTABLE_CALL(args, program.streams);
   for (size_t i = 0; i < program.merge.size(); ++i) {
     const Body& body = program.merge[i];
     std::array<int64_t, 2> places{}, steps{};
@@ -212,7 +212,7 @@ int32_t merge(const strew_args* args, int64_t begin, int64_t end, strew_fault*) 
   return STREW_OK;
 }
 
-#undef STREW_PORTABLE_FRAME
+#undef STREW_PORTABLE_CALL
 
 }  // namespace
 

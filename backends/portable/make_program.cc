@@ -4,7 +4,7 @@
 
 #include "backends/arithmetic.h"
 #include "backends/portable/compile_body.h"
-#include "backends/portable/frame.h"
+#include "backends/portable/entry_call.h"
 #include "backends/portable/program.h"
 
 namespace strew::inline v0::portable {

@@ -129,8 +129,8 @@ struct Piece {
   int64_t at = 0;
 };
 
-/// The pieces of that memory (frame.h). P is InterpretedKernel::positions_per_block; a list per slot has P elements per slot, one slot after the other.
-struct FrameMemory {
+/// The pieces of that memory (entry_call.h). P is InterpretedKernel::positions_per_block; a list per slot has P elements per slot, one slot after the other.
+struct CallMemory {
   Piece<int64_t> numbers;      ///< if some depend on the call
   Piece<int64_t> bases;        ///< per slot: the place of the tensor's element [0,...,0]
   Piece<int64_t> row;          ///< per slot: where a row of a nest begins
@@ -176,7 +176,7 @@ struct InterpretedKernel {
   std::vector<Body> merge;  ///< per result
 
   int64_t positions_per_block = 0;
-  FrameMemory memory;
+  CallMemory memory;
 
   const Loops* loops = nullptr;
   size_t bytes() const;  ///< of memory, roughly

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "backends/portable/frame.h"
+#include "backends/portable/entry_call.h"
 
 namespace strew::inline v0::portable {
 
@@ -14,8 +14,8 @@ class BodyRunner {
  public:
   /// `steps`: per slot, the distance in places between the elements of a row; null: rows have one element. `columns`: memory for the columns.
   /// `ahead`: Rows::ahead for the side that an index moves.
-  BodyRunner(const Frame& frame, const Body& body, const int64_t* steps, char* columns, int64_t ahead = 0)
-      : f_(frame), body_(body), steps_(steps), columns_(columns), ahead_(ahead) {}
+  BodyRunner(const EntryCall& call, const Body& body, const int64_t* steps, char* columns, int64_t ahead = 0)
+      : f_(call), body_(body), steps_(steps), columns_(columns), ahead_(ahead) {}
 
   /// Applies the rows, of `length` elements each. places: per slot, where the rows begin; the slots' lists are `pitch` apart.
   void run(const int64_t* places, int64_t pitch, int64_t rows, int64_t length);
@@ -35,13 +35,13 @@ class BodyRunner {
   int64_t distinct_rows(const int64_t* places, int64_t most);
   char* column(const Body& body, int32_t place) const { return columns_ + place * body.lanes; }
 
-  const Frame& f_;
+  const EntryCall& f_;
   const Body& body_;
   const int64_t* steps_;
   char* columns_;
   int64_t ahead_;
   int64_t filled_ = 0;                        // lanes that hold the body's constants
-  uint32_t generation_ = 0;                   // of the frame's `seen`
+  uint32_t generation_ = 0;                   // of the call's `seen`
   std::array<Scalar, kMostLocals> locals_{};  // of the row that is done
 };
 

@@ -5,17 +5,17 @@
 
 namespace strew::inline v0::portable {
 
-Windows::Windows(const Frame& frame, const Body& body, WindowCut cut, int64_t* rows, char* columns, int64_t ahead)
-    : f_(frame),
+Windows::Windows(const EntryCall& call, const Body& body, WindowCut cut, int64_t* rows, char* columns, int64_t ahead)
+    : f_(call),
       body_(body),
       cut_(cut),
-      slots_(frame.p.body.slots.size()),
-      loops_(frame.p.window.loops),
-      runner_(frame, body, loops_ == 0 ? nullptr : frame.strides(frame.p.window, loops_ - 1, slots_), columns, ahead),
+      slots_(call.p.body.slots.size()),
+      loops_(call.p.window.loops),
+      runner_(call, body, loops_ == 0 ? nullptr : call.strides(call.p.window, loops_ - 1, slots_), columns, ahead),
       rows_(rows) {
   if (loops_ == 0) return;
-  first_ = {0, frame.extent(frame.p.window, 0)};
-  if (cut_ != WindowCut::none) first_ = {frame.args.w0, frame.args.w1};
+  first_ = {0, call.extent(call.p.window, 0)};
+  if (cut_ != WindowCut::none) first_ = {call.args.w0, call.args.w1};
 }
 
 bool Windows::cuts() const {

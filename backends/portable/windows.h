@@ -13,13 +13,13 @@ using lowered::WindowCut;
 class Windows {
  public:
   /// `rows`: memory for a batch, a list per slot. `columns`: memory for the body's columns.
-  Windows(const Frame& frame, const Body& body, WindowCut cut, int64_t* rows, char* columns, int64_t ahead);
+  Windows(const EntryCall& call, const Body& body, WindowCut cut, int64_t* rows, char* columns, int64_t ahead);
 
   /// Does the policy or the strategy cut windows in ways that differ from position to position?
   bool cuts() const;
   /// Applies windows that are not cut, but for the columns of the strategy. places: a list per slot, positions_per_block apart.
   void apply(const int64_t* places, int64_t count);
-  /// Applies the window of position `j` of the block, whose start and bounds are in the frame's memory.
+  /// Applies the window of position `j` of the block, whose start and bounds are in the call's memory.
   void apply_cut(int64_t j);
   /// Does what is left to do. Also needed before something else is done to the same results.
   void flush();
@@ -40,7 +40,7 @@ class Windows {
   void step(int64_t* to, const int64_t* at, size_t level, int64_t i) const;
   const int64_t* strides(size_t level) const { return f_.strides(f_.p.window, level, slots_); }
 
-  const Frame& f_;
+  const EntryCall& f_;
   const Body& body_;
   WindowCut cut_;
   size_t slots_, loops_;

@@ -1,4 +1,4 @@
-// Frame: one call of an entry: its program, its arguments, the numbers of this call, and the memory that the entry works in. Entries allocate
+// EntryCall: one call of an entry: its program, its arguments, the numbers of this call, and the memory that the entry works in. Entries allocate
 // nothing, so the memory is a piece of the stack, whose size the program knows (InterpretedKernel::memory). Tested by tests/differential.
 #pragma once
 
@@ -9,17 +9,17 @@
 
 namespace strew::inline v0::portable {
 
-/// Lays out the frames of the program.
-FrameMemory lay_out(const InterpretedKernel& program);
+/// Lays out the memory of a call of the program.
+CallMemory lay_out(const InterpretedKernel& program);
 /// Positions of a block, so that the pieces of memory that it takes fit the first-level cache.
 int64_t block_positions(const InterpretedKernel& program);
 
-inline constexpr int64_t kSeen = 1024;  ///< elements of FrameMemory::seen
+inline constexpr int64_t kSeen = 1024;  ///< elements of CallMemory::seen
 
-class Frame {
+class EntryCall {
  public:
   /// `memory`: program.memory.bytes bytes. `may_stream`: moves may bypass the caches.
-  Frame(const strew_args& arguments, char* memory, bool may_stream);
+  EntryCall(const strew_args& arguments, char* memory, bool may_stream);
 
   const InterpretedKernel& p;
   const strew_args& args;
@@ -61,8 +61,8 @@ class Frame {
 /// The rows of a nest over its iterations [begin, end): each is a range of the innermost loop.
 class NestRows {
  public:
-  /// `slots`: strides per loop. The frame's bases are those of the slots.
-  NestRows(const Frame& frame, const Nest& nest, size_t slots, int64_t begin, int64_t end);
+  /// `slots`: strides per loop. The call's bases are those of the slots.
+  NestRows(const EntryCall& call, const Nest& nest, size_t slots, int64_t begin, int64_t end);
 
   /// Moves to the next row, of which iterations [lo, hi) are done. False: there is none.
   bool next();
@@ -75,7 +75,7 @@ class NestRows {
  private:
   void advance();
 
-  const Frame& frame_;
+  const EntryCall& call_;
   const Nest& nest_;
   size_t slots_;
   int64_t* row_;  // of a nest of one loop at most the bases themselves, which are its only row

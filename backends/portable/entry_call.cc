@@ -1,5 +1,5 @@
-// See frame.h.
-#include "backends/portable/frame.h"
+// See entry_call.h.
+#include "backends/portable/entry_call.h"
 
 #include <algorithm>
 
@@ -53,9 +53,9 @@ int64_t block_positions(const InterpretedKernel& p) {
   return std::clamp<int64_t>(kBlockBytes / (lists * static_cast<int64_t>(sizeof(int64_t))), kLeast, kMost);
 }
 
-FrameMemory lay_out(const InterpretedKernel& p) {
+CallMemory lay_out(const InterpretedKernel& p) {
   Carver carver;
-  FrameMemory m;
+  CallMemory m;
   const int64_t slots = most_slots(p), block = p.positions_per_block, components = static_cast<int64_t>(p.components.size());
   m.numbers = carver.take<int64_t>(p.dynamic.empty() ? 0 : static_cast<int64_t>(p.numbers.size()));
   m.bases = carver.take<int64_t>(slots);
@@ -78,7 +78,7 @@ FrameMemory lay_out(const InterpretedKernel& p) {
   return m;
 }
 
-Frame::Frame(const strew_args& arguments, char* memory, bool may_stream)
+EntryCall::EntryCall(const strew_args& arguments, char* memory, bool may_stream)
     : p(*static_cast<const InterpretedKernel*>(arguments.program)), args(arguments), loops(*p.loops), streams(may_stream) {
   memory_ = memory + (-reinterpret_cast<intptr_t>(memory) & (kLine - 1));
   numbers_ = p.numbers.data();
@@ -93,34 +93,34 @@ Frame::Frame(const strew_args& arguments, char* memory, bool may_stream)
   numbers_ = numbers;
 }
 
-NestRows::NestRows(const Frame& frame, const Nest& nest, size_t slots, int64_t begin, int64_t end)
-    : frame_(frame), nest_(nest), slots_(slots), row_(frame.bases()), at_(begin), end_(end) {
+NestRows::NestRows(const EntryCall& call, const Nest& nest, size_t slots, int64_t begin, int64_t end)
+    : call_(call), nest_(nest), slots_(slots), row_(call.bases()), at_(begin), end_(end) {
   if (nest_.loops == 0 || begin >= end) return;
-  inner_ = frame_.extent(nest_, nest_.loops - 1);
-  inner_strides_ = frame_.strides(nest_, nest_.loops - 1, slots_);
+  inner_ = call_.extent(nest_, nest_.loops - 1);
+  inner_strides_ = call_.strides(nest_, nest_.loops - 1, slots_);
   if (nest_.loops == 1) {
     lo = hi = begin;
     return;
   }
-  row_ = frame_.row();
-  std::copy_n(frame_.bases(), slots_, row_);
+  row_ = call_.row();
+  std::copy_n(call_.bases(), slots_, row_);
   lo = hi = begin % inner_;
   int64_t rest = begin / inner_;
   for (size_t l = nest_.loops - 1; l-- > 0;) {
-    const int64_t extent = frame_.extent(nest_, l), coordinate = l == 0 ? rest : rest % extent;
+    const int64_t extent = call_.extent(nest_, l), coordinate = l == 0 ? rest : rest % extent;
     rest /= extent;
-    frame_.coordinates()[l] = coordinate;
-    const int64_t* const strides = frame_.strides(nest_, l, slots_);
+    call_.coordinates()[l] = coordinate;
+    const int64_t* const strides = call_.strides(nest_, l, slots_);
     for (size_t s = 0; s < slots_; ++s) row_[s] += coordinate * strides[s];
   }
 }
 
 void NestRows::advance() {
   for (size_t l = nest_.loops - 1; l-- > 0;) {
-    const int64_t* const strides = frame_.strides(nest_, l, slots_);
-    const int64_t extent = frame_.extent(nest_, l);
-    const bool carries = ++frame_.coordinates()[l] == extent && l > 0;
-    if (carries) frame_.coordinates()[l] = 0;
+    const int64_t* const strides = call_.strides(nest_, l, slots_);
+    const int64_t extent = call_.extent(nest_, l);
+    const bool carries = ++call_.coordinates()[l] == extent && l > 0;
+    if (carries) call_.coordinates()[l] = 0;
     const int64_t steps = carries ? 1 - extent : 1;
     for (size_t s = 0; s < slots_; ++s) row_[s] += steps * strides[s];
     if (!carries) return;
