@@ -1,4 +1,4 @@
-// See flags.h. Dependences within a body. A statement depends on earlier statements of other pipes that wrote what it
+// write_flags(). Dependences within a body. A statement depends on earlier statements of other pipes that wrote what it
 // reads or writes, or read what it writes. Just before it, a set_flag of their pipe and a wait_flag of its own pipe are
 // inserted. A set_flag takes effect after everything that its pipe was given before, so one flag covers all earlier
 // statements of that pipe, and a pair of pipes gets a new flag only for a dependence that no earlier flag covers.
@@ -13,8 +13,6 @@
 //
 // Tested by tests/unit/backends/pto/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated
 // program.
-#include "backends/pto/flags.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -22,6 +20,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "backends/pto/names.h"
+#include "backends/pto/passes.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::inline v0::pto {
@@ -38,12 +38,10 @@ using PipePair = std::pair<Pipe, Pipe>;
 constexpr int kPlainEvents = 4;
 
 Statement flag(Opcode opcode, PipePair pipes, int event) {
-  Statement s;
-  s.opcode = opcode;
-  s.attributes = {{"src_pipe", std::string(name(pipes.first))},
-                  {"dst_pipe", std::string(name(pipes.second))},
-                  {"event_id", "EVENT_ID" + std::to_string(event)}};
-  return s;
+  return {.opcode = opcode,
+          .attributes = {{"src_pipe", std::string(name(pipes.first))},
+                         {"dst_pipe", std::string(name(pipes.second))},
+                         {"event_id", "EVENT_ID" + std::to_string(event)}}};
 }
 
 class FlagWriter {
@@ -53,19 +51,15 @@ class FlagWriter {
   void run(Function& function, const std::set<std::string>& apart) {
     for (const std::string& name : apart) number_of(name);
     apart_numbers_ = static_cast<int>(numbers_.size());
-    names(function.body);
+    // A view, and every partition of one, has the number of the pointer behind it.
+    each(function.body, [&](const Statement& s) {
+      if (s.opcode == Opcode::make_tensor_view || s.opcode == Opcode::partition_view)
+        numbers_[s.result] = number_of(s.operands[0][0]);
+    });
     body(function.body);
   }
 
  private:
-  /// Gives every view, and every partition of one, the number of the pointer behind it.
-  void names(const std::vector<Statement>& statements) {
-    for (const Statement& s : statements) {
-      if (s.opcode == Opcode::make_tensor_view || s.opcode == Opcode::partition_view)
-        numbers_[s.result] = number_of(s.operands[0][0]);
-      names(s.body);
-    }
-  }
   int number_of(const std::string& name) { return numbers_.try_emplace(name, static_cast<int>(numbers_.size())).first->second; }
 
   /// Everything that a statement reads and writes, including the statements of its body.
@@ -148,10 +142,7 @@ class FlagWriter {
 
   void emit(PipePair pipes, std::vector<Statement>& out) {
     if (pipes.first == pipes.second) {
-      Statement s;
-      s.opcode = Opcode::barrier;
-      s.attributes = {{"pipe", std::string(name(pipes.first))}};
-      out.push_back(std::move(s));
+      out.push_back({.opcode = Opcode::barrier, .attributes = {{"pipe", std::string(name(pipes.first))}}});
       return;
     }
     const int event = plain_[pipes]++ % kPlainEvents;

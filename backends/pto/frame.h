@@ -3,6 +3,7 @@
 // tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
@@ -102,6 +103,10 @@ class Frame {
   std::map<std::pair<int64_t, std::vector<int>>, Number> numbers_;
 };
 
+/// Is the extent of one of the loops 0?
+inline bool has_zero(const std::vector<Loop>& loops) {
+  return std::ranges::any_of(loops, [](const Loop& loop) { return loop.extent.is(0); });
+}
 /// Does the number divide the term's constant factor?
 bool divides(const Term& term, int64_t divisor);
 /// term / divisor; the number must divide the term.

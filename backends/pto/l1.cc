@@ -1,4 +1,4 @@
-// See l1.h. Tiles in L1 are in fractals (layout NZ): block columns of 32 bytes one after another, each with as many
+// write_l1(). Tiles in L1 are in fractals (layout NZ): block columns of 32 bytes one after another, each with as many
 // rows as the tile. So the result in memory is a tensor [C, R, 32 bytes], gathered from a table of rows [C, 32 bytes];
 // the cube core reorders them while it loads. A matrix of one block column is an ordinary matrix of rows of 32 bytes,
 // so gathers of elements produce such rows, by way of scratch memory.
@@ -7,8 +7,7 @@
 // instruction are available. On a3 the cube core stores its tile to memory itself; on a5 it hands each tile to the
 // vector core beside it. The output is C++ only, because ptoas takes memory in fractals for memory in rows. Tested by
 // tests/unit/backends/pto/pto_l1_test.cc and tests/golden/pto_program_test.cc.
-#include "backends/pto/l1.h"
-
+#include "backends/pto/forms.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
@@ -127,7 +126,7 @@ class L1Writer {
     const Number zero = b_.number(0), each = b_.number(each_);
     const Named index = walk_.elements ? b_.part("index_part", indices_, first, zero, valid, each)
                                        : b_.part("index_part", indices_, zero, first, b_.number(1), valid);
-    const Named rows = b_.l1_tile("rows", element, tall, cols_, valid);
+    const Named rows = b_.fractal_tile("rows", element, tall, cols_, valid, "mat");
     const std::vector<Attribute> modes = {{"coalesce", walk_.elements ? "elem" : "row"}, {"gatherOob", *own_mode(frame_.plan)}};
     if (walk_.elements) {
       const Named room = b_.part("scratch_part", scratch_, first, zero, valid, each);

@@ -1,5 +1,5 @@
-// plan_program(): plans the program of an op. If possible, the program moves rows of many positions at a time (rows.h),
-// otherwise one window after another (windows.h). It is written once for each tile height tried, which takes
+// plan_program(): plans the program of an op. If possible, the program moves rows of many positions at a time (rows.cc),
+// otherwise one window after another (windows.cc). It is written once for each tile height tried, which takes
 // microseconds, and the height with the lowest estimated time is taken, of those whose tiles fit the safe part of the
 // buffer. Then come addresses and flags. The verifier checks the finished program; a program that breaks a rule is an
 // internal error.
@@ -9,17 +9,12 @@
 #include <optional>
 #include <set>
 
-#include "backends/pto/addresses.h"
 #include "backends/pto/combine.h"
-#include "backends/pto/flags.h"
-#include "backends/pto/guard.h"
+#include "backends/pto/forms.h"
 #include "backends/pto/init.h"
-#include "backends/pto/l1.h"
+#include "backends/pto/names.h"
+#include "backends/pto/passes.h"
 #include "backends/pto/program.h"
-#include "backends/pto/rows.h"
-#include "backends/pto/straight.h"
-#include "backends/pto/unroll.h"
-#include "backends/pto/windows.h"
 #include "base/fp_environment.h"
 #include "compiler/pto/verify.h"
 #include "compiler/rewrite/rewrites.h"
@@ -80,10 +75,6 @@ std::vector<std::string> requirements_of(const TileProgram& program, const Plan&
   if (program.chip == Chip::a5)
     out.emplace_back("the kernel starts through the runtime's launch, which a5 needs for scatter and gather");
   return out;
-}
-
-bool has_zero(const std::vector<Loop>& loops) {
-  return std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return loop.extent.is(0); });
 }
 
 /// Does the op move nothing, whatever the indices are?
@@ -313,7 +304,7 @@ class Attempts {
     return program;
   }
 
-  /// PTO-AS: a straight line of whole tiles (straight.h).
+  /// PTO-AS: a straight line of whole tiles (straight.cc).
   Expected<TileProgram> straight() {
     Frame frame(tensors_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());

@@ -1,4 +1,4 @@
-// See rows.h. The loops of a program, from the outermost to the innermost: the position loops around the axis; the
+// write_rows(). The loops of a program, from the outermost to the innermost: the position loops around the axis; the
 // tiles along the axis, with one row per position; the window loops outside a row.
 //
 // spread.h decides how the cores share these loops. A core that owns a range of the table's rows processes all updates
@@ -8,12 +8,11 @@
 // The order within one mscatter: a3 processes the rows one after another. a5 keeps the order for assignments only
 // (scatterConflict last), so tiles of float sums whose order matters have one row there. Tested by
 // tests/golden/pto_program_test.cc and tests/differential/npu.
-#include "backends/pto/rows.h"
-
 #include <algorithm>
 #include <numeric>
 
 #include "backends/pto/check.h"
+#include "backends/pto/forms.h"
 #include "backends/pto/indices.h"
 #include "backends/pto/init.h"
 #include "backends/pto/spread.h"

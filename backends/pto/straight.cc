@@ -1,12 +1,12 @@
-// See straight.h. This covers ops for which the modes of the chip's instructions suffice, without index code: one index
+// write_straight(): programs in PTO-AS, whose grammar has neither loops nor arithmetic on numbers, as a straight line of whole
+// tiles. This covers ops for which the modes of the chip's instructions suffice, without index code: one index
 // component that selects rows; policies undefined, skip and fill of 0; clamp and wrap of unsigned indices, because the
 // chip reads indices as u32. Up to kMostTiles tiles are written one after another; for more tiles the program is one
 // tile's step with the argument `.arg %row0`. All other ops are planned as for the other outputs and then unrolled
 // (unroll.h). Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
-#include "backends/pto/straight.h"
-
 #include "backends/pto/combine.h"
-#include "backends/pto/walk.h"
+#include "backends/pto/forms.h"
+#include "backends/pto/names.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
 
@@ -15,13 +15,7 @@ namespace {
 
 constexpr int64_t kMostTiles = 32, kIndexUnit = 8;
 
-Type memref(Element element, int64_t rows, int64_t cols) {
-  Type type;
-  type.kind = TypeKind::memref;
-  type.element = element;
-  type.dims = {rows, cols};
-  return type;
-}
+Type memref(Element element, int64_t rows, int64_t cols) { return {TypeKind::memref, element, {rows, cols}, {}}; }
 
 class StraightLine {
  public:
@@ -34,8 +28,10 @@ class StraightLine {
   Status check() const;
   Expected<std::string> oob() const;
   void tile(const std::string& row, int64_t first, int64_t rows, const std::string& number);
-  std::string position(const std::string& row, int64_t first);
-  Statement load(const std::string& result, const std::string& memory, const std::string& row, bool along_cols, Type type) const;
+  std::string position(int64_t first);
+  static std::vector<std::string> place(const std::string& at, bool along_cols) {
+    return along_cols ? std::vector<std::string>{"c0", at} : std::vector<std::string>{at, "c0"};
+  }
   /// Is the number of rows known only at the call? The program is then one tile's step, which the caller repeats.
   bool is_one_step() const {
     return !walk_.axis.extent.is_static() && frame_.extent(frame_.table(0)).is_static() &&
@@ -99,62 +95,38 @@ Expected<std::string> StraightLine::oob() const {
                      " of signed indices needs arithmetic, expected u32 indices; pto-ir would work");
 }
 
-std::string StraightLine::position(const std::string& row, int64_t first) {
-  if (!row.empty()) return row;
-  const std::string name = "c" + std::to_string(first);
-  for (const Statement& s : function_.body)
-    if (s.result == name) return name;
-  Statement s;
-  s.opcode = Opcode::constant;
-  s.result = name;
-  s.type = make_index();
-  s.value = first;
-  function_.body.push_back(std::move(s));
+/// The name of a constant, which is written if it is new.
+std::string StraightLine::position(int64_t first) {
+  const std::string name = constant_name(first);
+  if (std::ranges::none_of(function_.body, [&](const Statement& s) { return s.result == name; }))
+    function_.body.push_back({.opcode = Opcode::constant, .result = name, .type = make_index(), .value = first});
   return name;
 }
 
-Statement StraightLine::load(const std::string& result, const std::string& memory, const std::string& row, bool along_cols,
-                             Type type) const {
-  Statement s;
-  s.opcode = Opcode::load_tile;
-  s.result = result;
-  s.type = std::move(type);
-  s.operands = {{memory}, along_cols ? std::vector<std::string>{"c0", row} : std::vector<std::string>{row, "c0"}};
-  return s;
-}
-
-void StraightLine::tile(const std::string& row, int64_t first, int64_t rows, const std::string& number) {
-  position("", 0);
-  const std::string at = position(row, first);
-  const std::string table = frame_.pointer(frame_.table(0));
-  Type index = frame_.options.index_column ? make_tile({DType::i32, false}, rows, 1) : make_tile({DType::i32, false}, 1, rows);
-  if (frame_.options.index_column) index.tile.blayout = "col_major";  // what a tile of one column is
-  function_.body.push_back(load("index" + number, "indices", at, !frame_.options.index_column, std::move(index)));
-  const std::string mode = walk_.elements ? "elem" : "row";
-  if (frame_.scatter()) {
-    function_.body.push_back(load("update" + number, "updates", at, walk_.elements, data_type(rows)));
-    Statement s;
-    s.opcode = Opcode::mscatter;
-    s.operands = {{"update" + number}, {"index" + number}, {table}};
-    s.attributes = {{"coalesce", mode}};
-    if (combine_.way == CombineWay::atomic) s.attributes.push_back({"scatterAtomicOp", combine_.atomic});
-    if (oob_ != "undefined") s.attributes.push_back({"scatterOob", oob_});
-    function_.body.push_back(std::move(s));
-    return;
-  }
-  Statement s;
-  s.opcode = Opcode::gather_tile;
-  s.result = "row" + number;
-  s.type = data_type(rows);
-  s.operands = {{table}, {"index" + number}};
-  s.attributes = {{"coalesce", mode}};
-  if (oob_ != "undefined") s.attributes.push_back({"gatherOob", oob_});
-  function_.body.push_back(std::move(s));
-  Statement store;
-  store.opcode = Opcode::store_tile;
-  store.operands = {
-      {"row" + number}, {"result"}, walk_.elements ? std::vector<std::string>{"c0", at} : std::vector<std::string>{at, "c0"}};
-  function_.body.push_back(std::move(store));
+/// One tile, at row `row0` or, if that is empty, at row `first`. `number` is the suffix of its values' names.
+void StraightLine::tile(const std::string& row0, int64_t first, int64_t rows, const std::string& number) {
+  position(0);
+  const std::string at = row0.empty() ? position(first) : row0;
+  const std::string table = frame_.pointer(frame_.table(0)), index = "index" + number;
+  const bool column = frame_.options.index_column, scatters = frame_.scatter();
+  const auto load = [&](const std::string& result, const std::string& memory, bool along_cols, Type type) {
+    function_.body.push_back(
+        {.opcode = Opcode::load_tile, .result = result, .type = std::move(type), .operands = {{memory}, place(at, along_cols)}});
+  };
+  Type type = column ? make_tile({DType::i32, false}, rows, 1) : make_tile({DType::i32, false}, 1, rows);
+  if (column) type.tile.blayout = "col_major";  // what a tile of one column is
+  load(index, "indices", !column, std::move(type));
+  if (scatters) load("update" + number, "updates", walk_.elements, data_type(rows));
+  Statement move{.opcode = Opcode::mscatter, .operands = {{"update" + number}, {index}, {table}}};
+  if (!scatters)
+    move = {.opcode = Opcode::gather_tile, .result = "row" + number, .type = data_type(rows), .operands = {{table}, {index}}};
+  move.attributes = {{"coalesce", walk_.elements ? "elem" : "row"}};
+  if (combine_.way == CombineWay::atomic) move.attributes.push_back({"scatterAtomicOp", combine_.atomic});
+  if (oob_ != "undefined") move.attributes.push_back({scatters ? "scatterOob" : "gatherOob", oob_});
+  function_.body.push_back(std::move(move));
+  if (!scatters)
+    function_.body.push_back(
+        {.opcode = Opcode::store_tile, .operands = {{"row" + number}, {"result"}, place(at, walk_.elements)}});
 }
 
 Status StraightLine::run() {
@@ -187,11 +159,7 @@ Status StraightLine::run() {
   if (whole) {
     for (int64_t t = 0; t < tiles; ++t) tile("", t * rows, rows, tiles == 1 ? "" : std::to_string(t));
   } else {
-    ProgramArgument row0;
-    row0.name = "row0";
-    row0.role = ArgumentRole::scalar;
-    row0.dtype = DType::i32;
-    frame_.program.arguments.push_back(std::move(row0));
+    frame_.program.arguments.push_back({.name = "row0", .role = ArgumentRole::scalar, .dtype = DType::i32});
     function_.arguments.push_back({"row0", make_index(), {}});
     tile("row0", 0, rows, "");
     frame_.program.requirements.push_back("it is run once per tile, in order: row0 = 0, " + std::to_string(rows) + ", " +
@@ -216,9 +184,8 @@ Status StraightLine::run() {
 }  // namespace
 
 Status write_straight(Frame& frame) {
-  for (const std::vector<Loop>* loops : {&frame.plan.positions, &frame.plan.window})
-    for (const Loop& loop : *loops)
-      if (loop.extent.is(0)) return unsupported("pto-as: an extent is 0 and there is nothing to write; pto-ir would work");
+  if (has_zero(frame.plan.positions) || has_zero(frame.plan.window))
+    return unsupported("pto-as: an extent is 0 and there is nothing to write; pto-ir would work");
   STREW_ASSIGN(const RowWalk walk, row_walk(frame, int64_t{1} << 13));
   STREW_ASSIGN(Combine combine, choose_combine(frame));
   STREW_TRY(check_computes(frame, combine));

@@ -6,8 +6,7 @@
 #include <numeric>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/grid.h"
-#include "backends/pto/l1.h"
+#include "backends/pto/forms.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 

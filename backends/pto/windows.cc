@@ -1,4 +1,4 @@
-// See windows.h. Each position is an iteration of scalar loops: the components of its index are read from memory,
+// write_windows(). Each position is an iteration of scalar loops: the components of its index are read from memory,
 // scalar arithmetic applies the policy, and the part of the window that the policy leaves is moved as tiles: tload,
 // perhaps combine, tstore. The columns of a tile run along the innermost contiguous loop, as many as fit; its rows run
 // along the longest of the other window loops.
@@ -7,11 +7,10 @@
 // visits the window in two pieces per wrapped dim. So no access is ever out of bounds. Cores share a scatter by slab
 // (outermost batching loop), a gather by position, and a single window by its tiles; one core does everything else, in
 // order. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
-#include "backends/pto/windows.h"
-
 #include <algorithm>
 
 #include "backends/pto/check.h"
+#include "backends/pto/forms.h"
 #include "backends/pto/init.h"
 #include "backends/pto/spread.h"
 #include "backends/pto/starts.h"
