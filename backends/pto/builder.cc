@@ -83,9 +83,13 @@ Named ProgramBuilder::i32(const Number& number) {
   return out;
 }
 
+Number ProgramBuilder::as_index(const std::string& hint, const std::string& scalar, bool is_unsigned) {
+  return {give(is_unsigned ? Opcode::index_castui : Opcode::index_cast, hint, make_index(), {scalar}).name, {}};
+}
+
 Number ProgramBuilder::argument(const std::string& scalar) {
   Number& known = casts_[scalar];
-  if (known.name.empty()) at_head([&] { known.name = give(Opcode::index_cast, scalar + "_index", make_index(), {scalar}).name; });
+  if (known.name.empty()) at_head([&] { known = as_index(scalar + "_index", scalar); });
   return known;
 }
 
@@ -95,7 +99,7 @@ Number ProgramBuilder::launch_number(const char* known, Opcode opcode, const cha
   if (!out.name.empty()) return out;
   at_head([&] {
     const Named wide = give(opcode, std::string(hint) + "_i64", make_scalar(DType::i64), {});
-    out.name = give(Opcode::index_cast, hint, make_index(), {wide.name}).name;
+    out = as_index(hint, wide.name);
   });
   return out;
 }
@@ -165,6 +169,11 @@ Number ProgramBuilder::divide(const Number& a, const Number& b, const char* hint
 }
 Number ProgramBuilder::remainder(const Number& a, const Number& b, const char* hint) {
   return b.is(1) ? number(0) : binary(Opcode::remsi, a, b, hint);
+}
+
+Number ProgramBuilder::left(const Number& at, const Number& end, const Number& most, bool whole, const char* hint,
+                            const char* left_hint) {
+  return whole ? most : min(sub(end, at, left_hint), most, hint);
 }
 
 Named ProgramBuilder::make_view(const std::string& hint, const std::string& pointer, const char* layout, Numbers dims,

@@ -56,6 +56,11 @@ class ProgramBuilder {
   Number ceil_div(const Number& a, const Number& b, const char* hint = "pieces");
   Number remainder(const Number& a, const Number& b, const char* hint = "rest");
   Number divide(const Number& a, const Number& b, const char* hint = "quotient");  ///< `a` must not be negative
+  /// What is left of [at, end), at most `most`. `whole`: there is at least so much.
+  Number left(const Number& at, const Number& end, const Number& most, bool whole, const char* hint = "count",
+              const char* left_hint = "left");
+  /// A scalar converted to index, as a signed or as an unsigned number.
+  Number as_index(const std::string& hint, const std::string& scalar, bool is_unsigned = false);
   /// The number converted to i32; high bits are dropped.
   Named i32(const Number& number);
   Named i32(int64_t value) { return i32(this->number(value)); }
@@ -119,7 +124,6 @@ class ProgramBuilder {
 
   /// The name of a number, for an operand. Writes a constant for a known number.
   std::string use(const Number& number);
-  Chip chip() const { return chip_; }
   int planned_cores() const { return cores_planned_; }
   /// Moves the function into program.module, and fills the program's name, chip and cost. The builder is empty
   /// afterwards.

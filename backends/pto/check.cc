@@ -35,8 +35,7 @@ void finish_check(Frame& frame, const Named& cell) {
   const Named flag = b.view("fault_view", "fault", b.number(1), eight, eight);
   b.store(cell, b.part("fault_words", flag, b.number(0), b.number(0), b.number(1), eight));
   b.barrier();
-  const Number as_index{b.give(Opcode::index_cast, "found_index", make_index(), {found.name}).name, {}};
-  frame.allowed = b.sub(b.number(1), as_index, "allowed");
+  frame.allowed = b.sub(b.number(1), b.as_index("found_index", found.name), "allowed");
 }
 
 }  // namespace strew::inline v0::pto

@@ -1,4 +1,4 @@
-// Policy error: the parts of the check of all indices that programs of rows (rows.h) and of windows (windows.h) share.
+// Policy error: the parts of the check of all indices that programs of rows and of windows (forms.h) share.
 // The check keeps a tile of i32, the cell: its element 0 becomes 1 if an index is out of bounds. Tested by
 // tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once

@@ -48,10 +48,7 @@ Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles)
 /// The same with scalar instructions, element by element, for combiners that Frame::one_by_one() names (scalars.cc).
 Expected<Named> combine_scalars(Frame& frame, int pair, const CombineTiles& tiles);
 
-/// The value of a literal's bits in the type Frame::carrier_type() of its type.
-int64_t literal_value(const Frame& frame, const ExprNode& node);
-
-/// Whose rules of element types hold: those of ptoas or those of the headers alone.
-Reader reader_of(Output output);
+/// Word `w` of an element's bits, as a number of the word's type.
+int64_t word_of(const Scalar& value, DType dtype, int64_t w = 0);
 
 }  // namespace strew::inline v0::pto

@@ -97,10 +97,8 @@ class L1Writer {
     const int64_t tiles = (rows + tall - 1) / tall;
     const double turns = static_cast<double>(tiles) / b_.planned_cores();
     const Number stride = b_.mul(b_.cores(), step, "stride"), from = b_.mul(b_.core(), step, "first_tile");
-    b_.loop("first", from, b_.number(rows), stride, std::max(1.0, turns), [&](const Number& first) {
-      const Number valid = rows % tall == 0 ? step : b_.min(b_.sub(b_.number(rows), first, "left"), step, "count");
-      tile(first, valid);
-    });
+    b_.loop("first", from, b_.number(rows), stride, std::max(1.0, turns),
+            [&](const Number& first) { tile(first, b_.left(first, b_.number(rows), step, rows % tall == 0)); });
     frame_.program.tiles = {walk_.elements ? "elem" : "row", CoreSplit::updates, tall, cols_, "l1", 1};
     return true;
   }
@@ -153,15 +151,7 @@ class L1Writer {
 }  // namespace
 
 Expected<bool> write_l1(Frame& frame, const RowWalk& walk) {
-  if (walk.elements) {
-    ProgramArgument scratch;
-    scratch.name = "scratch";
-    scratch.role = ArgumentRole::scratch;
-    scratch.dtype = frame.words(frame.table(0)).element.dtype;
-    scratch.dims = {walk.axis.extent.factor};
-    frame.build.pointer(scratch.name, frame.words(frame.table(0)).element);
-    frame.program.arguments.push_back(std::move(scratch));
-  }
+  if (walk.elements) frame.add_scratch("scratch", frame.words(frame.table(0)).element, walk.axis.extent.factor);
   return L1Writer(frame, walk).run();
 }
 

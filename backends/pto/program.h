@@ -19,7 +19,7 @@
 
 namespace strew::inline v0::pto {
 
-/// What a parameter of the program is to the op. A scatter in place has a result and no operand.
+/// What a parameter of the program is to the op: a tensor of that Role (the first five are in its order), or another. A scatter in place has a result and no operand.
 enum class ArgumentRole : uint8_t {
   result,
   operand,

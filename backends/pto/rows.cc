@@ -50,7 +50,6 @@ class RowWriter {
   void check_indices();
   Status axis(TilePlace& place);
   void tile(const Number& first, const Number& last, TilePlace& place);
-  Number count_from(const Number& first, const Number& last, bool whole);
   void move(TilePlace& place);
   TileAt at(const TilePlace& place) const;
 
@@ -92,9 +91,7 @@ class RowAccess final : public TileAccess {
     if (frame_.plan.tensors[static_cast<size_t>(tensor)].extra != ExtraKind::scalar) return tiles_.load("extra", tensor, at_);
     // A scalar in memory is broadcast to a tile.
     ProgramBuilder& b = frame_.build;
-    const Type type = make_scalar(frame_.words(tensor).element.dtype);
-    const std::string& pointer = frame_.pointer(tensor);
-    const Named number = b.give(Opcode::load_scalar, pointer + "_number", type, {pointer, b.use(b.number(0))});
+    const Named number = frame_.load_word(frame_.pointer(tensor) + "_number", tensor, b.number(0));
     const Named tile = tiles_.tile("extra", tensor, at_);
     b.run(Opcode::texpands, {number.name, tile.name});
     return tile;
@@ -198,35 +195,27 @@ void RowWriter::move(TilePlace& place) {
   }
 }
 
-/// The number of valid rows of the tile at `first`. `whole`: all tiles are full.
-Number RowWriter::count_from(const Number& first, const Number& last, bool whole) {
-  const Number rows = b_.number(frame_.attempt.rows);
-  return whole ? rows : b_.min(b_.sub(last, first, "left"), rows, "count");
-}
-
 void RowWriter::tile(const Number& first, const Number& last, TilePlace& place) {
   place.first = first;
-  place.count = count_from(first, last, last.value && *last.value % frame_.attempt.rows == 0);
+  place.count = b_.left(first, last, b_.number(frame_.attempt.rows), last.value && *last.value % frame_.attempt.rows == 0);
   write_nest(frame_, walk_.window, "part", place.window, [&] { move(place); });
 }
 
 Status RowWriter::axis(TilePlace& place) {
   const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
   const bool is_split = spread_ == Spread::tiles;
-  const Number from = is_split ? b_.mul(b_.core(), rows, "first_tile") : b_.number(0);
-  const Number step = is_split ? b_.mul(b_.cores(), rows, "stride") : rows;
+  const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
+  const LoopTurns turns = turns_of(frame_, is_split, {b_.number(0), rows, tiles}, {"first_tile", "first_tile", "stride"});
   const Number bound = frame_.guarded(extent);
-  const double tiles = std::max<double>(
-      1, static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows)) / (is_split ? b_.planned_cores() : 1));
   if (!frame_.attempt.buffered) {
-    b_.loop("first", from, bound, step, tiles, [&](const Number& first) { tile(first, extent, place); });
+    b_.loop("first", turns.from, bound, turns.step, turns.trips, [&](const Number& first) { tile(first, extent, place); });
     return failed_;
   }
   b_.note("two tiles a turn, each with buffers of its own");
-  const Number both = b_.mul(step, b_.number(2), "two_strides");
-  b_.loop("first", from, bound, both, std::max(1.0, tiles / 2), [&](const Number& first) {
+  const Number both = b_.mul(turns.step, b_.number(2), "two_strides");
+  b_.loop("first", turns.from, bound, both, std::max(1.0, turns.trips / 2), [&](const Number& first) {
     tile(first, extent, place);
-    const Number second = b_.add(first, step, "second");
+    const Number second = b_.add(first, turns.step, "second");
     if (second.value && extent.value && *second.value >= *extent.value) return;
     b_.when(b_.less(second, bound), [&] { tile(second, extent, place); });
   });
@@ -255,7 +244,7 @@ void RowWriter::check_indices() {
     const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
     b_.loop("first", b_.number(0), extent, rows, tiles, [&](const Number& first) {
       place.first = first;
-      place.count = count_from(first, extent, whole);
+      place.count = b_.left(first, extent, rows, whole);
       const Named bad = code_.faults(place);
       if (whole) {
         b_.run(Opcode::tmax, {all.name, bad.name, all.name});
@@ -294,7 +283,6 @@ Status RowWriter::run() {
   frame_.pitch = constant(walk_.width);
   if (frame_.options.index_column) STREW_TRY(code_.check_column(spread_ == Spread::ranges));
   make_grids();
-  const Number elements = frame_.elements(frame_.table(0));
   total_ = table_rows();
   if (total_.value.value_or(0) > kMaxRows)
     return unsupported("the table has " + std::to_string(*total_.value) + " rows, expected at most 2^30: row numbers are i32");
@@ -306,15 +294,7 @@ Status RowWriter::run() {
   TilePlace place;
   const PositionLoops loops{walk_.outer, spread_, "slab", "around"};
   const auto all = [&] { return write_positions(frame_, loops, place.outer, [&] { return axis(place); }); };
-  if (spread_ == Spread::single) {
-    b_.note("one core does it all");
-    b_.when(b_.equal(b_.core(), b_.number(0)), [&] {
-      failed_ = write_init(frame_, b_.number(0), elements);
-      if (failed_.ok()) failed_ = all();
-    });
-  } else {
-    failed_ = all();
-  }
+  failed_ = write_spread(frame_, spread_, all);
   STREW_TRY(failed_);
   frame_.program.tiles = tiles_.describe(walk_.elements ? "elem" : "row", split_of(spread_));
   return {};

@@ -3,7 +3,9 @@
 // component that selects rows; policies undefined, skip and fill of 0; clamp and wrap of unsigned indices, because the
 // chip reads indices as u32. Up to kMostTiles tiles are written one after another; for more tiles the program is one
 // tile's step with the argument `.arg %row0`. All other ops are planned as for the other outputs and then unrolled
-// (unroll.h). Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
+// (unroll.cc). Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
+#include <fmt/format.h>
+
 #include "backends/pto/combine.h"
 #include "backends/pto/forms.h"
 #include "backends/pto/names.h"
@@ -63,26 +65,27 @@ Status StraightLine::check() const {
         "pto-as: extents beside the number of rows are known at the call only, expected numbers: the grammar has "
         "tiles and tables of one shape; pto-ir would work");
   if (frame_.scatter() && plan_.init_kind != InitKind::in_place)
-    return unsupported("pto-as: init is " + std::string(name(plan_.init_kind)) +
-                       ", which needs a loop, expected in_place; pto-ir would work");
+    return unsupported(
+        fmt::format("pto-as: init is {}, which needs a loop, expected in_place; pto-ir would work", name(plan_.init_kind)));
   if (combine_.way == CombineWay::compute ||
       (!combine_.any_order && combine_.way == CombineWay::atomic && frame_.chip == Chip::a5))
     return unsupported(
-        "pto-as: updates are combined one after the other, expected assign or an atomic whose order does not matter; " +
-        std::string("order relaxed or unique_indices would allow it"));
+        "pto-as: updates are combined one after the other, expected assign or an atomic whose order does not matter; order "
+        "relaxed or unique_indices would allow it");
   if (frame_.words(index_of(plan_).tensor).count > 1 || index_of(plan_).normalize_negative ||
       !walk_.axis.strides[static_cast<size_t>(index_of(plan_).tensor)].is(1))
     return unsupported("pto-as: indices need arithmetic, expected i32 or u32 side by side and not negative; pto-ir would work");
   if (frame_.options.index_column && (frame_.chip == Chip::a3 || walk_.elements))
-    return unsupported(std::string("pto-as: index layout column: ") +
-                       (walk_.elements ? "elements have an index tile as wide as theirs" : "a3's header takes rows only") +
-                       ", expected layout row");
+    return unsupported(
+        fmt::format("pto-as: index layout column: {}, expected layout row",
+                    walk_.elements ? "elements have an index tile as wide as theirs" : "a3's header takes rows only"));
   const int64_t rows = is_one_step() ? kIndexUnit : walk_.axis.extent.factor;
-  const int64_t line = walk_.elements ? rows * bits(frame_.words(frame_.table(0)).element.dtype) / 8
-                                      : words() * bits(frame_.words(frame_.table(0)).element.dtype) / 8;
+  const int64_t line = (walk_.elements ? rows : words()) * bits(frame_.words(frame_.table(0)).element.dtype) / 8;
   if (rows % kIndexUnit != 0 || line % 32 != 0)
-    return unsupported("pto-as: " + std::to_string(rows) + " rows of " + std::to_string(line) +
-                       " bytes, expected multiples of 8 rows and 32 bytes: its tiles have no partial ones; pto-ir would work");
+    return unsupported(
+        fmt::format("pto-as: {} rows of {} bytes, expected multiples of 8 rows and 32 bytes: its tiles have no "
+                    "partial ones; pto-ir would work",
+                    rows, line));
   return {};
 }
 
@@ -91,8 +94,8 @@ Expected<std::string> StraightLine::oob() const {
   if (mode) return *mode;
   if (plan_.primary().oob == OobPolicy::error)
     return unsupported("pto-as: policy error needs a check of every index first; pto-ir has one");
-  return unsupported("pto-as: policy " + std::string(name(plan_.primary().oob)) +
-                     " of signed indices needs arithmetic, expected u32 indices; pto-ir would work");
+  return unsupported(fmt::format("pto-as: policy {} of signed indices needs arithmetic, expected u32 indices; pto-ir would work",
+                                 name(plan_.primary().oob)));
 }
 
 /// The name of a constant, which is written if it is new.
@@ -162,12 +165,11 @@ Status StraightLine::run() {
     frame_.program.arguments.push_back({.name = "row0", .role = ArgumentRole::scalar, .dtype = DType::i32});
     function_.arguments.push_back({"row0", make_index(), {}});
     tile("row0", 0, rows, "");
-    frame_.program.requirements.push_back("it is run once per tile, in order: row0 = 0, " + std::to_string(rows) + ", " +
-                                          std::to_string(2 * rows) + ", .. below " +
-                                          (open ? "the number of rows" : std::to_string(count)));
+    frame_.program.requirements.push_back(fmt::format("it is run once per tile, in order: row0 = 0, {}, {}, .. below {}", rows,
+                                                      2 * rows, open ? "the number of rows" : std::to_string(count)));
     if (open)
-      frame_.program.requirements.push_back("the number of rows is a multiple of " + std::to_string(rows) +
-                                            ": the text has whole tiles only");
+      frame_.program.requirements.push_back(
+          fmt::format("the number of rows is a multiple of {}: the text has whole tiles only", rows));
   }
   TileProgram& p = frame_.program;
   p.module.spelling = Spelling::as;

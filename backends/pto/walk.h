@@ -31,7 +31,9 @@ struct RowWalk {
   int64_t l1 = 0;
 };
 
-/// The mode of mscatter or mgather that implements the plan's policy without index code; nothing if there is none.
+/// The mode of mscatter or mgather that follows the rule, for indices that the chip reads right: as u32.
+const char* chip_mode(const Plan& plan, PlaceRule rule);
+/// The mode that implements the plan's policy without index code; nothing if there is none.
 std::optional<std::string> own_mode(const Plan& plan);
 
 /// The loops of a program of rows, with at most `most` elements per row. Fails with the reason if the op has no such
