@@ -335,10 +335,7 @@ void ProgramBuilder::finish(TileProgram& program, const std::string& kernel) {
   function.body = std::move(constants_);
   for (std::vector<Statement>* part : {&head_, &hoisted_, &body_})
     function.body.insert(function.body.end(), std::make_move_iterator(part->begin()), std::make_move_iterator(part->end()));
-  program.module.chip = chip_;
   program.module.functions.push_back(std::move(function));
-  program.kernel = kernel;
-  program.chip = chip_;
   constexpr int64_t kMost = int64_t{1} << 53;  // extents may be as large as an index is, and the sum of these is a number, too
   const auto counted = [](double number) { return whole(std::round(number), kMost); };
   program.cost.loaded_bytes = counted(loaded_);

@@ -125,8 +125,7 @@ class ProgramBuilder {
   /// The name of a number, for an operand. Writes a constant for a known number.
   std::string use(const Number& number);
   int planned_cores() const { return cores_planned_; }
-  /// Moves the function into program.module, and fills the program's name, chip and cost. The builder is empty
-  /// afterwards.
+  /// Moves the function into program.module, and fills the program's cost. The builder is empty afterwards.
   void finish(TileProgram& program, const std::string& kernel);
 
  private:

@@ -224,7 +224,7 @@ class FlagWriter {
         steps[number].start = std::exchange(start, i + 1);
         steps[number].drained = std::move(drained[number]);
         ++number;
-      } else if (s.opcode == Opcode::wait_flag && number < steps.size()) {
+      } else if (s.opcode == Opcode::wait_flag && number < steps.size()) {  // waits behind the last statement cover nothing
         steps[number].flagged.emplace_back(pipe_from_name(s.attribute("src_pipe")), pipe_from_name(s.attribute("dst_pipe")));
       }
     }

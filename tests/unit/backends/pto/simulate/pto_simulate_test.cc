@@ -301,6 +301,12 @@ TEST(PtoSimulate, ComputesBitForBit) {
   EXPECT_EQ(pto::compute(Computation::shift_right, DType::i32, 0x80000000, 31), 0xffffffffu);
   EXPECT_EQ(pto::compute(Computation::shift_right, DType::u32, 0x80000000, 31), 1u);
   EXPECT_EQ(pto::compute(Computation::div, DType::i32, 0x80000000, 0xffffffff), 0x80000000u);
+  const auto minus = [](uint64_t value) { return uint64_t{0} - value; };
+  EXPECT_EQ(pto::compute(Computation::ceil_div, DType::i64, 7, 2), 4u);
+  EXPECT_EQ(pto::compute(Computation::ceil_div, DType::i64, minus(7), 2), minus(3));
+  EXPECT_EQ(pto::compute(Computation::ceil_div, DType::i64, minus(7), minus(2)), 4u);
+  EXPECT_EQ(pto::compute(Computation::ceil_div, DType::u64, minus(1), 2), uint64_t{1} << 63);
+  EXPECT_EQ(pto::compute(Computation::remainder, DType::i64, minus(7), 2), minus(1));
   EXPECT_EQ(pto::compute(Computation::add, DType::bf16, 0x3f80, 0x3b80), 0x3f80u) << "1 + 2^-8 ties to even";
   EXPECT_EQ(pto::compute(Computation::max, DType::f32, 0x80000000, 0), 0u) << "+0 is the larger zero";
   EXPECT_EQ(pto::compute(Computation::min, DType::f32, 0, 0x80000000), 0x80000000u);
