@@ -3,8 +3,8 @@
 // tests/unit/backends/pto/simulate/pto_simulate_test.cc.
 #include "backends/pto/arithmetic.h"
 
+#include <array>
 #include <cmath>
-#include <utility>
 
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
@@ -12,7 +12,12 @@
 namespace strew::inline v0::pto {
 namespace {
 
-constexpr std::pair<Computation, ExprOp> kOperators[] = {
+struct Operation {
+  Computation what = Computation::none;
+  ExprOp op = ExprOp::literal;
+  bool is_unary = false;
+};
+constexpr Operation kOperations[] = {
     {Computation::add, ExprOp::add},
     {Computation::sub, ExprOp::sub},
     {Computation::mul, ExprOp::mul},
@@ -25,9 +30,15 @@ constexpr std::pair<Computation, ExprOp> kOperators[] = {
     {Computation::bit_xor, ExprOp::bit_xor},
     {Computation::shift_left, ExprOp::shift_left},
     {Computation::shift_right, ExprOp::shift_right_logical},
-    {Computation::negate, ExprOp::neg},
-    {Computation::bit_not, ExprOp::bit_not},
+    {Computation::negate, ExprOp::neg, true},
+    {Computation::bit_not, ExprOp::bit_not, true},
 };
+/// The rows by Computation: the simulator computes every element with one.
+constexpr auto kByComputation = [] {
+  std::array<Operation, static_cast<size_t>(Computation::sequence) + 1> out;
+  for (const Operation& row : kOperations) out[static_cast<size_t>(row.what)] = row;
+  return out;
+}();
 
 uint64_t mask_of(DType dtype) { return ~uint64_t{0} >> (64 - bits(dtype)); }
 
@@ -50,13 +61,12 @@ uint64_t compute(Computation what, DType dtype, uint64_t a, uint64_t b) {
     const bool up = rest != 0 && !(is_signed && (decode_i64(dtype, a) < 0) != (decode_i64(dtype, b) < 0));
     return compute(Computation::add, dtype, quotient, up ? 1 : 0);
   }
-  for (const auto& [computation, named] : kOperators) {
-    if (computation != what) continue;
-    const ExprOp op = is_signed && named == ExprOp::shift_right_logical ? ExprOp::shift_right_arithmetic : named;
-    const Scalar x{dtype, {a, 0}};
-    return (info(op).arity == 1 ? scalar_eval::apply(op, x) : scalar_eval::apply(op, x, {dtype, {b, 0}})).bits[0];
-  }
-  return a;  // it moves or fills
+  const Operation& row = kByComputation[static_cast<size_t>(what)];
+  if (row.what == Computation::none) return a;  // it moves or fills
+  const Scalar x{dtype, {a, 0}};
+  if (row.is_unary) return scalar_eval::apply(row.op, x).bits[0];
+  const bool extends = is_signed && what == Computation::shift_right;
+  return scalar_eval::apply(extends ? ExprOp::shift_right_arithmetic : row.op, x, {dtype, {b, 0}}).bits[0];
 }
 
 uint64_t convert(DType from, DType to, uint64_t code, std::string_view mode, bool saturates) {
