@@ -169,8 +169,10 @@ Expected<Combine> choose_combine(const Frame& frame) {
   return out;
 }
 
-Status check_computes(const Frame& frame, const Combine& combine) {
-  if (combine.way == CombineWay::assign) return {};
+Expected<Combine> start_combine(Frame& frame, bool atomics) {
+  STREW_ASSIGN(Combine combine, choose_combine(frame));
+  if (combine.way == CombineWay::assign) return combine;
+  if (!atomics) combine.way = CombineWay::compute;
   for (size_t t = 0; t < frame.plan.tensors.size(); ++t) {
     const PlanTensor& tensor = frame.plan.tensors[t];
     const Words& words = frame.words(static_cast<int>(t));
@@ -183,11 +185,7 @@ Status check_computes(const Frame& frame, const Combine& combine) {
                     is_integer(tensor.dtype) ? "i32 or " : "",
                     is_integer(tensor.dtype) && by_element ? ", or another output than pto-as, element by element" : ""));
   }
-  return {};
-}
-
-void align_conversions(Frame& frame, const Combine& combine) {
-  if (combine.way != CombineWay::compute) return;
+  if (combine.way != CombineWay::compute) return combine;
   int narrowest = 32;
   bool converts = false;
   for (const ExprNode& node : frame.plan.combine.nodes) {
@@ -195,6 +193,7 @@ void align_conversions(Frame& frame, const Combine& combine) {
     converts |= node.op == ExprOp::convert || through_f32(frame, node);
   }
   if (converts) frame.build.align_tiles(std::max(8, narrowest) / 8);
+  return combine;
 }
 
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles) {

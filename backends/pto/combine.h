@@ -34,13 +34,10 @@ struct CombineTiles {
   Number valid_rows, valid_cols;
 };
 
-/// Fails if the combiner computes on elements that the program can only move, as words of another type (frame.h,
-/// Words).
-Status check_computes(const Frame& frame, const Combine& combine);
-
-/// If the combiner converts, makes rows of all tiles equally long in elements: ptoas converts only between tiles of one
-/// physical shape.
-void align_conversions(Frame& frame, const Combine& combine);
+/// The chosen way for a program that is to be written now; without `atomics` updates are computed with instead. Fails if the
+/// combiner computes on elements that the program can only move, as words of another type (frame.h, Words). If the combiner
+/// converts, rows of all tiles are made equally long in elements: ptoas converts only between tiles of one physical shape.
+Expected<Combine> start_combine(Frame& frame, bool atomics);
 
 /// Writes the evaluation of the plan's expression graph for `pair`, and returns the tile that holds the result.
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles);

@@ -153,6 +153,7 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
 }
 
 Status Frame::start() {
+  if (options.output == Output::pto_as) build.one_core();
   one_by_one_ = computes_one_by_one();
   signed_instead_ = one_by_one_ || computes_signed();
   types_.assign(plan.tensors.size(), nullptr);

@@ -117,6 +117,7 @@ void IndexCode::normalise(size_t k, const Named& tile) {
 Named IndexCode::component(size_t k, const TilePlace& place) {
   ProgramBuilder& b = frame_.build;
   count_ = place.count;
+  if (k == 0) where_ = {};  // the first of the components of another tile
   const auto t = static_cast<size_t>(index_of(frame_.plan).tensor);
   std::vector<Step> steps;
   for (size_t i = 0; i < walk_.outer.size(); ++i) steps.emplace_back(place.outer[i], walk_.outer[i].strides[t]);
@@ -173,7 +174,6 @@ void IndexCode::saturate(const Named& tile) {
 }
 
 Named IndexCode::faults(const TilePlace& place) {
-  where_ = {};
   Named bad;
   for (size_t k = 0; k < frame_.plan.primary().components.size(); ++k) {
     const Named tile = component(k, place);
@@ -185,7 +185,6 @@ Named IndexCode::faults(const TilePlace& place) {
 
 Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& total) {
   ProgramBuilder& b = frame_.build;
-  where_ = {};
   const Plan& plan = frame_.plan;
   const auto table = static_cast<size_t>(frame_.table(0));
   Named sum, bad;
@@ -248,7 +247,6 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
 
 Named IndexCode::slab_rows(const TilePlace& place, const Number& base, bool owned) {
   ProgramBuilder& b = frame_.build;
-  where_ = {};
   const Named tile = component(0, place);
   const Number dim = frame_.number(frame_.plan.primary().components[0].dim);
   const bool as_u32 = is_unsigned_integer(index_of(frame_.plan).dtype) && frame_.words(index_of(frame_.plan).tensor).count == 1;

@@ -158,7 +158,6 @@ class Attempts {
     last_bytes_ = 0;
     Frame frame(tensors_, plan_, chip_, options_, wanted);
     STREW_TRY(frame.start());
-    if (options_.output == Output::pto_as) frame.build.one_core();
     frame.build.hoist_tiles(wanted.buffered);
     const int64_t most = kMostRowBytes * 8 / frame.widest();
     const Expected<RowWalk> walk = row_walk(frame, most);
@@ -261,7 +260,6 @@ class Attempts {
           "policy");
     Frame frame(tensors_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());
-    if (options_.output == Output::pto_as) frame.build.one_core();
     frame.program.tiles = {"copy", CoreSplit::single, 0, 0, "nd", 1};
     Status written;
     const Number elements = frame.scatter() ? frame.elements(frame.table(0)) : ProgramBuilder::number(0);

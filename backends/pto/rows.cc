@@ -47,7 +47,7 @@ class RowWriter {
   Number table_rows();
   void own_range();
   Status initialise_rows();
-  void check_indices();
+  void check_indices(const Named& cell);
   Status axis(TilePlace& place);
   void tile(const Number& first, const Number& last, TilePlace& place);
   void move(TilePlace& place);
@@ -224,9 +224,7 @@ Status RowWriter::axis(TilePlace& place) {
 
 /// Policy error: checks all indices, tile by tile. If all tiles are full, the tiles of faults are combined by maximum,
 /// and one loop over the result follows at the end. Otherwise a loop follows each tile.
-void RowWriter::check_indices() {
-  b_.note("check every index before anything is written");
-  const Named cell = start_check(frame_);
+void RowWriter::check_indices(const Named& cell) {
   const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
   const bool whole = extent.value && *extent.value % frame_.attempt.rows == 0;
   const auto look_through = [&](const Named& tile, const Number& count) {
@@ -254,8 +252,6 @@ void RowWriter::check_indices() {
     });
   });
   if (whole) look_through(all, rows);
-  finish_check(frame_, cell);
-  code_.set_checked();
 }
 
 Number RowWriter::table_rows() {
@@ -286,7 +282,10 @@ Status RowWriter::run() {
   total_ = table_rows();
   if (total_.value.value_or(0) > kMaxRows)
     return unsupported("the table has " + std::to_string(*total_.value) + " rows, expected at most 2^30: row numbers are i32");
-  if (plan_.checks_first()) check_indices();
+  if (plan_.checks_first()) {
+    write_check(frame_, [&](const Named& cell) { check_indices(cell); });
+    code_.set_checked();
+  }
   if (spread_ == Spread::ranges) {
     own_range();
     STREW_TRY(initialise_rows());
@@ -303,9 +302,7 @@ Status RowWriter::run() {
 }  // namespace
 
 Status write_rows(Frame& frame, const RowWalk& walk) {
-  STREW_ASSIGN(Combine combine, choose_combine(frame));
-  STREW_TRY(check_computes(frame, combine));
-  align_conversions(frame, combine);
+  STREW_ASSIGN(Combine combine, start_combine(frame, true));
   return RowWriter(frame, walk, std::move(combine)).run();
 }
 

@@ -189,8 +189,7 @@ Status write_straight(Frame& frame) {
   if (has_zero(frame.plan.positions) || has_zero(frame.plan.window))
     return unsupported("pto-as: an extent is 0 and there is nothing to write; pto-ir would work");
   STREW_ASSIGN(const RowWalk walk, row_walk(frame, int64_t{1} << 13));
-  STREW_ASSIGN(Combine combine, choose_combine(frame));
-  STREW_TRY(check_computes(frame, combine));
+  STREW_ASSIGN(Combine combine, start_combine(frame, true));
   return StraightLine(frame, walk, std::move(combine)).run();
 }
 

@@ -34,7 +34,6 @@ class WindowWriter {
 
  private:
   void make_grids();
-  void check_indices();
   void position();
   void pieces(size_t k);
   void around(size_t depth);
@@ -205,19 +204,14 @@ void WindowWriter::position() {
   pieces(0);
 }
 
-/// Policy error: checks all positions, one after another, with scalar arithmetic.
-void WindowWriter::check_indices() {
-  b_.note("check every index before anything is written");
-  const Named cell = start_check(frame_);
-  write_nest(frame_, plan_.positions, "checked", at_.position, [&] { add_fault(frame_, cell, b_.i32(at_.faults())); });
-  finish_check(frame_, cell);
-}
-
 Status WindowWriter::run() {
   spread_ = spread_windows(frame_, walk_);
   if (walk_.has_axis) frame_.pitch = walk_.axis.strides[static_cast<size_t>(frame_.table(0))];
   make_grids();
-  if (plan_.checks_first()) check_indices();
+  if (plan_.checks_first())
+    write_check(frame_, [&](const Named& cell) {
+      write_nest(frame_, plan_.positions, "checked", at_.position, [&] { add_fault(frame_, cell, b_.i32(at_.faults())); });
+    });
   const PositionLoops loops{plan_.positions, spread_, "position", "position"};
   const auto all = [&] {
     return write_positions(frame_, loops, at_.position, [&] {
@@ -234,11 +228,8 @@ Status WindowWriter::run() {
 }  // namespace
 
 Status write_windows(Frame& frame) {
-  STREW_ASSIGN(Combine combine, choose_combine(frame));
   // Tiles are read, combined and written one after another, so there are no atomics here.
-  if (combine.way == CombineWay::atomic) combine.way = CombineWay::compute;
-  STREW_TRY(check_computes(frame, combine));
-  align_conversions(frame, combine);
+  STREW_ASSIGN(Combine combine, start_combine(frame, false));
   WindowWalk walk = window_walk(frame);
   int64_t& rows = frame.attempt.rows;
   if (walk.axis.extent.is_static()) rows = std::clamp<int64_t>(walk.axis.extent.factor, 1, rows);
