@@ -125,9 +125,22 @@ int64_t word_of(const Scalar& value, DType dtype, int64_t w) {
   return is_signed_integer(dtype) ? static_cast<int64_t>(word) >> above : static_cast<int64_t>(word >> above);
 }
 
+/// Fails unless the result of each pair is computed from values of that pair: a tile has those of one.
+static Status check_pairs(const Plan& plan) {
+  for (int pair = 0; plan.pairs > 1 && pair < plan.pairs; ++pair)
+    for (const int32_t number : evaluation_order(plan.combine, plan.combine.results[static_cast<size_t>(pair)])) {
+      const ExprNode& node = plan.combine.node(number);
+      if ((node.op == ExprOp::current || node.op == ExprOp::update) && node.index != pair)
+        return unsupported(fmt::format("the combiner computes result {} from {}({}), expected values of its own pair only", pair,
+                                       name(node.op), node.index));
+    }
+  return {};
+}
+
 Expected<Combine> choose_combine(const Frame& frame) {
   Combine out;
   const Plan& plan = frame.plan;
+  STREW_TRY(check_pairs(plan));
   out.any_order = plan.unique.holds;
   if (plan.pure_move) return out;
   out.way = CombineWay::compute;
