@@ -7,11 +7,11 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "backends/pto/names.h"
 #include "backends/pto/program.h"
 #include "compiler/pto/ast.h"
 
@@ -56,6 +56,11 @@ class ProgramBuilder {
   Number ceil_div(const Number& a, const Number& b, const char* hint = "pieces");
   Number remainder(const Number& a, const Number& b, const char* hint = "rest");
   Number divide(const Number& a, const Number& b, const char* hint = "quotient");  ///< `a` must not be negative
+  /// What is left of [at, end), at most `most`. `whole`: there is at least so much.
+  Number left(const Number& at, const Number& end, const Number& most, bool whole, const char* hint = "count",
+              const char* left_hint = "left");
+  /// A scalar converted to index, as a signed or as an unsigned number.
+  Number as_index(const std::string& hint, const std::string& scalar, bool is_unsigned = false);
   /// The number converted to i32; high bits are dropped.
   Named i32(const Number& number);
   Named i32(int64_t value) { return i32(this->number(value)); }
@@ -82,11 +87,11 @@ class ProgramBuilder {
   /// Later tiles round the number of their columns up as if elements had `bytes` bytes, if their own are wider. So
   /// tiles of different element types have the same physical shape, which conversions between them need.
   void align_tiles(int64_t bytes) { narrowest_ = bytes; }
-  /// A tile of one column; a tile in fractals.
+  /// A tile of one column.
   Named column_tile(const std::string& hint, Element element, int64_t rows, const Number& valid_rows);
-  Named fractal_tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows);
-  /// A tile in fractals in L1. A program with such a tile runs on cube cores.
-  Named l1_tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows);
+  /// A tile in fractals; with location `mat` it is in L1, and the program runs on cube cores.
+  Named fractal_tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows,
+                     const char* location = "vec");
   /// Fills a tile of one row of i32 with from, from + 1, ….
   void count_up(const Named& tile, const Number& from);
   void load(const Named& part, const Named& tile);
@@ -119,20 +124,25 @@ class ProgramBuilder {
 
   /// The name of a number, for an operand. Writes a constant for a known number.
   std::string use(const Number& number);
-  Chip chip() const { return chip_; }
   int planned_cores() const { return cores_planned_; }
-  /// Moves the function into program.module, and fills the program's name, chip and cost. The builder is empty
-  /// afterwards.
+  /// Moves the function into program.module, and fills the program's cost. The builder is empty afterwards.
   void finish(TileProgram& program, const std::string& kernel);
 
  private:
+  void argument(const std::string& name, Type type);
   Named allocate(const std::string& hint, Type type, const Number& valid_rows, const Number& valid_cols);
   Number launch_number(const char* known, Opcode opcode, const char* hint);
   Named compare(const char* predicate, const Number& a, const Number& b);
-  std::string fresh(const std::string& hint);
-  Statement& append(Statement s);
+  /// Appends a statement that has a note if there is one, and a name made of the hint if it has a result.
+  Named append(Statement s, const std::string& hint = "");
+  using Numbers = std::initializer_list<Number>;
+  std::vector<std::string> use_all(Numbers numbers);
+  Named make_view(const std::string& hint, const std::string& pointer, const char* layout, Numbers dims, Numbers strides);
+  Named make_part(const std::string& hint, const Named& view, Numbers offsets, Numbers sizes);
+  /// The statements that `body` appends; numbers in scope leave it afterwards.
+  std::vector<Statement> inner(const std::function<void()>& body);
   Number binary(Opcode opcode, const Number& a, const Number& b, const char* hint);
-  std::string constant_name(const std::string& name, Type type, int64_t value);
+  std::string named_constant(const std::string& name, Type type, int64_t value);
   void account(const Statement& s);
 
   Chip chip_;
@@ -141,14 +151,13 @@ class ProgramBuilder {
   std::vector<Statement> constants_, head_, hoisted_, body_;
   std::vector<Statement>* into_ = &body_;
   std::map<std::string, Type> types_;
-  std::set<std::string> names_;
-  std::map<std::string, int> next_number_;  ///< for each hint: the next number to try as a suffix
+  Names names_;
   /// Values at the head: casts of parameters, of core() and of cores()
   std::map<std::string, Number> casts_;
   std::map<std::string, std::string> narrow_;     ///< for each index in scope: its i32, if there is one
   std::map<std::string, std::string> open_cols_;  ///< for each tile whose valid columns are computed: their number
   /// For each view in fractals: block columns, elements of a fractal's row
-  std::map<std::string, std::pair<int64_t, int64_t>> fractals_;
+  std::map<std::string, std::pair<Number, Number>> fractals_;
   std::string note_;
   bool hoist_ = false, one_core_ = false, cube_ = false;
   int64_t narrowest_ = 32;  ///< see align_tiles()

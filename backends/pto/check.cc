@@ -14,13 +14,6 @@ Named element(Frame& frame, const Named& tile, const char* hint) {
 
 }  // namespace
 
-Named start_check(Frame& frame) {
-  ProgramBuilder& b = frame.build;
-  const Named cell = b.tile("faults", {DType::i32, false}, 1, 8, b.number(1), b.number(8));
-  b.run(Opcode::texpands, {b.i32(0).name, cell.name});
-  return cell;
-}
-
 void add_fault(Frame& frame, const Named& cell, const Named& found) {
   ProgramBuilder& b = frame.build;
   const Named before = element(frame, cell, "before");
@@ -28,15 +21,18 @@ void add_fault(Frame& frame, const Named& cell, const Named& found) {
   b.run(Opcode::tsetval, {cell.name, b.use(b.number(0)), after.name});
 }
 
-void finish_check(Frame& frame, const Named& cell) {
+void write_check(Frame& frame, const std::function<void(const Named& cell)>& all) {
   ProgramBuilder& b = frame.build;
+  b.note("check every index before anything is written");
+  const Named cell = b.tile("faults", {DType::i32, false}, 1, 8, b.number(1), b.number(8));
+  b.run(Opcode::texpands, {b.i32(0).name, cell.name});
+  all(cell);
   const Named found = element(frame, cell, "found");
   const Number eight = b.number(8);
   const Named flag = b.view("fault_view", "fault", b.number(1), eight, eight);
   b.store(cell, b.part("fault_words", flag, b.number(0), b.number(0), b.number(1), eight));
   b.barrier();
-  const Number as_index{b.give(Opcode::index_cast, "found_index", make_index(), {found.name}).name, {}};
-  frame.allowed = b.sub(b.number(1), as_index, "allowed");
+  frame.allowed = b.sub(b.number(1), b.as_index("found_index", found.name), "allowed");
 }
 
 }  // namespace strew::inline v0::pto

@@ -7,7 +7,7 @@
 // tests/error/pto_program_error_test.cc and tests/differential/npu.
 #include "backends/pto/combine.h"
 
-#include <bit>
+#include <fmt/format.h>
 
 #include "backends/pto/operators.h"
 #include "compiler/pto/types.h"
@@ -18,9 +18,7 @@ namespace {
 /// Must the node's bf16 arithmetic be done in f32, because the chip has the instruction for f32 only?
 bool through_f32(const Frame& frame, const ExprNode& node) {
   const Operator* const row = find_operator(node.op);
-  const Reader reader = reader_of(frame.options.output);
-  return row != nullptr && node.dtype == DType::bf16 && !allows(*info(row->tile).legality, frame.chip, reader, DType::bf16) &&
-         allows(*info(row->tile).legality, frame.chip, reader, DType::f32);
+  return row != nullptr && node.dtype == DType::bf16 && !frame.has(row->tile, DType::bf16) && frame.has(row->tile, DType::f32);
 }
 
 /// Evaluates the expression graph with tile instructions.
@@ -46,51 +44,30 @@ class Graph {
 
   /// Ok if the chip and the reader of the text allow the instruction on this type.
   Status check_allowed(Opcode opcode, DType dtype) const {
-    const Legality* legality = info(opcode).legality;
-    if (legality == nullptr || allows(*legality, frame_.chip, reader_of(frame_.options.output), frame_.carrier_type(dtype)))
-      return {};
-    return unsupported("the combiner needs " + std::string(name(opcode)) + " on " + std::string(name(dtype)) + ", which " +
-                       std::string(name(frame_.chip)) + (frame_.options.output == Output::pto_ir ? " through ptoas" : "") +
-                       " does not have, expected f32 or i32");
+    if (frame_.has(opcode, frame_.carrier_type(dtype))) return {};
+    return unsupported(fmt::format("the combiner needs {} on {}, which {}{} does not have, expected f32 or i32", name(opcode),
+                                   name(dtype), name(frame_.chip),
+                                   frame_.options.output == Output::pto_ir ? " through ptoas" : ""));
   }
 
   Expected<Named> make(const ExprNode& node) {
-    ProgramBuilder& b = frame_.build;
-    switch (node.op) {
-      case ExprOp::current:
-        return tiles_.current;
-      case ExprOp::update:
-        return tiles_.update;
-      case ExprOp::extra:
-        return broadcast(tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
-      case ExprOp::literal: {
-        STREW_TRY(check_allowed(Opcode::texpands, node.dtype));
-        const Named out = tile("literal", node.dtype);
-        b.run(Opcode::texpands,
-              {b.constant({frame_.carrier_type(node.dtype), false}, literal_value(frame_, node)).name, out.name});
-        return out;
-      }
-      case ExprOp::convert:
-        return convert(node);
-      case ExprOp::bitcast:
-      case STREW_EACH_OP(BINARY):
-      case STREW_EACH_OP(UNARY):
-      case STREW_EACH_OP(COMPLEX):
-      case STREW_EACH_OP(TEST):
-      case STREW_EACH_OP(COMPARE):
-      case STREW_EACH_OP(SELECT):
-      case STREW_EACH_OP(TERNARY_MATH):
-        break;
+    if (node.op == ExprOp::current) return tiles_.current;
+    if (node.op == ExprOp::update) return tiles_.update;
+    if (node.op == ExprOp::extra) return filled("everywhere", tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
+    if (node.op == ExprOp::literal) {
+      const DType dtype = frame_.carrier_type(node.dtype);
+      STREW_TRY(check_allowed(Opcode::texpands, node.dtype));
+      return filled("literal", frame_.build.constant({dtype, false}, word_of(node.value, dtype)), node.dtype);
     }
-    return binary(node);
+    return node.op == ExprOp::convert ? convert(node) : binary(node);
   }
 
-  /// An extra input as a tile: a scalar is broadcast.
-  Expected<Named> broadcast(const Named& extra, DType dtype) {
-    if (extra.type.kind == TypeKind::tile) return extra;
+  /// A scalar, broadcast to a tile. Of a tile: itself.
+  Expected<Named> filled(const char* hint, const Named& value, DType dtype) {
+    if (value.type.kind == TypeKind::tile) return value;
     STREW_TRY(check_allowed(Opcode::texpands, dtype));
-    const Named out = tile("everywhere", dtype);
-    frame_.build.run(Opcode::texpands, {extra.name, out.name});
+    const Named out = tile(hint, dtype);
+    frame_.build.run(Opcode::texpands, {value.name, out.name});
     return out;
   }
 
@@ -99,9 +76,10 @@ class Graph {
     const DType source = from.type.element.dtype;
     if (source == node.dtype) return from;
     if (!converts(frame_.chip, source, node.dtype) || !is_float(source) || !is_float(node.dtype))
-      return unsupported("the combiner converts " + std::string(name(source)) + " to " + std::string(name(node.dtype)) +
-                         ", which " + std::string(name(frame_.chip)) +
-                         " has no tile instruction for that rounds as strew does; updates of the result's type need none");
+      return unsupported(
+          fmt::format("the combiner converts {} to {}, which {} has no tile instruction for that rounds as strew "
+                      "does; updates of the result's type need none",
+                      name(source), name(node.dtype), name(frame_.chip)));
     return converted(from, node.dtype);
   }
 
@@ -114,8 +92,8 @@ class Graph {
   Expected<Named> binary(const ExprNode& node) {
     const Operator* const row = find_operator(node.op);
     if (row == nullptr || (node.op == ExprOp::div && !is_float(node.dtype)))
-      return unsupported("the combiner has " + std::string(name(node.op)) + " on " + std::string(name(node.dtype)) +
-                         ", expected add, sub, mul, div of floats, max, min, and, or, xor");
+      return unsupported(fmt::format("the combiner has {} on {}, expected add, sub, mul, div of floats, max, min, and, or, xor",
+                                     name(node.op), name(node.dtype)));
     const Opcode opcode = row->tile;
     const Named &a = value(node.args[0]), &c = value(node.args[1]);
     if (through_f32(frame_, node)) {
@@ -127,12 +105,10 @@ class Graph {
     }
     STREW_TRY(check_allowed(opcode, node.dtype));
     const Named out = tile("combined", node.dtype);
-    if (opcode == Opcode::txor) {
-      const Named room = tile("room", node.dtype);
-      frame_.build.run(opcode, {a.name, c.name, room.name, out.name});
-    } else {
-      frame_.build.run(opcode, {a.name, c.name, out.name});
-    }
+    std::vector<std::string> operands = {a.name, c.name};
+    if (opcode == Opcode::txor) operands.push_back(tile("room", node.dtype).name);
+    operands.push_back(out.name);
+    frame_.build.run(opcode, operands);
     return out;
   }
 
@@ -143,29 +119,33 @@ class Graph {
 
 }  // namespace
 
-int64_t literal_value(const Frame& frame, const ExprNode& node) {
-  const auto word = static_cast<uint64_t>(node.value.bits[0]);
-  if (!is_signed_integer(frame.carrier_type(node.dtype))) return static_cast<int64_t>(word);
-  const int shift = 64 - bits(node.dtype);
-  return static_cast<int64_t>(word << shift) >> shift;
+int64_t word_of(const Scalar& value, DType dtype, int64_t w) {
+  const int width = bits(dtype), above = 64 - width;
+  const uint64_t word = value.bits[static_cast<size_t>(w * width / 64)] >> (w * width % 64) << above;
+  return is_signed_integer(dtype) ? static_cast<int64_t>(word) >> above : static_cast<int64_t>(word >> above);
 }
 
-Reader reader_of(Output output) { return output == Output::pto_ir ? Reader::ptoas : Reader::headers; }
+/// Fails unless the result of each pair is computed from values of that pair: a tile has those of one.
+static Status check_pairs(const Plan& plan) {
+  for (int pair = 0; plan.pairs > 1 && pair < plan.pairs; ++pair)
+    for (const int32_t number : evaluation_order(plan.combine, plan.combine.results[static_cast<size_t>(pair)])) {
+      const ExprNode& node = plan.combine.node(number);
+      if ((node.op == ExprOp::current || node.op == ExprOp::update) && node.index != pair)
+        return unsupported(fmt::format("the combiner computes result {} from {}({}), expected values of its own pair only", pair,
+                                       name(node.op), node.index));
+    }
+  return {};
+}
 
 Expected<Combine> choose_combine(const Frame& frame) {
   Combine out;
   const Plan& plan = frame.plan;
-  if (plan.pure_move) {
-    out.any_order = plan.unique.holds;
-    return out;
-  }
-  if (plan.gather) {
-    out.way = CombineWay::compute;
-    out.any_order = true;
-    return out;
-  }
-  out.way = CombineWay::compute;
+  STREW_TRY(check_pairs(plan));
   out.any_order = plan.unique.holds;
+  if (plan.pure_move) return out;
+  out.way = CombineWay::compute;
+  out.any_order |= plan.gather;
+  if (plan.gather) return out;
   if (plan.accumulate != Accumulate::native && !plan.unique.holds)
     return unsupported("accumulate is " + std::string(name(plan.accumulate)) +
                        " and updates may meet, which would round in between; unique_indices or accumulate native would allow it");
@@ -173,9 +153,9 @@ Expected<Combine> choose_combine(const Frame& frame) {
   // all types are the same.
   const auto dtype_of = [&](int tensor) { return plan.tensors[static_cast<size_t>(tensor)].dtype; };
   if (plan.accumulate != Accumulate::native && !same_types(plan))
-    return unsupported("accumulate is " + std::string(name(plan.accumulate)) + " over updates of " +
-                       std::string(name(dtype_of(plan.update(0)))) + ", expected " + std::string(name(dtype_of(plan.result(0)))) +
-                       " as the result has; accumulate native would work");
+    return unsupported(
+        fmt::format("accumulate is {} over updates of {}, expected {} as the result has; accumulate native would work",
+                    name(plan.accumulate), name(dtype_of(plan.update(0))), name(dtype_of(plan.result(0)))));
   // Scalar arithmetic needs the types of Frame::carrier_type(). An atomic on them would be wrong: a bool travels as i8,
   // and a sum of i8 is not a sum of bools.
   if (frame.one_by_one()) return out;
@@ -190,8 +170,10 @@ Expected<Combine> choose_combine(const Frame& frame) {
     const DType moved = frame.carrier_type(dtype);
     if (allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), moved)) continue;
     if (allows(atomic_legality(atomic), frame.chip, Reader::headers, moved) && !plan.unique.holds)
-      return unsupported("atomic " + atomic + " of " + std::string(name(dtype)) + ": " + std::string(name(frame.chip)) +
-                         "'s headers have it and ptoas does not let it through; --emit pto-cpp would work, or unique_indices");
+      return unsupported(
+          fmt::format("atomic {} of {}: {}'s headers have it and ptoas does not let it through; --emit pto-cpp "
+                      "would work, or unique_indices",
+                      atomic, name(dtype), name(frame.chip)));
     return out;
   }
   out.way = CombineWay::atomic;
@@ -200,25 +182,23 @@ Expected<Combine> choose_combine(const Frame& frame) {
   return out;
 }
 
-Status check_computes(const Frame& frame, const Combine& combine) {
-  if (combine.way == CombineWay::assign) return {};
+Expected<Combine> start_combine(Frame& frame, bool atomics) {
+  STREW_ASSIGN(Combine combine, choose_combine(frame));
+  if (combine.way == CombineWay::assign) return combine;
+  if (!atomics) combine.way = CombineWay::compute;
   for (size_t t = 0; t < frame.plan.tensors.size(); ++t) {
     const PlanTensor& tensor = frame.plan.tensors[t];
     const Words& words = frame.words(static_cast<int>(t));
     if (tensor.role == Role::indices || !tensor.bound ||
         (words.count == 1 && words.element.dtype == frame.carrier_type(tensor.dtype)))
       continue;
-    return unsupported("arithmetic on " + std::string(name(tensor.dtype)) + ", which " + std::string(name(frame.chip)) +
-                       " only moves; " + (is_integer(tensor.dtype) ? "i32 or f32" : "f32") + " would work" +
-                       (is_integer(tensor.dtype) && bits(tensor.dtype) == 64 && frame.options.output == Output::pto_as
-                            ? std::string(", or another output than pto-as, element by element")
-                            : std::string()));
+    const bool by_element = bits(tensor.dtype) == 64 && frame.options.output == Output::pto_as;
+    return unsupported(
+        fmt::format("arithmetic on {}, which {} only moves; {}f32 would work{}", name(tensor.dtype), name(frame.chip),
+                    is_integer(tensor.dtype) ? "i32 or " : "",
+                    is_integer(tensor.dtype) && by_element ? ", or another output than pto-as, element by element" : ""));
   }
-  return {};
-}
-
-void align_conversions(Frame& frame, const Combine& combine) {
-  if (combine.way != CombineWay::compute) return;
+  if (combine.way != CombineWay::compute) return combine;
   int narrowest = 32;
   bool converts = false;
   for (const ExprNode& node : frame.plan.combine.nodes) {
@@ -226,6 +206,7 @@ void align_conversions(Frame& frame, const Combine& combine) {
     converts |= node.op == ExprOp::convert || through_f32(frame, node);
   }
   if (converts) frame.build.align_tiles(std::max(8, narrowest) / 8);
+  return combine;
 }
 
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles) {

@@ -34,13 +34,10 @@ struct CombineTiles {
   Number valid_rows, valid_cols;
 };
 
-/// Fails if the combiner computes on elements that the program can only move, as words of another type (frame.h,
-/// Words).
-Status check_computes(const Frame& frame, const Combine& combine);
-
-/// If the combiner converts, makes rows of all tiles equally long in elements: ptoas converts only between tiles of one
-/// physical shape.
-void align_conversions(Frame& frame, const Combine& combine);
+/// The chosen way for a program that is to be written now; without `atomics` updates are computed with instead. Fails if the
+/// combiner computes on elements that the program can only move, as words of another type (frame.h, Words). If the combiner
+/// converts, rows of all tiles are made equally long in elements: ptoas converts only between tiles of one physical shape.
+Expected<Combine> start_combine(Frame& frame, bool atomics);
 
 /// Writes the evaluation of the plan's expression graph for `pair`, and returns the tile that holds the result.
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles);
@@ -48,10 +45,7 @@ Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles)
 /// The same with scalar instructions, element by element, for combiners that Frame::one_by_one() names (scalars.cc).
 Expected<Named> combine_scalars(Frame& frame, int pair, const CombineTiles& tiles);
 
-/// The value of a literal's bits in the type Frame::carrier_type() of its type.
-int64_t literal_value(const Frame& frame, const ExprNode& node);
-
-/// Whose rules of element types hold: those of ptoas or those of the headers alone.
-Reader reader_of(Output output);
+/// Word `w` of an element's bits, as a number of the word's type.
+int64_t word_of(const Scalar& value, DType dtype, int64_t w = 0);
 
 }  // namespace strew::inline v0::pto

@@ -1,4 +1,4 @@
-// See flags.h. Dependences within a body. A statement depends on earlier statements of other pipes that wrote what it
+// write_flags(). Dependences within a body. A statement depends on earlier statements of other pipes that wrote what it
 // reads or writes, or read what it writes. Just before it, a set_flag of their pipe and a wait_flag of its own pipe are
 // inserted. A set_flag takes effect after everything that its pipe was given before, so one flag covers all earlier
 // statements of that pipe, and a pair of pipes gets a new flag only for a dependence that no earlier flag covers.
@@ -13,8 +13,6 @@
 //
 // Tested by tests/unit/backends/pto/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated
 // program.
-#include "backends/pto/flags.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -22,6 +20,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "backends/pto/names.h"
+#include "backends/pto/passes.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::inline v0::pto {
@@ -38,12 +38,10 @@ using PipePair = std::pair<Pipe, Pipe>;
 constexpr int kPlainEvents = 4;
 
 Statement flag(Opcode opcode, PipePair pipes, int event) {
-  Statement s;
-  s.opcode = opcode;
-  s.attributes = {{"src_pipe", std::string(name(pipes.first))},
-                  {"dst_pipe", std::string(name(pipes.second))},
-                  {"event_id", "EVENT_ID" + std::to_string(event)}};
-  return s;
+  return {.opcode = opcode,
+          .attributes = {{"src_pipe", std::string(name(pipes.first))},
+                         {"dst_pipe", std::string(name(pipes.second))},
+                         {"event_id", "EVENT_ID" + std::to_string(event)}}};
 }
 
 class FlagWriter {
@@ -53,19 +51,15 @@ class FlagWriter {
   void run(Function& function, const std::set<std::string>& apart) {
     for (const std::string& name : apart) number_of(name);
     apart_numbers_ = static_cast<int>(numbers_.size());
-    names(function.body);
+    // A view, and every partition of one, has the number of the pointer behind it.
+    each(function.body, [&](const Statement& s) {
+      if (s.opcode == Opcode::make_tensor_view || s.opcode == Opcode::partition_view)
+        numbers_[s.result] = number_of(s.operands[0][0]);
+    });
     body(function.body);
   }
 
  private:
-  /// Gives every view, and every partition of one, the number of the pointer behind it.
-  void names(const std::vector<Statement>& statements) {
-    for (const Statement& s : statements) {
-      if (s.opcode == Opcode::make_tensor_view || s.opcode == Opcode::partition_view)
-        numbers_[s.result] = number_of(s.operands[0][0]);
-      names(s.body);
-    }
-  }
   int number_of(const std::string& name) { return numbers_.try_emplace(name, static_cast<int>(numbers_.size())).first->second; }
 
   /// Everything that a statement reads and writes, including the statements of its body.
@@ -148,10 +142,7 @@ class FlagWriter {
 
   void emit(PipePair pipes, std::vector<Statement>& out) {
     if (pipes.first == pipes.second) {
-      Statement s;
-      s.opcode = Opcode::barrier;
-      s.attributes = {{"pipe", std::string(name(pipes.first))}};
-      out.push_back(std::move(s));
+      out.push_back({.opcode = Opcode::barrier, .attributes = {{"pipe", std::string(name(pipes.first))}}});
       return;
     }
     const int event = plain_[pipes]++ % kPlainEvents;
@@ -159,35 +150,33 @@ class FlagWriter {
     out.push_back(flag(Opcode::wait_flag, pipes, event));
   }
 
-  /// One iteration of a loop: the statements of its body before flags were inserted, and which flags stand before each
-  /// of them now.
-  struct Iteration {
-    std::vector<std::vector<Touch>> touched;
-    std::vector<bool> loops, barriers;           ///< is the statement a loop or an `if`? is it a barrier of all pipes?
-    std::vector<size_t> starts;                  ///< where the statement and the flags before it begin, in the body with flags
-    std::vector<std::vector<PipePair>> flagged;  ///< the pipe pairs of the wait_flags before it
-    std::vector<std::vector<PipePair>> drained;  ///< for a loop: the pipe pairs of its own loop-carried flags
+  /// A statement of a loop's body before flags were inserted, and which flags stand before it now.
+  struct Step {
+    std::vector<Touch> touched;
+    bool nests = false, barrier = false;  ///< is the statement a loop or an `if`? is it a barrier of all pipes?
+    size_t start = 0;                     ///< where the statement and the flags before it begin, in the body with flags
+    std::vector<PipePair> flagged;        ///< the pipe pairs of the wait_flags before it
+    std::vector<PipePair> drained;        ///< for a loop: the pipe pairs of its own loop-carried flags
   };
 
   /// Do the flags and barriers within the body already make `later` wait for `earlier` of the iteration before?
-  static bool covered_between(const Iteration& iteration, const Placed& earlier, const Placed& later, PipePair pipes) {
+  static bool covered_between(const std::vector<Step>& steps, const Placed& earlier, const Placed& later, PipePair pipes) {
     const auto has = [&](const std::vector<PipePair>& list) { return std::find(list.begin(), list.end(), pipes) != list.end(); };
-    for (size_t i = 0; i < iteration.loops.size(); ++i) {
-      if (iteration.barriers[i] && (i > earlier.at || i < later.at)) return true;
-      if (i <= later.at && has(iteration.flagged[i])) return true;
-      if ((i >= earlier.at || i <= later.at) && has(iteration.drained[i])) return true;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].barrier && (i > earlier.at || i < later.at)) return true;
+      if (i <= later.at && has(steps[i].flagged)) return true;
+      if ((i >= earlier.at || i <= later.at) && has(steps[i].drained)) return true;
     }
     return false;
   }
 
   /// The loop-carried flags that the loop needs.
-  std::vector<Carried> carried(const Iteration& iteration) {
+  std::vector<Carried> carried(const std::vector<Step>& steps) {
     std::vector<Placed> all;
-    const size_t size = iteration.loops.size();
-    size_t first_leaf = size, last_leaf = 0;
-    for (size_t i = 0; i < size; ++i) {
-      for (const Touch& t : iteration.touched[i]) all.push_back({i, t});
-      if (iteration.loops[i] || iteration.touched[i].empty()) continue;
+    size_t first_leaf = steps.size(), last_leaf = 0;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      for (const Touch& t : steps[i].touched) all.push_back({i, t});
+      if (steps[i].nests || steps[i].touched.empty()) continue;
       first_leaf = std::min(first_leaf, i);
       last_leaf = i;
     }
@@ -196,12 +185,12 @@ class FlagWriter {
       for (const Placed& later : all) {
         const PipePair pipes{earlier.touch.pipe, later.touch.pipe};
         if (pipes.first == pipes.second || !depends(earlier.touch, later.touch)) continue;
-        if (covered_between(iteration, earlier, later, pipes)) continue;
-        const bool inner = iteration.loops[later.at], from_inner = iteration.loops[earlier.at];
+        if (covered_between(steps, earlier, later, pipes)) continue;
+        const bool inner = steps[later.at].nests, from_inner = steps[earlier.at].nests;
         const size_t first = inner ? later.at : first_leaf, last = from_inner ? earlier.at : last_leaf;
         // A dependence that starts or ends in an inner loop has a flag of its own there; all others of the body share
         // one flag.
-        const size_t key = inner ? later.at + 1 : from_inner ? size + earlier.at + 1 : 0;
+        const size_t key = inner ? later.at + 1 : from_inner ? steps.size() + earlier.at + 1 : 0;
         Carried& c = found[{pipes.first, pipes.second, key}];
         if (c.pipes.first == Pipe::none) c = {pipes, first, last, 0};
         c.first = std::min(c.first, first);
@@ -216,48 +205,48 @@ class FlagWriter {
     return out;
   }
 
-  /// Inserts the flags within a loop's body, and returns the body's description.
-  Iteration iteration_of(std::vector<Statement>& statements) {
-    Iteration iteration;
-    for (size_t i = 0; i < statements.size(); ++i) {
-      iteration.touched.push_back(touches(statements[i]));
-      iteration.loops.push_back(statements[i].opcode == Opcode::loop || statements[i].opcode == Opcode::branch);
-      iteration.barriers.push_back(statements[i].opcode == Opcode::barrier);
-      statements[i].at.line = -1;  // marks the statements that were there before body() inserts flags
+  /// Inserts the flags within a loop's body, and returns the statements that it had before.
+  std::vector<Step> steps_of(std::vector<Statement>& statements) {
+    std::vector<Step> steps;
+    for (Statement& s : statements) {
+      steps.push_back({.touched = touches(s),
+                       .nests = s.opcode == Opcode::loop || s.opcode == Opcode::branch,
+                       .barrier = s.opcode == Opcode::barrier});
+      s.at.line = -1;  // marks the statements that were there before body() inserts flags
     }
     std::vector<std::vector<PipePair>> drained;
     body(statements, &drained);
-    iteration.drained = std::move(drained);
-    iteration.starts.push_back(0);
-    iteration.flagged.emplace_back();
+    size_t number = 0, start = 0;
     for (size_t i = 0; i < statements.size(); ++i) {
       Statement& s = statements[i];
-      if (s.opcode == Opcode::wait_flag && s.at.line >= 0)
-        iteration.flagged.back().emplace_back(pipe_from_name(s.attribute("src_pipe")), pipe_from_name(s.attribute("dst_pipe")));
-      if (s.at.line >= 0) continue;
-      s.at = {};
-      iteration.starts.push_back(i + 1);
-      iteration.flagged.emplace_back();
+      if (s.at.line < 0) {
+        s.at = {};
+        steps[number].start = std::exchange(start, i + 1);
+        steps[number].drained = std::move(drained[number]);
+        ++number;
+      } else if (s.opcode == Opcode::wait_flag && number < steps.size()) {  // waits behind the last statement cover nothing
+        steps[number].flagged.emplace_back(pipe_from_name(s.attribute("src_pipe")), pipe_from_name(s.attribute("dst_pipe")));
+      }
     }
-    return iteration;
+    return steps;
   }
 
   /// Appends the loop with all its flags to `out`, and returns the pipe pairs of its loop-carried flags.
   std::vector<PipePair> loop(Statement& s, std::vector<Statement>& out) {
     std::vector<Statement> inner = std::move(s.body);
-    const Iteration iteration = iteration_of(inner);
-    const std::vector<Carried> flags = carried(iteration);
+    const std::vector<Step> steps = steps_of(inner);
+    const std::vector<Carried> flags = carried(steps);
     std::vector<Statement> marked;
-    for (size_t i = 0; i < iteration.loops.size(); ++i) {
+    for (size_t i = 0; i < steps.size(); ++i) {
       for (const Carried& c : flags)
         if (c.first == i) marked.push_back(flag(Opcode::wait_flag, c.pipes, c.event));
-      const size_t end = i + 1 == iteration.loops.size() ? inner.size() : iteration.starts[i + 1];
-      for (size_t at = iteration.starts[i]; at < end; ++at) marked.push_back(std::move(inner[at]));
+      const size_t end = i + 1 == steps.size() ? inner.size() : steps[i + 1].start;
+      for (size_t at = steps[i].start; at < end; ++at) marked.push_back(std::move(inner[at]));
       for (const Carried& c : flags)
         if (c.last == i) marked.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     }
     for (const Pipe pipe : {Pipe::v, Pipe::mte3})
-      if (carries_dependence_in(pipe, iteration)) emit({pipe, pipe}, marked);
+      if (carries_dependence_in(pipe, steps)) emit({pipe, pipe}, marked);
     s.body = std::move(marked);
     for (const Carried& c : flags) out.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     out.push_back(std::move(s));
@@ -270,11 +259,11 @@ class FlagWriter {
   }
 
   /// Is there a loop-carried dependence between instructions of `pipe` that the pipe itself does not order?
-  bool carries_dependence_in(Pipe pipe, const Iteration& iteration) const {
-    for (size_t i = 0; i < iteration.touched.size(); ++i)
-      for (const auto& other : iteration.touched)
-        for (const Touch& a : iteration.touched[i])
-          for (const Touch& b : other)
+  bool carries_dependence_in(Pipe pipe, const std::vector<Step>& steps) const {
+    for (const Step& step : steps)
+      for (const Step& other : steps)
+        for (const Touch& a : step.touched)
+          for (const Touch& b : other.touched)
             if (a.pipe == pipe && b.pipe == pipe && depends(a, b) && !ordered_by_pipe(b)) return true;
     return false;
   }

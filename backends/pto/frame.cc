@@ -30,47 +30,17 @@ std::string name_of(const TensorSlot& slot, const Plan& plan) {
   return "extra" + std::to_string(slot.index);
 }
 
-ArgumentRole role_of(Role role) {
-  switch (role) {
-    case Role::result:
-      return ArgumentRole::result;
-    case Role::operand:
-      return ArgumentRole::operand;
-    case Role::indices:
-      return ArgumentRole::indices;
-    case Role::updates:
-      return ArgumentRole::updates;
-    case Role::extra:
-      break;
-  }
-  return ArgumentRole::extra;
-}
-
 /// Finds the words of an element of `dtype`: the element itself if the chip can move it. False if there are none.
 bool words_of(Chip chip, DType dtype, Words& out) {
+  const int size = bits(dtype);
   if (allows(*info(Opcode::mscatter).legality, chip, Reader::ptoas, dtype)) {
     out = {{dtype, false}, 1};
-    return true;
+  } else if (size >= 32) {
+    out = {{DType::i32, false}, size / 32};
+  } else {
+    out = {{size == 16 ? DType::u16 : DType::u8, false}, 1};
   }
-  switch (bits(dtype)) {
-    case 8:
-      out = {{DType::u8, false}, 1};
-      return true;
-    case 16:
-      out = {{DType::u16, false}, 1};
-      return true;
-    case 32:
-      out = {{DType::i32, false}, 1};
-      return true;
-    case 64:
-      out = {{DType::i32, false}, 2};
-      return true;
-    case 128:
-      out = {{DType::i32, false}, 4};
-      return dtype != DType::string;
-    default:
-      return false;
-  }
+  return size >= 8 && dtype != DType::string;
 }
 
 }  // namespace
@@ -88,23 +58,13 @@ Frame::Frame(std::span<const TensorSlot> tensors, const Plan& the_plan, Chip the
 /// computes with the elements then, so the signed type of the same width takes its place.
 bool Frame::needs_signed_fill(const TensorType& type) const {
   const bool puts = scatter() ? plan.init_kind == InitKind::fill : is_fill(plan.primary().oob);
-  return (plan.gather || assigns(plan)) && puts &&
-         !allows(*info(Opcode::texpands).legality, chip, reader_of(options.output), type.dtype);
+  return (plan.gather || assigns(plan)) && puts && !has(Opcode::texpands, type.dtype);
 }
 
 DType Frame::signed_of(DType dtype) {
-  switch (bits(dtype)) {
-    case 8:
-      return DType::i8;
-    case 16:
-      return DType::i16;
-    case 32:
-      return DType::i32;
-    case 64:
-      return DType::i64;
-    default:
-      return dtype;
-  }
+  for (const DType other : {DType::i8, DType::i16, DType::i32, DType::i64})
+    if (bits(other) == bits(dtype)) return other;
+  return dtype;
 }
 
 namespace {
@@ -113,24 +73,8 @@ namespace {
 bool scalars_have(const ExprNode& node) {
   const bool truth = node.dtype == DType::boolean;
   if ((!is_integer(node.dtype) && !truth) || bits(node.dtype) < 8) return false;
-  switch (node.op) {
-    case ExprOp::current:
-    case ExprOp::update:
-    case ExprOp::extra:
-    case ExprOp::literal:
-      return true;
-    case ExprOp::convert:
-      return !truth;
-    case ExprOp::bitcast:
-    case STREW_EACH_OP(BINARY):
-    case STREW_EACH_OP(UNARY):
-    case STREW_EACH_OP(COMPLEX):
-    case STREW_EACH_OP(TEST):
-    case STREW_EACH_OP(COMPARE):
-    case STREW_EACH_OP(SELECT):
-    case STREW_EACH_OP(TERNARY_MATH):
-      break;
-  }
+  if (is_input(node.op) || node.op == ExprOp::literal) return true;
+  if (node.op == ExprOp::convert) return !truth;
   const Operator* const row = find_operator(node.op);
   return row != nullptr && row->number && !(truth && node.op == ExprOp::sub);
 }
@@ -148,7 +92,6 @@ bool Frame::computes_one_by_one() const {
     if (tensor.role != Role::indices && tensor.bound &&
         ((!is_integer(tensor.dtype) && tensor.dtype != DType::boolean) || bits(tensor.dtype) < 8))
       return false;
-  const Reader reader = reader_of(options.output);
   const bool fills = scatter() && plan.init_kind == InitKind::fill;
   const bool as_signed = computes_signed();
   bool needed = false;
@@ -159,7 +102,7 @@ bool Frame::computes_one_by_one() const {
     const DType moved = by_sign ? node.dtype : signed_of(node.dtype);
     const auto legal = [&](DType as) {
       const Opcode opcode = row == nullptr ? Opcode::texpands : row->tile;
-      if (allows(*info(opcode).legality, chip, reader, as)) return true;
+      if (has(opcode, as)) return true;
       return combiner != nullptr && !combiner->atomic.empty() &&
              allows(atomic_legality(combiner->atomic), chip, Reader::headers, as);
     };
@@ -167,8 +110,7 @@ bool Frame::computes_one_by_one() const {
     needed |= bits(node.dtype) == 64 || node.dtype == DType::boolean || node.op == ExprOp::convert;
     needed |= computes && !legal(node.dtype) && !legal(moved);
     // If signed arithmetic is used for all numbers, the fill value is signed, too.
-    needed |= fills && !as_signed && is_unsigned_integer(node.dtype) &&
-              !allows(*info(Opcode::texpands).legality, chip, reader, node.dtype);
+    needed |= fills && !as_signed && is_unsigned_integer(node.dtype) && !has(Opcode::texpands, node.dtype);
   }
   return needed;
 }
@@ -186,12 +128,12 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
   types_[t] = slot.type;
   if (!slot.type->strides.empty())
     return unsupported(std::string(name(slot.role)) + ": it has strides, expected a contiguous tensor: a program's are");
-  ProgramArgument argument;
-  argument.name = pointers_[t] = name_of(slot, plan);
-  argument.role = role_of(slot.role);
-  argument.index = slot.index;
-  argument.dtype = slot.type->dtype;
-  argument.dims = slot.type->dims;
+  pointers_[t] = name_of(slot, plan);
+  ProgramArgument argument{.name = pointers_[t],
+                           .role = static_cast<ArgumentRole>(slot.role),
+                           .index = slot.index,
+                           .dtype = slot.type->dtype,
+                           .dims = slot.type->dims};
   if (slot.role == Role::indices) {
     // Indices are read as signed words, because ptoas has no unsigned scalars. Index code knows the type that they
     // stand for.
@@ -211,6 +153,7 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
 }
 
 Status Frame::start() {
+  if (options.output == Output::pto_as) build.one_core();
   one_by_one_ = computes_one_by_one();
   signed_instead_ = one_by_one_ || computes_signed();
   types_.assign(plan.tensors.size(), nullptr);
@@ -225,18 +168,10 @@ Status Frame::start() {
       STREW_TRY(add_tensor(slot, static_cast<int>(t)));
     }
   }
-  if (plan.checks_first()) {
-    ProgramArgument fault;
-    fault.name = "fault";
-    fault.role = ArgumentRole::scratch;
-    fault.dtype = DType::i32;
-    fault.dims = {8};
-    build.pointer(fault.name, {DType::i32, false});
-    program.arguments.push_back(std::move(fault));
-  }
+  if (plan.checks_first()) add_scratch("fault", {DType::i32, false}, 8);
   for (const Symbol& symbol : plan.symbols) {
     if (symbol.is_stride) return unsupported("a stride is known at the call only, expected contiguous tensors");
-    ProgramArgument scalar;
+    ProgramArgument scalar{.role = ArgumentRole::scalar, .dtype = DType::i32, .dim = symbol.dim};
     for (size_t t = 0; t < plan.tensors.size(); ++t) {
       const PlanTensor& tensor = plan.tensors[t];
       if (tensor.role == symbol.role && tensor.index == symbol.index) scalar.tensor = places[t];
@@ -247,14 +182,16 @@ Status Frame::start() {
       return unsupported("dim " + std::to_string(symbol.dim) + " of the " + std::string(name(symbol.role)) +
                          ", which is not bound, is known at the call only, expected a number");
     scalar.name = program.arguments[static_cast<size_t>(scalar.tensor)].name + "_dim" + std::to_string(symbol.dim);
-    scalar.role = ArgumentRole::scalar;
-    scalar.dtype = DType::i32;
-    scalar.dim = symbol.dim;
     build.scalar(scalar.name);
     symbol_scalars_.push_back(scalar.name);
     program.arguments.push_back(std::move(scalar));
   }
   return {};
+}
+
+void Frame::add_scratch(const std::string& name, Element element, int64_t elements) {
+  build.pointer(name, element);
+  program.arguments.push_back({.name = name, .role = ArgumentRole::scratch, .dtype = element.dtype, .dims = {elements}});
 }
 
 bool divides(const Term& term, int64_t divisor) { return term.factor % divisor == 0; }
@@ -291,14 +228,11 @@ Term Frame::extent(int tensor) const {
     for (const std::vector<Loop>* loops : {&plan.positions, &plan.window})
       for (const Loop& loop : *loops)
         if (!loop.strides[static_cast<size_t>(tensor)].is(0)) all = all * loop.extent;
-    if (wanted.role == Role::indices)
-      all = all * constant(std::max<int64_t>(1, static_cast<int64_t>(plan.primary().components.size())));
-    std::sort(all.symbols.begin(), all.symbols.end());
-    return all;
+    const auto components = static_cast<int64_t>(plan.primary().components.size());
+    return wanted.role == Role::indices ? all * constant(std::max<int64_t>(1, components)) : all;
   }
   if (scatter() && plan.init_kind != InitKind::in_place) {
     for (const Loop& loop : plan.init) all = all * loop.extent;
-    std::sort(all.symbols.begin(), all.symbols.end());
     return all;
   }
   // All results have the same dims: an extent that one of them leaves open may be static in another.
@@ -315,7 +249,6 @@ Term Frame::extent(int tensor) const {
     }
     all = all * extent;
   }
-  std::sort(all.symbols.begin(), all.symbols.end());
   return all;
 }
 

@@ -3,20 +3,28 @@
 // tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "backends/lower/place_rule.h"
 #include "backends/pto/builder.h"
 #include "backends/pto/program.h"
 #include "compiler/plan/plan.h"
+#include "compiler/pto/instructions.h"
+#include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
 
 /// The first index component. Where a program reads index vectors as rows, it stands for all: they lie in one tensor.
 inline const Component& index_of(const Plan& plan) { return plan.primary().components.front(); }
+/// What the policy makes of index component `k`. Policy error: all indices are checked first (check.h), and then trusted.
+inline PlaceRule rule_of(const Plan& plan, size_t k) {
+  return place_rule(plan.primary().oob, plan.primary().components[k].window);
+}
 
 /// The form in which a program moves the elements of a tensor: each as `count` words of an element type that the chip
 /// can move.
@@ -32,6 +40,9 @@ struct Attempt {
   bool buffered = false;  ///< double buffering: two tiles per iteration
 };
 
+/// Whose rules of element types hold: those of ptoas or those of the headers alone.
+inline Reader reader_of(Output output) { return output == Output::pto_ir ? Reader::ptoas : Reader::headers; }
+
 class Frame {
  public:
   Frame(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options, const Attempt& attempt);
@@ -46,6 +57,9 @@ class Frame {
   ProgramBuilder build;
   TileProgram program;
 
+  /// Adds a parameter for memory of the program's own.
+  void add_scratch(const std::string& name, Element element, int64_t elements);
+
   /// The value of a term of the plan; the products of its symbols are computed at the head of the function.
   Number number(const Term& term);
   /// `term` / `divisor`, which must divide it.
@@ -57,6 +71,8 @@ class Frame {
     const bool other = is_unsigned_integer(dtype) || (one_by_one_ && dtype == DType::boolean);
     return signed_instead_ && other ? signed_of(dtype) : dtype;
   }
+  /// Do the chip and the reader of the text allow the instruction on elements of this type?
+  bool has(Opcode opcode, DType dtype) const { return allows(*info(opcode).legality, chip, reader_of(options.output), dtype); }
   /// Does the scalar unit combine the updates, element by element (scalars.cc)?
   bool one_by_one() const { return one_by_one_; }
   const Words& words(int tensor) const { return words_[static_cast<size_t>(tensor)]; }
@@ -64,6 +80,10 @@ class Frame {
   /// The number of elements of a tensor.
   Term extent(int tensor) const;
   Number elements(int tensor) { return number(extent(tensor)); }
+  /// Reads word `at` of a tensor from memory.
+  Named load_word(const std::string& hint, int tensor, const Number& at) {
+    return build.give(Opcode::load_scalar, hint, make_scalar(words(tensor).element.dtype), {pointer(tensor), build.use(at)});
+  }
   /// The last coordinate at which a component's window may start.
   Number last_start(const Component& component);
   /// The term's value for cost estimates: every open extent counts as kAssumedExtent.
@@ -102,6 +122,10 @@ class Frame {
   std::map<std::pair<int64_t, std::vector<int>>, Number> numbers_;
 };
 
+/// Is the extent of one of the loops 0?
+inline bool has_zero(const std::vector<Loop>& loops) {
+  return std::ranges::any_of(loops, [](const Loop& loop) { return loop.extent.is(0); });
+}
 /// Does the number divide the term's constant factor?
 bool divides(const Term& term, int64_t divisor);
 /// term / divisor; the number must divide the term.

@@ -1,10 +1,20 @@
-// See guard.h. A first walk over the function collects the operator of every value and the values that expressions
-// read; a second walk finds the torn operands; a third inserts the sums. The number of readers of a value is ignored:
-// ptoas merges equal statements, so two readers may become one.
+// guard_arithmetic() works around a defect of ptoas 0.60, which writes wrong C++ for some nested scalar expressions.
+//
+// The defect: ptoas inlines a value that has one reader into the C++ expression of that reader. If this expression is
+// itself in parentheses, ptoas writes none around its operands. So `a + min(b, c)` as the last offset of a view becomes
+// `(.. + a + b < c ? b : c)`, and `(x >> y) % z` inside a sum becomes `(x >> y % z)`. Sums, differences, products and
+// bitwise operators are safe as operands: ptoas writes them as a cast of the whole expression, `(int64_t) ((uint64_t) b
+// + (uint64_t) c)`.
+//
+// The workaround: if the result of an operator that is not safe (minimum, maximum, selection, comparison, shift,
+// division) is an operand at such a place, the operand becomes a sum of that result and 0. The 0 is min(core, 0), which
+// ptoas cannot fold away. An operand at such a place is called torn here.
+//
+// A first walk over the function collects the operator of every value and the values that expressions read; a second
+// walk finds the torn operands; a third inserts the sums. The number of readers of a value is ignored: ptoas merges equal
+// statements, so two readers may become one.
 //
 // Tested by tests/ptoas/arithmetic_test.cc with the real ptoas, and by the programs in tests/golden/programs.
-#include "backends/pto/guard.h"
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -12,9 +22,9 @@
 #include <set>
 #include <string>
 
-#include "base/partial_switch.h"
+#include "backends/pto/names.h"
+#include "backends/pto/passes.h"
 #include "compiler/pto/instructions.h"
-#include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
 namespace {
@@ -26,83 +36,38 @@ enum class Shape : uint8_t {
   loose,  ///< a conditional, a comparison or a shift, which bind less tightly than +: never safe
 };
 
-STREW_PARTIAL_SWITCHES
+/// Does the C++ of the operator read each operand twice? ptoas makes such operands variables.
+bool reads_twice(Opcode opcode) {
+  const Computation what = info(opcode).compute;
+  return what == Computation::ceil_div || what == Computation::min || what == Computation::max;
+}
 
 Shape shape_of(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::divsi:
-    case Opcode::divui:
-    case Opcode::remsi:
-    case Opcode::remui:
-      return Shape::tight;
-    case Opcode::ceildivsi:
-    case Opcode::ceildivui:
-    case Opcode::minsi:
-    case Opcode::minui:
-    case Opcode::maxsi:
-    case Opcode::maxui:
-    case Opcode::shli:
-    case Opcode::shrsi:
-    case Opcode::shrui:
-    case Opcode::cmpi:
-    case Opcode::select:
-      return Shape::loose;
-    default:
-      return Shape::whole;
-  }
+  const Instruction& row = info(opcode);
+  if (row.form == Form::compare || row.form == Form::select) return Shape::loose;
+  if (row.form != Form::binary) return Shape::whole;
+  if (row.compute == Computation::div || row.compute == Computation::remainder) return Shape::tight;
+  const bool shifts = row.compute == Computation::shift_left || row.compute == Computation::shift_right;
+  return shifts || reads_twice(opcode) ? Shape::loose : Shape::whole;
 }
 
 /// Does ptoas write the statement as a C++ expression, into which it may inline the operands?
 bool is_expression(Opcode opcode) {
-  switch (info(opcode).form) {
-    case Form::cast:
-    case Form::binary:
-    case Form::compare:
-    case Form::select:
-    case Form::partition:
-      return true;
-    default:
-      return false;
-  }
+  const Form form = info(opcode).form;
+  return form == Form::cast || form == Form::binary || form == Form::compare || form == Form::select || form == Form::partition;
 }
-
-/// Does the C++ of the operator read each operand twice? ptoas makes such operands variables.
-bool reads_twice(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::ceildivsi:
-    case Opcode::ceildivui:
-    case Opcode::minsi:
-    case Opcode::minui:
-    case Opcode::maxsi:
-    case Opcode::maxui:
-      return true;
-    default:
-      return false;
-  }
-}
-
-STREW_END_PARTIAL_SWITCHES
 
 /// Does ptoas cast each operand and the result, as in ((uint64_t) a + (uint64_t) b)?
 bool casts_all(Opcode opcode) { return info(opcode).form == Form::binary && shape_of(opcode) == Shape::whole; }
 
 bool is_narrow(const Type& type) { return type.kind == TypeKind::scalar && bits(type.element.dtype) < 64; }
 
-/// Calls `visit` for every statement, and for the statements of its bodies after it.
-void each(std::vector<Statement>& statements, const std::function<void(Statement&)>& visit) {
-  for (Statement& s : statements) {
-    visit(s);
-    each(s.body, visit);
-    each(s.otherwise, visit);
-  }
-}
-
 class Guard {
  public:
   explicit Guard(Function& function) : function_(function) {}
 
   Status run() {
-    for (const Argument& a : function_.arguments) names_.insert(a.name);
+    for (const Argument& a : function_.arguments) names_.add(a.name);
     each(function_.body, [&](Statement& s) { learn(s); });
     each(function_.body, [&](Statement& s) { each_torn(s, [&](std::string& operand) { torn_.insert(operand); }); });
     STREW_TRY(check());
@@ -120,7 +85,7 @@ class Guard {
 
   void learn(const Statement& s) {
     if (!s.result.empty()) {
-      names_.insert(s.result);
+      names_.add(s.result);
       made_[s.result] = {s.opcode, s.type};
     }
     if (!is_expression(s.opcode)) return;
@@ -170,25 +135,16 @@ class Guard {
       insert(statements[i].body);
       insert(statements[i].otherwise);
       if (!torn_.contains(statements[i].result)) continue;
-      Statement sum;
-      sum.opcode = Opcode::addi;
-      sum.type = statements[i].type;
-      sum.result = fresh(statements[i].result + "_whole");
-      sum.operands = {{statements[i].result}, {zero(sum.type)}};
-      sums_[statements[i].result] = sum.result;
+      const std::string &torn = statements[i].result, whole = names_.fresh(torn + "_whole");
+      Statement sum = make(Opcode::addi, whole, statements[i].type, {{torn}, {zero(statements[i].type)}});
+      sums_[torn] = whole;
       statements.insert(statements.begin() + static_cast<ptrdiff_t>(++i), std::move(sum));
     }
   }
 
-  std::string fresh(const std::string& hint) {
-    std::string name = hint;
-    for (int n = 2; !names_.insert(name).second; ++n) name = hint + "_" + std::to_string(n);
-    return name;
-  }
-
   const std::string& zero(const Type& type) {
     std::string& name = type.kind == TypeKind::index ? zero_ : zero_i64_;
-    if (name.empty()) name = fresh(type.kind == TypeKind::index ? "zero" : "zero_i64");
+    if (name.empty()) name = names_.fresh(type.kind == TypeKind::index ? "zero" : "zero_i64");
     return name;
   }
 
@@ -203,12 +159,7 @@ class Guard {
   }
 
   static Statement make(Opcode opcode, std::string result, Type type, std::vector<std::vector<std::string>> operands) {
-    Statement out;
-    out.opcode = opcode;
-    out.result = std::move(result);
-    out.type = std::move(type);
-    out.operands = std::move(operands);
-    return out;
+    return {.opcode = opcode, .result = std::move(result), .type = std::move(type), .operands = std::move(operands)};
   }
 
   /// Puts the zeros, min(core, 0), before everything that may read them, and with them the core's number, which the
@@ -216,14 +167,14 @@ class Guard {
   void make_zeros() {
     std::vector<Statement> head;
     std::optional<Statement> wide = take([](const Statement& s) { return s.opcode == Opcode::get_block_idx; });
-    if (!wide) wide = make(Opcode::get_block_idx, fresh("core_i64"), make_scalar(DType::i64), {});
+    if (!wide) wide = make(Opcode::get_block_idx, names_.fresh("core_i64"), make_scalar(DType::i64), {});
     const std::string core_i64 = wide->result;
     head.push_back(std::move(*wide));
     if (!zero_i64_.empty()) add_zero(head, zero_i64_, make_scalar(DType::i64), core_i64);
     if (!zero_.empty()) {
       std::optional<Statement> core =
           take([&](const Statement& s) { return s.opcode == Opcode::index_cast && s.operands[0][0] == core_i64; });
-      if (!core) core = make(Opcode::index_cast, fresh("core"), make_index(), {{core_i64}});
+      if (!core) core = make(Opcode::index_cast, names_.fresh("core"), make_index(), {{core_i64}});
       const std::string index = core->result;
       head.push_back(std::move(*core));
       add_zero(head, zero_, make_index(), index);
@@ -240,7 +191,7 @@ class Guard {
     if (known != function_.body.end()) {
       zero_constant = known->result;
     } else {
-      zero_constant = fresh(type.kind == TypeKind::index ? "c0" : "c0_i64");
+      zero_constant = names_.fresh(type.kind == TypeKind::index ? "c0" : "c0_i64");
       function_.body.insert(function_.body.begin(), make(Opcode::constant, zero_constant, type, {}));
     }
     head.push_back(make(Opcode::minsi, name, type, {{core}, {zero_constant}}));
@@ -249,7 +200,8 @@ class Guard {
 
   Function& function_;
   std::map<std::string, Made> made_;
-  std::set<std::string> names_, in_expressions_, torn_;
+  Names names_;
+  std::set<std::string> in_expressions_, torn_;
   std::map<std::string, std::string> sums_;
   std::string zero_, zero_i64_;
 };

@@ -117,6 +117,7 @@ void IndexCode::normalise(size_t k, const Named& tile) {
 Named IndexCode::component(size_t k, const TilePlace& place) {
   ProgramBuilder& b = frame_.build;
   count_ = place.count;
+  if (k == 0) where_ = {};  // the first of the components of another tile
   const auto t = static_cast<size_t>(index_of(frame_.plan).tensor);
   std::vector<Step> steps;
   for (size_t i = 0; i < walk_.outer.size(); ++i) steps.emplace_back(place.outer[i], walk_.outer[i].strides[t]);
@@ -173,7 +174,6 @@ void IndexCode::saturate(const Named& tile) {
 }
 
 Named IndexCode::faults(const TilePlace& place) {
-  where_ = {};
   Named bad;
   for (size_t k = 0; k < frame_.plan.primary().components.size(); ++k) {
     const Named tile = component(k, place);
@@ -185,7 +185,6 @@ Named IndexCode::faults(const TilePlace& place) {
 
 Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& total) {
   ProgramBuilder& b = frame_.build;
-  where_ = {};
   const Plan& plan = frame_.plan;
   const auto table = static_cast<size_t>(frame_.table(0));
   Named sum, bad;
@@ -202,12 +201,13 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
     const Named tile = component(k, place);
     saturate(tile);
     const Number last = frame_.last_start(c);
-    if (plan.primary().oob == OobPolicy::clamp) {
+    const PlaceRule rule = rule_of(plan, k);
+    if (rule == PlaceRule::clamped) {
       scale(tile, Opcode::tmaxs, b.number(0));
       scale(tile, Opcode::tmins, last);
-    } else if (plan.primary().oob == OobPolicy::skip_window || plan.primary().oob == OobPolicy::fill_window) {
+    } else if (rule == PlaceRule::fits) {
       bound(tile, last, bad);
-    } else if (plan.primary().oob == OobPolicy::skip_element || plan.primary().oob == OobPolicy::fill_element) {
+    } else if (rule == PlaceRule::inside || rule == PlaceRule::cut) {
       // Each row of the window is dropped by itself, so the row's step in this dim is added before the check. The
       // minimum with kEnd / 2 keeps the sum from overflowing.
       Number step = b.number(0);
@@ -245,24 +245,18 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
   return sum;
 }
 
-bool IndexCode::drops() const {
-  const OobPolicy oob = frame_.plan.primary().oob;
-  return oob == OobPolicy::skip_element || oob == OobPolicy::skip_window || oob == OobPolicy::fill_element ||
-         oob == OobPolicy::fill_window;
-}
-
 Named IndexCode::slab_rows(const TilePlace& place, const Number& base, bool owned) {
   ProgramBuilder& b = frame_.build;
-  where_ = {};
   const Named tile = component(0, place);
   const Number dim = frame_.number(frame_.plan.primary().components[0].dim);
   const bool as_u32 = is_unsigned_integer(index_of(frame_.plan).dtype) && frame_.words(index_of(frame_.plan).tensor).count == 1;
-  if (frame_.plan.primary().oob == OobPolicy::clamp && (owned || !as_u32)) {
+  const PlaceRule rule = rule_of(frame_.plan, 0);
+  if (rule == PlaceRule::clamped && (owned || !as_u32)) {
     saturate(tile);
     scale(tile, Opcode::tmaxs, b.number(0));
     if (owned) scale(tile, Opcode::tmins, b.sub(dim, b.number(1), "last_place"));
   }
-  if (frame_.plan.primary().oob == OobPolicy::wrap && !as_u32) {
+  if (rule == PlaceRule::wrapped && !as_u32) {
     // The chip computes the remainder of u32. Adding a multiple of the extent makes a negative index positive and keeps
     // its remainder.
     b.note("negative indices: up by a multiple of the extent, so that the chip's u32 remainder is the one wanted");
@@ -284,9 +278,7 @@ Status IndexCode::check_column(bool owned) const {
     return unsupported(what + "elements have an index tile as wide as theirs, expected rows of more than one word");
   const bool side_by_side = frame_.words(index_of(plan).tensor).count == 1 && walk_.outer.empty() &&
                             walk_.axis.strides[static_cast<size_t>(index_of(plan).tensor)].is(1);
-  const bool as_u32 = is_unsigned_integer(index_of(plan).dtype);
-  const bool modes_do = plan.primary().oob != OobPolicy::error &&
-                        ((plan.primary().oob != OobPolicy::clamp && plan.primary().oob != OobPolicy::wrap) || as_u32);
+  const bool modes_do = own_mode(plan).has_value();
   if (walk_.slab && side_by_side && modes_do && !owned && !index_of(plan).normalize_negative) return {};
   return unsupported(what + "the program computes with its indices (" +
                      (owned         ? "each core keeps its own rows; unique_indices, init in_place or --blocks 1 would do without"
@@ -300,10 +292,9 @@ Status IndexCode::check_column(bool owned) const {
 
 const char* IndexCode::mode(bool owned) const {
   if (owned) return "skip";
-  if (drops()) return frame_.plan.gather ? "zero" : "skip";
-  if (frame_.plan.primary().oob == OobPolicy::clamp && walk_.slab) return "clamp";
-  if (frame_.plan.primary().oob == OobPolicy::wrap) return "wrap";
-  return "undefined";
+  const PlaceRule rule = rule_of(frame_.plan, 0);
+  // Where index code has made a row number, it has clamped the components, too.
+  return chip_mode(frame_.plan, rule == PlaceRule::clamped && !walk_.slab ? PlaceRule::trusted : rule);
 }
 
 }  // namespace strew::inline v0::pto

@@ -1,12 +1,11 @@
-// IndexCode: writes the instructions that make index tiles for programs of rows (rows.h): load the indices, narrow
+// IndexCode: writes the instructions that make index tiles for programs of rows (rows.cc): load the indices, narrow
 // 64-bit ones to i32, normalise negative ones, check bounds, and sum the components to a row number. Tested by
 // tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
 #include <vector>
 
-#include "backends/pto/grid.h"
-#include "backends/pto/walk.h"
+#include "backends/pto/tiles.h"
 
 namespace strew::inline v0::pto {
 
@@ -55,7 +54,6 @@ class IndexCode {
   /// Clamps `tile` to [0, limit], and makes the elements of `bad` 1 that were outside.
   void bound(const Named& tile, const Number& limit, Named& bad);
   void saturate(const Named& tile);
-  bool drops() const;
 
   Frame& frame_;
   const RowWalk& walk_;

@@ -3,10 +3,10 @@
 #include "backends/pto/init.h"
 
 #include <algorithm>
-#include <functional>
+#include <optional>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/grid.h"
+#include "backends/pto/tiles.h"
 
 namespace strew::inline v0::pto {
 namespace {
@@ -14,21 +14,11 @@ namespace {
 constexpr int64_t kTileBytes = 16 << 10;
 constexpr int64_t kScalarTileBytes = 1 << 10;  ///< of tiles that are filled element by element
 
-/// Word `w` of an element, as a number of the word's type.
-int64_t word_of(const Scalar& value, DType dtype, int64_t w) {
-  const int width = bits(dtype);
-  const uint64_t all = value.bits[static_cast<size_t>(w * width / 64)] >> (w * width % 64);
-  const uint64_t word = width == 64 ? all : all & ((uint64_t{1} << width) - 1);
-  if (!is_signed_integer(dtype)) return static_cast<int64_t>(word);
-  const int shift = 64 - width;
-  return static_cast<int64_t>(word << shift) >> shift;
-}
-
 /// Can one instruction fill a tile with the value? If not, its elements are written one by one.
 bool fills_at_once(const Frame& frame, const Words& words, const Scalar& value) {
   for (int64_t w = 1; w < words.count; ++w)
     if (word_of(value, words.element.dtype, w) != word_of(value, words.element.dtype, 0)) return false;
-  return allows(*info(Opcode::texpands).legality, frame.chip, reader_of(frame.options.output), words.element.dtype);
+  return frame.has(Opcode::texpands, words.element.dtype);
 }
 
 Status check(const Frame& frame, int pair) {
@@ -41,7 +31,7 @@ Status check(const Frame& frame, int pair) {
   }
   const Words& words = frame.words(frame.plan.result(pair));
   if (fills_at_once(frame, words, frame.plan.init_fill[static_cast<size_t>(pair)]) ||
-      allows(*info(Opcode::tsetval).legality, frame.chip, reader_of(frame.options.output), words.element.dtype))
+      frame.has(Opcode::tsetval, words.element.dtype))
     return {};
   return unsupported("init fills elements of " + std::string(name(result.dtype)) +
                      " that are computed with, which ptoas has no way " +
@@ -66,25 +56,20 @@ Status write_in_rows(Frame& frame, int pair) {
                        std::to_string(2 * kTileBytes) + " where results are made first; pto-ir would work");
   const Grid into(frame, result, frame.pointer(result) + "_rows", frame.pitch);
   const Number pitch = frame.number(frame.pitch), cols = b.number(frame.pitch.factor * words.count);
-  const auto each = [&](const std::function<void(const Number&, const Number&, const Named&)>& piece) {
-    b.loop("made", b.number(0), b.number(rows->factor), b.number(most), 1.0, [&](const Number& at) {
-      const Number n =
-          rows->factor % most == 0 ? b.number(most) : b.min(b.sub(b.number(rows->factor), at, "left"), b.number(most), "count");
-      const Named tile = b.tile("line", words.element, most, frame.pitch.factor * words.count, n, cols);
-      piece(at, n, tile);
-      b.store(tile, into.part("line_to", at, {}, b.number(0), n, pitch));
-    });
-  };
-  if (frame.plan.init_kind == InitKind::copy) {
-    const int operand = frame.plan.operand(pair);
-    const Grid source(frame, operand, frame.pointer(operand) + "_rows", frame.pitch);
-    each([&](const Number& at, const Number& n, const Named& tile) {
-      b.load(source.part("line_from", at, {}, b.number(0), n, pitch), tile);
-    });
-    return {};
-  }
-  const Scalar& value = frame.plan.init_fill[static_cast<size_t>(pair)];
-  each([&](const Number&, const Number& n, const Named& tile) { write_fill(frame, result, tile, n, cols, value); });
+  const bool copies = frame.plan.init_kind == InitKind::copy;
+  const int operand = frame.plan.operand(pair);
+  std::optional<Grid> source;
+  if (copies) source.emplace(frame, operand, frame.pointer(operand) + "_rows", frame.pitch);
+  b.loop("made", b.number(0), b.number(rows->factor), b.number(most), 1.0, [&](const Number& at) {
+    const Number n = b.left(at, b.number(rows->factor), b.number(most), rows->factor % most == 0);
+    const Named tile = b.tile("line", words.element, most, frame.pitch.factor * words.count, n, cols);
+    if (copies) {
+      b.load(source->part("line_from", at, {}, b.number(0), n, pitch), tile);
+    } else {
+      write_fill(frame, result, tile, n, cols, frame.plan.init_fill[static_cast<size_t>(pair)]);
+    }
+    b.store(tile, into.part("line_to", at, {}, b.number(0), n, pitch));
+  });
   return {};
 }
 
@@ -96,27 +81,25 @@ void write_pair(Frame& frame, int pair, const Number& from, const Number& to) {
   const Number begin = b.mul(from, count, "word"), end = frame.guarded(b.mul(to, count, "word"));
   int64_t most = kTileBytes * 8 / bits(words.element.dtype);
   const int64_t whole = begin.value && end.value ? *end.value - *begin.value : -1;
-  const Scalar* const value = frame.plan.init_kind == InitKind::fill ? &frame.plan.init_fill[static_cast<size_t>(pair)] : nullptr;
-  if (value != nullptr && !fills_at_once(frame, words, *value)) most = kScalarTileBytes * 8 / bits(words.element.dtype);
+  const bool copies = frame.plan.init_kind == InitKind::copy;
+  const Scalar* const value = copies ? nullptr : &frame.plan.init_fill[static_cast<size_t>(pair)];
+  if (!copies && !fills_at_once(frame, words, *value)) most = kScalarTileBytes * 8 / bits(words.element.dtype);
   if (whole > 0) most = std::min(most, whole);
   const Number size = b.number(most);
   const Grid into(frame, result, frame.pointer(result) + "_line", constant(0));
+  const int operand = frame.plan.operand(pair);
+  std::optional<Grid> source;
+  if (copies) source.emplace(frame, operand, frame.pointer(operand) + "_line", constant(0));
   const bool even = whole >= 0 && whole % most == 0;
   const double trips = static_cast<double>(kAssumedExtent) / static_cast<double>(most);
-  if (frame.plan.init_kind == InitKind::copy) {
-    const Grid source(frame, frame.plan.operand(pair), frame.pointer(frame.plan.operand(pair)) + "_line", constant(0));
-    b.loop("copied", begin, end, size, std::max(trips, 1.0), [&](const Number& at) {
-      const Number n = even ? size : b.min(b.sub(end, at, "left"), size, "count");
-      const Named tile = b.tile("line", words.element, 1, most, b.number(1), n);
-      b.load(source.line("line_from", at, {}, n), tile);
-      b.store(tile, into.line("line_to", at, {}, n));
-    });
-    return;
-  }
-  b.loop("filled", begin, end, size, std::max(trips, 1.0), [&](const Number& at) {
-    const Number n = even ? size : b.min(b.sub(end, at, "left"), size, "count");
+  b.loop(copies ? "copied" : "filled", begin, end, size, std::max(trips, 1.0), [&](const Number& at) {
+    const Number n = b.left(at, end, size, even);
     const Named tile = b.tile("line", words.element, 1, most, b.number(1), n);
-    write_fill(frame, result, tile, b.number(1), n, *value);
+    if (copies) {
+      b.load(source->line("line_from", at, {}, n), tile);
+    } else {
+      write_fill(frame, result, tile, b.number(1), n, *value);
+    }
     b.store(tile, into.line("line_to", at, {}, n));
   });
 }

@@ -1,4 +1,4 @@
-// See l1.h. Tiles in L1 are in fractals (layout NZ): block columns of 32 bytes one after another, each with as many
+// write_l1(). Tiles in L1 are in fractals (layout NZ): block columns of 32 bytes one after another, each with as many
 // rows as the tile. So the result in memory is a tensor [C, R, 32 bytes], gathered from a table of rows [C, 32 bytes];
 // the cube core reorders them while it loads. A matrix of one block column is an ordinary matrix of rows of 32 bytes,
 // so gathers of elements produce such rows, by way of scratch memory.
@@ -7,8 +7,7 @@
 // instruction are available. On a3 the cube core stores its tile to memory itself; on a5 it hands each tile to the
 // vector core beside it. The output is C++ only, because ptoas takes memory in fractals for memory in rows. Tested by
 // tests/unit/backends/pto/pto_l1_test.cc and tests/golden/pto_program_test.cc.
-#include "backends/pto/l1.h"
-
+#include "backends/pto/forms.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
@@ -98,10 +97,8 @@ class L1Writer {
     const int64_t tiles = (rows + tall - 1) / tall;
     const double turns = static_cast<double>(tiles) / b_.planned_cores();
     const Number stride = b_.mul(b_.cores(), step, "stride"), from = b_.mul(b_.core(), step, "first_tile");
-    b_.loop("first", from, b_.number(rows), stride, std::max(1.0, turns), [&](const Number& first) {
-      const Number valid = rows % tall == 0 ? step : b_.min(b_.sub(b_.number(rows), first, "left"), step, "count");
-      tile(first, valid);
-    });
+    b_.loop("first", from, b_.number(rows), stride, std::max(1.0, turns),
+            [&](const Number& first) { tile(first, b_.left(first, b_.number(rows), step, rows % tall == 0)); });
     frame_.program.tiles = {walk_.elements ? "elem" : "row", CoreSplit::updates, tall, cols_, "l1", 1};
     return true;
   }
@@ -127,7 +124,7 @@ class L1Writer {
     const Number zero = b_.number(0), each = b_.number(each_);
     const Named index = walk_.elements ? b_.part("index_part", indices_, first, zero, valid, each)
                                        : b_.part("index_part", indices_, zero, first, b_.number(1), valid);
-    const Named rows = b_.l1_tile("rows", element, tall, cols_, valid);
+    const Named rows = b_.fractal_tile("rows", element, tall, cols_, valid, "mat");
     const std::vector<Attribute> modes = {{"coalesce", walk_.elements ? "elem" : "row"}, {"gatherOob", *own_mode(frame_.plan)}};
     if (walk_.elements) {
       const Named room = b_.part("scratch_part", scratch_, first, zero, valid, each);
@@ -154,15 +151,7 @@ class L1Writer {
 }  // namespace
 
 Expected<bool> write_l1(Frame& frame, const RowWalk& walk) {
-  if (walk.elements) {
-    ProgramArgument scratch;
-    scratch.name = "scratch";
-    scratch.role = ArgumentRole::scratch;
-    scratch.dtype = frame.words(frame.table(0)).element.dtype;
-    scratch.dims = {walk.axis.extent.factor};
-    frame.build.pointer(scratch.name, frame.words(frame.table(0)).element);
-    frame.program.arguments.push_back(std::move(scratch));
-  }
+  if (walk.elements) frame.add_scratch("scratch", frame.words(frame.table(0)).element, walk.axis.extent.factor);
   return L1Writer(frame, walk).run();
 }
 

@@ -1,5 +1,5 @@
-// plan_program(): plans the program of an op. If possible, the program moves rows of many positions at a time (rows.h),
-// otherwise one window after another (windows.h). It is written once for each tile height tried, which takes
+// plan_program(): plans the program of an op. If possible, the program moves rows of many positions at a time (rows.cc),
+// otherwise one window after another (windows.cc). It is written once for each tile height tried, which takes
 // microseconds, and the height with the lowest estimated time is taken, of those whose tiles fit the safe part of the
 // buffer. Then come addresses and flags. The verifier checks the finished program; a program that breaks a rule is an
 // internal error.
@@ -9,17 +9,12 @@
 #include <optional>
 #include <set>
 
-#include "backends/pto/addresses.h"
 #include "backends/pto/combine.h"
-#include "backends/pto/flags.h"
-#include "backends/pto/guard.h"
+#include "backends/pto/forms.h"
 #include "backends/pto/init.h"
-#include "backends/pto/l1.h"
+#include "backends/pto/names.h"
+#include "backends/pto/passes.h"
 #include "backends/pto/program.h"
-#include "backends/pto/rows.h"
-#include "backends/pto/straight.h"
-#include "backends/pto/unroll.h"
-#include "backends/pto/windows.h"
 #include "base/fp_environment.h"
 #include "compiler/pto/verify.h"
 #include "compiler/rewrite/rewrites.h"
@@ -82,10 +77,6 @@ std::vector<std::string> requirements_of(const TileProgram& program, const Plan&
   return out;
 }
 
-bool has_zero(const std::vector<Loop>& loops) {
-  return std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return loop.extent.is(0); });
-}
-
 /// Does the op move nothing, whatever the indices are?
 bool moves_nothing(const Plan& plan) {
   const bool no_place = std::any_of(plan.primary().components.begin(), plan.primary().components.end(),
@@ -115,10 +106,8 @@ class Attempts {
       Expected<TileProgram> plain = straight();
       return plain.ok() || plain.status().code() != Code::unsupported ? std::move(plain) : written_out();
     }
-    if (moves_nothing(plan_)) return initial_values();
-    STREW_ASSIGN(TileProgram best, search());
-    STREW_TRY(complete(best));
-    return best;
+    STREW_ASSIGN(TileProgram best, planned());
+    return finished(std::move(best));
   }
 
  private:
@@ -169,7 +158,6 @@ class Attempts {
     last_bytes_ = 0;
     Frame frame(tensors_, plan_, chip_, options_, wanted);
     STREW_TRY(frame.start());
-    if (options_.output == Output::pto_as) frame.build.one_core();
     frame.build.hoist_tiles(wanted.buffered);
     const int64_t most = kMostRowBytes * 8 / frame.widest();
     const Expected<RowWalk> walk = row_walk(frame, most);
@@ -235,40 +223,43 @@ class Attempts {
     const PlacedBytes placed = place_tiles(program.module.functions[0], options_.sync == Sync::addresses);
     last_bytes_ = program.ub_bytes = program.cost.ub_peak = placed.ub;
     if (placed.ub > safe_buffer_bytes(chip_) || placed.l1 > l1_bytes()) return std::nullopt;
-    program.blocks = options_.blocks;
     return program;
   }
 
   /// Adds to the chosen program what it still lacks: guarded arithmetic, flags and requirements. Verifies it.
-  Status complete(TileProgram& program) const {
-    if (options_.output == Output::pto_ir) STREW_TRY(guard_arithmetic(program.module.functions[0]));
+  Expected<TileProgram> finished(TileProgram program) const {
+    Function& function = program.module.functions[0];
+    if (options_.output == Output::pto_ir) STREW_TRY(guard_arithmetic(function));
     std::set<std::string> apart;
     for (const ProgramArgument& a : program.arguments)
       if (plan_.gather && program.tiles.mode != "copy" && a.role == ArgumentRole::result) apart.insert(a.name);
-    if (options_.sync != Sync::tool) write_flags(program.module.functions[0], chip_, apart);
+    const bool is_line = options_.output == Output::pto_as;
+    if (options_.sync != Sync::tool && !is_line) write_flags(function, chip_, apart);
+    program.kernel = options_.kernel;
+    program.chip = program.module.chip = chip_;
+    program.blocks = is_line ? 1 : options_.blocks;
+    const std::vector<std::string> own = std::move(program.requirements);
     program.requirements = requirements_of(program, plan_, options_);
-    const Status legal = verify(program.module, {reader_of(options_.output), true});
-    if (legal.ok()) return {};
-    return internal_error("the program planned for " + std::string(name(chip_)) +
-                          " breaks a rule of the chip: " + legal.message());
-  }
-
-  /// The program of an op that moves nothing: it writes the initial values of the results.
-  Expected<TileProgram> initial_values() {
-    STREW_ASSIGN(TileProgram program, initial_values_unfinished());
-    STREW_TRY(complete(program));
+    program.requirements.insert(program.requirements.end(), own.begin(), own.end());
+    const Status legal = verify(program.module, {reader_of(options_.output), !is_line});
+    if (!legal.ok())
+      return internal_error("the program planned for " + std::string(name(chip_)) +
+                            " breaks a rule of the chip: " + legal.message());
+    if (is_line) program.module.chip = Chip::any;  // PTO-AS text does not name a chip
     return program;
   }
 
-  /// The same without flags and requirements.
-  Expected<TileProgram> initial_values_unfinished() {
+  /// The program without what finished() adds.
+  Expected<TileProgram> planned() { return moves_nothing(plan_) ? initial_values() : search(); }
+
+  /// The program of an op that moves nothing: it writes the initial values of the results.
+  Expected<TileProgram> initial_values() {
     if (plan_.checks_first() && !has_zero(plan_.positions))
       return unsupported(
           "an extent is 0, so that nothing is moved, and policy error looks at the indices all the same, expected another "
           "policy");
     Frame frame(tensors_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());
-    if (options_.output == Output::pto_as) frame.build.one_core();
     frame.program.tiles = {"copy", CoreSplit::single, 0, 0, "nd", 1};
     Status written;
     const Number elements = frame.scatter() ? frame.elements(frame.table(0)) : ProgramBuilder::number(0);
@@ -293,33 +284,17 @@ class Attempts {
     options_.blocks = 1;
     options_.sync = Sync::tool;
     options_.double_buffer = false;
-    STREW_ASSIGN(TileProgram program, moves_nothing(plan_) ? initial_values_unfinished() : search());
+    STREW_ASSIGN(TileProgram program, planned());
     STREW_TRY(unroll(program, chip_));
     return finished(std::move(program));
   }
 
-  /// PTO-AS: adds name, chip and requirements to the program, and verifies it.
-  Expected<TileProgram> finished(TileProgram program) const {
-    program.kernel = options_.kernel;
-    program.chip = program.module.chip = chip_;
-    program.blocks = 1;
-    std::vector<std::string> own = std::move(program.requirements);
-    program.requirements = requirements_of(program, plan_, options_);
-    program.requirements.insert(program.requirements.end(), own.begin(), own.end());
-    const Status legal = verify(program.module, {Reader::headers, false});
-    if (!legal.ok())
-      return internal_error("the PTO-AS program planned for " + std::string(name(chip_)) + " breaks a rule: " + legal.message());
-    program.module.chip = Chip::any;  // PTO-AS text does not name a chip
-    return program;
-  }
-
-  /// PTO-AS: a straight line of whole tiles (straight.h).
+  /// PTO-AS: a straight line of whole tiles (straight.cc).
   Expected<TileProgram> straight() {
     Frame frame(tensors_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());
     STREW_TRY(write_straight(frame));
-    TileProgram program = std::move(frame.program);
-    return finished(std::move(program));
+    return finished(std::move(frame.program));
   }
 
   /// About how many tiles a core processes.

@@ -6,6 +6,8 @@
 //
 // A view produces no C++; each partition of it becomes a GlobalTensor whose type has the extents that are known. The
 // type `index` is int64_t. Tested by tests/unit/backends/pto/pto_cpp_test.cc.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -16,32 +18,17 @@
 namespace strew::inline v0::pto {
 namespace {
 
-struct ElementName {
-  DType dtype;
-  std::string_view name;
-};
-constexpr ElementName kElementNames[] = {
-    {DType::boolean, "bool"},
-    {DType::i8, "int8_t"},
-    {DType::u8, "uint8_t"},
-    {DType::i16, "int16_t"},
-    {DType::u16, "uint16_t"},
-    {DType::i32, "int32_t"},
-    {DType::u32, "uint32_t"},
-    {DType::i64, "int64_t"},
-    {DType::u64, "uint64_t"},
-    {DType::f16, "half"},
-    {DType::bf16, "bfloat16_t"},
-    {DType::f32, "float"},
-    {DType::f8e4m3fn, "float8_e4m3_t"},
-    {DType::f8e5m2, "float8_e5m2_t"},
+constexpr std::pair<DType, std::string_view> kElementNames[] = {
+    {DType::boolean, "bool"},           {DType::f16, "half"},
+    {DType::bf16, "bfloat16_t"},        {DType::f32, "float"},
+    {DType::f8e4m3fn, "float8_e4m3_t"}, {DType::f8e5m2, "float8_e5m2_t"},
     {DType::hif8, "hifloat8_t"},
 };
 /// The name in the vendor's headers; verify() admits no other dtypes.
 std::string element_name(const Element& element) {
-  for (const ElementName& each : kElementNames)
-    if (each.dtype == element.dtype) return std::string(each.name);
-  return "void";
+  for (const auto& [dtype, name] : kElementNames)
+    if (dtype == element.dtype) return std::string(name);
+  return fmt::format("{}int{}_t", is_unsigned_integer(element.dtype) ? "u" : "", bits(element.dtype));
 }
 
 /// Is the program a mixed kernel, for cube and vector cores? On a5 a cube core has the vector core beside it store the
@@ -126,31 +113,22 @@ class CppPrinter {
         return alloc(s, indent);
       case Form::flags:
         if (mixed_ && signal(s, indent)) return;
-        return sided(indent, Side::cube,
-                     std::string(s.opcode == Opcode::set_flag ? "set_flag(" : "wait_flag(") + s.attributes[0].value + ", " +
-                         s.attributes[1].value + ", " + s.attributes[2].value + ")");
-      case Form::barrier:
-        return line(indent, "pipe_barrier(" + s.attributes[0].value + ");");
-      case Form::loop: {
-        const std::string& v = s.result;
-        return nested("for (int64_t " + v + " = " + operand(s, 0) + "; " + v + " < " + operand(s, 1) + "; " + v +
-                          " += " + operand(s, 2) + ")",
-                      s.body, indent);
-      }
+        [[fallthrough]];
+      case Form::moves:
+        return sided(indent, s.opcode == Opcode::tstore ? Side::vector : Side::cube, call(s));
+      case Form::loop:
+        return nested(
+            fmt::format("for (int64_t {0} = {1}; {0} < {2}; {0} += {3})", s.result, operand(s, 0), operand(s, 1), operand(s, 2)),
+            s.body, indent);
       case Form::branch:
         nested("if (" + operand(s, 0) + ")", s.body, indent, s.otherwise.empty() ? "}" : "} else {");
         if (s.otherwise.empty()) return;
         body(s.otherwise, indent + 2);
         return line(indent, "}");
-      case Form::moves:
-        return sided(indent, s.opcode == Opcode::tstore ? Side::vector : Side::cube, call(s));
-      case Form::computes:
-      case Form::store:
-        return line(indent, call(s) + ";");
-      case Form::set:
-        return line(indent, operand(s, 0) + ".SetValue(" + operand(s, 1) + ", " + operand(s, 2) + ");");
       default:
-        return line(indent, "const " + scalar_type(s.type) + " " + s.result + " = " + value(s) + ";");
+        if (s.result.empty()) return line(indent, call(s) + ";");
+        return line(indent, fmt::format("const {} {} = {};", scalar_type(s.type), s.result,
+                                        s.opcode == Opcode::constant ? constant(s) : call(s)));
     }
   }
 
@@ -171,8 +149,7 @@ class CppPrinter {
     if (!to_vector && s.attributes[0].value != "PIPE_MTE3") return false;
     const int id = s.attributes[2].value.back() - '0' + (to_vector ? 0 : kEvents);
     sided(indent, to_vector == sets ? Side::cube : Side::vector,
-          std::string(sets ? "set_intra_block(" : "wait_intra_block(") + s.attributes[sets ? 0 : 1].value + ", " +
-              std::to_string(id) + ")");
+          fmt::format("{}_intra_block({}, {})", sets ? "set" : "wait", s.attributes[sets ? 0 : 1].value, id));
     return true;
   }
 
@@ -180,117 +157,50 @@ class CppPrinter {
     return type.kind == TypeKind::index ? "int64_t" : element_name(type.element);
   }
 
-  STREW_PARTIAL_SWITCHES
-
-  std::string value(const Statement& s) const {
-    const Instruction& row = info(s.opcode);
-    const auto binary = [&](const char* symbol) { return operand(s, 0) + " " + symbol + " " + operand(s, 1); };
-    const auto choose = [&](const char* symbol) { return "(" + binary(symbol) + ") ? " + operand(s, 0) + " : " + operand(s, 1); };
-    switch (s.opcode) {
-      case Opcode::constant:
-        return constant(s);
-      case Opcode::get_block_idx:
-        return "get_block_idx()";
-      case Opcode::get_block_num:
-        return "get_block_num()";
-      case Opcode::index_castui:
-      case Opcode::extui:
-        return "static_cast<" + scalar_type(s.type) + ">(static_cast<u" + scalar_type(types_.at(operand(s, 0))) + ">(" +
-               operand(s, 0) + "))";
-      case Opcode::bitcast:
-        return "__builtin_bit_cast(" + scalar_type(s.type) + ", " + operand(s, 0) + ")";
-      case Opcode::addi:
-        return binary("+");
-      case Opcode::subi:
-        return binary("-");
-      case Opcode::muli:
-        return binary("*");
-      case Opcode::divsi:
-        return binary("/");
-      case Opcode::remsi:
-        return binary("%");
-      case Opcode::shrsi:
-        return binary(">>");
-      case Opcode::ceildivsi:
-        // Divisors are extents or the number of cores, so they are positive.
-        return "(" + operand(s, 0) + " > 0) ? (" + operand(s, 0) + " - 1) / " + operand(s, 1) + " + 1 : " + operand(s, 0) +
-               " / " + operand(s, 1);
-      case Opcode::minsi:
-        return choose("<");
-      case Opcode::maxsi:
-        return choose(">");
-      case Opcode::minui:
-      case Opcode::maxui: {
-        const std::string u = "static_cast<u" + scalar_type(s.type) + ">(";
-        return "(" + u + operand(s, 0) + ") " + (s.opcode == Opcode::maxui ? ">" : "<") + " " + u + operand(s, 1) + ")) ? " +
-               operand(s, 0) + " : " + operand(s, 1);
-      }
-      case Opcode::andi:
-        return binary("&");
-      case Opcode::ori:
-        return binary("|");
-      case Opcode::xori:
-        return binary("^");
-      case Opcode::cmpi:
-        return binary(s.attribute("predicate") == "eq" ? "==" : "<");
-      case Opcode::tgetval:
-        return operand(s, 0) + ".GetValue(" + operand(s, 1) + ")";
-      case Opcode::load_scalar:
-        return call(s);
-      default:
-        break;
-    }
-    return row.form == Form::cast ? "static_cast<" + scalar_type(s.type) + ">(" + operand(s, 0) + ")" : call(s);
-  }
-
-  STREW_END_PARTIAL_SWITCHES
-
   static std::string constant(const Statement& s) {
     if (s.type.kind != TypeKind::scalar || !is_float(s.type.element.dtype)) {
       return s.value == INT64_MIN ? "INT64_MIN" : std::to_string(s.value);
     }
-    const std::string unsigned_name = "uint" + std::to_string(bits(s.type.element.dtype)) + "_t";
-    return "__builtin_bit_cast(" + element_name(s.type.element) + ", static_cast<" + unsigned_name + ">(" +
-           std::to_string(static_cast<uint64_t>(s.value)) + "u))";
+    return fmt::format("__builtin_bit_cast({}, static_cast<uint{}_t>({}u))", element_name(s.type.element),
+                       bits(s.type.element.dtype), static_cast<uint64_t>(s.value));
   }
 
   void partition(const Statement& s, size_t indent) {
     const Statement& view = *views_.at(operand(s, 0));
-    const std::string layout(view.attribute("layout")), element = element_name(s.type.element);
-    const std::string name = s.result, shape = name + "_shape", strides = name + "_stride";
-    const std::vector<std::string>& pitch = view.operands[2];
-    std::string open, extents, at;
+    const std::string_view layout = view.attribute("layout");
+    const bool column = layout == "dn", fractals = layout == "nz";
+    const std::vector<std::string>&offsets = s.operands[1], &sizes = s.operands[2], &pitch = view.operands[2];
+    std::vector<std::string> open, extents;
+    std::string at;
     for (size_t d = 0; d < s.type.dims.size(); ++d) {
-      if (s.type.dims[d] == kDynamic) open += (open.empty() ? "" : ", ") + s.operands[2][d];
-      extents += (d > 0 ? ", " : "") + extent(s.type.dims[d]);
-      if (d + 1 < s.type.dims.size() || layout == "dn") at += " + " + s.operands[1][d] + " * " + pitch[d];
+      const bool adjacent = !column && d + 1 == s.type.dims.size();
+      at += " + " + offsets[d] + (adjacent ? "" : " * " + pitch[d]);
+      extents.push_back(extent(s.type.dims[d]));
+      if (s.type.dims[d] == kDynamic) open.push_back(sizes[d]);
     }
-    if (layout != "dn") at += " + " + s.operands[1].back();
     // Shape and Stride have five dims. A matrix has three leading dims of extent 1, whose stride is the size of the
     // matrix.
-    const std::string front = s.type.dims.size() == 2 ? "1, 1, 1, " : "";
-    const std::string all = layout == "dn" ? pitch[1] : s.operands[2][0] + " * " + pitch[0];
-    std::string types = "-1, -1, -1, -1, 1", values = all + ", " + all + ", " + all + ", " + pitch[0];
-    if (layout == "dn") {
-      types = "-1, -1, -1, 1, -1";
-      values = all + ", " + all + ", " + all + ", " + pitch[1];
-    } else if (layout == "nz") {
-      values = pitch[0] + ", " + pitch[1] + ", " + pitch[2] + ", " + pitch[3];
-    }
-    const std::string kind = layout == "dn" ? "DN" : layout == "nz" ? "NZ" : "ND";
-    line(indent, "using " + shape + " = Shape<" + front + extents + ">;");
-    line(indent, "using " + strides + " = Stride<" + types + ">;");
-    line(indent, "GlobalTensor<" + element + ", " + shape + ", " + strides + ", Layout::" + kind + "> " + name + "(" +
-                     operand(view, 0) + at + ", " + shape + "(" + open + "), " + strides + "(" + values + "));");
+    const std::string& step = pitch[column ? 1 : 0];
+    const std::string all = column ? step : sizes[0] + " * " + step;
+    line(indent, fmt::format("using {}_shape = Shape<{}{}>;", s.result, fractals ? "" : "1, 1, 1, ", fmt::join(extents, ", ")));
+    line(indent, fmt::format("using {}_stride = Stride<{}>;", s.result, column ? "-1, -1, -1, 1, -1" : "-1, -1, -1, -1, 1"));
+    line(indent,
+         fmt::format("GlobalTensor<{0}, {1}_shape, {1}_stride, Layout::{2}> {1}({3}{4}, {1}_shape({5}), {1}_stride({6}));",
+                     element_name(s.type.element), s.result,
+                     column     ? "DN"
+                     : fractals ? "NZ"
+                                : "ND",
+                     operand(view, 0), at, fmt::join(open, ", "),
+                     fractals ? fmt::format("{}", fmt::join(pitch.begin(), pitch.begin() + 4, ", "))
+                              : fmt::format("{0}, {0}, {0}, {1}", all, step)));
   }
 
   std::string tile_type(const Type& type) const {
-    const auto blocked = [](const std::string& layout) { return layout == "col_major" ? "ColMajor" : "RowMajor"; };
-    const std::string boxes = type.tile.slayout == "row_major" ? ", SLayout::RowMajor, " + std::to_string(type.tile.fractal) : "";
-    const char* place = type.tile.location == "mat" ? "Mat" : "Vec";
-    return std::string("Tile<TileType::") + place + ", " + element_name(type.element) + ", " + std::to_string(type.dims[0]) +
-           ", " + std::to_string(type.dims[1]) + ", BLayout::" + blocked(type.tile.blayout) + ", " + extent(type.tile.valid[0]) +
-           ", " + extent(type.tile.valid[1]) + boxes + ">";
+    const TileLayout& t = type.tile;
+    return fmt::format("Tile<TileType::{}, {}, {}, {}, BLayout::{}, {}, {}{}>", t.location == "mat" ? "Mat" : "Vec",
+                       element_name(type.element), type.dims[0], type.dims[1], t.blayout == "col_major" ? "ColMajor" : "RowMajor",
+                       extent(t.valid[0]), extent(t.valid[1]),
+                       t.slayout == "row_major" ? fmt::format(", SLayout::RowMajor, {}", t.fractal) : "");
   }
 
   void alloc(const Statement& s, size_t indent) {
@@ -301,7 +211,7 @@ class CppPrinter {
     line(indent, "TASSIGN(" + s.result + ", " + operand(s, 0) + ");");
   }
 
-  /// The call: the instruction's template (Instruction::cpp) with all placeholders replaced.
+  /// The call or the value: the row's template (Instruction::cpp) with all placeholders replaced.
   std::string call(const Statement& s) const {
     const Instruction& row = info(s.opcode);
     std::string out;
@@ -323,6 +233,8 @@ class CppPrinter {
   /// The text for one placeholder.
   std::string filled(const Statement& s, const Instruction& row, std::string_view place) const {
     const auto group_of = [](std::string_view text) { return static_cast<size_t>(text.back() - '0'); };
+    if (place == "result") return scalar_type(s.type);
+    if (place == "predicate") return s.attribute(place) == "eq" ? "==" : "<";  // programs have no other
     if (place.substr(0, 5) == "tile ") return tile_type(types_.at(operand(s, group_of(place))));
     if (place.substr(0, 7) == "number ") return scalar_type(types_.at(operand(s, group_of(place))));
     if (place.size() == 1 && place[0] >= '0' && place[0] <= '9') return operand(s, group_of(place));

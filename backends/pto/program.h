@@ -19,7 +19,7 @@
 
 namespace strew::inline v0::pto {
 
-/// What a parameter of the program is to the op. A scatter in place has a result and no operand.
+/// What a parameter of the program is to the op: a tensor of that Role (the first five are in its order), or another. A scatter in place has a result and no operand.
 enum class ArgumentRole : uint8_t {
   result,
   operand,
@@ -32,23 +32,7 @@ enum class ArgumentRole : uint8_t {
   scalar,  ///< an i32: the extent of a tensor, or another number
 };
 inline std::string_view name(ArgumentRole role) {
-  switch (role) {
-    case ArgumentRole::result:
-      return "result";
-    case ArgumentRole::operand:
-      return "operand";
-    case ArgumentRole::indices:
-      return "indices";
-    case ArgumentRole::updates:
-      return "updates";
-    case ArgumentRole::extra:
-      return "extra";
-    case ArgumentRole::scratch:
-      return "scratch";
-    case ArgumentRole::scalar:
-      break;
-  }
-  return "scalar";
+  return name_among({"result", "operand", "indices", "updates", "extra", "scratch", "scalar"}, role);
 }
 
 /// One parameter of the function. Tensors are contiguous, row-major.
@@ -69,17 +53,7 @@ enum class CoreSplit : uint8_t {
   updates,       ///< core b takes the tiles b, b + cores, …: no two tiles share a destination, or atomics make that safe
   destinations,  ///< every core owns a part of the destinations and applies all updates to it in order
 };
-inline std::string_view name(CoreSplit split) {
-  switch (split) {
-    case CoreSplit::single:
-      return "single";
-    case CoreSplit::updates:
-      return "updates";
-    case CoreSplit::destinations:
-      break;
-  }
-  return "destinations";
-}
+inline std::string_view name(CoreSplit split) { return name_among({"single", "updates", "destinations"}, split); }
 
 /// The tiles that the planner chose.
 struct TilePlan {
@@ -117,17 +91,7 @@ struct TileProgram {
 /// The form of the text. It matters to the planner, because ptoas, which reads pto_ir, refuses some of what the chip's
 /// headers allow (bf16 add).
 enum class Output : uint8_t { pto_as, pto_ir, pto_cpp };
-inline std::string_view name(Output output) {
-  switch (output) {
-    case Output::pto_as:
-      return "pto-as";
-    case Output::pto_ir:
-      return "pto-ir";
-    case Output::pto_cpp:
-      break;
-  }
-  return "pto-cpp";
-}
+inline std::string_view name(Output output) { return name_among({"pto-as", "pto-ir", "pto-cpp"}, output); }
 
 /// Who inserts the flags between a core's pipes, and who places the tiles.
 enum class Sync : uint8_t {
@@ -135,17 +99,7 @@ enum class Sync : uint8_t {
   addresses,  ///< the program has flags and addresses (ptoas' level3); always so for pto_cpp
   tool,       ///< the program has neither; ptoas inserts flags (--enable-insert-sync) and places the tiles
 };
-inline std::string_view name(Sync sync) {
-  switch (sync) {
-    case Sync::flags:
-      return "flags";
-    case Sync::addresses:
-      return "addresses";
-    case Sync::tool:
-      break;
-  }
-  return "tool";
-}
+inline std::string_view name(Sync sync) { return name_among({"flags", "addresses", "tool"}, sync); }
 
 struct ProgramOptions {
   Output output = Output::pto_ir;

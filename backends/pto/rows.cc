@@ -1,4 +1,4 @@
-// See rows.h. The loops of a program, from the outermost to the innermost: the position loops around the axis; the
+// write_rows(). The loops of a program, from the outermost to the innermost: the position loops around the axis; the
 // tiles along the axis, with one row per position; the window loops outside a row.
 //
 // spread.h decides how the cores share these loops. A core that owns a range of the table's rows processes all updates
@@ -8,12 +8,11 @@
 // The order within one mscatter: a3 processes the rows one after another. a5 keeps the order for assignments only
 // (scatterConflict last), so tiles of float sums whose order matters have one row there. Tested by
 // tests/golden/pto_program_test.cc and tests/differential/npu.
-#include "backends/pto/rows.h"
-
 #include <algorithm>
 #include <numeric>
 
 #include "backends/pto/check.h"
+#include "backends/pto/forms.h"
 #include "backends/pto/indices.h"
 #include "backends/pto/init.h"
 #include "backends/pto/spread.h"
@@ -48,10 +47,9 @@ class RowWriter {
   Number table_rows();
   void own_range();
   Status initialise_rows();
-  void check_indices();
+  void check_indices(const Named& cell);
   Status axis(TilePlace& place);
   void tile(const Number& first, const Number& last, TilePlace& place);
-  Number count_from(const Number& first, const Number& last, bool whole);
   void move(TilePlace& place);
   TileAt at(const TilePlace& place) const;
 
@@ -93,9 +91,7 @@ class RowAccess final : public TileAccess {
     if (frame_.plan.tensors[static_cast<size_t>(tensor)].extra != ExtraKind::scalar) return tiles_.load("extra", tensor, at_);
     // A scalar in memory is broadcast to a tile.
     ProgramBuilder& b = frame_.build;
-    const Type type = make_scalar(frame_.words(tensor).element.dtype);
-    const std::string& pointer = frame_.pointer(tensor);
-    const Named number = b.give(Opcode::load_scalar, pointer + "_number", type, {pointer, b.use(b.number(0))});
+    const Named number = frame_.load_word(frame_.pointer(tensor) + "_number", tensor, b.number(0));
     const Named tile = tiles_.tile("extra", tensor, at_);
     b.run(Opcode::texpands, {number.name, tile.name});
     return tile;
@@ -199,35 +195,27 @@ void RowWriter::move(TilePlace& place) {
   }
 }
 
-/// The number of valid rows of the tile at `first`. `whole`: all tiles are full.
-Number RowWriter::count_from(const Number& first, const Number& last, bool whole) {
-  const Number rows = b_.number(frame_.attempt.rows);
-  return whole ? rows : b_.min(b_.sub(last, first, "left"), rows, "count");
-}
-
 void RowWriter::tile(const Number& first, const Number& last, TilePlace& place) {
   place.first = first;
-  place.count = count_from(first, last, last.value && *last.value % frame_.attempt.rows == 0);
+  place.count = b_.left(first, last, b_.number(frame_.attempt.rows), last.value && *last.value % frame_.attempt.rows == 0);
   write_nest(frame_, walk_.window, "part", place.window, [&] { move(place); });
 }
 
 Status RowWriter::axis(TilePlace& place) {
   const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
   const bool is_split = spread_ == Spread::tiles;
-  const Number from = is_split ? b_.mul(b_.core(), rows, "first_tile") : b_.number(0);
-  const Number step = is_split ? b_.mul(b_.cores(), rows, "stride") : rows;
+  const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
+  const LoopTurns turns = turns_of(frame_, is_split, {b_.number(0), rows, tiles}, {"first_tile", "first_tile", "stride"});
   const Number bound = frame_.guarded(extent);
-  const double tiles = std::max<double>(
-      1, static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows)) / (is_split ? b_.planned_cores() : 1));
   if (!frame_.attempt.buffered) {
-    b_.loop("first", from, bound, step, tiles, [&](const Number& first) { tile(first, extent, place); });
+    b_.loop("first", turns.from, bound, turns.step, turns.trips, [&](const Number& first) { tile(first, extent, place); });
     return failed_;
   }
   b_.note("two tiles a turn, each with buffers of its own");
-  const Number both = b_.mul(step, b_.number(2), "two_strides");
-  b_.loop("first", from, bound, both, std::max(1.0, tiles / 2), [&](const Number& first) {
+  const Number both = b_.mul(turns.step, b_.number(2), "two_strides");
+  b_.loop("first", turns.from, bound, both, std::max(1.0, turns.trips / 2), [&](const Number& first) {
     tile(first, extent, place);
-    const Number second = b_.add(first, step, "second");
+    const Number second = b_.add(first, turns.step, "second");
     if (second.value && extent.value && *second.value >= *extent.value) return;
     b_.when(b_.less(second, bound), [&] { tile(second, extent, place); });
   });
@@ -236,9 +224,7 @@ Status RowWriter::axis(TilePlace& place) {
 
 /// Policy error: checks all indices, tile by tile. If all tiles are full, the tiles of faults are combined by maximum,
 /// and one loop over the result follows at the end. Otherwise a loop follows each tile.
-void RowWriter::check_indices() {
-  b_.note("check every index before anything is written");
-  const Named cell = start_check(frame_);
+void RowWriter::check_indices(const Named& cell) {
   const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
   const bool whole = extent.value && *extent.value % frame_.attempt.rows == 0;
   const auto look_through = [&](const Named& tile, const Number& count) {
@@ -256,7 +242,7 @@ void RowWriter::check_indices() {
     const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
     b_.loop("first", b_.number(0), extent, rows, tiles, [&](const Number& first) {
       place.first = first;
-      place.count = count_from(first, extent, whole);
+      place.count = b_.left(first, extent, rows, whole);
       const Named bad = code_.faults(place);
       if (whole) {
         b_.run(Opcode::tmax, {all.name, bad.name, all.name});
@@ -266,8 +252,6 @@ void RowWriter::check_indices() {
     });
   });
   if (whole) look_through(all, rows);
-  finish_check(frame_, cell);
-  code_.set_checked();
 }
 
 Number RowWriter::table_rows() {
@@ -295,11 +279,13 @@ Status RowWriter::run() {
   frame_.pitch = constant(walk_.width);
   if (frame_.options.index_column) STREW_TRY(code_.check_column(spread_ == Spread::ranges));
   make_grids();
-  const Number elements = frame_.elements(frame_.table(0));
   total_ = table_rows();
   if (total_.value.value_or(0) > kMaxRows)
     return unsupported("the table has " + std::to_string(*total_.value) + " rows, expected at most 2^30: row numbers are i32");
-  if (plan_.checks_first()) check_indices();
+  if (plan_.checks_first()) {
+    write_check(frame_, [&](const Named& cell) { check_indices(cell); });
+    code_.set_checked();
+  }
   if (spread_ == Spread::ranges) {
     own_range();
     STREW_TRY(initialise_rows());
@@ -307,15 +293,7 @@ Status RowWriter::run() {
   TilePlace place;
   const PositionLoops loops{walk_.outer, spread_, "slab", "around"};
   const auto all = [&] { return write_positions(frame_, loops, place.outer, [&] { return axis(place); }); };
-  if (spread_ == Spread::single) {
-    b_.note("one core does it all");
-    b_.when(b_.equal(b_.core(), b_.number(0)), [&] {
-      failed_ = write_init(frame_, b_.number(0), elements);
-      if (failed_.ok()) failed_ = all();
-    });
-  } else {
-    failed_ = all();
-  }
+  failed_ = write_spread(frame_, spread_, all);
   STREW_TRY(failed_);
   frame_.program.tiles = tiles_.describe(walk_.elements ? "elem" : "row", split_of(spread_));
   return {};
@@ -324,9 +302,7 @@ Status RowWriter::run() {
 }  // namespace
 
 Status write_rows(Frame& frame, const RowWalk& walk) {
-  STREW_ASSIGN(Combine combine, choose_combine(frame));
-  STREW_TRY(check_computes(frame, combine));
-  align_conversions(frame, combine);
+  STREW_ASSIGN(Combine combine, start_combine(frame, true));
   return RowWriter(frame, walk, std::move(combine)).run();
 }
 

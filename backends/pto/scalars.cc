@@ -80,36 +80,15 @@ class ScalarGraph {
     return widened(frame_.build.give(Opcode::tgetval, hint, std::move(number), {from.name, place(from)}), dtype);
   }
 
-  Named literal(const ExprNode& node) {
-    if (!wide_) return frame_.build.constant({frame_.carrier_type(node.dtype), false}, literal_value(frame_, node));
-    const int shift = 64 - bits(node.dtype);
-    const uint64_t top = node.value.bits[0] << shift;
-    return frame_.build.constant({DType::i64, false}, is_signed_integer(node.dtype) ? static_cast<int64_t>(top) >> shift
-                                                                                    : static_cast<int64_t>(top >> shift));
-  }
-
   Named make(const ExprNode& node) {
-    switch (node.op) {
-      case ExprOp::current:
-        return element("now", tiles_.current, node.dtype);
-      case ExprOp::update:
-        return element("by", tiles_.update, node.dtype);
-      case ExprOp::extra:
-        return element("extra", tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
-      case ExprOp::literal:
-        return literal(node);
-      case ExprOp::convert:
-        return convert(node);
-      case ExprOp::bitcast:
-      case STREW_EACH_OP(BINARY):
-      case STREW_EACH_OP(UNARY):
-      case STREW_EACH_OP(COMPLEX):
-      case STREW_EACH_OP(TEST):
-      case STREW_EACH_OP(COMPARE):
-      case STREW_EACH_OP(SELECT):
-      case STREW_EACH_OP(TERNARY_MATH):
-        break;
+    if (node.op == ExprOp::current) return element("now", tiles_.current, node.dtype);
+    if (node.op == ExprOp::update) return element("by", tiles_.update, node.dtype);
+    if (node.op == ExprOp::extra) return element("extra", tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
+    if (node.op == ExprOp::literal) {
+      const DType carrier = frame_.carrier_type(node.dtype);
+      return frame_.build.constant({wide_ ? DType::i64 : carrier, false}, word_of(node.value, wide_ ? node.dtype : carrier));
     }
+    if (node.op == ExprOp::convert) return convert(node);
     const ExprOp op = node.dtype == DType::boolean ? of_truth(node.op) : node.op;
     const Operator& row = *find_operator(op);
     const Named &a = value(node.args[0]), &c = value(node.args[1]);
@@ -145,7 +124,7 @@ class ScalarGraph {
   const CombineTiles& tiles_;
   const Number &row_, &col_;
   /// All arithmetic is in i64. Otherwise ptoas 0.60 would drop the parentheses that cut a narrow sum to its width
-  /// before a wider type reads it (guard.h).
+  /// before a wider type reads it (guard.cc).
   const bool wide_;
   std::vector<Named> values_;
   std::map<int64_t, Number> places_;

@@ -63,20 +63,32 @@ Spread spread_windows(Frame& frame, const WindowWalk& walk) {
   return !initialises && plan.unique.holds && !one ? Spread::outer : Spread::single;
 }
 
+LoopTurns turns_of(Frame& frame, bool is_split, const LoopTurns& all, const std::array<const char*, 3>& hints) {
+  ProgramBuilder& b = frame.build;
+  if (!is_split) return {all.from, all.step, std::max(1.0, all.trips)};
+  const Number from = b.add(all.from, b.mul(b.core(), all.step, hints[0]), hints[1]);
+  return {from, b.mul(b.cores(), all.step, hints[2]), std::max(1.0, all.trips / b.planned_cores())};
+}
+
+Status write_spread(Frame& frame, Spread spread, const std::function<Status()>& all) {
+  if (spread != Spread::single) return all();
+  ProgramBuilder& b = frame.build;
+  Status failed;
+  b.note("one core does it all");
+  b.when(b.equal(b.core(), b.number(0)), [&] {
+    if (initialises_results(frame)) failed = write_init(frame, b.number(0), frame.elements(frame.table(0)));
+    if (failed.ok()) failed = all();
+  });
+  return failed;
+}
+
 void write_nest(Frame& frame, const std::vector<Loop>& loops, const char* hint, std::vector<Number>& at,
                 const std::function<void()>& body) {
-  const std::function<void(size_t)> from = [&](size_t depth) {
-    if (depth == loops.size()) return body();
-    const Term& extent = loops[depth].extent;
-    const Number to = frame.number(extent);
-    frame.build.loop(hint, frame.build.number(0), to, frame.build.number(1), static_cast<double>(frame.assumed(extent)),
-                     [&](const Number& variable) {
-                       at.push_back(variable);
-                       from(depth + 1);
-                       at.pop_back();
-                     });
+  const auto succeeds = [&] {
+    body();
+    return Status();
   };
-  from(0);
+  static_cast<void>(write_positions(frame, {loops, Spread::single, hint, hint}, at, succeeds));
 }
 
 Status write_positions(Frame& frame, const PositionLoops& positions, std::vector<Number>& at,

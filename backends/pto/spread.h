@@ -2,6 +2,7 @@
 // loops. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <vector>
 
@@ -33,6 +34,18 @@ bool initialises_results(const Frame& frame);
 /// Writes the loops, outermost first, each from 0 to its extent. `at` holds their variables while `body` is written.
 void write_nest(Frame& frame, const std::vector<Loop>& loops, const char* hint, std::vector<Number>& at,
                 const std::function<void()>& body);
+
+/// A loop over pieces: where it begins, its step, and about how many turns it takes.
+struct LoopTurns {
+  Number from, step;
+  double trips;
+};
+/// The turns of one core, of a loop whose turns `all` are: core b takes those with the numbers b, b + cores, … if `is_split`, else
+/// all. `hints` are for the names of the core's first piece, of where it begins, and of its step.
+LoopTurns turns_of(Frame& frame, bool is_split, const LoopTurns& all, const std::array<const char*, 3>& hints);
+
+/// Writes what cores do: as `all` says, or with Spread::single, one core that initialises the results before it.
+Status write_spread(Frame& frame, Spread spread, const std::function<Status()>& all);
 
 /// The position loops, as write_positions() writes them.
 struct PositionLoops {

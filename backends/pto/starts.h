@@ -1,5 +1,5 @@
 // StartCode: writes the scalar instructions that compute where the window of one position starts, for programs of
-// windows (windows.h): read the index components from memory and apply the policy. Tested by
+// windows (windows.cc): read the index components from memory and apply the policy. Tested by
 // tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
@@ -32,6 +32,8 @@ class StartCode {
  private:
   Number packed_index(const Component& c, const Number& at, const std::string& hint);
   Number load_index(size_t k);
+  Number sign(const Number& value);
+  Number clamp(const Number& value, const Number& limit, Number& outside);
   void drop_if_no_place(const Number& places);
   Number divisor(size_t k);
   Number start(size_t k);

@@ -1,12 +1,14 @@
-// See straight.h. This covers ops for which the modes of the chip's instructions suffice, without index code: one index
+// write_straight(): programs in PTO-AS, whose grammar has neither loops nor arithmetic on numbers, as a straight line of whole
+// tiles. This covers ops for which the modes of the chip's instructions suffice, without index code: one index
 // component that selects rows; policies undefined, skip and fill of 0; clamp and wrap of unsigned indices, because the
 // chip reads indices as u32. Up to kMostTiles tiles are written one after another; for more tiles the program is one
 // tile's step with the argument `.arg %row0`. All other ops are planned as for the other outputs and then unrolled
-// (unroll.h). Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
-#include "backends/pto/straight.h"
+// (unroll.cc). Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
+#include <fmt/format.h>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/walk.h"
+#include "backends/pto/forms.h"
+#include "backends/pto/names.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
 
@@ -15,13 +17,7 @@ namespace {
 
 constexpr int64_t kMostTiles = 32, kIndexUnit = 8;
 
-Type memref(Element element, int64_t rows, int64_t cols) {
-  Type type;
-  type.kind = TypeKind::memref;
-  type.element = element;
-  type.dims = {rows, cols};
-  return type;
-}
+Type memref(Element element, int64_t rows, int64_t cols) { return {TypeKind::memref, element, {rows, cols}, {}}; }
 
 class StraightLine {
  public:
@@ -34,8 +30,10 @@ class StraightLine {
   Status check() const;
   Expected<std::string> oob() const;
   void tile(const std::string& row, int64_t first, int64_t rows, const std::string& number);
-  std::string position(const std::string& row, int64_t first);
-  Statement load(const std::string& result, const std::string& memory, const std::string& row, bool along_cols, Type type) const;
+  std::string position(int64_t first);
+  static std::vector<std::string> place(const std::string& at, bool along_cols) {
+    return along_cols ? std::vector<std::string>{"c0", at} : std::vector<std::string>{at, "c0"};
+  }
   /// Is the number of rows known only at the call? The program is then one tile's step, which the caller repeats.
   bool is_one_step() const {
     return !walk_.axis.extent.is_static() && frame_.extent(frame_.table(0)).is_static() &&
@@ -67,26 +65,27 @@ Status StraightLine::check() const {
         "pto-as: extents beside the number of rows are known at the call only, expected numbers: the grammar has "
         "tiles and tables of one shape; pto-ir would work");
   if (frame_.scatter() && plan_.init_kind != InitKind::in_place)
-    return unsupported("pto-as: init is " + std::string(name(plan_.init_kind)) +
-                       ", which needs a loop, expected in_place; pto-ir would work");
+    return unsupported(
+        fmt::format("pto-as: init is {}, which needs a loop, expected in_place; pto-ir would work", name(plan_.init_kind)));
   if (combine_.way == CombineWay::compute ||
       (!combine_.any_order && combine_.way == CombineWay::atomic && frame_.chip == Chip::a5))
     return unsupported(
-        "pto-as: updates are combined one after the other, expected assign or an atomic whose order does not matter; " +
-        std::string("order relaxed or unique_indices would allow it"));
+        "pto-as: updates are combined one after the other, expected assign or an atomic whose order does not matter; order "
+        "relaxed or unique_indices would allow it");
   if (frame_.words(index_of(plan_).tensor).count > 1 || index_of(plan_).normalize_negative ||
       !walk_.axis.strides[static_cast<size_t>(index_of(plan_).tensor)].is(1))
     return unsupported("pto-as: indices need arithmetic, expected i32 or u32 side by side and not negative; pto-ir would work");
   if (frame_.options.index_column && (frame_.chip == Chip::a3 || walk_.elements))
-    return unsupported(std::string("pto-as: index layout column: ") +
-                       (walk_.elements ? "elements have an index tile as wide as theirs" : "a3's header takes rows only") +
-                       ", expected layout row");
+    return unsupported(
+        fmt::format("pto-as: index layout column: {}, expected layout row",
+                    walk_.elements ? "elements have an index tile as wide as theirs" : "a3's header takes rows only"));
   const int64_t rows = is_one_step() ? kIndexUnit : walk_.axis.extent.factor;
-  const int64_t line = walk_.elements ? rows * bits(frame_.words(frame_.table(0)).element.dtype) / 8
-                                      : words() * bits(frame_.words(frame_.table(0)).element.dtype) / 8;
+  const int64_t line = (walk_.elements ? rows : words()) * bits(frame_.words(frame_.table(0)).element.dtype) / 8;
   if (rows % kIndexUnit != 0 || line % 32 != 0)
-    return unsupported("pto-as: " + std::to_string(rows) + " rows of " + std::to_string(line) +
-                       " bytes, expected multiples of 8 rows and 32 bytes: its tiles have no partial ones; pto-ir would work");
+    return unsupported(
+        fmt::format("pto-as: {} rows of {} bytes, expected multiples of 8 rows and 32 bytes: its tiles have no "
+                    "partial ones; pto-ir would work",
+                    rows, line));
   return {};
 }
 
@@ -95,66 +94,42 @@ Expected<std::string> StraightLine::oob() const {
   if (mode) return *mode;
   if (plan_.primary().oob == OobPolicy::error)
     return unsupported("pto-as: policy error needs a check of every index first; pto-ir has one");
-  return unsupported("pto-as: policy " + std::string(name(plan_.primary().oob)) +
-                     " of signed indices needs arithmetic, expected u32 indices; pto-ir would work");
+  return unsupported(fmt::format("pto-as: policy {} of signed indices needs arithmetic, expected u32 indices; pto-ir would work",
+                                 name(plan_.primary().oob)));
 }
 
-std::string StraightLine::position(const std::string& row, int64_t first) {
-  if (!row.empty()) return row;
-  const std::string name = "c" + std::to_string(first);
-  for (const Statement& s : function_.body)
-    if (s.result == name) return name;
-  Statement s;
-  s.opcode = Opcode::constant;
-  s.result = name;
-  s.type = make_index();
-  s.value = first;
-  function_.body.push_back(std::move(s));
+/// The name of a constant, which is written if it is new.
+std::string StraightLine::position(int64_t first) {
+  const std::string name = constant_name(first);
+  if (std::ranges::none_of(function_.body, [&](const Statement& s) { return s.result == name; }))
+    function_.body.push_back({.opcode = Opcode::constant, .result = name, .type = make_index(), .value = first});
   return name;
 }
 
-Statement StraightLine::load(const std::string& result, const std::string& memory, const std::string& row, bool along_cols,
-                             Type type) const {
-  Statement s;
-  s.opcode = Opcode::load_tile;
-  s.result = result;
-  s.type = std::move(type);
-  s.operands = {{memory}, along_cols ? std::vector<std::string>{"c0", row} : std::vector<std::string>{row, "c0"}};
-  return s;
-}
-
-void StraightLine::tile(const std::string& row, int64_t first, int64_t rows, const std::string& number) {
-  position("", 0);
-  const std::string at = position(row, first);
-  const std::string table = frame_.pointer(frame_.table(0));
-  Type index = frame_.options.index_column ? make_tile({DType::i32, false}, rows, 1) : make_tile({DType::i32, false}, 1, rows);
-  if (frame_.options.index_column) index.tile.blayout = "col_major";  // what a tile of one column is
-  function_.body.push_back(load("index" + number, "indices", at, !frame_.options.index_column, std::move(index)));
-  const std::string mode = walk_.elements ? "elem" : "row";
-  if (frame_.scatter()) {
-    function_.body.push_back(load("update" + number, "updates", at, walk_.elements, data_type(rows)));
-    Statement s;
-    s.opcode = Opcode::mscatter;
-    s.operands = {{"update" + number}, {"index" + number}, {table}};
-    s.attributes = {{"coalesce", mode}};
-    if (combine_.way == CombineWay::atomic) s.attributes.push_back({"scatterAtomicOp", combine_.atomic});
-    if (oob_ != "undefined") s.attributes.push_back({"scatterOob", oob_});
-    function_.body.push_back(std::move(s));
-    return;
-  }
-  Statement s;
-  s.opcode = Opcode::gather_tile;
-  s.result = "row" + number;
-  s.type = data_type(rows);
-  s.operands = {{table}, {"index" + number}};
-  s.attributes = {{"coalesce", mode}};
-  if (oob_ != "undefined") s.attributes.push_back({"gatherOob", oob_});
-  function_.body.push_back(std::move(s));
-  Statement store;
-  store.opcode = Opcode::store_tile;
-  store.operands = {
-      {"row" + number}, {"result"}, walk_.elements ? std::vector<std::string>{"c0", at} : std::vector<std::string>{at, "c0"}};
-  function_.body.push_back(std::move(store));
+/// One tile, at row `row0` or, if that is empty, at row `first`. `number` is the suffix of its values' names.
+void StraightLine::tile(const std::string& row0, int64_t first, int64_t rows, const std::string& number) {
+  position(0);
+  const std::string at = row0.empty() ? position(first) : row0;
+  const std::string table = frame_.pointer(frame_.table(0)), index = "index" + number;
+  const bool column = frame_.options.index_column, scatters = frame_.scatter();
+  const auto load = [&](const std::string& result, const std::string& memory, bool along_cols, Type type) {
+    function_.body.push_back(
+        {.opcode = Opcode::load_tile, .result = result, .type = std::move(type), .operands = {{memory}, place(at, along_cols)}});
+  };
+  Type type = column ? make_tile({DType::i32, false}, rows, 1) : make_tile({DType::i32, false}, 1, rows);
+  if (column) type.tile.blayout = "col_major";  // what a tile of one column is
+  load(index, "indices", !column, std::move(type));
+  if (scatters) load("update" + number, "updates", walk_.elements, data_type(rows));
+  Statement move{.opcode = Opcode::mscatter, .operands = {{"update" + number}, {index}, {table}}};
+  if (!scatters)
+    move = {.opcode = Opcode::gather_tile, .result = "row" + number, .type = data_type(rows), .operands = {{table}, {index}}};
+  move.attributes = {{"coalesce", walk_.elements ? "elem" : "row"}};
+  if (combine_.way == CombineWay::atomic) move.attributes.push_back({"scatterAtomicOp", combine_.atomic});
+  if (oob_ != "undefined") move.attributes.push_back({scatters ? "scatterOob" : "gatherOob", oob_});
+  function_.body.push_back(std::move(move));
+  if (!scatters)
+    function_.body.push_back(
+        {.opcode = Opcode::store_tile, .operands = {{"row" + number}, {"result"}, place(at, walk_.elements)}});
 }
 
 Status StraightLine::run() {
@@ -187,19 +162,14 @@ Status StraightLine::run() {
   if (whole) {
     for (int64_t t = 0; t < tiles; ++t) tile("", t * rows, rows, tiles == 1 ? "" : std::to_string(t));
   } else {
-    ProgramArgument row0;
-    row0.name = "row0";
-    row0.role = ArgumentRole::scalar;
-    row0.dtype = DType::i32;
-    frame_.program.arguments.push_back(std::move(row0));
+    frame_.program.arguments.push_back({.name = "row0", .role = ArgumentRole::scalar, .dtype = DType::i32});
     function_.arguments.push_back({"row0", make_index(), {}});
     tile("row0", 0, rows, "");
-    frame_.program.requirements.push_back("it is run once per tile, in order: row0 = 0, " + std::to_string(rows) + ", " +
-                                          std::to_string(2 * rows) + ", .. below " +
-                                          (open ? "the number of rows" : std::to_string(count)));
+    frame_.program.requirements.push_back(fmt::format("it is run once per tile, in order: row0 = 0, {}, {}, .. below {}", rows,
+                                                      2 * rows, open ? "the number of rows" : std::to_string(count)));
     if (open)
-      frame_.program.requirements.push_back("the number of rows is a multiple of " + std::to_string(rows) +
-                                            ": the text has whole tiles only");
+      frame_.program.requirements.push_back(
+          fmt::format("the number of rows is a multiple of {}: the text has whole tiles only", rows));
   }
   TileProgram& p = frame_.program;
   p.module.spelling = Spelling::as;
@@ -216,12 +186,10 @@ Status StraightLine::run() {
 }  // namespace
 
 Status write_straight(Frame& frame) {
-  for (const std::vector<Loop>* loops : {&frame.plan.positions, &frame.plan.window})
-    for (const Loop& loop : *loops)
-      if (loop.extent.is(0)) return unsupported("pto-as: an extent is 0 and there is nothing to write; pto-ir would work");
+  if (has_zero(frame.plan.positions) || has_zero(frame.plan.window))
+    return unsupported("pto-as: an extent is 0 and there is nothing to write; pto-ir would work");
   STREW_ASSIGN(const RowWalk walk, row_walk(frame, int64_t{1} << 13));
-  STREW_ASSIGN(Combine combine, choose_combine(frame));
-  STREW_TRY(check_computes(frame, combine));
+  STREW_ASSIGN(Combine combine, start_combine(frame, true));
   return StraightLine(frame, walk, std::move(combine)).run();
 }
 

@@ -1,10 +1,60 @@
-// See text.h. Tested by tests/golden/pto_program_test.cc.
+// See text.h. print_host() writes a header with a C++ function per program that launches the kernel on a stream of the Ascend
+// runtime. Its comments repeat the program's JSON description: the parameters in the kernel's order with role and
+// shape, the requirements, and the number of cores. The header is for the device compiler, which accepts <<<..>>>.
+// Tested by tests/unit/backends/pto/pto_cpp_test.cc.
 #include "backends/pto/text.h"
 
 #include "base/fp_environment.h"
+#include "compiler/pto/instructions.h"
 #include "compiler/pto/print.h"
 
 namespace strew::inline v0::pto {
+namespace {
+
+std::string shape_text(const ProgramArgument& a) {
+  std::string out = std::string(name(a.dtype)) + "[";
+  for (size_t d = 0; d < a.dims.size(); ++d)
+    out += (d > 0 ? "," : "") + (a.dims[d] == kDynamic ? std::string("?") : std::to_string(a.dims[d]));
+  return out + "]";
+}
+
+std::string launcher(const TileProgram& p) {
+  std::string parameters, launch,
+      comment = "// " + p.kernel + " on " + std::string(name(p.chip)) + ": " + p.tiles.mode + " mode, cores share " +
+                std::string(name(p.tiles.split)) + ".\n";
+  std::string declared;
+  for (size_t i = 0; i < p.arguments.size(); ++i) {
+    const ProgramArgument& a = p.arguments[i];
+    const bool scalar = a.role == ArgumentRole::scalar;
+    comment += "//   " + a.name + ": " + std::string(name(a.role)) + (scalar ? "" : ", " + shape_text(a));
+    if (a.tensor >= 0) comment += ", dim " + std::to_string(a.dim) + " of " + p.arguments[static_cast<size_t>(a.tensor)].name;
+    comment += "\n";
+    const std::string type = scalar ? "int32_t " : "void* ";
+    parameters += type + a.name + ", ";
+    declared += (i > 0 ? ", " : "") + type + a.name;
+    launch += (i > 0 ? ", " : "") + a.name;
+  }
+  for (const std::string& requirement : p.requirements) comment += "// The caller sees to it that " + requirement + ".\n";
+  return "\n" + comment + "extern \"C\" STREW_KERNEL void " + p.kernel + "(" + declared + ");\n" + "inline void launch_" +
+         p.kernel + "(" + parameters + "void* stream, int blocks = " + std::to_string(p.blocks) + ") {\n  STREW_LAUNCH(" +
+         p.kernel + ", blocks, stream, " + launch + ");\n}\n";
+}
+
+}  // namespace
+
+std::string print_host(const std::vector<TileProgram>& programs) {
+  std::string out =
+      "// Written by strew: how to call the kernels beside this file. Pointers are device memory; any number of blocks is "
+      "right.\n"
+      "#pragma once\n\n#include <cstdint>\n\n"
+      "#if defined(__CCE__) && !defined(STREW_LAUNCH)\n#define STREW_KERNEL __global__ [aicore]\n"
+      "#define STREW_LAUNCH(kernel, blocks, stream, ...) kernel<<<blocks, nullptr, stream>>>(__VA_ARGS__)\n"
+      "#elif !defined(STREW_LAUNCH)\n#error \"define STREW_KERNEL and STREW_LAUNCH(kernel, blocks, stream, ...) for your "
+      "runtime\"\n"
+      "#endif\n";
+  for (const TileProgram& program : programs) out += launcher(program);
+  return out;
+}
 
 Expected<std::string> program_text(const std::vector<TileProgram>& programs, std::string_view kind) {
   const FpEnvironment environment(true);

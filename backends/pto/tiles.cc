@@ -1,23 +1,56 @@
-// See tiles.h. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// See tiles.h. Tensors are contiguous, so of any two strides one divides the other: a step that the pitch of a grid divides
+// moves rows, a smaller step moves columns. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/tiles.h"
 
 namespace strew::inline v0::pto {
 
+Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch) : frame_(frame), tensor_(tensor), pitch_(pitch) {
+  ProgramBuilder& build = frame.build;
+  const Number words = build.number(frame.words(tensor).count);
+  const Number all = build.mul(frame.elements(tensor), words, "extent");
+  if (pitch_.is(0)) {
+    view_ = build.view(hint, frame.pointer(tensor), build.number(1), all, all);
+    return;
+  }
+  const Number wide = build.mul(frame.number(pitch_), words, "pitch");
+  // An open extent may be 0 at the call. Nothing is moved then, but the program still divides by the pitch to count the
+  // rows.
+  const Number divisor = wide.value ? wide : build.max(wide, build.number(1), "pitch");
+  view_ = build.view(hint, frame.pointer(tensor), build.ceil_div(all, divisor, "rows"), wide, wide);
+}
+
+Named Grid::part(const std::string& hint, const Number& first_row, const std::vector<Step>& steps, const Number& col,
+                 const Number& rows, const Number& cols) const {
+  ProgramBuilder& build = frame_.build;
+  const Number words = build.number(frame_.words(tensor_).count);
+  Number row = first_row, at = col;
+  for (const auto& [variable, step] : steps) {
+    if (const std::optional<Term> rows_moved = quotient(step, pitch_)) {
+      row = build.add(row, build.mul(variable, frame_.number(*rows_moved), "rows_in"), "row");
+    } else {
+      at = build.add(at, build.mul(variable, frame_.number(step), "cols_in"), "col");
+    }
+  }
+  const Number wide = build.mul(cols, words), from = build.mul(at, words);
+  return build.part(hint, view_, row, from, rows, wide);
+}
+
+Named Grid::line(const std::string& hint, const Number& first, const std::vector<Step>& steps, const Number& count) const {
+  ProgramBuilder& build = frame_.build;
+  Number at = first;
+  for (const auto& [variable, step] : steps) at = build.add(at, build.mul(variable, frame_.number(step), "moved"), "at");
+  return build.part(hint, view_, build.number(0), at, build.number(1), count);
+}
+
 void TileWriter::add(int tensor, const Term& pitch) {
-  grids_.emplace_back(tensor, Grid(frame_, tensor, frame_.pointer(tensor) + "_view", pitch));
+  grids_.emplace(tensor, Grid(frame_, tensor, frame_.pointer(tensor) + "_view", pitch));
 }
 
 void TileWriter::add_matrix(int tensor, const Number& rows) {
   const Words& its = frame_.words(tensor);
   const int64_t each = kFractalBytes * 8 / bits(its.element.dtype);
-  matrices_.emplace_back(
+  matrices_.emplace(
       tensor, frame_.build.fractal_view(frame_.pointer(tensor) + "_view", frame_.pointer(tensor), rows, words(tensor), each));
-}
-
-const Grid& TileWriter::grid(int tensor) const {
-  size_t i = 0;
-  while (grids_[i].first != tensor) ++i;
-  return grids_[i].second;
 }
 
 std::vector<Step> TileWriter::steps(int tensor, const TileAt& at) {
@@ -46,19 +79,17 @@ Named TileWriter::part(const std::string& hint, int tensor, const TileAt& at) co
     case TileForm::fractals:
       return table(hint, tensor, at.first, at.count);
     case TileForm::elements:
-      return grid(tensor).line(hint, at.first, steps(tensor, at), at.count);
+      return grids_.at(tensor).line(hint, at.first, steps(tensor, at), at.count);
     case TileForm::rows:
       break;
   }
-  return grid(tensor).part(hint, at.first, steps(tensor, at), at.col, at.count, at.width);
+  return grids_.at(tensor).part(hint, at.first, steps(tensor, at), at.col, at.count, at.width);
 }
 
 Named TileWriter::table(const std::string& hint, int tensor, const Number& first, const Number& rows) const {
   ProgramBuilder& b = frame_.build;
-  if (form_ != TileForm::fractals) return grid(tensor).part(hint, first, {}, b.number(0), rows, b.number(cols_));
-  size_t i = 0;
-  while (matrices_[i].first != tensor) ++i;
-  return b.fractal_part(hint, matrices_[i].second, first, rows);
+  if (form_ != TileForm::fractals) return grids_.at(tensor).part(hint, first, {}, b.number(0), rows, b.number(cols_));
+  return b.fractal_part(hint, matrices_.at(tensor), first, rows);
 }
 
 Named TileWriter::load(const char* hint, int tensor, const TileAt& at) const {

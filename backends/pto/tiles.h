@@ -1,18 +1,40 @@
-// Tiles: the last pass of the planner. TileWriter knows how the tiles of each tensor lie in the buffer and in memory.
+// Tiles: the last pass of the planner. A Grid is a view of a tensor in memory. TileWriter knows how the tiles of each tensor lie in the buffer and in memory.
 // write_tile() writes what happens to one tile: its inputs are loaded and combined, and the result is stored. Programs
 // of rows and of windows differ in how they read and write the table; each passes a TileAccess for that. Tested by
 // tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/grid.h"
 #include "backends/pto/walk.h"
 
 namespace strew::inline v0::pto {
+
+/// A loop's variable and its step in elements of a tensor.
+using Step = std::pair<Number, Term>;
+
+/// A view of a contiguous tensor as a matrix whose row length, `pitch` elements, is the stride of one loop. A step along any
+/// other loop is then a number of whole rows, or a number of columns.
+class Grid {
+ public:
+  /// `pitch`: the tensor's stride from one row of a tile to the next; 0: the whole tensor is one row.
+  Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch);
+  /// The partition of `rows` x `cols` elements that starts at row `first_row` and column `col`, moved by `steps`.
+  Named part(const std::string& hint, const Number& first_row, const std::vector<Step>& steps, const Number& col,
+             const Number& rows, const Number& cols) const;
+  /// The partition of `count` elements that starts at element `first`, moved by `steps`. The pitch must be 0.
+  Named line(const std::string& hint, const Number& first, const std::vector<Step>& steps, const Number& count) const;
+
+ private:
+  Frame& frame_;
+  int tensor_;
+  Term pitch_;
+  Named view_;
+};
 
 enum class TileForm : uint8_t {
   rows,      ///< rows of the tensor, one below the other
@@ -56,14 +78,13 @@ class TileWriter {
   TilePlan describe(const char* mode, CoreSplit split) const;
 
  private:
-  const Grid& grid(int tensor) const;
   static std::vector<Step> steps(int tensor, const TileAt& at);
 
   Frame& frame_;
   TileForm form_;
   int64_t lines_, cols_;
-  std::vector<std::pair<int, Grid>> grids_;
-  std::vector<std::pair<int, Named>> matrices_;
+  std::map<int, Grid> grids_;
+  std::map<int, Named> matrices_;
 };
 
 /// How a program of rows or of windows reads and writes the parts of one tile.

@@ -1,4 +1,4 @@
-// See unroll.h. PTO-AS has arithmetic on tiles, but no loops, no branches and no arithmetic on numbers. So this file
+// unroll(). PTO-AS has arithmetic on tiles, but no loops, no branches and no arithmetic on numbers. So this file
 // interprets all statements on numbers of a program of one core: loops are unrolled, addresses become literals, and
 // every write of a tile defines a new value (SSA). The valid part of a tile is in its type, after the physical extents.
 //
@@ -6,13 +6,13 @@
 // placed one by one), parts of a table, two shapes of one memory, infinities, and more than kMostStatements lines. The
 // tiles that are alive at the same time must fit the buffer. Tested by tests/golden/pto_program_test.cc,
 // tests/error/pto_program_error_test.cc and tests/differential/npu.
-#include "backends/pto/unroll.h"
-
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <unordered_map>
 
+#include "backends/pto/arithmetic.h"
+#include "backends/pto/names.h"
+#include "backends/pto/passes.h"
 #include "base/number.h"
 #include "base/partial_switch.h"
 #include "compiler/pto/instructions.h"
@@ -37,17 +37,13 @@ class Unroller {
             "pto-as: extents are known at the call only, expected numbers: the frozen grammar has no loops, and tiles of one "
             "shape" +
             std::string(kInstead));
-      names_.insert(a.name);
+      names_.add(a.name);
     }
     STREW_TRY(body(planned.body));
     for (const Argument& a : planned.arguments) {
-      Type type;
-      type.kind = TypeKind::memref;
-      type.element = a.type.element;
       const auto shape = shapes_.find(a.name);
       const Shape seen = shape == shapes_.end() ? Shape{1, words_of(a)} : shape->second;
-      type.dims = {seen.rows, seen.cols};
-      out_.arguments.push_back({a.name, std::move(type), {}});
+      out_.arguments.push_back({a.name, {TypeKind::memref, a.type.element, {seen.rows, seen.cols}, {}}, {}});
     }
     return std::move(out_);
   }
@@ -61,11 +57,6 @@ class Unroller {
     int64_t row = 0, col = 0;
     Shape size;
   };
-  struct Value {
-    Type type;
-    int64_t value = 0;
-  };
-
   /// The number of words of an argument that no statement views.
   int64_t words_of(const Argument& argument) const {
     for (const ProgramArgument& a : program_.arguments) {
@@ -79,7 +70,7 @@ class Unroller {
   }
 
   static Status cannot(const std::string& what) { return unsupported("pto-as: " + what + kInstead); }
-  int64_t number(const std::string& name) const { return values_.at(name).value; }
+  int64_t number(const std::string& name) const { return number_of(*values_.at(name).type, values_.at(name).code); }
 
   Status body(const std::vector<Statement>& statements) {
     for (const Statement& s : statements) STREW_TRY(statement(s));
@@ -90,20 +81,21 @@ class Unroller {
 
   Status statement(const Statement& s) {
     switch (info(s.opcode).form) {
-      case Form::constant:
-        values_[s.result] = {s.type, s.value};
-        return {};
       case Form::nullary:
-        values_[s.result] = {s.type, s.opcode == Opcode::get_block_idx ? 0 : 1};
+        values_[s.result] = {&s.type, s.opcode == Opcode::get_block_idx ? 0u : 1u};
         return {};
+      case Form::constant:
       case Form::cast:
-        values_[s.result] = {s.type, cast(s)};
-        return {};
       case Form::binary:
-        return binary(s);
       case Form::compare:
-        values_[s.result] = {s.type, holds(s) ? 1 : 0};
+      case Form::select: {
+        std::vector<Bits> operands;
+        for (const auto& group : s.operands) operands.push_back(values_.at(group[0]));
+        const Expected<uint64_t> code = evaluate(s, operands);
+        if (!code.ok()) return internal_error("pto-as: " + code.status().message());
+        values_[s.result] = {&s.type, *code};
         return {};
+      }
       case Form::view:
         return view(s);
       case Form::partition:
@@ -120,7 +112,7 @@ class Unroller {
         return computes(s);
       case Form::loop:
         for (int64_t at = number(s.operands[0][0]); at < number(s.operands[1][0]); at += number(s.operands[2][0])) {
-          values_[s.result] = {s.type, at};
+          values_[s.result] = {&s.type, static_cast<uint64_t>(at)};
           STREW_TRY(body(s.body));
         }
         return {};
@@ -135,57 +127,6 @@ class Unroller {
   }
 
   STREW_END_PARTIAL_SWITCHES
-
-  int64_t cast(const Statement& s) const {
-    const int64_t value = number(s.operands[0][0]);
-    const int width = s.type.kind == TypeKind::index ? 64 : bits(s.type.element.dtype);
-    if (s.opcode == Opcode::bitcast || width == 64) return value;
-    const int shift = 64 - width;
-    return static_cast<int64_t>(static_cast<uint64_t>(value) << shift) >> shift;
-  }
-
-  STREW_PARTIAL_SWITCHES
-
-  Status binary(const Statement& s) {
-    const int64_t a = number(s.operands[0][0]), b = number(s.operands[1][0]);
-    const auto wrapped = [](uint64_t v) { return static_cast<int64_t>(v); };
-    const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
-    int64_t value = 0;
-    switch (s.opcode) {
-      case Opcode::addi:
-        value = wrapped(ua + ub);
-        break;
-      case Opcode::subi:
-        value = wrapped(ua - ub);
-        break;
-      case Opcode::muli:
-        value = wrapped(ua * ub);
-        break;
-      case Opcode::minsi:
-        value = std::min(a, b);
-        break;
-      case Opcode::maxsi:
-        value = std::max(a, b);
-        break;
-      case Opcode::divsi:
-      case Opcode::remsi:
-      case Opcode::ceildivsi:
-        if (b <= 0) return internal_error("pto-as: a program divides by " + std::to_string(b));
-        value = s.opcode == Opcode::remsi ? a % b : a / b + (s.opcode == Opcode::ceildivsi && a % b > 0 ? 1 : 0);
-        break;
-      default:
-        return cannot(std::string(name(s.opcode)) + " on numbers");
-    }
-    values_[s.result] = {s.type, value};
-    return {};
-  }
-
-  STREW_END_PARTIAL_SWITCHES
-
-  bool holds(const Statement& s) const {
-    const int64_t a = number(s.operands[0][0]), b = number(s.operands[1][0]);
-    return s.attribute("predicate") == "eq" ? a == b : a < b;
-  }
 
   Status view(const Statement& s) {
     const std::string& memory = s.operands[0][0];
@@ -208,12 +149,6 @@ class Unroller {
     return {};
   }
 
-  std::string fresh(const std::string& hint) {
-    std::string name = hint;
-    for (int i = 2; !names_.insert(name).second; ++i) name = hint + "_" + std::to_string(i);
-    return name;
-  }
-
   /// The PTO-AS value that a tile of the planned program holds at this point.
   Expected<std::string> read(const std::string& tile) {
     const auto found = current_.find(tile);
@@ -230,7 +165,7 @@ class Unroller {
 
   /// Appends `s` as the definition of a new value of `tile`.
   Status write(const std::string& tile, Statement s) {
-    s.result = fresh(tile);
+    s.result = names_.fresh(tile);
     s.type = types_.at(tile);
     if (info(s.opcode).form == Form::computes) s.operands.push_back({s.result});
     current_[tile] = s.result;
@@ -238,47 +173,37 @@ class Unroller {
   }
 
   Status moves(const Statement& s) {
-    Statement out;
     const auto place = [](const Part& part) {
       return std::vector<std::string>{std::to_string(part.row), std::to_string(part.col)};
     };
     if (s.opcode == Opcode::tload) {
       const Part& from = parts_.at(s.operands[0][0]);
-      out.opcode = Opcode::load_tile;
-      out.operands = {{from.memory}, place(from)};
-      return write(s.operands[1][0], std::move(out));
+      return write(s.operands[1][0], {.opcode = Opcode::load_tile, .operands = {{from.memory}, place(from)}});
     }
     if (s.opcode == Opcode::tstore) {
       const Part& to = parts_.at(s.operands[1][0]);
       STREW_ASSIGN(const std::string tile, read(s.operands[0][0]));
-      out.opcode = Opcode::store_tile;
-      out.operands = {{tile}, {to.memory}, place(to)};
-      return emit(std::move(out));
+      return emit({.opcode = Opcode::store_tile, .operands = {{tile}, {to.memory}, place(to)}});
     }
     const bool scatters = s.opcode == Opcode::mscatter;
     const Part& table = parts_.at(s.operands[scatters ? 2 : 0][0]);
     const Shape& all = shapes_.at(table.memory);
     if (table.row != 0 || table.col != 0 || table.size.rows != all.rows || table.size.cols != all.cols)
       return cannot("a part of %" + table.memory + " is indexed, where a table is a whole memref");
+    std::vector<Attribute> modes;
     for (const Attribute& a : s.attributes)
-      if (a.name != "scatterConflict" && a.value != "none" && a.value != "undefined") out.attributes.push_back(a);
+      if (a.name != "scatterConflict" && a.value != "none" && a.value != "undefined") modes.push_back(a);
     STREW_ASSIGN(const std::string indices, read(s.operands[1][0]));
-    if (scatters) {
-      STREW_ASSIGN(const std::string tile, read(s.operands[0][0]));
-      out.opcode = Opcode::mscatter;
-      out.operands = {{tile}, {indices}, {table.memory}};
-      return emit(std::move(out));
-    }
-    out.opcode = Opcode::gather_tile;
-    out.operands = {{table.memory}, {indices}};
-    return write(s.operands[2][0], std::move(out));
+    if (!scatters)
+      return write(s.operands[2][0],
+                   {.opcode = Opcode::gather_tile, .operands = {{table.memory}, {indices}}, .attributes = std::move(modes)});
+    STREW_ASSIGN(const std::string tile, read(s.operands[0][0]));
+    return emit({.opcode = Opcode::mscatter, .operands = {{tile}, {indices}, {table.memory}}, .attributes = std::move(modes)});
   }
 
   Status computes(const Statement& s) {
     const Instruction& row = info(s.opcode);
-    Statement out;
-    out.opcode = s.opcode;
-    out.attributes = s.attributes;
+    Statement out{.opcode = s.opcode, .attributes = s.attributes};
     for (size_t g = 0; g + 1 < row.operands.size(); ++g) {
       if (row.operands[g].access == Access::write)
         return cannot(std::string(name(s.opcode)) + " works in a scratch tile, which only a result can be");
@@ -294,27 +219,24 @@ class Unroller {
   }
 
   /// The name of the `.const` with this value; appends it if it is new.
-  Expected<std::string> constant(const Value& value) {
-    const DType dtype = value.type.element.dtype;
-    if (is_float(dtype) && !std::isfinite(decode(dtype, static_cast<uint64_t>(value.value))))
+  Expected<std::string> constant(const Bits& scalar) {
+    const Element& element = scalar.type->element;
+    if (is_float(element.dtype) && !std::isfinite(decode(element.dtype, scalar.code)))
       return cannot("a number is infinite or none, which the grammar cannot write");
-    std::string& known = constants_[print(value.type) + " " + std::to_string(value.value)];
+    const bool negates = is_signed_integer(element.dtype);
+    const int64_t value = negates ? number_of(*scalar.type, scalar.code) : static_cast<int64_t>(scalar.code);
+    const std::string wanted = constant_name(value, element);
+    std::string& known = constants_[wanted];
     if (!known.empty()) return known;
-    const std::string digits = value.value < 0 ? "m" + std::to_string(value.value).substr(1) : std::to_string(value.value);
-    known = fresh((is_float(dtype) ? "bits" : "c") + digits + "_" + print(value.type));
-    Statement s;
-    s.opcode = Opcode::constant;
-    s.result = known;
-    s.type = value.type;
-    s.value = value.value;
-    STREW_TRY(emit(std::move(s)));
+    known = names_.fresh(wanted);
+    STREW_TRY(emit({.opcode = Opcode::constant, .result = known, .type = *scalar.type, .value = value}));
     return known;
   }
 
   const TileProgram& program_;
   Function out_;
-  std::set<std::string> names_;
-  std::unordered_map<std::string, Value> values_;
+  Names names_;
+  std::unordered_map<std::string, Bits> values_;
   std::unordered_map<std::string, std::string> views_;  ///< for each view: the pointer behind it
   std::unordered_map<std::string, Part> parts_;
   std::unordered_map<std::string, Shape> shapes_;         ///< for each pointer: the shape in which it is viewed

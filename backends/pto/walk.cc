@@ -2,12 +2,13 @@
 // windows may start inside it. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/walk.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/grid.h"
-#include "backends/pto/l1.h"
+#include "backends/pto/forms.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
@@ -46,6 +47,15 @@ void split_scales(std::vector<Loop>& window) {
   }
 }
 
+/// Cuts rows into parts of `each` elements, over which a loop goes.
+void cut(const Plan& plan, const std::vector<int>& tensors, int64_t each, RowWalk& walk) {
+  Loop part = unit_loop(plan);
+  part.extent = constant(walk.width / each);
+  for (const int t : tensors) part.strides[static_cast<size_t>(t)] = constant(each);
+  walk.width = each;
+  walk.window.push_back(std::move(part));
+}
+
 /// Cuts rows into equal parts such that no stride of the table leads into the middle of one.
 void cut_rows(const Plan& plan, const std::vector<int>& tensors, RowWalk& walk) {
   const auto table = static_cast<size_t>(plan.indexed());
@@ -54,12 +64,7 @@ void cut_rows(const Plan& plan, const std::vector<int>& tensors, RowWalk& walk) 
   for (const Loop& loop : walk.window) unit = std::gcd(unit, loop.strides[table].factor);
   for (const Loop& loop : walk.outer) unit = std::gcd(unit, loop.strides[table].factor);
   unit = std::gcd(unit, walk.axis.strides[table].factor);
-  if (unit == walk.width || unit == 0 || walk.width / unit > kMostParts) return;
-  Loop part = unit_loop(plan);
-  part.extent = constant(walk.width / unit);
-  for (const int t : tensors) part.strides[static_cast<size_t>(t)] = constant(unit);
-  walk.width = unit;
-  walk.window.push_back(std::move(part));
+  if (unit != walk.width && unit != 0 && walk.width / unit <= kMostParts) cut(plan, tensors, unit, walk);
 }
 
 /// Cuts rows into the longest equal parts of at most `most` elements.
@@ -68,11 +73,7 @@ Status cut_to_fit(const Plan& plan, const std::vector<int>& tensors, int64_t mos
   int64_t each = most;
   while (each >= kShortestPart && walk.width % each != 0) --each;
   if (each < kShortestPart) return unsupported("rows of " + std::to_string(walk.width) + " elements, which no equal parts fit");
-  Loop part = unit_loop(plan);
-  part.extent = constant(walk.width / each);
-  for (const int t : tensors) part.strides[static_cast<size_t>(t)] = constant(each);
-  walk.width = each;
-  walk.window.push_back(std::move(part));
+  cut(plan, tensors, each, walk);
   return {};
 }
 
@@ -95,8 +96,7 @@ Status check_policy(const Frame& frame, const RowWalk& walk) {
     return unsupported("policy wrap where more than one component names a row");
   if (plan.primary().oob == OobPolicy::wrap && bits(index_of(plan).dtype) == 64)
     return unsupported("policy wrap of 64-bit indices");
-  const bool fills = is_fill(plan.primary().oob);
-  if (fills && (plan.primary().fill.bits[0] != 0 || plan.primary().fill.bits[1] != 0))
+  if (is_fill(plan.primary().oob) && (plan.primary().fill.bits[0] != 0 || plan.primary().fill.bits[1] != 0))
     return unsupported("a fill value other than 0: the chip's mode is zero");
   return {};
 }
@@ -147,37 +147,39 @@ Status check_extra(const Frame& frame, const RowWalk& walk, int tensor) {
   const DType dtype = frame.words(tensor).element.dtype;
   if (extra.extra == ExtraKind::per_element) return {};
   if (extra.extra == ExtraKind::per_position && walk.elements && walk.axis.strides[static_cast<size_t>(tensor)].is(1)) return {};
-  const auto has = [&](Opcode opcode) {
-    return allows(*info(opcode).legality, frame.chip, reader_of(frame.options.output), dtype);
-  };
-  if (extra.extra == ExtraKind::scalar && has(Opcode::texpands) && has(Opcode::load_scalar) &&
+  if (extra.extra == ExtraKind::scalar && frame.has(Opcode::texpands, dtype) && frame.has(Opcode::load_scalar, dtype) &&
       !(is_unsigned_integer(dtype) && frame.options.output != Output::pto_cpp))
     return {};
-  return unsupported("an extra input is " + std::string(name(extra.extra)) + " of " + std::string(name(extra.dtype)) +
-                     ", expected per_element: tiles have no broadcast; give it the shape of the updates");
+  return unsupported(
+      fmt::format("an extra input is {} of {}, expected per_element: tiles have no broadcast; give it the shape of the updates",
+                  name(extra.extra), name(extra.dtype)));
 }
 
 }  // namespace
 
-std::optional<std::string> own_mode(const Plan& plan) {
-  switch (plan.primary().oob) {
-    case OobPolicy::undefined:
-      return "undefined";
-    case OobPolicy::skip_element:
-    case OobPolicy::skip_window:
-      return "skip";
-    case OobPolicy::fill_element:
-    case OobPolicy::fill_window:
-      return "zero";
-    case OobPolicy::clamp:
-    case OobPolicy::wrap:
-      // The chip reads indices as u32, so its modes clamp and wrap are right for unsigned indices only.
-      if (is_unsigned_integer(index_of(plan).dtype)) return std::string(name(plan.primary().oob));
-      return std::nullopt;
-    case OobPolicy::error:
+const char* chip_mode(const Plan& plan, PlaceRule rule) {
+  switch (rule) {
+    case PlaceRule::fits:
+    case PlaceRule::inside:
+    case PlaceRule::cut:
+      return plan.gather ? "zero" : "skip";
+    case PlaceRule::clamped:
+      return "clamp";
+    case PlaceRule::wrapped:
+    case PlaceRule::split:
+      return "wrap";
+    case PlaceRule::trusted:
       break;
   }
-  return std::nullopt;
+  return "undefined";
+}
+
+std::optional<std::string> own_mode(const Plan& plan) {
+  if (plan.primary().oob == OobPolicy::error) return std::nullopt;
+  const std::string mode = chip_mode(plan, rule_of(plan, 0));
+  // The chip reads indices as u32, so its modes clamp and wrap are right for unsigned indices only.
+  if ((mode == "clamp" || mode == "wrap") && !is_unsigned_integer(index_of(plan).dtype)) return std::nullopt;
+  return mode;
 }
 
 int slices_of(const Plan& plan, int pair) { return plan.gather ? plan.result(0) : plan.update(pair); }

@@ -1,6 +1,5 @@
 // Walk: the first pass of the planner. It decides which of the plan's loops become the rows and columns of a tile
-// (tiling), and which stay loops of the program. It writes no statements; the later passes (spread.h, tiles.h, rows.h,
-// windows.h) read the walk and the plan. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// (tiling), and which stay loops of the program. It writes no statements; the later passes (spread.h, tiles.h, forms.h) read the walk and the plan. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
 #include <optional>
@@ -14,7 +13,7 @@ namespace strew::inline v0::pto {
 constexpr int64_t kCacheLine = 64;  ///< the bytes of a line of the cache through which a3 writes single elements
 constexpr int64_t kFractalBytes = 32;
 
-/// The loops of a program of rows (rows.h). The rows of a tile belong to consecutive positions along the axis.
+/// The loops of a program of rows. The rows of a tile belong to consecutive positions along the axis.
 struct RowWalk {
   int64_t width = 1;         ///< elements of a row
   std::vector<Loop> outer;   ///< the position loops around the axis, outermost first
@@ -32,14 +31,16 @@ struct RowWalk {
   int64_t l1 = 0;
 };
 
-/// The mode of mscatter or mgather that implements the plan's policy without index code; nothing if there is none.
+/// The mode of mscatter or mgather that follows the rule, for indices that the chip reads right: as u32.
+const char* chip_mode(const Plan& plan, PlaceRule rule);
+/// The mode that implements the plan's policy without index code; nothing if there is none.
 std::optional<std::string> own_mode(const Plan& plan);
 
 /// The loops of a program of rows, with at most `most` elements per row. Fails with the reason if the op has no such
-/// program; windows.h then moves whole windows.
+/// program; write_windows() then moves whole windows.
 Expected<RowWalk> row_walk(const Frame& frame, int64_t most);
 
-/// The loops of a program of windows (windows.h), within one position.
+/// The loops of a program of windows, within one position.
 struct WindowWalk {
   std::vector<Loop> around;  ///< the window loops outside a tile
   Loop axis, run;            ///< the window loops along the rows and the columns of a tile

@@ -1,4 +1,4 @@
-// See windows.h. Each position is an iteration of scalar loops: the components of its index are read from memory,
+// write_windows(). Each position is an iteration of scalar loops: the components of its index are read from memory,
 // scalar arithmetic applies the policy, and the part of the window that the policy leaves is moved as tiles: tload,
 // perhaps combine, tstore. The columns of a tile run along the innermost contiguous loop, as many as fit; its rows run
 // along the longest of the other window loops.
@@ -7,11 +7,10 @@
 // visits the window in two pieces per wrapped dim. So no access is ever out of bounds. Cores share a scatter by slab
 // (outermost batching loop), a gather by position, and a single window by its tiles; one core does everything else, in
 // order. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
-#include "backends/pto/windows.h"
-
 #include <algorithm>
 
 #include "backends/pto/check.h"
+#include "backends/pto/forms.h"
 #include "backends/pto/init.h"
 #include "backends/pto/spread.h"
 #include "backends/pto/starts.h"
@@ -35,7 +34,6 @@ class WindowWriter {
 
  private:
   void make_grids();
-  void check_indices();
   void position();
   void pieces(size_t k);
   void around(size_t depth);
@@ -84,9 +82,7 @@ class WindowAccess final : public TileAccess {
       const Number stride = frame_.number(frame_.plan.positions[i].strides[t]);
       at = b.add(at, b.mul(start_.position[i], stride, "extra_at"), "extra_at");
     }
-    const std::string& pointer = frame_.pointer(tensor);
-    const Type type = make_scalar(frame_.words(tensor).element.dtype);
-    return b.give(Opcode::load_scalar, pointer + "_number", type, {pointer, b.use(at)});
+    return frame_.load_word(frame_.pointer(tensor) + "_number", tensor, at);
   }
 
   void put(int pair, const Named& data) override {
@@ -119,7 +115,7 @@ void WindowWriter::make_grids() {
 void WindowWriter::pieces(size_t k) {
   if (k == plan_.primary().components.size()) return around(0);
   const Component& c = plan_.primary().components[k];
-  if (plan_.primary().oob != OobPolicy::wrap || c.window.is(1)) return pieces(k + 1);
+  if (rule_of(plan_, k) != PlaceRule::split) return pieces(k + 1);
   const Number dim = frame_.number(c.dim), window = frame_.number(c.window), start = at_.starts[k];
   const Number cut = b_.min(b_.sub(dim, start, "room"), window, "cut");
   b_.note("a window that runs over the end goes on at the beginning");
@@ -157,11 +153,10 @@ void WindowWriter::rows() {
   // Rows are counted from the window's start, which may lie before the table; the loop begins at the first row that is
   // not dropped.
   const Number to = b_.mul(frame_.guarded(left.to), at_.valid, "upper");
-  const Number from = is_split ? b_.add(left.from, b_.mul(b_.core(), height, "first_tile"), "first_row") : left.from;
-  const Number step = is_split ? b_.mul(b_.cores(), height, "stride") : height;
   const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
-  b_.loop("row", from, to, step, std::max(1.0, is_split ? tiles / b_.planned_cores() : tiles),
-          [&](const Number& first) { columns(first, even ? height : b_.min(b_.sub(left.to, first, "left"), height, "count")); });
+  const LoopTurns turns = turns_of(frame_, is_split, {left.from, height, tiles}, {"first_tile", "first_row", "stride"});
+  b_.loop("row", turns.from, to, turns.step, turns.trips,
+          [&](const Number& first) { columns(first, b_.left(first, left.to, height, even)); });
 }
 
 void WindowWriter::columns(const Number& first, const Number& count) {
@@ -176,12 +171,11 @@ void WindowWriter::columns(const Number& first, const Number& count) {
   const bool is_split = spread_ == Spread::tiles && !walk_.has_axis;
   const Number step = b_.number(wide);
   const bool even = left.from.is(0) && left.to.value && *left.to.value % wide == 0;
-  const Number from = is_split ? b_.add(left.from, b_.mul(b_.core(), step, "first_piece"), "first_col") : left.from;
-  const Number stride = is_split ? b_.mul(b_.cores(), step, "col_stride") : step;
-  const double turns = static_cast<double>(frame_.assumed_trips(walk_.run.extent, wide)) / (is_split ? b_.planned_cores() : 1);
-  b_.loop("col", from, left.to, stride, std::max(1.0, turns), [&](const Number& col) {
+  const double pieces = static_cast<double>(frame_.assumed_trips(walk_.run.extent, wide));
+  const LoopTurns turns = turns_of(frame_, is_split, {left.from, step, pieces}, {"first_piece", "first_col", "col_stride"});
+  b_.loop("col", turns.from, left.to, turns.step, turns.trips, [&](const Number& col) {
     at.col = col;
-    at.width = even ? step : b_.min(b_.sub(left.to, col, "cols_left"), step, "width");
+    at.width = b_.left(col, left.to, step, even, "width", "cols_left");
     move(at);
   });
 }
@@ -210,19 +204,14 @@ void WindowWriter::position() {
   pieces(0);
 }
 
-/// Policy error: checks all positions, one after another, with scalar arithmetic.
-void WindowWriter::check_indices() {
-  b_.note("check every index before anything is written");
-  const Named cell = start_check(frame_);
-  write_nest(frame_, plan_.positions, "checked", at_.position, [&] { add_fault(frame_, cell, b_.i32(at_.faults())); });
-  finish_check(frame_, cell);
-}
-
 Status WindowWriter::run() {
   spread_ = spread_windows(frame_, walk_);
   if (walk_.has_axis) frame_.pitch = walk_.axis.strides[static_cast<size_t>(frame_.table(0))];
   make_grids();
-  if (plan_.checks_first()) check_indices();
+  if (plan_.checks_first())
+    write_check(frame_, [&](const Named& cell) {
+      write_nest(frame_, plan_.positions, "checked", at_.position, [&] { add_fault(frame_, cell, b_.i32(at_.faults())); });
+    });
   const PositionLoops loops{plan_.positions, spread_, "position", "position"};
   const auto all = [&] {
     return write_positions(frame_, loops, at_.position, [&] {
@@ -230,15 +219,7 @@ Status WindowWriter::run() {
       return failed_;
     });
   };
-  if (spread_ == Spread::single) {
-    b_.note("one core does it all");
-    b_.when(b_.equal(b_.core(), b_.number(0)), [&] {
-      if (initialises_results(frame_)) failed_ = write_init(frame_, b_.number(0), frame_.elements(frame_.table(0)));
-      if (failed_.ok()) failed_ = all();
-    });
-  } else {
-    failed_ = all();
-  }
+  failed_ = write_spread(frame_, spread_, all);
   STREW_TRY(failed_);
   frame_.program.tiles = tiles_.describe("copy", split_of(spread_));
   return {};
@@ -247,11 +228,8 @@ Status WindowWriter::run() {
 }  // namespace
 
 Status write_windows(Frame& frame) {
-  STREW_ASSIGN(Combine combine, choose_combine(frame));
   // Tiles are read, combined and written one after another, so there are no atomics here.
-  if (combine.way == CombineWay::atomic) combine.way = CombineWay::compute;
-  STREW_TRY(check_computes(frame, combine));
-  align_conversions(frame, combine);
+  STREW_ASSIGN(Combine combine, start_combine(frame, false));
   WindowWalk walk = window_walk(frame);
   int64_t& rows = frame.attempt.rows;
   if (walk.axis.extent.is_static()) rows = std::clamp<int64_t>(walk.axis.extent.factor, 1, rows);

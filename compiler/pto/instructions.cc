@@ -116,41 +116,41 @@ constexpr string_view kAsComputeText[] = {"", " $0@ : (#0) -> #r", " $01@ : (#01
 
 // --- the table ---
 // The columns are the members of Instruction: opcode, name, form, operands, text, attributes, segments, pipe on a3, pipe
-// on a5, element types, computation, C++.
+// on a5, element types, computation, C++. The C++ of ceildivsi is for positive divisors: extents and the number of cores.
 
 // clang-format off
 using O = Opcode;
 using F = Form;
 using P = Pipe;
-using C = TileCompute;
+using C = Computation;
 constexpr Instruction kTable[] = {
     {O::constant, "arith.constant", F::constant, {}, kConstantText, {}, ""},
-    {O::index_cast, "arith.index_cast", F::cast, "s", kCastText, {}, ""},
-    {O::index_castui, "arith.index_castui", F::cast, "s", kCastText, {}, ""},
-    {O::extsi, "arith.extsi", F::cast, "s", kCastText, {}, ""},
-    {O::extui, "arith.extui", F::cast, "s", kCastText, {}, ""},
-    {O::trunci, "arith.trunci", F::cast, "s", kCastText, {}, ""},
-    {O::bitcast, "arith.bitcast", F::cast, "s", kCastText, {}, ""},
-    {O::addi, "arith.addi", F::binary, "ss", kBinaryText, {}, ""},
-    {O::subi, "arith.subi", F::binary, "ss", kBinaryText, {}, ""},
-    {O::muli, "arith.muli", F::binary, "ss", kBinaryText, {}, ""},
-    {O::divsi, "arith.divsi", F::binary, "ss", kBinaryText, {}, ""},
-    {O::divui, "arith.divui", F::binary, "ss", kBinaryText, {}, ""},
-    {O::ceildivsi, "arith.ceildivsi", F::binary, "ss", kBinaryText, {}, ""},
-    {O::ceildivui, "arith.ceildivui", F::binary, "ss", kBinaryText, {}, ""},
-    {O::remsi, "arith.remsi", F::binary, "ss", kBinaryText, {}, ""},
-    {O::remui, "arith.remui", F::binary, "ss", kBinaryText, {}, ""},
-    {O::minsi, "arith.minsi", F::binary, "ss", kBinaryText, {}, ""},
-    {O::minui, "arith.minui", F::binary, "ss", kBinaryText, {}, ""},
-    {O::maxsi, "arith.maxsi", F::binary, "ss", kBinaryText, {}, ""},
-    {O::maxui, "arith.maxui", F::binary, "ss", kBinaryText, {}, ""},
-    {O::andi, "arith.andi", F::binary, "ss", kBinaryText, {}, ""},
-    {O::ori, "arith.ori", F::binary, "ss", kBinaryText, {}, ""},
-    {O::xori, "arith.xori", F::binary, "ss", kBinaryText, {}, ""},
-    {O::shli, "arith.shli", F::binary, "ss", kBinaryText, {}, ""},
-    {O::shrsi, "arith.shrsi", F::binary, "ss", kBinaryText, {}, ""},
-    {O::shrui, "arith.shrui", F::binary, "ss", kBinaryText, {}, ""},
-    {O::cmpi, "arith.cmpi", F::compare, "ss", kCompareText, kPredicateAttributes, ""},
+    {O::index_cast, "arith.index_cast", F::cast, "s", kCastText, {}, "", P::none, P::none, nullptr, C::none, "static_cast<{result}>({0})"},
+    {O::index_castui, "arith.index_castui", F::cast, "s", kCastText, {}, "", P::none, P::none, nullptr, C::none, "static_cast<{result}>(static_cast<u{number 0}>({0}))"},
+    {O::extsi, "arith.extsi", F::cast, "s", kCastText, {}, "", P::none, P::none, nullptr, C::none, "static_cast<{result}>({0})"},
+    {O::extui, "arith.extui", F::cast, "s", kCastText, {}, "", P::none, P::none, nullptr, C::none, "static_cast<{result}>(static_cast<u{number 0}>({0}))"},
+    {O::trunci, "arith.trunci", F::cast, "s", kCastText, {}, "", P::none, P::none, nullptr, C::none, "static_cast<{result}>({0})"},
+    {O::bitcast, "arith.bitcast", F::cast, "s", kCastText, {}, "", P::none, P::none, nullptr, C::none, "__builtin_bit_cast({result}, {0})"},
+    {O::addi, "arith.addi", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::add, "{0} + {1}"},
+    {O::subi, "arith.subi", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::sub, "{0} - {1}"},
+    {O::muli, "arith.muli", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::mul, "{0} * {1}"},
+    {O::divsi, "arith.divsi", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::div, "{0} / {1}"},
+    {O::divui, "arith.divui", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::div},
+    {O::ceildivsi, "arith.ceildivsi", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::ceil_div, "({0} > 0) ? ({0} - 1) / {1} + 1 : {0} / {1}"},
+    {O::ceildivui, "arith.ceildivui", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::ceil_div},
+    {O::remsi, "arith.remsi", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::remainder, "{0} % {1}"},
+    {O::remui, "arith.remui", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::remainder},
+    {O::minsi, "arith.minsi", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::min, "({0} < {1}) ? {0} : {1}"},
+    {O::minui, "arith.minui", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::min, "(static_cast<u{result}>({0}) < static_cast<u{result}>({1})) ? {0} : {1}"},
+    {O::maxsi, "arith.maxsi", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::max, "({0} > {1}) ? {0} : {1}"},
+    {O::maxui, "arith.maxui", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::max, "(static_cast<u{result}>({0}) > static_cast<u{result}>({1})) ? {0} : {1}"},
+    {O::andi, "arith.andi", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::bit_and, "{0} & {1}"},
+    {O::ori, "arith.ori", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::bit_or, "{0} | {1}"},
+    {O::xori, "arith.xori", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::bit_xor, "{0} ^ {1}"},
+    {O::shli, "arith.shli", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::shift_left},
+    {O::shrsi, "arith.shrsi", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::shift_right, "{0} >> {1}"},
+    {O::shrui, "arith.shrui", F::binary, "ss", kBinaryText, {}, "", P::none, P::none, nullptr, C::shift_right},
+    {O::cmpi, "arith.cmpi", F::compare, "ss", kCompareText, kPredicateAttributes, "", P::none, P::none, nullptr, C::compare, "{0} {predicate} {1}"},
     {O::select, "arith.select", F::select, "css", kSelectText, {}, ""},
     {O::get_block_idx, "pto.get_block_idx", F::nullary, {}, kNullaryText, {}, "", P::none, P::none, nullptr, C::none, "get_block_idx()"},
     {O::get_block_num, "pto.get_block_num", F::nullary, {}, kNullaryText, {}, "", P::none, P::none, nullptr, C::none, "get_block_num()"},

@@ -1,6 +1,6 @@
 // The instruction table: for each statement its spelling, its operands and attributes, the element types that each chip
 // allows, the pipe that executes it there, and what it computes. Parsers, printers, verifier and simulator read this
-// table. A new statement is an entry of Opcode (ast.h), a row at the same place, and an entry of TileCompute if it computes something new. Tested by
+// table. A new statement is an entry of Opcode (ast.h), a row at the same place, and an entry of Computation if it computes something new. Tested by
 // tests/unit/compiler/pto/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
@@ -99,14 +99,16 @@ STREW_API std::string_view name(Pipe pipe);            ///< "PIPE_MTE2"
 STREW_API Pipe pipe_from_name(std::string_view name);  ///< none: the programs here do not have such a pipe
 inline constexpr int kPipes = 5, kEvents = 8;          ///< the pipes s to mte3; the events EVENT_ID0 to EVENT_ID7
 
-/// The computation of a tile instruction on each element. Its arguments are the elements of the tiles that are read and
-/// the numbers, in the order of the operands.
-enum class TileCompute : uint8_t {
+/// The computation of a statement: on scalars, or of a tile instruction on each element. Its arguments are the elements of the
+/// tiles that are read and the numbers, in the order of the operands.
+enum class Computation : uint8_t {
   none,
   add,
   sub,
   mul,
   div,
+  ceil_div,
+  remainder,
   max,
   min,
   bit_and,
@@ -153,12 +155,18 @@ struct Instruction {
   std::string_view segments;
   Pipe a3 = Pipe::none, a5 = Pipe::none;  ///< the pipe that executes it; none: it is not executed, or with the scalars
   const Legality* legality = nullptr;     ///< the element types that are allowed; null: all
-  TileCompute compute = TileCompute::none;
-  std::string_view cpp;  ///< the call in C++, a template: {0} is the operand of group 0, {cmpMode} the value of an attribute
+  Computation compute = Computation::none;
+  /// C++ of the call or of the value, a template: {0} is the operand of group 0, {number 0} and {tile 0} its type, {result} the
+  /// type of the result, {cmpMode} the value of an attribute.
+  std::string_view cpp = {};
   size_t groups() const { return operands.size(); }
 };
 
 STREW_API const Instruction& info(Opcode opcode);
+/// Does the statement on scalars read its operands as numbers without sign?
+inline bool reads_unsigned(const Statement& s) {
+  return s.opcode == Opcode::cmpi ? s.attribute("predicate").starts_with('u') : info(s.opcode).name.ends_with("ui");
+}
 /// The row of a PTO IR name, or null. mgather and tmov have second rows for tiles in L1 (gather_l1, move_l1), which are
 /// not found by name: the parser chooses them by the operands.
 const Instruction* find_instruction(std::string_view name);

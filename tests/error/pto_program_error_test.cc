@@ -49,6 +49,19 @@ TEST(PtoProgramErrors, Options) {
   EXPECT_THAT(plan(op, {}, pto::Chip::any).status().message(), HasSubstr("chip: any, expected a3 or a5"));
 }
 
+TEST(PtoProgramErrors, ACombinerOfAnotherPair) {
+  const auto pairs = [](const std::string& graph) {
+    return "scatter(operand=[f32[64,32],f32[64,32]] indices=i32[8,1] updates=[f32[8,32],f32[8,32]] update_window_dims=[1] "
+           "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr expr={" +
+           graph + "})";
+  };
+  EXPECT_EQ(refusal(pairs("%0=update(1):f32; %1=update(0):f32; return %0, %1")),
+            "the combiner computes result 0 from update(1), expected values of its own pair only");
+  EXPECT_EQ(refusal(pairs("%0=current(0):f32; %1=update(0):f32; %2=add(%0,%1):f32; %3=update(1):f32; %4=add(%2,%3):f32; "
+                          "return %2, %4")),
+            "the combiner computes result 1 from current(0), expected values of its own pair only");
+}
+
 TEST(PtoProgramErrors, Elements) {
   EXPECT_THAT(refusal("scatter(operand=i4[50] indices=i32[10] updates=i4[10] inserted_window_dims=[0] "
                       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place oob=skip_element)"),

@@ -204,7 +204,7 @@ TEST(PtoRules, EveryRowOfTheTableIsWhole) {
       EXPECT_THAT(std::string(row.text), HasSubstr(std::to_string(g))) << row.name << ": every operand stands in its text";
     if (row.form != pto::Form::computes) continue;
     EXPECT_NE(row.legality, nullptr) << row.name;
-    EXPECT_NE(row.compute, pto::TileCompute::none) << row.name;
+    EXPECT_NE(row.compute, pto::Computation::none) << row.name;
     EXPECT_EQ(row.a3, pto::Pipe::v) << row.name;
     EXPECT_EQ(row.operands[row.groups() - 1].access, pto::Access::write) << row.name << ": the result comes last";
     EXPECT_THAT(std::string(row.cpp), HasSubstr("{" + std::to_string(row.groups() - 1) + "}")) << row.name;

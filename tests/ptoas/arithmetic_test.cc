@@ -1,4 +1,4 @@
-// The C++ that the real ptoas writes for our programs has no arithmetic whose parentheses may be missing (backends/pto/guard.h): for every
+// The C++ that the real ptoas writes for our programs has no arithmetic whose parentheses may be missing (backends/pto/guard.cc): for every
 // golden op and for random ones, on both chips, with every --sync.
 #include <gtest/gtest.h>
 

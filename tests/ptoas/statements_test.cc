@@ -33,7 +33,7 @@ std::string module_of(const std::string& chip, const std::string& functions) {
 
 /// A function that does one statement of `row` on tiles of `element`.
 std::string function_of(const pto::Instruction& row, const std::string& element, const std::string& name) {
-  const bool line = row.compute == pto::TileCompute::sequence;
+  const bool line = row.compute == pto::Computation::sequence;
   const std::string tile = std::string("!pto.tile_buf<vec, ") + (line ? "1" : "8") + "x32x" + element + ">";
   std::string body, ins, outs, ins_types, outs_types, attributes;
   for (size_t g = 0; g < row.operands.size(); ++g) {
@@ -43,7 +43,7 @@ std::string function_of(const pto::Instruction& row, const std::string& element,
     const std::string type = kind == Kind::number                                               ? element
                              : kind == Kind::mask                                               ? "!pto.tile_buf<vec, 8x32xi8>"
                              : kind == Kind::other                                              ? "!pto.tile_buf<vec, 8x32xf32>"
-                             : kind == Kind::scratch && row.compute == pto::TileCompute::select ? "!pto.tile_buf<vec, 8x32xi32>"
+                             : kind == Kind::scratch && row.compute == pto::Computation::select ? "!pto.tile_buf<vec, 8x32xi32>"
                                                                                                 : tile;
     if (kind != Kind::number) body += "    " + operand + " = pto.alloc_tile : " + type + "\n";
     (in ? ins : outs) += ((in ? ins : outs).empty() ? "" : ", ") + operand;

@@ -1,6 +1,6 @@
 // Looks for arithmetic in the C++ that ptoas writes whose parentheses may be missing.
 //
-// ptoas 0.60 prints the operands of a parenthesised subexpression without parentheses of their own (backends/pto/guard.h). What it
+// ptoas 0.60 prints the operands of a parenthesised subexpression without parentheses of their own (backends/pto/guard.cc). What it
 // meant cannot be read off the text, so this accepts only forms with one meaning, which are all that our programs need:
 //   - a conditional whose condition compares two values, and whose branches are values: `a < b ? a : b`; and ptoas' division that
 //     rounds up;

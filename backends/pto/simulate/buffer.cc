@@ -17,7 +17,7 @@ constexpr int64_t kBlock = 32;
 Buffer::Buffer(int64_t bytes)
     : data_(static_cast<size_t>(bytes)), written_(static_cast<size_t>(bytes)), blocks_(static_cast<size_t>(bytes / kBlock)) {}
 
-Expected<Tile> Buffer::place(const Statement& s, const int64_t* address, int64_t valid_rows, int64_t valid_cols) {
+Expected<Tile> Buffer::place(const Statement& s, std::optional<int64_t> address, int64_t valid_rows, int64_t valid_cols) {
   Tile out;
   out.rows = s.type.dims[0];
   out.cols = s.type.dims[1];
@@ -34,7 +34,7 @@ Expected<Tile> Buffer::place(const Statement& s, const int64_t* address, int64_t
   out.valid_rows = valid_rows;
   out.valid_cols = valid_cols;
   const int64_t room = static_cast<int64_t>(data_.size()), bytes = (out.bytes() + kBlock - 1) / kBlock * kBlock;
-  if (address != nullptr) {
+  if (address) {
     out.address = *address;
     if (out.address < 0 || out.address % kBlock != 0)
       return statement_error(s, "addr of %" + s.result + " is " + std::to_string(out.address) + ", expected a multiple of " +
@@ -47,15 +47,12 @@ Expected<Tile> Buffer::place(const Statement& s, const int64_t* address, int64_t
   if (out.address > room - bytes)
     return statement_error(s, "%" + s.result + " ends at byte " + std::to_string(out.address + bytes) +
                                   " of the buffer, expected at most " + std::to_string(room));
-  if (address == nullptr) std::fill_n(written_.begin() + out.address, bytes, false);
+  if (!address) std::fill_n(written_.begin() + out.address, bytes, false);
   used_ = std::max(used_, out.address + bytes);
-  out.identity = identities_
-                     .try_emplace({out.address, out.rows, out.cols, out.dtype,
-                                   out.fractal        ? 2
-                                   : out.column_major ? 1
-                                                      : 0},
-                                  static_cast<int>(identities_.size()))
-                     .first->second;
+  const int layout = out.fractal ? 2 : out.column_major ? 1 : 0;
+  out.identity =
+      identities_.try_emplace({out.address, out.rows, out.cols, out.dtype, layout}, static_cast<int>(identities_.size()))
+          .first->second;
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -38,9 +39,9 @@ class Buffer {
  public:
   explicit Buffer(int64_t bytes);
 
-  /// Makes the tile of an allocation statement. `address` null: the tile gets an address that no other statement's tile
+  /// Makes the tile of an allocation statement. No address: the tile gets an address that no other statement's tile
   /// has, and its contents are undefined after each execution of the statement.
-  Expected<Tile> place(const Statement& s, const int64_t* address, int64_t valid_rows, int64_t valid_cols);
+  Expected<Tile> place(const Statement& s, std::optional<int64_t> address, int64_t valid_rows, int64_t valid_cols);
 
   /// Records that the instruction `now` reads or writes the valid part of a tile, and checks with `pipes` that it comes
   /// after the accesses that it depends on. `pipes` null: does not check.

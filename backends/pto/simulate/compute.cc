@@ -1,6 +1,5 @@
 // Simulates the instructions of the vector pipe. The instruction's row (compiler/pto/instructions.h) has the
 // computation and the kinds of the operands. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc.
-#include "backends/pto/simulate/arithmetic.h"
 #include "backends/pto/simulate/core.h"
 
 namespace strew::inline v0::pto {
@@ -40,7 +39,7 @@ Status Core::compute_tile(const Statement& s) {
     if (row.operands[g].access == Access::write) result = &s.operands[g][0];
   }
   const Tile& out = value(*result).tile;
-  const bool compares = row.compute == TileCompute::compare;
+  const bool compares = row.compute == Computation::compare;
   const Tile& shape = compares ? value(s.operands[0][0]).tile : out;
   if (compares && (out.rows < shape.valid_rows || out.cols * 8 < shape.valid_cols))
     return fail(s, "the mask %" + *result + " is " + std::to_string(out.rows) + "x" + std::to_string(out.cols) +
@@ -67,43 +66,22 @@ Status Core::compute_tile(const Statement& s) {
         dtype = tile.dtype;
         STREW_TRY(buffer_.read(s, tile, r, c, operand, in[count++]));
       }
-      switch (row.compute) {
-        case TileCompute::compare:
-          mask.push_back(compare(s.attribute("cmpMode"), dtype, in[0], in[1]));
-          break;
-        case TileCompute::select:
-          buffer_.write(out, r, c, in[chosen ? 0 : 1]);
-          break;
-        case TileCompute::convert:
-          buffer_.write(out, r, c, convert(dtype, out.dtype, in[0], s.attribute("rmode"), s.attribute("satmode") == "ON"));
-          break;
-        case TileCompute::sequence:
-          buffer_.write(out, r, c, compute(TileCompute::add, out.dtype, in[0], static_cast<uint64_t>(c)));
-          break;
-        case TileCompute::none:
-        case TileCompute::add:
-        case TileCompute::sub:
-        case TileCompute::mul:
-        case TileCompute::div:
-        case TileCompute::max:
-        case TileCompute::min:
-        case TileCompute::bit_and:
-        case TileCompute::bit_or:
-        case TileCompute::bit_xor:
-        case TileCompute::shift_left:
-        case TileCompute::shift_right:
-        case TileCompute::negate:
-        case TileCompute::bit_not:
-        case TileCompute::move:
-        case TileCompute::fill:
-          buffer_.write(out, r, c, compute(row.compute, dtype, in[0], in[1]));
-          break;
+      if (compares) {
+        mask.push_back(compare(s.attribute("cmpMode"), dtype, in[0], in[1]));
+        continue;
       }
+      uint64_t code = in[chosen ? 0 : 1];
+      if (row.compute == Computation::convert)
+        code = convert(dtype, out.dtype, in[0], s.attribute("rmode"), s.attribute("satmode") == "ON");
+      else if (row.compute == Computation::sequence)
+        code = compute(Computation::add, out.dtype, in[0], static_cast<uint64_t>(c));
+      else if (row.compute != Computation::select)
+        code = compute(row.compute, dtype, in[0], in[1]);
+      buffer_.write(out, r, c, code);
     }
   }
   if (compares) set_mask(out, shape, mask);
-  ++report_.instructions;
-  pipes_.runs(now, shape.valid_rows * shape.valid_cols * shape.width());
+  count(now, shape);
   return {};
 }
 

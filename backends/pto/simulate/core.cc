@@ -1,4 +1,4 @@
-// See core.h. Control flow, scalars, and the accesses to memory that all statements share. A scalar is kept as the bits
+// See core.h. Control flow, and the accesses to memory that all statements share. A scalar is kept as the bits
 // of its type. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/core.h"
 
@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "base/checked.h"
-#include "base/number.h"
 #include "base/partial_switch.h"
 #include "compiler/pto/parser.h"
 #include "compiler/pto/verify.h"
@@ -16,15 +15,6 @@ namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kPage = 1024;
-
-int width_of(const Type& type) {
-  if (type.kind == TypeKind::index) return 64;
-  return type.element.dtype == DType::boolean ? 1 : bits(type.element.dtype);
-}
-uint64_t low_bits(uint64_t code, int width) { return width == 64 ? code : code & ((uint64_t{1} << width) - 1); }
-int64_t extended(uint64_t code, int width) {
-  return width == 64 ? static_cast<int64_t>(code) : static_cast<int64_t>(code << (64 - width)) >> (64 - width);
-}
 
 std::vector<int64_t> packed_strides(const std::vector<int64_t>& shape) {
   std::vector<int64_t> out(shape.size(), 1);
@@ -46,15 +36,6 @@ int64_t buffer_size(const Machine& machine) {
   return (asked > 0 ? asked : safe_buffer_bytes(machine.chip())) / 32 * 32;
 }
 
-bool holds(std::string_view predicate, int64_t a, int64_t b, uint64_t x, uint64_t y) {
-  if (predicate == "eq") return x == y;
-  if (predicate == "ne") return x != y;
-  const bool is_signed = predicate[0] == 's';
-  const bool less = is_signed ? a < b : x < y, equal = x == y;
-  const std::string_view kind = predicate.substr(1);
-  return kind == "lt" ? less : kind == "le" ? less || equal : kind == "gt" ? !less && !equal : !less;
-}
-
 }  // namespace
 
 Core::Core(Machine& machine, int block, std::span<const SimulatedArgument> arguments)
@@ -71,7 +52,7 @@ Core::Core(Machine& machine, int block, std::span<const SimulatedArgument> argum
     Value& v = values_[a.name];
     v.type = &a.type;
     if (a.type.kind == TypeKind::index || a.type.kind == TypeKind::scalar) {
-      v.code = low_bits(static_cast<uint64_t>(arguments[i].number), width_of(a.type));
+      v.code = cut(static_cast<uint64_t>(arguments[i].number), a.type);
       continue;
     }
     v.view.memory = memory++;
@@ -82,7 +63,7 @@ Core::Core(Machine& machine, int block, std::span<const SimulatedArgument> argum
       if (dim == kDynamic) dim = machine.memories[static_cast<size_t>(v.view.memory)].elements() / known;
     v.view.strides = packed_strides(v.view.shape);
   }
-  frames_.push_back({&machine.function.body, 0, nullptr, 0, 0, 1});
+  enter(machine.function.body);
 }
 
 Status Core::fail(const Statement& s, const std::string& message) const {
@@ -90,18 +71,16 @@ Status Core::fail(const Statement& s, const std::string& message) const {
   return error_at(s.at, std::string(name(s.opcode)) + core + ": " + message);
 }
 
-int64_t Core::number_of(const Type& type, uint64_t code) const { return extended(code, width_of(type)); }
-
 int64_t Core::number(const std::string& name) const {
   if (name[0] >= '0' && name[0] <= '9') return std::stoll(name);  // PTO-AS has literal indices
   const Value& v = value(name);
   return number_of(*v.type, v.code);
 }
 
-void Core::enter_loop_value(const Frame& frame) {
-  Value& v = values_[frame.loop->result];
-  v.type = &frame.loop->type;
-  v.code = low_bits(static_cast<uint64_t>(frame.value), width_of(frame.loop->type));
+void Core::give(const Statement& s, uint64_t code) {
+  Value& v = values_[s.result];
+  v.type = &s.type;
+  v.code = code;
 }
 
 /// Leaves bodies that have ended, and starts the next iteration of loops. Returns false at the end of the function.
@@ -118,7 +97,7 @@ bool Core::next_statement() {
     }
     frame.value += frame.step;
     frame.next = 0;
-    enter_loop_value(frame);
+    give(*frame.loop, static_cast<uint64_t>(frame.value));
   }
   return false;
 }
@@ -142,22 +121,60 @@ Expected<bool> Core::step() {
   return true;
 }
 
+Status Core::run(const Statement& s) {
+  switch (info(s.opcode).form) {
+    case Form::loop:
+      return loop(s);
+    case Form::branch:
+      enter(value(s.operands[0][0]).code != 0 ? s.body : s.otherwise);
+      return {};
+    case Form::section:
+      enter(s.body);
+      return {};
+    case Form::flags:
+      if (!check_sync_) return {};
+      return s.opcode == Opcode::set_flag ? pipes_.set(s) : pipes_.wait(s);
+    case Form::barrier:
+      return check_sync_ ? pipes_.barrier(s) : Status();
+    case Form::view:
+    case Form::partition:
+      return view(s);
+    case Form::alloc:
+      return alloc(s);
+    case Form::moves:
+    case Form::as_only:
+      return move(s);
+    case Form::computes:
+      if (!s.result.empty()) STREW_TRY(implicit_tile(s));
+      return compute_tile(s);
+    case Form::get:
+    case Form::set:
+      return tile_element(s);
+    case Form::load:
+    case Form::store:
+      return memory_element(s);
+    case Form::nullary:
+      give(s, static_cast<uint64_t>(s.opcode == Opcode::get_block_idx ? block_ : machine_.options.blocks));
+      return {};
+    case Form::constant:
+    case Form::cast:
+    case Form::binary:
+    case Form::compare:
+    case Form::select:
+      break;
+  }
+  std::array<Bits, 3> operands;
+  for (size_t g = 0; g < s.operands.size(); ++g) operands[g] = {value(s.operands[g][0]).type, value(s.operands[g][0]).code};
+  const Expected<uint64_t> result = evaluate(s, operands);
+  if (!result.ok()) return fail(s, result.status().message());
+  give(s, *result);
+  return {};
+}
+
 STREW_PARTIAL_SWITCHES
 
-Status Core::run(const Statement& s) {
+Status Core::move(const Statement& s) {
   switch (s.opcode) {
-    case Opcode::loop:
-    case Opcode::branch:
-    case Opcode::section_vector:
-    case Opcode::set_flag:
-    case Opcode::wait_flag:
-    case Opcode::barrier:
-      return control(s);
-    case Opcode::make_tensor_view:
-    case Opcode::partition_view:
-      return view(s);
-    case Opcode::alloc_tile:
-      return alloc(s);
     case Opcode::tload:
       return load(s, value(s.operands[0][0]).view, s.operands[1][0]);
     case Opcode::tstore:
@@ -172,143 +189,29 @@ Status Core::run(const Statement& s) {
       return gather(s, s.operands[0][0], s.operands[1][0], s.result);
     case Opcode::mgather:
       return gather(s, s.operands[0][0], s.operands[1][0], s.operands[2][0]);
+    case Opcode::mscatter:
+      return scatter(s);
+    case Opcode::move_l1:
+      return move_l1(s);
     case Opcode::gather_l1:
     case Opcode::gather_l1_elem:
       return gather_l1(s);
-    case Opcode::move_l1:
-      return move_l1(s);
-    case Opcode::mscatter:
-      return scatter(s);
-    case Opcode::tgetval:
-    case Opcode::tsetval:
-      return tile_element(s);
-    case Opcode::load_scalar:
-    case Opcode::store_scalar:
-      return memory_element(s);
     default:
-      if (info(s.opcode).form != Form::computes) return scalar(s);
-      if (!s.result.empty()) STREW_TRY(implicit_tile(s));
-      return compute_tile(s);
+      return fail(s, "it is not simulated, expected a statement of a vector kernel");
   }
 }
 
-Status Core::control(const Statement& s) {
-  switch (s.opcode) {
-    case Opcode::set_flag:
-      return check_sync_ ? pipes_.set(s) : Status();
-    case Opcode::wait_flag:
-      return check_sync_ ? pipes_.wait(s) : Status();
-    case Opcode::barrier:
-      return check_sync_ ? pipes_.barrier(s) : Status();
-    case Opcode::section_vector:
-      frames_.push_back({&s.body, 0, nullptr, 0, 0, 1});
-      return {};
-    case Opcode::branch:
-      frames_.push_back({value(s.operands[0][0]).code != 0 ? &s.body : &s.otherwise, 0, nullptr, 0, 0, 1});
-      return {};
-    default:
-      break;
-  }
-  Frame frame{&s.body, 0, &s, number(s.operands[0][0]), number(s.operands[1][0]), number(s.operands[2][0])};
+STREW_END_PARTIAL_SWITCHES
+
+Status Core::loop(const Statement& s) {
+  const Frame frame{&s.body, 0, &s, number(s.operands[0][0]), number(s.operands[1][0]), number(s.operands[2][0])};
   if (frame.step <= 0)
     return fail(s, "the step %" + s.operands[2][0] + " is " + std::to_string(frame.step) + ", expected 1 or more");
   if (frame.value >= frame.upper) return {};
   frames_.push_back(frame);
-  enter_loop_value(frames_.back());
+  give(s, static_cast<uint64_t>(frame.value));
   return {};
 }
-
-Expected<uint64_t> Core::binary(const Statement& s, uint64_t a, uint64_t b) const {
-  const int width = width_of(s.type);
-  const int64_t x = extended(a, width), y = extended(b, width);
-  const auto of = [](int64_t v) { return static_cast<uint64_t>(v); };
-  switch (s.opcode) {
-    case Opcode::addi:
-      return a + b;
-    case Opcode::subi:
-      return a - b;
-    case Opcode::muli:
-      return a * b;
-    case Opcode::minsi:
-      return x < y ? a : b;
-    case Opcode::minui:
-      return a < b ? a : b;
-    case Opcode::maxsi:
-      return x < y ? b : a;
-    case Opcode::maxui:
-      return a < b ? b : a;
-    case Opcode::andi:
-      return a & b;
-    case Opcode::ori:
-      return a | b;
-    case Opcode::xori:
-      return a ^ b;
-    case Opcode::shli:
-    case Opcode::shrsi:
-    case Opcode::shrui:
-      if (b >= static_cast<uint64_t>(width))
-        return fail(
-            s, "the shift %" + s.operands[1][0] + " is " + std::to_string(y) + ", expected 0 to " + std::to_string(width - 1));
-      return s.opcode == Opcode::shli ? a << b : s.opcode == Opcode::shrui ? a >> b : of(x >> b);
-    default:
-      break;
-  }
-  if (b == 0) return fail(s, "the divisor %" + s.operands[1][0] + " is 0, expected another");
-  if (y == -1 && (s.opcode == Opcode::divsi || s.opcode == Opcode::ceildivsi)) return uint64_t{0} - a;
-  if (y == -1 && s.opcode == Opcode::remsi) return uint64_t{0};
-  switch (s.opcode) {
-    case Opcode::divsi:
-      return of(x / y);
-    case Opcode::divui:
-      return a / b;
-    case Opcode::remsi:
-      return of(x % y);
-    case Opcode::remui:
-      return a % b;
-    case Opcode::ceildivsi:
-      return of(x / y + (x % y != 0 && (x < 0) == (y < 0) ? 1 : 0));
-    case Opcode::ceildivui:
-      return a / b + (a % b != 0 ? 1 : 0);
-    default:
-      return fail(s, "it is not simulated, expected arithmetic on two integers");
-  }
-}
-
-Status Core::scalar(const Statement& s) {
-  const auto code = [&](size_t group) { return value(s.operands[group][0]).code; };
-  const auto from = [&]() -> const Type& { return *value(s.operands[0][0]).type; };
-  uint64_t result = 0;
-  switch (info(s.opcode).form) {
-    case Form::constant:
-      result = static_cast<uint64_t>(s.value);
-      break;
-    case Form::nullary:
-      result = static_cast<uint64_t>(s.opcode == Opcode::get_block_idx ? block_ : machine_.options.blocks);
-      break;
-    case Form::cast:
-      result = s.opcode == Opcode::extsi || s.opcode == Opcode::index_cast ? static_cast<uint64_t>(number_of(from(), code(0)))
-                                                                           : code(0);
-      break;
-    case Form::compare:
-      result = holds(s.attribute("predicate"), number_of(from(), code(0)), number_of(from(), code(1)), code(0), code(1)) ? 1 : 0;
-      break;
-    case Form::select:
-      result = code(code(0) != 0 ? 1 : 2);
-      break;
-    case Form::binary: {
-      STREW_ASSIGN(result, binary(s, code(0), code(1)));
-      break;
-    }
-    default:
-      return fail(s, "it is not simulated, expected a statement of a vector kernel");
-  }
-  Value& v = values_[s.result];
-  v.type = &s.type;
-  v.code = low_bits(result, width_of(s.type));
-  return {};
-}
-
-STREW_END_PARTIAL_SWITCHES
 
 Status Core::view(const Statement& s) {
   Value out;
@@ -340,28 +243,18 @@ Status Core::view(const Statement& s) {
   return {};
 }
 
-Status Core::alloc(const Statement& s) {
-  const auto valid = [&](size_t group, int64_t written) {
-    return s.operands[group].empty() ? written : number(s.operands[group][0]);
-  };
-  const bool placed = !s.operands[0].empty();
-  const int64_t address = placed ? number(s.operands[0][0]) : 0;
-  Value out;
-  out.type = &s.type;
-  STREW_ASSIGN(out.tile,
-               (s.type.tile.location == "mat" ? l1_ : buffer_)
-                   .place(s, placed ? &address : nullptr, valid(1, s.type.tile.valid[0]), valid(2, s.type.tile.valid[1])));
-  values_[s.result] = std::move(out);
+Status Core::place(const Statement& s, std::optional<int64_t> address, int64_t valid_rows, int64_t valid_cols) {
+  Buffer& memory = s.type.tile.location == "mat" ? l1_ : buffer_;
+  STREW_ASSIGN(const Tile tile, memory.place(s, address, valid_rows, valid_cols));
+  values_[s.result] = {.type = &s.type, .tile = tile};
   return {};
 }
 
-/// PTO-AS: allocates the tile that is a statement's result.
-Status Core::implicit_tile(const Statement& s) {
-  Value out;
-  out.type = &s.type;
-  STREW_ASSIGN(out.tile, buffer_.place(s, nullptr, s.type.tile.valid[0], s.type.tile.valid[1]));
-  values_[s.result] = std::move(out);
-  return {};
+Status Core::alloc(const Statement& s) {
+  const auto given = [&](size_t group) {
+    return s.operands[group].empty() ? std::optional<int64_t>() : number(s.operands[group][0]);
+  };
+  return place(s, given(0), given(1).value_or(s.type.tile.valid[0]), given(2).value_or(s.type.tile.valid[1]));
 }
 
 // --- memory and order ---
@@ -371,6 +264,13 @@ Event Core::issue(const Statement& s, size_t group) { return pipes_.issue(s, pip
 Status Core::touch(const Event& now, const std::string& tile, Access access) {
   const Tile& touched = value(tile).tile;
   return buffer_of(touched).touch(check_sync_ ? &pipes_ : nullptr, now, touched, tile, access);
+}
+
+void Core::count(const Event& now, const Tile& tile, int64_t SimulationReport::*bytes) {
+  const int64_t moved = tile.valid_rows * tile.valid_cols * tile.width();
+  ++report_.instructions;
+  if (bytes != nullptr) report_.*bytes += moved;
+  pipes_.runs(now, moved);
 }
 
 Status Core::touch_memory(const Event& now, int memory, int64_t element, Access access) {

@@ -1,5 +1,5 @@
 // Core: executes a function on one simulated core, one statement per step, so that the steps of several cores can be
-// interleaved. core.cc has control flow and scalars; moves.cc, indexed.cc, l1.cc and compute.cc have the statements on
+// interleaved. core.cc has control flow; moves.cc, indexed.cc, l1.cc and compute.cc have the statements on
 // tiles and memory. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/pto/arithmetic.h"
 #include "backends/pto/simulate/buffer.h"
 #include "backends/pto/simulate/random.h"
 #include "backends/pto/simulate/simulate.h"
@@ -82,17 +83,19 @@ class Core {
   Status fail(const Statement& s, const std::string& message) const;
   const Value& value(const std::string& name) const { return values_.at(name); }
   int64_t number(const std::string& name) const;
-  int64_t number_of(const Type& type, uint64_t code) const;
-  void enter_loop_value(const Frame& frame);
+  /// Sets the scalar that a statement gives.
+  void give(const Statement& s, uint64_t code);
+  void enter(const std::vector<Statement>& body) { frames_.push_back({&body}); }
   bool next_statement();
 
   Status run(const Statement& s);
-  Status scalar(const Statement& s);
-  Expected<uint64_t> binary(const Statement& s, uint64_t a, uint64_t b) const;
-  Status control(const Statement& s);
+  Status loop(const Statement& s);
+  Status move(const Statement& s);
   Status view(const Statement& s);
+  /// Allocates the tile that is a statement's result. No address: see Buffer::place().
+  Status place(const Statement& s, std::optional<int64_t> address, int64_t valid_rows, int64_t valid_cols);
   Status alloc(const Statement& s);
-  Status implicit_tile(const Statement& s);
+  Status implicit_tile(const Statement& s) { return place(s, {}, s.type.tile.valid[0], s.type.tile.valid[1]); }  ///< in PTO-AS
 
   // moves.cc
   Status load(const Statement& s, const View& from, const std::string& tile);
@@ -107,12 +110,19 @@ class Core {
   Status gather(const Statement& s, const std::string& table, const std::string& indices, const std::string& tile);
   Status scatter(const Statement& s);
   Status scatter_some();
+  /// What an mscatter or mgather with an index tile accesses.
+  struct Indexed {
+    const View& table;
+    const Tile& data;
+    const std::string& indices;  ///< the name of the tile
+    std::string_view oob;        ///< the mode
+  };
   /// The slot of the table that an index selects, after the mode `oob`; -1: none.
   Expected<int64_t> slot(const Statement& s, uint64_t index, int64_t capacity, std::string_view oob) const;
   int64_t capacity_of(const View& table, bool by_row) const;
-  Expected<int64_t> slot_element(const Statement& s, const View& table, int64_t slot, int64_t col, int64_t cols,
-                                 bool by_row) const;
-  Status check_indices(const Statement& s, const View& table, const Tile& data, const Tile& indices) const;
+  /// The element of the table that the index of element [row, col] of the data selects; -1: none.
+  Expected<int64_t> selected(const Statement& s, const Indexed& what, int64_t row, int64_t col) const;
+  Status check_indices(const Statement& s, const Indexed& what) const;
 
   // l1.cc
   Status gather_l1(const Statement& s);
@@ -127,6 +137,8 @@ class Core {
   Event issue(const Statement& s, size_t group);
   Buffer& buffer_of(const Tile& tile) { return tile.l1 ? l1_ : buffer_; }
   Status touch(const Event& now, const std::string& tile, Access access);
+  /// Counts an instruction that has moved the valid part of the tile, and adds its bytes to that number of the report.
+  void count(const Event& now, const Tile& tile, int64_t SimulationReport::*bytes = nullptr);
   Status touch_memory(const Event& now, int memory, int64_t element, Access access);
   Status in_range(const Statement& s, int memory, int64_t element) const;
   uint64_t load_code(int memory, int64_t element) const;

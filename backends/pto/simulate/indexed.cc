@@ -9,7 +9,6 @@
 // operation and a write, between which other cores may run. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc.
 #include <algorithm>
 
-#include "backends/pto/simulate/arithmetic.h"
 #include "backends/pto/simulate/core.h"
 
 namespace strew::inline v0::pto {
@@ -23,7 +22,9 @@ int64_t Core::capacity_of(const View& table, bool by_row) const {
   return out;
 }
 
-Status Core::check_indices(const Statement& s, const View& table, const Tile& data, const Tile& indices) const {
+Status Core::check_indices(const Statement& s, const Indexed& what) const {
+  const auto& [table, data, name, oob] = what;
+  const Tile& indices = value(name).tile;
   const bool by_row = s.attribute("coalesce") == "row";
   const bool column = by_row && indices.column_major;
   const int64_t rows = column ? indices.valid_cols : indices.valid_rows, cols = column ? indices.valid_rows : indices.valid_cols;
@@ -49,81 +50,68 @@ Expected<int64_t> Core::slot(const Statement& s, uint64_t index, int64_t capacit
                      ", or a mode that says what happens");
 }
 
-Expected<int64_t> Core::slot_element(const Statement& s, const View& table, int64_t slot, int64_t col, int64_t cols,
-                                     bool by_row) const {
-  int64_t element = table.offset + slot;
+Expected<int64_t> Core::selected(const Statement& s, const Indexed& what, int64_t row, int64_t col) const {
+  const auto& [table, data, name, oob] = what;
+  const Tile& indices = value(name).tile;
+  const bool by_row = s.attribute("coalesce") == "row";
+  uint64_t index = 0;
+  const int64_t index_row = by_row && !indices.column_major ? 0 : row, index_col = !by_row ? col : indices.column_major ? 0 : row;
+  STREW_TRY(buffer_.read(s, indices, index_row, index_col, name, index));
+  STREW_ASSIGN(const int64_t place, slot(s, index, capacity_of(table, by_row), oob));
+  if (place < 0) return place;
+  int64_t element = table.offset + place;
   if (table.fractal) {
     // Elements are counted along the rows of the matrix, whatever their order in memory is.
-    element = by_row ? table.element(slot, col) : table.element(slot / table.cols(), slot % table.cols());
+    element = by_row ? table.element(place, col) : table.element(place / table.cols(), place % table.cols());
   } else if (by_row && machine_.chip() == Chip::a5) {
-    element = table.offset + static_cast<int64_t>(static_cast<uint32_t>(slot) * static_cast<uint32_t>(cols)) + col;
+    element = table.offset + static_cast<int64_t>(static_cast<uint32_t>(place) * static_cast<uint32_t>(data.valid_cols)) + col;
   } else if (by_row) {
-    element = table.element(slot, col);
+    element = table.element(place, col);
   }
   STREW_TRY(in_range(s, table.memory, element));
   return element;
 }
 
-Status Core::gather(const Statement& s, const std::string& table_name, const std::string& indices_name,
-                    const std::string& tile_name) {
-  const View& table = value(table_name).view;
-  const Tile &indices = value(indices_name).tile, &tile = value(tile_name).tile;
-  STREW_TRY(check_indices(s, table, tile, indices));
-  const bool by_row = s.attribute("coalesce") == "row";
-  const int64_t capacity = capacity_of(table, by_row);
-  Event now = issue(s, 0), index_time = now;
-  if (pipe_of(s, machine_.chip(), 1) != now.pipe) index_time = issue(s, 1);
-  STREW_TRY(touch(index_time, indices_name, Access::read));
-  STREW_TRY(touch(now, tile_name, Access::write));
+Status Core::gather(const Statement& s, const std::string& table, const std::string& indices, const std::string& name) {
+  const Tile& tile = value(name).tile;
+  const Indexed what{value(table).view, tile, indices, s.attribute("gatherOob")};
+  STREW_TRY(check_indices(s, what));
+  const Event now = issue(s, 0);
+  const bool apart = pipe_of(s, machine_.chip(), 1) != now.pipe;
+  STREW_TRY(touch(apart ? issue(s, 1) : now, indices, Access::read));
+  STREW_TRY(touch(now, name, Access::write));
   for (int64_t r = 0; r < tile.valid_rows; ++r) {
     for (int64_t c = 0; c < tile.valid_cols; ++c) {
-      uint64_t index = 0;
-      const int64_t row = by_row && !indices.column_major ? 0 : r, col = by_row ? (indices.column_major ? 0 : r) : c;
-      STREW_TRY(buffer_.read(s, indices, row, col, indices_name, index));
-      STREW_ASSIGN(const int64_t place, slot(s, index, capacity, s.attribute("gatherOob")));
-      if (place < 0) {
-        buffer_.write(tile, r, c, 0);
-        continue;
-      }
-      STREW_ASSIGN(const int64_t element, slot_element(s, table, place, c, tile.valid_cols, by_row));
-      STREW_TRY(touch_memory(now, table.memory, element, Access::read));
-      buffer_.write(tile, r, c, load_code(table.memory, element));
+      STREW_ASSIGN(const int64_t element, selected(s, what, r, c));
+      if (element >= 0) STREW_TRY(touch_memory(now, what.table.memory, element, Access::read));
+      buffer_.write(tile, r, c, element < 0 ? 0 : load_code(what.table.memory, element));
     }
   }
-  ++report_.instructions;
-  report_.scattered_bytes += tile.valid_rows * tile.valid_cols * tile.width();
-  pipes_.runs(now, tile.valid_rows * tile.valid_cols * tile.width());
+  count(now, tile, &SimulationReport::scattered_bytes);
   return {};
 }
 
 Status Core::scatter(const Statement& s) {
-  const std::string &data_name = s.operands[0][0], &indices_name = s.operands[1][0];
-  const View& table = value(s.operands[2][0]).view;
-  const Tile &data = value(data_name).tile, &indices = value(indices_name).tile;
-  STREW_TRY(check_indices(s, table, data, indices));
-  const bool by_row = s.attribute("coalesce") == "row";
-  const int64_t capacity = capacity_of(table, by_row);
+  const std::string &name = s.operands[0][0], &indices = s.operands[1][0];
+  const Tile& data = value(name).tile;
+  const Indexed what{value(s.operands[2][0]).view, data, indices, s.attribute("scatterOob")};
+  STREW_TRY(check_indices(s, what));
   Scatter out;
   out.statement = &s;
   out.event = issue(s, 0);
-  STREW_TRY(touch(out.event, data_name, Access::read));
-  STREW_TRY(touch(out.event, indices_name, Access::read));
+  STREW_TRY(touch(out.event, name, Access::read));
+  STREW_TRY(touch(out.event, indices, Access::read));
   for (int64_t r = 0; r < data.valid_rows; ++r) {
     for (int64_t c = 0; c < data.valid_cols; ++c) {
-      uint64_t index = 0, code = 0;
-      const int64_t row = by_row && !indices.column_major ? 0 : r, col = by_row ? (indices.column_major ? 0 : r) : c;
-      STREW_TRY(buffer_.read(s, indices, row, col, indices_name, index));
-      STREW_TRY(buffer_.read(s, data, r, c, data_name, code));
-      STREW_ASSIGN(const int64_t place, slot(s, index, capacity, s.attribute("scatterOob")));
-      if (place < 0) continue;
-      STREW_ASSIGN(const int64_t element, slot_element(s, table, place, c, data.valid_cols, by_row));
-      STREW_TRY(touch_memory(out.event, table.memory, element, Access::write));
+      uint64_t code = 0;
+      STREW_TRY(buffer_.read(s, data, r, c, name, code));
+      STREW_ASSIGN(const int64_t element, selected(s, what, r, c));
+      if (element < 0) continue;
+      STREW_TRY(touch_memory(out.event, what.table.memory, element, Access::write));
       out.writes.emplace_back(element, code);
     }
   }
-  ++report_.instructions;
-  report_.scattered_bytes += data.valid_rows * data.valid_cols * data.width();
-  pipes_.runs(out.event, data.valid_rows * data.valid_cols * data.width());
+  count(out.event, data, &SimulationReport::scattered_bytes);
   const std::string_view atomic = s.attribute("scatterAtomicOp"), conflict = s.attribute("scatterConflict");
   const bool combines = !atomic.empty() && atomic != "none";
   const bool any_order = machine_.chip() == Chip::a5 && (combines || conflict == "default");
@@ -141,16 +129,16 @@ Status Core::scatter_some() {
   const int memory = value(s.operands[2][0]).view.memory;
   const DType dtype = machine_.memories[static_cast<size_t>(memory)].dtype;
   const std::string_view atomic = s.attribute("scatterAtomicOp");
-  const TileCompute what = atomic == "add"   ? TileCompute::add
-                           : atomic == "max" ? TileCompute::max
-                           : atomic == "min" ? TileCompute::min
-                                             : TileCompute::move;
-  const bool splits = what != TileCompute::move && machine_.chip() == Chip::a3 && s.attribute("coalesce") == "elem";
+  const Computation what = atomic == "add"   ? Computation::add
+                           : atomic == "max" ? Computation::max
+                           : atomic == "min" ? Computation::min
+                                             : Computation::move;
+  const bool splits = what != Computation::move && machine_.chip() == Chip::a3 && s.attribute("coalesce") == "elem";
   size_t turns = machine_.interrupts() ? 1 + machine_.random.below(64) : call.writes.size();
   for (; call.next < call.writes.size() && turns > 0; --turns) {
     const auto& [element, code] = call.writes[call.next];
     if (!call.held) {
-      call.held = what == TileCompute::move ? code : compute(what, dtype, load_code(memory, element), code);
+      call.held = what == Computation::move ? code : compute(what, dtype, load_code(memory, element), code);
       if (splits && machine_.interrupts() && machine_.random.below(4) == 0) return {};
     }
     store_code(memory, element, *call.held);

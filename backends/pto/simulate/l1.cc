@@ -49,9 +49,7 @@ Status Core::gather_l1(const Statement& s) {
       store_code(scratch->memory, room, code);
     }
   }
-  ++report_.instructions;
-  report_.scattered_bytes += tile.valid_rows * tile.valid_cols * tile.width();
-  pipes_.runs(now, tile.valid_rows * tile.valid_cols * tile.width());
+  count(now, tile, &SimulationReport::scattered_bytes);
   return {};
 }
 
@@ -71,8 +69,7 @@ Status Core::move_l1(const Statement& s) {
       buffer_.write(to, r, c, code);
     }
   }
-  ++report_.instructions;
-  pipes_.runs(now, from.valid_rows * from.valid_cols * from.width());
+  count(now, from);
   return {};
 }
 

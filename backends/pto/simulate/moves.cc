@@ -57,9 +57,7 @@ Status Core::load(const Statement& s, const View& from, const std::string& name)
       buffer_of(tile).write(tile, r, c, load_code(from.memory, element));
     }
   }
-  ++report_.instructions;
-  report_.loaded_bytes += tile.valid_rows * tile.valid_cols * tile.width();
-  pipes_.runs(now, tile.valid_rows * tile.valid_cols * tile.width());
+  count(now, tile, &SimulationReport::loaded_bytes);
   return {};
 }
 
@@ -80,9 +78,7 @@ Status Core::store(const Statement& s, const std::string& name, const View& to) 
       store_code(to.memory, element, code);
     }
   }
-  ++report_.instructions;
-  report_.stored_bytes += tile.valid_rows * tile.valid_cols * tile.width();
-  pipes_.runs(now, tile.valid_rows * tile.valid_cols * tile.width());
+  count(now, tile, &SimulationReport::stored_bytes);
   return {};
 }
 
@@ -114,9 +110,7 @@ Status Core::tile_element(const Statement& s) {
   }
   uint64_t code = 0;
   STREW_TRY(buffer_.read(s, tile, row, col, name, code));
-  Value& v = values_[s.result];
-  v.type = &s.type;
-  v.code = code;
+  give(s, code);
   return {};
 }
 
@@ -130,9 +124,7 @@ Status Core::memory_element(const Statement& s) {
     store_code(memory, element, value(s.operands[2][0]).code);
     return {};
   }
-  Value& v = values_[s.result];
-  v.type = &s.type;
-  v.code = load_code(memory, element);
+  give(s, load_code(memory, element));
   return {};
 }
 

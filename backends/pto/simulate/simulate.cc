@@ -109,16 +109,10 @@ Expected<SimulationReport> simulate(const Module& module, std::string_view funct
     }
     if (!goes_on) running.erase(std::find(running.begin(), running.end(), core));
   }
-  for (const auto& core : cores) {
-    const SimulationReport& r = core->report();
-    out.loaded_bytes = std::max(out.loaded_bytes, r.loaded_bytes);
-    out.stored_bytes = std::max(out.stored_bytes, r.stored_bytes);
-    out.scattered_bytes = std::max(out.scattered_bytes, r.scattered_bytes);
-    out.instructions = std::max(out.instructions, r.instructions);
-    out.buffer_bytes = std::max(out.buffer_bytes, r.buffer_bytes);
-    out.time = std::max(out.time, r.time);
-    out.work = std::max(out.work, r.work);
-  }
+  using Report = SimulationReport;
+  for (int64_t Report::*number : {&Report::loaded_bytes, &Report::stored_bytes, &Report::scattered_bytes, &Report::instructions,
+                                  &Report::buffer_bytes, &Report::time, &Report::work})
+    for (const auto& core : cores) out.*number = std::max(out.*number, core->report().*number);
   return out;
 }
 

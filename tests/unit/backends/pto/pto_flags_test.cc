@@ -1,7 +1,7 @@
 // Flags between pipes: written where something has to be waited for and nowhere else, around loops for what turns leave to each other.
 #include <gtest/gtest.h>
 
-#include "backends/pto/flags.h"
+#include "backends/pto/passes.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 

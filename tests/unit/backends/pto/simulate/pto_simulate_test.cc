@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "backends/pto/simulate/arithmetic.h"
+#include "backends/pto/arithmetic.h"
 #include "tests/support/pto_run.h"
 #include "tests/support/rng.h"
 
@@ -292,18 +292,24 @@ tstore %back, %gsrc[0, 0]
 }
 
 TEST(PtoSimulate, ComputesBitForBit) {
-  using pto::TileCompute;
-  EXPECT_EQ(pto::compute(TileCompute::add, DType::i8, 0x7f, 1), 0x80u);
-  EXPECT_EQ(pto::compute(TileCompute::mul, DType::i32, 0xffffffff, 5), 0xfffffffbu);
-  EXPECT_EQ(pto::compute(TileCompute::max, DType::i32, 0xffffffff, 5), 5u);
-  EXPECT_EQ(pto::compute(TileCompute::max, DType::u32, 0xffffffff, 5), 0xffffffffu);
-  EXPECT_EQ(pto::compute(TileCompute::min, DType::i8, 0x80, 0x7f), 0x80u);
-  EXPECT_EQ(pto::compute(TileCompute::shift_right, DType::i32, 0x80000000, 31), 0xffffffffu);
-  EXPECT_EQ(pto::compute(TileCompute::shift_right, DType::u32, 0x80000000, 31), 1u);
-  EXPECT_EQ(pto::compute(TileCompute::div, DType::i32, 0x80000000, 0xffffffff), 0x80000000u);
-  EXPECT_EQ(pto::compute(TileCompute::add, DType::bf16, 0x3f80, 0x3b80), 0x3f80u) << "1 + 2^-8 ties to even";
-  EXPECT_EQ(pto::compute(TileCompute::max, DType::f32, 0x80000000, 0), 0u) << "+0 is the larger zero";
-  EXPECT_EQ(pto::compute(TileCompute::min, DType::f32, 0, 0x80000000), 0x80000000u);
+  using pto::Computation;
+  EXPECT_EQ(pto::compute(Computation::add, DType::i8, 0x7f, 1), 0x80u);
+  EXPECT_EQ(pto::compute(Computation::mul, DType::i32, 0xffffffff, 5), 0xfffffffbu);
+  EXPECT_EQ(pto::compute(Computation::max, DType::i32, 0xffffffff, 5), 5u);
+  EXPECT_EQ(pto::compute(Computation::max, DType::u32, 0xffffffff, 5), 0xffffffffu);
+  EXPECT_EQ(pto::compute(Computation::min, DType::i8, 0x80, 0x7f), 0x80u);
+  EXPECT_EQ(pto::compute(Computation::shift_right, DType::i32, 0x80000000, 31), 0xffffffffu);
+  EXPECT_EQ(pto::compute(Computation::shift_right, DType::u32, 0x80000000, 31), 1u);
+  EXPECT_EQ(pto::compute(Computation::div, DType::i32, 0x80000000, 0xffffffff), 0x80000000u);
+  const auto minus = [](uint64_t value) { return uint64_t{0} - value; };
+  EXPECT_EQ(pto::compute(Computation::ceil_div, DType::i64, 7, 2), 4u);
+  EXPECT_EQ(pto::compute(Computation::ceil_div, DType::i64, minus(7), 2), minus(3));
+  EXPECT_EQ(pto::compute(Computation::ceil_div, DType::i64, minus(7), minus(2)), 4u);
+  EXPECT_EQ(pto::compute(Computation::ceil_div, DType::u64, minus(1), 2), uint64_t{1} << 63);
+  EXPECT_EQ(pto::compute(Computation::remainder, DType::i64, minus(7), 2), minus(1));
+  EXPECT_EQ(pto::compute(Computation::add, DType::bf16, 0x3f80, 0x3b80), 0x3f80u) << "1 + 2^-8 ties to even";
+  EXPECT_EQ(pto::compute(Computation::max, DType::f32, 0x80000000, 0), 0u) << "+0 is the larger zero";
+  EXPECT_EQ(pto::compute(Computation::min, DType::f32, 0, 0x80000000), 0x80000000u);
   EXPECT_EQ(pto::convert(DType::i64, DType::i32, static_cast<uint64_t>(int64_t{-5}), "RINT", false), 0xfffffffbu);
   EXPECT_EQ(pto::convert(DType::i64, DType::i32, uint64_t{1} << 40, "RINT", true), 0x7fffffffu);
   EXPECT_EQ(pto::convert(DType::i64, DType::i32, uint64_t{1} << 40, "RINT", false), 0u);
