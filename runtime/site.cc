@@ -4,7 +4,16 @@
 // most, which is usually the batch; binding then finds out whether the tensors fit.
 //
 // Once there are more kernels than ways, those that are found by their tensors are in a table, by the hash of what calls tell apart
-// (signature_of). A kernel that the table finds many times in a row becomes a way. Tested by tests/unit/runtime/site_test.cc.
+// (signature_of). A kernel that the table finds many times in a row becomes a way.
+//
+//   a call with an op ──its label is a way's──► the way's kernel ──a stand-in with a successor──► renew(): a way to the successor
+//      └── else ──first(): Runtime::get──► a way
+//   a call with tensors ──Shapes::guess, and they fit──► a way's kernel
+//      ├── else ──the table has their signature──► its kernel ──the 16th time in a row──► a way
+//      ├── else ──they fit another way──► its kernel
+//      └── else ──run_new(): Runtime::get──► a way while there is a free one; then an entry of the table
+//
+// A way or a list of extents that another one replaces goes to epochs::retire(): calls may be using it. Tested by tests/unit/runtime/site_test.cc.
 #include "strew/site.h"
 
 #include <algorithm>

@@ -38,7 +38,6 @@ constexpr PlaceRule place_rule(OobPolicy policy, const Term& window) {
   }
   return PlaceRule::trusted;
 }
-constexpr bool is_single(PlaceRule rule) { return rule == PlaceRule::inside || rule == PlaceRule::wrapped; }
 std::string_view name(PlaceRule rule);
 
 /// What is done with a position, or a part of its window, that the policy does not keep.

@@ -145,7 +145,7 @@ struct Plan {
   int pairs = 1;  ///< N: pairs of operand and updates; 1 for a gather
 
   std::vector<Loop> positions;  ///< outermost first
-  std::vector<Loop> window;     ///< outermost first; the last loop is the run, which has stride 1 if the layouts allow it
+  std::vector<Loop> window;     ///< outermost first; the last one is the lane loop, which has stride 1 if the layouts allow it
   std::vector<Loop> init;       ///< init copy and fill: over all elements of a result (and its operand)
   std::vector<IndexSource> sources;
 

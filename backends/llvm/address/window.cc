@@ -20,7 +20,7 @@ class WindowEmitter {
       : f_(frame), e_(frame.e), body_(body), placement_(placement), cut_(cut), loops_(frame.plan.window) {}
 
   void emit(const Pointers& p) {
-    if (loops_.empty()) return emit_run(f_, body_, p, nullptr, e_.i64(0), e_.i64(1));
+    if (loops_.empty()) return emit_lane_loop(f_, body_, p, nullptr, e_.i64(0), e_.i64(1));
     nest(p, 0);
   }
 
@@ -31,7 +31,7 @@ class WindowEmitter {
 
   void walk(const Pointers& p, size_t level, Value* lo, Value* hi) {
     const Loop& loop = loops_[level];
-    if (level + 1 == loops_.size()) return emit_run(f_, body_, p, &loop, lo, hi);
+    if (level + 1 == loops_.size()) return emit_lane_loop(f_, body_, p, &loop, lo, hi);
     e_.loop(lo, hi, [&](Value* i) { nest(f_.step(p, loop.strides, i), level + 1); });
   }
 
@@ -167,16 +167,16 @@ namespace {
 constexpr int64_t kFetchedLine = 64;
 constexpr int64_t kMostLines = 8;
 
-/// The bytes of the run if its length is constant, else one line.
-int64_t run_bytes(const Frame& f, int tensor) {
+/// The bytes of a row if its length is constant, else one line.
+int64_t row_bytes(const Frame& f, int tensor) {
   if (f.plan.window.empty() || !f.plan.window.back().extent.is_static()) return kFetchedLine;
   return f.plan.window.back().extent.factor * f.element_bytes(tensor);
 }
 
 }  // namespace
 
-void prefetch_run(Frame& f, int tensor, Value* address, bool write) {
-  const int64_t lines = std::min(kMostLines, (run_bytes(f, tensor) + kFetchedLine - 1) / kFetchedLine);
+void prefetch_row(Frame& f, int tensor, Value* address, bool write) {
+  const int64_t lines = std::min(kMostLines, (row_bytes(f, tensor) + kFetchedLine - 1) / kFetchedLine);
   Value *first = f.e.i64(0), *last = nullptr;
   if (f.entry.cut != WindowCut::none && !f.plan.window.empty()) {
     // Only the lines of this thread's part of the window: other threads write the others, and a prefetch would take those away from them.

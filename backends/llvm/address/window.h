@@ -1,6 +1,6 @@
 // Window: emits what one index position does. The pointers of the indexed tensors move by the placed components
 // (index.h), the window loops are emitted with the bounds that the policy and the strategy set, and the innermost of
-// them is a run (backends/llvm/compute/body.h). Tested by tests/differential.
+// them is the lane loop (backends/llvm/compute/body.h). Tested by tests/differential.
 #pragma once
 
 #include "backends/llvm/address/index.h"
@@ -26,8 +26,8 @@ void emit_window(Frame& frame, const Pointers& p, WindowBody body = {});
 /// Emits the whole window without a policy. p: pointers at its first element.
 void emit_whole_window(Frame& frame, const Pointers& p);
 
-/// Prefetches the first lines of the run of `tensor` that begins at `address`, of those that the entry's cut leaves. A prefetch never faults, whatever
+/// Prefetches the first lines of the row of `tensor` that begins at `address`, of those that the entry's cut leaves. A prefetch never faults, whatever
 /// the address.
-void prefetch_run(Frame& frame, int tensor, llvm::Value* address, bool write);
+void prefetch_row(Frame& frame, int tensor, llvm::Value* address, bool write);
 
 }  // namespace strew::inline v0

@@ -1,4 +1,4 @@
-// See body.h. A run of constant length and at most kStraight vectors becomes straight-line code. A longer one is a loop over `unroll` vectors,
+// See body.h. A lane loop of constant length and at most kStraight vectors becomes straight-line code. A longer one is a loop over `unroll` vectors,
 // followed by one vector of which some lanes are masked (AVX-512), or by at most one vector of half the width, one of a quarter, and so on: there
 // is no scalar loop for the tail. Moves of many bytes call memcpy, which knows the fastest copy of the machine.
 // Tested by tests/differential (row lengths 1..70 and more) and tests/golden/machine_code_test.cc.
@@ -16,7 +16,7 @@ namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
-// Most vectors of straight-line code for a run of constant length, and most expression nodes in these vectors together: LLVM's instruction
+// Most vectors of straight-line code for a lane loop of constant length, and most expression nodes in these vectors together: LLVM's instruction
 // selection takes time that grows faster than the block.
 constexpr int64_t kStraight = 16;
 constexpr int64_t kStraightNodes = 64;
@@ -49,7 +49,7 @@ std::vector<Value*> compute(Frame& f, const lowered::Graph& graph, llvm::ArrayRe
   return results;
 }
 
-/// What a body reads, at one element or at several of a run.
+/// What a body reads, at one element or at several of a lane loop.
 struct Inputs {
   const Pointers& p;
   int lanes = 1;
@@ -89,10 +89,10 @@ void store(Frame& f, const Body& body, const Pointers& p, llvm::ArrayRef<Value*>
   for (size_t i = 0; i < values.size(); ++i) f.store_element(body.results[i], p[static_cast<size_t>(body.results[i])], values[i]);
 }
 
-/// Emits one run.
-class RunEmitter {
+/// Emits one lane loop.
+class LaneLoopEmitter {
  public:
-  RunEmitter(Frame& frame, const Body& body, const Pointers& p, const Loop& loop)
+  LaneLoopEmitter(Frame& frame, const Body& body, const Pointers& p, const Loop& loop)
       : f_(frame), e_(frame.e), body_(body), p_(p), loop_(loop) {}
 
   void emit(Value* lo, Value* hi) {
@@ -367,14 +367,14 @@ class RunEmitter {
 
 }  // namespace
 
-void emit_run(Frame& frame, const Body& body, const Pointers& p, const Loop* loop, Value* lo, Value* hi) {
+void emit_lane_loop(Frame& frame, const Body& body, const Pointers& p, const Loop* loop, Value* lo, Value* hi) {
   Loop one;
   if (loop == nullptr) {
     one.extent = constant(1);
     one.strides.assign(p.size(), constant(1));
     loop = &one;
   }
-  RunEmitter(frame, body, p, *loop).emit(lo, hi);
+  LaneLoopEmitter(frame, body, p, *loop).emit(lo, hi);
 }
 
 Value* emit_element(Frame& frame, const Body& body, const Pointers& p, Value* current) {

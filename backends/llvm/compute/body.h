@@ -1,7 +1,7 @@
-// Emits what happens to the elements of one run (lowered::Body): its row-local values, then for each element the loads, the expression and the
+// Emits what happens to the elements of one lane loop (lowered::Body): its row-local values, then for each element the loads, the expression and the
 // stores; or moves of bytes only.
 //
-// A run is the innermost loop of a nest. If all its tensors have stride 1 (inputs also 0: the same element for all lanes), it becomes vector
+// The lane loop is the innermost loop of a nest. If all its tensors have stride 1 (inputs also 0: the same element for all lanes), it becomes vector
 // code, else a scalar loop. Tested by tests/differential (row lengths 1..70 and more) and tests/golden/machine_code_test.cc.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace strew::inline v0 {
 
-/// Emits iterations [lo, hi) of `loop`; null: the run is one element. p: pointers at iteration 0.
-void emit_run(Frame& frame, const lowered::Body& body, const Pointers& p, const Loop* loop, llvm::Value* lo, llvm::Value* hi);
+/// Emits iterations [lo, hi) of `loop`; null: there is one element. p: pointers at iteration 0.
+void emit_lane_loop(Frame& frame, const lowered::Body& body, const Pointers& p, const Loop* loop, llvm::Value* lo, llvm::Value* hi);
 
 /// Emits the update of one element, at p, whose result 0 holds `current` (in its storage form) already, so that it is not loaded. Returns what is
 /// stored there.

@@ -96,7 +96,7 @@ void emit_init(llvm::Module& module, const EntryRequest& request) {
   f.for_rows(plan.init, f.begin(), f.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
     for (int i = 0; i < plan.pairs; ++i) {
       const lowered::Body& body = f.kernel.init[static_cast<size_t>(i)];
-      const auto cached = [&] { emit_run(f, body, row, plan.init.empty() ? nullptr : &plan.init.back(), lo, hi); };
+      const auto cached = [&] { emit_lane_loop(f, body, row, plan.init.empty() ? nullptr : &plan.init.back(), lo, hi); };
       const bool copies = body.moves && body.currents[0].is(lowered::Operand::Kind::tensor);
       if (!copies || !is_dense(f, i) || small) {
         cached();

@@ -129,9 +129,9 @@ void emit_list(llvm::Module& module, const EntryRequest& request) {
     if (f.schedule.prefetch > 0) {
       Value* last = f.e.b.CreateSub(f.end(), f.e.i64(1));
       Value* ahead = entry(f.e.smin(f.e.add(j, f.e.i64(f.schedule.prefetch)), last));
-      prefetch_run(f, f.plan.result(0), destination(0, ahead), true);
+      prefetch_row(f, f.plan.result(0), destination(0, ahead), true);
       const int update = f.plan.update(0);
-      if (f.plan.kind != PlanKind::element) prefetch_run(f, update, other_tensors(ahead)[static_cast<size_t>(update)], false);
+      if (f.plan.kind != PlanKind::element) prefetch_row(f, update, other_tensors(ahead)[static_cast<size_t>(update)], false);
     }
     Value* now = entry(j);
     Pointers p = other_tensors(now);

@@ -23,7 +23,7 @@ void emit_merge(llvm::Module& module, const EntryRequest& request) {
     Loop all;
     all.strides.assign(p.size(), constant(0));
     all.strides[result] = all.strides[table] = constant(1);
-    emit_run(f, body, p, &all, f.begin(), f.end());
+    emit_lane_loop(f, body, p, &all, f.begin(), f.end());
   }
   f.finish();
 }

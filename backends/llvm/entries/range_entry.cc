@@ -87,7 +87,7 @@ class PositionLoop {
     const Pointers p = f_.at_position(row.pointers, ahead);
     Pointers there = p;
     for (const Component& c : f_.plan.primary().components) there = f_.step(there, c.strides, load_component(f_, p, c));
-    prefetch_run(f_, f_.indexed(), there[static_cast<size_t>(f_.indexed())], !f_.plan.gather);
+    prefetch_row(f_, f_.indexed(), there[static_cast<size_t>(f_.indexed())], !f_.plan.gather);
   }
 
   Frame& f_;

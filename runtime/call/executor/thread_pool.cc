@@ -3,6 +3,14 @@
 // that pays: if the job is long, or if many short jobs in a row found too few workers awake (the debt). It wakes no more workers than it
 // wants, and each woken worker wakes two others. The default is a millisecond, which covers what a program does between two calls of a loop.
 //
+// The states of a worker (ThreadPool::State), and the functions that change them. In brackets: in which set the worker is.
+//
+//   idle [idle_] ◄──give_back── seated or done
+//      │   └──acquire──► seated ──run_on──► posted ──work_as──► running ──work_as──► done ──run_on, the next phase──► posted
+//   sleep_as               ▲                  └──await, if it has not begun──► seated
+//      ▼                   │
+//   asleep [asleep_] ──wake┘        a new worker begins as seated (start_workers); ~ThreadPool: any ──► stop
+//
 // A team takes its workers out of the sets of free workers, and takes those that are awake first. It knows exactly how many it got: a worker
 // that wants to sleep first removes itself from the set of idle workers, which fails if a team has taken it. To start a phase, the caller
 // writes one cache line per worker (its share of the chunks and the job). During the phase each thread writes only lines of its own until
