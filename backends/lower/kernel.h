@@ -142,6 +142,6 @@ struct Kernel {
 STREW_API Kernel lower_kernel(const Plan& plan, const Schedule& schedule);
 
 /// The text, with the walks.
-STREW_API std::string print(const Kernel& kernel);
+std::string print(const Kernel& kernel);
 
 }  // namespace strew::inline v0::lowered

@@ -15,7 +15,7 @@ struct Pass {
   void (*run)(Kernel& kernel, const Target& target);
 };
 /// In the order in which they run.
-STREW_API std::span<const Pass> passes();
+std::span<const Pass> passes();
 /// Runs all passes.
 STREW_API void run_passes(Kernel& kernel, const Target& target);
 

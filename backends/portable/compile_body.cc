@@ -1,9 +1,11 @@
-// See compile_body.h. What is computed is lowered first (backends/lower), with all compounds as natives; each node becomes a step. Steps are first made with as many columns as there are values; then columns whose value has been used are used again.
+// See compile_body.h. What is computed is lowered first (backends/lower), with all compounds as natives, and each node becomes a step. Steps are first
+// made with as many columns as there are values; then columns whose value has been used are used again.
 #include "backends/portable/compile_body.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "backends/lower/lower_numeric.h"
@@ -16,7 +18,7 @@ int64_t place_unit(DType dtype) { return std::max(1, bits(dtype) / 8); }
 
 namespace {
 
-using lowered::Machine, lowered::Primitive;
+using lowered::Machine, lowered::Operand, lowered::Primitive;
 
 size_t log2_of(int bytes) { return static_cast<size_t>(std::countr_zero(static_cast<unsigned>(bytes))); }
 /// Bytes of a value in a column.
@@ -28,8 +30,6 @@ bool commutes(ExprOp op) {
   return op == ExprOp::add || op == ExprOp::mul || op == ExprOp::min || op == ExprOp::max || op == ExprOp::bit_and ||
          op == ExprOp::bit_or || op == ExprOp::bit_xor;
 }
-
-using lowered::Operand;
 
 class Compiler {
  public:
@@ -166,10 +166,9 @@ class Compiler {
   }
   /// Makes the steps for the values that outputs take from columns.
   void emit() {
-    Expr wanted{graph_.nodes, {}};
-    for (const int32_t n : columned_)
-      if (n >= 0) wanted.results.push_back(n);
-    if (!wanted.results.empty()) emit(lower_numeric(wanted, lowered::Natives::all()));
+    std::vector<int32_t> results;
+    std::ranges::copy_if(columned_, std::back_inserter(results), [](int32_t n) { return n >= 0; });
+    if (!results.empty()) emit(lower_numeric({graph_.nodes, results}, lowered::Natives::all()));
     assign_columns();
   }
   void emit(const lowered::Graph& graph) {
