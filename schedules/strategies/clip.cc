@@ -18,11 +18,4 @@ Status legal_clip(const Plan& plan) {
   return {};
 }
 
-/// As window, and every position is cut to the thread's range.
-Prediction cost_clip(const CostQuestion& q) {
-  Prediction p = cost_window(q);
-  p[CostTerm::keys] = q.work.positions * q.target.costs.key_ns;
-  return p;
-}
-
 }  // namespace strew::inline v0

@@ -4,8 +4,6 @@
 // iterations. So updates of one destination keep their order, and the bits do not depend on the number of chunks. No
 // thread repeats work on indices; where this strategy is legal, no other is faster. Tested by
 // tests/unit/schedules/schedule_test.cc.
-#include <algorithm>
-
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {
@@ -15,14 +13,6 @@ Status legal_positions(const Plan& plan) {
   if (plan.gather || plan.kind == PlanKind::slice_update || plan.unique.holds || slab_loops(plan) > 0) return {};
   return unsupported("strategy positions: two positions may touch one destination (kind " + std::string(name(plan.kind)) +
                      ", no unique_indices)");
-}
-
-/// Positions of one batch stay together where batching dims are what makes the strategy legal; where it is legal anyway, they are many.
-Prediction cost_positions(const CostQuestion& q) {
-  const double parts = std::min<double>(q.threads, std::max(1.0, q.work.positions));
-  Prediction p = cost_of_share(q, {1 / parts, 1, static_cast<int>(parts)});
-  p[CostTerm::threads] = cost_of_phases(q, 1);
-  return p;
 }
 
 }  // namespace strew::inline v0

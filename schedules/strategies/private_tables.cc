@@ -71,15 +71,4 @@ Status legal_private_tables(const Plan& plan) {
   return {};
 }
 
-/// Each thread fills one table, and all threads merge them. With one thread and a fixed number of tables it fills them one by one.
-Prediction cost_private_tables(const CostQuestion& q) {
-  const double tables = std::min<double>(q.schedule.tables, std::max(2, q.threads)), waves = tables / std::max(1, q.threads);
-  Prediction p = cost_of_share(q, {1.0 / q.threads, 1, q.threads});
-  const double lines = q.work.table_bytes / kLineBytes;
-  const MemoryCosts& cache = q.target.costs.memory[q.work.table_bytes <= static_cast<double>(q.target.l2_bytes) ? 1 : 2];
-  p[CostTerm::tables] = lines * waves * (cache.store_ns + cache.stream_ns + cache.store_ns);
-  p[CostTerm::threads] = cost_of_phases(q, 2) * std::max(1.0, waves);
-  return p;
-}
-
 }  // namespace strew::inline v0

@@ -21,10 +21,4 @@ Status legal_runs(const Plan& plan) {
   return {};
 }
 
-Prediction cost_runs(const CostQuestion& q) {
-  Prediction p = cost_of_share(q, {1.0 / q.threads, 1, q.threads, true});
-  p[CostTerm::threads] = cost_of_phases(q, 1);
-  return p;
-}
-
 }  // namespace strew::inline v0

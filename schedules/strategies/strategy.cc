@@ -9,19 +9,15 @@
 namespace strew::inline v0 {
 namespace {
 
-struct Row {
-  Status (*legal)(const Plan&);
-  Prediction (*cost)(const CostQuestion&);
-};
-constexpr Row kRows[] = {
-#define STREW_STRATEGY_ROW(strategy, text) {legal_##strategy, cost_##strategy},
-    STREW_STRATEGIES(STREW_STRATEGY_ROW)
-#undef STREW_STRATEGY_ROW
+constexpr Status (*kLegal[])(const Plan&) = {
+#define STREW_LEGAL(strategy, text) legal_##strategy,
+    STREW_STRATEGIES(STREW_LEGAL)
+#undef STREW_LEGAL
 };
 
 }  // namespace
 
-Status legal(Strategy strategy, const Plan& plan) { return kRows[static_cast<size_t>(strategy)].legal(plan); }
+Status legal(Strategy strategy, const Plan& plan) { return kLegal[static_cast<size_t>(strategy)](plan); }
 std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan) {
   std::vector<EntryKind> list;
   for (int kind = 0; kind < STREW_ENTRY_COUNT; ++kind)
@@ -30,8 +26,6 @@ std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan) {
   if (traits_of(strategy).has_owners() && legal_window(plan).ok()) list.push_back(EntryKind::clip);
   return list;
 }
-
-Prediction cost(Strategy strategy, const CostQuestion& question) { return kRows[static_cast<size_t>(strategy)].cost(question); }
 
 uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
   const Strategy own = schedule.strategy;
@@ -53,7 +47,6 @@ uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
 
 /// Strategy sequential is legal for every plan.
 Status legal_sequential(const Plan&) { return {}; }
-Prediction cost_sequential(const CostQuestion& question) { return cost_of_share(question, {}); }
 
 Status whole_bytes(const Plan& plan, Strategy strategy) {
   for (int i = 0; i < plan.pairs; ++i) {

@@ -19,9 +19,11 @@ constexpr bool (*kApply[])(const ApplyCall&) = {
 /// Calls `function` with each of the strategies, bits in `all`, and its estimate.
 template <class Function>
 void each_estimate(const ApplyCall& call, uint32_t all, const Function& function) {
-  const Estimates estimates(call, all);
+  const CallSizes sizes{call};
+  const StrategyShares shares(sizes);
+  const CallEstimates estimates(call);
 #define STREW_ESTIMATE(strategy, text) \
-  if ((all >> STREW_STRATEGY_##strategy & 1) != 0) function(STREW_STRATEGY_##strategy, estimates.strategy());
+  if ((all >> STREW_STRATEGY_##strategy & 1) != 0) function(STREW_STRATEGY_##strategy, estimates.of(shares.strategy()));
   STREW_STRATEGIES(STREW_ESTIMATE)
 #undef STREW_ESTIMATE
 }
@@ -38,6 +40,14 @@ Bytes table_bytes(const strew_kernel& kernel, std::span<const TensorView> tensor
 
 /// Strategy sequential: always declines, so that one thread runs the range entry over all positions.
 bool apply_sequential(const ApplyCall&) { return false; }
+
+ApplyCall apply_call(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args) {
+  const Bytes table = table_bytes(callable.kernel, tensors);
+  const CallCosts::Windows windows = callable.costs.windows(call.positions, window_bytes(callable, call), table);
+  const Nanoseconds alone = whole_ns(windows.ns);
+  const int threads = threads_for(alone, call.threads, *callable.limits);
+  return {callable, call, tensors, args, threads, alone, windows.streams, table};
+}
 
 int choose_strategy(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
@@ -78,10 +88,7 @@ void apply(const Callable& callable, const Call& call, std::span<const TensorVie
   if (call.moves_nothing()) return;
   const strew_kernel& kernel = callable.kernel;
   if (!callable.always_runs_alone) {
-    const Bytes bytes = table_bytes(kernel, tensors);
-    const Nanoseconds alone = whole_ns(apply_nanoseconds(callable, call, bytes));
-    const int threads = threads_for(alone, call.threads, *callable.limits);
-    const ApplyCall apply{callable, call, tensors, args, threads, alone, bytes};
+    const ApplyCall apply = apply_call(callable, call, tensors, args);
     const bool has_learned = call.strategy >= 0 && callable.limits->strategy < 0;
     if (kApply[has_learned ? call.strategy : choose_strategy(apply)](apply)) return;
   }

@@ -1,7 +1,6 @@
 // The running part of a strategy: how the updates of a call are divided among threads. schedules/strategies has the planning part.
 //
-// To add a strategy, add its line in STREW_STRATEGIES (strew/abi.h), its file here, which defines apply_NAME,
-// its estimate in estimates.h, and its planning file.
+// To add a strategy, see schedules/strategies/strategy.h; its file here defines apply_NAME.
 #pragma once
 
 #include <array>
@@ -19,14 +18,17 @@ struct ApplyCall {
   const Call& call;
   std::span<const TensorView> tensors;
   const strew_args& args;
-  int threads;        ///< how many threads the work is worth
-  Nanoseconds alone;  ///< what one thread would need
-  Bytes table;        ///< the indexed tensor
+  int threads;                 ///< how many threads the work is worth
+  Nanoseconds alone;           ///< what one thread would need
+  CallCosts::Streams streams;  ///< what it would need of that for what it reads and writes in order
+  Bytes table;                 ///< the indexed tensor
 
   const strew_kernel& kernel() const { return callable.kernel; }
   const ExecutionLimits& limits() const { return *callable.limits; }
   strew_entry entry(int kind) const { return callable.kernel.entries[kind]; }
 };
+
+ApplyCall apply_call(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args);
 
 // bool apply_NAME(const ApplyCall&) applies all updates. It returns false, having written nothing, if the strategy does not suit the call;
 // then one thread runs the range entry.
