@@ -11,7 +11,6 @@
 
 #include "base/fork_hooks.h"
 #include "base/log.h"
-#include "runtime/build_log.h"
 #include "runtime/kernel_state.h"
 #include "runtime/loaded_kernels.h"
 
@@ -23,15 +22,7 @@ std::mutex KernelCache::mutex_of_all;
 struct CacheForks {
   static void watch() {
     static const bool once = [] {
-      const auto unlock = [] {
-        LoadedKernels::mutex_of_all.unlock();
-        KernelCache::mutex_of_all.unlock();
-      };
-      set_fork_hooks(ForkStage::caches, {[] {
-                                           KernelCache::mutex_of_all.lock();
-                                           LoadedKernels::mutex_of_all.lock();
-                                         },
-                                         unlock, unlock});
+      set_fork_hooks(ForkStage::caches, hooks_that_hold<&KernelCache::mutex_of_all, &LoadedKernels::mutex_of_all>());
       return true;
     }();
     static_cast<void>(once);

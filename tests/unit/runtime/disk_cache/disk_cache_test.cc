@@ -1,4 +1,5 @@
 // The disk cache (runtime/disk_cache): what a file holds, when it is used, modes, how long files stay, and runtimes with one.
+#include "base/pending_file.h"
 #include "runtime/disk_cache/disk_cache.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// The identity of a library that is not loaded (runtime/disk_cache/library_id.h): the file that the loader would take, and the id that its linker wrote.
-#include "runtime/disk_cache/library_id.h"
+// The identity of a library that is not loaded (runtime/disk_cache/library_id.cc): the file that the loader would take, and the id that its linker wrote.
+#include "runtime/disk_cache/build_id.h"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
