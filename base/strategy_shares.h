@@ -6,9 +6,10 @@
 
 #include <algorithm>
 
-#include "strew/abi.h"
-
 namespace strew::inline v0 {
+
+/// How many private tables a call has. If its kernel regroups, every number of tables gives the same bits; if not, a schedule names it.
+constexpr int private_tables(int tables, bool regroups, int threads) { return regroups ? std::min(tables, threads) : tables; }
 
 /// What the thread with the most work does. The default is one thread that does everything.
 struct ThreadShare {
@@ -27,11 +28,12 @@ struct ThreadShare {
 };
 
 /// `Sizes` has what is known of a call, as numbers: threads(), slabs() of positions that stay together, positions(), columns() of a window,
-/// coordinates() of the operand dim that the first window loop moves, pieces() of the result that have one owner each, and private tables().
+/// coordinates() of the operand dim that the first window loop moves, table_bytes(), piece_bytes() of the table that have one owner, and
+/// private tables(). A division takes as long as everything else here, so that few numbers are divided.
 template <class Sizes>
 class StrategyShares {
  public:
-  explicit StrategyShares(const Sizes& sizes) : sizes_(sizes) {}
+  explicit StrategyShares(const Sizes& sizes) : sizes_(sizes), threads_(sizes.threads()), even_(1 / threads_) {}
 
   // By the names of STREW_STRATEGIES.
   [[gnu::always_inline]] ThreadShare sequential() const { return {}; }
@@ -39,45 +41,55 @@ class StrategyShares {
   [[gnu::always_inline]] ThreadShare window() const { return cut(sizes_.columns(), {.cuts_windows = true}); }
   /// Every thread computes all keys and puts its own into a queue, from which they are applied: these positions are no longer one loop.
   [[gnu::always_inline]] ThreadShare owner() const {
-    const double threads = owners(), mine = 1 / threads;
-    return {.part = mine, .threads = threads, .phases = 1, .owns = true, .gaps = kGaps, .keys = 1 + mine, .visits = mine};
+    ThreadShare share = owned();
+    share.phases = 1;
+    share.keys = 1 + share.part;
+    share.visits = share.part;
+    return share;
   }
   /// A thread computes the keys of its positions, and lists and reads them by destination.
   [[gnu::always_inline]] ThreadShare radix() const {
     constexpr double kKeys = 8;  // two keys, a place in the list, and what another core writes of the list
-    const double threads = owners();
-    return {.part = 1 / threads, .threads = threads, .phases = 6, .owns = true, .gaps = kGaps, .keys = kKeys / sizes_.threads()};
+    ThreadShare share = owned();
+    share.phases = 6;
+    share.keys = kKeys * even_;
+    return share;
   }
   [[gnu::always_inline]] ThreadShare runs() const { return cut(sizes_.positions(), {.owns = true}); }
   /// As window, and every position is cut to the thread's range.
   [[gnu::always_inline]] ThreadShare clip() const { return cut(sizes_.coordinates(), {.cuts_windows = true, .keys = 1}); }
   /// The tables are filled in waves of one per thread, and all threads merge those of a wave.
   [[gnu::always_inline]] ThreadShare private_tables() const {
-    const double tables = sizes_.tables(), threads = std::clamp(tables, 1.0, sizes_.threads()), waves = tables / threads;
+    const double tables = sizes_.tables(), threads = std::clamp(tables, 1.0, threads_), waves = tables / threads;
     return {.part = 1 / threads, .threads = threads, .phases = 2 * waves, .tables = waves};
   }
 
  private:
-  /// The processor also prefetches the updates of other threads, which lie between a thread's own.
-  static constexpr double kGaps = 2;
-
   /// A part has whole units.
   [[gnu::always_inline]] ThreadShare cut(double units, ThreadShare share) const {
     constexpr double kMany = 64;  // units of a thread: one more does not count
-    const double all = sizes_.threads();
     share.phases = 1;
-    share.threads = std::clamp(units, 1.0, all);
-    share.part = 1 / share.threads;
-    if (units > all && units < kMany * all) {
-      const double each = units / all, whole = static_cast<double>(static_cast<int>(each));
-      share.part = (whole < each ? whole + 1 : whole) / units;
-    }
+    share.threads = threads_;
+    share.part = even_;
+    if (units >= kMany * threads_) return share;
+    units = std::max(units, 1.0);
+    share.threads = std::min(units, threads_);
+    const double each = units / share.threads, whole = static_cast<double>(static_cast<int>(each));
+    share.part = (whole < each ? whole + 1 : whole) / units;
     return share;
   }
-  /// Destinations are equally likely; with small tables there are fewer pieces than threads.
-  [[gnu::always_inline]] double owners() const { return std::clamp(sizes_.pieces(), 1.0, sizes_.threads()); }
+  /// Destinations are equally likely; with small tables there are fewer pieces than threads. The processor also prefetches the updates of other
+  /// threads, which lie between a thread's own.
+  [[gnu::always_inline]] ThreadShare owned() const {
+    constexpr double kGaps = 2;
+    const double table = sizes_.table_bytes(), piece = sizes_.piece_bytes();
+    if (table >= piece * threads_) return {.part = even_, .threads = threads_, .owns = true, .gaps = kGaps};
+    const double threads = std::max(1.0, table / piece);
+    return {.part = 1 / threads, .threads = threads, .owns = true, .gaps = kGaps};
+  }
 
   const Sizes& sizes_;
+  const double threads_, even_;
 };
 
 }  // namespace strew::inline v0

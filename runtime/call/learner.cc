@@ -219,19 +219,12 @@ Status Learner::run(const Callable& callable, std::span<const TensorView> tensor
 
 void Learner::count_call() { ++calls_of_thread; }
 
-bool Learner::decides_stores(Call& call) const {
+bool Learner::decides_stores(Call& call, bool is_counted) const {
   const Lesson* const lesson = slots_[0].lesson.load(std::memory_order_acquire);
   if (lesson == nullptr) return false;
   if (!lesson->has_choice()) return true;
-  if (lesson->is_due()) return false;
+  if (is_counted ? lesson->is_due() : !lesson->has_settled()) return false;
   call.streams = lesson->way().streams;
-  return true;
-}
-
-bool Learner::settled_stores(Call& call) const {
-  const Lesson* const lesson = slots_[0].lesson.load(std::memory_order_acquire);
-  if (lesson == nullptr || (lesson->has_choice() && !lesson->has_settled())) return false;
-  if (lesson->has_choice()) call.streams = lesson->way().streams;
   return true;
 }
 

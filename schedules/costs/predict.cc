@@ -289,8 +289,9 @@ struct PlanSizes {
   double positions() const { return q.work.positions; }
   double columns() const { return q.work.first_extent; }
   double coordinates() const { return q.work.coordinates; }
-  double pieces() const { return q.work.table_bytes / kOwnerPieceBytes; }
-  double tables() const { return q.work.regroups ? std::min(q.schedule.tables, q.threads) : q.schedule.tables; }
+  double table_bytes() const { return q.work.table_bytes; }
+  double piece_bytes() const { return kOwnerPieceBytes; }
+  double tables() const { return private_tables(q.schedule.tables, q.work.regroups, q.threads); }
 };
 
 ThreadShare share_of(const CostQuestion& q) {
@@ -312,7 +313,7 @@ Prediction cost_of_share(const CostQuestion& q, const ThreadShare& share) {
   Prediction p = work_of_share(q, share);
   p[CostTerm::stream] *= share.gaps;
   p[CostTerm::keys] = q.work.positions * (share.keys * m.key_ns + share.visits * m.position_ns);
-  p[CostTerm::tables] = share.tables * table_ns(q);
+  if (share.tables > 0) p[CostTerm::tables] = share.tables * table_ns(q);
   p[CostTerm::threads] =
       share.phases * phase_ns(q) + (share.cuts_windows && share.threads > 1 ? taken_lines(q, share.threads) : 0);
   return p;

@@ -38,12 +38,9 @@ enum class CostTerm : uint8_t {
 };
 inline constexpr size_t kCostTerms = 8;
 constexpr std::string_view name(CostTerm term) {
-  constexpr std::string_view kNames[] = {
 #define STREW_COST_TEXT(term, text) text,
-      STREW_COST_TERMS(STREW_COST_TEXT)
+  return name_among({STREW_COST_TERMS(STREW_COST_TEXT)}, term);
 #undef STREW_COST_TEXT
-  };
-  return kNames[static_cast<size_t>(term)];
 }
 
 struct Prediction {

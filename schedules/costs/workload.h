@@ -5,8 +5,6 @@
 // call that turns out small uses one thread (runtime/call/executor). Tested by tests/unit/schedules/costs/predict_test.cc.
 #pragma once
 
-#include <cstdint>
-
 #include "compiler/plan/plan.h"
 
 namespace strew::inline v0 {

@@ -5,12 +5,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 
 #include "base/strategy_shares.h"
-#include "runtime/call/descriptor.h"
-#include "runtime/call/executor/chunks.h"
 #include "runtime/call/extent.h"
 #include "runtime/call/strategies/private_tables.h"
 #include "runtime/call/strategies/strategy.h"
@@ -25,12 +21,9 @@ struct CallSizes {
   [[gnu::always_inline]] double slabs() const { return static_cast<double>(call.call.positions / position_unit(call)); }
   [[gnu::always_inline]] double positions() const { return static_cast<double>(call.call.positions); }
   [[gnu::always_inline]] double columns() const { return static_cast<double>(call.call.splits); }
-  [[gnu::always_inline]] double coordinates() const {
-    return static_cast<double>(evaluate(call.kernel(), call.kernel().clip_extent, call.args.dyn));
-  }
-  [[gnu::always_inline]] double pieces() const {
-    return static_cast<double>(call.table.count()) / static_cast<double>(call.limits().owner_piece_bytes);
-  }
+  [[gnu::always_inline]] double coordinates() const { return static_cast<double>(clip_extent(call)); }
+  [[gnu::always_inline]] double table_bytes() const { return static_cast<double>(call.table.count()); }
+  [[gnu::always_inline]] double piece_bytes() const { return static_cast<double>(call.limits().owner_piece_bytes); }
   [[gnu::always_inline]] double tables() const { return most_tables(call); }
 };
 
@@ -38,19 +31,17 @@ class CallEstimates {
  public:
   explicit CallEstimates(const ApplyCall& call)
       : call_(call),
-        visits_(static_cast<double>(call.call.positions) * static_cast<double>(costs().position_ns)),
-        rest_(to_ns(call.alone) - (1 - kUnhidden) * visits_ - call.streams.ns) {}
+        visits_(of_positions(costs().position_ns)),
+        rest_(to_ns(call.alone) - (1 - kUnhidden) * visits_ - call.streams.ns),
+        waits_(1 / call.streams.scale) {}
 
   [[gnu::always_inline]] double of(const ThreadShare& share) const {
-    const double repeated = share.cuts_windows ? visits_ : 0,
-                 waits = share.threads / std::min(share.threads, call_.streams.scale);
-    double sum = repeated + (rest_ - std::min(repeated, rest_)) * share.part +
-                 call_.streams.ns * share.gaps * share.part * waits + share.keys * of_positions(costs().key_ns) +
-                 share.visits * visits_ + share.phases * static_cast<double>(costs().phase_ns);
+    const double repeated = share.cuts_windows ? visits_ : 0, streams = call_.streams.ns * std::max(1.0, share.threads * waits_);
+    double sum = repeated + (rest_ - std::min(repeated, rest_) + streams * share.gaps) * share.part + share.visits * visits_ +
+                 share.keys * of_positions(costs().key_ns) + share.phases * static_cast<double>(costs().phase_ns);
     if (share.cuts_windows && share.threads > 1 && is_cached(call_.table)) sum += of_positions(costs().transfer_ns);
-    if (share.tables == 0) return sum;
-    if (!repays_tables(call_, elements(call_.tensors[0]))) return std::numeric_limits<double>::infinity();
-    return sum + share.tables * 2 * costs().of_bytes(call_.table);
+    if (share.tables != 0) sum += share.tables * 2 * costs().of_bytes(call_.table);
+    return sum;
   }
 
  private:
@@ -61,6 +52,7 @@ class CallEstimates {
   const ApplyCall& call_;
   double visits_;  ///< what every thread does that visits all positions, besides its part of their windows
   double rest_;    ///< one thread's time, but for what is read or written in order
+  double waits_;   ///< how much longer each of two threads reads, at most, because the other does
 };
 
 }  // namespace strew::inline v0

@@ -1,6 +1,6 @@
 // The running part of a strategy: how the updates of a call are divided among threads. schedules/strategies has the planning part.
 //
-// To add a strategy, see schedules/strategies/strategy.h; its file here defines apply_NAME.
+// To add a strategy, see schedules/strategies/strategy.h; its running part here defines apply_NAME.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 
 #include "runtime/call/bind.h"
 #include "runtime/call/callable.h"
+#include "runtime/call/descriptor.h"
 
 namespace strew::inline v0 {
 
@@ -36,6 +37,12 @@ ApplyCall apply_call(const Callable& callable, const Call& call, std::span<const
 STREW_STRATEGIES(STREW_DECLARE_APPLY)
 #undef STREW_DECLARE_APPLY
 
+/// Iterations of a loop in which it moves by a whole number of cache lines of the result.
+inline int64_t line_unit(const ApplyCall& call, const strew_term& stride) {
+  return line_unit(call.kernel(), stride, call.args.dyn, call.limits().line_bytes);
+}
+/// Strategy clip: the coordinates that are cut into ranges.
+inline int64_t clip_extent(const ApplyCall& call) { return evaluate(call.kernel(), call.kernel().clip_extent, call.args.dyn); }
 /// Strategy positions: the first position of a chunk is a multiple of this.
 int64_t position_unit(const ApplyCall& call);
 

@@ -1,6 +1,6 @@
 // Wide accumulation of few updates: bits of the reference for rows and elements, every init and thread count, and where scratch is too
 // little for it (then accumulators of everything).
-#include "runtime/call/wide_sparse.h"
+#include "runtime/call/wide.h"
 
 #include <gtest/gtest.h>
 
