@@ -21,7 +21,7 @@ namespace {
 constexpr double kWorthTheStep = 0.98;
 
 /// Does another number of private tables give other bits? Then whether they are used must not depend on the machine or on its threads.
-bool tables_decide_bits(const Plan& plan) { return legal_private_tables(plan).ok() && !combines_exactly(plan); }
+bool tables_decide_bits(const Plan& plan) { return legal(Strategy::private_tables, plan).ok() && !combines_exactly(plan); }
 
 /// The strategy that is the fastest by far for large calls on a table of these extents; `chosen` if there is none.
 Strategy best_of_large_calls(const Plan& plan, const Target& target, int threads, const Schedule& chosen, double table) {

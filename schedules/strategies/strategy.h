@@ -2,7 +2,7 @@
 // the running part.
 //
 // To add a strategy, add its line in STREW_STRATEGIES (strew/abi.h), its traits (base/strategy_traits.h), how it shares out a call
-// (base/strategy_shares.h), its file here, which defines legal_NAME, and its running file.
+// (base/strategy_shares.h), its function legal_NAME in strategy.cc, and its running file.
 #pragma once
 
 #include "compiler/plan/plan.h"
@@ -13,12 +13,7 @@
 
 namespace strew::inline v0 {
 
-// Status legal_NAME(const Plan&): ok, or unsupported with the reason in a message that starts with "strategy NAME".
-#define STREW_DECLARE_STRATEGY(strategy, text) Status legal_##strategy(const Plan& plan);
-STREW_STRATEGIES(STREW_DECLARE_STRATEGY)
-#undef STREW_DECLARE_STRATEGY
-
-/// Is `strategy` legal for kernels of this plan?
+/// Is `strategy` legal for kernels of this plan? If not: unsupported, with a message that begins with "strategy NAME: ".
 Status legal(Strategy strategy, const Plan& plan);
 /// The entries that it needs besides range, check and init.
 std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan);
@@ -27,10 +22,6 @@ std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan);
 /// `sequential` where that keeps the bits, unless the schedule adapts.
 uint32_t strategies_of(const Plan& plan, const Schedule& schedule);
 inline constexpr uint32_t bit(Strategy strategy) { return 1U << static_cast<int>(strategy); }
-
-/// Ok if results have whole-byte elements. Results with packed elements cannot be cut at every element, since elements
-/// share bytes. Most strategies require this.
-Status whole_bytes(const Plan& plan, Strategy strategy);
 
 /// The component that moves the first window loop; null if none does.
 const Component* clip_mover(const Plan& plan);

@@ -6,7 +6,7 @@
 
 #include "backends/halide/can_build/backend.h"
 #include "base/option_rows.h"
-#include "schedules/can_run.h"
+#include "schedules/target.h"
 #include "schedules/knobs.h"
 
 namespace strew::testing {
