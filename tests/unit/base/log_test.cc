@@ -12,7 +12,8 @@
 
 #include "backends/pipeline.h"
 #include "base/log.h"
-#include "runtime/build_log.h"
+#include "runtime/build_job.h"
+#include "runtime/kernel_state.h"
 #include "runtime/cache.h"
 #include "strew/runtime.h"
 #include "tests/support/ops.h"
