@@ -21,11 +21,8 @@ std::mutex KernelCache::mutex_of_all;
 /// fork() waits until no thread changes a cache. Builds in progress belong to the parent: see BuildJob::is_lost().
 struct CacheForks {
   static void watch() {
-    static const bool once = [] {
-      set_fork_hooks(ForkStage::caches, hooks_that_hold<&KernelCache::mutex_of_all, &LoadedKernels::mutex_of_all>());
-      return true;
-    }();
-    static_cast<void>(once);
+    [[maybe_unused]] static const bool kIsHeld =
+        (set_fork_hooks(ForkStage::caches, hooks_that_hold<&KernelCache::mutex_of_all, &LoadedKernels::mutex_of_all>()), true);
   }
 };
 

@@ -82,7 +82,7 @@ std::vector<KnobChoice> tables_of(const Plan& plan) {
 
 std::vector<KnobChoice> scratch_of(const Plan& plan) {
   Status status;
-  if (!legal(Strategy::radix, plan).ok() && !legal(Strategy::private_tables, plan).ok())
+  if (!is_legal(Strategy::radix, plan) && !is_legal(Strategy::private_tables, plan))
     status = unsupported("scratch_mib: no strategy that is legal here takes scratch memory");
   constexpr int kLittle = 16, kSome = 64, kMuch = 1024;  // each four times the one before, about the default
   constexpr std::string_view kLess = "leaves memory to others: more rounds, no large tables",

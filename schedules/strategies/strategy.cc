@@ -133,6 +133,8 @@ Status legal(Strategy strategy, const Plan& plan) {
   return status.ok() ? status : status.with_prefix("strategy " + std::string(name(strategy)));
 }
 
+bool is_legal(Strategy strategy, const Plan& plan) { return kLegal[static_cast<size_t>(strategy)](plan).ok(); }
+
 const Component* clip_mover(const Plan& plan) {
   if (plan.window.empty() || plan.window.front().move().component < 0) return nullptr;
   return &plan.primary().components[static_cast<size_t>(plan.window.front().move().component)];
@@ -160,7 +162,7 @@ uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
         traits.carried_by == CarriedBy::all || (traits.carried_by == CarriedBy::owners && traits_of(own).has_owners());
     // Only the call knows whether there are many updates per element, so that grouping them pays.
     const bool groups = traits.may_group && !(is_open && combines_exactly(plan));
-    if (is_carried && !groups && legal(static_cast<Strategy>(other), plan).ok()) all |= bit(static_cast<Strategy>(other));
+    if (is_carried && !groups && is_legal(static_cast<Strategy>(other), plan)) all |= bit(static_cast<Strategy>(other));
   }
   return all;
 }

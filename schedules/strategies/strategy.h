@@ -15,6 +15,8 @@ namespace strew::inline v0 {
 
 /// Is `strategy` legal for kernels of this plan? If not: unsupported, with a message that begins with "strategy NAME: ".
 Status legal(Strategy strategy, const Plan& plan);
+/// The same in less time, for those who do not ask why.
+bool is_legal(Strategy strategy, const Plan& plan);
 /// The entries that it needs besides range, check and init.
 std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan);
 
