@@ -3,8 +3,6 @@
 // of offsets, strings. Not followed: folders for special hardware (glibc-hwcaps), and RUNPATHs of other libraries than ours. A library that is not
 // found has no id, and then the disk cache takes that of the one strew was built with (build_id.h). Whatever is read from files is checked against
 // their sizes.
-#include "runtime/disk_cache/build_id.h"
-
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -19,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/printable.h"
+#include "runtime/disk_cache/build_id.h"
 
 namespace strew::inline v0 {
 namespace {

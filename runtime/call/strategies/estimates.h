@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/strategy_shares.h"
 #include "runtime/call/extent.h"
@@ -18,7 +19,10 @@ struct CallSizes {
   const ApplyCall& call;
 
   [[gnu::always_inline]] double threads() const { return call.threads; }
-  [[gnu::always_inline]] double slabs() const { return static_cast<double>(call.call.positions / position_unit(call)); }
+  [[gnu::always_inline]] double slabs() const {
+    const int64_t count = call.call.positions / position_unit(call);
+    return static_cast<double>(count);
+  }
   [[gnu::always_inline]] double positions() const { return static_cast<double>(call.call.positions); }
   [[gnu::always_inline]] double columns() const { return static_cast<double>(call.call.splits); }
   [[gnu::always_inline]] double coordinates() const { return static_cast<double>(clip_extent(call)); }

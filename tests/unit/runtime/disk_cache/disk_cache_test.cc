@@ -1,5 +1,4 @@
 // The disk cache (runtime/disk_cache): what a file holds, when it is used, modes, how long files stay, and runtimes with one.
-#include "base/pending_file.h"
 #include "runtime/disk_cache/disk_cache.h"
 
 #include <gmock/gmock.h>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "backends/pipeline.h"
+#include "base/pending_file.h"
 #include "runtime/disk_cache/build_id.h"
 #include "runtime/disk_cache/cached_kernel.h"
 #include "runtime/disk_cache/prune.h"

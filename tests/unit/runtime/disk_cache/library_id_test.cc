@@ -1,6 +1,4 @@
 // The identity of a library that is not loaded (runtime/disk_cache/library_id.cc): the file that the loader would take, and the id that its linker wrote.
-#include "runtime/disk_cache/build_id.h"
-
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
