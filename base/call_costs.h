@@ -18,9 +18,6 @@ inline constexpr float kMostPhaseNs = 1e10F;
 
 /// The part of the shorter of compute and memory that does not hide behind the longer.
 inline constexpr double kUnhidden = 0.3;
-/// How much longer it takes to read the updates of a thread's own positions, between which others lie, than to read all in order: the
-/// processor prefetches those of the others, too.
-inline constexpr double kGaps = 2;
 
 /// Nanoseconds of one thread. The defaults are those of a server with Zen 3.
 struct CallCosts {
@@ -30,6 +27,7 @@ struct CallCosts {
   std::array<float, 4> line_ns = {0.35F, 0.6F, 1.1F, 8.0F};   ///< of a line of the table, by the level of memory that holds it
   std::array<float, 4> stream_ns = {0.3F, 0.5F, 0.8F, 2.2F};  ///< of a line of updates or of a gather's result
   std::array<float, 4> stream_scale = {8, 8, 6, 1.8F};        ///< how many times as many of these lines all cores read
+  float transfer_ns = 30;                                     ///< of a line that another core has written
   float phase_ns = 270;                                       ///< of fork and join; at most kMostPhaseNs
   float wake_ns = 20000;                                      ///< of waking a worker that sleeps
   std::array<int64_t, 3> cache_bytes = {int64_t{32} << 10, int64_t{512} << 10, int64_t{8} << 20};  ///< that a table can have
@@ -46,41 +44,43 @@ struct CallCosts {
     while (level < cache_bytes.size() && bytes > estimated(Bytes(cache_bytes[level]))) ++level;
     return level;
   }
-  /// Applying so many positions with windows of so many bytes to a table. The calls before have usually touched much of what this one
-  /// touches: what a few calls touch counts as cached, however large the table is.
-  double of_windows(int64_t positions, EstimatedBytes window, Bytes table) const {
-    const double lines = window / kLine, touched = std::max(1.0, lines), all = static_cast<double>(positions);
-    const size_t level = table_level(positions, touched, table);
-    return all * (position_ns + lines * vector_ns + touched * static_cast<double>(line_ns[level])) +
-           streams_at(level, positions, window).ns;
-  }
-  /// What of_windows() has of the updates, or of a gather's result, which are read and written in order; and how many times as fast all cores do it.
+  /// What is read or written in order: updates, or a gather's result; and how many times as fast all cores do it.
   struct Streams {
     double ns, scale;
   };
-  Streams streams(int64_t positions, EstimatedBytes window, Bytes table) const {
-    return streams_at(table_level(positions, std::max(1.0, window / kLine), table), positions, window);
+  struct Windows {
+    double ns;
+    Streams streams;  ///< what `ns` has of them
+  };
+  /// Applying so many positions with windows of so many bytes to a table. The calls before have usually touched much of what this one
+  /// touches: what a few calls touch counts as cached, however large the table is.
+  Windows windows(int64_t positions, EstimatedBytes window, Bytes table) const {
+    constexpr double kCalls = 8;
+    const double lines = window / kLine, touched = std::max(1.0, lines), all = static_cast<double>(positions);
+    const size_t level = level_of(std::min(estimated(table), kLine * (kCalls * all * touched))),
+                 stream_level = std::max(level, level_of(window * all));
+    const Streams streams{all * lines * static_cast<double>(stream_ns[stream_level]),
+                          static_cast<double>(stream_scale[stream_level])};
+    return {all * (position_ns + lines * vector_ns + touched * static_cast<double>(line_ns[level])) + streams.ns, streams};
   }
+  double of_windows(int64_t positions, EstimatedBytes window, Bytes table) const { return windows(positions, window, table).ns; }
   /// Filling or copying so many bytes.
   double of_bytes(Bytes bytes) const { return of_windows(1, estimated(bytes), bytes); }
 
  private:
   static constexpr EstimatedBytes kLine{64};
-  Streams streams_at(size_t table_level, int64_t positions, EstimatedBytes window) const {
-    const double all = static_cast<double>(positions);
-    const size_t level = std::max(table_level, level_of(window * all));
-    return {all * (window / kLine) * static_cast<double>(stream_ns[level]), static_cast<double>(stream_scale[level])};
-  }
-  size_t table_level(int64_t positions, double touched_lines, Bytes table) const {
-    constexpr double kCalls = 8;
-    return level_of(std::min(estimated(table), kLine * (kCalls * static_cast<double>(positions) * touched_lines)));
-  }
 };
 
 /// `caches`: bytes of the first, second and last level.
 inline CallCosts call_costs(const MachineCosts& costs, const std::array<int64_t, 3>& caches) {
-  CallCosts out{costs.position_ns, costs.key_ns, costs.vector_ns, {}, {}, {}, std::min(costs.fork_join_ns, kMostPhaseNs),
-                costs.wake_ns,     caches};
+  CallCosts out;
+  out.position_ns = costs.position_ns;
+  out.key_ns = costs.key_ns;
+  out.vector_ns = costs.vector_ns;
+  out.transfer_ns = costs.transfer_ns;
+  out.phase_ns = std::min(costs.fork_join_ns, kMostPhaseNs);
+  out.wake_ns = costs.wake_ns;
+  out.cache_bytes = caches;
   out.cache_bytes[2] = whole(static_cast<float>(caches[2]) * costs.last_level_share, int64_t{1} << 53);
   for (size_t level = 0; level < costs.memory.size(); ++level) {
     out.line_ns[level] = std::max(costs.memory[level].read_line_ns, costs.memory[level].update_line_ns);

@@ -7,51 +7,13 @@
 // tests/unit/schedules/target_test.cc.
 #include "base/cpus.h"
 
-#include <array>
-
 namespace strew::inline v0 {
 namespace {
 
 enum : int {
-  kSse3,
-  kSsse3,
-  kSse41,
-  kSse42,
-  kSse4a,
-  kPopcnt,
-  kMovbe,
-  kLzcnt,
-  kBmi,
-  kBmi2,
-  kAvx,
-  kF16c,
-  kFma,
-  kAvx2,
-  kAvxVnni,
-  kGfni,
-  k512f,
-  k512cd,
-  k512bw,
-  k512dq,
-  k512vl,
-  k512ifma,
-  k512vbmi,
-  k512vbmi2,
-  k512vnni,
-  k512bitalg,
-  k512popcnt,
-  k512bf16,
-  k512vp2,
-  k512fp16,
-  kLse,
-  kRdm,
-  kFullFp16,
-  kDotProduct,
-  kSve,
-  kSve2,
-  kBf16,
-  kI8mm,
-  kCount,
+#define STREW_FEATURE(id, name, implies) id,
+  STREW_X86_FEATURES(STREW_FEATURE) STREW_ARM_FEATURES(STREW_FEATURE)
+#undef STREW_FEATURE
 };
 
 constexpr FeatureSet set() { return 0; }
@@ -66,46 +28,13 @@ constexpr FeatureSet kTo512f = kToAvx | set(kF16c, kFma, kAvx2, k512f);
 
 constexpr std::string_view kX86 = "x86_64", kArm = "aarch64";
 
-constexpr std::array<FeatureInfo, kCount> kFeatures = {{
-    {"sse3", kX86, 0},
-    {"ssse3", kX86, set(kSse3)},
-    {"sse4.1", kX86, set(kSse3, kSsse3)},
-    {"sse4.2", kX86, set(kSse3, kSsse3, kSse41)},
-    {"sse4a", kX86, set(kSse3)},
-    {"popcnt", kX86, 0},
-    {"movbe", kX86, 0},
-    {"lzcnt", kX86, 0},
-    {"bmi", kX86, 0},
-    {"bmi2", kX86, 0},
-    {"avx", kX86, kToSse42},
-    {"f16c", kX86, kToAvx},
-    {"fma", kX86, kToAvx},
-    {"avx2", kX86, kToAvx},
-    {"avxvnni", kX86, kToAvx | set(kAvx2)},
-    {"gfni", kX86, 0},
-    {"avx512f", kX86, kToAvx | set(kF16c, kFma, kAvx2)},
-    {"avx512cd", kX86, kTo512f},
-    {"avx512bw", kX86, kTo512f},
-    {"avx512dq", kX86, kTo512f},
-    {"avx512vl", kX86, kTo512f},
-    {"avx512ifma", kX86, kTo512f},
-    {"avx512vbmi", kX86, kTo512f | set(k512bw)},
-    {"avx512vbmi2", kX86, kTo512f | set(k512bw)},
-    {"avx512vnni", kX86, kTo512f},
-    {"avx512bitalg", kX86, kTo512f | set(k512bw)},
-    {"avx512vpopcntdq", kX86, kTo512f},
-    {"avx512bf16", kX86, kTo512f | set(k512bw)},
-    {"avx512vp2intersect", kX86, kTo512f},
-    {"avx512fp16", kX86, kTo512f | set(k512bw)},
-    {"lse", kArm, 0},
-    {"rdm", kArm, 0},
-    {"fullfp16", kArm, 0},
-    {"dotprod", kArm, 0},
-    {"sve", kArm, set(kFullFp16)},
-    {"sve2", kArm, set(kFullFp16, kSve)},
-    {"bf16", kArm, 0},
-    {"i8mm", kArm, 0},
-}};
+constexpr FeatureInfo kFeatures[] = {
+#define STREW_X86_ROW(id, name, implies) {name, kX86, implies},
+#define STREW_ARM_ROW(id, name, implies) {name, kArm, implies},
+    STREW_X86_FEATURES(STREW_X86_ROW) STREW_ARM_FEATURES(STREW_ARM_ROW)
+#undef STREW_X86_ROW
+#undef STREW_ARM_ROW
+};
 
 constexpr FeatureSet kV2 = kToSse42 | set(kPopcnt);
 constexpr FeatureSet kV3 = kV2 | kToAvx | set(kMovbe, kLzcnt, kBmi, kBmi2, kF16c, kFma, kAvx2);

@@ -16,6 +16,47 @@ namespace strew::inline v0 {
 /// A set of features: bit i is known_features()[i].
 using FeatureSet = uint64_t;
 
+// The features of an architecture: F(the name of its number in cpus.cc, LLVM's name, the features that it requires).
+#define STREW_X86_FEATURES(F)                           \
+  F(kSse3, "sse3", 0)                                   \
+  F(kSsse3, "ssse3", set(kSse3))                        \
+  F(kSse41, "sse4.1", set(kSse3, kSsse3))               \
+  F(kSse42, "sse4.2", set(kSse3, kSsse3, kSse41))       \
+  F(kSse4a, "sse4a", set(kSse3))                        \
+  F(kPopcnt, "popcnt", 0)                               \
+  F(kMovbe, "movbe", 0)                                 \
+  F(kLzcnt, "lzcnt", 0)                                 \
+  F(kBmi, "bmi", 0)                                     \
+  F(kBmi2, "bmi2", 0)                                   \
+  F(kAvx, "avx", kToSse42)                              \
+  F(kF16c, "f16c", kToAvx)                              \
+  F(kFma, "fma", kToAvx)                                \
+  F(kAvx2, "avx2", kToAvx)                              \
+  F(kAvxVnni, "avxvnni", kToAvx | set(kAvx2))           \
+  F(kGfni, "gfni", 0)                                   \
+  F(k512f, "avx512f", kToAvx | set(kF16c, kFma, kAvx2)) \
+  F(k512cd, "avx512cd", kTo512f)                        \
+  F(k512bw, "avx512bw", kTo512f)                        \
+  F(k512dq, "avx512dq", kTo512f)                        \
+  F(k512vl, "avx512vl", kTo512f)                        \
+  F(k512ifma, "avx512ifma", kTo512f)                    \
+  F(k512vbmi, "avx512vbmi", kTo512f | set(k512bw))      \
+  F(k512vbmi2, "avx512vbmi2", kTo512f | set(k512bw))    \
+  F(k512vnni, "avx512vnni", kTo512f)                    \
+  F(k512bitalg, "avx512bitalg", kTo512f | set(k512bw))  \
+  F(k512popcnt, "avx512vpopcntdq", kTo512f)             \
+  F(k512bf16, "avx512bf16", kTo512f | set(k512bw))      \
+  F(k512vp2, "avx512vp2intersect", kTo512f)             \
+  F(k512fp16, "avx512fp16", kTo512f | set(k512bw))
+#define STREW_ARM_FEATURES(F)            \
+  F(kLse, "lse", 0)                      \
+  F(kRdm, "rdm", 0)                      \
+  F(kFullFp16, "fullfp16", 0)            \
+  F(kDotProduct, "dotprod", 0)           \
+  F(kSve, "sve", set(kFullFp16))         \
+  F(kSve2, "sve2", set(kFullFp16, kSve)) \
+  F(kBf16, "bf16", 0)                    \
+  F(kI8mm, "i8mm", 0)
 struct FeatureInfo {
   std::string_view name;  ///< LLVM's name, without a sign
   std::string_view arch;  ///< the architecture that has it, "x86_64" or "aarch64"

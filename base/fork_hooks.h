@@ -4,6 +4,8 @@
 // threads that need the locks of later stages. Tested by tests/unit/base/fork_test.cc.
 #pragma once
 
+#include <mutex>
+
 #include "strew/export.h"
 
 namespace strew::inline v0 {
@@ -25,6 +27,12 @@ struct ForkHooks {
   void (*in_child)() = nullptr;  ///< must not allocate or free: other threads may have held the heap's locks
 };
 
+/// Hooks that hold mutexes across fork(), so that the child finds whole what they guard.
+template <std::mutex*... kMutexes>
+constexpr ForkHooks hooks_that_hold() {
+  constexpr auto kUnlock = [] { (kMutexes->unlock(), ...); };
+  return {[] { (kMutexes->lock(), ...); }, kUnlock, kUnlock};
+}
 /// Sets the hooks of a stage, once. If there is no memory for the pthread_atfork() handler, no hooks run at a fork.
 STREW_API void set_fork_hooks(ForkStage stage, const ForkHooks& hooks);
 

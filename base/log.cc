@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <utility>
 
 #include "base/options.h"
@@ -35,12 +34,7 @@ void write_to_stderr(LogLevel level, std::string_view line) {
   std::string text = "strew: " + std::string(name(level)) + ": ";
   for (const char c : line) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
   text += '\n';
-  for (size_t at = 0; at < text.size();) {
-    const ssize_t n = write_quietly(STDERR_FILENO, text.data() + at, text.size() - at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;  // the message is lost: there is no other place to report that
-    at += static_cast<size_t>(n);
-  }
+  static_cast<void>(write_all_quietly(STDERR_FILENO, text));  // or the message is lost: there is no other place to report that
 }
 
 LogSink sink_without_program() { return environment().options.verbose == LogLevel::off ? nullptr : write_to_stderr; }

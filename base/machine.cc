@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
-#include <string>
 #include <thread>
 
 #include "base/cores.h"
@@ -34,38 +33,9 @@ namespace {
 FeatureSet cpu_features() {
   FeatureSet set = 0;
   __builtin_cpu_init();
-#define STREW_HAS(name) \
-  if (__builtin_cpu_supports(name)) set |= feature_bit(name)
-  STREW_HAS("sse3");
-  STREW_HAS("ssse3");
-  STREW_HAS("sse4.1");
-  STREW_HAS("sse4.2");
-  STREW_HAS("sse4a");
-  STREW_HAS("popcnt");
-  STREW_HAS("movbe");
-  STREW_HAS("lzcnt");
-  STREW_HAS("bmi");
-  STREW_HAS("bmi2");
-  STREW_HAS("avx");
-  STREW_HAS("f16c");
-  STREW_HAS("fma");
-  STREW_HAS("avx2");
-  STREW_HAS("avxvnni");
-  STREW_HAS("gfni");
-  STREW_HAS("avx512f");
-  STREW_HAS("avx512cd");
-  STREW_HAS("avx512bw");
-  STREW_HAS("avx512dq");
-  STREW_HAS("avx512vl");
-  STREW_HAS("avx512ifma");
-  STREW_HAS("avx512vbmi");
-  STREW_HAS("avx512vbmi2");
-  STREW_HAS("avx512vnni");
-  STREW_HAS("avx512bitalg");
-  STREW_HAS("avx512vpopcntdq");
-  STREW_HAS("avx512bf16");
-  STREW_HAS("avx512vp2intersect");
-  STREW_HAS("avx512fp16");
+#define STREW_HAS(id, name, implies) \
+  if (__builtin_cpu_supports(name)) set |= feature_bit(name);
+  STREW_X86_FEATURES(STREW_HAS)
 #undef STREW_HAS
   return set;
 }
@@ -85,57 +55,25 @@ std::string_view cpu_model() {
     if (family == 0x19) return (model >= 0x10 && model <= 0x1f) || model >= 0x60 ? "znver4" : "znver3";
     if (family == 0x1a) return "znver5";
   }
-  if (intel && family == 6) {
-    switch (model) {
-      case 0x1e:
-      case 0x1a:
-      case 0x2e:
-        return "nehalem";
-      case 0x2a:
-      case 0x2d:
-        return "sandybridge";
-      case 0x3c:
-      case 0x3f:
-      case 0x45:
-      case 0x46:
-        return "haswell";
-      case 0x3d:
-      case 0x47:
-      case 0x4f:
-      case 0x56:
-        return "broadwell";
-      case 0x4e:
-      case 0x5e:
-      case 0x8e:
-      case 0x9e:
-      case 0xa5:
-      case 0xa6:
-        return "skylake";
-      case 0x55:
-        return __builtin_cpu_supports("avx512vnni") ? "cascadelake" : "skylake-avx512";
-      case 0x7d:
-      case 0x7e:
-        return "icelake-client";
-      case 0x6a:
-      case 0x6c:
-        return "icelake-server";
-      case 0x97:
-      case 0x9a:
-      case 0xb7:
-      case 0xba:
-      case 0xbf:
-        return "alderlake";
-      case 0x8f:
-        return "sapphirerapids";
-      case 0xcf:
-        return "emeraldrapids";
-      case 0xad:
-      case 0xae:
-        return "graniterapids";
-      default:
-        break;
-    }
-  }
+  struct Model {
+    unsigned number;
+    std::string_view name;
+  };
+  constexpr unsigned kServerSkylake = 0x55;
+  constexpr Model kIntel[] = {
+      {0x1a, "nehalem"},        {0x1e, "nehalem"},        {0x2e, "nehalem"},        {0x2a, "sandybridge"},
+      {0x2d, "sandybridge"},    {0x3c, "haswell"},        {0x3f, "haswell"},        {0x45, "haswell"},
+      {0x46, "haswell"},        {0x3d, "broadwell"},      {0x47, "broadwell"},      {0x4f, "broadwell"},
+      {0x56, "broadwell"},      {0x4e, "skylake"},        {0x5e, "skylake"},        {0x8e, "skylake"},
+      {0x9e, "skylake"},        {0xa5, "skylake"},        {0xa6, "skylake"},        {kServerSkylake, "skylake-avx512"},
+      {0x7d, "icelake-client"}, {0x7e, "icelake-client"}, {0x6a, "icelake-server"}, {0x6c, "icelake-server"},
+      {0x97, "alderlake"},      {0x9a, "alderlake"},      {0xb7, "alderlake"},      {0xba, "alderlake"},
+      {0xbf, "alderlake"},      {0x8f, "sapphirerapids"}, {0xcf, "emeraldrapids"},  {0xad, "graniterapids"},
+      {0xae, "graniterapids"}};
+  if (!intel || family != 6) return {};
+  if (model == kServerSkylake && __builtin_cpu_supports("avx512vnni")) return "cascadelake";
+  for (const Model& each : kIntel)
+    if (each.number == model) return each.name;
   return {};
 }
 

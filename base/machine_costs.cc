@@ -11,10 +11,8 @@
 #include "base/machine_costs.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
-#include <iterator>
 
 #include "base/file.h"
 #include "base/log.h"

@@ -2,7 +2,6 @@
 // in which measured ones are kept. Tested by tests/unit/base/machine_costs_test.cc.
 #pragma once
 
-#include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>

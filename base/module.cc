@@ -17,7 +17,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
-#include <string>
 
 #include "base/headroom.h"
 #include "strew/version.h"

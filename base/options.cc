@@ -10,11 +10,9 @@
 #include <charconv>
 #include <concepts>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "base/log.h"
 #include "base/nearest.h"

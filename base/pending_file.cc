@@ -29,6 +29,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/printable.h"
 #include "base/write_quietly.h"
 
 namespace strew::inline v0 {
@@ -118,15 +119,6 @@ Expected<std::string> resolve(const std::string& path) {
   return prefix + (prefix.ends_with('/') ? "" : "/") + name;
 }
 
-Expected<std::string> random_name(const std::string& path) {
-  std::array<unsigned char, 16> bytes;  // NOLINT: getrandom fills it
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return failure(path);
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string name = ".strew-";
-  for (const unsigned char b : bytes) name += {kDigits[b >> 4], kDigits[b & 15]};
-  return name + ".tmp";
-}
-
 /// Gives a new file the owner, group and permissions of the old one, as far as the process may set them.
 Status keep_permissions(int fd, const struct stat& old, const std::string& path) {
   struct stat now;
@@ -139,7 +131,21 @@ Status keep_permissions(int fd, const struct stat& old, const std::string& path)
   return fchmod(fd, mode) == 0 ? Status() : failure(path);
 }
 
+constexpr std::string_view kTemporary = ".strew-", kTemporaryEnding = ".tmp";
+constexpr size_t kRandomBytes = 16;
+
 }  // namespace
+
+std::string temporary_name() {
+  std::array<char, kRandomBytes> bytes;  // NOLINT: getrandom fills it
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return "";
+  return std::string(kTemporary) + hex_digits({bytes.data(), bytes.size()}) + std::string(kTemporaryEnding);
+}
+
+bool is_temporary_name(std::string_view name) {
+  return name.size() == kTemporary.size() + 2 * kRandomBytes + kTemporaryEnding.size() && name.starts_with(kTemporary) &&
+         name.ends_with(kTemporaryEnding) && is_hex(name.substr(kTemporary.size(), 2 * kRandomBytes));
+}
 
 void remove_pending_files() noexcept {
   const int saved = errno;
@@ -162,7 +168,8 @@ Status PendingFile::open_in_place() {
 
 Status PendingFile::open_beside() {
   STREW_ASSIGN(target_, resolve(path_));
-  STREW_ASSIGN(const std::string name, random_name(path_));
+  const std::string name = temporary_name();
+  if (name.empty()) return failure(path_);
   temporary_ = folder_of(target_) + "/" + name;
   struct stat old;
   const bool replaces = lstat(target_.c_str(), &old) == 0;
@@ -228,15 +235,7 @@ void PendingFile::forget() {
   name_ = nullptr;
 }
 
-Status PendingFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write_quietly(fd_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return failure(path_);
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return {};
-}
+Status PendingFile::write(std::string_view bytes) { return write_all_quietly(fd_, bytes) ? Status() : failure(path_); }
 
 Status PendingFile::close() {
   if (fd_ < 0) return {};

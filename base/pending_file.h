@@ -41,6 +41,11 @@ class PendingFile {
   int fd_ = -1;
 };
 
+/// A name that no other file has, for one that is being written: 32 hex digits between a prefix and an ending. Empty if the system has no random
+/// numbers.
+std::string temporary_name();
+bool is_temporary_name(std::string_view name);
+
 /// Removes the temporary files of every PendingFile of the process. For handlers of signals that end the process: it is
 /// async-signal-safe, and a PendingFile that is used afterwards fails.
 void remove_pending_files() noexcept;

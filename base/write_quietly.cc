@@ -28,4 +28,14 @@ ssize_t write_quietly(int file, const void* from, size_t bytes) {
   return written;
 }
 
+bool write_all_quietly(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write_quietly(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
+}
+
 }  // namespace strew::inline v0

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <string_view>
 
 #include "strew/export.h"
 
@@ -12,5 +13,7 @@ namespace strew::inline v0 {
 
 /// write(2). Beyond the limit it fails with EFBIG, as for programs that ignore SIGXFSZ.
 STREW_API ssize_t write_quietly(int file, const void* from, size_t bytes);
+/// Writes all of it, also where a signal interrupts that. False: errno has the reason.
+bool write_all_quietly(int file, std::string_view bytes);
 
 }  // namespace strew::inline v0

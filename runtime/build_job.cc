@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <new>
+#include <string>
 #include <utility>
 
+#include "base/log.h"
 #include "runtime/compile_threads.h"
+#include "runtime/kernel_state.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -16,6 +19,18 @@ Status too_late() {
 Status given_up() { return cancelled("kernel: the request was cancelled; ask again if the kernel is still wanted"); }
 Status lost() {
   return cancelled("kernel: it was being built when this process was forked, so the parent process builds it; ask again");
+}
+
+/// Why a kernel is interpreted: what the backends that make code answered. Empty: one of them could have built it, but the
+/// request named an interpreter.
+std::string why_interpreted(const Compiled& kernel) {
+  std::string why;
+  for (const Candidate& each : kernel.backends) {
+    if (each.backend->interprets()) continue;
+    if (each.status.ok()) return "";
+    why += (why.empty() ? "" : "; ") + each.status.message();
+  }
+  return why;
 }
 
 }  // namespace
@@ -106,6 +121,31 @@ void BuildJob::finish(Expected<Kernel> answer) noexcept {
     const PendingKernel::Callback done = std::exchange(waiter.done, nullptr);
     if (done && !waiter.own) done(*answer_);
   }
+}
+
+// ---- The log ----------------------------------------------------------------------------------------------------------------------
+
+void log_built(const BuiltKernel& kernel) {
+  if (!logs(LogLevel::compile)) return;
+  const Compiled& made = kernel.compiled;
+  log(LogLevel::compile, "built " + made.symbol + ": backend " + std::string(made.backend->name()) + ", schedule " +
+                             print(made.schedule) + ", " + std::to_string(kernel.compile_nanoseconds / 1000) + " us; op " +
+                             made.op_text + (made.learned.from.empty() ? "" : "; wisdom: " + made.learned.from));
+  if (!made.backend->interprets()) return;
+  const std::string why = why_interpreted(made);
+  log(LogLevel::compile, made.symbol + " is interpreted" +
+                             (why.empty() ? ", as the request says" : ", because no backend makes code for it: " + why));
+}
+
+void log_taken(const BuiltKernel& kernel, const std::string& folder) {
+  if (!logs(LogLevel::compile)) return;
+  log(LogLevel::compile, "taken " + kernel.compiled.symbol + " from " + folder + ": " +
+                             std::to_string(kernel.compile_nanoseconds / 1000) + " us; op " + kernel.compiled.op_text);
+}
+
+void log_not_built(const PreparedOp& op, const Status& status) {
+  const LogLevel level = status.code() == Code::internal ? LogLevel::error : LogLevel::compile;
+  if (logs(level)) log(level, "not built: " + status.message() + "; op " + print(*op.op()));
 }
 
 // ---- The waiters' handle (strew/pending_kernel.h) --------------------------------------------------------------------------------

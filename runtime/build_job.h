@@ -21,13 +21,34 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime/request.h"
+#include "backends/pipeline.h"
+#include "runtime/shape_families.h"
+#include "strew/compile_mode.h"
 #include "strew/pending_kernel.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 
 struct RunningJob;  // runtime/cache.cc
+class BuildJob;
+struct BuiltKernel;
+
+/// One that asks for a kernel which the table of kernels does not have, on its way from tier to tier (runtime/runtime.cc). It begins on the thread that
+/// asks. If that thread may have to wait, a BuildJob takes the request over, and a compile thread goes on with it where the first thread
+/// stopped: what was found out so far, the plan above all, stays in it.
+struct Request {
+  Request(PreparedOp asked, CompileMode how = CompileMode::blocking, Deadline until = kNoDeadline)
+      : op(std::move(asked)), mode(how), deadline(until) {}
+
+  PreparedOp op;
+  CompileMode mode;
+  Deadline deadline;                ///< of the thread that asks
+  size_t tier = 0;                  ///< the next one to ask; those before it have no answer
+  std::optional<Compiled> plan;     ///< once it is made; the kernel takes it away
+  bool has_looked_on_disk = false;  ///< into the disk cache, and the kernel is not there
+  /// The op with open extents whose kernel serves this request, or null; absent: ShapeFamilies was not asked yet.
+  std::optional<std::shared_ptr<ShapeFamilies::General>> family;
+  BuildJob* job = nullptr;  ///< that has taken it over; null: it is on the thread that asks
+};
 
 class BuildJob {
  public:
@@ -75,6 +96,15 @@ class BuildJob {
   bool is_given_up_ = false;
   std::optional<Expected<Kernel>> answer_;
 };
+
+// What the log says of builds. Tested by tests/unit/base/log_test.cc.
+
+/// At level compile: what was built, and of an interpreted kernel why it is interpreted.
+void log_built(const BuiltKernel& kernel);
+/// The same of a kernel that the disk cache had in this folder.
+void log_taken(const BuiltKernel& kernel, const std::string& folder);
+/// A build that failed or was given up: at level compile, or at level error if it is an internal error, which is a bug in strew.
+void log_not_built(const PreparedOp& op, const Status& status);
 
 /// The answer to a request for which there was no memory.
 Status no_memory_for_kernel();

@@ -11,7 +11,6 @@
 
 #include "base/fork_hooks.h"
 #include "base/log.h"
-#include "runtime/build_log.h"
 #include "runtime/kernel_state.h"
 #include "runtime/loaded_kernels.h"
 
@@ -22,19 +21,8 @@ std::mutex KernelCache::mutex_of_all;
 /// fork() waits until no thread changes a cache. Builds in progress belong to the parent: see BuildJob::is_lost().
 struct CacheForks {
   static void watch() {
-    static const bool once = [] {
-      const auto unlock = [] {
-        LoadedKernels::mutex_of_all.unlock();
-        KernelCache::mutex_of_all.unlock();
-      };
-      set_fork_hooks(ForkStage::caches, {[] {
-                                           KernelCache::mutex_of_all.lock();
-                                           LoadedKernels::mutex_of_all.lock();
-                                         },
-                                         unlock, unlock});
-      return true;
-    }();
-    static_cast<void>(once);
+    [[maybe_unused]] static const bool kIsHeld =
+        (set_fork_hooks(ForkStage::caches, hooks_that_hold<&KernelCache::mutex_of_all, &LoadedKernels::mutex_of_all>()), true);
   }
 };
 

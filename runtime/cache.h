@@ -6,14 +6,11 @@
 // Thread-safe. Tested by tests/unit/runtime/cache_test.cc and async_test.cc.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "runtime/build_job.h"
 #include "runtime/compile_threads.h"

@@ -1,7 +1,6 @@
 // See compile_threads.h.
 #include "runtime/compile_threads.h"
 
-#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,7 +10,6 @@
 #include <climits>
 #include <cstdlib>
 #include <utility>
-#include <vector>
 
 #include "base/fork_hooks.h"
 #include "base/log.h"

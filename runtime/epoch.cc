@@ -22,7 +22,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <limits>
 #include <mutex>
 #include <new>

@@ -13,16 +13,19 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/options.h"
+#include "base/strategy_shares.h"
 #include "runtime/call/bind.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/learner.h"
 #include "runtime/call/run_many.h"
-#include "runtime/exact_descriptor.h"
+#include "runtime/call/strategies/partition.h"
+#include "runtime/call/strategies/private_tables.h"
+#include "runtime/call/wide.h"
 #include "runtime/kernel_state.h"
 #include "runtime/memory_of.h"
 #include "runtime/record/recorder.h"
 #include "runtime/replay.h"
-#include "schedules/can_run.h"
+#include "schedules/target.h"
 #include "strew/runtime.h"
 
 namespace strew::inline v0 {
@@ -36,6 +39,71 @@ bool has_open_extents(const Op& op) {
   const std::vector<TensorSlot> slots = tensor_slots(op);
   return std::any_of(slots.begin(), slots.end(), [](const TensorSlot& slot) { return is_open(*slot.type); });
 }
+
+// ---- The descriptor of a kernel with open extents, for calls of one shape -----------------------------------------------------------
+//
+// A request for an op whose extents are all known may be served by code that takes them from the call (runtime/shape_families.h). Its calls must
+// all the same be refused if their tensors have other extents than the op says, with the message that a kernel of its own would give. The
+// entries read symbols as before; binding takes them from views that it has compared with the op's extents. Conditions between extents are
+// left out, as in the descriptor of any op whose extents are known, because verification has checked them. Tested by
+// tests/unit/runtime/tiers_test.cc.
+
+/// It shares ownership of the general descriptor.
+struct Exact {
+  std::shared_ptr<const strew_kernel> general;
+  strew_kernel kernel;
+  std::vector<strew_tensor_rule> rules;
+  std::vector<std::vector<int64_t>> numbers;  ///< what the rules refer to
+
+  const int64_t* keep(std::vector<int64_t> list) {
+    std::replace(list.begin(), list.end(), kDynamic, int64_t{STREW_OPEN});
+    numbers.push_back(std::move(list));
+    return numbers.back().data();
+  }
+};
+
+bool has_open(const int64_t* numbers, uint32_t count) {
+  return numbers != nullptr && std::find(numbers, numbers + count, STREW_OPEN) != numbers + count;
+}
+
+/// `general`, whose tensors have the extents and strides that `op` says.
+std::shared_ptr<const strew_kernel> exact_descriptor(std::shared_ptr<const strew_kernel> general, const VerifiedOp& op) {
+  auto exact = std::make_shared<Exact>();
+  exact->kernel = *general;
+  exact->rules.assign(general->tensors, general->tensors + general->tensor_count);
+  exact->numbers.reserve(size_t{2} * general->tensor_count);
+  exact->general = std::move(general);
+  const std::vector<TensorSlot> slots = tensor_slots(op);
+  for (size_t t = 0; t < exact->rules.size(); ++t) {
+    strew_tensor_rule& rule = exact->rules[t];
+    const TensorType& type = *slots[t].type;
+    rule.dims = exact->keep(type.dims);
+    if (rule.strides != nullptr && !type.strides.empty()) rule.strides = exact->keep(type.strides);
+    rule.is_open = has_open(rule.dims, rule.rank) || has_open(rule.strides, rule.rank) ? 1 : 0;
+  }
+  exact->kernel.tensors = exact->rules.data();
+  const bool is_open = std::any_of(exact->rules.begin(), exact->rules.end(), [](const auto& rule) { return rule.is_open != 0; });
+  // Of these conditions one is no rule of verification: a scatter into a tensor whose fixed dim is empty applies no update.
+  const bool has_empty = std::any_of(
+      exact->kernel.constraints, exact->kernel.constraints + exact->kernel.constraint_count,
+      [&](const strew_constraint& c) { return c.kind == STREW_NOT_EMPTY && exact->rules[c.tensor].dims[c.dim] == 0; });
+  if (!is_open && !has_empty) exact->kernel.constraint_count = 0;
+  return {exact, &exact->kernel};
+}
+
+/// The memory that such a descriptor takes besides the general one.
+int64_t exact_descriptor_bytes(const strew_kernel& exact) {
+  const size_t tensors = exact.tensor_count;
+  int64_t bytes = shared_bytes<Exact>() + block_bytes(tensors * sizeof(strew_tensor_rule)) +
+                  block_bytes(2 * tensors * sizeof(std::vector<int64_t>));
+  for (size_t t = 0; t < tensors; ++t) {
+    const strew_tensor_rule& rule = exact.tensors[t];
+    bytes += block_bytes(rule.rank * sizeof(int64_t)) * (rule.strides != nullptr ? 2 : 1);
+  }
+  return bytes;
+}
+
+// ---- Precompiled kernels ----------------------------------------------------------------------------------------------------------
 
 /// A descriptor whose entries interpret a program, with what it points to.
 struct PrecompiledDescriptor {
@@ -160,6 +228,29 @@ Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled&& compiled) {
   return kernel;
 }
 
+int64_t scratch_bytes(const Scatter& scatter, const Compiled& stages) {
+  const Schedule& schedule = stages.schedule;
+  const int threads = most_threads(stages);
+  const int64_t allowed = int64_t{schedule.scratch_mib} << 20;
+  if (schedule.strategy == Strategy::radix && scatter.accumulate == Accumulate::native)
+    return PartitionLayout::most_scratch_bytes(threads, Bytes(allowed), kDefaultLimits).count();
+  if (schedule.strategy != Strategy::private_tables && scatter.accumulate == Accumulate::native) return 0;
+  int64_t elements = 1;
+  for (int64_t dim : scatter.results[0].dims) {
+    if (dim == kDynamic) return kDynamic;
+    elements *= dim;
+  }
+  if (stages.descriptor.bytes.empty()) return 0;
+  const auto kernel = materialise(stages.descriptor, [](const std::string&) { return nullptr; });
+  // Either accumulators for the whole result, or lists of updates within the limit (runtime/call/wide).
+  if (scatter.accumulate != Accumulate::native) return std::max(wide_scratch_bytes(*kernel, elements), allowed);
+  // The limit applies to all tables together: their number decides the result's bits, so it does not depend on the
+  // threads. Each thread has one at a time.
+  const int tables = private_tables(schedule.tables, kernel->regroups != 0, threads);
+  if (private_bytes(*kernel, elements, tables) > allowed) return 0;
+  return private_bytes(*kernel, elements, std::min(threads, tables - 1));
+}
+
 int64_t Kernel::State::bytes() const {
   constexpr size_t kPrepared = sizeof(VerifiedOp) + sizeof(KernelOptions) + sizeof(KernelKey) + 16;  // a shared object of these
   const int64_t own = descriptor != built->descriptor ? exact_descriptor_bytes(*descriptor) : 0;
@@ -183,15 +274,6 @@ Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltK
   state->records = !process_options().record_dir.empty();
   state->is_plain = !built->compiled.artifact.interpreted && !state->checks_hints && state->verify_every == 0 && !state->records;
   state->built = std::move(built);
-  return state;
-}
-
-Expected<std::shared_ptr<Kernel::State>> make_stand_in(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,
-                                                       std::shared_ptr<Executor> executor,
-                                                       std::shared_ptr<const ExecutionLimits> limits) {
-  STREW_ASSIGN(std::shared_ptr<Kernel::State> state,
-               make_state(std::move(built), std::move(op), threads, std::move(executor), std::move(limits)));
-  state->is_stand_in = true;
   return state;
 }
 

@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <memory>
-#include <string>
 
 #include "backends/link.h"
 #include "backends/pipeline.h"
@@ -45,7 +44,7 @@ struct Kernel::State {
 
   std::shared_ptr<const strew_kernel> descriptor;  ///< of the callable: the built kernel's, or one for this op's extents alone
 
-  bool is_stand_in = false;
+  bool is_stand_in = false;  ///< it answers until another one takes its place
   mutable std::atomic<const State*> successor{nullptr};
 
   const VerifiedOp& op() const { return prepared.op(); }
@@ -78,13 +77,15 @@ std::shared_ptr<BuiltKernel> adopt_object(Compiled compiled, std::shared_ptr<con
 Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,
                                                     std::shared_ptr<Executor> executor,
                                                     std::shared_ptr<const ExecutionLimits> limits = default_limits());
-/// The same for a kernel that answers until another one takes its place.
-Expected<std::shared_ptr<Kernel::State>> make_stand_in(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,
-                                                       std::shared_ptr<Executor> executor,
-                                                       std::shared_ptr<const ExecutionLimits> limits);
 /// link_kernel() and make_state(), for a kernel that no other handle shares.
 Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
                                                      std::shared_ptr<const ExecutionLimits> limits = default_limits());
+
+/// The most threads that a call may use.
+inline int most_threads(const Compiled& kernel) { return kernel.threads != 0 ? kernel.threads : kernel.target.cores; }
+
+/// The most scratch, in bytes, that a call needs, known before there is a call; kDynamic if they depend on open extents. `scatter`: the kernel's op.
+int64_t scratch_bytes(const Scatter& scatter, const Compiled& kernel);
 
 /// Runs a bound call: by its code, or, of an interpreted kernel, by its interpreter.
 Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index);

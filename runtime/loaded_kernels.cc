@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "backends/backend.h"

@@ -2,67 +2,17 @@
 // their length, so that adjacent lists cannot be confused. The structured bindings name every field on purpose: after a
 // field is added to an op, this file does not compile until the key contains the field. Nothing is printed, so it costs
 // 100 to 200 ns. Tested by tests/unit/runtime/cache_test.cc.
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <array>
 #include <bit>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/words.h"
 #include "strew/prepared_op.h"
 
 namespace strew::inline v0 {
 namespace {
-
-/// A buffer of words: the first 256 on the stack, the others on the heap. One put() tests once whether its words fit.
-class Words {
- public:
-  template <class... Word>
-  void put(Word... words) {
-    uint64_t* to = room(sizeof...(words));
-    ((*to++ = static_cast<uint64_t>(words)), ...);
-  }
-  void put(const std::string& text) {
-    const size_t count = (text.size() + 7) / 8;
-    uint64_t* to = room(1 + count);
-    to[0] = text.size();
-    if (count == 0) return;
-    to[count] = 0;
-    std::memcpy(to + 1, text.data(), text.size());
-  }
-  void put(const std::vector<int64_t>& list) {
-    uint64_t* to = room(1 + list.size());
-    *to++ = list.size();
-    for (int64_t value : list) *to++ = static_cast<uint64_t>(value);
-  }
-  Hash128 hash() const {
-    XXH128_hash_t hash = XXH3_128bits(few_.data(), count_ * sizeof(uint64_t));
-    if (!more_.empty()) hash = XXH3_128bits_withSeed(more_.data(), more_.size() * sizeof(uint64_t), hash.low64 ^ hash.high64);
-    return {hash.low64, hash.high64};
-  }
-
- private:
-  uint64_t* room(size_t count) {
-    if (count <= limit_ - count_) {
-      uint64_t* to = few_.data() + count_;
-      count_ += count;
-      return to;
-    }
-    return more(count);
-  }
-  [[gnu::noinline]] uint64_t* more(size_t count) {
-    limit_ = count_;  // all later words go to the heap too, so that they stay in order
-    more_.resize(more_.size() + count);
-    return more_.data() + more_.size() - count;
-  }
-
-  std::array<uint64_t, 256> few_;
-  size_t count_ = 0, limit_ = few_.size();
-  std::vector<uint64_t> more_;
-};
 
 template <class Enum>
 uint64_t word(Enum value) {
@@ -87,17 +37,17 @@ void put(Words& out, const Extra& value) {
   put(out, type);
 }
 
-template <class T>
-void put(Words& out, const std::vector<T>& list) {
-  out.put(list.size());
-  for (const T& value : list) put(out, value);
-}
-
 void put(Words& out, const ExprNode& node) {
   const auto& [op, dtype, args, index, value] = node;
   out.put(word(op) << 32 | word(dtype) << 16 | args.size(), index);
   for (int32_t arg : args) out.put(arg);
   put(out, value);
+}
+
+template <class T>
+void put(Words& out, const std::vector<T>& list) {
+  out.put(list.size());
+  for (const T& value : list) put(out, value);
 }
 
 void put(Words& out, const Expr& expr) {

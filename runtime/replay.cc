@@ -3,40 +3,28 @@
 // (docs/semantics.md section 2). Costs the copies and a slow run. Tested by tests/unit/backends/kernel_test.cc.
 #include "runtime/replay.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "backends/reference/index_space.h"
 #include "backends/reference/reference.h"
 #include "base/number.h"
-#include "base/strides.h"
 #include "runtime/call/extent.h"
 
 namespace strew::inline v0 {
 namespace {
 
-/// The row-major number of the first element that differs; -1: none.
-int64_t first_difference(const TensorView& view, const void* a, const void* b) {
-  const int rank = view.rank;
-  const DType dtype = view.dtype;
-  const std::vector<int64_t> dims(view.dims, view.dims + rank);
-  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return -1;
-  const std::vector<int64_t> packed = contiguous_strides(dims);
-  const int64_t* const strides = view.strides != nullptr ? view.strides : packed.data();
-  std::vector<int64_t> at(static_cast<size_t>(rank), 0);
-  for (int64_t number = 0;; ++number) {
-    int64_t offset = 0;
-    for (int d = 0; d < rank; ++d) offset += at[static_cast<size_t>(d)] * strides[d];
-    if (!same_value(load_element(dtype, a, offset), load_element(dtype, b, offset))) return number;
-    int d = rank;
-    while (d-- > 0) {
-      if (++at[static_cast<size_t>(d)] < dims[static_cast<size_t>(d)]) break;
-      at[static_cast<size_t>(d)] = 0;
-    }
-    if (d < 0) return -1;
-  }
+/// The row-major number of the first element in which two tensors of one layout differ; -1: none.
+int64_t first_difference(const TensorView& view, const TensorView& other) {
+  const reference::BoundTensor a(view), b(other);
+  reference::Coords at(a.dims.size(), 0);
+  if (reference::is_empty(a.dims)) return -1;
+  do {
+    const int64_t offset = reference::dot(at, a.strides);
+    if (!same_value(a.load(offset), b.load(offset))) return reference::linear(a.dims, at);
+  } while (reference::next(a.dims, at));
+  return -1;
 }
 
 Status mismatch(const Kernel::State& state, const std::string& what) {
@@ -63,7 +51,7 @@ Status run_and_replay(const Kernel::State& state, std::span<const TensorView> te
   if (actual.code() != expected.code() || actual.message() != expected.message())
     return mismatch(state, "'" + actual.message() + "' against '" + expected.message() + "'");
   for (size_t i = 0; i < slots.size() && slots[i].role == Role::result; ++i) {
-    const int64_t where = first_difference(tensors[i], tensors[i].data, copies[i].data);
+    const int64_t where = first_difference(tensors[i], copies[i]);
     if (where >= 0) return mismatch(state, "result " + std::to_string(i) + " at element " + std::to_string(where));
   }
   return actual;

@@ -1,6 +1,6 @@
 // Runtime: the cache (runtime/cache.h), and behind it the tiers, which answer requests that it does not. They are a list (kTiers). The thread
 // that asks goes through it until a tier may take long; then a job takes the request over (runtime/build_job.h), and a compile thread goes on
-// where the first thread stopped. What a request has found out, its plan above all, stays in it (runtime/request.h). The handle is then remembered
+// where the first thread stopped. What a request has found out, its plan above all, stays in it (runtime/build_job.h). The handle is then remembered
 // for this request.
 //
 // Two kinds of requests do not wait for a build. One whose extents keep changing takes the kernel with open extents that was built for
@@ -22,7 +22,6 @@
 #include "base/machine.h"
 #include "base/own_stack.h"
 #include "runtime/build_job.h"
-#include "runtime/build_log.h"
 #include "runtime/cache.h"
 #include "runtime/call/callable.h"
 #include "runtime/call/executor/thread_pool.h"
@@ -32,9 +31,7 @@
 #include "runtime/kernel_state.h"
 #include "runtime/learned_wisdom.h"
 #include "runtime/loaded_kernels.h"
-#include "runtime/request.h"
 #include "runtime/shape_families.h"
-#include "schedules/can_run.h"
 #include "schedules/target.h"
 #include "strew/compile_mode.h"
 #include "strew/executor.h"
@@ -286,7 +283,8 @@ Runtime::Impl::Answer Runtime::Impl::stand_in(Request& request) {
     STREW_TRY(strew::build(made));
     STREW_ASSIGN(Built built, link_kernel(std::move(made)));
     STREW_ASSIGN(std::shared_ptr<Kernel::State> state,
-                 make_stand_in(std::move(built), request.op, most_threads(request.op), executor, limits));
+                 make_state(std::move(built), request.op, most_threads(request.op), executor, limits));
+    state->is_stand_in = true;
     return Kernel(std::move(state));
   };
   const Expected<Kernel> kernel = make();

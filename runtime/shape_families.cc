@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "compiler/op/access_dims.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {

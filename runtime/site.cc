@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -32,7 +31,7 @@
 #include "runtime/epoch.h"
 #include "runtime/kernel_state.h"
 #include "runtime/kernel_table.h"
-#include "strew/text.h"
+#include "runtime/words.h"
 
 namespace strew::inline v0 {
 
@@ -75,37 +74,19 @@ bool fits(const Kernel& kernel, std::span<const TensorView> tensors) {
   return kernel.state()->current().callable->binder.bind(tensors, call).ok();
 }
 
-/// The hash of words, of which there may be any number.
-class WordHash {
- public:
-  void add(int64_t word) {
-    if (count_ == words_.size()) {
-      const Hash128 before = value();
-      std::memcpy(words_.data(), &before, sizeof before);
-      count_ = sizeof before / sizeof(int64_t);
-    }
-    words_[count_++] = word;
-  }
-  Hash128 value() const { return hash_text({reinterpret_cast<const char*>(words_.data()), count_ * sizeof(int64_t)}); }
-
- private:
-  std::array<int64_t, 64> words_;  // NOLINT(cppcoreguidelines-pro-type-member-init): the first count_ are set
-  size_t count_ = 0;
-};
-
 /// What calls by tensors are told apart by: the variant, and the dtype, rank, dims and strides of each tensor. Null for tensors that no
 /// kernel takes.
 std::optional<Hash128> signature_of(std::span<const TensorView> tensors, uint64_t variant) {
-  WordHash hash;
-  hash.add(static_cast<int64_t>(variant));
+  Words words;
+  words.put(variant);
   for (const TensorView& tensor : tensors) {
     if (tensor.rank < 0 || tensor.rank > kMaxRank || (tensor.rank > 0 && tensor.dims == nullptr)) return std::nullopt;
     const bool has_strides = tensor.strides != nullptr && tensor.rank > 0;
-    hash.add(static_cast<int64_t>(tensor.dtype) << 32 | tensor.rank << 1 | static_cast<int64_t>(has_strides));
-    for (int32_t d = 0; d < tensor.rank; ++d) hash.add(tensor.dims[d]);
-    for (int32_t d = 0; has_strides && d < tensor.rank; ++d) hash.add(tensor.strides[d]);
+    words.put(static_cast<int64_t>(tensor.dtype) << 32 | tensor.rank << 1 | static_cast<int64_t>(has_strides));
+    for (int32_t d = 0; d < tensor.rank; ++d) words.put(tensor.dims[d]);
+    for (int32_t d = 0; has_strides && d < tensor.rank; ++d) words.put(tensor.strides[d]);
   }
-  return hash.value();
+  return words.hash();
 }
 
 /// The table's entry for these tensors; null if it has none, or if there is no table. It lives as long as `reader`.
@@ -114,6 +95,16 @@ const KernelTable::Entry* find_in(const KernelTable* table, std::span<const Tens
   if (table == nullptr) return nullptr;
   const std::optional<Hash128> signature = signature_of(tensors, variant);
   return signature ? table->find(*signature, reader.record()) : nullptr;
+}
+
+/// Changes what a site remembers. Where there is no memory for that it stays as it is, which is right, too.
+template <class Change>
+void change_if_possible(const Change& change) {
+  try {
+    change();
+    epochs::collect_some();
+  } catch (const std::bad_alloc&) {  // a later call tries again
+  }
 }
 
 /// The kernel that the table found last for this thread, and how many times in a row.
@@ -249,20 +240,17 @@ Site::Site(Runtime& runtime) : runtime_(runtime), owners_(std::make_unique<Owner
 Site::~Site() = default;
 
 Status Site::run(const PreparedOp& op, std::span<const TensorView> tensors, BadIndex* bad_index) {
-  const EpochReader reader;
-  if (reader.record() != nullptr) {
+  {
+    const EpochReader reader;
     const void* const wanted = op.data_.get();
-    for (size_t i = 0; i < kWays; ++i) {
+    for (size_t i = 0; reader.record() != nullptr && i < kWays; ++i) {
       if (labels_[i].load(std::memory_order_acquire) != wanted) continue;  // the way was stored before its label
       const Way* const way = ways_[i].load(std::memory_order_acquire);
-      if (way->label != wanted) break;  // it is being replaced
-      if (way->callable != nullptr) return way->callable->run(tensors, bad_index);
-      renew(*way);
-      return way->kernel.run(tensors, bad_index);
+      if (way->label != wanted || way->callable == nullptr) break;  // it is being replaced, or needs more
+      return way->callable->run(tensors, bad_index);
     }
   }
-  STREW_ASSIGN(const Kernel kernel, first(op));
-  return kernel.run(tensors, bad_index);
+  return run(op, tensors, CallOptions{.bad_index = bad_index});
 }
 
 bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant, BadIndex* bad_index, Status& status) {
@@ -307,41 +295,30 @@ void Site::Owners::found_in_table(Site& site, const KernelTable::Entry& entry, u
   Kernel next = entry.kernel.state()->replaced_by();
   const bool repeated = is_repeated(entry.kernel);
   if (!next && !repeated) return;
-  try {
+  change_if_possible([&] {
     if (next)
       exchange(entry.key, std::move(next));
     else if (entry.kernel.state()->plain() != nullptr)
       put(site, std::make_shared<const Way>(entry.kernel, variant, entry.key), nullptr);
-    epochs::collect_some();
-  } catch (const std::bad_alloc&) {
-    // it stays as it is, which is right, too
-  }
+  });
 }
 
 /// A way whose stand-in has a successor is replaced by one to the successor, whose calls cost less. The caller holds an EpochReader.
 void Site::renew(const Way& way) {
   Kernel kernel = way.kernel.state()->replaced_by();
   if (!kernel) return;
-  try {
+  change_if_possible([&] {
     const bool by_tensors = way.label == nullptr;
     owners_->put(*this,
                  by_tensors ? std::make_shared<const Way>(std::move(kernel), way.variant, way.signature)
                             : std::make_shared<const Way>(std::move(kernel), way.op_data),
                  &way);
-    epochs::collect_some();
-  } catch (const std::bad_alloc&) {
-    // the way stays as it is, which is right, too
-  }
+  });
 }
 
 [[gnu::noinline]] Expected<Kernel> Site::first(const PreparedOp& op) {
   STREW_ASSIGN(Kernel kernel, runtime_.get(op));
-  try {
-    owners_->put(*this, std::make_shared<const Way>(kernel, op.data_), nullptr);
-    epochs::collect_some();
-  } catch (const std::bad_alloc&) {
-    // the next call looks for the kernel again
-  }
+  change_if_possible([&] { owners_->put(*this, std::make_shared<const Way>(kernel, op.data_), nullptr); });
   return kernel;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schedules/knobs.h"
 #include "schedules/stores.h"
 #include "schedules/strategies/private_tables.h"
 #include "schedules/strategies/strategy.h"
@@ -71,7 +72,7 @@ std::vector<KnobChoice> with_default(int value, std::string_view why, const std:
 }
 
 std::vector<KnobChoice> tables_of(const Plan& plan) {
-  Status status = legal_private_tables(plan);
+  Status status = legal(Strategy::private_tables, plan);
   if (status.ok() && !combines_exactly(plan))
     status = unsupported("tables: sums of order relaxed are grouped by their tables, so that another number gives other bits");
   constexpr std::string_view kFewer = "fewer tables to fill and merge", kMore = "a table for each of more threads";
@@ -81,7 +82,7 @@ std::vector<KnobChoice> tables_of(const Plan& plan) {
 
 std::vector<KnobChoice> scratch_of(const Plan& plan) {
   Status status;
-  if (!legal(Strategy::radix, plan).ok() && !legal(Strategy::private_tables, plan).ok())
+  if (!is_legal(Strategy::radix, plan) && !is_legal(Strategy::private_tables, plan))
     status = unsupported("scratch_mib: no strategy that is legal here takes scratch memory");
   constexpr int kLittle = 16, kSome = 64, kMuch = 1024;  // each four times the one before, about the default
   constexpr std::string_view kLess = "leaves memory to others: more rounds, no large tables",
@@ -96,6 +97,18 @@ Status legal_vector_bytes(int bytes, const Target& target) {
   if (bytes <= target.vector_bytes) return {};
   return invalid_argument("vector_bytes=" + std::to_string(bytes) + ", expected at most " + std::to_string(target.vector_bytes) +
                           " on " + print(target));
+}
+
+/// The values that a knob may have are in its row of schedules/knobs.cc; the rest depends on the plan and the target. This decides what is legal
+/// only, heuristic.cc what is fast. Every message starts with the knob and its value.
+Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& target) {
+  for (const Knob& knob : knobs()) STREW_TRY(check_value(knob, schedule));
+  const auto in_schedule = [](const Status& status) {
+    return status.ok() ? status : invalid_argument("schedule: " + status.message());
+  };
+  STREW_TRY(in_schedule(legal_vector_bytes(schedule.vector_bytes, target)));
+  if (schedule.nontemporal) STREW_TRY(in_schedule(legal_nontemporal(plan)));
+  return in_schedule(legal(schedule.strategy, plan));
 }
 
 ScheduleChoices schedule_choices(const Plan& plan, const Target& target) {

@@ -21,7 +21,7 @@ namespace {
 constexpr double kWorthTheStep = 0.98;
 
 /// Does another number of private tables give other bits? Then whether they are used must not depend on the machine or on its threads.
-bool tables_decide_bits(const Plan& plan) { return legal_private_tables(plan).ok() && !combines_exactly(plan); }
+bool tables_decide_bits(const Plan& plan) { return is_legal(Strategy::private_tables, plan) && !combines_exactly(plan); }
 
 /// The strategy that is the fastest by far for large calls on a table of these extents; `chosen` if there is none.
 Strategy best_of_large_calls(const Plan& plan, const Target& target, int threads, const Schedule& chosen, double table) {
@@ -36,7 +36,7 @@ Strategy best_of_large_calls(const Plan& plan, const Target& target, int threads
   Strategy best = chosen.strategy;
   double least = kByFar * cost_with(best);
   for (const Strategy strategy : kStrategies) {
-    if (strategy == chosen.strategy || !legal(strategy, plan).ok()) continue;
+    if (strategy == chosen.strategy || !is_legal(strategy, plan)) continue;
     const double nanoseconds = cost_with(strategy);
     if (nanoseconds >= least) continue;
     least = nanoseconds;
@@ -54,15 +54,14 @@ void choose_at_call(const Plan& plan, const Target& target, int threads, Schedul
   if (tables_decide_bits(plan) || threads <= 1) return;
   constexpr double kSmallTable = 1 << 10, kLargeTable = 4 << 20;  // extents of dims that only the call knows
   const bool is_open = workload_of(plan).is_open;
-  const auto is_legal = [&](Strategy strategy) { return legal(strategy, plan).ok(); };
   if (is_open && plan.kind == PlanKind::slice_update) {
-    if (is_legal(Strategy::window)) best.strategy = Strategy::window;
+    if (is_legal(Strategy::window, plan)) best.strategy = Strategy::window;
   } else if (is_open && !plan.gather) {
     const Strategy small = best_of_large_calls(plan, target, threads, best, kSmallTable),
                    large = best_of_large_calls(plan, target, threads, best, kLargeTable);
     if (large != best.strategy) best.strategy = large;
     if (small != best.strategy && best.strategy == Strategy::sequential) best.strategy = small;
-    if (best.strategy == Strategy::private_tables && is_legal(Strategy::owner)) best.strategy = Strategy::owner;
+    if (best.strategy == Strategy::private_tables && is_legal(Strategy::owner, plan)) best.strategy = Strategy::owner;
   }
   best.adapts = is_open || best.strategy != Strategy::sequential || may_stream(plan, best.strategy);
 }

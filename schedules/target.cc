@@ -12,8 +12,9 @@
 #include <iterator>
 #include <utility>
 
-#include "base/machine.h"
+#include "base/log.h"
 #include "base/machine_costs.h"
+#include "base/options.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -251,6 +252,64 @@ std::string print(const Target& target) {
   std::string text = target.arch + "-" + target.cpu;
   for (const std::string& feature : target.features) text += feature;
   return text;
+}
+
+Status can_run(const Target& machine, const Target& target) {
+  STREW_TRY(check(target));
+  const auto refuse = [&](const std::string& why) {
+    return unsupported(
+        "target '" + print(target) + "': " + why +
+        "; kernels for this target can be compiled here, but not run: expected target native or one whose features this "
+        "machine has");
+  };
+  if (target.arch != machine.arch) return refuse("its architecture is " + target.arch + ", this machine's is " + machine.arch);
+  const FeatureSet lacking = features_of(target) & ~features_of(machine);
+  if (lacking == 0) return {};
+  std::string list;
+  for (const FeatureInfo& feature : known_features())
+    if (lacking & bit_of(&feature)) list += (list.empty() ? "" : ", ") + std::string(feature.name);
+  return refuse("this machine (" + print(machine) + ") lacks " + list);
+}
+
+Status machine_can_run(const Target& target) { return can_run(detect_target(), target); }
+
+std::vector<std::string_view> runnable_x86_64_levels() {
+  std::vector<std::string_view> levels;
+  for (const std::string_view level : {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
+    const auto target = parse_target(level);
+    if (target.ok() && machine_can_run(*target).ok()) levels.push_back(level);
+  }
+  return levels;
+}
+
+// ---- What `native` stands for in this process (Options::target), and the check of all options, which includes the target. Tested by
+// tests/unit/base/options_test.cc and options_effect_test.cc.
+
+Status check_runnable(std::string_view text) {
+  STREW_ASSIGN(const Target target, parse_target(text, machine()));
+  return machine_can_run(target);
+}
+
+const std::string& process_native() {
+  static const std::string& native = *new std::string([] {
+    const std::string& wanted = process_options().target;
+    const Status status = check_runnable(wanted);
+    if (status.ok()) return wanted;
+    log_or_keep_warning("environment variable STREW_TARGET: " + status.message() + "; it counts as native");
+    return std::string("native");
+  }());
+  return native;
+}
+
+const Target& process_target() {
+  static const Target& target = *new Target(*parse_target(process_native(), measured_machine()));
+  return target;
+}
+
+Status check(const Options& options) {
+  STREW_TRY(check_values(options));
+  const Status status = check_runnable(options.target);
+  return status.ok() ? status : invalid_argument("options: target: " + status.message());
 }
 
 }  // namespace strew::inline v0

@@ -48,9 +48,8 @@ void run(benchmark::State& state, const std::string& dtype) {
   if (const Status bound = (*callable)->binder.bind(views, call); !bound.ok()) return fail(state, bound.message());
   (*callable)->use(call, {});
   const strew_args args = arguments_of(call, (*callable)->program);
-  const Bytes bytes(kTable * 4);
-  const Nanoseconds alone = whole_ns(apply_nanoseconds(**callable, call, bytes));
-  const ApplyCall apply{**callable, call, views, args, kThreads, alone, bytes};
+  ApplyCall apply = apply_call(**callable, call, views, args);
+  apply.threads = kThreads;
   const int carried = std::popcount(kernel->descriptor().strategies);
   if (carried < 3) return fail(state, "the kernel has nothing to choose from");
   const auto choose = [&](int64_t times) {

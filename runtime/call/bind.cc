@@ -7,8 +7,6 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/violated.h"
 #include "runtime/call/descriptor.h"

@@ -2,9 +2,7 @@
 // directly. Tested by tests/unit/backends/kernel_test.cc and tests/runtime_only.
 #include "runtime/call/callable.h"
 
-#include <algorithm>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "base/fp_environment.h"
@@ -42,18 +40,23 @@ bool moves_past_caches(const Callable& callable, const Call& call) {
   return is_small || takes_one_thread(callable, call);
 }
 
-[[gnu::always_inline]] inline Status run_alone(const Callable& callable, std::span<const TensorView> tensors, const Call& call,
-                                               BadIndex* bad_index, strew_entry applies) {
+/// Runs the entries of such a call. False if it has an index that policy error refuses, which `found` is then.
+[[gnu::always_inline]] inline bool run_entries(const Callable& callable, const Call& call, strew_entry applies,
+                                               strew_fault& found) {
   const int64_t positions = call.positions;
-  if (positions == 0) return {};
+  if (positions == 0) return true;
   const FpEnvironment environment(callable.computes_floats);
   const strew_args args = arguments_of(call, callable.program);
+  if (callable.check != nullptr && callable.check(&args, 0, positions, &found) != STREW_OK) return false;
+  if (!call.moves_nothing()) applies(&args, 0, positions, &found);
+  return true;
+}
+
+[[gnu::always_inline]] inline Status run_alone(const Callable& callable, std::span<const TensorView> tensors, const Call& call,
+                                               BadIndex* bad_index, strew_entry applies) {
   strew_fault found;
-  if (callable.check != nullptr && callable.check(&args, 0, positions, &found) != STREW_OK)
-    return bad_index_error(callable.kernel, tensors, found, bad_index);
-  if (call.moves_nothing()) return {};
-  applies(&args, 0, positions, &found);
-  return {};
+  if (run_entries(callable, call, applies, found)) return {};
+  return bad_index_error(callable.kernel, tensors, found, bad_index);
 }
 
 /// Does a call that runs alone move so little that asking the learner would cost more than 2 % of its time? Where the product wraps around,
@@ -69,7 +72,7 @@ inline bool moves_little(const Callable& callable, const Call& call) {
 inline bool knows_stores(const Callable& callable, Call& call) {
   if (callable.learner == nullptr || moves_little(callable, call)) return true;
   Learner::count_call();
-  return !callable.is_open && callable.learner->decides_stores(call);
+  return !callable.is_open && callable.learner->decides_stores(call, true);
 }
 
 /// Runs a bound call that run_ready() does not run: it needs phases, or stores can be chosen.
@@ -90,6 +93,18 @@ inline bool knows_stores(const Callable& callable, Call& call) {
   const bool is_alone = runs_alone(callable, call);
   if (is_alone && callable.stream == nullptr) return run_alone(callable, tensors, call, options.bad_index, callable.range);
   return run_choosing(callable, tensors, call, options, is_alone);
+}
+
+/// Callable::run() with good options.
+[[gnu::always_inline]] inline Status bind_and_run(const Callable& callable, std::span<const TensorView> tensors,
+                                                  const CallOptions& options) {
+  try {
+    Call call;
+    STREW_TRY(callable.binder.bind(tensors, call));
+    return run_ready(callable, tensors, call, options);
+  } catch (const std::bad_alloc&) {
+    return resource_exhausted("call: out of memory; what the results hold is not specified");
+  }
 }
 
 }  // namespace
@@ -113,24 +128,12 @@ Status Callable::run_alone(std::span<const TensorView> tensors, const Call& call
 }
 
 Status Callable::run(std::span<const TensorView> tensors, BadIndex* bad_index) const {
-  try {
-    Call call;
-    STREW_TRY(binder.bind(tensors, call));
-    return run_ready(*this, tensors, call, {.bad_index = bad_index});
-  } catch (const std::bad_alloc&) {
-    return resource_exhausted("call: out of memory; what the results hold is not specified");
-  }
+  return bind_and_run(*this, tensors, {.bad_index = bad_index});
 }
 
 Status Callable::run(std::span<const TensorView> tensors, const CallOptions& options) const {
   STREW_TRY(check_threads(options.threads));
-  try {
-    Call call;
-    STREW_TRY(binder.bind(tensors, call));
-    return run_ready(*this, tensors, call, options);
-  } catch (const std::bad_alloc&) {
-    return resource_exhausted("call: out of memory; what the results hold is not specified");
-  }
+  return bind_and_run(*this, tensors, options);
 }
 
 bool Callable::run_if_it_fits(std::span<const TensorView> tensors, BadIndex* bad_index, Status& status) const {
@@ -151,16 +154,10 @@ bool Callable::run_addresses(void* const* data, const int64_t* dyn) const {
   if (stream != nullptr && is_open && moves_past_caches(*this, call)) return false;
   if (stream != nullptr && !is_open) {
     call.streams = streams;
-    if (learner != nullptr && !moves_little(*this, call) && !learner->settled_stores(call)) return false;
+    if (learner != nullptr && !moves_little(*this, call) && !learner->decides_stores(call, false)) return false;
   }
-  if (call.positions == 0) return true;
-  const FpEnvironment environment(computes_floats);
-  const strew_args args = arguments_of(call, program);
   strew_fault found;
-  if (check != nullptr && check(&args, 0, call.positions, &found) != STREW_OK) return false;
-  if (call.moves_nothing()) return true;
-  applies(call)(&args, 0, call.positions, &found);
-  return true;
+  return run_entries(*this, call, applies(call), found);
 }
 
 }  // namespace strew::inline v0

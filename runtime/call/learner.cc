@@ -147,11 +147,8 @@ Lesson* Learner::new_lesson(const Callable& callable, std::span<const TensorView
   const FpEnvironment environment(true, !callable.computes_floats);  // costs are floats
   Lesson::Ways ways;
   const strew_args args = arguments_of(call, callable.program);
-  const Bytes table = table_bytes(callable.kernel, tensors);
-  const Nanoseconds alone = whole_ns(apply_nanoseconds(callable, call, table));
-  const bool is_alone = callable.runs_alone(call) || callable.always_runs_alone;
-  const int threads = is_alone ? 1 : threads_for(alone, call.threads, *callable.limits);
-  const ApplyCall question{callable, call, tensors, args, threads, alone, table};
+  ApplyCall question = apply_call(callable, call, tensors, args);
+  if (callable.runs_alone(call) || callable.always_runs_alone) question.threads = 1;
   constexpr double kMostTimes = 2;
   const auto add = [&](int strategy) {
     for (const bool streams : {call.streams, !call.streams}) {
@@ -160,7 +157,7 @@ Lesson* Learner::new_lesson(const Callable& callable, std::span<const TensorView
       if (ways.count < Lesson::kMostWays) ways.list[ways.count++] = {static_cast<int16_t>(strategy), streams};
     }
   };
-  if (threads <= 1) {
+  if (question.threads <= 1) {
     add(-1);
   } else {
     const int chosen = choose_strategy(question);
@@ -222,19 +219,12 @@ Status Learner::run(const Callable& callable, std::span<const TensorView> tensor
 
 void Learner::count_call() { ++calls_of_thread; }
 
-bool Learner::decides_stores(Call& call) const {
+bool Learner::decides_stores(Call& call, bool is_counted) const {
   const Lesson* const lesson = slots_[0].lesson.load(std::memory_order_acquire);
   if (lesson == nullptr) return false;
   if (!lesson->has_choice()) return true;
-  if (lesson->is_due()) return false;
+  if (is_counted ? lesson->is_due() : !lesson->has_settled()) return false;
   call.streams = lesson->way().streams;
-  return true;
-}
-
-bool Learner::settled_stores(Call& call) const {
-  const Lesson* const lesson = slots_[0].lesson.load(std::memory_order_acquire);
-  if (lesson == nullptr || (lesson->has_choice() && !lesson->has_settled())) return false;
-  if (lesson->has_choice()) call.streams = lesson->way().streams;
   return true;
 }
 

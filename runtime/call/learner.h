@@ -23,7 +23,6 @@
 #include "base/quantiles.h"
 #include "runtime/call/call.h"
 #include "runtime/call/online_search.h"
-#include "strew/abi.h"
 #include "strew/bad_index.h"
 #include "strew/status.h"
 #include "strew/tensor_view.h"
@@ -133,10 +132,9 @@ class Learner {
   /// Runs a bound call whose executor and threads are set, and whose stores are what it would take if it did not learn.
   Status run(const Callable& callable, std::span<const TensorView> tensors, Call& call, BadIndex* bad_index);
   /// For calls of a kernel whose extents are all known, which one thread runs without phases: sets their stores, in a few nanoseconds. Returns
-  /// false if run() has to be called, because it is not known yet how they can run, or because the call has to be timed.
-  bool decides_stores(Call& call) const;
-  /// The same for calls that are not counted: they run as soon as the search is over, and are never timed.
-  bool settled_stores(Call& call) const;
+  /// false if run() has to be called, because it is not known yet how they can run, or because the call has to be timed. Calls that are not
+  /// counted run as soon as the search is over, and are never timed.
+  bool decides_stores(Call& call, bool is_counted) const;
 
  private:
   struct Slot {

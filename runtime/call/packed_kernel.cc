@@ -2,7 +2,6 @@
 #include "runtime/call/packed_kernel.h"
 
 #include <cstring>
-#include <new>
 #include <string>
 #include <vector>
 

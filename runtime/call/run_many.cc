@@ -8,16 +8,14 @@
 #include <array>
 #include <limits>
 #include <new>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/fp_environment.h"
 #include "base/machine.h"
-#include "runtime/call/batch_overlap.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/executor/team.h"
 #include "runtime/call/extent.h"
+#include "runtime/call/overlap.h"
 
 namespace strew::inline v0 {
 namespace {

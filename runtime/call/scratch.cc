@@ -14,8 +14,6 @@
 #include <new>
 #include <thread>
 
-#include "base/machine.h"
-
 namespace strew::inline v0 {
 namespace {
 

@@ -6,7 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/machine.h"
+
 namespace strew::inline v0 {
+
+/// So many bytes in whole cache lines, and one line more, so that a prefetch of adjacent lines never reaches what lies behind.
+constexpr int64_t padded_bytes(int64_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes; }
 
 class Scratch {
   struct Block {

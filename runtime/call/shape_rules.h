@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "base/strides.h"
 #include "runtime/call/call.h"

@@ -6,7 +6,6 @@
 // tests/unit/runtime/call/wide_sparse_test.cc and tests/differential.
 #include "runtime/call/wide.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -15,34 +14,49 @@
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/extent.h"
-#include "runtime/call/wide_sparse.h"
 
 namespace strew::inline v0 {
 namespace {
 
-/// The scratch of one tensor: its elements, rounded up to whole cache lines, and one line more, so that a prefetch of adjacent lines never
-/// reaches the next tensor.
-int64_t share(int64_t bits, int64_t elements) {
-  return ((elements * bits + 7) / 8 + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes;
-}
+int64_t share(int64_t bits, int64_t elements) { return padded_bytes((elements * bits + 7) / 8); }
 
 /// Bits of an element of an accumulator.
 int64_t wide_bits(const strew_kernel& kernel) { return bits(static_cast<DType>(kernel.wide_dtype)); }
+TensorView accumulator(const strew_kernel& kernel, const TensorView& result, char* at) {
+  return {at, static_cast<DType>(kernel.wide_dtype), result.rank, result.dims, nullptr};
+}
 
-/// The tensors that each stage is bound to, for a kernel with one result whose accumulator lies at `sums`.
+void append(std::vector<TensorView>& list, std::span<const TensorView> more) {
+  list.insert(list.end(), more.begin(), more.end());
+}
+
+/// Indices of no position.
+TensorView nowhere() {
+  static constexpr int64_t kNone = 0;
+  return {nullptr, DType::i32, 1, &kNone, nullptr};
+}
+
+/// The tensors that each stage is bound to. `sums`: the accumulators; `starts`: copies of the operands in the dtypes of the results, if the
+/// kernel has a stage that makes them.
 struct StageTensors {
-  std::vector<TensorView> fold, narrow;
+  std::vector<TensorView> start, fold, narrow;
 
-  StageTensors(const strew_kernel& kernel, std::span<const TensorView> tensors, char* sums) {
-    const TensorView accumulator{sums, static_cast<DType>(kernel.wide_dtype), tensors[0].rank, tensors[0].dims, nullptr};
-    fold = {accumulator};
-    if (kernel.init_kind == STREW_IN_PLACE) fold.push_back(tensors[0]);
-    fold.insert(fold.end(), tensors.begin() + 1, tensors.end());
-
-    static constexpr int64_t kNone = 0;
-    narrow.assign(tensors.begin(), tensors.begin() + (kernel.init_kind == STREW_COPY ? 2 : 1));
-    narrow.push_back({nullptr, DType::i32, 1, &kNone, nullptr});
-    narrow.push_back(accumulator);
+  StageTensors(const strew_kernel& kernel, std::span<const TensorView> tensors, std::span<const TensorView> sums,
+               std::span<const TensorView> starts) {
+    const size_t n = kernel.result_count;
+    const auto results = tensors.first(n), rest = tensors.subspan(n),
+               operands = rest.first(kernel.init_kind == STREW_COPY ? n : 0);
+    append(start, starts);
+    start.push_back(nowhere());
+    append(start, operands);
+    append(fold, sums);
+    append(fold, starts);
+    if (kernel.init_kind == STREW_IN_PLACE) append(fold, results);
+    append(fold, rest.subspan(starts.empty() ? 0 : operands.size()));
+    append(narrow, results);
+    append(narrow, operands);
+    narrow.push_back(nowhere());
+    append(narrow, sums);
   }
 };
 
@@ -60,7 +74,8 @@ bool prefers_sparse(const Callable& callable, const Call& fold) {
 Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> tensors, const CallOptions& options) {
   // The stages are bound to an accumulator at an address where no buffer can be. run_wide_sparse replaces it by the accumulator of each
   // granule.
-  const StageTensors stages(callable.kernel, tensors, reinterpret_cast<char*>(uintptr_t{1} << 62));
+  const TensorView sum = accumulator(callable.kernel, tensors[0], reinterpret_cast<char*>(uintptr_t{1} << 62));
+  const StageTensors stages(callable.kernel, tensors, {&sum, 1}, {});
   const Callable &fold = *callable.parts[STREW_FOLD], &narrow = *callable.parts[STREW_NARROW];
   Call fold_call, narrow_call;
   STREW_TRY(fold.binder.bind(stages.fold, fold_call));
@@ -102,50 +117,31 @@ Status run_wide(const Callable& callable, std::span<const TensorView> tensors, c
     STREW_ASSIGN(const bool done, try_sparse(callable, tensors, options));
     if (done) return {};
   }
-  const size_t n = kernel.result_count;
-  const size_t bound_operands = kernel.init_kind == STREW_COPY ? n : 0;
   const int64_t count = elements(tensors[0]), bytes = wide_scratch_bytes(kernel, count);
   const Scratch::Loan scratch = callable.scratch.borrow(bytes);
   if (!scratch)
     return resource_exhausted("accumulate wide: no memory for " + std::to_string(bytes) +
                               " bytes of scratch; use accumulate native");
-
-  static constexpr int64_t kNone = 0;
-  const TensorView nowhere{nullptr, DType::i32, 1, &kNone, nullptr};
-  const auto results = tensors.first(n), rest = tensors.subspan(n), operands = rest.first(bound_operands);
+  const bool has_start = kernel.part_count > STREW_START;
+  std::vector<TensorView> sums, starts;
   char* at = scratch.data();
-  const auto take = [&](DType dtype, int64_t bits, const TensorView& like) {
-    const TensorView view{at, dtype, like.rank, like.dims, nullptr};
-    at += share(bits, count);
-    return view;
-  };
-  const auto append = [](std::vector<TensorView>& list, std::span<const TensorView> more) {
-    list.insert(list.end(), more.begin(), more.end());
-  };
-  std::vector<TensorView> sums, starts, fold, narrow(results.begin(), results.end());
-  const auto wide = static_cast<DType>(kernel.wide_dtype);
-  for (const TensorView& result : results) sums.push_back(take(wide, wide_bits(kernel), result));
-  fold = sums;
-  if (kernel.part_count > STREW_START) {
-    for (size_t i = 0; i < n; ++i) starts.push_back(take(results[i].dtype, kernel.tensors[i].bits, results[i]));
-    append(fold, starts);
-    append(fold, rest.subspan(bound_operands));
-    starts.push_back(nowhere);
-    append(starts, operands);
-    note_phase(*callable.limits, PhaseKind::wide_start, 0);
-    STREW_TRY(callable.parts[STREW_START]->run(starts, CallOptions{options.threads, options.executor}));
-  } else {
-    if (kernel.init_kind == STREW_IN_PLACE) append(fold, results);
-    append(fold, rest);
+  for (const TensorView& result : tensors.first(kernel.result_count)) {
+    sums.push_back(accumulator(kernel, result, at));
+    at += share(wide_bits(kernel), count);
   }
-  append(narrow, operands);
-  narrow.push_back(nowhere);
-  append(narrow, sums);
-
+  for (uint32_t i = 0; has_start && i < kernel.result_count; ++i) {
+    starts.push_back({at, tensors[i].dtype, tensors[i].rank, tensors[i].dims, nullptr});
+    at += share(kernel.tensors[i].bits, count);
+  }
+  const StageTensors stages(kernel, tensors, sums, starts);
+  if (has_start) {
+    note_phase(*callable.limits, PhaseKind::wide_start, 0);
+    STREW_TRY(callable.parts[STREW_START]->run(stages.start, CallOptions{options.threads, options.executor}));
+  }
   note_phase(*callable.limits, PhaseKind::wide_fold, 0);
-  STREW_TRY(callable.parts[STREW_FOLD]->run(fold, options));
+  STREW_TRY(callable.parts[STREW_FOLD]->run(stages.fold, options));
   note_phase(*callable.limits, PhaseKind::wide_narrow, 0);
-  return callable.parts[STREW_NARROW]->run(narrow, CallOptions{options.threads, options.executor});
+  return callable.parts[STREW_NARROW]->run(stages.narrow, CallOptions{options.threads, options.executor});
 }
 
 }  // namespace strew::inline v0

@@ -5,7 +5,6 @@
 #include <span>
 
 #include "runtime/call/callable.h"
-#include "strew/export.h"
 
 namespace strew::inline v0 {
 
@@ -16,5 +15,20 @@ int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t elements);
 /// Runs both stages. `tensors` are those of the whole kernel, already bound to it. The fold checks the indices first, so on an error the
 /// result is not written.
 Status run_wide(const Callable& callable, std::span<const TensorView> tensors, const CallOptions& options);
+
+// Sparse widening (wide_sparse.cc): wide accumulation that keeps accumulators only for the parts of the result that updates reach. run_wide()
+// chooses between it and accumulators for the whole result.
+
+struct SparseWidenCall {
+  const strew_kernel &fold, &narrow;
+  const strew_args *fold_args, *narrow_args;  ///< both stages bound to a whole accumulator; its address is replaced
+  int64_t positions, elements;                ///< index positions; elements of the result
+  Bytes scratch_bytes;                        ///< the most that may be borrowed
+  int threads;
+  const ExecutionLimits& limits = kDefaultLimits;
+};
+/// Folds all updates and rounds every part of the result that they reach. Returns false, having done nothing, if the scratch would be too
+/// large or cannot be allocated.
+bool run_wide_sparse(Team& team, Scratch& scratch, const SparseWidenCall& call);
 
 }  // namespace strew::inline v0

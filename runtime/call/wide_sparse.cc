@@ -9,7 +9,6 @@
 // Entries index the accumulator as if it were whole; they get an address from which their offsets lead into the granule's. Scratch per
 // thread: 12 bytes per position and 4 per granule. A call that would need more than the schedule's scratch_mib is left to
 // runtime/call/wide. Tested by tests/unit/runtime/call/wide_sparse_test.cc and tests/differential.
-#include "runtime/call/wide_sparse.h"
 
 #include <algorithm>
 #include <array>
@@ -21,14 +20,13 @@
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/trace.h"
 #include "runtime/call/strategies/owners.h"
+#include "runtime/call/wide.h"
 
 namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kLeastGranule = 16;  // elements: f32 elements of a cache line
 constexpr int64_t kMostSlots = 256;
-
-int64_t lines(int64_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes; }
 
 /// The address `base` for which base + offset is `at`, where `offset` is what entries add for the whole tensor.
 void* shifted(char* at, int64_t offset) {
@@ -51,12 +49,12 @@ struct Layout {
     granule = unit * per_granule;
     granules = (call.elements + granule - 1) / granule;
     slots = std::clamp<int64_t>(call.limits.wide_accumulator_bytes / (granule * wide_bytes), 1, kMostSlots);
-    map_bytes = lines(granules * static_cast<int64_t>(sizeof(uint32_t)));
-    list_bytes = lines((call.positions + 1) * static_cast<int64_t>(sizeof(uint64_t)));
-    next_bytes = lines(call.positions * static_cast<int64_t>(sizeof(uint32_t)));
-    accumulator_bytes = lines(slots * granule * wide_bytes);
+    map_bytes = padded_bytes(granules * static_cast<int64_t>(sizeof(uint32_t)));
+    list_bytes = padded_bytes((call.positions + 1) * static_cast<int64_t>(sizeof(uint64_t)));
+    next_bytes = padded_bytes(call.positions * static_cast<int64_t>(sizeof(uint32_t)));
+    accumulator_bytes = padded_bytes(slots * granule * wide_bytes);
     const size_t tensors = call.fold.data_count + call.narrow.data_count;
-    const int64_t pointer_bytes = lines(static_cast<int64_t>(tensors * sizeof(void*)));
+    const int64_t pointer_bytes = padded_bytes(static_cast<int64_t>(tensors * sizeof(void*)));
     thread_bytes = map_bytes + list_bytes + next_bytes + accumulator_bytes + pointer_bytes;
   }
 };

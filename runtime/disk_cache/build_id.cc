@@ -1,10 +1,7 @@
 // See build_id.h. The library's id is asked for once per process, when the disk cache is first used.
 #include "runtime/disk_cache/build_id.h"
 
-#include <string>
-
 #include "base/module.h"
-#include "runtime/disk_cache/library_id.h"
 #include "strew/text.h"
 #include "strew_build_id.h"
 

@@ -12,7 +12,6 @@
 #include "base/options.h"
 #include "runtime/disk_cache/build_id.h"
 #include "runtime/kernel_state.h"
-#include "schedules/can_run.h"
 #include "schedules/target.h"
 
 namespace strew::inline v0 {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "backends/pipeline.h"
 #include "runtime/disk_cache/disk_cache.h"

@@ -13,6 +13,7 @@
 #include "base/fork_hooks.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/pending_file.h"
 #include "runtime/disk_cache/prune.h"
 
 namespace strew::inline v0 {
@@ -24,11 +25,8 @@ std::string reason() { return std::strerror(errno); }
 
 /// One mutex for all disk caches, so that fork() has one to lock: a child must not find it held by a thread that it does not have.
 std::mutex& mutex_of_all() {
-  static std::mutex& mutex = []() -> std::mutex& {
-    static std::mutex* const made = new std::mutex;
-    set_fork_hooks(ForkStage::disk_caches, {[] { made->lock(); }, [] { made->unlock(); }, [] { made->unlock(); }});
-    return *made;
-  }();
+  static std::mutex mutex;
+  [[maybe_unused]] static const bool kIsHeld = (set_fork_hooks(ForkStage::disk_caches, hooks_that_hold<&mutex>()), true);
   return mutex;
 }
 

@@ -1,11 +1,9 @@
 // See entry.h.
 #include "runtime/disk_cache/entry.h"
 
-#include <sys/random.h>
-
-#include <algorithm>
 #include <array>
 
+#include "base/printable.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {
@@ -16,7 +14,7 @@ constexpr uint32_t kEntryFormat = 1;
 constexpr size_t kTexts = 7;
 constexpr size_t kHeaderBytes = 8 + 4 + 4 + 8 + 8 + 8 + 4 * kTexts;
 constexpr size_t kChecksumBytes = 16;
-constexpr std::string_view kEnding = ".kernel", kTemporary = ".strew-", kTemporaryEnding = ".tmp";
+constexpr std::string_view kEnding = ".kernel";
 constexpr size_t kHexDigits = 32;
 
 void append(std::string& out, uint64_t value, size_t bytes) {
@@ -51,8 +49,6 @@ auto texts_of(Entry& e) {
 }
 
 Status damaged(const char* what) { return invalid_argument(what); }
-
-bool is_hex(std::string_view text) { return text.find_first_not_of("0123456789abcdef") == std::string_view::npos; }
 
 }  // namespace
 
@@ -104,20 +100,6 @@ Expected<CacheEntry> CacheEntry::decode(std::string_view bytes) {
 
 bool is_entry_name(std::string_view name) {
   return name.size() == kHexDigits + kEnding.size() && name.ends_with(kEnding) && is_hex(name.substr(0, kHexDigits));
-}
-
-std::string temporary_name() {
-  std::array<unsigned char, kHexDigits / 2> bytes;  // NOLINT: getrandom fills it
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return "";
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string name(kTemporary);
-  for (const unsigned char b : bytes) name += {kDigits[b >> 4], kDigits[b & 15]};
-  return name += kTemporaryEnding;
-}
-
-bool is_temporary_name(std::string_view name) {
-  return name.size() == kTemporary.size() + kHexDigits + kTemporaryEnding.size() && name.starts_with(kTemporary) &&
-         name.ends_with(kTemporaryEnding) && is_hex(name.substr(kTemporary.size(), kHexDigits));
 }
 
 }  // namespace strew::inline v0

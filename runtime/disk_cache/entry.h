@@ -43,8 +43,4 @@ struct CacheEntry {
 constexpr int64_t kMostEntryBytes = int64_t{64} << 20;
 /// Has a file this name because it is an entry, of any version of strew?
 bool is_entry_name(std::string_view name);
-/// A name that no other file has, for an entry that is being written; empty if the system has no random numbers.
-std::string temporary_name();
-bool is_temporary_name(std::string_view name);
-
 }  // namespace strew::inline v0

@@ -1,15 +1,11 @@
-// See library_id.h. The loader's search order is that of ld.so(8). LD_LIBRARY_PATH and the system's folders are asked of the loader itself
+// See build_id.h. The loader's search order is that of ld.so(8). LD_LIBRARY_PATH and the system's folders are asked of the loader itself
 // (RTLD_DI_SERINFO), which knows whether the process may use the variable. The loader's cache is read as glibc writes it (dl-cache.h): a header, entries
 // of offsets, strings. Not followed: folders for special hardware (glibc-hwcaps), and RUNPATHs of other libraries than ours. A library that is not
 // found has no id, and then the disk cache takes that of the one strew was built with (build_id.h). Whatever is read from files is checked against
 // their sizes.
-#include "runtime/disk_cache/library_id.h"
-
 #include <dlfcn.h>
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -20,6 +16,8 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/printable.h"
+#include "runtime/disk_cache/build_id.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -30,33 +28,21 @@ constexpr uint16_t kMachine = EM_X86_64;
 constexpr uint16_t kMachine = EM_AARCH64;
 #endif
 
-class File {
- public:
-  explicit File(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (file_ >= 0) close(file_);
-  }
-  /// Reads all of `bytes` from `at` on; false: they are not there.
-  bool read(uint64_t at, void* to, size_t bytes) const {
-    return file_ >= 0 && at <= INT64_MAX && pread(file_, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
-  }
-
- private:
-  int file_;
-};
+/// Reads all of `bytes` from `at` on; false: they are not there.
+bool read_at(const Expected<InputFile>& file, uint64_t at, void* to, size_t bytes) {
+  return file.ok() && at <= INT64_MAX && file->read(static_cast<int64_t>(at), {static_cast<std::byte*>(to), bytes}).ok();
+}
 
 /// The header, if the file is a 64-bit little-endian ELF file for this machine.
-bool read_header(const File& file, Elf64_Ehdr& header) {
-  return file.read(0, &header, sizeof header) && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+bool read_header(const Expected<InputFile>& file, Elf64_Ehdr& header) {
+  return read_at(file, 0, &header, sizeof header) && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
          header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_machine == kMachine &&
          header.e_phentsize == sizeof(Elf64_Phdr);
 }
 
 bool is_library(const std::string& path) {
   Elf64_Ehdr header;
-  return read_header(File(path), header) && header.e_type == ET_DYN;
+  return read_header(InputFile::open(path), header) && header.e_type == ET_DYN;
 }
 
 /// The build id among the notes of a segment.
@@ -68,15 +54,8 @@ std::string build_id_among(std::string_view notes) {
     std::memcpy(&note, notes.data(), sizeof note);
     const uint64_t at = sizeof note + padded(note.n_namesz), end = at + padded(note.n_descsz);
     if (end > notes.size()) break;
-    if (note.n_type == NT_GNU_BUILD_ID && notes.substr(sizeof note, note.n_namesz) == kOwner) {
-      static constexpr char kDigits[] = "0123456789abcdef";
-      std::string id;
-      for (const char c : notes.substr(at, note.n_descsz)) {
-        const auto byte = static_cast<unsigned char>(c);
-        id += {kDigits[byte >> 4], kDigits[byte & 15]};
-      }
-      return id;
-    }
+    if (note.n_type == NT_GNU_BUILD_ID && notes.substr(sizeof note, note.n_namesz) == kOwner)
+      return hex_digits(notes.substr(at, note.n_descsz));
     notes.remove_prefix(end);
   }
   return "";
@@ -150,15 +129,15 @@ std::vector<std::string> cached_paths(const std::string& name) {
 
 std::string elf_build_id(const std::string& path) {
   constexpr uint64_t kMostNotes = 1 << 16;
-  const File file(path);
+  const Expected<InputFile> file = InputFile::open(path);
   Elf64_Ehdr header;
   if (!read_header(file, header)) return "";
   for (uint64_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
-    if (!file.read(header.e_phoff + i * sizeof segment, &segment, sizeof segment)) return "";
+    if (!read_at(file, header.e_phoff + i * sizeof segment, &segment, sizeof segment)) return "";
     if (segment.p_type != PT_NOTE || segment.p_filesz > kMostNotes) continue;
     std::string notes(segment.p_filesz, '\0');
-    if (!file.read(segment.p_offset, notes.data(), notes.size())) continue;
+    if (!read_at(file, segment.p_offset, notes.data(), notes.size())) continue;
     if (std::string id = build_id_among(notes); !id.empty()) return id;
   }
   return "";

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/pending_file.h"
 #include "runtime/disk_cache/entry.h"
 
 namespace strew::inline v0 {

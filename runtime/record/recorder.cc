@@ -170,8 +170,7 @@ void record_call(const std::string& folder, const Kernel::State& state, std::spa
                  int threads) noexcept {
   try {
     static const std::string& at_exit = *new std::string(folder);
-    static const bool is_registered = std::atexit([] { write_recording(at_exit); }) == 0;
-    static_cast<void>(is_registered);
+    [[maybe_unused]] static const bool kIsRegistered = std::atexit([] { write_recording(at_exit); }) == 0;
     Recording& to = recording();
     const Compiled& kernel = state.built->compiled;
     std::map<std::string, int64_t> dims = dims_of(kernel, *state.op(), tensors);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "schedules/candidates.h"
-#include "schedules/knobs.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {

@@ -9,7 +9,8 @@
 
 #include "base/call_costs.h"
 #include "base/machine.h"
-#include "schedules/strategies/strategy.h"
+#include "base/strategy_shares.h"
+#include "base/strategy_traits.h"
 #include "schedules/target.h"
 
 namespace strew::inline v0 {
@@ -30,7 +31,7 @@ constexpr double kNeighbours = 0.5;
 constexpr double kBufferedStores = 64;
 
 /// How many times as much work `threads` threads do as one, if all cores do `scale` times as much.
-double scaled(double scale, int threads, int cores) {
+double scaled(double scale, double threads, int cores) {
   if (threads <= 1 || cores <= 1) return 1;
   if (threads >= cores) return std::max(1.0, scale);
   return std::pow(std::max(1.0, scale), std::log(threads) / std::log(cores));
@@ -41,7 +42,7 @@ using LevelCost = float MemoryCosts::*;
 /// A cost per line of data of which `bytes` are used again and again by each of `threads` threads: every level holds its share
 /// of them, and the next one the rest. `kept`: the part of what a thread reads or writes that its own caches have from the last call.
 double per_line(const CostQuestion& q, LevelCost cost, LevelCost scale, EstimatedBytes bytes, EstimatedBytes own_bytes,
-                int threads, double kept = 1) {
+                double threads, double kept = 1) {
   const Target& t = q.target;
   const double sizes[] = {static_cast<double>(t.l1d_bytes), static_cast<double>(t.l2_bytes),
                           static_cast<double>(t.l3_bytes) * t.costs.last_level_share};
@@ -60,7 +61,7 @@ double per_line(const CostQuestion& q, LevelCost cost, LevelCost scale, Estimate
 /// A line that a thread stores past the caches.
 double streaming_line(const CostQuestion& q, const ThreadShare& share) {
   const MachineCosts& m = q.target.costs;
-  return m.streaming_ns * static_cast<float>(share.threads) / scaled(m.memory[3].stream_scale, share.threads, q.target.cores);
+  return m.streaming_ns * share.threads / scaled(m.memory[3].stream_scale, share.threads, q.target.cores);
 }
 
 /// The bytes that calls go over again and again.
@@ -170,16 +171,17 @@ double random_window(const CostQuestion& q, const ThreadShare& share, EstimatedB
   const double throughput = least.count(), latency = wait.count();
   const double far = 1 - std::min(1.0, EstimatedBytes(static_cast<double>(q.target.l2_bytes) / 2) / own);
   const bool updates_rows = w.reads_table && !w.gathers && w.window_bytes > kShortWindow;
-  const double alone = std::max(throughput * (w.is_element ? 1 : 1 + kQueued * far), latency / positions_ahead(q, share.window)) +
-                       (updates_rows ? kOwnership * std::min<double>(latency, q.target.costs.memory[2].latency_ns) : 0);
+  const double alone =
+      std::max(throughput * (w.is_element ? 1 : 1 + kQueued * far), latency / positions_ahead(q, share.of_window())) +
+      (updates_rows ? kOwnership * std::min<double>(latency, q.target.costs.memory[2].latency_ns) : 0);
   const double distance = q.schedule.prefetch;
   if (distance == 0) return alone;
   // Lines that are prefetched so early that they leave the private caches again are loaded twice.
   const double held = static_cast<double>(q.target.l2_bytes) / 2 / kLineBytes;
   const double lost =
       std::clamp(distance * lines / std::max(held, 1.0) - 1, 0.0, 1.0) * lines * q.target.costs.memory[2].read_line_ns;
-  const double ahead = std::max(throughput, latency / std::max(distance / kEarly, positions_ahead(q, share.window))) + lost;
-  const double positions = std::max(1.0, w.positions * share.positions),
+  const double ahead = std::max(throughput, latency / std::max(distance / kEarly, positions_ahead(q, share.of_window()))) + lost;
+  const double positions = std::max(1.0, w.positions * share.of_positions()),
                covered = std::max(0.0, positions - distance) / positions;
   return covered * ahead + (1 - covered) * alone;  // nobody prefetches for the first positions
 }
@@ -190,13 +192,13 @@ double table_of_window(const CostQuestion& q, const ThreadShare& share) {
   constexpr double kPassesBy = 0.5;  // of what is read or written in order takes the place of the table's lines in the caches
   const EstimatedBytes bytes(w.table_bytes +
                              (q.schedule.nontemporal && !w.gathers ? 0 : kPassesBy * std::min(w.moved_bytes, w.table_bytes)));
-  const EstimatedBytes own = share.owns ? bytes / share.threads : bytes * share.window;
+  const EstimatedBytes own = share.owns ? bytes / share.threads : bytes * share.of_window();
   // A core also prefetches a line of the neighbour's part of the window, or none.
-  const double lines = std::min(w.lines, w.lines * share.window + (share.window < 1 ? kNeighbours : 0));
+  const double lines = std::min(w.lines, w.lines * share.of_window() + (share.of_window() < 1 ? kNeighbours : 0));
   if (q.schedule.nontemporal && !w.gathers) return lines * streaming_line(q, share);
   const TableCosts costs = table_costs(q, share, bytes, own);
   // The first lines of a run are random ones, the others follow.
-  const double random_part = std::min(1.0, kRandomLines / std::max(w.lines / w.runs * share.window, 1e-9));
+  const double random_part = std::min(1.0, kRandomLines / std::max(w.lines / w.runs * share.of_window(), 1e-9));
   const EstimatedTime throughput(lines * (random_part * costs.random + (1 - random_part) * costs.next));
   // Positions that follow one another share lines, and many updates of an element need its line once.
   const double in_order = lines * costs.next * std::min(1.0, w.table_bytes / std::max(1.0, w.positions * w.lines * kLineBytes));
@@ -209,7 +211,7 @@ constexpr double kStoresWait = 1.4;
 /// Nanoseconds per window for what is read or written in order: updates, or a gather's result.
 double stream_of_window(const CostQuestion& q, const ThreadShare& share) {
   const Workload& w = q.work;
-  const double lines = w.window_bytes / kLineBytes * share.window;
+  const double lines = w.window_bytes / kLineBytes * share.of_window();
   const EstimatedBytes bytes = footprint(w);
   if (w.gathers && q.schedule.nontemporal) return lines * streaming_line(q, share);
   const LevelCost cost = w.gathers ? &MemoryCosts::store_ns : &MemoryCosts::stream_ns;
@@ -229,12 +231,15 @@ double Prediction::total() const {
          p[CostTerm::init] + p[CostTerm::call];
 }
 
-Prediction cost_of_share(const CostQuestion& q, const ThreadShare& share) {
+namespace {
+
+/// The terms windows, table and stream of one thread with that share.
+Prediction work_of_share(const CostQuestion& q, const ThreadShare& share) {
   const Workload& w = q.work;
   const MachineCosts& m = q.target.costs;
-  const double positions = w.positions * share.positions;
+  const double positions = w.positions * share.of_positions();
   Prediction p;
-  p[CostTerm::windows] = positions * compute_of_position(q, share.window);
+  p[CostTerm::windows] = positions * compute_of_position(q, share.of_window());
   p[CostTerm::table] = positions * table_of_window(q, share);
   p[CostTerm::stream] = positions * stream_of_window(q, share);
   if (q.schedule.nontemporal) {
@@ -246,16 +251,72 @@ Prediction cost_of_share(const CostQuestion& q, const ThreadShare& share) {
     p[CostTerm::stream] += m.memory[3].latency_ns +
                            held * lines * m.memory[3].stream_ns / scaled(m.memory[3].stream_scale, share.threads, q.target.cores);
   } else if (!w.reads_table && !w.gathers) {
-    const double lines = positions * w.lines * share.window;
+    const double lines = positions * w.lines * share.of_window();
     p[CostTerm::table] *= std::max(0.0, lines - kBufferedStores) / std::max(lines, 1.0);
   }
   return p;
 }
 
-double cost_of_phases(const CostQuestion& q, int phases) {
+/// Fork and join.
+double phase_ns(const CostQuestion& q) {
   if (q.threads <= 1) return 0;
   const double all = std::max(2, q.target.cores);
-  return phases * static_cast<double>(q.target.costs.fork_join_ns) * std::log2(std::max(2, q.threads)) / std::log2(all);
+  return static_cast<double>(q.target.costs.fork_join_ns) * std::log2(q.threads) / std::log2(all);
+}
+
+/// Two threads that go over the same rows at the same time take lines from each other, because each core also prefetches the neighbours of
+/// its own lines. That shows where both work on a row at nearly the same time: if its lines are in a cache, or rows follow one another.
+double taken_lines(const CostQuestion& q, double threads) {
+  if (q.work.gathers && q.schedule.nontemporal) return 0;
+  const double caches =
+      threads * static_cast<double>(q.target.l2_bytes) + static_cast<double>(q.target.l3_bytes) * q.target.costs.last_level_share;
+  const double near = std::min(1.0, caches / std::max(1.0, q.work.table_bytes));
+  return q.work.positions * std::max(near, q.work.in_order) * q.target.costs.transfer_ns;
+}
+
+/// Filling a private table and merging it.
+double table_ns(const CostQuestion& q) {
+  const MemoryCosts& cache = q.target.costs.memory[q.work.table_bytes <= static_cast<double>(q.target.l2_bytes) ? 1 : 2];
+  return q.work.table_bytes / kLineBytes * (cache.store_ns + cache.stream_ns + cache.store_ns);
+}
+
+/// The sizes of a plan, for StrategyShares.
+struct PlanSizes {
+  const CostQuestion& q;
+
+  double threads() const { return q.threads; }
+  double slabs() const { return q.work.slabs; }
+  double positions() const { return q.work.positions; }
+  double columns() const { return q.work.first_extent; }
+  double coordinates() const { return q.work.coordinates; }
+  double table_bytes() const { return q.work.table_bytes; }
+  double piece_bytes() const { return kOwnerPieceBytes; }
+  double tables() const { return private_tables(q.schedule.tables, q.work.regroups, q.threads); }
+};
+
+ThreadShare share_of(const CostQuestion& q) {
+  const PlanSizes sizes{q};
+  const StrategyShares shares(sizes);
+  switch (q.schedule.strategy) {
+#define STREW_SHARE(strategy, text) \
+  case Strategy::strategy:          \
+    return shares.strategy();
+    STREW_STRATEGIES(STREW_SHARE)
+#undef STREW_SHARE
+  }
+  return {};
+}
+
+/// What a call costs besides the terms init and call.
+Prediction cost_of_share(const CostQuestion& q, const ThreadShare& share) {
+  const MachineCosts& m = q.target.costs;
+  Prediction p = work_of_share(q, share);
+  p[CostTerm::stream] *= share.gaps;
+  p[CostTerm::keys] = q.work.positions * (share.keys * m.key_ns + share.visits * m.position_ns);
+  if (share.tables > 0) p[CostTerm::tables] = share.tables * table_ns(q);
+  p[CostTerm::threads] =
+      share.phases * phase_ns(q) + (share.cuts_windows && share.threads > 1 ? taken_lines(q, share.threads) : 0);
+  return p;
 }
 
 /// With how many threads the executor runs the call (runtime/call/executor). One thread runs every strategy as `sequential`, except that of
@@ -272,10 +333,12 @@ int threads_of_call(const CostQuestion& q) {
   return static_cast<int>(std::clamp<int64_t>(whole_ns(alone) / costs.thread_time(), 1, q.threads));
 }
 
+}  // namespace
+
 Prediction predict(const CostQuestion& question) {
   const CostQuestion q{question.work, question.schedule, question.target, threads_of_call(question)};
-  const bool alone = q.threads == 1 && !traits_of(q.schedule.strategy).may_group;
-  Prediction p = cost(alone ? Strategy::sequential : q.schedule.strategy, q);
+  const bool alone = q.threads == 1 && (!traits_of(q.schedule.strategy).may_group || q.work.regroups);
+  Prediction p = cost_of_share(q, alone ? ThreadShare{} : share_of(q));
   p[CostTerm::call] = q.target.costs.call_ns;
   const double lines = q.work.init_bytes / kLineBytes;
   if (lines > 0) {

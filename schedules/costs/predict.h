@@ -5,8 +5,8 @@
 // A thread's time is the larger of two, and a part of the smaller, since a processor computes while it waits for memory:
 //   compute: index positions, windows in vectors, keys of positions that are shared out by destination
 //   memory:  lines of the table at random addresses, updates and results in order
-// and then what threads cost: fork and join of phases, lines that they take from each other, private tables that are filled and merged. Each strategy's file
-// (schedules/strategies) says which share of positions and windows a thread has. Tested by tests/unit/schedules/costs/predict_test.cc;
+// and then what threads cost: fork and join of phases, lines that they take from each other, private tables that are filled and merged. Which share
+// of a call a thread has, base/strategy_shares.h says of each strategy. Tested by tests/unit/schedules/costs/predict_test.cc;
 // `./dev bench costs` compares predictions with measurements.
 #pragma once
 
@@ -38,12 +38,9 @@ enum class CostTerm : uint8_t {
 };
 inline constexpr size_t kCostTerms = 8;
 constexpr std::string_view name(CostTerm term) {
-  constexpr std::string_view kNames[] = {
 #define STREW_COST_TEXT(term, text) text,
-      STREW_COST_TERMS(STREW_COST_TEXT)
+  return name_among({STREW_COST_TERMS(STREW_COST_TEXT)}, term);
 #undef STREW_COST_TEXT
-  };
-  return kNames[static_cast<size_t>(term)];
 }
 
 struct Prediction {
@@ -63,19 +60,5 @@ struct CostQuestion {
   int threads;
 };
 Prediction predict(const CostQuestion& question);
-
-// For the strategies' files.
-
-/// A thread's part: `positions` of all positions and `window` of each window, both 0..1, while `threads` threads work.
-/// `owns`: it touches a part of the table that no other thread touches, so that the caches of all threads hold more of it.
-struct ThreadShare {
-  double positions = 1, window = 1;
-  int threads = 1;
-  bool owns = false;
-};
-/// The terms windows, table and stream of one thread with that share.
-Prediction cost_of_share(const CostQuestion& question, const ThreadShare& share);
-/// Fork and join of `phases` phases.
-double cost_of_phases(const CostQuestion& question, int phases);
 
 }  // namespace strew::inline v0

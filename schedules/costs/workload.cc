@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 
 #include "base/machine.h"
+#include "schedules/strategies/private_tables.h"
+#include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -14,7 +17,7 @@ double value_of(const Term& term, double open) {
   return std::abs(static_cast<double>(term.factor)) * std::pow(open, static_cast<double>(term.symbols.size()));
 }
 
-double count(const std::vector<Loop>& loops, double open) {
+double count(std::span<const Loop> loops, double open) {
   double product = 1;
   for (const Loop& loop : loops) product *= value_of(loop.extent, open);
   return product;
@@ -93,7 +96,10 @@ Workload workload_of(const Plan& plan, const OpenExtents& open) {
   w.index_bytes = w.positions * index_bits / 8.0;
   if (plan.primary().sorted.holds) w.in_order = std::min(1.0, w.positions * w.lines * kLineBytes / std::max(1.0, w.table_bytes));
   if (plan.kind == PlanKind::slice_update && w.runs <= 1) w.in_order = 1;
-  w.slabs = count({plan.positions.begin(), plan.positions.begin() + static_cast<std::ptrdiff_t>(slab_loops(plan))}, open.moved);
+  const bool cuts_slabs = plan.gather || plan.kind == PlanKind::slice_update || plan.unique.holds;
+  w.slabs = cuts_slabs ? w.positions : count({plan.positions.data(), slab_loops(plan)}, open.moved);
+  if (const Component* mover = clip_mover(plan)) w.coordinates = value_of(mover->dim, open.table);
+  w.regroups = !plan.gather && combines_exactly(plan);
   w.operations = operations_of(plan);
   if (!plan.init.empty()) w.init_bytes = count(plan.init, open.table) * w.element_bytes;
   for (int i = 1; i < plan.pairs; ++i) {  // further pairs are as large as the first, or nearly

@@ -5,8 +5,6 @@
 // call that turns out small uses one thread (runtime/call/executor). Tested by tests/unit/schedules/costs/predict_test.cc.
 #pragma once
 
-#include <cstdint>
-
 #include "compiler/plan/plan.h"
 
 namespace strew::inline v0 {
@@ -22,13 +20,14 @@ struct Workload {
   double element_bytes = 1;
   double window_bytes = 0;  ///< of the indexed tensor: runs * run_bytes
   double lines = 1;         ///< cache lines of the indexed tensor that a window touches
-  double first_extent = 1;  ///< iterations of the first window loop, which strategies window and clip share out
+  double first_extent = 1;  ///< iterations of the first window loop, which strategy window shares out
   double table_bytes = 0;   ///< of the indexed tensor
   double moved_bytes = 0;   ///< of the updates, or of a gather's result: read or written in order
   double index_bytes = 0;   ///< of all indices
-  double slabs = 1;         ///< iterations of the loops over batching dims, which have destinations of their own
-  double operations = 1;    ///< instructions per vector besides loads and stores
-  double init_bytes = 0;    ///< of the results, if they are filled or copied first
+  double slabs = 1;  ///< groups of positions that strategy positions does not cut, since they may have the same destinations
+  double coordinates = 1;  ///< of the operand dim that the first window loop moves, which strategy clip shares out
+  double operations = 1;   ///< instructions per vector besides loads and stores
+  double init_bytes = 0;   ///< of the results, if they are filled or copied first
   double in_order =
       0;  ///< the part of the lines that follow the line before: all of slice updates, of sorted indices as many as lie densely
   bool gathers = false;
@@ -36,6 +35,7 @@ struct Workload {
   bool has_lanes = false;    ///< every element is a number of 1 to 8 whole bytes, as the lanes of vectors that can be masked
   bool reads_table = false;  ///< the combiner needs the current value
   bool is_element = false;   ///< windows of one element
+  bool regroups = false;     ///< every grouping of updates gives the same bits
   bool is_open = false;      ///< some extent is known only at the call
 };
 /// What symbols count as in the extents of positions and windows, and in those of the indexed tensor.

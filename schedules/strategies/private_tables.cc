@@ -1,14 +1,7 @@
-// Strategy private: every chunk of positions is applied to a table of its own, as large as the results; then the tables
-// are combined. Legal if every grouping of updates gives the same bits (integers, bool, float min and max), or if the
-// op does not require an order (`relaxed`). runtime/call/strategies/private_tables runs it. Tested by
-// tests/unit/schedules/schedule_test.cc and tests/unit/runtime/call/strategies/private_test.cc.
+// See private_tables.h. Tested by tests/unit/schedules/schedule_test.cc and tests/unit/runtime/call/strategies/private_test.cc.
 #include "schedules/strategies/private_tables.h"
 
-#include <string>
-#include <utility>
-
-#include "base/machine.h"
-#include "schedules/strategies/strategy.h"
+#include "schedules/costs/workload.h"
 #include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
@@ -43,43 +36,6 @@ bool relaxed_sum_uses_tables(const Plan& plan) {
   const Workload w = workload_of(plan);
   return !w.is_open && w.positions >= kLeastPositions && w.table_bytes <= kMostTableBytes &&
          w.moved_bytes >= kUpdatesPerElement * w.table_bytes;
-}
-
-Status legal_private_tables(const Plan& plan) {
-  const auto refuse = [](const std::string& why) { return unsupported("strategy private: " + why); };
-  if (plan.gather) return refuse("a gather combines nothing");
-  const auto& nodes = plan.combine.nodes;
-  int currents = 0, reads_of_current = 0;
-  for (const ExprNode& node : nodes) {
-    currents += node.op == ExprOp::current;
-    for (const int32_t arg : node.args) reads_of_current += nodes[static_cast<size_t>(arg)].op == ExprOp::current;
-  }
-  for (int i = 0; i < plan.pairs; ++i) {
-    const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
-    const std::string result = "result " + std::to_string(i) + " of dtype " + std::string(name(dtype));
-    if (bits(dtype) < 16 && (bits(dtype) < 8 || is_float(dtype))) return refuse(result + " is too narrow");
-    const ExprNode& top = nodes[static_cast<size_t>(plan.combine.results[static_cast<size_t>(i)])];
-    const bool folds = top.args.size() == 2 && nodes[static_cast<size_t>(top.args[0])].op == ExprOp::current &&
-                       nodes[static_cast<size_t>(top.args[0])].index == i;
-    if (!folds || currents != plan.pairs || reads_of_current != plan.pairs || !identity_bits(top.op, dtype))
-      return refuse(result + ": the combiner is not an associative one of the current value and the update");
-    if (plan.tensors[static_cast<size_t>(plan.update(i))].dtype != dtype)
-      return refuse(result + ": its update has another dtype");
-    if (!regroups_exactly(top.op, dtype) && plan.order != Order::relaxed)
-      return refuse(result + ": float " + std::string(name(top.op)) + " depends on the order (order in_order)");
-  }
-  return {};
-}
-
-/// Each thread fills one table, and all threads merge them. With one thread and a fixed number of tables it fills them one by one.
-Prediction cost_private_tables(const CostQuestion& q) {
-  const double tables = std::min<double>(q.schedule.tables, std::max(2, q.threads)), waves = tables / std::max(1, q.threads);
-  Prediction p = cost_of_share(q, {1.0 / q.threads, 1, q.threads});
-  const double lines = q.work.table_bytes / kLineBytes;
-  const MemoryCosts& cache = q.target.costs.memory[q.work.table_bytes <= static_cast<double>(q.target.l2_bytes) ? 1 : 2];
-  p[CostTerm::tables] = lines * waves * (cache.store_ns + cache.stream_ns + cache.store_ns);
-  p[CostTerm::threads] = cost_of_phases(q, 2) * std::max(1.0, waves);
-  return p;
 }
 
 }  // namespace strew::inline v0

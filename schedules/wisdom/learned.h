@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "compiler/plan/plan.h"
 #include "schedules/wisdom/look_up.h"

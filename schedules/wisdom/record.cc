@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/machine.h"
+#include "base/printable.h"
 #include "strew/target.h"
+#include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -31,13 +33,15 @@ Expected<const Json*> member(const Json& json, const char* name, Json::value_t t
   return &*found;
 }
 
-Status read(const Json& json, const char* name, std::string& out) {
+constexpr double kMostTime = 1e15;
+
+Status read(const Json& json, const char* name, std::string& out, double, double) {
   STREW_ASSIGN(const Json* found, member(json, name, Json::value_t::string, "a text"));
   out = found->get<std::string>();
   return {};
 }
 
-Status read(const Json& json, const char* name, bool& out) {
+Status read(const Json& json, const char* name, bool& out, double, double) {
   STREW_ASSIGN(const Json* found, member(json, name, Json::value_t::boolean, "true or false"));
   out = found->get<bool>();
   return {};
@@ -51,37 +55,49 @@ Status read(const Json& json, const char* name, double& out, double least, doubl
   return wrong(name, found->dump(), "a number from " + Json(least).dump() + " to " + Json(most).dump());
 }
 
-Status read(const Json& json, const char* name, int& out, int least, int most) {
+Status read(const Json& json, const char* name, int& out, double least, double most) {
   double number = 0;
   STREW_TRY(read(json, name, number, least, most));
   out = static_cast<int>(number);
   return {};
 }
 
-Status read_dims(const Json& json, std::map<std::string, int64_t>& out) {
-  STREW_ASSIGN(const Json* found, member(json, "dims", Json::value_t::object, "an object"));
-  for (const auto& [name, extent] : found->items()) {
+Status read(const Json& json, const char* name, std::map<std::string, int64_t>& out, double least, double most) {
+  STREW_ASSIGN(const Json* found, member(json, name, Json::value_t::object, "an object"));
+  for (const auto& [dim, extent] : found->items()) {
     double number = 0;
-    STREW_TRY(read(*found, name.c_str(), number, 0, 1e15).with_prefix("dims"));
-    out[name] = static_cast<int64_t>(number);
+    STREW_TRY(read(*found, dim.c_str(), number, least, most).with_prefix(name));
+    out[dim] = static_cast<int64_t>(number);
   }
   return {};
 }
 
-constexpr double kMostTime = 1e15;
-
-Status read_times(const Json& json, WisdomRecord& out) {
-  STREW_TRY(read(json, "ns", out.nanoseconds, 0, kMostTime));
-  STREW_TRY(read(json, "ratio", out.ratio, 0, kMostTime));
-  STREW_TRY(read(json, "low", out.ratio_low, 0, kMostTime));
-  STREW_TRY(read(json, "high", out.ratio_high, 0, kMostTime));
-  return read(json, "rounds", out.rounds, 1, kMostNumber);
-}
-
-Status read_shape(const Json& json, ShapeFeatures& out) {
-  STREW_TRY(read(json, "positions", out.positions, 0, kMostTime));
-  STREW_TRY(read(json, "window_bytes", out.window_bytes, 0, kMostTime));
-  return read(json, "table_bytes", out.table_bytes, 0, kMostTime);
+/// Calls visit(name, member) for what every line has, in its order; of numbers also with the least and the most, where these are not 0 and kMostTime.
+template <class Record, class Visit>
+void for_each_member(Record& r, int format, const Visit& visit) {
+  visit("family", r.family);
+  visit("format", format, 0, kMostNumber);
+  visit("op", r.op);
+  visit("dims", r.dims);
+  visit("positions", r.shape.positions);
+  visit("window_bytes", r.shape.window_bytes);
+  visit("table_bytes", r.shape.table_bytes);
+  visit("indices", r.indices);
+  visit("temperature", r.temperature);
+  visit("threads", r.threads, 1, kMostThreads);
+  visit("backend", r.backend);
+  visit("schedule", r.schedule);
+  visit("default", r.is_default);
+  visit("confirmed", r.is_confirmed);
+  visit("ns", r.nanoseconds);
+  visit("ratio", r.ratio);
+  visit("low", r.ratio_low);
+  visit("high", r.ratio_high);
+  visit("rounds", r.rounds, 1, kMostNumber);
+  visit("machine", r.machine);
+  visit("features", r.features);
+  visit("generator", r.generator);
+  visit("date", r.date);
 }
 
 void forget_extents(TensorType& type) {
@@ -92,29 +108,8 @@ void forget_extents(TensorType& type) {
 }  // namespace
 
 std::string print(const WisdomRecord& r) {
-  Json json = {{"family", r.family},
-               {"format", kWisdomFormat},
-               {"op", r.op},
-               {"dims", r.dims.empty() ? Json::object() : Json(r.dims)},
-               {"positions", r.shape.positions},
-               {"window_bytes", r.shape.window_bytes},
-               {"table_bytes", r.shape.table_bytes},
-               {"indices", r.indices},
-               {"temperature", r.temperature},
-               {"threads", r.threads},
-               {"backend", r.backend},
-               {"schedule", r.schedule},
-               {"default", r.is_default},
-               {"confirmed", r.is_confirmed},
-               {"ns", r.nanoseconds},
-               {"ratio", r.ratio},
-               {"low", r.ratio_low},
-               {"high", r.ratio_high},
-               {"rounds", r.rounds},
-               {"machine", r.machine},
-               {"features", r.features},
-               {"generator", r.generator},
-               {"date", r.date}};
+  Json json;
+  for_each_member(r, kWisdomFormat, [&](const char* name, const auto& value, auto...) { json[name] = value; });
   if (r.is_busy) json["busy"] = true;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -132,27 +127,19 @@ Expected<WisdomRecord> parse_wisdom_record(std::string_view line) {
   STREW_TRY(read(json, "format", format, 0, kMostNumber));
   if (format != kWisdomFormat) return wrong("format", std::to_string(format), std::to_string(kWisdomFormat));
   WisdomRecord out;
-  const std::pair<const char*, std::string*> texts[] = {{"family", &out.family},       {"op", &out.op},
-                                                        {"indices", &out.indices},     {"temperature", &out.temperature},
-                                                        {"backend", &out.backend},     {"schedule", &out.schedule},
-                                                        {"machine", &out.machine},     {"features", &out.features},
-                                                        {"generator", &out.generator}, {"date", &out.date}};
-  for (const auto& [name, text] : texts) STREW_TRY(read(json, name, *text));
-  STREW_TRY(read_dims(json, out.dims));
-  STREW_TRY(read_shape(json, out.shape));
-  STREW_TRY(read(json, "threads", out.threads, 1, kMostThreads));
-  STREW_TRY(read(json, "default", out.is_default));
-  STREW_TRY(read(json, "confirmed", out.is_confirmed));
-  if (json.contains("busy")) STREW_TRY(read(json, "busy", out.is_busy));
-  STREW_TRY(read_times(json, out));
+  Status status;
+  for_each_member(out, format, [&](const char* name, auto& value, double least = 0, double most = kMostTime) {
+    if (status.ok()) status = read(json, name, value, least, most);
+  });
+  STREW_TRY(status);
+  if (json.contains("busy")) STREW_TRY(read(json, "busy", out.is_busy, 0, 1));
   return out;
 }
 
 std::string_view family_of_line(std::string_view line) {
   if (!line.starts_with(kFirst) || line.size() < kFirst.size() + kFamilyDigits + 1) return {};
   const std::string_view family = line.substr(kFirst.size(), kFamilyDigits);
-  const bool is_hex = family.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-  return is_hex && line[kFirst.size() + kFamilyDigits] == '"' ? family : std::string_view();
+  return is_hex(family) && line[kFirst.size() + kFamilyDigits] == '"' ? family : std::string_view();
 }
 
 std::string family_of(const VerifiedOp& identity) {

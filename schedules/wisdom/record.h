@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "strew/status.h"
-#include "strew/text.h"
 #include "strew/verified.h"
 
 namespace strew::inline v0 {

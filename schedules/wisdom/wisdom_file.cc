@@ -74,13 +74,7 @@ Status append_wisdom(const std::string& path, std::span<const WisdomRecord> reco
     if (errno != EINTR) return errno_error(path, "lock");
   std::string text = ends_in_line_break(file.get()) ? "" : "\n";
   for (const WisdomRecord& record : records) text += print(record);
-  for (size_t written = 0; written < text.size();) {
-    const ssize_t n = write_quietly(file.get(), text.data() + written, text.size() - written);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return errno_error(path, "append");
-    written += static_cast<size_t>(n);
-  }
-  return {};
+  return write_all_quietly(file.get(), text) ? Status() : errno_error(path, "append");
 }
 
 Expected<WisdomLines> read_wisdom(const std::string& path) {

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "schedules/can_run.h"
+#include "schedules/target.h"
 #include "tests/differential/random_op.h"
 
 namespace strew::test {

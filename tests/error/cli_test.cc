@@ -6,8 +6,8 @@
 
 #include "backends/halide/can_build/backend.h"
 #include "base/option_rows.h"
-#include "schedules/can_run.h"
 #include "schedules/knobs.h"
+#include "schedules/target.h"
 
 namespace strew::testing {
 namespace {

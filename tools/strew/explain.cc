@@ -20,7 +20,7 @@
 #include "compiler/op/combiner.h"
 #include "compiler/op/notation.h"
 #include "runtime/disk_cache/disk_cache.h"
-#include "runtime/scratch_bytes.h"
+#include "runtime/kernel_state.h"
 #include "schedules/costs/explained.h"
 #include "strew/compiled_kernel.h"
 #include "strew/options.h"

@@ -61,7 +61,7 @@ struct ExecutionLimits {
   int64_t private_elements_per_update = 1;  ///< with more elements of the result per update, one thread runs without tables
   int64_t merge_block = 2048;  ///< elements into which all tables are merged while these elements are in the first-level cache
 
-  // Sparse widening (runtime/call/wide_sparse.h).
+  // Sparse widening (runtime/call/wide.h).
   int64_t wide_accumulator_bytes = 64 << 10;  ///< per thread, so that accumulators and operands stay in the second-level cache
   int64_t wide_block = 2048;                  ///< positions whose keys are computed at a time, 1..2048
   int64_t wide_queue = 512;                   ///< updates folded at a time, 1..512

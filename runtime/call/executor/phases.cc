@@ -11,8 +11,6 @@
 #include "base/fault_text.h"
 #include "base/fp_environment.h"
 #include "base/log.h"
-#include "runtime/call/descriptor.h"
-#include "runtime/call/executor/chunks.h"
 #include "runtime/call/strategies/strategy.h"
 #include "runtime/call/wide.h"
 

@@ -59,11 +59,8 @@ struct Forks {
   static inline ThreadPool* first = nullptr;
 
   static void add(ThreadPool* executor) {
-    static const bool watching = [] {
-      set_fork_hooks(ForkStage::executors, {[] { mutex.lock(); }, [] { mutex.unlock(); }, in_child});
-      return true;
-    }();
-    static_cast<void>(watching);
+    [[maybe_unused]] static const bool kIsHeld =
+        (set_fork_hooks(ForkStage::executors, {[] { mutex.lock(); }, [] { mutex.unlock(); }, in_child}), true);
     const std::lock_guard lock(mutex);
     executor->next_ = first;
     first = executor;

@@ -52,10 +52,7 @@ OwnerCall owner_call(const ApplyCall& call, int threads) {
           call.limits()};
 }
 
-/// Iterations of the first window loop in which it moves by a whole number of cache lines.
-int64_t column_unit(const ApplyCall& call) {
-  return line_unit(call.kernel(), call.kernel().window_stride, call.args.dyn, call.limits().line_bytes);
-}
+int64_t column_unit(const ApplyCall& call) { return line_unit(call, call.kernel().window_stride); }
 
 /// Would each thread get some cache lines of every window? Of fewer, the processor would prefetch those of the neighbour, too, and take
 /// them away from it.
@@ -65,17 +62,12 @@ bool has_wide_columns(const ApplyCall& call, int threads) {
 
 /// For updates that go to few destinations: cuts the columns of all windows into chunks.
 void apply_columns(const ApplyCall& call, Team& team) {
-  const strew_kernel& kernel = call.kernel();
   strew_args whole = call.args;
-  whole.k1 = evaluate(kernel, kernel.clip_extent, call.args.dyn);
+  whole.k1 = clip_extent(call);
   strew_fault unused{};
   run_chunks(team, call.limits(),
-             {PhaseKind::columns,
-              call.entry(STREW_ENTRY_clip),
-              whole,
-              {call.call.splits, column_unit(call), 1},
-              Axis::window,
-              call.call.positions},
+             {PhaseKind::columns, call.entry(STREW_ENTRY_clip), whole, Split{call.call.splits, column_unit(call), 1},
+              Axis::window, call.call.positions},
              &unused);
 }
 

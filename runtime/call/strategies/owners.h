@@ -1,7 +1,6 @@
 // Owners: assigns the destinations of a scatter to threads. Shared by the strategies owner, radix and runs, and by sparse widening.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "runtime/call/executor/limits.h"

@@ -17,7 +17,6 @@
 
 #include "runtime/call/executor/limits.h"
 #include "runtime/call/strategies/key_scan.h"
-#include "strew/export.h"
 
 namespace strew::inline v0 {
 

@@ -10,16 +10,13 @@
 // and tests/unit/runtime/call/strategies/private_test.cc.
 #include "runtime/call/strategies/private_tables.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
 
-#include "base/machine.h"
+#include "base/strategy_shares.h"
 #include "runtime/call/descriptor.h"
-#include "runtime/call/executor/trace.h"
+#include "runtime/call/executor/chunks.h"
 #include "runtime/call/extent.h"
-#include "runtime/call/strategies/split.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -28,12 +25,11 @@ static_assert(std::endian::native == std::endian::little);  // fill() copies the
 
 int element_bytes(const strew_kernel& kernel, uint32_t i) { return kernel.tensors[i].bits / 8; }
 
-/// The distance between two tables of one result: its elements in cache lines, and one line more, so that a prefetch of adjacent lines
-/// never reaches the next table.
+/// The distance between two tables of one result.
 int64_t share(const strew_kernel& kernel, int64_t elements) {
   int widest = 1;
   for (uint32_t i = 0; i < kernel.result_count; ++i) widest = std::max(widest, element_bytes(kernel, i));
-  return (elements * widest + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes;
+  return padded_bytes(elements * widest);
 }
 
 /// Stores the first element and then copies what is there already, at most a block at a time. memcpy is vector code, which the compiler
@@ -103,8 +99,7 @@ int64_t private_bytes(const strew_kernel& kernel, int64_t elements, int tables) 
 }
 
 int most_tables(const ApplyCall& call) {
-  const int limit = static_cast<int>(call.kernel().tables);
-  return call.kernel().regroups != 0 ? std::min(limit, call.threads) : limit;
+  return strew::private_tables(static_cast<int>(call.kernel().tables), call.kernel().regroups != 0, call.threads);
 }
 
 bool run_private(Team& team, Scratch& scratch, const PrivateCall& call) {

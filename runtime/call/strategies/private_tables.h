@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "runtime/call/strategies/strategy.h"
-#include "strew/export.h"
 
 namespace strew::inline v0 {
 

@@ -12,7 +12,7 @@
 #include "runtime/call/executor/thread_pool.h"
 #include "runtime/kernel_state.h"
 #include "runtime/replay.h"
-#include "schedules/can_run.h"
+#include "schedules/target.h"
 #include "strew/runtime.h"
 #include "tests/support/bits.h"
 #include "tests/support/ops.h"

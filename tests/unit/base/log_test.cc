@@ -12,8 +12,9 @@
 
 #include "backends/pipeline.h"
 #include "base/log.h"
-#include "runtime/build_log.h"
+#include "runtime/build_job.h"
 #include "runtime/cache.h"
+#include "runtime/kernel_state.h"
 #include "strew/runtime.h"
 #include "tests/support/ops.h"
 #include "tests/support/options.h"

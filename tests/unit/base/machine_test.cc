@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "schedules/can_run.h"
+#include "schedules/target.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "schedules/can_run.h"
+#include "schedules/target.h"
 #include "strew/options.h"
 #include "strew/runtime.h"
 #include "tests/support/again.h"

@@ -14,7 +14,6 @@
 
 #include "base/option_rows.h"
 #include "base/options.h"
-#include "schedules/can_run.h"
 #include "schedules/target.h"
 #include "tests/support/paths.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/call/batch_overlap.h"
+#include "runtime/call/overlap.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 

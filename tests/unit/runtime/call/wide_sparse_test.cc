@@ -1,12 +1,11 @@
 // Wide accumulation of few updates: bits of the reference for rows and elements, every init and thread count, and where scratch is too
 // little for it (then accumulators of everything).
-#include "runtime/call/wide_sparse.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "runtime/call/wide.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
 #include "tests/support/options.h"

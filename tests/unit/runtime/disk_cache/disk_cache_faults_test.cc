@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/pending_file.h"
 #include "runtime/disk_cache/disk_cache.h"
 #include "runtime/disk_cache/prune.h"
 #include "strew/runtime.h"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backends/loader/loader.h"
+#include "base/pending_file.h"
 #include "runtime/disk_cache/prune.h"
 #include "strew/runtime.h"
 #include "tests/support/cache_folder.h"

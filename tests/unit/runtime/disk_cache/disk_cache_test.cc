@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/pipeline.h"
+#include "base/pending_file.h"
 #include "runtime/disk_cache/build_id.h"
 #include "runtime/disk_cache/cached_kernel.h"
 #include "runtime/disk_cache/prune.h"

@@ -7,8 +7,11 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "base/machine_costs.h"
+#include "base/strategy_shares.h"
 #include "schedules/candidates.h"
 #include "schedules/strategies/private_tables.h"
 #include "schedules/target.h"
@@ -165,6 +168,64 @@ TEST_F(Predictions, SayTheirLargestTerms) {
   p[CostTerm::keys] = 2500;
   p[CostTerm::call] = 20;
   EXPECT_EQ(print(p), "about 2.52 us: destinations of positions 2.5 us, call 20 ns");
+}
+
+/// The sizes of some call: four threads, and otherwise the same number of everything.
+struct SomeSizes {
+  double units = 1, table = 0;
+  double threads() const { return 4; }
+  double slabs() const { return units; }
+  double positions() const { return units; }
+  double columns() const { return units; }
+  double coordinates() const { return units; }
+  double table_bytes() const { return table; }
+  double piece_bytes() const { return 4096; }
+  double tables() const { return units; }
+};
+
+TEST(StrategyShares, HaveWholeUnitsAndNoMoreThreadsThanUnits) {
+  for (const auto& [units, threads, part] : {std::tuple{1.0, 1.0, 1.0},
+                                             {3.0, 3.0, 1.0 / 3},
+                                             {4.0, 4.0, 0.25},
+                                             {5.0, 4.0, 0.4},
+                                             {6.0, 4.0, 1.0 / 3},
+                                             {1e15, 4.0, 0.25}}) {
+    const SomeSizes sizes{units};
+    const StrategyShares shares(sizes);
+    for (const ThreadShare& share : {shares.positions(), shares.window(), shares.runs(), shares.clip()}) {
+      EXPECT_EQ(share.threads, threads) << units;
+      EXPECT_DOUBLE_EQ(share.part, part) << units;
+      EXPECT_EQ(share.of_positions() * share.of_window(), share.part) << units;
+    }
+  }
+}
+
+TEST(StrategyShares, FollowThePiecesOfTheTableAndTheTables) {
+  for (const auto& [table, part] : {std::pair{0.0, 1.0}, {4096.0, 1.0}, {8192.0, 0.5}, {16384.0, 0.25}, {1e18, 0.25}}) {
+    const SomeSizes sizes{1, table};
+    const StrategyShares shares(sizes);
+    EXPECT_EQ(shares.owner().part, part) << table;
+    EXPECT_EQ(shares.owner().keys, 1 + part) << "every thread computes all keys, and takes its own from a queue";
+    EXPECT_EQ(shares.radix().part, part) << table;
+    EXPECT_EQ(shares.radix().keys, 2) << "each computes those of its positions, whoever owns them";
+  }
+  const SomeSizes two{2}, eight{8};
+  EXPECT_EQ(StrategyShares(two).private_tables().part, 0.5);
+  EXPECT_EQ(StrategyShares(two).private_tables().phases, 2);
+  EXPECT_EQ(StrategyShares(eight).private_tables().tables, 2) << "in two waves";
+  EXPECT_EQ(StrategyShares(eight).private_tables().phases, 4);
+}
+
+/// Positions of one batch may have the same destinations, so that one thread visits them all.
+TEST_F(Predictions, DoNotCutABatch) {
+  const auto batches = [](const std::string& count) {
+    return "strew1.scatter(operand=f32[" + count + ",1000] indices=i32[" + count + ",4000] updates=f32[" + count +
+           ",4000] inserted_window_dims=[1] input_batching_dims=[0] scatter_indices_batching_dims=[0] "
+           "scatter_dims_to_operand_dims=[1] "
+           "index_vector_dim=2 combiner=add init=in_place)";
+  };
+  EXPECT_EQ(of(batches("1"), "strategy=positions", 8)[CostTerm::windows], of(batches("1"))[CostTerm::windows]);
+  EXPECT_DOUBLE_EQ(of(batches("80"), "strategy=positions", 8)[CostTerm::windows] * 8, of(batches("80"))[CostTerm::windows]);
 }
 
 /// Whether a relaxed sum uses tables decides its bits, so that only op and shapes may decide it.

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/fp_environment.h"
-#include "runtime/call/strategies/split.h"
+#include "runtime/call/executor/chunks.h"
 #include "tune/kernel_costs.h"
 
 namespace strew {
