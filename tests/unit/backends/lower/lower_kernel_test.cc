@@ -18,7 +18,7 @@
 #include "backends/portable/backend.h"
 #include "backends/portable/entries.h"
 #include "backends/portable/program.h"
-#include "schedules/can_run.h"
+#include "schedules/target.h"
 #include "strew/expr_builder.h"
 #include "tests/support/ops.h"
 #include "tests/support/options.h"
