@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "backends/backend.h"
 #include "backends/link.h"
 #include "backends/lower/walk.h"
 #include "backends/modules.h"
 #include "backends/pipeline.h"
-#include "backends/portable/backend.h"
 #include "backends/portable/entries.h"
 #include "backends/portable/program.h"
 #include "schedules/can_run.h"
