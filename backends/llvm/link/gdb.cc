@@ -1,19 +1,12 @@
-// See gdb.h. The declarations below are those of "JIT Compilation Interface" in GDB's manual. A relocatable object says where its sections lie in
+// See gdb.h. The declarations below, and jit_code_entry, are those of "JIT Compilation Interface" in GDB's manual. A relocatable object says where its sections lie in
 // the field sh_addr of its section headers, which a compiler leaves at 0.
 #include "backends/llvm/link/gdb.h"
 
 #include <llvm/BinaryFormat/ELF.h>
 
 #include <cstring>
-#include <utility>
 
 extern "C" {
-struct jit_code_entry {
-  jit_code_entry* next_entry;
-  jit_code_entry* prev_entry;
-  const char* symfile_addr;
-  uint64_t symfile_size;
-};
 struct jit_descriptor {
   uint32_t version;
   uint32_t action_flag;
@@ -62,26 +55,23 @@ void set_addresses(std::string& image, const SectionAddresses& sections) {
 
 }  // namespace
 
-struct GdbImage::Entry : jit_code_entry {};
-
-GdbImage::GdbImage(std::string_view object, const SectionAddresses& sections)
-    : image_(object), entry_(std::make_unique<Entry>()) {
+GdbImage::GdbImage(std::string_view object, const SectionAddresses& sections) : image_(object) {
   set_addresses(image_, sections);
-  entry_->symfile_addr = image_.data();
-  entry_->symfile_size = image_.size();
-  entry_->next_entry = __jit_debug_descriptor.first_entry;
-  if (entry_->next_entry != nullptr) entry_->next_entry->prev_entry = entry_.get();
-  __jit_debug_descriptor.first_entry = entry_.get();
-  tell_debugger(*entry_, kRegister);
+  entry_.symfile_addr = image_.data();
+  entry_.symfile_size = image_.size();
+  entry_.next_entry = __jit_debug_descriptor.first_entry;
+  if (entry_.next_entry != nullptr) entry_.next_entry->prev_entry = &entry_;
+  __jit_debug_descriptor.first_entry = &entry_;
+  tell_debugger(entry_, kRegister);
 }
 
 GdbImage::~GdbImage() {
-  if (entry_->prev_entry != nullptr)
-    entry_->prev_entry->next_entry = entry_->next_entry;
+  if (entry_.prev_entry != nullptr)
+    entry_.prev_entry->next_entry = entry_.next_entry;
   else
-    __jit_debug_descriptor.first_entry = entry_->next_entry;
-  if (entry_->next_entry != nullptr) entry_->next_entry->prev_entry = entry_->prev_entry;
-  tell_debugger(*entry_, kUnregister);
+    __jit_debug_descriptor.first_entry = entry_.next_entry;
+  if (entry_.next_entry != nullptr) entry_.next_entry->prev_entry = entry_.prev_entry;
+  tell_debugger(entry_, kUnregister);
 }
 
 }  // namespace strew::inline v0

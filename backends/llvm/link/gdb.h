@@ -3,10 +3,17 @@
 // Tested by tests/unit/backends/llvm/link/gdb_test.cc.
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
+
+extern "C" struct jit_code_entry {
+  jit_code_entry* next_entry;
+  jit_code_entry* prev_entry;
+  const char* symfile_addr;
+  uint64_t symfile_size;
+};
 
 namespace strew::inline v0 {
 
@@ -22,9 +29,8 @@ class GdbImage {
   GdbImage& operator=(const GdbImage&) = delete;
 
  private:
-  struct Entry;
   std::string image_;  ///< the object with the addresses of its sections
-  std::unique_ptr<Entry> entry_;
+  jit_code_entry entry_{};
 };
 
 }  // namespace strew::inline v0
