@@ -1,4 +1,4 @@
-// See gdb.h. The declarations below, and jit_code_entry, are those of "JIT Compilation Interface" in GDB's manual. A relocatable object says where its sections lie in
+// See gdb.h. The declarations below are those of "JIT Compilation Interface" in GDB's manual. A relocatable object says where its sections lie in
 // the field sh_addr of its section headers, which a compiler leaves at 0.
 #include "backends/llvm/link/gdb.h"
 
@@ -10,8 +10,8 @@ extern "C" {
 struct jit_descriptor {
   uint32_t version;
   uint32_t action_flag;
-  jit_code_entry* relevant_entry;
-  jit_code_entry* first_entry;
+  strew::GdbEntry* relevant_entry;
+  strew::GdbEntry* first_entry;
 };
 extern jit_descriptor __jit_debug_descriptor;  // NOLINT(bugprone-reserved-identifier): the debugger looks for this name
 void __jit_debug_register_code();              // NOLINT(bugprone-reserved-identifier)
@@ -22,7 +22,7 @@ namespace {
 
 enum Action : uint32_t { kNothing, kRegister, kUnregister };
 
-void tell_debugger(jit_code_entry& entry, Action action) {
+void tell_debugger(GdbEntry& entry, Action action) {
   __jit_debug_descriptor.relevant_entry = &entry;
   __jit_debug_descriptor.action_flag = action;
   __jit_debug_register_code();

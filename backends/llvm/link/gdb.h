@@ -8,14 +8,15 @@
 #include <string>
 #include <string_view>
 
-extern "C" struct jit_code_entry {
-  jit_code_entry* next_entry;
-  jit_code_entry* prev_entry;
-  const char* symfile_addr;
-  uint64_t symfile_size;
-};
-
 namespace strew::inline v0 {
+
+/// struct jit_code_entry of "JIT Compilation Interface" in GDB's manual.
+struct GdbEntry {
+  GdbEntry* next_entry = nullptr;
+  GdbEntry* prev_entry = nullptr;
+  const char* symfile_addr = nullptr;
+  uint64_t symfile_size = 0;
+};
 
 /// Where the sections of an object lie.
 using SectionAddresses = std::map<std::string, const void*, std::less<>>;
@@ -30,7 +31,7 @@ class GdbImage {
 
  private:
   std::string image_;  ///< the object with the addresses of its sections
-  jit_code_entry entry_{};
+  GdbEntry entry_;
 };
 
 }  // namespace strew::inline v0
