@@ -96,6 +96,15 @@ STREW_API const std::vector<const Backend*>& backends();
 const std::vector<const Backend*>& simulated_backends();
 const Backend* find_backend(std::string_view name);
 
+/// The entries of these lists, each in the file backend.cc of its backend. They are part of libstrew: whether a backend can build a kernel is known
+/// without its library, which backends llvm and halide open to build, and backends npu-a3 and npu-a5 to plan.
+const Backend* llvm_backend();
+const Backend* halide_backend();
+const Backend* portable_backend();
+const Backend* reference_backend();
+const Backend* npu_a3_backend();
+const Backend* npu_a5_backend();
+
 /// The versions of the code generator, like "strew 0.1.0, LLVM 22.1.2". They are part of every symbol, so that an object of another generator is
 /// never taken for one of ours.
 std::string_view generator_version();

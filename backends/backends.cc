@@ -1,14 +1,7 @@
 // The ordered list of backends, the version of the code generator, and the symbols of kernels. Backend `auto` is the
 // first backend of the list that can build the kernel; a backend that the caller names must be able to build it. A new
-// backend is a folder and a line here. Tested by tests/unit/backends/kernel_test.cc.
-#include <array>
-
+// backend is a folder, a line in backend.h and one here. Tested by tests/unit/backends/kernel_test.cc.
 #include "backends/backend.h"
-#include "backends/halide/can_build/backend.h"
-#include "backends/llvm/can_build/backend.h"
-#include "backends/portable/backend.h"
-#include "backends/pto/can_build/backend.h"
-#include "backends/reference/backend.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {

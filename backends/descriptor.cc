@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "compiler/op/access_dims.h"
+#include "compiler/op/dims.h"
 #include "schedules/entries.h"
 #include "schedules/stores.h"
 #include "schedules/strategies/private_tables.h"
@@ -104,10 +105,7 @@ class Shapes {
   /// address.
   void distinct(const char* label, uint32_t result) {
     const TensorType& type = types_[result];
-    const auto has_open = [](const std::vector<int64_t>& list) {
-      return std::find(list.begin(), list.end(), kDynamic) != list.end();
-    };
-    if (!type.strides.empty() && (has_open(type.dims) || has_open(type.strides)))
+    if (!type.strides.empty() && !(is_static(type.dims) && is_static(type.strides)))
       add(label, STREW_DISTINCT, result, 0, result, 0);
   }
 
@@ -287,12 +285,9 @@ class Builder {
       const TensorSlot& slot = slots[i];
       const TensorType& type = shapes_.type(i);
       strew_tensor_rule& rule = rules[i];
-      const auto has_open = [](const std::vector<int64_t>& list) {
-        return std::find(list.begin(), list.end(), kDynamic) != list.end();
-      };
       rule.dtype = static_cast<uint8_t>(type.dtype);
       rule.role = static_cast<uint8_t>(slot.role);
-      rule.is_open = has_open(type.dims) || has_open(type.strides);
+      rule.is_open = !is_static(type.dims) || !is_static(type.strides);
       rule.bits = static_cast<uint8_t>(bits(type.dtype));
       rule.rank = static_cast<uint32_t>(type.dims.size());
       rule.data = data_index(slot);

@@ -24,21 +24,15 @@ struct DescriptorImage {
   struct Pointer {
     uint32_t at, to;
   };
-  /// bytes[at, at + 8) is the address of a symbol that the image does not define: an entry, or the descriptor of a
-  /// part.
+  /// A place that refers to a symbol that the image does not define: an entry, or the descriptor of a part.
   struct External {
-    uint32_t at;
-    std::string symbol;
-  };
-  /// bytes[at, at + 4) is the distance from there to a symbol that the image does not define.
-  struct Distance {
     uint32_t at;
     std::string symbol;
   };
   std::vector<char> bytes;  ///< begins with the strew_kernel
   std::vector<Pointer> pointers;
-  std::vector<External> externals;
-  std::vector<Distance> distances;
+  std::vector<External> externals;  ///< bytes[at, at + 8) is the symbol's address
+  std::vector<External> distances;  ///< bytes[at, at + 4) is the distance from there to the symbol
 };
 
 /// The suffix of the symbol of a descriptor that a kernel library holds packed (library/registry.h).

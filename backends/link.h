@@ -1,7 +1,7 @@
-// Linker: turns relocatable objects into running code. LLVM's JITLink does the work behind this interface (backends/llvm/link/link.cc, in
-// libstrew_llvm), and no other code includes its headers. Objects that our backends made are linked by link_object(), which needs no LLVM for
-// nearly all of them. Limit: the only external symbols that an object may use are the math table
-// (base/math), the C library's rounding functions, and memcpy, memmove and memset. Tested by tests/unit/backends/link_test.cc.
+// LinkedObject: running code made of relocatable objects. Objects that our backends made are linked by link_object(), which needs no LLVM for
+// nearly all of them; LlvmModule::link and load (backends/modules.h) link all others with LLVM's JITLink. Limit: the only external symbols that
+// an object may use are the math table (base/math), the C library's rounding functions, and memcpy, memmove and memset. Tested by
+// tests/unit/backends/link_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/options.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -18,11 +19,11 @@ namespace strew::inline v0 {
 class LinkedObject {
  public:
   virtual ~LinkedObject() = default;
-  /// The addresses of the symbols that link() was asked for, in their order.
+  /// The addresses of the symbols that were asked for, in their order.
   std::vector<const void*> addresses;
   std::vector<size_t>
       sizes;  ///< of these symbols, in bytes, as the object's table of symbols says: the symbol ends in its section
-  /// A constant that a file of load() exports.
+  /// A constant that a file of LlvmModule::load exports.
   struct Constant {
     std::string symbol;
     const void* address = nullptr;
@@ -32,17 +33,11 @@ class LinkedObject {
   size_t code_bytes = 0;            ///< memory that code and constants take: whole pages of code, pieces of 64 bytes of constants
 };
 
-/// Thread-safe.
-class Linker {
- public:
-  virtual ~Linker() = default;
-  /// Links the objects with each other, and looks up `symbols` in them.
-  virtual Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,
-                                                       const std::vector<std::string>& symbols) = 0;
-  /// Links all objects of a file, which is an object or an archive of objects, and lists the constants that they export. Fails if
-  /// the file is neither, or if an object is for another architecture.
-  virtual Expected<std::shared_ptr<LinkedObject>> load(std::string_view file) = 0;
-};
+/// Do profilers or a debugger want to know the names of functions?
+inline bool wants_names() {
+  const Options& options = process_options();
+  return options.perf_map || options.jitdump || options.gdb;
+}
 
 /// Links an object that a backend of ours made, and looks up the symbol in it: by the loader (backends/loader/loader.h) or, if the loader does not
 /// know all that is in the object, or profilers or a debugger want to know the code's names, by JITLink.

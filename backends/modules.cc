@@ -1,16 +1,13 @@
 // See modules.h. Tested by tests/unit/backends/kernel_test.cc and tests/error/planted_library_test.cc.
 #include "backends/modules.h"
 
-#include "backends/loader/code_memory.h"
 #include "base/module.h"
 #include "strew/kernel_options.h"
 
 namespace strew::inline v0 {
 
 Expected<const LlvmModule*> open_llvm_module() {
-  STREW_ASSIGN(const LlvmModule* const module, open_module<LlvmModule>("libstrew_llvm.so", "strew_llvm_module", "backend llvm"));
-  module->use(code_services());
-  return module;
+  return open_module<LlvmModule>("libstrew_llvm.so", "strew_llvm_module", "backend llvm");
 }
 
 namespace {

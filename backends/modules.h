@@ -21,8 +21,6 @@ inline std::span<const BuildRequest> units_of(const BuildRequest& request) {
 }
 
 struct BodySignature;
-struct CodeServices;
-struct LoadedLayout;
 /// A loop body that Halide compiled: its calling convention, and the function SYMBOL_apply as LLVM bitcode
 /// (backends/llvm/entries/external_body.h).
 struct ExternalBodyCode {
@@ -44,12 +42,15 @@ struct ArchiveMember {
 /// extern "C" const LlvmModule* strew_llvm_module()
 struct LlvmModule {
   uint32_t version;  ///< kModuleVersion (base/module.h)
-  /// What the linker needs of libstrew; given before anything is linked.
-  void (*use)(const CodeServices& services);
   /// `units`: those of units_of(request).
   Expected<Artifact> (*build)(const BuildRequest& request, std::span<const ObjectUnit> units);
   Expected<std::string> (*emit_text)(const BuildRequest& request, std::span<const ObjectUnit> units, std::string_view kind);
-  Linker* (*linker)();  ///< the process's one linker
+  /// Links the objects with each other, and looks up `symbols` in them. Thread-safe, as is `load`.
+  Expected<std::shared_ptr<LinkedObject>> (*link)(const std::vector<std::string>& objects,
+                                                  const std::vector<std::string>& symbols);
+  /// Links all objects of a file, which is an object or an archive of objects, and lists the constants that they export. Fails if the file is
+  /// neither, or if an object is for another architecture.
+  Expected<std::shared_ptr<LinkedObject>> (*load)(std::string_view file);
   /// The object of a constant, which it exports as `name`, for the target.
   Expected<std::string> (*emit_constant)(const DescriptorImage& image, const std::string& name, const Target& target);
   /// The same of a registry, which it hides: it exports a function `name`(uint32_t version), which returns the registry's address if `version`
@@ -66,8 +67,6 @@ struct LlvmModule {
   Expected<std::vector<std::string>> (*undefined_symbols)(std::string_view object);
   /// An archive for linkers, with a table of symbols. The same members give the same bytes.
   Expected<std::string> (*write_archive)(const std::vector<ArchiveMember>& members);
-  /// Ok if JITLink makes of the object what the loader (backends/loader) made of it; for tests.
-  Status (*compare_load)(std::string_view object, const LoadedLayout& layout);
 };
 Expected<const LlvmModule*> open_llvm_module();
 

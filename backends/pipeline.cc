@@ -148,15 +148,10 @@ void choose_backend(BackendChoice wanted, Compiled& out) {
   if (is_npu(out.target)) return choose_npu_backend(wanted, out);
   for (const Backend* backend : backends()) out.backends.push_back({backend, can_build(*backend, out)});
   if (wanted == BackendChoice::automatic) {
-    const auto learned = std::find_if(out.backends.begin(), out.backends.end(), [&](const Candidate& c) {
-      return c.status.ok() && out.learned.schedule && c.backend->name() == out.learned.backend;
-    });
-    if (learned != out.backends.end()) {
-      out.backend = learned->backend;
-      return;
+    for (const Candidate& each : out.backends) {
+      const bool is_learned = out.learned.schedule && each.backend->name() == out.learned.backend;
+      if (each.status.ok() && (out.backend == nullptr || is_learned)) out.backend = each.backend;
     }
-    const auto first = std::find_if(out.backends.begin(), out.backends.end(), [](const Candidate& c) { return c.status.ok(); });
-    if (first != out.backends.end()) out.backend = first->backend;
     if (out.backend == nullptr) out.chosen = internal_error("no backend can build the op, not even the reference");
     return;
   }

@@ -28,7 +28,7 @@ std::mutex LoadedKernels::mutex_of_all;
 
 Expected<std::vector<LoadedKernels::Loaded>> LoadedKernels::read(std::string_view file) {
   STREW_ASSIGN(const LlvmModule* const module, open_llvm_module());
-  STREW_ASSIGN(const std::shared_ptr<LinkedObject> object, module->linker()->load(file));
+  STREW_ASSIGN(const std::shared_ptr<LinkedObject> object, module->load(file));
   std::vector<Loaded> kernels;
   Status first_refused;
   for (const LinkedObject::Constant& constant : object->constants) {

@@ -18,10 +18,8 @@
 #include "backends/llvm/codegen/failures.h"
 #include "backends/llvm/codegen/link_bitcode.h"
 #include "backends/llvm/entries/entries.h"
-#include "backends/llvm/link/compare.h"
-#include "backends/llvm/link/linker.h"
+#include "backends/llvm/link/link.h"
 #include "backends/llvm/link/object_file.h"
-#include "backends/llvm/link/services.h"
 #include "backends/lower/walk.h"
 #include "backends/modules.h"
 #include "backends/object_checksum.h"
@@ -125,9 +123,22 @@ Expected<std::string> generate_object(llvm::Module& module, const Target& target
   return with_checksum(std::move(object));
 }
 
+/// Returns function(module) for a new module with every unit. LLVM recurses over the values of a function, as deep as the op's expression, so that
+/// decides how much stack it gets.
+template <class T, class Function>
+Expected<T> with_units(const BuildRequest& request, std::span<const ObjectUnit> units, const Function& function) {
+  size_t nodes = 0;
+  for (const ObjectUnit& unit : units) nodes = std::max(nodes, unit.request.plan.combine.nodes.size());
+  return with_stack<T>(compiler_stack_bytes(nodes), [&] {
+    return with_module(request.symbol, [&](llvm::Module& module) -> Expected<T> {
+      STREW_TRY(emit_all(module, request, units));
+      return function(module);
+    });
+  });
+}
+
 Expected<Artifact> build(const BuildRequest& request, std::span<const ObjectUnit> units) {
-  return with_module(request.symbol, [&](llvm::Module& module) -> Expected<Artifact> {
-    STREW_TRY(emit_all(module, request, units));
+  return with_units<Artifact>(request, units, [&](llvm::Module& module) -> Expected<Artifact> {
     Artifact artifact;
     STREW_ASSIGN(artifact.object, generate_object(module, request.target));
     return artifact;
@@ -135,29 +146,25 @@ Expected<Artifact> build(const BuildRequest& request, std::span<const ObjectUnit
 }
 
 Expected<std::string> emit_text(const BuildRequest& request, std::span<const ObjectUnit> units, std::string_view kind) {
-  return with_module(request.symbol, [&](llvm::Module& module) -> Expected<std::string> {
-    STREW_TRY(emit_all(module, request, units));
+  return with_units<std::string>(request, units, [&](llvm::Module& module) -> Expected<std::string> {
     if (kind == "asm") return generate(module, request.target, CodegenOutput::assembly);
-    if (kind == "ll") {
-      std::string text;
-      llvm::raw_string_ostream stream(text);
-      module.print(stream, nullptr);
-      return text;
-    }
-    return unsupported("--emit " + std::string(kind) + ": the llvm backend emits ll, asm and obj");
+    if (kind != "ll") return unsupported("--emit " + std::string(kind) + ": the llvm backend emits ll, asm and obj");
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module.print(stream, nullptr);
+    return text;
   });
 }
 
 /// Declares the hidden symbols of a kernel library's other objects that a constant refers to, and emits the constant.
 void emit_with_declarations(llvm::Module& module, const DescriptorImage& image, const std::string& name) {
-  const auto declare = [&](const std::string& symbol) {
-    if (module.getNamedValue(symbol) != nullptr) return;
-    auto* const declared = new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(module.getContext()), /*isConstant=*/true,
-                                                    llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
-    declared->setVisibility(llvm::GlobalValue::HiddenVisibility);
-  };
-  for (const DescriptorImage::External& external : image.externals) declare(external.symbol);
-  for (const DescriptorImage::Distance& distance : image.distances) declare(distance.symbol);
+  for (const auto* const list : {&image.externals, &image.distances})
+    for (const DescriptorImage::External& external : *list) {
+      if (module.getNamedValue(external.symbol) != nullptr) continue;
+      auto* const declared = new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(module.getContext()), /*isConstant=*/true,
+                                                      llvm::GlobalValue::ExternalLinkage, nullptr, external.symbol);
+      declared->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    }
   emit_descriptor(module, image, name);
 }
 
@@ -230,31 +237,14 @@ Expected<std::string> emit_tvm_ffi(const std::vector<std::string>& kernels, cons
   });
 }
 
-/// The bytes of stack that a build takes: LLVM recurses over the values of a function, as deep as the op's expression.
-size_t stack_bytes(std::span<const ObjectUnit> units) {
-  size_t nodes = 0;
-  for (const ObjectUnit& unit : units) nodes = std::max(nodes, unit.request.plan.combine.nodes.size());
-  return compiler_stack_bytes(nodes);
-}
-
-Expected<Artifact> build_on_stack(const BuildRequest& request, std::span<const ObjectUnit> units) {
-  return with_stack<Artifact>(stack_bytes(units), [&] { return build(request, units); });
-}
-
-Expected<std::string> emit_text_on_stack(const BuildRequest& request, std::span<const ObjectUnit> units, std::string_view kind) {
-  return with_stack<std::string>(stack_bytes(units), [&] { return emit_text(request, units, kind); });
-}
-
-void use_services(const CodeServices& services) { given_services().store(&services, std::memory_order_release); }
-
 }  // namespace
 }  // namespace strew::inline v0
 
 extern "C" STREW_API const strew::LlvmModule* strew_llvm_module() {
   strew::install_llvm_handlers();
-  static const strew::LlvmModule module = {strew::kModuleVersion,     strew::use_services,   strew::build_on_stack,
-                                           strew::emit_text_on_stack, strew::process_linker, strew::emit_constant,
-                                           strew::emit_registry,      strew::emit_tvm_ffi,   strew::read_archive,
-                                           strew::undefined_symbols,  strew::write_archive,  strew::compare_load};
+  static const strew::LlvmModule module = {strew::kModuleVersion,    strew::build,        strew::emit_text,
+                                           strew::link_symbols,      strew::link_file,    strew::emit_constant,
+                                           strew::emit_registry,     strew::emit_tvm_ffi, strew::read_archive,
+                                           strew::undefined_symbols, strew::write_archive};
   return &module;
 }

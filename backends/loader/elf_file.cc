@@ -77,9 +77,7 @@ Status read_symbols(const ElfSection& table, ElfFile& file) {
     const auto symbol = record_at<Elf64_Sym>(table.bytes, i * sizeof(Elf64_Sym));
     ElfSymbol out;
     STREW_ASSIGN(out.name, text_at(names, symbol.st_name));
-    out.type = ELF64_ST_TYPE(symbol.st_info);
     out.binding = ELF64_ST_BIND(symbol.st_info);
-    out.visibility = ELF64_ST_VISIBILITY(symbol.st_other);
     out.section = symbol.st_shndx;
     out.at = symbol.st_value;
     out.size = symbol.st_size;

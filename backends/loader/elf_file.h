@@ -26,7 +26,7 @@ struct ElfSection {
 
 struct ElfSymbol {
   std::string_view name;
-  uint8_t type = 0, binding = 0, visibility = 0;
+  uint8_t binding = 0;
   uint32_t section = 0;  ///< number of a section of the file, or one of the special numbers: SHN_UNDEF, SHN_ABS, …
   uint64_t at = 0;       ///< of a symbol in a section: at most the section's size
   uint64_t size = 0;     ///< of a symbol in a section: ends in the section

@@ -4,9 +4,11 @@
 
 #include <string_view>
 
+#include "strew/export.h"
+
 namespace strew::inline v0 {
 
 /// Null: generated code may not use that name.
-const void* find_external(std::string_view name);
+STREW_API const void* find_external(std::string_view name);
 
 }  // namespace strew::inline v0

@@ -14,7 +14,6 @@
 #include <span>
 #include <unordered_map>
 
-#include "backends/loader/code_memory.h"
 #include "backends/loader/elf_file.h"
 #include "backends/loader/externals.h"
 #include "backends/loader/slabs.h"

@@ -1,6 +1,6 @@
 // The loader: puts an object that our backends made into this process's memory, and does not need LLVM for it. It is as strict as it is small: it
 // knows the sections and the three relocations that generated code for x86-64 has, and says `unsupported` to everything else, which JITLink
-// (backends/llvm/link) then links. Besides that difference it keeps the contract of Linker::link (backends/link.h), for one object.
+// (backends/llvm/link) then links. Besides that difference it keeps the contract of LlvmModule::link (backends/modules.h), for one object.
 //
 // The bytes of an object are not trusted to be well formed: a damaged object is a Status. What they mean is trusted: code is run.
 //
@@ -9,7 +9,7 @@
 //     of the process that the code calls gets a jump to it beside the code, because it may lie more than 2 GiB away.
 //  3. Both parts are copied into buffers, the relocations are applied there, and the buffers are written to their places.
 //
-// Tests run every object through JITLink too and compare (set_load_check, backends/llvm/link/compare.h). Tested by
+// Tests run every object through JITLink too and compare (set_load_check, tests/compare_load). Tested by
 // tests/unit/backends/loader/loader_test.cc.
 #pragma once
 

@@ -18,6 +18,8 @@
 #include <string>
 #include <utility>
 
+#include "base/fork_hooks.h"
+
 namespace strew::inline v0 {
 namespace {
 
@@ -113,22 +115,13 @@ namespace {
 
 constexpr size_t kNone = ~size_t{0};
 
-/// The first of `count` free pages in a row, the first such row of the slab.
-size_t find_front(const Slab& slab, size_t count) {
+/// The first of `count` free pages in a row: of the slab's first such row, or of its last one.
+size_t find_row(const Slab& slab, size_t count, bool is_last) {
   size_t row = 0;
   for (size_t i = 0; i < slab.pages.size(); ++i) {
-    row = slab.pages[i].used == 0 ? row + 1 : 0;
-    if (row == count) return i + 1 - count;
-  }
-  return kNone;
-}
-
-/// The same for the last such row.
-size_t find_back(const Slab& slab, size_t count) {
-  size_t row = 0;
-  for (size_t i = slab.pages.size(); i-- > 0;) {
-    row = slab.pages[i].used == 0 ? row + 1 : 0;
-    if (row == count) return i;
+    const size_t page = is_last ? slab.pages.size() - 1 - i : i;
+    row = slab.pages[page].used == 0 ? row + 1 : 0;
+    if (row == count) return is_last ? page : page + 1 - count;
   }
   return kNone;
 }
@@ -160,7 +153,7 @@ void for_each_page(size_t first, size_t count, const Function& function) {
 
 bool take_code(Slab& slab, size_t count, uint32_t& first) {
   if (count == 0) return true;
-  const size_t found = slab.free < count ? kNone : find_front(slab, count);
+  const size_t found = slab.free < count ? kNone : find_row(slab, count, /*is_last=*/false);
   if (found == kNone) return false;
   for (size_t i = found; i < found + count; ++i) {
     slab.pages[i].used = ~uint64_t{0};
@@ -176,7 +169,7 @@ bool take_constants(Slab& slab, size_t count, uint32_t& first) {
   size_t found = count <= kPiecesPerPage ? find_shared(slab, count) : kNone;
   if (found == kNone) {
     const size_t pages = round_up(count, kPiecesPerPage) / kPiecesPerPage;
-    const size_t page = slab.free < pages ? kNone : find_back(slab, pages);
+    const size_t page = slab.free < pages ? kNone : find_row(slab, pages, /*is_last=*/true);
     if (page == kNone) return false;
     found = page * kPiecesPerPage;
   }
@@ -319,6 +312,15 @@ Slabs::Counts Slabs::counts() const {
     }
   }
   return counts;
+}
+
+Slabs& process_slabs() {
+  static Slabs& slabs = []() -> Slabs& {
+    static Slabs* const made = new Slabs;
+    set_fork_hooks(ForkStage::code_memory, {[] { made->before_fork(); }, [] { made->after_fork(); }, [] { made->after_fork(); }});
+    return *made;
+  }();
+  return slabs;
 }
 
 CodeRun::CodeRun(CodeRun&& other) noexcept { *this = std::move(other); }

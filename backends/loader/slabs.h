@@ -6,7 +6,7 @@
 // threads run in it. Constants of several kernels share pages, because readers do not mind that a page is writable for a moment.
 //
 // The allocator knows nothing of object files: the loader (loader.h) and, in libstrew_llvm, JITLink put code into it. Tested by
-// tests/unit/backends/loader/slabs_test.cc.
+// tests/unit/backends/loader/slabs_test.cc, tests/unit/backends/link_test.cc and tests/unit/base/fork_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "strew/export.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -39,7 +40,7 @@ class Slabs;
 struct Slab;
 
 /// The code and the constants of one kernel. Its destructor gives the memory back.
-class CodeRun {
+class STREW_API CodeRun {
  public:
   CodeRun() = default;
   CodeRun(CodeRun&& other) noexcept;
@@ -74,7 +75,7 @@ class Slabs {
   Slabs& operator=(const Slabs&) = delete;
 
   /// A place for that many bytes, inaccessible until CodeRun::write(). Where the system refuses memory: `unsupported`, with the system's reason.
-  Expected<CodeRun> place(size_t code_bytes, size_t constant_bytes);
+  STREW_API Expected<CodeRun> place(size_t code_bytes, size_t constant_bytes);
 
   struct Counts {
     size_t slabs = 0;
@@ -99,5 +100,8 @@ class Slabs {
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Slab>> slabs_;
 };
+
+/// The slabs of the process. They outlive every kernel: they are never destroyed.
+STREW_API Slabs& process_slabs();
 
 }  // namespace strew::inline v0

@@ -1,7 +1,7 @@
-// See backend.h. The reference is the last backend of the list and can build everything, so an op that no code
+// Backend reference. It is the last backend of the list and can build everything, so an op that no code
 // generator takes still runs, slowly and correctly. Its artifact has only the flag `interpreted`, which makes
 // Kernel::run call run_reference on the op as the user gave it. Tested by tests/unit/backends/kernel_test.cc.
-#include "backends/reference/backend.h"
+#include "backends/backend.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -1,20 +1,19 @@
-// Visits every index position in row-major order, and every element of its window: loads the operand's element, or
+// See run.h. Visits every index position in row-major order, and every element of its window: loads the operand's element, or
 // takes the fill value in its place, applies the expression graph (without a graph: converts), and stores the result.
 //
 // The fill value stands for the gathered element, so the graph applies to it as to any other. An element to which the
 // policy gives no value is not written: clamp or wrap where an indexed dim has extent 0, or policy `undefined` with an
 // index out of bounds. Tested by tests/unit/backends/reference/reference_gather_test.cc.
-#include "backends/reference/gather.h"
-
 #include <vector>
 
 #include "backends/reference/geometry.h"
 #include "backends/reference/policy.h"
+#include "backends/reference/run.h"
 #include "compiler/evaluate/expr_eval.h"
 
 namespace strew::inline v0::reference {
 
-std::optional<strew_fault> gather(const Gather& op, std::span<const TensorView> tensors) {
+std::optional<strew_fault> run(const Gather& op, std::span<const TensorView> tensors) {
   const BoundTensor result(tensors[0]), operand(tensors[1]), index_tensor(tensors[2]);
   const Geometry shape = geometry(op.dims, operand, index_tensor, result);
   const Indices indices(shape, index_tensor);

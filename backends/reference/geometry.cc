@@ -20,6 +20,13 @@ std::vector<int64_t> pick(const std::vector<int64_t>& strides, const std::vector
 
 }  // namespace
 
+size_t indices_slot(const Op& op) {
+  size_t at = 0;
+  const std::vector<TensorSlot> slots = tensor_slots(op);
+  while (slots[at].role != Role::indices) ++at;
+  return at;
+}
+
 Geometry geometry(const DimensionNumbers& numbers, const BoundTensor& target, const BoundTensor& indices,
                   const BoundTensor& slice) {
   Geometry g;

@@ -31,6 +31,8 @@ struct Geometry {
   int64_t window_extent(size_t dim) const { return window_dim[dim] < 0 ? 1 : window[static_cast<size_t>(window_dim[dim])]; }
 };
 
+/// The place of the indices among the tensors of a call.
+size_t indices_slot(const Op& op);
 Geometry geometry(const DimensionNumbers& numbers, const BoundTensor& target, const BoundTensor& indices,
                   const BoundTensor& slice);
 

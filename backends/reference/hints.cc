@@ -36,19 +36,15 @@ struct Walk {
 };
 
 Walk walk_of(const Op& op, std::span<const TensorView> tensors) {
-  size_t at = 0;
-  const std::vector<TensorSlot> slots = tensor_slots(op);
-  while (slots[at].role != Role::indices) ++at;
-  const BoundTensor indices(tensors[at]);
-  if (const auto* scatter = std::get_if<Scatter>(&op)) {
-    Geometry shape = geometry(scatter->dims, BoundTensor(tensors[0]), indices, BoundTensor(tensors[at + 1]));
-    Indices starts(shape, indices);
-    return {std::move(shape), std::move(starts), scatter->oob, scatter->normalize_negative};
-  }
-  const Gather& gather = std::get<Gather>(op);
-  Geometry shape = geometry(gather.dims, BoundTensor(tensors[1]), indices, BoundTensor(tensors[0]));
-  Indices starts(shape, indices);
-  return {std::move(shape), std::move(starts), gather.oob, gather.normalize_negative};
+  const size_t at = indices_slot(op);
+  const BoundTensor indices(tensors[at]), target(tensors[is_scatter(op) ? 0 : 1]), slice(tensors[is_scatter(op) ? at + 1 : 0]);
+  return std::visit(
+      [&](const auto& access) -> Walk {
+        Geometry shape = geometry(access.dims, target, indices, slice);
+        Indices starts(shape, indices);
+        return {std::move(shape), std::move(starts), access.oob, access.normalize_negative};
+      },
+      op);
 }
 
 Status check_unique_elements(const Walk& walk) {

@@ -1,12 +1,14 @@
 // See index_space.h. Tested by tests/unit/backends/reference/reference_scatter_test.cc (strides, dims of extent 0, rank 0).
 #include "backends/reference/index_space.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 namespace strew::inline v0::reference {
 
 bool is_empty(std::span<const int64_t> extents) {
-  for (const int64_t extent : extents)
-    if (extent <= 0) return true;
-  return false;
+  return std::ranges::any_of(extents, [](int64_t extent) { return extent <= 0; });
 }
 
 bool next(std::span<const int64_t> extents, Coords& coord) {
@@ -18,9 +20,7 @@ bool next(std::span<const int64_t> extents, Coords& coord) {
 }
 
 int64_t volume(std::span<const int64_t> extents) {
-  int64_t product = 1;
-  for (const int64_t extent : extents) product *= extent;
-  return product;
+  return std::reduce(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
 }
 
 int64_t linear(std::span<const int64_t> extents, std::span<const int64_t> coord) {
@@ -29,23 +29,21 @@ int64_t linear(std::span<const int64_t> extents, std::span<const int64_t> coord)
   return number;
 }
 
-int64_t dot(std::span<const int64_t> coord, std::span<const int64_t> strides) {
-  int64_t offset = 0;
-  for (size_t d = 0; d < coord.size(); ++d) offset += coord[d] * strides[d];
-  return offset;
+std::vector<int64_t> row_major(std::span<const int64_t> extents) {
+  std::vector<int64_t> strides(extents.size());
+  int64_t stride = 1;
+  for (size_t d = extents.size(); d-- > 0; stride *= extents[d]) strides[d] = stride;
+  return strides;
 }
 
-BoundTensor::BoundTensor(const TensorView& view) : dtype(view.dtype), data(view.data), dims(view.dims, view.dims + view.rank) {
-  if (view.strides != nullptr) {
-    strides.assign(view.strides, view.strides + view.rank);
-    return;
-  }
-  strides.resize(dims.size());
-  int64_t stride = 1;
-  for (size_t d = dims.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride *= dims[d];
-  }
+int64_t dot(std::span<const int64_t> coord, std::span<const int64_t> strides) {
+  return std::inner_product(coord.begin(), coord.end(), strides.begin(), int64_t{0});
 }
+
+BoundTensor::BoundTensor(const TensorView& view)
+    : dtype(view.dtype),
+      data(view.data),
+      dims(view.dims, view.dims + view.rank),
+      strides(view.strides == nullptr ? row_major(dims) : std::vector(view.strides, view.strides + view.rank)) {}
 
 }  // namespace strew::inline v0::reference

@@ -21,6 +21,8 @@ bool next(std::span<const int64_t> extents, Coords& coord);
 int64_t volume(std::span<const int64_t> extents);
 /// The row-major number of a coordinate.
 int64_t linear(std::span<const int64_t> extents, std::span<const int64_t> coord);
+/// The strides of a tensor without gaps.
+std::vector<int64_t> row_major(std::span<const int64_t> extents);
 int64_t dot(std::span<const int64_t> coord, std::span<const int64_t> strides);
 
 /// A tensor of the caller. `strides` are in elements; a view without strides is contiguous and row-major.

@@ -3,22 +3,18 @@
 
 #include <optional>
 
-#include "backends/reference/gather.h"
-#include "backends/reference/scatter.h"
+#include "backends/reference/geometry.h"
+#include "backends/reference/run.h"
 #include "compiler/op/fault.h"
 
 namespace strew::inline v0 {
 
 Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, BadIndex* bad_index) {
-  const auto* as_scatter = std::get_if<Scatter>(&*op);
-  const std::optional<strew_fault> found =
-      as_scatter != nullptr ? reference::scatter(*as_scatter, tensors) : reference::gather(std::get<Gather>(*op), tensors);
+  const std::optional<strew_fault> found = std::visit([&](const auto& access) { return reference::run(access, tensors); }, *op);
   if (!found) return {};
-  const std::vector<TensorSlot> slots = tensor_slots(op);
-  size_t indices = 0;
-  while (slots[indices].role != Role::indices) ++indices;
+  const size_t indices = reference::indices_slot(op);
   if (bad_index != nullptr) *bad_index = bad_index_of(*found, static_cast<uint32_t>(indices));
-  const TensorView& target = tensors[as_scatter != nullptr ? 0 : 1];
+  const TensorView& target = tensors[is_scatter(op) ? 0 : 1];
   const TensorView& index = tensors[indices];
   return fault_status(op, *found, {index.dims, static_cast<size_t>(index.rank)}, {target.dims, static_cast<size_t>(target.rank)});
 }

@@ -1,23 +1,48 @@
-// See scatter.h. Checks the indices (policy `error`), makes the initial values, then visits every index position in
+// See run.h. Checks the indices (policy `error`), makes the initial values, then visits every index position in
 // row-major order and every element of its window: loads the destination, combines, stores.
 //
 // Wide accumulation keeps a value per destination beside the results until the end. Only destinations that an update
 // reached are then stored, so all others keep their bits. Updates are converted to the accumulator's dtype directly,
-// with one rounding. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
-#include "backends/reference/scatter.h"
-
+// with one rounding.
+//
+// This file has the reference's only optimisation: contiguous tensors of one dtype are copied by one memmove, because operands are caches and tables
+// of many megabytes while updates are small. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
+#include <cstring>
 #include <vector>
 
-#include "backends/reference/accumulator.h"
 #include "backends/reference/geometry.h"
-#include "backends/reference/init.h"
 #include "backends/reference/policy.h"
+#include "backends/reference/run.h"
 #include "compiler/evaluate/arithmetic.h"
 #include "compiler/evaluate/expr_eval.h"
 #include "compiler/op/combiner.h"
 
 namespace strew::inline v0::reference {
 namespace {
+
+/// Is the tensor row-major without gaps, and does every element take whole bytes?
+bool is_block(const BoundTensor& tensor) { return bits(tensor.dtype) >= 8 && tensor.strides == row_major(tensor.dims); }
+
+/// The initial values of a result: the operand's, converted if the dtypes differ, with all bits if they are equal. Both may be the same buffer.
+void init_copy(const BoundTensor& result, const BoundTensor& operand) {
+  if (is_empty(result.dims)) return;
+  if (result.dtype == operand.dtype && is_block(result) && is_block(operand)) {
+    std::memmove(result.data, operand.data, static_cast<size_t>(storage_bytes(result.dtype, volume(result.dims))));
+    return;
+  }
+  Coords coord(result.dims.size(), 0);
+  do {
+    result.store(dot(coord, result.strides), convert(operand.load(dot(coord, operand.strides)), result.dtype));
+  } while (next(result.dims, coord));
+}
+
+void init_fill(const BoundTensor& result, const Scalar& value) {
+  if (is_empty(result.dims)) return;
+  Coords coord(result.dims.size(), 0);
+  do {
+    result.store(dot(coord, result.strides), value);
+  } while (next(result.dims, coord));
+}
 
 /// The wide accumulators of one result; the row-major number of a destination is the subscript. `touched`: an update
 /// has reached it.
@@ -158,8 +183,12 @@ class ScatterRun {
 
 }  // namespace
 
-std::optional<strew_fault> scatter(const Scatter& op, std::span<const TensorView> tensors) {
-  return ScatterRun(op, tensors).run();
+std::optional<strew_fault> run(const Scatter& op, std::span<const TensorView> tensors) { return ScatterRun(op, tensors).run(); }
+
+DType accumulator_dtype(Accumulate accumulate, DType result) {
+  if (accumulate == Accumulate::native || !is_float(result)) return result;
+  const DType wide = accumulate == Accumulate::wide ? DType::f32 : DType::f64;
+  return bits(result) < bits(wide) ? wide : result;
 }
 
 }  // namespace strew::inline v0::reference

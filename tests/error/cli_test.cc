@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "backends/halide/can_build/backend.h"
+#include "backends/halide/can_build/can_build.h"
 #include "base/option_rows.h"
 #include "schedules/knobs.h"
 #include "schedules/target.h"

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backends/halide/can_build/backend.h"
+#include "backends/halide/can_build/can_build.h"
 #include "strew/import.h"
 #include "strew/text.h"
 #include "tests/support/golden.h"

@@ -15,7 +15,7 @@ import sys
 
 # Libraries of others that an installation carries as they are: what their makers linked with is not up to us, what they could do to our process is.
 # Modules of ours that need libLLVM and libMLIR, which Debian keeps in a folder that the loader does not look into by itself.
-NEED_LLVM = {"libstrew_llvm.so", "libstrew_import_mlir.so"}
+NEED_LLVM = {"libstrew_llvm.so", "libstrew_import_mlir.so", "libstrew_compare_load.so"}
 CARRIED = {"libHalide.so", "libautoschedule_adams2019.so", "libautoschedule_li2018.so", "libautoschedule_mullapudi2016.so"}
 
 ET_REL, ET_DYN = 1, 3

@@ -47,7 +47,7 @@ PRINTS = re.compile(r"std::(cout|cerr|clog)\b|(?<![\w.])(std::)?(printf|fprintf|
 ENDS = re.compile(r"(?<![\w.>])(::|std::)?(abort|exit|_exit|_Exit|quick_exit|terminate)\s*\(|report_fatal_error|llvm_unreachable")
 WRITES = re.compile(r"\bstd::fstream\b|\b(std::)?(ofstream|freopen|fopen|creat|mkstemp)\b|\bO_CREAT\b")
 # wisdom_file.cc appends to a file that several processes write; disk_cache.cc writes files of its own beside those of other processes.
-WRITERS = ("base/pending_file.cc", "backends/llvm/link/process_file.cc", "runtime/disk_cache/disk_cache.cc", "schedules/wisdom/wisdom_file.cc")
+WRITERS = ("base/pending_file.cc", "backends/llvm/link/profilers.cc", "runtime/disk_cache/disk_cache.cc", "schedules/wisdom/wisdom_file.cc")
 # An assertion of builds without NDEBUG prints why and ends the process: reading the value of an Expected that has none.
 ASSERTS = ("include/strew/status.h",)
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|not (yet )?implemented", re.I)

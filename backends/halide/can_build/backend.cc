@@ -1,8 +1,6 @@
-// See backend.h. This folder is compiled into libstrew, so that asking whether Halide could build a plan opens no library. A kernel of this
+// The Halide backend. This folder is compiled into libstrew, so that asking whether Halide could build a plan opens no library. A kernel of this
 // backend is one object: Halide compiles the loop bodies to bitcode, and LLVM emits the entries, links the bitcode in and generates the code.
 // Tested by tests/unit/backends/halide/halide_test.cc.
-#include "backends/halide/can_build/backend.h"
-
 #include <utility>
 
 #include "backends/halide/can_build/body_signature.h"

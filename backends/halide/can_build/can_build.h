@@ -9,6 +9,9 @@
 
 namespace strew::inline v0 {
 
+/// Was this libstrew built together with libstrew_halide (STREW_WITH_HALIDE)?
+bool has_halide();
+
 /// Ok, or `unsupported` with a sentence that names the tensor, node or knob.
 Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target& target);
 

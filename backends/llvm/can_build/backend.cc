@@ -1,11 +1,19 @@
-// See backend.h. This folder is compiled into libstrew, so that the question whether LLVM could build a plan does not load LLVM, which takes
-// 15 ms. build() and emit_text() open libstrew_llvm (backends/modules.h). Tested by tests/unit/backends/kernel_test.cc.
-#include "backends/llvm/can_build/backend.h"
-
+// The LLVM backend. This folder is compiled into libstrew, so that the question whether LLVM could build a plan does not load LLVM, which takes
+// 15 ms. build() and emit_text() open libstrew_llvm (backends/modules.h).
+// Tested by tests/unit/backends/kernel_test.cc and tests/unit/backends/llvm/can_build/can_build_test.cc; the differential test prints which share of
+// ops is declined.
+#include "backends/arithmetic.h"
 #include "backends/llvm/can_build/can_build.h"
 #include "backends/modules.h"
 
 namespace strew::inline v0 {
+
+Status llvm_can_build(const Plan& plan, const Schedule&, const Target& target) {
+  if (target.arch != "x86_64" && target.arch != "aarch64")
+    return unsupported("backend llvm: architecture " + target.arch + " is not generated, only x86_64 and aarch64");
+  return check_arithmetic(plan, "llvm");
+}
+
 namespace {
 
 class LlvmBackend final : public Backend {

@@ -1,4 +1,6 @@
-// llvm_can_build: says whether the LLVM backend can generate a kernel, from Plan, Schedule and Target alone.
+// llvm_can_build: says whether the LLVM backend can generate a kernel, from Plan, Schedule and Target alone. LLVM generates arithmetic on every dtype
+// that has arithmetic, and pure moves of every dtype, for x86-64 and AArch64. It never sees a wide accumulation whole: split_wide
+// (compiler/rewrite) makes several kernels of it. The reference runs what is declined here.
 // Tested by tests/unit/backends/llvm/can_build/can_build_test.cc.
 #pragma once
 

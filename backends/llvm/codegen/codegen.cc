@@ -26,12 +26,15 @@
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#ifdef __SANITIZE_THREAD__
+#include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
+#include <llvm/Transforms/Scalar/Scalarizer.h>
+#endif
 
 #include <atomic>
 #include <mutex>
 
 #include "backends/llvm/codegen/failures.h"
-#include "backends/llvm/codegen/sanitize.h"
 #include "backends/llvm/compute/blend_stores.h"
 #include "base/module.h"
 #include "strew/export.h"
@@ -99,6 +102,30 @@ class PassGate : public llvm::OptPassGate {
 PassGate& pass_gate() {
   static PassGate& gate = *new PassGate;
   return gate;
+}
+
+#ifdef __SANITIZE_THREAD__
+struct MarkForSanitizer : llvm::PassInfoMixin<MarkForSanitizer> {
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& /*analyses*/) {
+    function.addFnAttr(llvm::Attribute::SanitizeThread);
+    return llvm::PreservedAnalyses::all();
+  }
+};
+#endif
+
+/// In builds of strew with ThreadSanitizer, whose compiler instruments strew's own code, instruments the kernels with LLVM's pass of the same name;
+/// backends/llvm/link resolves their calls into the sanitizer's runtime. The pass ignores accesses of more than 16 bytes, so vectors are split into
+/// scalars first. In builds with AddressSanitizer kernels are not instrumented: the guard pages of the differential test see every access without
+/// it. Tested by tests/unit/backends/llvm/codegen/sanitize_test.cc, which plants a race.
+void add_sanitizer_passes([[maybe_unused]] llvm::FunctionPassManager& passes) {
+#ifdef __SANITIZE_THREAD__
+  llvm::ScalarizerPassOptions split;
+  split.ScalarizeMinBits = 128;
+  split.ScalarizeLoadStore = true;
+  passes.addPass(llvm::ScalarizerPass(split));
+  passes.addPass(MarkForSanitizer());
+  passes.addPass(llvm::ThreadSanitizerPass());
+#endif
 }
 
 /// The analyses and passes for one module.

@@ -58,10 +58,6 @@ void Emitter::loop_in_groups(Value* begin, Value* end, int size, llvm::function_
   loop(rest, end, {1, 1}, one);
 }
 
-void Emitter::when(Value* condition, llvm::function_ref<void()> then) {
-  when(condition, then, [] {});
-}
-
 void Emitter::when_likely(Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
   when(condition, then, otherwise, llvm::MDBuilder(context()).createLikelyBranchWeights());
 }
@@ -106,7 +102,7 @@ bool is_constant(const Value* v, int64_t wanted) {
 }
 }  // namespace
 
-Value* Emitter::b_add(Value* a, Value* c) {
+Value* Emitter::add(Value* a, Value* c) {
   if (is_constant(a, 0)) return c;
   if (is_constant(c, 0)) return a;
   return b.CreateAdd(a, c);

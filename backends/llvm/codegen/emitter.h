@@ -44,11 +44,10 @@ class Emitter {
   void loop_in_groups(llvm::Value* begin, llvm::Value* end, int size, llvm::function_ref<void(llvm::Value* first)> group,
                       llvm::function_ref<void(llvm::Value* i)> one);
 
-  /// Emits if (condition) then() else otherwise(). A constant condition emits no branch, and the taken side only.
-  void when(llvm::Value* condition, llvm::function_ref<void()> then);
-  void when(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
-    when(condition, then, otherwise, nullptr);
-  }
+  /// Emits if (condition) then() else otherwise(). A constant condition emits no branch, and the taken side only. `weights`: how likely each is.
+  void when(
+      llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise = [] {},
+      llvm::MDNode* weights = nullptr);
   /// The same for a condition that nearly always holds: `then` is laid out without a jump.
   void when_likely(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise);
 
@@ -57,7 +56,8 @@ class Emitter {
 
   llvm::Value* smin(llvm::Value* a, llvm::Value* b);
   llvm::Value* smax(llvm::Value* a, llvm::Value* b);
-  llvm::Value* add(llvm::Value* a, llvm::Value* b) { return b_add(a, b); }
+  /// a + b, folded for 0.
+  llvm::Value* add(llvm::Value* a, llvm::Value* b);
   /// a * constant, folded for 0 and 1.
   llvm::Value* times(llvm::Value* a, llvm::Value* b);
 
@@ -70,8 +70,6 @@ class Emitter {
 
  private:
   bool is_masked(llvm::Type* type) const;
-  void when(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise, llvm::MDNode* weights);
-  llvm::Value* b_add(llvm::Value* a, llvm::Value* c);
   llvm::MDNode* result_scope_;  // alias.scope list of result accesses, noalias list of the others
 };
 

@@ -10,13 +10,21 @@
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <stdexcept>
+
 namespace strew::inline v0 {
+namespace {
+
+/// Throws what LLVM reported.
+[[noreturn]] void throw_error(const std::string& text) { throw std::runtime_error("LLVM: " + text); }
+
+}  // namespace
 
 void install_llvm_handlers() {
   static const bool installed = [] {
     llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
     llvm::install_fatal_error_handler(
-        [](void*, const char* reason, bool) { throw LlvmFatalError(reason == nullptr ? "fatal error" : reason); });
+        [](void*, const char* reason, bool) { throw_error(reason == nullptr ? "fatal error" : reason); });
     return true;
   }();
   static_cast<void>(installed);
@@ -29,7 +37,7 @@ void throw_errors_of(llvm::LLVMContext& context) {
     llvm::raw_string_ostream stream(text);
     llvm::DiagnosticPrinterRawOStream printer(stream);
     info->print(printer);
-    throw LlvmFatalError(text);
+    throw_error(text);
   });
 }
 

@@ -4,7 +4,6 @@
 
 #include <exception>
 #include <new>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -16,16 +15,11 @@ class LLVMContext;
 
 namespace strew::inline v0 {
 
-/// A fatal error that LLVM reported.
-struct LlvmFatalError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 /// Installs LLVM's handlers for fatal errors and for exhausted memory; from then on LLVM throws exceptions in both cases. Works once per
 /// process. A program that uses the same libLLVM itself gets these handlers, too.
 void install_llvm_handlers();
 
-/// An error that LLVM reports while it works on this context, such as inline assembly that has no register, becomes an LlvmFatalError. LLVM's
+/// An error that LLVM reports while it works on this context, such as inline assembly that has no register, becomes an exception. LLVM's
 /// own handler ends the process.
 void throw_errors_of(llvm::LLVMContext& context);
 
@@ -38,8 +32,6 @@ auto catching(std::string_view what, const Function& function) -> decltype(funct
     return function();
   } catch (const std::bad_alloc&) {
     return resource_exhausted(std::string(what) + ": out of memory");
-  } catch (const LlvmFatalError& error) {
-    return internal_error(std::string(what) + ": LLVM: " + error.what());
   } catch (const std::exception& error) {
     return internal_error(std::string(what) + ": " + error.what());
   }

@@ -28,7 +28,7 @@ std::vector<Address> addresses_of(const DescriptorImage& image) {
   std::vector<Address> list;
   for (const DescriptorImage::Pointer& each : image.pointers) list.push_back({each.at, each.to, nullptr, false});
   for (const DescriptorImage::External& each : image.externals) list.push_back({each.at, 0, &each.symbol, false});
-  for (const DescriptorImage::Distance& each : image.distances) list.push_back({each.at, 0, &each.symbol, true});
+  for (const DescriptorImage::External& each : image.distances) list.push_back({each.at, 0, &each.symbol, true});
   std::sort(list.begin(), list.end(), [](const Address& a, const Address& b) { return a.at < b.at; });
   return list;
 }

@@ -5,20 +5,13 @@
 #include <llvm/BinaryFormat/ELF.h>
 
 #include <cstring>
-#include <utility>
 
 extern "C" {
-struct jit_code_entry {
-  jit_code_entry* next_entry;
-  jit_code_entry* prev_entry;
-  const char* symfile_addr;
-  uint64_t symfile_size;
-};
 struct jit_descriptor {
   uint32_t version;
   uint32_t action_flag;
-  jit_code_entry* relevant_entry;
-  jit_code_entry* first_entry;
+  strew::GdbEntry* relevant_entry;
+  strew::GdbEntry* first_entry;
 };
 extern jit_descriptor __jit_debug_descriptor;  // NOLINT(bugprone-reserved-identifier): the debugger looks for this name
 void __jit_debug_register_code();              // NOLINT(bugprone-reserved-identifier)
@@ -29,7 +22,7 @@ namespace {
 
 enum Action : uint32_t { kNothing, kRegister, kUnregister };
 
-void tell_debugger(jit_code_entry& entry, Action action) {
+void tell_debugger(GdbEntry& entry, Action action) {
   __jit_debug_descriptor.relevant_entry = &entry;
   __jit_debug_descriptor.action_flag = action;
   __jit_debug_register_code();
@@ -62,26 +55,23 @@ void set_addresses(std::string& image, const SectionAddresses& sections) {
 
 }  // namespace
 
-struct GdbImage::Entry : jit_code_entry {};
-
-GdbImage::GdbImage(std::string_view object, const SectionAddresses& sections)
-    : image_(object), entry_(std::make_unique<Entry>()) {
+GdbImage::GdbImage(std::string_view object, const SectionAddresses& sections) : image_(object) {
   set_addresses(image_, sections);
-  entry_->symfile_addr = image_.data();
-  entry_->symfile_size = image_.size();
-  entry_->next_entry = __jit_debug_descriptor.first_entry;
-  if (entry_->next_entry != nullptr) entry_->next_entry->prev_entry = entry_.get();
-  __jit_debug_descriptor.first_entry = entry_.get();
-  tell_debugger(*entry_, kRegister);
+  entry_.symfile_addr = image_.data();
+  entry_.symfile_size = image_.size();
+  entry_.next_entry = __jit_debug_descriptor.first_entry;
+  if (entry_.next_entry != nullptr) entry_.next_entry->prev_entry = &entry_;
+  __jit_debug_descriptor.first_entry = &entry_;
+  tell_debugger(entry_, kRegister);
 }
 
 GdbImage::~GdbImage() {
-  if (entry_->prev_entry != nullptr)
-    entry_->prev_entry->next_entry = entry_->next_entry;
+  if (entry_.prev_entry != nullptr)
+    entry_.prev_entry->next_entry = entry_.next_entry;
   else
-    __jit_debug_descriptor.first_entry = entry_->next_entry;
-  if (entry_->next_entry != nullptr) entry_->next_entry->prev_entry = entry_->prev_entry;
-  tell_debugger(*entry_, kUnregister);
+    __jit_debug_descriptor.first_entry = entry_.next_entry;
+  if (entry_.next_entry != nullptr) entry_.next_entry->prev_entry = entry_.prev_entry;
+  tell_debugger(entry_, kUnregister);
 }
 
 }  // namespace strew::inline v0

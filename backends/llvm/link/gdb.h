@@ -3,12 +3,20 @@
 // Tested by tests/unit/backends/llvm/link/gdb_test.cc.
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 
 namespace strew::inline v0 {
+
+/// struct jit_code_entry of "JIT Compilation Interface" in GDB's manual.
+struct GdbEntry {
+  GdbEntry* next_entry = nullptr;
+  GdbEntry* prev_entry = nullptr;
+  const char* symfile_addr = nullptr;
+  uint64_t symfile_size = 0;
+};
 
 /// Where the sections of an object lie.
 using SectionAddresses = std::map<std::string, const void*, std::less<>>;
@@ -22,9 +30,8 @@ class GdbImage {
   GdbImage& operator=(const GdbImage&) = delete;
 
  private:
-  struct Entry;
   std::string image_;  ///< the object with the addresses of its sections
-  std::unique_ptr<Entry> entry_;
+  GdbEntry entry_;
 };
 
 }  // namespace strew::inline v0

@@ -1,9 +1,7 @@
-// See backend.h. Both backends are compiled into libstrew and open libstrew_pto when they are first asked. They plan
+// Backends npu-a3 and npu-a5. Both are compiled into libstrew and open libstrew_pto when they are first asked. They plan
 // the op as a PTO program. For the target of the same name, BuildRequest::program has the options of the program that
 // `strew compile` writes. Without it, a call on this machine simulates the program, which is planned as for output
 // pto-cpp. `auto` never chooses these backends. Tested by tests/unit/backends/pto/npu_backend_test.cc.
-#include "backends/pto/can_build/backend.h"
-
 #include "backends/modules.h"
 #include "backends/pto/program.h"
 

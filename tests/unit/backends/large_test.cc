@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/halide/can_build/backend.h"
+#include "backends/halide/can_build/can_build.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
 #include "tests/support/options.h"

@@ -25,7 +25,7 @@ using test::ElfObject;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-Linker& linker() { return *(*open_llvm_module())->linker(); }
+const LlvmModule& linker() { return **open_llvm_module(); }
 
 using Linked = std::shared_ptr<LinkedObject>;
 

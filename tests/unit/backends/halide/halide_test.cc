@@ -7,7 +7,6 @@
 #include <numeric>
 #include <thread>
 
-#include "backends/halide/can_build/backend.h"
 #include "backends/halide/can_build/can_build.h"
 #include "runtime/kernel_state.h"
 #include "strew/runtime.h"

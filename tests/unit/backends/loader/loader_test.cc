@@ -1,5 +1,5 @@
 // The loader of objects (backends/loader): what it links without LLVM, what it leaves to JITLink, how it takes damage; and whether the comparison
-// with JITLink (backends/llvm/link/compare.h) finds differences.
+// with JITLink (tests/compare_load) finds differences.
 #include "backends/loader/loader.h"
 
 #include <gmock/gmock.h>
@@ -73,7 +73,7 @@ TEST(Loader, LoadsAKernel) {
   const auto* const kernel = static_cast<const strew_kernel*>((*loaded)->addresses[0]);
   EXPECT_EQ(kernel->abi, uint32_t{STREW_ABI_VERSION});
   EXPECT_EQ(kernel->name, symbol);
-  const auto linked = (*open_llvm_module())->linker()->link({object}, {symbol});
+  const auto linked = (*open_llvm_module())->link({object}, {symbol});
   ASSERT_TRUE(linked.ok());
   EXPECT_EQ((*loaded)->code_bytes, (*linked)->code_bytes);
 }
@@ -193,24 +193,23 @@ TEST(Loader, TheComparisonFindsEveryWrongByte) {
   static int compared;
   compared = 0;
   set_load_check([](std::string_view object, const LoadedLayout& layout) -> Status {
-    STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
-    STREW_TRY(module->compare_load(object, layout));
+    STREW_TRY(test::compare_load(object, layout));
     Copy copy(layout);
-    EXPECT_TRUE(module->compare_load(object, copy.layout()).ok()) << module->compare_load(object, copy.layout()).message();
+    EXPECT_TRUE(test::compare_load(object, copy.layout()).ok()) << test::compare_load(object, copy.layout()).message();
     for (size_t section = 0; section < layout.sections.size(); ++section)
       for (size_t at = 0; at < layout.sections[section].bytes; ++at) {
         copy.byte(section, at) ^= 1;
-        EXPECT_FALSE(module->compare_load(object, copy.layout()).ok()) << section << " " << at;
+        EXPECT_FALSE(test::compare_load(object, copy.layout()).ok()) << section << " " << at;
         copy.byte(section, at) ^= 1;
         ++compared;
       }
     copy.layout().exports[0].address += 1;
-    EXPECT_THAT(module->compare_load(object, copy.layout()).message(), HasSubstr("symbol "));
+    EXPECT_THAT(test::compare_load(object, copy.layout()).message(), HasSubstr("symbol "));
     copy.layout().exports[0].address -= 1;
     copy.layout().exports.pop_back();
-    EXPECT_THAT(module->compare_load(object, copy.layout()).message(), HasSubstr("is missing"));
+    EXPECT_THAT(test::compare_load(object, copy.layout()).message(), HasSubstr("is missing"));
     copy.layout().sections.pop_back();
-    EXPECT_THAT(module->compare_load(object, copy.layout()).message(), HasSubstr("is missing"));
+    EXPECT_THAT(test::compare_load(object, copy.layout()).message(), HasSubstr("is missing"));
     return {};
   });
   std::string code("\x8b\x05\0\0\0\0\xc3\x90\x90\x90\x90\x90\x90\x90\x90\x90\xe8\xeb\xff\xff\xff", 21);

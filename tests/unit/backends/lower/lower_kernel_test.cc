@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "backends/backend.h"
 #include "backends/link.h"
 #include "backends/lower/walk.h"
 #include "backends/modules.h"
 #include "backends/pipeline.h"
-#include "backends/portable/backend.h"
 #include "backends/portable/entries.h"
 #include "backends/portable/program.h"
 #include "schedules/target.h"
@@ -153,7 +153,7 @@ void run_all(const Plan& plan, const std::vector<T>& result, const std::vector<c
     ASSERT_TRUE(artifact.ok()) << artifact.status().message();
     std::vector<std::string> symbols;
     for (const EntryKind kind : entries_of(plan, schedule)) symbols.push_back("lowered_kernel_" + std::string(strew::name(kind)));
-    const auto linked = (*open_llvm_module())->linker()->link({artifact->object}, symbols);
+    const auto linked = (*open_llvm_module())->link({artifact->object}, symbols);
     ASSERT_TRUE(linked.ok()) << linked.status().message();
     const auto entry = [&](EntryKind kind) {
       const auto at = std::find(symbols.begin(), symbols.end(), "lowered_kernel_" + std::string(strew::name(kind)));

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <optional>
 
-#include "backends/portable/backend.h"
+#include "backends/backend.h"
 #include "backends/portable/loops.h"
 #include "backends/portable/program.h"
 #include "base/number.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/reference/accumulator.h"
+#include "backends/reference/run.h"
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
 #include "compiler/evaluate/expr_eval.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/halide/can_build/backend.h"
+#include "backends/halide/can_build/can_build.h"
 #include "backends/pipeline.h"
 #include "base/machine.h"
 #include "compiler/op/ordered.h"

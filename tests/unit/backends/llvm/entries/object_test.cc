@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "backends/halide/can_build/backend.h"
+#include "backends/halide/can_build/can_build.h"
 #include "backends/pipeline.h"
 #include "strew/text.h"
 #include "tests/support/object_symbols.h"

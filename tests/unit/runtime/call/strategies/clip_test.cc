@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "backends/halide/can_build/backend.h"
+#include "backends/halide/can_build/can_build.h"
 #include "runtime/call/strategies/owners.h"
 #include "schedules/strategies/strategy.h"
 #include "strew/runtime.h"

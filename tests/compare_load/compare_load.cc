@@ -1,7 +1,11 @@
-// See compare.h. JITLink makes one block of every section that it keeps; it drops those that nothing uses. Its jumps to functions of the process lie
-// in sections of its own, whose names begin with "$__": a relocation that refers to one is followed to the function.
-#include "backends/llvm/link/compare.h"
-
+// libstrew_compare_load, a library of the tests: links an object with JITLink and compares with what the loader (backends/loader/loader.h) made of
+// the same object. The two lie at different addresses, so bytes must be equal except where JITLink's graph has relocations; there, both must refer to
+// the same place of a section, or to the same function of the process. JITLink reads the object on its own, so a section, a relocation or a symbol
+// that the loader forgets or misreads shows as a difference. Tests open it where the first object is loaded (tests/support/load_check.h), so that
+// those that load none do not wait for libLLVM. Tested by tests/unit/backends/loader/loader_test.cc.
+//
+// JITLink makes one block of every section that it keeps; it drops those that nothing uses. Its jumps to functions of the process lie in sections of
+// its own, whose names begin with "$__": a relocation that refers to one is followed to the function.
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <llvm/ExecutionEngine/JITLink/x86_64.h>
 
@@ -9,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/llvm/codegen/failures.h"
-#include "backends/llvm/link/memory_manager.h"
-#include "backends/llvm/link/services.h"
+#include "backends/loader/externals.h"
+#include "backends/loader/loader.h"
+#include "strew/export.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -154,10 +158,11 @@ class Comparison {
   const LoadedLayout& layout_;
 };
 
-/// JITLink's view of a comparison: it asks for memory and for symbols, and hands over the graph when everything is filled in.
+/// JITLink's view of a comparison: it asks for memory and for symbols, and hands over the graph when everything is filled in. What it made of the
+/// object is then dropped.
 class CompareContext final : public jitlink::JITLinkContext {
  public:
-  CompareContext(MemoryManager& memory, const LoadedLayout& layout, Status& result)
+  CompareContext(jitlink::JITLinkMemoryManager& memory, const LoadedLayout& layout, Status& result)
       : JITLinkContext(nullptr), memory_(memory), layout_(layout), result_(result) {}
 
   jitlink::JITLinkMemoryManager& getMemoryManager() override { return memory_; }
@@ -179,32 +184,38 @@ class CompareContext final : public jitlink::JITLinkContext {
   void lookup(const LookupMap& symbols, std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> next_step) override {
     jitlink::AsyncLookupResult found;
     for (const auto& [name, flags] : symbols) {
-      found[name] = {llvm::orc::ExecutorAddr::fromPtr(link_services().find_external(*name)), llvm::JITSymbolFlags::Exported};
+      found[name] = {llvm::orc::ExecutorAddr::fromPtr(find_external(*name)), llvm::JITSymbolFlags::Exported};
     }
     next_step->run(std::move(found));
   }
-  void notifyFailed(llvm::Error error) override { result_ = internal_error("JITLink: " + llvm::toString(std::move(error))); }
-  void notifyFinalized(jitlink::JITLinkMemoryManager::FinalizedAlloc allocation) override { allocation.release(); }
+  void notifyFailed(llvm::Error error) override { fail(std::move(error)); }
+  void notifyFinalized(jitlink::JITLinkMemoryManager::FinalizedAlloc allocation) override {
+    memory_.deallocate(std::move(allocation), [this](llvm::Error error) {
+      if (error) fail(std::move(error));
+    });
+  }
 
  private:
-  MemoryManager& memory_;
+  void fail(llvm::Error error) { result_ = internal_error("JITLink: " + llvm::toString(std::move(error))); }
+
+  jitlink::JITLinkMemoryManager& memory_;
   const LoadedLayout& layout_;
   Status& result_;
 };
 
-}  // namespace
-
 Status compare_load(std::string_view object, const LoadedLayout& layout) {
-  return catching("linker", [&]() -> Status {
-    const auto names = std::make_shared<llvm::orc::SymbolStringPool>();
-    const std::string copy(object);
-    auto graph = jitlink::createLinkGraphFromObject(llvm::MemoryBufferRef(copy, "kernel"), names);
-    if (!graph) return internal_error(llvm::toString(graph.takeError()));
-    MemoryManager memory;
-    Status result = internal_error("JITLink did not finish");
-    jitlink::link(std::move(*graph), std::make_unique<CompareContext>(memory, layout, result));
-    return result;
-  });
+  const auto names = std::make_shared<llvm::orc::SymbolStringPool>();
+  const std::string copy(object);
+  auto graph = jitlink::createLinkGraphFromObject(llvm::MemoryBufferRef(copy, "kernel"), names);
+  if (!graph) return internal_error(llvm::toString(graph.takeError()));
+  auto memory = jitlink::InProcessMemoryManager::Create();
+  if (!memory) return internal_error(llvm::toString(memory.takeError()));
+  Status result = internal_error("JITLink did not finish");
+  jitlink::link(std::move(*graph), std::make_unique<CompareContext>(**memory, layout, result));
+  return result;
 }
 
+}  // namespace
 }  // namespace strew::inline v0
+
+extern "C" STREW_API strew::LoadCheck strew_compare_load() { return strew::compare_load; }
