@@ -133,8 +133,8 @@ struct Kernel {
   const Entry* find(EntryKind kind) const;
   /// Of Plan::primary().
   const Access& primary() const {
-    static const Access kNone;
-    return accesses.empty() ? kNone : accesses.front();
+    static const Access& none = *new const Access;
+    return accesses.empty() ? none : accesses.front();
   }
 };
 

@@ -68,8 +68,8 @@ struct Loop {
 
   /// By Plan::primary().
   const LoopMove& move() const {
-    static const LoopMove kNone{.scale = {1, {}}};
-    return moves.empty() ? kNone : moves.front();
+    static const LoopMove& none = *new const LoopMove{.scale = {1, {}}};
+    return moves.empty() ? none : moves.front();
   }
   LoopMove& move() { return moves.front(); }
 };
@@ -174,8 +174,8 @@ struct Plan {
   /// The source of indexed(): where a scatter writes, or a gather reads. Where a tensor has another source, PlanTensor says so. Of a plan without
   /// sources it has no components.
   const IndexSource& primary() const {
-    static const IndexSource kNone;
-    return sources.empty() ? kNone : sources.front();
+    static const IndexSource& none = *new const IndexSource;
+    return sources.empty() ? none : sources.front();
   }
   /// Policy error of some source: the check entry runs before anything is written.
   bool checks_first() const { return std::ranges::any_of(sources, &IndexSource::checks_first); }

@@ -39,7 +39,8 @@ bool is_stage(const std::string& stage) {
 Expected<std::string> stage_text(const Compiled& stages, const std::string& stage) {
   if (stage == "op") return stages.op_text + "\n";
   if (stage == "plan") return print(stages.plan);
-  if (is_npu(stages.target)) return unsupported("--emit " + stage + ": programs for NPUs are written from the plan; --emit plan shows it");
+  if (is_npu(stages.target))
+    return unsupported("--emit " + stage + ": programs for NPUs are written from the plan; --emit plan shows it");
   STREW_TRY(stages.scheduled);
   const std::string_view pass = std::string_view(stage).substr(std::min(stage.size(), kLowered.size() + 1));
   if (stages.parts.empty()) return lowered_text(stages, pass);

@@ -12,7 +12,8 @@
 namespace strew::inline v0 {
 
 /// Emits iterations [lo, hi) of `loop`; null: there is one element. p: pointers at iteration 0.
-void emit_lane_loop(Frame& frame, const lowered::Body& body, const Pointers& p, const Loop* loop, llvm::Value* lo, llvm::Value* hi);
+void emit_lane_loop(Frame& frame, const lowered::Body& body, const Pointers& p, const Loop* loop, llvm::Value* lo,
+                    llvm::Value* hi);
 
 /// Emits the update of one element, at p, whose result 0 holds `current` (in its storage form) already, so that it is not loaded. Returns what is
 /// stored there.
