@@ -1,6 +1,8 @@
 // See start_thread.h. A new thread inherits the mask of the one that starts it, so there is no moment in which a handler could run on it.
 #include "base/start_thread.h"
 
+#include <initializer_list>
+
 namespace strew::inline v0 {
 
 SignalsBlocked::SignalsBlocked() {

@@ -136,7 +136,6 @@ std::array<int, STREW_STRATEGY_COUNT> strategies_within(const ApplyCall& call, d
 
 void apply(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args) {
   if (call.moves_nothing()) return;
-  const strew_kernel& kernel = callable.kernel;
   if (!callable.always_runs_alone) {
     const ApplyCall apply = apply_call(callable, call, tensors, args);
     const bool has_learned = call.strategy >= 0 && callable.limits->strategy < 0;
