@@ -20,10 +20,10 @@ Side BodyRunner::side(const int64_t* places, int64_t pitch, int32_t slot, const 
   return {places + slot * pitch + part.row, part.column * step, 0, step};
 }
 
-void BodyRunner::fill(const Body& body, int32_t out, uint8_t bytes, const Scalar& value, int64_t from, int64_t to) const {
+void BodyRunner::fill(const Body& body, int32_t out, uint8_t bytes, const void* value, int64_t from, int64_t to) const {
   f_.loops.move[static_cast<size_t>(__builtin_ctz(bytes))](
       {{nullptr, reinterpret_cast<intptr_t>(column(body, out) + from * bytes), 0, bytes},
-       {nullptr, reinterpret_cast<intptr_t>(value.bits.data()), 0, 0},
+       {nullptr, reinterpret_cast<intptr_t>(value), 0, 0},
        1,
        to - from});
 }
@@ -31,9 +31,9 @@ void BodyRunner::fill(const Body& body, int32_t out, uint8_t bytes, const Scalar
 /// Fills the columns of literals and row-local values as far as they are not filled yet.
 void BodyRunner::fill_constants(const Body& body, int64_t lanes) {
   if (lanes <= filled_) return;
-  for (const Literal& literal : body.literals) fill(body, literal.out, literal.bytes, literal.value, filled_, lanes);
+  for (const Literal& literal : body.literals) fill(body, literal.out, literal.bytes, literal.value.bits.data(), filled_, lanes);
   for (const LocalColumn& local : body.locals)
-    fill(body, local.out, local.bytes, locals_[static_cast<size_t>(local.number)], filled_, lanes);
+    fill(body, local.out, local.bytes, locals_[static_cast<size_t>(local.number)].data(), filled_, lanes);
   filled_ = lanes;
 }
 
@@ -138,8 +138,7 @@ void BodyRunner::fold(size_t local, const int64_t* places, int64_t pitch, int64_
   }
   for (int64_t apart = 1; apart < lanes; apart *= 2)
     add({nullptr, place(0), 0, 2 * apart * bytes}, {nullptr, place(apart), 0, 2 * apart * bytes}, 1, lanes / (2 * apart));
-  locals_[local] = fold.initial;
-  std::memcpy(locals_[local].bits.data(), sums.data(), static_cast<size_t>(bytes));
+  std::memcpy(locals_[local].data(), sums.data(), static_cast<size_t>(bytes));
   filled_ = 0;
 }
 

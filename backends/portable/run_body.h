@@ -27,7 +27,7 @@ class BodyRunner {
   Side side(const int64_t* places, int64_t pitch, int32_t slot, const Part& part) const;
   void evaluate(const Body& body, const int64_t* places, int64_t pitch, const Part& part);
   void store(const int64_t* places, int64_t pitch, const Part& part) const;
-  void fill(const Body& body, int32_t out, uint8_t bytes, const Scalar& value, int64_t from, int64_t to) const;
+  void fill(const Body& body, int32_t out, uint8_t bytes, const void* value, int64_t from, int64_t to) const;
   void fill_constants(const Body& body, int64_t lanes);
   void fold(size_t local, const int64_t* places, int64_t pitch, int64_t row, int64_t length);
   bool reduces() const;
@@ -40,9 +40,10 @@ class BodyRunner {
   const int64_t* steps_;
   char* columns_;
   int64_t ahead_;
-  int64_t filled_ = 0;                        // lanes that hold the body's constants
-  uint32_t generation_ = 0;                   // of the call's `seen`
-  std::array<Scalar, kMostLocals> locals_{};  // of the row that is done
+  int64_t filled_ = 0;       // lanes that hold the body's constants
+  uint32_t generation_ = 0;  // of the call's `seen`
+  // The bits of the row-local values of the row that is done; not set where there are none, because a call of one position takes 50 ns.
+  std::array<decltype(Scalar::bits), kMostLocals> locals_;
 };
 
 }  // namespace strew::inline v0::portable
