@@ -42,6 +42,7 @@ struct Operand {
   Scalar value;
 
   bool is(Kind one) const { return kind == one; }
+  bool in_memory() const { return is(Kind::tensor) || is(Kind::table); }
 };
 
 /// What happens to the elements of a row. The row-local values are computed first, one after the other; then the graph maps the row's elements.
@@ -70,7 +71,7 @@ void for_inputs(const Body& body, const Visit& visit) {
 }
 
 /// How one source places windows.
-struct Access {
+struct Placing {
   std::vector<PlaceRule> rules;  ///< per component
   Dropped dropped = Dropped::nothing;
 };
@@ -121,20 +122,20 @@ struct Entry {
 struct Kernel {
   const Plan& plan;
   const Schedule& schedule;
-  std::vector<Access> accesses;  ///< per source of the plan
-  std::vector<Bounds> bounds;    ///< per window loop
-  Body update;                   ///< of an element of a window
-  std::optional<Body> fill;      ///< the same of a gather's window, or part of it, that the policy fills
-  std::vector<Body> init;        ///< per result
-  std::vector<Body> merge;       ///< per result; of its private table
+  std::vector<Placing> placings;  ///< per source of the plan
+  std::vector<Bounds> bounds;     ///< per window loop
+  Body update;                    ///< of an element of a window
+  std::optional<Body> fill;       ///< the same of a gather's window, or part of it, that the policy fills
+  std::vector<Body> init;         ///< per result
+  std::vector<Body> merge;        ///< per result; of its private table
   std::vector<Entry> entries;
   std::list<Expr> graphs;  ///< of init and merge
 
   const Entry* find(EntryKind kind) const;
   /// Of Plan::primary().
-  const Access& primary() const {
-    static const Access& none = *new const Access;
-    return accesses.empty() ? none : accesses.front();
+  const Placing& primary() const {
+    static const Placing& none = *new const Placing;
+    return placings.empty() ? none : placings.front();
   }
 };
 

@@ -72,11 +72,11 @@ Body merge_body(Kernel& kernel, int i) {
   return body;
 }
 
-Access access_of(const IndexSource& source) {
-  Access access;
-  for (const Component& c : source.components) access.rules.push_back(place_rule(source.oob, c.window));
-  access.dropped = dropped(source.oob);
-  return access;
+Placing placing_of(const IndexSource& source) {
+  Placing placing;
+  for (const Component& c : source.components) placing.rules.push_back(place_rule(source.oob, c.window));
+  placing.dropped = dropped(source.oob);
+  return placing;
 }
 
 Bounds bounds_of(const Kernel& kernel, const Loop& loop) {
@@ -121,7 +121,7 @@ const Entry* Kernel::find(EntryKind kind) const {
 
 Kernel lower_kernel(const Plan& plan, const Schedule& schedule) {
   Kernel kernel{plan, schedule, {}, {}, update_body(plan), {}, {}, {}, {}, {}};
-  for (const IndexSource& source : plan.sources) kernel.accesses.push_back(access_of(source));
+  for (const IndexSource& source : plan.sources) kernel.placings.push_back(placing_of(source));
   for (const Loop& loop : plan.window) kernel.bounds.push_back(bounds_of(kernel, loop));
   for (const EntryKind kind : entries_of(plan, schedule)) kernel.entries.push_back(entry_of(kernel, kind));
   if (plan.gather && kernel.primary().dropped != Dropped::nothing) kernel.fill = fill_body(plan, kernel.update);

@@ -97,7 +97,7 @@ std::string print(const Kernel& kernel, const Entry& entry) {
 std::string print(const Kernel& kernel) {
   const Plan& plan = kernel.plan;
   std::string out = "lowered kernel\n";
-  for (size_t s = 0; s < kernel.accesses.size(); ++s) {
+  for (size_t s = 0; s < kernel.placings.size(); ++s) {
     const IndexSource& source = plan.sources[s];
     std::string tensors;
     for (size_t t = 0; t < plan.tensors.size(); ++t)
@@ -105,10 +105,10 @@ std::string print(const Kernel& kernel) {
         tensors += (tensors.empty() ? "" : ", ") + name_of(plan, static_cast<int>(t));
     constexpr std::string_view kDropped[] = {"nothing is written", "the window is filled", "what is out of bounds is filled"};
     out += fmt::format("  source {} places {}; where the policy drops: {}{}\n", s, tensors,
-                       kDropped[static_cast<size_t>(kernel.accesses[s].dropped)], source.checks_first ? "; checked first" : "");
+                       kDropped[static_cast<size_t>(kernel.placings[s].dropped)], source.checks_first ? "; checked first" : "");
     for (size_t k = 0; k < source.components.size(); ++k)
       out += fmt::format("    component {} of {}: {}{}\n", k, name_of(plan, source.components[k].tensor),
-                         source.components[k].normalize_negative ? "normalised, " : "", name(kernel.accesses[s].rules[k]));
+                         source.components[k].normalize_negative ? "normalised, " : "", name(kernel.placings[s].rules[k]));
   }
   for (size_t l = 0; l < kernel.bounds.size(); ++l)
     if (kernel.bounds[l] != Bounds::whole)

@@ -70,7 +70,8 @@ bool Question::drops_to_sinks() const {
   if (!plan.window.empty()) return false;
   const OobPolicy oob = plan.primary().oob;
   const auto is_whole = [&](int tensor) { return !is_packed(tensor) && bytes(tensor) <= kWidestSink; };
-  if (plan.gather) return is_fill(oob) && is_whole(plan.operand(0)) && !is_string(plan.operand(0));
+  if (plan.gather)
+    return kernel_.primary().dropped != Dropped::nothing && is_whole(plan.operand(0)) && !is_string(plan.operand(0));
   if (oob != OobPolicy::skip_element && oob != OobPolicy::skip_window) return false;
   for (int i = 0; i < plan.pairs; ++i)
     if (!is_whole(plan.result(i))) return false;

@@ -75,9 +75,7 @@ class Compiler {
     if (at.op == ExprOp::literal) return &at.value;
     return is_input(at.op) && operand(at).is(Operand::Kind::constant) ? &operand(at).value : nullptr;
   }
-  bool is_in_slot(int32_t n) const {
-    return is_input(node(n).op) && (operand(node(n)).is(Operand::Kind::tensor) || operand(node(n)).is(Operand::Kind::table));
-  }
+  bool is_in_slot(int32_t n) const { return is_input(node(n).op) && operand(node(n)).in_memory(); }
   bool reads_result(const ExprNode& n) const {
     return is_input(n.op) && operand(n).is(Operand::Kind::tensor) &&
            std::find(r_.results.begin(), r_.results.end(), operand(n).number) != r_.results.end();

@@ -76,7 +76,7 @@ class Maker {
     for (size_t s = 0; s < plan_.sources.size(); ++s) {
       const size_t first = p_.components.size();
       for (size_t k = 0; k < plan_.sources[s].components.size(); ++k)
-        add_component(plan_.sources[s].components[k], kernel_.accesses[s].rules[k]);
+        add_component(plan_.sources[s].components[k], kernel_.placings[s].rules[k]);
       p_.sources.push_back({first, p_.components.size()});
     }
     for (int i = 0; plan_.keys && i < plan_.pairs; ++i)
@@ -130,7 +130,16 @@ class Maker {
 
 }  // namespace
 
-Status portable_can_build(const Plan& plan) { return check_arithmetic(plan, "portable"); }
+Status portable_can_build(const Plan& plan) {
+  if (plan.locals.size() > kMostLocals)
+    return unsupported("backend portable: the plan has " + std::to_string(plan.locals.size()) +
+                       " row-local values, expected at most " + std::to_string(kMostLocals));
+  for (const RowLocal& local : plan.locals)
+    if (local.lanes > kMostFoldLanes)
+      return unsupported("backend portable: a row-local value has " + std::to_string(local.lanes) + " lanes, expected at most " +
+                         std::to_string(kMostFoldLanes));
+  return check_arithmetic(plan, "portable");
+}
 
 std::shared_ptr<const InterpretedKernel> make_program(const Plan& plan, const Schedule& schedule, const Loops& table) {
   return Maker(lowered::lower_kernel(plan, schedule), table).run();

@@ -93,6 +93,8 @@ Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target
         return decline("node " + std::to_string(n) + " of the combiner, " + std::string(name(plan.combine.nodes[n].op)) +
                        ", needs sse4.1, which " + print(target) + " has not");
   }
+  if (plan.sources.empty() || !plan.locals.empty())
+    return decline("plans without index sources or with row-local values are for others");
   if (!plan.gather) STREW_TRY(check_reads(plan));
   STREW_TRY(check_depth(plan.combine));
   for (int i = 0; i < plan.pairs && plan.pairs > 1; ++i) {

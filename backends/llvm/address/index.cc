@@ -38,7 +38,7 @@ class Placer {
     value = normalise(c, value);
     ComponentPlace place;
     place.start = value;
-    switch (out_.access.rules[k]) {
+    switch (out_.placing.rules[k]) {
       case PlaceRule::trusted:
         break;
       case PlaceRule::fits:
@@ -62,7 +62,7 @@ class Placer {
       case PlaceRule::wrapped:
       case PlaceRule::split:
         place.start = lanes_ != nullptr ? wrapped_lanes(c, value) : wrapped(c, value);
-        if (out_.access.rules[k] == PlaceRule::split)
+        if (out_.placing.rules[k] == PlaceRule::split)
           place.split = e_.smin(e_.b.CreateSub(f_.term(c.dim), place.start), f_.term(c.window));
         break;
     }
@@ -159,7 +159,7 @@ Value* load_lanes(Frame& f, const Pointers& p, const Component& c) {
 }  // namespace
 
 Placement place(Frame& f, size_t source, const Pointers& p) {
-  Placement out{f.plan.sources[source], f.kernel.accesses[source]};
+  Placement out{f.plan.sources[source], f.kernel.placings[source]};
   Placer placer(f, out);
   for (const Component& c : out.source.components) placer.add(load_component(f, p, c));
   if (out.inside == nullptr) out.inside = f.e.b.getTrue();

@@ -21,7 +21,7 @@ struct ComponentPlace {
 /// Where one source puts the window of a position.
 struct Placement {
   const IndexSource& source;
-  const lowered::Access& access;
+  const lowered::Placing& placing;
   std::vector<ComponentPlace> components = {};
   llvm::Value* inside = nullptr;  ///< i1: the policy keeps some element of the window
   llvm::Value* whole = nullptr;   ///< i1, fill_element: all elements of the window are in bounds

@@ -106,7 +106,7 @@ class LaneLoopEmitter {
   std::vector<int> tensors() const {
     std::vector<int> list = body_.results;
     for_inputs(body_, [&](const ExprNode&, const Operand& operand) {
-      if (operand.is(Operand::Kind::tensor) || operand.is(Operand::Kind::table)) list.push_back(f_.pointer_of(operand));
+      if (operand.in_memory()) list.push_back(f_.pointer_of(operand));
     });
     return list;
   }

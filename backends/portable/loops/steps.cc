@@ -314,20 +314,20 @@ constexpr bool gives_float(Primitive op) {
   return op == Primitive::fptrunc || op == Primitive::fpext || op == Primitive::sitofp || op == Primitive::uitofp;
 }
 
-constexpr int kWidths[] = {1, 8, 16, 32, 64, 32, 64};
+template <class T>
+inline constexpr size_t kWidth = kIsBit<T> ? 1 : 8 * sizeof(T);
 /// Is the value of another width than the argument, as it must be of this cast?
-bool fits(Primitive op, Machine from, Machine to) {
-  const int a = kWidths[static_cast<size_t>(from)], b = kWidths[static_cast<size_t>(to)];
-  if (op == Primitive::itrunc || op == Primitive::fptrunc) return b < a;
-  return !(op == Primitive::zext || op == Primitive::sext || op == Primitive::fpext) || b > a;
-}
+template <Primitive op, class From, class To>
+inline constexpr bool kFits = op == Primitive::itrunc || op == Primitive::fptrunc ? kWidth<To> < kWidth<From>
+                              : op == Primitive::zext || op == Primitive::sext || op == Primitive::fpext
+                                  ? (kWidth<To> > kWidth<From>)
+                                  : true;
 
 template <Primitive op>
 StepLoop cast_of(Machine from, Machine to) {
-  if (!fits(op, from, to)) return nullptr;
   return with_type(from, [to]<class From>(Of<From>) {
     return with_type(to, []<class To>(Of<To>) -> StepLoop {
-      if constexpr (kIsBit<To> || takes_float(op) != kIsFloat<From> || gives_float(op) != kIsFloat<To>)
+      if constexpr (kIsBit<To> || !kFits<op, From, To> || takes_float(op) != kIsFloat<From> || gives_float(op) != kIsFloat<To>)
         return nullptr;
       else if constexpr (kIsBit<From> && op == Primitive::sext)
         return sext_bit_step<To>;

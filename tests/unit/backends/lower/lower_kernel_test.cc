@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "backends/halide/can_build/can_build.h"
 #include "backends/link.h"
 #include "backends/lower/walk.h"
 #include "backends/modules.h"
@@ -247,6 +248,23 @@ TEST(KernelWithoutSources, ReducesInTheOrderOfTheLoops) {
                      });
     }
   }
+}
+
+TEST(KernelWithoutSources, IsRefusedByTheBackendsThatDoNotMakeIt) {
+  PlanMaker made(DType::f32);
+  ExprBuilder e;
+  made.plan.combine = e.returns({e.update(0, DType::f32)});
+  const Schedule schedule;
+  const Target target = *parse_target("x86-64-v3");
+  EXPECT_EQ(halide_can_build(made.plan, schedule, target).message(),
+            "backend halide: plans without index sources or with row-local values are for others");
+  made.plan.locals.resize(portable::kMostLocals + 1);
+  EXPECT_EQ(portable::portable_can_build(made.plan).message(),
+            "backend portable: the plan has 9 row-local values, expected at most 8");
+  made.plan.locals.resize(1);
+  made.plan.locals[0].lanes = 128;
+  EXPECT_EQ(portable::portable_can_build(made.plan).message(),
+            "backend portable: a row-local value has 128 lanes, expected at most 64");
 }
 
 /// What RowLocal says, for sums and maxima of floats.
