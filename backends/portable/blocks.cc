@@ -12,7 +12,7 @@ namespace {
 
 /// loops.line, but for a few elements without a call: a call of one position is over in a tenth of a microsecond.
 inline void line(const Loops& loops, int64_t* out, int64_t first, int64_t step, int64_t n) {
-  constexpr int64_t kFew = 2;
+  constexpr int64_t kFew = 8;
   if (n > kFew) return loops.line(out, first, step, n);
   for (int64_t i = 0; i < n; ++i) out[i] = first + i * step;
 }
@@ -20,19 +20,10 @@ inline void line(const Loops& loops, int64_t* out, int64_t first, int64_t step, 
 }  // namespace
 
 void set_bases(const EntryCall& f) {
-  const std::vector<Slot>& slots = f.p.body.slots;
-  for (size_t s = 0; s < slots.size(); ++s) f.bases()[s] = f.base(slots[s]);
-  for (size_t i = 0; i < f.p.indices.size(); ++i) f.bases()[slots.size() + i] = f.base(f.p.indices[i]);
+  int64_t* at = f.bases();
+  for (const Slot& slot : f.p.body.slots) *at++ = f.base(slot);
+  for (const Slot& slot : f.p.indices) *at++ = f.base(slot);
 }
-
-PositionBlocks::PositionBlocks(const EntryCall& call, int64_t begin, int64_t end, bool only_result)
-    : first(begin),
-      f_(call),
-      slots_(call.p.body.slots.size()),
-      wanted_(only_result ? 1 : slots_),
-      rows_(call, call.p.positions, slots_ + call.p.indices.size(), begin, end),
-      done_(begin),
-      end_(end) {}
 
 /// Where iteration `iteration` of the row is in a slot.
 inline int64_t PositionBlocks::place_in_row(size_t slot, int64_t iteration) const {
@@ -60,14 +51,18 @@ bool PositionBlocks::next() {
       lo_ = rows_.lo;
       hi_ = rows_.hi;
     }
-    const int64_t take = std::min(most - count, hi_ - lo_);
-    const int64_t* const strides = rows_.inner_strides();
-    const auto add = [&](size_t slot) {
-      line(f_.loops, f_.places(slot) + count, place_in_row(slot, lo_), strides == nullptr ? 0 : strides[slot], take);
+    const int64_t take = std::min(most - count, hi_ - lo_), lo = lo_;
+    int64_t* const places = f_.places() + count;
+    const int64_t *const row = rows_.row(), *const strides = rows_.inner_strides();
+    const auto add = [&](size_t from, size_t end) {
+      for (size_t slot = from; slot < end; ++slot) {
+        const int64_t stride = strides == nullptr ? 0 : strides[slot];
+        line(f_.loops, places + static_cast<int64_t>(slot) * most, row[slot] + lo * stride, stride, take);
+      }
     };
-    for (size_t slot = 0; slot < wanted_; ++slot) add(slot);
-    for (size_t slot = slots_; !is_in_row_ && slot < slots_ + f_.p.indices.size(); ++slot) add(slot);
-    if (count == 0) block_lo_ = lo_;
+    add(0, wanted_);
+    if (!is_in_row_) add(slots_, slots_ + f_.p.indices.size());
+    if (count == 0) block_lo_ = lo;
     lo_ += take;
     count += take;
   }
@@ -75,13 +70,12 @@ bool PositionBlocks::next() {
   return count > 0;
 }
 
-const int64_t* PositionBlocks::load(size_t k) {
+int64_t* PositionBlocks::load(size_t k) {
   const ComponentNumbers& c = f_.p.components[k];
   const size_t slot = slots_ + c.index;
-  Side from{f_.places(slot), 0, 0, 0};
-  if (is_in_row_)
-    from = {nullptr, place_in_row(slot, block_lo_), rows_.inner_strides() == nullptr ? 0 : rows_.inner_strides()[slot], 0};
-  from.base += f_.at(c.index_offset);
+  const int64_t *const strides = rows_.inner_strides(), offset = f_.at(c.index_offset);
+  const Side from = is_in_row_ ? Side{nullptr, place_in_row(slot, block_lo_) + offset, strides == nullptr ? 0 : strides[slot], 0}
+                               : Side{f_.places(slot), offset, 0, 0};
   int64_t* const values = f_.values(k);
   f_.loops.index[static_cast<size_t>(c.dtype)](values, from, count);
   return values;
@@ -119,10 +113,8 @@ void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
   }
 }
 
-void PositionBlocks::apply_rule(size_t k) {
+void PositionBlocks::apply_rule(size_t k, int64_t* values) {
   const ComponentNumbers& c = f_.p.components[k];
-  const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
-  int64_t* const values = f_.values() + at;
   const int64_t dim = f_.at(c.dim), window = f_.at(c.window), largest = dim - window;
   if (c.normalize_negative) f_.loops.fold(values, dim, count);
   switch (c.rule) {
@@ -141,26 +133,27 @@ void PositionBlocks::apply_rule(size_t k) {
     case PlaceRule::cut:
       return cut(k, dim, window);
     case PlaceRule::wrapped:
-    case PlaceRule::split:
+    case PlaceRule::split: {
       if (dim <= 0) return require(f_.inside(), values, -1);
       f_.loops.wrap(values, dim, c.dtype == DType::u64, count);
       if (c.rule == PlaceRule::wrapped) return;
-      for (int64_t j = 0; j < count; ++j) f_.hi()[at + j] = std::min(dim - values[j], window);
+      int64_t* const hi = f_.hi() + (values - f_.values());
+      for (int64_t j = 0; j < count; ++j) hi[j] = std::min(dim - values[j], window);
       return;
+    }
   }
 }
 
 void PositionBlocks::place() {
   drops = false;
-  for (size_t s = 0; s < f_.p.sources.size(); ++s) {
-    const SourceComponents& source = f_.p.sources[s];
-    for (size_t k = source.first; k < source.end; ++k) {
-      const int64_t* const values = load(k);
-      apply_rule(k);
-      const int64_t* const strides = f_.from(f_.p.components[k].strides);
-      for (size_t slot = 0; slot < wanted_; ++slot)
-        if (f_.p.body.slots[slot].source == static_cast<int>(s)) f_.loops.advance(f_.places(slot), values, strides[slot], count);
-    }
+  const Slot* const slots = f_.p.body.slots.data();
+  for (size_t k = 0; k < f_.p.components.size(); ++k) {
+    const ComponentNumbers& c = f_.p.components[k];
+    int64_t* const values = load(k);
+    apply_rule(k, values);
+    const int64_t* const strides = f_.from(c.strides);
+    for (size_t slot = 0; slot < wanted_; ++slot)
+      if (slots[slot].source == c.source) f_.loops.advance(f_.places(slot), values, strides[slot], count);
   }
 }
 

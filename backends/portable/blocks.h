@@ -9,7 +9,14 @@ namespace strew::inline v0::portable {
 class PositionBlocks {
  public:
   /// Positions [begin, end). `only_result`: of the body's slots, only that of result 0 is wanted.
-  PositionBlocks(const EntryCall& call, int64_t begin, int64_t end, bool only_result = false);
+  PositionBlocks(const EntryCall& call, int64_t begin, int64_t end, bool only_result = false)
+      : first(begin),
+        f_(call),
+        slots_(call.p.body.slots.size()),
+        wanted_(only_result ? 1 : slots_),
+        rows_(call, call.p.positions, slots_ + call.p.indices.size(), begin, end),
+        done_(begin),
+        end_(end) {}
 
   /// Moves to the next block. False: there is none.
   bool next();
@@ -24,8 +31,8 @@ class PositionBlocks {
  private:
   void leave_row();
   int64_t place_in_row(size_t slot, int64_t iteration) const;
-  const int64_t* load(size_t component);
-  void apply_rule(size_t k);
+  int64_t* load(size_t component);
+  void apply_rule(size_t k, int64_t* values);
   void cut(size_t k, int64_t dim, int64_t window);
   void begin_flags();
   void require(uint8_t* flags, const int64_t* values, int64_t largest);

@@ -76,7 +76,7 @@ class Maker {
     for (size_t s = 0; s < plan_.sources.size(); ++s) {
       const size_t first = p_.components.size();
       for (size_t k = 0; k < plan_.sources[s].components.size(); ++k)
-        add_component(plan_.sources[s].components[k], kernel_.placings[s].rules[k]);
+        add_component(s, plan_.sources[s].components[k], kernel_.placings[s].rules[k]);
       p_.sources.push_back({first, p_.components.size()});
     }
     for (int i = 0; plan_.keys && i < plan_.pairs; ++i)
@@ -87,9 +87,10 @@ class Maker {
   size_t index_of(int tensor) const {
     return static_cast<size_t>(std::ranges::find(p_.indices, tensor, &Slot::tensor) - p_.indices.begin());
   }
-  void add_component(const Component& c, PlaceRule rule) {
+  void add_component(size_t source, const Component& c, PlaceRule rule) {
     ComponentNumbers n;
     n.index = index_of(c.tensor);
+    n.source = static_cast<int>(source);
     n.dtype = c.dtype;
     n.normalize_negative = c.normalize_negative;
     n.index_offset = add(c.index_offset, unit(c.tensor));

@@ -99,6 +99,7 @@ inline constexpr int kMostLocals = 8, kMostFoldLanes = 64;
 /// An index component: where it is read, and its numbers.
 struct ComponentNumbers {
   size_t index = 0;  ///< of InterpretedKernel::indices
+  int source = 0;    ///< of InterpretedKernel::sources
   DType dtype = DType::i64;
   bool normalize_negative = false;
   Number index_offset = 0, dim = 0, window = 0, strides = 0;  ///< strides: one per slot of the window's body

@@ -62,22 +62,18 @@ void BodyRunner::evaluate(const Body& body, const int64_t* places, int64_t pitch
 
 void BodyRunner::store(const int64_t* places, int64_t pitch, const Part& part) const {
   for (const Output& output : body_.outputs) {
-    Rows rows;
-    rows.to = side(places, pitch, output.to, part);
-    rows.to.base += output.offset;
+    Side to = side(places, pitch, output.to, part);
+    to.base += output.offset;
+    Side from;
     if (output.column >= 0)
-      rows.from = {nullptr, reinterpret_cast<intptr_t>(column(body_, output.column)), part.elements * output.bytes, output.bytes};
+      from = {nullptr, reinterpret_cast<intptr_t>(column(body_, output.column)), part.elements * output.bytes, output.bytes};
     else if (output.from >= 0)
-      rows.from = side(places, pitch, output.from, part);
+      from = side(places, pitch, output.from, part);
     else
-      rows.from = {nullptr, reinterpret_cast<intptr_t>(output.value.bits.data()), 0, 0};
-    rows.count = part.rows;
-    rows.length = part.elements;
-    if (ahead_ > 0 || output.from >= 0) rows.ahead = ahead_;
-    if (rows.ahead != 0) rows.lines = lines_of(part.elements * output.bytes);
-    rows.streams = f_.streams;
-    rows.format = output.format;
-    output.loop(rows);
+      from = {nullptr, reinterpret_cast<intptr_t>(output.value.bits.data()), 0, 0};
+    const int64_t ahead = ahead_ > 0 || output.from >= 0 ? ahead_ : 0;
+    const int32_t lines = ahead != 0 ? lines_of(part.elements * output.bytes) : 1;
+    output.loop({to, from, part.rows, part.elements, ahead, output.format, lines, f_.streams});
   }
 }
 
