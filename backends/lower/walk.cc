@@ -30,6 +30,8 @@ class Question {
   bool reads_current() const {
     return std::ranges::any_of(plan.combine.nodes, [](const ExprNode& n) { return n.op == ExprOp::current; });
   }
+  /// Ways of walking that place the windows of several positions at once are made for one source.
+  bool has_one_source() const { return plan.sources.size() == 1; }
   bool looks_ahead(const Entry& entry) const;
   bool has_little_code() const;
   bool drops_to_sinks() const;
@@ -213,9 +215,9 @@ void choose_order(Kernel& kernel, const Target& target) {
   for (Entry& entry : kernel.entries) {
     if (entry.kind == EntryKind::keys && q.has_index_lanes()) entry.walk.way = Walk::Way::index_lanes;
     if (!walks_positions(entry.kind)) continue;
-    if (q.pays_register())
+    if (q.has_one_source() && q.pays_register())
       entry.walk.way = Walk::Way::register_run;
-    else if (q.pays_lanes())
+    else if (q.has_one_source() && q.pays_lanes())
       entry.walk.way = Walk::Way::index_lanes;
     else
       entry.walk.sinks = entry.cut == WindowCut::none && q.drops_to_sinks();
@@ -244,7 +246,7 @@ void choose_packing(Kernel& kernel, const Target& target) {
     if (q.plan.kind == PlanKind::element && q.plan.positions.size() <= 1) walk.unroll = q.schedule.unroll;
     if (walk.way == Walk::Way::index_lanes) {
       walk.together = kIndexLanes;
-    } else if (walk.way == Walk::Way::windows && q.pays_packing(entry)) {
+    } else if (walk.way == Walk::Way::windows && q.has_one_source() && q.pays_packing(entry)) {
       walk.way = Walk::Way::packed_rows;
       walk.together = kPackedRows;
     } else if (walk.way == Walk::Way::windows && (q.waits_for_sinks(entry) || q.is_short(entry))) {

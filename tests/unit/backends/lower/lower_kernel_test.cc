@@ -1,5 +1,5 @@
 // Lowered kernels: what policies become, that passes change nothing but how positions are walked, and kernels without index sources (copies, maps,
-// reductions, row-local values), which run in llvm and portable with the bits of plain loops.
+// reductions, row-local values) and with two of them, which run in llvm and portable with the bits of plain loops.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -132,9 +132,9 @@ void run(const std::function<strew_entry(EntryKind)>& entry, const void* program
 /// Runs the plan by portable and by llvm for several targets, each on a fresh copy of `result`, and hands what the result holds to `check`.
 template <class T>
 void run_all(const Plan& plan, const std::vector<T>& result, const std::vector<const void*>& inputs,
-             const std::function<void(const std::vector<T>&, const std::string& name)>& check) {
+             const std::function<void(const std::vector<T>&, const std::string& name)>& check, const void* indices = nullptr) {
   const auto data_of = [&](std::vector<T>& to) {
-    std::vector<const void*> data = {to.data(), nullptr, nullptr};
+    std::vector<const void*> data = {to.data(), nullptr, indices};
     data.insert(data.end(), inputs.begin(), inputs.end());
     return data;
   };
@@ -323,6 +323,76 @@ TEST(KernelWithoutSources, MapsRowsWithRowLocalValues) {
       run_all<float>(made.plan, std::vector<float>(from.size()), {from.data()}, [&](const auto& got, const std::string& name) {
         EXPECT_TRUE(same_bits(got, expected)) << name << ", " << lanes << " lanes, " << columns << " columns";
       });
+    }
+  }
+}
+
+// --- Several sources. What follows a look-up is written by hand, too: result[to[e]] += table[from[e]] * weight[e].
+
+/// Source 1 places the updates, and reads its components from a second index tensor.
+TEST(KernelOfTwoSources, AddsRowsThatAnotherSourcePlaces) {
+  constexpr int64_t kEdges = 301, kNodes = 40, kTable = 25;
+  for (const int64_t columns : {1, 3, 8, 64, 67}) {
+    for (const OobPolicy destinations : {OobPolicy::skip_window, OobPolicy::clamp, OobPolicy::wrap}) {
+      PlanMaker made(DType::f32);
+      Plan& plan = made.plan;
+      plan.kind = PlanKind::row;
+      plan.tensors.push_back({Role::extra, 0, DType::f32, ExtraKind::per_position});
+      plan.tensors.push_back({Role::indices, 1, DType::i32});
+      plan.tensors[2] = {Role::indices, 0, DType::i64};
+      plan.tensors[0].source = 0;
+      plan.tensors[3].source = 1;
+      const auto strides = [](std::vector<int64_t> of) {
+        std::vector<Term> terms;
+        for (const int64_t each : of) terms.push_back(constant(each));
+        return terms;
+      };
+      Loop edges, row;
+      edges.extent = constant(kEdges);
+      edges.strides = strides({0, 0, 1, 0, 1, 1});
+      row.extent = constant(columns);
+      row.strides = strides({1, 0, 0, 1, 0, 0});
+      for (Loop* loop : {&edges, &row}) loop->moves.resize(2, LoopMove{.scale = constant(1)});
+      plan.positions = {edges};
+      if (columns > 1) plan.window = {row};
+      const auto source = [&](int tensor, DType dtype, OobPolicy policy, int64_t dim, std::vector<int64_t> moves) {
+        IndexSource& made_source = plan.sources.emplace_back();
+        made_source.oob = policy;
+        made_source.components.push_back(
+            {tensor, dtype, true, constant(0), 0, constant(dim), constant(1), strides(std::move(moves))});
+      };
+      source(2, DType::i64, destinations, kNodes, {columns, 0, 0, 0, 0, 0});
+      source(5, DType::i32, OobPolicy::clamp, kTable, {0, 0, 0, columns, 0, 0});
+      ExprBuilder e;
+      const int32_t product = e.apply(ExprOp::mul, {e.update(0, DType::f32), e.extra(0, DType::f32)});
+      plan.combine = e.returns({e.apply(ExprOp::add, {e.current(0, DType::f32), product})});
+
+      test::Rng rng(6);
+      std::vector<int64_t> to(kEdges);
+      std::vector<int32_t> from(kEdges);
+      for (int64_t& each : to) each = static_cast<int64_t>(rng.below(3 * kNodes)) - kNodes;
+      for (int32_t& each : from) each = static_cast<int32_t>(rng.below(3 * kTable)) - static_cast<int32_t>(kTable);
+      const std::vector<float> table = random_floats(static_cast<size_t>(kTable * columns), 7),
+                               weights = random_floats(kEdges, 8),
+                               before = random_floats(static_cast<size_t>(kNodes * columns), 9);
+      std::vector<float> expected = before;
+      for (size_t i = 0; i < to.size(); ++i) {
+        int64_t at = to[i] < 0 ? to[i] + kNodes : to[i];
+        if (destinations == OobPolicy::skip_window && (at < 0 || at >= kNodes)) continue;
+        at = destinations == OobPolicy::wrap ? ((at % kNodes) + kNodes) % kNodes : std::clamp<int64_t>(at, 0, kNodes - 1);
+        const int64_t read = std::clamp<int64_t>(from[i] < 0 ? from[i] + kTable : from[i], 0, kTable - 1);
+        for (int64_t c = 0; c < columns; ++c) {
+          const float scaled = table[static_cast<size_t>(read * columns + c)] * weights[i];
+          float& sum = expected[static_cast<size_t>(at * columns + c)];
+          sum = sum + scaled;
+        }
+      }
+      run_all<float>(
+          plan, before, {table.data(), weights.data(), from.data()},
+          [&](const auto& got, const std::string& name) {
+            EXPECT_TRUE(same_bits(got, expected)) << name << ", " << columns << " columns, policy " << strew::name(destinations);
+          },
+          to.data());
     }
   }
 }
