@@ -139,36 +139,18 @@ void ProgramBuilder::when(const Named& condition, const std::function<void()>& b
 }
 
 Number ProgramBuilder::binary(Opcode opcode, const Number& a, const Number& b, const char* hint) {
+  const Computation what = info(opcode).compute;
   if (a.value && b.value) {
     const auto code = [](const Number& n) { return static_cast<uint64_t>(*n.value); };
-    return number(static_cast<int64_t>(compute(info(opcode).compute, DType::i64, code(a), code(b))));
+    return number(static_cast<int64_t>(compute(what, DType::i64, code(a), code(b))));
   }
+  const bool sums = what == Computation::add || what == Computation::sub, multiplies = what == Computation::mul;
+  const bool divides = what == Computation::div || what == Computation::ceil_div;
+  if ((sums && b.is(0)) || ((multiplies || divides) && b.is(1))) return a;
+  if ((what == Computation::add && a.is(0)) || (multiplies && a.is(1))) return b;
+  if ((multiplies && (a.is(0) || b.is(0))) || (what == Computation::remainder && b.is(1))) return number(0);
   const std::string left = use(a), right = use(b);
   return {give(opcode, hint, make_index(), {left, right}).name, {}};
-}
-
-Number ProgramBuilder::add(const Number& a, const Number& b, const char* hint) {
-  if (a.is(0)) return b;
-  return b.is(0) ? a : binary(Opcode::addi, a, b, hint);
-}
-Number ProgramBuilder::sub(const Number& a, const Number& b, const char* hint) {
-  return b.is(0) ? a : binary(Opcode::subi, a, b, hint);
-}
-Number ProgramBuilder::mul(const Number& a, const Number& b, const char* hint) {
-  if (a.is(0) || b.is(0)) return number(0);
-  if (a.is(1)) return b;
-  return b.is(1) ? a : binary(Opcode::muli, a, b, hint);
-}
-Number ProgramBuilder::min(const Number& a, const Number& b, const char* hint) { return binary(Opcode::minsi, a, b, hint); }
-Number ProgramBuilder::max(const Number& a, const Number& b, const char* hint) { return binary(Opcode::maxsi, a, b, hint); }
-Number ProgramBuilder::ceil_div(const Number& a, const Number& b, const char* hint) {
-  return b.is(1) ? a : binary(Opcode::ceildivsi, a, b, hint);
-}
-Number ProgramBuilder::divide(const Number& a, const Number& b, const char* hint) {
-  return b.is(1) ? a : binary(Opcode::divsi, a, b, hint);
-}
-Number ProgramBuilder::remainder(const Number& a, const Number& b, const char* hint) {
-  return b.is(1) ? number(0) : binary(Opcode::remsi, a, b, hint);
 }
 
 Number ProgramBuilder::left(const Number& at, const Number& end, const Number& most, bool whole, const char* hint,

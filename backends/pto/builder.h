@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/pto/names.h"
+#include "backends/pto/passes.h"
 #include "backends/pto/program.h"
 #include "compiler/pto/ast.h"
 
@@ -48,14 +48,16 @@ class ProgramBuilder {
   Number argument(const std::string& scalar);  ///< an i32 parameter, converted to index
   Number core();                               ///< the number of the core that runs the program: get_block_idx
   Number cores();                              ///< how many cores run it: get_block_num
-  Number add(const Number& a, const Number& b, const char* hint = "at");
-  Number sub(const Number& a, const Number& b, const char* hint = "left");
-  Number mul(const Number& a, const Number& b, const char* hint = "scaled");
-  Number min(const Number& a, const Number& b, const char* hint = "least");
-  Number max(const Number& a, const Number& b, const char* hint = "most");
-  Number ceil_div(const Number& a, const Number& b, const char* hint = "pieces");
-  Number remainder(const Number& a, const Number& b, const char* hint = "rest");
-  Number divide(const Number& a, const Number& b, const char* hint = "quotient");  ///< `a` must not be negative
+  // Arithmetic on known numbers, and with 0 and 1 where this changes nothing, appends nothing. Divisors are not 0.
+  Number add(const Number& a, const Number& b, const char* hint = "at") { return binary(Opcode::addi, a, b, hint); }
+  Number sub(const Number& a, const Number& b, const char* hint = "left") { return binary(Opcode::subi, a, b, hint); }
+  Number mul(const Number& a, const Number& b, const char* hint = "scaled") { return binary(Opcode::muli, a, b, hint); }
+  Number min(const Number& a, const Number& b, const char* hint = "least") { return binary(Opcode::minsi, a, b, hint); }
+  Number max(const Number& a, const Number& b, const char* hint = "most") { return binary(Opcode::maxsi, a, b, hint); }
+  Number ceil_div(const Number& a, const Number& b, const char* hint = "pieces") { return binary(Opcode::ceildivsi, a, b, hint); }
+  Number remainder(const Number& a, const Number& b, const char* hint = "rest") { return binary(Opcode::remsi, a, b, hint); }
+  /// `a` must not be negative.
+  Number divide(const Number& a, const Number& b, const char* hint = "quotient") { return binary(Opcode::divsi, a, b, hint); }
   /// What is left of [at, end), at most `most`. `whole`: there is at least so much.
   Number left(const Number& at, const Number& end, const Number& most, bool whole, const char* hint = "count",
               const char* left_hint = "left");

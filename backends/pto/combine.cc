@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "backends/pto/operators.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {

@@ -20,7 +20,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "backends/pto/names.h"
 #include "backends/pto/passes.h"
 #include "compiler/pto/instructions.h"
 

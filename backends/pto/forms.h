@@ -26,8 +26,8 @@ Status find_l1(const Frame& frame, RowWalk& walk);
 bool fits_l1(const RowWalk& walk, int64_t rows);
 
 /// PTO-AS: a straight line of whole tiles. If all tiles of the op fit the buffer together, the program has them all.
-/// Otherwise it has one tile, whose first row is an argument, and the caller repeats it. Fails with the reason if the op
-/// needs more than loads, one indexed instruction and stores.
-Status write_straight(Frame& frame);
+/// Otherwise it has one tile, whose first row is an argument, and the caller repeats it. False: the op needs more than
+/// loads, one indexed instruction and stores.
+bool write_straight(Frame& frame);
 
 }  // namespace strew::inline v0::pto

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/operators.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::inline v0::pto {

@@ -22,7 +22,6 @@
 #include <set>
 #include <string>
 
-#include "backends/pto/names.h"
 #include "backends/pto/passes.h"
 #include "compiler/pto/instructions.h"
 

@@ -1,6 +1,6 @@
-// See operators.h. Division exists on tiles of floats only: strew defines integer division by 0, and no chip computes
+// See combine.h. Division exists on tiles of floats only: strew defines integer division by 0, and no chip computes
 // that result. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
-#include "backends/pto/operators.h"
+#include "backends/pto/combine.h"
 
 namespace strew::inline v0::pto {
 namespace {

@@ -12,7 +12,6 @@
 #include "backends/pto/combine.h"
 #include "backends/pto/forms.h"
 #include "backends/pto/init.h"
-#include "backends/pto/names.h"
 #include "backends/pto/passes.h"
 #include "backends/pto/program.h"
 #include "base/fp_environment.h"
@@ -101,10 +100,10 @@ class Attempts {
       if (c.dim.is(0) && plan_.gather && !has_zero(plan_.positions))
         return unsupported("an indexed dim is 0, expected one that has places to gather from");
     if (options_.output == Output::pto_as) {
-      // If the modes of the chip's instructions implement the op, a straight line of any number of tiles; otherwise a
-      // program of one core, unrolled.
-      Expected<TileProgram> plain = straight();
-      return plain.ok() || plain.status().code() != Code::unsupported ? std::move(plain) : written_out();
+      // If the modes of the chip's instructions implement the op, a straight line of any number of tiles (straight.cc);
+      // otherwise a program of one core, unrolled.
+      Frame frame(tensors_, plan_, chip_, options_, {});
+      return frame.start().ok() && write_straight(frame) ? finished(std::move(frame.program)) : written_out();
     }
     STREW_ASSIGN(TileProgram best, planned());
     return finished(std::move(best));
@@ -287,14 +286,6 @@ class Attempts {
     STREW_ASSIGN(TileProgram program, planned());
     STREW_TRY(unroll(program, chip_));
     return finished(std::move(program));
-  }
-
-  /// PTO-AS: a straight line of whole tiles (straight.cc).
-  Expected<TileProgram> straight() {
-    Frame frame(tensors_, plan_, chip_, options_, {});
-    STREW_TRY(frame.start());
-    STREW_TRY(write_straight(frame));
-    return finished(std::move(frame.program));
   }
 
   /// About how many tiles a core processes.

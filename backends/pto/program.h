@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/plan/plan.h"
@@ -121,5 +122,15 @@ struct ProgramOptions {
 /// program; the message has the reason and the nearest thing that would work.
 Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip,
                                    const ProgramOptions& options = {});
+
+/// The text of all programs of one file, which must be for the same chip. `kind`: pto-as (one program only), pto-ir,
+/// pto-ir-generic, pto-cpp or pto-host.
+Expected<std::string> program_text(const std::vector<TileProgram>& programs, std::string_view kind);
+
+/// The programs as C++ over the pto-isa headers.
+std::string print_cpp(const std::vector<TileProgram>& programs);
+
+/// A C++ header with a function per program that launches it. Its comments say what to pass and what to guarantee.
+std::string print_host(const std::vector<TileProgram>& programs);
 
 }  // namespace strew::inline v0::pto

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/operators.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {

@@ -1,8 +1,9 @@
-// See text.h. print_host() writes a header with a C++ function per program that launches the kernel on a stream of the Ascend
-// runtime. Its comments repeat the program's JSON description: the parameters in the kernel's order with role and
-// shape, the requirements, and the number of cores. The header is for the device compiler, which accepts <<<..>>>.
+// program_text() and print_host(), which writes a header with a C++ function per program that launches the kernel on a
+// stream of the Ascend runtime. Its comments repeat the program's JSON description: the parameters in the kernel's order
+// with role and shape, the requirements, and the number of cores. The header is for the device compiler, which accepts
+// <<<..>>>.
 // Tested by tests/unit/backends/pto/pto_cpp_test.cc.
-#include "backends/pto/text.h"
+#include "backends/pto/program.h"
 
 #include "base/fp_environment.h"
 #include "compiler/pto/instructions.h"

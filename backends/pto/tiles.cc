@@ -119,22 +119,20 @@ TilePlan TileWriter::describe(const char* mode, CoreSplit split) const {
           frame_.attempt.buffered ? 2 : 1};
 }
 
-Status write_tile(Frame& frame, const Combine& combine, const TileWriter& layout, const TileAt& at, int pair,
-                  TileAccess& access) {
-  const Plan& plan = frame.plan;
-  const bool computes = combine.way == CombineWay::compute;
-  CombineTiles tiles = layout.shape(at);
+Status TileMover::move_tile(int pair) {
+  const bool computes = combine_.way == CombineWay::compute;
+  CombineTiles tiles = tiles_.shape(part_);
   Named data;
-  if (frame.scatter()) data = tiles.update = layout.load("update", slices_of(plan, pair), at);
-  const bool reads = computes || !frame.scatter();
-  if (reads && (access.current_first() || !computes)) data = tiles.current = access.current(pair);
+  if (frame_.scatter()) data = tiles.update = tiles_.load("update", slices_of(plan_, pair), part_);
+  const bool reads = computes || !frame_.scatter();
+  if (reads && (current_first() || !computes)) data = tiles.current = current(pair);
   if (computes) {
-    for (size_t t = 0; t < plan.tensors.size(); ++t)
-      if (plan.tensors[t].role == Role::extra) tiles.extras.push_back(access.extra(static_cast<int>(t)));
-    if (!access.current_first()) tiles.current = access.current(pair);
-    STREW_ASSIGN(data, write_combine(frame, pair, tiles));
+    for (size_t t = 0; t < plan_.tensors.size(); ++t)
+      if (plan_.tensors[t].role == Role::extra) tiles.extras.push_back(extra(static_cast<int>(t)));
+    if (!current_first()) tiles.current = current(pair);
+    STREW_ASSIGN(data, write_combine(frame_, pair, tiles));
   }
-  access.put(pair, data);
+  put(pair, data);
   return {};
 }
 

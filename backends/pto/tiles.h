@@ -87,11 +87,15 @@ class TileWriter {
   std::map<int, Named> matrices_;
 };
 
-/// How a program of rows or of windows reads and writes the parts of one tile.
-class TileAccess {
+/// What writes a program of rows or of windows: how the tiles lie, and how their parts are read and written.
+class TileMover {
  public:
-  virtual ~TileAccess() = default;
-  /// Reads the tile's elements of the table: a scatter's current values, or the elements that a gather reads.
+  virtual ~TileMover() = default;
+
+ protected:
+  TileMover(Frame& frame, Combine combine, TileWriter tiles)
+      : frame_(frame), plan_(frame.plan), b_(frame.build), combine_(std::move(combine)), tiles_(std::move(tiles)) {}
+  /// Reads the elements of the table for the tile at `part_`: a scatter's current values, or the elements that a gather reads.
   virtual Named current(int pair) = 0;
   /// Reads an extra input, as a tile or as a scalar for the whole tile.
   virtual Named extra(int tensor) = 0;
@@ -99,10 +103,17 @@ class TileAccess {
   virtual void put(int pair, const Named& data) = 0;
   /// Is current() called before extra()?
   virtual bool current_first() const = 0;
-};
+  /// Writes the statements for the tile at `part_`: of a scatter from the updates into the table, of a gather from the table into
+  /// the result.
+  Status move_tile(int pair);
 
-/// Writes the statements for one tile: of a scatter from the updates into the table, of a gather from the table into
-/// the result.
-Status write_tile(Frame& frame, const Combine& combine, const TileWriter& layout, const TileAt& at, int pair, TileAccess& access);
+  Frame& frame_;
+  const Plan& plan_;
+  ProgramBuilder& b_;
+  const Combine combine_;
+  TileWriter tiles_;
+  TileAt part_;
+  Status failed_;
+};
 
 }  // namespace strew::inline v0::pto

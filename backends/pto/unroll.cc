@@ -11,7 +11,6 @@
 #include <unordered_map>
 
 #include "backends/pto/arithmetic.h"
-#include "backends/pto/names.h"
 #include "backends/pto/passes.h"
 #include "base/number.h"
 #include "base/partial_switch.h"

@@ -1,7 +1,7 @@
-// See launch.h. The parameters that are tensors of the op stand in the order in which a call binds them. The program
+// launch(): see simulate.h. The parameters that are tensors of the op stand in the order in which a call binds them. The program
 // runs on copies of all tensors, so that a program that writes an input is found. Tested by tests/differential/npu and
 // tests/unit/backends/pto/npu_backend_test.cc.
-#include "backends/pto/simulate/launch.h"
+#include "backends/pto/simulate/simulate.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
-// See sync.h. A flag is one bit. A flag that is set twice without a wait, or that nothing waits for, would satisfy a
+// See buffer.h. A flag is one bit. A flag that is set twice without a wait, or that nothing waits for, would satisfy a
 // wait that it is not meant for, so both are errors. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and
 // tests/error/pto_simulate_error_test.cc.
-#include "backends/pto/simulate/sync.h"
+#include "backends/pto/simulate/buffer.h"
 
 #include <algorithm>
 
