@@ -72,9 +72,6 @@ Expected<Combine> start_combine(Frame& frame, bool atomics);
 /// Writes the evaluation of the plan's expression graph for `pair`, and returns the tile that holds the result.
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles);
 
-/// The same with scalar instructions, element by element, for combiners that Frame::one_by_one() names (scalars.cc).
-Expected<Named> combine_scalars(Frame& frame, int pair, const CombineTiles& tiles);
-
 /// Word `w` of an element's bits, as a number of the word's type.
 int64_t word_of(const Scalar& value, DType dtype, int64_t w = 0);
 

@@ -3,21 +3,15 @@
 // with role and shape, the requirements, and the number of cores. The header is for the device compiler, which accepts
 // <<<..>>>.
 // Tested by tests/unit/backends/pto/pto_cpp_test.cc.
-#include "backends/pto/program.h"
+#include "strew/text.h"
 
+#include "backends/pto/program.h"
 #include "base/fp_environment.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/print.h"
 
 namespace strew::inline v0::pto {
 namespace {
-
-std::string shape_text(const ProgramArgument& a) {
-  std::string out = std::string(name(a.dtype)) + "[";
-  for (size_t d = 0; d < a.dims.size(); ++d)
-    out += (d > 0 ? "," : "") + (a.dims[d] == kDynamic ? std::string("?") : std::to_string(a.dims[d]));
-  return out + "]";
-}
 
 std::string launcher(const TileProgram& p) {
   std::string parameters, launch,
@@ -27,7 +21,7 @@ std::string launcher(const TileProgram& p) {
   for (size_t i = 0; i < p.arguments.size(); ++i) {
     const ProgramArgument& a = p.arguments[i];
     const bool scalar = a.role == ArgumentRole::scalar;
-    comment += "//   " + a.name + ": " + std::string(name(a.role)) + (scalar ? "" : ", " + shape_text(a));
+    comment += "//   " + a.name + ": " + std::string(name(a.role)) + (scalar ? "" : ", " + print(TensorType{a.dtype, a.dims}));
     if (a.tensor >= 0) comment += ", dim " + std::to_string(a.dim) + " of " + p.arguments[static_cast<size_t>(a.tensor)].name;
     comment += "\n";
     const std::string type = scalar ? "int32_t " : "void* ";

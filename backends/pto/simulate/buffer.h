@@ -19,9 +19,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "compiler/pto/ast.h"
@@ -108,6 +110,11 @@ struct Tile {
 
   int64_t width() const { return bits(dtype) / 8; }
   int64_t bytes() const { return rows * cols * width(); }
+  /// The (row, column) of the elements of the valid part, row by row.
+  auto elements() const {
+    const auto place = [across = valid_cols](int64_t i) { return std::pair(i / across, i % across); };
+    return std::views::iota(int64_t{0}, valid_rows * valid_cols) | std::views::transform(place);
+  }
   int64_t byte_of(int64_t row, int64_t col) const {
     const int64_t each = 32 / width();
     if (fractal) return address + (col / each * rows * each + row * each + col % each) * width();
@@ -129,7 +136,7 @@ class Buffer {
 
   /// Reads or writes one element. It is an error to read an element that nothing wrote, or that a write of another tile
   /// replaced.
-  Status read(const Statement& s, const Tile& tile, int64_t row, int64_t col, const std::string& name, uint64_t& code) const;
+  Expected<uint64_t> read(const Statement& s, const Tile& tile, int64_t row, int64_t col, const std::string& name) const;
   void write(const Tile& tile, int64_t row, int64_t col, uint64_t code);
 
   int64_t used() const { return used_; }

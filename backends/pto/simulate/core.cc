@@ -274,19 +274,16 @@ void Core::count(const Event& now, const Tile& tile, int64_t SimulationReport::*
 }
 
 Status Core::touch_memory(const Event& now, int memory, int64_t element, Access access) {
+  const GlobalMemory& m = machine_.memories[static_cast<size_t>(memory)];
+  if (element < 0 || element >= m.elements())
+    return fail(*now.statement, "it touches element " + std::to_string(element) + " of %" + m.name + ", expected one of its " +
+                                    std::to_string(m.elements()));
   if (!check_sync_) return {};
   std::vector<History>& page = histories_[static_cast<size_t>(memory)][element / kPage];
   if (page.empty()) page.resize(kPage);
   History& history = page[static_cast<size_t>(element % kPage)];
-  const Touched what{machine_.memories[static_cast<size_t>(memory)].name, element};
+  const Touched what{m.name, element};
   return access == Access::read ? pipes_.read(history, now, what) : pipes_.write(history, now, what);
-}
-
-Status Core::in_range(const Statement& s, int memory, int64_t element) const {
-  const GlobalMemory& m = machine_.memories[static_cast<size_t>(memory)];
-  if (element >= 0 && element < m.elements()) return {};
-  return fail(s, "it touches element " + std::to_string(element) + " of %" + m.name + ", expected one of its " +
-                     std::to_string(m.elements()));
 }
 
 uint64_t Core::load_code(int memory, int64_t element) const {

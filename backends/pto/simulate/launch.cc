@@ -1,9 +1,9 @@
 // launch(): see simulate.h. The parameters that are tensors of the op stand in the order in which a call binds them. The program
 // runs on copies of all tensors, so that a program that writes an input is found. Tested by tests/differential/npu and
 // tests/unit/backends/pto/npu_backend_test.cc.
-#include "backends/pto/simulate/simulate.h"
-
 #include <cstring>
+
+#include "backends/pto/simulate/simulate.h"
 
 namespace strew::inline v0::pto {
 namespace {
