@@ -20,15 +20,11 @@ int64_t known_or(const Number& number, int64_t otherwise) { return number.value.
 
 }  // namespace
 
-ProgramBuilder::ProgramBuilder(Chip chip, int cores) : chip_(chip), cores_planned_(cores) {}
-
 void ProgramBuilder::argument(const std::string& name, Type type) {
   types_[name] = type;
   names_.add(name);
   arguments_.push_back({name, std::move(type), {}});
 }
-void ProgramBuilder::pointer(const std::string& name, Element element) { argument(name, {TypeKind::ptr, element, {}, {}}); }
-void ProgramBuilder::scalar(const std::string& name) { argument(name, make_scalar(DType::i32)); }
 
 Named ProgramBuilder::append(Statement s, const std::string& hint) {
   s.note.text = std::exchange(note_, {});
@@ -104,9 +100,6 @@ Number ProgramBuilder::launch_number(const char* known, Opcode opcode, const cha
   return out;
 }
 
-Number ProgramBuilder::core() { return launch_number("@core", Opcode::get_block_idx, "core"); }
-Number ProgramBuilder::cores() { return launch_number("@cores", Opcode::get_block_num, "cores"); }
-
 void ProgramBuilder::at_head(const std::function<void()>& body) {
   std::vector<Statement>* const outer = std::exchange(into_, &head_);
   std::string note = std::exchange(note_, {});
@@ -119,8 +112,6 @@ Named ProgramBuilder::compare(const char* predicate, const Number& a, const Numb
   const std::string left = use(a), right = use(b);
   return give(Opcode::cmpi, "more", make_scalar(DType::boolean), {left, right}, {{"predicate", predicate}});
 }
-Named ProgramBuilder::less(const Number& a, const Number& b) { return compare("slt", a, b); }
-Named ProgramBuilder::equal(const Number& a, const Number& b) { return compare("eq", a, b); }
 
 std::vector<Statement> ProgramBuilder::inner(const std::function<void()>& body) {
   std::vector<Statement> out;
@@ -174,20 +165,6 @@ Named ProgramBuilder::make_part(const std::string& hint, const Named& view, Numb
   return append(
       {.opcode = Opcode::partition_view, .type = std::move(type), .operands = {{view.name}, use_all(offsets), use_all(sizes)}},
       hint);
-}
-
-Named ProgramBuilder::view(const std::string& hint, const std::string& pointer, const Number& rows, const Number& cols,
-                           const Number& row_stride) {
-  return make_view(hint, pointer, "nd", {rows, cols}, {row_stride, number(1)});
-}
-
-Named ProgramBuilder::part(const std::string& hint, const Named& view, const Number& row, const Number& col, const Number& rows,
-                           const Number& cols) {
-  return make_part(hint, view, {row, col}, {rows, cols});
-}
-
-Named ProgramBuilder::column_view(const std::string& hint, const std::string& pointer, const Number& count) {
-  return make_view(hint, pointer, "dn", {count, number(1)}, {number(1), count});
 }
 
 Named ProgramBuilder::fractal_view(const std::string& hint, const std::string& pointer, const Number& rows, int64_t cols,
@@ -260,21 +237,12 @@ void ProgramBuilder::count_up(const Named& tile, const Number& from) {
   });
 }
 
-void ProgramBuilder::load(const Named& part, const Named& tile) { run(Opcode::tload, {part.name, tile.name}); }
-void ProgramBuilder::store(const Named& tile, const Named& part) { run(Opcode::tstore, {tile.name, part.name}); }
-
-void ProgramBuilder::run(Opcode opcode, const std::vector<std::string>& operands, std::vector<Attribute> attributes) {
-  give(opcode, "", {}, operands, std::move(attributes));
-}
-
 Named ProgramBuilder::give(Opcode opcode, const std::string& hint, Type type, const std::vector<std::string>& operands,
                            std::vector<Attribute> attributes) {
   Statement s{.opcode = opcode, .type = std::move(type), .attributes = std::move(attributes)};
   for (const std::string& operand : operands) s.operands.push_back({operand});
   return append(std::move(s), hint);
 }
-
-void ProgramBuilder::barrier() { run(Opcode::barrier, {}, {{"pipe", "PIPE_ALL"}}); }
 
 void ProgramBuilder::loop(const std::string& hint, const Number& from, const Number& to, const Number& step, double trips,
                           const std::function<void(const Number&)>& body) {

@@ -21,7 +21,7 @@ namespace strew::inline v0::pto {
 
 /// The first index component. Where a program reads index vectors as rows, it stands for all: they lie in one tensor.
 inline const Component& index_of(const Plan& plan) { return plan.primary().components.front(); }
-/// What the policy makes of index component `k`. Policy error: all indices are checked first (init.h), and then trusted.
+/// What the policy makes of index component `k`. Policy error: all indices are checked first (spread.h), and then trusted.
 inline PlaceRule rule_of(const Plan& plan, size_t k) {
   return place_rule(plan.primary().oob, plan.primary().components[k].window);
 }

@@ -112,8 +112,8 @@ Named IndexCode::component(size_t k, const TilePlace& place) {
   count_ = place.count;
   if (k == 0) where_ = {};  // the first of the components of another tile
   const auto t = static_cast<size_t>(index_of(plan_).tensor);
-  std::vector<Step> steps;
-  for (size_t i = 0; i < walk_.outer.size(); ++i) steps.emplace_back(place.outer[i], walk_.outer[i].strides[t]);
+  std::vector<Mover> movers;
+  for (size_t i = 0; i < walk_.outer.size(); ++i) movers.push_back({place.outer[i], walk_.outer[i].strides});
   const Number stride = frame_.number(walk_.axis.strides[t]);
   const Number offset = frame_.number(plan_.primary().components[k].index_offset);
   Number at = b_.mul(place.first, stride, "index_at");
@@ -126,13 +126,14 @@ Named IndexCode::component(size_t k, const TilePlace& place) {
       b_.load(from, tile);
       return tile;
     }
-    const Named from = grid_.line(hint + "_part", b_.add(offset, at, "index_at"), steps, place.count);
+    const Named from = grid_.line(hint + "_part", b_.add(offset, at, "index_at"), movers, place.count);
     const Named tile = line(hint);
     b_.load(from, tile);
     normalise(k, tile);
     return tile;
   }
-  for (const auto& [variable, step] : steps) at = b_.add(at, b_.mul(variable, frame_.number(step), "index_at"), "index_at");
+  for (const auto& [variable, strides] : movers)
+    at = b_.add(at, b_.mul(variable, frame_.number(strides[t]), "index_at"), "index_at");
   const WordPlace from{at, offset, stride};
   const Named tile = frame_.words(index_of(plan_).tensor).count > 1 ? widened(from) : words("index", from);
   normalise(k, tile);

@@ -1,12 +1,11 @@
-// See init.h. Every core checks all indices and keeps the result in its own buffer, so all cores get the same result and none
+// See spread.h. Every core checks all indices and keeps the result in its own buffer, so all cores get the same result and none
 // waits for another; all of them store the same words to `fault`. A result of any shape is copied or filled as one line of
 // memory, a tile of up to 16 KiB at a time. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
-#include "backends/pto/init.h"
-
 #include <algorithm>
 #include <optional>
 
 #include "backends/pto/combine.h"
+#include "backends/pto/spread.h"
 #include "backends/pto/tiles.h"
 
 namespace strew::inline v0::pto {

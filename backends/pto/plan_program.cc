@@ -10,10 +10,10 @@
 #include <set>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/forms.h"
-#include "backends/pto/init.h"
 #include "backends/pto/passes.h"
 #include "backends/pto/program.h"
+#include "backends/pto/spread.h"
+#include "backends/pto/walk.h"
 #include "base/fp_environment.h"
 #include "compiler/pto/verify.h"
 #include "compiler/rewrite/rewrites.h"

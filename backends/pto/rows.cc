@@ -11,11 +11,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backends/pto/forms.h"
 #include "backends/pto/indices.h"
-#include "backends/pto/init.h"
 #include "backends/pto/spread.h"
 #include "backends/pto/tiles.h"
+#include "backends/pto/walk.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/forms.h"
 #include "backends/pto/passes.h"
+#include "backends/pto/walk.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
 

@@ -19,12 +19,13 @@ Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch)
   view_ = build.view(hint, frame.pointer(tensor), build.ceil_div(all, divisor, "rows"), wide, wide);
 }
 
-Named Grid::part(const std::string& hint, const Number& first_row, const std::vector<Step>& steps, const Number& col,
+Named Grid::part(const std::string& hint, const Number& first_row, const std::vector<Mover>& movers, const Number& col,
                  const Number& rows, const Number& cols) const {
   ProgramBuilder& build = frame_.build;
   const Number words = build.number(frame_.words(tensor_).count);
   Number row = first_row, at = col;
-  for (const auto& [variable, step] : steps) {
+  for (const auto& [variable, strides] : movers) {
+    const Term& step = strides[static_cast<size_t>(tensor_)];
     if (const std::optional<Term> rows_moved = quotient(step, pitch_)) {
       row = build.add(row, build.mul(variable, frame_.number(*rows_moved), "rows_in"), "row");
     } else {
@@ -35,10 +36,11 @@ Named Grid::part(const std::string& hint, const Number& first_row, const std::ve
   return build.part(hint, view_, row, from, rows, wide);
 }
 
-Named Grid::line(const std::string& hint, const Number& first, const std::vector<Step>& steps, const Number& count) const {
+Named Grid::line(const std::string& hint, const Number& first, const std::vector<Mover>& movers, const Number& count) const {
   ProgramBuilder& build = frame_.build;
   Number at = first;
-  for (const auto& [variable, step] : steps) at = build.add(at, build.mul(variable, frame_.number(step), "moved"), "at");
+  for (const auto& [variable, strides] : movers)
+    at = build.add(at, build.mul(variable, frame_.number(strides[static_cast<size_t>(tensor_)]), "moved"), "at");
   return build.part(hint, view_, build.number(0), at, build.number(1), count);
 }
 
@@ -51,12 +53,6 @@ void TileWriter::add_matrix(int tensor, const Number& rows) {
   const int64_t each = kFractalBytes * 8 / bits(its.element.dtype);
   matrices_.emplace(
       tensor, frame_.build.fractal_view(frame_.pointer(tensor) + "_view", frame_.pointer(tensor), rows, words(tensor), each));
-}
-
-std::vector<Step> TileWriter::steps(int tensor, const TileAt& at) {
-  std::vector<Step> out;
-  for (const Mover& mover : at.movers) out.emplace_back(mover.variable, mover.strides[static_cast<size_t>(tensor)]);
-  return out;
 }
 
 Named TileWriter::tile(const char* hint, int tensor, const TileAt& at) const {
@@ -79,11 +75,11 @@ Named TileWriter::part(const std::string& hint, int tensor, const TileAt& at) co
     case TileForm::fractals:
       return table(hint, tensor, at.first, at.count);
     case TileForm::elements:
-      return grids_.at(tensor).line(hint, at.first, steps(tensor, at), at.count);
+      return grids_.at(tensor).line(hint, at.first, at.movers, at.count);
     case TileForm::rows:
       break;
   }
-  return grids_.at(tensor).part(hint, at.first, steps(tensor, at), at.col, at.count, at.width);
+  return grids_.at(tensor).part(hint, at.first, at.movers, at.col, at.count, at.width);
 }
 
 Named TileWriter::table(const std::string& hint, int tensor, const Number& first, const Number& rows) const {

@@ -14,8 +14,11 @@
 
 namespace strew::inline v0::pto {
 
-/// A loop's variable and its step in elements of a tensor.
-using Step = std::pair<Number, Term>;
+/// A loop or an index component: its current value, and its stride in each tensor.
+struct Mover {
+  Number variable;
+  const std::vector<Term>& strides;
+};
 
 /// A view of a contiguous tensor as a matrix whose row length, `pitch` elements, is the stride of one loop. A step along any
 /// other loop is then a number of whole rows, or a number of columns.
@@ -23,11 +26,11 @@ class Grid {
  public:
   /// `pitch`: the tensor's stride from one row of a tile to the next; 0: the whole tensor is one row.
   Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch);
-  /// The partition of `rows` x `cols` elements that starts at row `first_row` and column `col`, moved by `steps`.
-  Named part(const std::string& hint, const Number& first_row, const std::vector<Step>& steps, const Number& col,
+  /// The partition of `rows` x `cols` elements that starts at row `first_row` and column `col`, moved by `movers`.
+  Named part(const std::string& hint, const Number& first_row, const std::vector<Mover>& movers, const Number& col,
              const Number& rows, const Number& cols) const;
-  /// The partition of `count` elements that starts at element `first`, moved by `steps`. The pitch must be 0.
-  Named line(const std::string& hint, const Number& first, const std::vector<Step>& steps, const Number& count) const;
+  /// The partition of `count` elements that starts at element `first`, moved by `movers`. The pitch must be 0.
+  Named line(const std::string& hint, const Number& first, const std::vector<Mover>& movers, const Number& count) const;
 
  private:
   Frame& frame_;
@@ -40,12 +43,6 @@ enum class TileForm : uint8_t {
   rows,      ///< rows of the tensor, one below the other
   elements,  ///< adjacent single elements of the tensor, as one row
   fractals,  ///< whole rows of a matrix in fractals: blocks of 16 rows of 32 bytes
-};
-
-/// A loop or an index component: its current value, and its stride in each tensor.
-struct Mover {
-  Number variable;
-  const std::vector<Term>& strides;
 };
 
 /// The part of the tensors that a tile holds.
@@ -78,8 +75,6 @@ class TileWriter {
   TilePlan describe(const char* mode, CoreSplit split) const;
 
  private:
-  static std::vector<Step> steps(int tensor, const TileAt& at);
-
   Frame& frame_;
   TileForm form_;
   int64_t lines_, cols_;

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/forms.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 

@@ -9,10 +9,9 @@
 // order. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include <algorithm>
 
-#include "backends/pto/forms.h"
-#include "backends/pto/init.h"
 #include "backends/pto/spread.h"
 #include "backends/pto/tiles.h"
+#include "backends/pto/walk.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
