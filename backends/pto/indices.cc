@@ -100,14 +100,6 @@ Named IndexCode::widened(const WordPlace& from) {
   return low;
 }
 
-void IndexCode::normalise(size_t k, const Named& tile) {
-  if (!index_of(plan_).normalize_negative) return;
-  b_.note("negative indices count from the end");
-  const Named negative = sign(tile, "negative");
-  scale(negative, Opcode::tmuls, b_.sub(b_.number(0), frame_.number(plan_.primary().components[k].dim), "minus_dim"));
-  b_.run(Opcode::tadd, {tile.name, negative.name, tile.name});
-}
-
 Named IndexCode::component(size_t k, const TilePlace& place) {
   count_ = place.count;
   if (k == 0) where_ = {};  // the first of the components of another tile
@@ -117,26 +109,28 @@ Named IndexCode::component(size_t k, const TilePlace& place) {
   const Number stride = frame_.number(walk_.axis.strides[t]);
   const Number offset = frame_.number(plan_.primary().components[k].index_offset);
   Number at = b_.mul(place.first, stride, "index_at");
-  if (stride.is(1) && frame_.words(index_of(plan_).tensor).count == 1) {
+  const int64_t words_each = frame_.words(index_of(plan_).tensor).count;
+  Named tile;
+  if (stride.is(1) && words_each == 1) {
     const std::string hint = plan_.primary().components.size() > 1 ? "index_" + std::to_string(k) : "index";
-    if (frame_.options.index_column) {
-      const Named from =
-          b_.part(hint + "_part", column_, b_.add(offset, at, "index_at"), b_.number(0), place.count, b_.number(1));
-      const Named tile = b_.column_tile(hint, {DType::i32, false}, frame_.attempt.rows, place.count);
-      b_.load(from, tile);
-      return tile;
-    }
-    const Named from = grid_.line(hint + "_part", b_.add(offset, at, "index_at"), movers, place.count);
-    const Named tile = line(hint);
+    const Number first = b_.add(offset, at, "index_at");
+    const bool column = frame_.options.index_column;
+    const Named from = column ? b_.part(hint + "_part", column_, first, b_.number(0), count_, b_.number(1))
+                              : grid_.line(hint + "_part", first, movers, count_);
+    tile = column ? b_.column_tile(hint, {DType::i32, false}, frame_.attempt.rows, count_) : line(hint);
     b_.load(from, tile);
-    normalise(k, tile);
-    return tile;
+  } else {
+    for (const auto& [variable, strides] : movers)
+      at = b_.add(at, b_.mul(variable, frame_.number(strides[t]), "index_at"), "index_at");
+    const WordPlace from{at, offset, stride};
+    tile = words_each > 1 ? widened(from) : words("index", from);
   }
-  for (const auto& [variable, strides] : movers)
-    at = b_.add(at, b_.mul(variable, frame_.number(strides[t]), "index_at"), "index_at");
-  const WordPlace from{at, offset, stride};
-  const Named tile = frame_.words(index_of(plan_).tensor).count > 1 ? widened(from) : words("index", from);
-  normalise(k, tile);
+  if (index_of(plan_).normalize_negative) {
+    b_.note("negative indices count from the end");
+    const Named negative = sign(tile, "negative");
+    scale(negative, Opcode::tmuls, b_.sub(b_.number(0), frame_.number(plan_.primary().components[k].dim), "minus_dim"));
+    b_.run(Opcode::tadd, {tile.name, negative.name, tile.name});
+  }
   return tile;
 }
 

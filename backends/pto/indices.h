@@ -48,7 +48,6 @@ class IndexCode {
   };
   Named widened(const WordPlace& from);
   Named words(const char* hint, const WordPlace& from);
-  void normalise(size_t k, const Named& tile);
   Named sign(const Named& tile, const char* hint);
   /// Clamps `tile` to [0, limit], and makes the elements of `bad` 1 that were outside.
   void bound(const Named& tile, const Number& limit, Named& bad);

@@ -38,8 +38,8 @@ Status check(const Frame& frame, int pair) {
                      "to, expected init copy or in_place, a signed type, or output pto-cpp");
 }
 
-/// Initialises elements [from, to) of the result of a pair, as one line. PTO-AS: the whole result, in the rows as which updates view
-/// it (Frame::pitch), because a memref has one shape there.
+/// Initialises elements [from, to) of the result of a pair, as one line. PTO-AS: the whole result, in the rows as which
+/// updates view it (Frame::pitch), because a memref has one shape there.
 Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) {
   ProgramBuilder& b = frame.build;
   const int result = frame.plan.result(pair), operand = frame.plan.operand(pair);

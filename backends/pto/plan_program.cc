@@ -192,8 +192,8 @@ class Attempts {
     return bytes + 4;
   }
 
-  /// Do tiles of `rows` rows fit, which take that many bytes? If not, this bounds the heights that can, because the bytes grow with
-  /// the rows.
+  /// Do tiles of `rows` rows fit, which take that many bytes? If not, this bounds the heights that can, because the bytes
+  /// grow with the rows.
   bool fits(int64_t rows, int64_t bytes) {
     const int64_t safe = safe_buffer_bytes(chip_);
     if (bytes <= safe) return true;

@@ -58,27 +58,15 @@ void TileWriter::add_matrix(int tensor, const Number& rows) {
 Named TileWriter::tile(const char* hint, int tensor, const TileAt& at) const {
   ProgramBuilder& b = frame_.build;
   const Words& its = frame_.words(tensor);
-  switch (form_) {
-    case TileForm::fractals:
-      return b.fractal_tile(hint, its.element, lines_, words(tensor), at.count);
-    case TileForm::elements:
-      return b.tile(hint, its.element, 1, lines_, b.number(1), at.count);
-    case TileForm::rows:
-      break;
-  }
+  if (form_ == TileForm::fractals) return b.fractal_tile(hint, its.element, lines_, words(tensor), at.count);
+  if (form_ == TileForm::elements) return b.tile(hint, its.element, 1, lines_, b.number(1), at.count);
   const Number wide = b.mul(at.width, b.number(its.count), "words");
   return b.tile(hint, its.element, lines_, words(tensor), at.count, wide);
 }
 
 Named TileWriter::part(const std::string& hint, int tensor, const TileAt& at) const {
-  switch (form_) {
-    case TileForm::fractals:
-      return table(hint, tensor, at.first, at.count);
-    case TileForm::elements:
-      return grids_.at(tensor).line(hint, at.first, at.movers, at.count);
-    case TileForm::rows:
-      break;
-  }
+  if (form_ == TileForm::fractals) return table(hint, tensor, at.first, at.count);
+  if (form_ == TileForm::elements) return grids_.at(tensor).line(hint, at.first, at.movers, at.count);
   return grids_.at(tensor).part(hint, at.first, at.movers, at.col, at.count, at.width);
 }
 

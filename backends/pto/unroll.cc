@@ -58,8 +58,8 @@ class Unroller {
     int64_t row = 0, col = 0;
     Shape size;
   };
-  /// The number of words of an argument that no statement views. One with an open extent that nothing reads has no positions, so it
-  /// has no elements.
+  /// The number of words of an argument that no statement views. One with an open extent that nothing reads has no
+  /// positions, so it has no elements.
   static int64_t words_of(const ProgramArgument& argument, const Element& word) {
     int64_t count = 1;
     for (const int64_t dim : argument.dims) count *= dim == kDynamic ? 0 : dim;

@@ -1,5 +1,7 @@
 // Walk: the first pass of the planner. It decides which of the plan's loops become the rows and columns of a tile
-// (tiling), and which stay loops of the program. It writes no statements; the later passes (spread.h, tiles.h, the forms below) read the walk and the plan. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// (tiling), and which stay loops of the program. It writes no statements; the later passes (spread.h, tiles.h) and the
+// forms of programs, which are declared here, read the walk and the plan. Tested by tests/golden/pto_program_test.cc and
+// tests/differential/npu.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,7 @@
 // Simulates the instructions of the vector pipe. The instruction's row (compiler/pto/instructions.h) has the
-// computation and the kinds of the operands. A mask has eight elements per byte here, in the same row: the bit of element `col`
-// is in column col / 8. The chips pack masks in other ways, but a program cannot tell, because only tsel reads masks. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc.
+// computation and the kinds of the operands. A mask has eight elements per byte here, in the same row: the bit of element
+// `col` is in column col / 8. The chips pack masks in other ways, but a program cannot tell, because only tsel reads masks.
+// Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc.
 #include "backends/pto/simulate/core.h"
 
 namespace strew::inline v0::pto {
