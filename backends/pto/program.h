@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,9 +41,8 @@ struct ProgramArgument {
   ArgumentRole role = ArgumentRole::result;
   int index = 0;  ///< its number among the arguments of its role
   DType dtype = DType::f32;
-  std::vector<int64_t> dims;     ///< a tensor's extents; kDynamic: a scalar argument gives the extent
-  std::optional<int64_t> value;  ///< the value of a scalar that the op fixes
-  int tensor = -1, dim = -1;     ///< for a scalar that is an extent: of dim `dim` of arguments[tensor]
+  std::vector<int64_t> dims;  ///< a tensor's extents; kDynamic: a scalar argument gives the extent
+  int tensor = -1, dim = -1;  ///< for a scalar that is an extent: of dim `dim` of arguments[tensor]
   friend bool operator==(const ProgramArgument&, const ProgramArgument&) = default;
 };
 

@@ -32,6 +32,8 @@
 
 namespace strew::inline v0::pto {
 
+/// "4x8", for messages.
+inline std::string size_text(int64_t rows, int64_t cols) { return std::to_string(rows) + "x" + std::to_string(cols); }
 /// What the simulation of a statement fails with: its place, its name, and the message.
 Status statement_error(const Statement& s, const std::string& message);
 

@@ -18,9 +18,8 @@ Status Core::compute_tile(const Statement& s) {
   const bool compares = row.compute == Computation::compare;
   const Tile& shape = compares ? value(s.operands[0][0]).tile : out;
   if (compares && (out.rows < shape.valid_rows || out.cols * 8 < shape.valid_cols))
-    return fail(s, "the mask %" + *result + " is " + std::to_string(out.rows) + "x" + std::to_string(out.cols) +
-                       ", expected a bit for each of " + std::to_string(shape.valid_rows) + "x" +
-                       std::to_string(shape.valid_cols));
+    return fail(s, "the mask %" + *result + " is " + size_text(out.rows, out.cols) + ", expected a bit for each of " +
+                       size_text(shape.valid_rows, shape.valid_cols));
   uint64_t mask = 0;  // the bits of up to 8 elements
   for (const auto& [r, c] : shape.elements()) {
     uint64_t in[2] = {0, 0};
@@ -38,9 +37,8 @@ Status Core::compute_tile(const Statement& s) {
       if (kind != Kind::tile || row.operands[g].access != Access::read) continue;
       const Tile& tile = value(operand).tile;
       if (r >= tile.valid_rows || c >= tile.valid_cols)
-        return fail(s, "the valid part of %" + operand + " is " + std::to_string(tile.valid_rows) + "x" +
-                           std::to_string(tile.valid_cols) + ", expected " + std::to_string(shape.valid_rows) + "x" +
-                           std::to_string(shape.valid_cols));
+        return fail(s, "the valid part of %" + operand + " is " + size_text(tile.valid_rows, tile.valid_cols) + ", expected " +
+                           size_text(shape.valid_rows, shape.valid_cols));
       dtype = tile.dtype;
       STREW_ASSIGN(in[count++], buffer_.read(s, tile, r, c, operand));
     }

@@ -30,8 +30,8 @@ Status Core::check_indices(const Statement& s, const Indexed& what) const {
   const int64_t rows = column ? indices.valid_cols : indices.valid_rows, cols = column ? indices.valid_rows : indices.valid_cols;
   const int64_t wanted_rows = by_row ? 1 : data.valid_rows, wanted_cols = by_row ? data.valid_rows : data.valid_cols;
   if (rows != wanted_rows || cols != wanted_cols)
-    return fail(s, "the valid indices are " + std::to_string(rows) + "x" + std::to_string(cols) + ", expected " +
-                       std::to_string(wanted_rows) + "x" + std::to_string(wanted_cols) + " as the data has");
+    return fail(s, "the valid indices are " + size_text(rows, cols) + ", expected " + size_text(wanted_rows, wanted_cols) +
+                       " as the data has");
   if (table.fractal != data.fractal) return fail(s, "table and tile are not both in fractals, expected both or neither");
   const int64_t width = table.cols();
   const bool fits = machine_.chip() == Chip::a5 ? width == data.valid_cols : width >= data.valid_cols;

@@ -16,8 +16,8 @@ Status Core::gather_l1(const Statement& s) {
   const bool by_row = s.opcode == Opcode::gather_l1;
   const int64_t wanted_rows = by_row ? 1 : tile.valid_rows, wanted_cols = by_row ? tile.valid_rows : tile.valid_cols;
   if (indices.rows() != wanted_rows || indices.cols() != wanted_cols)
-    return fail(s, "the indices are " + std::to_string(indices.rows()) + "x" + std::to_string(indices.cols()) + ", expected " +
-                       std::to_string(wanted_rows) + "x" + std::to_string(wanted_cols) + " as the data has");
+    return fail(s, "the indices are " + size_text(indices.rows(), indices.cols()) + ", expected " +
+                       size_text(wanted_rows, wanted_cols) + " as the data has");
   if (by_row && table.cols() < tile.valid_cols)
     return fail(s, "the table has " + std::to_string(table.cols()) + " columns and the tile " + std::to_string(tile.valid_cols) +
                        ", expected as many");
@@ -52,8 +52,8 @@ Status Core::move_l1(const Statement& s) {
   const std::string &from_name = s.operands[0][0], &to_name = s.operands[1][0];
   const Tile &from = value(from_name).tile, &to = value(to_name).tile;
   if (from.valid_rows != to.valid_rows || from.valid_cols != to.valid_cols)
-    return fail(s, "%" + to_name + " has a valid part of " + std::to_string(to.valid_rows) + "x" + std::to_string(to.valid_cols) +
-                       ", expected " + std::to_string(from.valid_rows) + "x" + std::to_string(from.valid_cols));
+    return fail(s, "%" + to_name + " has a valid part of " + size_text(to.valid_rows, to.valid_cols) + ", expected " +
+                       size_text(from.valid_rows, from.valid_cols));
   const Event now = issue(s, 0);
   STREW_TRY(touch(now, from_name, Access::read));
   STREW_TRY(touch(now, to_name, Access::write));

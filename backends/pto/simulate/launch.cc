@@ -26,10 +26,6 @@ Expected<Launched> launch(const TileProgram& program, const Module& module, std:
   for (size_t i = 0; i < count; ++i) {
     const ProgramArgument& a = program.arguments[i];
     if (a.role == ArgumentRole::scalar) {
-      if (a.value) {
-        arguments[i].number = *a.value;
-        continue;
-      }
       const size_t tensor = a.tensor < 0 ? views.size() : tensors[static_cast<size_t>(a.tensor)];
       if (tensor == views.size()) return internal_error("argument " + a.name + " is the extent of nothing");
       arguments[i].number = views[tensor].dims[a.dim];
