@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "backends/pto/names.h"
 #include "backends/pto/passes.h"
 
 namespace strew::inline v0::pto {

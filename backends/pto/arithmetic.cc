@@ -3,7 +3,6 @@
 // tests/unit/backends/pto/simulate/pto_simulate_test.cc.
 #include "backends/pto/arithmetic.h"
 
-#include <array>
 #include <cmath>
 
 #include "base/number.h"
@@ -12,33 +11,16 @@
 namespace strew::inline v0::pto {
 namespace {
 
-struct Operation {
-  Computation what = Computation::none;
-  ExprOp op = ExprOp::literal;
-  bool is_unary = false;
-};
-constexpr Operation kOperations[] = {
-    {Computation::add, ExprOp::add},
-    {Computation::sub, ExprOp::sub},
-    {Computation::mul, ExprOp::mul},
-    {Computation::div, ExprOp::div},
-    {Computation::remainder, ExprOp::rem},
-    {Computation::max, ExprOp::max},
-    {Computation::min, ExprOp::min},
-    {Computation::bit_and, ExprOp::bit_and},
-    {Computation::bit_or, ExprOp::bit_or},
-    {Computation::bit_xor, ExprOp::bit_xor},
-    {Computation::shift_left, ExprOp::shift_left},
-    {Computation::shift_right, ExprOp::shift_right_logical},
-    {Computation::negate, ExprOp::neg, true},
-    {Computation::bit_not, ExprOp::bit_not, true},
-};
-/// The rows by Computation: the simulator computes every element with one.
-constexpr auto kByComputation = [] {
-  std::array<Operation, static_cast<size_t>(Computation::sequence) + 1> out;
-  for (const Operation& row : kOperations) out[static_cast<size_t>(row.what)] = row;
-  return out;
-}();
+/// The operators in the order of Computation; literal: it is none of these.
+constexpr ExprOp kOperators[] = {ExprOp::literal,    ExprOp::add,
+                                 ExprOp::sub,        ExprOp::mul,
+                                 ExprOp::div,        ExprOp::literal,
+                                 ExprOp::rem,        ExprOp::max,
+                                 ExprOp::min,        ExprOp::bit_and,
+                                 ExprOp::bit_or,     ExprOp::bit_xor,
+                                 ExprOp::shift_left, ExprOp::shift_right_logical,
+                                 ExprOp::neg,        ExprOp::bit_not};
+static_assert(std::size(kOperators) == static_cast<size_t>(Computation::bit_not) + 1);
 
 uint64_t mask_of(DType dtype) { return ~uint64_t{0} >> (64 - bits(dtype)); }
 
@@ -61,12 +43,12 @@ uint64_t compute(Computation what, DType dtype, uint64_t a, uint64_t b) {
     const bool up = rest != 0 && !(is_signed && (decode_i64(dtype, a) < 0) != (decode_i64(dtype, b) < 0));
     return compute(Computation::add, dtype, quotient, up ? 1 : 0);
   }
-  const Operation& row = kByComputation[static_cast<size_t>(what)];
-  if (row.what == Computation::none) return a;  // it moves or fills
+  if (what == Computation::none || what > Computation::bit_not) return a;  // it moves or fills
+  const ExprOp op = kOperators[static_cast<size_t>(what)];
   const Scalar x{dtype, {a, 0}};
-  if (row.is_unary) return scalar_eval::apply(row.op, x).bits[0];
+  if (op == ExprOp::neg || op == ExprOp::bit_not) return scalar_eval::apply(op, x).bits[0];
   const bool extends = is_signed && what == Computation::shift_right;
-  return scalar_eval::apply(extends ? ExprOp::shift_right_arithmetic : row.op, x, {dtype, {b, 0}}).bits[0];
+  return scalar_eval::apply(extends ? ExprOp::shift_right_arithmetic : op, x, {dtype, {b, 0}}).bits[0];
 }
 
 uint64_t convert(DType from, DType to, uint64_t code, std::string_view mode, bool saturates) {

@@ -20,15 +20,11 @@ int64_t known_or(const Number& number, int64_t otherwise) { return number.value.
 
 }  // namespace
 
-ProgramBuilder::ProgramBuilder(Chip chip, int cores) : chip_(chip), cores_planned_(cores) {}
-
 void ProgramBuilder::argument(const std::string& name, Type type) {
   types_[name] = type;
   names_.add(name);
   arguments_.push_back({name, std::move(type), {}});
 }
-void ProgramBuilder::pointer(const std::string& name, Element element) { argument(name, {TypeKind::ptr, element, {}, {}}); }
-void ProgramBuilder::scalar(const std::string& name) { argument(name, make_scalar(DType::i32)); }
 
 Named ProgramBuilder::append(Statement s, const std::string& hint) {
   s.note.text = std::exchange(note_, {});
@@ -104,9 +100,6 @@ Number ProgramBuilder::launch_number(const char* known, Opcode opcode, const cha
   return out;
 }
 
-Number ProgramBuilder::core() { return launch_number("@core", Opcode::get_block_idx, "core"); }
-Number ProgramBuilder::cores() { return launch_number("@cores", Opcode::get_block_num, "cores"); }
-
 void ProgramBuilder::at_head(const std::function<void()>& body) {
   std::vector<Statement>* const outer = std::exchange(into_, &head_);
   std::string note = std::exchange(note_, {});
@@ -119,8 +112,6 @@ Named ProgramBuilder::compare(const char* predicate, const Number& a, const Numb
   const std::string left = use(a), right = use(b);
   return give(Opcode::cmpi, "more", make_scalar(DType::boolean), {left, right}, {{"predicate", predicate}});
 }
-Named ProgramBuilder::less(const Number& a, const Number& b) { return compare("slt", a, b); }
-Named ProgramBuilder::equal(const Number& a, const Number& b) { return compare("eq", a, b); }
 
 std::vector<Statement> ProgramBuilder::inner(const std::function<void()>& body) {
   std::vector<Statement> out;
@@ -139,36 +130,18 @@ void ProgramBuilder::when(const Named& condition, const std::function<void()>& b
 }
 
 Number ProgramBuilder::binary(Opcode opcode, const Number& a, const Number& b, const char* hint) {
+  const Computation what = info(opcode).compute;
   if (a.value && b.value) {
     const auto code = [](const Number& n) { return static_cast<uint64_t>(*n.value); };
-    return number(static_cast<int64_t>(compute(info(opcode).compute, DType::i64, code(a), code(b))));
+    return number(static_cast<int64_t>(compute(what, DType::i64, code(a), code(b))));
   }
+  const bool sums = what == Computation::add || what == Computation::sub, multiplies = what == Computation::mul;
+  const bool divides = what == Computation::div || what == Computation::ceil_div;
+  if ((sums && b.is(0)) || ((multiplies || divides) && b.is(1))) return a;
+  if ((what == Computation::add && a.is(0)) || (multiplies && a.is(1))) return b;
+  if ((multiplies && (a.is(0) || b.is(0))) || (what == Computation::remainder && b.is(1))) return number(0);
   const std::string left = use(a), right = use(b);
   return {give(opcode, hint, make_index(), {left, right}).name, {}};
-}
-
-Number ProgramBuilder::add(const Number& a, const Number& b, const char* hint) {
-  if (a.is(0)) return b;
-  return b.is(0) ? a : binary(Opcode::addi, a, b, hint);
-}
-Number ProgramBuilder::sub(const Number& a, const Number& b, const char* hint) {
-  return b.is(0) ? a : binary(Opcode::subi, a, b, hint);
-}
-Number ProgramBuilder::mul(const Number& a, const Number& b, const char* hint) {
-  if (a.is(0) || b.is(0)) return number(0);
-  if (a.is(1)) return b;
-  return b.is(1) ? a : binary(Opcode::muli, a, b, hint);
-}
-Number ProgramBuilder::min(const Number& a, const Number& b, const char* hint) { return binary(Opcode::minsi, a, b, hint); }
-Number ProgramBuilder::max(const Number& a, const Number& b, const char* hint) { return binary(Opcode::maxsi, a, b, hint); }
-Number ProgramBuilder::ceil_div(const Number& a, const Number& b, const char* hint) {
-  return b.is(1) ? a : binary(Opcode::ceildivsi, a, b, hint);
-}
-Number ProgramBuilder::divide(const Number& a, const Number& b, const char* hint) {
-  return b.is(1) ? a : binary(Opcode::divsi, a, b, hint);
-}
-Number ProgramBuilder::remainder(const Number& a, const Number& b, const char* hint) {
-  return b.is(1) ? number(0) : binary(Opcode::remsi, a, b, hint);
 }
 
 Number ProgramBuilder::left(const Number& at, const Number& end, const Number& most, bool whole, const char* hint,
@@ -192,20 +165,6 @@ Named ProgramBuilder::make_part(const std::string& hint, const Named& view, Numb
   return append(
       {.opcode = Opcode::partition_view, .type = std::move(type), .operands = {{view.name}, use_all(offsets), use_all(sizes)}},
       hint);
-}
-
-Named ProgramBuilder::view(const std::string& hint, const std::string& pointer, const Number& rows, const Number& cols,
-                           const Number& row_stride) {
-  return make_view(hint, pointer, "nd", {rows, cols}, {row_stride, number(1)});
-}
-
-Named ProgramBuilder::part(const std::string& hint, const Named& view, const Number& row, const Number& col, const Number& rows,
-                           const Number& cols) {
-  return make_part(hint, view, {row, col}, {rows, cols});
-}
-
-Named ProgramBuilder::column_view(const std::string& hint, const std::string& pointer, const Number& count) {
-  return make_view(hint, pointer, "dn", {count, number(1)}, {number(1), count});
 }
 
 Named ProgramBuilder::fractal_view(const std::string& hint, const std::string& pointer, const Number& rows, int64_t cols,
@@ -278,21 +237,12 @@ void ProgramBuilder::count_up(const Named& tile, const Number& from) {
   });
 }
 
-void ProgramBuilder::load(const Named& part, const Named& tile) { run(Opcode::tload, {part.name, tile.name}); }
-void ProgramBuilder::store(const Named& tile, const Named& part) { run(Opcode::tstore, {tile.name, part.name}); }
-
-void ProgramBuilder::run(Opcode opcode, const std::vector<std::string>& operands, std::vector<Attribute> attributes) {
-  give(opcode, "", {}, operands, std::move(attributes));
-}
-
 Named ProgramBuilder::give(Opcode opcode, const std::string& hint, Type type, const std::vector<std::string>& operands,
                            std::vector<Attribute> attributes) {
   Statement s{.opcode = opcode, .type = std::move(type), .attributes = std::move(attributes)};
   for (const std::string& operand : operands) s.operands.push_back({operand});
   return append(std::move(s), hint);
 }
-
-void ProgramBuilder::barrier() { run(Opcode::barrier, {}, {{"pipe", "PIPE_ALL"}}); }
 
 void ProgramBuilder::loop(const std::string& hint, const Number& from, const Number& to, const Number& step, double trips,
                           const std::function<void(const Number&)>& body) {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/pto/names.h"
+#include "backends/pto/passes.h"
 #include "backends/pto/program.h"
 #include "compiler/pto/ast.h"
 
@@ -36,26 +36,31 @@ struct Named {
 /// in statements of their own first: C++ does not order the evaluation of arguments, and the program's text must not
 /// depend on the C++ compiler.
 class ProgramBuilder {
+  using Numbers = std::initializer_list<Number>;
+
  public:
-  ProgramBuilder(Chip chip, int cores);
+  ProgramBuilder(Chip chip, int cores) : chip_(chip), cores_planned_(cores) {}
 
   // The function's parameters, in order; pointers come first.
-  void pointer(const std::string& name, Element element);
-  void scalar(const std::string& name);
+  void pointer(const std::string& name, Element element) { argument(name, {TypeKind::ptr, element, {}, {}}); }
+  void scalar(const std::string& name) { argument(name, make_scalar(DType::i32)); }
 
   // Numbers.
   static Number number(int64_t value) { return {"", value}; }
   Number argument(const std::string& scalar);  ///< an i32 parameter, converted to index
-  Number core();                               ///< the number of the core that runs the program: get_block_idx
-  Number cores();                              ///< how many cores run it: get_block_num
-  Number add(const Number& a, const Number& b, const char* hint = "at");
-  Number sub(const Number& a, const Number& b, const char* hint = "left");
-  Number mul(const Number& a, const Number& b, const char* hint = "scaled");
-  Number min(const Number& a, const Number& b, const char* hint = "least");
-  Number max(const Number& a, const Number& b, const char* hint = "most");
-  Number ceil_div(const Number& a, const Number& b, const char* hint = "pieces");
-  Number remainder(const Number& a, const Number& b, const char* hint = "rest");
-  Number divide(const Number& a, const Number& b, const char* hint = "quotient");  ///< `a` must not be negative
+  /// The number of the core that runs the program, and how many cores run it.
+  Number core() { return launch_number("@core", Opcode::get_block_idx, "core"); }
+  Number cores() { return launch_number("@cores", Opcode::get_block_num, "cores"); }
+  // Arithmetic on known numbers, and with 0 and 1 where this changes nothing, appends nothing. Divisors are not 0.
+  Number add(const Number& a, const Number& b, const char* hint = "at") { return binary(Opcode::addi, a, b, hint); }
+  Number sub(const Number& a, const Number& b, const char* hint = "left") { return binary(Opcode::subi, a, b, hint); }
+  Number mul(const Number& a, const Number& b, const char* hint = "scaled") { return binary(Opcode::muli, a, b, hint); }
+  Number min(const Number& a, const Number& b, const char* hint = "least") { return binary(Opcode::minsi, a, b, hint); }
+  Number max(const Number& a, const Number& b, const char* hint = "most") { return binary(Opcode::maxsi, a, b, hint); }
+  Number ceil_div(const Number& a, const Number& b, const char* hint = "pieces") { return binary(Opcode::ceildivsi, a, b, hint); }
+  Number remainder(const Number& a, const Number& b, const char* hint = "rest") { return binary(Opcode::remsi, a, b, hint); }
+  /// `a` must not be negative.
+  Number divide(const Number& a, const Number& b, const char* hint = "quotient") { return binary(Opcode::divsi, a, b, hint); }
   /// What is left of [at, end), at most `most`. `whole`: there is at least so much.
   Number left(const Number& at, const Number& end, const Number& most, bool whole, const char* hint = "count",
               const char* left_hint = "left");
@@ -69,12 +74,18 @@ class ProgramBuilder {
 
   // Memory and tiles.
   Named view(const std::string& hint, const std::string& pointer, const Number& rows, const Number& cols,
-             const Number& row_stride);
+             const Number& row_stride) {
+    return make_view(hint, pointer, "nd", {rows, cols}, {row_stride, number(1)});
+  }
   /// The partition_view of `rows` x `cols` elements of a view, from [row, col] on.
   Named part(const std::string& hint, const Named& view, const Number& row, const Number& col, const Number& rows,
-             const Number& cols);
+             const Number& cols) {
+    return make_part(hint, view, {row, col}, {rows, cols});
+  }
   /// A view of `count` adjacent elements as one column (layout dn).
-  Named column_view(const std::string& hint, const std::string& pointer, const Number& count);
+  Named column_view(const std::string& hint, const std::string& pointer, const Number& count) {
+    return make_view(hint, pointer, "dn", {count, number(1)}, {number(1), count});
+  }
   /// A view of a matrix in fractals (layout nz): blocks of 16 rows of `fractal` elements (32 bytes); a block column
   /// starts `rows` * `fractal` elements after the one before it.
   Named fractal_view(const std::string& hint, const std::string& pointer, const Number& rows, int64_t cols, int64_t fractal);
@@ -94,14 +105,16 @@ class ProgramBuilder {
                      const char* location = "vec");
   /// Fills a tile of one row of i32 with from, from + 1, ….
   void count_up(const Named& tile, const Number& from);
-  void load(const Named& part, const Named& tile);
-  void store(const Named& tile, const Named& part);
+  void load(const Named& part, const Named& tile) { run(Opcode::tload, {part.name, tile.name}); }
+  void store(const Named& tile, const Named& part) { run(Opcode::tstore, {tile.name, part.name}); }
   /// Appends a statement without a result.
-  void run(Opcode opcode, const std::vector<std::string>& operands, std::vector<Attribute> attributes = {});
+  void run(Opcode opcode, const std::vector<std::string>& operands, std::vector<Attribute> attributes = {}) {
+    give(opcode, "", {}, operands, std::move(attributes));
+  }
   /// Appends a statement with a result.
   Named give(Opcode opcode, const std::string& hint, Type type, const std::vector<std::string>& operands,
              std::vector<Attribute> attributes = {});
-  void barrier();  ///< of all pipes
+  void barrier() { run(Opcode::barrier, {}, {{"pipe", "PIPE_ALL"}}); }  ///< of all pipes
 
   /// Appends a loop; `body` appends its statements and gets the loop's variable. `trips`: about how many iterations a
   /// core executes, for the cost report.
@@ -110,8 +123,8 @@ class ProgramBuilder {
   /// Appends an `if` on the condition, an i1; `body` appends its statements.
   void when(const Named& condition, const std::function<void()>& body);
   /// The comparisons a < b and a == b, as i1.
-  Named less(const Number& a, const Number& b);
-  Named equal(const Number& a, const Number& b);
+  Named less(const Number& a, const Number& b) { return compare("slt", a, b); }
+  Named equal(const Number& a, const Number& b) { return compare("eq", a, b); }
   /// Statements that `body` appends go to the head of the function, before all loops. They may depend on parameters
   /// only.
   void at_head(const std::function<void()>& body);
@@ -135,7 +148,6 @@ class ProgramBuilder {
   Named compare(const char* predicate, const Number& a, const Number& b);
   /// Appends a statement that has a note if there is one, and a name made of the hint if it has a result.
   Named append(Statement s, const std::string& hint = "");
-  using Numbers = std::initializer_list<Number>;
   std::vector<std::string> use_all(Numbers numbers);
   Named make_view(const std::string& hint, const std::string& pointer, const char* layout, Numbers dims, Numbers strides);
   Named make_part(const std::string& hint, const Named& view, Numbers offsets, Numbers sizes);

@@ -20,7 +20,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "backends/pto/names.h"
 #include "backends/pto/passes.h"
 #include "compiler/pto/instructions.h"
 
@@ -32,6 +31,7 @@ struct Touch {
   int what = 0;  ///< the number of a tile, or of the pointer behind a view
   Pipe pipe = Pipe::none;
   bool write = false;
+  size_t at = 0;  ///< the number, in its body, of the statement that reads or writes, or has one that does in its own body
 };
 using PipePair = std::pair<Pipe, Pipe>;
 
@@ -62,16 +62,16 @@ class FlagWriter {
  private:
   int number_of(const std::string& name) { return numbers_.try_emplace(name, static_cast<int>(numbers_.size())).first->second; }
 
-  /// Everything that a statement reads and writes, including the statements of its body.
-  std::vector<Touch> touches(const Statement& s) {
+  /// Everything that statement number `at` reads and writes, including the statements of its body.
+  std::vector<Touch> touches(const Statement& s, size_t at) {
     std::vector<Touch> out;
     const Instruction& row = info(s.opcode);
     for (size_t g = 0; g < s.operands.size() && g < row.operands.size(); ++g) {
       if (row.operands[g].access == Access::none || s.operands[g].empty()) continue;
-      out.push_back({number_of(s.operands[g][0]), pipe_of(s, chip_, g), row.operands[g].access == Access::write});
+      out.push_back({number_of(s.operands[g][0]), pipe_of(s, chip_, g), row.operands[g].access == Access::write, at});
     }
     for (const Statement& inner : s.body) {
-      const std::vector<Touch> more = touches(inner);
+      const std::vector<Touch> more = touches(inner, at);
       out.insert(out.end(), more.begin(), more.end());
     }
     return out;
@@ -87,10 +87,6 @@ class FlagWriter {
     return touch.pipe != Pipe::v || chip_ != Chip::a3;
   }
 
-  struct Placed {
-    size_t at = 0;  ///< the statement's number in the body
-    Touch touch;
-  };
   /// A loop-carried flag.
   struct Carried {
     PipePair pipes;
@@ -101,19 +97,19 @@ class FlagWriter {
   /// Inserts the flags into `statements`. `drained`: receives, for each statement that is a loop, the pipe pairs of its
   /// loop-carried flags.
   void body(std::vector<Statement>& statements, std::vector<std::vector<PipePair>>* drained = nullptr) {
-    std::vector<Placed> seen;
+    std::vector<Touch> seen;
     std::map<PipePair, size_t> covered;  // statements before this number have been waited for
     std::vector<Statement> out;
     size_t number = 0;
     for (Statement& s : statements) {
-      const std::vector<Touch> touched = touches(s);
+      const std::vector<Touch> touched = touches(s, number);
       if (s.opcode == Opcode::barrier) {
         seen.clear();
         covered.clear();
       }
       for (const Touch& t : touched)
-        for (const Placed& earlier : seen) wait(earlier, t, number, covered, out);
-      for (const Touch& t : touched) seen.push_back({number, t});
+        for (const Touch& earlier : seen) wait(earlier, t, covered, out);
+      seen.insert(seen.end(), touched.begin(), touched.end());
       ++number;
       if (drained != nullptr) drained->emplace_back();
       if (s.opcode == Opcode::loop) {
@@ -129,14 +125,13 @@ class FlagWriter {
     statements = std::move(out);
   }
 
-  void wait(const Placed& earlier, const Touch& later, size_t number, std::map<PipePair, size_t>& covered,
-            std::vector<Statement>& out) {
-    if (!depends(earlier.touch, later)) return;
-    const PipePair pipes{earlier.touch.pipe, later.pipe};
+  void wait(const Touch& earlier, const Touch& later, std::map<PipePair, size_t>& covered, std::vector<Statement>& out) {
+    if (!depends(earlier, later)) return;
+    const PipePair pipes{earlier.pipe, later.pipe};
     if (pipes.first == pipes.second && ordered_by_pipe(later)) return;
     size_t& until = covered[pipes];
     if (until > earlier.at) return;
-    until = number;
+    until = later.at;
     emit(pipes, out);
   }
 
@@ -152,7 +147,7 @@ class FlagWriter {
 
   /// A statement of a loop's body before flags were inserted, and which flags stand before it now.
   struct Step {
-    std::vector<Touch> touched;
+    bool touches = false;                 ///< does it read or write anything?
     bool nests = false, barrier = false;  ///< is the statement a loop or an `if`? is it a barrier of all pipes?
     size_t start = 0;                     ///< where the statement and the flags before it begin, in the body with flags
     std::vector<PipePair> flagged;        ///< the pipe pairs of the wait_flags before it
@@ -160,7 +155,7 @@ class FlagWriter {
   };
 
   /// Do the flags and barriers within the body already make `later` wait for `earlier` of the iteration before?
-  static bool covered_between(const std::vector<Step>& steps, const Placed& earlier, const Placed& later, PipePair pipes) {
+  static bool covered_between(const std::vector<Step>& steps, const Touch& earlier, const Touch& later, PipePair pipes) {
     const auto has = [&](const std::vector<PipePair>& list) { return std::find(list.begin(), list.end(), pipes) != list.end(); };
     for (size_t i = 0; i < steps.size(); ++i) {
       if (steps[i].barrier && (i > earlier.at || i < later.at)) return true;
@@ -171,20 +166,18 @@ class FlagWriter {
   }
 
   /// The loop-carried flags that the loop needs.
-  std::vector<Carried> carried(const std::vector<Step>& steps) {
-    std::vector<Placed> all;
+  std::vector<Carried> carried(const std::vector<Step>& steps, const std::vector<Touch>& all) {
     size_t first_leaf = steps.size(), last_leaf = 0;
     for (size_t i = 0; i < steps.size(); ++i) {
-      for (const Touch& t : steps[i].touched) all.push_back({i, t});
-      if (steps[i].nests || steps[i].touched.empty()) continue;
+      if (steps[i].nests || !steps[i].touches) continue;
       first_leaf = std::min(first_leaf, i);
       last_leaf = i;
     }
     std::map<std::tuple<Pipe, Pipe, size_t>, Carried> found;
-    for (const Placed& earlier : all) {
-      for (const Placed& later : all) {
-        const PipePair pipes{earlier.touch.pipe, later.touch.pipe};
-        if (pipes.first == pipes.second || !depends(earlier.touch, later.touch)) continue;
+    for (const Touch& earlier : all) {
+      for (const Touch& later : all) {
+        const PipePair pipes{earlier.pipe, later.pipe};
+        if (pipes.first == pipes.second || !depends(earlier, later)) continue;
         if (covered_between(steps, earlier, later, pipes)) continue;
         const bool inner = steps[later.at].nests, from_inner = steps[earlier.at].nests;
         const size_t first = inner ? later.at : first_leaf, last = from_inner ? earlier.at : last_leaf;
@@ -205,11 +198,13 @@ class FlagWriter {
     return out;
   }
 
-  /// Inserts the flags within a loop's body, and returns the statements that it had before.
-  std::vector<Step> steps_of(std::vector<Statement>& statements) {
+  /// Inserts the flags within a loop's body, and returns the statements that it had before. `all`: receives all that they touch.
+  std::vector<Step> steps_of(std::vector<Statement>& statements, std::vector<Touch>& all) {
     std::vector<Step> steps;
     for (Statement& s : statements) {
-      steps.push_back({.touched = touches(s),
+      const std::vector<Touch> touched = touches(s, steps.size());
+      all.insert(all.end(), touched.begin(), touched.end());
+      steps.push_back({.touches = !touched.empty(),
                        .nests = s.opcode == Opcode::loop || s.opcode == Opcode::branch,
                        .barrier = s.opcode == Opcode::barrier});
       s.at.line = -1;  // marks the statements that were there before body() inserts flags
@@ -234,8 +229,9 @@ class FlagWriter {
   /// Appends the loop with all its flags to `out`, and returns the pipe pairs of its loop-carried flags.
   std::vector<PipePair> loop(Statement& s, std::vector<Statement>& out) {
     std::vector<Statement> inner = std::move(s.body);
-    const std::vector<Step> steps = steps_of(inner);
-    const std::vector<Carried> flags = carried(steps);
+    std::vector<Touch> all;
+    const std::vector<Step> steps = steps_of(inner, all);
+    const std::vector<Carried> flags = carried(steps, all);
     std::vector<Statement> marked;
     for (size_t i = 0; i < steps.size(); ++i) {
       for (const Carried& c : flags)
@@ -246,7 +242,7 @@ class FlagWriter {
         if (c.last == i) marked.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     }
     for (const Pipe pipe : {Pipe::v, Pipe::mte3})
-      if (carries_dependence_in(pipe, steps)) emit({pipe, pipe}, marked);
+      if (carries_dependence_in(pipe, all)) emit({pipe, pipe}, marked);
     s.body = std::move(marked);
     for (const Carried& c : flags) out.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     out.push_back(std::move(s));
@@ -259,12 +255,10 @@ class FlagWriter {
   }
 
   /// Is there a loop-carried dependence between instructions of `pipe` that the pipe itself does not order?
-  bool carries_dependence_in(Pipe pipe, const std::vector<Step>& steps) const {
-    for (const Step& step : steps)
-      for (const Step& other : steps)
-        for (const Touch& a : step.touched)
-          for (const Touch& b : other.touched)
-            if (a.pipe == pipe && b.pipe == pipe && depends(a, b) && !ordered_by_pipe(b)) return true;
+  bool carries_dependence_in(Pipe pipe, const std::vector<Touch>& all) const {
+    for (const Touch& a : all)
+      for (const Touch& b : all)
+        if (a.pipe == pipe && b.pipe == pipe && depends(a, b) && !ordered_by_pipe(b)) return true;
     return false;
   }
 

@@ -7,27 +7,16 @@
 #include <algorithm>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/operators.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::inline v0::pto {
 namespace {
 
 std::string name_of(const TensorSlot& slot, const Plan& plan) {
-  const std::string number = plan.pairs > 1 ? std::to_string(slot.index) : "";
-  switch (slot.role) {
-    case Role::result:
-      return plan.init_kind == InitKind::in_place && !plan.gather ? "table" + number : "result" + number;
-    case Role::operand:
-      return plan.gather ? "table" : "operand" + number;
-    case Role::indices:
-      return "indices";
-    case Role::updates:
-      return "updates" + number;
-    case Role::extra:
-      break;
-  }
-  return "extra" + std::to_string(slot.index);
+  if (slot.role == Role::indices || slot.role == Role::extra)
+    return std::string(name(slot.role)) + (slot.role == Role::extra ? std::to_string(slot.index) : "");
+  const bool table = plan.gather ? slot.role == Role::operand : slot.role == Role::result && plan.init_kind == InitKind::in_place;
+  return (table ? "table" : std::string(name(slot.role))) + (plan.pairs > 1 ? std::to_string(slot.index) : "");
 }
 
 /// Finds the words of an element of `dtype`: the element itself if the chip can move it. False if there are none.
@@ -194,13 +183,6 @@ void Frame::add_scratch(const std::string& name, Element element, int64_t elemen
   program.arguments.push_back({.name = name, .role = ArgumentRole::scratch, .dtype = element.dtype, .dims = {elements}});
 }
 
-bool divides(const Term& term, int64_t divisor) { return term.factor % divisor == 0; }
-
-Term divided(Term term, int64_t divisor) {
-  term.factor /= divisor;
-  return term;
-}
-
 Number Frame::number(const Term& term) {
   if (term.is_static()) return build.number(term.factor);
   const auto [place, fresh] = numbers_.try_emplace({term.factor, term.symbols});
@@ -213,8 +195,6 @@ Number Frame::number(const Term& term) {
   });
   return out;
 }
-
-Number Frame::number(const Term& term, int64_t divisor) { return number(divided(term, divisor)); }
 
 Number Frame::last_start(const Component& component) {
   const Number window = number(component.window), dim = number(component.dim);

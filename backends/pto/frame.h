@@ -21,7 +21,7 @@ namespace strew::inline v0::pto {
 
 /// The first index component. Where a program reads index vectors as rows, it stands for all: they lie in one tensor.
 inline const Component& index_of(const Plan& plan) { return plan.primary().components.front(); }
-/// What the policy makes of index component `k`. Policy error: all indices are checked first (check.h), and then trusted.
+/// What the policy makes of index component `k`. Policy error: all indices are checked first (spread.h), and then trusted.
 inline PlaceRule rule_of(const Plan& plan, size_t k) {
   return place_rule(plan.primary().oob, plan.primary().components[k].window);
 }
@@ -63,7 +63,7 @@ class Frame {
   /// The value of a term of the plan; the products of its symbols are computed at the head of the function.
   Number number(const Term& term);
   /// `term` / `divisor`, which must divide it.
-  Number number(const Term& term, int64_t divisor);
+  Number number(const Term& term, int64_t divisor) { return number(Term{term.factor / divisor, term.symbols}); }
   /// The element type in which numbers of `dtype` are moved and computed: usually `dtype` itself; the signed type of
   /// the same width for unsigned numbers whose results have the same bits and for which the chip lacks instructions;
   /// and i8 for a bool that scalars compute.
@@ -73,7 +73,7 @@ class Frame {
   }
   /// Do the chip and the reader of the text allow the instruction on elements of this type?
   bool has(Opcode opcode, DType dtype) const { return allows(*info(opcode).legality, chip, reader_of(options.output), dtype); }
-  /// Does the scalar unit combine the updates, element by element (scalars.cc)?
+  /// Does the scalar unit combine the updates, element by element (combine.cc)?
   bool one_by_one() const { return one_by_one_; }
   const Words& words(int tensor) const { return words_[static_cast<size_t>(tensor)]; }
   const std::string& pointer(int tensor) const { return pointers_[static_cast<size_t>(tensor)]; }
@@ -127,8 +127,6 @@ inline bool has_zero(const std::vector<Loop>& loops) {
   return std::ranges::any_of(loops, [](const Loop& loop) { return loop.extent.is(0); });
 }
 /// Does the number divide the term's constant factor?
-bool divides(const Term& term, int64_t divisor);
-/// term / divisor; the number must divide the term.
-Term divided(Term term, int64_t divisor);
+inline bool divides(const Term& term, int64_t divisor) { return term.factor % divisor == 0; }
 
 }  // namespace strew::inline v0::pto

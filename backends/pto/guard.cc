@@ -22,7 +22,6 @@
 #include <set>
 #include <string>
 
-#include "backends/pto/names.h"
 #include "backends/pto/passes.h"
 #include "compiler/pto/instructions.h"
 
@@ -143,19 +142,20 @@ class Guard {
   }
 
   const std::string& zero(const Type& type) {
-    std::string& name = type.kind == TypeKind::index ? zero_ : zero_i64_;
+    std::string& name = zeros_[type.kind == TypeKind::index];
     if (name.empty()) name = names_.fresh(type.kind == TypeKind::index ? "zero" : "zero_i64");
     return name;
   }
 
-  /// Removes the first statement of the function's outermost level for which `is` holds, and returns it.
+  /// Removes the first statement of the function's outermost level for which `is` holds, and returns it, or `otherwise` if there
+  /// is none.
   template <class Is>
-  std::optional<Statement> take(const Is& is) {
-    const auto found = std::find_if(function_.body.begin(), function_.body.end(), is);
-    if (found == function_.body.end()) return std::nullopt;
-    Statement out = std::move(*found);
+  Statement take(const Is& is, Statement otherwise) {
+    const auto found = std::ranges::find_if(function_.body, is);
+    if (found == function_.body.end()) return otherwise;
+    otherwise = std::move(*found);
     function_.body.erase(found);
-    return out;
+    return otherwise;
   }
 
   static Statement make(Opcode opcode, std::string result, Type type, std::vector<std::vector<std::string>> operands) {
@@ -166,36 +166,28 @@ class Guard {
   /// program may read already.
   void make_zeros() {
     std::vector<Statement> head;
-    std::optional<Statement> wide = take([](const Statement& s) { return s.opcode == Opcode::get_block_idx; });
-    if (!wide) wide = make(Opcode::get_block_idx, names_.fresh("core_i64"), make_scalar(DType::i64), {});
-    const std::string core_i64 = wide->result;
-    head.push_back(std::move(*wide));
-    if (!zero_i64_.empty()) add_zero(head, zero_i64_, make_scalar(DType::i64), core_i64);
-    if (!zero_.empty()) {
-      std::optional<Statement> core =
-          take([&](const Statement& s) { return s.opcode == Opcode::index_cast && s.operands[0][0] == core_i64; });
-      if (!core) core = make(Opcode::index_cast, names_.fresh("core"), make_index(), {{core_i64}});
-      const std::string index = core->result;
-      head.push_back(std::move(*core));
-      add_zero(head, zero_, make_index(), index);
+    const auto add = [&](Statement s) {
+      head.push_back(std::move(s));
+      return head.back().result;
+    };
+    std::string core = add(take([](const Statement& s) { return s.opcode == Opcode::get_block_idx; },
+                                make(Opcode::get_block_idx, names_.fresh("core_i64"), make_scalar(DType::i64), {})));
+    for (const bool is_index : {false, true}) {
+      if (zeros_[is_index].empty()) continue;
+      const Type type = is_index ? make_index() : make_scalar(DType::i64);
+      if (is_index)
+        core = add(take([&](const Statement& s) { return s.opcode == Opcode::index_cast && s.operands[0][0] == core; },
+                        make(Opcode::index_cast, names_.fresh("core"), type, {{core}})));
+      const auto same = [&](const Statement& s) { return s.opcode == Opcode::constant && s.value == 0 && s.type == type; };
+      const auto known = std::ranges::find_if(function_.body, same);
+      const bool is_new = known == function_.body.end();
+      const std::string constant = is_new ? names_.fresh(is_index ? "c0" : "c0_i64") : known->result;
+      if (is_new) function_.body.insert(function_.body.begin(), make(Opcode::constant, constant, type, {}));
+      add(make(Opcode::minsi, zeros_[is_index], type, {{core}, {constant}}));
+      head.back().note.text = "0, which ptoas does not know: a sum with it stands in parentheses wherever ptoas 0.60 writes it";
     }
-    const auto first = std::find_if(function_.body.begin(), function_.body.end(),
-                                    [](const Statement& s) { return s.opcode != Opcode::constant; });
+    const auto first = std::ranges::find_if(function_.body, [](const Statement& s) { return s.opcode != Opcode::constant; });
     function_.body.insert(first, std::make_move_iterator(head.begin()), std::make_move_iterator(head.end()));
-  }
-
-  void add_zero(std::vector<Statement>& head, const std::string& name, const Type& type, const std::string& core) {
-    const auto same = [&](const Statement& s) { return s.opcode == Opcode::constant && s.value == 0 && s.type == type; };
-    const auto known = std::find_if(function_.body.begin(), function_.body.end(), same);
-    std::string zero_constant;
-    if (known != function_.body.end()) {
-      zero_constant = known->result;
-    } else {
-      zero_constant = names_.fresh(type.kind == TypeKind::index ? "c0" : "c0_i64");
-      function_.body.insert(function_.body.begin(), make(Opcode::constant, zero_constant, type, {}));
-    }
-    head.push_back(make(Opcode::minsi, name, type, {{core}, {zero_constant}}));
-    head.back().note.text = "0, which ptoas does not know: a sum with it stands in parentheses wherever ptoas 0.60 writes it";
   }
 
   Function& function_;
@@ -203,7 +195,7 @@ class Guard {
   Names names_;
   std::set<std::string> in_expressions_, torn_;
   std::map<std::string, std::string> sums_;
-  std::string zero_, zero_i64_;
+  std::string zeros_[2];  ///< the names of the zeros: of i64, of index
 };
 
 }  // namespace

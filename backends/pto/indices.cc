@@ -19,282 +19,262 @@ constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();
 }  // namespace
 
 IndexCode::IndexCode(Frame& frame, const RowWalk& walk)
-    : frame_(frame), walk_(walk), grid_(frame, index_of(frame.plan).tensor, "indices_view", constant(0)) {
+    : frame_(frame),
+      plan_(frame.plan),
+      b_(frame.build),
+      walk_(walk),
+      grid_(frame, index_of(frame.plan).tensor, "indices_view", constant(0)) {
   const int indices = index_of(frame.plan).tensor;
   const int64_t words = frame.words(indices).count;
-  if (frame.options.index_column)
-    column_ = frame.build.column_view("indices_column", frame.pointer(indices), frame.elements(indices));
+  if (frame.options.index_column) column_ = b_.column_view("indices_column", frame.pointer(indices), frame.elements(indices));
   if (words == 1 && walk.axis.strides[static_cast<size_t>(indices)].is(1)) return;
-  ProgramBuilder& b = frame.build;
-  whole_ = grid_.line("indices_all", b.number(0), {}, b.mul(frame.elements(indices), b.number(words), "words"));
+  whole_ = grid_.line("indices_all", b_.number(0), {}, b_.mul(frame.elements(indices), b_.number(words), "words"));
 }
 
-Named IndexCode::scratch(const char* hint, const Named& like) {
-  ProgramBuilder& b = frame_.build;
-  const bool known = like.type.tile.valid[1] != kDynamic;
-  const Number count = known ? b.number(like.type.tile.valid[1]) : count_;
-  return b.tile(hint, {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), count);
+Named IndexCode::line(const std::string& hint) {
+  return b_.tile(hint, {DType::i32, false}, 1, frame_.attempt.rows, b_.number(1), count_);
 }
 
 /// Applies `opcode` with a scalar to the tile, in place.
 void IndexCode::scale(const Named& tile, Opcode opcode, const Number& by) {
   if ((opcode == Opcode::tadds && by.is(0)) || (opcode == Opcode::tmuls && by.is(1))) return;
-  frame_.build.run(opcode, {tile.name, frame_.build.i32(by).name, tile.name});
+  b_.run(opcode, {tile.name, b_.i32(by).name, tile.name});
 }
 
 /// A tile with -1 for every negative element, else 0.
 Named IndexCode::sign(const Named& tile, const char* hint) {
-  ProgramBuilder& b = frame_.build;
-  const Named out = scratch(hint, tile);
-  b.run(Opcode::tmaxs, {tile.name, b.i32(-1).name, out.name});
-  scale(out, Opcode::tmins, b.number(0));
+  const Named out = line(hint);
+  b_.run(Opcode::tmaxs, {tile.name, b_.i32(-1).name, out.name});
+  scale(out, Opcode::tmins, b_.number(0));
   return out;
 }
 
 /// The words of the indices at at + offset, at + offset + stride, …, read by an mgather. The tile of these places is
 /// computed once for a tile of positions; for other offsets (components, high words) it is only shifted.
-Named IndexCode::words(const char* hint, const TilePlace& place, const WordPlace& from) {
-  ProgramBuilder& b = frame_.build;
-  const Element i32{DType::i32, false};
+Named IndexCode::words(const char* hint, const WordPlace& from) {
   if (where_.name.empty()) {
-    where_ = b.tile("place", i32, 1, frame_.attempt.rows, b.number(1), place.count);
-    b.count_up(where_, b.number(0));
+    where_ = line("place");
+    b_.count_up(where_, b_.number(0));
     scale(where_, Opcode::tmuls, from.stride);
-    scale(where_, Opcode::tadds, b.add(from.at, from.offset, "word"));
+    scale(where_, Opcode::tadds, b_.add(from.at, from.offset, "word"));
   } else {
-    scale(where_, Opcode::tadds, b.sub(from.offset, where_offset_, "further"));
+    scale(where_, Opcode::tadds, b_.sub(from.offset, where_offset_, "further"));
   }
   where_offset_ = from.offset;
-  const Named out = b.tile(hint, i32, 1, frame_.attempt.rows, b.number(1), place.count);
-  b.run(Opcode::mgather, {whole_.name, where_.name, out.name}, {{"coalesce", "elem"}, {"gatherOob", "undefined"}});
+  const Named out = line(hint);
+  b_.run(Opcode::mgather, {whole_.name, where_.name, out.name}, {{"coalesce", "elem"}, {"gatherOob", "undefined"}});
   return out;
 }
 
 /// A tile of 64-bit indices, narrowed to i32.
-Named IndexCode::widened(const TilePlace& place, const WordPlace& from) {
-  ProgramBuilder& b = frame_.build;
-  const Number two = b.number(2);
-  WordPlace word{b.mul(from.at, two, "word"), b.mul(from.offset, two, "word"), b.mul(from.stride, two, "word_step")};
-  b.note(checked_ ? "64-bit indices, checked: the low words" : "64-bit indices: low and high words, brought to i32");
-  const Named low = words("low", place, word);
+Named IndexCode::widened(const WordPlace& from) {
+  const Number two = b_.number(2);
+  WordPlace word{b_.mul(from.at, two, "word"), b_.mul(from.offset, two, "word"), b_.mul(from.stride, two, "word_step")};
+  b_.note(checked_ ? "64-bit indices, checked: the low words" : "64-bit indices: low and high words, brought to i32");
+  const Named low = words("low", word);
   if (checked_) return low;
-  word.offset = b.add(word.offset, b.number(1), "high_word");
-  const Named high = words("high", place, word);
+  word.offset = b_.add(word.offset, b_.number(1), "high_word");
+  const Named high = words("high", word);
   const Named low_sign = sign(low, "low_sign");
-  if (is_signed_integer(index_of(frame_.plan).dtype)) {
+  if (is_signed_integer(index_of(plan_).dtype)) {
     // high - sign(low) is 0 if the value fits i32; otherwise it has the value's sign.
-    scale(high, Opcode::tmaxs, b.number(-2));
-    scale(high, Opcode::tmins, b.number(1));
-    b.run(Opcode::tsub, {high.name, low_sign.name, high.name});
-    scale(high, Opcode::tmaxs, b.number(-1));
-    scale(high, Opcode::tmins, b.number(1));
+    scale(high, Opcode::tmaxs, b_.number(-2));
+    scale(high, Opcode::tmins, b_.number(1));
+    b_.run(Opcode::tsub, {high.name, low_sign.name, high.name});
+    scale(high, Opcode::tmaxs, b_.number(-1));
+    scale(high, Opcode::tmins, b_.number(1));
   } else {
-    scale(high, Opcode::tmaxs, b.number(-1));
-    scale(high, Opcode::tmins, b.number(1));
-    b.run(Opcode::tmul, {high.name, high.name, high.name});
-    b.run(Opcode::tmul, {low_sign.name, low_sign.name, low_sign.name});
-    b.run(Opcode::tmax, {high.name, low_sign.name, high.name});
+    scale(high, Opcode::tmaxs, b_.number(-1));
+    scale(high, Opcode::tmins, b_.number(1));
+    b_.run(Opcode::tmul, {high.name, high.name, high.name});
+    b_.run(Opcode::tmul, {low_sign.name, low_sign.name, low_sign.name});
+    b_.run(Opcode::tmax, {high.name, low_sign.name, high.name});
   }
   // high is now -1, 0 or 1, and the result is low * (1 - high * high) + high * kEnd.
-  b.run(Opcode::tmul, {high.name, high.name, low_sign.name});
-  scale(low_sign, Opcode::tmuls, b.number(-1));
-  scale(low_sign, Opcode::tadds, b.number(1));
-  b.run(Opcode::tmul, {low.name, low_sign.name, low.name});
-  scale(high, Opcode::tmuls, b.number(kEnd));
-  b.run(Opcode::tadd, {low.name, high.name, low.name});
+  b_.run(Opcode::tmul, {high.name, high.name, low_sign.name});
+  scale(low_sign, Opcode::tmuls, b_.number(-1));
+  scale(low_sign, Opcode::tadds, b_.number(1));
+  b_.run(Opcode::tmul, {low.name, low_sign.name, low.name});
+  scale(high, Opcode::tmuls, b_.number(kEnd));
+  b_.run(Opcode::tadd, {low.name, high.name, low.name});
   return low;
 }
 
-void IndexCode::normalise(size_t k, const Named& tile) {
-  if (!index_of(frame_.plan).normalize_negative) return;
-  ProgramBuilder& b = frame_.build;
-  b.note("negative indices count from the end");
-  const Named negative = sign(tile, "negative");
-  scale(negative, Opcode::tmuls, b.sub(b.number(0), frame_.number(frame_.plan.primary().components[k].dim), "minus_dim"));
-  b.run(Opcode::tadd, {tile.name, negative.name, tile.name});
-}
-
 Named IndexCode::component(size_t k, const TilePlace& place) {
-  ProgramBuilder& b = frame_.build;
   count_ = place.count;
   if (k == 0) where_ = {};  // the first of the components of another tile
-  const auto t = static_cast<size_t>(index_of(frame_.plan).tensor);
-  std::vector<Step> steps;
-  for (size_t i = 0; i < walk_.outer.size(); ++i) steps.emplace_back(place.outer[i], walk_.outer[i].strides[t]);
+  const auto t = static_cast<size_t>(index_of(plan_).tensor);
+  std::vector<Mover> movers;
+  for (size_t i = 0; i < walk_.outer.size(); ++i) movers.push_back({place.outer[i], walk_.outer[i].strides});
   const Number stride = frame_.number(walk_.axis.strides[t]);
-  const Number offset = frame_.number(frame_.plan.primary().components[k].index_offset);
-  Number at = b.mul(place.first, stride, "index_at");
-  if (stride.is(1) && frame_.words(index_of(frame_.plan).tensor).count == 1) {
-    const std::string hint = frame_.plan.primary().components.size() > 1 ? "index_" + std::to_string(k) : "index";
-    if (frame_.options.index_column) {
-      const Named from = b.part(hint + "_part", column_, b.add(offset, at, "index_at"), b.number(0), place.count, b.number(1));
-      const Named tile = b.column_tile(hint, {DType::i32, false}, frame_.attempt.rows, place.count);
-      b.load(from, tile);
-      return tile;
-    }
-    const Named from = grid_.line(hint + "_part", b.add(offset, at, "index_at"), steps, place.count);
-    const Named tile = b.tile(hint, {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), place.count);
-    b.load(from, tile);
-    normalise(k, tile);
-    return tile;
+  const Number offset = frame_.number(plan_.primary().components[k].index_offset);
+  Number at = b_.mul(place.first, stride, "index_at");
+  const int64_t words_each = frame_.words(index_of(plan_).tensor).count;
+  Named tile;
+  if (stride.is(1) && words_each == 1) {
+    const std::string hint = plan_.primary().components.size() > 1 ? "index_" + std::to_string(k) : "index";
+    const Number first = b_.add(offset, at, "index_at");
+    const bool column = frame_.options.index_column;
+    const Named from = column ? b_.part(hint + "_part", column_, first, b_.number(0), count_, b_.number(1))
+                              : grid_.line(hint + "_part", first, movers, count_);
+    tile = column ? b_.column_tile(hint, {DType::i32, false}, frame_.attempt.rows, count_) : line(hint);
+    b_.load(from, tile);
+  } else {
+    for (const auto& [variable, strides] : movers)
+      at = b_.add(at, b_.mul(variable, frame_.number(strides[t]), "index_at"), "index_at");
+    const WordPlace from{at, offset, stride};
+    tile = words_each > 1 ? widened(from) : words("index", from);
   }
-  for (const auto& [variable, step] : steps) at = b.add(at, b.mul(variable, frame_.number(step), "index_at"), "index_at");
-  const WordPlace from{at, offset, stride};
-  const Named tile = frame_.words(index_of(frame_.plan).tensor).count > 1 ? widened(place, from) : words("index", place, from);
-  normalise(k, tile);
+  if (index_of(plan_).normalize_negative) {
+    b_.note("negative indices count from the end");
+    const Named negative = sign(tile, "negative");
+    scale(negative, Opcode::tmuls, b_.sub(b_.number(0), frame_.number(plan_.primary().components[k].dim), "minus_dim"));
+    b_.run(Opcode::tadd, {tile.name, negative.name, tile.name});
+  }
   return tile;
 }
 
 void IndexCode::bound(const Named& tile, const Number& limit, Named& bad) {
-  ProgramBuilder& b = frame_.build;
-  scale(tile, Opcode::tmaxs, b.number(-1));
-  scale(tile, Opcode::tmins, b.add(limit, b.number(1), "beyond"));
-  const Named off = scratch("off", tile);
-  b.run(Opcode::tmaxs, {tile.name, b.i32(0).name, off.name});
+  scale(tile, Opcode::tmaxs, b_.number(-1));
+  scale(tile, Opcode::tmins, b_.add(limit, b_.number(1), "beyond"));
+  const Named off = line("off");
+  b_.run(Opcode::tmaxs, {tile.name, b_.i32(0).name, off.name});
   scale(off, Opcode::tmins, limit);
   // Both the distance (for `bad`) and the clamped value (for `tile`) are needed.
-  const Named distance = scratch("distance", tile);
-  b.run(Opcode::tsub, {tile.name, off.name, distance.name});
-  b.run(Opcode::tmul, {distance.name, distance.name, distance.name});
-  b.run(Opcode::tadds, {off.name, b.i32(0).name, tile.name});
+  const Named distance = line("distance");
+  b_.run(Opcode::tsub, {tile.name, off.name, distance.name});
+  b_.run(Opcode::tmul, {distance.name, distance.name, distance.name});
+  b_.run(Opcode::tadds, {off.name, b_.i32(0).name, tile.name});
   if (bad.name.empty()) {
     bad = distance;
   } else {
-    b.run(Opcode::tmax, {bad.name, distance.name, bad.name});
+    b_.run(Opcode::tmax, {bad.name, distance.name, bad.name});
   }
 }
 
 /// u32 indices: replaces values of 2^31 or more, which are negative as i32, by the largest i32.
 void IndexCode::saturate(const Named& tile) {
-  if (index_of(frame_.plan).dtype != DType::u32 || checked_) return;
-  ProgramBuilder& b = frame_.build;
+  if (index_of(plan_).dtype != DType::u32 || checked_) return;
   const Named high = sign(tile, "from_2_31");
-  scale(high, Opcode::tmuls, b.number(-kEnd));
-  b.run(Opcode::tmax, {tile.name, high.name, tile.name});
+  scale(high, Opcode::tmuls, b_.number(-kEnd));
+  b_.run(Opcode::tmax, {tile.name, high.name, tile.name});
 }
 
 Named IndexCode::faults(const TilePlace& place) {
   Named bad;
-  for (size_t k = 0; k < frame_.plan.primary().components.size(); ++k) {
+  for (size_t k = 0; k < plan_.primary().components.size(); ++k) {
     const Named tile = component(k, place);
     saturate(tile);
-    bound(tile, frame_.last_start(frame_.plan.primary().components[k]), bad);
+    bound(tile, frame_.last_start(plan_.primary().components[k]), bad);
   }
   return bad;
 }
 
 Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& total) {
-  ProgramBuilder& b = frame_.build;
-  const Plan& plan = frame_.plan;
   const auto table = static_cast<size_t>(frame_.table(0));
   Named sum, bad;
-  const auto accumulate = [&](const Named& tile) {
-    if (sum.name.empty()) {
-      sum = tile;
-    } else {
-      b.run(Opcode::tadd, {sum.name, tile.name, sum.name});
-    }
-  };
-  Number moved = b.sub(b.number(0), base, "from_base");
-  for (size_t k = 0; k < plan.primary().components.size(); ++k) {
-    const Component& c = plan.primary().components[k];
+  Number moved = b_.sub(b_.number(0), base, "from_base");
+  for (size_t k = 0; k < plan_.primary().components.size(); ++k) {
+    const Component& c = plan_.primary().components[k];
     const Named tile = component(k, place);
     saturate(tile);
     const Number last = frame_.last_start(c);
-    const PlaceRule rule = rule_of(plan, k);
+    const PlaceRule rule = rule_of(plan_, k);
     if (rule == PlaceRule::clamped) {
-      scale(tile, Opcode::tmaxs, b.number(0));
+      scale(tile, Opcode::tmaxs, b_.number(0));
       scale(tile, Opcode::tmins, last);
     } else if (rule == PlaceRule::fits) {
       bound(tile, last, bad);
     } else if (rule == PlaceRule::inside || rule == PlaceRule::cut) {
       // Each row of the window is dropped by itself, so the row's step in this dim is added before the check. The
       // minimum with kEnd / 2 keeps the sum from overflowing.
-      Number step = b.number(0);
+      Number step = b_.number(0);
       for (size_t w = 0; w < walk_.window.size(); ++w)
         if (walk_.window[w].move().is_bounded && walk_.window[w].move().component == static_cast<int>(k))
-          step = b.add(step, place.window[w]);
+          step = b_.add(step, place.window[w]);
       if (!step.is(0)) {
-        scale(tile, Opcode::tmins, b.number(kEnd / 2));
+        scale(tile, Opcode::tmins, b_.number(kEnd / 2));
         scale(tile, Opcode::tadds, step);
       }
-      bound(tile, b.sub(frame_.number(c.dim), b.number(1), "last_place"), bad);
-      if (!step.is(0)) moved = b.sub(moved, b.mul(step, frame_.number(c.strides[table], walk_.width), "step_rows"), "from_base");
+      bound(tile, b_.sub(frame_.number(c.dim), b_.number(1), "last_place"), bad);
+      if (!step.is(0))
+        moved = b_.sub(moved, b_.mul(step, frame_.number(c.strides[table], walk_.width), "step_rows"), "from_base");
     }
     scale(tile, Opcode::tmuls, frame_.number(c.strides[table], walk_.width));
-    accumulate(tile);
+    if (k == 0) {
+      sum = tile;
+    } else {
+      b_.run(Opcode::tadd, {sum.name, tile.name, sum.name});
+    }
   }
   const Number along = frame_.number(walk_.axis.strides[table], walk_.width);
   if (!along.is(0)) {
-    const Named numbers = sum.name.empty() ? b.tile("row", {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), place.count)
-                                           : scratch("number", sum);
-    b.count_up(numbers, place.first);
+    const Named numbers = line("number");
+    b_.count_up(numbers, place.first);
     scale(numbers, Opcode::tmuls, along);
-    accumulate(numbers);
+    b_.run(Opcode::tadd, {sum.name, numbers.name, sum.name});
   }
   for (size_t i = 0; i < walk_.outer.size(); ++i)
-    moved = b.add(moved, b.mul(place.outer[i], frame_.number(walk_.outer[i].strides[table], walk_.width), "slab"), "moved");
+    moved = b_.add(moved, b_.mul(place.outer[i], frame_.number(walk_.outer[i].strides[table], walk_.width), "slab"), "moved");
   for (size_t w = 0; w < place.window.size(); ++w)
     moved =
-        b.add(moved, b.mul(place.window[w], frame_.number(walk_.window[w].strides[table], walk_.width), "in_window"), "moved");
+        b_.add(moved, b_.mul(place.window[w], frame_.number(walk_.window[w].strides[table], walk_.width), "in_window"), "moved");
   scale(sum, Opcode::tadds, moved);
   if (!bad.name.empty()) {
-    scale(bad, Opcode::tmuls, b.sub(b.number(0), total, "beyond_all"));
-    b.run(Opcode::tadd, {sum.name, bad.name, sum.name});
+    scale(bad, Opcode::tmuls, b_.sub(b_.number(0), total, "beyond_all"));
+    b_.run(Opcode::tadd, {sum.name, bad.name, sum.name});
   }
   return sum;
 }
 
 Named IndexCode::slab_rows(const TilePlace& place, const Number& base, bool owned) {
-  ProgramBuilder& b = frame_.build;
   const Named tile = component(0, place);
-  const Number dim = frame_.number(frame_.plan.primary().components[0].dim);
-  const bool as_u32 = is_unsigned_integer(index_of(frame_.plan).dtype) && frame_.words(index_of(frame_.plan).tensor).count == 1;
-  const PlaceRule rule = rule_of(frame_.plan, 0);
+  const Number dim = frame_.number(plan_.primary().components[0].dim);
+  const bool as_u32 = is_unsigned_integer(index_of(plan_).dtype) && frame_.words(index_of(plan_).tensor).count == 1;
+  const PlaceRule rule = rule_of(plan_, 0);
   if (rule == PlaceRule::clamped && (owned || !as_u32)) {
     saturate(tile);
-    scale(tile, Opcode::tmaxs, b.number(0));
-    if (owned) scale(tile, Opcode::tmins, b.sub(dim, b.number(1), "last_place"));
+    scale(tile, Opcode::tmaxs, b_.number(0));
+    if (owned) scale(tile, Opcode::tmins, b_.sub(dim, b_.number(1), "last_place"));
   }
   if (rule == PlaceRule::wrapped && !as_u32) {
     // The chip computes the remainder of u32. Adding a multiple of the extent makes a negative index positive and keeps
     // its remainder.
-    b.note("negative indices: up by a multiple of the extent, so that the chip's u32 remainder is the one wanted");
+    b_.note("negative indices: up by a multiple of the extent, so that the chip's u32 remainder is the one wanted");
     const Named negative = sign(tile, "negative");
-    const Number lift = b.mul(b.ceil_div(b.number(kEnd + 1), dim, "times"), dim, "lift");
-    scale(negative, Opcode::tmuls, b.number(-1));
+    const Number lift = b_.mul(b_.ceil_div(b_.number(kEnd + 1), dim, "times"), dim, "lift");
+    scale(negative, Opcode::tmuls, b_.number(-1));
     scale(negative, Opcode::tmuls, lift);
-    b.run(Opcode::tadd, {tile.name, negative.name, tile.name});
+    b_.run(Opcode::tadd, {tile.name, negative.name, tile.name});
   }
-  if (owned) scale(tile, Opcode::tadds, b.sub(b.number(0), base, "from_base"));
+  if (owned) scale(tile, Opcode::tadds, b_.sub(b_.number(0), base, "from_base"));
   return tile;
 }
 
 Status IndexCode::check_column(bool owned) const {
-  const Plan& plan = frame_.plan;
   const std::string what = "index layout column: ";
   if (frame_.chip != Chip::a5) return unsupported(what + "a3's header takes index tiles as rows only, expected layout row");
   if (walk_.elements)
     return unsupported(what + "elements have an index tile as wide as theirs, expected rows of more than one word");
-  const bool side_by_side = frame_.words(index_of(plan).tensor).count == 1 && walk_.outer.empty() &&
-                            walk_.axis.strides[static_cast<size_t>(index_of(plan).tensor)].is(1);
-  const bool modes_do = own_mode(plan).has_value();
-  if (walk_.slab && side_by_side && modes_do && !owned && !index_of(plan).normalize_negative) return {};
+  const bool side_by_side = frame_.words(index_of(plan_).tensor).count == 1 && walk_.outer.empty() &&
+                            walk_.axis.strides[static_cast<size_t>(index_of(plan_).tensor)].is(1);
+  const bool modes_do = own_mode(plan_).has_value();
+  if (walk_.slab && side_by_side && modes_do && !owned && !index_of(plan_).normalize_negative) return {};
   return unsupported(what + "the program computes with its indices (" +
                      (owned         ? "each core keeps its own rows; unique_indices, init in_place or --blocks 1 would do without"
                       : !walk_.slab ? "more than one component or a part of a row is named; layout row works"
                       : !side_by_side ? "they are not i32 or u32 side by side; layout row works"
                       : !modes_do
-                          ? "policy " + std::string(name(plan.primary().oob)) + " of signed indices; u32 ones would do without"
+                          ? "policy " + std::string(name(plan_.primary().oob)) + " of signed indices; u32 ones would do without"
                           : std::string("negative ones count from the end; layout row works")) +
                      "), which the chip does with rows of them only");
 }
 
 const char* IndexCode::mode(bool owned) const {
   if (owned) return "skip";
-  const PlaceRule rule = rule_of(frame_.plan, 0);
+  const PlaceRule rule = rule_of(plan_, 0);
   // Where index code has made a row number, it has clamped the components, too.
-  return chip_mode(frame_.plan, rule == PlaceRule::clamped && !walk_.slab ? PlaceRule::trusted : rule);
+  return chip_mode(plan_, rule == PlaceRule::clamped && !walk_.slab ? PlaceRule::trusted : rule);
 }
 
 }  // namespace strew::inline v0::pto

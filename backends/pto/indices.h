@@ -14,7 +14,6 @@ struct TilePlace {
   Number first, count;         ///< its positions along the axis
   std::vector<Number> outer;   ///< the variables of the position loops around the axis
   std::vector<Number> window;  ///< the variables of the window loops; empty outside of them
-  Number base;                 ///< the row of the slab at which the partition starts that the tile is written to
 };
 
 class IndexCode {
@@ -41,24 +40,25 @@ class IndexCode {
   Status check_column(bool owned) const;
 
  private:
-  Named scratch(const char* hint, const Named& like);
+  Named line(const std::string& hint);  ///< allocates a tile with an i32 for each position
   void scale(const Named& tile, Opcode opcode, const Number& by);
   /// Where a component's words are in memory: at + offset, at + offset + stride, ….
   struct WordPlace {
     Number at, offset, stride;
   };
-  Named widened(const TilePlace& place, const WordPlace& from);
-  Named words(const char* hint, const TilePlace& place, const WordPlace& from);
-  void normalise(size_t k, const Named& tile);
+  Named widened(const WordPlace& from);
+  Named words(const char* hint, const WordPlace& from);
   Named sign(const Named& tile, const char* hint);
   /// Clamps `tile` to [0, limit], and makes the elements of `bad` 1 that were outside.
   void bound(const Named& tile, const Number& limit, Named& bad);
   void saturate(const Named& tile);
 
   Frame& frame_;
+  const Plan& plan_;
+  ProgramBuilder& b_;
   const RowWalk& walk_;
   Grid grid_;
-  Number count_;
+  Number count_;         ///< how many positions the tile has whose indices component() read last
   Named column_;         ///< ProgramOptions::index_column: the indices as one column
   Named whole_;          ///< all words of the indices as one line, if words() gathers them
   Named where_;          ///< words(): the tile of the places from which it gathered last

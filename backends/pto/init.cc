@@ -1,11 +1,11 @@
-// See init.h. A result of any shape is copied or filled as one line of memory, a tile of up to 16 KiB at a time.
-// Tested by tests/golden/pto_program_test.cc.
-#include "backends/pto/init.h"
-
+// See spread.h. Every core checks all indices and keeps the result in its own buffer, so all cores get the same result and none
+// waits for another; all of them store the same words to `fault`. A result of any shape is copied or filled as one line of
+// memory, a tile of up to 16 KiB at a time. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include <algorithm>
 #include <optional>
 
 #include "backends/pto/combine.h"
+#include "backends/pto/spread.h"
 #include "backends/pto/tiles.h"
 
 namespace strew::inline v0::pto {
@@ -38,73 +38,90 @@ Status check(const Frame& frame, int pair) {
                      "to, expected init copy or in_place, a signed type, or output pto-cpp");
 }
 
-/// PTO-AS: initialises a whole result in the rows as which updates view it (Frame::pitch), because a memref has one
-/// shape there.
-Status write_in_rows(Frame& frame, int pair) {
+/// Initialises elements [from, to) of the result of a pair, as one line. PTO-AS: the whole result, in the rows as which
+/// updates view it (Frame::pitch), because a memref has one shape there.
+Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) {
   ProgramBuilder& b = frame.build;
-  const int result = frame.plan.result(pair);
+  const int result = frame.plan.result(pair), operand = frame.plan.operand(pair);
   const Words& words = frame.words(result);
-  const Term all = frame.extent(result);
-  const std::optional<Term> rows = quotient(all, frame.pitch);
-  if (!rows || !rows->is_static() || !frame.pitch.is_static())
-    return unsupported("pto-as: the result is no whole number of rows of " + std::to_string(frame.pitch.factor) +
-                       " elements; pto-ir would work");
-  const int64_t row_bytes = frame.pitch.factor * words.count * bits(words.element.dtype) / 8;
-  const int64_t most = std::min(rows->factor, std::max<int64_t>(1, kTileBytes / row_bytes));
-  if (row_bytes > 2 * kTileBytes)
-    return unsupported("pto-as: rows of " + std::to_string(row_bytes) + " bytes, expected at most " +
-                       std::to_string(2 * kTileBytes) + " where results are made first; pto-ir would work");
-  const Grid into(frame, result, frame.pointer(result) + "_rows", frame.pitch);
-  const Number pitch = frame.number(frame.pitch), cols = b.number(frame.pitch.factor * words.count);
   const bool copies = frame.plan.init_kind == InitKind::copy;
-  const int operand = frame.plan.operand(pair);
+  const Scalar* const value = copies ? nullptr : &frame.plan.init_fill[static_cast<size_t>(pair)];
+  const bool in_rows = frame.options.output == Output::pto_as && !frame.pitch.is(0);
+  const int64_t row = frame.pitch.factor * words.count, width = bits(words.element.dtype);
+  Number begin = b.number(0), end;
+  int64_t most = 0;
+  double trips = 1;
+  if (in_rows) {
+    const std::optional<Term> rows = quotient(frame.extent(result), frame.pitch);
+    if (!rows || !rows->is_static() || !frame.pitch.is_static())
+      return unsupported("pto-as: the result is no whole number of rows of " + std::to_string(frame.pitch.factor) +
+                         " elements; pto-ir would work");
+    const int64_t row_bytes = row * width / 8;
+    if (row_bytes > 2 * kTileBytes)
+      return unsupported("pto-as: rows of " + std::to_string(row_bytes) + " bytes, expected at most " +
+                         std::to_string(2 * kTileBytes) + " where results are made first; pto-ir would work");
+    end = b.number(rows->factor);
+    most = std::min(rows->factor, std::max<int64_t>(1, kTileBytes / row_bytes));
+  } else {
+    const Number count = b.number(words.count);
+    begin = b.mul(from, count, "word");
+    end = frame.guarded(b.mul(to, count, "word"));
+    most = (copies || fills_at_once(frame, words, *value) ? kTileBytes : kScalarTileBytes) * 8 / width;
+    if (begin.value && end.value && *end.value > *begin.value) most = std::min(most, *end.value - *begin.value);
+    trips = std::max(1.0, static_cast<double>(kAssumedExtent) / static_cast<double>(most));
+  }
+  const bool even = begin.value && end.value && *end.value >= *begin.value && (*end.value - *begin.value) % most == 0;
+  const char* const suffix = in_rows ? "_rows" : "_line";
+  const Term pitch = in_rows ? frame.pitch : constant(0);
+  const Grid into(frame, result, frame.pointer(result) + suffix, pitch);
   std::optional<Grid> source;
-  if (copies) source.emplace(frame, operand, frame.pointer(operand) + "_rows", frame.pitch);
-  b.loop("made", b.number(0), b.number(rows->factor), b.number(most), 1.0, [&](const Number& at) {
-    const Number n = b.left(at, b.number(rows->factor), b.number(most), rows->factor % most == 0);
-    const Named tile = b.tile("line", words.element, most, frame.pitch.factor * words.count, n, cols);
-    if (copies) {
-      b.load(source->part("line_from", at, {}, b.number(0), n, pitch), tile);
-    } else {
-      write_fill(frame, result, tile, n, cols, frame.plan.init_fill[static_cast<size_t>(pair)]);
-    }
-    b.store(tile, into.part("line_to", at, {}, b.number(0), n, pitch));
-  });
+  if (copies) source.emplace(frame, operand, frame.pointer(operand) + suffix, pitch);
+  b.loop(in_rows  ? "made"
+         : copies ? "copied"
+                  : "filled",
+         begin, end, b.number(most), trips, [&](const Number& at) {
+           const Number n = b.left(at, end, b.number(most), even);
+           const Number lines = in_rows ? n : b.number(1), cols = in_rows ? b.number(row) : n;
+           const auto part = [&](const Grid& grid, const char* hint) {
+             return in_rows ? grid.part(hint, at, {}, b.number(0), n, frame.number(pitch)) : grid.line(hint, at, {}, n);
+           };
+           const Named tile = b.tile("line", words.element, in_rows ? most : 1, in_rows ? row : most, lines, cols);
+           if (copies) {
+             b.load(part(*source, "line_from"), tile);
+           } else {
+             write_fill(frame, result, tile, lines, cols, *value);
+           }
+           b.store(tile, part(into, "line_to"));
+         });
   return {};
 }
 
-void write_pair(Frame& frame, int pair, const Number& from, const Number& to) {
-  ProgramBuilder& b = frame.build;
-  const int result = frame.plan.result(pair);
-  const Words& words = frame.words(result);
-  const Number count = b.number(words.count);
-  const Number begin = b.mul(from, count, "word"), end = frame.guarded(b.mul(to, count, "word"));
-  int64_t most = kTileBytes * 8 / bits(words.element.dtype);
-  const int64_t whole = begin.value && end.value ? *end.value - *begin.value : -1;
-  const bool copies = frame.plan.init_kind == InitKind::copy;
-  const Scalar* const value = copies ? nullptr : &frame.plan.init_fill[static_cast<size_t>(pair)];
-  if (!copies && !fills_at_once(frame, words, *value)) most = kScalarTileBytes * 8 / bits(words.element.dtype);
-  if (whole > 0) most = std::min(most, whole);
-  const Number size = b.number(most);
-  const Grid into(frame, result, frame.pointer(result) + "_line", constant(0));
-  const int operand = frame.plan.operand(pair);
-  std::optional<Grid> source;
-  if (copies) source.emplace(frame, operand, frame.pointer(operand) + "_line", constant(0));
-  const bool even = whole >= 0 && whole % most == 0;
-  const double trips = static_cast<double>(kAssumedExtent) / static_cast<double>(most);
-  b.loop(copies ? "copied" : "filled", begin, end, size, std::max(trips, 1.0), [&](const Number& at) {
-    const Number n = b.left(at, end, size, even);
-    const Named tile = b.tile("line", words.element, 1, most, b.number(1), n);
-    if (copies) {
-      b.load(source->line("line_from", at, {}, n), tile);
-    } else {
-      write_fill(frame, result, tile, b.number(1), n, *value);
-    }
-    b.store(tile, into.line("line_to", at, {}, n));
-  });
+Named element(Frame& frame, const Named& tile, const char* hint) {
+  return frame.build.give(Opcode::tgetval, hint, make_scalar(DType::i32), {tile.name, frame.build.use(frame.build.number(0))});
 }
 
 }  // namespace
+
+void add_fault(Frame& frame, const Named& cell, const Named& found) {
+  ProgramBuilder& b = frame.build;
+  const Named before = element(frame, cell, "before");
+  const Named after = b.give(Opcode::maxsi, "after", make_scalar(DType::i32), {before.name, found.name});
+  b.run(Opcode::tsetval, {cell.name, b.use(b.number(0)), after.name});
+}
+
+void write_check(Frame& frame, const std::function<void(const Named& cell)>& all) {
+  ProgramBuilder& b = frame.build;
+  b.note("check every index before anything is written");
+  const Named cell = b.tile("faults", {DType::i32, false}, 1, 8, b.number(1), b.number(8));
+  b.run(Opcode::texpands, {b.i32(0).name, cell.name});
+  all(cell);
+  const Named found = element(frame, cell, "found");
+  const Number eight = b.number(8);
+  const Named flag = b.view("fault_view", "fault", b.number(1), eight, eight);
+  b.store(cell, b.part("fault_words", flag, b.number(0), b.number(0), b.number(1), eight));
+  b.barrier();
+  frame.allowed = b.sub(b.number(1), b.as_index("found_index", found.name), "allowed");
+}
 
 void write_fill(Frame& frame, int tensor, const Named& tile, const Number& rows, const Number& cols, const Scalar& value) {
   ProgramBuilder& b = frame.build;
@@ -131,11 +148,7 @@ Status write_init(Frame& frame, const Number& from, const Number& to) {
   for (int pair = 0; pair < frame.plan.pairs; ++pair) {
     STREW_TRY(check(frame, pair));
     frame.build.note(frame.plan.init_kind == InitKind::copy ? "the operand first" : "the value that is there before updates");
-    if (frame.options.output == Output::pto_as && !frame.pitch.is(0)) {
-      STREW_TRY(write_in_rows(frame, pair));
-      continue;
-    }
-    write_pair(frame, pair, from, to);
+    STREW_TRY(write_pair(frame, pair, from, to));
   }
   frame.build.barrier();
   return {};

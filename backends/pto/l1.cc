@@ -7,7 +7,7 @@
 // instruction are available. On a3 the cube core stores its tile to memory itself; on a5 it hands each tile to the
 // vector core beside it. The output is C++ only, because ptoas takes memory in fractals for memory in rows. Tested by
 // tests/unit/backends/pto/pto_l1_test.cc and tests/golden/pto_program_test.cc.
-#include "backends/pto/forms.h"
+#include "backends/pto/walk.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
@@ -81,78 +81,50 @@ bool fits_l1(const RowWalk& walk, int64_t rows) {
   return rows % kFractalRows == 0 && rows <= kMostTileRows && rows <= std::max<int64_t>(walk.axis.extent.factor, kFractalRows);
 }
 
-namespace {
-
-class L1Writer {
- public:
-  L1Writer(Frame& frame, const RowWalk& walk)
-      : frame_(frame), walk_(walk), b_(frame.build), each_(kFractalBytes / word_bytes(frame)), cols_(each_ * walk.l1) {}
-
-  bool run() {
-    const int64_t count = walk_.axis.extent.factor, rows = walk_.elements ? count / each_ : count, tall = frame_.attempt.rows;
-    // The instruction needs scratch memory for the whole tile even if only a part of the tile is valid.
-    if (walk_.elements && rows % tall != 0) return false;
-    make_views(rows);
-    const Number step = b_.number(tall);
-    const int64_t tiles = (rows + tall - 1) / tall;
-    const double turns = static_cast<double>(tiles) / b_.planned_cores();
-    const Number stride = b_.mul(b_.cores(), step, "stride"), from = b_.mul(b_.core(), step, "first_tile");
-    b_.loop("first", from, b_.number(rows), stride, std::max(1.0, turns),
-            [&](const Number& first) { tile(first, b_.left(first, b_.number(rows), step, rows % tall == 0)); });
-    frame_.program.tiles = {walk_.elements ? "elem" : "row", CoreSplit::updates, tall, cols_, "l1", 1};
-    return true;
-  }
-
- private:
-  void make_views(int64_t rows) {
-    const Plan& plan = frame_.plan;
-    const Component& c = plan.primary().components[0];
-    const std::string& table = frame_.pointer(frame_.table(0));
-    const Number places = walk_.elements ? b_.number(1) : frame_.number(c.dim);
-    const Number wide = walk_.elements ? frame_.elements(frame_.table(0)) : b_.number(cols_);
-    table_ = b_.part("table_rows", b_.view(table + "_view", table, places, wide, wide), b_.number(0), b_.number(0), places, wide);
-    const std::string& indices = frame_.pointer(index_of(plan).tensor);
-    const Number lines = b_.number(walk_.elements ? rows : 1), along = b_.number(walk_.elements ? each_ : rows);
-    indices_ = b_.view("indices_view", indices, lines, along, along);
-    result_ = b_.fractal_view("result_view", frame_.pointer(plan.result(0)), b_.number(rows), cols_, each_);
-    if (walk_.elements) scratch_ = b_.view("scratch_view", "scratch", b_.number(rows), b_.number(each_), b_.number(each_));
-  }
-
-  void tile(const Number& first, const Number& valid) {
-    const Element element = frame_.words(frame_.table(0)).element;
-    const int64_t tall = frame_.attempt.rows;
-    const Number zero = b_.number(0), each = b_.number(each_);
-    const Named index = walk_.elements ? b_.part("index_part", indices_, first, zero, valid, each)
-                                       : b_.part("index_part", indices_, zero, first, b_.number(1), valid);
-    const Named rows = b_.fractal_tile("rows", element, tall, cols_, valid, "mat");
-    const std::vector<Attribute> modes = {{"coalesce", walk_.elements ? "elem" : "row"}, {"gatherOob", *own_mode(frame_.plan)}};
-    if (walk_.elements) {
-      const Named room = b_.part("scratch_part", scratch_, first, zero, valid, each);
-      b_.run(Opcode::gather_l1_elem, {table_.name, index.name, rows.name, room.name}, modes);
-    } else {
-      b_.run(Opcode::gather_l1, {table_.name, index.name, rows.name}, modes);
-    }
-    Named stored = rows;
-    if (frame_.chip == Chip::a5) {
-      b_.note("the vector core beside this cube core stores it");
-      stored = b_.fractal_tile("handed", element, tall, cols_, valid);
-      b_.run(Opcode::move_l1, {rows.name, stored.name});
-    }
-    b_.store(stored, b_.fractal_part("result_part", result_, first, valid));
-  }
-
-  Frame& frame_;
-  const RowWalk& walk_;
-  ProgramBuilder& b_;
-  const int64_t each_, cols_;  ///< how many words 32 bytes have, and a row of a tile
-  Named table_, indices_, result_, scratch_;
-};
-
-}  // namespace
-
 Expected<bool> write_l1(Frame& frame, const RowWalk& walk) {
-  if (walk.elements) frame.add_scratch("scratch", frame.words(frame.table(0)).element, walk.axis.extent.factor);
-  return L1Writer(frame, walk).run();
+  const Plan& plan = frame.plan;
+  ProgramBuilder& b = frame.build;
+  const Element element = frame.words(frame.table(0)).element;
+  const int64_t each = kFractalBytes / word_bytes(frame),
+                cols = each * walk.l1;  // how many words 32 bytes have, and a tile's row
+  const int64_t count = walk.axis.extent.factor, rows = walk.elements ? count / each : count, tall = frame.attempt.rows;
+  if (walk.elements) frame.add_scratch("scratch", element, count);
+  // The instruction needs scratch memory for the whole tile even if only a part of the tile is valid.
+  if (walk.elements && rows % tall != 0) return false;
+
+  const std::string& table = frame.pointer(frame.table(0));
+  const Number zero = b.number(0), one = b.number(1), all_rows = b.number(rows), words = b.number(each);
+  const Number places = walk.elements ? one : frame.number(plan.primary().components[0].dim);
+  const Number wide = walk.elements ? frame.elements(frame.table(0)) : b.number(cols);
+  const Named table_rows = b.part("table_rows", b.view(table + "_view", table, places, wide, wide), zero, zero, places, wide);
+  const Number lines = walk.elements ? all_rows : one, along = walk.elements ? words : all_rows;
+  const Named indices = b.view("indices_view", frame.pointer(index_of(plan).tensor), lines, along, along);
+  const Named result = b.fractal_view("result_view", frame.pointer(plan.result(0)), all_rows, cols, each);
+  const Named scratch = walk.elements ? b.view("scratch_view", "scratch", all_rows, words, words) : Named();
+  const char* const coalesce = walk.elements ? "elem" : "row";
+
+  const Number step = b.number(tall);
+  const double turns = static_cast<double>((rows + tall - 1) / tall) / b.planned_cores();
+  const Number stride = b.mul(b.cores(), step, "stride"), from = b.mul(b.core(), step, "first_tile");
+  b.loop("first", from, all_rows, stride, std::max(1.0, turns), [&](const Number& first) {
+    const Number valid = b.left(first, all_rows, step, rows % tall == 0);
+    const Named index = walk.elements ? b.part("index_part", indices, first, zero, valid, words)
+                                      : b.part("index_part", indices, zero, first, one, valid);
+    const Named tile = b.fractal_tile("rows", element, tall, cols, valid, "mat");
+    std::vector<std::string> operands = {table_rows.name, index.name, tile.name};
+    if (walk.elements) operands.push_back(b.part("scratch_part", scratch, first, zero, valid, words).name);
+    b.run(walk.elements ? Opcode::gather_l1_elem : Opcode::gather_l1, operands,
+          {{"coalesce", coalesce}, {"gatherOob", *own_mode(plan)}});
+    Named stored = tile;
+    if (frame.chip == Chip::a5) {
+      b.note("the vector core beside this cube core stores it");
+      stored = b.fractal_tile("handed", element, tall, cols, valid);
+      b.run(Opcode::move_l1, {tile.name, stored.name});
+    }
+    b.store(stored, b.fractal_part("result_part", result, first, valid));
+  });
+  frame.program.tiles = {coalesce, CoreSplit::updates, tall, cols, "l1", 1};
+  return true;
 }
 
 }  // namespace strew::inline v0::pto

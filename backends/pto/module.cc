@@ -7,8 +7,7 @@
 
 #include "backends/modules.h"
 #include "backends/pto/program.h"
-#include "backends/pto/simulate/launch.h"
-#include "backends/pto/text.h"
+#include "backends/pto/simulate/simulate.h"
 #include "strew/export.h"
 
 namespace strew::inline v0 {

@@ -1,6 +1,6 @@
-// See operators.h. Division exists on tiles of floats only: strew defines integer division by 0, and no chip computes
+// See combine.h. Division exists on tiles of floats only: strew defines integer division by 0, and no chip computes
 // that result. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
-#include "backends/pto/operators.h"
+#include "backends/pto/combine.h"
 
 namespace strew::inline v0::pto {
 namespace {
@@ -26,25 +26,22 @@ const Operator* find_operator(ExprOp op) {
 }
 
 std::vector<int32_t> evaluation_order(const Expr& graph, int32_t root) {
-  struct Visit {
-    int32_t node;
-    size_t next_arg;
-  };
   std::vector<int32_t> out;
   std::vector<bool> seen(graph.nodes.size());
-  std::vector<Visit> open;
+  std::vector<std::pair<int32_t, size_t>> open;  // (node, its next argument)
   const auto enter = [&](int32_t node) {
     if (seen[static_cast<size_t>(node)]) return;
     seen[static_cast<size_t>(node)] = true;
-    open.push_back({node, 0});
+    open.emplace_back(node, 0);
   };
   enter(root);
   while (!open.empty()) {
-    const std::vector<int32_t>& args = graph.nodes[static_cast<size_t>(open.back().node)].args;
-    if (open.back().next_arg < args.size()) {
-      enter(args[open.back().next_arg++]);
+    auto& [node, next] = open.back();
+    const std::vector<int32_t>& args = graph.nodes[static_cast<size_t>(node)].args;
+    if (next < args.size()) {
+      enter(args[next++]);
     } else {
-      out.push_back(open.back().node);
+      out.push_back(node);
       open.pop_back();
     }
   }

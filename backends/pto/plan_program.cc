@@ -10,11 +10,10 @@
 #include <set>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/forms.h"
-#include "backends/pto/init.h"
-#include "backends/pto/names.h"
 #include "backends/pto/passes.h"
 #include "backends/pto/program.h"
+#include "backends/pto/spread.h"
+#include "backends/pto/walk.h"
 #include "base/fp_environment.h"
 #include "compiler/pto/verify.h"
 #include "compiler/rewrite/rewrites.h"
@@ -62,10 +61,8 @@ std::vector<std::string> requirements_of(const TileProgram& program, const Plan&
   if (plan.primary().oob == OobPolicy::undefined && !plan.primary().components.empty())
     out.emplace_back("every index is in bounds");
   if (!plan.gather && plan.unique.holds && plan.unique.source == "hint") out.emplace_back("no two updates have one destination");
-  for (const ProgramArgument& a : program.arguments)
-    if (a.role == ArgumentRole::scratch && a.name == "fault")
-      out.push_back("it looks at " + a.name +
-                    ": if its word 0 is not 0 afterwards, an index was out of bounds and nothing was written");
+  if (plan.checks_first())
+    out.emplace_back("it looks at fault: if its word 0 is not 0 afterwards, an index was out of bounds and nothing was written");
   if (options.sync == Sync::tool && options.output == Output::pto_ir)
     out.emplace_back("ptoas runs with --enable-insert-sync: the text has no flags");
   if (program.tiles.layout == "l1")
@@ -101,10 +98,10 @@ class Attempts {
       if (c.dim.is(0) && plan_.gather && !has_zero(plan_.positions))
         return unsupported("an indexed dim is 0, expected one that has places to gather from");
     if (options_.output == Output::pto_as) {
-      // If the modes of the chip's instructions implement the op, a straight line of any number of tiles; otherwise a
-      // program of one core, unrolled.
-      Expected<TileProgram> plain = straight();
-      return plain.ok() || plain.status().code() != Code::unsupported ? std::move(plain) : written_out();
+      // If the modes of the chip's instructions implement the op, a straight line of any number of tiles (straight.cc);
+      // otherwise a program of one core, unrolled.
+      Frame frame(tensors_, plan_, chip_, options_, {});
+      return frame.start().ok() && write_straight(frame) ? finished(std::move(frame.program)) : written_out();
     }
     STREW_ASSIGN(TileProgram best, planned());
     return finished(std::move(best));
@@ -114,16 +111,11 @@ class Attempts {
   /// The cheapest program over all heights. Flags and requirements are still missing (complete()).
   Expected<TileProgram> search() {
     std::optional<TileProgram> best;
-    int64_t tallest = kMostRows;
     for (const int64_t rows : heights()) {
-      if (rows > tallest) continue;
       // Short tiles are tried only if no taller ones fit the buffer or keep the order of updates.
       if (best && rows < kShortTile) break;
       STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, false}));
-      if (!tried) {
-        tallest = tallest_fitting(rows);
-        continue;
-      }
+      if (!tried) continue;
       // With decreasing height the estimate falls at first, because more cores get a share of the tiles, and then only
       // rises.
       if (best && estimate(*tried) >= estimate(*best)) break;
@@ -155,7 +147,7 @@ class Attempts {
 
   /// The program for one tile height, or nothing if its tiles do not fit the buffer.
   Expected<std::optional<TileProgram>> attempt(const Attempt& wanted) {
-    last_bytes_ = 0;
+    if (wanted.rows > tallest_) return std::optional<TileProgram>();
     Frame frame(tensors_, plan_, chip_, options_, wanted);
     STREW_TRY(frame.start());
     frame.build.hoist_tiles(wanted.buffered);
@@ -167,16 +159,16 @@ class Attempts {
       const bool too_tall = options_.tile_rows == 0 && extent.is_static() && wanted.rows > std::max<int64_t>(extent.factor, 1);
       const bool no_fractals = walk->fractals > 0 && wanted.rows % 16 != 0;
       if (too_tall || no_fractals || wanted.rows > row_limit(frame)) return std::optional<TileProgram>();
-      last_bytes_ = wanted.rows * row_bytes(frame, *walk) * (wanted.buffered ? 2 : 1);
-      if (last_bytes_ > safe_buffer_bytes(chip_)) return std::optional<TileProgram>();
+      const int64_t bytes = wanted.rows * row_bytes(frame, *walk) * (wanted.buffered ? 2 : 1);
+      if (!fits(wanted.rows, bytes)) return std::optional<TileProgram>();
       STREW_TRY(write_rows(frame, *walk));
-      return measured(frame);
+      return measured(frame, wanted.rows);
     }
     if (options_.index_column)
       return unsupported("index layout column: windows are copied one by one and there is no index tile (" +
                          walk.status().message() + "), expected layout row");
     const Status windows = write_windows(frame);
-    if (windows.ok()) return measured(frame);
+    if (windows.ok()) return measured(frame, wanted.rows);
     // If the op could never be a program of rows, only the reason why windows cannot be copied is of use.
     const bool never_rows = plan_.primary().components.empty() || plan_.positions.empty() || bits(index_of(plan_).dtype) < 32;
     if (never_rows) return windows;
@@ -189,7 +181,7 @@ class Attempts {
                                                               : unsupported("gather-to l1: " + walk.status().message());
     if (wanted.buffered || !fits_l1(*walk, wanted.rows)) return std::optional<TileProgram>();
     STREW_ASSIGN(const bool written, write_l1(frame, *walk));
-    return written ? measured(frame) : std::optional<TileProgram>();
+    return written ? measured(frame, wanted.rows) : std::optional<TileProgram>();
   }
 
   /// A lower bound of the bytes that one row of a tile and its index take in the buffer: it rules out tall tiles
@@ -200,12 +192,13 @@ class Attempts {
     return bytes + 4;
   }
 
-  /// After tiles of `rows` rows did not fit: an upper bound of the heights that can, because the bytes grow with the
-  /// rows.
-  int64_t tallest_fitting(int64_t rows) const {
-    return last_bytes_ == 0 ? rows
-                            : static_cast<int64_t>(static_cast<double>(rows) * static_cast<double>(safe_buffer_bytes(chip_)) /
-                                                   static_cast<double>(last_bytes_));
+  /// Do tiles of `rows` rows fit, which take that many bytes? If not, this bounds the heights that can, because the bytes
+  /// grow with the rows.
+  bool fits(int64_t rows, int64_t bytes) {
+    const int64_t safe = safe_buffer_bytes(chip_);
+    if (bytes <= safe) return true;
+    tallest_ = static_cast<int64_t>(static_cast<double>(rows) * static_cast<double>(safe) / static_cast<double>(bytes));
+    return false;
   }
 
   /// The most rows that a tile may have if the order of updates is to be kept.
@@ -217,12 +210,12 @@ class Attempts {
   }
 
   /// The written program with its size and cost, or nothing if its tiles do not fit.
-  std::optional<TileProgram> measured(Frame& frame) {
+  std::optional<TileProgram> measured(Frame& frame, int64_t rows) {
     TileProgram program = std::move(frame.program);
     frame.build.finish(program, options_.kernel);
     const PlacedBytes placed = place_tiles(program.module.functions[0], options_.sync == Sync::addresses);
-    last_bytes_ = program.ub_bytes = program.cost.ub_peak = placed.ub;
-    if (placed.ub > safe_buffer_bytes(chip_) || placed.l1 > l1_bytes()) return std::nullopt;
+    program.ub_bytes = program.cost.ub_peak = placed.ub;
+    if (!fits(rows, placed.ub) || placed.l1 > l1_bytes()) return std::nullopt;
     return program;
   }
 
@@ -269,7 +262,7 @@ class Attempts {
                        [&] { written = write_init(frame, ProgramBuilder::number(0), elements); });
     }
     STREW_TRY(written);
-    std::optional<TileProgram> program = measured(frame);
+    std::optional<TileProgram> program = measured(frame, 0);
     if (!program) return internal_error("a copy does not fit the buffer");
     return std::move(*program);
   }
@@ -289,14 +282,6 @@ class Attempts {
     return finished(std::move(program));
   }
 
-  /// PTO-AS: a straight line of whole tiles (straight.cc).
-  Expected<TileProgram> straight() {
-    Frame frame(tensors_, plan_, chip_, options_, {});
-    STREW_TRY(frame.start());
-    STREW_TRY(write_straight(frame));
-    return finished(std::move(frame.program));
-  }
-
   /// About how many tiles a core processes.
   static double tiles_per_core(const TileProgram& p) {
     const int64_t tile = p.tiles.rows * p.tiles.cols;
@@ -306,14 +291,10 @@ class Attempts {
   /// Replaces `best` by a program with double buffering, with tiles down to a quarter of its height, if one fits.
   Status try_buffers(TileProgram& best) {
     const int64_t height = best.tiles.mode == "elem" ? best.tiles.cols : best.tiles.rows;
-    int64_t tallest = height;
+    tallest_ = height;
     for (int64_t rows = height; rows >= std::max<int64_t>(1, height / 4); rows /= 2) {
-      if (rows > tallest) continue;
       STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, true}));
-      if (!tried) {
-        tallest = tallest_fitting(rows);
-        continue;
-      }
+      if (!tried) continue;
       // ptoas would give the two tiles of an iteration the same addresses if they were allocated inside the loop.
       if (options_.sync != Sync::addresses && has_open_tiles(tried->module.functions[0].body, false)) return {};
       best = std::move(*tried);
@@ -326,7 +307,7 @@ class Attempts {
   const Plan& plan_;
   Chip chip_;
   ProgramOptions options_;
-  int64_t last_bytes_ = 0;  ///< how many bytes of the buffer the last attempt needs; 0: unknown
+  int64_t tallest_ = kMostRows;  ///< no taller tiles fit the buffer
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "backends/pto/text.h"
+#include "backends/pto/program.h"
 #include "base/partial_switch.h"
 #include "compiler/pto/instructions.h"
 

@@ -8,9 +8,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/plan/plan.h"
@@ -41,9 +41,8 @@ struct ProgramArgument {
   ArgumentRole role = ArgumentRole::result;
   int index = 0;  ///< its number among the arguments of its role
   DType dtype = DType::f32;
-  std::vector<int64_t> dims;     ///< a tensor's extents; kDynamic: a scalar argument gives the extent
-  std::optional<int64_t> value;  ///< the value of a scalar that the op fixes
-  int tensor = -1, dim = -1;     ///< for a scalar that is an extent: of dim `dim` of arguments[tensor]
+  std::vector<int64_t> dims;  ///< a tensor's extents; kDynamic: a scalar argument gives the extent
+  int tensor = -1, dim = -1;  ///< for a scalar that is an extent: of dim `dim` of arguments[tensor]
   friend bool operator==(const ProgramArgument&, const ProgramArgument&) = default;
 };
 
@@ -121,5 +120,15 @@ struct ProgramOptions {
 /// program; the message has the reason and the nearest thing that would work.
 Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip,
                                    const ProgramOptions& options = {});
+
+/// The text of all programs of one file, which must be for the same chip. `kind`: pto-as (one program only), pto-ir,
+/// pto-ir-generic, pto-cpp or pto-host.
+Expected<std::string> program_text(const std::vector<TileProgram>& programs, std::string_view kind);
+
+/// The programs as C++ over the pto-isa headers.
+std::string print_cpp(const std::vector<TileProgram>& programs);
+
+/// A C++ header with a function per program that launches it. Its comments say what to pass and what to guarantee.
+std::string print_host(const std::vector<TileProgram>& programs);
 
 }  // namespace strew::inline v0::pto

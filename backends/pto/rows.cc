@@ -11,12 +11,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backends/pto/check.h"
-#include "backends/pto/forms.h"
 #include "backends/pto/indices.h"
-#include "backends/pto/init.h"
 #include "backends/pto/spread.h"
 #include "backends/pto/tiles.h"
+#include "backends/pto/walk.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
@@ -29,275 +27,225 @@ TileForm form_of(const RowWalk& walk) {
   return walk.elements ? TileForm::elements : TileForm::rows;
 }
 
-class RowWriter {
+/// Reads and writes rows of the table by mgather and mscatter, with index tiles.
+class RowWriter final : public TileMover {
  public:
   RowWriter(Frame& frame, const RowWalk& walk, Combine combine)
-      : frame_(frame),
+      : TileMover(frame, std::move(combine),
+                  {frame, form_of(walk), frame.attempt.rows, walk.width * std::max<int64_t>(walk.fractals, 1)}),
         walk_(walk),
-        plan_(frame.plan),
-        b_(frame.build),
-        combine_(std::move(combine)),
-        code_(frame, walk),
-        tiles_(frame, form_of(walk), frame.attempt.rows, walk.width * std::max<int64_t>(walk.fractals, 1)) {}
+        code_(frame, walk) {}
 
-  Status run();
+  Status run() {
+    spread_ = spread_rows(frame_, walk_, combine_);
+    frame_.pitch = constant(walk_.width);
+    if (frame_.options.index_column) STREW_TRY(code_.check_column(owns()));
+    make_grids();
+    total_ = table_rows();
+    if (total_.value.value_or(0) > kMaxRows)
+      return unsupported("the table has " + std::to_string(*total_.value) + " rows, expected at most 2^30: row numbers are i32");
+    if (plan_.checks_first()) {
+      write_check(frame_, [&](const Named& cell) { check_indices(cell); });
+      code_.set_checked();
+    }
+    if (owns()) {
+      own_range();
+      STREW_TRY(initialise_rows());
+    }
+    TilePlace place;
+    const PositionLoops loops{walk_.outer, spread_, "slab", "around"};
+    const auto all = [&] { return write_positions(frame_, loops, place.outer, [&] { return axis(place); }); };
+    STREW_TRY(write_spread(frame_, spread_, all));
+    frame_.program.tiles = tiles_.describe(coalesce(), split_of(spread_));
+    return {};
+  }
 
  private:
-  void make_grids();
-  Number table_rows();
-  void own_range();
-  Status initialise_rows();
-  void check_indices(const Named& cell);
-  Status axis(TilePlace& place);
-  void tile(const Number& first, const Number& last, TilePlace& place);
-  void move(TilePlace& place);
-  TileAt at(const TilePlace& place) const;
-
-  Frame& frame_;
-  const RowWalk& walk_;
-  const Plan& plan_;
-  ProgramBuilder& b_;
-  Combine combine_;
-  IndexCode code_;
-  TileWriter tiles_;
-  Spread spread_ = Spread::tiles;
-  Number total_;                ///< the number of rows of the table
-  Number begin_, end_, owned_;  ///< Spread::ranges: this core owns the `owned_` rows [begin_, end_)
-  Status failed_;
-};
-
-/// Reads and writes a tile of rows of the table by mgather and mscatter, with an index tile.
-class RowAccess final : public TileAccess {
- public:
-  struct Rows {
-    Named indices, table;
-    const char* mode;  ///< the instruction's mode for an index that is out of bounds
-  };
-  RowAccess(Frame& frame, const RowWalk& walk, const Combine& combine, const TileWriter& writer, const TileAt& at)
-      : frame_(frame), walk_(walk), combine_(combine), tiles_(writer), at_(at) {}
-  void set_rows(Rows rows) { rows_ = std::move(rows); }
-
   bool current_first() const override { return false; }
 
   Named current(int pair) override {
-    const Named current = tiles_.tile("current", frame_.table(pair), at_);
-    const std::string mode = rows_.mode;
-    frame_.build.run(Opcode::mgather, {rows_.table.name, rows_.indices.name, current.name},
-                     {coalesce(), {"gatherOob", mode == "skip" ? "zero" : mode}});
+    const Named current = tiles_.tile("current", frame_.table(pair), part_);
+    const std::string mode = code_.mode(owns());
+    b_.run(Opcode::mgather, {rows_.name, indices_.name, current.name},
+           {{"coalesce", coalesce()}, {"gatherOob", mode == "skip" ? "zero" : mode}});
     return current;
   }
 
   Named extra(int tensor) override {
-    if (frame_.plan.tensors[static_cast<size_t>(tensor)].extra != ExtraKind::scalar) return tiles_.load("extra", tensor, at_);
+    if (plan_.tensors[static_cast<size_t>(tensor)].extra != ExtraKind::scalar) return tiles_.load("extra", tensor, part_);
     // A scalar in memory is broadcast to a tile.
-    ProgramBuilder& b = frame_.build;
-    const Named number = frame_.load_word(frame_.pointer(tensor) + "_number", tensor, b.number(0));
-    const Named tile = tiles_.tile("extra", tensor, at_);
-    b.run(Opcode::texpands, {number.name, tile.name});
+    const Named number = frame_.load_word(frame_.pointer(tensor) + "_number", tensor, b_.number(0));
+    const Named tile = tiles_.tile("extra", tensor, part_);
+    b_.run(Opcode::texpands, {number.name, tile.name});
     return tile;
   }
 
   void put(int pair, const Named& data) override {
-    ProgramBuilder& b = frame_.build;
-    if (!frame_.scatter()) return b.store(data, tiles_.part("result_part", slices_of(frame_.plan, pair), at_));
+    if (!frame_.scatter()) return b_.store(data, tiles_.part("result_part", slices_of(plan_, pair), part_));
     const bool assigns = combine_.way != CombineWay::atomic;
     std::vector<Attribute> modes = {
-        coalesce(), {"scatterAtomicOp", assigns ? "none" : combine_.atomic}, {"scatterOob", rows_.mode}};
+        {"coalesce", coalesce()}, {"scatterAtomicOp", assigns ? "none" : combine_.atomic}, {"scatterOob", code_.mode(owns())}};
     // If no two rows share a destination, mode `default` saves a5 the search for the last writer.
-    const bool apart = frame_.plan.unique.holds || frame_.attempt.rows == 1;
+    const bool apart = plan_.unique.holds || frame_.attempt.rows == 1;
     if (assigns && frame_.chip == Chip::a5) modes.push_back({"scatterConflict", apart ? "default" : "last"});
-    b.run(Opcode::mscatter, {data.name, rows_.indices.name, rows_.table.name}, modes);
+    b_.run(Opcode::mscatter, {data.name, indices_.name, rows_.name}, modes);
   }
 
- private:
-  Attribute coalesce() const { return {"coalesce", walk_.elements ? "elem" : "row"}; }
+  const char* coalesce() const { return walk_.elements ? "elem" : "row"; }
+  bool owns() const { return spread_ == Spread::ranges; }
 
-  Frame& frame_;
-  const RowWalk& walk_;
-  const Combine& combine_;
-  const TileWriter& tiles_;
-  const TileAt& at_;
-  Rows rows_;
-};
-
-void RowWriter::make_grids() {
-  if (walk_.fractals > 0) {
-    const Number rows = frame_.number(plan_.primary().components[0].dim);
-    tiles_.add_matrix(frame_.table(0), rows);
-    tiles_.add_matrix(slices_of(plan_, 0), frame_.number(walk_.axis.extent));
-    return;
+  Number table_rows() {
+    if (walk_.fractals > 0) return frame_.number(plan_.primary().components[0].dim);
+    const Number elements = frame_.elements(frame_.table(0));
+    const Term all = frame_.extent(frame_.table(0));
+    if (divides(all, walk_.width)) return frame_.number(all, walk_.width);
+    return b_.ceil_div(elements, b_.number(walk_.width), "table_rows");
   }
-  const auto pitch = [&](int tensor) { return walk_.elements ? constant(0) : walk_.axis.strides[static_cast<size_t>(tensor)]; };
-  for (int pair = 0; pair < plan_.pairs; ++pair) {
-    tiles_.add(frame_.table(pair), constant(walk_.width));
-    tiles_.add(slices_of(plan_, pair), pitch(slices_of(plan_, pair)));
+
+  void own_range() {
+    const Words& words = frame_.words(frame_.table(0));
+    const int64_t bytes = walk_.width * words.count * bits(words.element.dtype) / 8;
+    const int64_t unit = walk_.fractals > 0 ? kFractalRows : kCacheLine / std::gcd(kCacheLine, bytes);
+    b_.note("each core owns a range of the table's rows");
+    const Number cores = b_.cores(), units = b_.ceil_div(total_, b_.number(unit), "units");
+    const Number each = b_.mul(b_.ceil_div(units, cores, "share"), b_.number(unit), "share_rows");
+    begin_ = b_.min(b_.mul(b_.core(), each, "core_row"), total_, "begin");
+    end_ = b_.min(b_.add(begin_, each, "next_row"), total_, "end");
+    owned_ = b_.sub(end_, begin_, "owned_rows");
   }
-  for (size_t t = 0; t < plan_.tensors.size(); ++t)
-    if (plan_.tensors[t].role == Role::extra && plan_.tensors[t].extra != ExtraKind::scalar)
-      tiles_.add(static_cast<int>(t), pitch(static_cast<int>(t)));
-}
 
-TileAt RowWriter::at(const TilePlace& place) const {
-  TileAt out{place.first, place.count, b_.number(0), b_.number(walk_.width), {}};
-  for (size_t i = 0; i < walk_.outer.size(); ++i) out.movers.push_back({place.outer[i], walk_.outer[i].strides});
-  for (size_t w = 0; w < place.window.size(); ++w) out.movers.push_back({place.window[w], walk_.window[w].strides});
-  return out;
-}
-
-/// Initialises the rows that this core owns. A row of a matrix in fractals has a part in every block column.
-Status RowWriter::initialise_rows() {
-  if (plan_.init_kind == InitKind::in_place) return {};
-  const Number width = b_.number(walk_.width), first = b_.mul(begin_, width, "first_element"),
-               last = b_.mul(end_, width, "last_element");
-  if (walk_.fractals == 0) return write_init(frame_, first, last);
-  const Number column = b_.mul(total_, width, "block_col");
-  Status made;
-  b_.loop("block", b_.number(0), b_.number(walk_.fractals), b_.number(1), static_cast<double>(walk_.fractals),
-          [&](const Number& at) {
-            const Number start = b_.mul(at, column, "block_start");
-            const Number to = b_.add(start, last, "to_element"), from = b_.add(start, first, "from_element");
-            made = write_init(frame_, from, to);
-          });
-  return made;
-}
-
-/// Moves one tile: of one range of positions, at one iteration of the window loops.
-void RowWriter::move(TilePlace& place) {
-  Number base = b_.number(0), rows = total_;
-  const bool ranges = spread_ == Spread::ranges;
-  if (walk_.slab) {
-    const auto table = static_cast<size_t>(frame_.table(0));
-    for (size_t i = 0; i < walk_.outer.size(); ++i) {
-      const Number each = frame_.number(walk_.outer[i].strides[table], walk_.width);
-      base = b_.add(base, b_.mul(place.outer[i], each, "slab"), "slab_row");
+  void make_grids() {
+    if (walk_.fractals > 0) {
+      const Number rows = frame_.number(plan_.primary().components[0].dim);
+      tiles_.add_matrix(frame_.table(0), rows);
+      tiles_.add_matrix(slices_of(plan_, 0), frame_.number(walk_.axis.extent));
+      return;
     }
-    rows = frame_.number(plan_.primary().components[0].dim);
+    const auto pitch = [&](int tensor) { return walk_.elements ? constant(0) : walk_.axis.strides[static_cast<size_t>(tensor)]; };
+    for (int pair = 0; pair < plan_.pairs; ++pair) {
+      tiles_.add(frame_.table(pair), constant(walk_.width));
+      tiles_.add(slices_of(plan_, pair), pitch(slices_of(plan_, pair)));
+    }
+    for (size_t t = 0; t < plan_.tensors.size(); ++t)
+      if (plan_.tensors[t].role == Role::extra && plan_.tensors[t].extra != ExtraKind::scalar)
+        tiles_.add(static_cast<int>(t), pitch(static_cast<int>(t)));
   }
-  if (ranges) {
-    // With several slabs: the part of this slab that the core owns. With one slab, or row numbers of the whole table:
-    // everything that it owns.
-    const bool part = walk_.slab && !(rows.value == total_.value && rows.name == total_.name);
-    const Number until = part ? b_.min(b_.add(base, rows, "slab_end"), end_, "until") : end_;
-    const Number from = part ? b_.max(base, begin_, "from") : begin_;
-    place.base = part ? b_.sub(from, base, "from_in_slab") : from;
-    rows = part ? b_.max(b_.sub(until, from, "own"), b_.number(0), "own_rows") : owned_;
-    base = from;
-  } else {
-    place.base = b_.number(0);
-  }
-  const Named indices = walk_.slab ? code_.slab_rows(place, place.base, ranges) : code_.rows(place, place.base, total_);
-  const TileAt where = at(place);
-  RowAccess access(frame_, walk_, combine_, tiles_, where);
-  for (int pair = 0; pair < plan_.pairs && failed_.ok(); ++pair) {
-    const int table = frame_.table(pair);
-    access.set_rows({indices, tiles_.table(frame_.pointer(table) + "_rows", table, base, rows), code_.mode(ranges)});
-    failed_ = write_tile(frame_, combine_, tiles_, where, pair, access);
-  }
-}
 
-void RowWriter::tile(const Number& first, const Number& last, TilePlace& place) {
-  place.first = first;
-  place.count = b_.left(first, last, b_.number(frame_.attempt.rows), last.value && *last.value % frame_.attempt.rows == 0);
-  write_nest(frame_, walk_.window, "part", place.window, [&] { move(place); });
-}
+  /// Initialises the rows that this core owns. A row of a matrix in fractals has a part in every block column.
+  Status initialise_rows() {
+    if (plan_.init_kind == InitKind::in_place) return {};
+    const Number width = b_.number(walk_.width), first = b_.mul(begin_, width, "first_element"),
+                 last = b_.mul(end_, width, "last_element");
+    if (walk_.fractals == 0) return write_init(frame_, first, last);
+    const Number column = b_.mul(total_, width, "block_col");
+    Status made;
+    b_.loop("block", b_.number(0), b_.number(walk_.fractals), b_.number(1), static_cast<double>(walk_.fractals),
+            [&](const Number& at) {
+              const Number start = b_.mul(at, column, "block_start");
+              const Number to = b_.add(start, last, "to_element"), from = b_.add(start, first, "from_element");
+              made = write_init(frame_, from, to);
+            });
+    return made;
+  }
 
-Status RowWriter::axis(TilePlace& place) {
-  const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
-  const bool is_split = spread_ == Spread::tiles;
-  const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
-  const LoopTurns turns = turns_of(frame_, is_split, {b_.number(0), rows, tiles}, {"first_tile", "first_tile", "stride"});
-  const Number bound = frame_.guarded(extent);
-  if (!frame_.attempt.buffered) {
-    b_.loop("first", turns.from, bound, turns.step, turns.trips, [&](const Number& first) { tile(first, extent, place); });
+  /// Policy error: checks all indices, tile by tile. If all tiles are full, the tiles of faults are combined by maximum,
+  /// and one loop over the result follows at the end. Otherwise a loop follows each tile.
+  void check_indices(const Named& cell) {
+    const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
+    const bool whole = extent.value && *extent.value % frame_.attempt.rows == 0;
+    const auto look_through = [&](const Named& tile, const Number& count) {
+      b_.loop("seen", b_.number(0), count, b_.number(1), static_cast<double>(frame_.attempt.rows), [&](const Number& at) {
+        add_fault(frame_, cell, b_.give(Opcode::tgetval, "bad", make_scalar(DType::i32), {tile.name, b_.use(at)}));
+      });
+    };
+    Named all;
+    if (whole) {
+      all = b_.tile("any_fault", {DType::i32, false}, 1, frame_.attempt.rows, b_.number(1), rows);
+      b_.run(Opcode::texpands, {b_.i32(0).name, all.name});
+    }
+    TilePlace place;
+    write_nest(frame_, walk_.outer, "around", place.outer, [&] {
+      const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
+      b_.loop("first", b_.number(0), extent, rows, tiles, [&](const Number& first) {
+        place.first = first;
+        place.count = b_.left(first, extent, rows, whole);
+        const Named bad = code_.faults(place);
+        if (whole) {
+          b_.run(Opcode::tmax, {all.name, bad.name, all.name});
+        } else {
+          look_through(bad, place.count);
+        }
+      });
+    });
+    if (whole) look_through(all, rows);
+  }
+
+  Status axis(TilePlace& place) {
+    const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
+    const bool is_split = spread_ == Spread::tiles;
+    const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
+    const LoopTurns turns = turns_of(frame_, is_split, {b_.number(0), rows, tiles}, {"first_tile", "first_tile", "stride"});
+    const Number bound = frame_.guarded(extent);
+    if (!frame_.attempt.buffered) {
+      b_.loop("first", turns.from, bound, turns.step, turns.trips, [&](const Number& first) { tile(first, extent, place); });
+      return failed_;
+    }
+    b_.note("two tiles a turn, each with buffers of its own");
+    const Number both = b_.mul(turns.step, b_.number(2), "two_strides");
+    b_.loop("first", turns.from, bound, both, std::max(1.0, turns.trips / 2), [&](const Number& first) {
+      tile(first, extent, place);
+      const Number second = b_.add(first, turns.step, "second");
+      if (second.value && extent.value && *second.value >= *extent.value) return;
+      b_.when(b_.less(second, bound), [&] { tile(second, extent, place); });
+    });
     return failed_;
   }
-  b_.note("two tiles a turn, each with buffers of its own");
-  const Number both = b_.mul(turns.step, b_.number(2), "two_strides");
-  b_.loop("first", turns.from, bound, both, std::max(1.0, turns.trips / 2), [&](const Number& first) {
-    tile(first, extent, place);
-    const Number second = b_.add(first, turns.step, "second");
-    if (second.value && extent.value && *second.value >= *extent.value) return;
-    b_.when(b_.less(second, bound), [&] { tile(second, extent, place); });
-  });
-  return failed_;
-}
 
-/// Policy error: checks all indices, tile by tile. If all tiles are full, the tiles of faults are combined by maximum,
-/// and one loop over the result follows at the end. Otherwise a loop follows each tile.
-void RowWriter::check_indices(const Named& cell) {
-  const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
-  const bool whole = extent.value && *extent.value % frame_.attempt.rows == 0;
-  const auto look_through = [&](const Named& tile, const Number& count) {
-    b_.loop("seen", b_.number(0), count, b_.number(1), static_cast<double>(frame_.attempt.rows), [&](const Number& at) {
-      add_fault(frame_, cell, b_.give(Opcode::tgetval, "bad", make_scalar(DType::i32), {tile.name, b_.use(at)}));
-    });
-  };
-  Named all;
-  if (whole) {
-    all = b_.tile("any_fault", {DType::i32, false}, 1, frame_.attempt.rows, b_.number(1), rows);
-    b_.run(Opcode::texpands, {b_.i32(0).name, all.name});
+  void tile(const Number& first, const Number& last, TilePlace& place) {
+    place.first = first;
+    place.count = b_.left(first, last, b_.number(frame_.attempt.rows), last.value && *last.value % frame_.attempt.rows == 0);
+    write_nest(frame_, walk_.window, "part", place.window, [&] { move(place); });
   }
-  TilePlace place;
-  write_nest(frame_, walk_.outer, "around", place.outer, [&] {
-    const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
-    b_.loop("first", b_.number(0), extent, rows, tiles, [&](const Number& first) {
-      place.first = first;
-      place.count = b_.left(first, extent, rows, whole);
-      const Named bad = code_.faults(place);
-      if (whole) {
-        b_.run(Opcode::tmax, {all.name, bad.name, all.name});
-      } else {
-        look_through(bad, place.count);
+
+  /// Moves one tile: of one range of positions, at one iteration of the window loops.
+  void move(TilePlace& place) {
+    Number base = b_.number(0), rows = total_, first = b_.number(0);  // `first`: the row of the slab at which `base` is
+    if (walk_.slab) {
+      const auto table = static_cast<size_t>(frame_.table(0));
+      for (size_t i = 0; i < walk_.outer.size(); ++i) {
+        const Number each = frame_.number(walk_.outer[i].strides[table], walk_.width);
+        base = b_.add(base, b_.mul(place.outer[i], each, "slab"), "slab_row");
       }
-    });
-  });
-  if (whole) look_through(all, rows);
-}
-
-Number RowWriter::table_rows() {
-  if (walk_.fractals > 0) return frame_.number(plan_.primary().components[0].dim);
-  const Number elements = frame_.elements(frame_.table(0));
-  const Term all = frame_.extent(frame_.table(0));
-  if (divides(all, walk_.width)) return frame_.number(all, walk_.width);
-  return b_.ceil_div(elements, b_.number(walk_.width), "table_rows");
-}
-
-void RowWriter::own_range() {
-  const Words& words = frame_.words(frame_.table(0));
-  const int64_t bytes = walk_.width * words.count * bits(words.element.dtype) / 8;
-  const int64_t unit = walk_.fractals > 0 ? kFractalRows : kCacheLine / std::gcd(kCacheLine, bytes);
-  b_.note("each core owns a range of the table's rows");
-  const Number cores = b_.cores(), units = b_.ceil_div(total_, b_.number(unit), "units");
-  const Number each = b_.mul(b_.ceil_div(units, cores, "share"), b_.number(unit), "share_rows");
-  begin_ = b_.min(b_.mul(b_.core(), each, "core_row"), total_, "begin");
-  end_ = b_.min(b_.add(begin_, each, "next_row"), total_, "end");
-  owned_ = b_.sub(end_, begin_, "owned_rows");
-}
-
-Status RowWriter::run() {
-  spread_ = spread_rows(frame_, walk_, combine_);
-  frame_.pitch = constant(walk_.width);
-  if (frame_.options.index_column) STREW_TRY(code_.check_column(spread_ == Spread::ranges));
-  make_grids();
-  total_ = table_rows();
-  if (total_.value.value_or(0) > kMaxRows)
-    return unsupported("the table has " + std::to_string(*total_.value) + " rows, expected at most 2^30: row numbers are i32");
-  if (plan_.checks_first()) {
-    write_check(frame_, [&](const Named& cell) { check_indices(cell); });
-    code_.set_checked();
+      rows = frame_.number(plan_.primary().components[0].dim);
+    }
+    if (owns()) {
+      // With several slabs: the part of this slab that the core owns. With one slab, or row numbers of the whole table:
+      // everything that it owns.
+      const bool part = walk_.slab && !(rows.value == total_.value && rows.name == total_.name);
+      const Number until = part ? b_.min(b_.add(base, rows, "slab_end"), end_, "until") : end_;
+      const Number from = part ? b_.max(base, begin_, "from") : begin_;
+      first = part ? b_.sub(from, base, "from_in_slab") : from;
+      rows = part ? b_.max(b_.sub(until, from, "own"), b_.number(0), "own_rows") : owned_;
+      base = from;
+    }
+    indices_ = walk_.slab ? code_.slab_rows(place, first, owns()) : code_.rows(place, first, total_);
+    part_ = {place.first, place.count, b_.number(0), b_.number(walk_.width), {}};
+    for (size_t i = 0; i < walk_.outer.size(); ++i) part_.movers.push_back({place.outer[i], walk_.outer[i].strides});
+    for (size_t w = 0; w < place.window.size(); ++w) part_.movers.push_back({place.window[w], walk_.window[w].strides});
+    for (int pair = 0; pair < plan_.pairs && failed_.ok(); ++pair) {
+      const int table = frame_.table(pair);
+      rows_ = tiles_.table(frame_.pointer(table) + "_rows", table, base, rows);
+      failed_ = move_tile(pair);
+    }
   }
-  if (spread_ == Spread::ranges) {
-    own_range();
-    STREW_TRY(initialise_rows());
-  }
-  TilePlace place;
-  const PositionLoops loops{walk_.outer, spread_, "slab", "around"};
-  const auto all = [&] { return write_positions(frame_, loops, place.outer, [&] { return axis(place); }); };
-  failed_ = write_spread(frame_, spread_, all);
-  STREW_TRY(failed_);
-  frame_.program.tiles = tiles_.describe(walk_.elements ? "elem" : "row", split_of(spread_));
-  return {};
-}
+
+  const RowWalk& walk_;
+  IndexCode code_;
+  Spread spread_ = Spread::tiles;
+  Number total_;                ///< the number of rows of the table
+  Number begin_, end_, owned_;  ///< Spread::ranges: this core owns the `owned_` rows [begin_, end_)
+  Named indices_, rows_;        ///< of the tile at `part_`: its index tile, and the rows of the table from which this selects
+};
 
 }  // namespace
 

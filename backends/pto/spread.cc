@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "backends/pto/init.h"
 #include "backends/pto/tiles.h"
 
 namespace strew::inline v0::pto {

@@ -1,9 +1,10 @@
-// See text.h. print_host() writes a header with a C++ function per program that launches the kernel on a stream of the Ascend
-// runtime. Its comments repeat the program's JSON description: the parameters in the kernel's order with role and
-// shape, the requirements, and the number of cores. The header is for the device compiler, which accepts <<<..>>>.
+// program_text() and print_host(), which writes a header with a C++ function per program that launches the kernel on a
+// stream of the Ascend runtime. Its comments repeat the program's JSON description: the parameters in the kernel's order
+// with role and shape, the requirements, and the number of cores. The header is for the device compiler, which accepts
+// <<<..>>>.
 // Tested by tests/unit/backends/pto/pto_cpp_test.cc.
-#include "backends/pto/text.h"
 
+#include "backends/pto/program.h"
 #include "base/fp_environment.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/print.h"
@@ -19,24 +20,21 @@ std::string shape_text(const ProgramArgument& a) {
 }
 
 std::string launcher(const TileProgram& p) {
-  std::string parameters, launch,
+  std::string declared, launch,
       comment = "// " + p.kernel + " on " + std::string(name(p.chip)) + ": " + p.tiles.mode + " mode, cores share " +
                 std::string(name(p.tiles.split)) + ".\n";
-  std::string declared;
   for (size_t i = 0; i < p.arguments.size(); ++i) {
     const ProgramArgument& a = p.arguments[i];
     const bool scalar = a.role == ArgumentRole::scalar;
     comment += "//   " + a.name + ": " + std::string(name(a.role)) + (scalar ? "" : ", " + shape_text(a));
     if (a.tensor >= 0) comment += ", dim " + std::to_string(a.dim) + " of " + p.arguments[static_cast<size_t>(a.tensor)].name;
     comment += "\n";
-    const std::string type = scalar ? "int32_t " : "void* ";
-    parameters += type + a.name + ", ";
-    declared += (i > 0 ? ", " : "") + type + a.name;
+    declared += std::string(i > 0 ? ", " : "") + (scalar ? "int32_t " : "void* ") + a.name;
     launch += (i > 0 ? ", " : "") + a.name;
   }
   for (const std::string& requirement : p.requirements) comment += "// The caller sees to it that " + requirement + ".\n";
   return "\n" + comment + "extern \"C\" STREW_KERNEL void " + p.kernel + "(" + declared + ");\n" + "inline void launch_" +
-         p.kernel + "(" + parameters + "void* stream, int blocks = " + std::to_string(p.blocks) + ") {\n  STREW_LAUNCH(" +
+         p.kernel + "(" + declared + ", void* stream, int blocks = " + std::to_string(p.blocks) + ") {\n  STREW_LAUNCH(" +
          p.kernel + ", blocks, stream, " + launch + ");\n}\n";
 }
 

@@ -19,12 +19,13 @@ Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch)
   view_ = build.view(hint, frame.pointer(tensor), build.ceil_div(all, divisor, "rows"), wide, wide);
 }
 
-Named Grid::part(const std::string& hint, const Number& first_row, const std::vector<Step>& steps, const Number& col,
+Named Grid::part(const std::string& hint, const Number& first_row, const std::vector<Mover>& movers, const Number& col,
                  const Number& rows, const Number& cols) const {
   ProgramBuilder& build = frame_.build;
   const Number words = build.number(frame_.words(tensor_).count);
   Number row = first_row, at = col;
-  for (const auto& [variable, step] : steps) {
+  for (const auto& [variable, strides] : movers) {
+    const Term& step = strides[static_cast<size_t>(tensor_)];
     if (const std::optional<Term> rows_moved = quotient(step, pitch_)) {
       row = build.add(row, build.mul(variable, frame_.number(*rows_moved), "rows_in"), "row");
     } else {
@@ -35,10 +36,11 @@ Named Grid::part(const std::string& hint, const Number& first_row, const std::ve
   return build.part(hint, view_, row, from, rows, wide);
 }
 
-Named Grid::line(const std::string& hint, const Number& first, const std::vector<Step>& steps, const Number& count) const {
+Named Grid::line(const std::string& hint, const Number& first, const std::vector<Mover>& movers, const Number& count) const {
   ProgramBuilder& build = frame_.build;
   Number at = first;
-  for (const auto& [variable, step] : steps) at = build.add(at, build.mul(variable, frame_.number(step), "moved"), "at");
+  for (const auto& [variable, strides] : movers)
+    at = build.add(at, build.mul(variable, frame_.number(strides[static_cast<size_t>(tensor_)]), "moved"), "at");
   return build.part(hint, view_, build.number(0), at, build.number(1), count);
 }
 
@@ -53,37 +55,19 @@ void TileWriter::add_matrix(int tensor, const Number& rows) {
       tensor, frame_.build.fractal_view(frame_.pointer(tensor) + "_view", frame_.pointer(tensor), rows, words(tensor), each));
 }
 
-std::vector<Step> TileWriter::steps(int tensor, const TileAt& at) {
-  std::vector<Step> out;
-  for (const Mover& mover : at.movers) out.emplace_back(mover.variable, mover.strides[static_cast<size_t>(tensor)]);
-  return out;
-}
-
 Named TileWriter::tile(const char* hint, int tensor, const TileAt& at) const {
   ProgramBuilder& b = frame_.build;
   const Words& its = frame_.words(tensor);
-  switch (form_) {
-    case TileForm::fractals:
-      return b.fractal_tile(hint, its.element, lines_, words(tensor), at.count);
-    case TileForm::elements:
-      return b.tile(hint, its.element, 1, lines_, b.number(1), at.count);
-    case TileForm::rows:
-      break;
-  }
+  if (form_ == TileForm::fractals) return b.fractal_tile(hint, its.element, lines_, words(tensor), at.count);
+  if (form_ == TileForm::elements) return b.tile(hint, its.element, 1, lines_, b.number(1), at.count);
   const Number wide = b.mul(at.width, b.number(its.count), "words");
   return b.tile(hint, its.element, lines_, words(tensor), at.count, wide);
 }
 
 Named TileWriter::part(const std::string& hint, int tensor, const TileAt& at) const {
-  switch (form_) {
-    case TileForm::fractals:
-      return table(hint, tensor, at.first, at.count);
-    case TileForm::elements:
-      return grids_.at(tensor).line(hint, at.first, steps(tensor, at), at.count);
-    case TileForm::rows:
-      break;
-  }
-  return grids_.at(tensor).part(hint, at.first, steps(tensor, at), at.col, at.count, at.width);
+  if (form_ == TileForm::fractals) return table(hint, tensor, at.first, at.count);
+  if (form_ == TileForm::elements) return grids_.at(tensor).line(hint, at.first, at.movers, at.count);
+  return grids_.at(tensor).part(hint, at.first, at.movers, at.col, at.count, at.width);
 }
 
 Named TileWriter::table(const std::string& hint, int tensor, const Number& first, const Number& rows) const {
@@ -119,22 +103,20 @@ TilePlan TileWriter::describe(const char* mode, CoreSplit split) const {
           frame_.attempt.buffered ? 2 : 1};
 }
 
-Status write_tile(Frame& frame, const Combine& combine, const TileWriter& layout, const TileAt& at, int pair,
-                  TileAccess& access) {
-  const Plan& plan = frame.plan;
-  const bool computes = combine.way == CombineWay::compute;
-  CombineTiles tiles = layout.shape(at);
+Status TileMover::move_tile(int pair) {
+  const bool computes = combine_.way == CombineWay::compute;
+  CombineTiles tiles = tiles_.shape(part_);
   Named data;
-  if (frame.scatter()) data = tiles.update = layout.load("update", slices_of(plan, pair), at);
-  const bool reads = computes || !frame.scatter();
-  if (reads && (access.current_first() || !computes)) data = tiles.current = access.current(pair);
+  if (frame_.scatter()) data = tiles.update = tiles_.load("update", slices_of(plan_, pair), part_);
+  const bool reads = computes || !frame_.scatter();
+  if (reads && (current_first() || !computes)) data = tiles.current = current(pair);
   if (computes) {
-    for (size_t t = 0; t < plan.tensors.size(); ++t)
-      if (plan.tensors[t].role == Role::extra) tiles.extras.push_back(access.extra(static_cast<int>(t)));
-    if (!access.current_first()) tiles.current = access.current(pair);
-    STREW_ASSIGN(data, write_combine(frame, pair, tiles));
+    for (size_t t = 0; t < plan_.tensors.size(); ++t)
+      if (plan_.tensors[t].role == Role::extra) tiles.extras.push_back(extra(static_cast<int>(t)));
+    if (!current_first()) tiles.current = current(pair);
+    STREW_ASSIGN(data, write_combine(frame_, pair, tiles));
   }
-  access.put(pair, data);
+  put(pair, data);
   return {};
 }
 

@@ -14,8 +14,11 @@
 
 namespace strew::inline v0::pto {
 
-/// A loop's variable and its step in elements of a tensor.
-using Step = std::pair<Number, Term>;
+/// A loop or an index component: its current value, and its stride in each tensor.
+struct Mover {
+  Number variable;
+  const std::vector<Term>& strides;
+};
 
 /// A view of a contiguous tensor as a matrix whose row length, `pitch` elements, is the stride of one loop. A step along any
 /// other loop is then a number of whole rows, or a number of columns.
@@ -23,11 +26,11 @@ class Grid {
  public:
   /// `pitch`: the tensor's stride from one row of a tile to the next; 0: the whole tensor is one row.
   Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch);
-  /// The partition of `rows` x `cols` elements that starts at row `first_row` and column `col`, moved by `steps`.
-  Named part(const std::string& hint, const Number& first_row, const std::vector<Step>& steps, const Number& col,
+  /// The partition of `rows` x `cols` elements that starts at row `first_row` and column `col`, moved by `movers`.
+  Named part(const std::string& hint, const Number& first_row, const std::vector<Mover>& movers, const Number& col,
              const Number& rows, const Number& cols) const;
-  /// The partition of `count` elements that starts at element `first`, moved by `steps`. The pitch must be 0.
-  Named line(const std::string& hint, const Number& first, const std::vector<Step>& steps, const Number& count) const;
+  /// The partition of `count` elements that starts at element `first`, moved by `movers`. The pitch must be 0.
+  Named line(const std::string& hint, const Number& first, const std::vector<Mover>& movers, const Number& count) const;
 
  private:
   Frame& frame_;
@@ -40,12 +43,6 @@ enum class TileForm : uint8_t {
   rows,      ///< rows of the tensor, one below the other
   elements,  ///< adjacent single elements of the tensor, as one row
   fractals,  ///< whole rows of a matrix in fractals: blocks of 16 rows of 32 bytes
-};
-
-/// A loop or an index component: its current value, and its stride in each tensor.
-struct Mover {
-  Number variable;
-  const std::vector<Term>& strides;
 };
 
 /// The part of the tensors that a tile holds.
@@ -78,8 +75,6 @@ class TileWriter {
   TilePlan describe(const char* mode, CoreSplit split) const;
 
  private:
-  static std::vector<Step> steps(int tensor, const TileAt& at);
-
   Frame& frame_;
   TileForm form_;
   int64_t lines_, cols_;
@@ -87,11 +82,15 @@ class TileWriter {
   std::map<int, Named> matrices_;
 };
 
-/// How a program of rows or of windows reads and writes the parts of one tile.
-class TileAccess {
+/// What writes a program of rows or of windows: how the tiles lie, and how their parts are read and written.
+class TileMover {
  public:
-  virtual ~TileAccess() = default;
-  /// Reads the tile's elements of the table: a scatter's current values, or the elements that a gather reads.
+  virtual ~TileMover() = default;
+
+ protected:
+  TileMover(Frame& frame, Combine combine, TileWriter tiles)
+      : frame_(frame), plan_(frame.plan), b_(frame.build), combine_(std::move(combine)), tiles_(std::move(tiles)) {}
+  /// Reads the elements of the table for the tile at `part_`: a scatter's current values, or the elements that a gather reads.
   virtual Named current(int pair) = 0;
   /// Reads an extra input, as a tile or as a scalar for the whole tile.
   virtual Named extra(int tensor) = 0;
@@ -99,10 +98,17 @@ class TileAccess {
   virtual void put(int pair, const Named& data) = 0;
   /// Is current() called before extra()?
   virtual bool current_first() const = 0;
-};
+  /// Writes the statements for the tile at `part_`: of a scatter from the updates into the table, of a gather from the table into
+  /// the result.
+  Status move_tile(int pair);
 
-/// Writes the statements for one tile: of a scatter from the updates into the table, of a gather from the table into
-/// the result.
-Status write_tile(Frame& frame, const Combine& combine, const TileWriter& layout, const TileAt& at, int pair, TileAccess& access);
+  Frame& frame_;
+  const Plan& plan_;
+  ProgramBuilder& b_;
+  const Combine combine_;
+  TileWriter tiles_;
+  TileAt part_;
+  Status failed_;
+};
 
 }  // namespace strew::inline v0::pto

@@ -11,7 +11,6 @@
 #include <unordered_map>
 
 #include "backends/pto/arithmetic.h"
-#include "backends/pto/names.h"
 #include "backends/pto/passes.h"
 #include "base/number.h"
 #include "base/partial_switch.h"
@@ -40,10 +39,11 @@ class Unroller {
       names_.add(a.name);
     }
     STREW_TRY(body(planned.body));
-    for (const Argument& a : planned.arguments) {
-      const auto shape = shapes_.find(a.name);
-      const Shape seen = shape == shapes_.end() ? Shape{1, words_of(a)} : shape->second;
-      out_.arguments.push_back({a.name, {TypeKind::memref, a.type.element, {seen.rows, seen.cols}, {}}, {}});
+    for (size_t i = 0; i < planned.arguments.size(); ++i) {
+      const Argument& a = planned.arguments[i];
+      const auto [shape, unseen] = shapes_.try_emplace(a.name);
+      if (unseen) shape->second = {1, words_of(program_.arguments[i], a.type.element)};
+      out_.arguments.push_back({a.name, {TypeKind::memref, a.type.element, {shape->second.rows, shape->second.cols}, {}}, {}});
     }
     return std::move(out_);
   }
@@ -51,22 +51,19 @@ class Unroller {
  private:
   struct Shape {
     int64_t rows = 0, cols = 0;
+    friend bool operator==(const Shape&, const Shape&) = default;
   };
   struct Part {
     std::string memory;
     int64_t row = 0, col = 0;
     Shape size;
   };
-  /// The number of words of an argument that no statement views.
-  int64_t words_of(const Argument& argument) const {
-    for (const ProgramArgument& a : program_.arguments) {
-      if (a.name != argument.name) continue;
-      int64_t count = 1;
-      // An argument with an open extent that nothing reads has no positions, so it has no elements.
-      for (const int64_t dim : a.dims) count *= dim == kDynamic ? 0 : dim;
-      return storage_bytes(a.dtype, count) / storage_bytes(argument.type.element.dtype, 1);
-    }
-    return 0;
+  /// The number of words of an argument that no statement views. One with an open extent that nothing reads has no
+  /// positions, so it has no elements.
+  static int64_t words_of(const ProgramArgument& argument, const Element& word) {
+    int64_t count = 1;
+    for (const int64_t dim : argument.dims) count *= dim == kDynamic ? 0 : dim;
+    return storage_bytes(argument.dtype, count) / storage_bytes(word.dtype, 1);
   }
 
   static Status cannot(const std::string& what) { return unsupported("pto-as: " + what + kInstead); }
@@ -133,7 +130,7 @@ class Unroller {
     const Shape shape{number(s.operands[1][0]), number(s.operands[1][1])};
     if (shape.rows > 1 && number(s.operands[2][0]) != shape.cols) return cannot("rows of %" + memory + " are padded");
     const auto [known, fresh] = shapes_.try_emplace(memory, shape);
-    if (!fresh && (known->second.rows != shape.rows || known->second.cols != shape.cols))
+    if (!fresh && known->second != shape)
       return cannot("%" + memory + " is seen as " + text(known->second) + " and as " + text(shape) +
                     ", where a memref has one shape");
     views_[s.result] = memory;
@@ -187,8 +184,7 @@ class Unroller {
     }
     const bool scatters = s.opcode == Opcode::mscatter;
     const Part& table = parts_.at(s.operands[scatters ? 2 : 0][0]);
-    const Shape& all = shapes_.at(table.memory);
-    if (table.row != 0 || table.col != 0 || table.size.rows != all.rows || table.size.cols != all.cols)
+    if (table.row != 0 || table.col != 0 || table.size != shapes_.at(table.memory))
       return cannot("a part of %" + table.memory + " is indexed, where a table is a whole memref");
     std::vector<Attribute> modes;
     for (const Attribute& a : s.attributes)

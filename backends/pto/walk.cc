@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "backends/pto/combine.h"
-#include "backends/pto/forms.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
@@ -56,14 +55,20 @@ void cut(const Plan& plan, const std::vector<int>& tensors, int64_t each, RowWal
   walk.window.push_back(std::move(part));
 }
 
+/// The strides in the table of all that moves rows.
+std::vector<Term> table_steps(const Plan& plan, const RowWalk& walk) {
+  const auto table = static_cast<size_t>(plan.indexed());
+  std::vector<Term> out = {walk.axis.strides[table]};
+  for (const Component& c : plan.primary().components) out.push_back(c.strides[table]);
+  for (const std::vector<Loop>* loops : {&walk.window, &walk.outer})
+    for (const Loop& loop : *loops) out.push_back(loop.strides[table]);
+  return out;
+}
+
 /// Cuts rows into equal parts such that no stride of the table leads into the middle of one.
 void cut_rows(const Plan& plan, const std::vector<int>& tensors, RowWalk& walk) {
-  const auto table = static_cast<size_t>(plan.indexed());
   int64_t unit = walk.width;
-  for (const Component& c : plan.primary().components) unit = std::gcd(unit, c.strides[table].factor);
-  for (const Loop& loop : walk.window) unit = std::gcd(unit, loop.strides[table].factor);
-  for (const Loop& loop : walk.outer) unit = std::gcd(unit, loop.strides[table].factor);
-  unit = std::gcd(unit, walk.axis.strides[table].factor);
+  for (const Term& step : table_steps(plan, walk)) unit = std::gcd(unit, step.factor);
   if (unit != walk.width && unit != 0 && walk.width / unit <= kMostParts) cut(plan, tensors, unit, walk);
 }
 
@@ -88,28 +93,6 @@ std::vector<int> row_tensors(const Plan& plan) {
     if (moves && tensor.bound) out.push_back(static_cast<int>(t));
   }
   return out;
-}
-
-Status check_policy(const Frame& frame, const RowWalk& walk) {
-  const Plan& plan = frame.plan;
-  if (plan.primary().oob == OobPolicy::wrap && !walk.slab)
-    return unsupported("policy wrap where more than one component names a row");
-  if (plan.primary().oob == OobPolicy::wrap && bits(index_of(plan).dtype) == 64)
-    return unsupported("policy wrap of 64-bit indices");
-  if (is_fill(plan.primary().oob) && (plan.primary().fill.bits[0] != 0 || plan.primary().fill.bits[1] != 0))
-    return unsupported("a fill value other than 0: the chip's mode is zero");
-  return {};
-}
-
-/// Fails if a stride of the table is not a number of whole rows.
-Status check_steps(const Frame& frame, const RowWalk& walk) {
-  const auto table = static_cast<size_t>(frame.table(0));
-  const auto whole = [&](const Term& step) { return divides(step, walk.width); };
-  bool fits = whole(walk.axis.strides[table]);
-  for (const Loop& loop : walk.outer) fits &= whole(loop.strides[table]);
-  for (const Loop& loop : walk.window) fits &= whole(loop.strides[table]);
-  for (const Component& c : frame.plan.primary().components) fits &= whole(c.strides[table]);
-  return fits ? Status() : unsupported("windows that start inside of a row of " + std::to_string(walk.width) + " elements");
 }
 
 /// Finds matrices in fractals: a table [columns, rows, 32 bytes] indexed in its rows, and updates of the same form.
@@ -202,27 +185,29 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   const std::vector<int> tensors = row_tensors(plan);
   if (!walk.window.empty() && !walk.window.back().move().is_bounded && walk.window.back().extent.is_static()) {
     const Loop& last = walk.window.back();
-    const bool unit =
-        std::all_of(tensors.begin(), tensors.end(), [&](int t) { return last.strides[static_cast<size_t>(t)].is(1); });
-    if (unit) {
+    if (std::ranges::all_of(tensors, [&](int t) { return last.strides[static_cast<size_t>(t)].is(1); })) {
       walk.width = last.extent.factor;
       walk.window.pop_back();
     }
   }
   cut_rows(plan, tensors, walk);
   STREW_TRY(cut_to_fit(plan, tensors, most, walk));
-  STREW_TRY(check_steps(frame, walk));
+  if (!std::ranges::all_of(table_steps(plan, walk), [&](const Term& step) { return divides(step, walk.width); }))
+    return unsupported("windows that start inside of a row of " + std::to_string(walk.width) + " elements");
   const auto table = static_cast<size_t>(frame.table(0));
-  const bool one_word =
-      walk.width == 1 && std::all_of(tensors.begin(), tensors.end(), [&](int t) { return frame.words(t).count == 1; });
-  walk.elements = one_word && std::all_of(tensors.begin(), tensors.end(), [&](int t) {
-                    return plan.is_indexed(t) || walk.axis.strides[static_cast<size_t>(t)].is(1);
+  walk.elements = walk.width == 1 && std::ranges::all_of(tensors, [&](int t) {
+                    return frame.words(t).count == 1 && (plan.is_indexed(t) || walk.axis.strides[static_cast<size_t>(t)].is(1));
                   });
-  walk.slab = plan.primary().components.size() == 1 && plan.primary().components[0].window.is(1) && walk.window.empty() &&
-              walk.axis.strides[table].is(0) && plan.primary().components[0].strides[table].is(walk.width);
+  const Component& c = index_of(plan);
+  walk.slab = plan.primary().components.size() == 1 && c.window.is(1) && walk.window.empty() && walk.axis.strides[table].is(0) &&
+              c.strides[table].is(walk.width);
   if (frame.options.through_l1) STREW_TRY(find_l1(frame, walk));
   find_fractals(frame, walk);
-  STREW_TRY(check_policy(frame, walk));
+  const IndexSource& source = plan.primary();
+  if (source.oob == OobPolicy::wrap && !walk.slab) return unsupported("policy wrap where more than one component names a row");
+  if (source.oob == OobPolicy::wrap && bits(c.dtype) == 64) return unsupported("policy wrap of 64-bit indices");
+  if (is_fill(source.oob) && (source.fill.bits[0] != 0 || source.fill.bits[1] != 0))
+    return unsupported("a fill value other than 0: the chip's mode is zero");
   for (size_t t = 0; t < plan.tensors.size(); ++t)
     if (plan.tensors[t].role == Role::extra) STREW_TRY(check_extra(frame, walk, static_cast<int>(t)));
   if (plan.kind == PlanKind::general && !walk.window.empty() && !plan.unique.holds && !plan.gather) {
@@ -254,13 +239,12 @@ WindowWalk window_walk(const Frame& frame) {
   const int64_t most = std::max<int64_t>(8, (int64_t{16} << 10) * 8 / frame.widest());
   walk.cols = std::min<int64_t>(walk.run.extent.is_static() ? std::max<int64_t>(walk.run.extent.factor, 1) : most, most);
   // Of the remaining loops, the longest runs along the rows of a tile.
-  auto longest = walk.around.end();
-  for (auto at = walk.around.begin(); at != walk.around.end(); ++at)
-    if (longest == walk.around.end() || frame.assumed(at->extent) >= frame.assumed(longest->extent)) longest = at;
-  if (longest == walk.around.end()) return walk;
+  if (walk.around.empty()) return walk;
+  const auto extent = [&](const Loop& loop) { return frame.assumed(loop.extent); };
+  const auto longest = std::ranges::max_element(walk.around.rbegin(), walk.around.rend(), {}, extent);  // the last of several
   walk.axis = *longest;
   walk.has_axis = true;
-  walk.around.erase(longest);
+  walk.around.erase(std::next(longest).base());
   return walk;
 }
 

@@ -9,221 +9,341 @@
 // order. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include <algorithm>
 
-#include "backends/pto/check.h"
-#include "backends/pto/forms.h"
-#include "backends/pto/init.h"
 #include "backends/pto/spread.h"
-#include "backends/pto/starts.h"
 #include "backends/pto/tiles.h"
+#include "backends/pto/walk.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
 namespace {
 
-class WindowWriter {
+/// The iterations [from, to) of a window loop that the policy does not drop.
+struct LoopSpan {
+  Number from, to;
+};
+
+/// Writes the scalar instructions that compute where the window of one position starts: reads the index components from memory
+/// and applies the policy. Numbers have 64 bits. A start is clamped to a range in which nothing can overflow before anything is
+/// added to it.
+class StartCode {
  public:
-  WindowWriter(Frame& frame, WindowWalk walk, Combine combine)
-      : frame_(frame),
-        plan_(frame.plan),
-        b_(frame.build),
-        walk_(std::move(walk)),
-        combine_(std::move(combine)),
-        at_(frame),
-        tiles_(frame, TileForm::rows, walk_.has_axis ? frame.attempt.rows : 1, walk_.cols) {}
-  Status run();
+  explicit StartCode(Frame& frame) : frame_(frame), plan_(frame.plan), b_(frame.build) {}
+
+  /// Reads all components at `position` and sets `starts`, `spans` and `valid`.
+  void read_all() {
+    starts.clear();
+    spans.clear();
+    valid = b_.number(1);
+    for (size_t k = 0; k < plan_.primary().components.size(); ++k) bound(k, start(k));
+  }
+
+  /// Policy error: 1 if a component is out of bounds at `position`, else 0.
+  Number faults() {
+    Number faults = b_.number(0), outside;
+    for (size_t k = 0; k < plan_.primary().components.size(); ++k) {
+      const Number value = start(k);
+      clamp(value, frame_.last_start(plan_.primary().components[k]), outside);
+      faults = b_.max(faults, outside, "fault");
+    }
+    return faults;
+  }
+
+  std::vector<Number> position;  ///< the variables of the position loops; the caller sets them
+  std::vector<Number> starts;    ///< for each component: the coordinate at which the window starts, after the policy
+  std::vector<LoopSpan> spans;   ///< for each component: the window's coordinates that the policy does not drop
+  Number valid;                  ///< 0: the policy drops the whole window; else 1
 
  private:
-  void make_grids();
-  void position();
-  void pieces(size_t k);
-  void around(size_t depth);
-  void rows();
-  void columns(const Number& first, const Number& count);
-  void move(const TileAt& at);
-  LoopSpan span(const Loop& loop) const;
+  /// Index number `at` of the component's tensor, several of which share a byte; the first has the lowest bits.
+  Number packed_index(const Component& c, const Number& at, const std::string& hint) {
+    const int width = bits(c.dtype);
+    const Number each = b_.number(8 / width), range = b_.number(int64_t{1} << width);
+    const Named byte = frame_.load_word(hint + "_byte", c.tensor, b_.divide(at, each, "byte_at"));
+    const Number all = b_.as_index(hint + "_bits", byte.name, true);
+    // Shift out the indices before it in the byte.
+    const Number place = b_.mul(b_.remainder(at, each, "place"), b_.number(width), "shift");
+    const Number shifted{b_.give(Opcode::shrsi, "shifted", make_index(), {all.name, b_.use(place)}).name, {}};
+    const Number value = b_.remainder(shifted, range, hint.c_str());
+    if (!is_signed_integer(c.dtype)) return value;
+    const Number half = b_.divide(value, b_.number(int64_t{1} << (width - 1)), "negative");
+    return b_.sub(value, b_.mul(half, range, "range"), hint.c_str());
+  }
+
+  /// -1 for a negative number, else 0.
+  Number sign(const Number& value) { return b_.min(b_.max(value, b_.number(-1), "sign"), b_.number(0), "sign"); }
+
+  /// The value clamped to [0, limit], and in `outside` whether it is not in there: 1 or 0.
+  Number clamp(const Number& value, const Number& limit, Number& outside) {
+    // `near` is the value clamped to [-1, limit + 1], so that nothing overflows. Its distance from [0, limit] is 0 inside and
+    // 1 or -1 outside.
+    const Number beyond = b_.add(limit, b_.number(1), "beyond");
+    const Number near = b_.min(b_.max(value, b_.number(-1), "near"), beyond, "near");
+    const Number inside = b_.min(b_.max(near, b_.number(0), "inside"), limit, "inside");
+    const Number off = b_.sub(near, inside, "off");
+    outside = b_.mul(off, off, "outside");
+    return inside;
+  }
+
+  /// Component `k` of the index vector at `position`, as a number.
+  Number load_index(size_t k) {
+    const Component& c = plan_.primary().components[k];
+    Number at = frame_.number(c.index_offset);
+    for (size_t i = 0; i < plan_.positions.size(); ++i)
+      at = b_.add(at, b_.mul(position[i], frame_.number(plan_.positions[i].strides[static_cast<size_t>(c.tensor)]), "index_at"),
+                  "index_at");
+    const DType dtype = c.dtype;
+    const std::string hint = plan_.primary().components.size() > 1 ? "index_" + std::to_string(k) : "index";
+    if (bits(dtype) < 8) return packed_index(c, at, hint);
+    if (frame_.words(c.tensor).count == 1)
+      return b_.as_index(hint, frame_.load_word(hint + "_word", c.tensor, at).name, !is_signed_integer(dtype));
+    // The value is the low word plus 2^32 times the high word.
+    const Number low_at = b_.mul(at, b_.number(2), "low_at");
+    const Named low = frame_.load_word(hint + "_low", c.tensor, low_at);
+    const Named high = frame_.load_word(hint + "_high", c.tensor, b_.add(low_at, b_.number(1), "high_at"));
+    const Number low_part = b_.as_index(hint + "_low_part", low.name, true);
+    if (!is_signed_integer(dtype) && plan_.primary().oob == OobPolicy::wrap) {
+      // A u64 may not fit an index. Policy wrap needs only its remainder by dim, which low + (high mod dim) * (2^32 mod
+      // dim) has, too.
+      const Number dim = divisor(k), two = b_.number(int64_t{1} << 32);
+      const Number high_part = b_.as_index(hint + "_high_part", high.name, true);
+      const Number word_rest = b_.remainder(two, dim, "word_rest"), high_rest = b_.remainder(high_part, dim, "high_rest");
+      return b_.add(low_part, b_.mul(high_rest, word_rest, "high_value"), hint.c_str());
+    }
+    const Number high_part = b_.as_index(hint + "_high_part", high.name);
+    const Number value = b_.add(low_part, b_.mul(high_part, b_.number(int64_t{1} << 32), "high_value"), hint.c_str());
+    if (is_signed_integer(dtype)) return value;
+    // A u64 of 2^63 or more is negative as i64: it is replaced by 2^62, which is out of bounds, too.
+    return b_.max(value, b_.mul(sign(value), b_.number(-(int64_t{1} << 62)), "large"), hint.c_str());
+  }
+
+  /// Drops the window if there is no coordinate at which it could start.
+  void drop_if_no_place(const Number& places) {
+    if (places.value && *places.value > 0) return;
+    valid = b_.mul(valid, b_.max(b_.min(places, b_.number(1), "any"), b_.number(0), "any"), "valid");
+  }
+
+  /// The divisor of policy wrap: the extent, or 1 for an extent of 0, for which nothing is written.
+  Number divisor(size_t k) { return b_.max(frame_.number(plan_.primary().components[k].dim), b_.number(1), "divisor"); }
+
+  Number start(size_t k) {
+    const Number value = load_index(k);
+    const Component& c = plan_.primary().components[k];
+    const Number dim = frame_.number(c.dim);
+    return c.normalize_negative ? b_.sub(value, b_.mul(sign(value), dim, "from_end"), "normal") : value;
+  }
+
+  /// Applies the policy to a component's start, and computes which part of the window is left.
+  void bound(size_t k, const Number& value) {
+    const Component& c = plan_.primary().components[k];
+    const Number dim = frame_.number(c.dim), window = frame_.number(c.window), zero = b_.number(0);
+    const Number last = frame_.last_start(c);
+    Number at = value;
+    LoopSpan left{zero, window};
+    switch (rule_of(plan_, k)) {
+      case PlaceRule::fits:
+      case PlaceRule::inside: {
+        Number outside;
+        at = clamp(value, last, outside);
+        valid = b_.mul(valid, b_.sub(b_.number(1), outside, "here"), "valid");
+        break;
+      }
+      case PlaceRule::clamped:
+        at = b_.min(b_.max(value, zero, "clamped"), last, "clamped");
+        if (!last.value) at = b_.max(at, zero, "clamped");
+        drop_if_no_place(b_.add(last, b_.number(1), "places"));
+        break;
+      case PlaceRule::cut:
+        at = b_.min(b_.max(value, b_.sub(zero, window, "before"), "near"), dim, "near");
+        left = {b_.max(b_.sub(zero, at, "cut"), zero, "lower"), b_.min(b_.sub(dim, at, "room"), window, "upper")};
+        break;
+      case PlaceRule::wrapped:
+      case PlaceRule::split: {
+        const Number by = divisor(k), rest = b_.remainder(value, by, "rest");
+        at = b_.remainder(b_.add(rest, by, "raised"), by, "wrapped");
+        drop_if_no_place(dim);
+        break;
+      }
+      case PlaceRule::trusted:
+        break;
+    }
+    starts.push_back(at);
+    spans.push_back(left);
+  }
 
   Frame& frame_;
   const Plan& plan_;
   ProgramBuilder& b_;
-  const WindowWalk walk_;
-  Combine combine_;
-  StartCode at_;
-  TileWriter tiles_;
-  Spread spread_ = Spread::single;
-  std::vector<Number> around_at_;
-  bool filling_ = false;
-  Status failed_;
 };
 
-/// Reads and writes a tile of the table by plain loads and stores.
-class WindowAccess final : public TileAccess {
+/// Reads and writes tiles of the table by plain loads and stores.
+class WindowWriter final : public TileMover {
  public:
-  WindowAccess(Frame& frame, const TileWriter& writer, const TileAt& at, const StartCode& start, bool filling)
-      : frame_(frame), tiles_(writer), at_(at), start_(start), filling_(filling) {}
+  WindowWriter(Frame& frame, WindowWalk walk, Combine combine)
+      : TileMover(frame, std::move(combine), {frame, TileForm::rows, walk.has_axis ? frame.attempt.rows : 1, walk.cols}),
+        walk_(std::move(walk)),
+        start_(frame) {}
 
+  Status run() {
+    spread_ = spread_windows(frame_, walk_);
+    if (walk_.has_axis) frame_.pitch = walk_.axis.strides[static_cast<size_t>(frame_.table(0))];
+    make_grids();
+    if (plan_.checks_first())
+      write_check(frame_, [&](const Named& cell) {
+        write_nest(frame_, plan_.positions, "checked", start_.position,
+                   [&] { add_fault(frame_, cell, b_.i32(start_.faults())); });
+      });
+    const PositionLoops loops{plan_.positions, spread_, "position", "position"};
+    const auto all = [&] {
+      return write_positions(frame_, loops, start_.position, [&] {
+        position();
+        return failed_;
+      });
+    };
+    STREW_TRY(write_spread(frame_, spread_, all));
+    frame_.program.tiles = tiles_.describe("copy", split_of(spread_));
+    return {};
+  }
+
+ private:
   bool current_first() const override { return true; }
 
   Named current(int pair) override {
     const int table = frame_.table(pair);
-    if (!filling_) return tiles_.load("current", table, at_);
-    const Named tile = tiles_.tile("fill", table, at_);
-    const Number words = frame_.build.mul(at_.width, frame_.build.number(frame_.words(table).count), "words");
-    write_fill(frame_, table, tile, at_.count, words, frame_.plan.primary().fill);
+    if (!filling_) return tiles_.load("current", table, part_);
+    const Named tile = tiles_.tile("fill", table, part_);
+    const Number words = b_.mul(part_.width, b_.number(frame_.words(table).count), "words");
+    write_fill(frame_, table, tile, part_.count, words, plan_.primary().fill);
     return tile;
   }
 
   Named extra(int tensor) override {
     const auto t = static_cast<size_t>(tensor);
-    if (in_tiles(frame_.plan.tensors[t])) return tiles_.load("extra", tensor, at_);
+    if (in_tiles(plan_.tensors[t])) return tiles_.load("extra", tensor, part_);
     // A scalar that holds for the whole window.
-    ProgramBuilder& b = frame_.build;
-    Number at = b.number(0);
-    for (size_t i = 0; i < frame_.plan.positions.size(); ++i) {
-      const Number stride = frame_.number(frame_.plan.positions[i].strides[t]);
-      at = b.add(at, b.mul(start_.position[i], stride, "extra_at"), "extra_at");
+    Number at = b_.number(0);
+    for (size_t i = 0; i < plan_.positions.size(); ++i) {
+      const Number stride = frame_.number(plan_.positions[i].strides[t]);
+      at = b_.add(at, b_.mul(start_.position[i], stride, "extra_at"), "extra_at");
     }
     return frame_.load_word(frame_.pointer(tensor) + "_number", tensor, at);
   }
 
   void put(int pair, const Named& data) override {
     const bool scatter = frame_.scatter();
-    const int into = scatter ? frame_.table(pair) : slices_of(frame_.plan, pair);
-    frame_.build.store(data, tiles_.part(scatter ? "table_part" : "result_part", into, at_));
+    const int into = scatter ? frame_.table(pair) : slices_of(plan_, pair);
+    b_.store(data, tiles_.part(scatter ? "table_part" : "result_part", into, part_));
   }
 
- private:
-  Frame& frame_;
-  const TileWriter& tiles_;
-  const TileAt& at_;
-  const StartCode& start_;
-  bool filling_;
+  void make_grids() {
+    const auto add = [&](int tensor) {
+      tiles_.add(tensor, walk_.has_axis ? walk_.axis.strides[static_cast<size_t>(tensor)] : constant(0));
+    };
+    for (int pair = 0; pair < plan_.pairs; ++pair) {
+      add(frame_.table(pair));
+      add(slices_of(plan_, pair));
+    }
+    for (size_t t = 0; t < plan_.tensors.size(); ++t)
+      if (in_tiles(plan_.tensors[t])) add(static_cast<int>(t));
+  }
+
+  /// Policy wrap: visits the window in two pieces per component, up to the end of the dim and from its beginning.
+  void pieces(size_t k) {
+    if (k == plan_.primary().components.size()) return around(0);
+    const Component& c = plan_.primary().components[k];
+    if (rule_of(plan_, k) != PlaceRule::split) return pieces(k + 1);
+    const Number dim = frame_.number(c.dim), window = frame_.number(c.window), start = start_.starts[k];
+    const Number cut = b_.min(b_.sub(dim, start, "room"), window, "cut");
+    b_.note("a window that runs over the end goes on at the beginning");
+    b_.loop("piece", b_.number(0), b_.number(2), b_.number(1), 1.0, [&](const Number& piece) {
+      const Number rest = b_.sub(window, cut, "rest");
+      start_.spans[k] = {b_.mul(piece, cut, "lower"), b_.add(cut, b_.mul(piece, rest, "more"), "upper")};
+      start_.starts[k] = b_.sub(start, b_.mul(piece, dim, "turn"), "piece_start");
+      pieces(k + 1);
+      start_.starts[k] = start;
+    });
+  }
+
+  /// The iterations of a window loop that the policy does not drop.
+  LoopSpan span(const Loop& loop) const {
+    if (!loop.move().is_bounded) return {b_.number(0), frame_.number(loop.extent)};
+    return start_.spans[static_cast<size_t>(loop.move().component)];
+  }
+
+  void around(size_t depth) {
+    if (depth == walk_.around.size()) return rows();
+    const LoopSpan left = span(walk_.around[depth]);
+    b_.loop("part", left.from, left.to, b_.number(1), static_cast<double>(frame_.assumed(walk_.around[depth].extent)),
+            [&](const Number& variable) {
+              around_at_.push_back(variable);
+              around(depth + 1);
+              around_at_.pop_back();
+            });
+  }
+
+  void rows() {
+    const LoopSpan left = span(walk_.axis);
+    const Number height = b_.number(frame_.attempt.rows);
+    const bool is_split = spread_ == Spread::tiles && walk_.has_axis;
+    const bool even = left.from.is(0) && left.to.value && *left.to.value % frame_.attempt.rows == 0;
+    // Rows are counted from the window's start, which may lie before the table; the loop begins at the first row that is
+    // not dropped.
+    const Number to = b_.mul(frame_.guarded(left.to), start_.valid, "upper");
+    const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
+    const LoopTurns turns = turns_of(frame_, is_split, {left.from, height, tiles}, {"first_tile", "first_row", "stride"});
+    b_.loop("row", turns.from, to, turns.step, turns.trips,
+            [&](const Number& first) { columns(first, b_.left(first, left.to, height, even)); });
+  }
+
+  void columns(const Number& first, const Number& count) {
+    const LoopSpan left = span(walk_.run);
+    const int64_t wide = walk_.cols;
+    part_ = {first, walk_.has_axis ? count : b_.number(1), b_.number(0), b_.number(wide), {}};
+    for (size_t i = 0; i < plan_.positions.size(); ++i) part_.movers.push_back({start_.position[i], plan_.positions[i].strides});
+    for (size_t i = 0; i < walk_.around.size(); ++i) part_.movers.push_back({around_at_[i], walk_.around[i].strides});
+    for (size_t k = 0; k < plan_.primary().components.size(); ++k)
+      part_.movers.push_back({start_.starts[k], plan_.primary().components[k].strides});
+    if (left.from.is(0) && left.to.is(wide)) return move();
+    const bool is_split = spread_ == Spread::tiles && !walk_.has_axis;
+    const Number step = b_.number(wide);
+    const bool even = left.from.is(0) && left.to.value && *left.to.value % wide == 0;
+    const double pieces = static_cast<double>(frame_.assumed_trips(walk_.run.extent, wide));
+    const LoopTurns turns = turns_of(frame_, is_split, {left.from, step, pieces}, {"first_piece", "first_col", "col_stride"});
+    b_.loop("col", turns.from, left.to, turns.step, turns.trips, [&](const Number& col) {
+      part_.col = col;
+      part_.width = b_.left(col, left.to, step, even, "width", "cols_left");
+      move();
+    });
+  }
+
+  void move() {
+    for (int pair = 0; pair < plan_.pairs && failed_.ok(); ++pair) failed_ = move_tile(pair);
+  }
+
+  void position() {
+    start_.read_all();
+    if (plan_.gather && is_fill(plan_.primary().oob)) {
+      // First fill the whole window, then copy the part that is in bounds.
+      const std::vector<LoopSpan> left = start_.spans;
+      const Number valid = start_.valid;
+      for (size_t k = 0; k < start_.spans.size(); ++k)
+        start_.spans[k] = {b_.number(0), frame_.number(plan_.primary().components[k].window)};
+      start_.valid = b_.number(1);
+      filling_ = true;
+      around(0);
+      filling_ = false;
+      start_.spans = left;
+      start_.valid = valid;
+    }
+    // A dropped window has no rows. Elements dropped on both sides may make a range negative, which is empty, too.
+    pieces(0);
+  }
+
+  const WindowWalk walk_;
+  StartCode start_;
+  Spread spread_ = Spread::single;
+  std::vector<Number> around_at_;
+  bool filling_ = false;
 };
-
-void WindowWriter::make_grids() {
-  const auto add = [&](int tensor) {
-    tiles_.add(tensor, walk_.has_axis ? walk_.axis.strides[static_cast<size_t>(tensor)] : constant(0));
-  };
-  for (int pair = 0; pair < plan_.pairs; ++pair) {
-    add(frame_.table(pair));
-    add(slices_of(plan_, pair));
-  }
-  for (size_t t = 0; t < plan_.tensors.size(); ++t)
-    if (in_tiles(plan_.tensors[t])) add(static_cast<int>(t));
-}
-
-/// Policy wrap: visits the window in two pieces per component, up to the end of the dim and from its beginning.
-void WindowWriter::pieces(size_t k) {
-  if (k == plan_.primary().components.size()) return around(0);
-  const Component& c = plan_.primary().components[k];
-  if (rule_of(plan_, k) != PlaceRule::split) return pieces(k + 1);
-  const Number dim = frame_.number(c.dim), window = frame_.number(c.window), start = at_.starts[k];
-  const Number cut = b_.min(b_.sub(dim, start, "room"), window, "cut");
-  b_.note("a window that runs over the end goes on at the beginning");
-  b_.loop("piece", b_.number(0), b_.number(2), b_.number(1), 1.0, [&](const Number& piece) {
-    const Number rest = b_.sub(window, cut, "rest");
-    at_.spans[k] = {b_.mul(piece, cut, "lower"), b_.add(cut, b_.mul(piece, rest, "more"), "upper")};
-    at_.starts[k] = b_.sub(start, b_.mul(piece, dim, "turn"), "piece_start");
-    pieces(k + 1);
-    at_.starts[k] = start;
-  });
-}
-
-/// The iterations of a window loop that the policy does not drop.
-LoopSpan WindowWriter::span(const Loop& loop) const {
-  if (!loop.move().is_bounded) return {b_.number(0), frame_.number(loop.extent)};
-  return at_.spans[static_cast<size_t>(loop.move().component)];
-}
-
-void WindowWriter::around(size_t depth) {
-  if (depth == walk_.around.size()) return rows();
-  const LoopSpan left = span(walk_.around[depth]);
-  b_.loop("part", left.from, left.to, b_.number(1), static_cast<double>(frame_.assumed(walk_.around[depth].extent)),
-          [&](const Number& variable) {
-            around_at_.push_back(variable);
-            around(depth + 1);
-            around_at_.pop_back();
-          });
-}
-
-void WindowWriter::rows() {
-  const LoopSpan left = span(walk_.axis);
-  const Number height = b_.number(frame_.attempt.rows);
-  const bool is_split = spread_ == Spread::tiles && walk_.has_axis;
-  const bool even = left.from.is(0) && left.to.value && *left.to.value % frame_.attempt.rows == 0;
-  // Rows are counted from the window's start, which may lie before the table; the loop begins at the first row that is
-  // not dropped.
-  const Number to = b_.mul(frame_.guarded(left.to), at_.valid, "upper");
-  const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
-  const LoopTurns turns = turns_of(frame_, is_split, {left.from, height, tiles}, {"first_tile", "first_row", "stride"});
-  b_.loop("row", turns.from, to, turns.step, turns.trips,
-          [&](const Number& first) { columns(first, b_.left(first, left.to, height, even)); });
-}
-
-void WindowWriter::columns(const Number& first, const Number& count) {
-  const LoopSpan left = span(walk_.run);
-  const int64_t wide = walk_.cols;
-  TileAt at{first, walk_.has_axis ? count : b_.number(1), b_.number(0), b_.number(wide), {}};
-  for (size_t i = 0; i < plan_.positions.size(); ++i) at.movers.push_back({at_.position[i], plan_.positions[i].strides});
-  for (size_t i = 0; i < walk_.around.size(); ++i) at.movers.push_back({around_at_[i], walk_.around[i].strides});
-  for (size_t k = 0; k < plan_.primary().components.size(); ++k)
-    at.movers.push_back({at_.starts[k], plan_.primary().components[k].strides});
-  if (left.from.is(0) && left.to.is(wide)) return move(at);
-  const bool is_split = spread_ == Spread::tiles && !walk_.has_axis;
-  const Number step = b_.number(wide);
-  const bool even = left.from.is(0) && left.to.value && *left.to.value % wide == 0;
-  const double pieces = static_cast<double>(frame_.assumed_trips(walk_.run.extent, wide));
-  const LoopTurns turns = turns_of(frame_, is_split, {left.from, step, pieces}, {"first_piece", "first_col", "col_stride"});
-  b_.loop("col", turns.from, left.to, turns.step, turns.trips, [&](const Number& col) {
-    at.col = col;
-    at.width = b_.left(col, left.to, step, even, "width", "cols_left");
-    move(at);
-  });
-}
-
-void WindowWriter::move(const TileAt& at) {
-  WindowAccess access(frame_, tiles_, at, at_, filling_);
-  for (int pair = 0; pair < plan_.pairs && failed_.ok(); ++pair) failed_ = write_tile(frame_, combine_, tiles_, at, pair, access);
-}
-
-void WindowWriter::position() {
-  at_.read_all();
-  if (plan_.gather && is_fill(plan_.primary().oob)) {
-    // First fill the whole window, then copy the part that is in bounds.
-    const std::vector<LoopSpan> left = at_.spans;
-    const Number valid = at_.valid;
-    for (size_t k = 0; k < at_.spans.size(); ++k)
-      at_.spans[k] = {b_.number(0), frame_.number(plan_.primary().components[k].window)};
-    at_.valid = b_.number(1);
-    filling_ = true;
-    around(0);
-    filling_ = false;
-    at_.spans = left;
-    at_.valid = valid;
-  }
-  // A dropped window has no rows. Elements dropped on both sides may make a range negative, which is empty, too.
-  pieces(0);
-}
-
-Status WindowWriter::run() {
-  spread_ = spread_windows(frame_, walk_);
-  if (walk_.has_axis) frame_.pitch = walk_.axis.strides[static_cast<size_t>(frame_.table(0))];
-  make_grids();
-  if (plan_.checks_first())
-    write_check(frame_, [&](const Named& cell) {
-      write_nest(frame_, plan_.positions, "checked", at_.position, [&] { add_fault(frame_, cell, b_.i32(at_.faults())); });
-    });
-  const PositionLoops loops{plan_.positions, spread_, "position", "position"};
-  const auto all = [&] {
-    return write_positions(frame_, loops, at_.position, [&] {
-      position();
-      return failed_;
-    });
-  };
-  failed_ = write_spread(frame_, spread_, all);
-  STREW_TRY(failed_);
-  frame_.program.tiles = tiles_.describe("copy", split_of(spread_));
-  return {};
-}
 
 }  // namespace
 

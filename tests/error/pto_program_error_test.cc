@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "backends/pto/program.h"
-#include "backends/pto/text.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 #include "tests/support/plan.h"

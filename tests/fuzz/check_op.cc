@@ -1,7 +1,6 @@
 // What holds of every op that verifies: text, canonical form, plan, schedule, PTO program. See check.h.
 #include "backends/backend.h"
 #include "backends/pto/program.h"
-#include "backends/pto/text.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/verify.h"
 #include "compiler/rewrite/rewrites.h"

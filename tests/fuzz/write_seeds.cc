@@ -8,7 +8,7 @@
 #include <string>
 
 #include "backends/pipeline.h"
-#include "backends/pto/text.h"
+#include "backends/pto/program.h"
 #include "compiler/pto/instructions.h"
 #include "runtime/disk_cache/entry.h"
 #include "strew/text.h"

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "backends/pto/text.h"
+#include "backends/pto/program.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/pto/instructions.h"
 #include "strew/import.h"

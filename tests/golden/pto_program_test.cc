@@ -21,7 +21,6 @@
 #include <sstream>
 
 #include "backends/pto/program.h"
-#include "backends/pto/text.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "backends/pto/program.h"
-#include "backends/pto/text.h"
 #include "compiler/pto/instructions.h"
 #include "strew/text.h"
 #include "strew/verified.h"

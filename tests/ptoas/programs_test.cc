@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "backends/pto/program.h"
-#include "backends/pto/text.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/print.h"
 #include "strew/text.h"

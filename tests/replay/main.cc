@@ -21,7 +21,6 @@
 #include "backends/modules.h"
 #include "backends/pipeline.h"
 #include "backends/pto/program.h"
-#include "backends/pto/text.h"
 #include "compiler/import/importer.h"
 #include "strew/import.h"
 #include "strew/text.h"

@@ -83,19 +83,19 @@ Status Buffer::touch(const Pipes* pipes, const Event& now, const Tile& tile, con
   return {};
 }
 
-Status Buffer::read(const Statement& s, const Tile& tile, int64_t row, int64_t col, const std::string& name,
-                    uint64_t& code) const {
+Expected<uint64_t> Buffer::read(const Statement& s, const Tile& tile, int64_t row, int64_t col, const std::string& name) const {
   const int64_t at = tile.byte_of(row, col);
   const Block& block = blocks_[static_cast<size_t>(at / kBlock)];
-  const std::string element = "element [" + std::to_string(row) + ", " + std::to_string(col) + "] of %" + name;
+  const auto wrong = [&](const std::string& why) {
+    return statement_error(s, "it reads element [" + std::to_string(row) + ", " + std::to_string(col) + "] of %" + name + why);
+  };
   if (block.owner >= 0 && block.owner != tile.identity)
-    return statement_error(
-        s, "it reads " + element + ", where %" + block.name + " was put since, expected tiles that do not overlap");
+    return wrong(", where %" + block.name + " was put since, expected tiles that do not overlap");
   if (block.owner < 0 || !written_[static_cast<size_t>(at)])
-    return statement_error(s, "it reads " + element + ", which nothing has written, expected a tload or another write before");
-  code = 0;
+    return wrong(", which nothing has written, expected a tload or another write before");
+  uint64_t code = 0;
   std::memcpy(&code, data_.data() + at, static_cast<size_t>(tile.width()));
-  return {};
+  return code;
 }
 
 void Buffer::write(const Tile& tile, int64_t row, int64_t col, uint64_t code) {

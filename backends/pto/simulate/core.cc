@@ -16,24 +16,16 @@ namespace {
 
 constexpr int64_t kPage = 1024;
 
-std::vector<int64_t> packed_strides(const std::vector<int64_t>& shape) {
-  std::vector<int64_t> out(shape.size(), 1);
-  for (size_t d = shape.size(); d-- > 1;) out[d - 1] = out[d] * shape[d];
-  return out;
-}
-
 /// The bytes of a core's vector buffer.
 int64_t buffer_size(const Machine& machine) {
   const int64_t asked = machine.options.buffer_bytes;
-  if (machine.module.spelling == Spelling::as && asked == 0) {
-    // The tiles of PTO-AS have no addresses, and each gets memory of its own here. The planner checks the size of the
-    // tiles that are alive at the same time.
-    int64_t all = safe_buffer_bytes(machine.chip());
+  int64_t all = asked > 0 ? asked : safe_buffer_bytes(machine.chip());
+  // The tiles of PTO-AS have no addresses, and each gets memory of its own here. The planner checks the size of the tiles that
+  // are alive at the same time.
+  if (machine.module.spelling == Spelling::as && asked == 0)
     for (const Statement& s : machine.function.body)
       if (s.type.kind == TypeKind::tile) all += storage_bytes(s.type.element.dtype, s.type.dims[0] * s.type.dims[1]) + 32;
-    return all / 32 * 32;
-  }
-  return (asked > 0 ? asked : safe_buffer_bytes(machine.chip())) / 32 * 32;
+  return all / 32 * 32;
 }
 
 }  // namespace
@@ -61,7 +53,8 @@ Core::Core(Machine& machine, int block, std::span<const SimulatedArgument> argum
     for (const int64_t dim : v.view.shape) known *= dim == kDynamic ? 1 : dim;
     for (int64_t& dim : v.view.shape)
       if (dim == kDynamic) dim = machine.memories[static_cast<size_t>(v.view.memory)].elements() / known;
-    v.view.strides = packed_strides(v.view.shape);
+    v.view.strides.assign(v.view.shape.size(), 1);
+    for (size_t d = v.view.shape.size(); d-- > 1;) v.view.strides[d - 1] = v.view.strides[d] * v.view.shape[d];
   }
   enter(machine.function.body);
 }
@@ -217,11 +210,12 @@ Status Core::view(const Statement& s) {
   Value out;
   out.type = &s.type;
   const View& base = value(s.operands[0][0]).view;
+  const bool partition = s.opcode == Opcode::partition_view;
   out.view.memory = base.memory;
-  out.view.fractal = s.opcode == Opcode::partition_view ? base.fractal : s.attribute("layout") == "nz";
+  out.view.offset = partition ? base.offset : 0;
+  out.view.fractal = partition ? base.fractal : s.attribute("layout") == "nz";
   for (size_t d = 0; d < s.operands[1].size(); ++d) {
     const int64_t first = number(s.operands[1][d]), second = number(s.operands[2][d]);
-    const bool partition = s.opcode == Opcode::partition_view;
     const int64_t extent = partition ? second : first;
     if (extent < 0 || (s.type.dims[d] != kDynamic && s.type.dims[d] != extent))
       return fail(s, "dim " + std::to_string(d) + " of %" + s.result + " is " + std::to_string(extent) + ", expected " +
@@ -238,7 +232,6 @@ Status Core::view(const Statement& s) {
     out.view.offset += first * base.strides[d];
     out.view.strides.push_back(base.strides[d]);
   }
-  if (s.opcode == Opcode::partition_view) out.view.offset += base.offset;
   values_[s.result] = std::move(out);
   return {};
 }
@@ -274,19 +267,16 @@ void Core::count(const Event& now, const Tile& tile, int64_t SimulationReport::*
 }
 
 Status Core::touch_memory(const Event& now, int memory, int64_t element, Access access) {
+  const GlobalMemory& m = machine_.memories[static_cast<size_t>(memory)];
+  if (element < 0 || element >= m.elements())
+    return fail(*now.statement, "it touches element " + std::to_string(element) + " of %" + m.name + ", expected one of its " +
+                                    std::to_string(m.elements()));
   if (!check_sync_) return {};
   std::vector<History>& page = histories_[static_cast<size_t>(memory)][element / kPage];
   if (page.empty()) page.resize(kPage);
   History& history = page[static_cast<size_t>(element % kPage)];
-  const Touched what{machine_.memories[static_cast<size_t>(memory)].name, element};
+  const Touched what{m.name, element};
   return access == Access::read ? pipes_.read(history, now, what) : pipes_.write(history, now, what);
-}
-
-Status Core::in_range(const Statement& s, int memory, int64_t element) const {
-  const GlobalMemory& m = machine_.memories[static_cast<size_t>(memory)];
-  if (element >= 0 && element < m.elements()) return {};
-  return fail(s, "it touches element " + std::to_string(element) + " of %" + m.name + ", expected one of its " +
-                     std::to_string(m.elements()));
 }
 
 uint64_t Core::load_code(int memory, int64_t element) const {

@@ -11,11 +11,26 @@
 
 #include "backends/pto/arithmetic.h"
 #include "backends/pto/simulate/buffer.h"
-#include "backends/pto/simulate/random.h"
 #include "backends/pto/simulate/simulate.h"
-#include "backends/pto/simulate/sync.h"
 
 namespace strew::inline v0::pto {
+
+/// Pseudo-random numbers from a seed (splitmix64), the same on every machine.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+  uint64_t next() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  /// 0 to end - 1.
+  uint64_t below(uint64_t end) { return next() % end; }
+
+ private:
+  uint64_t state_;
+};
 
 /// The global memory that a parameter points to. All cores share it.
 struct GlobalMemory {
@@ -103,7 +118,6 @@ class Core {
   Status tile_element(const Statement& s);
   Status memory_element(const Statement& s);
   View address(const Statement& s, size_t group, const Tile& tile) const;
-  Expected<int64_t> element_of(const Statement& s, const View& view, const Tile& tile, int64_t row, int64_t col) const;
   Status check_shape(const Statement& s, const View& view, const Tile& tile) const;
 
   // indexed.cc
@@ -120,8 +134,8 @@ class Core {
   /// The slot of the table that an index selects, after the mode `oob`; -1: none.
   Expected<int64_t> slot(const Statement& s, uint64_t index, int64_t capacity, std::string_view oob) const;
   int64_t capacity_of(const View& table, bool by_row) const;
-  /// The element of the table that the index of element [row, col] of the data selects; -1: none.
-  Expected<int64_t> selected(const Statement& s, const Indexed& what, int64_t row, int64_t col) const;
+  /// The element of the table that the index of element [row, col] of the data selects, if one.
+  Expected<std::optional<int64_t>> selected(const Statement& s, const Indexed& what, int64_t row, int64_t col) const;
   Status check_indices(const Statement& s, const Indexed& what) const;
 
   // l1.cc
@@ -130,8 +144,6 @@ class Core {
 
   // compute.cc
   Status compute_tile(const Statement& s);
-  Status mask_bit(const Statement& s, const Tile& mask, int64_t row, int64_t col, const std::string& name, bool& bit) const;
-  void set_mask(const Tile& mask, const Tile& shape, const std::vector<bool>& bits_of);
 
   // Accesses to memory, and the check of their order.
   Event issue(const Statement& s, size_t group);
@@ -139,8 +151,8 @@ class Core {
   Status touch(const Event& now, const std::string& tile, Access access);
   /// Counts an instruction that has moved the valid part of the tile, and adds its bytes to that number of the report.
   void count(const Event& now, const Tile& tile, int64_t SimulationReport::*bytes = nullptr);
+  /// Fails also where the memory has no such element.
   Status touch_memory(const Event& now, int memory, int64_t element, Access access);
-  Status in_range(const Statement& s, int memory, int64_t element) const;
   uint64_t load_code(int memory, int64_t element) const;
   void store_code(int memory, int64_t element, uint64_t code);
 

@@ -30,8 +30,8 @@ Status Core::check_indices(const Statement& s, const Indexed& what) const {
   const int64_t rows = column ? indices.valid_cols : indices.valid_rows, cols = column ? indices.valid_rows : indices.valid_cols;
   const int64_t wanted_rows = by_row ? 1 : data.valid_rows, wanted_cols = by_row ? data.valid_rows : data.valid_cols;
   if (rows != wanted_rows || cols != wanted_cols)
-    return fail(s, "the valid indices are " + std::to_string(rows) + "x" + std::to_string(cols) + ", expected " +
-                       std::to_string(wanted_rows) + "x" + std::to_string(wanted_cols) + " as the data has");
+    return fail(s, "the valid indices are " + size_text(rows, cols) + ", expected " + size_text(wanted_rows, wanted_cols) +
+                       " as the data has");
   if (table.fractal != data.fractal) return fail(s, "table and tile are not both in fractals, expected both or neither");
   const int64_t width = table.cols();
   const bool fits = machine_.chip() == Chip::a5 ? width == data.valid_cols : width >= data.valid_cols;
@@ -50,15 +50,14 @@ Expected<int64_t> Core::slot(const Statement& s, uint64_t index, int64_t capacit
                      ", or a mode that says what happens");
 }
 
-Expected<int64_t> Core::selected(const Statement& s, const Indexed& what, int64_t row, int64_t col) const {
+Expected<std::optional<int64_t>> Core::selected(const Statement& s, const Indexed& what, int64_t row, int64_t col) const {
   const auto& [table, data, name, oob] = what;
   const Tile& indices = value(name).tile;
   const bool by_row = s.attribute("coalesce") == "row";
-  uint64_t index = 0;
   const int64_t index_row = by_row && !indices.column_major ? 0 : row, index_col = !by_row ? col : indices.column_major ? 0 : row;
-  STREW_TRY(buffer_.read(s, indices, index_row, index_col, name, index));
+  STREW_ASSIGN(const uint64_t index, buffer_.read(s, indices, index_row, index_col, name));
   STREW_ASSIGN(const int64_t place, slot(s, index, capacity_of(table, by_row), oob));
-  if (place < 0) return place;
+  if (place < 0) return std::optional<int64_t>();
   int64_t element = table.offset + place;
   if (table.fractal) {
     // Elements are counted along the rows of the matrix, whatever their order in memory is.
@@ -68,8 +67,7 @@ Expected<int64_t> Core::selected(const Statement& s, const Indexed& what, int64_
   } else if (by_row) {
     element = table.element(place, col);
   }
-  STREW_TRY(in_range(s, table.memory, element));
-  return element;
+  return std::optional(element);
 }
 
 Status Core::gather(const Statement& s, const std::string& table, const std::string& indices, const std::string& name) {
@@ -80,12 +78,10 @@ Status Core::gather(const Statement& s, const std::string& table, const std::str
   const bool apart = pipe_of(s, machine_.chip(), 1) != now.pipe;
   STREW_TRY(touch(apart ? issue(s, 1) : now, indices, Access::read));
   STREW_TRY(touch(now, name, Access::write));
-  for (int64_t r = 0; r < tile.valid_rows; ++r) {
-    for (int64_t c = 0; c < tile.valid_cols; ++c) {
-      STREW_ASSIGN(const int64_t element, selected(s, what, r, c));
-      if (element >= 0) STREW_TRY(touch_memory(now, what.table.memory, element, Access::read));
-      buffer_.write(tile, r, c, element < 0 ? 0 : load_code(what.table.memory, element));
-    }
+  for (const auto& [r, c] : tile.elements()) {
+    STREW_ASSIGN(const std::optional<int64_t> element, selected(s, what, r, c));
+    if (element) STREW_TRY(touch_memory(now, what.table.memory, *element, Access::read));
+    buffer_.write(tile, r, c, element ? load_code(what.table.memory, *element) : 0);
   }
   count(now, tile, &SimulationReport::scattered_bytes);
   return {};
@@ -101,15 +97,12 @@ Status Core::scatter(const Statement& s) {
   out.event = issue(s, 0);
   STREW_TRY(touch(out.event, name, Access::read));
   STREW_TRY(touch(out.event, indices, Access::read));
-  for (int64_t r = 0; r < data.valid_rows; ++r) {
-    for (int64_t c = 0; c < data.valid_cols; ++c) {
-      uint64_t code = 0;
-      STREW_TRY(buffer_.read(s, data, r, c, name, code));
-      STREW_ASSIGN(const int64_t element, selected(s, what, r, c));
-      if (element < 0) continue;
-      STREW_TRY(touch_memory(out.event, what.table.memory, element, Access::write));
-      out.writes.emplace_back(element, code);
-    }
+  for (const auto& [r, c] : data.elements()) {
+    STREW_ASSIGN(const uint64_t code, buffer_.read(s, data, r, c, name));
+    STREW_ASSIGN(const std::optional<int64_t> element, selected(s, what, r, c));
+    if (!element) continue;
+    STREW_TRY(touch_memory(out.event, what.table.memory, *element, Access::write));
+    out.writes.emplace_back(*element, code);
   }
   count(out.event, data, &SimulationReport::scattered_bytes);
   const std::string_view atomic = s.attribute("scatterAtomicOp"), conflict = s.attribute("scatterConflict");

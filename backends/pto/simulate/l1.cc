@@ -16,8 +16,8 @@ Status Core::gather_l1(const Statement& s) {
   const bool by_row = s.opcode == Opcode::gather_l1;
   const int64_t wanted_rows = by_row ? 1 : tile.valid_rows, wanted_cols = by_row ? tile.valid_rows : tile.valid_cols;
   if (indices.rows() != wanted_rows || indices.cols() != wanted_cols)
-    return fail(s, "the indices are " + std::to_string(indices.rows()) + "x" + std::to_string(indices.cols()) + ", expected " +
-                       std::to_string(wanted_rows) + "x" + std::to_string(wanted_cols) + " as the data has");
+    return fail(s, "the indices are " + size_text(indices.rows(), indices.cols()) + ", expected " +
+                       size_text(wanted_rows, wanted_cols) + " as the data has");
   if (by_row && table.cols() < tile.valid_cols)
     return fail(s, "the table has " + std::to_string(table.cols()) + " columns and the tile " + std::to_string(tile.valid_cols) +
                        ", expected as many");
@@ -28,26 +28,21 @@ Status Core::gather_l1(const Statement& s) {
     return fail(s, "the scratch memory has " + std::to_string(scratch->rows() * scratch->cols()) + " elements, expected the " +
                        std::to_string(tile.rows * tile.cols) + " of the tile");
   STREW_TRY(touch(now, name, Access::write));
-  for (int64_t r = 0; r < tile.valid_rows; ++r) {
-    for (int64_t c = 0; c < tile.valid_cols; ++c) {
-      const int64_t at = by_row ? indices.element(0, r) : indices.element(r, c);
-      STREW_TRY(in_range(s, indices.memory, at));
-      STREW_TRY(touch_memory(scalar_unit, indices.memory, at, Access::read));
-      STREW_ASSIGN(const int64_t place, slot(s, load_code(indices.memory, at), capacity, s.attribute("gatherOob")));
-      uint64_t code = 0;
-      if (place >= 0) {
-        const int64_t element = by_row ? table.element(place, c) : table.offset + place;
-        STREW_TRY(in_range(s, table.memory, element));
-        STREW_TRY(touch_memory(by_row ? now : scalar_unit, table.memory, element, Access::read));
-        code = load_code(table.memory, element);
-      }
-      l1_.write(tile, r, c, code);
-      if (scratch == nullptr) continue;
-      const int64_t room = scratch->offset + (tile.byte_of(r, c) - tile.address) / tile.width();
-      STREW_TRY(in_range(s, scratch->memory, room));
-      STREW_TRY(touch_memory(scalar_unit, scratch->memory, room, Access::write));
-      store_code(scratch->memory, room, code);
+  for (const auto& [r, c] : tile.elements()) {
+    const int64_t at = by_row ? indices.element(0, r) : indices.element(r, c);
+    STREW_TRY(touch_memory(scalar_unit, indices.memory, at, Access::read));
+    STREW_ASSIGN(const int64_t place, slot(s, load_code(indices.memory, at), capacity, s.attribute("gatherOob")));
+    uint64_t code = 0;
+    if (place >= 0) {
+      const int64_t element = by_row ? table.element(place, c) : table.offset + place;
+      STREW_TRY(touch_memory(by_row ? now : scalar_unit, table.memory, element, Access::read));
+      code = load_code(table.memory, element);
     }
+    l1_.write(tile, r, c, code);
+    if (scratch == nullptr) continue;
+    const int64_t room = scratch->offset + (tile.byte_of(r, c) - tile.address) / tile.width();
+    STREW_TRY(touch_memory(scalar_unit, scratch->memory, room, Access::write));
+    store_code(scratch->memory, room, code);
   }
   count(now, tile, &SimulationReport::scattered_bytes);
   return {};
@@ -57,17 +52,14 @@ Status Core::move_l1(const Statement& s) {
   const std::string &from_name = s.operands[0][0], &to_name = s.operands[1][0];
   const Tile &from = value(from_name).tile, &to = value(to_name).tile;
   if (from.valid_rows != to.valid_rows || from.valid_cols != to.valid_cols)
-    return fail(s, "%" + to_name + " has a valid part of " + std::to_string(to.valid_rows) + "x" + std::to_string(to.valid_cols) +
-                       ", expected " + std::to_string(from.valid_rows) + "x" + std::to_string(from.valid_cols));
+    return fail(s, "%" + to_name + " has a valid part of " + size_text(to.valid_rows, to.valid_cols) + ", expected " +
+                       size_text(from.valid_rows, from.valid_cols));
   const Event now = issue(s, 0);
   STREW_TRY(touch(now, from_name, Access::read));
   STREW_TRY(touch(now, to_name, Access::write));
-  for (int64_t r = 0; r < from.valid_rows; ++r) {
-    for (int64_t c = 0; c < from.valid_cols; ++c) {
-      uint64_t code = 0;
-      STREW_TRY(l1_.read(s, from, r, c, from_name, code));
-      buffer_.write(to, r, c, code);
-    }
+  for (const auto& [r, c] : from.elements()) {
+    STREW_ASSIGN(const uint64_t code, l1_.read(s, from, r, c, from_name));
+    buffer_.write(to, r, c, code);
   }
   count(now, from);
   return {};

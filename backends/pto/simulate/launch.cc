@@ -1,9 +1,9 @@
-// See launch.h. The parameters that are tensors of the op stand in the order in which a call binds them. The program
+// launch(): see simulate.h. The parameters that are tensors of the op stand in the order in which a call binds them. The program
 // runs on copies of all tensors, so that a program that writes an input is found. Tested by tests/differential/npu and
 // tests/unit/backends/pto/npu_backend_test.cc.
-#include "backends/pto/simulate/launch.h"
-
 #include <cstring>
+
+#include "backends/pto/simulate/simulate.h"
 
 namespace strew::inline v0::pto {
 namespace {
@@ -26,10 +26,6 @@ Expected<Launched> launch(const TileProgram& program, const Module& module, std:
   for (size_t i = 0; i < count; ++i) {
     const ProgramArgument& a = program.arguments[i];
     if (a.role == ArgumentRole::scalar) {
-      if (a.value) {
-        arguments[i].number = *a.value;
-        continue;
-      }
       const size_t tensor = a.tensor < 0 ? views.size() : tensors[static_cast<size_t>(a.tensor)];
       if (tensor == views.size()) return internal_error("argument " + a.name + " is the extent of nothing");
       arguments[i].number = views[tensor].dims[a.dim];

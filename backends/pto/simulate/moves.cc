@@ -37,25 +37,15 @@ Status Core::check_shape(const Statement& s, const View& view, const Tile& tile)
                      std::to_string(tile.valid_rows) + " of " + std::to_string(tile.valid_cols) + ", expected as many");
 }
 
-/// The element of the memory for element [row, col] of a tile.
-Expected<int64_t> Core::element_of(const Statement& s, const View& view, const Tile& tile, int64_t row, int64_t col) const {
-  if (tile.valid_rows == 0 || tile.valid_cols == 0) return view.offset;
-  const int64_t element = view.element(row, col);
-  STREW_TRY(in_range(s, view.memory, element));
-  return element;
-}
-
 Status Core::load(const Statement& s, const View& from, const std::string& name) {
   const Tile& tile = value(name).tile;
   STREW_TRY(check_shape(s, from, tile));
   const Event now = issue(s, 0);
   STREW_TRY(touch(now, name, Access::write));
-  for (int64_t r = 0; r < tile.valid_rows; ++r) {
-    for (int64_t c = 0; c < tile.valid_cols; ++c) {
-      STREW_ASSIGN(const int64_t element, element_of(s, from, tile, r, c));
-      STREW_TRY(touch_memory(now, from.memory, element, Access::read));
-      buffer_of(tile).write(tile, r, c, load_code(from.memory, element));
-    }
+  for (const auto& [r, c] : tile.elements()) {
+    const int64_t element = from.element(r, c);
+    STREW_TRY(touch_memory(now, from.memory, element, Access::read));
+    buffer_of(tile).write(tile, r, c, load_code(from.memory, element));
   }
   count(now, tile, &SimulationReport::loaded_bytes);
   return {};
@@ -69,14 +59,10 @@ Status Core::store(const Statement& s, const std::string& name, const View& to) 
   STREW_TRY(check_shape(s, to, tile));
   const Event now = issue(s, 0);
   STREW_TRY(touch(now, name, Access::read));
-  for (int64_t r = 0; r < tile.valid_rows; ++r) {
-    for (int64_t c = 0; c < tile.valid_cols; ++c) {
-      uint64_t code = 0;
-      STREW_TRY(buffer_of(tile).read(s, tile, r, c, name, code));
-      STREW_ASSIGN(const int64_t element, element_of(s, to, tile, r, c));
-      STREW_TRY(touch_memory(now, to.memory, element, Access::write));
-      store_code(to.memory, element, code);
-    }
+  for (const auto& [r, c] : tile.elements()) {
+    STREW_ASSIGN(const uint64_t code, buffer_of(tile).read(s, tile, r, c, name));
+    STREW_TRY(touch_memory(now, to.memory, to.element(r, c), Access::write));
+    store_code(to.memory, to.element(r, c), code);
   }
   count(now, tile, &SimulationReport::stored_bytes);
   return {};
@@ -104,27 +90,25 @@ Status Core::tile_element(const Statement& s) {
   one.rows = one.cols = one.valid_rows = one.valid_cols = 1;
   const bool gets = s.opcode == Opcode::tgetval;
   STREW_TRY(buffer_.touch(check_sync_ ? &pipes_ : nullptr, issue(s, 0), one, name, gets ? Access::read : Access::write));
-  if (!gets) {
+  if (gets) {
+    STREW_ASSIGN(const uint64_t code, buffer_.read(s, tile, row, col, name));
+    give(s, code);
+  } else {
     buffer_.write(tile, row, col, value(s.operands[2][0]).code);
-    return {};
   }
-  uint64_t code = 0;
-  STREW_TRY(buffer_.read(s, tile, row, col, name, code));
-  give(s, code);
   return {};
 }
 
 Status Core::memory_element(const Statement& s) {
   const int memory = value(s.operands[0][0]).view.memory;
   const int64_t element = number(s.operands[1][0]);
-  STREW_TRY(in_range(s, memory, element));
   const bool gets = s.opcode == Opcode::load_scalar;
   STREW_TRY(touch_memory(issue(s, 0), memory, element, gets ? Access::read : Access::write));
-  if (!gets) {
+  if (gets) {
+    give(s, load_code(memory, element));
+  } else {
     store_code(memory, element, value(s.operands[2][0]).code);
-    return {};
   }
-  give(s, load_code(memory, element));
   return {};
 }
 

@@ -45,32 +45,19 @@ Status check_argument(const Argument& a, const SimulatedArgument& given) {
                std::to_string(bytes) + " of " + print(a.type));
 }
 
-/// The schedule of the cores: which one runs next, and for how many steps.
-class Turns {
- public:
-  Turns(Machine& machine, size_t cores) : machine_(machine), cores_(cores) {}
-
-  std::pair<size_t, int64_t> next(const std::vector<size_t>& running) {
-    constexpr int64_t kToTheEnd = int64_t{1} << 60;
-    switch (machine_.options.seed) {
-      case 0:
-        return {running.front(), kToTheEnd};
-      case 1:
-        return {running.back(), kToTheEnd};
-      case 2: {
-        const auto after = std::upper_bound(running.begin(), running.end(), last_);
-        last_ = after == running.end() ? running.front() : *after;
-        return {last_, 1};
-      }
-      default:
-        return {running[machine_.random.below(running.size())], static_cast<int64_t>(1 + machine_.random.below(8 + 4 * cores_))};
-    }
+/// Which of the `running` cores runs next after `last`, and for how many steps.
+std::pair<size_t, int64_t> next_turn(Machine& machine, const std::vector<size_t>& running, size_t last) {
+  constexpr int64_t kToTheEnd = int64_t{1} << 60;
+  const uint64_t seed = machine.options.seed;
+  if (seed == 0) return {running.front(), kToTheEnd};
+  if (seed == 1) return {running.back(), kToTheEnd};
+  if (seed == 2) {
+    const auto after = std::upper_bound(running.begin(), running.end(), last);
+    return {after == running.end() ? running.front() : *after, 1};
   }
-
- private:
-  Machine& machine_;
-  size_t cores_, last_ = 0;
-};
+  const size_t core = running[machine.random.below(running.size())];
+  return {core, static_cast<int64_t>(1 + machine.random.below(8 + 4 * static_cast<uint64_t>(machine.options.blocks)))};
+}
 
 }  // namespace
 
@@ -97,10 +84,11 @@ Expected<SimulationReport> simulate(const Module& module, std::string_view funct
     running.push_back(cores.size());
     cores.push_back(std::make_unique<Core>(machine, block, arguments));
   }
-  Turns turns(machine, cores.size());
   SimulationReport out;
+  size_t core = 0;
   while (!running.empty()) {
-    const auto [core, steps] = turns.next(running);
+    int64_t steps = 0;
+    std::tie(core, steps) = next_turn(machine, running, core);
     bool goes_on = true;
     for (int64_t i = 0; i < steps && goes_on; ++i) {
       if (++out.steps > options.max_steps)

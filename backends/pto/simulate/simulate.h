@@ -7,7 +7,8 @@
 // flag that nothing sets, or that nothing waits for.
 //
 // Limit: it has no timing of a chip; SimulationReport::time is only a rough measure. Tested by
-// tests/unit/backends/pto/simulate/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+// tests/unit/backends/pto/simulate/pto_simulate_test.cc,
+// tests/error/pto_simulate_error_test.cc, tests/differential/npu and tests/unit/backends/pto/npu_backend_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +16,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "compiler/pto/ast.h"
-#include "strew/status.h"
+#include "backends/pto/program.h"
+#include "strew/tensor_view.h"
 
 namespace strew::inline v0::pto {
 
@@ -56,5 +56,16 @@ struct SimulationReport {
 /// the error.
 Expected<SimulationReport> simulate(const Module& module, std::string_view function, std::span<const SimulatedArgument> arguments,
                                     const SimulateOptions& options = {});
+
+/// What launch() gives.
+struct Launched {
+  SimulationReport report;
+  bool fault = false;  ///< policy error: an index was out of bounds, and nothing was written
+};
+
+/// Simulates a planned program on the tensors of a call. `module`: the program's own, or its text parsed again. `views`: the tensors that a call binds, in that order; they
+/// are contiguous and their extents are known. The results are written when the program has ended without an error.
+Expected<Launched> launch(const TileProgram& program, const Module& module, std::span<const TensorView> views,
+                          const SimulateOptions& options);
 
 }  // namespace strew::inline v0::pto

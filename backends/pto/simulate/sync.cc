@@ -1,10 +1,9 @@
-// See sync.h. A flag is one bit. A flag that is set twice without a wait, or that nothing waits for, would satisfy a
+// See buffer.h. A flag is one bit. A flag that is set twice without a wait, or that nothing waits for, would satisfy a
 // wait that it is not meant for, so both are errors. Tested by tests/unit/backends/pto/simulate/pto_simulate_test.cc and
 // tests/error/pto_simulate_error_test.cc.
-#include "backends/pto/simulate/sync.h"
-
 #include <algorithm>
 
+#include "backends/pto/simulate/buffer.h"
 #include "compiler/pto/parser.h"
 
 namespace strew::inline v0::pto {

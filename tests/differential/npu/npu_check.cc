@@ -9,7 +9,7 @@
 #include <cctype>
 #include <cstring>
 
-#include "backends/pto/simulate/launch.h"
+#include "backends/pto/simulate/simulate.h"
 #include "backends/reference/reference.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/parse.h"

@@ -7,7 +7,6 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/simulate.h"
-#include "backends/pto/text.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"
 #include "strew/text.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "backends/pto/text.h"
+#include "backends/pto/program.h"
 #include "compiler/pto/instructions.h"
 #include "strew/text.h"
 #include "tests/support/paths.h"

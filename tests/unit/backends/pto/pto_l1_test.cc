@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "backends/pto/program.h"
-#include "backends/pto/text.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/verify.h"

@@ -10,7 +10,6 @@
 #include "backends/backend.h"
 #include "backends/pipeline.h"
 #include "backends/pto/program.h"
-#include "backends/pto/text.h"
 #include "compiler/op/limits.h"
 #include "strew/import.h"
 #include "strew/runtime.h"
