@@ -137,12 +137,6 @@ void log_built(const BuiltKernel& kernel) {
                              (why.empty() ? ", as the request says" : ", because no backend makes code for it: " + why));
 }
 
-void log_taken(const BuiltKernel& kernel, const std::string& folder) {
-  if (!logs(LogLevel::compile)) return;
-  log(LogLevel::compile, "taken " + kernel.compiled.symbol + " from " + folder + ": " +
-                             std::to_string(kernel.compile_nanoseconds / 1000) + " us; op " + kernel.compiled.op_text);
-}
-
 void log_not_built(const PreparedOp& op, const Status& status) {
   const LogLevel level = status.code() == Code::internal ? LogLevel::error : LogLevel::compile;
   if (logs(level)) log(level, "not built: " + status.message() + "; op " + print(*op.op()));

@@ -101,8 +101,6 @@ class BuildJob {
 
 /// At level compile: what was built, and of an interpreted kernel why it is interpreted.
 void log_built(const BuiltKernel& kernel);
-/// The same of a kernel that the disk cache had in this folder.
-void log_taken(const BuiltKernel& kernel, const std::string& folder);
 /// A build that failed or was given up: at level compile, or at level error if it is an internal error, which is a bug in strew.
 void log_not_built(const PreparedOp& op, const Status& status);
 

@@ -18,14 +18,6 @@ namespace strew::inline v0 {
 
 std::mutex KernelCache::mutex_of_all;
 
-/// fork() waits until no thread changes a cache. Builds in progress belong to the parent: see BuildJob::is_lost().
-struct CacheForks {
-  static void watch() {
-    [[maybe_unused]] static const bool kIsHeld =
-        (set_fork_hooks(ForkStage::caches, hooks_that_hold<&KernelCache::mutex_of_all, &LoadedKernels::mutex_of_all>()), true);
-  }
-};
-
 /// no_memory_for_kernel() for callbacks. It is made with the first cache: later there may be no memory for it.
 static const Expected<Kernel>& no_memory_answer() {
   static const auto& answer = *new const Expected<Kernel>(no_memory_for_kernel());
@@ -38,7 +30,9 @@ KernelCache::KernelCache(Build build, const Settings& settings)
       next_check_(settings.capacity),
       threads_(settings.compile_threads, settings.stack_bytes),
       background_(settings.compile_threads, settings.stack_bytes, settings.background_nice) {
-  CacheForks::watch();
+  // fork() waits until no thread changes a cache. Builds in progress belong to the parent: see BuildJob::is_lost().
+  [[maybe_unused]] static const bool kIsHeld =
+      (set_fork_hooks(ForkStage::caches, hooks_that_hold<&mutex_of_all, &LoadedKernels::mutex_of_all>()), true);
   no_memory_answer();
 }
 
@@ -68,9 +62,53 @@ struct RunningJob {
   ~RunningJob() {
     if (!is_answered) finish(std::move(why));
   }
+
+  /// On a compile thread: builds, remembers, and answers all who wait.
+  void run() {
+    const auto start = std::chrono::steady_clock::now();
+    Expected<Kernel> answer = Kernel();
+    try {
+      answer = build_now();
+      if (answer.ok() && !*answer) return;  // parked, and perhaps running elsewhere
+      if (!answer.ok()) log_not_built(job->request.op, answer.status());
+    } catch (const std::bad_alloc&) {
+      answer = std::move(no_memory);
+    }
+    const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
+    cache.nanoseconds_.fetch_add(static_cast<uint64_t>(spent.count()), std::memory_order_relaxed);
+    cache.count_failure(answer.status());
+    KernelCache::Change change;
+    try {
+      if (answer.ok() && !job->lacked_memory) cache.remember(job->request.op.key().hash, *answer, change);
+    } catch (const std::bad_alloc&) {
+      // the kernel is returned but not remembered
+    }
+    change.lock.unlock();  // those who wait do not wait for what is destroyed
+    finish(std::move(answer));
+  }
+
+  Expected<Kernel> build_now() {
+    if (!CompileThreads::works_after_fork())
+      return unsupported(
+          "build: this process was forked while a kernel was being compiled, so it cannot compile; kernels that were built "
+          "before still run; compile them before the fork, or run another program in the child (exec)");
+    try {
+      STREW_TRY(job->go_on());
+      return cache.build_(*job);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& e) {
+      return internal_error(std::string("build: ") + e.what());
+    }
+  }
+
   void finish(Expected<Kernel> answer) {
     is_answered = true;
-    cache.end(*job);
+    {
+      const std::lock_guard lock(KernelCache::mutex_of_all);
+      cache.release(job->request.op.key().hash, *job);
+      cache.release(job->claimed, *job);
+    }
     job->finish(std::move(answer));
   }
 
@@ -96,40 +134,41 @@ void KernelCache::sweep() {
   next_sweep_ = std::max(kFirstSweep, 2 * slots_.size());
 }
 
+/// What is there already, as the answer of a job.
+PendingKernel KernelCache::answered(Request request, PendingKernel::Callback& done, Kernel known) {
+  std::shared_ptr<BuildJob> job = BuildJob::make(std::move(request));
+  const size_t waiter = *job->join(done, job->request.deadline);
+  job->finish(std::move(known));
+  return {std::move(job), waiter};
+}
+
 /// Waits for the job of this request, or begins one, unless the kernel has come meanwhile.
-KernelCache::Ticket KernelCache::join(Request request, PendingKernel::Callback& done, CompileThreads& on, bool takes_stand_in) {
+PendingKernel KernelCache::join(Request request, PendingKernel::Callback& done, CompileThreads& on, bool takes_stand_in) {
   const Hash128 key = request.op.key().hash;
   if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*request.op.op()));
   std::shared_ptr<RunningJob> running;  // destroyed after the lock has been released: it calls callbacks
-  Ticket ticket;
   try {
     std::unique_lock lock(mutex_of_all);
     if (Kernel known = find(key); known && (takes_stand_in || !known.state()->is_stand_in)) {
       lock.unlock();
       if (logs(LogLevel::cache)) log(LogLevel::cache, "hit: " + known.symbol() + " was built while the request was on its way");
-      return {nullptr, 0, std::move(known)};
+      return answered(std::move(request), done, std::move(known));
     }
     misses_.fetch_add(1, std::memory_order_relaxed);
     Slot& slot = slot_of(key);
     if (slot.job != nullptr && !slot.job->is_lost())
-      if (const auto joined = slot.job->join(done, request.deadline)) return {slot.job, *joined, {}};
-    const Deadline deadline = request.deadline;
+      if (const auto joined = slot.job->join(done, request.deadline)) return {slot.job, *joined};
     running = std::make_shared<RunningJob>(*this, BuildJob::make(std::move(request)));
-    ticket.job = running->job;
-    ticket.waiter = *ticket.job->join(done, deadline);
-    ticket.job->running = running;
-    slot.job = ticket.job;
+    const size_t waiter = *running->job->join(done, running->job->request.deadline);
+    running->job->running = running;
+    slot.job = running->job;
     lock.unlock();
-    hand_over(running, on);
+    on.run([running] { running->run(); });
+    return {running->job, waiter};
   } catch (...) {
     if (running != nullptr) running->why = std::move(running->no_memory);
     throw;
   }
-  return ticket;
-}
-
-void KernelCache::hand_over(const std::shared_ptr<RunningJob>& running, CompileThreads& to) {
-  to.run([this, running] { run(*running); });
 }
 
 KernelCache::Built KernelCache::find_built(Hash128 name) const {
@@ -150,7 +189,7 @@ KernelCache::Claim KernelCache::claim(Hash128 name, BuildJob& job) {
   const std::shared_ptr<RunningJob> running = job.running.lock();
   PendingKernel::Callback again = [this, running](const Expected<Kernel>&) {
     try {
-      hand_over(running, threads_);
+      threads_.run([running] { running->run(); });
     } catch (const std::bad_alloc&) {
       running->why = std::move(running->no_memory);
     }
@@ -173,30 +212,16 @@ void KernelCache::release(Hash128 name, const BuildJob& job) {
   if (found->second.kernel.expired()) slots_.erase(found);
 }
 
-void KernelCache::end(const BuildJob& job) {
-  const std::lock_guard lock(mutex_of_all);
-  release(job.request.op.key().hash, job);
-  release(job.claimed, job);
-}
-
 Expected<Kernel> KernelCache::get(Request request) {
   PendingKernel::Callback nobody;
-  Ticket ticket = join(std::move(request), nobody, threads_, true);
-  if (ticket.job == nullptr) return std::move(ticket.known);
-  return ticket.job->wait(ticket.waiter, kNoDeadline);
+  return join(std::move(request), nobody, threads_, true).wait();
 }
 
 PendingKernel KernelCache::get_async(const Request& request, PendingKernel::Callback done) noexcept {
   try {
-    Ticket ticket;
-    ticket.known = find(request.op.key().hash);
-    if (!ticket.known || ticket.known.state()->is_stand_in) ticket = join(request, done, threads_, false);
-    if (ticket.job == nullptr) {  // the kernel is there
-      ticket.job = BuildJob::make(request);
-      ticket.waiter = *ticket.job->join(done, request.deadline);
-      ticket.job->finish(std::move(ticket.known));
-    }
-    return {std::move(ticket.job), ticket.waiter};
+    Kernel known = find(request.op.key().hash);
+    if (known && !known.state()->is_stand_in) return answered(request, done, std::move(known));
+    return join(request, done, threads_, false);
   } catch (const std::bad_alloc&) {
     if (done) done(no_memory_answer());  // not called yet
     return {nullptr, kNoMemoryForJob};
@@ -205,53 +230,12 @@ PendingKernel KernelCache::get_async(const Request& request, PendingKernel::Call
 
 void KernelCache::start(Request request, PendingKernel::Callback done) {
   request.deadline = kNoDeadline;
-  const Ticket ticket = join(std::move(request), done, background_, false);
-  if (ticket.job == nullptr) done(ticket.known);
-}
-
-Expected<Kernel> KernelCache::build_now(BuildJob& job) {
-  if (!CompileThreads::works_after_fork())
-    return unsupported(
-        "build: this process was forked while a kernel was being compiled, so it cannot compile; kernels that were built before "
-        "still run; compile them before the fork, or run another program in the child (exec)");
-  try {
-    STREW_TRY(job.go_on());
-    return build_(job);
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& e) {
-    return internal_error(std::string("build: ") + e.what());
-  }
+  join(std::move(request), done, background_, false);
 }
 
 bool KernelCache::drain(Deadline until) {
   const bool quiet = threads_.drain(until);
   return background_.drain(until) && quiet;
-}
-
-/// On a compile thread: builds, remembers, and answers all who wait.
-void KernelCache::run(RunningJob& running) {
-  BuildJob& job = *running.job;
-  const auto start = std::chrono::steady_clock::now();
-  Expected<Kernel> answer = Kernel();
-  try {
-    answer = build_now(job);
-    if (answer.ok() && !*answer) return;  // parked, and perhaps running elsewhere
-    if (!answer.ok()) log_not_built(job.request.op, answer.status());
-  } catch (const std::bad_alloc&) {
-    answer = std::move(running.no_memory);
-  }
-  const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
-  nanoseconds_.fetch_add(static_cast<uint64_t>(spent.count()), std::memory_order_relaxed);
-  count_failure(answer.status());
-  Change change;
-  try {
-    if (answer.ok() && !job.lacked_memory) remember(job.request.op.key().hash, *answer, change);
-  } catch (const std::bad_alloc&) {
-    // the kernel is returned but not remembered
-  }
-  change.lock.unlock();  // those who wait do not wait for what is destroyed
-  running.finish(std::move(answer));
 }
 
 void KernelCache::count_failure(const Status& status) {
@@ -352,17 +336,15 @@ void KernelCache::clear() {
 }
 
 Runtime::Stats KernelCache::stats() const {
-  Runtime::Stats stats;
-  stats.hits = table_.hits();
-  stats.misses = misses_.load(std::memory_order_relaxed);
-  stats.failed = failed_.load(std::memory_order_relaxed);
-  stats.cancelled = cancelled_.load(std::memory_order_relaxed);
-  stats.evicted = evicted_.load(std::memory_order_relaxed);
-  stats.build_nanoseconds = nanoseconds_.load(std::memory_order_relaxed);
   const std::lock_guard lock(mutex_of_all);
-  stats.kernels = table_.size();
-  stats.bytes = bytes_;
-  return stats;
+  return {.hits = table_.hits(),
+          .misses = misses_,
+          .failed = failed_,
+          .cancelled = cancelled_,
+          .evicted = evicted_,
+          .build_nanoseconds = nanoseconds_,
+          .kernels = table_.size(),
+          .bytes = bytes_};
 }
 
 size_t KernelCache::slots() const {

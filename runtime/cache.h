@@ -65,8 +65,8 @@ class KernelCache {
   Built share(Hash128 name, Built kernel);
   struct Claim {
     Built kernel;  ///< it is there
-    bool is_mine =
-        false;  ///< the job builds it. Neither: it is parked until the job that builds the kernel has ended, and then runs again
+    /// The job builds it. Neither: it is parked until the job that builds the kernel has ended, and then runs again.
+    bool is_mine = false;
   };
   /// A job has one claim at a time, so jobs that are parked have none, and no two can wait for each other.
   Claim claim(Hash128 name, BuildJob& job);
@@ -82,30 +82,18 @@ class KernelCache {
   size_t slots() const;  ///< names that are remembered
 
  private:
-  friend struct CacheForks;
   friend struct RunningJob;
-  struct HashOf {
-    size_t operator()(Hash128 key) const { return key.low; }
-  };
   /// What is known under a name: the key of a request, or that of a built kernel. It owns no kernel: that lives as long as a handle or the table
   /// refers to it.
   struct Slot {
     std::weak_ptr<const BuiltKernel> kernel;
     std::shared_ptr<BuildJob> job;  ///< that answers the request, or builds the kernel; others join it
   };
-  struct Ticket {
-    std::shared_ptr<BuildJob> job;
-    size_t waiter = 0;
-    Kernel known;  ///< if there is no job
-  };
 
-  Ticket join(Request request, PendingKernel::Callback& done, CompileThreads& on, bool takes_stand_in);
+  static PendingKernel answered(Request request, PendingKernel::Callback& done, Kernel known);
+  PendingKernel join(Request request, PendingKernel::Callback& done, CompileThreads& on, bool takes_stand_in);
   Slot& slot_of(Hash128 name);
   void release(Hash128 name, const BuildJob& job);
-  void hand_over(const std::shared_ptr<RunningJob>& running, CompileThreads& to);
-  void run(RunningJob& running);
-  Expected<Kernel> build_now(BuildJob& job);
-  void end(const BuildJob& job);
   void count_failure(const Status& status);
   struct Change;
   void remember(Hash128 key, const Kernel& kernel, Change& change);
@@ -116,7 +104,7 @@ class KernelCache {
   const Build build_;
   KernelTable table_;
   static std::mutex mutex_of_all;  ///< guards the members below in all caches, so that fork() has one mutex to lock
-  std::unordered_map<Hash128, Slot, HashOf> slots_;
+  std::unordered_map<Hash128, Slot, HashOfKey> slots_;
   static constexpr size_t kFirstSweep = 64;
   size_t next_sweep_ = kFirstSweep;  ///< the number of slots from which on those that are not used are looked for
   std::unordered_map<const BuiltKernel*, uint32_t> users_;  ///< requests in the table per built kernel

@@ -25,15 +25,11 @@ thread_local constinit const CompileThreads::Frame* frames = nullptr;
 thread_local constinit const CompileThreads* own_pool = nullptr;  ///< the pool to which this thread belongs
 
 /// How many of the pool's running jobs are frames of this thread, which cannot wait for their end.
-int own_frames(const CompileThreads* pool) {
+int own_frames(const CompileThreads* pool, bool jobs_only = false) {
   int count = 0;
-  for (const CompileThreads::Frame* frame = frames; frame != nullptr; frame = frame->outer) count += frame->pool == pool ? 1 : 0;
-  return count;
-}
-bool runs_job_of(const CompileThreads* pool) {
   for (const CompileThreads::Frame* frame = frames; frame != nullptr; frame = frame->outer)
-    if (frame->pool == pool && frame->is_job) return true;
-  return false;
+    count += frame->pool == pool && (frame->is_job || !jobs_only) ? 1 : 0;
+  return count;
 }
 
 }  // namespace
@@ -42,10 +38,10 @@ bool runs_job_of(const CompileThreads* pool) {
 ///
 /// Whoever waits for a pool pins it and lets go of the mutex, because what it waits for may make and destroy runtimes.
 struct CompileForks {
-  std::mutex
-      mutex;  // guards the list, its pins, and the members up to `forks`; held across fork(), so that the child finds it whole
+  // Guards the list, its pins, and the members up to `forks`; held across fork(), so that the child finds it whole.
+  std::mutex mutex;
   std::condition_variable unpinned;  // told when a pool has no pin left
-  CompileThreads* first = nullptr;
+  std::vector<CompileThreads*> pools;
   bool waited = true;             ///< the fork in progress found or made every pool quiet
   bool child_works = true;        ///< the value of works_after_fork()
   uint64_t forks = 0;             ///< between the first process that compiled and this one
@@ -78,29 +74,26 @@ struct CompileForks {
   void add(CompileThreads* pool) {
     const std::lock_guard lock(mutex);
     pool->stops_ = ends.load();
-    pool->next_ = first;
-    first = pool;
+    pools.push_back(pool);
   }
   void remove(CompileThreads* pool) {
     std::unique_lock lock(mutex);
     unpinned.wait(lock, [&] { return pool->pins_ == 0; });
-    CompileThreads** link = &first;
-    while (*link != pool) link = &(*link)->next_;
-    *link = pool->next_;
+    std::erase(pools, pool);
   }
 
   /// Calls wait(pool), without the lock, for a pool for which is_done() is false, until there is none or wait() returns false.
   template <class IsDone, class Wait>
   void wait_for_all(std::unique_lock<std::mutex>& lock, const IsDone& is_done, const Wait& wait) {
     for (bool goes_on = true; goes_on;) {
-      CompileThreads* pool = first;
-      while (pool != nullptr && is_done(*pool)) pool = pool->next_;
-      if (pool == nullptr) return;
-      ++pool->pins_;
+      const auto found = std::find_if(pools.begin(), pools.end(), [&](CompileThreads* pool) { return !is_done(*pool); });
+      if (found == pools.end()) return;
+      CompileThreads& pool = **found;  // the list may change meanwhile
+      ++pool.pins_;
       lock.unlock();
-      goes_on = wait(*pool);
+      goes_on = wait(pool);
       lock.lock();
-      if (--pool->pins_ == 0) unpinned.notify_all();
+      if (--pool.pins_ == 0) unpinned.notify_all();
     }
   }
 
@@ -115,13 +108,10 @@ struct CompileForks {
     bool all_quiet = true;
     wait_for_all(lock, is_quiet, [&](CompileThreads& pool) {
       std::unique_lock one(pool.mutex_);
-      ++pool.watchers_;
-      all_quiet = pool.changed_.wait_until(one, deadline, [&] { return pool.running_ <= own_frames(&pool); });
-      --pool.watchers_;
-      return all_quiet;
+      return all_quiet = pool.watch(one, deadline, [&] { return pool.running_ <= own_frames(&pool); });
     });
     waited = all_quiet;
-    for (CompileThreads* pool = first; pool != nullptr; pool = pool->next_) {
+    for (CompileThreads* const pool : pools) {
       pool->mutex_.lock();
       pool->join_finished();  // the child could not, and would keep their stacks
     }
@@ -129,7 +119,7 @@ struct CompileForks {
   }
   void after_in_parent() {
     forking.fetch_sub(1);
-    for (CompileThreads* pool = first; pool != nullptr; pool = pool->next_) {
+    for (CompileThreads* const pool : pools) {
       pool->mutex_.unlock();
       pool->changed_.notify_all();
     }
@@ -140,7 +130,7 @@ struct CompileForks {
     ++forks;
     forking = 0;
     new (&unpinned) std::condition_variable;  // the old one may count waiters that do not exist here
-    for (CompileThreads* pool = first; pool != nullptr; pool = pool->next_) {
+    for (CompileThreads* const pool : pools) {
       new (&pool->jobs_) std::deque<CompileThreads::Job>;  // the parent's; what they hold is left to the parent's copy
       new (&pool->changed_) std::condition_variable;
       new (&pool->finished_) std::vector<pthread_t>;
@@ -163,10 +153,7 @@ struct CompileForks {
       const std::lock_guard one(pool.mutex_);
       return pool.stops_ && pool.running_ <= own_frames(&pool) && pool.threads_ <= (own_pool == &pool ? 1 : 0);
     };
-    all.wait_for_all(lock, is_stopped, [](CompileThreads& pool) {
-      pool.stop(own_frames(&pool));
-      return true;
-    });
+    all.wait_for_all(lock, is_stopped, [](CompileThreads& pool) { return pool.end_jobs(pool.stops_, own_frames(&pool)); });
   }
 };
 
@@ -199,10 +186,8 @@ CompileThreads::CompileThreads(int most, size_t stack_bytes, int nice)
 
 CompileThreads::~CompileThreads() {
   CompileForks::process().remove(this);
-  stop(0);
+  end_jobs(stops_, 0);
 }
-
-void CompileThreads::stop(int own) { end_jobs(stops_, own, std::chrono::steady_clock::time_point::max()); }
 
 bool CompileThreads::drain(std::chrono::steady_clock::time_point until) { return end_jobs(is_drained_, own_frames(this), until); }
 
@@ -213,14 +198,7 @@ bool CompileThreads::end_jobs(bool& flag, int own, std::chrono::steady_clock::ti
   flag = true;
   dropped.swap(jobs_);
   changed_.notify_all();
-  ++watchers_;
-  const auto is_quiet = [&] { return threads_ <= (own_pool == this ? 1 : 0) && running_ <= own; };
-  bool quiet = true;
-  if (until == std::chrono::steady_clock::time_point::max())
-    changed_.wait(lock, is_quiet);
-  else
-    quiet = changed_.wait_until(lock, until, is_quiet);
-  --watchers_;
+  const bool quiet = watch(lock, until, [&] { return threads_ <= (own_pool == this ? 1 : 0) && running_ <= own; });
   join_finished();
   lock.unlock();  // what the jobs hold may take the lock when it is destroyed
   return quiet;
@@ -237,49 +215,36 @@ uint64_t CompileThreads::forks() { return CompileForks::process().forks; }
 
 /// The caller holds the lock. A thread that already works for a pool goes on: the fork waits for it.
 void CompileThreads::wait_for_fork(std::unique_lock<std::mutex>& lock) {
-  if (frames != nullptr) return;
-  ++watchers_;
-  changed_.wait(lock, [] { return CompileForks::process().forking.load() == 0; });
-  --watchers_;
+  if (frames == nullptr) watch(lock, kNoDeadline, [] { return CompileForks::process().forking.load() == 0; });
 }
 
-/// Counts a job that begins on this thread; false if the process ends.
-bool CompileThreads::begin() {
+CompileThreads::Here::Here(CompileThreads& pool, bool is_job) : pool_(pool), frame_{&pool, is_job, frames} {
   watch_exit();  // in a forked child, the first thread may be another than the parent's
-  std::unique_lock lock(mutex_);
-  wait_for_fork(lock);
-  if (stops_ && frames == nullptr) return false;
-  ++running_;
-  return true;
-}
-void CompileThreads::end() {
-  const std::lock_guard lock(mutex_);
-  --running_;
-  if (watchers_ > 0) changed_.notify_all();  // not otherwise: it would wake threads that wait for jobs
-}
-
-CompileThreads::Here::Here(CompileThreads& pool) : pool_(pool), frame_{&pool, false, frames}, began_(pool.begin()) {
-  if (began_) frames = &frame_;
+  std::unique_lock lock(pool.mutex_);
+  pool.wait_for_fork(lock);
+  if (pool.stops_ && frames == nullptr) return;
+  began_ = true;
+  ++pool.running_;
+  frames = &frame_;
 }
 CompileThreads::Here::~Here() {
   if (!began_) return;
   frames = frame_.outer;
-  pool_.end();
+  const std::lock_guard lock(pool_.mutex_);
+  --pool_.running_;
+  if (pool_.watchers_ > 0) pool_.changed_.notify_all();  // not otherwise: it would wake threads that wait for jobs
 }
 
 /// Runs the job on this thread. It is dropped if the process ends.
 void CompileThreads::run_here(const Job& job) {
-  if (!begin()) return;
-  const Frame frame{this, true, frames};
-  frames = &frame;
+  const Here here(*this, true);
+  if (!here) return;
   job();
   CompileForks::process().after_job();
-  frames = frame.outer;
-  end();
 }
 
 void CompileThreads::run(Job job) {
-  if (runs_job_of(this)) return run_here(job);
+  if (own_frames(this, true) > 0) return run_here(job);
   {
     std::unique_lock lock(mutex_);
     if (stops_) return;
@@ -301,11 +266,6 @@ void CompileThreads::run(Job job) {
   run_here(job);
 }
 
-/// Gives this thread a nice value. Where the system refuses, the thread works as others do.
-static void step_back(int nice) {
-  if (nice > getpriority(PRIO_PROCESS, 0)) static_cast<void>(setpriority(PRIO_PROCESS, 0, nice));
-}
-
 /// The caller holds the lock.
 bool CompileThreads::start_thread() {
   join_finished();
@@ -314,9 +274,11 @@ bool CompileThreads::start_thread() {
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_setstacksize(&attributes, stack_bytes_);
   pthread_t thread;
-  const auto body = [](void* pool) -> void* {
-    step_back(static_cast<CompileThreads*>(pool)->nice_);
-    static_cast<CompileThreads*>(pool)->work();
+  const auto body = [](void* of) -> void* {
+    auto& pool = *static_cast<CompileThreads*>(of);
+    // Where the system refuses, the thread works as others do.
+    if (pool.nice_ > getpriority(PRIO_PROCESS, 0)) static_cast<void>(setpriority(PRIO_PROCESS, 0, pool.nice_));
+    pool.work();
     return nullptr;
   };
   const bool started = strew::start_thread(thread, &attributes, body, this) == 0;

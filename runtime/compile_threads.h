@@ -60,7 +60,7 @@ class CompileThreads {
   /// not be done.
   class Here {
    public:
-    explicit Here(CompileThreads& pool);
+    explicit Here(CompileThreads& pool, bool is_job = false);
     ~Here();
     Here(const Here&) = delete;
     Here& operator=(const Here&) = delete;
@@ -69,7 +69,7 @@ class CompileThreads {
    private:
     CompileThreads& pool_;
     const Frame frame_;
-    const bool began_;
+    bool began_ = false;
   };
 
   /// False in a child of a fork that happened while a job was running.
@@ -80,14 +80,20 @@ class CompileThreads {
 
  private:
   friend struct CompileForks;
+  static constexpr auto kNoDeadline = std::chrono::steady_clock::time_point::max();
 
   bool start_thread();
   void join_finished();
   void work();
-  void stop(int own);
-  bool end_jobs(bool& flag, int own, std::chrono::steady_clock::time_point until);
-  bool begin();
-  void end();
+  bool end_jobs(bool& flag, int own, std::chrono::steady_clock::time_point until = kNoDeadline);
+  /// Waits until is_done(); false if `until` passes first. The caller holds the lock.
+  template <class IsDone>
+  bool watch(std::unique_lock<std::mutex>& lock, std::chrono::steady_clock::time_point until, const IsDone& is_done) {
+    ++watchers_;
+    const bool in_time = until == kNoDeadline ? (changed_.wait(lock, is_done), true) : changed_.wait_until(lock, until, is_done);
+    --watchers_;
+    return in_time;
+  }
   void wait_for_fork(std::unique_lock<std::mutex>& lock);
   void run_here(const Job& job);
 
@@ -105,7 +111,6 @@ class CompileThreads {
   bool is_drained_ = false;          ///< no thread starts any more
   std::vector<pthread_t> finished_;  ///< threads that have ended and are to be joined
   // Guarded by the mutex of the process's list (CompileForks).
-  CompileThreads* next_ = nullptr;
   int pins_ = 0;  ///< threads that wait for this pool without that mutex: it must stay in the list
 };
 

@@ -58,7 +58,10 @@ struct Reclamation {
 
   Reclamation() {
     if (__libc_single_threaded != 0) rely_on_barrier();
-    pthread_key_create(&at_thread_end, [](void* record) { give_back(static_cast<EpochRecord*>(record)); });
+    pthread_key_create(&at_thread_end, [](void* record) {
+      epochs::own = nullptr;
+      give_back(static_cast<EpochRecord*>(record));
+    });
     set_fork_hooks(ForkStage::epochs, {[] { process().mutex.lock(); }, [] { process().mutex.unlock(); }, in_child});
   }
 
@@ -67,18 +70,14 @@ struct Reclamation {
     return *made;
   }
   static void give_back(EpochRecord* record) {
-    epochs::own = nullptr;
     record->depth = 0;
     record->epoch.store(0, std::memory_order_release);
     record->taken.store(false, std::memory_order_release);
   }
   static void in_child() {
     for (EpochRecord* record = process().records.load(); record != nullptr; record = record->next)
-      if (record != epochs::own && record->taken.load(std::memory_order_acquire)) {  // its thread does not exist here
-        record->depth = 0;
-        record->epoch.store(0);
-        record->taken.store(false);
-      }
+      if (record != epochs::own && record->taken.load(std::memory_order_acquire))
+        give_back(record);  // its thread does not exist here
     process().mutex.unlock();
   }
 
@@ -159,21 +158,13 @@ void retire(std::shared_ptr<const void> object) noexcept {
   }
 }
 
-void collect_some() {
-  Reclamation& all = Reclamation::process();
-  {
-    const std::lock_guard lock(all.mutex);
-    if (all.retired.size() < kRetiredBatch) return;
-  }
-  collect();
-}
+void collect_some() { collect(kRetiredBatch); }
 
-size_t collect() {
+size_t collect(size_t least) {
   Reclamation& all = Reclamation::process();
   std::vector<Retired> dropped;  // destroyed after the lock is released: the last owner of code takes the linker's lock
   const std::lock_guard lock(all.mutex);
-  if (all.retired.empty()) return 0;
-  if (!all.barrier()) return all.retired.size();
+  if (all.retired.size() < least || !all.barrier()) return all.retired.size();
   const uint64_t oldest = all.oldest_reader();
   const auto is_kept = [&](const Retired& one) { return one.epoch >= oldest; };
   const auto kept = std::partition(all.retired.begin(), all.retired.end(), is_kept);

@@ -18,8 +18,8 @@ namespace strew::inline v0 {
 struct alignas(64) EpochRecord {
   std::atomic<uint64_t> epoch{0};  ///< the epoch in which the outermost reader of the thread began; 0: none
   uint32_t depth = 0;              ///< readers of this thread that are alive
-  std::atomic<bool> needs_fence{
-      true};            ///< there is no membarrier(), or not yet: the reader itself orders its store before its loads
+  /// There is no membarrier(), or not yet: the reader itself orders its store before its loads.
+  std::atomic<bool> needs_fence{true};
   uint32_t number = 0;  ///< of the record, from 0 on: chooses counters that only this thread writes
   std::atomic<bool> taken{true};
   EpochRecord* next = nullptr;
@@ -62,8 +62,9 @@ void rely_on_barrier();
 /// called with locks held: what is dropped may take the linker's lock, or call a program's functions. The caller has already made the object
 /// unreachable for new readers. Without memory to remember it, it is never dropped.
 void retire(std::shared_ptr<const void> object) noexcept;
-/// Drops all retired objects that no reader can hold. Returns how many are left. The caller holds no lock of strew's.
-size_t collect();
+/// Drops all retired objects that no reader can hold, if there are at least so many of them. Returns how many are left. The caller holds no lock of
+/// strew's.
+size_t collect(size_t least = 1);
 /// collect(), if so many objects wait that it pays. Whoever has retired objects calls it after it has released its locks.
 void collect_some();
 

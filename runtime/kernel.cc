@@ -1,43 +1,41 @@
 // Kernel: the handle's accessors, run(), and how the state of a handle is made from an artifact.
 //
 // run() is Callable::run (runtime/call), except for calls that need the op: of interpreted kernels, with hints to
-// check, and every n-th call under STREW_VERIFY, which is replayed (runtime/replay). Tested by
+// check, and every n-th call under STREW_VERIFY, which is replayed. Tested by
 // tests/unit/backends/kernel_test.cc.
 #include <algorithm>
 #include <new>
+#include <type_traits>
 #include <vector>
 
 #include "backends/reference/hints.h"
+#include "backends/reference/index_space.h"
 #include "backends/reference/reference.h"
 #include "base/fp_environment.h"
 #include "base/log.h"
 #include "base/machine.h"
-#include "base/options.h"
+#include "base/number.h"
 #include "base/strategy_shares.h"
+#include "compiler/op/dims.h"
 #include "runtime/call/bind.h"
 #include "runtime/call/executor/phases.h"
+#include "runtime/call/extent.h"
 #include "runtime/call/learner.h"
 #include "runtime/call/run_many.h"
 #include "runtime/call/strategies/partition.h"
 #include "runtime/call/strategies/private_tables.h"
 #include "runtime/call/wide.h"
 #include "runtime/kernel_state.h"
-#include "runtime/memory_of.h"
 #include "runtime/record/recorder.h"
-#include "runtime/replay.h"
 #include "schedules/target.h"
-#include "strew/runtime.h"
 
 namespace strew::inline v0 {
 namespace {
 
-bool is_open(const TensorType& type) {
-  const auto has = [](const std::vector<int64_t>& list) { return std::find(list.begin(), list.end(), kDynamic) != list.end(); };
-  return has(type.dims) || has(type.strides);
-}
 bool has_open_extents(const Op& op) {
   const std::vector<TensorSlot> slots = tensor_slots(op);
-  return std::any_of(slots.begin(), slots.end(), [](const TensorSlot& slot) { return is_open(*slot.type); });
+  return std::any_of(slots.begin(), slots.end(),
+                     [](const TensorSlot& slot) { return !is_static(slot.type->dims) || !is_static(slot.type->strides); });
 }
 
 // ---- The descriptor of a kernel with open extents, for calls of one shape -----------------------------------------------------------
@@ -48,38 +46,27 @@ bool has_open_extents(const Op& op) {
 // left out, as in the descriptor of any op whose extents are known, because verification has checked them. Tested by
 // tests/unit/runtime/tiers_test.cc.
 
-/// It shares ownership of the general descriptor.
+/// It shares ownership of the general descriptor. Its rules refer to the lists of the op.
 struct Exact {
   std::shared_ptr<const strew_kernel> general;
   strew_kernel kernel;
   std::vector<strew_tensor_rule> rules;
-  std::vector<std::vector<int64_t>> numbers;  ///< what the rules refer to
-
-  const int64_t* keep(std::vector<int64_t> list) {
-    std::replace(list.begin(), list.end(), kDynamic, int64_t{STREW_OPEN});
-    numbers.push_back(std::move(list));
-    return numbers.back().data();
-  }
 };
 
-bool has_open(const int64_t* numbers, uint32_t count) {
-  return numbers != nullptr && std::find(numbers, numbers + count, STREW_OPEN) != numbers + count;
-}
-
-/// `general`, whose tensors have the extents and strides that `op` says.
+/// `general`, whose tensors have the extents and strides that `op` says, which are all known. The op must outlive it.
 std::shared_ptr<const strew_kernel> exact_descriptor(std::shared_ptr<const strew_kernel> general, const VerifiedOp& op) {
   auto exact = std::make_shared<Exact>();
   exact->kernel = *general;
   exact->rules.assign(general->tensors, general->tensors + general->tensor_count);
-  exact->numbers.reserve(size_t{2} * general->tensor_count);
   exact->general = std::move(general);
   const std::vector<TensorSlot> slots = tensor_slots(op);
   for (size_t t = 0; t < exact->rules.size(); ++t) {
     strew_tensor_rule& rule = exact->rules[t];
     const TensorType& type = *slots[t].type;
-    rule.dims = exact->keep(type.dims);
-    if (rule.strides != nullptr && !type.strides.empty()) rule.strides = exact->keep(type.strides);
-    rule.is_open = has_open(rule.dims, rule.rank) || has_open(rule.strides, rule.rank) ? 1 : 0;
+    rule.dims = type.dims.data();
+    if (rule.strides != nullptr && !type.strides.empty()) rule.strides = type.strides.data();
+    const std::span strides(rule.strides, rule.strides != nullptr ? rule.rank : 0);
+    rule.is_open = std::find(strides.begin(), strides.end(), STREW_OPEN) != strides.end() ? 1 : 0;
   }
   exact->kernel.tensors = exact->rules.data();
   const bool is_open = std::any_of(exact->rules.begin(), exact->rules.end(), [](const auto& rule) { return rule.is_open != 0; });
@@ -89,18 +76,6 @@ std::shared_ptr<const strew_kernel> exact_descriptor(std::shared_ptr<const strew
       [&](const strew_constraint& c) { return c.kind == STREW_NOT_EMPTY && exact->rules[c.tensor].dims[c.dim] == 0; });
   if (!is_open && !has_empty) exact->kernel.constraint_count = 0;
   return {exact, &exact->kernel};
-}
-
-/// The memory that such a descriptor takes besides the general one.
-int64_t exact_descriptor_bytes(const strew_kernel& exact) {
-  const size_t tensors = exact.tensor_count;
-  int64_t bytes = shared_bytes<Exact>() + block_bytes(tensors * sizeof(strew_tensor_rule)) +
-                  block_bytes(2 * tensors * sizeof(std::vector<int64_t>));
-  for (size_t t = 0; t < tensors; ++t) {
-    const strew_tensor_rule& rule = exact.tensors[t];
-    bytes += block_bytes(rule.rank * sizeof(int64_t)) * (rule.strides != nullptr ? 2 : 1);
-  }
-  return bytes;
 }
 
 // ---- Precompiled kernels ----------------------------------------------------------------------------------------------------------
@@ -133,6 +108,31 @@ std::shared_ptr<const strew_kernel> precompiled_descriptor(const Compiled& kerne
   out->descriptor = materialise(kernel.descriptor, resolve);
   const strew_kernel* const descriptor = out->descriptor.get();
   return {std::move(out), descriptor};
+}
+
+// ---- Memory. Lists are counted by their capacity ----------------------------------------------------------------------------------
+
+int64_t bytes_of(const std::string& text) {
+  static const size_t inside = std::string().capacity();
+  return text.capacity() <= inside ? 0 : block_bytes(text.capacity() + 1);
+}
+template <class T>
+int64_t bytes_of(const std::vector<T>& list);
+int64_t bytes_of(const TensorType& type) { return bytes_of(type.dims) + bytes_of(type.strides); }
+int64_t bytes_of(const Extra& extra) { return bytes_of(extra.type); }
+int64_t bytes_of(const ExprNode& node) { return bytes_of(node.args); }
+int64_t bytes_of(const Expr& graph) { return bytes_of(graph.nodes) + bytes_of(graph.results); }
+template <class T>
+int64_t bytes_of(const std::vector<T>& list) {
+  int64_t bytes = block_bytes(list.capacity() * sizeof(T));
+  if constexpr (!std::is_trivially_copyable_v<T>)
+    for (const T& each : list) bytes += bytes_of(each);
+  return bytes;
+}
+
+template <class... Part>
+int64_t sum_of(const Part&... parts) {
+  return (bytes_of(parts) + ...);
 }
 
 /// The memory that the products of the pipeline's stages take, roughly: texts, ops, bytes of the descriptor, and, of plans, a
@@ -186,6 +186,29 @@ void log_call(const Kernel::State& state, const char* what) {
   }
 }
 
+// ---- Replay -----------------------------------------------------------------------------------------------------------------------
+//
+// Results and operands are copied before the call, because a result may share its operand's buffer. After the call, the reference runs on the copies,
+// and every element is compared; any two NaNs count as equal (docs/semantics.md section 2). Costs the copies and a slow run.
+
+/// The row-major number of the first element in which two tensors of one layout differ; -1: none.
+int64_t first_difference(const TensorView& view, const TensorView& other) {
+  const reference::BoundTensor a(view), b(other);
+  reference::Coords at(a.dims.size(), 0);
+  if (reference::is_empty(a.dims)) return -1;
+  do {
+    const int64_t offset = reference::dot(at, a.strides);
+    if (!same_value(a.load(offset), b.load(offset))) return reference::linear(a.dims, at);
+  } while (reference::next(a.dims, at));
+  return -1;
+}
+
+Status mismatch(const Kernel::State& state, const std::string& what) {
+  return internal_error("STREW_VERIFY: backend " + std::string(state.built->compiled.backend->name()) +
+                        " and the reference differ: " + what + "; schedule " + print(state.built->compiled.schedule) + "; op " +
+                        print(*state.op()));
+}
+
 }  // namespace
 
 Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
@@ -198,6 +221,41 @@ Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors
     if (ran) return {};
   }
   return run_reference(state.op(), tensors, bad_index);
+}
+
+Status run_and_replay(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
+  const std::vector<TensorSlot> slots = tensor_slots(state.op());
+  std::vector<TensorView> copies(tensors.begin(), tensors.end());
+  std::vector<std::vector<std::byte>> memory(tensors.size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const Extent slot = extent_of(state.callable->kernel.tensors[i], tensors[i]);
+    if ((slots[i].role != Role::result && slots[i].role != Role::operand) || slot.empty) continue;
+    const auto* bytes = static_cast<const std::byte*>(tensors[i].data);
+    memory[i].assign(bytes + slot.lo, bytes + slot.hi);
+    copies[i].data = memory[i].data() - slot.lo;
+  }
+  Status actual = run_bound(state, tensors, call, bad_index);
+  const Status expected = run_reference(state.op(), copies);
+  if (actual.code() != expected.code() || actual.message() != expected.message())
+    return mismatch(state, "'" + actual.message() + "' against '" + expected.message() + "'");
+  for (size_t i = 0; i < slots.size() && slots[i].role == Role::result; ++i) {
+    const int64_t where = first_difference(tensors[i], copies[i]);
+    if (where >= 0) return mismatch(state, "result " + std::to_string(i) + " at element " + std::to_string(where));
+  }
+  return actual;
+}
+
+int64_t memory_of(const Op& op) {
+  const DimensionNumbers& d = dims_of(op);
+  const int64_t numbers = sum_of(d.window_dims, d.removed_dims, d.operand_batching_dims, d.indices_batching_dims, d.index_map);
+  if (const auto* const g = std::get_if<Gather>(&op))
+    return numbers + sum_of(g->operand, g->indices, g->extras, g->result, g->slice_sizes, g->expr);
+  const auto& s = std::get<Scatter>(op);
+  return numbers + sum_of(s.operands, s.indices, s.updates, s.extras, s.results, s.expr, s.fill);
+}
+
+int64_t memory_of(const KernelOptions& options) {
+  return options.target ? sum_of(options.target->arch, options.target->cpu, options.target->features) : 0;
 }
 
 int64_t size_without_code(const BuiltKernel& kernel) {
@@ -253,9 +311,9 @@ int64_t scratch_bytes(const Scatter& scatter, const Compiled& stages) {
 
 int64_t Kernel::State::bytes() const {
   constexpr size_t kPrepared = sizeof(VerifiedOp) + sizeof(KernelOptions) + sizeof(KernelKey) + 16;  // a shared object of these
-  const int64_t own = descriptor != built->descriptor ? exact_descriptor_bytes(*descriptor) : 0;
+  const int64_t exact = shared_bytes<Exact>() + block_bytes(descriptor->tensor_count * sizeof(strew_tensor_rule));
   return shared_bytes<State>() + block_bytes(kPrepared) + memory_of(*op()) + memory_of(prepared.options()) + bytes_of(*callable) +
-         own;
+         (descriptor != built->descriptor ? exact : 0);
 }
 
 Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,
@@ -275,23 +333,6 @@ Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltK
   state->is_plain = !built->compiled.artifact.interpreted && !state->checks_hints && state->verify_every == 0 && !state->records;
   state->built = std::move(built);
   return state;
-}
-
-void Kernel::State::replace(std::shared_ptr<const State> with) const {
-  owner_ = std::move(with);
-  successor.store(owner_.get(), std::memory_order_release);
-}
-
-Kernel Kernel::State::replaced_by() const {
-  return successor.load(std::memory_order_acquire) == nullptr ? Kernel() : Kernel(owner_);
-}
-
-Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
-                                                     std::shared_ptr<const ExecutionLimits> limits) {
-  STREW_ASSIGN(std::shared_ptr<const BuiltKernel> built, link_kernel(std::move(compiled)));
-  const Compiled& made = built->compiled;
-  STREW_ASSIGN(PreparedOp op, PreparedOp::of(*made.op));
-  return make_state(built, std::move(op), made.threads, std::move(executor), std::move(limits));
 }
 
 Kernel::Kernel(std::shared_ptr<const State> state)

@@ -37,7 +37,7 @@ struct Kernel::State {
 
   bool checks_hints = false;  ///< the schedule has `checked`, and the op has hints
   bool records = false;       ///< calls are recorded (runtime/record)
-  uint64_t verify_every = 0;  ///< replay every n-th call on the reference (runtime/replay.h); 0: none
+  uint64_t verify_every = 0;  ///< replay every n-th call on the reference (run_and_replay); 0: none
   std::shared_ptr<const BuiltKernel> built;
   PreparedOp prepared;
   mutable std::atomic<uint64_t> calls{0};
@@ -57,14 +57,38 @@ struct Kernel::State {
   /// The callable, if it alone runs the calls of a handle from the first to the last; else null.
   const Callable* plain() const { return is_plain && !is_stand_in ? callable.get() : nullptr; }
   /// Called once, by the thread that has built the successor.
-  void replace(std::shared_ptr<const State> with) const;
+  void replace(std::shared_ptr<const State> with) const {
+    owner_ = std::move(with);
+    successor.store(owner_.get(), std::memory_order_release);
+  }
   /// A handle on the successor; empty if there is none.
-  Kernel replaced_by() const;
+  Kernel replaced_by() const { return successor.load(std::memory_order_acquire) == nullptr ? Kernel() : Kernel(owner_); }
 
  private:
   mutable std::shared_ptr<const State> owner_;  ///< of the successor; written once, before `successor` is
 };
 
+// What remembered kernels take of memory, as the capacity of a runtime's cache counts it: the blocks that they have on the heap, each with what the
+// heap adds. Tested by tests/unit/runtime/memory_of_test.cc.
+
+/// What one block of so many bytes takes; none: 0.
+constexpr int64_t block_bytes(size_t bytes) {
+  constexpr size_t kHeader = 8, kUnit = 16, kLeast = 32;  // glibc's on 64-bit machines
+  if (bytes == 0) return 0;
+  const size_t rounded = (bytes + kHeader + kUnit - 1) / kUnit * kUnit;
+  return static_cast<int64_t>(rounded < kLeast ? kLeast : rounded);
+}
+/// A shared object with its counts.
+template <class T>
+constexpr int64_t shared_bytes() {
+  constexpr size_t kCounts = 16;
+  return block_bytes(sizeof(T) + kCounts);
+}
+
+/// The blocks behind an op: its lists and its expression.
+int64_t memory_of(const Op& op);
+/// The blocks behind options: those of a target.
+int64_t memory_of(const KernelOptions& options);
 /// The memory that a built kernel takes besides its code.
 int64_t size_without_code(const BuiltKernel& kernel);
 /// Links the artifact, if it is code; fails if this machine cannot run it, and then `compiled` is as it was.
@@ -77,9 +101,6 @@ std::shared_ptr<BuiltKernel> adopt_object(Compiled compiled, std::shared_ptr<con
 Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,
                                                     std::shared_ptr<Executor> executor,
                                                     std::shared_ptr<const ExecutionLimits> limits = default_limits());
-/// link_kernel() and make_state(), for a kernel that no other handle shares.
-Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
-                                                     std::shared_ptr<const ExecutionLimits> limits = default_limits());
 
 /// The most threads that a call may use.
 inline int most_threads(const Compiled& kernel) { return kernel.threads != 0 ? kernel.threads : kernel.target.cores; }
@@ -89,5 +110,8 @@ int64_t scratch_bytes(const Scatter& scatter, const Compiled& kernel);
 
 /// Runs a bound call: by its code, or, of an interpreted kernel, by its interpreter.
 Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index);
+/// Under STREW_VERIFY: the same, repeated on the reference, to find bugs of the code generators (kernel.cc). Fails with Code::internal and the op's
+/// text if the reference returns another status or other result bits.
+Status run_and_replay(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index);
 
 }  // namespace strew::inline v0

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/memory_of.h"
+#include "runtime/kernel_state.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -32,14 +32,12 @@ struct KernelTable::Slots {
   std::vector<Slot> list;
 
   /// The slot that was used for `key`, or the empty slot that would be.
-  template <class SlotList>
-  static auto& probe(SlotList& list, size_t mask, Hash128 key, const Entry*& entry) {
+  Slot& probe(Hash128 key, const Entry*& entry) {
     for (size_t i = key.low & mask;; i = (i + 1) & mask) {
       entry = list[i].entry.load(std::memory_order_acquire);
       if (entry == nullptr || list[i].key == key) return list[i];
     }
   }
-  Slot& probe(Hash128 key, const Entry*& entry) { return probe(list, mask, key, entry); }
   /// Returns the entry that had this key, for the caller to retire.
   std::shared_ptr<const Entry> put(std::shared_ptr<const Entry> entry) {
     const Entry* found = nullptr;
@@ -57,25 +55,19 @@ struct KernelTable::Slots {
 KernelTable::KernelTable() : slots_(new Slots(kFirstSlots)) {}
 KernelTable::~KernelTable() { delete slots_.load(); }
 
-void KernelTable::count_hit(const EpochRecord& record) const {
-  const size_t number = record.number;
-  if (number < kOwnCounters) {  // only this thread writes it
-    std::atomic<uint64_t>& own = hits_[number].value;
+const KernelTable::Entry* KernelTable::find(Hash128 key, const EpochRecord* record) const {
+  if (record == nullptr) return nullptr;
+  const Entry* entry = nullptr;
+  slots_.load(std::memory_order_acquire)->probe(key, entry);
+  if (entry == nullptr || entry == removed()) return nullptr;
+  const uint32_t tick = tick_.load(std::memory_order_relaxed);
+  if (entry->last_used.load(std::memory_order_relaxed) != tick) entry->last_used.store(tick, std::memory_order_relaxed);
+  if (record->number < kOwnCounters) {  // only this thread writes it
+    std::atomic<uint64_t>& own = hits_[record->number].value;
     own.store(own.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   } else {
     hits_[kOwnCounters].value.fetch_add(1, std::memory_order_relaxed);
   }
-}
-
-const KernelTable::Entry* KernelTable::find(Hash128 key, const EpochRecord* record) const {
-  if (record == nullptr) return nullptr;
-  const Slots* const slots = slots_.load(std::memory_order_acquire);
-  const Entry* entry = nullptr;
-  Slots::probe(slots->list, slots->mask, key, entry);
-  if (entry == nullptr || entry == removed()) return nullptr;
-  const uint32_t tick = tick_.load(std::memory_order_relaxed);
-  if (entry->last_used.load(std::memory_order_relaxed) != tick) entry->last_used.store(tick, std::memory_order_relaxed);
-  count_hit(*record);
   return entry;
 }
 
@@ -114,8 +106,7 @@ Kernel KernelTable::put(Hash128 key, Kernel kernel) {
 
 const Kernel* KernelTable::peek(Hash128 key) const {
   const Entry* found = nullptr;
-  const Slots* const slots = slots_.load(std::memory_order_relaxed);
-  Slots::probe(slots->list, slots->mask, key, found);
+  slots_.load(std::memory_order_relaxed)->probe(key, found);
   return found == nullptr || found == removed() ? nullptr : &found->kernel;
 }
 

@@ -57,7 +57,6 @@ class KernelTable {
   struct alignas(64) Counter {
     std::atomic<uint64_t> value{0};
   };
-  void count_hit(const EpochRecord& record) const;
   void replace(size_t slots);
 
   std::atomic<Slots*> slots_;

@@ -27,32 +27,18 @@ Schedule schedule_of(Schedule schedule, const CallWay& way, const CallWay& first
   return schedule;
 }
 
-void keep(const Compiled& made, const LessonOutcome& learned, bool was_busy, const std::string& wisdom_file) {
-  ServiceOutcome outcome;
-  outcome.first = {made.backend->name(), schedule_of(made.schedule, learned.first, learned.first)};
-  outcome.other = {made.backend->name(), schedule_of(made.schedule, learned.other, learned.first)};
-  outcome.ratio = learned.ratio;
-  outcome.rounds = learned.trials;
-  outcome.threads = learned.threads;
-  outcome.is_busy = was_busy;
-  if (const Status status = append_wisdom(wisdom_file, records_in_service(made, outcome)); !status.ok())
-    log(LogLevel::warn, status.message() + "; what the calls of " + made.symbol + " learned is not kept");
-}
-
 }  // namespace
 
 std::string date_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 WisdomRecord record_here(const Compiled& planned, const Compiled& sized) {
-  WisdomRecord out;
-  out.family = family_of(planned.identity);
-  out.op = planned.identity_text;
-  out.shape = shape_features(sized.plan);
-  out.machine = machine_key(machine());
-  out.features = features_key(planned.target);
-  out.generator = generator_version();
-  out.date = date_now();
-  return out;
+  return {.family = family_of(planned.identity),
+          .op = planned.identity_text,
+          .shape = shape_features(sized.plan),
+          .machine = machine_key(machine()),
+          .features = features_key(planned.target),
+          .generator = std::string(generator_version()),
+          .date = date_now()};
 }
 
 std::vector<WisdomRecord> records_in_service(const Compiled& planned, const ServiceOutcome& outcome) {
@@ -82,7 +68,14 @@ KeepLesson lesson_keeper(const Kernel::State& state, std::string wisdom_file) {
   return [built = state.built, wisdom_file = std::move(wisdom_file),
           host = std::make_shared<HostWatch>()](const LessonOutcome& learned) {
     try {
-      keep(built->compiled, learned, host->was_busy(), wisdom_file);
+      const Compiled& made = built->compiled;
+      const auto kernel = [&](const CallWay& way) {
+        return ServiceKernel{made.backend->name(), schedule_of(made.schedule, way, learned.first)};
+      };
+      const ServiceOutcome outcome{kernel(learned.first), kernel(learned.other), learned.ratio,
+                                   learned.trials,        learned.threads,       host->was_busy()};
+      if (const Status status = append_wisdom(wisdom_file, records_in_service(made, outcome)); !status.ok())
+        log(LogLevel::warn, status.message() + "; what the calls of " + made.symbol + " learned is not kept");
     } catch (const std::bad_alloc&) {  // the call has done its work, and goes on without
     }
   };

@@ -66,32 +66,27 @@ Status LoadedKernels::add(const strew_library& library) {
   return {};
 }
 
-/// Must be called with the mutex held.
-void LoadedKernels::read_libraries() {
-  for (const strew_library* const library : unread_) {
-    const std::string_view name = reinterpret_cast<const char*>(library) + library->name;
-    for (uint32_t k = 0; k < library->kernel_count; ++k) {
-      const LibraryKernel& kernel = kernel_of(*library, k);
-      for (uint32_t v = 0; v < kernel.variant_count; ++v) {
-        const PackedKernel& packed = variant_of(*library, kernel, v);
-        const auto text = [&](size_t field) { return packed.text(field); };
-        const std::string_view features = text(offsetof(strew_kernel, features));
-        if (lacking_features(features).empty())
-          by_identity_[text(offsetof(strew_kernel, identity))].push_back(
-              {nullptr, nullptr, &packed, text(offsetof(strew_kernel, name)), features, name});
-      }
-    }
-  }
-  unread_.clear();
-}
-
 LoadedKernels::Loaded LoadedKernels::find(const KernelOptions& options, const Compiled& planned) {
   const bool any_will_do =
       options.backend == BackendChoice::automatic && options.schedule == ScheduleOverrides{} && !options.target;
   Loaded best;
   {
     const std::lock_guard lock(mutex_of_all);
-    read_libraries();
+    for (const strew_library* const library : unread_) {
+      const std::string_view name = reinterpret_cast<const char*>(library) + library->name;
+      for (uint32_t k = 0; k < library->kernel_count; ++k) {
+        const LibraryKernel& kernel = kernel_of(*library, k);
+        for (uint32_t v = 0; v < kernel.variant_count; ++v) {
+          const PackedKernel& packed = variant_of(*library, kernel, v);
+          const auto text = [&](size_t field) { return packed.text(field); };
+          const std::string_view features = text(offsetof(strew_kernel, features));
+          if (lacking_features(features).empty())
+            by_identity_[text(offsetof(strew_kernel, identity))].push_back(
+                {nullptr, nullptr, &packed, text(offsetof(strew_kernel, name)), features, name});
+        }
+      }
+    }
+    unread_.clear();
     const auto found = by_identity_.find(planned.identity_text);
     if (found == by_identity_.end()) return {};
     for (const Loaded& kernel : found->second) {

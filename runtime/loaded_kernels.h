@@ -47,8 +47,7 @@ class LoadedKernels {
 
  private:
   static std::mutex mutex_of_all;  ///< guards the maps of all objects, so that fork() has one mutex to lock
-  friend struct CacheForks;
-  void read_libraries();
+  friend class KernelCache;
 
   std::atomic<bool> is_empty_{true};
   std::unordered_map<std::string, std::vector<Loaded>> by_identity_;

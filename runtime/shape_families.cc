@@ -12,73 +12,58 @@
 namespace strew::inline v0 {
 namespace {
 
-bool opens_counts(FamilyKind kind) { return kind != FamilyKind::windows; }
-bool opens_windows(FamilyKind kind) { return kind != FamilyKind::counts; }
-
 /// Calls visit(extent) for each extent of the kind's classes, and for each stride, in a fixed order.
-template <class Visit>
-class ExtentWalk {
- public:
-  ExtentWalk(FamilyKind kind, const AccessDims& dims, Visit& visit) : kind_(kind), dims_(dims), visit_(visit) {}
-
-  void operand(TensorType& type) {
-    for (size_t d = 0; d < type.dims.size(); ++d) {
-      const AccessDims::OperandDim& dim = dims_.operand[d];
-      extent(dim.kind == OperandDimKind::window && dim.window == type.dims[d], type.dims[d]);
-    }
-    strides(type);
-  }
-  void slices(TensorType& type) {
-    for (size_t d = 0; d < type.dims.size(); ++d) extent(dims_.slices[d].operand_dim >= 0, type.dims[d]);
-    strides(type);
-  }
-  void indices(TensorType& type) {
-    for (size_t d = 0; d < type.dims.size(); ++d)
-      if (static_cast<int64_t>(d) != dims_.index_vector_dim) extent(false, type.dims[d]);
-    strides(type);
-  }
-  void extra(Extra& extra) {
-    if (extra.kind == ExtraKind::per_element) return slices(extra.type);
-    for (int64_t& value : extra.type.dims) extent(extra.kind == ExtraKind::per_window, value);
-    strides(extra.type);
-  }
-  void slice_sizes(std::vector<int64_t>& sizes) {
-    for (size_t d = 0; d < sizes.size(); ++d)
-      if (dims_.operand[d].kind == OperandDimKind::window) extent(true, sizes[d]);
-  }
-
- private:
-  void extent(bool is_window, int64_t& value) {
-    if ((is_window ? opens_windows(kind_) : opens_counts(kind_)) && value != kDynamic) visit_(value);
-  }
-  void strides(TensorType& type) {
-    for (int64_t& stride : type.strides)
-      if (stride != kDynamic) visit_(stride);
-  }
-
-  const FamilyKind kind_;
-  const AccessDims& dims_;
-  Visit& visit_;
-};
-
 template <class Visit>
 void for_each_extent(Op& op, FamilyKind kind, Visit visit) {
   const AccessDims dims(op);  // before the visitor changes extents
-  ExtentWalk walk(kind, dims, visit);
+  const auto extent = [&](bool is_window, int64_t& value) {
+    if (kind != (is_window ? FamilyKind::counts : FamilyKind::windows) && value != kDynamic) visit(value);
+  };
+  const auto strides = [&](TensorType& type) {
+    for (int64_t& stride : type.strides)
+      if (stride != kDynamic) visit(stride);
+  };
+  const auto operand = [&](TensorType& type) {
+    for (size_t d = 0; d < type.dims.size(); ++d) {
+      const AccessDims::OperandDim& dim = dims.operand[d];
+      extent(dim.kind == OperandDimKind::window && dim.window == type.dims[d], type.dims[d]);
+    }
+    strides(type);
+  };
+  const auto slices = [&](TensorType& type) {
+    for (size_t d = 0; d < type.dims.size(); ++d) extent(dims.slices[d].operand_dim >= 0, type.dims[d]);
+    strides(type);
+  };
+  const auto indices = [&](TensorType& type) {
+    for (size_t d = 0; d < type.dims.size(); ++d)
+      if (static_cast<int64_t>(d) != dims.index_vector_dim) extent(false, type.dims[d]);
+    strides(type);
+  };
+  const auto extras = [&](std::vector<Extra>& all) {
+    for (Extra& extra : all) {
+      if (extra.kind == ExtraKind::per_element) {
+        slices(extra.type);
+        continue;
+      }
+      for (int64_t& value : extra.type.dims) extent(extra.kind == ExtraKind::per_window, value);
+      strides(extra.type);
+    }
+  };
   if (auto* const scatter = std::get_if<Scatter>(&op)) {
-    for (TensorType& type : scatter->operands) walk.operand(type);
-    for (TensorType& type : scatter->results) walk.operand(type);
-    walk.indices(scatter->indices);
-    for (TensorType& type : scatter->updates) walk.slices(type);
-    for (Extra& extra : scatter->extras) walk.extra(extra);
-  } else {
-    auto& gather = std::get<Gather>(op);
-    walk.operand(gather.operand);
-    walk.indices(gather.indices);
-    walk.slices(gather.result);
-    for (Extra& extra : gather.extras) walk.extra(extra);
-    walk.slice_sizes(gather.slice_sizes);
+    for (TensorType& type : scatter->operands) operand(type);
+    for (TensorType& type : scatter->results) operand(type);
+    indices(scatter->indices);
+    for (TensorType& type : scatter->updates) slices(type);
+    extras(scatter->extras);
+    return;
   }
+  auto& gather = std::get<Gather>(op);
+  operand(gather.operand);
+  indices(gather.indices);
+  slices(gather.result);
+  extras(gather.extras);
+  for (size_t d = 0; d < gather.slice_sizes.size(); ++d)
+    if (dims.operand[d].kind == OperandDimKind::window) extent(true, gather.slice_sizes[d]);
 }
 
 /// The op with those extents of the kind open that vary.

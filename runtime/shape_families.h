@@ -40,6 +40,11 @@ enum class FamilyKind : uint8_t { counts, windows, both };
 inline constexpr std::array kFamilyKinds = {FamilyKind::counts, FamilyKind::windows, FamilyKind::both};
 constexpr std::string_view name(FamilyKind kind) { return name_among({"counts", "windows", "counts and windows"}, kind); }
 
+/// Of maps whose keys are hashes already.
+struct HashOfKey {
+  size_t operator()(Hash128 key) const { return key.low; }
+};
+
 class ShapeFamilies {
  public:
   /// An op with open extents. The kernel that is built of it has the op's key as its name (KernelCache::find_built).
@@ -65,17 +70,14 @@ class ShapeFamilies {
     std::vector<bool> varies;
     std::shared_ptr<General> general;
   };
-  struct HashOf {
-    size_t operator()(Hash128 key) const { return key.low; }
-  };
-  static constexpr size_t kMostFamilies =
-      10'000;  ///< beyond that, all are forgotten: a family is found anew by its next requests
+  /// Beyond that, all are forgotten: a family is found anew by its next requests.
+  static constexpr size_t kMostFamilies = 10'000;
 
   std::shared_ptr<General> join(FamilyKind kind, Family& family, const PreparedOp& op, std::vector<int64_t> extents) const;
 
   const int exact_;
   std::mutex mutex_;  // guards the families
-  std::array<std::unordered_map<Hash128, Family, HashOf>, kFamilyKinds.size()> families_;
+  std::array<std::unordered_map<Hash128, Family, HashOfKey>, kFamilyKinds.size()> families_;
 };
 
 /// The op with every static extent, stride and slice size of the kind's classes open: what the requests of a family have in common. The
@@ -90,9 +92,8 @@ std::vector<PreparedOp> possible_generals(const PreparedOp& op, int exact);
 /// What would become of requests like this one, for `strew explain`.
 struct Sharing {
   FamilyKind kind;
-  int exact;  ///< how many requests get kernels of their own
-  std::string
-      op;  ///< of the kernel that the next ones share, if all extents of the kind differ; those that do not differ stay as they are
+  int exact;       ///< how many requests get kernels of their own
+  std::string op;  ///< of the kernel that the next ones share, if all extents of the kind differ; the others stay as they are
 };
 /// One for each kind in which requests can differ. Fails with the reason if they do not share kernels.
 Expected<std::vector<Sharing>> explain_sharing(const Op& op, const KernelOptions& options, int exact);

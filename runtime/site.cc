@@ -17,13 +17,11 @@
 #include "strew/site.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <limits>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "compiler/op/limits.h"
@@ -36,30 +34,17 @@
 namespace strew::inline v0 {
 
 struct Site::Way {
-  /// A kernel that is found by its op, whose data the way keeps alive.
-  Way(Kernel made, std::shared_ptr<const void> op) : Way(std::move(made)) {
-    label = op.get();
-    op_data = std::move(op);
-  }
-  /// A kernel that is found by its tensors.
-  Way(Kernel made, uint64_t wanted_variant, Hash128 wanted_signature) : Way(std::move(made)) {
-    variant = wanted_variant;
-    signature = wanted_signature;
-  }
+  /// `op`: of a kernel that is found by its op, whose data the way keeps alive; the others: of one that is found by its tensors.
+  Way(Kernel made, std::shared_ptr<const void> op, uint64_t wanted_variant = 0, Hash128 wanted_signature = {})
+      : kernel(std::move(made)), label(op.get()), op_data(std::move(op)), variant(wanted_variant), signature(wanted_signature) {}
 
   Kernel kernel;
-  const Callable* callable;     ///< null: calls need more than it knows
-  bool binds_fast;              ///< the callable can tell quickly whether tensors fit
-  const void* label = nullptr;  ///< as in labels_
+  const Callable* callable = kernel.state()->plain();                   ///< null: calls need more than it knows
+  bool binds_fast = callable != nullptr && callable->binder.is_fast();  ///< the callable can tell quickly whether tensors fit
+  const void* label;                                                    ///< as in labels_
   std::shared_ptr<const void> op_data;
-  uint64_t variant = 0;
+  uint64_t variant;
   Hash128 signature;
-
- private:
-  explicit Way(Kernel made)
-      : kernel(std::move(made)),
-        callable(kernel.state()->plain()),
-        binds_fast(callable != nullptr && callable->binder.is_fast()) {}
 };
 
 namespace {
@@ -108,16 +93,10 @@ void change_if_possible(const Change& change) {
 }
 
 /// The kernel that the table found last for this thread, and how many times in a row.
-struct Repeats {
+constinit thread_local struct {
   const void* kernel = nullptr;
   uint32_t count = 0;
-};
-constinit thread_local Repeats repeats;
-
-bool is_repeated(const Kernel& kernel) {
-  if (repeats.kernel != kernel.state().get()) repeats = {kernel.state().get(), 0};
-  return ++repeats.count == kCallsToAWay;
-}
+} repeats;
 
 }  // namespace
 
@@ -134,9 +113,7 @@ struct Site::Shapes {
       for (uint32_t d = 0; d < descriptor(0).tensors[t].rank; ++d) {
         std::array<int64_t, kWays> found{};
         for (size_t i = 0; i < count; ++i) found[i] = extent_of(descriptor(i), t, d);
-        std::array<int64_t, kWays> sorted = found;
-        std::sort(sorted.begin(), sorted.begin() + count);
-        const auto different = static_cast<size_t>(std::unique(sorted.begin(), sorted.begin() + count) - sorted.begin());
+        const size_t different = std::set<int64_t>(found.begin(), found.begin() + count).size();
         if (different <= most) continue;
         most = different;
         tensor = t;
@@ -226,12 +203,72 @@ struct Site::Owners {
   }
 
   /// Adds the way, or puts it in the place of `instead_of`, if that is still there.
-  void put(Site& site, std::shared_ptr<const Way> way, const Way* instead_of);
+  void put(Site& site, std::shared_ptr<const Way> way, const Way* instead_of) {
+    Ways& own = current();
+    const std::lock_guard lock(own.mutex);
+    for (const std::shared_ptr<const Way>& other : own.ways)  // another thread may have been faster
+      if (other != nullptr && other->kernel.state() == way->kernel.state() && other->label == way->label &&
+          other->variant == way->variant)
+        return;
+    size_t at = own.next % kWays;
+    for (size_t i = 0; instead_of != nullptr && i < kWays; ++i)
+      if (own.ways[i].get() == instead_of) at = i;
+    Shapes::Ways next = own.ways;
+    next[at] = way;
+    auto shapes = std::make_shared<const Shapes>(next);  // may throw, so nothing has changed yet
+    if (at == own.next % kWays) ++own.next;
+    site.ways_[at].store(way.get(), std::memory_order_seq_cst);
+    site.labels_[at].store(way->label, std::memory_order_release);
+    own.ways[at].swap(way);
+    site.shapes_.store(shapes.get(), std::memory_order_seq_cst);
+    own.shapes.swap(shapes);
+    if (shapes != nullptr) epochs::retire(std::move(shapes));
+    if (way != nullptr) epochs::retire(std::move(way));
+  }
+
   /// Adds a kernel that is found by its tensors: as a way, as long as there are free ones, or to the table.
-  void put_by_tensors(Site& site, std::shared_ptr<const Way> way);
-  /// Puts a kernel that the table has in the place of the one with this signature.
-  void exchange(Hash128 signature, Kernel kernel);
-  void found_in_table(Site& site, const KernelTable::Entry& entry, uint64_t variant);
+  void put_by_tensors(Site& site, std::shared_ptr<const Way> way) {
+    Ways& own = current();
+    bool becomes_way = true;
+    {
+      const std::lock_guard lock(own.mutex);
+      if (own.table == nullptr && own.ways[own.next % kWays] != nullptr) {
+        auto table = std::make_unique<KernelTable>();
+        for (const std::shared_ptr<const Way>& other : own.ways)
+          if (other->label == nullptr) table->put(other->signature, other->kernel);
+        own.table = std::move(table);
+        site.table_.store(own.table.get(), std::memory_order_release);
+      }
+      if (own.table != nullptr) {
+        if (own.table->size() >= kMostInTable) {  // those that were not used for the longest time go
+          std::vector<const KernelTable::Entry*> oldest = own.table->by_age();
+          oldest.resize(kMostInTable / 4);
+          for (const KernelTable::Entry* const entry : oldest) own.table->remove(entry->key);
+        }
+        own.table->put(way->signature, way->kernel);
+        becomes_way = way->kernel.descriptor().symbol_count > 0;  // it takes other tensors, too, which the table does not know
+      }
+    }
+    if (becomes_way) put(site, std::move(way), nullptr);
+  }
+
+  /// A stand-in that has a successor is replaced by it; a kernel that was found many times in a row becomes a way, which is found faster. The
+  /// caller holds an EpochReader.
+  [[gnu::noinline]] void found_in_table(Site& site, const KernelTable::Entry& entry, uint64_t variant) {
+    Kernel next = entry.kernel.state()->replaced_by();
+    if (const void* const found = entry.kernel.state().get(); repeats.kernel != found) repeats = {found, 0};
+    const bool repeated = ++repeats.count == kCallsToAWay;
+    if (!next && !repeated) return;
+    change_if_possible([&] {
+      if (next) {
+        Ways& own = current();
+        const std::lock_guard lock(own.mutex);
+        if (own.table != nullptr && own.table->peek(entry.key) != nullptr) own.table->put(entry.key, std::move(next));
+      } else if (entry.kernel.state()->plain() != nullptr) {
+        put(site, std::make_shared<const Way>(entry.kernel, nullptr, variant, entry.key), nullptr);
+      }
+    });
+  }
 
   std::atomic<Ways*> ways{new Ways};
 };
@@ -289,30 +326,12 @@ bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant,
   return true;
 }
 
-/// A stand-in that has a successor is replaced by it; a kernel that was found many times in a row becomes a way, which is found faster. The
-/// caller holds an EpochReader.
-void Site::Owners::found_in_table(Site& site, const KernelTable::Entry& entry, uint64_t variant) {
-  Kernel next = entry.kernel.state()->replaced_by();
-  const bool repeated = is_repeated(entry.kernel);
-  if (!next && !repeated) return;
-  change_if_possible([&] {
-    if (next)
-      exchange(entry.key, std::move(next));
-    else if (entry.kernel.state()->plain() != nullptr)
-      put(site, std::make_shared<const Way>(entry.kernel, variant, entry.key), nullptr);
-  });
-}
-
 /// A way whose stand-in has a successor is replaced by one to the successor, whose calls cost less. The caller holds an EpochReader.
 void Site::renew(const Way& way) {
   Kernel kernel = way.kernel.state()->replaced_by();
   if (!kernel) return;
   change_if_possible([&] {
-    const bool by_tensors = way.label == nullptr;
-    owners_->put(*this,
-                 by_tensors ? std::make_shared<const Way>(std::move(kernel), way.variant, way.signature)
-                            : std::make_shared<const Way>(std::move(kernel), way.op_data),
-                 &way);
+    owners_->put(*this, std::make_shared<const Way>(std::move(kernel), way.op_data, way.variant, way.signature), &way);
   });
 }
 
@@ -344,66 +363,12 @@ Status Site::run_new(Op op, const KernelOptions& options, std::span<const Tensor
     STREW_ASSIGN(const Kernel kernel, runtime_.get(prepared));
     STREW_TRY(kernel.run(tensors, how));  // tensors that the kernel refuses are no reason to remember it
     const std::optional<Hash128> signature = signature_of(tensors, variant);
-    if (signature) owners_->put_by_tensors(*this, std::make_shared<const Way>(kernel, variant, *signature));
+    if (signature) owners_->put_by_tensors(*this, std::make_shared<const Way>(kernel, nullptr, variant, *signature));
     epochs::collect_some();
     return {};
   } catch (const std::bad_alloc&) {
     return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
-}
-
-void Site::Owners::put(Site& site, std::shared_ptr<const Way> way, const Way* instead_of) {
-  Ways& own = current();
-  const std::lock_guard lock(own.mutex);
-  for (const std::shared_ptr<const Way>& other : own.ways)  // another thread may have been faster
-    if (other != nullptr && other->kernel.state() == way->kernel.state() && other->label == way->label &&
-        other->variant == way->variant)
-      return;
-  size_t at = own.next % kWays;
-  for (size_t i = 0; instead_of != nullptr && i < kWays; ++i)
-    if (own.ways[i].get() == instead_of) at = i;
-  Shapes::Ways next = own.ways;
-  next[at] = way;
-  auto shapes = std::make_shared<const Shapes>(next);  // may throw, so nothing has changed yet
-  if (at == own.next % kWays) ++own.next;
-  site.ways_[at].store(way.get(), std::memory_order_seq_cst);
-  site.labels_[at].store(way->label, std::memory_order_release);
-  own.ways[at].swap(way);
-  site.shapes_.store(shapes.get(), std::memory_order_seq_cst);
-  own.shapes.swap(shapes);
-  if (shapes != nullptr) epochs::retire(std::move(shapes));
-  if (way != nullptr) epochs::retire(std::move(way));
-}
-
-void Site::Owners::put_by_tensors(Site& site, std::shared_ptr<const Way> way) {
-  Ways& own = current();
-  bool becomes_way = true;
-  {
-    const std::lock_guard lock(own.mutex);
-    if (own.table == nullptr && own.ways[own.next % kWays] != nullptr) {
-      auto table = std::make_unique<KernelTable>();
-      for (const std::shared_ptr<const Way>& other : own.ways)
-        if (other->label == nullptr) table->put(other->signature, other->kernel);
-      own.table = std::move(table);
-      site.table_.store(own.table.get(), std::memory_order_release);
-    }
-    if (own.table != nullptr) {
-      if (own.table->size() >= kMostInTable) {  // those that were not used for the longest time go
-        std::vector<const KernelTable::Entry*> oldest = own.table->by_age();
-        oldest.resize(kMostInTable / 4);
-        for (const KernelTable::Entry* const entry : oldest) own.table->remove(entry->key);
-      }
-      own.table->put(way->signature, way->kernel);
-      becomes_way = way->kernel.descriptor().symbol_count > 0;  // it takes other tensors, too, which the table does not know
-    }
-  }
-  if (becomes_way) put(site, std::move(way), nullptr);
-}
-
-void Site::Owners::exchange(Hash128 signature, Kernel kernel) {
-  Ways& own = current();
-  const std::lock_guard lock(own.mutex);
-  if (own.table != nullptr && own.table->peek(signature) != nullptr) own.table->put(signature, std::move(kernel));
 }
 
 }  // namespace strew::inline v0

@@ -20,7 +20,7 @@ std::string build_id_with(std::string_view llvm);
 /// The name of libLLVM, by which libstrew_llvm needs it: "libLLVM.so.22.1".
 std::string_view llvm_library();
 
-// The identity of a shared library that may not be loaded yet (library_id.cc): where the dynamic loader would find it, and the build id that its
+// The identity of a shared library that may not be loaded yet: where the dynamic loader would find it, and the build id that its
 // linker wrote into it. The disk cache asks for that of libLLVM: its entries are code that LLVM generated, and a process that takes kernels from
 // the cache does not open LLVM, which takes up to 20 ms. Reading the id takes some tens of microseconds.
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -14,12 +15,13 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/pending_file.h"
-#include "runtime/disk_cache/prune.h"
 
 namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kPruneShare = 16;  // the folder is looked at after a process has written this share of the limit
+constexpr size_t kMostNames = 200'000;
+constexpr int64_t kAbandonedSeconds = 3600;
 
 std::string reason() { return std::strerror(errno); }
 
@@ -57,6 +59,49 @@ DiskCache::Settings disk_cache_settings(const Options& options) {
   return out;
 }
 
+Expected<std::vector<CacheFile>> list_folder(FolderCalls& calls, int folder) {
+  std::vector<std::string> names;
+  if (!calls.list(folder, kMostNames, names)) return io_error("cannot list the folder: " + reason());
+  const int64_t now = calls.now();
+  std::vector<CacheFile> out;
+  for (std::string& name : names) {
+    const bool is_temporary = is_temporary_name(name);
+    if (!is_temporary && !is_entry_name(name)) continue;
+    struct stat info = {};
+    if (calls.status_at(folder, name.c_str(), info) != 0 || !S_ISREG(info.st_mode)) continue;  // gone, or not ours
+    int64_t time = info.st_mtim.tv_sec;
+    // Whoever is writing a temporary file may have another clock, but not another one by hours.
+    if (!is_temporary) time = std::min(time, now);
+    out.push_back({std::move(name), info.st_size, time, is_temporary});
+  }
+  return out;
+}
+
+Status prune_folder(FolderCalls& calls, int folder, int64_t limit, Pruned& out) {
+  STREW_ASSIGN(std::vector<CacheFile> files, list_folder(calls, folder));
+  const int64_t now = calls.now();
+  // Temporary files first, then the entries by their last use.
+  std::sort(files.begin(), files.end(), [](const CacheFile& a, const CacheFile& b) {
+    return a.is_temporary != b.is_temporary ? a.is_temporary : a.last_use < b.last_use;
+  });
+  int64_t total = 0;
+  for (const CacheFile& file : files)
+    if (!file.is_temporary) total += file.bytes;
+  Status status;
+  for (const CacheFile& file : files) {
+    const bool is_wanted = file.is_temporary ? std::abs(now - file.last_use) <= kAbandonedSeconds : total <= limit;
+    bool is_gone = false;
+    if (!is_wanted) {
+      is_gone = calls.remove(folder, file.name.c_str()) == 0 || errno == ENOENT;
+      if (!is_gone && status.ok()) status = io_error(file.name + ": cannot remove: " + reason());
+    }
+    if (!file.is_temporary && is_gone) total -= file.bytes;
+    (is_gone ? out.files : out.files_left) += file.is_temporary && !is_gone ? 0 : 1;
+    (is_gone ? out.bytes : out.bytes_left) += file.is_temporary && !is_gone ? 0 : file.bytes;
+  }
+  return status;
+}
+
 Expected<CacheEntry> read_entry(FolderCalls& calls, int file, const std::string& name) {
   struct stat info = {};
   if (calls.status(file, info) != 0) return io_error(name + ": cannot read: " + reason());
@@ -90,13 +135,6 @@ void DiskCache::note(Problem problem, const std::string& message) {
     log(LogLevel::warn, "disk cache: " + message + "; kernels are compiled instead (more of this kind is counted, not said)");
 }
 
-/// Did nobody change the folder's permissions, and is the descriptor still the one we opened? A program may have closed it.
-bool DiskCache::is_still_safe(const Folder& folder) {
-  struct stat info = {};
-  return calls_.status(folder.file.get(), info) == 0 && info.st_dev == folder.device && info.st_ino == folder.number &&
-         check_unshared(calls_, info, settings_.folder).ok();
-}
-
 /// Null: there is no folder, or none to be trusted.
 std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use) {
   const std::lock_guard lock(mutex_of_all());
@@ -104,13 +142,16 @@ std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use) {
     rejected_.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
-  if (folder_ != nullptr && is_still_safe(*folder_)) return folder_;
+  struct stat info = {};
+  // Did nobody change the folder's permissions, and is the descriptor still the one we opened? A program may have closed it.
+  if (folder_ != nullptr && calls_.status(folder_->file.get(), info) == 0 && info.st_dev == folder_->info.st_dev &&
+      info.st_ino == folder_->info.st_ino && check_unshared(calls_, info, settings_.folder).ok())
+    return folder_;
   folder_ = nullptr;
   Expected<OpenFile> opened = open_safe_folder(calls_, settings_.folder, use);
-  struct stat info = {};
   if (opened.ok() && !*opened) return nullptr;
   if (opened.ok() && calls_.status(opened->get(), info) == 0) {
-    folder_ = std::make_shared<const Folder>(Folder{std::move(*opened), info.st_dev, info.st_ino});
+    folder_ = std::make_shared<const Folder>(Folder{std::move(*opened), info});
     return folder_;
   }
   const bool is_shared = opened.status().code() == Code::invalid_argument;
@@ -122,17 +163,10 @@ std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use) {
   return nullptr;
 }
 
-/// The file was used: renews its time, where the last one is not of this hour. Nothing depends on it, and a folder that only root may write needs it not.
-void DiskCache::refresh(int file) {
-  struct stat info = {};
-  if (!writes() || calls_.status(file, info) != 0) return;
-  if (std::abs(calls_.now() - static_cast<int64_t>(info.st_mtim.tv_sec)) > kRefreshSeconds) calls_.touch(file);
-}
-
 std::optional<std::string> DiskCache::look_up(const CacheEntry& key) {
   const auto folder = open_folder(FolderUse::read);
   if (folder == nullptr) return std::nullopt;
-  const std::string name = key.file_name(), path = settings_.folder + "/" + name;
+  const std::string name = key.file_name(), path = path_of(key);
   // O_NONBLOCK: a FIFO must not make us wait.
   const OpenFile file(calls_, calls_.open(folder->file.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0));
   if (!file) {
@@ -152,19 +186,19 @@ std::optional<std::string> DiskCache::look_up(const CacheEntry& key) {
     note(Problem::damaged, path + ": it holds another kernel than its name says");
     return std::nullopt;
   }
-  refresh(file.get());
+  // The file was used: renews its time, where the last one is not of this hour. Nothing depends on it, and a folder that only root may write needs it not.
+  struct stat info = {};
+  if (writes() && calls_.status(file.get(), info) == 0 &&
+      std::abs(calls_.now() - static_cast<int64_t>(info.st_mtim.tv_sec)) > kRefreshSeconds)
+    calls_.touch(file.get());
   return std::move(entry->object);
 }
 
-std::optional<std::string> DiskCache::find_if_there(const CacheEntry& key) {
-  if (is_off()) return std::nullopt;
-  std::optional<std::string> object = look_up(key);
-  (object ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
-  return object;
-}
-
 Expected<std::optional<std::string>> DiskCache::find(const CacheEntry& key) {
-  std::optional<std::string> object = find_if_there(key);
+  std::optional<std::string> object;
+  if (is_off()) return object;
+  object = look_up(key);
+  (object ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
   if (object || settings_.mode != CacheMode::must_hit) return object;
   return unsupported("disk cache: no kernel for op " + key.op + " with schedule '" + key.schedule + "' for " + key.target +
                      " in " + settings_.folder + ", and mode must_hit compiles none");
@@ -176,9 +210,8 @@ void DiskCache::reject(const CacheEntry& key, const std::string& why) {
   note(Problem::damaged, path_of(key) + ": " + why);
 }
 
-Status DiskCache::write(int folder, const CacheEntry& entry, size_t& bytes) {
+Expected<size_t> DiskCache::write(int folder, const CacheEntry& entry) {
   const std::string contents = entry.encode(), temporary = temporary_name();
-  bytes = contents.size();
   const auto failed = [&](const char* what) { return io_error(settings_.folder + ": cannot " + what + ": " + reason()); };
   if (temporary.empty()) return failed("name a file");
   constexpr mode_t kMode = S_IRUSR | S_IWUSR;
@@ -198,23 +231,7 @@ Status DiskCache::write(int folder, const CacheEntry& entry, size_t& bytes) {
   // Network file systems report a full disk or an exhausted quota only here.
   if (file.close() != 0 && errno != EINTR) return drop("write a file");
   if (calls_.rename(folder, temporary.c_str(), entry.file_name().c_str()) != 0) return drop("rename a file");
-  return {};
-}
-
-/// Looks at the whole folder where this process has not done so before, and then each time that it has written a share of the limit.
-void DiskCache::prune_sometimes(int folder, size_t published) {
-  {
-    const std::lock_guard lock(mutex_of_all());
-    until_prune_ -= static_cast<int64_t>(published);
-    if (until_prune_ > 0) return;
-    until_prune_ = settings_.limit_bytes / kPruneShare;
-  }
-  const pid_t process = getpid();
-  if (prunes_.exchange(process) == process) return;
-  Pruned pruned;
-  if (const Status status = prune_folder(calls_, folder, settings_.limit_bytes, pruned); !status.ok())
-    note(Problem::remove, settings_.folder + ": " + status.message());
-  prunes_ = 0;
+  return contents.size();
 }
 
 void DiskCache::publish(CacheEntry entry) {
@@ -222,23 +239,35 @@ void DiskCache::publish(CacheEntry entry) {
   const auto folder = open_folder(FolderUse::write);
   if (folder == nullptr) return;
   entry.written = calls_.now();
-  size_t bytes = 0;
-  if (const Status status = write(folder->file.get(), entry, bytes); !status.ok()) {
+  const Expected<size_t> written = write(folder->file.get(), entry);
+  if (!written.ok()) {
     const std::lock_guard lock(mutex_of_all());
     folder_ = nullptr;  // it may have been removed, and another one made
-    note(Problem::write, status.message());
+    note(Problem::write, written.status().message());
     return;
   }
   published_.fetch_add(1, std::memory_order_relaxed);
-  prune_sometimes(folder->file.get(), bytes);
+  // Looks at the whole folder where this process has not done so before, and then each time that it has written a share of the limit.
+  {
+    const std::lock_guard lock(mutex_of_all());
+    until_prune_ -= static_cast<int64_t>(*written);
+    if (until_prune_ > 0) return;
+    until_prune_ = settings_.limit_bytes / kPruneShare;
+  }
+  const pid_t process = getpid();
+  if (prunes_.exchange(process) == process) return;
+  Pruned pruned;
+  if (const Status status = prune_folder(calls_, folder->file.get(), settings_.limit_bytes, pruned); !status.ok())
+    note(Problem::remove, settings_.folder + ": " + status.message());
+  prunes_ = 0;
 }
 
 void DiskCache::add_to(Runtime::Stats& stats) const {
-  stats.disk_hits = hits_.load(std::memory_order_relaxed);
-  stats.disk_misses = misses_.load(std::memory_order_relaxed);
-  stats.disk_rejected = rejected_.load(std::memory_order_relaxed);
-  stats.disk_published = published_.load(std::memory_order_relaxed);
-  stats.disk_errors = errors_.load(std::memory_order_relaxed);
+  stats.disk_hits = hits_;
+  stats.disk_misses = misses_;
+  stats.disk_rejected = rejected_;
+  stats.disk_published = published_;
+  stats.disk_errors = errors_;
 }
 
 }  // namespace strew::inline v0

@@ -5,12 +5,19 @@
 //    write the same kernel write the same code, and the later rename wins.
 //  - A file is read, not mapped: a mapped file that another machine truncates would end the process.
 //  - Nothing is flushed to the disk (fsync). After a crash of the system a file may have holes; its checksum says so, and it is made again.
-//  - Files are removed only when all together take more than the limit (prune.h), and a reader that has one open goes on reading.
+//  - Files are removed only when all together take more than the limit (below), and a reader that has one open goes on reading.
 //
 // Whatever is wrong with the folder or a file, the answer is that there is no kernel, which costs a compilation. It is counted, and the first problem
 // of each kind is a warning in the log. Code is taken only from a folder that others cannot write to (safe_folder.h) and from files that belong to the
 // user or to root. Thread-safe. docs/service.md, "The disk cache". Tested by tests/unit/runtime/disk_cache/disk_cache_test.cc and
 // disk_cache_faults_test.cc.
+//
+// Pruning: what lies in the folder of a disk cache, and which files go when they take more than the limit: those that were not used for the longest
+// time. A file's time of modification is when it was last used (DiskCache renews it once an hour), because many file systems keep no time of access.
+// A clock that jumps does no harm: a time in the future counts as now, and is set right at the next use.
+//
+// Several processes may prune at the same time: a file that another one has removed is one less to remove. Temporary files of processes that were
+// killed are removed an hour later.
 #pragma once
 
 #include <array>
@@ -18,10 +25,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "runtime/disk_cache/entry.h"
-#include "runtime/disk_cache/folder_calls.h"
 #include "runtime/disk_cache/safe_folder.h"
 #include "strew/options.h"
 #include "strew/runtime.h"
@@ -48,8 +54,6 @@ class DiskCache {
 
   /// The object of the kernel with this key, if there is a file with it. Fails only in mode must_hit, if there is none.
   Expected<std::optional<std::string>> find(const CacheEntry& key);
-  /// find() for a kernel that may be missing in every mode.
-  std::optional<std::string> find_if_there(const CacheEntry& key);
   /// The object that find() gave is of no use after all.
   void reject(const CacheEntry& key, const std::string& why);
   /// Writes the entry, unless the mode says not to; then removes files if there are too many.
@@ -62,16 +66,13 @@ class DiskCache {
   enum class Problem : uint8_t { folder, shared, damaged, read, write, remove, count };
   struct Folder {
     OpenFile file;
-    dev_t device = 0;
-    ino_t number = 0;
+    struct stat info = {};
   };
 
   std::shared_ptr<const Folder> open_folder(FolderUse use);
-  bool is_still_safe(const Folder& folder);
   std::optional<std::string> look_up(const CacheEntry& key);
-  Status write(int folder, const CacheEntry& entry, size_t& bytes);
-  void refresh(int file);
-  void prune_sometimes(int folder, size_t published);
+  /// Returns how many bytes the file has.
+  Expected<size_t> write(int folder, const CacheEntry& entry);
   void note(Problem problem, const std::string& message);
 
   Settings settings_;
@@ -85,6 +86,26 @@ class DiskCache {
   std::atomic<uint64_t> hits_{0}, misses_{0}, rejected_{0}, published_{0}, errors_{0};
   std::array<std::atomic<bool>, static_cast<size_t>(Problem::count)> is_known_ = {};
 };
+
+constexpr int64_t kRefreshSeconds = 3600;  ///< how exact the time of the last use is
+
+struct CacheFile {
+  std::string name;
+  int64_t bytes = 0;
+  int64_t last_use = 0;  ///< seconds since 1970
+  bool is_temporary = false;
+};
+
+/// The entries and temporary files in the folder, in no order; other files are none of ours. At most 200,000 names are looked at.
+Expected<std::vector<CacheFile>> list_folder(FolderCalls& calls, int folder);
+
+struct Pruned {
+  int64_t files = 0, bytes = 0;  ///< that were removed
+  int64_t files_left = 0, bytes_left = 0;
+};
+/// Removes entries until they take no more than `limit` bytes, and temporary files that nobody is writing any more. The Status is that of the first
+/// file that the system refused to remove; the others are removed all the same.
+Status prune_folder(FolderCalls& calls, int folder, int64_t limit, Pruned& out);
 
 /// Reads and decodes an open file. invalid_argument: it is not to be trusted, or damaged. `name` begins the message.
 Expected<CacheEntry> read_entry(FolderCalls& calls, int file, const std::string& name);

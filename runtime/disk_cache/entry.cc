@@ -21,15 +21,10 @@ void append(std::string& out, uint64_t value, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
 }
 
-uint64_t number_at(std::string_view bytes, size_t at, size_t count) {
-  uint64_t out = 0;
-  for (size_t i = 0; i < count; ++i) out |= uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
-  return out;
-}
-
 /// Takes a number from the front of the header.
 uint64_t take(std::string_view& bytes, size_t count) {
-  const uint64_t out = number_at(bytes, 0, count);
+  uint64_t out = 0;
+  for (size_t i = 0; i < count; ++i) out |= uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
   bytes.remove_prefix(count);
   return out;
 }
@@ -47,8 +42,6 @@ template <class Entry>
 auto texts_of(Entry& e) {
   return std::array{&e.symbol, &e.build_id, &e.features, &e.op, &e.schedule, &e.target, &e.backend};
 }
-
-Status damaged(const char* what) { return invalid_argument(what); }
 
 }  // namespace
 
@@ -75,25 +68,25 @@ std::string CacheEntry::encode() const {
 }
 
 Expected<CacheEntry> CacheEntry::decode(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return damaged("it is no kernel of strew's");
-  if (bytes.size() < kHeaderBytes + kChecksumBytes) return damaged("it is cut off");
+  if (!bytes.starts_with(kMagic)) return invalid_argument("it is no kernel of strew's");
+  if (bytes.size() < kHeaderBytes + kChecksumBytes) return invalid_argument("it is cut off");
   std::string_view header = bytes.substr(kMagic.size(), kHeaderBytes - kMagic.size());
   if (take(header, 4) != kEntryFormat) return unsupported("it has the format of another version of strew");
-  if (take(header, 4) != 0) return damaged("its header is damaged");
-  if (take(header, 8) != bytes.size()) return damaged("it has another size than it says");
+  if (take(header, 4) != 0) return invalid_argument("its header is damaged");
+  if (take(header, 8) != bytes.size()) return invalid_argument("it has another size than it says");
   const std::string_view content = bytes.substr(0, bytes.size() - kChecksumBytes);
-  if (checksum(content) != bytes.substr(content.size())) return damaged("its checksum is wrong");
+  if (checksum(content) != bytes.substr(content.size())) return invalid_argument("its checksum is wrong");
   CacheEntry out;
   out.written = static_cast<int64_t>(take(header, 8));
   const uint64_t object_bytes = take(header, 8);
   std::string_view rest = content.substr(kHeaderBytes);
   for (std::string* text : texts_of(out)) {
     const uint64_t size = take(header, 4);
-    if (size > rest.size()) return damaged("its texts are longer than the file");
+    if (size > rest.size()) return invalid_argument("its texts are longer than the file");
     *text = rest.substr(0, size);
     rest.remove_prefix(size);
   }
-  if (object_bytes != rest.size()) return damaged("its object has another size than it says");
+  if (object_bytes != rest.size()) return invalid_argument("its object has another size than it says");
   out.object = rest;
   return out;
 }

@@ -4,6 +4,7 @@
 // parent's threads may have held.
 #include "runtime/record/recorder.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <bit>
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -18,15 +20,78 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <vector>
 
+#include "backends/reference/geometry.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "base/pending_file.h"
-#include "runtime/record/index_statistics.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {
+
+// ---- The indices of a call --------------------------------------------------------------------------------------------------------
+
+/// The index vectors of a call, and the table that they lead into.
+struct Places {
+  Places(const Op& op, std::span<const TensorView> tensors, const reference::BoundTensor& indices)
+      : shape(reference::geometry(dims_of(op), reference::BoundTensor(tensors[is_scatter(op) ? 0 : 1]), indices,
+                                  reference::BoundTensor(tensors[is_scatter(op) ? reference::indices_slot(op) + 1 : 0]))),
+        starts(shape, indices),
+        wraps(normalizes_negative(op)) {}
+
+  /// The index vector of a position as one number, in row-major order of the table's dims; -1: it is outside of the table.
+  int64_t place(const reference::Coords& position) const {
+    int64_t out = 0;
+    for (size_t d = 0; d < shape.target.size(); ++d) {
+      if (shape.component[d] < 0) continue;
+      __int128 value = starts.load(position, static_cast<size_t>(shape.component[d]));
+      if (wraps && value < 0) value += shape.target[d];
+      if (value < 0 || value >= shape.target[d]) return -1;
+      out = out * shape.target[d] + static_cast<int64_t>(value);
+    }
+    return out;
+  }
+  /// The number of the position's batch, in row-major order of the table's batching dims.
+  int64_t batch(const reference::Coords& position) const {
+    int64_t out = 0;
+    for (const int dim : shape.batch)
+      if (const auto d = static_cast<size_t>(dim); dim >= 0) out = out * shape.positions[d] + position[d];
+    return out;
+  }
+
+  reference::Geometry shape;
+  reference::Indices starts;
+  bool wraps;
+};
+
+/// Of several batches, the places of the same rank in frequency are counted together: each batch has its own frequent rows.
+std::vector<int64_t> counts_by_rank(const std::map<int64_t, std::unordered_map<int64_t, int64_t>>& batches) {
+  std::vector<int64_t> all;
+  for (const auto& [batch, places] : batches) {
+    std::vector<int64_t> counts;
+    for (const auto& [place, count] : places) counts.push_back(count);
+    std::sort(counts.rbegin(), counts.rend());
+    all.resize(std::max(all.size(), counts.size()));
+    for (size_t rank = 0; rank < counts.size(); ++rank) all[rank] += counts[rank];
+  }
+  return all;
+}
+
+/// The slope of log(count) over log(rank) for the most frequent places: counts of less than three say little.
+double fitted_exponent(const std::vector<int64_t>& counts) {
+  constexpr size_t kRanks = 64;
+  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+  for (size_t rank = 0; rank < std::min(kRanks, counts.size()) && counts[rank] >= 3; ++rank) {
+    const double a = std::log(static_cast<double>(rank + 1)), b = std::log(static_cast<double>(counts[rank]));
+    n += 1, x += a, y += b, xx += a * a, xy += a * b;
+  }
+  const double spread = n * xx - x * x;
+  return n < 4 || spread <= 0 ? 0 : std::max(0.0, -(n * xy - x * y) / spread);
+}
+
+// ---- Kinds of calls ---------------------------------------------------------------------------------------------------------------
 
 constexpr uint64_t kFirstCalls = 4;  ///< of a kind: looked at, each of them
 constexpr size_t kMostKinds = 10'000;
@@ -64,21 +129,17 @@ std::string host_name() {
   char name[256] = {};
   if (gethostname(name, sizeof name - 1) != 0) return "host";
   std::string out(name);
-  for (char& c : out)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '-';
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '.'; }, '-');
   return out.empty() ? "host" : out;
 }
 
 /// The extents of open dims, as the plan names them.
-std::map<std::string, int64_t> dims_of(const Compiled& kernel, const Op& op, std::span<const TensorView> tensors) {
+std::map<std::string, int64_t> dims_of(const strew_kernel& kernel, std::span<const TensorView> tensors) {
   std::map<std::string, int64_t> dims;
-  const std::vector<TensorSlot> slots = tensor_slots(op);
-  for (size_t s = 0; s < kernel.plan.symbols.size(); ++s) {
-    const Symbol& symbol = kernel.plan.symbols[s];
-    for (size_t i = 0; i < slots.size() && !symbol.is_stride; ++i)
-      if (slots[i].role == symbol.role && slots[i].index == symbol.index)
-        dims["s" + std::to_string(s)] = tensors[i].dims[symbol.dim];
-  }
+  for (uint32_t s = 0; s < kernel.symbol_count; ++s)
+    if (const strew_symbol& symbol = kernel.symbols[s]; symbol.is_stride == 0)
+      dims["s" + std::to_string(s)] = tensors[symbol.tensor].dims[symbol.dim];
   return dims;
 }
 
@@ -92,26 +153,25 @@ std::string line_of(const Kind& kind) {
   const auto most = std::max_element(kind.distributions.begin(), kind.distributions.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   const IndexStatistics& s = kind.statistics;
-  const nlohmann::ordered_json json = {
-      {"format", 1},
-      {"op", kind.op},
-      {"dims", kind.dims.empty() ? nlohmann::ordered_json::object() : nlohmann::ordered_json(kind.dims)},
-      {"threads", kind.threads},
-      {"calls", kind.calls},
-      {"indices", most == kind.distributions.end() ? std::string("uniform") : most->first},
-      {"statistics",
-       {{"calls", kind.looked_at},
-        {"positions", s.positions},
-        {"rows", s.rows},
-        {"outside", s.outside},
-        {"batches", s.batches},
-        {"distinct", s.distinct},
-        {"top_share", s.top_share},
-        {"second_share", s.second_share},
-        {"ascending", s.ascending},
-        {"run_length", s.run_length},
-        {"runs", s.runs},
-        {"zipf", s.zipf}}}};
+  const nlohmann::ordered_json json = {{"format", 1},
+                                       {"op", kind.op},
+                                       {"dims", kind.dims},
+                                       {"threads", kind.threads},
+                                       {"calls", kind.calls},
+                                       {"indices", most == kind.distributions.end() ? std::string("uniform") : most->first},
+                                       {"statistics",
+                                        {{"calls", kind.looked_at},
+                                         {"positions", s.positions},
+                                         {"rows", s.rows},
+                                         {"outside", s.outside},
+                                         {"batches", s.batches},
+                                         {"distinct", s.distinct},
+                                         {"top_share", s.top_share},
+                                         {"second_share", s.second_share},
+                                         {"ascending", s.ascending},
+                                         {"run_length", s.run_length},
+                                         {"runs", s.runs},
+                                         {"zipf", s.zipf}}}};
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -149,6 +209,67 @@ bool add(Recording& to, const std::string& key, const IndexStatistics& seen) {
 
 }  // namespace
 
+IndexStatistics index_statistics(const Op& op, std::span<const TensorView> tensors) {
+  IndexStatistics out;
+  const Places at(op, tensors, reference::BoundTensor(tensors[reference::indices_slot(op)]));
+  const reference::Geometry& shape = at.shape;
+  out.rows = 1;
+  for (size_t d = 0; d < shape.target.size(); ++d)
+    if (shape.component[d] >= 0) out.rows *= std::max<int64_t>(1, shape.target[d]);
+  std::map<int64_t, std::unordered_map<int64_t, int64_t>> batches;
+  int64_t runs = 0, run = 0, ascending = 0, last_place = -1, last_batch = -1;
+  const auto end_run = [&] {
+    if (run > 0) ++out.runs[std::min<size_t>(std::bit_width(static_cast<uint64_t>(run)) - 1, out.runs.size() - 1)];
+    run = 0;
+  };
+  reference::Coords position(shape.positions.size(), 0);
+  bool goes_on = !reference::is_empty(shape.positions);
+  for (; goes_on && out.positions + out.outside < kMostPositions; goes_on = reference::next(shape.positions, position)) {
+    const int64_t place = at.place(position), batch = at.batch(position);
+    if (place < 0) {
+      ++out.outside;
+      continue;
+    }
+    ++out.positions;
+    ++batches[batch][place];
+    const bool follows = batch == last_batch;
+    ascending += !follows || place >= last_place ? 1 : 0;
+    if (!follows || place != last_place) {
+      end_run();
+      ++runs;
+    }
+    ++run;
+    last_place = place;
+    last_batch = batch;
+  }
+  end_run();
+  if (out.positions == 0) return out;
+  const std::vector<int64_t> counts = counts_by_rank(batches);
+  const auto all = static_cast<double>(out.positions);
+  out.batches = static_cast<int64_t>(batches.size());
+  for (const auto& [batch, places] : batches) out.distinct += static_cast<int64_t>(places.size());
+  out.top_share = static_cast<double>(counts[0]) / all;
+  out.second_share = counts.size() > 1 ? static_cast<double>(counts[1]) / all : 0;
+  out.ascending = static_cast<double>(ascending) / all;
+  out.run_length = all / static_cast<double>(runs);
+  out.zipf = fitted_exponent(counts);
+  return out;
+}
+
+std::string distribution_of(const IndexStatistics& s) {
+  if (s.positions < 2 * s.batches || s.positions < 2) return "uniform";
+  const auto n = static_cast<double>(s.positions), in_batch = n / static_cast<double>(s.batches);
+  if (s.ascending > 0.999 && s.distinct > s.batches) return "sorted";
+  // Of independent draws, a run is as long as two that follow one another are the same place by chance.
+  const double same = s.top_share * s.top_share + s.second_share * s.second_share, by_chance = 1 / std::max(1e-9, 1 - same);
+  if (s.run_length > 1.5 * by_chance && s.distinct > s.batches) return fmt::format("runs({:.2f})", s.run_length);
+  if (s.top_share > 0.1 && s.second_share < s.top_share / 16) return fmt::format("hot({:.2f})", s.top_share);
+  if (s.zipf > 0.4 && s.top_share > 4 / std::max(1.0, static_cast<double>(s.rows))) return fmt::format("zipf({:.2f})", s.zipf);
+  // So many pairs of equal places would be expected of independent draws.
+  const double expected_pairs = n * in_batch / 2 / static_cast<double>(std::max<int64_t>(1, s.rows));
+  return s.distinct == s.positions && expected_pairs > 5 ? "permutation" : "uniform";
+}
+
 std::string recording_path(const std::string& folder) {
   static const auto started =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -172,9 +293,8 @@ void record_call(const std::string& folder, const Kernel::State& state, std::spa
     static const std::string& at_exit = *new std::string(folder);
     [[maybe_unused]] static const bool kIsRegistered = std::atexit([] { write_recording(at_exit); }) == 0;
     Recording& to = recording();
-    const Compiled& kernel = state.built->compiled;
-    std::map<std::string, int64_t> dims = dims_of(kernel, *state.op(), tensors);
-    const std::string key = key_of(kernel.symbol, dims, threads);
+    std::map<std::string, int64_t> dims = dims_of(*state.descriptor, tensors);
+    const std::string key = key_of(state.built->compiled.symbol, dims, threads);
     if (!count(to, key, state, std::move(dims), threads)) return;
     if (add(to, key, index_statistics(*state.op(), tensors))) write_recording(folder);
   } catch (const std::exception&) {  // out of memory: the call matters, its record does not

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "runtime/disk_cache/disk_cache.h"
-#include "runtime/disk_cache/folder_calls.h"
 
 namespace strew::test {
 

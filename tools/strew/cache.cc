@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/disk_cache/build_id.h"
+#include "runtime/disk_cache/cached_kernel.h"
 #include "runtime/disk_cache/disk_cache.h"
-#include "runtime/disk_cache/inspection.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/pipeline.h"
-#include "runtime/disk_cache/inspection.h"
+#include "runtime/disk_cache/cached_kernel.h"
 #include "runtime/shape_families.h"
 #include "strew/import.h"
 

@@ -11,7 +11,6 @@
 #include "base/cpus.h"
 #include "runtime/call/executor/thread_pool.h"
 #include "runtime/kernel_state.h"
-#include "runtime/replay.h"
 #include "schedules/target.h"
 #include "strew/runtime.h"
 #include "tests/support/bits.h"
@@ -335,12 +334,20 @@ TEST(Kernel, TargetsThatTheMachineLacksAreRefusedButCompiled) {
     auto compiled = compile(op, options);
     if (parse_target(target)->arch != detect_target().arch) continue;
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-    const auto state = make_kernel(std::move(*compiled), std::make_shared<ThreadPool>(1));
-    ASSERT_FALSE(state.ok()) << target;
-    EXPECT_EQ(state.status().message(), machine_can_run(*parse_target(target)).message());
+    const auto kernel = link_kernel(std::move(*compiled));
+    ASSERT_FALSE(kernel.ok()) << target;
+    EXPECT_EQ(kernel.status().message(), machine_can_run(*parse_target(target)).message());
     break;  // one compilation is enough
   }
   EXPECT_EQ(runtime.stats().built, 0u);
+}
+
+/// The state of a handle that shares its kernel with no other one.
+Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor) {
+  STREW_ASSIGN(std::shared_ptr<const BuiltKernel> built, link_kernel(std::move(compiled)));
+  STREW_ASSIGN(PreparedOp op, PreparedOp::of(*built->compiled.op));
+  const int threads = built->compiled.threads;
+  return make_state(std::move(built), std::move(op), threads, std::move(executor));
 }
 
 /// A kernel as make_kernel leaves it, so that a test can break it.

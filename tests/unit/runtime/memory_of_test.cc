@@ -1,9 +1,8 @@
 // What the cache counts is what it holds: the heap grows by about as much.
-#include "runtime/memory_of.h"
-
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include "runtime/kernel_state.h"
 #include "strew/builder.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"

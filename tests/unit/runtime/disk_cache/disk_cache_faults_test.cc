@@ -18,7 +18,6 @@
 
 #include "base/pending_file.h"
 #include "runtime/disk_cache/disk_cache.h"
-#include "runtime/disk_cache/prune.h"
 #include "strew/runtime.h"
 #include "tests/support/cache_folder.h"
 #include "tests/support/log_lines.h"

@@ -15,7 +15,7 @@
 
 #include "backends/loader/loader.h"
 #include "base/pending_file.h"
-#include "runtime/disk_cache/prune.h"
+#include "runtime/disk_cache/disk_cache.h"
 #include "strew/runtime.h"
 #include "tests/support/cache_folder.h"
 #include "tests/support/ops.h"

@@ -14,7 +14,6 @@
 #include "base/pending_file.h"
 #include "runtime/disk_cache/build_id.h"
 #include "runtime/disk_cache/cached_kernel.h"
-#include "runtime/disk_cache/prune.h"
 #include "strew/forms.h"
 #include "strew/prepared_op.h"
 #include "strew/runtime.h"

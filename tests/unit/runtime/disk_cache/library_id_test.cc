@@ -1,4 +1,4 @@
-// The identity of a library that is not loaded (runtime/disk_cache/library_id.cc): the file that the loader would take, and the id that its linker wrote.
+// The identity of a library that is not loaded (runtime/disk_cache/build_id.cc): the file that the loader would take, and the id that its linker wrote.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/record/index_statistics.h"
 #include "runtime/record/recorder.h"
 #include "strew/log.h"
 #include "strew/runtime.h"
