@@ -100,10 +100,10 @@ constexpr std::span<const std::string_view> names_of(CompileMode /*unused*/) { r
 constexpr std::span<const std::string_view> names_of(CacheMode /*unused*/) { return kCacheModes; }
 
 /// "blocking, background or must_hit"
-inline std::string list_of(std::span<const std::string_view> names) {
+template <class Names>
+std::string list_of(const Names& names) {
   std::string list;
-  for (const std::string_view& each : names)
-    list += (list.empty() ? "" : &each == &names.back() ? " or " : ", ") + std::string(each);
+  for (const auto& each : names) list += (list.empty() ? "" : &each == &names.back() ? " or " : ", ") + std::string(each);
   return list;
 }
 

@@ -1,5 +1,5 @@
 // StrategyShares: how each strategy shares a call out among threads, said once. A plan's predictions (schedules/costs/predict.h) and the choice
-// at a call (runtime/call/strategies/estimates.h) both ask here; they differ in what they know of sizes and of memory. All of it is always
+// at a call (runtime/call/strategies/strategy.cc) both ask here; they differ in what they know of sizes and of memory. All of it is always
 // inlined, because a choice takes a few nanoseconds (bench/overhead, choice). Tested by tests/unit/schedules/costs/predict_test.cc and
 // tests/unit/runtime/call/strategies/choose_strategy_test.cc.
 #pragma once

@@ -23,7 +23,7 @@
 #include "runtime/call/learner.h"
 #include "runtime/call/run_many.h"
 #include "runtime/call/strategies/partition.h"
-#include "runtime/call/strategies/private_tables.h"
+#include "runtime/call/strategies/strategy.h"
 #include "runtime/call/wide.h"
 #include "runtime/kernel_state.h"
 #include "runtime/record/recorder.h"
@@ -354,8 +354,9 @@ Status Kernel::run_many(std::span<const TensorView> shapes, std::span<void* cons
   if (state.is_plain) return strew::run_many(callable, shapes, data, options);
   const size_t tensors = callable.kernel.tensor_count;
   if (shapes.size() != tensors || data.size() % tensors != 0) return strew::run_many(callable, shapes, data, options);
-  return run_one_by_one(callable, shapes, data, options,
-                        [&](size_t, std::span<const TensorView> views) { return run(views, options); });
+  std::vector<TensorView> views;
+  const std::vector<BatchCall> calls = batch_of(callable, shapes, data, views);
+  return run_one_by_one(calls, options, [&](size_t c) { return run(calls[c].tensors, options); });
 }
 
 Status run_many(std::span<const KernelCall> calls, const CallOptions& options) {

@@ -1,12 +1,13 @@
-// See candidates.h. Which values of a knob can pay is known from measurements: of prefetch distances, all from 8 to 32 rows
+// See schedule.h. Which values of a knob can pay is known from measurements: of prefetch distances, all from 8 to 32 rows
 // are within a fifth of the best one, elements want 32 to 128, and below 8 there is too little time for a line to arrive.
-#include "schedules/candidates.h"
-
 #include <algorithm>
+#include <limits>
 
+#include "base/machine.h"
+#include "schedules/costs/predict.h"
+#include "schedules/costs/workload.h"
 #include "schedules/knobs.h"
-#include "schedules/stores.h"
-#include "schedules/strategies/private_tables.h"
+#include "schedules/schedule.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {
@@ -17,6 +18,13 @@ std::vector<KnobChoice> strategies_of(const Plan& plan) {
   for (const Strategy strategy : kStrategies)
     all.push_back({static_cast<int>(strategy), traits_of(strategy).what, legal(strategy, plan)});
   return all;
+}
+
+/// Ok if the plan and the target allow the value.
+Status legal_vector_bytes(int bytes, const Target& target) {
+  if (bytes <= target.vector_bytes) return {};
+  return invalid_argument("vector_bytes=" + std::to_string(bytes) + ", expected at most " + std::to_string(target.vector_bytes) +
+                          " on " + print(target));
 }
 
 std::vector<KnobChoice> widths_of(const Target& target) {
@@ -45,20 +53,13 @@ std::vector<KnobChoice> distances_of(const Plan& plan) {
   return all;
 }
 
-/// Is it known before the call how many windows of which size it moves?
-bool is_static(const Plan& plan) {
-  const auto known = [](const Loop& loop) { return loop.extent.is_static(); };
-  return std::all_of(plan.positions.begin(), plan.positions.end(), known) &&
-         std::all_of(plan.window.begin(), plan.window.end(), known);
-}
-
 std::vector<KnobChoice> stores_of(const Plan& plan) {
   std::vector<KnobChoice> all = {{0, "what is written is read again soon, or fits the caches", {}}};
   Status status = legal_nontemporal(plan);
   if (status.ok() && !writes_whole_lines(plan))
     status = unsupported(
         "nontemporal=true: runs are not known to be whole cache lines, so that lines would be read and written in parts");
-  if (status.ok() && !is_static(plan))
+  if (status.ok() && !moves_static(plan))
     status = unsupported("nontemporal=true: only the call knows whether it moves more than the caches hold");
   all.push_back({1, "what is written is far larger than the caches", status});
   return all;
@@ -93,14 +94,8 @@ std::vector<KnobChoice> scratch_of(const Plan& plan) {
 
 }  // namespace
 
-Status legal_vector_bytes(int bytes, const Target& target) {
-  if (bytes <= target.vector_bytes) return {};
-  return invalid_argument("vector_bytes=" + std::to_string(bytes) + ", expected at most " + std::to_string(target.vector_bytes) +
-                          " on " + print(target));
-}
-
 /// The values that a knob may have are in its row of schedules/knobs.cc; the rest depends on the plan and the target. This decides what is legal
-/// only, heuristic.cc what is fast. Every message starts with the knob and its value.
+/// only, choose_schedule() what is fast. Every message starts with the knob and its value.
 Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& target) {
   for (const Knob& knob : knobs()) STREW_TRY(check_value(knob, schedule));
   const auto in_schedule = [](const Status& status) {
@@ -135,6 +130,111 @@ std::vector<Schedule> candidates(const ScheduleChoices& choices) {
   cross(choices.prefetch, [](Schedule& s, int value) { s.prefetch = value; });
   cross(choices.nontemporal, [](Schedule& s, int value) { s.nontemporal = value != 0; });
   return all;
+}
+
+// ---- choose_schedule: the default schedule of a plan is its cheapest candidate by the cost model (costs/predict.h).
+//
+// An extent that only the call knows counts as a large one, because the executor decides at the call how many threads the call
+// is worth (runtime/call/executor). Knobs that the caller sets take precedence (backends/pipeline). Tested by
+// tests/unit/schedules/schedule_test.cc.
+
+namespace {
+
+/// A candidate must be this much faster than a simpler one, which comes before it.
+constexpr double kWorthTheStep = 0.98;
+
+/// Does another number of private tables give other bits? Then whether they are used must not depend on the machine or on its threads.
+bool tables_decide_bits(const Plan& plan) { return is_legal(Strategy::private_tables, plan) && !combines_exactly(plan); }
+
+/// The strategy that is the fastest by far for large calls on a table of these extents; `chosen` if there is none.
+Strategy best_of_large_calls(const Plan& plan, const Target& target, int threads, const Schedule& chosen, double table) {
+  constexpr double kMoved = 4 << 20;  // index positions that only the call knows, in a large call
+  constexpr double kByFar = 0.8;      // further entries take time to compile
+  const Workload work = workload_of(plan, {kMoved, table});
+  const auto cost_with = [&](Strategy strategy) {
+    Schedule schedule = chosen;
+    schedule.strategy = strategy;
+    return predict({work, schedule, target, threads}).total();
+  };
+  Strategy best = chosen.strategy;
+  double least = kByFar * cost_with(best);
+  for (const Strategy strategy : kStrategies) {
+    if (strategy == chosen.strategy || !is_legal(strategy, plan)) continue;
+    const double nanoseconds = cost_with(strategy);
+    if (nanoseconds >= least) continue;
+    least = nanoseconds;
+    best = strategy;
+  }
+  return best;
+}
+
+/// Lets calls choose among strategies where the plan leaves something open that decides: shapes, or how many threads there are and come.
+/// Whether stores bypass the caches is left to calls wherever that may pay: only they find in a cache what they write, or not. A slice update
+/// whose positions only the call knows may have a single one; then threads share its window. A table may be small or large, and a kernel
+/// with the entries of strategy owner can run private tables, too.
+void choose_at_call(const Plan& plan, const Target& target, int threads, Schedule& best) {
+  best.adapts = may_stream(plan, best.strategy);
+  if (tables_decide_bits(plan) || threads <= 1) return;
+  constexpr double kSmallTable = 1 << 10, kLargeTable = 4 << 20;  // extents of dims that only the call knows
+  const bool is_open = workload_of(plan).is_open;
+  if (is_open && plan.kind == PlanKind::slice_update) {
+    if (is_legal(Strategy::window, plan)) best.strategy = Strategy::window;
+  } else if (is_open && !plan.gather) {
+    const Strategy small = best_of_large_calls(plan, target, threads, best, kSmallTable),
+                   large = best_of_large_calls(plan, target, threads, best, kLargeTable);
+    if (large != best.strategy) best.strategy = large;
+    if (small != best.strategy && best.strategy == Strategy::sequential) best.strategy = small;
+    if (best.strategy == Strategy::private_tables && is_legal(Strategy::owner, plan)) best.strategy = Strategy::owner;
+  }
+  best.adapts = is_open || best.strategy != Strategy::sequential || may_stream(plan, best.strategy);
+}
+
+}  // namespace
+
+int planned_threads(const Target& target, int max_threads) {
+  return std::clamp(max_threads > 0 ? max_threads : target.cores, 1, kMostThreads);
+}
+
+std::vector<Schedule> default_candidates(const Plan& plan, const Target& target, int threads) {
+  ScheduleChoices choices = schedule_choices(plan, target);
+  const bool decides = tables_decide_bits(plan), uses = decides && relaxed_sum_uses_tables(plan);
+  std::erase_if(choices.strategy, [&](const KnobChoice& choice) {
+    const auto strategy = static_cast<Strategy>(choice.value);
+    if (decides && traits_of(strategy).may_group != uses) return true;
+    // With one thread, all strategies but that of private tables are the same loop.
+    return threads <= 1 && strategy != Strategy::sequential && !(decides && uses);
+  });
+  return candidates(choices);
+}
+
+Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads, std::string* why) {
+  const int threads = planned_threads(target, max_threads);
+  const Workload work = workload_of(plan);
+  Schedule best;
+  Prediction least;
+  double nanoseconds = std::numeric_limits<double>::infinity();
+  for (const Schedule& schedule : default_candidates(plan, target, threads)) {
+    const Prediction prediction = predict({work, schedule, target, threads});
+    if (prediction.total() >= nanoseconds * kWorthTheStep) continue;
+    nanoseconds = prediction.total();
+    best = schedule;
+    least = prediction;
+  }
+  const Strategy cheapest = best.strategy;
+  choose_at_call(plan, target, threads, best);
+  if (why != nullptr)
+    *why = best.strategy == cheapest
+               ? print(least)
+               : "calls choose by their shapes and threads; " + std::string(name(cheapest)) + " would take " + print(least);
+#ifdef STREW_CHECKED
+  best.checked = true;
+#endif
+  return best;
+}
+
+bool updates_may_be_few(const Plan& fold) {
+  const Workload w = workload_of(fold);
+  return w.is_open || w.moved_bytes < 2 * w.init_bytes;
 }
 
 }  // namespace strew::inline v0

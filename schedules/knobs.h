@@ -24,7 +24,7 @@ struct Knob {
                std::optional<bool> ScheduleOverrides::*>
       over;                  ///< the same knob where it replaces the heuristic's choice
   std::string_view meaning;  ///< one line, for help texts
-  int least = 0, most = 0;   ///< bounds of an int
+  int least = 0, most = 0;   ///< the first value and the last
   bool doubles = false;      ///< an int takes the values least, 2 * least, 4 * least and so on
   bool checks = false;       ///< a bool that adds checks to every call; printed only if it is on
 };
@@ -36,12 +36,7 @@ std::string values_of(const Knob& knob);
 std::string value_of(const Knob& knob, const Schedule& schedule);
 /// Copies the knob from `from`, where it has been set, to `to`.
 void set_override(const Knob& knob, const Schedule& from, ScheduleOverrides& to);
-/// Replaces the knob of `schedule`, if `overrides` has a value for it. Checks the value.
-Status apply_override(const Knob& knob, const ScheduleOverrides& overrides, Schedule& schedule);
-/// Sets the knob. If `text` is not one of its values, fails ("schedule: unroll=3, expected 1, 2, 4 or 8") and leaves the schedule
-/// unchanged.
-Status set_value(const Knob& knob, std::string_view text, Schedule& schedule);
-/// Checks the value that the schedule has, with the same message.
+/// Checks the value that the schedule has: "schedule: unroll=3, expected 1, 2, 4 or 8".
 Status check_value(const Knob& knob, const Schedule& schedule);
 
 }  // namespace strew::inline v0

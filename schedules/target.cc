@@ -273,15 +273,6 @@ Status can_run(const Target& machine, const Target& target) {
 
 Status machine_can_run(const Target& target) { return can_run(detect_target(), target); }
 
-std::vector<std::string_view> runnable_x86_64_levels() {
-  std::vector<std::string_view> levels;
-  for (const std::string_view level : {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"}) {
-    const auto target = parse_target(level);
-    if (target.ok() && machine_can_run(*target).ok()) levels.push_back(level);
-  }
-  return levels;
-}
-
 // ---- What `native` stands for in this process (Options::target), and the check of all options, which includes the target. Tested by
 // tests/unit/base/options_test.cc and options_effect_test.cc.
 

@@ -53,8 +53,4 @@ Status machine_can_run(const Target& target);
 /// The same for any machine, for tests: does `machine` run code made for `target`?
 Status can_run(const Target& machine, const Target& target);
 
-/// The x86-64 levels that this machine runs, lowest first, in the form that parse_target() reads: "x86-64",
-/// "x86-64-v2", … Empty on other architectures.
-std::vector<std::string_view> runnable_x86_64_levels();
-
 }  // namespace strew::inline v0

@@ -12,7 +12,7 @@
 
 #include "base/machine.h"
 #include "runtime/call/executor/limits.h"
-#include "runtime/call/strategies/select.h"
+#include "runtime/call/strategies/owners.h"
 #include "strew/executor.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"

@@ -5,7 +5,6 @@
 #include <array>
 #include <limits>
 
-#include "schedules/candidates.h"
 #include "schedules/costs/predict.h"
 #include "schedules/schedule.h"
 

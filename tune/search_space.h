@@ -1,6 +1,6 @@
 // SearchSpace: the variants of an op that the tuner may try, all of which give the same bits.
 //
-// The space has two parts. The listed variants are all combinations of the knob values that can pay (schedules/candidates.h), with the
+// The space has two parts. The listed variants are all combinations of the knob values that can pay (schedules/candidates.cc), with the
 // times that the cost model predicts, and what the backends propose: Halide asks its autoschedulers. If the op has open extents and its default adapts, all variants keep the default's strategy, because
 // calls choose the strategy. Beyond them lie the neighbours of a variant: those in which one knob has another legal value,
 // also one that is not among the candidates. Tested by tests/unit/tune/search_test.cc.

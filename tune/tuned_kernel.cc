@@ -11,7 +11,6 @@
 #include "backends/pipeline.h"
 #include "base/log.h"
 #include "base/run_queue.h"
-#include "runtime/call/call_clock.h"
 #include "runtime/call/online_search.h"
 #include "runtime/learned_wisdom.h"
 #include "schedules/wisdom/wisdom_file.h"

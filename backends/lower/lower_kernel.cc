@@ -2,8 +2,7 @@
 #include <algorithm>
 
 #include "backends/lower/kernel.h"
-#include "schedules/stores.h"
-#include "schedules/strategies/private_tables.h"
+#include "schedules/strategies/strategy.h"
 #include "strew/expr_builder.h"
 
 namespace strew::inline v0 {

@@ -1,6 +1,6 @@
 // The cost model against measurements: `./dev bench costs`.
 //
-// For each case of the suite (bench/cases) and for one thread and two, the legal candidates of schedules/candidates.h are
+// For each case of the suite (bench/cases) and for one thread and two, the legal candidates of schedules/candidates.cc are
 // built and timed in turns, and what the heuristic chose is compared with the fastest of them. Candidates that are clearly
 // slower in a first look are left out of the turns. A kernel that runs on one thread is the same for every strategy but
 // `private`, so one thread has only these two. Before anything is timed, every candidate's result must have the bits of plain loops.
@@ -26,8 +26,8 @@
 #include "bench/cases/ops.h"
 #include "bench/costs/table.h"
 #include "bench/measure.h"
-#include "schedules/candidates.h"
 #include "schedules/costs/predict.h"
+#include "schedules/schedule.h"
 #include "strew/runtime.h"
 #include "strew/wisdom.h"
 

@@ -1,4 +1,4 @@
-// What it costs to choose a schedule (choose_schedule, schedules/heuristic.cc) once the plan is there: every candidate is predicted. Part of
+// What it costs to choose a schedule (choose_schedule, schedules/candidates.cc) once the plan is there: every candidate is predicted. Part of
 // each compilation, and of nothing else.
 #include <array>
 #include <string>

@@ -11,8 +11,6 @@
 #include "base/violated.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/extent.h"
-#include "runtime/call/overlap.h"
-#include "runtime/call/shape_rules.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -35,18 +33,8 @@ bool is_named(const strew_kernel& kernel, uint32_t tensor, std::string_view name
   return name == full || (name == full.substr(0, full.find(' ')) && is_alone_in_its_role(kernel, tensor));
 }
 
-}  // namespace
-
-Expected<Binder> Binder::make(const strew_kernel& kernel) {
-  STREW_TRY(check_descriptor(kernel));
-  Binder made(kernel);
-  STREW_TRY(made.pack());
-  return made;
-}
-
 /// Checks a view against what the descriptor fixes: dtype, rank, dims, and strides where they matter.
-Status Binder::check_view(const TensorView& view, uint32_t tensor) const {
-  const strew_tensor_rule& rule = kernel_->tensors[tensor];
+Status check_view(const strew_tensor_rule& rule, const TensorView& view) {
   const std::string name = rule.name;
   if (view.read_only && rule.role == STREW_RESULT)
     return invalid_argument(
@@ -84,15 +72,16 @@ Status Binder::check_view(const TensorView& view, uint32_t tensor) const {
   return {};
 }
 
-Status Binder::check_constraints(std::span<const TensorView> tensors, bool& has_destinations) const {
-  for (uint32_t i = 0; i < kernel_->constraint_count; ++i) {
-    const strew_constraint& c = kernel_->constraints[i];
+/// Clears `has_destinations` if no update of the call has a destination, which is no error.
+Status check_constraints(const strew_kernel& kernel, std::span<const TensorView> tensors, bool& has_destinations) {
+  for (uint32_t i = 0; i < kernel.constraint_count; ++i) {
+    const strew_constraint& c = kernel.constraints[i];
     if (holds(c, tensors.data())) continue;
-    if (c.kind == STREW_NOT_EMPTY && kernel_->is_gather == 0) {
+    if (c.kind == STREW_NOT_EMPTY && kernel.is_gather == 0) {
       has_destinations = false;
       continue;
     }
-    const std::string name = kernel_->tensors[c.tensor].name, other = kernel_->tensors[c.other].name;
+    const std::string name = kernel.tensors[c.tensor].name, other = kernel.tensors[c.other].name;
     if (c.kind == STREW_DISTINCT) return violated(c.label, name + ": its strides put two elements at one address");
     if (c.kind == STREW_NOTHING)
       return violated(c.label, name + ": it has elements, expected none: they would come from a slice of size 0");
@@ -108,27 +97,27 @@ Status Binder::check_constraints(std::span<const TensorView> tensors, bool& has_
   return {};
 }
 
-Status Binder::overlap_error(std::span<const TensorView> tensors, uint32_t result, uint32_t other) const {
+Status overlap_error(const strew_kernel& kernel, std::span<const TensorView> tensors, uint32_t result, uint32_t other) {
   StrideBuffer of_result, of_other;  // NOLINT: filled by strides_of
   const auto bytes = [&](uint32_t t, StrideBuffer& buffer) {
     const TensorView& view = tensors[t];
-    return StridedBytes{reinterpret_cast<uintptr_t>(view.data), kernel_->tensors[t].bits / 8, view.rank, view.dims,
+    return StridedBytes{reinterpret_cast<uintptr_t>(view.data), kernel.tensors[t].bits / 8, view.rank, view.dims,
                         strides_of(view, buffer)};
   };
   // Packed elements share bytes, so for them only the intervals count.
-  const bool packed = kernel_->tensors[result].bits < 8 || kernel_->tensors[other].bits < 8;
+  const bool packed = kernel.tensors[result].bits < 8 || kernel.tensors[other].bits < 8;
   if (!packed && disjoint(bytes(result, of_result), bytes(other, of_other))) return {};
-  const bool operand_of_copy = kernel_->tensors[result].may_be == static_cast<int32_t>(other);
-  return invalid_argument(std::string(kernel_->tensors[result].name) + " overlaps " + kernel_->tensors[other].name +
+  const bool operand_of_copy = kernel.tensors[result].may_be == static_cast<int32_t>(other);
+  return invalid_argument(std::string(kernel.tensors[result].name) + " overlaps " + kernel.tensors[other].name +
                           ": expected disjoint buffers" +
                           (operand_of_copy ? ", or one buffer with the same dtype and strides" : ""));
 }
 
-Status Binder::check_addresses(std::span<const TensorView> tensors, Call& call) const {
-  const uint32_t results = kernel_->result_count;
-  std::vector<Extent> extents(kernel_->tensor_count);
-  for (uint32_t i = 0; i < kernel_->tensor_count; ++i) {
-    const strew_tensor_rule& rule = kernel_->tensors[i];
+Status check_addresses(const strew_kernel& kernel, std::span<const TensorView> tensors, Call& call) {
+  const uint32_t results = kernel.result_count;
+  std::vector<Extent> extents(kernel.tensor_count);
+  for (uint32_t i = 0; i < kernel.tensor_count; ++i) {
+    const strew_tensor_rule& rule = kernel.tensors[i];
     const Extent extent = extents[i] = extent_of(rule, tensors[i]);
     call.data[rule.data] = tensors[i].data;
     if (extent.empty) continue;
@@ -141,61 +130,59 @@ Status Binder::check_addresses(std::span<const TensorView> tensors, Call& call) 
   }
   uint32_t same_buffers = 0;
   for (uint32_t r = 0; r < results; ++r) {
-    for (uint32_t o = r + 1; o < kernel_->tensor_count; ++o) {
+    for (uint32_t o = r + 1; o < kernel.tensor_count; ++o) {
       const Extent &a = extents[r], &b = extents[o];
-      if (a.empty || b.empty) continue;
-      const auto at = reinterpret_cast<uintptr_t>(tensors[r].data), bt = reinterpret_cast<uintptr_t>(tensors[o].data);
-      if (at + static_cast<uintptr_t>(a.hi) <= bt + static_cast<uintptr_t>(b.lo) ||
-          bt + static_cast<uintptr_t>(b.hi) <= at + static_cast<uintptr_t>(a.lo))
-        continue;
-      if (kernel_->tensors[r].may_be == static_cast<int32_t>(o) && at == bt && same_layout(tensors[r], tensors[o])) {
+      const void *const at = tensors[r].data, *const bt = tensors[o].data;
+      if (a.empty || b.empty || a.end(at) <= b.begin(bt) || b.end(bt) <= a.begin(at)) continue;
+      if (kernel.tensors[r].may_be == static_cast<int32_t>(o) && at == bt && same_layout(tensors[r], tensors[o])) {
         ++same_buffers;
         continue;
       }
-      STREW_TRY(overlap_error(tensors, r, o));
+      STREW_TRY(overlap_error(kernel, tensors, r, o));
     }
   }
-  call.result_is_operand = kernel_->init_kind == STREW_COPY && same_buffers > 0 && same_buffers == results;
+  call.result_is_operand = kernel.init_kind == STREW_COPY && same_buffers > 0 && same_buffers == results;
   return {};
 }
 
-void Binder::count_work(Call& call) const {
-  const strew_kernel& k = *kernel_;
-  const auto term = [&k](uint32_t i) -> const strew_term& {
-    if (i == kPositions) return k.positions;
-    if (i == kSplits) return k.splits;
-    if (i == kWindow) return k.window;
-    if (i == kInit) return k.init;
-    const strew_cover& cover = k.covers[(i - kCovers) / 2];
-    return (i - kCovers) % 2 == 0 ? cover.window : cover.dim;
-  };
-  strew::count_work(
+void count_work_of(const strew_kernel& k, Call& call) {
+  count_work(
       k.is_gather == 0 && k.init_kind != STREW_IN_PLACE, k.may_overwrite != 0, k.cover_count,
-      [&](uint32_t i) { return strew::evaluate(k, term(i), call.dyn); }, call);
+      [&](uint32_t i) { return evaluate(k, work_term(k, i), call.dyn); }, call);
+}
+
+}  // namespace
+
+Expected<Binder> Binder::make(const strew_kernel& kernel) {
+  STREW_TRY(check_descriptor(kernel));
+  Binder made(kernel);
+  STREW_TRY(made.pack());
+  return made;
 }
 
 Status Binder::bind_step_by_step(std::span<const TensorView> tensors, Call& call) const {
-  if (tensors.size() != kernel_->tensor_count)
+  const strew_kernel& kernel = *kernel_;
+  if (tensors.size() != kernel.tensor_count)
     return invalid_argument("tensors: " + std::to_string(tensors.size()) + " given, expected " +
-                            std::to_string(kernel_->tensor_count) + ": " + names_of(*kernel_));
-  for (uint32_t i = 0; i < kernel_->tensor_count; ++i) STREW_TRY(check_view(tensors[i], i));
+                            std::to_string(kernel.tensor_count) + ": " + names_of(kernel));
+  for (uint32_t i = 0; i < kernel.tensor_count; ++i) STREW_TRY(check_view(kernel.tensors[i], tensors[i]));
   bool has_destinations = true;
-  STREW_TRY(check_constraints(tensors, has_destinations));
-  const bool is_small = kernel_->data_count <= Call::kFewTensors && kernel_->symbol_count <= Call::kFewSymbols;
-  if (!is_small) call.many.reset(new uint64_t[kernel_->data_count + kernel_->symbol_count]);
+  STREW_TRY(check_constraints(kernel, tensors, has_destinations));
+  const bool is_small = kernel.data_count <= Call::kFewTensors && kernel.symbol_count <= Call::kFewSymbols;
+  if (!is_small) call.many.reset(new uint64_t[kernel.data_count + kernel.symbol_count]);
   call.data = is_small ? call.few_data.data() : reinterpret_cast<void**>(call.many.get());
-  int64_t* const dyn = is_small ? call.few_dyn.data() : reinterpret_cast<int64_t*>(call.many.get() + kernel_->data_count);
+  int64_t* const dyn = is_small ? call.few_dyn.data() : reinterpret_cast<int64_t*>(call.many.get() + kernel.data_count);
   call.dyn = dyn;
-  std::fill(call.data, call.data + kernel_->data_count, nullptr);
-  for (uint32_t i = 0; i < kernel_->symbol_count; ++i) {
-    const strew_symbol& symbol = kernel_->symbols[i];
+  std::fill(call.data, call.data + kernel.data_count, nullptr);
+  for (uint32_t i = 0; i < kernel.symbol_count; ++i) {
+    const strew_symbol& symbol = kernel.symbols[i];
     const TensorView& view = tensors[symbol.tensor];
     StrideBuffer buffer;  // NOLINT: filled by strides_of
     dyn[i] = symbol.is_stride != 0 ? strides_of(view, buffer)[symbol.dim] : view.dims[symbol.dim];
   }
-  count_work(call);
+  count_work_of(kernel, call);
   if (!has_destinations) call.window = 0;
-  return check_addresses(tensors, call);
+  return check_addresses(kernel, tensors, call);
 }
 
 Expected<std::vector<TensorView>> in_binding_order(const strew_kernel& kernel, std::span<const NamedTensor> tensors) {

@@ -63,16 +63,8 @@ class Binder {
   explicit Binder(const strew_kernel& kernel) : kernel_(&kernel) {}
   // The fast path: packed_rules.cc.
   Status pack();
-  std::unique_ptr<int64_t[]> known_symbols() const;  // NOLINT(modernize-avoid-c-arrays)
   const Slot* slots() const;
   const Term* terms() const;
-  static int64_t evaluate(const Term& term, const int64_t* dyn);
-  static bool fits_static(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes);
-  static bool fits_row_major(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes);
-  static bool fits_strided(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes);
-  static bool set_bytes(const TensorView& view, int64_t lo, int64_t hi, uint32_t i, Bytes& bytes);
-  bool writes_read_only(const TensorView* tensors) const;
-  void clear_unbound(void** data) const;
   bool results_overlap(const Bytes& bytes) const;
   bool may_overlap(const TensorView* tensors, const Bytes& bytes, uint32_t& same_buffers) const;
   bool read_symbols(const Slot* end, const TensorView* tensors, int64_t* dyn) const;
@@ -81,12 +73,6 @@ class Binder {
   void count_packed(Call& call) const;  ///< from call.dyn
   // The slow path: bind.cc.
   Status bind_step_by_step(std::span<const TensorView> tensors, Call& call) const;
-  Status check_view(const TensorView& view, uint32_t tensor) const;
-  /// Clears `has_destinations` if no update of the call has a destination, which is no error.
-  Status check_constraints(std::span<const TensorView> tensors, bool& has_destinations) const;
-  Status check_addresses(std::span<const TensorView> tensors, Call& call) const;
-  Status overlap_error(std::span<const TensorView> tensors, uint32_t result, uint32_t other) const;
-  void count_work(Call& call) const;
 
   static constexpr size_t kNever = static_cast<size_t>(-1);
   /// Per tensor a Slot with its dims and strides; then an array each of Symbol, Constraint and Term.

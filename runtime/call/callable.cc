@@ -8,6 +8,8 @@
 #include "base/fp_environment.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/learner.h"
+#include "runtime/call/run_many.h"
+#include "strew/compiled_kernel.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -159,5 +161,34 @@ bool Callable::run_addresses(void* const* data, const int64_t* dyn) const {
   strew_fault found;
   return run_entries(*this, call, applies(call), found);
 }
+
+// ---- CompiledKernel is a Callable, which it hides, and the process's executor. Tested by tests/runtime_only and
+// tests/unit/runtime/call/compiled_kernel_test.cc.
+
+Expected<CompiledKernel> CompiledKernel::make(const strew_kernel& kernel, int threads, std::shared_ptr<Executor> executor) {
+  if (executor == nullptr) executor = process_executor();
+  STREW_ASSIGN(std::unique_ptr<const Callable> callable, Callable::make(kernel, std::move(executor), threads));
+  return CompiledKernel(std::move(callable));
+}
+
+Status CompiledKernel::run(std::span<const TensorView> tensors, BadIndex* bad_index) const {
+  return callable_->run(tensors, bad_index);
+}
+
+Status CompiledKernel::run(std::span<const TensorView> tensors, const CallOptions& options) const {
+  return callable_->run(tensors, options);
+}
+
+Status CompiledKernel::run_many(std::span<const TensorView> shapes, std::span<void* const> data,
+                                const CallOptions& options) const {
+  return strew::run_many(*callable_, shapes, data, options);
+}
+
+Status CompiledKernel::run_by_name(std::span<const NamedTensor> tensors, BadIndex* bad_index) const {
+  STREW_ASSIGN(const std::vector<TensorView> views, in_binding_order(callable_->kernel, tensors));
+  return callable_->run(views, bad_index);
+}
+
+const strew_kernel& CompiledKernel::descriptor() const { return callable_->kernel; }
 
 }  // namespace strew::inline v0

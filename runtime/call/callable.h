@@ -12,7 +12,7 @@
 
 #include "runtime/call/bind.h"
 #include "runtime/call/executor/limits.h"
-#include "runtime/call/executor/team.h"
+#include "runtime/call/executor/thread_pool.h"
 #include "runtime/call/scratch.h"
 #include "strew/abi.h"
 #include "strew/call_options.h"

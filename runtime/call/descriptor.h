@@ -1,13 +1,18 @@
-// Functions on descriptors (strew/abi.h): whether this program can run the kernel, and the values of terms in a call. Tested by
+// Functions on descriptors (strew/abi.h): whether this program can run the kernel, the values of terms in a call, whether a constraint between
+// extents holds, and how much work there is. Tested by
 // tests/unit/runtime/call/descriptor_test.cc.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
+#include "base/strides.h"
 #include "base/units.h"
+#include "runtime/call/call.h"
+#include "runtime/call/extent.h"
 #include "strew/abi.h"
 #include "strew/status.h"
+#include "strew/tensor_view.h"
 
 namespace strew::inline v0 {
 
@@ -49,6 +54,62 @@ int64_t last_key(const strew_kernel& kernel, const int64_t* dyn);
 /// Do the keys of this call's destinations fit 32 bits? The key with all bits set is reserved for dropped updates.
 inline bool keys_fit(const strew_kernel& kernel, const int64_t* dyn) {
   return last_key(kernel, dyn) < std::numeric_limits<uint32_t>::max();
+}
+
+// Rules over the shapes of a call. They are templates because the descriptor and its packed form (packed_rules.cc) both evaluate them.
+
+/// Does `constraint`, a strew_constraint or its packed form, hold? The tensors must have the ranks that the descriptor requires.
+template <typename Constraint>
+bool holds(const Constraint& constraint, const TensorView* tensors) {
+  const TensorView& view = tensors[constraint.tensor];
+  const TensorView& other = tensors[constraint.other];
+  switch (constraint.kind) {
+    case STREW_EQUAL:
+      return view.dims[constraint.dim] == other.dims[constraint.other_dim];
+    case STREW_AT_MOST:
+      return view.dims[constraint.dim] <= other.dims[constraint.other_dim];
+    case STREW_NOT_EMPTY:
+      return view.dims[constraint.dim] != 0 || is_empty(other.dims, other.rank);
+    case STREW_EMPTY:
+      return view.dims[constraint.dim] == 0 || is_empty(other.dims, other.rank);
+    case STREW_NOTHING:
+      return is_empty(view.dims, view.rank);
+    case STREW_DISTINCT: {
+      const auto rank = static_cast<size_t>(view.rank);
+      StrideBuffer buffer;  // NOLINT: filled by strides_of
+      return distinct_offsets({view.dims, rank}, {strides_of(view, buffer), rank}) == Distinct::yes;
+    }
+  }
+  return false;  // no kind of constraint
+}
+
+/// The counts that describe a call's work. From kCovers on, each cover has two: its window and its dim (strew_cover).
+enum WorkTerm : uint32_t { kPositions, kSplits, kWindow, kInit, kCovers };
+inline size_t work_terms(const strew_kernel& kernel) { return kCovers + size_t{2} * kernel.cover_count; }
+inline const strew_term& work_term(const strew_kernel& kernel, size_t i) {
+  if (i == kPositions) return kernel.positions;
+  if (i == kSplits) return kernel.splits;
+  if (i == kWindow) return kernel.window;
+  if (i == kInit) return kernel.init;
+  const strew_cover& cover = kernel.covers[(i - kCovers) / 2];
+  return (i - kCovers) % 2 == 0 ? cover.window : cover.dim;
+}
+
+/// Fills the counts of `call`. `value(i)` returns the count WorkTerm i. `makes_result`: init is copy or fill. `may_overwrite` and `covers`
+/// are the descriptor's: if the updates overwrite the whole result, it need not be initialised.
+template <typename Value>
+void count_work(bool makes_result, bool may_overwrite, uint32_t covers, const Value& value, Call& call) {
+  call.positions = value(kPositions);
+  call.splits = value(kSplits);
+  call.window = value(kWindow);
+  call.init = 0;
+  if (!makes_result) return;
+  call.init = value(kInit);
+  int64_t written = 0;
+  if (!may_overwrite || __builtin_mul_overflow(call.positions, call.window, &written) || written != call.init) return;
+  for (uint32_t i = 0; i < covers; ++i)
+    if (value(kCovers + 2 * i) != value(kCovers + 2 * i + 1)) return;
+  call.init = 0;
 }
 
 }  // namespace strew::inline v0

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "strew/abi.h"
 #include "strew/tensor_view.h"
@@ -18,6 +20,9 @@ struct Extent {
   int64_t lo = 0, hi = 0;
   bool empty = false;
   bool row_major = false;
+
+  uintptr_t begin(const void* data) const { return reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(lo); }
+  uintptr_t end(const void* data) const { return reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(hi); }
 };
 
 /// Computes the extent of elements of `bits` bits with these dims and strides (in elements). Returns false if it does not fit 63 bits.
@@ -45,5 +50,35 @@ inline bool is_empty(const int64_t* dims, int rank) {
 
 /// May both views, which have equal dims, be one buffer? They may if equal indices have equal offsets in both.
 bool same_layout(const TensorView& a, const TensorView& b);
+
+// Do two strided byte ranges overlap? And do calls of a batch touch memory that another of them writes? Tested by
+// tests/unit/runtime/call/bind_test.cc and run_many_test.cc.
+
+/// A tensor view as bytes: `rank` dims around `base`, with elements of `element` bytes.
+struct StridedBytes {
+  uintptr_t base = 0;
+  int64_t element = 1;
+  int rank = 0;
+  const int64_t* dims = nullptr;
+  const int64_t* strides = nullptr;  ///< in elements
+};
+
+/// Returns true only if no byte belongs to both views. Compares their intervals, and then their residues modulo the strides, so that interleaved
+/// views count as disjoint. Both views must have elements, and their sizes in bytes must fit 63 bits.
+bool disjoint(const StridedBytes& a, const StridedBytes& b);
+
+/// The bytes [begin, end) that call `call` reads or writes as its tensor `tensor`.
+struct CallBytes {
+  uintptr_t begin = 0, end = 0;
+  uint32_t call = 0, tensor = 0;
+};
+
+struct CallOverlap {
+  CallBytes write, other;
+};
+
+/// A write and another call's read or write that overlap, if there are any. Sorts the lists unless they are sorted already,
+/// as those of buffers that were allocated one after another often are.
+std::optional<CallOverlap> find_overlap(std::vector<CallBytes>& writes, std::vector<CallBytes>& reads);
 
 }  // namespace strew::inline v0

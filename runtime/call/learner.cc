@@ -8,10 +8,9 @@
 
 #include "base/fp_environment.h"
 #include "base/strategy_traits.h"
-#include "runtime/call/call_clock.h"
 #include "runtime/call/callable.h"
-#include "runtime/call/executor/chunks.h"
 #include "runtime/call/executor/phases.h"
+#include "runtime/call/online_search.h"
 #include "runtime/call/strategies/strategy.h"
 
 namespace strew::inline v0 {

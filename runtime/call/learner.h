@@ -1,6 +1,6 @@
 // Learner: a kernel that is called often finds out which of the ways in which it can run a call is the fastest: by which of its strategies, and
 // with which stores. The kernel has all of them already, and all give the same bits; nothing is compiled. The estimates
-// (strategies/estimates.h) say which are worth trying: those within twice the time of the best.
+// (strategies/strategy.cc) say which are worth trying: those within twice the time of the best.
 //
 // What a call finds in the caches depends on how the calls before it stored. So a way is tried for a block of calls, which together move twice the
 // last-level cache, and the second half of a block counts. Blocks of the way in use and of the way on trial take turns, and OnlineSearch

@@ -1,26 +1,15 @@
 // Callable::make: what every call of a kernel would otherwise find out again.
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "base/machine.h"
 #include "base/strategy_traits.h"
 #include "runtime/call/callable.h"
-#include "runtime/call/descriptor.h"
+#include "runtime/call/executor/phases.h"
 #include "runtime/call/learner.h"
 
 namespace strew::inline v0 {
 namespace {
-
-/// Bytes of the indexed tensor; the most that there can be if the shape is known only at the call.
-int64_t static_table_bytes(const strew_kernel& kernel) {
-  constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
-  const strew_tensor_rule& table = kernel.tensors[table_of(kernel)];
-  int64_t bits = table.bits;
-  for (uint32_t d = 0; d < table.rank; ++d)
-    if (table.dims[d] == STREW_OPEN || __builtin_mul_overflow(bits, table.dims[d], &bits)) return kUnknown;
-  return bits / 8;
-}
 
 /// Sets the positions and elements up to which a call is worth one thread without an estimate. Of the time from which on two threads pay, the
 /// positions may take half, each with a whole line from the slowest memory, and the elements the other half. CallCosts::of_windows() answers no
@@ -66,7 +55,7 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   // A call that runs alone checks source 0 (arguments_of); with others to check, none does.
   for (uint32_t s = 1; s < kernel.source_count; ++s)
     if (checks_first(kernel, s)) made->checked_alone = -1;
-  made->table_bytes = Bytes(static_table_bytes(kernel));
+  made->table_bytes = strew::table_bytes(kernel, kernel.tensors[table_of(kernel)].dims);
   made->result_bytes = strew::result_bytes(kernel);
   set_small_calls(*made);
   made->threads = threads == 0 ? std::max(1, executor->threads()) : threads;

@@ -2,10 +2,10 @@
 // base + (a multiple of G) + an offset made by the dims whose strides are no multiples of G. If the ranges of those offsets do not meet
 // modulo G, the views are disjoint. The test never calls overlapping views disjoint, and it recognises the usual disjoint views of one
 // buffer: columns, halves, every n-th row. Tested by tests/unit/runtime/call/bind_test.cc.
-#include "runtime/call/overlap.h"
-
 #include <algorithm>
 #include <cstdlib>
+
+#include "runtime/call/extent.h"
 
 namespace strew::inline v0 {
 namespace {

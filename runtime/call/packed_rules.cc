@@ -11,10 +11,39 @@
 #include <string>
 
 #include "runtime/call/bind.h"
+#include "runtime/call/descriptor.h"
 #include "runtime/call/extent.h"
-#include "runtime/call/shape_rules.h"
 
 namespace strew::inline v0 {
+
+namespace {
+
+constexpr int64_t kMostElements = int64_t{1} << 54;  ///< of 128 bits: their number in bits fits an int64_t
+
+/// Are the `count` numbers equal? Compares two at a time, because a branch per number is slower.
+inline bool same(const int64_t* a, const int64_t* b, int count) {
+  int i = 0;
+  for (; i + 1 < count; i += 2)
+    if (((a[i] ^ b[i]) | (a[i + 1] ^ b[i + 1])) != 0) return false;
+  return i == count || a[i] == b[i];
+}
+
+}  // namespace
+
+/// The bytes [begin, end) that each tensor occupies. These are two arrays, because GCC would compute pairs in vector
+/// registers, which is slower.
+struct Binder::Bytes {
+  std::array<uintptr_t, Call::kFewTensors> begin, end;
+
+  /// Enters the bytes [lo, hi), relative to the data of view i. Returns false if they are not in the address space.
+  bool set(uint32_t i, const TensorView& view, int64_t lo, int64_t hi) {
+    const auto base = reinterpret_cast<uintptr_t>(view.data);
+    const uintptr_t first = base + static_cast<uintptr_t>(lo), last = base + static_cast<uintptr_t>(hi);
+    begin[i] = first;
+    end[i] = last;
+    return base != 0 && first <= base && base <= last;
+  }
+};
 
 /// A tensor's rule. `rank` dims follow it in memory, and then `rank` strides, except for open tensors that are row-major.
 struct Binder::Slot {
@@ -29,6 +58,63 @@ struct Binder::Slot {
   const int64_t* strides() const { return dims() + rank; }
   const Slot* next_static() const { return reinterpret_cast<const Slot*>(dims() + 2 * rank); }
   const Slot* next() const { return reinterpret_cast<const Slot*>(strides() + (is_open && row_major ? 0 : rank)); }
+
+  /// Does view i, of a static tensor, have exactly the dtype, rank, dims and strides of the slot?
+  bool fits_static(const TensorView& view, uint32_t i, Bytes& bytes) const {
+    const int own_rank = rank;
+    if (view.rank != own_rank) return false;
+    if (own_rank != 0) {
+      if (!view.dims || !same(view.dims, dims(), own_rank)) return false;
+      if (view.strides ? !same(view.strides, strides(), own_rank) : !row_major) return false;
+    }
+    const auto base = reinterpret_cast<uintptr_t>(view.data);
+    const uintptr_t begin = base + static_cast<uintptr_t>(lo), end = base + static_cast<uintptr_t>(hi);
+    bytes.begin[i] = begin;
+    bytes.end[i] = end;
+    // The dtype is compared here and not together with the rank: compilers would load both at once, and such a load
+    // stalls if the caller has just stored the two one by one (no store forwarding).
+    return static_cast<uint8_t>(view.dtype) == dtype && begin <= base && base <= end && (base != 0 || is_empty);
+  }
+
+  /// Does the view fit a row-major tensor with open extents? Returns false for views without elements too. The elements
+  /// are contiguous from the data pointer on, so only their number is computed.
+  bool fits_row_major(const TensorView& view, uint32_t i, Bytes& bytes) const {
+    const int own_rank = rank;
+    if (view.rank != own_rank || static_cast<uint8_t>(view.dtype) != dtype) return false;
+    if (own_rank != 0 && view.dims == nullptr) return false;
+    const int64_t* const own_dims = dims();
+    int64_t elements = 1;
+    for (int d = own_rank; d-- > 0;) {
+      const int64_t extent = view.dims[d], expected = own_dims[d];
+      if (expected >= 0 ? extent != expected : extent < 0) return false;
+      if (view.strides != nullptr && view.strides[d] != elements) return false;
+      if (__builtin_mul_overflow(elements, extent, &elements)) return false;
+    }
+    if (elements == 0 || elements > kMostElements) return false;
+    return bytes.set(i, view, 0, (elements * bits + 7) / 8);
+  }
+
+  /// Does the view fit a tensor with strides, some of which, or some extents, are open? Returns false for views without
+  /// elements too.
+  [[gnu::noinline]] bool fits_strided(const TensorView& view, uint32_t i, Bytes& bytes) const {
+    const int own_rank = rank;
+    if (view.rank != own_rank || static_cast<uint8_t>(view.dtype) != dtype) return false;
+    if (own_rank != 0 && view.dims == nullptr) return false;
+    const int64_t *const own_dims = dims(), *const own_strides = strides();
+    int64_t run = 1, least = 0, most = 0;  // elements
+    for (int d = own_rank; d-- > 0;) {
+      const int64_t extent = view.dims[d], expected = own_dims[d];
+      if (expected >= 0 ? extent != expected : extent < 0) return false;
+      const int64_t stride = view.strides != nullptr ? view.strides[d] : run;
+      if (own_strides[d] != STREW_OPEN && stride != own_strides[d]) return false;
+      int64_t reach = 0;
+      if (__builtin_mul_overflow(stride, extent - 1, &reach)) return false;
+      if (__builtin_add_overflow(reach < 0 ? least : most, reach, reach < 0 ? &least : &most)) return false;
+      if (__builtin_mul_overflow(run, extent, &run)) return false;
+    }
+    if (run == 0 || least < -kMostElements || most > kMostElements) return false;
+    return bytes.set(i, view, (least * bits - 7) / 8, ((most + 1) * bits + 7) / 8);
+  }
 };
 
 /// factor times the product of dyn[symbols[0 .. count)].
@@ -37,6 +123,14 @@ struct Binder::Term {
   int64_t factor;
   uint8_t count;
   std::array<uint8_t, kMost> symbols;
+
+  /// Saturated as by evaluate() of runtime/call/descriptor.h.
+  int64_t value(const int64_t* dyn) const {
+    int64_t product = factor;
+    for (uint32_t i = 0; i < count; ++i)
+      if (__builtin_mul_overflow(product, dyn[symbols[i]], &product)) return std::numeric_limits<int64_t>::max();
+    return product;
+  }
 };
 
 /// Four bytes each: a call reads them all.
@@ -48,33 +142,14 @@ struct Binder::Constraint {
   std::array<uint8_t, 3> unused;
 };
 
-/// The bytes [begin, end) that each tensor occupies. These are two arrays, because GCC would compute pairs in vector
-/// registers, which is slower.
-struct Binder::Bytes {
-  std::array<uintptr_t, Call::kFewTensors> begin, end;
-};
-
 namespace {
-
-constexpr int64_t kMostElements = int64_t{1} << 54;  ///< of 128 bits: their number in bits fits an int64_t
-
-/// Are the `count` numbers equal? Compares two at a time, because a branch per number is slower.
-inline bool same(const int64_t* a, const int64_t* b, int count) {
-  int i = 0;
-  for (; i + 1 < count; i += 2)
-    if (((a[i] ^ b[i]) | (a[i + 1] ^ b[i + 1])) != 0) return false;
-  return i == count || a[i] == b[i];
-}
 
 /// Do the kernel's tensors and symbols fit the arrays of a Call, and the factors of its terms a packed Term?
 bool is_small(const strew_kernel& kernel, uint32_t most_factors) {
   if (kernel.data_count > Call::kFewTensors || kernel.symbol_count > Call::kFewSymbols) return false;
   if (kernel.constraint_count > UINT16_MAX || kernel.cover_count > UINT16_MAX / 2) return false;
   bool fits = true;
-  for (const strew_term* term : {&kernel.positions, &kernel.splits, &kernel.window, &kernel.init})
-    fits = fits && term->count <= most_factors;
-  for (uint32_t i = 0; i < kernel.cover_count; ++i)
-    fits = fits && kernel.covers[i].window.count <= most_factors && kernel.covers[i].dim.count <= most_factors;
+  for (size_t i = 0; i < work_terms(kernel); ++i) fits = fits && work_term(kernel, i).count <= most_factors;
   return fits;
 }
 
@@ -127,11 +202,7 @@ class Binder::Packer {
   uint32_t put_terms() {
     while (bytes_.size() % alignof(Term) != 0) put(std::byte{});
     const auto at = static_cast<uint32_t>(bytes_.size());
-    for (const strew_term* term : {&kernel_.positions, &kernel_.splits, &kernel_.window, &kernel_.init}) put_term(*term);
-    for (uint32_t i = 0; i < kernel_.cover_count; ++i) {
-      put_term(kernel_.covers[i].window);
-      put_term(kernel_.covers[i].dim);
-    }
+    for (size_t i = 0; i < work_terms(kernel_); ++i) put_term(work_term(kernel_, i));
     return at;
   }
 
@@ -139,6 +210,16 @@ class Binder::Packer {
     std::unique_ptr<Line[]> lines(new Line[bytes_.size() / sizeof(Line) + 1]);  // NOLINT(modernize-avoid-c-arrays)
     std::memcpy(lines.get(), bytes_.data(), bytes_.size());
     return lines;
+  }
+
+  /// The values of the symbols of a kernel whose tensors have no open extent or stride: one that serves many shapes, for calls of one shape.
+  std::unique_ptr<int64_t[]> known_symbols() const {                  // NOLINT(modernize-avoid-c-arrays)
+    auto values = std::make_unique<int64_t[]>(kernel_.symbol_count);  // NOLINT(modernize-avoid-c-arrays)
+    for (uint32_t i = 0; i < kernel_.symbol_count; ++i) {
+      const auto [tensor, dim, is_stride] = kernel_.symbols[i];
+      values[i] = is_stride != 0 ? strides_[tensor][dim] : kernel_.tensors[tensor].dims[dim];
+    }
+    return values;
   }
 
   /// Are every result and its operand static and of one layout?
@@ -179,22 +260,6 @@ class Binder::Packer {
   std::vector<std::byte> bytes_;
 };
 
-/// The values of the symbols of a kernel whose tensors have no open extent or stride: one that serves many shapes, for calls of one shape.
-std::unique_ptr<int64_t[]> Binder::known_symbols() const {           // NOLINT(modernize-avoid-c-arrays)
-  auto values = std::make_unique<int64_t[]>(kernel_->symbol_count);  // NOLINT(modernize-avoid-c-arrays)
-  for (uint32_t i = 0; i < kernel_->symbol_count; ++i) {
-    const strew_symbol& symbol = kernel_->symbols[i];
-    const strew_tensor_rule& rule = kernel_->tensors[symbol.tensor];
-    if (symbol.is_stride == 0 || rule.strides != nullptr) {
-      values[i] = (symbol.is_stride == 0 ? rule.dims : rule.strides)[symbol.dim];
-      continue;
-    }
-    values[i] = 1;  // row-major; measure_tensors() has found that the product fits
-    for (uint32_t d = symbol.dim + 1; d < rule.rank; ++d) values[i] *= rule.dims[d];
-  }
-  return values;
-}
-
 /// Fills in the members of the fast path.
 Status Binder::pack() {
   const strew_kernel& kernel = *kernel_;
@@ -225,7 +290,7 @@ Status Binder::pack() {
                                  [](const strew_symbol& symbol) { return symbol.is_stride == 0; });
   if (constraints_ != 0 || std::any_of(tensors.begin(), tensors.end(), [](const auto& rule) { return rule.is_open != 0; }))
     return {};
-  if (symbols_ != 0) known_ = known_symbols();
+  if (symbols_ != 0) known_ = packer.known_symbols();
   Call call;
   call.dyn = known_.get();
   count_packed(call);
@@ -236,9 +301,8 @@ Status Binder::pack() {
 
 size_t Binder::bytes() const {
   if (lines_ == nullptr) return 0;
-  const size_t terms = kCovers + size_t{2} * kernel_->cover_count;
   const size_t known = known_ != nullptr ? kernel_->symbol_count * sizeof(int64_t) : 0;
-  return ((terms_at_ + terms * sizeof(Term)) / sizeof(Line) + 1) * sizeof(Line) + known;
+  return ((terms_at_ + work_terms(*kernel_) * sizeof(Term)) / sizeof(Line) + 1) * sizeof(Line) + known;
 }
 
 inline const Binder::Slot* Binder::slots() const { return reinterpret_cast<const Slot*>(lines_.get()); }
@@ -247,95 +311,11 @@ inline const Binder::Term* Binder::terms() const {
   return reinterpret_cast<const Term*>(reinterpret_cast<const std::byte*>(lines_.get()) + terms_at_);
 }
 
-/// Does the view of a static tensor have exactly the dtype, rank, dims and strides of the slot?
-inline bool Binder::fits_static(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
-  const int rank = slot.rank;
-  if (view.rank != rank) return false;
-  if (rank != 0) {
-    if (!view.dims || !same(view.dims, slot.dims(), rank)) return false;
-    if (view.strides ? !same(view.strides, slot.strides(), rank) : !slot.row_major) return false;
-  }
-  const auto base = reinterpret_cast<uintptr_t>(view.data);
-  const uintptr_t begin = base + static_cast<uintptr_t>(slot.lo), end = base + static_cast<uintptr_t>(slot.hi);
-  bytes.begin[i] = begin;
-  bytes.end[i] = end;
-  // The dtype is compared here and not together with the rank: compilers would load both at once, and such a load
-  // stalls if the caller has just stored the two one by one (no store forwarding).
-  return static_cast<uint8_t>(view.dtype) == slot.dtype && begin <= base && base <= end && (base != 0 || slot.is_empty);
-}
-
-/// Enters the bytes [lo, hi), relative to the view's data. Returns false if they are not in the address space.
-inline bool Binder::set_bytes(const TensorView& view, int64_t lo, int64_t hi, uint32_t i, Bytes& bytes) {
-  const auto base = reinterpret_cast<uintptr_t>(view.data);
-  const uintptr_t begin = base + static_cast<uintptr_t>(lo), end = base + static_cast<uintptr_t>(hi);
-  bytes.begin[i] = begin;
-  bytes.end[i] = end;
-  return base != 0 && begin <= base && base <= end;
-}
-
-/// Does the view fit a row-major tensor with open extents? Returns false for views without elements too. The elements
-/// are contiguous from the data pointer on, so only their number is computed.
-inline bool Binder::fits_row_major(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
-  const int rank = slot.rank;
-  if (view.rank != rank || static_cast<uint8_t>(view.dtype) != slot.dtype) return false;
-  if (rank != 0 && view.dims == nullptr) return false;
-  const int64_t* const dims = slot.dims();
-  int64_t elements = 1;
-  for (int d = rank; d-- > 0;) {
-    const int64_t extent = view.dims[d], expected = dims[d];
-    if (expected >= 0 ? extent != expected : extent < 0) return false;
-    if (view.strides != nullptr && view.strides[d] != elements) return false;
-    if (__builtin_mul_overflow(elements, extent, &elements)) return false;
-  }
-  if (elements == 0 || elements > kMostElements) return false;
-  return set_bytes(view, 0, (elements * slot.bits + 7) / 8, i, bytes);
-}
-
-/// Does the view fit a tensor with strides, some of which, or some extents, are open? Returns false for views without
-/// elements too.
-[[gnu::noinline]] bool Binder::fits_strided(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
-  const int rank = slot.rank;
-  if (view.rank != rank || static_cast<uint8_t>(view.dtype) != slot.dtype) return false;
-  if (rank != 0 && view.dims == nullptr) return false;
-  const int64_t *const dims = slot.dims(), *const strides = slot.strides();
-  int64_t run = 1, lo = 0, hi = 0;  // elements
-  for (int d = rank; d-- > 0;) {
-    const int64_t extent = view.dims[d], expected = dims[d];
-    if (expected >= 0 ? extent != expected : extent < 0) return false;
-    const int64_t stride = view.strides != nullptr ? view.strides[d] : run;
-    if (strides[d] != STREW_OPEN && stride != strides[d]) return false;
-    int64_t reach = 0;
-    if (__builtin_mul_overflow(stride, extent - 1, &reach)) return false;
-    if (__builtin_add_overflow(reach < 0 ? lo : hi, reach, reach < 0 ? &lo : &hi)) return false;
-    if (__builtin_mul_overflow(run, extent, &run)) return false;
-  }
-  if (run == 0 || lo < -kMostElements || hi > kMostElements) return false;
-  return set_bytes(view, (lo * slot.bits - 7) / 8, ((hi + 1) * slot.bits + 7) / 8, i, bytes);
-}
-
-/// The term's value, saturated as by evaluate() of runtime/call/descriptor.h.
-inline int64_t Binder::evaluate(const Term& term, const int64_t* dyn) {
-  int64_t value = term.factor;
-  for (uint32_t i = 0; i < term.count; ++i)
-    if (__builtin_mul_overflow(value, dyn[term.symbols[i]], &value)) return std::numeric_limits<int64_t>::max();
-  return value;
-}
-
 inline void Binder::count_packed(Call& call) const {
   const int64_t* const dyn = call.dyn;
   const Term* const term = terms();
   strew::count_work(
-      makes_result_, may_overwrite_, covers_, [&](uint32_t i) { return evaluate(term[i], dyn); }, call);
-}
-
-inline bool Binder::writes_read_only(const TensorView* tensors) const {
-  bool is_read_only = false;
-  for (uint32_t r = 0; r < results_; ++r) is_read_only |= tensors[r].read_only;
-  return is_read_only;
-}
-
-inline void Binder::clear_unbound(void** data) const {
-  for (uint32_t places = unbound_; places != 0; places &= places - 1) data[__builtin_ctz(places)] = nullptr;
+      makes_result_, may_overwrite_, covers_, [&](uint32_t i) { return term[i].value(dyn); }, call);
 }
 
 /// Does a result have a byte in common with another tensor?
@@ -389,18 +369,20 @@ bool Binder::bind_views(const TensorView* tensors, Call& call) const {
   // A local copy of the pointer, because the compiler assumes that a store through it may change any member of `call`.
   void** const data = call.few_data.data();
   const uint32_t count = tensors_;
-  if (writes_read_only(tensors)) return false;
+  bool is_read_only = false;
+  for (uint32_t r = 0; r < results_; ++r) is_read_only |= tensors[r].read_only;
+  if (is_read_only) return false;
   const Slot* slot = slots();
   for (uint32_t i = 0; i < count; ++i) {
     const TensorView& view = tensors[i];
-    const bool fits = kIsStatic || !slot->is_open ? fits_static(*slot, view, i, bytes)
-                      : slot->row_major           ? fits_row_major(*slot, view, i, bytes)
-                                                  : fits_strided(*slot, view, i, bytes);
+    const bool fits = kIsStatic || !slot->is_open ? slot->fits_static(view, i, bytes)
+                      : slot->row_major           ? slot->fits_row_major(view, i, bytes)
+                                                  : slot->fits_strided(view, i, bytes);
     if (!fits) return false;
     data[slot->data] = view.data;
     slot = kIsStatic ? slot->next_static() : slot->next();
   }
-  clear_unbound(data);
+  for (uint32_t places = unbound_; places != 0; places &= places - 1) data[__builtin_ctz(places)] = nullptr;
   if constexpr (!kIsStatic)
     if (!read_symbols(slot, tensors, call.few_dyn.data())) return false;
   uint32_t same_buffers = 0;

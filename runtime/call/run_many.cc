@@ -8,19 +8,21 @@
 #include <array>
 #include <limits>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "base/fp_environment.h"
 #include "base/machine.h"
 #include "runtime/call/executor/phases.h"
-#include "runtime/call/executor/team.h"
+#include "runtime/call/executor/thread_pool.h"
 #include "runtime/call/extent.h"
-#include "runtime/call/overlap.h"
 
 namespace strew::inline v0 {
 namespace {
 
-Status in_call(size_t call, const Status& status) { return status.with_prefix("call " + std::to_string(call)); }
+Status in_call(size_t call, const Status& status) {
+  return status.ok() ? status : status.with_prefix("call " + std::to_string(call));
+}
 
 Status overlap_error(const CallOverlap& overlap, const strew_kernel& writer, const strew_kernel& other) {
   return invalid_argument("call " + std::to_string(overlap.write.call) + ": " + writer.tensors[overlap.write.tensor].name +
@@ -34,9 +36,7 @@ void add_bytes(const strew_kernel& kernel, std::span<const Extent> extents, void
                std::vector<CallBytes>& writes, std::vector<CallBytes>& reads) {
   for (uint32_t i = 0; i < kernel.tensor_count; ++i) {
     if (extents[i].empty) continue;
-    const auto base = reinterpret_cast<uintptr_t>(data[i]);
-    const CallBytes bytes{base + static_cast<uintptr_t>(extents[i].lo), base + static_cast<uintptr_t>(extents[i].hi),
-                          static_cast<uint32_t>(call), i};
+    const CallBytes bytes{extents[i].begin(data[i]), extents[i].end(data[i]), static_cast<uint32_t>(call), i};
     (kernel.tensors[i].role == STREW_RESULT ? writes : reads).push_back(bytes);
   }
 }
@@ -47,30 +47,16 @@ std::vector<Extent> extents_of(const strew_kernel& kernel, std::span<const Tenso
   return extents;
 }
 
-/// The executor and the number of threads of a batch whose first kernel is `callable`.
-struct BatchThreads {
-  BatchThreads(const Callable& callable, const CallOptions& options)
-      : executor(options.executor != nullptr ? options.executor : callable.executor.get()),
-        most(options.threads != 0 ? options.threads : callable.threads) {}
-  Executor* executor;
-  int most;
-};
-
-/// Runs items [0, count) by run(begin, end), in pieces on a team's threads if the work is worth several.
+/// Runs items [0, count) by run(begin, end), in pieces on threads that `call` may use, if the work is worth several.
 template <class Run>
-void spread(const BatchThreads& threads, const ExecutionLimits& limits, size_t count, Nanoseconds alone, const Run& run) {
-  Team team(*threads.executor, threads_for(alone, threads.most, limits), alone);
+void spread(const Call& call, const ExecutionLimits& limits, size_t count, Nanoseconds alone, const Run& run) {
+  Team team(*call.executor, threads_for(alone, call.threads, limits), alone);
   if (!team.has_help()) return run(0, count);
-  struct Job {
-    const Run& run;
-    size_t count, chunks;
-  } job{run, count, std::min<size_t>(count, static_cast<size_t>(team.threads() * limits.chunks_per_thread))};
-  const auto work = [](void* context, int chunk) noexcept {
-    const Job& all = *static_cast<const Job*>(context);
-    const auto border = [&](int at) { return all.count * static_cast<size_t>(at) / all.chunks; };
-    all.run(border(chunk), border(chunk + 1));
-  };
-  team.run(static_cast<int>(job.chunks), work, &job);
+  const size_t chunks = std::min<size_t>(count, static_cast<size_t>(team.threads() * limits.chunks_per_thread));
+  team.run(static_cast<int>(chunks), [&](int chunk) {
+    const auto border = [&](int at) { return count * static_cast<size_t>(at) / chunks; };
+    run(border(chunk), border(chunk + 1));
+  });
 }
 
 /// Many calls of one kernel with one set of shapes.
@@ -87,7 +73,7 @@ class SameShapes {
 
   /// Binds and checks all calls. False: they are not small, so they have to run one by one.
   Expected<bool> prepare(const CallOptions& options) {
-    if (const Status status = callable_.binder.bind(tensors(0), call_); !status.ok()) return in_call(0, status);
+    STREW_TRY(in_call(0, callable_.binder.bind(tensors(0), call_)));
     callable_.choose_stores(views_, call_);
     if (!callable_.runs_alone(call_) || kernel_.data_count > kMostAddresses) return false;
     extents_ = extents_of(kernel_, views_);
@@ -102,9 +88,9 @@ class SameShapes {
 
   void run(const CallOptions& options) {
     if (call_.moves_nothing()) return;
-    const auto calls = static_cast<int64_t>(count());
-    const Nanoseconds all = whole_ns(apply_nanoseconds(callable_, call_) * static_cast<double>(calls));
-    spread({callable_, options}, *callable_.limits, count(), all, [this](size_t begin, size_t end) { run_some(begin, end); });
+    callable_.use(call_, options);
+    const Nanoseconds all = whole_ns(apply_nanoseconds(callable_, call_) * static_cast<double>(count()));
+    spread(call_, *callable_.limits, count(), all, [this](size_t begin, size_t end) { run_some(begin, end); });
   }
 
  private:
@@ -133,9 +119,7 @@ class SameShapes {
     return true;
   }
   std::pair<uintptr_t, uintptr_t> bytes(size_t call, size_t tensor) const {
-    const auto base = reinterpret_cast<uintptr_t>(data_[call + tensor]);
-    const Extent& extent = extents_[tensor];
-    return {base + static_cast<uintptr_t>(extent.lo), base + static_cast<uintptr_t>(extent.hi)};
+    return {extents_[tensor].begin(data_[call + tensor]), extents_[tensor].end(data_[call + tensor])};
   }
 
   /// Checks the addresses of each call by binding it, and compares each with all others. False: a call is not direct, since
@@ -145,7 +129,7 @@ class SameShapes {
     for (size_t c = 0; c < count(); ++c) {
       Call call;
       const std::span<const TensorView> views = tensors(c);
-      if (const Status status = callable_.binder.bind(views, call); !status.ok()) return in_call(c, status);
+      STREW_TRY(in_call(c, callable_.binder.bind(views, call)));
       if (!callable_.runs_alone(call)) return false;
       add_bytes(kernel_, extents_, data_.data() + c * views_.size(), c, writes, reads);
     }
@@ -180,11 +164,10 @@ class SameShapes {
     strew_args args = arguments_of(call_, callable_.program);
     args.data = addresses.data();
     const FpEnvironment environment(callable_.computes_floats);
-    strew_fault unused;
     const size_t tensors = views_.size();
     for (size_t c = begin; c < end; ++c) {
       for (size_t i = 0; i < tensors; ++i) addresses[slots_[i]] = data_[c * tensors + i];
-      callable_.applies(call_)(&args, 0, call_.positions, &unused);
+      run_entry(callable_.applies(call_), args, 0, call_.positions);
     }
   }
 
@@ -202,20 +185,12 @@ class SameShapes {
 /// A batch of one call is that call.
 Status run_one(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
                const CallOptions& options) {
-  const auto run = [&](std::span<TensorView> views) {
-    for (size_t i = 0; i < views.size(); ++i) {
-      views[i] = shapes[i];
-      views[i].data = data[i];
-    }
-    const Status status = callable.run(views, options);
-    return status.ok() ? status : in_call(0, status);
-  };
-  if (shapes.size() > Call::kFewTensors) {
-    std::vector<TensorView> views(shapes.size());
-    return run(views);
-  }
   std::array<TensorView, Call::kFewTensors> views;
-  return run(std::span(views).first(shapes.size()));
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    views[i] = shapes[i];
+    views[i].data = data[i];
+  }
+  return in_call(0, callable.run(std::span(views).first(shapes.size()), options));
 }
 
 }  // namespace
@@ -231,24 +206,31 @@ Status run_many(const Callable& callable, std::span<const TensorView> shapes, st
       return invalid_argument("data: " + std::to_string(data.size()) + " addresses, expected a multiple of " +
                               std::to_string(tensors) + ", one per tensor of each call");
     if (data.empty()) return {};
-    if (data.size() == tensors) return run_one(callable, shapes, data, options);
+    if (data.size() == tensors && tensors <= Call::kFewTensors) return run_one(callable, shapes, data, options);
     SameShapes calls(callable, shapes, data);
     STREW_ASSIGN(const bool alone, calls.prepare(options));
     if (alone) {
       calls.run(options);
       return {};
     }
-    std::vector<TensorView> views(shapes.size() * calls.count());
-    std::vector<BatchCall> batch;
-    for (size_t c = 0; c < calls.count(); ++c) {
-      const std::span<const TensorView> of_call = calls.tensors(c);
-      std::copy(of_call.begin(), of_call.end(), views.begin() + static_cast<std::ptrdiff_t>(c * shapes.size()));
-      batch.push_back({&callable, std::span(views).subspan(c * shapes.size(), shapes.size())});
-    }
-    return run_batch(batch, options);
+    std::vector<TensorView> views;
+    return run_batch(batch_of(callable, shapes, data, views), options);
   } catch (const std::bad_alloc&) {
     return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
+}
+
+std::vector<BatchCall> batch_of(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
+                                std::vector<TensorView>& views) {
+  views.resize(data.size());
+  for (size_t i = 0; i < data.size(); ++i) {
+    views[i] = shapes[i % shapes.size()];
+    views[i].data = data[i];
+  }
+  std::vector<BatchCall> calls;
+  for (size_t first = 0; first < views.size(); first += shapes.size())
+    calls.push_back({&callable, std::span(views).subspan(first, shapes.size())});
+  return calls;
 }
 
 namespace {
@@ -256,18 +238,16 @@ namespace {
 /// Binds and checks all calls.
 Expected<std::vector<Call>> bind_batch(std::span<const BatchCall> calls, const CallOptions& options) {
   STREW_TRY(check_threads(options.threads));
-  std::vector<Call> bound;
-  bound.reserve(calls.size());
+  std::vector<Call> bound(calls.size());
   std::vector<CallBytes> writes, reads;
   std::vector<void*> data;
   for (size_t c = 0; c < calls.size(); ++c) {
     const auto& [callable, tensors] = calls[c];
-    Call& call = bound.emplace_back();
-    if (const Status status = callable->binder.bind(tensors, call); !status.ok()) return in_call(c, status);
+    Call& call = bound[c];
+    STREW_TRY(in_call(c, callable->binder.bind(tensors, call)));
     callable->use(call, options);
     if (callable->kernel.entries[STREW_ENTRY_check] != nullptr)
-      if (const Status status = check_indices(*callable, tensors, call, options.bad_index); !status.ok())
-        return in_call(c, status);
+      STREW_TRY(in_call(c, check_indices(*callable, tensors, call, options.bad_index)));
     data.clear();
     for (const TensorView& view : tensors) data.push_back(view.data);
     add_bytes(callable->kernel, extents_of(callable->kernel, tensors), data.data(), c, writes, reads);
@@ -307,10 +287,8 @@ Status run_batch(std::span<const BatchCall> calls, const CallOptions& options) {
       for (const size_t c : std::span(small).subspan(begin, end - begin))
         static_cast<void>(calls[c].callable->run_alone(calls[c].tensors, bound[c], nullptr));
     };
-    const Callable& first = *calls[0].callable;
-    spread({first, options}, *first.limits, small.size(), alone, run_small);
-    for (const size_t c : large)
-      if (const Status status = calls[c].callable->run(calls[c].tensors, options); !status.ok()) return in_call(c, status);
+    spread(bound[0], *calls[0].callable->limits, small.size(), alone, run_small);
+    for (const size_t c : large) STREW_TRY(in_call(c, calls[c].callable->run(calls[c].tensors, options)));
     return {};
   } catch (const std::bad_alloc&) {
     return resource_exhausted("call: out of memory; what the results hold is not specified");

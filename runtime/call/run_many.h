@@ -37,20 +37,8 @@ Status run_one_by_one(std::span<const BatchCall> calls, const CallOptions& optio
   for (size_t c = 0; c < calls.size(); ++c) STREW_TRY(run(c).with_prefix("call " + std::to_string(c)));
   return {};
 }
-/// The same for run_many(), with run(c, tensors of call c). shapes.size() must be the number of the kernel's tensors.
-template <class Run>
-Status run_one_by_one(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
-                      const CallOptions& options, Run&& run) {
-  const size_t tensors = shapes.size();
-  std::vector<TensorView> views(data.size());
-  for (size_t i = 0; i < data.size(); ++i) {
-    views[i] = shapes[i % tensors];
-    views[i].data = data[i];
-  }
-  std::vector<BatchCall> calls;
-  for (size_t first = 0; first < views.size(); first += tensors)
-    calls.push_back({&callable, std::span(views).subspan(first, tensors)});
-  return run_one_by_one(calls, options, [&](size_t c) { return run(c, calls[c].tensors); });
-}
+/// The calls of run_many() as run_batch() takes them; their tensors are put in `views`. shapes.size() must be the number of the kernel's tensors.
+std::vector<BatchCall> batch_of(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
+                                std::vector<TensorView>& views);
 
 }  // namespace strew::inline v0

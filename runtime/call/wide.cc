@@ -6,12 +6,12 @@
 // tests/unit/runtime/call/wide_sparse_test.cc and tests/differential.
 #include "runtime/call/wide.h"
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "base/machine.h"
 #include "runtime/call/descriptor.h"
-#include "runtime/call/executor/chunks.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/extent.h"
 
@@ -26,14 +26,10 @@ TensorView accumulator(const strew_kernel& kernel, const TensorView& result, cha
   return {at, static_cast<DType>(kernel.wide_dtype), result.rank, result.dims, nullptr};
 }
 
-void append(std::vector<TensorView>& list, std::span<const TensorView> more) {
-  list.insert(list.end(), more.begin(), more.end());
-}
-
-/// Indices of no position.
-TensorView nowhere() {
-  static constexpr int64_t kNone = 0;
-  return {nullptr, DType::i32, 1, &kNone, nullptr};
+std::vector<TensorView> joined(std::initializer_list<std::span<const TensorView>> lists) {
+  std::vector<TensorView> all;
+  for (const auto list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
 }
 
 /// The tensors that each stage is bound to. `sums`: the accumulators; `starts`: copies of the operands in the dtypes of the results, if the
@@ -46,17 +42,12 @@ struct StageTensors {
     const size_t n = kernel.result_count;
     const auto results = tensors.first(n), rest = tensors.subspan(n),
                operands = rest.first(kernel.init_kind == STREW_COPY ? n : 0);
-    append(start, starts);
-    start.push_back(nowhere());
-    append(start, operands);
-    append(fold, sums);
-    append(fold, starts);
-    if (kernel.init_kind == STREW_IN_PLACE) append(fold, results);
-    append(fold, rest.subspan(starts.empty() ? 0 : operands.size()));
-    append(narrow, results);
-    append(narrow, operands);
-    narrow.push_back(nowhere());
-    append(narrow, sums);
+    static constexpr int64_t kNone = 0;
+    const TensorView nowhere[] = {{nullptr, DType::i32, 1, &kNone, nullptr}};  // indices of no position
+    start = joined({starts, nowhere, operands});
+    fold = joined({sums, starts, results.first(kernel.init_kind == STREW_IN_PLACE ? n : 0),
+                   rest.subspan(starts.empty() ? 0 : operands.size())});
+    narrow = joined({results, operands, nowhere, sums});
   }
 };
 
@@ -88,16 +79,15 @@ Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> 
   const int64_t positions = fold_call.positions;
   if (fold_call.moves_nothing() || fold_call.init == 0) return true;
 
-  const strew_args fold_args = arguments_of(fold_call, fold.program), narrow_args = arguments_of(narrow_call, narrow.program);
   const int64_t unit = key_elements(fold.kernel, fold_call.dyn);
   constexpr int64_t kBytesPerUpdate = 16;  // reading, widening, accumulating and narrowing
   const Nanoseconds alone =
       whole_ns(fold.costs.of_windows(positions, estimated(Bytes(unit * kBytesPerUpdate)), fold.table_bytes));
   const int threads = threads_for(alone, fold_call.threads, *callable.limits);
   Team team(*fold_call.executor, threads, alone);
-  return run_wide_sparse(team, callable.scratch,
-                         {fold.kernel, narrow.kernel, &fold_args, &narrow_args, positions, fold_call.init,
-                          Bytes(int64_t{callable.kernel.scratch_mib} << 20), team.threads(), *callable.limits});
+  return run_wide_sparse(callable, team,
+                         {fold, narrow, arguments_of(fold_call, fold.program), arguments_of(narrow_call, narrow.program),
+                          positions, fold_call.init});
 }
 
 }  // namespace

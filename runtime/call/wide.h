@@ -19,16 +19,14 @@ Status run_wide(const Callable& callable, std::span<const TensorView> tensors, c
 // Sparse widening (wide_sparse.cc): wide accumulation that keeps accumulators only for the parts of the result that updates reach. run_wide()
 // chooses between it and accumulators for the whole result.
 
+/// A call whose stages are bound to a whole accumulator, the address of which is replaced.
 struct SparseWidenCall {
-  const strew_kernel &fold, &narrow;
-  const strew_args *fold_args, *narrow_args;  ///< both stages bound to a whole accumulator; its address is replaced
-  int64_t positions, elements;                ///< index positions; elements of the result
-  Bytes scratch_bytes;                        ///< the most that may be borrowed
-  int threads;
-  const ExecutionLimits& limits = kDefaultLimits;
+  const Callable &fold, &narrow;
+  const strew_args fold_args, narrow_args;
+  int64_t positions, elements;  ///< index positions; elements of the result
 };
-/// Folds all updates and rounds every part of the result that they reach. Returns false, having done nothing, if the scratch would be too
-/// large or cannot be allocated.
-bool run_wide_sparse(Team& team, Scratch& scratch, const SparseWidenCall& call);
+/// Folds all updates and rounds every part of the result that they reach. Returns false, having done nothing, if the scratch would exceed the
+/// schedule's scratch_mib or cannot be allocated.
+bool run_wide_sparse(const Callable& callable, Team& team, const SparseWidenCall& call);
 
 }  // namespace strew::inline v0

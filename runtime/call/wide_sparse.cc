@@ -18,7 +18,7 @@
 
 #include "base/machine.h"
 #include "runtime/call/descriptor.h"
-#include "runtime/call/executor/trace.h"
+#include "runtime/call/executor/phases.h"
 #include "runtime/call/strategies/owners.h"
 #include "runtime/call/wide.h"
 
@@ -41,19 +41,19 @@ struct Layout {
   int granule_shift;  ///< key >> granule_shift is the number of the granule
   int64_t map_bytes, list_bytes, next_bytes, accumulator_bytes, thread_bytes;
 
-  explicit Layout(const SparseWidenCall& call) {
-    wide_bytes = result_bytes(call.fold);
-    unit = key_elements(call.fold, call.fold_args->dyn);
+  Layout(const SparseWidenCall& call, const ExecutionLimits& limits) {
+    wide_bytes = call.fold.result_bytes;
+    unit = key_elements(call.fold.kernel, call.fold_args.dyn);
     per_granule = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>((kLeastGranule + unit - 1) / unit)));
     granule_shift = std::countr_zero(static_cast<uint64_t>(per_granule));
     granule = unit * per_granule;
     granules = (call.elements + granule - 1) / granule;
-    slots = std::clamp<int64_t>(call.limits.wide_accumulator_bytes / (granule * wide_bytes), 1, kMostSlots);
+    slots = std::clamp<int64_t>(limits.wide_accumulator_bytes / (granule * wide_bytes), 1, kMostSlots);
     map_bytes = padded_bytes(granules * static_cast<int64_t>(sizeof(uint32_t)));
     list_bytes = padded_bytes((call.positions + 1) * static_cast<int64_t>(sizeof(uint64_t)));
     next_bytes = padded_bytes(call.positions * static_cast<int64_t>(sizeof(uint32_t)));
     accumulator_bytes = padded_bytes(slots * granule * wide_bytes);
-    const size_t tensors = call.fold.data_count + call.narrow.data_count;
+    const size_t tensors = call.fold.kernel.data_count + call.narrow.kernel.data_count;
     const int64_t pointer_bytes = padded_bytes(static_cast<int64_t>(tensors * sizeof(void*)));
     thread_bytes = map_bytes + list_bytes + next_bytes + accumulator_bytes + pointer_bytes;
   }
@@ -71,8 +71,8 @@ class Folder {
         next_(reinterpret_cast<uint32_t*>(scratch + layout.map_bytes + layout.list_bytes)),
         wide_(scratch + layout.map_bytes + layout.list_bytes + layout.next_bytes),
         fold_data_(reinterpret_cast<void**>(wide_ + layout.accumulator_bytes)),
-        narrow_data_(std::copy_n(call.fold_args->data, call.fold.data_count, fold_data_)) {
-    std::copy_n(call.narrow_args->data, call.narrow.data_count, narrow_data_);
+        narrow_data_(std::copy_n(call.fold_args.data, call.fold.kernel.data_count, fold_data_)) {
+    std::copy_n(call.narrow_args.data, call.narrow.kernel.data_count, narrow_data_);
   }
 
   void run() {
@@ -95,7 +95,7 @@ class Folder {
   /// the end of the list, and the end advances only if this thread owns it.
   void collect() {
     std::array<uint32_t, kBlock> keys;  // NOLINT: filled by the keys entry
-    const KeyScan scan(call_.fold.entries[STREW_ENTRY_keys], *call_.fold_args);
+    const KeyScan scan(call_.fold.kernel.entries[STREW_ENTRY_keys], call_.fold_args);
     scan.for_each_block(call_.positions, block_, keys.data(), [&](int64_t begin, int64_t count) {
       for (int64_t i = 0; i < count; ++i) {
         const uint32_t key = keys[static_cast<size_t>(i)];
@@ -133,13 +133,12 @@ class Folder {
   /// Combines the queued updates with the accumulators.
   void fold() {
     if (queued_ == 0) return;
-    strew_args args = *call_.fold_args;
+    strew_args args = call_.fold_args;
     fold_data_[0] = wide_;
     args.data = fold_data_;
     args.pos = queue_.data();
     args.n_list = 0;
-    strew_fault unused;
-    call_.fold.entries[STREW_ENTRY_list](&args, 0, queued_, &unused);
+    run_entry(call_.fold.kernel.entries[STREW_ENTRY_list], args, 0, queued_);
     queued_ = 0;
   }
 
@@ -167,21 +166,19 @@ class Folder {
   }
 
   void widen(int64_t granule, int64_t slot) {
-    strew_args args = *call_.fold_args;
+    strew_args args = call_.fold_args;
     fold_data_[0] = accumulator(granule, slot);
     args.data = fold_data_;
-    strew_fault unused;
-    call_.fold.entries[STREW_ENTRY_init](&args, begin_of(granule), end_of(granule), &unused);
+    run_entry(call_.fold.kernel.entries[STREW_ENTRY_init], args, begin_of(granule), end_of(granule));
   }
 
   void narrow(int64_t granule, int64_t slot) {
-    strew_args args = *call_.narrow_args;
+    strew_args args = call_.narrow_args;
     narrow_data_[narrow_update_] = accumulator(granule, slot);
     args.data = narrow_data_;
     args.w0 = begin_of(granule);
     args.w1 = end_of(granule);
-    strew_fault unused;
-    call_.narrow.entries[STREW_ENTRY_range](&args, 0, 1, &unused);
+    run_entry(call_.narrow.range, args, 0, 1);
   }
 
   static constexpr int64_t kBlock = 2048;  // keys that are asked for at a time
@@ -191,47 +188,40 @@ class Folder {
   const Layout& layout_;
   const Owners& owners_;
   const uint32_t me_;
-  const int64_t block_ = std::min(kBlock, call_.limits.wide_block), most_queued_ = std::min(kQueue, call_.limits.wide_queue);
+  const int64_t block_ = std::min(kBlock, call_.fold.limits->wide_block),
+                most_queued_ = std::min(kQueue, call_.fold.limits->wide_queue);
   uint32_t* const map_;
   uint64_t* const list_;
   uint32_t* const next_;
   char* const wide_;
   void** const fold_data_;    ///< strew_args.data of the fold for the granule in work
   void** const narrow_data_;  ///< strew_args.data of the narrowing
-  const int64_t narrow_bytes_ = result_bytes(call_.narrow);
+  const int64_t narrow_bytes_ = call_.narrow.result_bytes;
   /// Where the accumulator is bound.
-  const uint32_t narrow_update_ = call_.narrow.tensors[call_.narrow.tensor_count - 1].data;
+  const uint32_t narrow_update_ = call_.narrow.kernel.tensors[call_.narrow.kernel.tensor_count - 1].data;
   int64_t count_ = 0;
   int64_t open_ = 0, queued_ = 0;               ///< accumulators in use; updates that are queued
   std::array<int64_t, kMostSlots> granules_{};  ///< the granules of the accumulators in use
   std::array<uint64_t, kQueue> queue_{};
 };
 
-struct Work {
-  const SparseWidenCall& call;
-  Layout layout;
-  Owners owners;
-  char* scratch;
-};
-
 }  // namespace
 
-bool run_wide_sparse(Team& team, Scratch& scratch, const SparseWidenCall& call) {
-  const Layout layout(call);
+bool run_wide_sparse(const Callable& callable, Team& team, const SparseWidenCall& call) {
+  const ExecutionLimits& limits = *callable.limits;
+  const int threads = team.threads();
+  const Layout layout(call, limits);
   constexpr int64_t kMostPositions = std::numeric_limits<int32_t>::max();  // limit of the list entry
-  if (call.positions > kMostPositions || Bytes(layout.thread_bytes) * call.threads > call.scratch_bytes) return false;
-  const Scratch::Loan loan = scratch.borrow(layout.thread_bytes * call.threads);
+  const Bytes bytes = Bytes(layout.thread_bytes) * threads;
+  if (call.positions > kMostPositions || bytes > Bytes(int64_t{callable.kernel.scratch_mib} << 20)) return false;
+  const Scratch::Loan loan = callable.scratch.borrow(bytes.count());
   if (!loan) return false;
   // A granule has one owner, so a piece is at least one granule.
-  const int64_t piece = std::max(call.limits.owner_piece_bytes, layout.granule * layout.wide_bytes);
-  const Work work{call, layout, Owners(call.threads, Bytes(layout.unit * layout.wide_bytes), Bytes(piece)), loan.data()};
-  run_phase(
-      team, call.limits, PhaseKind::wide_sparse, call.threads,
-      [](void* context, int me) noexcept {
-        const Work& w = *static_cast<const Work*>(context);
-        Folder(w.call, w.layout, w.owners, w.scratch + w.layout.thread_bytes * me, static_cast<uint32_t>(me)).run();
-      },
-      const_cast<Work*>(&work));
+  const int64_t piece = std::max(limits.owner_piece_bytes, layout.granule * layout.wide_bytes);
+  const Owners owners(threads, Bytes(layout.unit * layout.wide_bytes), Bytes(piece));
+  run_phase(team, limits, PhaseKind::wide_sparse, threads, [&](int me) {
+    Folder(call, layout, owners, loan.data() + layout.thread_bytes * me, static_cast<uint32_t>(me)).run();
+  });
   return true;
 }
 

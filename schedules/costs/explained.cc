@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "schedules/candidates.h"
+#include "schedules/schedule.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {
@@ -21,8 +21,6 @@ std::string source_of(const Target& target) {
   return "nominal ones of " + target.cpu;
 }
 
-ExplainedPrediction explained(const Prediction& prediction) { return {prediction, prediction.total(), print(prediction)}; }
-
 /// Every value of every knob but the strategy, in the place of the chosen one.
 std::vector<ExplainedCosts::Value> other_values(const CostQuestion& chosen, const ScheduleChoices& choices) {
   const std::pair<std::string_view, const std::vector<KnobChoice>*> knobs_with_values[] = {
@@ -35,7 +33,7 @@ std::vector<ExplainedCosts::Value> other_values(const CostQuestion& chosen, cons
       ExplainedCosts::Value row{std::string(name), value, std::string(choice.why), false, choice.legal, {}};
       const Expected<Schedule> schedule = parse_schedule(row.knob + "=" + value, chosen.schedule);
       row.is_chosen = schedule.ok() && *schedule == chosen.schedule;
-      if (schedule.ok()) row.predicted = explained(predict({chosen.work, *schedule, chosen.target, chosen.threads}));
+      if (schedule.ok()) row.predicted = predict({chosen.work, *schedule, chosen.target, chosen.threads});
       values.push_back(std::move(row));
     }
   }
@@ -51,10 +49,10 @@ ExplainedCosts explain_costs(const Plan& plan, const Schedule& schedule, const T
   out.threads = planned_threads(target, max_threads);
   const Workload work = workload_of(plan);
   for (const Schedule& candidate : default_candidates(plan, target, out.threads)) {
-    const ExplainedPrediction predicted = explained(predict({work, candidate, target, out.threads}));
+    const Prediction predicted = predict({work, candidate, target, out.threads});
     const bool is_new = out.strategies.empty() || out.strategies.back().schedule.strategy != candidate.strategy;
     if (is_new) out.strategies.push_back({candidate, predicted});
-    if (predicted.nanoseconds < out.strategies.back().predicted.nanoseconds) out.strategies.back() = {candidate, predicted};
+    if (predicted.total() < out.strategies.back().predicted.total()) out.strategies.back() = {candidate, predicted};
   }
   const uint32_t carried = strategies_of(plan, schedule);
   for (ExplainedCosts::Candidate& each : out.strategies) each.is_carried = (carried & bit(each.schedule.strategy)) != 0;

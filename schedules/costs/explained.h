@@ -13,17 +13,11 @@
 
 namespace strew::inline v0 {
 
-struct ExplainedPrediction {
-  Prediction terms;
-  double nanoseconds = 0;  ///< the total
-  std::string text;        ///< as print(Prediction) has it
-};
-
 struct ExplainedCosts {
   /// The cheapest candidate of a strategy.
   struct Candidate {
     Schedule schedule;
-    ExplainedPrediction predicted;
+    Prediction predicted;
     bool is_carried =
         false;  ///< kernels of the chosen schedule can run it, and calls take the one that suits their shapes and threads
   };
@@ -32,7 +26,7 @@ struct ExplainedCosts {
     std::string knob, value, why;
     bool is_chosen = false;
     Status legal;
-    ExplainedPrediction predicted;  ///< if it is legal
+    Prediction predicted;  ///< if it is legal
   };
   std::string source;  ///< where the machine's numbers come from; empty for an NPU target, whose programs have no schedule
   int threads = 1;     ///< of the calls that are predicted

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "base/machine.h"
-#include "schedules/strategies/private_tables.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {
@@ -51,14 +50,6 @@ bool reads_current(const Plan& plan) {
                      [](const ExprNode& node) { return node.op == ExprOp::current; });
 }
 
-bool is_open(const Plan& plan) {
-  const auto open = [](const std::vector<Loop>& loops) {
-    return std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return !loop.extent.is_static(); });
-  };
-  return open(plan.positions) || open(plan.window) ||
-         std::ranges::any_of(plan.primary().components, [](const Component& c) { return !c.dim.is_static(); });
-}
-
 /// Indices are no part of a vector.
 bool has_lanes(const Plan& plan) {
   return std::all_of(plan.tensors.begin(), plan.tensors.end(), [](const PlanTensor& tensor) {
@@ -68,6 +59,11 @@ bool has_lanes(const Plan& plan) {
 
 }  // namespace
 
+bool moves_static(const Plan& plan) {
+  const auto known = [](const Loop& loop) { return loop.extent.is_static(); };
+  return std::ranges::all_of(plan.positions, known) && std::ranges::all_of(plan.window, known);
+}
+
 Workload workload_of(const Plan& plan, const OpenExtents& open) {
   const size_t indexed = static_cast<size_t>(plan.indexed());
   Workload w;
@@ -76,7 +72,8 @@ Workload workload_of(const Plan& plan, const OpenExtents& open) {
   w.has_lanes = has_lanes(plan);
   w.is_element = plan.window.empty();
   w.reads_table = !plan.gather && reads_current(plan);
-  w.is_open = is_open(plan);
+  w.is_open = !moves_static(plan) ||
+              std::ranges::any_of(plan.primary().components, [](const Component& c) { return !c.dim.is_static(); });
   w.positions = count(plan.positions, open.moved);
   w.components = std::max<double>(1, static_cast<double>(plan.primary().components.size()));
   w.element_bytes = bits(plan.tensors[indexed].dtype) / 8.0;
@@ -91,9 +88,6 @@ Workload workload_of(const Plan& plan, const OpenExtents& open) {
   w.first_extent = plan.window.empty() ? 1 : value_of(plan.window.front().extent, open.moved);
   w.table_bytes = reach(plan, indexed, open) * w.element_bytes;
   w.moved_bytes = w.positions * w.window_bytes;
-  double index_bits = 0;
-  for (const Component& c : plan.primary().components) index_bits += bits(c.dtype);
-  w.index_bytes = w.positions * index_bits / 8.0;
   if (plan.primary().sorted.holds) w.in_order = std::min(1.0, w.positions * w.lines * kLineBytes / std::max(1.0, w.table_bytes));
   if (plan.kind == PlanKind::slice_update && w.runs <= 1) w.in_order = 1;
   const bool cuts_slabs = plan.gather || plan.kind == PlanKind::slice_update || plan.unique.holds;

@@ -23,7 +23,6 @@ struct Workload {
   double first_extent = 1;  ///< iterations of the first window loop, which strategy window shares out
   double table_bytes = 0;   ///< of the indexed tensor
   double moved_bytes = 0;   ///< of the updates, or of a gather's result: read or written in order
-  double index_bytes = 0;   ///< of all indices
   double slabs = 1;  ///< groups of positions that strategy positions does not cut, since they may have the same destinations
   double coordinates = 1;  ///< of the operand dim that the first window loop moves, which strategy clip shares out
   double operations = 1;   ///< instructions per vector besides loads and stores
@@ -43,5 +42,7 @@ struct OpenExtents {
   double moved = kOpenExtent, table = kOpenExtent;
 };
 Workload workload_of(const Plan& plan, const OpenExtents& open = {});
+/// Is it known before the call how many windows of which size it moves?
+bool moves_static(const Plan& plan);
 
 }  // namespace strew::inline v0

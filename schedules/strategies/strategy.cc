@@ -1,12 +1,12 @@
-// See strategy.h. Tested by tests/unit/schedules/schedule_test.cc.
+// See strategy.h. Tested by tests/unit/schedules/schedule_test.cc and tests/unit/runtime/call/strategies/private_test.cc.
 #include "schedules/strategies/strategy.h"
 
 #include <algorithm>
 #include <string>
 
+#include "base/machine.h"
 #include "schedules/costs/workload.h"
-#include "schedules/stores.h"
-#include "schedules/strategies/private_tables.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -140,13 +140,36 @@ const Component* clip_mover(const Plan& plan) {
   return &plan.primary().components[static_cast<size_t>(plan.window.front().move().component)];
 }
 
-std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan) {
-  std::vector<EntryKind> list;
-  for (int kind = 0; kind < STREW_ENTRY_COUNT; ++kind)
-    if ((traits_of(strategy).entries >> kind & 1) != 0) list.push_back(static_cast<EntryKind>(kind));
-  // Where windows can be cut into columns, in case a few destinations turn out to be hot.
-  if (traits_of(strategy).has_owners() && legal_window(plan).ok()) list.push_back(EntryKind::clip);
-  return list;
+ExprOp combiner_of(const Plan& plan, int i) {
+  return plan.combine.nodes[static_cast<size_t>(plan.combine.results[static_cast<size_t>(i)])].op;
+}
+
+Expr merge_graph(const Plan& plan, int i) {
+  const ExprOp op = combiner_of(plan, i);
+  const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
+  ExprBuilder e;
+  const int32_t current = e.current(0, dtype), table = e.update(0, dtype);
+  const int32_t merged = e.apply(merge_of(op), {current, table});
+  if (!is_float(dtype)) return e.returns({merged});
+  const DType code = bits(dtype) == 16 ? DType::u16 : bits(dtype) == 32 ? DType::u32 : DType::u64;
+  const int32_t table_code = e.bitcast(table, code), identity = e.literal(Scalar{code, {*identity_bits(op, dtype), 0}});
+  const int32_t untouched = e.apply(ExprOp::eq, {table_code, identity});
+  return e.returns({e.apply(ExprOp::select, {untouched, current, merged})});
+}
+
+bool combines_exactly(const Plan& plan) {
+  for (int i = 0; i < plan.pairs; ++i)
+    if (!regroups_exactly(combiner_of(plan, i), plan.tensors[static_cast<size_t>(plan.result(i))].dtype)) return false;
+  return true;
+}
+
+/// These numbers are part of what a relaxed sum is (docs/semantics.md), so they are not a machine's.
+bool relaxed_sum_uses_tables(const Plan& plan) {
+  // A table that a private cache holds, and enough updates to repay filling and merging it.
+  constexpr double kLeastPositions = 2048, kMostTableBytes = 512 << 10, kUpdatesPerElement = 3;
+  const Workload w = workload_of(plan);
+  return !w.is_open && w.positions >= kLeastPositions && w.table_bytes <= kMostTableBytes &&
+         w.moved_bytes >= kUpdatesPerElement * w.table_bytes;
 }
 
 uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
@@ -167,16 +190,43 @@ uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
   return all;
 }
 
+// ---- Stores that bypass the caches.
+
+Status legal_nontemporal(const Plan& plan) {
+  if (plan.pure_move) return {};
+  return invalid_argument("nontemporal=true, legal only where bits are moved; this op computes");
+}
+
+bool writes_whole_lines(const Plan& plan) {
+  if (plan.window.empty()) return false;
+  const auto result = static_cast<size_t>(plan.result(0));
+  const Loop& run = plan.window.back();
+  if (!run.strides[result].is(1) || !run.extent.is_static()) return false;
+  return run.extent.factor * bits(plan.tensors[result].dtype) % (8 * kLineBytes) == 0;
+}
+
+bool may_stream(const Plan& plan, Strategy strategy) {
+  if (!traits_of(strategy).uses_range() || !legal_nontemporal(plan).ok() || !writes_whole_lines(plan)) return false;
+  const Workload work = workload_of(plan);
+  const double written = work.gathers ? work.moved_bytes : work.table_bytes;
+  return work.is_open || written > static_cast<double>(kNeverStreamed);
+}
+
 std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
   std::vector<EntryKind> list = {EntryKind::range};
   if (plan.checks_first()) list.push_back(EntryKind::check);
   if (!plan.gather && plan.init_kind != InitKind::in_place) list.push_back(EntryKind::init);
   if (chooses_stores(plan, schedule)) list.push_back(EntryKind::stream);
+  const auto add = [&](EntryKind kind) {
+    if (std::find(list.begin(), list.end(), kind) == list.end()) list.push_back(kind);
+  };
   const uint32_t strategies = strategies_of(plan, schedule);
   for (const Strategy strategy : kStrategies) {
     if ((strategies & bit(strategy)) == 0) continue;
-    for (const EntryKind kind : entries_of(strategy, plan))
-      if (std::find(list.begin(), list.end(), kind) == list.end()) list.push_back(kind);
+    for (int kind = 0; kind < STREW_ENTRY_COUNT; ++kind)
+      if ((traits_of(strategy).entries >> kind & 1) != 0) add(static_cast<EntryKind>(kind));
+    // Where windows can be cut into columns, in case a few destinations turn out to be hot.
+    if (traits_of(strategy).has_owners() && legal_window(plan).ok()) add(EntryKind::clip);
   }
   return list;
 }

@@ -22,7 +22,7 @@ namespace {
 constexpr mode_t kMode = 0666;  // less the process's umask
 
 Status errno_error(const std::string& path, const char* what) {
-  return Status(Code::io, path + ": cannot " + what + ": " + std::strerror(errno));
+  return io_error(path + ": cannot " + what + ": " + std::strerror(errno));
 }
 
 /// Closes a descriptor, which also ends its lock.
@@ -69,7 +69,7 @@ Status append_wisdom(const std::string& path, std::span<const WisdomRecord> reco
   if (file.get() < 0) return errno_error(path, "append");
   struct stat info = {};
   if (fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))
-    return Status(Code::io, path + ": cannot append: it is no regular file, expected a file of wisdom");
+    return io_error(path + ": cannot append: it is no regular file, expected a file of wisdom");
   while (flock(file.get(), LOCK_EX) != 0)
     if (errno != EINTR) return errno_error(path, "lock");
   std::string text = ends_in_line_break(file.get()) ? "" : "\n";

@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "schedules/target.h"
 #include "tests/differential/random_op.h"
+#include "tests/support/levels.h"
 
 namespace strew::test {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "backends/backend.h"
 #include "runtime/call/executor/limits.h"
-#include "runtime/call/executor/trace.h"
+#include "runtime/call/executor/phases.h"
 #include "strew/library.h"
 #include "strew/op.h"
 #include "strew/runtime.h"

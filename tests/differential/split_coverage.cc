@@ -11,6 +11,10 @@
 namespace strew::test {
 namespace {
 
+#define STREW_PHASE_ONE(kind, what) +1
+constexpr int kPhaseKinds = STREW_PHASES(STREW_PHASE_ONE);
+#undef STREW_PHASE_ONE
+
 bool is_legal(Strategy strategy, bool gather, OobPolicy oob, DType dtype) {
   const bool skip = oob == OobPolicy::skip_element || oob == OobPolicy::skip_window;
   const bool fill = oob == OobPolicy::fill_element || oob == OobPolicy::fill_window;

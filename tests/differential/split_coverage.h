@@ -2,7 +2,7 @@
 // ran on how many threads.
 //
 // It counts what Kernel::run did: the executor's trace tells which phases a call had, and how many threads ran a
-// chunk of each (runtime/call/executor/trace.h). A call that fell back to one thread counts as a call on one thread.
+// chunk of each (runtime/call/executor/phases.h). A call that fell back to one thread counts as a call on one thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "compiler/plan/plan.h"
-#include "runtime/call/executor/trace.h"
+#include "runtime/call/executor/phases.h"
 #include "schedules/schedule.h"
 #include "strew/op.h"
 

@@ -233,7 +233,7 @@ def rule_version_namespace(path, text):
 
 
 NUMBER = re.compile(r"(?<![\w.])(\d[\d']*(?:\.\d+)?(?:[eE][+-]?\d+)?)(?:F|U|L|LL)?\b(\s*<<\s*(?:10|20|30)\b)?")
-DECIDES = ("schedules/", "runtime/call/strategies/", "runtime/call/executor/phases", "runtime/call/executor/chunks")
+DECIDES = ("schedules/", "runtime/call/strategies/", "runtime/call/executor/phases")
 
 
 def rule_machine_numbers(path, text):

@@ -13,12 +13,12 @@ std::string costs_text(const ExplainedCosts& costs) {
   std::string out = fmt::format("  {:<11} {}; calls of {} threads\n", "costs", costs.source, costs.threads);
   for (const auto& [schedule, predicted, is_carried] : costs.strategies)
     out += fmt::format("            {} {:<20} {} (vector_bytes={}, unroll={}, prefetch={}, nontemporal={})\n",
-                       is_carried ? '+' : ' ', name(schedule.strategy), predicted.text, schedule.vector_bytes, schedule.unroll,
+                       is_carried ? '+' : ' ', name(schedule.strategy), print(predicted), schedule.vector_bytes, schedule.unroll,
                        schedule.prefetch, schedule.nontemporal);
   out += "              (+: the kernel can run it, and a call may take it; *: the schedule has it)\n";
   for (const ExplainedCosts::Value& v : costs.values) {
     const std::string knob = v.knob + "=" + v.value;
-    out += v.legal.ok() ? fmt::format("            {} {:<20} {} ({})\n", v.is_chosen ? '*' : ' ', knob, v.predicted.text, v.why)
+    out += v.legal.ok() ? fmt::format("            {} {:<20} {} ({})\n", v.is_chosen ? '*' : ' ', knob, print(v.predicted), v.why)
                         : fmt::format("              {:<20} no: {}\n", knob, v.legal.message());
   }
   return out;
@@ -26,9 +26,9 @@ std::string costs_text(const ExplainedCosts& costs) {
 
 Json costs_json(const ExplainedCosts& costs) {
   if (costs.source.empty()) return nullptr;
-  const auto terms = [](const ExplainedPrediction& predicted) {
-    Json out = {{"nanoseconds", predicted.nanoseconds}};
-    for (size_t i = 0; i < kCostTerms; ++i) out[std::string(name(static_cast<CostTerm>(i)))] = predicted.terms.nanoseconds[i];
+  const auto terms = [](const Prediction& predicted) {
+    Json out = {{"nanoseconds", predicted.total()}};
+    for (size_t i = 0; i < kCostTerms; ++i) out[std::string(name(static_cast<CostTerm>(i)))] = predicted.nanoseconds[i];
     return out;
   };
   Json out = {{"source", costs.source}, {"threads", costs.threads}, {"strategies", Json::array()}, {"values", Json::array()}};

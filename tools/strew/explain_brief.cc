@@ -88,10 +88,9 @@ Predicted predicted_time(const Compiled& stages) {
   const ExplainedCosts costs = explain_costs(stages.plan, stages.schedule, stages.target, stages.threads);
   for (const ExplainedCosts::Candidate& each : costs.strategies) {
     if (each.schedule.strategy != stages.schedule.strategy) continue;
-    std::string out = each.predicted.text;
+    std::string out = print(each.predicted);
     if (!stages.plan.symbols.empty()) out += fmt::format(", if every open extent is {:.0f}", kOpenExtent);
-    return {each.predicted.nanoseconds,
-            out + fmt::format("; calls of {} thread{}", costs.threads, costs.threads == 1 ? "" : "s")};
+    return {each.predicted.total(), out + fmt::format("; calls of {} thread{}", costs.threads, costs.threads == 1 ? "" : "s")};
   }
   return {};
 }

@@ -45,7 +45,7 @@ std::string predicted_time(const Compiled& planned) {
   const ExplainedCosts costs = explain_costs(planned.plan, planned.schedule, planned.target, planned.threads);
   for (const ExplainedCosts::Candidate& each : costs.strategies) {
     if (each.schedule.strategy != planned.schedule.strategy) continue;
-    std::string out = each.predicted.text;
+    std::string out = print(each.predicted);
     if (!planned.plan.symbols.empty()) out += ", if every open extent is " + std::to_string(static_cast<int64_t>(kOpenExtent));
     return out + "; calls of " + std::to_string(costs.threads) + (costs.threads == 1 ? " thread" : " threads");
   }

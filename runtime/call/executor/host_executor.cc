@@ -1,12 +1,16 @@
-// See host_executor.h. A task that the host runs does not use the number that the host gives it: it claims the next chunk
+// Running the chunks of a phase on an executor of the host program.
+//
+// The host is not trusted to follow the contract: whatever it does, each chunk runs exactly once, and the phase ends when
+// all chunks have run. What it did wrong is logged once per process and kind. Tested by
+// tests/unit/runtime/call/executor/host_executor_test.cc.
+//
+// A task that the host runs does not use the number that the host gives it: it claims the next chunk
 // that nobody has claimed. So a task that runs twice, or with a wrong number, finds a chunk of its own or none; chunks for
 // which no task came are claimed by the calling thread at the end.
 //
 // A task may still run after parallel_for() has returned, against the contract. Jobs therefore lie in places that are never
 // freed, and a task knows the number of its job: it claims a chunk only if the place still has that number. A chunk that
 // was claimed keeps the job alive, because the caller waits for it.
-#include "runtime/call/executor/host_executor.h"
-
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -14,6 +18,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "runtime/call/executor/thread_pool.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -3,9 +3,13 @@
 // tests/unit/runtime/call/executor/executor_test.cc and tests/unit/backends/kernel_test.cc.
 #include "runtime/call/executor/phases.h"
 
+#include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/fault_text.h"
@@ -63,10 +67,9 @@ Status check_indices(const Callable& callable, std::span<const TensorView> tenso
     strew_args args = arguments_of(call, callable.program);
     args.source = s;
     const int64_t positions = evaluate(kernel, kernel.sources[s].positions, call.dyn);
-    strew_fault found{};
     const Phase phase{PhaseKind::check, kernel.entries[STREW_ENTRY_check], args, {positions, 1, 1}};
-    if (run_split(callable, call, phase, whole_ns(static_cast<double>(positions) * callable.costs.position_ns), &found)) continue;
-    if (!first || found.position < first->position) first = found;
+    const auto found = run_split(callable, call, phase, whole_ns(static_cast<double>(positions) * callable.costs.position_ns));
+    if (found && (!first || found->position < first->position)) first = found;
   }
   return first ? bad_index_error(kernel, tensors, *first, bad_index) : Status();
 }
@@ -84,8 +87,7 @@ void make_result(const Callable& callable, const Call& call) {
   if (exceeds_cache(Bytes(bytes), threads_for(alone, call.threads, limits), callable.last_level_cache)) args.flags = STREW_STREAM;
   // If rows of a packed result do not end on a byte, two chunks may share a byte whatever the unit is, so there is one chunk.
   const int64_t unit = kernel.packs_results != 0 ? count : limits.init_unit;
-  strew_fault unused{};
-  run_split(callable, call, {PhaseKind::init, kernel.entries[STREW_ENTRY_init], args, {count, unit, 1}}, alone, &unused);
+  run_split(callable, call, {PhaseKind::init, kernel.entries[STREW_ENTRY_init], args, {count, unit, 1}}, alone);
 }
 
 Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
@@ -100,6 +102,76 @@ Status run_phases(const Callable& callable, std::span<const TensorView> tensors,
   make_result(callable, call);
   apply(callable, call, tensors, arguments_of(call, callable.program));
   return {};
+}
+
+// ---- Chunks. How many threads a phase is worth is decided here, from its size, so a kernel with symbols runs on one thread with small dims and
+// on all threads with large ones.
+
+namespace {
+
+int32_t run_chunk(const Phase& phase, const Split& split, int chunk, strew_fault* found) {
+  const int64_t begin = split.border(chunk), end = split.border(chunk + 1);
+  if (begin >= end) return STREW_OK;
+  if (phase.axis == Axis::work) return phase.entry(&phase.args, begin, end, found);
+  strew_args part = phase.args;
+  (phase.axis == Axis::window ? part.w0 : part.k0) = begin;
+  (phase.axis == Axis::window ? part.w1 : part.k1) = end;
+  return phase.entry(&part, 0, phase.positions, found);
+}
+
+}  // namespace
+
+std::optional<strew_fault> run_chunks(Team& team, const ExecutionLimits& limits, const Phase& phase) {
+  Split split = phase.split;
+  // Chunks of the other axes each repeat the work on the indices, so there is one per thread.
+  split.chunks = phase.axis == Axis::work ? team.threads() * limits.chunks_per_thread : team.threads();
+  // For the phase check: the fault of the smallest chunk that has one, which is the first fault, since chunks are in position order.
+  std::mutex mutex;
+  int faulty = split.chunks;
+  std::optional<strew_fault> fault;
+  const auto work = [&](int chunk) {
+    strew_fault found{};
+    if (run_chunk(phase, split, chunk, &found) == STREW_OK) return;
+    const std::lock_guard lock(mutex);
+    if (chunk >= faulty) return;
+    faulty = chunk;
+    fault = found;
+  };
+  run_phase(team, limits, phase.kind, split.chunks, work, split.busy());
+  return fault;
+}
+
+std::optional<strew_fault> run_split(const Callable& callable, const Call& call, const Phase& phase, Nanoseconds alone) {
+  if (phase.split.total == 0) return std::nullopt;
+  const ExecutionLimits& limits = *callable.limits;
+  Team team(*call.executor, threads_for(alone, call.threads, limits), alone);
+  if (team.has_help()) return run_chunks(team, limits, phase);
+  note_phase(limits, phase.kind, 1);
+  strew_fault found{};
+  const int64_t end = phase.axis == Axis::work ? phase.split.total : phase.positions;
+  if (phase.entry(&phase.args, 0, end, &found) == STREW_OK) return std::nullopt;
+  return found;
+}
+
+int threads_for(Nanoseconds work, int most, const ExecutionLimits& limits) {
+  most = std::min(most, limits.most_threads);
+  if (limits.shares_all) return most;
+  return static_cast<int>(std::clamp<int64_t>(work / limits.costs.thread_time(), 1, most));
+}
+
+/// Each chunk adds its thread to a set under a lock; that is slow, but only tests trace. Tested by
+/// tests/unit/runtime/call/executor/execution_limits_test.cc.
+int count_threads(Team& team, int chunks, const std::function<void(int)>& work) {
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  team.run(chunks, [&](int chunk) {
+    {
+      const std::lock_guard lock(mutex);
+      threads.insert(std::this_thread::get_id());
+    }
+    work(chunk);
+  });
+  return static_cast<int>(threads.size());
 }
 
 }  // namespace strew::inline v0

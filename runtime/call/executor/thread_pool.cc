@@ -274,10 +274,6 @@ void ThreadPool::give_back(const uint16_t* ids, int helpers, uint32_t forks) {
 
 void ThreadPool::run_on(const uint16_t* ids, int helpers, uint32_t forks, Chunks parts, Task work, void* context) {
   const int chunks = parts.count();
-  if (helpers == 0 || chunks <= 1 || forks != forks_) {
-    for (int i = 0; i < chunks; ++i) work(context, i);
-    return;
-  }
   const int threads = std::min(helpers + 1, chunks);
   const auto border = [&](int rank) { return static_cast<int>(static_cast<int64_t>(rank) * chunks / threads); };
   Job job{work, context, threads, ids, threads, {}};
@@ -296,6 +292,26 @@ void ThreadPool::run_on(const uint16_t* ids, int helpers, uint32_t forks, Chunks
 /// How long the tasks take is not known. Whoever asks for several threads has work for them, so sleeping workers are woken.
 void ThreadPool::parallel_for(int count, Task task, void* context) {
   run(Chunks(count), threads(), worth_waking(default_limits()->costs.wake_ns), task, context);
+}
+
+Team::Team(Executor& executor, int threads, Nanoseconds work) : pool_(executor.thread_pool()), executor_(executor) {
+  const int wanted = std::min({threads, executor.threads(), WorkerSet::kMost}) - 1;
+  if (pool_ != nullptr) forks_ = pool_->forks_;
+  if (wanted <= 0) return;
+  // One thread takes t; w helpers and the caller take t / (w + 1) and what the host needs to call them.
+  if (pool_ == nullptr && work - work / (wanted + 1) < Nanoseconds(executor.dispatch_ns())) return;
+  helpers_ = pool_ != nullptr ? pool_->acquire(wanted, work, ids_.data()) : wanted;
+}
+
+Team::~Team() {
+  if (pool_ != nullptr) pool_->give_back(ids_.data(), helpers_, forks_);
+}
+
+void Team::run(int chunks, Work work, void* context) {
+  if (helpers_ > 0 && pool_ == nullptr) return run_on_host(executor_, chunks, work, context);
+  if (helpers_ > 0 && chunks > 1 && forks_ == pool_->forks_)
+    return pool_->run_on(ids_.data(), helpers_, forks_, Chunks(chunks), work, context);
+  for (int i = 0; i < chunks; ++i) work(context, i);
 }
 
 }  // namespace strew::inline v0

@@ -1,4 +1,5 @@
-// ThreadPool: strew's own Executor. It knows nothing of kernels.
+// ThreadPool: strew's own Executor, which knows nothing of kernels; and Team: the threads on which the phases of one call run, of this pool or of
+// an executor of the host.
 //
 // The caller always takes part, and takes every chunk itself if no worker comes: a worker that sleeps, is busy or cannot be
 // started costs speed, never progress. Each thread begins with its own share of the chunks, the same one for every phase of
@@ -14,16 +15,126 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 
+#include "base/machine.h"
 #include "base/units.h"
-#include "runtime/call/executor/share.h"
-#include "runtime/call/executor/team.h"
-#include "runtime/call/executor/worker_set.h"
 #include "strew/executor.h"
 
 namespace strew::inline v0 {
+
+/// The chunks of a phase that are assigned to one thread, its owner. The owner takes chunks from the front; threads that have finished their own
+/// share steal from the back. Each share is on cache lines of its own, so until somebody steals, its owner shares no line with other threads.
+/// Tested by tests/unit/runtime/call/executor/share_test.cc.
+class alignas(128) Share {  // two lines, because processors fetch them in pairs
+ public:
+  /// Sets the chunks to [begin, end). Must be called before other threads can see the share.
+  void set(int begin, int end) { left_.store(pack(begin, end), std::memory_order_relaxed); }
+  /// Take a chunk, which no other thread gets, from the front or from the back. -1: none is left.
+  int take_first() {
+    uint64_t left = left_.load(std::memory_order_relaxed);
+    while (begin_of(left) < end_of(left))
+      if (left_.compare_exchange_weak(left, left + 1, std::memory_order_relaxed)) return begin_of(left);
+    return -1;
+  }
+  int take_last() {
+    uint64_t left = left_.load(std::memory_order_relaxed);
+    while (begin_of(left) < end_of(left))
+      if (left_.compare_exchange_weak(left, left - (uint64_t{1} << 32), std::memory_order_relaxed)) return end_of(left) - 1;
+    return -1;
+  }
+
+ private:
+  static uint64_t pack(int begin, int end) { return static_cast<uint64_t>(end) << 32 | static_cast<uint32_t>(begin); }
+  static int begin_of(uint64_t left) { return static_cast<int>(left & 0xffffffff); }
+  static int end_of(uint64_t left) { return static_cast<int>(left >> 32); }
+
+  std::atomic<uint64_t> left_{0};
+};
+
+/// A set of worker numbers, from which many threads take members and to which they return them without a lock.
+class WorkerSet {
+ public:
+  static constexpr int kMost = kMostThreads;  ///< worker numbers are smaller than this
+
+  /// Takes up to `wanted` members, the smallest, and appends them to `ids`. Returns how many it took.
+  int take(int wanted, uint16_t* ids) {
+    int taken = 0;
+    for (size_t word = 0; word < kWords && taken < wanted; ++word) {
+      uint64_t here = words_[word].load(std::memory_order_relaxed);
+      if (here == 0) continue;
+      uint64_t want = 0;
+      for (int n = taken; here != 0 && n < wanted; ++n, here &= here - 1) want |= here & (~here + 1);
+      uint64_t got = words_[word].fetch_and(~want, std::memory_order_seq_cst) & want;
+      for (; got != 0; got &= got - 1)
+        ids[taken++] = static_cast<uint16_t>(word * 64 + static_cast<size_t>(std::countr_zero(got)));
+    }
+    return taken;
+  }
+  /// Removes `id`. Returns false if it was not in the set.
+  bool remove(int id) { return (word_of(id).fetch_and(~bit_of(id), std::memory_order_seq_cst) & bit_of(id)) != 0; }
+  void add(int id) { word_of(id).fetch_or(bit_of(id), std::memory_order_seq_cst); }
+  /// Adds `ids`, which must ascend.
+  void add(const uint16_t* ids, int count) {
+    for (int i = 0; i < count;) {
+      const int word = ids[i] / 64;
+      uint64_t bits = 0;
+      for (; i < count && ids[i] / 64 == word; ++i) bits |= bit_of(ids[i]);
+      words_[static_cast<size_t>(word)].fetch_or(bits, std::memory_order_seq_cst);
+    }
+  }
+  void clear() {
+    for (auto& word : words_) word.store(0);
+  }
+
+ private:
+  static constexpr size_t kWords = kMost / 64;
+  static uint64_t bit_of(int id) { return uint64_t{1} << (id % 64); }
+  std::atomic<uint64_t>& word_of(int id) { return words_[static_cast<size_t>(id / 64)]; }
+
+  std::array<std::atomic<uint64_t>, kWords> words_{};
+};
+
+/// The threads on which the phases of one call run. Of our own thread pool, a team borrows workers once for all phases of the call; on an
+/// executor of the host, each phase is one parallel_for().
+class Team {
+ public:
+  /// One chunk of a phase. It runs on any thread, so it cannot throw: what it needs is allocated before the phase.
+  using Work = Executor::Task;
+
+  /// `threads`: the most that are wanted. `work`: what one thread would need for all phases; it decides whether waking
+  /// workers pays. A team may be made on any thread, also inside a chunk: if no worker is free, the caller works alone.
+  Team(Executor& executor, int threads, Nanoseconds work);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  /// False if the caller does all chunks. Then an algorithm for one thread is the better choice.
+  bool has_help() const { return helpers_ > 0; }
+  /// How many threads work: the caller and its helpers. Work is cut for this many. At most the threads wanted.
+  int threads() const { return helpers_ + 1; }
+  /// work(context, i) once for each i in [0, chunks); returns when all are done. No chunk waits for another.
+  void run(int chunks, Work work, void* context);
+  /// The same with work(i). It runs on other threads, where it cannot throw.
+  template <class Chunk>
+  void run(int chunks, const Chunk& work) {
+    run(
+        chunks, [](void* of, int chunk) noexcept { (*static_cast<const Chunk*>(of))(chunk); }, const_cast<Chunk*>(&work));
+  }
+
+ private:
+  ThreadPool* const pool_;  ///< null: the host's executor
+  Executor& executor_;
+  int helpers_ = 0;
+  uint32_t forks_ = 0;
+  std::array<uint16_t, kMostThreads> ids_;  ///< of the helpers, ascending; only these are filled
+};
+
+/// Runs the chunks of a phase on an executor of the host program (strew/executor.h): work(context, i) once for each i in [0, chunks); returns
+/// when all are done. See host_executor.cc.
+void run_on_host(Executor& host, int chunks, Executor::Task work, void* context);
 
 struct ThreadPoolOptions {
   int threads = 1;    ///< the most that work at a time, callers included: 1..ThreadPool::kMaxThreads, whatever the machine has

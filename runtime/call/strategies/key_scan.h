@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "runtime/call/call.h"
 #include "strew/abi.h"
 
 namespace strew::inline v0 {
@@ -14,8 +15,7 @@ namespace strew::inline v0 {
 /// The key of a position whose update the policy drops.
 inline constexpr uint32_t kDroppedKey = std::numeric_limits<uint32_t>::max();
 
-/// `args` must outlive the scan. The keys entry cannot report a fault: policy error has checked all indices before, and the other policies
-/// move a position in bounds or drop it.
+/// `args` must outlive the scan.
 class KeyScan {
  public:
   KeyScan(strew_entry keys, const strew_args& args) : keys_(keys), args_(args) {}
@@ -25,8 +25,7 @@ class KeyScan {
     strew_args args = args_;
     args.key = keys;
     args.n_list = begin;
-    strew_fault unused;
-    keys_(&args, begin, begin + count, &unused);
+    run_entry(keys_, args, begin, begin + count);
   }
 
   /// Calls visit(begin, count) for each block of `block` positions in [0, positions), in order, with the block's keys in `keys`, which has

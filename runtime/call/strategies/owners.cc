@@ -3,23 +3,20 @@
 
 #include <array>
 
-#include "runtime/call/descriptor.h"
-#include "runtime/call/executor/chunks.h"
-#include "runtime/call/extent.h"
+#include "runtime/call/executor/phases.h"
 
 namespace strew::inline v0 {
 
-bool is_lopsided(const OwnerCall& call) {
+bool is_lopsided(const KeyScan& scan, int64_t positions, Bytes key_bytes, const ExecutionLimits& limits) {
   constexpr size_t kMostEach = 8;
-  const int64_t spots = call.limits.hot_spots, each = std::min<int64_t>(call.limits.hot_each, kMostEach);
+  const int64_t spots = limits.hot_spots, each = std::min<int64_t>(limits.hot_each, kMostEach);
   const int64_t most = (7 * spots * each + 9) / 10;  // most of the sample: far more than an even share reaches by chance
-  if (call.positions < spots * each) return false;
-  const Owners owners(2, call.key_bytes, Bytes(call.limits.owner_piece_bytes));
+  if (positions < spots * each) return false;
+  const Owners owners(2, key_bytes, Bytes(limits.owner_piece_bytes));
   int64_t first = 0, second = 0;
   std::array<uint32_t, kMostEach> keys{};
-  const KeyScan scan(call.keys, *call.args);
   for (int64_t spot = 0; spot < spots; ++spot) {
-    const int64_t begin = (call.positions - each) / (spots - 1) * spot;
+    const int64_t begin = (positions - each) / (spots - 1) * spot;
     scan.make(begin, each, keys.data());
     for (int64_t i = 0; i < each; ++i) {
       const uint32_t key = keys[static_cast<size_t>(i)];
@@ -31,26 +28,6 @@ bool is_lopsided(const OwnerCall& call) {
 }
 
 namespace {
-
-OwnerCall owner_call(const ApplyCall& call, int threads) {
-  const strew_kernel& kernel = call.kernel();
-  int64_t call_bytes = 0;
-  for (uint32_t i = 0; i < kernel.tensor_count; ++i) {
-    const Extent extent = extent_of(kernel.tensors[i], call.tensors[i]);
-    call_bytes += extent.hi - extent.lo;
-  }
-  return {call.callable.range,
-          call.entry(STREW_ENTRY_keys),
-          call.entry(STREW_ENTRY_list),
-          &call.args,
-          call.call.positions,
-          key_bytes(kernel, call.args.dyn),
-          last_key(kernel, call.args.dyn),
-          Bytes(call_bytes),
-          Bytes(int64_t{kernel.scratch_mib} << 20),
-          threads,
-          call.limits()};
-}
 
 int64_t column_unit(const ApplyCall& call) { return line_unit(call, call.kernel().window_stride); }
 
@@ -64,28 +41,25 @@ bool has_wide_columns(const ApplyCall& call, int threads) {
 void apply_columns(const ApplyCall& call, Team& team) {
   strew_args whole = call.args;
   whole.k1 = clip_extent(call);
-  strew_fault unused{};
   run_chunks(team, call.limits(),
              {PhaseKind::columns, call.entry(STREW_ENTRY_clip), whole, Split{call.call.splits, column_unit(call), 1},
-              Axis::window, call.call.positions},
-             &unused);
+              Axis::window, call.call.positions});
 }
 
 }  // namespace
 
-bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const OwnerCall&), bool scans) {
+bool apply_by_owners(const ApplyCall& call, void (*deal)(const ApplyCall&, Team&), bool scans) {
   if (call.call.positions < call.limits().owner_positions || !keys_fit(call.kernel(), call.args.dyn)) return false;
   Team team(*call.call.executor, call.threads, call.alone);
   if (!team.has_help()) return false;
-  const OwnerCall owners = owner_call(call, team.threads());
   const bool shares_columns = has_wide_columns(call, team.threads());
   // With two threads and hot destinations one owner would do nearly everything, after it has found out which updates are its own.
   const bool declines = scans && team.threads() == 2 && !shares_columns;
-  if ((shares_columns || declines) && is_lopsided(owners)) {
+  if ((shares_columns || declines) && is_lopsided(call.keys(), call.call.positions, call.key_bytes(), call.limits())) {
     if (shares_columns) apply_columns(call, team);
     return shares_columns;
   }
-  deal(team, call.callable.scratch, owners);
+  deal(call, team);
   return true;
 }
 

@@ -10,19 +10,6 @@
 
 namespace strew::inline v0 {
 
-/// The arguments of a call of these strategies.
-struct OwnerCall {
-  strew_entry range, keys, list;
-  const strew_args* args;
-  int64_t positions;
-  Bytes key_bytes;      ///< of the result per unit of a key
-  int64_t last_key;     ///< the largest key of the call
-  Bytes call_bytes;     ///< of operand and updates
-  Bytes scratch_bytes;  ///< the most that may be borrowed
-  int threads;          ///< how many threads the work is cut for
-  const ExecutionLimits& limits = kDefaultLimits;
-};
-
 /// Cuts the result into pieces (ExecutionLimits::owner_piece_bytes) and assigns them to owners by a multiplicative hash, so that
 /// neighbouring hot pieces get different owners.
 class Owners {
@@ -31,25 +18,19 @@ class Owners {
       : owners_(static_cast<uint32_t>(owners)) {
     while (key_bytes.count() << shift_ < piece.count()) ++shift_;
   }
-  int count() const { return static_cast<int>(owners_); }
-  /// The owner, 0..count()-1, of a key that is not dropped.
+  /// The owner, 0..owners-1, of a key that is not dropped.
   uint32_t of(uint32_t key) const { return static_cast<uint32_t>((uint64_t{hash(key, shift_)} * owners_) >> 32); }
 
-  /// The range of hashes of one owner, [first_hash(), last_hash()]. has(key) answers of(key) == me with one multiplication.
-  class Share {
-   public:
+  /// The range of hashes of one owner, [first, last]. has(key) answers of(key) == me with one multiplication.
+  struct Share {
     Share(const Owners& owners, uint32_t me)
-        : shift_(owners.shift_),
-          first_(static_cast<uint32_t>(owners.first_hash(me))),
-          last_(static_cast<uint32_t>(owners.first_hash(me + 1) - 1)) {}
-    bool has(uint32_t key) const { return hash(key, shift_) - first_ <= last_ - first_; }
-    int shift() const { return shift_; }
-    uint32_t first_hash() const { return first_; }
-    uint32_t last_hash() const { return last_; }
+        : shift(owners.shift_),
+          first(static_cast<uint32_t>(owners.first_hash(me))),
+          last(static_cast<uint32_t>(owners.first_hash(me + 1) - 1)) {}
+    bool has(uint32_t key) const { return hash(key, shift) - first <= last - first; }
 
-   private:
-    int shift_;
-    uint32_t first_, last_;
+    int shift;
+    uint32_t first, last;
   };
 
   static constexpr uint32_t kHashFactor = 0x9e3779b1u;
@@ -62,12 +43,27 @@ class Owners {
   int shift_ = 0;
 };
 
-/// Would one of two owners get nearly all updates, because most of them go to a few destinations? Decided from a sample of the positions.
-bool is_lopsided(const OwnerCall& call);
+// The inner loop of strategy owner, which every thread runs over all positions (owner.cc).
 
-/// Calls `deal`, the body of a strategy, on a team that has help. If few destinations get most updates and windows are wide, cuts the
+/// select_owned may write this many entries after the last one it keeps.
+inline constexpr int64_t kSelectSlack = 8;
+
+/// Appends to `list`, from entry `queued` on, an entry for each of keys [0, count) that belongs to the share and is not dropped, in order:
+/// the position `first` + i in the low half, the key in the high half. Positions must stay below 2^32. Returns the new number of entries.
+int64_t select_owned(const Owners::Share& share, const uint32_t* keys, int64_t count, uint32_t first, uint64_t* list,
+                     int64_t queued);
+
+/// The same without vector instructions, for tests and for machines that lack them.
+int64_t select_owned_plain(const Owners::Share& share, const uint32_t* keys, int64_t count, uint32_t first, uint64_t* list,
+                           int64_t queued);
+
+/// Would one of two owners get nearly all updates, because most of them go to a few destinations? Decided from a sample of the positions.
+/// `key_bytes`: of the result per unit of a key.
+bool is_lopsided(const KeyScan& scan, int64_t positions, Bytes key_bytes, const ExecutionLimits& limits);
+
+/// Calls `deal`, the body of a strategy, with a team that has help. If few destinations get most updates and windows are wide, cuts the
 /// windows' columns into chunks instead. Returns false, having done nothing, if the call is too small for several threads, if no thread is
 /// free, or if `scans`, every thread reads all indices, and two threads would not repay that.
-bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const OwnerCall&), bool scans = false);
+bool apply_by_owners(const ApplyCall& call, void (*deal)(const ApplyCall&, Team&), bool scans = false);
 
 }  // namespace strew::inline v0

@@ -13,7 +13,8 @@
 #include <algorithm>
 #include <array>
 
-#include "runtime/call/executor/trace.h"
+#include "runtime/call/executor/phases.h"
+#include "runtime/call/extent.h"
 #include "runtime/call/strategies/owners.h"
 #include "runtime/call/strategies/partition.h"
 
@@ -22,34 +23,25 @@ namespace {
 
 class Rounds {
  public:
-  Rounds(Team& team, const OwnerCall& call, const PartitionLayout& layout, char* scratch)
-      : team_(team), call_(call), layout_(layout), partition_(KeyScan(call.keys, *call.args), layout, scratch) {}
+  Rounds(const ApplyCall& call, const PartitionLayout& layout, char* scratch)
+      : call_(call), layout_(layout), partition_(call.keys(), layout, scratch) {}
 
-  void run() {
-    for (int64_t begin = 0; begin < call_.positions; begin += layout_.round) {
-      partition_.start(begin, std::min(layout_.round, call_.positions - begin));
-      phase<&Rounds::count>(PhaseKind::radix_count, layout_.blocks);
-      phase<&Rounds::add>(PhaseKind::radix_add, layout_.sums);
+  void run(Team& team) {
+    const auto phase = [&](PhaseKind kind, int chunks, const auto& work) { run_phase(team, call_.limits(), kind, chunks, work); };
+    const int64_t positions = call_.call.positions;
+    for (int64_t begin = 0; begin < positions; begin += layout_.round) {
+      partition_.start(begin, std::min(layout_.round, positions - begin));
+      phase(PhaseKind::radix_count, layout_.blocks, [&](int block) { partition_.count(block); });
+      phase(PhaseKind::radix_add, layout_.sums, [&](int chunk) { partition_.add(chunk); });
       partition_.cut();
       rank_buckets();
-      phase<&Rounds::place>(PhaseKind::radix_place, layout_.sums);
-      phase<&Rounds::scatter>(PhaseKind::radix_scatter, layout_.blocks);
-      phase<&Rounds::apply>(PhaseKind::radix_apply, layout_.buckets);
+      phase(PhaseKind::radix_place, layout_.sums, [&](int chunk) { place(chunk); });
+      phase(PhaseKind::radix_scatter, layout_.blocks, [&](int block) { partition_.scatter(block); });
+      phase(PhaseKind::radix_apply, layout_.buckets, [&](int nth) { apply(ranked_[static_cast<size_t>(nth)]); });
     }
   }
 
  private:
-  template <void (Rounds::*kWork)(int) const>
-  void phase(PhaseKind kind, int chunks) {
-    run_phase(
-        team_, call_.limits, kind, chunks,
-        [](void* rounds, int chunk) noexcept { (static_cast<const Rounds*>(rounds)->*kWork)(chunk); }, this);
-  }
-
-  void count(int block) const { partition_.count(block); }
-  void add(int chunk) const { partition_.add(chunk); }
-  void scatter(int block) const { partition_.scatter(block); }
-
   /// Places one chunk of the buckets; the bucket of dropped positions comes last.
   void place(int chunk) const {
     const int buckets = layout_.buckets + 1;
@@ -66,30 +58,32 @@ class Rounds {
         if ((weight(b) > heavy) == first) ranked_[rank++] = b;
   }
 
-  void apply(int nth) const {
-    const int bucket = ranked_[static_cast<size_t>(nth)];
+  void apply(int bucket) const {
     if (weight(bucket) == 0) return;
-    strew_args args = *call_.args;
+    strew_args args = call_.args;
     args.pos = partition_.list();
     args.n_list = partition_.begin();
-    strew_fault unused;
-    call_.list(&args, partition_.bucket_begin(bucket), partition_.bucket_begin(bucket + 1), &unused);
+    run_entry(call_.entry(STREW_ENTRY_list), args, partition_.bucket_begin(bucket), partition_.bucket_begin(bucket + 1));
   }
 
-  Team& team_;
-  const OwnerCall& call_;
+  const ApplyCall& call_;
   const PartitionLayout& layout_;
   Partition partition_;
   std::array<int, PartitionLayout::kMostBuckets> ranked_{};
 };
 
-void run_radix(Team& team, Scratch& scratch, const OwnerCall& call) {
-  const PartitionLayout layout = PartitionLayout::of(
-      {call.positions, call.last_key, call.key_bytes, call.call_bytes, call.scratch_bytes, call.threads}, call.limits);
-  const Scratch::Loan loan = scratch.borrow(layout.scratch_bytes().count());
-  if (loan) return Rounds(team, call, layout, loan.data()).run();
-  strew_fault unused;
-  call.range(call.args, 0, call.positions, &unused);
+void run_radix(const ApplyCall& call, Team& team) {
+  int64_t bytes = 0;
+  for (uint32_t i = 0; i < call.kernel().tensor_count; ++i) {
+    const Extent extent = extent_of(call.kernel().tensors[i], call.tensors[i]);
+    bytes += extent.hi - extent.lo;
+  }
+  const PartitionLayout layout = PartitionLayout::of({call.call.positions, last_key(call.kernel(), call.args.dyn),
+                                                      call.key_bytes(), Bytes(bytes), call.scratch_bytes(), team.threads()},
+                                                     call.limits());
+  const Scratch::Loan loan = call.callable.scratch.borrow(layout.scratch_bytes().count());
+  if (loan) return Rounds(call, layout, loan.data()).run(team);
+  run_entry(call.callable.range, call.args, 0, call.call.positions);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 // tests/unit/runtime/call/strategies/runs_test.cc.
 #include <array>
 
-#include "runtime/call/executor/trace.h"
+#include "runtime/call/executor/phases.h"
 #include "runtime/call/strategies/owners.h"
 
 namespace strew::inline v0 {
@@ -18,18 +18,17 @@ constexpr int kMostChunks = 1024;  // so that their borders fit on the stack
 
 class Runs {
  public:
-  explicit Runs(const OwnerCall& call) : call_(call) {
-    const int64_t wanted = std::min(call.limits.chunks_per_thread * call.threads, kMostChunks);
-    chunks_ = static_cast<int>(std::min(wanted, call.positions));
+  Runs(const ApplyCall& call, int threads) : call_(call), positions_(call.call.positions) {
+    const int64_t wanted = std::min(call.limits().chunks_per_thread * threads, kMostChunks);
+    chunks_ = static_cast<int>(std::min(wanted, positions_));
     for (int c = 1; c < chunks_; ++c)
-      border(c) = run_end(std::max(border(c - 1), call.positions / chunks_ * c + call.positions % chunks_ * c / chunks_));
-    border(chunks_) = call.positions;
+      border(c) = run_end(std::max(border(c - 1), positions_ / chunks_ * c + positions_ % chunks_ * c / chunks_));
+    border(chunks_) = positions_;
   }
   int chunks() const { return chunks_; }
   void run(int chunk) const {
     const int64_t begin = border(chunk), end = border(chunk + 1);
-    strew_fault unused;
-    if (begin < end) call_.range(call_.args, begin, end, &unused);
+    if (begin < end) run_entry(call_.callable.range, call_.args, begin, end);
   }
 
  private:
@@ -38,20 +37,20 @@ class Runs {
 
   uint32_t key(int64_t position) const {
     uint32_t out = 0;
-    KeyScan(call_.keys, *call_.args).make(position, 1, &out);
+    call_.keys().make(position, 1, &out);
     return out;
   }
 
   /// The first position from `at` on whose destination differs from that of the position before it.
   int64_t run_end(int64_t at) const {
-    if (at == 0 || at >= call_.positions) return at;
+    if (at == 0 || at >= positions_) return at;
     const uint32_t mine = key(at - 1);
     int64_t same = at - 1, step = 1;
-    while (same + step < call_.positions && key(same + step) == mine) {
+    while (same + step < positions_ && key(same + step) == mine) {
       same += step;
       step *= 2;
     }
-    int64_t other = std::min(same + step, call_.positions);
+    int64_t other = std::min(same + step, positions_);
     while (other - same > 1) {
       const int64_t middle = same + (other - same) / 2;
       (key(middle) == mine ? same : other) = middle;
@@ -59,16 +58,15 @@ class Runs {
     return other;
   }
 
-  const OwnerCall& call_;
+  const ApplyCall& call_;
+  const int64_t positions_;
   int chunks_ = 1;
   std::array<int64_t, kMostChunks + 1> borders_{};
 };
 
-void run_runs(Team& team, Scratch&, const OwnerCall& call) {
-  Runs runs(call);
-  run_phase(
-      team, call.limits, PhaseKind::runs, runs.chunks(),
-      [](void* r, int chunk) noexcept { static_cast<const Runs*>(r)->run(chunk); }, &runs);
+void run_runs(const ApplyCall& call, Team& team) {
+  const Runs runs(call, team.threads());
+  run_phase(team, call.limits(), PhaseKind::runs, runs.chunks(), [&](int chunk) { runs.run(chunk); });
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/strategy_shares.h"
 #include "base/strategy_traits.h"
-#include "runtime/call/executor/chunks.h"
 #include "runtime/call/executor/phases.h"
-#include "runtime/call/strategies/estimates.h"
+#include "runtime/call/extent.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -16,6 +16,55 @@ constexpr bool (*kApply[])(const ApplyCall&) = {
 #define STREW_APPLY(strategy, text) apply_##strategy,
     STREW_STRATEGIES(STREW_APPLY)
 #undef STREW_APPLY
+};
+
+/// The sizes of a call, for StrategyShares.
+struct CallSizes {
+  const ApplyCall& call;
+
+  [[gnu::always_inline]] double threads() const { return call.threads; }
+  [[gnu::always_inline]] double slabs() const {
+    const int64_t count = call.call.positions / position_unit(call);
+    return static_cast<double>(count);
+  }
+  [[gnu::always_inline]] double positions() const { return static_cast<double>(call.call.positions); }
+  [[gnu::always_inline]] double columns() const { return static_cast<double>(call.call.splits); }
+  [[gnu::always_inline]] double coordinates() const { return static_cast<double>(clip_extent(call)); }
+  [[gnu::always_inline]] double table_bytes() const { return static_cast<double>(call.table.count()); }
+  [[gnu::always_inline]] double piece_bytes() const { return static_cast<double>(call.limits().owner_piece_bytes); }
+  [[gnu::always_inline]] double tables() const { return most_tables(call); }
+};
+
+/// How long a thread's share of a call takes, roughly; only the ratio of two counts. base/strategy_shares.h has the share that each strategy gives
+/// a thread. Every call of a kernel that carries several strategies asks for all of theirs, so that what they have in common is computed once,
+/// and everything is inline. Tested by tests/unit/runtime/call/strategies/choose_strategy_test.cc; the time of a choice by bench/overhead
+/// (choice).
+class CallEstimates {
+ public:
+  explicit CallEstimates(const ApplyCall& call)
+      : call_(call),
+        visits_(of_positions(costs().position_ns)),
+        rest_(to_ns(call.alone) - (1 - kUnhidden) * visits_ - call.streams.ns),
+        waits_(1 / call.streams.scale) {}
+
+  [[gnu::always_inline]] double of(const ThreadShare& share) const {
+    const double repeated = share.cuts_windows ? visits_ : 0, streams = call_.streams.ns * std::max(1.0, share.threads * waits_);
+    double sum = repeated + (rest_ - std::min(repeated, rest_) + streams * share.gaps) * share.part + share.visits * visits_ +
+                 share.keys * of_positions(costs().key_ns) + share.phases * static_cast<double>(costs().phase_ns);
+    if (share.cuts_windows && share.threads > 1 && is_cached(call_.table)) sum += of_positions(costs().transfer_ns);
+    if (share.tables != 0) sum += share.tables * 2 * costs().of_bytes(call_.table);
+    return sum;
+  }
+
+ private:
+  const CallCosts& costs() const { return call_.callable.costs; }
+  bool is_cached(Bytes table) const { return table.count() <= costs().cache_bytes.back(); }
+  double of_positions(float each) const { return static_cast<double>(call_.call.positions) * static_cast<double>(each); }
+
+  const ApplyCall& call_;
+  double visits_;  ///< what every thread does that visits all positions, besides its part of their windows
+  double rest_;    ///< one thread's time, but for what is read or written in order
+  double waits_;   ///< how much longer each of two threads reads, at most, because the other does
 };
 
 /// Are there so many updates that private tables pay, and memory for them? Of other strategies the compiler knows the answer.
@@ -38,19 +87,13 @@ void each_estimate(const ApplyCall& call, uint32_t all, const Function& function
 #undef STREW_ESTIMATE
 }
 
-bool run_alone_or_split(const ApplyCall& call, const Phase& phase) {
-  strew_fault unused{};
-  run_split(call.callable, call.call, phase, call.alone, &unused);
-  return true;
-}
-
 }  // namespace
 
-Bytes table_bytes(const strew_kernel& kernel, std::span<const TensorView> tensors) {
-  const TensorView& table = tensors[table_of(kernel)];
-  int64_t bits = kernel.tensors[table_of(kernel)].bits;
-  for (int d = 0; d < table.rank; ++d)
-    if (__builtin_mul_overflow(bits, table.dims[d], &bits)) return Bytes(std::numeric_limits<int64_t>::max());
+Bytes table_bytes(const strew_kernel& kernel, const int64_t* dims) {
+  const strew_tensor_rule& table = kernel.tensors[table_of(kernel)];
+  int64_t bits = table.bits;
+  for (uint32_t d = 0; d < table.rank; ++d)
+    if (dims[d] == STREW_OPEN || __builtin_mul_overflow(bits, dims[d], &bits)) return Bytes(std::numeric_limits<int64_t>::max());
   return Bytes(bits / 8);
 }
 
@@ -68,15 +111,17 @@ bool apply_sequential(const ApplyCall&) { return false; }
 /// no chunk cuts through a slab. Tested by tests/unit/runtime/call/executor/executor_test.cc.
 bool apply_positions(const ApplyCall& call) {
   const Split split{call.call.positions, position_unit(call), 1};
-  return run_alone_or_split(call, {PhaseKind::positions, call.callable.applies(call.call), call.args, split});
+  run_split(call.callable, call.call, {PhaseKind::positions, call.callable.applies(call.call), call.args, split}, call.alone);
+  return true;
 }
 
 /// Every thread visits all index positions, in order, and applies its own chunk of the first window loop. Tested by
 /// tests/unit/runtime/call/executor/executor_test.cc.
 bool apply_window(const ApplyCall& call) {
   const Split split{call.call.splits, line_unit(call, call.kernel().window_stride), 1};
-  return run_alone_or_split(
-      call, {PhaseKind::window, call.callable.applies(call.call), call.args, split, Axis::window, call.call.positions});
+  const Phase phase{PhaseKind::window, call.callable.applies(call.call), call.args, split, Axis::window, call.call.positions};
+  run_split(call.callable, call.call, phase, call.alone);
+  return true;
 }
 
 /// Every thread visits all index positions, in order, and applies the part of each window that lies in its own range of the operand dim moved
@@ -85,9 +130,8 @@ bool apply_clip(const ApplyCall& call) {
   Team team(*call.call.executor, call.threads, call.alone);
   if (!team.has_help()) return false;
   const Split split{clip_extent(call), line_unit(call, call.kernel().clip_stride), 1};
-  strew_fault unused{};
   run_chunks(team, call.limits(),
-             {PhaseKind::clip, call.entry(STREW_ENTRY_clip), call.args, split, Axis::destinations, call.call.positions}, &unused);
+             {PhaseKind::clip, call.entry(STREW_ENTRY_clip), call.args, split, Axis::destinations, call.call.positions});
   return true;
 }
 
@@ -142,8 +186,7 @@ void apply(const Callable& callable, const Call& call, std::span<const TensorVie
     if (kApply[has_learned ? call.strategy : choose_strategy(apply)](apply)) return;
   }
   note_phase(*callable.limits, PhaseKind::whole, 1);
-  strew_fault unused{};
-  callable.applies(call)(&args, 0, call.positions, &unused);
+  run_entry(callable.applies(call), args, 0, call.positions);
 }
 
 }  // namespace strew::inline v0

@@ -3,6 +3,7 @@
 // To add a strategy, see schedules/strategies/strategy.h; its running part here defines apply_NAME.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -10,6 +11,7 @@
 #include "runtime/call/bind.h"
 #include "runtime/call/callable.h"
 #include "runtime/call/descriptor.h"
+#include "runtime/call/strategies/key_scan.h"
 
 namespace strew::inline v0 {
 
@@ -27,6 +29,10 @@ struct ApplyCall {
   const strew_kernel& kernel() const { return callable.kernel; }
   const ExecutionLimits& limits() const { return *callable.limits; }
   strew_entry entry(int kind) const { return callable.kernel.entries[kind]; }
+  KeyScan keys() const { return {entry(STREW_ENTRY_keys), args}; }
+  Bytes key_bytes() const { return strew::key_bytes(kernel(), args.dyn); }
+  /// The most that may be borrowed.
+  Bytes scratch_bytes() const { return Bytes(int64_t{kernel().scratch_mib} << 20); }
 };
 
 ApplyCall apply_call(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args);
@@ -52,5 +58,24 @@ int choose_strategy(const ApplyCall& call);
 std::array<int, STREW_STRATEGY_COUNT> strategies_within(const ApplyCall& call, double times);
 /// Applies all updates with that strategy.
 void apply(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args);
+
+// Strategy private (private_tables.cc): each chunk of positions is applied to a table of its own, a copy of the results that starts as the
+// combiner's identity. The tables are then combined into the results, in the order of the chunks.
+
+/// Bytes of `tables` tables. A call borrows one table per thread, but at most `tables` - 1, since the result itself is the first table.
+int64_t private_bytes(const strew_kernel& kernel, int64_t elements, int tables);
+/// How many tables a call may have.
+int most_tables(const ApplyCall& call);
+/// `count`: elements of a result. Do the tables fit into the scratch that the schedule allows, and are there enough updates to repay them?
+inline bool repays_tables(const ApplyCall& call, int64_t count) {
+  if (call.call.positions == 0 || count == 0) return false;
+  // Are there windows for at least count / window updates, rounded down? Multiplied out, because every call asks.
+  const int64_t window = std::max<int64_t>(1, call.call.window);
+  int64_t enough = 0;
+  const bool are_enough = __builtin_mul_overflow(call.call.positions, call.limits().private_elements_per_update, &enough) ||
+                          __builtin_add_overflow(enough, 1, &enough) || __builtin_mul_overflow(enough, window, &enough) ||
+                          enough > count;
+  return are_enough && Bytes(private_bytes(call.kernel(), count, most_tables(call))) <= call.scratch_bytes();
+}
 
 }  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "schedules/target.h"
+#include "tests/support/levels.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -64,7 +64,8 @@ bool has_avx512() {
 }
 
 TEST(Machine, LevelsAreLowestFirstAndEndWithTheMachines) {
-  const std::vector<std::string_view> levels = runnable_x86_64_levels(), all = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+  const std::vector<std::string_view> levels = test::runnable_x86_64_levels(),
+                                      all = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
   ASSERT_FALSE(levels.empty());
   ASSERT_LE(levels.size(), all.size());
   for (size_t i = 0; i < levels.size(); ++i) EXPECT_EQ(levels[i], all[i]);

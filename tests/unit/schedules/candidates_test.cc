@@ -1,11 +1,10 @@
 // Candidates: all are legal, all are different, every knob's values have reasons, and what is not legal says why.
-#include "schedules/candidates.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "schedules/schedule.h"
 #include "tests/support/ops.h"
 
 namespace strew {

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "runtime/call/overlap.h"
+#include "runtime/call/extent.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 

@@ -12,8 +12,8 @@
 
 #include "base/machine_costs.h"
 #include "base/strategy_shares.h"
-#include "schedules/candidates.h"
-#include "schedules/strategies/private_tables.h"
+#include "schedules/schedule.h"
+#include "schedules/strategies/strategy.h"
 #include "schedules/target.h"
 #include "tests/support/ops.h"
 
@@ -39,7 +39,6 @@ TEST(Workload, HasTheNumbersOfThePlan) {
   EXPECT_EQ(w.lines, 4);
   EXPECT_EQ(w.table_bytes, 256'000);
   EXPECT_EQ(w.moved_bytes, 50 * 256);
-  EXPECT_EQ(w.index_bytes, 50 * 4);
   EXPECT_EQ(w.in_order, 0);
   EXPECT_TRUE(w.reads_table);
   EXPECT_FALSE(w.gathers || w.is_element || w.is_open || w.moves);

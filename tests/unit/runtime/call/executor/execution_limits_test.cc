@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/call/executor/limits.h"
+#include "runtime/call/executor/phases.h"
 #include "runtime/call/executor/thread_pool.h"
-#include "runtime/call/executor/trace.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
 #include "tests/support/options.h"

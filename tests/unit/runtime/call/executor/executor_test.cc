@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "base/fp_environment.h"
-#include "runtime/call/executor/chunks.h"
+#include "runtime/call/executor/phases.h"
 #include "tune/kernel_costs.h"
 
 namespace strew {

@@ -1,6 +1,5 @@
 // Executors of a host: kernels give the same bits on them as on one thread, whether the host keeps to the contract or runs
 // nothing, too little, too much, the wrong numbers, too late, or throws.
-#include "runtime/call/executor/host_executor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +13,7 @@
 #include <vector>
 
 #include "runtime/call/executor/limits.h"
-#include "runtime/call/executor/team.h"
+#include "runtime/call/executor/thread_pool.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 #include "tests/support/ops.h"

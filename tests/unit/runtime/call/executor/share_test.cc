@@ -1,13 +1,11 @@
 // Shares: an owner and threads that help take every chunk once, from both ends. Sets of workers: taken once, by whoever comes first.
-#include "runtime/call/executor/share.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <thread>
 #include <vector>
 
-#include "runtime/call/executor/worker_set.h"
+#include "runtime/call/executor/thread_pool.h"
 
 namespace strew {
 namespace {

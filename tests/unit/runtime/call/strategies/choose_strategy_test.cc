@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "runtime/call/executor/limits.h"
+#include "runtime/call/executor/phases.h"
 #include "runtime/call/executor/thread_pool.h"
-#include "runtime/call/executor/trace.h"
 #include "schedules/schedule.h"
 #include "strew/runtime.h"
 #include "strew/text.h"

@@ -115,13 +115,10 @@ int32_t keys_of(const strew_args* args, int64_t begin, int64_t end, strew_fault*
 
 TEST(Owners, KnowAHotRowFromASample) {
   strew_args args{};
-  OwnerCall call{nullptr, keys_of<0>, nullptr, &args, 100000, Bytes(256), 0, Bytes(0), Bytes(0), 2};
-  EXPECT_TRUE(is_lopsided(call));
-  call.keys = keys_of<1>;
-  EXPECT_FALSE(is_lopsided(call));
-  call.keys = keys_of<0>;
-  call.positions = 100;  // too few to say
-  EXPECT_FALSE(is_lopsided(call));
+  const KeyScan same(keys_of<0>, args), apart(keys_of<1>, args);
+  EXPECT_TRUE(is_lopsided(same, 100000, Bytes(256), kDefaultLimits));
+  EXPECT_FALSE(is_lopsided(apart, 100000, Bytes(256), kDefaultLimits));
+  EXPECT_FALSE(is_lopsided(same, 100, Bytes(256), kDefaultLimits)) << "too few to say";
 }
 
 }  // namespace

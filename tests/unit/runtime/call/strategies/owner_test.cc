@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/call/strategies/select.h"
+#include "runtime/call/strategies/owners.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
 #include "tests/support/options.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/call/strategies/private_tables.h"
+#include "runtime/call/strategies/strategy.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
 #include "tests/support/options.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/call/callable.h"
-#include "runtime/call/executor/trace.h"
+#include "runtime/call/executor/phases.h"
 #include "strew/runtime.h"
 #include "tests/support/ops.h"
 #include "tests/support/options.h"
