@@ -106,9 +106,16 @@ Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& 
   return in_schedule(legal(schedule.strategy, plan));
 }
 
+/// Those that candidates() combines.
+static ScheduleChoices choices_for_candidates(const Plan& plan, const Target& target) {
+  return {strategies_of(plan), widths_of(target), unrolls_of(plan), distances_of(plan), stores_of(plan), {}, {}};
+}
+
 ScheduleChoices schedule_choices(const Plan& plan, const Target& target) {
-  return {strategies_of(plan), widths_of(target), unrolls_of(plan), distances_of(plan),
-          stores_of(plan),     tables_of(plan),   scratch_of(plan)};
+  ScheduleChoices all = choices_for_candidates(plan, target);
+  all.tables = tables_of(plan);
+  all.scratch_mib = scratch_of(plan);
+  return all;
 }
 
 std::vector<Schedule> candidates(const ScheduleChoices& choices) {
@@ -176,7 +183,7 @@ void choose_at_call(const Plan& plan, const Target& target, int threads, Schedul
   best.adapts = may_stream(plan, best.strategy);
   if (tables_decide_bits(plan) || threads <= 1) return;
   constexpr double kSmallTable = 1 << 10, kLargeTable = 4 << 20;  // extents of dims that only the call knows
-  const bool is_open = workload_of(plan).is_open;
+  const bool is_open = has_open_extents(plan);
   if (is_open && plan.kind == PlanKind::slice_update) {
     if (is_legal(Strategy::window, plan)) best.strategy = Strategy::window;
   } else if (is_open && !plan.gather) {
@@ -196,7 +203,7 @@ int planned_threads(const Target& target, int max_threads) {
 }
 
 std::vector<Schedule> default_candidates(const Plan& plan, const Target& target, int threads) {
-  ScheduleChoices choices = schedule_choices(plan, target);
+  ScheduleChoices choices = choices_for_candidates(plan, target);
   const bool decides = tables_decide_bits(plan), uses = decides && relaxed_sum_uses_tables(plan);
   std::erase_if(choices.strategy, [&](const KnobChoice& choice) {
     const auto strategy = static_cast<Strategy>(choice.value);

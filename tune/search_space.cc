@@ -40,7 +40,7 @@ Expected<SearchSpace> SearchSpace::of(const Compiled& planned, const Compiled& s
       default_candidates(planned.plan, planned.target, planned_threads(planned.target, planned.threads));
   const Variant standard{space.backends_[0], planned.schedule};
   // Calls of an op with open extents choose among strategies by their shapes; one workload cannot decide that for all.
-  const bool is_chosen_at_call = standard.schedule.adapts && workload_of(planned.plan).is_open;
+  const bool is_chosen_at_call = standard.schedule.adapts && has_open_extents(planned.plan);
   space.tries_adapting_ = standard.schedule.adapts && (is_chosen_at_call || traits_of(standard.schedule.strategy).has_owners());
   if (is_chosen_at_call) space.strategies_.push_back(standard.schedule.strategy);
   for (const Schedule& schedule : schedules)

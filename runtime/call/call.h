@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <utility>
 
 #include "strew/abi.h"
 
@@ -26,8 +28,9 @@ struct Call : WorkCounts {
   static constexpr size_t kFewTensors = 16, kFewSymbols = 24;
 
   Call() = default;
-  Call(const Call&) = delete;  // `data` and `dyn` may point into it
-  Call& operator=(const Call&) = delete;
+  /// What points into the other call points into this one.
+  Call(Call&& other) noexcept;
+  Call& operator=(Call&&) = delete;
 
   void** data;                       ///< strew_args.data: one per tensor of the plan, null where unbound
   std::unique_ptr<uint64_t[]> many;  // NOLINT(modernize-avoid-c-arrays): data and dyn of a kernel with more tensors or symbols
@@ -43,6 +46,20 @@ struct Call : WorkCounts {
   std::array<void*, kFewTensors> few_data;
   std::array<int64_t, kFewSymbols> few_dyn;
 };
+
+inline Call::Call(Call&& other) noexcept
+    : WorkCounts(other),
+      data(other.data == other.few_data.data() ? few_data.data() : other.data),
+      many(std::move(other.many)),
+      dyn(other.dyn == other.few_dyn.data() ? few_dyn.data() : other.dyn),
+      streams(other.streams),
+      strategy(other.strategy),
+      result_is_operand(other.result_is_operand),
+      executor(other.executor),
+      threads(other.threads) {
+  std::memcpy(&few_data, &other.few_data, sizeof few_data);  // also what is not filled
+  std::memcpy(&few_dyn, &other.few_dyn, sizeof few_dyn);
+}
 
 /// The arguments of the entries of a bound call. `program`: strew_kernel.program. They are set field by field: GCC clears an object of this size with `rep stos`, which
 /// takes ten nanoseconds.

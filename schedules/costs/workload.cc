@@ -13,6 +13,7 @@ namespace strew::inline v0 {
 namespace {
 
 double value_of(const Term& term, double open) {
+  if (term.is_static()) return std::abs(static_cast<double>(term.factor));
   return std::abs(static_cast<double>(term.factor)) * std::pow(open, static_cast<double>(term.symbols.size()));
 }
 
@@ -64,6 +65,11 @@ bool moves_static(const Plan& plan) {
   return std::ranges::all_of(plan.positions, known) && std::ranges::all_of(plan.window, known);
 }
 
+bool has_open_extents(const Plan& plan) {
+  return !moves_static(plan) ||
+         std::ranges::any_of(plan.primary().components, [](const Component& c) { return !c.dim.is_static(); });
+}
+
 Workload workload_of(const Plan& plan, const OpenExtents& open) {
   const size_t indexed = static_cast<size_t>(plan.indexed());
   Workload w;
@@ -72,8 +78,7 @@ Workload workload_of(const Plan& plan, const OpenExtents& open) {
   w.has_lanes = has_lanes(plan);
   w.is_element = plan.window.empty();
   w.reads_table = !plan.gather && reads_current(plan);
-  w.is_open = !moves_static(plan) ||
-              std::ranges::any_of(plan.primary().components, [](const Component& c) { return !c.dim.is_static(); });
+  w.is_open = has_open_extents(plan);
   w.positions = count(plan.positions, open.moved);
   w.components = std::max<double>(1, static_cast<double>(plan.primary().components.size()));
   w.element_bytes = bits(plan.tensors[indexed].dtype) / 8.0;

@@ -44,5 +44,7 @@ struct OpenExtents {
 Workload workload_of(const Plan& plan, const OpenExtents& open = {});
 /// Is it known before the call how many windows of which size it moves?
 bool moves_static(const Plan& plan);
+/// Is that, or the extent of a dim that is indexed, known only at the call?
+bool has_open_extents(const Plan& plan);
 
 }  // namespace strew::inline v0

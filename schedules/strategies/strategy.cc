@@ -176,7 +176,7 @@ uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
   const Strategy own = schedule.strategy;
   if (traits_of(own).may_group && !combines_exactly(plan)) return bit(own);  // the tables decide the bits
   uint32_t all = bit(own) | bit(Strategy::sequential);
-  const bool is_open = workload_of(plan).is_open;
+  const bool is_open = has_open_extents(plan);
   // Where the extents are known and one thread is the fastest, only the stores are left to the call.
   if (!schedule.adapts || (!is_open && own == Strategy::sequential)) return all;
   for (int other = 0; other < STREW_STRATEGY_COUNT; ++other) {

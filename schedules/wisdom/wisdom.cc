@@ -326,7 +326,7 @@ Learned learn(const Wisdom& wisdom, const VerifiedOp& identity, const std::strin
   if (&wisdom == Wisdom::none().get()) return {};
   // Only `native` has costs of this machine; a kernel for a named target must not depend on who builds it.
   const bool is_this_machine = target.costs.source != CostsSource::nominal;
-  const bool is_open = workload_of(plan).is_open;
+  const bool is_open = has_open_extents(plan);
   const WisdomQuestion question{
       family_of(identity), identity_text, shape_features(plan), is_open, threads, is_this_machine ? machine_key(machine()) : "",
       features_key(target)};
