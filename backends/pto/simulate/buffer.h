@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -113,9 +112,11 @@ struct Tile {
   int64_t width() const { return bits(dtype) / 8; }
   int64_t bytes() const { return rows * cols * width(); }
   /// The (row, column) of the elements of the valid part, row by row.
-  auto elements() const {
-    const auto place = [across = valid_cols](int64_t i) { return std::pair(i / across, i % across); };
-    return std::views::iota(int64_t{0}, valid_rows * valid_cols) | std::views::transform(place);
+  std::vector<std::pair<int64_t, int64_t>> elements() const {
+    std::vector<std::pair<int64_t, int64_t>> all;
+    for (int64_t r = 0; r < valid_rows; ++r)
+      for (int64_t c = 0; c < valid_cols; ++c) all.emplace_back(r, c);
+    return all;
   }
   int64_t byte_of(int64_t row, int64_t col) const {
     const int64_t each = 32 / width();
