@@ -1,4 +1,4 @@
-"""Writes the modules beside it: functions as JAX lowers them, one per idiom the importer folds or fuses (tests/golden/fold_test.cc).
+"""Writes the modules beside it: functions as JAX lowers them, one per idiom the importer folds or fuses (tests/golden/fusion_test.cc).
 
     python3 tests/golden/jax/lower.py      needs jax; the modules are committed, so tests do not
 """
