@@ -131,7 +131,8 @@ void emit_list(llvm::Module& module, const EntryRequest& request) {
       Value* ahead = entry(f.e.smin(f.e.add(j, f.e.i64(f.schedule.prefetch)), last));
       prefetch_row(f, f.plan.result(0), destination(0, ahead), true);
       const int update = f.plan.update(0);
-      if (f.plan.kind != PlanKind::element) prefetch_row(f, update, other_tensors(ahead)[static_cast<size_t>(update)], false);
+      if (f.plan.kind != PlanKind::element && !f.packed(update))
+        prefetch_row(f, update, other_tensors(ahead)[static_cast<size_t>(update)], false);
     }
     Value* now = entry(j);
     Pointers p = other_tensors(now);

@@ -65,7 +65,7 @@ namespace {
 }
 
 inline constexpr int64_t kHalves = 8;
-[[gnu::always_inline]] inline void decode_halves(const SmallFloat& f, float* to, int64_t from) {
+[[gnu::always_inline]] inline void decode_halves(const SmallFloat& f, Loose<float>::type* to, int64_t from) {
 #if defined(__F16C__)
   static_cast<void>(f);
   _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
@@ -73,7 +73,7 @@ inline constexpr int64_t kHalves = 8;
   for (int64_t i = 0; i < kHalves; ++i) to[i] = decode_small(f, load<uint16_t>(from + 2 * i));
 #endif
 }
-[[gnu::always_inline]] inline void encode_halves(const SmallFloat& f, int64_t to, const float* from) {
+[[gnu::always_inline]] inline void encode_halves(const SmallFloat& f, int64_t to, const Loose<float>::type* from) {
 #if defined(__F16C__)
   static_cast<void>(f);
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(_mm256_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));

@@ -172,23 +172,26 @@ void select_step(void* out, const void* condition, const void* a, const void* b,
 /// Of the level's instruction or, without one, of the C library's function.
 template <class T>
 void fma_step(void* out, const void* a, const void* b, const void* c, int64_t n, const void*) {
-  auto* const to = static_cast<T*>(out);
-  const auto *const x = static_cast<const T*>(a), *const y = static_cast<const T*>(b), *const z = static_cast<const T*>(c);
+  using Number = typename Loose<T>::type;
+  auto* const to = static_cast<Number*>(out);
+  const auto *const x = static_cast<const Number*>(a), *const y = static_cast<const Number*>(b),
+                    *const z = static_cast<const Number*>(c);
   STREW_NO_DEPENDENCE for (int64_t i = 0; i < n; ++i) to[i] =
       static_cast<T>(sizeof(T) == 4 ? __builtin_fmaf(x[i], y[i], z[i]) : __builtin_fma(x[i], y[i], z[i]));
 }
 
-template <class T, class... Arguments>
-void call_each(T* to, int64_t n, const void* extra, const Arguments*... arguments) {
-  const auto function = reinterpret_cast<T (*)(Arguments...)>(const_cast<void*>(extra));
-  for (int64_t i = 0; i < n; ++i) to[i] = function(arguments[i]...);
-}
 template <class T, int arity>
 void call_step(void* out, const void* a, const void* b, const void* c, int64_t n, const void* extra) {
-  const auto *const x = static_cast<const T*>(a), *const y = static_cast<const T*>(b), *const z = static_cast<const T*>(c);
-  if constexpr (arity == 1) call_each(static_cast<T*>(out), n, extra, x);
-  if constexpr (arity == 2) call_each(static_cast<T*>(out), n, extra, x, y);
-  if constexpr (arity == 3) call_each(static_cast<T*>(out), n, extra, x, y, z);
+  using Number = typename Loose<T>::type;
+  auto* const to = static_cast<Number*>(out);
+  const auto *const x = static_cast<const Number*>(a), *const y = static_cast<const Number*>(b),
+                    *const z = static_cast<const Number*>(c);
+  void* const function = const_cast<void*>(extra);
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (arity == 1) to[i] = reinterpret_cast<T (*)(T)>(function)(x[i]);
+    if constexpr (arity == 2) to[i] = reinterpret_cast<T (*)(T, T)>(function)(x[i], y[i]);
+    if constexpr (arity == 3) to[i] = reinterpret_cast<T (*)(T, T, T)>(function)(x[i], y[i], z[i]);
+  }
 }
 
 const SmallFloat& format_of(const void* extra) { return *static_cast<const SmallFloat*>(extra); }
@@ -210,7 +213,7 @@ void encode_bf16_step(void* out, const void* a, const void*, const void*, int64_
 void decode_f16_step(void* out, const void* a, const void*, const void*, int64_t n, const void* extra) {
   const SmallFloat f = format_of(extra);
   const auto from = reinterpret_cast<int64_t>(a);
-  auto* const to = static_cast<float*>(out);
+  auto* const to = static_cast<Loose<float>::type*>(out);
   int64_t i = 0;
   for (; i + kHalves <= n; i += kHalves) decode_halves(f, to + i, from + 2 * i);
   for (; i < n; ++i) to[i] = decode_f16(f, load<uint16_t>(from + 2 * i));
@@ -218,7 +221,7 @@ void decode_f16_step(void* out, const void* a, const void*, const void*, int64_t
 void encode_f16_step(void* out, const void* a, const void*, const void*, int64_t n, const void* extra) {
   const SmallFloat f = format_of(extra);
   const auto to = reinterpret_cast<int64_t>(out);
-  const auto* const from = static_cast<const float*>(a);
+  const auto* const from = static_cast<const Loose<float>::type*>(a);
   int64_t i = 0;
   for (; i + kHalves <= n; i += kHalves) encode_halves(f, to + 2 * i, from + i);
   for (; i < n; ++i) store<uint16_t>(to + 2 * i, encode_f16(f, from[i]));

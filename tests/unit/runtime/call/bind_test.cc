@@ -280,6 +280,7 @@ TEST(Bind, ABoundCallMayBeMoved) {
   large.many = std::make_unique<uint64_t[]>(2);  // NOLINT(modernize-avoid-c-arrays): as the member
   large.data = reinterpret_cast<void**>(large.many.get());
   large.dyn = nullptr;
+  large.result_is_operand = false;
   void** const data = large.data;
   const Call other(std::move(large));
   EXPECT_EQ(other.data, data);
