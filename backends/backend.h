@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compiler/plan/plan.h"
+#include "schedules/entries.h"
 #include "schedules/schedule.h"
-#include "schedules/strategies/strategy.h"
 #include "strew/abi.h"
 #include "strew/export.h"
 #include "strew/op.h"

@@ -12,6 +12,8 @@
 
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
+#include "schedules/entries.h"
+#include "schedules/stores.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {

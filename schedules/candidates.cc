@@ -8,6 +8,7 @@
 #include "schedules/costs/workload.h"
 #include "schedules/knobs.h"
 #include "schedules/schedule.h"
+#include "schedules/stores.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {
@@ -92,6 +93,11 @@ std::vector<KnobChoice> scratch_of(const Plan& plan) {
                       {{kLittle, kLess, status}, {kSome, kLess, status}, {kMuch, kMore, status}});
 }
 
+/// Those that candidates() combines.
+ScheduleChoices choices_for_candidates(const Plan& plan, const Target& target) {
+  return {strategies_of(plan), widths_of(target), unrolls_of(plan), distances_of(plan), stores_of(plan), {}, {}};
+}
+
 }  // namespace
 
 /// The values that a knob may have are in its row of schedules/knobs.cc; the rest depends on the plan and the target. This decides what is legal
@@ -104,11 +110,6 @@ Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& 
   STREW_TRY(in_schedule(legal_vector_bytes(schedule.vector_bytes, target)));
   if (schedule.nontemporal) STREW_TRY(in_schedule(legal_nontemporal(plan)));
   return in_schedule(legal(schedule.strategy, plan));
-}
-
-/// Those that candidates() combines.
-static ScheduleChoices choices_for_candidates(const Plan& plan, const Target& target) {
-  return {strategies_of(plan), widths_of(target), unrolls_of(plan), distances_of(plan), stores_of(plan), {}, {}};
 }
 
 ScheduleChoices schedule_choices(const Plan& plan, const Target& target) {

@@ -21,8 +21,8 @@
 
 #include "backends/lower/place_rule.h"
 #include "compiler/plan/plan.h"
+#include "schedules/entries.h"
 #include "schedules/schedule.h"
-#include "schedules/strategies/strategy.h"
 #include "strew/export.h"
 #include "strew/expr.h"
 #include "strew/target.h"

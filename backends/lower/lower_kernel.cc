@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/lower/kernel.h"
+#include "schedules/stores.h"
 #include "schedules/strategies/strategy.h"
 #include "strew/expr_builder.h"
 

@@ -2,7 +2,7 @@
 // carries. Tested by tests/differential.
 #pragma once
 
-#include "schedules/strategies/strategy.h"
+#include "schedules/entries.h"
 #include "strew/abi.h"
 
 namespace strew::inline v0::portable {

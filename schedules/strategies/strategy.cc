@@ -6,6 +6,8 @@
 
 #include "base/machine.h"
 #include "schedules/costs/workload.h"
+#include "schedules/entries.h"
+#include "schedules/stores.h"
 #include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
@@ -188,28 +190,6 @@ uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
     if (is_carried && !groups && is_legal(static_cast<Strategy>(other), plan)) all |= bit(static_cast<Strategy>(other));
   }
   return all;
-}
-
-// ---- Stores that bypass the caches.
-
-Status legal_nontemporal(const Plan& plan) {
-  if (plan.pure_move) return {};
-  return invalid_argument("nontemporal=true, legal only where bits are moved; this op computes");
-}
-
-bool writes_whole_lines(const Plan& plan) {
-  if (plan.window.empty()) return false;
-  const auto result = static_cast<size_t>(plan.result(0));
-  const Loop& run = plan.window.back();
-  if (!run.strides[result].is(1) || !run.extent.is_static()) return false;
-  return run.extent.factor * bits(plan.tensors[result].dtype) % (8 * kLineBytes) == 0;
-}
-
-bool may_stream(const Plan& plan, Strategy strategy) {
-  if (!traits_of(strategy).uses_range() || !legal_nontemporal(plan).ok() || !writes_whole_lines(plan)) return false;
-  const Workload work = workload_of(plan);
-  const double written = work.gathers ? work.moved_bytes : work.table_bytes;
-  return work.is_open || written > static_cast<double>(kNeverStreamed);
 }
 
 std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {

@@ -1,62 +1,18 @@
 // The planning part of a strategy: is it legal for a plan, and which entries does it need? runtime/call/strategies has
-// the running part. And stores that bypass the caches.
+// the running part.
 //
 // To add a strategy, add its line in STREW_STRATEGIES (strew/abi.h), its traits (base/strategy_traits.h), how it shares out a call
 // (base/strategy_shares.h), its function legal_NAME in strategy.cc, and its running file.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
-#include <vector>
 
 #include "compiler/op/combiner.h"
 #include "compiler/plan/plan.h"
 #include "schedules/schedule.h"
-#include "strew/abi.h"
-#include "strew/export.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
-
-// The entries of a kernel (strew/abi.h): functions that each work on a range of it.
-
-/// Numbers, names and meanings are those of STREW_ENTRIES in strew/abi.h.
-enum class EntryKind : uint8_t {
-#define STREW_ENTRY_VALUE(kind, what) kind,
-  STREW_ENTRIES(STREW_ENTRY_VALUE)
-#undef STREW_ENTRY_VALUE
-};
-constexpr std::string_view name(EntryKind kind) {
-#define STREW_ENTRY_NAME(kind, what) #kind,
-  return name_among({STREW_ENTRIES(STREW_ENTRY_NAME)}, kind);
-#undef STREW_ENTRY_NAME
-}
-
-/// The entries that a kernel needs: always range; check under policy error; init for init copy and fill; stream if calls choose how to store;
-/// and those of the strategies that it can run.
-STREW_API std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
-
-// Stores that bypass the caches (schedule knob `nontemporal`): where they are legal, where they can pay, and whether the kernel leaves the
-// choice to its calls, because the extents that decide are open or because only the call finds what it writes in a cache or not. Such a kernel
-// has the entry stream beside the entry range. Tested by tests/unit/schedules/stores_test.cc.
-
-/// Tensors of up to this many bytes are never written past the caches: caches of less than a few times that are not provided for. The target's
-/// own cache size is not used, because generated code must depend on nothing but the target's text.
-inline constexpr int64_t kNeverStreamed = int64_t{256} << 10;
-
-/// Ok if bits are moved and nothing is computed.
-Status legal_nontemporal(const Plan& plan);
-/// Are the runs whole cache lines? A store that bypasses the caches must fill its line, or memory is read first.
-bool writes_whole_lines(const Plan& plan);
-/// Can stores that bypass the caches pay in some call of a kernel that applies windows with strategy `strategy`?
-bool may_stream(const Plan& plan, Strategy strategy);
-/// Do calls choose between the entries range and stream?
-inline bool chooses_stores(const Plan& plan, const Schedule& schedule) {
-  return schedule.adapts && may_stream(plan, schedule.strategy);
-}
-
-// Strategies.
 
 /// Is `strategy` legal for kernels of this plan? If not: unsupported, with a message that begins with "strategy NAME: ".
 Status legal(Strategy strategy, const Plan& plan);

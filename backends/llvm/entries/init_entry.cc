@@ -10,7 +10,7 @@
 
 #include "backends/llvm/compute/body.h"
 #include "backends/llvm/entries/entries.h"
-#include "schedules/strategies/strategy.h"
+#include "schedules/stores.h"
 #include "strew/abi.h"
 
 namespace strew::inline v0 {

@@ -1,12 +1,13 @@
 // Stores that bypass the caches as a choice of the call: which kernels have the entry stream, when calls take it, and that it gives the bits of
 // the entry range.
+#include "schedules/stores.h"
+
 #include <cstring>
 
 #include "backends/backend.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/call/callable.h"
-#include "schedules/strategies/strategy.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
