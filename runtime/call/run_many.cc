@@ -139,16 +139,15 @@ class SameShapes {
 
   Status check_indices(const CallOptions& options) {
     if (callable_.check == nullptr) return {};
+    const std::span components(kernel_.sources[0].components, kernel_.sources[0].component_count);
     for (size_t c = 0; c < count(); ++c) {
-      bool is_checked = c > 0;  // in the call before
-      for (uint32_t k = 0; k < kernel_.sources[0].component_count; ++k) {
-        const uint32_t tensor = kernel_.sources[0].components[k].tensor;
-        void* const indices = data_[c * views_.size() + tensor];
-        void*& checked = call_.data[kernel_.tensors[tensor].data];
-        is_checked = is_checked && checked == indices;
-        checked = indices;
-      }
-      if (is_checked) continue;
+      void* const* const data = data_.data() + c * views_.size();
+      const auto is_checked = [&](const strew_index_component& component) {  // in the call before
+        return data[component.tensor] == (data - views_.size())[component.tensor];
+      };
+      if (c > 0 && std::ranges::all_of(components, is_checked)) continue;
+      for (const strew_index_component& component : components)
+        call_.data[kernel_.tensors[component.tensor].data] = data[component.tensor];
       const strew_args args = arguments_of(call_, callable_.program);
       strew_fault found;
       if (callable_.check(&args, 0, call_.positions, &found) != STREW_OK)
