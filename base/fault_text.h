@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "strew/abi.h"
 #include "strew/bad_index.h"
@@ -13,7 +14,8 @@ namespace strew::inline v0 {
 
 /// The properties of the op that the message depends on.
 struct FaultRule {
-  bool gather = false;           ///< the message says "index position", for a scatter "update position"
+  /// Of what the message gives the position: of an "update" (scatter), an "index" (gather), or a "look-up"
+  std::string_view position_of = "update";
   bool counts_from_end = false;  ///< a negative value v stands for v + dim
   bool is_u64 = false;           ///< indices are u64: strew_fault.value holds their bits
 };

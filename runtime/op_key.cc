@@ -44,6 +44,8 @@ void put(Words& out, const ExprNode& node) {
   put(out, value);
 }
 
+void put(Words& out, const Lookup& value);
+
 template <class T>
 void put(Words& out, const std::vector<T>& list) {
   out.put(list.size());
@@ -63,14 +65,23 @@ void put(Words& out, const DimensionNumbers& value) {
   out.put(vector_dim);
 }
 
+void put(Words& out, const Gather& op);
+
+void put(Words& out, const Lookup& value) {
+  const auto& [of, index, gather] = value;
+  out.put(word(of) << 32 | static_cast<uint32_t>(index));
+  put(out, gather);
+}
+
 void put(Words& out, const Scatter& op) {
-  const auto& [operands, indices, updates, extras, results, dims, combiner, expr, init, fill, oob, normalize, order, accumulate,
-               sorted, unique] = op;
+  const auto& [operands, indices, updates, extras, lookups, results, dims, combiner, expr, init, fill, oob, normalize, order,
+               accumulate, sorted, unique] = op;
   out.put(1);
   put(out, operands);
   put(out, indices);
   put(out, updates);
   put(out, extras);
+  put(out, lookups);
   put(out, results);
   put(out, dims);
   out.put(word(combiner));

@@ -15,7 +15,7 @@ namespace strew::inline v0::reference {
 
 std::optional<strew_fault> run(const Gather& op, std::span<const TensorView> tensors) {
   const BoundTensor result(tensors[0]), operand(tensors[1]), index_tensor(tensors[2]);
-  const Geometry shape = geometry(op.dims, operand, index_tensor, result);
+  const Geometry shape = geometry(op.dims, operand.dims, index_tensor.dims, result.dims);
   const Indices indices(shape, index_tensor);
   const Stream output = slice_stream(shape, result);
   std::vector<Stream> extras;

@@ -20,32 +20,54 @@ std::vector<int64_t> pick(const std::vector<int64_t>& strides, const std::vector
 
 }  // namespace
 
-size_t indices_slot(const Op& op) {
-  size_t at = 0;
+Bound::Bound(const Op& op, std::span<const TensorView> tensors) {
+  std::vector<BoundTensor>* const lists[] = {&results, &operands, &indices, &updates, &extras};  // in the order of Role
   const std::vector<TensorSlot> slots = tensor_slots(op);
-  while (slots[at].role != Role::indices) ++at;
-  return at;
+  for (size_t i = 0; i < slots.size(); ++i) lists[static_cast<size_t>(slots[i].role)]->emplace_back(tensors[i]);
 }
 
-Geometry geometry(const DimensionNumbers& numbers, const BoundTensor& target, const BoundTensor& indices,
-                  const BoundTensor& slice) {
+std::vector<int64_t> made_dims(const Gather& lookup, const BoundTensor& table, const BoundTensor& indices) {
+  std::vector<int64_t> positions, window, out;
+  for (size_t d = 0; d < indices.dims.size(); ++d)
+    if (static_cast<int64_t>(d) != lookup.dims.index_vector_dim) positions.push_back(indices.dims[d]);
+  for (size_t d = 0; d < table.dims.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    if (contains(lookup.dims.removed_dims, dim) || contains(lookup.dims.operand_batching_dims, dim)) continue;
+    window.push_back(lookup.slice_sizes[d] == kDynamic ? table.dims[d] : lookup.slice_sizes[d]);
+  }
+  size_t p = 0, w = 0;
+  for (size_t d = 0; d < positions.size() + window.size(); ++d)
+    out.push_back(contains(lookup.dims.window_dims, static_cast<int64_t>(d)) ? window[w++] : positions[p++]);
+  return out;
+}
+
+Geometry geometry_of(const Op& op, const Bound& bound) {
+  const std::vector<int64_t>& indices = bound.indices[0].dims;
+  if (!is_scatter(op)) return geometry(dims_of(op), bound.operands[0].dims, indices, bound.results[0].dims);
+  const Lookup* const lookup = lookup_of(op, Role::updates, 0);
+  return geometry(dims_of(op), bound.results[0].dims, indices,
+                  lookup == nullptr ? bound.updates[0].dims : made_dims(lookup->gather, bound.updates[0], bound.indices[1]));
+}
+
+Geometry geometry(const DimensionNumbers& numbers, std::span<const int64_t> target, std::span<const int64_t> indices,
+                  std::span<const int64_t> slice) {
   Geometry g;
-  g.target = target.dims;
+  g.target.assign(target.begin(), target.end());
   g.index_vector_dim = static_cast<int>(numbers.index_vector_dim);
-  for (size_t d = 0; d < indices.dims.size(); ++d) {
+  for (size_t d = 0; d < indices.size(); ++d) {
     if (static_cast<int>(d) == g.index_vector_dim) continue;
-    g.positions.push_back(indices.dims[d]);
+    g.positions.push_back(indices[d]);
     g.index_of_position.push_back(static_cast<int>(d));
   }
-  for (size_t d = 0; d < slice.dims.size(); ++d) {
+  for (size_t d = 0; d < slice.size(); ++d) {
     if (contains(numbers.window_dims, static_cast<int64_t>(d))) {
-      g.window.push_back(slice.dims[d]);
+      g.window.push_back(slice[d]);
       g.slice_of_window.push_back(static_cast<int>(d));
     } else {
       g.slice_of_position.push_back(static_cast<int>(d));
     }
   }
-  const size_t rank = target.dims.size();
+  const size_t rank = target.size();
   g.component.assign(rank, -1);
   g.batch.assign(rank, -1);
   g.window_dim.assign(rank, -1);

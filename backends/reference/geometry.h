@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "backends/reference/index_space.h"
@@ -31,10 +32,19 @@ struct Geometry {
   int64_t window_extent(size_t dim) const { return window_dim[dim] < 0 ? 1 : window[static_cast<size_t>(window_dim[dim])]; }
 };
 
-/// The place of the indices among the tensors of a call.
-size_t indices_slot(const Op& op);
-Geometry geometry(const DimensionNumbers& numbers, const BoundTensor& target, const BoundTensor& indices,
-                  const BoundTensor& slice);
+/// `target`, `indices`, `slice`: extents at the call.
+Geometry geometry(const DimensionNumbers& numbers, std::span<const int64_t> target, std::span<const int64_t> indices,
+                  std::span<const int64_t> slice);
+/// The tensors of a call by role; indices 1, 2, … are those of the look-ups.
+struct Bound {
+  std::vector<BoundTensor> results, operands, indices, updates, extras;
+
+  Bound(const Op& op, std::span<const TensorView> tensors);
+};
+/// Extents at the call of what a look-up makes, from those of its table and indices.
+std::vector<int64_t> made_dims(const Gather& lookup, const BoundTensor& table, const BoundTensor& indices);
+/// The geometry of a call's own indices.
+Geometry geometry_of(const Op& op, const Bound& bound);
 
 /// A tensor that is read or written once per position and window element: updates, extras, a gather's result. Its
 /// stride is 0 along dims that it does not have.

@@ -36,12 +36,11 @@ struct Walk {
 };
 
 Walk walk_of(const Op& op, std::span<const TensorView> tensors) {
-  const size_t at = indices_slot(op);
-  const BoundTensor indices(tensors[at]), target(tensors[is_scatter(op) ? 0 : 1]), slice(tensors[is_scatter(op) ? at + 1 : 0]);
+  const Bound bound(op, tensors);
   return std::visit(
       [&](const auto& access) -> Walk {
-        Geometry shape = geometry(access.dims, target, indices, slice);
-        Indices starts(shape, indices);
+        Geometry shape = geometry_of(op, bound);
+        Indices starts(shape, bound.indices[0]);
         return {std::move(shape), std::move(starts), access.oob, access.normalize_negative};
       },
       op);

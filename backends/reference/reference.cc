@@ -12,11 +12,21 @@ namespace strew::inline v0 {
 Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, BadIndex* bad_index) {
   const std::optional<strew_fault> found = std::visit([&](const auto& access) { return reference::run(access, tensors); }, *op);
   if (!found) return {};
-  const size_t indices = reference::indices_slot(op);
+  const std::vector<TensorSlot> slots = tensor_slots(op);
+  const auto slot_of = [&](Role role, int64_t index) {
+    size_t at = 0;
+    while (slots[at].role != role || slots[at].index != index) ++at;
+    return at;
+  };
+  const size_t indices = slot_of(Role::indices, found->source);
   if (bad_index != nullptr) *bad_index = bad_index_of(*found, static_cast<uint32_t>(indices));
-  const TensorView& target = tensors[is_scatter(op) ? 0 : 1];
-  const TensorView& index = tensors[indices];
-  return fault_status(op, *found, {index.dims, static_cast<size_t>(index.rank)}, {target.dims, static_cast<size_t>(target.rank)});
+  size_t indexed = is_scatter(op) ? 0 : 1;
+  if (found->source > 0) {
+    const Lookup& lookup = lookups_of(op)[static_cast<size_t>(found->source - 1)];
+    indexed = slot_of(lookup.of, lookup.index);
+  }
+  const auto dims = [&](size_t tensor) { return std::span(tensors[tensor].dims, static_cast<size_t>(tensors[tensor].rank)); };
+  return fault_status(op, *found, dims(indices), dims(indexed));
 }
 
 }  // namespace strew::inline v0

@@ -8,6 +8,9 @@
 // This file has the reference's only optimisation: contiguous tensors of one dtype are copied by one memmove, because operands are caches and tables
 // of many megabytes while updates are small. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "backends/reference/geometry.h"
@@ -52,21 +55,56 @@ struct Accumulators {
   std::vector<bool> touched;
 };
 
-/// The tensors of a call by role.
-struct Bound {
-  std::vector<BoundTensor> results, operands, indices, updates, extras;
+/// What a scatter reads once per position and window element: a tensor, or the elements that a look-up finds in its table.
+class Input {
+ public:
+  explicit Input(Stream stream) : stream_(std::move(stream)) {}
+  Input(const Gather& lookup, const BoundTensor& table, const BoundTensor& indices)
+      : lookup_(std::make_unique<Found>(lookup, table, indices)) {}
 
-  Bound(const Scatter& op, std::span<const TensorView> tensors) {
-    size_t next_view = 0;
-    const auto take = [&](std::vector<BoundTensor>& list, size_t count) {
-      for (size_t i = 0; i < count; ++i) list.emplace_back(tensors[next_view++]);
-    };
-    take(results, op.results.size());
-    take(operands, op.init == InitKind::copy ? op.operands.size() : 0);
-    take(indices, 1);
-    take(updates, op.updates.size());
-    take(extras, op.extras.size());
+  /// Policy `error`: the first index out of bounds.
+  std::optional<strew_fault> find_fault() const {
+    if (lookup_ == nullptr || lookup_->gather.oob != OobPolicy::error) return std::nullopt;
+    return lookup_->policy.find_fault(lookup_->indices);
   }
+  void start(const Coords& position) {
+    if (lookup_ != nullptr) lookup_->policy.start(lookup_->indices, position);
+  }
+  /// Nothing: the table has no element there, and the policy gives no value.
+  std::optional<Scalar> load(const Coords& position, const Coords& in_window) {
+    return lookup_ == nullptr ? stream_->load(position, in_window) : lookup_->load(in_window);
+  }
+
+ private:
+  struct Found {
+    Found(const Gather& g, const BoundTensor& t, const BoundTensor& index_tensor)
+        : gather(g),
+          table(t),
+          shape(geometry(g.dims, t.dims, index_tensor.dims, made_dims(g, t, index_tensor))),
+          indices(shape, index_tensor),
+          policy(shape, g.oob, g.normalize_negative),
+          source(shape.target.size(), 0) {}
+
+    std::optional<Scalar> load(const Coords& in_window) {
+      // An extra per position has no window.
+      const Coords& element = shape.window.empty() ? none : in_window;
+      const bool by_window = gather.oob == OobPolicy::fill_window || gather.oob == OobPolicy::skip_window;
+      if ((!by_window || policy.window_inside()) && policy.resolve(element, source))
+        return table.load(dot(source, table.strides));
+      return is_fill(gather.oob) ? std::optional(gather.fill) : std::nullopt;
+    }
+
+    const Gather& gather;
+    const BoundTensor table;
+    const Geometry shape;
+    const Indices indices;
+    Policy policy;
+    Coords source;
+    const Coords none;
+  };
+
+  std::optional<Stream> stream_;
+  std::unique_ptr<Found> lookup_;  // it refers to its own geometry
 };
 
 class ScatterRun {
@@ -74,7 +112,7 @@ class ScatterRun {
   ScatterRun(const Scatter& op, std::span<const TensorView> tensors)
       : op_(op),
         bound_(op, tensors),
-        geometry_(geometry(op.dims, bound_.results[0], bound_.indices[0], bound_.updates[0])),
+        geometry_(geometry_of(op, bound_)),
         indices_(geometry_, bound_.indices[0]),
         policy_(geometry_, op.oob, op.normalize_negative),
         graph_(combine_graph(op)),
@@ -82,13 +120,16 @@ class ScatterRun {
         current_(op.results.size()),
         update_(op.updates.size()),
         extra_(op.extras.size()) {
-    for (const BoundTensor& tensor : bound_.updates) updates_.push_back(slice_stream(geometry_, tensor));
-    for (size_t i = 0; i < op.extras.size(); ++i) extras_.push_back(extra_stream(geometry_, op.extras[i].kind, bound_.extras[i]));
+    for (size_t i = 0; i < op.updates.size(); ++i)
+      if (!add_lookup(updates_, Role::updates, i, bound_.updates[i]))
+        updates_.emplace_back(slice_stream(geometry_, bound_.updates[i]));
+    for (size_t i = 0; i < op.extras.size(); ++i)
+      if (!add_lookup(extras_, Role::extra, i, bound_.extras[i]))
+        extras_.emplace_back(extra_stream(geometry_, op.extras[i].kind, bound_.extras[i]));
   }
 
   std::optional<strew_fault> run() {
-    if (op_.oob == OobPolicy::error)
-      if (const auto fault = policy_.find_fault(indices_)) return fault;
+    if (const auto fault = find_fault()) return fault;
     for (size_t i = 0; i < bound_.results.size(); ++i) {
       if (op_.init == InitKind::copy) init_copy(bound_.results[i], bound_.operands[i]);
       if (op_.init == InitKind::fill) init_fill(bound_.results[i], op_.fill[i]);
@@ -101,36 +142,72 @@ class ScatterRun {
   }
 
  private:
+  bool add_lookup(std::vector<Input>& list, Role role, size_t number, const BoundTensor& table) {
+    for (size_t l = 0; l < op_.lookups.size(); ++l) {
+      const Lookup& lookup = op_.lookups[l];
+      if (lookup.of != role || lookup.index != static_cast<int>(number)) continue;
+      list.emplace_back(lookup.gather, table, bound_.indices[l + 1]);
+      return true;
+    }
+    return false;
+  }
+
+  /// The first bad index of all sources with policy error: that of the smallest position, and there that of the first source.
+  std::optional<strew_fault> find_fault() const {
+    std::optional<strew_fault> first;
+    if (op_.oob == OobPolicy::error) first = policy_.find_fault(indices_);
+    int64_t source = 0;
+    for (const Lookup& lookup : op_.lookups) {
+      ++source;
+      const std::vector<Input>& list = lookup.of == Role::updates ? updates_ : extras_;
+      std::optional<strew_fault> fault = list[static_cast<size_t>(lookup.index)].find_fault();
+      if (!fault || (first && first->position <= fault->position)) continue;
+      fault->source = source;
+      first = fault;
+    }
+    return first;
+  }
+
   void visit_positions() {
     Coords position(geometry_.positions.size(), 0), in_window(geometry_.window.size(), 0), target(geometry_.target.size(), 0);
     do {
       policy_.start(indices_, position);
       if (op_.oob == OobPolicy::skip_window && !policy_.window_inside()) continue;
+      for (Input& input : updates_) input.start(position);
+      for (Input& input : extras_) input.start(position);
       do {
-        if (policy_.resolve(in_window, target)) update_element(position, in_window, target);
+        if (policy_.resolve(in_window, target) && load_inputs(position, in_window)) update_element(target);
       } while (next(geometry_.window, in_window));
     } while (next(geometry_.positions, position));
   }
 
-  void update_element(const Coords& position, const Coords& in_window, const Coords& target) {
+  /// False: a look-up gives no value, so nothing is combined.
+  bool load_inputs(const Coords& position, const Coords& in_window) {
+    const auto load = [&](std::vector<Input>& inputs, std::vector<Scalar>& values) {
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const std::optional<Scalar> value = inputs[i].load(position, in_window);
+        if (!value) return false;
+        values[i] = *value;
+      }
+      return true;
+    };
+    return load(updates_, update_) && load(extras_, extra_);
+  }
+
+  void update_element(const Coords& target) {
     const bool wide = op_.accumulate != Accumulate::native;
-    if (!wide && op_.combiner != CombinerKind::assign) return update_by_expression(position, in_window, target);
+    if (!wide && op_.combiner != CombinerKind::assign) return update_by_expression(target);
     for (size_t i = 0; i < updates_.size(); ++i) {
       const BoundTensor& result = bound_.results[i];
-      const Scalar update = updates_[i].load(position, in_window);
       if (wide)
-        accumulate(i, target, update);
+        accumulate(i, target, update_[i]);
       else
-        result.store(dot(target, result.strides), convert(update, result.dtype));
+        result.store(dot(target, result.strides), convert(update_[i], result.dtype));
     }
   }
 
-  void update_by_expression(const Coords& position, const Coords& in_window, const Coords& target) {
-    for (size_t i = 0; i < updates_.size(); ++i) {
-      current_[i] = bound_.results[i].load(dot(target, bound_.results[i].strides));
-      update_[i] = updates_[i].load(position, in_window);
-    }
-    for (size_t i = 0; i < extras_.size(); ++i) extra_[i] = extras_[i].load(position, in_window);
+  void update_by_expression(const Coords& target) {
+    for (size_t i = 0; i < updates_.size(); ++i) current_[i] = bound_.results[i].load(dot(target, bound_.results[i].strides));
     evaluator_.run(current_, update_, extra_);
     for (size_t i = 0; i < updates_.size(); ++i)
       bound_.results[i].store(dot(target, bound_.results[i].strides), evaluator_.result(i));
@@ -174,7 +251,7 @@ class ScatterRun {
   const Geometry geometry_;
   const Indices indices_;
   Policy policy_;
-  std::vector<Stream> updates_, extras_;
+  std::vector<Input> updates_, extras_;
   const Expr graph_;
   scalar_eval::ExprEvaluator evaluator_;
   std::vector<Scalar> current_, update_, extra_;

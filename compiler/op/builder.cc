@@ -1,13 +1,24 @@
 // See builder.h. build() completes the op (results that were left out) and verifies it. Tested by tests/unit/compiler/op/builder_test.cc.
 #include "strew/builder.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "compiler/op/access_dims.h"
 
 namespace strew::inline v0 {
 
+ScatterBuilder& ScatterBuilder::look_up(Role role, int index, const GatherBuilder& gather) {
+  if (!gather.failure_.ok()) return fail(gather.failure_);
+  Lookup& lookup = op_.lookups.emplace_back(Lookup{role, index, gather.op_});
+  if (!gather.has_result_) lookup.gather.result = gather.derived_result();
+  return *this;
+}
+
 Expected<Scatter> ScatterBuilder::build(const VerifyOptions& options) const {
   if (!failure_.ok()) return failure_;
   Scatter op = op_;
+  std::ranges::stable_sort(op.lookups, {}, [](const Lookup& each) { return std::pair(each.of, each.index); });
   if (op.results.empty()) {
     op.results = op.operands;
     if (op.init != InitKind::in_place) {

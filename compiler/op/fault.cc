@@ -5,16 +5,22 @@
 
 namespace strew::inline v0 {
 
-FaultRule fault_rule(const Op& op) {
-  const DType dtype = indices_of(op).dtype;
-  return {!is_scatter(op), normalizes_negative(op) && !is_unsigned_integer(dtype), dtype == DType::u64};
+FaultRule fault_rule(const Op& op, int64_t source) {
+  const auto rule = [](const auto& of, std::string_view position_of) -> FaultRule {
+    const DType dtype = of.indices.dtype;
+    return {position_of, of.normalize_negative && !is_unsigned_integer(dtype), dtype == DType::u64};
+  };
+  if (source > 0) return rule(lookups_of(op)[static_cast<size_t>(source - 1)].gather, "look-up");
+  return is_scatter(op) ? rule(std::get<Scatter>(op), "update") : rule(std::get<Gather>(op), "index");
 }
 
 Status fault_status(const VerifiedOp& op, const strew_fault& fault, std::span<const int64_t> index_dims,
                     std::span<const int64_t> operand_dims) {
-  const AccessDims& dims = op.access();
-  return fault_status(fault_rule(op), fault, dims.position_extents({index_dims.begin(), index_dims.end()}),
-                      operand_dims[dims.components[fault.component]]);
+  const auto status = [&](const AccessDims& dims) {
+    return fault_status(fault_rule(op, fault.source), fault, dims.position_extents({index_dims.begin(), index_dims.end()}),
+                        operand_dims[dims.components[fault.component]]);
+  };
+  return fault.source == 0 ? status(op.access()) : status(AccessDims(lookups_of(op)[fault.source - 1].gather));
 }
 
 }  // namespace strew::inline v0

@@ -56,11 +56,13 @@ class Notation {
     for (const TensorSlot& slot : slots) {
       std::vector<std::string>& all = name_[static_cast<size_t>(slot.role)];
       std::string& own = all[slot.index];
-      if (own.empty()) own = std::string(name(slot.role)) + (all.size() > 1 ? std::to_string(slot.index) : "");
+      const bool is_numbered = slot.role == Role::indices ? slot.index > 0 : all.size() > 1;
+      if (own.empty()) own = std::string(name(slot.role)) + (is_numbered ? std::to_string(slot.index) : "");
     }
     slices_ = list(of_slices());
-    target_ = named(Role::result) + (scatter_ != nullptr ? list(of_operand()) : slices_);
-    source_ = scatter_ != nullptr ? named(Role::updates) + slices_ : named(Role::operand) + list(of_operand());
+    const std::string indexed = list(of_indexed(dims_, 0, operand_dims(), indices_of(op).dims.size()));
+    target_ = named(Role::result) + (scatter_ != nullptr ? indexed : slices_);
+    source_ = scatter_ != nullptr ? read(Role::updates, 0, slices_) : named(Role::operand) + indexed;
   }
 
   std::string text() const {
@@ -87,13 +89,12 @@ class Notation {
   const std::vector<Extra>& extras() const { return scatter_ != nullptr ? scatter_->extras : gather_->extras; }
   const std::string& named(Role role, size_t i = 0) const { return name_[static_cast<size_t>(role)][i]; }
 
-  /// "ids[i, 1]": the entry of the index vector at the position.
-  std::string entry(int component) const {
+  /// "ids[i, 1]": the entry of the index vector at the position. `number`: of the index tensor, which has `rank` dims.
+  std::string entry(const AccessDims& dims, int number, size_t rank, int component) const {
     std::vector<std::string> subscripts;
-    const auto rank = static_cast<int64_t>(indices_of(op_).dims.size());
-    for (int64_t d = 0; d < rank; ++d)
-      subscripts.push_back(d == dims_.index_vector_dim ? std::to_string(component) : letter_of(d));
-    return named(Role::indices) + list(subscripts);
+    for (int64_t d = 0; d < static_cast<int64_t>(rank); ++d)
+      subscripts.push_back(d == dims.index_vector_dim ? std::to_string(component) : letter_of(dims, d));
+    return named(Role::indices, static_cast<size_t>(number)) + list(subscripts);
   }
 
   const std::vector<int64_t>& operand_dims() const {
@@ -103,31 +104,45 @@ class Notation {
   /// Does the index replace the window dim, which has one element?
   static bool is_single(const AccessDims::OperandDim& dim) { return dim.component >= 0 && dim.window == 1; }
 
-  std::vector<std::string> of_operand() const {
+  /// The subscripts of what the dims say is indexed, which has the extents `whole`.
+  std::vector<std::string> of_indexed(const AccessDims& dims, int number, const std::vector<int64_t>& whole, size_t rank) const {
     std::vector<std::string> out;
-    for (size_t d = 0; d < dims_.operand.size(); ++d) {
-      const AccessDims::OperandDim& dim = dims_.operand[d];
+    for (size_t d = 0; d < dims.operand.size(); ++d) {
+      const AccessDims::OperandDim& dim = dims.operand[d];
+      const auto at = [&] { return entry(dims, number, rank, dim.component); };
       const std::string extent = dim.window == kDynamic ? "n" : std::to_string(dim.window);
       if (dim.kind == OperandDimKind::batching)
-        out.push_back(letter_of(dim.indices_dim));
+        out.push_back(letter_of(dims, dim.indices_dim));
       else if (dim.kind == OperandDimKind::removed || is_single(dim))
-        out.push_back(dim.component < 0 ? "0" : entry(dim.component));
+        out.push_back(dim.component < 0 ? "0" : at());
       else if (dim.component >= 0)
-        out.push_back(fmt::format("{0} : {0}+{1}", entry(dim.component), extent));
+        out.push_back(fmt::format("{0} : {0}+{1}", at(), extent));
       else
-        out.push_back(dim.window == operand_dims()[d] ? ":" : ":" + extent);
+        out.push_back(dim.window == whole[d] ? ":" : ":" + extent);
     }
     return out;
+  }
+  /// Updates or an extra with these subscripts, or what it is looked up in.
+  std::string read(Role role, size_t index, const std::string& subscripts) const {
+    for (size_t l = 0; l < lookups_of(op_).size(); ++l) {
+      const Lookup& lookup = lookups_of(op_)[l];
+      if (lookup.of != role || static_cast<size_t>(lookup.index) != index) continue;
+      const Gather& g = lookup.gather;
+      return named(role, index) + list(of_indexed(AccessDims(g), static_cast<int>(l) + 1, g.operand.dims, g.indices.dims.size()));
+    }
+    return named(role, index) + subscripts;
   }
   std::vector<std::string> of_slices() const {
     std::vector<std::string> out;
     for (const AccessDims::SlicesDim& dim : dims_.slices)
-      out.push_back(dim.operand_dim < 0 ? letter_of(dim.indices_dim) : is_single(dims_.operand[dim.operand_dim]) ? "0" : ":");
+      out.push_back(dim.operand_dim < 0                         ? letter_of(dims_, dim.indices_dim)
+                    : is_single(dims_.operand[dim.operand_dim]) ? "0"
+                                                                : ":");
     return out;
   }
-  std::string letter_of(int64_t indices_dim) const {
-    for (size_t p = 0; p < dims_.positions.size(); ++p)
-      if (dims_.positions[p].indices_dim == indices_dim) return letter(p);
+  static std::string letter_of(const AccessDims& dims, int64_t indices_dim) {
+    for (size_t p = 0; p < dims.positions.size(); ++p)
+      if (dims.positions[p].indices_dim == indices_dim) return letter(p);
     return "?";
   }
 
@@ -157,8 +172,8 @@ class Notation {
     const ExprNode& node = expr_.node(number);
     const auto index = static_cast<size_t>(node.index);
     if (node.op == ExprOp::current) return node.index != 0 ? "other values" : gather_ != nullptr ? source_ : target_;
-    if (node.op == ExprOp::update) return node.index != 0 ? named(Role::updates, index) + slices_ : source_;
-    if (node.op == ExprOp::extra) return named(Role::extra, index) + extra_subscripts(extras()[index].kind);
+    if (node.op == ExprOp::update) return node.index != 0 ? read(Role::updates, index, slices_) : source_;
+    if (node.op == ExprOp::extra) return read(Role::extra, index, extra_subscripts(extras()[index].kind));
     if (node.op == ExprOp::literal) return print(node.value);
     if (depth == 0) return {};
     std::vector<std::string> args;

@@ -15,6 +15,15 @@ void append(std::vector<TensorSlot>& slots, const std::vector<Extra>& extras) {
   for (size_t i = 0; i < extras.size(); ++i) slots.push_back({Role::extra, static_cast<int>(i), &extras[i].type});
 }
 
+/// Puts the tables of look-ups in their places, and their indices at the end.
+void append_lookups(std::vector<TensorSlot>& slots, const std::vector<Lookup>& lookups) {
+  for (const Lookup& lookup : lookups)
+    for (TensorSlot& slot : slots)
+      if (slot.role == lookup.of && slot.index == lookup.index) slot.type = &lookup.gather.operand;
+  for (size_t i = 0; i < lookups.size(); ++i)
+    slots.push_back({Role::indices, static_cast<int>(i) + 1, &lookups[i].gather.indices});
+}
+
 }  // namespace
 
 std::vector<TensorSlot> tensor_slots(const Op& op) {
@@ -25,6 +34,7 @@ std::vector<TensorSlot> tensor_slots(const Op& op) {
     slots.push_back({Role::indices, 0, &scatter->indices});
     append(slots, Role::updates, scatter->updates);
     append(slots, scatter->extras);
+    append_lookups(slots, scatter->lookups);
   } else {
     const Gather& gather = std::get<Gather>(op);
     slots.push_back({Role::result, 0, &gather.result});

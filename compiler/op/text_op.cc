@@ -56,6 +56,7 @@ constexpr auto kScatterFields = std::to_array<TextField<Scatter>>({
     required<Scatter, &Scatter::indices>("indices"),
     required<Scatter, &Scatter::updates>("updates"),
     field<Scatter, &Scatter::extras>("extras"),
+    field<Scatter, &Scatter::lookups>("lookups"),
     {"result", [](Cursor& c, Scatter& s) { return read(c, s.results); },
      [](const Scatter& s) { return s.results == s.operands ? std::string() : text_of(s.results); }, false,
      [](Scatter& s) { s.results = s.operands; }},
@@ -139,7 +140,7 @@ Status read_one(std::string_view key, std::string_view text, T& out) {
   return {};
 }
 
-/// Reads the fields up to the closing parenthesis, which must end the text.
+/// Reads the fields up to and including the closing parenthesis.
 template <class T>
 Status read_all(Cursor& c, T& out) {
   std::array<bool, fields<T>().size()> seen{};
@@ -158,13 +159,24 @@ Status read_all(Cursor& c, T& out) {
     if (field.required && !seen[i]) return c.refuse(c.here(), message("field {} is missing", field.key));
     if (field.left_out != nullptr && !seen[i]) field.left_out(out);
   }
-  return c.at_end() ? Status() : c.fail("the end of the text");
+  return {};
+}
+
+/// "(field=value ...)"
+template <class T>
+std::string text_of_all(const T& op) {
+  std::string out = "(";
+  for (const TextField<T>& field : fields<T>())
+    if (const std::string value = field.print(op); !value.empty())
+      out.append(out.back() == '(' ? "" : " ").append(field.key).append("=").append(value);
+  return out + ")";
 }
 
 template <class T>
 Expected<Op> read_op(Cursor& c) {
   T op;
   STREW_TRY(read_all(c, op));
+  if (!c.at_end()) return c.fail("the end of the text");
   if constexpr (std::is_same_v<T, Scatter>) {
     const bool has_graph = op.expr != Expr{};
     if (has_graph != (op.combiner == CombinerKind::expr))
@@ -176,6 +188,21 @@ Expected<Op> read_op(Cursor& c) {
 }
 
 }  // namespace
+
+Status read(Cursor& c, Lookup& out) {
+  out = {};
+  STREW_TRY(read(c, out.of));
+  STREW_TRY(c.expect('('));
+  STREW_TRY(c.integer(out.index));
+  STREW_TRY(c.expect(')'));
+  STREW_TRY(c.expect('='));
+  if (const std::string_view word = c.word(); word != "gather") return c.fail(word, "gather");
+  return read_all(c, out.gather);
+}
+
+std::string text_of(const Lookup& lookup) {
+  return message("{}({})=gather{}", lookup.of, lookup.index, text_of_all(lookup.gather));
+}
 
 Status ScatterBuilder::set(std::string_view field, std::string_view value) {
   STREW_TRY(read_one(field, value, op_));
@@ -202,11 +229,7 @@ Expected<Op> parse_op(std::string_view text) {
 std::string print(const Op& op) {
   return std::visit(
       []<class T>(const T& each) {
-        std::string out = std::is_same_v<T, Scatter> ? "strew1.scatter(" : "strew1.gather(";
-        for (const TextField<T>& field : fields<T>())
-          if (const std::string value = field.print(each); !value.empty())
-            out.append(out.back() == '(' ? "" : " ").append(field.key).append("=").append(value);
-        return out + ")";
+        return (std::is_same_v<T, Scatter> ? "strew1.scatter" : "strew1.gather") + text_of_all(each);
       },
       op);
 }

@@ -55,6 +55,11 @@ bool dims_agree(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
 Status check_dims(std::string_view label, const Field& field, const TensorType& type, const std::vector<int64_t>& want,
                   std::string_view expected);
 
+/// The look-ups of a scatter of which everything else was checked. Labels lookup_tensor, lookup_gather, lookup_dims, and a gather's.
+Status check_lookups(const Scatter& s, const AccessDims& dims);
+/// What verify() does for a gather, which may have the policies that a look-up has.
+Expected<AccessDims> verified_access(const Gather& g, const VerifyOptions& options, bool is_lookup);
+
 /// What verify() does for an op. Returns its dimension numbers, decoded.
 Expected<AccessDims> verified_access(const Scatter& s, const VerifyOptions& options);
 Expected<AccessDims> verified_access(const Gather& g, const VerifyOptions& options);

@@ -48,7 +48,7 @@ Status check_slice_sizes(const Gather& g) {
 Status check_empty(const Gather& g, const AccessDims& dims) {
   for (const int64_t dim : g.result.dims)
     if (dim == 0 || dim == kDynamic) return {};
-  const bool answers = is_fill(g.oob) || g.oob == OobPolicy::error;
+  const bool answers = is_fill(g.oob) || is_skip(g.oob) || g.oob == OobPolicy::error;
   for (size_t d = 0; d < g.slice_sizes.size(); ++d) {
     const bool moved = !dims.is_fixed(static_cast<int64_t>(d));
     if (g.slice_sizes[d] != 0 || (answers && moved && dims_agree(g.operand.dims[d], 0))) continue;
@@ -66,8 +66,8 @@ Status check_values(const Gather& g, const AccessDims& dims) {
   return check_graph("gather_c23", "gather_c23", g.expr, {&g.operand, 1}, {}, g.extras, {&g.result, 1});
 }
 
-Status check_policy(const Gather& g) {
-  if (g.oob == OobPolicy::skip_element || g.oob == OobPolicy::skip_window)
+Status check_policy(const Gather& g, bool is_lookup) {
+  if (!is_lookup && is_skip(g.oob))
     return violated("gather_policy", "oob is {}; expected undefined, clamp, wrap, error, fill_element or fill_window", g.oob);
   if (is_fill(g.oob)) return check_scalar("gather_fill", "fill", g.fill, g.operand.dtype);
   if (!g.fill.has_value()) return {};
@@ -78,13 +78,17 @@ Status check_policy(const Gather& g) {
 }  // namespace
 
 Expected<AccessDims> verified_access(const Gather& g, const VerifyOptions& options) {
+  return verified_access(g, options, /*is_lookup=*/false);
+}
+
+Expected<AccessDims> verified_access(const Gather& g, const VerifyOptions& options, bool is_lookup) {
   STREW_TRY(check_tensors(g));
   STREW_TRY(check_dimension_numbers(g, options.equal_batching_dims));
   STREW_TRY(check_slice_sizes(g));
   AccessDims dims(g);
   STREW_TRY(check_slices("gather_c22", "result", g.result, g.indices, dims, "offset_dims", "slice_sizes", g.slice_sizes));
   STREW_TRY(check_values(g, dims));
-  STREW_TRY(check_policy(g));
+  STREW_TRY(check_policy(g, is_lookup));
   STREW_TRY(check_empty(g, dims));
   return dims;
 }

@@ -116,6 +116,7 @@ Expected<AccessDims> verified_access(const Scatter& s, const VerifyOptions& opti
   STREW_TRY(check_combiner(s));
   STREW_TRY(check_init(s));
   STREW_TRY(check_modes(s));
+  STREW_TRY(check_lookups(s, dims));
   return dims;
 }
 

@@ -347,7 +347,7 @@ class Runner {
         file[d] = extents[own++];
     const int64_t position = full_position(bad.position, file, repeated);
     const auto component = static_cast<size_t>(bad.component);
-    return fault_status(fault_rule(kernel.op), {position, kernel.file_positions->components[component], bad.value, bad.bound},
+    return fault_status(fault_rule(kernel.op, 0), {position, kernel.file_positions->components[component], bad.value, bad.bound},
                         file, table.dims[dims.components[component]]);
   }
 

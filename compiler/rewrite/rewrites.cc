@@ -40,14 +40,16 @@ bool order_expression(Op& op) {
 /// Clears normalize_negative where it has no effect: for unsigned indices, and under policy wrap, whose floor-mod maps negative
 /// indices already.
 bool drop_idle_normalise(Op& op) {
-  return std::visit(
-      [](auto& o) {
-        if (!o.normalize_negative) return false;
-        if (!is_unsigned_integer(o.indices.dtype) && o.oob != OobPolicy::wrap) return false;
-        o.normalize_negative = false;
-        return true;
-      },
-      op);
+  const auto drop = [](auto& o) {
+    if (!o.normalize_negative) return false;
+    if (!is_unsigned_integer(o.indices.dtype) && o.oob != OobPolicy::wrap) return false;
+    o.normalize_negative = false;
+    return true;
+  };
+  bool changed = std::visit(drop, op);
+  if (auto* const scatter = std::get_if<Scatter>(&op))
+    for (Lookup& lookup : scatter->lookups) changed |= drop(lookup.gather);
+  return changed;
 }
 
 /// Sets the hint unique_indices of a scatter in which no destination can be written twice, because every position dim is a
@@ -83,8 +85,13 @@ bool move_as_bits(Op& op) {
   auto& s = std::get<Scatter>(op);
   if (s.combiner != CombinerKind::assign) return false;
   bool changed = false;
-  for (size_t i = 0; i < s.operands.size(); ++i)
-    changed |= retype({&s.results[i], &s.operands[i], &s.updates[i]}, s.init == InitKind::fill ? &s.fill[i] : nullptr);
+  for (size_t i = 0; i < s.operands.size(); ++i) {
+    if (!retype({&s.results[i], &s.operands[i], &s.updates[i]}, s.init == InitKind::fill ? &s.fill[i] : nullptr)) continue;
+    changed = true;
+    for (Lookup& lookup : s.lookups)
+      if (lookup.of == Role::updates && lookup.index == static_cast<int>(i))
+        retype({&lookup.gather.operand, &lookup.gather.result}, is_fill(lookup.gather.oob) ? &lookup.gather.fill : nullptr);
+  }
   return changed;
 }
 

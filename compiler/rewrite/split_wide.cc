@@ -33,6 +33,7 @@ void whole_window(Scatter& part, const Scatter& original) {
   part.normalize_negative = part.indices_are_sorted = part.unique_indices = false;
   part.oob = OobPolicy::undefined;
   part.extras.clear();
+  part.lookups.clear();
   part.indices = {DType::i32, {0}, {}};
   part.dims = {};
   part.dims.window_dims.resize(original.results[0].dims.size());

@@ -78,6 +78,8 @@ class OpBuilder {
   Status failure_;
 };
 
+class GatherBuilder;
+
 class ScatterBuilder : public OpBuilder<ScatterBuilder, Scatter> {
  public:
   /// Append the type of one pair's operand or updates; a scatter of N pairs calls each N times, in the order of the pairs.
@@ -86,6 +88,13 @@ class ScatterBuilder : public OpBuilder<ScatterBuilder, Scatter> {
   /// Appends the type of one pair's result. Without results, build() takes the operands' dims and dtypes, contiguous;
   /// with init in_place, the operands' types with their strides.
   ScatterBuilder& result(TensorType type) { return op_.results.push_back(std::move(type)), *this; }
+
+  /// Tensor number `index` of the role (updates, extra), whose type is given as ever, is what the gather makes (op.h: Lookup). The gather's result need not
+  /// be given, and its policy may be skip_element or skip_window:
+  ///
+  ///   scatter_rows(f32({nodes, 64}), i64({edges}), f32({edges, 64}))
+  ///       .look_up(Role::updates, 0, gather_rows(f32({nodes, 64}), i64({edges}))).combine(CombinerKind::add)
+  STREW_API ScatterBuilder& look_up(Role role, int index, const GatherBuilder& gather);
 
   ScatterBuilder& update_window_dims(Dims dims) { return op_.dims.window_dims = std::move(dims), *this; }
   ScatterBuilder& inserted_window_dims(Dims dims) { return op_.dims.removed_dims = std::move(dims), *this; }
@@ -152,6 +161,7 @@ class GatherBuilder : public OpBuilder<GatherBuilder, Gather> {
   STREW_API Expected<Gather> build(const VerifyOptions& options = {}) const;
 
  private:
+  friend ScatterBuilder;
   TensorType derived_result() const;
 
   bool has_result_ = false;

@@ -70,6 +70,9 @@ enum class Accumulate : uint8_t {
   wide_f64,  ///< add and sub of f32: sum in f64, round once at the end
 };
 
+/// What a tensor of an op is for.
+enum class Role : uint8_t { result, operand, indices, updates, extra };
+
 /// The dimension numbers of a scatter or gather. StableHLO has two names for each list, which builders, canonical text and messages
 /// use: the first is a scatter's, the second a gather's. The slices are a scatter's updates, a gather's result.
 struct DimensionNumbers {
@@ -81,28 +84,6 @@ struct DimensionNumbers {
   std::vector<int64_t> index_map;  ///< scatter_dims_to_operand_dims, start_index_map: operand dim of each index component
   int64_t index_vector_dim = 0;    ///< of indices; == rank(indices): index vectors of one component
   friend bool operator==(const DimensionNumbers&, const DimensionNumbers&) = default;
-};
-
-/// A scatter of N pairs of operand and updates, which share the indices.
-struct Scatter {
-  std::vector<TensorType> operands;  ///< N >= 1, same dims; with init fill only their types matter
-  TensorType indices;                ///< integer dtype
-  std::vector<TensorType> updates;   ///< N, same dims
-  std::vector<Extra> extras;
-  std::vector<TensorType> results;  ///< N, the operands' dims; dtype and strides of their own
-  DimensionNumbers dims;
-  CombinerKind combiner = CombinerKind::assign;
-  Expr expr;  ///< combiner expr: of current values, updates and extras; else empty
-  InitKind init = InitKind::copy;
-  std::vector<Scalar> fill;  ///< with init fill: N values, in the results' dtypes
-  OobPolicy oob = OobPolicy::skip_element;
-  bool normalize_negative = false;  ///< add the dim's extent once to a negative index component, as NumPy does
-  Order order = Order::in_order;
-  Accumulate accumulate = Accumulate::native;
-  // Hints: a hint that is false may give wrong values, never an access outside the buffers.
-  bool indices_are_sorted = false;
-  bool unique_indices = false;
-  friend bool operator==(const Scatter&, const Scatter&) = default;
 };
 
 struct Gather {
@@ -120,6 +101,40 @@ struct Gather {
   friend bool operator==(const Gather&, const Gather&) = default;
 };
 
+/// Tensors that a scatter reads through indices of its own, row by row while it runs, instead of from memory: updates or an extra input, which is
+/// what a gather would make. The gather's operand, the table, is bound in its place; the gather's indices come after all other tensors.
+struct Lookup {
+  Role of = Role::updates;  ///< updates or extra
+  int index = 0;            ///< number among the tensors of that role
+  /// Without extras and expression. Its result is the tensor that it stands for: same dims and dtype, contiguous. Its policy may be skip_element or
+  /// skip_window, too: then nothing is combined where the table has no element.
+  Gather gather;
+  friend bool operator==(const Lookup&, const Lookup&) = default;
+};
+
+/// A scatter of N pairs of operand and updates, which share the indices.
+struct Scatter {
+  std::vector<TensorType> operands;  ///< N >= 1, same dims; with init fill only their types matter
+  TensorType indices;                ///< integer dtype
+  std::vector<TensorType> updates;   ///< N, same dims
+  std::vector<Extra> extras;
+  std::vector<Lookup> lookups;      ///< updates first, then extras; each by number
+  std::vector<TensorType> results;  ///< N, the operands' dims; dtype and strides of their own
+  DimensionNumbers dims;
+  CombinerKind combiner = CombinerKind::assign;
+  Expr expr;  ///< combiner expr: of current values, updates and extras; else empty
+  InitKind init = InitKind::copy;
+  std::vector<Scalar> fill;  ///< with init fill: N values, in the results' dtypes
+  OobPolicy oob = OobPolicy::skip_element;
+  bool normalize_negative = false;  ///< add the dim's extent once to a negative index component, as NumPy does
+  Order order = Order::in_order;
+  Accumulate accumulate = Accumulate::native;
+  // Hints: a hint that is false may give wrong values, never an access outside the buffers.
+  bool indices_are_sorted = false;
+  bool unique_indices = false;
+  friend bool operator==(const Scatter&, const Scatter&) = default;
+};
+
 using Op = std::variant<Scatter, Gather>;
 
 inline bool is_scatter(const Op& op) { return std::holds_alternative<Scatter>(op); }
@@ -133,6 +148,17 @@ inline const DimensionNumbers& dims_of(const Op& op) {
 }
 inline const std::vector<Extra>& extras_of(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).extras : std::get<Gather>(op).extras;
+}
+/// None of a gather.
+inline const std::vector<Lookup>& lookups_of(const Op& op) {
+  static const auto& none = *new const std::vector<Lookup>;
+  return is_scatter(op) ? std::get<Scatter>(op).lookups : none;
+}
+/// The look-up that tensor number `index` of the role stands for; null: it is a tensor of the caller.
+inline const Lookup* lookup_of(const Op& op, Role role, int index) {
+  for (const Lookup& lookup : lookups_of(op))
+    if (lookup.of == role && lookup.index == index) return &lookup;
+  return nullptr;
 }
 /// What is indexed: a scatter's first operand, a gather's operand.
 inline const TensorType& operand_of(const Op& op) {
@@ -150,10 +176,9 @@ inline bool has_sorted_indices(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
 }
 
-/// The tensors of an op in the order in which a call binds them: results, operands, indices, updates, extras. Operands
-/// of a scatter with init fill or in_place are not bound: they are left out here, and null in strew_args.data (abi.h),
-/// which otherwise has the same order.
-enum class Role : uint8_t { result, operand, indices, updates, extra };
+/// The tensors of an op in the order in which a call binds them: results, operands, indices, updates, extras, and the indices of look-ups, which are
+/// indices 1, 2, …; a look-up's table stands where the tensor would that it makes. Operands of a scatter with init fill or in_place are not bound:
+/// they are left out here, and null in strew_args.data (abi.h), which otherwise has the same order.
 struct TensorSlot {
   Role role;
   int index;               ///< number among the tensors of that role
@@ -189,6 +214,8 @@ constexpr std::string_view name(OobPolicy policy) {
 }
 /// The policies for gathers that read nothing and give the fill value.
 constexpr bool is_fill(OobPolicy policy) { return policy == OobPolicy::fill_element || policy == OobPolicy::fill_window; }
+/// The policies for scatters and look-ups that drop what is out of bounds.
+constexpr bool is_skip(OobPolicy policy) { return policy == OobPolicy::skip_element || policy == OobPolicy::skip_window; }
 constexpr std::string_view name(InitKind init) { return name_among({"copy", "in_place", "fill"}, init); }
 constexpr std::string_view name(Order order) { return name_among({"in_order", "relaxed"}, order); }
 constexpr std::string_view name(Accumulate accumulate) { return name_among({"native", "wide", "wide_f64"}, accumulate); }

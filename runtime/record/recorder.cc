@@ -35,11 +35,8 @@ namespace {
 
 /// The index vectors of a call, and the table that they lead into.
 struct Places {
-  Places(const Op& op, std::span<const TensorView> tensors, const reference::BoundTensor& indices)
-      : shape(reference::geometry(dims_of(op), reference::BoundTensor(tensors[is_scatter(op) ? 0 : 1]), indices,
-                                  reference::BoundTensor(tensors[is_scatter(op) ? reference::indices_slot(op) + 1 : 0]))),
-        starts(shape, indices),
-        wraps(normalizes_negative(op)) {}
+  Places(const Op& op, const reference::Bound& bound)
+      : shape(reference::geometry_of(op, bound)), starts(shape, bound.indices[0]), wraps(normalizes_negative(op)) {}
 
   /// The index vector of a position as one number, in row-major order of the table's dims; -1: it is outside of the table.
   int64_t place(const reference::Coords& position) const {
@@ -211,7 +208,7 @@ bool add(Recording& to, const std::string& key, const IndexStatistics& seen) {
 
 IndexStatistics index_statistics(const Op& op, std::span<const TensorView> tensors) {
   IndexStatistics out;
-  const Places at(op, tensors, reference::BoundTensor(tensors[reference::indices_slot(op)]));
+  const Places at(op, reference::Bound(op, tensors));
   const reference::Geometry& shape = at.shape;
   out.rows = 1;
   for (size_t d = 0; d < shape.target.size(); ++d)

@@ -54,7 +54,10 @@ Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> t
   strew_fault full = found;
   full.position = full_position(found.position, position_dims, repeated);
   if (bad_index != nullptr) *bad_index = bad_index_of(full, component.tensor);
-  const FaultRule rule{kernel.is_gather != 0, component.counts_from_end != 0,
+  const FaultRule rule{found.source > 0        ? "look-up"
+                       : kernel.is_gather != 0 ? "index"
+                                               : "update",
+                       component.counts_from_end != 0,
                        kernel.tensors[component.tensor].dtype == static_cast<uint8_t>(DType::u64)};
   return fault_status(rule, full, position_dims, table.dims[component.dim]);
 }
