@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <new>
+#include <optional>
 #include <type_traits>
 
 #include "compiler/op/access_dims.h"
@@ -61,10 +63,12 @@ class Writer {
 /// The tensors that a call binds, with their types, and the constraints between their dims.
 class Shapes {
  public:
-  explicit Shapes(const VerifiedOp& op) : slots_(tensor_slots(op)), dims_(op.access()) {
+  explicit Shapes(const VerifiedOp& op) : op_(op), slots_(tensor_slots(op)), dims_(op.access()) {
     for (const TensorSlot& slot : slots_) types_.push_back(*slot.type);
+    for (const Lookup& lookup : lookups_of(op)) lookup_access_.emplace_back(lookup.gather);
     if (const auto* s = std::get_if<Scatter>(&*op)) {
       follow_operands(*s);
+      if (!s->lookups.empty()) follow_made(*s);
       constrain(*s);
     } else {
       follow_slice_sizes();
@@ -72,7 +76,8 @@ class Shapes {
     }
   }
   const std::vector<TensorSlot>& slots() const { return slots_; }
-  const AccessDims& access() const { return dims_; }
+  /// Of an index source.
+  const AccessDims& access(size_t source) const { return source == 0 ? dims_ : lookup_access_[source - 1]; }
   /// The tensor's type, in which open extents that follow from the op are filled in.
   const TensorType& type(size_t tensor) const { return types_[tensor]; }
   const std::vector<strew_constraint>& constraints() const { return constraints_; }
@@ -84,6 +89,7 @@ class Shapes {
   }
 
  private:
+  bool is_looked_up(Role role, int index) const { return lookup_of(op_, role, index) != nullptr; }
   /// Is the extent known only at a call?
   bool open(uint32_t tensor, int64_t dim) const { return types_[tensor].dims[static_cast<size_t>(dim)] == kDynamic; }
   int64_t rank(uint32_t tensor) const { return types_[tensor].rank(); }
@@ -118,6 +124,26 @@ class Shapes {
         if (result.dims[d] == kDynamic) result.dims[d] = s.operands[i].dims[d];
     }
   }
+  /// Where a look-up says how long windows are, open extents of what has windows, too, are that.
+  void follow_made(const Scatter& s) {
+    for (const int64_t d : dims_.window) {
+      const auto of_slices = static_cast<size_t>(dims_.operand[static_cast<size_t>(d)].slices_dim);
+      int64_t known = kDynamic;
+      for (const TensorType& type : s.updates) unify(known, type.dims[of_slices]);
+      if (known == kDynamic) continue;
+      const auto follow = [&](Role role, int index, size_t dim) {
+        if (is_looked_up(role, index)) return;
+        int64_t& extent = types_[find(role, index)].dims[dim];
+        if (extent == kDynamic) extent = known;
+      };
+      const auto w = static_cast<size_t>(std::ranges::find(dims_.window, d) - dims_.window.begin());
+      for (size_t i = 0; i < s.updates.size(); ++i) follow(Role::updates, static_cast<int>(i), of_slices);
+      for (size_t i = 0; i < s.extras.size(); ++i) {
+        if (s.extras[i].kind == ExtraKind::per_element) follow(Role::extra, static_cast<int>(i), of_slices);
+        if (s.extras[i].kind == ExtraKind::per_window) follow(Role::extra, static_cast<int>(i), w);
+      }
+    }
+  }
   /// An open window dim of a gather's result has the slice size as its extent.
   void follow_slice_sizes() {
     for (const int64_t d : dims_.window) {
@@ -127,50 +153,95 @@ class Shapes {
     }
   }
 
-  void constrain_extras(const char* label, const std::vector<Extra>& extras, uint32_t slices) {
+  /// A dim of a tensor of the call.
+  struct Dim {
+    uint32_t tensor = 0;
+    int64_t dim = 0;
+  };
+  /// A dim that has the extent of window dim w: of the slices or, where all of these are looked up, of the first table. Nothing: the extent is known, and
+  /// the table's dim may be longer.
+  std::optional<Dim> window_dim(size_t w) const {
+    if (slices_ < slots_.size()) return Dim{slices_, dims_.slices_dim(w)};
+    const Dim of_table{find(Role::updates), lookup_access_.front().window[w]};
+    const int64_t window = lookup_access_.front().operand[static_cast<size_t>(of_table.dim)].window;
+    if (types_[of_table.tensor].dims[static_cast<size_t>(of_table.dim)] != window) return std::nullopt;
+    return of_table;
+  }
+  void relate(const char* label, uint32_t kind, uint32_t tensor, int64_t dim, const std::optional<Dim>& other) {
+    if (other) relate(label, kind, tensor, dim, other->tensor, other->dim);
+  }
+
+  void constrain_extras(const char* label, const std::vector<Extra>& extras) {
     const uint32_t indices = find(Role::indices);
     for (size_t i = 0; i < extras.size(); ++i) {
+      if (is_looked_up(Role::extra, static_cast<int>(i))) continue;
       const uint32_t extra = find(Role::extra, static_cast<int>(i));
-      if (extras[i].kind == ExtraKind::per_element) equal_dims(label, extra, slices);
+      if (extras[i].kind == ExtraKind::per_element) constrain_slices(label, extra);
       for (size_t p = 0; extras[i].kind == ExtraKind::per_position && p < dims_.positions.size(); ++p)
         relate(label, STREW_EQUAL, extra, static_cast<int64_t>(p), indices, dims_.positions[p].indices_dim);
       for (size_t w = 0; extras[i].kind == ExtraKind::per_window && w < dims_.window.size(); ++w)
-        relate(label, STREW_EQUAL, extra, static_cast<int64_t>(w), slices, dims_.slices_dim(w));
+        relate(label, STREW_EQUAL, extra, static_cast<int64_t>(w), window_dim(w));
     }
+  }
+  /// A tensor has the dims of the slices.
+  void constrain_slices(const char* label, uint32_t tensor) {
+    if (slices_ < slots_.size()) return equal_dims(label, tensor, slices_);
+    constrain_positions(label, tensor);
+    for (size_t w = 0; w < dims_.window.size(); ++w) relate(label, STREW_EQUAL, tensor, dims_.slices_dim(w), window_dim(w));
   }
   void constrain_positions(const char* label, uint32_t slices) {
     for (const AccessDims::Position& position : dims_.positions)
       relate(label, STREW_EQUAL, slices, position.slices_dim, find(Role::indices), position.indices_dim);
   }
-  void constrain_batching(const char* label, uint32_t base) {
-    for (size_t d = 0; d < dims_.operand.size(); ++d)
-      if (dims_.operand[d].kind == OperandDimKind::batching)
-        relate(label, STREW_AT_MOST, find(Role::indices), dims_.operand[d].indices_dim, base, static_cast<int64_t>(d));
+  static bool is_batching(const AccessDims::OperandDim& dim) { return dim.kind == OperandDimKind::batching; }
+  void constrain_batching(const char* label, const AccessDims& access, uint32_t indices, uint32_t base) {
+    for (size_t d = 0; d < access.operand.size(); ++d)
+      if (is_batching(access.operand[d]))
+        relate(label, STREW_AT_MOST, indices, access.operand[d].indices_dim, base, static_cast<int64_t>(d));
+  }
+
+  /// Positions of a look-up are those of the scatter, and so are windows: one that is open is a whole dim of the table.
+  void constrain_lookups(const Scatter& s) {
+    for (size_t l = 0; l < s.lookups.size(); ++l) {
+      const AccessDims& access = lookup_access_[l];
+      const uint32_t table = find(s.lookups[l].of, s.lookups[l].index), indices = find(Role::indices, static_cast<int>(l) + 1);
+      for (size_t p = 0; p < access.positions.size(); ++p)
+        relate("lookup_dims", STREW_EQUAL, indices, access.positions[p].indices_dim, find(Role::indices),
+               dims_.positions[p].indices_dim);
+      for (size_t w = 0; w < access.window.size(); ++w)
+        if (access.operand[static_cast<size_t>(access.window[w])].window == kDynamic)
+          relate("lookup_dims", STREW_EQUAL, table, access.window[w], window_dim(w));
+      constrain_batching("gather_c17", access, indices, table);
+    }
   }
 
   void constrain(const Scatter& s) {
     const auto n = static_cast<int>(s.results.size());
-    const uint32_t updates = find(Role::updates);
+    int bound = 0;  // the first updates that are not looked up
+    while (bound < n && is_looked_up(Role::updates, bound)) ++bound;
+    if (bound < n) slices_ = find(Role::updates, bound);
     for (int i = 0; i < n; ++i) {
       const uint32_t result = find(Role::result, i);
       if (i > 0) equal_dims("scatter_c1", result, 0);
-      if (i > 0) equal_dims("scatter_c3", find(Role::updates, i), updates);
+      if (i > bound && !is_looked_up(Role::updates, i)) equal_dims("scatter_c3", find(Role::updates, i), slices_);
       if (s.init == InitKind::copy) equal_dims("scatter_c24", find(Role::operand, i), result);
       distinct("op_result_strides", result);
     }
-    constrain_batching("scatter_c18", 0);
-    constrain_positions("scatter_c4", updates);
+    constrain_batching("scatter_c18", dims_, find(Role::indices), 0);
+    if (bound < n) constrain_positions("scatter_c4", slices_);
     for (size_t w = 0; w < dims_.window.size(); ++w)
-      relate("scatter_c4", STREW_AT_MOST, updates, dims_.slices_dim(w), 0, dims_.window[w]);
+      if (const std::optional<Dim> window = window_dim(w))
+        relate("scatter_c4", STREW_AT_MOST, window->tensor, window->dim, 0, dims_.window[w]);
     for (int64_t d = 0; d < rank(0); ++d)
-      if (dims_.is_fixed(d) && open(0, d)) add("scatter_empty", STREW_NOT_EMPTY, 0, d, updates, 0);
-    constrain_extras("scatter_extras", s.extras, updates);
+      if (dims_.is_fixed(d) && open(0, d)) add("scatter_empty", STREW_NOT_EMPTY, 0, d, find(Role::updates), 0);
+    constrain_extras("scatter_extras", s.extras);
+    constrain_lookups(s);
   }
 
   void constrain(const Gather& g) {
     const uint32_t operand = find(Role::operand);
     distinct("op_result_strides", 0);
-    constrain_batching("gather_c17", operand);
+    constrain_batching("gather_c17", dims_, find(Role::indices), operand);
     constrain_positions("gather_c22", 0);
     // Policies that are defined even for a gather from an operand without elements, if an index is out of bounds in the
     // empty dim; otherwise the operand's dim must not be empty.
@@ -187,12 +258,17 @@ class Shapes {
         add("gather_empty", STREW_NOT_EMPTY, operand, d, 0, 0);
       }
     }
-    constrain_extras("gather_extras", g.extras, 0);
+    slices_ = 0;
+    constrain_extras("gather_extras", g.extras);
   }
 
+  const Op& op_;
   std::vector<TensorSlot> slots_;
   const AccessDims& dims_;
+  std::vector<AccessDims> lookup_access_;
   std::vector<TensorType> types_;
+  uint32_t slices_ =
+      std::numeric_limits<uint32_t>::max();  ///< the tensor that has the dims of the slices; none: all updates are looked up
   std::vector<strew_constraint> constraints_;
   std::vector<std::string> labels_;
 };
@@ -255,18 +331,19 @@ class Builder {
     return out;
   }
 
-  /// The tensor's place in strew_args.data: results, operands, indices, updates, extras, with a place even for operands
-  /// that are not bound.
+  /// The tensor's place in strew_args.data: results, operands, indices, updates, extras, indices of look-ups, with a place even for operands that are
+  /// not bound.
   uint32_t data_index(const TensorSlot& slot) const {
     const int pairs = scatter_ != nullptr ? static_cast<int>(scatter_->operands.size()) : 1;
     const int extras_at = scatter_ != nullptr ? 3 * pairs + 1 : 3;
+    const auto extras = static_cast<int>(extras_of(r_.op).size());
     switch (slot.role) {
       case Role::result:
         return static_cast<uint32_t>(slot.index);
       case Role::operand:
         return static_cast<uint32_t>(pairs + slot.index);
       case Role::indices:
-        return static_cast<uint32_t>(2 * pairs);
+        return static_cast<uint32_t>(slot.index == 0 ? 2 * pairs : extras_at + extras + slot.index - 1);
       case Role::updates:
         return static_cast<uint32_t>(2 * pairs + 1 + slot.index);
       case Role::extra:
@@ -296,13 +373,14 @@ class Builder {
       k_.packs_results |= static_cast<uint8_t>(slot.role == Role::result && bits(type.dtype) < 8);
     }
     k_.tensor_count = static_cast<uint32_t>(slots.size());
-    k_.data_count = static_cast<uint32_t>((scatter_ != nullptr ? 3 * pairs + 1 : 3) + extras_of(r_.op).size());
+    k_.data_count =
+        static_cast<uint32_t>((scatter_ != nullptr ? 3 * pairs + 1 : 3) + extras_of(r_.op).size() + lookups_of(r_.op).size());
     const uint32_t at = out_.add(std::span<const strew_tensor_rule>(rules));
     out_.point(offsetof(strew_kernel, tensors), at);
     for (size_t i = 0; i < slots.size(); ++i) {
       const size_t rule = at + i * sizeof(strew_tensor_rule);
       std::string title(name(slots[i].role));
-      if (slots[i].role != Role::indices) title += " " + std::to_string(slots[i].index);
+      if (slots[i].role != Role::indices || slots[i].index > 0) title += " " + std::to_string(slots[i].index);
       out_.text(rule + offsetof(strew_tensor_rule, name), title);
       out_.text(rule + offsetof(strew_tensor_rule, dtype_name), name(shapes_.type(i).dtype));
       out_.array(rule + offsetof(strew_tensor_rule, dims), shapes_.type(i).dims);
@@ -360,7 +438,7 @@ class Builder {
     for (size_t s = 0; s < list.size(); ++s) {
       std::vector<strew_index_component> components;
       for (const Component& c : plan_.sources[s].components)
-        components.push_back({number_of(c.tensor), static_cast<uint32_t>(shapes_.access().index_vector_dim),
+        components.push_back({number_of(c.tensor), static_cast<uint32_t>(shapes_.access(s).index_vector_dim),
                               static_cast<uint32_t>(c.operand_dim), c.normalize_negative ? 1U : 0U});
       out_.array(at + s * sizeof(strew_index_source) + offsetof(strew_index_source, components), components);
     }
@@ -392,8 +470,8 @@ class Builder {
   }
   /// Writes the conditions of overwrites_all() (compiler/plan) that a call has to check.
   void add_covers() {
-    if (plan_.gather || !plan_.pure_move || !plan_.unique.holds) return;
-    const bool applies = plan_.primary().in_bounds.holds || plan_.checks_first();
+    if (plan_.gather || !plan_.pure_move || !plan_.unique.holds || !lookups_give_all(plan_)) return;
+    const bool applies = plan_.primary().in_bounds.holds || plan_.primary().checks_first;
     if (!applies && plan_.primary().oob != OobPolicy::clamp) return;
     k_.may_overwrite = 1;
     if (applies) return;

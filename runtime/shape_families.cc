@@ -93,6 +93,7 @@ Status may_share(const Op& op, const KernelOptions& options, int exact) {
   if (exact == 0) return unsupported("exact_shapes is 0");
   if (options.backend != BackendChoice::automatic) return unsupported("the request names a backend");
   if (options.schedule != ScheduleOverrides{}) return unsupported("the request names a schedule");
+  if (!lookups_of(op).empty()) return unsupported("the op has look-ups");
   const auto* const scatter = std::get_if<Scatter>(&op);
   // The schedule may decide the bits of such a sum, and it must not depend on what was asked for before.
   if (scatter != nullptr && scatter->order == Order::relaxed) return unsupported("order is relaxed");

@@ -39,6 +39,7 @@ class Planner {
     find_repeated();
     make_positions();
     make_window();
+    make_lookups();
     make_components();
     make_init();
     classify();
@@ -46,14 +47,15 @@ class Planner {
     simplify(plan_.window);
     simplify(plan_.init);
     plan_.sources.push_back(std::move(source_));
+    std::ranges::move(lookups_, std::back_inserter(plan_.sources));
     plan_.symbols = shape_.symbols();
     if (!plan_.gather) plan_.keys = key_form();
     return std::move(plan_);
   }
 
  private:
-  bool needs_bounds() const {
-    return source_.oob == OobPolicy::skip_element || source_.oob == OobPolicy::wrap || source_.oob == OobPolicy::fill_element;
+  static bool needs_bounds(OobPolicy oob) {
+    return oob == OobPolicy::skip_element || oob == OobPolicy::wrap || oob == OobPolicy::fill_element;
   }
   bool is_repeated(int64_t indices_dim) const {
     return indices_dim < kRepeatedDims && (source_.repeated_dims >> indices_dim & 1) != 0;
@@ -63,7 +65,7 @@ class Planner {
     Loop loop;
     loop.extent = std::move(extent);
     loop.strides.assign(plan_.tensors.size(), constant(0));
-    loop.moves.assign(1, {.scale = constant(1)});
+    loop.moves.assign(1 + lookups_of(op_).size(), {.scale = constant(1)});
     return loop;
   }
 
@@ -99,6 +101,7 @@ class Planner {
   ///
   /// As there, only the last dims of the operand: a window whose elements do not lie together would be slower than elements.
   void find_repeated() {
+    if (!lookups_of(op_).empty()) return;
     for (int t = 0; t < tensor_count(); ++t)
       if (shape_.shape(t) == Shape::positions) return;
     const bool may_be_open = source_.oob != OobPolicy::error;
@@ -116,7 +119,7 @@ class Planner {
 
   Loop loop_over(const Term& extent, const Dims& dims) const {
     Loop loop = empty_loop(extent);
-    const int64_t walked[] = {dims.indexed, dims.indices, dims.slices, dims.per_position, dims.per_window, -1};  // by Shape
+    const int64_t walked[] = {dims.indexed, dims.indices, dims.slices, dims.per_position, dims.per_window, -1, -1};  // by Shape
     for (int t = 0; t < tensor_count(); ++t) {
       const Shape shape = shape_.shape(t);
       const int64_t d = walked[static_cast<size_t>(shape)];
@@ -143,12 +146,15 @@ class Planner {
     const int64_t d = dims_.window[w];
     Loop loop =
         loop_over(shape_.window_extent(d), {.indexed = d, .slices = dims_.slices_dim(w), .per_window = static_cast<int64_t>(w)});
-    const int component = dims_.operand[d].component;
-    LoopMove& move = loop.move();
+    set_move(loop, 0, dims_.operand[d].component, source_.oob);
+    return loop;
+  }
+  /// `component`: of source s, which moves the loop's dim; -1: none.
+  static void set_move(Loop& loop, size_t s, int component, OobPolicy oob) {
+    LoopMove& move = loop.moves[s];
     move.touches = component >= 0 && !loop.extent.is(1);
     if (move.touches) move.component = component;
-    move.is_bounded = move.touches && needs_bounds();
-    return loop;
+    move.is_bounded = move.touches && needs_bounds(oob);
   }
 
   void make_window() {
@@ -165,26 +171,74 @@ class Planner {
     // If a fixed dim has extent 0, no update has a destination, so every window is empty. Policy `error` checks the indices all the same.
     for (size_t d = 0; d < dims_.operand.size(); ++d)
       if (dims_.is_fixed(static_cast<int64_t>(d)) && shape_.operand_dim(static_cast<int64_t>(d)).is(0))
-        plan_.window = {empty_loop(constant(0))};
+        plan_.window = {empty_loop(constant(0))}, has_destinations_ = false;
+  }
+
+  /// The sources of look-ups: their loops are those of the scatter, since positions and windows of both have the same dims in the same order.
+  void make_lookups() {
+    int number = 0;
+    for (const Lookup& lookup : lookups_of(op_)) {
+      ++number;
+      const AccessDims access(lookup.gather);
+      const int table = lookup.of == Role::updates ? plan_.update(lookup.index) : plan_.extra(lookup.index);
+      const int indices = plan_.lookup_indices(number - 1);
+      plan_.tensors[table].source = number;
+      for (size_t p = 0; p < access.positions.size(); ++p) {
+        const AccessDims::Position& position = access.positions[p];
+        Loop& loop = plan_.positions[p];
+        loop.strides[indices] = shape_.stride(indices, position.indices_dim);
+        if (position.operand_dim >= 0) loop.strides[table] = shape_.stride(table, position.operand_dim);
+      }
+      for (size_t w = 0; w < access.window.size() && has_destinations_; ++w) {
+        Loop& loop = plan_.window[w];
+        loop.strides[table] = shape_.stride(table, access.window[w]);
+        set_move(loop, static_cast<size_t>(number), access.operand[access.window[w]].component, lookup.gather.oob);
+      }
+      IndexSource& source = lookups_.emplace_back();
+      source.oob = lookup.gather.oob;
+      if (is_fill(source.oob)) source.fill = lookup.gather.fill;
+      source.components = components_of(lookup.gather, access, indices, {table}, [&](int64_t d) { return shape_.dim(table, d); });
+    }
   }
 
   void make_components() {
-    for (size_t k = 0; k < dims_.components.size(); ++k) {
-      const int64_t d = dims_.components[k];
-      Component c;
-      c.tensor = indices_;
-      c.dtype = indices_of(op_).dtype;
-      c.normalize_negative = normalizes_negative(op_) && !is_unsigned_integer(c.dtype);
+    std::vector<int> tensors;
+    for (int t = 0; t < tensor_count(); ++t)
+      if (plan_.tensors[t].source == 0) tensors.push_back(t);
+    source_.components = std::visit(
+        [&](const auto& op) {
+          return components_of(op, dims_, indices_, tensors, [&](int64_t d) { return shape_.operand_dim(d); });
+        },
+        op_);
+  }
+
+  /// The components of a scatter's, gather's or look-up's indices, which are tensor number `indices` and place `tensors`. `extent`: of a dim of these.
+  template <class Access, class Extent>
+  std::vector<Component> components_of(const Access& op, const AccessDims& access, int indices, const std::vector<int>& tensors,
+                                       const Extent& extent) const {
+    std::vector<Component> out;
+    for (size_t k = 0; k < access.components.size(); ++k) {
+      const int64_t d = access.components[k];
+      Component& c = out.emplace_back();
+      c.tensor = indices;
+      c.dtype = op.indices.dtype;
+      c.normalize_negative = op.normalize_negative && !is_unsigned_integer(c.dtype);
       c.operand_dim = static_cast<int>(d);
-      c.dim = shape_.operand_dim(d);
-      c.window = dims_.in_window(d) ? shape_.window_extent(d) : constant(1);
-      c.index_offset = dims_.scalar_indices ? constant(0)
-                                            : shape_.stride(indices_, dims_.index_vector_dim) * constant(static_cast<int64_t>(k));
+      c.dim = extent(d);
+      c.window = window_of(access, d);
+      c.index_offset = access.scalar_indices
+                           ? constant(0)
+                           : shape_.stride(indices, access.index_vector_dim) * constant(static_cast<int64_t>(k));
       c.strides.assign(plan_.tensors.size(), constant(0));
-      for (int t = 0; t < tensor_count(); ++t)
-        if (plan_.is_indexed(t)) c.strides[t] = shape_.stride(t, d);
-      source_.components.push_back(std::move(c));
+      for (const int t : tensors) c.strides[t] = shape_.stride(t, d);
     }
+    return out;
+  }
+  /// The extent of the window in dim d of what is indexed. Windows of look-ups are those of the scatter, dim by dim.
+  Term window_of(const AccessDims& access, int64_t d) const {
+    if (!access.in_window(d)) return constant(1);
+    const auto w = std::ranges::find(access.window, d) - access.window.begin();
+    return shape_.window_extent(dims_.window[static_cast<size_t>(w)]);
   }
 
   void make_init() {
@@ -221,16 +275,22 @@ class Planner {
       plan_.unique = {true, "batching dims cover the positions"};
     else if (std::get<Scatter>(op_).unique_indices)
       plan_.unique = {true, "hint"};
-    if (one_position)
-      source_.sorted = {true, "one position"};
-    else if (has_sorted_indices(op_))
-      source_.sorted = {true, "hint"};
+    find_facts(source_, has_sorted_indices(op_), one_position);
+    for (size_t s = 0; s < lookups_.size(); ++s)
+      find_facts(lookups_[s], lookups_of(op_)[s].gather.indices_are_sorted, one_position);
+  }
 
-    if (source_.components.empty())
-      source_.in_bounds = {true, "no index components"};
-    else if (source_.oob == OobPolicy::undefined)
-      source_.in_bounds = {true, "policy undefined: the caller promises"};
-    source_.checks_first = source_.oob == OobPolicy::error && !source_.components.empty();
+  static void find_facts(IndexSource& source, bool hint, bool one_position) {
+    if (one_position)
+      source.sorted = {true, "one position"};
+    else if (hint)
+      source.sorted = {true, "hint"};
+
+    if (source.components.empty())
+      source.in_bounds = {true, "no index components"};
+    else if (source.oob == OobPolicy::undefined)
+      source.in_bounds = {true, "policy undefined: the caller promises"};
+    source.checks_first = source.oob == OobPolicy::error && !source.components.empty();
   }
 
   /// Drops loops of extent 1, then merges each loop into the next outer loop if the two are contiguous in every tensor.
@@ -239,13 +299,16 @@ class Planner {
     for (size_t i = loops.size(); i-- > 1;) {
       Loop& outer = loops[i - 1];
       const Loop& inner = loops[i];
-      bool mergeable = !inner.move().is_bounded;
+      bool mergeable = std::ranges::none_of(inner.moves, &LoopMove::is_bounded);
       for (size_t t = 0; t < plan_.tensors.size() && mergeable; ++t)
         mergeable = outer.strides[t] == inner.strides[t] * inner.extent;
       if (!mergeable) continue;
       outer.strides = inner.strides;
-      outer.move().touches |= inner.move().touches;
-      if (outer.move().component >= 0) outer.move().scale = outer.move().scale * inner.extent;
+      for (size_t s = 0; s < outer.moves.size(); ++s) {
+        LoopMove& move = outer.moves[s];
+        move.touches |= inner.moves[s].touches;
+        if (move.component >= 0) move.scale = move.scale * inner.extent;
+      }
       outer.extent = outer.extent * inner.extent;
       loops.erase(loops.begin() + static_cast<ptrdiff_t>(i));
     }
@@ -277,8 +340,10 @@ class Planner {
   const AccessDims& dims_;
   ShapeTerms shape_;
   Plan plan_;
-  IndexSource source_;                 // of the indexed tensors
+  IndexSource source_;  // of the indexed tensors
+  std::vector<IndexSource> lookups_;
   int indices_ = 0;                    // number of the index tensor
+  bool has_destinations_ = true;       // false: a fixed dim has extent 0
   bool all_positions_batched_ = true;  // every position dim is a batching dim or has extent 1
 };
 
@@ -305,8 +370,18 @@ int64_t position_count(const Plan& plan, const int64_t* dyn) {
   return count(plan.positions, dyn).value_or(std::numeric_limits<int64_t>::max());
 }
 
+bool lookups_give_all(const Plan& plan) {
+  return std::all_of(plan.sources.begin() + (plan.sources.empty() ? 0 : 1), plan.sources.end(), [](const IndexSource& source) {
+    if (source.in_bounds.holds || source.checks_first || is_fill(source.oob)) return true;
+    const bool moves_all = source.oob == OobPolicy::clamp || source.oob == OobPolicy::wrap;
+    return moves_all && std::ranges::all_of(source.components, [](const Component& c) {
+             return c.dim.is_static() && c.window.is_static() && c.dim.factor >= std::max<int64_t>(c.window.factor, 1);
+           });
+  });
+}
+
 bool overwrites_all(const Plan& plan, const int64_t* dyn) {
-  if (plan.gather || !plan.pure_move || !plan.unique.holds) return false;
+  if (plan.gather || !plan.pure_move || !plan.unique.holds || !lookups_give_all(plan)) return false;
   // If the window covers its dim, clamp makes every start 0.
   const IndexSource& source = plan.primary();
   const bool fills_dims =

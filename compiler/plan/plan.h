@@ -1,7 +1,7 @@
 // Plan: an op as loops, strides and index components. Code generators read only a Plan, a Schedule and a Target.
 //
 // The op's dimension numbers become two loop nests, positions and window. Every tensor has a stride per loop. Index
-// sources move the tensors that name them (results of a scatter, operand of a gather) by values read from index tensors:
+// sources move the tensors that name them (results of a scatter, operand of a gather, tables of look-ups) by values read from index tensors:
 //
 //   for p in positions:                         row-major, in order
 //     start[k] = policy(index[k, p])            one per component of the tensor's source
@@ -162,16 +162,19 @@ struct Plan {
   /// Of a scatter. Nothing: no key stands for a destination in all results.
   std::optional<KeyForm> keys;
 
-  // Numbers of the tensors: N results, N operands, an index tensor, N updates, the extras (a gather: one result, one
-  // operand, no updates).
+  // Numbers of the tensors: N results, N operands, an index tensor, N updates, the extras, the index tensors of look-ups (a gather: one result,
+  // one operand, no updates).
   int result(int i) const { return i; }
   int operand(int i) const { return pairs + i; }
   int update(int i) const { return 2 * pairs + 1 + i; }
   int extra(int i) const { return (gather ? 3 : 3 * pairs + 1) + i; }
+  int lookup_indices(int i) const {
+    return extra(static_cast<int>(std::ranges::count(tensors, Role::extra, &PlanTensor::role))) + i;
+  }
   /// The first tensor that source 0 places: a scatter's result 0, or a gather's operand.
   int indexed() const { return gather ? operand(0) : result(0); }
   bool is_indexed(int tensor) const { return tensors[static_cast<size_t>(tensor)].source >= 0; }
-  /// The source of indexed(): where a scatter writes, or a gather reads. Where a tensor has another source, PlanTensor says so. Of a plan without
+  /// The source of indexed(): where a scatter writes, or a gather reads. The others are those of look-ups, in the op's order. Of a plan without
   /// sources it has no components.
   const IndexSource& primary() const {
     static const IndexSource& none = *new const IndexSource;
@@ -192,6 +195,8 @@ std::vector<Term> moves_of(const Plan& plan, int tensor);
 /// Number of index positions, and iterations of the first window loop (1 if there is none). `dyn`: one number per symbol.
 int64_t position_count(const Plan& plan, const int64_t* dyn);
 int64_t split_count(const Plan& plan, const int64_t* dyn);
+/// Does every look-up give a value for every element of every window, whatever the indices are? Then no position is dropped for a look-up.
+STREW_API bool lookups_give_all(const Plan& plan);
 /// Do the updates replace every element of the results? Then init is not needed. The answer relies on the plan's facts:
 /// after a false hint unique_indices, or an out-of-bounds index under policy undefined, elements may keep what the
 /// buffer held.

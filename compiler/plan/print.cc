@@ -11,7 +11,7 @@ namespace strew::inline v0 {
 namespace {
 
 std::string tensor_name(Role role, int index) {
-  return role == Role::indices ? "indices" : fmt::format("{}{}", name(role), index);
+  return role == Role::indices && index == 0 ? "indices" : fmt::format("{}{}", name(role), index);
 }
 
 std::string print(const Term& term) {

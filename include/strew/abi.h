@@ -40,8 +40,9 @@ typedef struct strew_fault {
 typedef struct strew_args {
   uint32_t abi;   /* STREW_ABI_VERSION */
   uint32_t flags; /* STREW_STREAM or 0 */
-  /* Addresses of element [0,...,0] of the N results, N operands, the index tensor, N updates and E extras (a gather has
-   * one result, one operand and no updates). An operand that is not bound (init in_place or fill) is null. */
+  /* Addresses of element [0,...,0] of the N results, N operands, the index tensor, N updates, E extras and the index tensors of look-ups, whose tables
+   * stand in the places of updates and extras (a gather has one result, one operand and no updates). An operand that is not bound (init in_place or
+   * fill) is null. */
   void* const* data;
   const int64_t* dyn; /* the values of strew_kernel.symbols */
   const void* pos;    /* list reads: uint64_t values (position - n_list) | key << 32; the difference is less than 2^31 */

@@ -104,6 +104,11 @@ void forget_extents(TensorType& type) {
   for (int64_t& extent : type.dims) extent = kDynamic;
   type.strides.clear();
 }
+void forget_extents(Gather& gather) {
+  for (TensorType* type : {&gather.operand, &gather.indices, &gather.result}) forget_extents(*type);
+  for (Extra& extra : gather.extras) forget_extents(extra.type);
+  for (int64_t& size : gather.slice_sizes) size = kDynamic;
+}
 
 }  // namespace
 
@@ -149,11 +154,9 @@ std::string family_of(const VerifiedOp& identity) {
       for (TensorType& type : *list) forget_extents(type);
     forget_extents(scatter->indices);
     for (Extra& extra : scatter->extras) forget_extents(extra.type);
+    for (Lookup& lookup : scatter->lookups) forget_extents(lookup.gather);
   } else {
-    auto& gather = std::get<Gather>(op);
-    for (TensorType* type : {&gather.operand, &gather.indices, &gather.result}) forget_extents(*type);
-    for (Extra& extra : gather.extras) forget_extents(extra.type);
-    for (int64_t& size : gather.slice_sizes) size = kDynamic;
+    forget_extents(std::get<Gather>(op));
   }
   return to_hex(hash_text(print(op))).substr(0, kFamilyDigits);
 }
