@@ -1,7 +1,10 @@
 // See arithmetic.h.
 #include "backends/arithmetic.h"
 
+#include <algorithm>
 #include <string>
+
+#include "backends/lower/place_rule.h"
 
 namespace strew::inline v0 {
 
@@ -23,6 +26,27 @@ Status check_arithmetic(const Plan& plan, std::string_view backend) {
     if (!computes(node.dtype))
       return decline("node " + std::to_string(i) + " of the combiner, " + std::string(name(node.op)) + ", has dtype " +
                      std::string(name(node.dtype)));
+  }
+  return {};
+}
+
+Status check_lookups(const Plan& plan, std::string_view backend, int most_fills) {
+  int fills = 0;
+  for (size_t s = 1; s < plan.sources.size(); ++s) {
+    const IndexSource& source = plan.sources[s];
+    const PlanTensor& table = *std::ranges::find(plan.tensors, static_cast<int>(s), &PlanTensor::source);
+    const auto decline = [&](const std::string& why) {
+      return unsupported("backend " + std::string(backend) + ": the look-up of " + std::string(name(table.role)) + " " +
+                         std::to_string(table.index) + " " + why + ", which is not generated");
+    };
+    if (dropped(source.oob) != Dropped::nothing && ++fills > most_fills)
+      return decline("is one of more than " + std::to_string(most_fills) + " that fill (policy " + std::string(name(source.oob)) +
+                     ")");
+    for (const Component& c : source.components) {
+      const PlaceRule rule = place_rule(source.oob, c.window);
+      if (rule == PlaceRule::cut || rule == PlaceRule::split)
+        return decline("cuts windows (policy " + std::string(name(source.oob)) + ")");
+    }
   }
   return {};
 }

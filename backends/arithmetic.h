@@ -1,5 +1,5 @@
 // check_arithmetic(): what a plan computes is computed by backends that have arithmetic on every dtype that has arithmetic (base/dtype), and pure
-// moves of every dtype. Tested by tests/unit/backends/llvm/can_build/can_build_test.cc and tests/unit/backends/portable/portable_test.cc.
+// moves of every dtype; and check_lookups(), the same of look-ups. Tested by tests/unit/backends/llvm/can_build/can_build_test.cc and tests/unit/backends/portable/portable_test.cc.
 #pragma once
 
 #include <string_view>
@@ -11,5 +11,7 @@ namespace strew::inline v0 {
 
 /// Ok, or `unsupported` with the conversion or the node of the combiner that the backend of this name has no code for.
 Status check_arithmetic(const Plan& plan, std::string_view backend);
+/// Ok, or `unsupported` with the look-up whose policy cuts windows, or that is one of more than `most_fills` that fill, for which the backend has no code.
+Status check_lookups(const Plan& plan, std::string_view backend, int most_fills);
 
 }  // namespace strew::inline v0

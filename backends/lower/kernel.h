@@ -126,6 +126,8 @@ struct Kernel {
   std::vector<Bounds> bounds;     ///< per window loop
   Body update;                    ///< of an element of a window
   std::optional<Body> fill;       ///< the same of a gather's window, or part of it, that the policy fills
+  std::vector<size_t> fills;      ///< sources of look-ups whose policies fill
+  std::vector<Body> filled;       ///< `update` where some of these fill: number m, where bit i of m + 1 says that fills[i] does
   std::vector<Body> init;         ///< per result
   std::vector<Body> merge;        ///< per result; of its private table
   std::vector<Entry> entries;

@@ -43,6 +43,25 @@ Body fill_body(const Plan& plan, const Body& update) {
   return body;
 }
 
+/// The update where the look-ups of the sources in `filling`, a bit for each of Kernel::fills, have no element and give their fill values.
+Body filled_body(const Kernel& kernel, size_t filling) {
+  Body body = kernel.update;
+  const auto fill_in = [&](std::vector<Operand>& inputs) {
+    for (Operand& input : inputs) {
+      if (!input.is(Operand::Kind::tensor)) continue;
+      for (size_t i = 0; i < kernel.fills.size(); ++i) {
+        const bool is_table = kernel.plan.tensors[static_cast<size_t>(input.number)].source == static_cast<int>(kernel.fills[i]);
+        if (!is_table || (filling >> i & 1) == 0) continue;
+        input = constant_operand(kernel.plan.sources[kernel.fills[i]].fill);
+        break;
+      }
+    }
+  };
+  fill_in(body.updates);
+  fill_in(body.extras);
+  return body;
+}
+
 /// An element that init writes: an operand's element or the fill value, converted to the result's dtype.
 Body init_body(Kernel& kernel, int i) {
   const Plan& plan = kernel.plan;
@@ -120,11 +139,15 @@ const Entry* Kernel::find(EntryKind kind) const {
 }
 
 Kernel lower_kernel(const Plan& plan, const Schedule& schedule) {
-  Kernel kernel{plan, schedule, {}, {}, update_body(plan), {}, {}, {}, {}, {}};
+  Kernel kernel{plan, schedule, {}, {}, update_body(plan), {}, {}, {}, {}, {}, {}, {}};
   for (const IndexSource& source : plan.sources) kernel.placings.push_back(placing_of(source));
   for (const Loop& loop : plan.window) kernel.bounds.push_back(bounds_of(kernel, loop));
   for (const EntryKind kind : entries_of(plan, schedule)) kernel.entries.push_back(entry_of(kernel, kind));
   if (plan.gather && kernel.primary().dropped != Dropped::nothing) kernel.fill = fill_body(plan, kernel.update);
+  for (size_t s = 1; s < plan.sources.size(); ++s)
+    if (kernel.placings[s].dropped != Dropped::nothing) kernel.fills.push_back(s);
+  for (size_t filling = 1; filling < size_t{1} << kernel.fills.size(); ++filling)
+    kernel.filled.push_back(filled_body(kernel, filling));
   for (int i = 0; i < plan.pairs; ++i) {
     if (kernel.find(EntryKind::init) != nullptr) kernel.init.push_back(init_body(kernel, i));
     if (kernel.find(EntryKind::merge) != nullptr) kernel.merge.push_back(merge_body(kernel, i));

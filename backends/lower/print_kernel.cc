@@ -10,7 +10,7 @@ namespace {
 
 std::string name_of(const Plan& plan, int t) {
   const PlanTensor& tensor = plan.tensors[static_cast<size_t>(t)];
-  return tensor.role == Role::indices ? "indices" : fmt::format("{}{}", name(tensor.role), tensor.index);
+  return tensor.role == Role::indices && tensor.index == 0 ? "indices" : fmt::format("{}{}", name(tensor.role), tensor.index);
 }
 
 std::string print(const Plan& plan, const Operand& operand) {
@@ -116,6 +116,12 @@ std::string print(const Kernel& kernel) {
                          plan.window[l].move().component);
   out += print(plan, "update", kernel.update);
   if (kernel.fill) out += print(plan, "fill", *kernel.fill);
+  for (size_t m = 0; m < kernel.filled.size(); ++m) {
+    std::string sources;
+    for (size_t i = 0; i < kernel.fills.size(); ++i)
+      if (((m + 1) >> i & 1) != 0) sources += fmt::format(" {}", kernel.fills[i]);
+    out += print(plan, "update where these sources fill:" + sources, kernel.filled[m]);
+  }
   for (const Body& body : kernel.init) out += print(plan, "init", body);
   for (const Body& body : kernel.merge) out += print(plan, "merge", body);
   for (const Entry& entry : kernel.entries) out += print(kernel, entry);

@@ -69,7 +69,7 @@ bool Question::has_little_code() const {
 /// If the policy drops single elements of whole bytes, the store goes to a spare element (the sink) instead of being skipped by a branch, because
 /// a branch on random indices is mispredicted. A gather reads a copy of the fill value in the same way.
 bool Question::drops_to_sinks() const {
-  if (!plan.window.empty()) return false;
+  if (!plan.window.empty() || !has_one_source()) return false;
   const OobPolicy oob = plan.primary().oob;
   const auto is_whole = [&](int tensor) { return !is_packed(tensor) && bytes(tensor) <= kWidestSink; };
   if (plan.gather)

@@ -109,7 +109,7 @@ void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
     lo[j] = std::max<int64_t>(-start[j], 0);
     hi[j] = std::min(dim - start[j], window);
     f_.inside()[j] = static_cast<uint8_t>(f_.inside()[j] & (lo[j] < hi[j] ? 1 : 0));
-    f_.whole()[j] = static_cast<uint8_t>(f_.whole()[j] & (hi[j] - lo[j] == window ? 1 : 0));
+    if (f_.p.gather) f_.whole()[j] = static_cast<uint8_t>(f_.whole()[j] & (hi[j] - lo[j] == window ? 1 : 0));
   }
 }
 
@@ -117,19 +117,21 @@ void PositionBlocks::apply_rule(size_t k, int64_t* values) {
   const ComponentNumbers& c = f_.p.components[k];
   const int64_t dim = f_.at(c.dim), window = f_.at(c.window), largest = dim - window;
   if (c.normalize_negative) f_.loops.fold(values, dim, count);
+  uint8_t* const kept = c.source == f_.p.filled_source ? f_.whole() : f_.inside();
   switch (c.rule) {
     case PlaceRule::trusted:
       return;
     case PlaceRule::fits:
-      return require(f_.inside(), values, largest);
+      return require(kept, values, largest);
     case PlaceRule::clamped:
       if (c.dtype == DType::u64) f_.loops.saturate(values, count);
       f_.loops.clamp(values, 0, largest, count);
       if (largest < 0) require(f_.inside(), values, largest);
       return;
     case PlaceRule::inside:
-      require(f_.inside(), values, dim - 1);
-      return require(f_.whole(), values, dim - 1);
+      require(kept, values, dim - 1);
+      if (f_.p.gather) require(f_.whole(), values, dim - 1);
+      return;
     case PlaceRule::cut:
       return cut(k, dim, window);
     case PlaceRule::wrapped:
@@ -144,11 +146,18 @@ void PositionBlocks::apply_rule(size_t k, int64_t* values) {
   }
 }
 
-void PositionBlocks::place() {
+void PositionBlocks::place_lookups(int64_t positions) {
+  count = positions;
+  is_in_row_ = false;
+  place(1);
+}
+
+void PositionBlocks::place(int first_source) {
   drops = false;
   const Slot* const slots = f_.p.body.slots.data();
   for (size_t k = 0; k < f_.p.components.size(); ++k) {
     const ComponentNumbers& c = f_.p.components[k];
+    if (c.source < first_source || c.source >= sources_) continue;
     int64_t* const values = load(k);
     apply_rule(k, values);
     const int64_t* const strides = f_.from(c.strides);
@@ -182,13 +191,13 @@ bool PositionBlocks::find_bad(const SourceComponents& source, strew_fault* fault
 }
 
 void places_beside_results(const EntryCall& f, int64_t position, int64_t* places) {
-  const size_t slots = f.p.body.slots.size();
+  const size_t slots = f.p.body.slots.size() + f.p.indices.size();
   std::copy_n(f.bases(), slots, places);
   int64_t rest = position;
   for (size_t l = f.p.positions.loops; l-- > 0;) {
     const int64_t extent = f.extent(f.p.positions, l), coordinate = l == 0 ? rest : rest % extent;
     if (l > 0) rest /= extent;
-    const int64_t* const strides = f.strides(f.p.positions, l, slots + f.p.indices.size());
+    const int64_t* const strides = f.strides(f.p.positions, l, slots);
     for (size_t s = static_cast<size_t>(f.p.pairs); s < slots; ++s) places[s] += coordinate * strides[s];
   }
 }

@@ -14,14 +14,18 @@ class PositionBlocks {
         f_(call),
         slots_(call.p.body.slots.size()),
         wanted_(only_result ? 1 : slots_),
+        sources_(only_result ? 1 : static_cast<int>(call.p.sources.size())),
         rows_(call, call.p.positions, slots_ + call.p.indices.size(), begin, end),
         done_(begin),
         end_(end) {}
 
   /// Moves to the next block. False: there is none.
   bool next();
-  /// Applies the policy and moves the places. Sets `drops`, the call's values and, where windows are cut, its lo and hi.
-  void place();
+  /// Applies the policies and moves the places. Sets `drops`, the call's values and, where windows are cut, its lo and hi. `first_source`: the sources
+  /// before are placed.
+  void place(int first_source = 0);
+  /// For entry list: the call has the places of `positions` positions, which need not be neighbours, with those of the index tensors. Places look-ups.
+  void place_lookups(int64_t positions);
   /// Is one of the block's indices of this source out of bounds, as under policy error? Then fills *fault with the first.
   bool find_bad(const SourceComponents& source, strew_fault* fault);
 
@@ -40,6 +44,7 @@ class PositionBlocks {
   const EntryCall& f_;
   size_t slots_;   // of the body; those of the index tensors follow
   size_t wanted_;  // slots whose places are computed
+  int sources_;    // sources that are placed
   NestRows rows_;
   int64_t lo_ = 0, hi_ = 0;
   int64_t done_, end_;
@@ -47,7 +52,8 @@ class PositionBlocks {
   bool is_in_row_ = false;  // all of it; otherwise the call has the places of the index tensors
 };
 
-/// The places of a position's non-indexed slots, at `places` (one each), for entry list. Slots of results are set to the result's base.
+/// The places of a position's non-indexed slots and of its index tensors, at `places` (one each), for entry list. Slots of results are set to the
+/// result's base.
 void places_beside_results(const EntryCall& call, int64_t position, int64_t* places);
 
 /// Sets m.bases: of the body's slots and of the index tensors.

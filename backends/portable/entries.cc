@@ -22,11 +22,35 @@ int64_t keep_inside(const EntryCall& f, int64_t count) {
       kept += f.inside()[j];
     }
   }
+  int64_t next = 0;
+  for (int64_t j = 0; j < count; ++j) {
+    f.whole()[next] = f.whole()[j];
+    next += f.inside()[j];
+  }
   return kept;
+}
+
+/// Applies a block of a scatter with a look-up that fills. Updates of one destination keep their order, so no rows are waiting in the one windows when
+/// rows are added to the other.
+void apply_found(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows& fill) {
+  if (!block.drops) {
+    fill.flush();
+    return windows.apply(f.places(), block.count);
+  }
+  const int64_t count = f.loops.all(f.inside(), block.count) ? block.count : keep_inside(f, block.count);
+  for (int64_t j = 0; j < count;) {
+    int64_t end = j + 1;
+    while (end < count && f.whole()[end] == f.whole()[j]) ++end;
+    const bool found = f.whole()[j] != 0;
+    (found ? fill : windows).flush();
+    (found ? windows : fill).apply(f.places() + j, end - j);
+    j = end;
+  }
 }
 
 /// Applies a block whose windows nothing cuts; dropped positions of a gather are filled.
 void apply_uniform(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
+  if (f.p.filled_source >= 0) return apply_found(f, block, windows, *fill);
   if (!block.drops || f.loops.all(f.inside(), block.count)) return windows.apply(f.places(), block.count);
   if (fill == nullptr) return windows.apply(f.places(), keep_inside(f, block.count));
   for (int64_t j = 0; j < block.count;) {
@@ -39,13 +63,18 @@ void apply_uniform(const EntryCall& f, const PositionBlocks& block, Windows& win
 
 /// Applies a block position by position. What is out of bounds is filled first.
 void apply_cut(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
-  if (fill != nullptr && block.drops) {
+  const bool is_gather = f.p.filled_source < 0;
+  if (fill != nullptr && block.drops && is_gather) {
     for (int64_t j = 0; j < block.count; ++j)
       if (f.whole()[j] == 0) fill->apply(f.places() + j, 1);
     fill->flush();
   }
-  for (int64_t j = 0; j < block.count; ++j)
-    if (!block.drops || f.inside()[j] != 0) windows.apply_cut(j);
+  for (int64_t j = 0; j < block.count; ++j) {
+    if (block.drops && f.inside()[j] == 0) continue;
+    const bool fills = !is_gather && block.drops && f.whole()[j] == 0;
+    if (!is_gather) (fills ? windows : *fill).flush();
+    (fills ? *fill : windows).apply_cut(j);
+  }
 }
 
 void apply_blocks(const EntryCall& f, int64_t begin, int64_t end, Windows& windows, Windows* fill) {
@@ -119,16 +148,16 @@ int32_t keys(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
   return STREW_OK;
 }
 
-int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_CALL(args, program.streams);
-  set_bases(f);
-  const auto* const entries = static_cast<const uint64_t*>(args->pos);
-  const int64_t pitch = program.positions_per_block;
-  const size_t slots = program.body.slots.size(), results = static_cast<size_t>(program.pairs);
-  Windows windows(f, program.body, WindowCut::none, f(f.p.memory.rows), f(f.p.memory.columns), program.ahead);
-  const bool is_line = program.positions.loops <= 1;
-  const int64_t* const strides =
-      program.positions.loops == 1 ? f.strides(program.positions, 0, slots + program.indices.size()) : nullptr;
+/// The positions of entry list's pairs [begin, end).
+void apply_list(const EntryCall& f, int64_t begin, int64_t end, Windows& windows, Windows* fill) {
+  const auto* const entries = static_cast<const uint64_t*>(f.args.pos);
+  const int64_t pitch = f.p.positions_per_block;
+  const bool has_lookups = f.p.sources.size() > 1;
+  const size_t all_slots = f.p.body.slots.size() + f.p.indices.size();
+  // Where there are look-ups, the places of the index tensors are wanted, too.
+  const size_t slots = has_lookups ? all_slots : f.p.body.slots.size(), results = static_cast<size_t>(f.p.pairs);
+  const bool is_line = f.p.positions.loops <= 1;
+  const int64_t* const strides = f.p.positions.loops == 1 ? f.strides(f.p.positions, 0, all_slots) : nullptr;
   for (int64_t at = begin; at < end; at += pitch) {
     const int64_t count = std::min(pitch, end - at);
     const uint64_t* const some = entries + at;
@@ -136,21 +165,40 @@ int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
       int64_t* const places = f.places(s);
       const int64_t base = f.bases()[s], stride = strides == nullptr ? 0 : strides[s];
       if (s < results) {
-        const int64_t each = f.at(program.key_units[s]);
+        const int64_t each = f.at(f.p.key_units[s]);
         for (int64_t j = 0; j < count; ++j) places[j] = base + static_cast<int64_t>(some[j] >> 32) * each;
       } else if (is_line) {
         for (int64_t j = 0; j < count; ++j)
-          places[j] = base + (args->n_list + static_cast<int64_t>(some[j] & 0xffffffff)) * stride;
+          places[j] = base + (f.args.n_list + static_cast<int64_t>(some[j] & 0xffffffff)) * stride;
       }
     }
     for (int64_t j = 0; j < count && !is_line; ++j) {
-      places_beside_results(f, args->n_list + static_cast<int64_t>(some[j] & 0xffffffff), f.row());
+      places_beside_results(f, f.args.n_list + static_cast<int64_t>(some[j] & 0xffffffff), f.row());
       for (size_t s = results; s < slots; ++s) f.places()[static_cast<int64_t>(s) * pitch + j] = f.row()[s];
     }
-    windows.apply(f.places(), count);
+    if (has_lookups) {
+      PositionBlocks block(f, 0, 0);
+      block.place_lookups(count);
+      apply_uniform(f, block, windows, fill);
+    } else {
+      windows.apply(f.places(), count);
+    }
   }
   windows.flush();
+  if (fill != nullptr) fill->flush();
   if (f.streams) f.loops.fence();
+}
+
+int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
+  STREW_PORTABLE_CALL(args, program.streams);
+  set_bases(f);
+  Windows windows(f, program.body, WindowCut::none, f(f.p.memory.rows), f(f.p.memory.columns), program.ahead);
+  if (program.filled_source < 0) {
+    apply_list(f, begin, end, windows, nullptr);
+    return STREW_OK;
+  }
+  Windows fill(f, program.fill, WindowCut::none, f(f.p.memory.fill_rows), f(f.p.memory.fill_columns), 0);
+  apply_list(f, begin, end, windows, &fill);
   return STREW_OK;
 }
 

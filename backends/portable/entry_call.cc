@@ -72,6 +72,7 @@ CallMemory lay_out(const InterpretedKernel& p) {
   m.fill_rows = carver.take<int64_t>(p.fill.outputs.empty() ? 0 : slots * block);
   m.walk = carver.take<int64_t>(slots * 2 * static_cast<int64_t>(p.window.loops + 1));
   m.seen = carver.take<uint32_t>(p.body.reads_results ? kSeen : 0);
+  m.fill_seen = carver.take<uint32_t>(p.fill.reads_results ? kSeen : 0);
   m.columns = carver.take<char>(most_columns(p));
   m.fill_columns = carver.take<char>(p.fill.column_bytes * p.fill.lanes);
   m.bytes = carver.bytes() + kLine;  // the stack's piece may begin anywhere

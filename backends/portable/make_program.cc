@@ -59,6 +59,9 @@ class Maker {
   void make_bodies() {
     p_.body = compile_body(kernel_.update, plan_, table_);
     if (kernel_.fill) p_.fill = compile_body(*kernel_.fill, plan_, table_, p_.body.slots);
+    if (kernel_.fills.empty()) return;
+    p_.fill = compile_body(kernel_.filled[0], plan_, table_, p_.body.slots);
+    p_.filled_source = static_cast<int>(kernel_.fills[0]);
   }
 
   void make_positions() {
@@ -139,6 +142,7 @@ Status portable_can_build(const Plan& plan) {
     if (local.lanes > kMostFoldLanes)
       return unsupported("backend portable: a row-local value has " + std::to_string(local.lanes) + " lanes, expected at most " +
                          std::to_string(kMostFoldLanes));
+  STREW_TRY(check_lookups(plan, "portable", /*most_fills=*/1));
   return check_arithmetic(plan, "portable");
 }
 

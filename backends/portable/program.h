@@ -139,10 +139,11 @@ struct CallMemory {
   Piece<int64_t> places;       ///< per slot: of a block of positions
   Piece<int64_t> values;       ///< per component, P each: the start coordinates of the block's windows
   Piece<int64_t> lo, hi;  ///< per component, P each: the part of the window that is in bounds; hi of wrap: where it starts over
-  Piece<uint8_t> inside, whole;    ///< per position: the policy keeps some element; all elements
-  Piece<int64_t> rows, fill_rows;  ///< per slot: batches of rows
-  Piece<int64_t> walk;             ///< per window loop and slot, twice
-  Piece<uint32_t> seen;            ///< see BodyRunner
+  /// Per position: the policy keeps some element; of a gather, all elements; of a scatter, the look-up that fills has an element
+  Piece<uint8_t> inside, whole;
+  Piece<int64_t> rows, fill_rows;   ///< per slot: batches of rows
+  Piece<int64_t> walk;              ///< per window loop and slot, twice
+  Piece<uint32_t> seen, fill_seen;  ///< see BodyRunner
   Piece<char> columns, fill_columns;
   int64_t bytes = 0;
 };
@@ -158,7 +159,9 @@ struct InterpretedKernel {
   std::vector<Dynamic> dynamic;
 
   // The positions and their windows. The nest of positions has the body's slots, then `indices`.
-  Body body, fill;  ///< fill: of windows, or elements, of a gather that are out of bounds; it has the same slots
+  /// fill: of windows, or elements, of a gather that are out of bounds, or of windows for which look-ups of filled_source fill; it has the same slots
+  Body body, fill;
+  int filled_source = -1;  ///< the look-up whose policy fills; -1: none does
   Nest positions, window;
   std::vector<Slot> indices;  ///< the index tensors
   std::vector<ComponentNumbers> components;

@@ -80,15 +80,16 @@ void BodyRunner::store(const int64_t* places, int64_t pitch, const Part& part) c
 int64_t BodyRunner::distinct_rows(const int64_t* places, int64_t most) {
   // An element of the table holds the generation and, in its low byte, the number of a row of this block.
   constexpr uint32_t kRowBits = 8, kGenerations = 1U << (32 - kRowBits);
+  uint32_t* const seen = f_(&body_ == &f_.p.fill ? f_.p.memory.fill_seen : f_.p.memory.seen);
   if (generation_ == 0 || generation_ + 1 == kGenerations) {
-    std::memset(f_(f_.p.memory.seen), 0, kSeen * sizeof(uint32_t));
+    std::memset(seen, 0, kSeen * sizeof(uint32_t));
     generation_ = 0;
   }
   ++generation_;
   for (int64_t r = 0; r < most; ++r) {
     uint64_t hash = static_cast<uint64_t>(places[r]) * 0x9e3779b97f4a7c15U >> 54;
     for (;; hash = (hash + 1) % kSeen) {
-      uint32_t& entry = f_(f_.p.memory.seen)[hash];
+      uint32_t& entry = seen[hash];
       if (entry >> kRowBits != generation_) {
         entry = generation_ << kRowBits | static_cast<uint32_t>(r);
         break;

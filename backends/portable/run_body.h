@@ -41,7 +41,7 @@ class BodyRunner {
   char* columns_;
   int64_t ahead_;
   int64_t filled_ = 0;       // lanes that hold the body's constants
-  uint32_t generation_ = 0;  // of the call's `seen`
+  uint32_t generation_ = 0;  // of the call's `seen`, of which the fill body has one of its own
   // The bits of the row-local values of the row that is done; not set where there are none, because a call of one position takes 50 ns.
   std::array<decltype(Scalar::bits), kMostLocals> locals_;
 };

@@ -316,6 +316,7 @@ Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Pl
                                    const ProgramOptions& options) {
   const FpEnvironment environment(true);
   if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
+  if (plan.sources.size() != 1) return unsupported("programs have one source of indices, and the op has look-ups");
   return Attempts(tensors, plan, chip, options).best();
 }
 

@@ -95,6 +95,7 @@ Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target
   }
   if (plan.sources.empty() || !plan.locals.empty())
     return decline("plans without index sources or with row-local values are for others");
+  if (plan.sources.size() > 1) return decline("its loops have one source of indices, and the op has look-ups");
   if (!plan.gather) STREW_TRY(check_reads(plan));
   STREW_TRY(check_depth(plan.combine));
   for (int i = 0; i < plan.pairs && plan.pairs > 1; ++i) {

@@ -131,22 +131,63 @@ void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_
 
 void emit_whole_window(Frame& f, const Pointers& p) { WindowEmitter(f, f.kernel.update, nullptr, WindowCut::none).emit(p); }
 
-void emit_window(Frame& f, const Pointers& p, WindowBody given) {
-  std::vector<Placement> placements;
-  Value *inside = f.e.b.getTrue(), *whole = f.e.b.getTrue();
-  for (size_t s = 0; s < f.plan.sources.size(); ++s) {
-    placements.push_back(place(f, s, p));
-    inside = s == 0 ? placements[s].inside : f.e.b.CreateAnd(inside, placements[s].inside);
-    whole = s == 0 ? placements[s].whole : f.e.b.CreateAnd(whole, placements[s].whole);
+namespace {
+
+/// Where the sources from number `first` on put the windows of a position.
+struct Placements {
+  std::vector<Placement> all;
+  Value* inside = nullptr;    ///< i1: no policy drops the position
+  Value* whole = nullptr;     ///< i1: the primary source's
+  std::vector<Value*> found;  ///< i1 per look-up that fills: the table has the window
+
+  Placements(Frame& f, const Pointers& p, size_t first) {
+    inside = whole = f.e.b.getTrue();
+    for (size_t s = first; s < f.plan.sources.size(); ++s) {
+      const Placement& placement = all.emplace_back(place(f, s, p));
+      if (s == 0) whole = placement.whole;
+      if (std::ranges::find(f.kernel.fills, s) != f.kernel.fills.end())
+        found.push_back(placement.inside);
+      else
+        inside = inside == f.e.b.getTrue() ? placement.inside : f.e.b.CreateAnd(inside, placement.inside);
+    }
   }
-  const Placement* const primary = placements.empty() ? nullptr : placements.data();
+  Pointers moved(Frame& f, Pointers p) const {
+    for (const Placement& placement : all) p = strew::moved(f, p, placement);
+    return p;
+  }
+};
+
+/// Calls `emit` with the body of the update: where no look-up fills, and for each set of them that may. `filling`: those of the first i.
+void with_bodies(Frame& f, const Placements& placements, llvm::function_ref<void(const lowered::Body&)> emit, size_t i = 0,
+                 size_t filling = 0) {
+  if (i == placements.found.size()) return emit(filling == 0 ? f.kernel.update : f.kernel.filled[filling - 1]);
+  f.e.when_likely(
+      placements.found[i], [&] { with_bodies(f, placements, emit, i + 1, filling); },
+      [&] { with_bodies(f, placements, emit, i + 1, filling | size_t{1} << i); });
+}
+
+}  // namespace
+
+void emit_listed_window(Frame& f, const Pointers& p) {
+  if (f.plan.sources.size() == 1) return emit_whole_window(f, p);
+  const Placements lookups(f, p, 1);
+  const auto update = [&] {
+    const Pointers at = lookups.moved(f, p);
+    with_bodies(f, lookups, [&](const lowered::Body& body) { WindowEmitter(f, body, nullptr, WindowCut::none).emit(at); });
+  };
+  f.e.when_likely(lookups.inside, update, [] {});
+}
+
+void emit_window(Frame& f, const Pointers& p, WindowBody given) {
+  const Placements placements(f, p, 0);
+  Value *const inside = placements.inside, *const whole = placements.whole;
+  const Placement* const primary = placements.all.empty() ? nullptr : placements.all.data();
   const bool sinks = f.entry.walk.sinks && !given;
   const auto update = [&] {
-    Pointers at = p;
-    for (const Placement& placement : placements) at = moved(f, at, placement);
+    Pointers at = placements.moved(f, p);
     if (given) return given(at, primary);
     if (sinks) redirect_to_sink(f, inside, at);
-    WindowEmitter(f, f.kernel.update, primary, f.entry.cut).emit(at);
+    with_bodies(f, placements, [&](const lowered::Body& body) { WindowEmitter(f, body, primary, f.entry.cut).emit(at); });
   };
   if (sinks) return update();
   const auto fill_all = [&] { WindowEmitter(f, *f.kernel.fill, nullptr, f.entry.cut).emit(p); };
@@ -174,6 +215,19 @@ int64_t row_bytes(const Frame& f, int tensor) {
 }
 
 }  // namespace
+
+void prefetch_lookups(Frame& f, const Pointers& p) {
+  for (size_t t = 0; t < f.plan.tensors.size(); ++t) {
+    const auto tensor = static_cast<int>(t);
+    const int source = f.plan.tensors[t].source;
+    const bool is_row = f.plan.window.empty() || !f.plan.window.back().strides[t].is(0);
+    if (source <= 0 || f.packed(tensor) || !is_row) continue;
+    Pointers there = p;
+    for (const Component& c : f.plan.sources[static_cast<size_t>(source)].components)
+      there = f.step(there, c.strides, load_component(f, p, c));
+    prefetch_row(f, tensor, there[t], false);
+  }
+}
 
 void prefetch_row(Frame& f, int tensor, Value* address, bool write) {
   const int64_t lines = std::min(kMostLines, (row_bytes(f, tensor) + kFetchedLine - 1) / kFetchedLine);

@@ -26,6 +26,13 @@ void emit_window(Frame& frame, const Pointers& p, WindowBody body = {});
 /// Emits the whole window without a policy. p: pointers at its first element.
 void emit_whole_window(Frame& frame, const Pointers& p);
 
+/// Emits the whole window of a position whose destination is known. p: pointers at the position, those of the results at the destination; look-ups are
+/// placed here.
+void emit_listed_window(Frame& frame, const Pointers& p);
+
+/// Prefetches the first lines of the rows that look-ups read at a position. p: pointers at the position.
+void prefetch_lookups(Frame& frame, const Pointers& p);
+
 /// Prefetches the first lines of the row of `tensor` that begins at `address`, of those that the entry's cut leaves. A prefetch never faults, whatever
 /// the address.
 void prefetch_row(Frame& frame, int tensor, llvm::Value* address, bool write);

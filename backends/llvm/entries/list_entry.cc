@@ -131,13 +131,14 @@ void emit_list(llvm::Module& module, const EntryRequest& request) {
       Value* ahead = entry(f.e.smin(f.e.add(j, f.e.i64(f.schedule.prefetch)), last));
       prefetch_row(f, f.plan.result(0), destination(0, ahead), true);
       const int update = f.plan.update(0);
-      if (f.plan.kind != PlanKind::element && !f.packed(update))
+      if (f.plan.kind != PlanKind::element && !f.packed(update) && !f.plan.is_indexed(update))
         prefetch_row(f, update, other_tensors(ahead)[static_cast<size_t>(update)], false);
+      if (f.plan.sources.size() > 1) prefetch_lookups(f, other_tensors(ahead));
     }
     Value* now = entry(j);
     Pointers p = other_tensors(now);
     for (int i = 0; i < f.plan.pairs; ++i) p[static_cast<size_t>(f.plan.result(i))] = destination(i, now);
-    external_body ? external_body->apply_one(p, nullptr) : emit_whole_window(f, p);
+    external_body ? external_body->apply_one(p, nullptr) : emit_listed_window(f, p);
   };
   const auto one_by_one = [&] { f.e.loop(f.begin(), f.end(), options, at); };
   f.e.when(

@@ -88,6 +88,7 @@ class PositionLoop {
     Pointers there = p;
     for (const Component& c : f_.plan.primary().components) there = f_.step(there, c.strides, load_component(f_, p, c));
     prefetch_row(f_, f_.indexed(), there[static_cast<size_t>(f_.indexed())], !f_.plan.gather);
+    prefetch_lookups(f_, p);
   }
 
   Frame& f_;

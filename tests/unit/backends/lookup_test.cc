@@ -1,0 +1,225 @@
+// Look-ups: a scatter that reads rows of a table means the gather into a tensor and the scatter of that tensor, with the same bits on every backend,
+// strategy and number of threads. Policies that drop a row have no gather of their own, so they are compared with plain loops. The reference is run
+// on its own, by hand. tests/differential draws look-ups of every form.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "strew/builder.h"
+#include "strew/forms.h"
+#include "strew/runtime.h"
+#include "tests/support/ops.h"
+#include "tests/support/options.h"
+#include "tests/support/views.h"
+#include "tests/unit/backends/reference/reference_testing.h"
+
+namespace strew {
+namespace {
+
+using namespace types;              // NOLINT: f32, i32
+using namespace testing_reference;  // NOLINT: run
+using test::Views;
+
+const std::string kElements =
+    "strew1.scatter(operand=i32[4] indices=i32[3] updates=i32[3] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+    "index_vector_dim=1 combiner=add oob=error lookups=[updates(0)=gather(operand=i32[3] indices=i64[3] result=i32[3] "
+    "collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1] ";
+
+std::string on_reference(const std::string& policy, const std::string& destinations, const std::string& sources) {
+  return run(kElements + policy + ")])", {"1 2 3 4", destinations, "10 20 30", sources});
+}
+
+TEST(ReferenceLookup, Policies) {
+  EXPECT_EQ(on_reference("", "0 3 0", "2 0 1"), "51 2 3 14");
+  EXPECT_EQ(on_reference("", "0 3 0", "9 0 -5"), "41 2 3 14");
+  EXPECT_EQ(on_reference("oob=wrap", "0 3 0", "3 4 -1"), "41 2 3 24");
+  EXPECT_EQ(on_reference("oob=skip_window", "0 3 0", "3 1 -1"), "1 2 3 24");
+  EXPECT_EQ(on_reference("oob=fill_element fill=7:i32", "0 3 0", "3 1 -1"), "15 2 3 24");
+  EXPECT_EQ(on_reference("normalize_negative=true", "0 3 0", "-1 -2 -3"), "41 2 3 24");
+}
+
+TEST(ReferenceLookup, TheSmallestPositionIsReportedAndThereTheDestination) {
+  const std::string own = "index out of bounds: update position [1] (linear 1), component 0: value 4, expected 0 <= v <= 3";
+  const auto look_up = [](int position, int value) {
+    return "index out of bounds: look-up position [" + std::to_string(position) + "] (linear " + std::to_string(position) +
+           "), component 0: value " + std::to_string(value) + ", expected 0 <= v <= 2";
+  };
+  EXPECT_EQ(on_reference("oob=error", "0 4 0", "0 1 3"), own);
+  EXPECT_EQ(on_reference("oob=error", "0 4 0", "0 3 1"), own);
+  EXPECT_EQ(on_reference("oob=error", "0 4 0", "-1 3 1"), look_up(0, -1));
+  EXPECT_EQ(on_reference("oob=error", "0 3 0", "0 1 3"), look_up(2, 3));
+}
+
+/// dst[to[e]] += src[from[e]] of rows, with repeated destinations and sums that are not exact.
+struct Edges {
+  static constexpr int64_t kTargets = 37, kSources = 53, kEdges = 700;
+
+  explicit Edges(int64_t width) : width(width) {
+    for (int64_t i = 0; i < kSources * width; ++i) table.push_back(0.1F * static_cast<float>(i % 97) - 3.0F);
+    for (int64_t i = 0; i < kTargets * width; ++i) start.push_back(1.0F / static_cast<float>(1 + i % 31));
+    for (int64_t e = 0; e < kEdges; ++e) {
+      to.push_back(static_cast<int32_t>(e * 2654435761 % kTargets));
+      from.push_back(e * 40503 % (kSources + 6) - 3);
+    }
+  }
+
+  Expected<Scatter> op(OobPolicy policy, OobPolicy own = OobPolicy::skip_window) const {
+    GatherBuilder rows = gather_rows(f32({kSources, width}), i64({kEdges})).oob(policy);
+    if (is_fill(policy)) rows.fill(policy, Scalar::of(2.5F));
+    return scatter_rows(f32({kTargets, width}), i32({kEdges}), f32({kEdges, width}))
+        .look_up(Role::updates, 0, rows)
+        .combine(CombinerKind::add)
+        .in_place()
+        .oob(own)
+        .build();
+  }
+  Views views(std::vector<float>& result) {
+    return Views()
+        .add(result.data(), DType::f32, {kTargets, width})
+        .add(to.data(), DType::i32, {kEdges})
+        .add(table.data(), DType::f32, {kSources, width})
+        .add(from.data(), DType::i64, {kEdges});
+  }
+  std::vector<float> expected(OobPolicy policy) const {
+    std::vector<float> out = start;
+    for (size_t e = 0; e < to.size(); ++e) {
+      int64_t row = from[e];
+      const bool inside = row >= 0 && row < kSources;
+      if (policy == OobPolicy::clamp) row = std::clamp<int64_t>(row, 0, kSources - 1);
+      if (policy == OobPolicy::wrap) row = (row + kSources) % kSources;
+      if (policy == OobPolicy::skip_window && !inside) continue;
+      for (int64_t w = 0; w < width; ++w) {
+        float& target = out[static_cast<size_t>(to[e] * width + w)];
+        target += is_fill(policy) && !inside ? 2.5F : table[static_cast<size_t>(row * width + w)];
+      }
+    }
+    return out;
+  }
+
+  int64_t width;
+  std::vector<float> table, start;
+  std::vector<int32_t> to;
+  std::vector<int64_t> from;
+};
+
+KernelOptions with(const std::string& backend, const std::string& schedule = "") {
+  KernelOptions options;
+  options.backend = test::backend(backend);
+  test::set_schedule(options, schedule);
+  options.threads = 4;
+  return options;
+}
+
+TEST(Lookup, EveryBackendAndStrategyGivesTheBitsOfPlainLoops) {
+  Runtime runtime;
+  for (const int64_t width : {1, 3, 64}) {
+    Edges edges(width);
+    for (const OobPolicy policy : {OobPolicy::clamp, OobPolicy::wrap, OobPolicy::skip_window, OobPolicy::fill_window}) {
+      const Expected<Scatter> op = edges.op(policy);
+      ASSERT_TRUE(op.ok()) << op.status().message();
+      const std::vector<float> want = edges.expected(policy);
+      for (const char* const backend : {"auto", "reference", "portable", "llvm"})
+        for (const char* const schedule :
+             {"", "strategy=window", "strategy=owner", "strategy=radix", "strategy=owner,prefetch=8"}) {
+          const auto kernel = runtime.get(Op(*op), with(backend, std::string(backend) == "reference" ? "" : schedule));
+          if (!kernel.ok()) {  // a window of one element cannot be cut
+            EXPECT_THAT(kernel.status().message(), testing::StartsWith("schedule: strategy window"));
+            continue;
+          }
+          std::vector<float> result = edges.start;
+          const Status status = kernel->run(edges.views(result));
+          EXPECT_TRUE(status.ok()) << status.message();
+          EXPECT_EQ(result, want) << backend << " " << schedule << " " << name(policy) << " " << width;
+        }
+    }
+  }
+}
+
+TEST(Lookup, ErrorsAreFoundBeforeTheFirstWrite) {
+  Runtime runtime;
+  Edges edges(8);
+  const Expected<Scatter> op = edges.op(OobPolicy::error);
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  for (const char* const backend : {"reference", "portable", "llvm"}) {
+    const auto kernel = runtime.get(Op(*op), with(backend));
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    std::vector<float> result = edges.start;
+    BadIndex bad;
+    const Status status = kernel->run(edges.views(result), &bad);
+    EXPECT_EQ(status.code(), Code::out_of_bounds);
+    EXPECT_EQ(status.message(),
+              "index out of bounds: look-up position [0] (linear 0), component 0: value -3, expected 0 <= v <= 52");
+    EXPECT_EQ(bad.source, 3);
+    EXPECT_EQ(bad.position, 0);
+    EXPECT_EQ(result, edges.start);
+  }
+}
+
+TEST(Lookup, CallsAreRefusedWhoseTablesDoNotFit) {
+  Runtime runtime;
+  const Expected<Scatter> op = scatter_rows(f32({kDynamic, kDynamic}), i32({kDynamic}), f32({kDynamic, kDynamic}))
+                                   .look_up(Role::updates, 0, gather_rows(f32({kDynamic, kDynamic}), i64({kDynamic})))
+                                   .combine(CombinerKind::add)
+                                   .in_place()
+                                   .build();
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  const auto kernel = runtime.get(Op(*op));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  std::vector<float> result(16), table(64);
+  const std::vector<int32_t> to(4);
+  const std::vector<int64_t> from(5);
+  const auto message = [&](std::vector<int64_t> of_table, int64_t sources) {
+    return kernel
+        ->run(Views()
+                  .add(result.data(), DType::f32, {4, 4})
+                  .add(to.data(), DType::i32, {4})
+                  .add(table.data(), DType::f32, std::move(of_table))
+                  .add(from.data(), DType::i64, {sources}))
+        .message();
+  };
+  EXPECT_EQ(message({5, 4}, 4), "");
+  EXPECT_EQ(message({5, 4}, 5), "indices 1: dim 0 is 5, expected 4, dim 0 of indices [lookup_dims]");
+  EXPECT_EQ(message({5, 5}, 4), "updates 0: dim 1 is 5, expected at most 4, dim 1 of result 0 [scatter_c4]");
+  EXPECT_EQ(kernel
+                ->run(Views()
+                          .add(result.data(), DType::f32, {4, 4})
+                          .add(to.data(), DType::i32, {4})
+                          .add(result.data(), DType::f32, {4, 4})
+                          .add(from.data(), DType::i64, {4}))
+                .message(),
+            "result 0 overlaps updates 0: expected disjoint buffers");
+}
+
+TEST(Lookup, WideSumsRoundOnce) {
+  Runtime runtime;
+  const std::string op =
+      "strew1.scatter(operand=bf16[3,5] indices=i32[40] updates=bf16[40,5] update_window_dims=[1] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place accumulate=wide "
+      "lookups=[updates(0)=gather(operand=bf16[7,5] indices=i32[40] result=bf16[40,5] offset_dims=[1] collapsed_slice_dims=[0] "
+      "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,5])])";
+  std::vector<uint16_t> table(35), start(15);
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<uint16_t>(0x3c00 + 37 * i);
+  for (size_t i = 0; i < start.size(); ++i) start[i] = static_cast<uint16_t>(0x4000 + 11 * i);
+  std::vector<int32_t> to(40), from(40);
+  for (size_t e = 0; e < to.size(); ++e) to[e] = static_cast<int32_t>(e * e % 3), from[e] = static_cast<int32_t>(5 * e % 7);
+  std::vector<std::vector<uint16_t>> results;
+  for (const char* const backend : {"reference", "portable", "llvm"}) {
+    const auto kernel = runtime.get(test::op_of(op), with(backend));
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    std::vector<uint16_t>& result = results.emplace_back(start);
+    const Status status = kernel->run(Views()
+                                          .add(result.data(), DType::bf16, {3, 5})
+                                          .add(to.data(), DType::i32, {40})
+                                          .add(table.data(), DType::bf16, {7, 5})
+                                          .add(from.data(), DType::i32, {40}));
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  EXPECT_NE(results[0], start);
+  EXPECT_EQ(results[1], results[0]);
+  EXPECT_EQ(results[2], results[0]);
+}
+
+}  // namespace
+}  // namespace strew
