@@ -11,6 +11,7 @@
 #include "base/headroom.h"
 #include "base/machine.h"
 #include "base/number.h"
+#include "compiler/op/dims.h"
 #include "strew/text.h"
 #include "tune/index_values.h"
 #include "tune/random.h"
@@ -70,6 +71,10 @@ WorkloadData::WorkloadData(VerifiedOp sized)
 
 Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usage, uint64_t seed, int64_t max_bytes) {
   STREW_ASSIGN(VerifiedOp sized, with_dims(op, usage));
+  for (const Lookup& lookup : lookups_of(*sized))
+    if (!is_static(lookup.gather.operand.dims) || !is_static(lookup.gather.indices.dims))
+      return unsupported("tune: a look-up has the table " + print(lookup.gather.operand) + " and indices " +
+                         print(lookup.gather.indices) + ", expected extents that are known");
   for (const TensorSlot& slot : tensor_slots(sized))
     if (info(slot.type->dtype).kind == DTypeKind::string)
       return unsupported("tune: " + std::string(name(slot.role)) + " is a tensor of strings, expected numbers");
@@ -152,6 +157,11 @@ Status WorkloadData::fill_indices(const Usage& usage, uint64_t seed) {
     const Storage& storage = storages_[i];
     if (slots_[storage.slot].role != Role::indices) continue;
     std::byte* const first = storage.buffer.data() + storage.first;
+    if (const int number = slots_[storage.slot].index; number > 0) {
+      const Op lookup = lookups_of(*sized_)[static_cast<size_t>(number) - 1].gather;
+      STREW_TRY(write_indices(lookup, Distribution(), mixed(seed + i), first));
+      continue;
+    }
     if (usage.indices.kind != Distribution::Kind::file) {
       STREW_TRY(write_indices(*sized_, usage.indices, mixed(seed + i), first));
       continue;
@@ -204,7 +214,8 @@ void WorkloadData::count_moved() {
   const auto* scatter = std::get_if<Scatter>(&**sized_);
   const bool combines = scatter != nullptr && scatter->combiner != CombinerKind::assign;
   for (const TensorSlot& slot : slots_) {
-    const int64_t bytes = storage_bytes(slot.type->dtype, elements_of(*slot.type));
+    const Lookup* const lookup = lookup_of(*sized_, slot.role, slot.index);
+    const int64_t bytes = storage_bytes(slot.type->dtype, elements_of(lookup != nullptr ? lookup->gather.result : *slot.type));
     if (slot.role == Role::indices || slot.role == Role::extra) bytes_moved_ += bytes;
     if (slot.role == Role::updates) bytes_moved_ += bytes * (combines ? 3 : 2);
     if (slot.role == Role::operand && scatter != nullptr) bytes_moved_ += bytes;

@@ -208,9 +208,19 @@ double table_of_window(const CostQuestion& q, const ThreadShare& share) {
 /// Stores that wait for their lines take longer between loads of other lines than alone: both use the same buffers.
 constexpr double kStoresWait = 1.4;
 
-/// Nanoseconds per window for what is read or written in order: updates, or a gather's result.
+/// Nanoseconds per window for rows of look-ups, at addresses that nobody foresees.
+double lookups_of_window(const CostQuestion& q, const ThreadShare& share) {
+  const EstimatedBytes tables(q.work.lookup_bytes);
+  const auto cost = [&](LevelCost line, LevelCost scale) { return per_line(q, line, scale, tables, tables, share.threads); };
+  const double lines = std::max(1.0, q.work.window_bytes / kLineBytes * share.of_window());
+  const EstimatedTime throughput(lines * share.threads * cost(&MemoryCosts::read_line_ns, &MemoryCosts::line_scale));
+  return random_window(q, share, tables, lines, throughput, EstimatedTime(cost(&MemoryCosts::latency_ns, nullptr)));
+}
+
+/// Nanoseconds per window for what is read or written besides the table: updates, or a gather's result, in order; or rows of look-ups.
 double stream_of_window(const CostQuestion& q, const ThreadShare& share) {
   const Workload& w = q.work;
+  if (w.lookup_bytes > 0) return lookups_of_window(q, share);
   const double lines = w.window_bytes / kLineBytes * share.of_window();
   const EstimatedBytes bytes = footprint(w);
   if (w.gathers && q.schedule.nontemporal) return lines * streaming_line(q, share);

@@ -23,10 +23,10 @@ double count(std::span<const Loop> loops, double open) {
   return product;
 }
 
-/// A lower bound of a tensor's elements: the farthest that any loop or indexed dim alone reaches.
-double reach(const Plan& plan, size_t tensor, const OpenExtents& open) {
+/// A lower bound of a tensor's elements: the farthest that any loop or indexed dim alone reaches. `source`: that places the tensor.
+double reach(const Plan& plan, size_t tensor, const IndexSource& source, const OpenExtents& open) {
   double most = 1;
-  for (const Component& c : plan.primary().components)
+  for (const Component& c : source.components)
     most = std::max(most, value_of(c.dim, open.table) * value_of(c.strides[tensor], open.table));
   for (const auto* loops : {&plan.positions, &plan.window})
     for (const Loop& loop : *loops)
@@ -91,7 +91,10 @@ Workload workload_of(const Plan& plan, const OpenExtents& open) {
   const double line = kLineBytes, whole = std::fmod(w.run_bytes, line) == 0 ? 0 : (line - w.element_bytes) / line;
   w.lines = w.runs * (w.run_bytes / line + (w.run_bytes < line ? std::max(whole, 1 - w.run_bytes / line) : whole));
   w.first_extent = plan.window.empty() ? 1 : value_of(plan.window.front().extent, open.moved);
-  w.table_bytes = reach(plan, indexed, open) * w.element_bytes;
+  w.table_bytes = reach(plan, indexed, plan.primary(), open) * w.element_bytes;
+  for (size_t t = 0; t < plan.tensors.size(); ++t)
+    if (const int source = plan.tensors[t].source; source > 0)
+      w.lookup_bytes += reach(plan, t, plan.sources[static_cast<size_t>(source)], open) * bits(plan.tensors[t].dtype) / 8.0;
   w.moved_bytes = w.positions * w.window_bytes;
   if (plan.primary().sorted.holds) w.in_order = std::min(1.0, w.positions * w.lines * kLineBytes / std::max(1.0, w.table_bytes));
   if (plan.kind == PlanKind::slice_update && w.runs <= 1) w.in_order = 1;

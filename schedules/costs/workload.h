@@ -23,6 +23,7 @@ struct Workload {
   double first_extent = 1;  ///< iterations of the first window loop, which strategy window shares out
   double table_bytes = 0;   ///< of the indexed tensor
   double moved_bytes = 0;   ///< of the updates, or of a gather's result: read or written in order
+  double lookup_bytes = 0;  ///< of the tables of look-ups, whose rows are read instead of what lies in order; 0: there are none
   double slabs = 1;  ///< groups of positions that strategy positions does not cut, since they may have the same destinations
   double coordinates = 1;  ///< of the operand dim that the first window loop moves, which strategy clip shares out
   double operations = 1;   ///< instructions per vector besides loads and stores

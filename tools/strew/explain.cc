@@ -53,7 +53,9 @@ Guarantees guarantees_of(const ProgramKernel& kernel, const Compiled& stages) {
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
   }
-  g.checks_first = oob == OobPolicy::error ? "yes"
+  const bool checks_lookups =
+      std::ranges::any_of(lookups_of(kernel.op), [](const Lookup& each) { return each.gather.oob == OobPolicy::error; });
+  g.checks_first = oob == OobPolicy::error || checks_lookups ? "yes"
                    : kernel.find(ArgumentUse::non_negative) != nullptr
                        ? "yes (negative ones; policy " + std::string(name(oob)) + " takes the others)"
                    : oob == OobPolicy::undefined ? "no (policy undefined: the caller promises)"

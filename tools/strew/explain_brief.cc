@@ -79,6 +79,12 @@ std::string indices_text(const Explanation& e) {
   return out;
 }
 
+std::string lookup_text(const Lookup& lookup) {
+  const Gather& g = lookup.gather;
+  return fmt::format("{} {} in {} by {}, policy {}; {} between are not made", name(lookup.of), lookup.index, print(g.operand),
+                     print(g.indices), name(g.oob), bytes_text(g.result));
+}
+
 struct Predicted {
   double nanoseconds = 0;
   std::string text;  ///< empty: there is no prediction
@@ -128,6 +134,7 @@ std::string brief_text(const Explanation& e, const std::string& file, const std:
   line("op", stages.op_text);
   line("size", size_text(*e.kernel->op));
   line("indices", indices_text(e));
+  for (const Lookup& lookup : lookups_of(*e.kernel->op)) line("looks up", lookup_text(lookup));
   for (size_t i = 0; i < std::min(e.kernel->notes.size(), kMostNotes); ++i) line("note", printable(e.kernel->notes[i]));
   line("runs on", backend_text(e) +
                       fmt::format(", strategy {}, at most {} thread{} ({})", name(stages.schedule.strategy), e.guarantees.threads,

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/checked.h"
+#include "compiler/op/dims.h"
 #include "compiler/plan/plan.h"
 #include "strew/tensor.h"
 
@@ -74,7 +76,10 @@ int64_t bytes_moved(const Op& op, std::span<const TensorView> views, bool no_cop
   const bool reads = scatter != nullptr && scatter->combiner != CombinerKind::assign;
   int64_t total = 0;
   for (size_t i = 0; i < slots.size(); ++i) {
-    const int64_t bytes = bytes_of(views[i]);
+    const Lookup* const lookup = lookup_of(op, slots[i].role, slots[i].index);
+    const bool is_known = lookup != nullptr && is_static(lookup->gather.result.dims);
+    const int64_t bytes =
+        is_known ? storage_bytes(views[i].dtype, *checked::product(lookup->gather.result.dims)) : bytes_of(views[i]);
     switch (slots[i].role) {
       case Role::indices:
       case Role::extra:
