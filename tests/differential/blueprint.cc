@@ -63,6 +63,16 @@ Op build(const Blueprint& b, const std::vector<int64_t>& values, bool keep_dynam
     for (const TensorPlan& t : b.results) s->results.push_back(type(t));
     s->indices = type(b.indices);
     for (size_t e = 0; e < b.extras.size(); ++e) s->extras[e].type = type(b.extras[e]);
+    for (size_t l = 0; l < b.lookups.size(); ++l) {
+      Lookup& lookup = s->lookups[l];
+      const auto at = static_cast<size_t>(lookup.index);
+      lookup.gather.operand = type(b.lookups[l].table);
+      lookup.gather.indices = type(b.lookups[l].indices);
+      lookup.gather.result = lookup.of == Role::updates ? s->updates[at] : s->extras[at].type;
+      lookup.gather.slice_sizes = values_of(b.lookups[l].window, values);
+      for (size_t d = 0; keep_dynamic && d < b.lookups[l].window.size(); ++d)
+        if (b.lookups[l].window[d].dynamic) lookup.gather.slice_sizes[d] = kDynamic;
+    }
   } else {
     Gather& g = std::get<Gather>(op);
     g.operand = type(b.operands[0]);
@@ -120,6 +130,8 @@ std::vector<TensorPlan*> tensors_of(Blueprint& b) {
   out.push_back(&b.indices);
   for (auto* group : {&b.updates, &b.extras})
     for (TensorPlan& t : *group) out.push_back(&t);
+  for (LookupPlan& lookup : b.lookups)
+    for (TensorPlan* t : {&lookup.table, &lookup.indices}) out.push_back(t);
   return out;
 }
 

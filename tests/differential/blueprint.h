@@ -42,6 +42,12 @@ struct TensorPlan {
   Layout layout;
 };
 
+/// A look-up, beside its entry in Scatter::lookups, which has no types and slice sizes. What it makes is one of the blueprint's updates or extras.
+struct LookupPlan {
+  TensorPlan table, indices;
+  std::vector<DimRef> window;  ///< per dim of the table: extent of the window in it; `dynamic`: the slice size is `?`
+};
+
 enum class Shape : uint8_t { slice_update, row, element, general };  ///< the plan kind that the generator aims at
 
 struct Blueprint {
@@ -50,6 +56,7 @@ struct Blueprint {
   Op frame;  ///< the op without tensor types and slice sizes: dimension numbers, combiner, policy, hints, extra kinds
   std::vector<TensorPlan> operands, updates, results, extras;  ///< gather: one operand, one result, no updates
   TensorPlan indices;
+  std::vector<LookupPlan> lookups;  ///< one per look-up of the frame
   std::vector<DimRef> window;       ///< per operand dim: extent of the window in it (1 where inserted, collapsed or batching)
   std::vector<bool> dynamic_slice;  ///< gather: slice_sizes[d] is `?`
 };

@@ -66,7 +66,7 @@ Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(
     first_.push_back(extent.first);
     fill_canaries(rng, buffer.all());
     if (slot.role == Role::indices)
-      index_slot_ = s;
+      index_slots_.push_back(s);
     else
       fill_tensor(rng, origin(s), *slot.type, mode);
     const bool result = slot.role == Role::result;

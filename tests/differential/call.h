@@ -26,7 +26,8 @@ class Call {
   const std::vector<TensorSlot>& slots() const { return slots_; }
   /// The tensors of the call. Inputs are bound by their read-only mapping.
   const std::vector<TensorView>& views() const { return views_; }
-  std::byte* indices_origin() const { return origin(index_slot_); }
+  /// Of an index source: 0 is the op's own, the others are those of its look-ups.
+  std::byte* indices_origin(size_t source = 0) const { return origin(index_slots_[source]); }
   int result_count() const { return results_; }
 
   /// The bytes of the results' buffers, one vector per result; bytes outside the elements are included.
@@ -45,7 +46,7 @@ class Call {
   std::vector<int64_t> first_;  // byte_extent().first per slot
   std::vector<std::vector<int64_t>> spelled_strides_;
   std::vector<TensorView> views_;
-  size_t index_slot_ = 0;
+  std::vector<size_t> index_slots_;
   int results_ = 0;
 };
 

@@ -36,7 +36,8 @@ class PreparedCall {
   Rng splits{0};
   int threads = 1;  ///< how many threads the engines use
   bool is_large = false;
-  Touched touched;
+  Touched touched;                   ///< by the op's own indices: a look-up may drop more
+  bool has_errors = false;           ///< some source with policy error has a bad index
   std::optional<FoldBounds> bounds;  ///< set if the order of updates is open
   Call::Image before, expected;
   Status want;
@@ -147,6 +148,21 @@ std::vector<Pattern> choose_patterns(Rng& rng, const Op& op, bool must_be_unique
   return out;
 }
 
+/// Fills in the indices of look-ups, of which each has a pattern of its own. False: one that may not be bad is.
+bool store_lookups(Rng& rng, PreparedCall& call) {
+  const std::vector<Lookup>& lookups = lookups_of(call.call.op());
+  for (size_t l = 0; l < lookups.size(); ++l) {
+    const Op gather = lookups[l].gather;
+    const Geometry g = geometry_of(gather);
+    const Pattern pattern = rng.pick(choose_patterns(rng, gather, false, 1));
+    store_indices(gather, call.call.indices_origin(l + 1), random_indices(rng, g, pattern, lookups[l].gather.indices_are_sorted));
+    const bool any_bad = touched_by(g, load_indices(gather, call.call.indices_origin(l + 1))).any_bad;
+    if (g.oob == OobPolicy::undefined && any_bad) return false;
+    call.has_errors |= g.oob == OobPolicy::error && any_bad;
+  }
+  return true;
+}
+
 /// For in-place scatters: elements that no update reaches must keep their bits. This is the only property of the
 /// reference that can be checked without another implementation.
 std::optional<std::string> changed_untouched(const PreparedCall& p, const Call::Image& after) {
@@ -213,7 +229,7 @@ std::optional<Failure> Checker::check_reference(const VerifiedOp& op, PreparedCa
   if (caught.faulted) return failed(describe(caught.signal, caught.address), true);
   p.expected = p.call.results();
   if (auto stray = first_stray_write(p.call, p.before, p.expected)) return failed(*stray);
-  if (p.want.ok() == (p.geometry.oob == OobPolicy::error && p.touched.any_bad))
+  if (p.want.ok() == p.has_errors)
     return failed(p.want.ok() ? "a bad index was accepted" : "good indices were refused: " + p.want.message());
   if (!p.want.ok() && p.want.code() != Code::out_of_bounds) return failed("status: " + p.want.message());
   if (!p.want.ok() && p.expected != p.before) return failed("it wrote results although an index is bad");
@@ -342,6 +358,8 @@ std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed,
     const IndexValues values = load_indices(call.call.op(), call.call.indices_origin());
     call.touched = touched_by(g, values);
     if (g.oob == OobPolicy::undefined && call.touched.any_bad) continue;
+    call.has_errors = g.oob == OobPolicy::error && call.touched.any_bad;
+    if (!store_lookups(rng, call)) continue;
     if (must_be_unique && call.touched.twice) continue;
     const int64_t elements = std::max(count_of(g.operand), g.position_count() * g.window_count());
     call.is_large = elements > kLargeElements;

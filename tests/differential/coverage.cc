@@ -81,6 +81,15 @@ bool is_promised(const Op& op) {
       all_compute = all_compute && computes(dtype);
     }
   }
+  // Backends have no code for look-ups that cut windows, or for several that fill.
+  int fills = 0;
+  for (const Lookup& lookup : s.lookups) {
+    const OobPolicy oob = lookup.gather.oob;
+    const bool cuts = oob == OobPolicy::skip_element || oob == OobPolicy::wrap || oob == OobPolicy::fill_element;
+    const auto is_moved = [&](int64_t d) { return lookup.gather.slice_sizes[static_cast<size_t>(d)] != 1; };
+    fills += is_fill(oob) ? 1 : 0;
+    if (fills > 1 || (cuts && std::ranges::any_of(lookup.gather.dims.index_map, is_moved))) return false;
+  }
   return (all_compute || moves) && (s.accumulate == Accumulate::native || s.init != InitKind::copy || !converts);
 }
 

@@ -31,6 +31,7 @@ class Reader {
   void position_dims();
   void window_dims();
   void extras(const std::vector<Extra>& list);
+  void lookups(const std::vector<Lookup>& list);
 
   const Op& op_;
   Blueprint out_;
@@ -130,6 +131,36 @@ void Reader::extras(const std::vector<Extra>& list) {
   }
 }
 
+void Reader::lookups(const std::vector<Lookup>& list) {
+  for (const Lookup& lookup : list) {
+    const Gather& g = lookup.gather;
+    const auto has = [](const std::vector<int64_t>& dims, size_t d) {
+      return std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) != dims.end();
+    };
+    LookupPlan plan_of;
+    std::vector<int> of_table;
+    size_t w = 0, b = 0;
+    for (size_t d = 0; d < g.operand.dims.size(); ++d) {
+      DimRef window{-1, g.slice_sizes[d], false};
+      if (has(g.dims.operand_batching_dims, d)) {
+        const int64_t indices_dim = g.dims.indices_batching_dims[b++];
+        of_table.push_back(positions_[static_cast<size_t>(indices_dim - (g.dims.index_vector_dim < indices_dim ? 1 : 0))]);
+      } else if (has(g.dims.removed_dims, d)) {
+        of_table.push_back(variable(known({g.operand.dims[d]}, kOperandExtent), -1, false));
+      } else {
+        of_table.push_back(window_[w++]);
+        if (g.slice_sizes[d] == kDynamic) window = {of_table.back(), 0, true};
+      }
+      plan_of.window.push_back(window);
+    }
+    plan_of.table = plan(g.operand, of_table);
+    std::vector<int> of_indices = positions_;
+    if (g.dims.index_vector_dim < g.indices.rank()) of_indices.insert(of_indices.begin() + g.dims.index_vector_dim, -1);
+    plan_of.indices = plan(g.indices, of_indices);
+    out_.lookups.push_back(std::move(plan_of));
+  }
+}
+
 Blueprint Reader::run() {
   const Scatter* s = std::get_if<Scatter>(&op_);
   const Gather* g = std::get_if<Gather>(&op_);
@@ -161,6 +192,7 @@ Blueprint Reader::run() {
     for (const TensorType& t : s->results) out_.results.push_back(plan(t, operand_));
     for (const TensorType& t : s->updates) out_.updates.push_back(plan(t, window_side_variables_));
     extras(s->extras);
+    lookups(s->lookups);
   } else {
     out_.operands.push_back(plan(g->operand, operand_));
     out_.results.push_back(plan(g->result, window_side_variables_));

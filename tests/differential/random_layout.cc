@@ -52,9 +52,15 @@ void choose_dynamic_dims(Rng& rng, Blueprint& b) {
   };
   const Scatter* scatter = std::get_if<Scatter>(&b.frame);
   const int64_t vector_dim = dims_of(b.frame).index_vector_dim;
+  const auto is_vector_dim = [&](const TensorPlan* t, size_t d) {
+    if (t == &b.indices) return static_cast<int64_t>(d) == vector_dim;
+    for (size_t l = 0; l < b.lookups.size(); ++l)
+      if (t == &b.lookups[l].indices) return static_cast<int64_t>(d) == scatter->lookups[l].gather.dims.index_vector_dim;
+    return false;
+  };
   for (TensorPlan* t : tensors_of(b))
     for (size_t d = 0; d < t->dims.size(); ++d)
-      if (t != &b.indices || static_cast<int64_t>(d) != vector_dim) t->dims[d].dynamic = choose(t->dims[d]);
+      if (!is_vector_dim(t, d)) t->dims[d].dynamic = choose(t->dims[d]);
   b.dynamic_slice.assign(b.window.size(), false);
   if (scatter == nullptr) {
     for (size_t d = 0; d < b.window.size(); ++d)

@@ -46,6 +46,9 @@ class Generator {
   void choose_graph();
   void choose_indices();
   void assemble();
+  void choose_lookups();
+  void choose_lookup(Role of, size_t index);
+  void settle_lookups();
   void fix_policy();
   void clamp();
   int64_t count(const std::vector<DimRef>& dims) const;
@@ -415,6 +418,145 @@ void Generator::assemble() {
   }
 }
 
+/// Some updates and extras are looked up.
+void Generator::choose_lookups() {
+  if (!scatter_ || !(wishes_.lookups || rng_.chance(20))) return;
+  for (size_t i = 0; i < out_.updates.size(); ++i)
+    if (rng_.chance(i == 0 ? 80 : 40) || (wishes_.lookups && i == 0)) choose_lookup(Role::updates, i);
+  for (size_t i = 0; i < out_.extras.size(); ++i)
+    if (extra_kinds_[i] <= ExtraKind::per_position && rng_.chance(40)) choose_lookup(Role::extra, i);
+  // Sums in an open order are compared with bounds, which are not computed from look-ups.
+  if (!out_.lookups.empty()) std::get<Scatter>(out_.frame).order = Order::in_order;
+}
+
+void Generator::choose_lookup(Role of, size_t index) {
+  const bool has_window = of == Role::updates || extra_kinds_[index] == ExtraKind::per_element;
+  const TensorPlan& made = of == Role::updates ? out_.updates[index] : out_.extras[index];
+  LookupPlan plan;
+  Lookup lookup{of, static_cast<int>(index), {}};
+  Gather& g = lookup.gather;
+  // The table's dims: those of the window in their order, between dims that an index chooses, and perhaps one of a batch.
+  std::vector<DimRole> roles(has_window ? window_side_dims_.size() : 0, DimRole::window);
+  for (int64_t chosen = rng_.chance(75) ? 1 : rng_.between(0, 2); chosen > 0; --chosen)
+    roles.insert(roles.begin() + rng_.between(0, static_cast<int64_t>(roles.size())), DimRole::removed);
+  int64_t batch = -1;
+  if (!position_dims_.empty() && rng_.chance(12)) {
+    batch = rng_.below(static_cast<int64_t>(position_dims_.size()));
+    if (count({position_dims_[static_cast<size_t>(batch)]}) == 0) batch = -1;
+  }
+  if (batch >= 0) {
+    roles.insert(roles.begin() + rng_.between(0, static_cast<int64_t>(roles.size())), DimRole::batching);
+  }
+  const std::vector<DimRef> windows = window_dims();
+  size_t w = 0;
+  int64_t elements = 1;
+  for (size_t d = 0; d < roles.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    DimRef extent{-1, 1, false}, window{-1, 1, false};
+    if (roles[d] == DimRole::batching) {
+      extent = position_dims_[static_cast<size_t>(batch)];
+      g.dims.operand_batching_dims.push_back(dim);
+    } else if (roles[d] == DimRole::removed) {
+      const int64_t most = std::max<int64_t>(1, kElements / std::max<int64_t>(elements, 1));
+      extent = {variable(std::clamp<int64_t>(size(), 1, most)), 0, false};
+      g.dims.removed_dims.push_back(dim);
+      g.dims.index_map.push_back(dim);
+    } else {
+      extent = window = windows[w++];
+      // A part of the dim, which an index may move.
+      if (rng_.chance(15)) {
+        const int64_t whole = window.variable < 0 ? window.constant : out_.variables[static_cast<size_t>(window.variable)].most;
+        extent = {-1, whole + rng_.below(4), false};
+        if (rng_.chance(60)) g.dims.index_map.push_back(dim);
+      }
+    }
+    elements *=
+        std::max<int64_t>(1, extent.variable < 0 ? extent.constant : out_.variables[static_cast<size_t>(extent.variable)].most);
+    plan.table.dims.push_back(extent);
+    plan.window.push_back(window);
+  }
+  if (has_window) g.dims.window_dims = window_side_dims_;
+  plan.table.dtype = made.dtype;
+  const std::vector<DType> index_dtypes{DType::i32, DType::i64, DType::u32, DType::u64,
+                                        DType::i8,  DType::u8,  DType::u4,  DType::i16};
+  plan.indices.dtype = rng_.pick(index_dtypes);
+  plan.indices.dims = position_dims_;
+  const auto count = static_cast<int64_t>(g.dims.index_map.size()), positions = static_cast<int64_t>(position_dims_.size());
+  g.dims.index_vector_dim = positions;
+  if (count != 1 || rng_.chance(50)) {
+    if (rng_.chance(30)) g.dims.index_vector_dim = rng_.between(0, positions);
+    plan.indices.dims.insert(plan.indices.dims.begin() + g.dims.index_vector_dim, DimRef{-1, count, false});
+  }
+  const bool has_vectors = std::cmp_greater(plan.indices.dims.size(), position_dims_.size());
+  if (batch >= 0) g.dims.indices_batching_dims = {batch + (has_vectors && batch >= g.dims.index_vector_dim ? 1 : 0)};
+  using P = OobPolicy;
+  const std::vector<P> policies{P::undefined,    P::clamp,       P::wrap,         P::error,      P::error,
+                                P::skip_element, P::skip_window, P::fill_element, P::fill_window};
+  g.oob = rng_.pick(policies);
+  if (is_fill(g.oob)) g.fill = fill_value(made.dtype);
+  g.normalize_negative = rng_.chance(25);
+  g.indices_are_sorted = rng_.chance(12);
+  out_.lookups.push_back(std::move(plan));
+  std::get<Scatter>(out_.frame).lookups.push_back(std::move(lookup));
+}
+
+/// What is open of look-ups must follow from other tensors (compiler/op/verify_lookups.cc).
+void Generator::settle_lookups() {
+  auto* const scatter = std::get_if<Scatter>(&out_.frame);
+  if (out_.lookups.empty()) return;
+  const std::vector<int64_t> windows = dims_with(DimRole::window);
+  for (size_t l = 0; l < out_.lookups.size(); ++l) {
+    const Lookup& lookup = scatter->lookups[l];
+    LookupPlan& plan = out_.lookups[l];
+    TensorPlan& made = lookup.of == Role::updates ? out_.updates[static_cast<size_t>(lookup.index)]
+                                                  : out_.extras[static_cast<size_t>(lookup.index)];
+    size_t w = 0;
+    for (size_t d = 0; d < plan.table.dims.size(); ++d) {
+      const auto has = [&](const std::vector<int64_t>& list) {
+        return std::ranges::find(list, static_cast<int64_t>(d)) != list.end();
+      };
+      if (has(lookup.gather.dims.removed_dims) || has(lookup.gather.dims.operand_batching_dims)) continue;
+      DimRef& extent = made.dims[static_cast<size_t>(window_side_dims_[w])];
+      DimRef& table = plan.table.dims[d];
+      const bool is_whole = table.variable >= 0 && table.variable == plan.window[d].variable;
+      if (!is_whole) {
+        extent.dynamic = false;
+        for (auto* const group : {&out_.results, &out_.operands})
+          for (TensorPlan& t : *group) t.dims[static_cast<size_t>(windows[w])].dynamic = false;
+      }
+      ++w;
+    }
+  }
+  // Updates have the same dims, so that a window is open or static in all that are looked up.
+  for (size_t w = 0; w < window_side_dims_.size(); ++w) {
+    const auto at = static_cast<size_t>(window_side_dims_[w]);
+    const auto made_dim = [&](const Lookup& lookup) -> DimRef* {
+      if (lookup.gather.dims.window_dims.empty()) return nullptr;
+      const auto i = static_cast<size_t>(lookup.index);
+      return &(lookup.of == Role::updates ? out_.updates[i] : out_.extras[i]).dims[at];
+    };
+    const bool is_open = std::ranges::all_of(scatter->lookups, [&](const Lookup& each) {
+      const DimRef* const dim = made_dim(each);
+      return dim == nullptr || dim->dynamic;
+    });
+    for (size_t l = 0; l < out_.lookups.size(); ++l) {
+      DimRef* const dim = made_dim(scatter->lookups[l]);
+      if (dim == nullptr) continue;
+      dim->dynamic = is_open;
+      size_t nth = 0;
+      for (size_t d = 0; d < out_.lookups[l].table.dims.size(); ++d) {
+        const DimensionNumbers& numbers = scatter->lookups[l].gather.dims;
+        const auto has = [&](const std::vector<int64_t>& list) {
+          return std::ranges::find(list, static_cast<int64_t>(d)) != list.end();
+        };
+        if (has(numbers.removed_dims) || has(numbers.operand_batching_dims) || nth++ != w) continue;
+        out_.lookups[l].window[d].dynamic = is_open;
+        out_.lookups[l].table.dims[d].dynamic = is_open;
+      }
+    }
+  }
+}
+
 /// Some policies give no result for extents of zero. Then an indexed or removed dim becomes 1.
 void Generator::fix_policy() {
   for (size_t d = 0; d < roles_.size(); ++d) {
@@ -442,8 +584,14 @@ Blueprint Generator::run() {
   if (scatter_) choose_scatter_fields(std::get<Scatter>(out_.frame));
   choose_indices();
   assemble();
+  choose_lookups();
   choose_dynamic_dims(rng_, out_);
+  settle_lookups();
   choose_layouts(rng_, out_);
+  for (const Lookup& lookup : lookups_of(out_.frame)) {
+    const auto i = static_cast<size_t>(lookup.index);
+    (lookup.of == Role::updates ? out_.updates[i] : out_.extras[i]).layout = {};
+  }
   return std::move(out_);
 }
 

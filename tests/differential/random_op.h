@@ -14,6 +14,7 @@ struct OpWishes {
   std::optional<OobPolicy> oob;
   std::optional<CombinerKind> combiner;  ///< a gather has assign (no graph) or expr
   std::optional<DType> dtype;            ///< the dtype of result 0
+  bool lookups = false;                  ///< some updates are looked up
   int64_t elements = 0;                  ///< about how many in the operand or the updates; 0: drawn, at most some thousands
 };
 

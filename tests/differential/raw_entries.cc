@@ -105,10 +105,18 @@ Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rn
   strew_args args = arguments_of(call, kernel.descriptor().program);
   const int64_t positions = call.positions;
   if (plan.checks_first()) {
-    strew_fault fault{};
-    for (const auto& [begin, end] : pieces(rng, positions))
-      if (kernel.entry(STREW_ENTRY_check)(&args, begin, end, &fault) != STREW_OK)
-        return bad_index_error(kernel.descriptor(), tensors, fault, bad_index);
+    std::optional<strew_fault> first;
+    for (size_t s = 0; s < plan.sources.size(); ++s) {
+      if (!plan.sources[s].checks_first) continue;
+      args.source = static_cast<int64_t>(s);
+      strew_fault fault{};
+      for (const auto& [begin, end] : pieces(rng, positions)) {
+        if (kernel.entry(STREW_ENTRY_check)(&args, begin, end, &fault) == STREW_OK) continue;
+        if (!first || fault.position < first->position) first = fault;
+        break;
+      }
+    }
+    if (first) return bad_index_error(kernel.descriptor(), tensors, *first, bad_index);
   }
   if (call.init != 0 && !call.result_is_operand) {
     strew_fault unused{};

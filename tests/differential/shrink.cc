@@ -17,6 +17,8 @@ bool make_static(Blueprint& b) {
   bool changed = false;
   for (TensorPlan* t : tensors_of(b))
     for (DimRef& dim : t->dims) changed |= std::exchange(dim.dynamic, false);
+  for (LookupPlan& lookup : b.lookups)
+    for (DimRef& dim : lookup.window) changed |= std::exchange(dim.dynamic, false);
   for (size_t d = 0; d < b.dynamic_slice.size(); ++d) {
     changed |= b.dynamic_slice[d];
     b.dynamic_slice[d] = false;
@@ -49,7 +51,7 @@ bool clear_options(Blueprint& b) {
 /// Keeps the first pair of operand and update only, if its result depends on no other.
 bool one_pair(Blueprint& b) {
   Scatter* s = std::get_if<Scatter>(&b.frame);
-  if (s == nullptr || b.results.size() == 1 || !s->extras.empty()) return false;
+  if (s == nullptr || b.results.size() == 1 || !s->extras.empty() || !s->lookups.empty()) return false;
   if (s->combiner == CombinerKind::expr) {
     s->expr.results.resize(1);
     s->expr = ordered(s->expr);
@@ -60,6 +62,14 @@ bool one_pair(Blueprint& b) {
   b.operands.resize(1);
   b.updates.resize(1);
   if (!s->fill.empty()) s->fill.resize(1);
+  return true;
+}
+
+/// Binds what the last look-up makes.
+bool one_lookup_less(Blueprint& b) {
+  if (b.lookups.empty()) return false;
+  std::get<Scatter>(b.frame).lookups.pop_back();
+  b.lookups.pop_back();
   return true;
 }
 
@@ -90,7 +100,7 @@ Blueprint shrink(Blueprint best, const std::function<bool(const Blueprint&)>& st
   bool progress = true;
   while (progress && budget > 0) {
     progress = false;
-    std::vector<Step> steps{make_static, make_contiguous, clear_options, one_pair, no_graph};
+    std::vector<Step> steps{make_static, make_contiguous, clear_options, one_lookup_less, one_pair, no_graph};
     for (size_t v = 0; v < best.variables.size(); ++v)
       for (const int64_t value : {int64_t{1}, int64_t{2}, best.variables[v].most / 2, best.variables[v].most - 1})
         if (value >= 1) steps.push_back(lower(v, value));

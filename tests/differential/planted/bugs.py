@@ -28,9 +28,13 @@ EMPTY_FIXED = (30, ("--op", "strew1.scatter(operand=f32[0,8] indices=i32[6,1] up
 EMPTY_FIXED_OPEN = (60, ("--op", "strew1.scatter(operand=f32[?,8] indices=i32[6,1] updates=f32[6] inserted_window_dims=[0,1] "
                          "scatter_dims_to_operand_dims=[1] index_vector_dim=1 init=in_place)"))
 
+# Ops with look-ups, of which others are few.
+LOOKUPS = (60, ("--lookups",))
+PORTABLE_LOOKUPS = (60, ("--lookups", "--backend", "portable"))
+
 BUGS = [
     ("updates reach a tensor without elements",
-     "plan_.window = {empty_loop(constant(0))};", ";", *EMPTY_FIXED),
+     "plan_.window = {empty_loop(constant(0))}, has_destinations_ = false;", ";", *EMPTY_FIXED),
     ("updates reach a tensor that is empty at the call",
      "if (!has_destinations) call.window = 0;", "", *EMPTY_FIXED_OPEN),
     ("stores that bypass the caches: any destination is as good as one at a whole vector",
@@ -190,8 +194,27 @@ BUGS = [
      "walk_range(level, shifted, j, second);", "if (level > 63) walk_range(level, shifted, j, second);", *PORTABLE),
     ("portable: u64 index read as signed under clamp",
      "if (c.dtype == DType::u64) f_.loops.saturate(values, count);", "", *PORTABLE),
+    ("look-ups: a position is kept whatever they drop",
+     "inside = inside == f.e.b.getTrue() ? placement.inside : f.e.b.CreateAnd(inside, placement.inside);",
+     "if (s == 0) inside = placement.inside;", *LOOKUPS),
+    ("look-ups: fill values are forgotten",
+     "return emit(filling == 0 ? f.kernel.update : f.kernel.filled[filling - 1]);", "return emit(f.kernel.update);", *LOOKUPS),
+    ("look-ups: a batch of the table is that of the first position",
+     "if (position.operand_dim >= 0) loop.strides[table] = shape_.stride(table, position.operand_dim);", "", *LOOKUPS),
+    ("look-ups: their indices are those of component 0",
+     "shape_.stride(indices, access.index_vector_dim) * constant(static_cast<int64_t>(k));",
+     "constant(0);", *LOOKUPS),
+    ("look-ups: the last source with a bad index is reported",
+     "if (found && (!first || found->position < first->position)) first = found;", "if (found) first = found;", *LOOKUPS),
+    ("portable: look-ups of listed positions are not placed",
+     "is_in_row_ = false;\n  place(1);", "is_in_row_ = false;", *PORTABLE_LOOKUPS),
+    ("portable: dropped look-ups are applied",
+     "const int64_t count = f.loops.all(f.inside(), block.count) ? block.count : keep_inside(f, block.count);",
+     "const int64_t count = block.count;", *PORTABLE_LOOKUPS),
+    ("portable: look-ups that fill give their table's first row",
+     "(found ? windows : fill).apply(f.places() + j, end - j);", "windows.apply(f.places() + j, end - j);", *PORTABLE_LOOKUPS),
     ("portable: listed positions are counted from the call's first",
-     "places[j] = base + (args->n_list + static_cast<int64_t>(some[j] & 0xffffffff)) * stride;",
+     "places[j] = base + (f.args.n_list + static_cast<int64_t>(some[j] & 0xffffffff)) * stride;",
      "places[j] = base + static_cast<int64_t>(some[j] & 0xffffffff) * stride;", *PORTABLE),
     ("portable: windows that are partly out of bounds are not filled",
      "if (f.whole()[j] == 0) fill->apply(f.places() + j, 1);", "if (f.inside()[j] == 0) fill->apply(f.places() + j, 1);", *PORTABLE),
