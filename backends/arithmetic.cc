@@ -30,8 +30,8 @@ Status check_arithmetic(const Plan& plan, std::string_view backend) {
   return {};
 }
 
-Status check_lookups(const Plan& plan, std::string_view backend, int most_fills) {
-  int fills = 0;
+Status check_lookups(const Plan& plan, std::string_view backend, size_t most_fills) {
+  size_t fills = 0;
   for (size_t s = 1; s < plan.sources.size(); ++s) {
     const IndexSource& source = plan.sources[s];
     const PlanTensor& table = *std::ranges::find(plan.tensors, static_cast<int>(s), &PlanTensor::source);

@@ -12,6 +12,6 @@ namespace strew::inline v0 {
 /// Ok, or `unsupported` with the conversion or the node of the combiner that the backend of this name has no code for.
 Status check_arithmetic(const Plan& plan, std::string_view backend);
 /// Ok, or `unsupported` with the look-up whose policy cuts windows, or that is one of more than `most_fills` that fill, for which the backend has no code.
-Status check_lookups(const Plan& plan, std::string_view backend, int most_fills);
+Status check_lookups(const Plan& plan, std::string_view backend, size_t most_fills);
 
 }  // namespace strew::inline v0

@@ -233,7 +233,7 @@ class Shapes {
       if (const std::optional<Dim> window = window_dim(w))
         relate("scatter_c4", STREW_AT_MOST, window->tensor, window->dim, 0, dims_.window[w]);
     for (int64_t d = 0; d < rank(0); ++d)
-      if (dims_.is_fixed(d) && open(0, d)) add("scatter_empty", STREW_NOT_EMPTY, 0, d, find(Role::updates), 0);
+      if (dims_.is_fixed(d) && open(0, d)) add("scatter_empty", STREW_NOT_EMPTY, 0, d, slices_ < slots_.size() ? slices_ : 0, 0);
     constrain_extras("scatter_extras", s.extras);
     constrain_lookups(s);
   }

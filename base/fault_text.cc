@@ -47,9 +47,9 @@ int64_t full_position(int64_t position, std::span<const int64_t> dims, uint64_t 
 
 Status fault_status(const FaultRule& rule, const strew_fault& fault, std::span<const int64_t> position_dims, int64_t dim) {
   const std::string value = rule.is_u64 ? std::to_string(static_cast<uint64_t>(fault.value)) : std::to_string(fault.value);
-  return out_of_bounds(std::string("index out of bounds: ") + std::string(rule.position_of) + " position " +
-                       position_text(fault.position, position_dims) + ", component " + std::to_string(fault.component) +
-                       ": value " + value + ", expected " + expected_text(fault.bound, dim, rule.counts_from_end));
+  return out_of_bounds("index out of bounds: " + rule.position_of + " position " + position_text(fault.position, position_dims) +
+                       ", component " + std::to_string(fault.component) + ": value " + value + ", expected " +
+                       expected_text(fault.bound, dim, rule.counts_from_end));
 }
 
 }  // namespace strew::inline v0

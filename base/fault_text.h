@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
+#include <string>
 
 #include "strew/abi.h"
 #include "strew/bad_index.h"
@@ -14,8 +14,8 @@ namespace strew::inline v0 {
 
 /// The properties of the op that the message depends on.
 struct FaultRule {
-  /// Of what the message gives the position: of an "update" (scatter), an "index" (gather), or a "look-up"
-  std::string_view position_of = "update";
+  /// Of what the message gives the position: of an "update" (scatter), an "index" (gather), or a "look-up of updates 0,"
+  std::string position_of = "update";
   bool counts_from_end = false;  ///< a negative value v stands for v + dim
   bool is_u64 = false;           ///< indices are u64: strew_fault.value holds their bits
 };

@@ -70,11 +70,12 @@ WorkloadData::WorkloadData(VerifiedOp sized)
     : sized_(std::make_unique<const VerifiedOp>(std::move(sized))), slots_(tensor_slots(*sized_)), patterns_(slots_.size()) {}
 
 Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usage, uint64_t seed, int64_t max_bytes) {
+  for (const Lookup& lookup : lookups_of(op))
+    for (const TensorType* type : {&lookup.gather.operand, &lookup.gather.indices, &lookup.gather.result})
+      if (!is_static(type->dims) || !is_static(type->strides))
+        return unsupported("tune: the look-up of " + std::string(name(lookup.of)) + " " + std::to_string(lookup.index) + " has " +
+                           print(*type) + ", expected extents and strides that are known");
   STREW_ASSIGN(VerifiedOp sized, with_dims(op, usage));
-  for (const Lookup& lookup : lookups_of(*sized))
-    if (!is_static(lookup.gather.operand.dims) || !is_static(lookup.gather.indices.dims))
-      return unsupported("tune: a look-up has the table " + print(lookup.gather.operand) + " and indices " +
-                         print(lookup.gather.indices) + ", expected extents that are known");
   for (const TensorSlot& slot : tensor_slots(sized))
     if (info(slot.type->dtype).kind == DTypeKind::string)
       return unsupported("tune: " + std::string(name(slot.role)) + " is a tensor of strings, expected numbers");

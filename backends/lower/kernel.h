@@ -7,7 +7,7 @@
 //   entry range:  for positions:  place the windows by every source; if the policy keeps them: for window: update; else fill
 //   entry check:  for positions:  report the first index that does not fit
 //   entry keys:   for positions:  write the destination's number
-//   entry list:   for pairs of position and destination:  for window: update
+//   entry list:   for pairs of position and destination:  place the windows of look-ups; for window: update
 //   entry init:   for elements of the results: init;   entry merge: for elements of the private tables: merge
 //
 // Loops, strides and terms are the plan's. A plan without sources gives a kernel whose windows lie where the positions are: a copy, a map or, where
@@ -82,6 +82,9 @@ enum class Bounds : uint8_t {
   cut,    ///< those that PlaceRule::cut of the loop's component keeps
   split,  ///< all, in two segments: PlaceRule::split of that component
 };
+
+/// So many look-ups of an op may fill in a kernel, each of which doubles the code of a window. Of one with more, no bodies are made.
+inline constexpr size_t kMostFills = 2;
 
 /// Which part of each window an entry does. w0, w1, k0 and k1 are fields of strew_args.
 enum class WindowCut : uint8_t {

@@ -146,7 +146,7 @@ Kernel lower_kernel(const Plan& plan, const Schedule& schedule) {
   if (plan.gather && kernel.primary().dropped != Dropped::nothing) kernel.fill = fill_body(plan, kernel.update);
   for (size_t s = 1; s < plan.sources.size(); ++s)
     if (kernel.placings[s].dropped != Dropped::nothing) kernel.fills.push_back(s);
-  for (size_t filling = 1; filling < size_t{1} << kernel.fills.size(); ++filling)
+  for (size_t filling = 1; kernel.fills.size() <= kMostFills && filling < size_t{1} << kernel.fills.size(); ++filling)
     kernel.filled.push_back(filled_body(kernel, filling));
   for (int i = 0; i < plan.pairs; ++i) {
     if (kernel.find(EntryKind::init) != nullptr) kernel.init.push_back(init_body(kernel, i));

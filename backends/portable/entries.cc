@@ -48,7 +48,7 @@ void apply_found(const EntryCall& f, const PositionBlocks& block, Windows& windo
   }
 }
 
-/// Applies a block whose windows nothing cuts; dropped positions of a gather are filled.
+/// Applies a block whose windows nothing cuts. Dropped positions of a gather are filled, those of a scatter left out.
 void apply_uniform(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
   if (f.p.filled_source >= 0) return apply_found(f, block, windows, *fill);
   if (!block.drops || f.loops.all(f.inside(), block.count)) return windows.apply(f.places(), block.count);
@@ -61,18 +61,17 @@ void apply_uniform(const EntryCall& f, const PositionBlocks& block, Windows& win
   }
 }
 
-/// Applies a block position by position. What is out of bounds is filled first.
+/// Applies a block position by position. What is out of bounds of a gather is filled first; a scatter's windows are filled by a look-up, in their turn.
 void apply_cut(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
-  const bool is_gather = f.p.filled_source < 0;
-  if (fill != nullptr && block.drops && is_gather) {
+  if (f.p.gather && fill != nullptr && block.drops) {
     for (int64_t j = 0; j < block.count; ++j)
       if (f.whole()[j] == 0) fill->apply(f.places() + j, 1);
     fill->flush();
   }
   for (int64_t j = 0; j < block.count; ++j) {
     if (block.drops && f.inside()[j] == 0) continue;
-    const bool fills = !is_gather && block.drops && f.whole()[j] == 0;
-    if (!is_gather) (fills ? windows : *fill).flush();
+    const bool may_fill = f.p.filled_source >= 0, fills = may_fill && block.drops && f.whole()[j] == 0;
+    if (may_fill) (fills ? windows : *fill).flush();
     (fills ? *fill : windows).apply_cut(j);
   }
 }

@@ -1,16 +1,22 @@
 // See fault.h. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
 #include "compiler/op/fault.h"
 
+#include <string>
+#include <utility>
+
 #include "compiler/op/access_dims.h"
 
 namespace strew::inline v0 {
 
 FaultRule fault_rule(const Op& op, int64_t source) {
-  const auto rule = [](const auto& of, std::string_view position_of) -> FaultRule {
+  const auto rule = [](const auto& of, std::string position_of) -> FaultRule {
     const DType dtype = of.indices.dtype;
-    return {position_of, of.normalize_negative && !is_unsigned_integer(dtype), dtype == DType::u64};
+    return {std::move(position_of), of.normalize_negative && !is_unsigned_integer(dtype), dtype == DType::u64};
   };
-  if (source > 0) return rule(lookups_of(op)[static_cast<size_t>(source - 1)].gather, "look-up");
+  if (source > 0) {
+    const Lookup& lookup = lookups_of(op)[static_cast<size_t>(source - 1)];
+    return rule(lookup.gather, "look-up of " + std::string(name(lookup.of)) + " " + std::to_string(lookup.index) + ",");
+  }
   return is_scatter(op) ? rule(std::get<Scatter>(op), "update") : rule(std::get<Gather>(op), "index");
 }
 

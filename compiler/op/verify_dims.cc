@@ -128,7 +128,11 @@ class Check {
 }  // namespace
 
 Status check_dimension_numbers(const Scatter& s, bool equal_batching_dims) {
-  return Check(false, s.dims, s.operands[0], s.indices).run(s.updates[0].rank(), equal_batching_dims);
+  const TensorType& operand = s.operands[0];
+  if (is_static(operand.dims)) return Check(false, s.dims, operand, s.indices).run(s.updates[0].rank(), equal_batching_dims);
+  TensorType indexed = operand;  // with what the result says of open extents
+  for (size_t d = 0; d < indexed.dims.size(); ++d) unify(indexed.dims[d], s.results[0].dims[d]);
+  return Check(false, s.dims, indexed, s.indices).run(s.updates[0].rank(), equal_batching_dims);
 }
 
 Status check_dimension_numbers(const Gather& g, bool equal_batching_dims) {

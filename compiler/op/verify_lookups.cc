@@ -68,6 +68,24 @@ bool binds_updates(const Scatter& s) {
   return made_updates < s.updates.size();
 }
 
+/// The extents of what a look-up makes are those of the scatter, open where these are: a call reads them from tensors that it binds.
+Status check_made(const Scatter& s, size_t number, const AccessDims& scatter, const AccessDims& gather, bool has_window) {
+  const TensorType& made = s.lookups[number].gather.result;
+  std::vector<int64_t> positions;
+  for (const AccessDims::Position& position : gather.positions)
+    positions.push_back(made.dims[static_cast<size_t>(position.slices_dim)]);
+  if (const std::vector<int64_t> want = scatter.position_extents(s.indices.dims); positions != want)
+    return violated("lookup_dims", "{} makes {}, of positions {}; expected {}, as the scatter's indices {} say", field_of(number),
+                    made, positions, want, s.indices);
+  for (size_t w = 0; has_window && w < scatter.window.size(); ++w) {
+    const auto d = static_cast<size_t>(scatter.slices_dim(w));
+    if (made.dims[d] != s.updates[0].dims[d])
+      return violated("lookup_dims", "{} makes {}; expected dim {} to be {}, as it is of updates[0], {}", field_of(number), made,
+                      d, extent_text(s.updates[0].dims[d]), s.updates[0]);
+  }
+  return {};
+}
+
 Status check_window(const Scatter& s, size_t number, const AccessDims& scatter, const AccessDims& gather) {
   const Lookup& lookup = s.lookups[number];
   const TensorType& table = lookup.gather.operand;
@@ -83,24 +101,36 @@ Status check_window(const Scatter& s, size_t number, const AccessDims& scatter, 
       return violated("lookup_dims",
                       "{} has slice_sizes {} of table {}; expected entry {} to be static: an open one is the whole dim",
                       field_of(number), lookup.gather.slice_sizes, table, d);
-    if (slice != kDynamic && whole == kDynamic && dim.component < 0)
+    if (slice != kDynamic && whole == kDynamic && (dim.component < 0 || slice > 1))
       return violated("lookup_dims",
                       "{} has slice_sizes {} of table {}; expected dim {} of the table to be static, or entry {} to be "
                       "?, the whole dim",
                       field_of(number), lookup.gather.slice_sizes, table, d, d);
     // Where no updates are bound, only a table can tell a call that windows are larger than the result.
-    const int64_t most = s.results[0].dims[static_cast<size_t>(scatter.window[w])];
-    if (slice != kDynamic && whole != slice && most == kDynamic && !binds_updates(s))
+    const auto of_result = static_cast<size_t>(scatter.window[w]);
+    const bool is_open = s.results[0].dims[of_result] == kDynamic && s.operands[0].dims[of_result] == kDynamic;
+    if (slice != kDynamic && whole != slice && is_open && !binds_updates(s))
       return violated("lookup_dims",
                       "{} has slice_sizes {} of table {}; expected entry {} to be the whole dim, or the result's dim {} to "
                       "be static: it is {}",
-                      field_of(number), lookup.gather.slice_sizes, table, d, scatter.window[w], s.results[0]);
+                      field_of(number), lookup.gather.slice_sizes, table, d, of_result, s.results[0]);
   }
-  for (size_t d = 0; d < table.dims.size(); ++d)
-    if (gather.is_fixed(static_cast<int64_t>(d)) && (table.dims[d] == kDynamic || table.dims[d] == 0))
-      return violated("lookup_dims",
-                      "{} has table {}; expected a static extent of 1 or more of dim {}, of which coordinate 0 is read",
-                      field_of(number), table, d);
+  return {};
+}
+
+/// Dims of the table that have no window: one coordinate of each is read.
+Status check_removed(const Scatter& s, size_t number, const AccessDims& gather) {
+  const Gather& g = s.lookups[number].gather;
+  for (size_t d = 0; d < g.operand.dims.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    if (gather.in_window(dim)) continue;
+    if (g.slice_sizes[d] != 1)
+      return violated("lookup_dims", "{} has slice_sizes {}; expected entry {} to be 1: dim {} has no window", field_of(number),
+                      g.slice_sizes, d, d);
+    if (gather.is_fixed(dim) && g.operand.dims[d] == kDynamic)
+      return violated("lookup_dims", "{} has table {}; expected a static extent of dim {}, of which coordinate 0 is read",
+                      field_of(number), g.operand, d);
+  }
   return {};
 }
 
@@ -113,11 +143,8 @@ Status check_dims_of(const Scatter& s, size_t number, const AccessDims& scatter)
   if (lookup.gather.dims.window_dims != window_dims)
     return violated("lookup_dims", "{} has offset_dims {}; expected {}, {}", field_of(number), lookup.gather.dims.window_dims,
                     window_dims, has_window ? "the scatter's update_window_dims" : "since an extra per position has no window");
-  const std::vector<int64_t> positions = gather.position_extents(lookup.gather.indices.dims),
-                             want = scatter.position_extents(s.indices.dims);
-  if (!dims_agree(positions, want))
-    return violated("lookup_dims", "{} has indices {}, for positions {}; expected {}, the scatter's positions", field_of(number),
-                    lookup.gather.indices, positions, want);
+  STREW_TRY(check_made(s, number, scatter, gather, has_window));
+  STREW_TRY(check_removed(s, number, gather));
   return has_window ? check_window(s, number, scatter, gather) : Status();
 }
 

@@ -47,7 +47,8 @@ Status check_update_shape(const Scatter& s, const AccessDims& dims) {
                          s.dims.window_dims));
   for (const int64_t d : dims.window) {
     const AccessDims::OperandDim& dim = dims.operand[d];
-    const int64_t most = s.operands[0].dims[d];
+    int64_t most = s.operands[0].dims[d];
+    unify(most, s.results[0].dims[d]);
     if (dim.window == kDynamic || most == kDynamic || dim.window <= most) continue;
     return violated("scatter_c4", "updates[0] is {}; expected its window dim {} to be at most {}, dim {} of operand {}",
                     s.updates[0], dim.slices_dim, most, d, s.operands[0]);

@@ -196,7 +196,7 @@ std::vector<Term> moves_of(const Plan& plan, int tensor);
 int64_t position_count(const Plan& plan, const int64_t* dyn);
 int64_t split_count(const Plan& plan, const int64_t* dyn);
 /// Does every look-up give a value for every element of every window, whatever the indices are? Then no position is dropped for a look-up.
-STREW_API bool lookups_give_all(const Plan& plan);
+bool lookups_give_all(const Plan& plan);
 /// Do the updates replace every element of the results? Then init is not needed. The answer relies on the plan's facts:
 /// after a false hint unique_indices, or an out-of-bounds index under policy undefined, elements may keep what the
 /// buffer held.

@@ -57,7 +57,7 @@ enum class InitKind : uint8_t {
 };
 
 /// What happens to an index that is out of bounds (docs/semantics.md section 3). The fill policies are for gathers, the
-/// skip policies for scatters.
+/// skip policies for scatters, and look-ups take both.
 enum class OobPolicy : uint8_t { undefined, skip_element, skip_window, clamp, wrap, error, fill_element, fill_window };
 
 /// Order of the updates that go to one destination: row-major, or, for float and complex sums and products, one that

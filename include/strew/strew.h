@@ -88,6 +88,10 @@ STREW_API strew_status strew_op_builder_tensor(strew_op_builder* builder, int32_
 /* One more extra input; `kind`: "per_element", "per_position", "per_window" or "scalar" (ExtraKind in op.h). */
 STREW_API strew_status strew_op_builder_extra(strew_op_builder* builder, const char* kind,
                                               const strew_tensor* type) STREW_CHECK_RESULT;
+/* Tensor `index` of the role (STREW_UPDATES, STREW_EXTRA) of a scatter, whose type is given as ever, is what `gather` makes, the builder of a gather, whose
+ * result need not be given (Lookup in op.h). That builder stays as it is. */
+STREW_API strew_status strew_op_builder_look_up(strew_op_builder* builder, int32_t role, int32_t index,
+                                                const strew_op_builder* gather) STREW_CHECK_RESULT;
 /* The op, complete and verified. Its slots say the dtypes and dims of the results (strew_op_slot). The builder stays as it is. */
 STREW_API strew_status strew_op_builder_build(const strew_op_builder* builder, strew_op** out) STREW_CHECK_RESULT;
 

@@ -69,7 +69,8 @@ bool holds(const Constraint& constraint, const TensorView* tensors) {
     case STREW_AT_MOST:
       return view.dims[constraint.dim] <= other.dims[constraint.other_dim];
     case STREW_NOT_EMPTY:
-      return view.dims[constraint.dim] != 0 || is_empty(other.dims, other.rank);
+      // Of a scatter whose updates are all looked up, no tensor has the updates' dims, and `other` is the result itself.
+      return view.dims[constraint.dim] != 0 || (constraint.other != constraint.tensor && is_empty(other.dims, other.rank));
     case STREW_EMPTY:
       return view.dims[constraint.dim] == 0 || is_empty(other.dims, other.rank);
     case STREW_NOTHING:

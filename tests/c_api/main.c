@@ -332,6 +332,36 @@ static void test_op_builder(void) {
   strew_op_builder_free(builder);
 }
 
+/* Updates that are rows of a table: the op has the table in their place, and one more index tensor. */
+static void test_look_up(void) {
+  const int64_t table[] = {STREW_OPEN, 4}, three[] = {STREW_OPEN};
+  const strew_tensor rows = {NULL, table, NULL, 2, STREW_F32, 0, {0}}, indices = {NULL, three, NULL, 1, STREW_I32, 0, {0}};
+  strew_op_builder *builder = NULL, *gather = NULL;
+  strew_op* op = NULL;
+  strew_slot slot = STREW_SLOT_INIT;
+  if (!OK(strew_op_builder_scatter_rows(&rows, &indices, &rows, &builder))) return;
+  if (!OK(strew_op_builder_gather_rows(&rows, &indices, &gather))) return;
+  FAILS(strew_op_builder_look_up(builder, STREW_UPDATES, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "gather: null");
+  FAILS(strew_op_builder_look_up(NULL, STREW_UPDATES, 0, gather), STREW_CODE_INVALID_ARGUMENT, "builder: null");
+  FAILS(strew_op_builder_look_up(gather, STREW_UPDATES, 0, gather), STREW_CODE_INVALID_ARGUMENT, "expected that of a scatter");
+  FAILS(strew_op_builder_look_up(builder, STREW_UPDATES, 0, builder), STREW_CODE_INVALID_ARGUMENT, "expected that of a gather");
+  FAILS(strew_op_builder_look_up(builder, STREW_INDICES, 0, gather), STREW_CODE_INVALID_ARGUMENT, "expected STREW_UPDATES");
+  OK(strew_op_builder_set(gather, "oob", "skip_window"));
+  OK(strew_op_builder_look_up(builder, STREW_UPDATES, 0, gather));
+  CHECK(is_built(builder,
+                 "strew1.scatter(operand=f32[?,4] indices=i32[?] updates=f32[?,4] lookups=[updates(0)=gather(operand=f32[?,4] "
+                 "indices=i32[?] result=f32[?,4] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
+                 "slice_sizes=[1,4] oob=skip_window)] update_window_dims=[1] inserted_window_dims=[0] "
+                 "scatter_dims_to_operand_dims=[0] index_vector_dim=1)"));
+  if (OK(strew_op_builder_build(builder, &op))) {
+    OK(strew_op_slot(op, 4, &slot));
+    CHECK(slot.role == STREW_INDICES && slot.index == 1 && slot.dtype == STREW_I32);
+  }
+  strew_op_free(op);
+  strew_op_builder_free(builder);
+  strew_op_builder_free(gather);
+}
+
 /* A struct of a caller that was compiled with a later header. */
 static void test_struct_versions(void) {
   struct {
@@ -948,6 +978,7 @@ int main(int argc, char** argv) {
   test_result_dims();
   test_forms();
   test_op_builder();
+  test_look_up();
   test_struct_versions();
   test_calls("llvm");
   test_calls("reference");

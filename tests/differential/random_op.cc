@@ -510,6 +510,15 @@ void Generator::settle_lookups() {
     LookupPlan& plan = out_.lookups[l];
     TensorPlan& made = lookup.of == Role::updates ? out_.updates[static_cast<size_t>(lookup.index)]
                                                   : out_.extras[static_cast<size_t>(lookup.index)];
+    // Positions are open where those of the indices are.
+    size_t of_indices = 0;
+    for (size_t d = 0; d < made.dims.size(); ++d) {
+      const bool is_window = !lookup.gather.dims.window_dims.empty() &&
+                             std::ranges::find(window_side_dims_, static_cast<int64_t>(d)) != window_side_dims_.end();
+      if (is_window) continue;
+      if (static_cast<int64_t>(of_indices) == index_vector_dim_) ++of_indices;
+      made.dims[d].dynamic = out_.indices.dims[of_indices++].dynamic;
+    }
     size_t w = 0;
     for (size_t d = 0; d < plan.table.dims.size(); ++d) {
       const auto has = [&](const std::vector<int64_t>& list) {
@@ -527,7 +536,7 @@ void Generator::settle_lookups() {
       ++w;
     }
   }
-  // Updates have the same dims, so that a window is open or static in all that are looked up.
+  // A window is open or static in all that are looked up, as it is in the first updates.
   for (size_t w = 0; w < window_side_dims_.size(); ++w) {
     const auto at = static_cast<size_t>(window_side_dims_[w]);
     const auto made_dim = [&](const Lookup& lookup) -> DimRef* {
@@ -535,10 +544,13 @@ void Generator::settle_lookups() {
       const auto i = static_cast<size_t>(lookup.index);
       return &(lookup.of == Role::updates ? out_.updates[i] : out_.extras[i]).dims[at];
     };
-    const bool is_open = std::ranges::all_of(scatter->lookups, [&](const Lookup& each) {
-      const DimRef* const dim = made_dim(each);
-      return dim == nullptr || dim->dynamic;
-    });
+    DimRef& of_updates = out_.updates[0].dims[at];
+    const bool is_open = of_updates.dynamic && std::ranges::all_of(scatter->lookups, [&](const Lookup& each) {
+                           const DimRef* const dim = made_dim(each);
+                           return dim == nullptr || dim->dynamic;
+                         });
+    if (std::ranges::any_of(scatter->lookups, [&](const Lookup& each) { return made_dim(each) != nullptr; }))
+      of_updates.dynamic = is_open;
     for (size_t l = 0; l < out_.lookups.size(); ++l) {
       DimRef* const dim = made_dim(scatter->lookups[l]);
       if (dim == nullptr) continue;

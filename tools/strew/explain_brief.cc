@@ -81,7 +81,7 @@ std::string indices_text(const Explanation& e) {
 
 std::string lookup_text(const Lookup& lookup) {
   const Gather& g = lookup.gather;
-  return fmt::format("{} {} in {} by {}, policy {}; {} between are not made", name(lookup.of), lookup.index, print(g.operand),
+  return fmt::format("{} {} in {} by {}, policy {}, which saves a tensor of {}", name(lookup.of), lookup.index, print(g.operand),
                      print(g.indices), name(g.oob), bytes_text(g.result));
 }
 

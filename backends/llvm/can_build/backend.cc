@@ -4,17 +4,15 @@
 // ops is declined.
 #include "backends/arithmetic.h"
 #include "backends/llvm/can_build/can_build.h"
+#include "backends/lower/kernel.h"
 #include "backends/modules.h"
 
 namespace strew::inline v0 {
 
-/// Each doubles the code of a window.
-constexpr int kMostFills = 2;
-
 Status llvm_can_build(const Plan& plan, const Schedule&, const Target& target) {
   if (target.arch != "x86_64" && target.arch != "aarch64")
     return unsupported("backend llvm: architecture " + target.arch + " is not generated, only x86_64 and aarch64");
-  STREW_TRY(check_lookups(plan, "llvm", kMostFills));
+  STREW_TRY(check_lookups(plan, "llvm", lowered::kMostFills));
   return check_arithmetic(plan, "llvm");
 }
 

@@ -116,7 +116,7 @@ strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) {
     STREW_TRY(check_number(number, op->slots.size()));
     const TensorSlot& slot = op->slots[number];
     const std::string called =
-        std::string(name(slot.role)) + (slot.role == Role::indices ? "" : " " + std::to_string(slot.index));
+        std::string(name(slot.role)) + (slot.role == Role::indices && slot.index == 0 ? "" : " " + std::to_string(slot.index));
     const TensorType& type = *slot.type;
     return give_struct(out,
                        make_slot(called, static_cast<uint8_t>(slot.role), static_cast<uint8_t>(type.dtype), type.rank(),

@@ -182,6 +182,20 @@ strew_status strew_op_builder_extra(strew_op_builder* builder, const char* kind,
     return {};
   });
 }
+strew_status strew_op_builder_look_up(strew_op_builder* builder, int32_t role, int32_t index, const strew_op_builder* gather) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(builder, "builder"));
+    STREW_TRY(check_not_null(gather, "gather"));
+    auto* const scatter = std::get_if<ScatterBuilder>(&builder->builder);
+    const auto* const made_by = std::get_if<GatherBuilder>(&gather->builder);
+    if (scatter == nullptr) return invalid_argument("builder: of a gather, expected that of a scatter, which has look-ups");
+    if (made_by == nullptr) return invalid_argument("gather: the builder of a scatter, expected that of a gather");
+    if (role != STREW_UPDATES && role != STREW_EXTRA)
+      return invalid_argument("role: " + std::to_string(role) + ", expected STREW_UPDATES or STREW_EXTRA");
+    scatter->look_up(static_cast<Role>(role), index, *made_by);
+    return {};
+  });
+}
 strew_status strew_op_builder_set(strew_op_builder* builder, const char* field, const char* value) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(builder, "builder"));

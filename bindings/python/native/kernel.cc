@@ -269,7 +269,8 @@ std::string argument_name(const std::string& slot, const std::vector<Slot>& all)
   const std::string role = slot.substr(0, space);
   size_t count = 0;
   for (const Slot& each : all) count += std::string(each.slot.name).rfind(role + " ", 0) == 0 ? 1 : 0;
-  return count == 1 ? role : role + slot.substr(space + 1);
+  const bool is_only = count == 1 && role != "indices";  // "indices" itself is the tensor without a number
+  return is_only ? role : role + slot.substr(space + 1);
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> t
   strew_fault full = found;
   full.position = full_position(found.position, position_dims, repeated);
   if (bad_index != nullptr) *bad_index = bad_index_of(full, component.tensor);
-  const FaultRule rule{found.source > 0        ? "look-up"
+  const std::string lookup = "look-up of " + std::string(kernel.tensors[source.table].name) + ",";
+  const FaultRule rule{found.source > 0        ? lookup
                        : kernel.is_gather != 0 ? "index"
                                                : "update",
                        component.counts_from_end != 0,

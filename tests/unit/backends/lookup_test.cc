@@ -43,8 +43,8 @@ TEST(ReferenceLookup, Policies) {
 TEST(ReferenceLookup, TheSmallestPositionIsReportedAndThereTheDestination) {
   const std::string own = "index out of bounds: update position [1] (linear 1), component 0: value 4, expected 0 <= v <= 3";
   const auto look_up = [](int position, int value) {
-    return "index out of bounds: look-up position [" + std::to_string(position) + "] (linear " + std::to_string(position) +
-           "), component 0: value " + std::to_string(value) + ", expected 0 <= v <= 2";
+    return "index out of bounds: look-up of updates 0, position [" + std::to_string(position) + "] (linear " +
+           std::to_string(position) + "), component 0: value " + std::to_string(value) + ", expected 0 <= v <= 2";
   };
   EXPECT_EQ(on_reference("oob=error", "0 4 0", "0 1 3"), own);
   EXPECT_EQ(on_reference("oob=error", "0 4 0", "0 3 1"), own);
@@ -150,7 +150,7 @@ TEST(Lookup, ErrorsAreFoundBeforeTheFirstWrite) {
     const Status status = kernel->run(edges.views(result), &bad);
     EXPECT_EQ(status.code(), Code::out_of_bounds);
     EXPECT_EQ(status.message(),
-              "index out of bounds: look-up position [0] (linear 0), component 0: value -3, expected 0 <= v <= 52");
+              "index out of bounds: look-up of updates 0, position [0] (linear 0), component 0: value -3, expected 0 <= v <= 52");
     EXPECT_EQ(bad.source, 3);
     EXPECT_EQ(bad.position, 0);
     EXPECT_EQ(result, edges.start);
@@ -190,6 +190,34 @@ TEST(Lookup, CallsAreRefusedWhoseTablesDoNotFit) {
                           .add(from.data(), DType::i64, {4}))
                 .message(),
             "result 0 overlaps updates 0: expected disjoint buffers");
+}
+
+/// A fixed dim of the result is empty at the call, and so is the table, whose policy fills: there is nothing to write.
+TEST(Lookup, NothingIsWrittenIntoAResultWithoutElements) {
+  Runtime runtime;
+  const std::string op =
+      "strew1.scatter(operand=f32[?,8] indices=i32[6,1] updates=f32[6] inserted_window_dims=[0,1] "
+      "scatter_dims_to_operand_dims=[1] "
+      "index_vector_dim=1 init=in_place lookups=[updates(0)=gather(operand=f32[?] indices=i64[6] result=f32[6] "
+      "collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1] oob=fill_window fill=1:f32)])";
+  const std::vector<int32_t> to(6);
+  const std::vector<int64_t> from(6);
+  for (const char* const backend : {"reference", "portable", "llvm"}) {
+    const auto kernel = runtime.get(test::op_of(op), with(backend));
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    std::vector<float> result(8, 5.0F);
+    const auto run = [&](int64_t rows) {
+      return kernel->run(Views()
+                             .add(result.data(), DType::f32, {rows, 8})
+                             .add(to.data(), DType::i32, {6, 1})
+                             .add(result.data() + 8, DType::f32, {0})
+                             .add(from.data(), DType::i64, {6}));
+    };
+    EXPECT_TRUE(run(0).ok());
+    EXPECT_EQ(result, std::vector<float>(8, 5.0F)) << backend;
+    EXPECT_TRUE(run(1).ok());
+    EXPECT_EQ(result[0], 1.0F) << backend;
+  }
 }
 
 TEST(Lookup, WideSumsRoundOnce) {

@@ -102,6 +102,30 @@ INSTANTIATE_TEST_SUITE_P(
             "lookups[0] has slice_sizes [1,?]; expected entry 1 to be 16, the extent of what it makes, f32[4,16] [lookup_dims]"}),
     label_of);
 
+/// What no bound tensor could tell a call must follow from the op: such ops are refused, however their extents could turn out.
+TEST(VerifyLookups, ExtentsOfWhatIsMadeAreThoseOfTheScatter) {
+  const std::string dims =
+      " update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add ";
+  const auto label = [](const std::string& body) { return test::rule_label(verdict(body)); };
+  const auto rows = [&](const std::string& tensor, const std::string& table, const std::string& made, const std::string& slices) {
+    return tensor + "=gather(operand=" + table + " indices=i64[?] result=" + made + kRowDims + "slice_sizes=[1," + slices + "])";
+  };
+  const std::string one = "operand=f32[8,16] indices=i32[?] updates=",
+                    two = "operand=[f32[8,?],f32[8,?]] indices=i32[?] updates=";
+  EXPECT_EQ(label(one + "f32[4,16]" + dims + "lookups=[" + rows("updates(0)", "f32[9,16]", "f32[4,16]", "16") + "]"),
+            "lookup_dims");
+  EXPECT_EQ(label(two + "[f32[?,16],f32[4,16]]" + dims + "lookups=[" + rows("updates(1)", "f32[9,16]", "f32[4,16]", "16") + "]"),
+            "lookup_dims");
+  EXPECT_EQ(label(two + "[f32[?,?],f32[?,16]]" + dims + "lookups=[" + rows("updates(0)", "f32[9,?]", "f32[?,?]", "?") + "," +
+                  rows("updates(1)", "f32[9,16]", "f32[?,16]", "16") + "]"),
+            "lookup_dims");
+  EXPECT_EQ(label(two + "[f32[?,?],f32[?,16]]" + dims + "lookups=[" + rows("updates(1)", "f32[9,16]", "f32[?,16]", "16") + "]"),
+            "lookup_dims");
+  EXPECT_EQ(label(two + "[f32[?,?],f32[?,?]]" + dims + "lookups=[" + rows("updates(0)", "f32[9,?]", "f32[?,?]", "?") + "," +
+                  rows("updates(1)", "f32[7,?]", "f32[?,?]", "?") + "]"),
+            "");
+}
+
 TEST(LookupBuilder, MakesTheGathersResultAndSorts) {
   using namespace types;
   const auto rows = [] { return gather_rows(f32({9, 16}), i64({4})).oob(OobPolicy::skip_window); };

@@ -28,6 +28,12 @@ const std::string kRows =
     "indices=i32[4] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 ";
 const std::string kF32Rows = "operand=f32[8,16] updates=f32[4,16] " + kRows;
 
+TEST(VerifyScatter, WindowsFitWhatIsKnownOfOperandAndResult) {
+  EXPECT_EQ(test::rule_label(verdict("operand=f32[8,?] indices=i32[4] updates=f32[4,16] result=f32[8,8] update_window_dims=[1] "
+                                     "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1")),
+            "scatter_c4");
+}
+
 TEST(VerifyScatter, SpecificationExampleIsLegal) {
   EXPECT_EQ(verdict(kTensors + kDims), "ok");
   EXPECT_EQ(verdict(kTensors + kDims, {.equal_batching_dims = true}), "ok");
