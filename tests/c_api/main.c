@@ -355,7 +355,7 @@ static void test_look_up(void) {
                  "scatter_dims_to_operand_dims=[0] index_vector_dim=1)"));
   if (OK(strew_op_builder_build(builder, &op))) {
     OK(strew_op_slot(op, 4, &slot));
-    CHECK(slot.role == STREW_INDICES && slot.index == 1 && slot.dtype == STREW_I32);
+    CHECK(slot.role == STREW_INDICES && slot.dtype == STREW_I32 && strcmp(slot.name, "indices 1") == 0);
   }
   strew_op_free(op);
   strew_op_builder_free(builder);
