@@ -123,6 +123,11 @@ bool is_free(const Blueprint& blueprint, int v) {
   return true;
 }
 
+void drop_lookups(Blueprint& b) {
+  b.lookups.clear();
+  if (Scatter* s = std::get_if<Scatter>(&b.frame)) s->lookups.clear();
+}
+
 std::vector<TensorPlan*> tensors_of(Blueprint& b) {
   std::vector<TensorPlan*> out;
   for (auto* group : {&b.results, &b.operands})

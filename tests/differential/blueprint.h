@@ -68,6 +68,8 @@ Op instantiate(const Blueprint& blueprint, const std::vector<int64_t>& values);
 std::vector<int64_t> maxima(const Blueprint& blueprint);
 /// Is every dim that uses variable v dynamic? Then its value may change from call to call.
 bool is_free(const Blueprint& blueprint, int v);
+/// Binds what look-ups would make.
+void drop_lookups(Blueprint& blueprint);
 /// All tensors of the blueprint.
 std::vector<TensorPlan*> tensors_of(Blueprint& blueprint);
 std::vector<const TensorPlan*> tensors_of(const Blueprint& blueprint);

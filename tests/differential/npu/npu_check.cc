@@ -169,9 +169,7 @@ Blueprint any_npu_blueprint(Rng& rng) {
     if (combiner != CombinerKind::assign) wishes.scatter = true;
   }
   Blueprint out = random_blueprint(rng, wishes);
-  // Look-ups are refused; what they would make is bound instead.
-  out.lookups.clear();
-  if (auto* const scatter = std::get_if<Scatter>(&out.frame)) scatter->lookups.clear();
+  drop_lookups(out);  // they are refused
   const bool packed = rng.chance(92), closed = rng.chance(60);
   for (TensorPlan* tensor : tensors_of(out)) {
     if (packed) tensor->layout = Layout{};
