@@ -1,5 +1,6 @@
 // check_arithmetic(): what a plan computes is computed by backends that have arithmetic on every dtype that has arithmetic (base/dtype), and pure
-// moves of every dtype; and check_lookups(), the same of look-ups. Tested by tests/unit/backends/llvm/can_build/can_build_test.cc and tests/unit/backends/portable/portable_test.cc.
+// moves of every dtype. check_lookups(): the look-ups that backends with code for several sources of indices have no code for. Tested by
+// tests/unit/backends/llvm/can_build/can_build_test.cc, tests/unit/backends/portable/portable_test.cc and tests/differential.
 #pragma once
 
 #include <string_view>

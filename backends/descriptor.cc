@@ -14,6 +14,7 @@
 
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/slot_name.h"
 #include "schedules/entries.h"
 #include "schedules/stores.h"
 #include "schedules/strategies/strategy.h"
@@ -193,10 +194,9 @@ class Shapes {
     for (const AccessDims::Position& position : dims_.positions)
       relate(label, STREW_EQUAL, slices, position.slices_dim, find(Role::indices), position.indices_dim);
   }
-  static bool is_batching(const AccessDims::OperandDim& dim) { return dim.kind == OperandDimKind::batching; }
   void constrain_batching(const char* label, const AccessDims& access, uint32_t indices, uint32_t base) {
     for (size_t d = 0; d < access.operand.size(); ++d)
-      if (is_batching(access.operand[d]))
+      if (access.operand[d].kind == OperandDimKind::batching)
         relate(label, STREW_AT_MOST, indices, access.operand[d].indices_dim, base, static_cast<int64_t>(d));
   }
 
@@ -379,9 +379,7 @@ class Builder {
     out_.point(offsetof(strew_kernel, tensors), at);
     for (size_t i = 0; i < slots.size(); ++i) {
       const size_t rule = at + i * sizeof(strew_tensor_rule);
-      std::string title(name(slots[i].role));
-      if (slots[i].role != Role::indices || slots[i].index > 0) title += " " + std::to_string(slots[i].index);
-      out_.text(rule + offsetof(strew_tensor_rule, name), title);
+      out_.text(rule + offsetof(strew_tensor_rule, name), slot_name(slots[i].role, slots[i].index));
       out_.text(rule + offsetof(strew_tensor_rule, dtype_name), name(shapes_.type(i).dtype));
       out_.array(rule + offsetof(strew_tensor_rule, dims), shapes_.type(i).dims);
       out_.array(rule + offsetof(strew_tensor_rule, strides), shapes_.type(i).strides);

@@ -12,6 +12,7 @@
 #include "base/machine.h"
 #include "base/number.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/slot_name.h"
 #include "strew/text.h"
 #include "tune/index_values.h"
 #include "tune/random.h"
@@ -73,8 +74,8 @@ Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usa
   for (const Lookup& lookup : lookups_of(op))
     for (const TensorType* type : {&lookup.gather.operand, &lookup.gather.indices, &lookup.gather.result})
       if (!is_static(type->dims) || !is_static(type->strides))
-        return unsupported("tune: the look-up of " + std::string(name(lookup.of)) + " " + std::to_string(lookup.index) + " has " +
-                           print(*type) + ", expected extents and strides that are known");
+        return unsupported("tune: the look-up of " + slot_name(lookup.of, lookup.index) + " has " + print(*type) +
+                           ", expected extents and strides that are known");
   STREW_ASSIGN(VerifiedOp sized, with_dims(op, usage));
   for (const TensorSlot& slot : tensor_slots(sized))
     if (info(slot.type->dtype).kind == DTypeKind::string)

@@ -10,7 +10,7 @@ namespace {
 
 std::string name_of(const Plan& plan, int t) {
   const PlanTensor& tensor = plan.tensors[static_cast<size_t>(t)];
-  return tensor.role == Role::indices && tensor.index == 0 ? "indices" : fmt::format("{}{}", name(tensor.role), tensor.index);
+  return print_name(tensor.role, tensor.index);
 }
 
 std::string print(const Plan& plan, const Operand& operand) {

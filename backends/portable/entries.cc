@@ -22,11 +22,6 @@ int64_t keep_inside(const EntryCall& f, int64_t count) {
       kept += f.inside()[j];
     }
   }
-  int64_t next = 0;
-  for (int64_t j = 0; j < count; ++j) {
-    f.whole()[next] = f.whole()[j];
-    next += f.inside()[j];
-  }
   return kept;
 }
 
@@ -38,6 +33,11 @@ void apply_found(const EntryCall& f, const PositionBlocks& block, Windows& windo
     return windows.apply(f.places(), block.count);
   }
   const int64_t count = f.loops.all(f.inside(), block.count) ? block.count : keep_inside(f, block.count);
+  for (int64_t j = 0, next = 0; count < block.count && j < block.count;
+       ++j) {  // whether they are found stays beside the positions
+    f.whole()[next] = f.whole()[j];
+    next += f.inside()[j];
+  }
   for (int64_t j = 0; j < count;) {
     int64_t end = j + 1;
     while (end < count && f.whole()[end] == f.whole()[j]) ++end;

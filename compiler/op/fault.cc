@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/op/access_dims.h"
+#include "compiler/op/slot_name.h"
 
 namespace strew::inline v0 {
 
@@ -15,7 +16,7 @@ FaultRule fault_rule(const Op& op, int64_t source) {
   };
   if (source > 0) {
     const Lookup& lookup = lookups_of(op)[static_cast<size_t>(source - 1)];
-    return rule(lookup.gather, "look-up of " + std::string(name(lookup.of)) + " " + std::to_string(lookup.index) + ",");
+    return rule(lookup.gather, "look-up of " + slot_name(lookup.of, lookup.index) + ",");
   }
   return is_scatter(op) ? rule(std::get<Scatter>(op), "update") : rule(std::get<Gather>(op), "index");
 }

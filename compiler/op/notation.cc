@@ -124,13 +124,11 @@ class Notation {
   }
   /// Updates or an extra with these subscripts, or what it is looked up in.
   std::string read(Role role, size_t index, const std::string& subscripts) const {
-    for (size_t l = 0; l < lookups_of(op_).size(); ++l) {
-      const Lookup& lookup = lookups_of(op_)[l];
-      if (lookup.of != role || static_cast<size_t>(lookup.index) != index) continue;
-      const Gather& g = lookup.gather;
-      return named(role, index) + list(of_indexed(AccessDims(g), static_cast<int>(l) + 1, g.operand.dims, g.indices.dims.size()));
-    }
-    return named(role, index) + subscripts;
+    const Lookup* const lookup = lookup_of(op_, role, static_cast<int>(index));
+    if (lookup == nullptr) return named(role, index) + subscripts;
+    const auto number = static_cast<int>(lookup - lookups_of(op_).data()) + 1;
+    const Gather& g = lookup->gather;
+    return named(role, index) + list(of_indexed(AccessDims(g), number, g.operand.dims, g.indices.dims.size()));
   }
   std::vector<std::string> of_slices() const {
     std::vector<std::string> out;

@@ -188,6 +188,8 @@ struct Plan {
 Plan make_plan(const VerifiedOp& op);
 
 STREW_API std::string print(const Plan& plan);
+/// What prints call a tensor: "updates0", "indices", "indices1".
+std::string print_name(Role role, int index);
 std::string_view name(PlanKind kind);
 
 /// What moves the windows of a tensor that source 0 places: its strides in the position loops, then in the source's components.

@@ -10,10 +10,6 @@
 namespace strew::inline v0 {
 namespace {
 
-std::string tensor_name(Role role, int index) {
-  return role == Role::indices && index == 0 ? "indices" : fmt::format("{}{}", name(role), index);
-}
-
 std::string print(const Term& term) {
   if (term.is_static()) return std::to_string(term.factor);
   return fmt::format("{}s{}", term.factor == 1 ? "" : std::to_string(term.factor) + "*", fmt::join(term.symbols, "*s"));
@@ -23,7 +19,7 @@ std::string strides(const Plan& plan, const std::vector<Term>& terms) {
   std::string text;
   for (size_t t = 0; t < terms.size(); ++t)
     if (const PlanTensor& tensor = plan.tensors[t]; !terms[t].is(0))
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", tensor_name(tensor.role, tensor.index), print(terms[t]));
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", print_name(tensor.role, tensor.index), print(terms[t]));
   return text.empty() ? "-" : text;
 }
 
@@ -55,7 +51,7 @@ void add_source(std::string& out, const Plan& plan, size_t s) {
   for (size_t k = 0; k < source.components.size(); ++k) {
     const Component& c = source.components[k];
     const PlanTensor& tensor = plan.tensors[static_cast<size_t>(c.tensor)];
-    out += fmt::format("    {}: {} +{} moves dim {} of {}, window {}: {}\n", k, tensor_name(tensor.role, tensor.index),
+    out += fmt::format("    {}: {} +{} moves dim {} of {}, window {}: {}\n", k, print_name(tensor.role, tensor.index),
                        print(c.index_offset), c.operand_dim, print(c.dim), print(c.window), strides(plan, c.strides));
   }
 }
@@ -64,6 +60,10 @@ std::string fact(const Fact& f) { return f.holds ? "yes (" + f.source + ")" : "n
 
 }  // namespace
 
+std::string print_name(Role role, int index) {
+  return role == Role::indices && index == 0 ? "indices" : fmt::format("{}{}", name(role), index);
+}
+
 std::string_view name(PlanKind kind) { return name_among({"slice_update", "row", "element", "general"}, kind); }
 
 std::string print(const Plan& plan) {
@@ -71,13 +71,13 @@ std::string print(const Plan& plan) {
   if (!plan.symbols.empty()) out += "  symbols:\n";
   for (size_t s = 0; s < plan.symbols.size(); ++s) {
     const Symbol& symbol = plan.symbols[s];
-    out += fmt::format("    s{} = {}.{}[{}]\n", s, tensor_name(symbol.role, symbol.index), symbol.is_stride ? "stride" : "dim",
+    out += fmt::format("    s{} = {}.{}[{}]\n", s, print_name(symbol.role, symbol.index), symbol.is_stride ? "stride" : "dim",
                        symbol.dim);
   }
   out += "  tensors:";
   for (size_t t = 0; t < plan.tensors.size(); ++t)
     if (const PlanTensor& tensor = plan.tensors[t]; tensor.bound)
-      out += fmt::format("{} {} {}", t == 0 ? "" : ",", tensor_name(tensor.role, tensor.index), name(tensor.dtype));
+      out += fmt::format("{} {} {}", t == 0 ? "" : ",", print_name(tensor.role, tensor.index), name(tensor.dtype));
   out += "\n";
   add_loops(out, plan, "positions", plan.positions);
   for (size_t s = 0; s < plan.sources.size(); ++s) add_source(out, plan, s);

@@ -216,16 +216,20 @@ int64_t row_bytes(const Frame& f, int tensor) {
 
 }  // namespace
 
+void prefetch_placed(Frame& f, const Pointers& p, int tensor, bool write) {
+  const auto t = static_cast<size_t>(tensor);
+  Pointers there = p;
+  if (const int source = f.plan.tensors[t].source; source >= 0)
+    for (const Component& c : f.plan.sources[static_cast<size_t>(source)].components)
+      there = f.step(there, c.strides, load_component(f, p, c));
+  prefetch_row(f, tensor, there[t], write);
+}
+
 void prefetch_lookups(Frame& f, const Pointers& p) {
   for (size_t t = 0; t < f.plan.tensors.size(); ++t) {
     const auto tensor = static_cast<int>(t);
-    const int source = f.plan.tensors[t].source;
     const bool is_row = f.plan.window.empty() || !f.plan.window.back().strides[t].is(0);
-    if (source <= 0 || f.packed(tensor) || !is_row) continue;
-    Pointers there = p;
-    for (const Component& c : f.plan.sources[static_cast<size_t>(source)].components)
-      there = f.step(there, c.strides, load_component(f, p, c));
-    prefetch_row(f, tensor, there[t], false);
+    if (f.plan.tensors[t].source > 0 && !f.packed(tensor) && is_row) prefetch_placed(f, p, tensor, false);
   }
 }
 

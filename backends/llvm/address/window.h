@@ -30,7 +30,9 @@ void emit_whole_window(Frame& frame, const Pointers& p);
 /// placed here.
 void emit_listed_window(Frame& frame, const Pointers& p);
 
-/// Prefetches the first lines of the rows that look-ups read at a position. p: pointers at the position.
+/// Prefetches the first lines of the row of `tensor` that its source places at a position, before the policy. p: pointers at the position.
+void prefetch_placed(Frame& frame, const Pointers& p, int tensor, bool write);
+/// The same of every table of a look-up that has rows.
 void prefetch_lookups(Frame& frame, const Pointers& p);
 
 /// Prefetches the first lines of the row of `tensor` that begins at `address`, of those that the entry's cut leaves. A prefetch never faults, whatever

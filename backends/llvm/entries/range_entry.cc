@@ -85,9 +85,7 @@ class PositionLoop {
     Value* ahead = f_.e.add(i, f_.e.i64(walk_.ahead));
     if (row.look_ahead == Walk::LookAhead::to_the_end) ahead = f_.e.smin(ahead, f_.e.b.CreateSub(row.end, f_.e.i64(1)));
     const Pointers p = f_.at_position(row.pointers, ahead);
-    Pointers there = p;
-    for (const Component& c : f_.plan.primary().components) there = f_.step(there, c.strides, load_component(f_, p, c));
-    prefetch_row(f_, f_.indexed(), there[static_cast<size_t>(f_.indexed())], !f_.plan.gather);
+    prefetch_placed(f_, p, f_.indexed(), !f_.plan.gather);
     prefetch_lookups(f_, p);
   }
 

@@ -8,6 +8,7 @@
 
 #include "bindings/c/compiler/handles.h"
 #include "compiler/op/access_dims.h"
+#include "compiler/op/slot_name.h"
 #include "strew/schedule.h"
 #include "strew/target.h"
 #include "strew/text.h"
@@ -115,13 +116,12 @@ strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) {
     STREW_TRY(check_not_null(op, "op"));
     STREW_TRY(check_number(number, op->slots.size()));
     const TensorSlot& slot = op->slots[number];
-    const std::string called =
-        std::string(name(slot.role)) + (slot.role == Role::indices && slot.index == 0 ? "" : " " + std::to_string(slot.index));
     const TensorType& type = *slot.type;
-    return give_struct(out,
-                       make_slot(called, static_cast<uint8_t>(slot.role), static_cast<uint8_t>(type.dtype), type.rank(),
-                                 type.dims.data(), type.strides.empty() ? nullptr : type.strides.data()),
-                       "out");
+    return give_struct(
+        out,
+        make_slot(slot_name(slot.role, slot.index), static_cast<uint8_t>(slot.role), static_cast<uint8_t>(type.dtype),
+                  type.rank(), type.dims.data(), type.strides.empty() ? nullptr : type.strides.data()),
+        "out");
   });
 }
 
