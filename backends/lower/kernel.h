@@ -98,6 +98,7 @@ struct Walk {
   enum class Way : uint8_t {
     windows,       ///< window after window
     register_run,  ///< elements; the one that the position before wrote stays in a register
+    row_run,       ///< rows; the one that the position before updated stays in registers, and is stored when another follows
     index_lanes,   ///< elements, or keys; offsets of kIndexLanes positions are computed in vectors
     packed_rows,   ///< short rows, several in a vector
   };
@@ -111,6 +112,7 @@ struct Walk {
   int unroll = 0;    ///< of the loop; 0: the compiler's choice
   int ahead = 0;     ///< positions from the one that is done to the one that is prefetched
   LookAhead look_ahead = LookAhead::nothing;
+  bool fetches_indexed = true;  ///< what the primary source places is prefetched, too, and not only the rows of look-ups
   /// Elements that the policy drops go to a spare place, so that there is no branch; of a gather, they are read from a copy of the fill value.
   bool sinks = false;
 };

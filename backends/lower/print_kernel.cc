@@ -51,14 +51,14 @@ std::string_view name(WindowCut cut) {
 }
 
 std::string print(const Walk& walk) {
-  constexpr std::string_view kWays[] = {"window after window", "elements with a register", "offsets in vectors",
-                                        "rows packed in vectors"};
+  constexpr std::string_view kWays[] = {"window after window", "elements with a register", "rows in registers",
+                                        "offsets in vectors", "rows packed in vectors"};
   std::string out(kWays[static_cast<size_t>(walk.way)]);
   if (walk.together > 1) out += fmt::format(", {} positions at a time", walk.together);
   if (walk.unroll > 0) out += fmt::format(", unrolled by {}", walk.unroll);
   if (walk.sinks) out += ", dropped elements go to a sink";
   if (walk.look_ahead != Walk::LookAhead::nothing)
-    out += fmt::format(", prefetches {} ahead {}", walk.ahead,
+    out += fmt::format(", prefetches {}{} ahead {}", walk.fetches_indexed ? "" : "look-ups ", walk.ahead,
                        walk.look_ahead == Walk::LookAhead::to_the_end ? "up to the end" : "in the first of two loops");
   return out;
 }

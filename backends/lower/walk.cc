@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backends/lower/vector_code.h"
 #include "base/cpus.h"
 #include "schedules/target.h"
 
@@ -12,6 +13,12 @@ namespace strew::inline v0::lowered {
 namespace {
 
 constexpr int64_t kWidestSink = 16;  // bytes of the widest element
+
+/// Vector registers that a row may take, so that some are left for what is computed with it.
+int64_t row_registers(const Target& target) {
+  constexpr int64_t kOfMany = 24, kOfSixteen = 12;
+  return target.arch != "x86_64" || has_masks(target) ? kOfMany : kOfSixteen;
+}
 
 /// What the passes ask of a kernel.
 class Question {
@@ -39,6 +46,9 @@ class Question {
   bool is_short(const Entry& entry) const;
   bool has_index_lanes() const;
   bool pays_register() const;
+  bool pays_row_registers(const Entry& entry) const;
+  /// Has nearly every destination an update?
+  bool reaches_most() const { return updates_per_element() >= 1; }
   bool pays_lanes() const;
   bool pays_packing(const Entry& entry) const;
 
@@ -154,6 +164,23 @@ bool Question::pays_register() const {
   return !is_packed(plan.result(0)) && bytes(plan.result(0)) <= kWidest && reads_current();
 }
 
+/// Combines runs of rows in registers: the row is loaded and stored once per run, and an update does not wait until what the one before stored can be
+/// loaded. On Zen 4 (AVX-512), one thread, 4,000 sorted updates of 1,000 rows in place, ns per update without and with the registers: rows of 64 f32
+/// 10.1 and 3.7, of 16 f32 6.3 and 0.9, of 256 f32 24 and 17, of 64 bf16 10.7 and 9.7; where every row has one update, 7.5 and 4.6 for 64 f32. Rows of up
+/// to 32 bytes are as pays_register() says of elements: 0.7 and 2.0 for 4 f32 with four updates per row, 1.6 and 1.1 with 15.
+bool Question::pays_row_registers(const Entry& entry) const {
+  constexpr int64_t kMostNodes = 128, kShortBytes = 32, kUpdates = 8;
+  if (plan.gather || plan.pairs != 1 || plan.window.size() != 1 || plan.pure_move || !plan.locals.empty()) return false;
+  if (plan.kind != PlanKind::row || entry.cut != WindowCut::none || entry.nontemporal || !reads_current()) return false;
+  if (!plan.primary().sorted.holds || plan.unique.holds) return false;
+  const Loop& row = plan.window.front();
+  const Body& body = kernel_.update;
+  if (!row.extent.is_static() || row.extent.factor < 1 || !is_vector_code(plan, body, row)) return false;
+  if (row.extent.factor * bytes(plan.result(0)) <= kShortBytes && updates_per_element() < kUpdates) return false;
+  const int64_t parts = std::ssize(row_parts(row.extent.factor, lanes_of(plan, body, schedule.vector_bytes)));
+  return parts <= row_registers(target_) && parts * std::ssize(body.graph->nodes) <= kMostNodes;
+}
+
 /// Offsets of single elements in vectors: policy clamp then costs no more than trusted indices do, and wrap is a multiplication by the reciprocal
 /// instead of a division behind a branch. Policies skip and fill go through a sink one position at a time, which is cheaper as long as few indices
 /// are out of bounds (bench/policies).
@@ -215,7 +242,9 @@ void choose_order(Kernel& kernel, const Target& target) {
   for (Entry& entry : kernel.entries) {
     if (entry.kind == EntryKind::keys && q.has_index_lanes()) entry.walk.way = Walk::Way::index_lanes;
     if (!walks_positions(entry.kind)) continue;
-    if (q.has_one_source() && q.pays_register())
+    if (q.pays_row_registers(entry))
+      entry.walk.way = Walk::Way::row_run;
+    else if (q.has_one_source() && q.pays_register())
       entry.walk.way = Walk::Way::register_run;
     else if (q.has_one_source() && q.pays_lanes())
       entry.walk.way = Walk::Way::index_lanes;
@@ -231,6 +260,10 @@ void choose_prefetch(Kernel& kernel, const Target& target) {
   const Question q(kernel, target);
   for (Entry& entry : kernel.entries) {
     if (!walks_positions(entry.kind) || !q.looks_ahead(entry)) continue;
+    // Sorted rows that lie one after the other are prefetched by the processor. On Zen 4, rows of 64 f32 of which every fourth has an update take
+    // twice the time without these prefetches.
+    entry.walk.fetches_indexed = entry.walk.way != Walk::Way::row_run || !q.reaches_most();
+    if (!entry.walk.fetches_indexed && q.has_one_source()) continue;
     entry.walk.ahead = q.schedule.prefetch;
     entry.walk.look_ahead = q.has_little_code() ? Walk::LookAhead::in_two_loops : Walk::LookAhead::to_the_end;
   }

@@ -214,6 +214,22 @@ TEST_F(MachineCode, RunsOfEqualIndicesStayInARegister) {
   EXPECT_LE(count(sum(true, kUpdates), "j\\w*"), 5);  // an update or two per element
 }
 
+TEST_F(MachineCode, RunsOfEqualRowsStayInRegisters) {
+  const auto sum = [](bool sorted, int64_t width, int64_t rows = 4096) {
+    auto builder = scatter_rows(f32({rows, width}), i32({kUpdates}), f32({kUpdates, width}));
+    builder.combine(CombinerKind::add).in_place().oob(OobPolicy::undefined);
+    if (sorted) builder.indices_are_sorted();
+    return code(built(builder), EntryKind::range, "strategy=sequential,prefetch=0,vector_bytes=32");
+  };
+  const std::string text = sum(true, 64);
+  EXPECT_EQ(count(text, "vaddps"), 8) << text;  // of an update, which is all that its iteration does with floats
+  EXPECT_EQ(count(text, "vmovups"), 24)
+      << text;  // a row is stored and the next one loaded; after the loop the last one is stored
+  EXPECT_EQ(count(sum(false, 64), "vmovups"), 16);
+  EXPECT_EQ(count(sum(true, 128), "vmovups"), count(sum(false, 128), "vmovups"));          // more than the registers hold
+  EXPECT_EQ(count(sum(true, 8, kUpdates), "jne"), count(sum(false, 8, kUpdates), "jne"));  // a short row with an update or two
+}
+
 TEST_F(MachineCode, OwnersKeysAreMadeEightAtATime) {
   const auto keys = [](OobPolicy oob) {
     return code(

@@ -47,10 +47,6 @@ class Frame {
   int64_t element_bytes(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) / 8; }
 
   int indexed() const { return plan.indexed(); }
-  /// The tensor whose pointer leads to what the operand is an element of. A private table's is that of the update it is merged like.
-  int pointer_of(const lowered::Operand& operand) const {
-    return operand.is(lowered::Operand::Kind::table) ? plan.update(operand.number) : operand.number;
-  }
   bool packed(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) < 8; }
 
   /// p, a pointer into `tensor`, moved by index * stride elements.

@@ -185,9 +185,10 @@ void emit_window(Frame& f, const Pointers& p, WindowBody given) {
   const bool sinks = f.entry.walk.sinks && !given;
   const auto update = [&] {
     Pointers at = placements.moved(f, p);
-    if (given) return given(at, primary);
     if (sinks) redirect_to_sink(f, inside, at);
-    with_bodies(f, placements, [&](const lowered::Body& body) { WindowEmitter(f, body, primary, f.entry.cut).emit(at); });
+    with_bodies(f, placements, [&](const lowered::Body& body) {
+      given ? given(body, at, primary) : WindowEmitter(f, body, primary, f.entry.cut).emit(at);
+    });
   };
   if (sinks) return update();
   const auto fill_all = [&] { WindowEmitter(f, *f.kernel.fill, nullptr, f.entry.cut).emit(p); };

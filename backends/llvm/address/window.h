@@ -16,8 +16,9 @@ using lowered::WindowCut;
 void for_segments(Frame& frame, const Placement* placement, const Pointers& p, size_t level, WindowCut cut,
                   llvm::function_ref<void(const Pointers& p, llvm::Value* lo, llvm::Value* hi)> body);
 
-/// Emits the work for one window that the policy keeps. p: pointers at its first element; `placement` and the entry's cut say which part is done.
-using WindowBody = llvm::function_ref<void(const Pointers& p, const Placement* placement)>;
+/// Emits the work for one window that the policy keeps. body: what is done, which look-ups that fill change; p: pointers at the window's first element;
+/// `placement` and the entry's cut say which part is done.
+using WindowBody = llvm::function_ref<void(const lowered::Body& body, const Pointers& p, const Placement* placement)>;
 
 /// Emits everything that one position of an entry does: places the windows, applies the policy, does the window, fills. p: pointers at the position,
 /// before the components move them. `body` emits the window; empty: loops of the plan are emitted.

@@ -29,7 +29,7 @@ std::optional<int64_t> constant_of(Value* v) {
   return std::nullopt;
 }
 
-using lowered::Body, lowered::Operand;
+using lowered::Body, lowered::Operand, lowered::RowPart;
 
 /// The values of a graph's results in their storage form. `inputs`: those of its inputs.
 std::vector<Value*> compute(Frame& f, const lowered::Graph& graph, llvm::ArrayRef<Value*> inputs, int lanes) {
@@ -71,7 +71,7 @@ Value* load(Frame& f, const Body& body, const lowered::Graph::Input& input, cons
       break;
   }
   if (input.op == ExprOp::current && from.current != nullptr) return from.current;
-  const int tensor = f.pointer_of(operand);
+  const int tensor = pointer_of(f.plan, operand);
   const auto t = static_cast<size_t>(tensor);
   const bool is_splat = !from.splats.empty() && from.splats[t];
   Value* v = f.load_element(tensor, from.p[t], is_splat ? 1 : from.lanes);
@@ -102,14 +102,14 @@ class LaneLoopEmitter {
     e_.loop(lo, hi, {1, f_.schedule.unroll}, [&](Value* i) { elements(i, 1); });
   }
 
- private:
-  std::vector<int> tensors() const {
-    std::vector<int> list = body_.results;
-    for_inputs(body_, [&](const ExprNode&, const Operand& operand) {
-      if (operand.in_memory()) list.push_back(f_.pointer_of(operand));
-    });
-    return list;
+  /// What result 0 holds after the update of `part`, before which it holds `current`.
+  Value* updated(const RowPart& part, Value* current) {
+    Pointers at = p_;
+    return values_at(graph(), e_.i64(part.first), part.lanes, at, current).front();
   }
+
+ private:
+  std::vector<int> tensors() const { return tensors_of(f_.plan, body_); }
   const Term& stride(int tensor) const { return loop_.strides[static_cast<size_t>(tensor)]; }
   const Operand& source(size_t i) const { return body_.updates.empty() ? body_.currents[i] : body_.updates[i]; }
 
@@ -120,38 +120,28 @@ class LaneLoopEmitter {
     }
     return true;
   }
+  bool is_vector_code() const { return lowered::is_vector_code(f_.plan, body_, loop_); }
   bool can_vectorise() const { return is_vector_code() && lanes() > 1; }
-  bool is_vector_code() const {
-    for (int t : tensors()) {
-      if (f_.packed(t)) return false;
-      const bool result = std::find(body_.results.begin(), body_.results.end(), t) != body_.results.end();
-      if (!stride(t).is(1) && (result || !stride(t).is(0))) return false;
-    }
-    return true;
-  }
-  /// Elements per vector: as many as fill a register with the widest type that the expression computes in.
-  int lanes() const {
-    int64_t widest = 1;
-    for (int t : tensors()) widest = std::max(widest, f_.element_bytes(t));
-    for (const ExprNode& node : body_.graph->nodes)
-      widest = std::max<int64_t>(widest, rounds_after(node.dtype) ? 4 : bits(node.dtype) / 8);
-    return static_cast<int>(std::max<int64_t>(1, f_.schedule.vector_bytes / widest));
-  }
+  int lanes() const { return lanes_of(f_.plan, body_, f_.schedule.vector_bytes); }
 
-  /// The values of a graph of the body at iterations i, i + 1, ….
-  std::vector<Value*> values_at(const lowered::Graph& graph, Value* i, int lanes, Pointers& at) {
+  /// The values of a graph of the body at iterations i, i + 1, …. `current`: of result 0, if it is known.
+  std::vector<Value*> values_at(const lowered::Graph& graph, Value* i, int lanes, Pointers& at, Value* current = nullptr) {
     std::vector<bool> splats(p_.size(), false);
     for (int t : tensors()) {
       const auto n = static_cast<size_t>(t);
       splats[n] = stride(t).is(0);
       at[n] = f_.advance(t, p_[n], i, stride(t));
     }
-    return evaluate(f_, body_, graph, {at, lanes, std::move(splats), locals_});
+    return evaluate(f_, body_, graph, {at, lanes, std::move(splats), locals_, current});
+  }
+  /// The body's graph.
+  const lowered::Graph& graph() {
+    if (!graph_) graph_ = lower_numeric(*body_.graph, f_.numeric.natives());
+    return *graph_;
   }
   void elements(Value* i, int lanes) {
-    if (!graph_) graph_ = lower_numeric(*body_.graph, f_.numeric.natives());
     Pointers at = p_;
-    const std::vector<Value*> values = values_at(*graph_, i, lanes, at);
+    const std::vector<Value*> values = values_at(graph(), i, lanes, at);
     store(f_, body_, at, values);
   }
 
@@ -361,7 +351,7 @@ class LaneLoopEmitter {
   const Body& body_;
   const Pointers& p_;
   const Loop& loop_;
-  std::optional<lowered::Graph> graph_;  ///< the body's, once it is needed
+  std::optional<lowered::Graph> graph_;
   std::vector<Value*> locals_;
 };
 
@@ -375,6 +365,10 @@ void emit_lane_loop(Frame& frame, const Body& body, const Pointers& p, const Loo
     loop = &one;
   }
   LaneLoopEmitter(frame, body, p, *loop).emit(lo, hi);
+}
+
+Value* emit_row_part(Frame& frame, const Body& body, const Pointers& p, const Loop& loop, const RowPart& part, Value* current) {
+  return LaneLoopEmitter(frame, body, p, loop).updated(part, current);
 }
 
 Value* emit_element(Frame& frame, const Body& body, const Pointers& p, Value* current) {

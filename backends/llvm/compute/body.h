@@ -8,12 +8,18 @@
 #include <vector>
 
 #include "backends/llvm/address/frame.h"
+#include "backends/lower/vector_code.h"
 
 namespace strew::inline v0 {
 
 /// Emits iterations [lo, hi) of `loop`; null: there is one element. p: pointers at iteration 0.
 void emit_lane_loop(Frame& frame, const lowered::Body& body, const Pointers& p, const Loop* loop, llvm::Value* lo,
                     llvm::Value* hi);
+
+/// Emits the update of a part of the row along `loop`, at p, of which result 0 holds `current` (in its storage form). Returns what the result holds
+/// then; nothing is stored.
+llvm::Value* emit_row_part(Frame& frame, const lowered::Body& body, const Pointers& p, const Loop& loop,
+                           const lowered::RowPart& part, llvm::Value* current);
 
 /// Emits the update of one element, at p, whose result 0 holds `current` (in its storage form) already, so that it is not loaded. Returns what is
 /// stored there.

@@ -17,7 +17,7 @@ void emit_merge(llvm::Module& module, const EntryRequest& request) {
   llvm::Value* apart = f.argument(offsetof(strew_args, k0));
   for (size_t i = 0; i < f.kernel.merge.size(); ++i) {
     const lowered::Body& body = f.kernel.merge[i];
-    const auto result = static_cast<size_t>(body.results[0]), table = static_cast<size_t>(f.pointer_of(body.updates[0]));
+    const auto result = static_cast<size_t>(body.results[0]), table = static_cast<size_t>(pointer_of(f.plan, body.updates[0]));
     Pointers p = f.bases();
     p[table] = f.e.at(tables, f.e.times(apart, f.e.i64(static_cast<int64_t>(i))));
     Loop all;

@@ -5,6 +5,7 @@
 #include "backends/llvm/address/window.h"
 #include "backends/llvm/compute/register_run.h"
 #include "backends/llvm/compute/row_pack.h"
+#include "backends/llvm/compute/row_run.h"
 #include "backends/llvm/entries/entries.h"
 #include "backends/llvm/entries/external_body.h"
 
@@ -85,7 +86,7 @@ class PositionLoop {
     Value* ahead = f_.e.add(i, f_.e.i64(walk_.ahead));
     if (row.look_ahead == Walk::LookAhead::to_the_end) ahead = f_.e.smin(ahead, f_.e.b.CreateSub(row.end, f_.e.i64(1)));
     const Pointers p = f_.at_position(row.pointers, ahead);
-    prefetch_placed(f_, p, f_.indexed(), !f_.plan.gather);
+    if (walk_.fetches_indexed) prefetch_placed(f_, p, f_.indexed(), !f_.plan.gather);
     prefetch_lookups(f_, p);
   }
 
@@ -102,7 +103,8 @@ void emit_positions(llvm::Module& module, const EntryRequest& request) {
   const Walk& walk = request.entry.walk;
   if (request.external != nullptr) {
     ExternalBody body(f, *request.external);
-    PositionLoop(f, 1).one_by_one([&](const Pointers& p, const Placement* placement) { body.apply_one(p, placement); });
+    PositionLoop(f, 1).one_by_one(
+        [&](const lowered::Body&, const Pointers& p, const Placement* placement) { body.apply_one(p, placement); });
     return f.finish();
   }
   PositionLoop loop(f, walk.together);
@@ -112,7 +114,13 @@ void emit_positions(llvm::Module& module, const EntryRequest& request) {
       break;
     case Walk::Way::register_run: {
       RegisterRun run(f);
-      loop.one_by_one([&](const Pointers& p, const Placement*) { run.apply(p); });
+      loop.one_by_one([&](const lowered::Body&, const Pointers& p, const Placement*) { run.apply(p); });
+      break;
+    }
+    case Walk::Way::row_run: {
+      RowRun run(f);
+      loop.one_by_one([&](const lowered::Body& body, const Pointers& p, const Placement*) { run.apply(body, p); });
+      run.finish();
       break;
     }
     case Walk::Way::index_lanes:
