@@ -12,34 +12,29 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Calls visit(extent) for each extent of the kind's classes, and for each stride, in a fixed order.
+/// Visits the extents of an access, which is a scatter, a gather or a look-up.
 template <class Visit>
-void for_each_extent(Op& op, FamilyKind kind, Visit visit) {
-  const AccessDims dims(op);  // before the visitor changes extents
-  const auto extent = [&](bool is_window, int64_t& value) {
-    if (kind != (is_window ? FamilyKind::counts : FamilyKind::windows) && value != kDynamic) visit(value);
-  };
-  const auto strides = [&](TensorType& type) {
-    for (int64_t& stride : type.strides)
-      if (stride != kDynamic) visit(stride);
-  };
-  const auto operand = [&](TensorType& type) {
+class AccessExtents {
+ public:
+  AccessExtents(AccessDims dims, FamilyKind kind, Visit& visit) : dims_(std::move(dims)), kind_(kind), visit_(visit) {}
+
+  void operand(TensorType& type) const {
     for (size_t d = 0; d < type.dims.size(); ++d) {
-      const AccessDims::OperandDim& dim = dims.operand[d];
+      const AccessDims::OperandDim& dim = dims_.operand[d];
       extent(dim.kind == OperandDimKind::window && dim.window == type.dims[d], type.dims[d]);
     }
     strides(type);
-  };
-  const auto slices = [&](TensorType& type) {
-    for (size_t d = 0; d < type.dims.size(); ++d) extent(dims.slices[d].operand_dim >= 0, type.dims[d]);
+  }
+  void slices(TensorType& type) const {
+    for (size_t d = 0; d < type.dims.size(); ++d) extent(dims_.slices[d].operand_dim >= 0, type.dims[d]);
     strides(type);
-  };
-  const auto indices = [&](TensorType& type) {
+  }
+  void indices(TensorType& type) const {
     for (size_t d = 0; d < type.dims.size(); ++d)
-      if (static_cast<int64_t>(d) != dims.index_vector_dim) extent(false, type.dims[d]);
+      if (static_cast<int64_t>(d) != dims_.index_vector_dim) extent(false, type.dims[d]);
     strides(type);
-  };
-  const auto extras = [&](std::vector<Extra>& all) {
+  }
+  void extras(std::vector<Extra>& all) const {
     for (Extra& extra : all) {
       if (extra.kind == ExtraKind::per_element) {
         slices(extra.type);
@@ -48,22 +43,43 @@ void for_each_extent(Op& op, FamilyKind kind, Visit visit) {
       for (int64_t& value : extra.type.dims) extent(extra.kind == ExtraKind::per_window, value);
       strides(extra.type);
     }
-  };
-  if (auto* const scatter = std::get_if<Scatter>(&op)) {
-    for (TensorType& type : scatter->operands) operand(type);
-    for (TensorType& type : scatter->results) operand(type);
-    indices(scatter->indices);
-    for (TensorType& type : scatter->updates) slices(type);
-    extras(scatter->extras);
-    return;
   }
-  auto& gather = std::get<Gather>(op);
-  operand(gather.operand);
-  indices(gather.indices);
-  slices(gather.result);
-  extras(gather.extras);
-  for (size_t d = 0; d < gather.slice_sizes.size(); ++d)
-    if (dims.operand[d].kind == OperandDimKind::window) extent(true, gather.slice_sizes[d]);
+  void gather(Gather& gather) const {
+    operand(gather.operand);
+    indices(gather.indices);
+    slices(gather.result);
+    extras(gather.extras);
+    for (size_t d = 0; d < gather.slice_sizes.size(); ++d)
+      if (dims_.operand[d].kind == OperandDimKind::window) extent(true, gather.slice_sizes[d]);
+  }
+
+ private:
+  void extent(bool is_window, int64_t& value) const {
+    if (kind_ != (is_window ? FamilyKind::counts : FamilyKind::windows) && value != kDynamic) visit_(value);
+  }
+  void strides(TensorType& type) const {
+    for (int64_t& stride : type.strides)
+      if (stride != kDynamic) visit_(stride);
+  }
+
+  const AccessDims dims_;  ///< from before the visitor changes extents
+  const FamilyKind kind_;
+  Visit& visit_;
+};
+
+/// Calls visit(extent) for each extent of the kind's classes, and for each stride, in a fixed order. What a look-up makes has the extents of the tensor
+/// that it stands for, so both are opened by the same requests.
+template <class Visit>
+void for_each_extent(Op& op, FamilyKind kind, Visit visit) {
+  if (auto* const gather = std::get_if<Gather>(&op)) return AccessExtents(AccessDims(*gather), kind, visit).gather(*gather);
+  auto& scatter = std::get<Scatter>(op);
+  const AccessExtents of(AccessDims(scatter), kind, visit);
+  for (TensorType& type : scatter.operands) of.operand(type);
+  for (TensorType& type : scatter.results) of.operand(type);
+  of.indices(scatter.indices);
+  for (TensorType& type : scatter.updates) of.slices(type);
+  of.extras(scatter.extras);
+  for (Lookup& lookup : scatter.lookups) AccessExtents(AccessDims(lookup.gather), kind, visit).gather(lookup.gather);
 }
 
 /// The op with those extents of the kind open that vary.
@@ -93,7 +109,6 @@ Status may_share(const Op& op, const KernelOptions& options, int exact) {
   if (exact == 0) return unsupported("exact_shapes is 0");
   if (options.backend != BackendChoice::automatic) return unsupported("the request names a backend");
   if (options.schedule != ScheduleOverrides{}) return unsupported("the request names a schedule");
-  if (!lookups_of(op).empty()) return unsupported("the op has look-ups");
   const auto* const scatter = std::get_if<Scatter>(&op);
   // The schedule may decide the bits of such a sum, and it must not depend on what was asked for before.
   if (scatter != nullptr && scatter->order == Order::relaxed) return unsupported("order is relaxed");

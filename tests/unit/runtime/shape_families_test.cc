@@ -97,6 +97,31 @@ TEST(ShapeFamilies, OtherOpsAreOtherFamilies) {
   EXPECT_EQ(general(families, prepared(add_rows(128, 2, 16), two_threads)), "");
 }
 
+/// result[to[e]] += table[from[e]].
+Expected<Scatter> add_looked_up(int64_t rows, int64_t sources, int64_t edges, int64_t width) {
+  return scatter_rows(f32({rows, width}), i32({edges}), f32({edges, width}))
+      .look_up(Role::updates, 0, gather_rows(f32({sources, width}), i32({edges})).oob(OobPolicy::error))
+      .combine(CombinerKind::add)
+      .in_place()
+      .build();
+}
+
+TEST(ShapeFamilies, WhatALookUpMakesOpensWithWhatItStandsFor) {
+  ShapeFamilies families(2);
+  for (const int64_t edges : {5, 6}) EXPECT_EQ(general(families, prepared(add_looked_up(4, 9, edges, 2))), "");
+  EXPECT_THAT(
+      general(families, prepared(add_looked_up(4, 9, 7, 2))),
+      HasSubstr("indices=i32[?] updates=f32[?,2] lookups=[updates(0)=gather(operand=f32[9,2] indices=i32[?] result=f32[?,2] "));
+  ShapeFamilies tables(2);
+  for (const int64_t sources : {8, 9}) EXPECT_EQ(general(tables, prepared(add_looked_up(4, sources, 5, 2))), "");
+  EXPECT_THAT(general(tables, prepared(add_looked_up(4, 10, 5, 2))),
+              HasSubstr("gather(operand=f32[?,2] indices=i32[5] result=f32[5,2] "));
+  ShapeFamilies widths(2);
+  for (const int64_t width : {2, 3}) EXPECT_EQ(general(widths, prepared(add_looked_up(4, 9, 5, width))), "");
+  EXPECT_THAT(general(widths, prepared(add_looked_up(4, 9, 5, 4))),
+              HasSubstr("lookups=[updates(0)=gather(operand=f32[9,?] indices=i32[5] result=f32[5,?] "));
+}
+
 TEST(ShapeFamilies, ChoicesOfTheCallerAndRelaxedSumsKeepTheirOwnKernels) {
   KernelOptions halide, strategy;
   halide.backend = BackendChoice::halide;
@@ -203,6 +228,33 @@ TEST(ShapeFamilies, WideSumsShareKernelsToo) {
                   .ok());
   EXPECT_EQ(out[20], 0x4396);  // 300 in bf16; sums that were rounded after each update would stick at 256
   EXPECT_EQ(out[0], 0);
+}
+
+TEST(ShapeFamilies, LookUpsOfManyExtentsShareAKernelAndItsChecks) {
+  Runtime runtime{Options{}};
+  std::string symbol;
+  const std::vector<int32_t> from = {2, 0, 1, 1, 2, 0, 2, 1}, to = {0, 1, 1, 3, 3, 3, 0, 2};
+  for (int64_t edges = 1; edges <= 8; ++edges) {
+    const Expected<Kernel> kernel = runtime.get(*add_looked_up(4, 3, edges, 2));
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    if (edges == 5) symbol = kernel->symbol();
+    if (edges > 5) EXPECT_EQ(kernel->symbol(), symbol) << edges;
+    std::vector<float> result(8, 0.0F), expected(8, 0.0F), table = {1, 2, 3, 4, 5, 6};
+    std::vector<int32_t> destinations(to.begin(), to.begin() + edges), sources(from.begin(), from.begin() + edges);
+    for (size_t e = 0; e < sources.size(); ++e)
+      for (size_t w = 0; w < 2; ++w)
+        expected[static_cast<size_t>(destinations[e]) * 2 + w] += table[static_cast<size_t>(sources[e]) * 2 + w];
+    const std::vector<int64_t> rows_dims{4, 2}, table_dims{3, 2}, edges_dims{edges}, fewer_dims{edges - 1};
+    const TensorView rows(result.data(), rows_dims), places(destinations.data(), edges_dims), sums(table.data(), table_dims),
+        at(sources.data(), edges_dims), fewer(sources.data(), fewer_dims);
+    const std::vector<TensorView> views{rows, places, sums, at};
+    ASSERT_TRUE(kernel->run(views).ok());
+    EXPECT_EQ(result, expected) << edges;
+    EXPECT_THAT(kernel->run(std::vector<TensorView>{rows, places, sums, fewer}).message(), HasSubstr("indices 1: dim 0"));
+    sources.back() = 3;
+    EXPECT_THAT(kernel->run(views).message(), HasSubstr("look-up of updates 0"));
+    EXPECT_EQ(result, expected) << edges;
+  }
 }
 
 }  // namespace
