@@ -200,14 +200,22 @@ class Shapes {
         relate(label, STREW_AT_MOST, indices, access.operand[d].indices_dim, base, static_cast<int64_t>(d));
   }
 
+  /// The index tensors of a source, of which the first has number `first`, have the same dims.
+  void constrain_indices(int first, size_t more) {
+    for (size_t i = 1; i <= more; ++i)
+      equal_dims("index_tensors", find(Role::indices, first + static_cast<int>(i)), find(Role::indices, first));
+  }
+
   /// Positions of a look-up are those of the scatter, and so are windows: one that is open is a whole dim of the table.
   void constrain_lookups(const Scatter& s) {
     for (size_t l = 0; l < s.lookups.size(); ++l) {
       const AccessDims& access = lookup_access_[l];
-      const uint32_t table = find(s.lookups[l].of, s.lookups[l].index), indices = find(Role::indices, static_cast<int>(l) + 1);
+      const int first = first_indices(op_, l + 1);
+      const uint32_t table = find(s.lookups[l].of, s.lookups[l].index), indices = find(Role::indices, first);
       for (size_t p = 0; p < access.positions.size(); ++p)
         relate("lookup_dims", STREW_EQUAL, indices, access.positions[p].indices_dim, find(Role::indices),
                dims_.positions[p].indices_dim);
+      constrain_indices(first, s.lookups[l].gather.more_indices.size());
       for (size_t w = 0; w < access.window.size(); ++w)
         if (access.operand[static_cast<size_t>(access.window[w])].window == kDynamic)
           relate("lookup_dims", STREW_EQUAL, table, access.window[w], window_dim(w));
@@ -227,6 +235,7 @@ class Shapes {
       if (s.init == InitKind::copy) equal_dims("scatter_c24", find(Role::operand, i), result);
       distinct("op_result_strides", result);
     }
+    constrain_indices(0, s.more_indices.size());
     constrain_batching("scatter_c18", dims_, find(Role::indices), 0);
     if (bound < n) constrain_positions("scatter_c4", slices_);
     for (size_t w = 0; w < dims_.window.size(); ++w)
@@ -241,6 +250,7 @@ class Shapes {
   void constrain(const Gather& g) {
     const uint32_t operand = find(Role::operand);
     distinct("op_result_strides", 0);
+    constrain_indices(0, g.more_indices.size());
     constrain_batching("gather_c17", dims_, find(Role::indices), operand);
     constrain_positions("gather_c22", 0);
     // Policies that are defined even for a gather from an operand without elements, if an index is out of bounds in the
@@ -331,8 +341,8 @@ class Builder {
     return out;
   }
 
-  /// The tensor's place in strew_args.data: results, operands, indices, updates, extras, indices of look-ups, with a place even for operands that are
-  /// not bound.
+  /// The tensor's place in strew_args.data: results, operands, the first index tensor, updates, extras, the other index tensors, with a place even for
+  /// operands that are not bound.
   uint32_t data_index(const TensorSlot& slot) const {
     const int pairs = scatter_ != nullptr ? static_cast<int>(scatter_->operands.size()) : 1;
     const int extras_at = scatter_ != nullptr ? 3 * pairs + 1 : 3;
@@ -373,8 +383,7 @@ class Builder {
       k_.packs_results |= static_cast<uint8_t>(slot.role == Role::result && bits(type.dtype) < 8);
     }
     k_.tensor_count = static_cast<uint32_t>(slots.size());
-    k_.data_count =
-        static_cast<uint32_t>((scatter_ != nullptr ? 3 * pairs + 1 : 3) + extras_of(r_.op).size() + lookups_of(r_.op).size());
+    for (const TensorSlot& slot : slots) k_.data_count = std::max(k_.data_count, data_index(slot) + 1);
     const uint32_t at = out_.add(std::span<const strew_tensor_rule>(rules));
     out_.point(offsetof(strew_kernel, tensors), at);
     for (size_t i = 0; i < slots.size(); ++i) {

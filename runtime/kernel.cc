@@ -250,11 +250,11 @@ int64_t memory_of(const Op& op) {
     return sum_of(d.window_dims, d.removed_dims, d.operand_batching_dims, d.indices_batching_dims, d.index_map);
   };
   const auto of_gather = [&](const Gather& g) {
-    return numbers(g.dims) + sum_of(g.operand, g.indices, g.extras, g.result, g.slice_sizes, g.expr);
+    return numbers(g.dims) + sum_of(g.operand, g.indices, g.more_indices, g.extras, g.result, g.slice_sizes, g.expr);
   };
   if (const auto* const g = std::get_if<Gather>(&op)) return of_gather(*g);
   const auto& s = std::get<Scatter>(op);
-  int64_t bytes = numbers(s.dims) + sum_of(s.operands, s.indices, s.updates, s.extras, s.results, s.expr, s.fill);
+  int64_t bytes = numbers(s.dims) + sum_of(s.operands, s.indices, s.more_indices, s.updates, s.extras, s.results, s.expr, s.fill);
   if (!s.lookups.empty()) bytes += block_bytes(s.lookups.capacity() * sizeof(Lookup));
   for (const Lookup& lookup : s.lookups) bytes += of_gather(lookup.gather);
   return bytes;

@@ -74,11 +74,12 @@ void put(Words& out, const Lookup& value) {
 }
 
 void put(Words& out, const Scatter& op) {
-  const auto& [operands, indices, updates, extras, lookups, results, dims, combiner, expr, init, fill, oob, normalize, order,
-               accumulate, sorted, unique] = op;
+  const auto& [operands, indices, more_indices, updates, extras, lookups, results, dims, combiner, expr, init, fill, oob,
+               normalize, order, accumulate, sorted, unique] = op;
   out.put(1);
   put(out, operands);
   put(out, indices);
+  put(out, more_indices);
   put(out, updates);
   put(out, extras);
   put(out, lookups);
@@ -93,10 +94,11 @@ void put(Words& out, const Scatter& op) {
 }
 
 void put(Words& out, const Gather& op) {
-  const auto& [operand, indices, extras, result, dims, slice_sizes, expr, oob, fill, normalize, sorted] = op;
+  const auto& [operand, indices, more_indices, extras, result, dims, slice_sizes, expr, oob, fill, normalize, sorted] = op;
   out.put(2);
   put(out, operand);
   put(out, indices);
+  put(out, more_indices);
   put(out, extras);
   put(out, result);
   put(out, dims);

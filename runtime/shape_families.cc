@@ -47,6 +47,7 @@ class AccessExtents {
   void gather(Gather& gather) const {
     operand(gather.operand);
     indices(gather.indices);
+    for (TensorType& type : gather.more_indices) indices(type);
     slices(gather.result);
     extras(gather.extras);
     for (size_t d = 0; d < gather.slice_sizes.size(); ++d)
@@ -77,6 +78,7 @@ void for_each_extent(Op& op, FamilyKind kind, Visit visit) {
   for (TensorType& type : scatter.operands) of.operand(type);
   for (TensorType& type : scatter.results) of.operand(type);
   of.indices(scatter.indices);
+  for (TensorType& type : scatter.more_indices) of.indices(type);
   for (TensorType& type : scatter.updates) of.slices(type);
   of.extras(scatter.extras);
   for (Lookup& lookup : scatter.lookups) AccessExtents(AccessDims(lookup.gather), kind, visit).gather(lookup.gather);

@@ -23,7 +23,8 @@ std::vector<int64_t> strides_of(const TensorType& type) {
 /// The index positions of an op, one after another in row-major order.
 class Positions {
  public:
-  explicit Positions(const Op& op) : dims_(op), strides_(strides_of(indices_of(op))) {
+  /// `strides`: those of the index tensor.
+  Positions(const Op& op, std::vector<int64_t> strides) : dims_(op), strides_(std::move(strides)) {
     for (const AccessDims::Position& position : dims_.positions) {
       extents_.push_back(indices_of(op).dims[static_cast<size_t>(position.indices_dim)]);
       is_batch_.push_back(position.operand_dim >= 0);
@@ -85,12 +86,13 @@ int64_t product(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-Status write_indices(const Op& sized, const Distribution& distribution, uint64_t seed, std::byte* first) {
-  Positions position(sized);
+Status write_indices(const Op& sized, size_t tensor, const Distribution& distribution, uint64_t seed, std::byte* first) {
+  const std::vector<const TensorType*> tensors = std::visit([](const auto& op) { return index_tensors(op); }, sized);
+  Positions position(sized, strides_of(*tensors[tensor]));
   if (position.count() == 0) return {};
   const std::vector<int64_t> starts = starts_of(sized);
   const std::vector<size_t> order = components_in_order(position.dims());
-  const DType dtype = indices_of(sized).dtype;
+  const DType dtype = tensors[tensor]->dtype;
   const bool unique = is_scatter(sized) && std::get<Scatter>(sized).unique_indices;
   std::vector<std::vector<int64_t>> rows;
   for (int64_t batch = 0; batch < position.batches(); ++batch) {
@@ -102,6 +104,7 @@ Status write_indices(const Op& sized, const Distribution& distribution, uint64_t
   for (int64_t i = 0; i < position.count(); ++i, position.next()) {
     int64_t row = rows[static_cast<size_t>(position.batch())][static_cast<size_t>(position.within())];
     for (size_t k = order.size(); k-- > 0; row /= starts[k]) {
+      if (tensors.size() > 1 && order[k] != tensor) continue;
       const auto dim = static_cast<size_t>(position.dims().components[order[k]]);
       const int64_t start = row % starts[k] * (unique ? std::max<int64_t>(1, position.dims().operand[dim].window) : 1);
       Scalar value;
@@ -114,7 +117,7 @@ Status write_indices(const Op& sized, const Distribution& distribution, uint64_t
 }
 
 Status check_indices_in_bounds(const Op& sized, const std::byte* first) {
-  Positions position(sized);
+  Positions position(sized, strides_of(indices_of(sized)));
   const DType dtype = indices_of(sized).dtype;
   const bool wraps = normalizes_negative(sized);
   for (int64_t i = 0; i < position.count(); ++i, position.next()) {

@@ -71,6 +71,7 @@ Tensors tensors_of(Op& op) {
       add(Role::updates, i, scatter->updates[i]);
     }
     add(Role::indices, 0, scatter->indices);
+    for (size_t i = 0; i < scatter->more_indices.size(); ++i) add(Role::indices, i + 1, scatter->more_indices[i]);
     for (size_t i = 0; i < scatter->extras.size(); ++i) add(Role::extra, i, scatter->extras[i].type);
     out.table = Role::result;
     out.slices = Role::updates;
@@ -79,6 +80,7 @@ Tensors tensors_of(Op& op) {
     add(Role::result, 0, gather.result);
     add(Role::operand, 0, gather.operand);
     add(Role::indices, 0, gather.indices);
+    for (size_t i = 0; i < gather.more_indices.size(); ++i) add(Role::indices, i + 1, gather.more_indices[i]);
     for (size_t i = 0; i < gather.extras.size(); ++i) add(Role::extra, i, gather.extras[i].type);
     out.table = Role::operand;
     out.slices = Role::result;
@@ -116,6 +118,9 @@ Groups groups_of(const Op& op, const Tensors& tensors, const AccessDims& dims) {
       groups.join(at(is_table ? table : slices, static_cast<int64_t>(d)), at(place, static_cast<int64_t>(d)));
   }
   const Place indices{Role::indices, 0, 0};
+  for (const auto& [place, type] : tensors.all)
+    for (size_t d = 0; d < type->dims.size() && place.role == Role::indices; ++d)
+      groups.join(at(indices, static_cast<int64_t>(d)), at(place, static_cast<int64_t>(d)));
   for (const AccessDims::Position& position : dims.positions) {
     groups.join(at(indices, position.indices_dim), at(slices, position.slices_dim));
     if (position.operand_dim >= 0) groups.join(at(table, position.operand_dim), at(indices, position.indices_dim));

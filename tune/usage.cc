@@ -125,12 +125,13 @@ void settle(Op& op) {
       if (gather->slice_sizes[d] == kDynamic && dims.operand[d].slices_dim >= 0)
         gather->slice_sizes[d] = gather->result.dims[static_cast<size_t>(dims.operand[d].slices_dim)];
     for (TensorType* type : {&gather->operand, &gather->indices, &gather->result}) clear_open_strides(*type);
+    for (TensorType& type : gather->more_indices) clear_open_strides(type);
     for (Extra& extra : gather->extras) clear_open_strides(extra.type);
     return;
   }
   auto& scatter = std::get<Scatter>(op);
   clear_open_strides(scatter.indices);
-  for (auto* list : {&scatter.operands, &scatter.updates, &scatter.results})
+  for (auto* list : {&scatter.operands, &scatter.more_indices, &scatter.updates, &scatter.results})
     for (TensorType& type : *list) clear_open_strides(type);
   for (Extra& extra : scatter.extras) clear_open_strides(extra.type);
 }
@@ -172,11 +173,13 @@ const TensorType& table_of(const Op& op) {
 
 std::vector<int64_t> starts_of(const Op& op) {
   const AccessDims dims(op);
-  const int64_t largest = largest_of(indices_of(op).dtype);
+  const std::vector<const TensorType*> tensors = std::visit([](const auto& each) { return index_tensors(each); }, op);
   std::vector<int64_t> out;
   for (size_t d = 0; d < dims.operand.size(); ++d) {
     if (dims.operand[d].component < 0) continue;
     const int64_t extent = table_of(op).dims[d], window = dims.operand[d].window;
+    const auto component = static_cast<size_t>(dims.operand[d].component);
+    const int64_t largest = largest_of(tensors[tensors.size() > 1 ? component : 0]->dtype);
     // Windows at unique places must not overlap; and a start must be a number of the index dtype.
     const int64_t step = is_unique(op) ? std::max<int64_t>(1, window) : 1;
     const int64_t starts =

@@ -61,6 +61,14 @@ int64_t reached_bytes(const TensorType& type) {
   return storage_bytes(type.dtype, reach.before) + storage_bytes(type.dtype, reach.after);
 }
 
+/// Of the tensors of a look-up.
+std::vector<const TensorType*> types_of(const Lookup& lookup) {
+  std::vector<const TensorType*> out = index_tensors(lookup.gather);
+  out.push_back(&lookup.gather.operand);
+  out.push_back(&lookup.gather.result);
+  return out;
+}
+
 bool is_table(const Op& op, const TensorSlot& slot) {
   return is_scatter(op) ? slot.role == Role::result || slot.role == Role::operand : slot.role == Role::operand;
 }
@@ -72,7 +80,7 @@ WorkloadData::WorkloadData(VerifiedOp sized)
 
 Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usage, uint64_t seed, int64_t max_bytes) {
   for (const Lookup& lookup : lookups_of(op))
-    for (const TensorType* type : {&lookup.gather.operand, &lookup.gather.indices, &lookup.gather.result})
+    for (const TensorType* type : types_of(lookup))
       if (!is_static(type->dims) || !is_static(type->strides))
         return unsupported("tune: the look-up of " + slot_name(lookup.of, lookup.index) + " has " + print(*type) +
                            ", expected extents and strides that are known");
@@ -85,7 +93,9 @@ Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usa
   for (const Storage& storage : out.storages_)
     if (out.slots_[storage.slot].role != Role::indices) out.fill(storage);
   STREW_TRY(out.fill_indices(usage, seed));
-  if (usage.indices.kind == Distribution::Kind::file) STREW_TRY(check_hints(*out.sized_, out.call(0)));
+  // Where an index tensor of its own repeats, vectors are not the drawn ones.
+  const bool is_drawn = usage.indices.kind != Distribution::Kind::file && first_indices(*out.sized_, 1) == 1;
+  if (!is_drawn) STREW_TRY(check_hints(*out.sized_, out.call(0)));
   out.count_moved();
   return out;
 }
@@ -155,17 +165,27 @@ void WorkloadData::fill(const Storage& storage) {
 
 Status WorkloadData::fill_indices(const Usage& usage, uint64_t seed) {
   const TensorType& type = indices_of(*sized_);
-  for (size_t i = 0; i < storages_.size(); ++i) {
-    const Storage& storage = storages_[i];
-    if (slots_[storage.slot].role != Role::indices) continue;
+  const int own = first_indices(*sized_, 1);
+  const bool is_file = usage.indices.kind == Distribution::Kind::file;
+  if (is_file && own > 1)
+    return unsupported("indices: " + usage.indices.file + " is one tensor, and the op has " + std::to_string(own) +
+                       ", expected a distribution");
+  std::vector<uint64_t> set(slots_.size(), 0);  // of the next tensor of each slot
+  for (const Storage& storage : storages_) {
+    const TensorSlot& slot = slots_[storage.slot];
+    if (slot.role != Role::indices) continue;
     std::byte* const first = storage.buffer.data() + storage.first;
-    if (const int number = slots_[storage.slot].index; number > 0) {
-      const Op lookup = lookups_of(*sized_)[static_cast<size_t>(number) - 1].gather;
-      STREW_TRY(write_indices(lookup, Distribution(), mixed(seed + i), first));
+    size_t source = 0;
+    while (source < lookups_of(*sized_).size() && slot.index >= first_indices(*sized_, source + 1)) ++source;
+    const auto tensor = static_cast<size_t>(slot.index - first_indices(*sized_, source));
+    const uint64_t own_seed = mixed(seed + set[storage.slot]++ * (lookups_of(*sized_).size() + 1) + source);
+    if (source > 0) {
+      const Op lookup = lookups_of(*sized_)[source - 1].gather;
+      STREW_TRY(write_indices(lookup, tensor, Distribution(), own_seed, first));
       continue;
     }
-    if (usage.indices.kind != Distribution::Kind::file) {
-      STREW_TRY(write_indices(*sized_, usage.indices, mixed(seed + i), first));
+    if (!is_file) {
+      STREW_TRY(write_indices(*sized_, tensor, usage.indices, own_seed, first));
       continue;
     }
     if (usage.index_tensor == nullptr) return invalid_argument("indices: " + usage.indices.file + " was not read");

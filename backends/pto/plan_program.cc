@@ -317,6 +317,9 @@ Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Pl
   const FpEnvironment environment(true);
   if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
   if (plan.sources.size() != 1) return unsupported("programs have one source of indices, and the op has look-ups");
+  const std::vector<Component>& components = plan.primary().components;
+  if (std::ranges::any_of(components, [&](const Component& c) { return c.tensor != components[0].tensor; }))
+    return unsupported("programs have one index tensor, and the op has one per component");
   return Attempts(tensors, plan, chip, options).best();
 }
 

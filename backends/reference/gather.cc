@@ -14,13 +14,13 @@
 namespace strew::inline v0::reference {
 
 std::optional<strew_fault> run(const Gather& op, std::span<const TensorView> tensors) {
-  const BoundTensor result(tensors[0]), operand(tensors[1]), index_tensor(tensors[2]);
-  const Geometry shape = geometry(op.dims, operand.dims, index_tensor.dims, result.dims);
-  const Indices indices(shape, index_tensor);
+  const Bound bound(op, tensors);
+  const BoundTensor &result = bound.results[0], &operand = bound.operands[0];
+  const Geometry shape = geometry(op.dims, operand.dims, bound.indices[0].dims, result.dims);
+  const Indices indices(shape, bound.sources[0]);
   const Stream output = slice_stream(shape, result);
   std::vector<Stream> extras;
-  for (size_t i = 0; i < op.extras.size(); ++i)
-    extras.push_back(extra_stream(shape, op.extras[i].kind, BoundTensor(tensors[3 + i])));
+  for (size_t i = 0; i < op.extras.size(); ++i) extras.push_back(extra_stream(shape, op.extras[i].kind, bound.extras[i]));
   Policy policy(shape, op.oob, op.normalize_negative);
   if (op.oob == OobPolicy::error)
     if (const auto fault = policy.find_fault(indices)) return fault;

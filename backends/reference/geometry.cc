@@ -24,6 +24,14 @@ Bound::Bound(const Op& op, std::span<const TensorView> tensors) {
   std::vector<BoundTensor>* const lists[] = {&results, &operands, &indices, &updates, &extras};  // in the order of Role
   const std::vector<TensorSlot> slots = tensor_slots(op);
   for (size_t i = 0; i < slots.size(); ++i) lists[static_cast<size_t>(slots[i].role)]->emplace_back(tensors[i]);
+  std::span<const BoundTensor> rest = indices;
+  const auto add = [&](const auto& access) {
+    const size_t count = access.more_indices.size() + 1;
+    sources.push_back(rest.first(count));
+    rest = rest.subspan(count);
+  };
+  std::visit(add, op);
+  for (const Lookup& lookup : lookups_of(op)) add(lookup.gather);
 }
 
 std::vector<int64_t> made_dims(const Gather& lookup, const BoundTensor& table, const BoundTensor& indices) {
@@ -46,7 +54,7 @@ Geometry geometry_of(const Op& op, const Bound& bound) {
   if (!is_scatter(op)) return geometry(dims_of(op), bound.operands[0].dims, indices, bound.results[0].dims);
   const Lookup* const lookup = lookup_of(op, Role::updates, 0);
   return geometry(dims_of(op), bound.results[0].dims, indices,
-                  lookup == nullptr ? bound.updates[0].dims : made_dims(lookup->gather, bound.updates[0], bound.indices[1]));
+                  lookup == nullptr ? bound.updates[0].dims : made_dims(lookup->gather, bound.updates[0], bound.sources[1][0]));
 }
 
 Geometry geometry(const DimensionNumbers& numbers, std::span<const int64_t> target, std::span<const int64_t> indices,
@@ -101,14 +109,18 @@ Stream extra_stream(const Geometry& g, ExtraKind kind, BoundTensor tensor) {
   return {std::move(tensor), std::move(position_strides), std::move(window_strides)};
 }
 
-Indices::Indices(const Geometry& g, BoundTensor indices)
-    : tensor(std::move(indices)), position_strides(pick(tensor.strides, g.index_of_position)) {
+Indices::Indices(const Geometry& g, std::span<const BoundTensor> tensors) {
   const auto dim = static_cast<size_t>(g.index_vector_dim);
-  if (dim < tensor.strides.size()) component_stride = tensor.strides[dim];
+  for (size_t k = 0; k < g.target_of_component.size(); ++k) {
+    const BoundTensor& tensor = tensors[tensors.size() > 1 ? k : 0];
+    const int64_t stride = dim < tensor.strides.size() ? tensor.strides[dim] : 0;
+    components.push_back({tensor, pick(tensor.strides, g.index_of_position), static_cast<int64_t>(k) * stride});
+  }
 }
 
 __int128 Indices::load(const Coords& position, size_t k) const {
-  const Scalar value = tensor.load(dot(position, position_strides) + static_cast<int64_t>(k) * component_stride);
+  const auto& [tensor, position_strides, offset] = components[k];
+  const Scalar value = tensor.load(dot(position, position_strides) + offset);
   if (tensor.dtype == DType::u64) return static_cast<__int128>(value.bits[0]);
   return decode_i64(tensor.dtype, value.bits[0]);
 }

@@ -35,11 +35,15 @@ struct Geometry {
 /// `target`, `indices`, `slice`: extents at the call.
 Geometry geometry(const DimensionNumbers& numbers, std::span<const int64_t> target, std::span<const int64_t> indices,
                   std::span<const int64_t> slice);
-/// The tensors of a call by role; indices 1, 2, … are those of the look-ups.
+/// The tensors of a call by role.
 struct Bound {
   std::vector<BoundTensor> results, operands, indices, updates, extras;
+  /// Index tensors of each source, which lie one after the other in `indices`: the op's own, then those of each look-up.
+  std::vector<std::span<const BoundTensor>> sources;
 
   Bound(const Op& op, std::span<const TensorView> tensors);
+  Bound(const Bound&) = delete;
+  Bound& operator=(const Bound&) = delete;
 };
 /// Extents at the call of what a look-up makes, from those of its table and indices.
 std::vector<int64_t> made_dims(const Gather& lookup, const BoundTensor& table, const BoundTensor& indices);
@@ -61,13 +65,16 @@ struct Stream {
 Stream slice_stream(const Geometry& g, BoundTensor tensor);
 Stream extra_stream(const Geometry& g, ExtraKind kind, BoundTensor tensor);
 
-/// The index vectors.
+/// The index vectors of a source, which lie in one tensor, or with each component in a tensor of its own.
 struct Indices {
-  BoundTensor tensor;
-  std::vector<int64_t> position_strides;
-  int64_t component_stride = 0;
+  struct Component {
+    BoundTensor tensor;
+    std::vector<int64_t> position_strides;
+    int64_t offset = 0;
+  };
+  std::vector<Component> components;
 
-  Indices(const Geometry& g, BoundTensor indices);
+  Indices(const Geometry& g, std::span<const BoundTensor> tensors);
   /// Component `k` of the index vector at `position`, as a number: an index of type u64 is never negative.
   __int128 load(const Coords& position, size_t k) const;
 };

@@ -40,7 +40,7 @@ Walk walk_of(const Op& op, std::span<const TensorView> tensors) {
   return std::visit(
       [&](const auto& access) -> Walk {
         Geometry shape = geometry_of(op, bound);
-        Indices starts(shape, bound.indices[0]);
+        Indices starts(shape, bound.sources[0]);
         return {std::move(shape), std::move(starts), access.oob, access.normalize_negative};
       },
       op);

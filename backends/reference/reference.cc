@@ -18,11 +18,15 @@ Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, 
     while (slots[at].role != role || slots[at].index != index) ++at;
     return at;
   };
-  const size_t indices = slot_of(Role::indices, found->source);
+  const auto source = static_cast<size_t>(found->source);
+  const bool has_own = !(source == 0 ? std::visit([](const auto& access) { return access.more_indices; }, *op)
+                                     : lookups_of(op)[source - 1].gather.more_indices)
+                            .empty();
+  const size_t indices = slot_of(Role::indices, first_indices(op, source) + (has_own ? found->component : 0));
   if (bad_index != nullptr) *bad_index = bad_index_of(*found, static_cast<uint32_t>(indices));
   size_t indexed = is_scatter(op) ? 0 : 1;
   if (found->source > 0) {
-    const Lookup& lookup = lookups_of(op)[static_cast<size_t>(found->source - 1)];
+    const Lookup& lookup = lookups_of(op)[source - 1];
     indexed = slot_of(lookup.of, lookup.index);
   }
   const auto dims = [&](size_t tensor) { return std::span(tensors[tensor].dims, static_cast<size_t>(tensors[tensor].rank)); };

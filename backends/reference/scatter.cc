@@ -59,7 +59,7 @@ struct Accumulators {
 class Input {
  public:
   explicit Input(Stream stream) : stream_(std::move(stream)) {}
-  Input(const Gather& lookup, const BoundTensor& table, const BoundTensor& indices)
+  Input(const Gather& lookup, const BoundTensor& table, std::span<const BoundTensor> indices)
       : lookup_(std::make_unique<Found>(lookup, table, indices)) {}
 
   /// Policy `error`: the first index out of bounds.
@@ -77,11 +77,11 @@ class Input {
 
  private:
   struct Found {
-    Found(const Gather& g, const BoundTensor& t, const BoundTensor& index_tensor)
+    Found(const Gather& g, const BoundTensor& t, std::span<const BoundTensor> index_tensors)
         : gather(g),
           table(t),
-          shape(geometry(g.dims, t.dims, index_tensor.dims, made_dims(g, t, index_tensor))),
-          indices(shape, index_tensor),
+          shape(geometry(g.dims, t.dims, index_tensors[0].dims, made_dims(g, t, index_tensors[0]))),
+          indices(shape, index_tensors),
           policy(shape, g.oob, g.normalize_negative),
           source(shape.target.size(), 0) {}
 
@@ -113,7 +113,7 @@ class ScatterRun {
       : op_(op),
         bound_(op, tensors),
         geometry_(geometry_of(op, bound_)),
-        indices_(geometry_, bound_.indices[0]),
+        indices_(geometry_, bound_.sources[0]),
         policy_(geometry_, op.oob, op.normalize_negative),
         graph_(combine_graph(op)),
         evaluator_(graph_),
@@ -146,7 +146,7 @@ class ScatterRun {
     for (size_t l = 0; l < op_.lookups.size(); ++l) {
       const Lookup& lookup = op_.lookups[l];
       if (lookup.of != role || lookup.index != static_cast<int>(number)) continue;
-      list.emplace_back(lookup.gather, table, bound_.indices[l + 1]);
+      list.emplace_back(lookup.gather, table, bound_.sources[l + 1]);
       return true;
     }
     return false;

@@ -9,9 +9,9 @@
 
 namespace strew::inline v0 {
 
-FaultRule fault_rule(const Op& op, int64_t source) {
-  const auto rule = [](const auto& of, std::string position_of) -> FaultRule {
-    const DType dtype = of.indices.dtype;
+FaultRule fault_rule(const Op& op, int64_t source, int64_t component) {
+  const auto rule = [&](const auto& of, std::string position_of) -> FaultRule {
+    const DType dtype = (of.more_indices.empty() ? of.indices : *index_tensors(of)[static_cast<size_t>(component)]).dtype;
     return {std::move(position_of), of.normalize_negative && !is_unsigned_integer(dtype), dtype == DType::u64};
   };
   if (source > 0) {
@@ -24,7 +24,8 @@ FaultRule fault_rule(const Op& op, int64_t source) {
 Status fault_status(const VerifiedOp& op, const strew_fault& fault, std::span<const int64_t> index_dims,
                     std::span<const int64_t> operand_dims) {
   const auto status = [&](const AccessDims& dims) {
-    return fault_status(fault_rule(op, fault.source), fault, dims.position_extents({index_dims.begin(), index_dims.end()}),
+    return fault_status(fault_rule(op, fault.source, fault.component), fault,
+                        dims.position_extents({index_dims.begin(), index_dims.end()}),
                         operand_dims[dims.components[fault.component]]);
   };
   return fault.source == 0 ? status(op.access()) : status(AccessDims(lookups_of(op)[fault.source - 1].gather));

@@ -74,6 +74,22 @@ Expected<DimensionNumbers> nd(std::string_view form, const TensorType& operand, 
   return DimensionNumbers{range(positions, positions + rank - batch - k), indexed, batching, batching, indexed, positions};
 }
 
+/// `indices`: a tensor per dim of the operand, from dim 0 on.
+Expected<DimensionNumbers> at(std::string_view form, const TensorType& operand, const std::vector<TensorType>& indices) {
+  const auto count = static_cast<int64_t>(indices.size());
+  const int64_t rank = operand.rank();
+  if (count < 1 || count > rank)
+    return refused("{}: {} index tensors; expected from 1 to {}, the rank of operand", form, count, rank);
+  const int64_t positions = indices[0].rank();
+  return DimensionNumbers{range(positions, positions + rank - count), range(0, count), {}, {}, range(0, count), positions};
+}
+
+template <class Builder>
+Builder with_more(Builder b, const std::vector<TensorType>& indices) {
+  for (size_t k = 1; k < indices.size(); ++k) b.more_indices(indices[k]);
+  return b;
+}
+
 ScatterBuilder scatter_of(const TensorType& operand, const TensorType& indices, const TensorType& updates,
                           Expected<DimensionNumbers> numbers) {
   ScatterBuilder b;
@@ -148,6 +164,16 @@ GatherBuilder gather_nd(const TensorType& operand, const TensorType& indices, in
                                    : refused("gather_nd: batch_dims is {}; expected from 0 to {}, less than the rank of indices "
                                              "and at most the rank of operand",
                                              batch_dims, most)));
+}
+
+ScatterBuilder scatter_at(const TensorType& operand, const std::vector<TensorType>& indices, const TensorType& updates) {
+  const TensorType first = indices.empty() ? TensorType() : indices[0];
+  return as_in_onnx(with_more(scatter_of(operand, first, updates, at("scatter_at", operand, indices)), indices));
+}
+
+GatherBuilder gather_at(const TensorType& operand, const std::vector<TensorType>& indices) {
+  const TensorType first = indices.empty() ? TensorType() : indices[0];
+  return as_in_onnx(with_more(gather_of(operand, first, at("gather_at", operand, indices)), indices));
 }
 
 GatherBuilder gather(const TensorType& operand, const TensorType& indices, int64_t axis, int64_t batch_dims) {

@@ -89,8 +89,9 @@ class Notation {
   const std::vector<Extra>& extras() const { return scatter_ != nullptr ? scatter_->extras : gather_->extras; }
   const std::string& named(Role role, size_t i = 0) const { return name_[static_cast<size_t>(role)][i]; }
 
-  /// "ids[i, 1]": the entry of the index vector at the position. `number`: of the index tensor, which has `rank` dims.
+  /// "ids[i, 1]": the entry of the index vector at the position. `number`: of the first index tensor of the source.
   std::string entry(const AccessDims& dims, int number, size_t rank, int component) const {
+    if (dims.scalar_indices) number += component;
     std::vector<std::string> subscripts;
     for (int64_t d = 0; d < static_cast<int64_t>(rank); ++d)
       subscripts.push_back(d == dims.index_vector_dim ? std::to_string(component) : letter_of(dims, d));
@@ -126,8 +127,9 @@ class Notation {
   std::string read(Role role, size_t index, const std::string& subscripts) const {
     const Lookup* const lookup = lookup_of(op_, role, static_cast<int>(index));
     if (lookup == nullptr) return named(role, index) + subscripts;
-    const auto number = static_cast<int>(lookup - lookups_of(op_).data()) + 1;
+    const auto source = static_cast<size_t>(lookup - lookups_of(op_).data()) + 1;
     const Gather& g = lookup->gather;
+    const int number = first_indices(op_, source);
     return named(role, index) + list(of_indexed(AccessDims(g), number, g.operand.dims, g.indices.dims.size()));
   }
   std::vector<std::string> of_slices() const {

@@ -4,6 +4,8 @@
 // tests/unit/compiler/op/op_test.cc.
 #include "strew/op.h"
 
+#include <algorithm>
+
 namespace strew::inline v0 {
 namespace {
 
@@ -15,13 +17,20 @@ void append(std::vector<TensorSlot>& slots, const std::vector<Extra>& extras) {
   for (size_t i = 0; i < extras.size(); ++i) slots.push_back({Role::extra, static_cast<int>(i), &extras[i].type});
 }
 
-/// Puts the tables of look-ups in their places, and their indices at the end.
-void append_lookups(std::vector<TensorSlot>& slots, const std::vector<Lookup>& lookups) {
+/// Puts the tables of look-ups in their places.
+void place_tables(std::vector<TensorSlot>& slots, const std::vector<Lookup>& lookups) {
   for (const Lookup& lookup : lookups)
     for (TensorSlot& slot : slots)
       if (slot.role == lookup.of && slot.index == lookup.index) slot.type = &lookup.gather.operand;
-  for (size_t i = 0; i < lookups.size(); ++i)
-    slots.push_back({Role::indices, static_cast<int>(i) + 1, &lookups[i].gather.indices});
+}
+
+/// The index tensors after the first one.
+void append_indices(std::vector<TensorSlot>& slots, const Op& op) {
+  int number = 0;
+  const auto add = [&](const TensorType& type) { slots.push_back({Role::indices, ++number, &type}); };
+  std::visit([&](const auto& each) { std::ranges::for_each(each.more_indices, add); }, op);
+  for (const Lookup& lookup : lookups_of(op))
+    for (const TensorType* const type : index_tensors(lookup.gather)) add(*type);
 }
 
 }  // namespace
@@ -34,7 +43,7 @@ std::vector<TensorSlot> tensor_slots(const Op& op) {
     slots.push_back({Role::indices, 0, &scatter->indices});
     append(slots, Role::updates, scatter->updates);
     append(slots, scatter->extras);
-    append_lookups(slots, scatter->lookups);
+    place_tables(slots, scatter->lookups);
   } else {
     const Gather& gather = std::get<Gather>(op);
     slots.push_back({Role::result, 0, &gather.result});
@@ -42,6 +51,7 @@ std::vector<TensorSlot> tensor_slots(const Op& op) {
     slots.push_back({Role::indices, 0, &gather.indices});
     append(slots, gather.extras);
   }
+  append_indices(slots, op);
   return slots;
 }
 

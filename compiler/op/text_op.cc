@@ -54,6 +54,7 @@ constexpr TextField<T> dim_list() {
 constexpr auto kScatterFields = std::to_array<TextField<Scatter>>({
     required<Scatter, &Scatter::operands>("operand"),
     required<Scatter, &Scatter::indices>("indices"),
+    field<Scatter, &Scatter::more_indices>("more_indices"),
     required<Scatter, &Scatter::updates>("updates"),
     field<Scatter, &Scatter::extras>("extras"),
     field<Scatter, &Scatter::lookups>("lookups"),
@@ -82,6 +83,7 @@ constexpr Scalar kFill{DType::f32};  ///< of a policy that fills, where the text
 constexpr auto kGatherFields = std::to_array<TextField<Gather>>({
     required<Gather, &Gather::operand>("operand"),
     required<Gather, &Gather::indices>("indices"),
+    field<Gather, &Gather::more_indices>("more_indices"),
     field<Gather, &Gather::extras>("extras"),
     required<Gather, &Gather::result>("result"),
     dim_list<Gather, 0>(),

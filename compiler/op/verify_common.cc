@@ -70,11 +70,6 @@ Status check_result_strides(const Field& field, const TensorType& type) {
                       : "whose elements cannot be shown to lie apart; use strides that nest");
 }
 
-Status check_index_dtype(std::string_view label, const TensorType& indices) {
-  if (is_integer(indices.dtype) && bits(indices.dtype) >= 4) return {};
-  return violated(label, "indices is {}; expected an integer dtype from i4 to i64 or u4 to u64", indices);
-}
-
 bool dims_agree(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](int64_t x, int64_t y) { return dims_agree(x, y); });
 }
@@ -83,6 +78,29 @@ Status check_dims(std::string_view label, const Field& field, const TensorType& 
                   std::string_view expected) {
   if (dims_agree(type.dims, want)) return {};
   return violated(label, "{} is {}; expected dims {}, {}", field, type, want, expected);
+}
+
+Status check_indices(std::string_view dtype_label, const TensorType& indices, const std::vector<TensorType>& more,
+                     int64_t index_vector_dim) {
+  const auto check_index_tensor = [&](const Field& field, const TensorType& type) -> Status {
+    STREW_TRY(check_tensor(field, type));
+    if (is_integer(type.dtype) && bits(type.dtype) >= 4) return {};
+    return violated(dtype_label, "{} is {}; expected an integer dtype from i4 to i64 or u4 to u64", field, type);
+  };
+  STREW_TRY(check_index_tensor("indices", indices));
+  if (more.empty()) return {};
+  if (more.size() > kMaxRank) return violated("op_limits", "{} more_indices; expected at most {}", more.size(), kMaxRank);
+  if (index_vector_dim != indices.rank())
+    return violated(
+        "index_tensors",
+        "index_vector_dim is {} with more_indices; expected {}, the rank of indices {}: each tensor has one component",
+        index_vector_dim, indices.rank(), indices);
+  for (size_t i = 0; i < more.size(); ++i) {
+    const Field field("more_indices[", i, "]");
+    STREW_TRY(check_index_tensor(field, more[i]));
+    STREW_TRY(check_dims("index_tensors", field, more[i], indices.dims, "the dims of indices"));
+  }
+  return {};
 }
 
 Status check_slices(std::string_view label, const Field& field, const TensorType& slices, const TensorType& indices,

@@ -45,8 +45,10 @@ Status check_enum(const Field& field, Enum value) {
 Status check_tensor(const Field& field, const TensorType& type);
 /// Label op_strides: no two elements of a result share an address, as far as dims and strides are static.
 Status check_result_strides(const Field& field, const TensorType& type);
-/// The dtype is one of i4..i64 and u4..u64.
-Status check_index_dtype(std::string_view label, const TensorType& indices);
+/// The index tensors of a scatter, a gather or a look-up: their dtype is one of i4..i64 and u4..u64. Label index_tensors: where there are several, all have
+/// the dims of the first, which has no index vectors.
+Status check_indices(std::string_view dtype_label, const TensorType& indices, const std::vector<TensorType>& more,
+                     int64_t index_vector_dim);
 
 inline bool dims_agree(int64_t a, int64_t b) { return a == b || a == kDynamic || b == kDynamic; }
 bool dims_agree(const std::vector<int64_t>& a, const std::vector<int64_t>& b);

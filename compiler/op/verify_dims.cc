@@ -18,8 +18,9 @@ enum List : uint8_t { kWindow, kRemoved, kBatching, kPaired, kMap };  // in the 
 
 class Check {
  public:
-  Check(bool gather, const DimensionNumbers& numbers, const TensorType& operand, const TensorType& indices)
-      : gather_(gather), numbers_(numbers), operand_(operand), indices_(indices) {}
+  /// `tensors`: how many index tensors there are.
+  Check(bool gather, const DimensionNumbers& numbers, const TensorType& operand, const TensorType& indices, size_t tensors)
+      : gather_(gather), numbers_(numbers), operand_(operand), indices_(indices), tensors_(static_cast<int64_t>(tensors)) {}
 
   Status run(int64_t slices_rank, bool equal) const {
     STREW_TRY(rank());
@@ -113,30 +114,34 @@ class Check {
 
   /// The map has one entry per component of the index vector.
   Status components() const {
-    const int64_t dim = numbers_.index_vector_dim, count = dim < indices_.rank() ? indices_.dims[dim] : 1;
+    const int64_t dim = numbers_.index_vector_dim, count = dim < indices_.rank() ? indices_.dims[dim] : tensors_;
     if (count != kDynamic && static_cast<int64_t>(entries(kMap).size()) == count) return {};
     return fail({"scatter_c19", "gather_c3"},
-                "{}; expected one entry per component of the index vector, {}: indices is {}, index_vector_dim {}", text(kMap),
-                count == kDynamic ? "? (it must be static)" : std::to_string(count), indices_, dim);
+                "{}; expected one entry per component of the index vector, {}: indices is {}, index_vector_dim {}{}", text(kMap),
+                count == kDynamic ? "? (it must be static)" : std::to_string(count), indices_, dim,
+                tensors_ > 1 ? ", and each of more_indices has one" : "");
   }
 
   const bool gather_;
   const DimensionNumbers& numbers_;
   const TensorType &operand_, &indices_;
+  const int64_t tensors_;
 };
 
 }  // namespace
 
 Status check_dimension_numbers(const Scatter& s, bool equal_batching_dims) {
   const TensorType& operand = s.operands[0];
-  if (is_static(operand.dims)) return Check(false, s.dims, operand, s.indices).run(s.updates[0].rank(), equal_batching_dims);
+  const size_t tensors = s.more_indices.size() + 1;
+  if (is_static(operand.dims))
+    return Check(false, s.dims, operand, s.indices, tensors).run(s.updates[0].rank(), equal_batching_dims);
   TensorType indexed = operand;  // with what the result says of open extents
   for (size_t d = 0; d < indexed.dims.size(); ++d) unify(indexed.dims[d], s.results[0].dims[d]);
-  return Check(false, s.dims, indexed, s.indices).run(s.updates[0].rank(), equal_batching_dims);
+  return Check(false, s.dims, indexed, s.indices, tensors).run(s.updates[0].rank(), equal_batching_dims);
 }
 
 Status check_dimension_numbers(const Gather& g, bool equal_batching_dims) {
-  return Check(true, g.dims, g.operand, g.indices).run(g.result.rank(), equal_batching_dims);
+  return Check(true, g.dims, g.operand, g.indices, g.more_indices.size() + 1).run(g.result.rank(), equal_batching_dims);
 }
 
 }  // namespace strew::inline v0

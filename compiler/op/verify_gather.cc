@@ -14,10 +14,9 @@ namespace {
 Status check_tensors(const Gather& g) {
   STREW_TRY(check_enum("oob", g.oob));
   STREW_TRY(check_tensor("operand", g.operand));
-  STREW_TRY(check_tensor("indices", g.indices));
+  STREW_TRY(check_indices("gather_index_dtype", g.indices, g.more_indices, g.dims.index_vector_dim));
   STREW_TRY(check_tensor("result", g.result));
-  STREW_TRY(check_result_strides("result", g.result));
-  return check_index_dtype("gather_index_dtype", g.indices);
+  return check_result_strides("result", g.result);
 }
 
 /// Slice sizes of dims that have no dim in the result are 0 or 1, and static.

@@ -31,8 +31,7 @@ Status check_tensors(const Scatter& s) {
     STREW_TRY(check_tensor(Field("updates[", i, "]"), s.updates[i]));
     STREW_TRY(check_tensor(Field("result[", i, "]"), s.results[i]));
   }
-  STREW_TRY(check_tensor("indices", s.indices));
-  STREW_TRY(check_index_dtype("scatter_index_dtype", s.indices));
+  STREW_TRY(check_indices("scatter_index_dtype", s.indices, s.more_indices, s.dims.index_vector_dim));
   for (size_t i = 0; i < n; ++i) {
     STREW_TRY(check_dims("scatter_c1", Field("operand[", i, "]"), s.operands[i], s.operands[0].dims, "the dims of operand[0]"));
     STREW_TRY(check_dims("scatter_c3", Field("updates[", i, "]"), s.updates[i], s.updates[0].dims, "the dims of updates[0]"));

@@ -89,7 +89,6 @@ class Planner {
     plan_.tensors = shape_.tensors();
     for (int t = 0; t < tensor_count(); ++t)
       if (plan_.gather ? t == plan_.operand(0) : t < plan_.pairs) plan_.tensors[t].source = 0;
-    while (plan_.tensors[indices_].role != Role::indices) ++indices_;
     plan_.combine = combine_graph(op_);
     plan_.pure_move = is_pure_move(plan_.combine, plan_.pairs, plan_.gather);
   }
@@ -111,7 +110,8 @@ class Planner {
       if (p < 0 || p >= kRepeatedDims) return;
       const Term& extent = shape_.indices_dim(p);
       if (extent.is(1)) continue;
-      if (!shape_.stride(indices_, p).is(0)) return;
+      for (int i = 0; i < first_indices(op_, 1); ++i)
+        if (!shape_.stride(plan_.indices(i), p).is(0)) return;
       if (!may_be_open && (!extent.is_static() || extent.is(0))) return;
       source_.repeated_dims |= uint32_t{1} << p;
     }
@@ -181,12 +181,14 @@ class Planner {
       ++number;
       const AccessDims access(lookup.gather);
       const int table = lookup.of == Role::updates ? plan_.update(lookup.index) : plan_.extra(lookup.index);
-      const int indices = plan_.lookup_indices(number - 1);
+      const int first = first_indices(op_, static_cast<size_t>(number));
+      const auto tensors = static_cast<int>(index_tensors(lookup.gather).size());
       plan_.tensors[table].source = number;
       for (size_t p = 0; p < access.positions.size(); ++p) {
         const AccessDims::Position& position = access.positions[p];
         Loop& loop = plan_.positions[p];
-        loop.strides[indices] = shape_.stride(indices, position.indices_dim);
+        for (int i = first; i < first + tensors; ++i)
+          loop.strides[plan_.indices(i)] = shape_.stride(plan_.indices(i), position.indices_dim);
         if (position.operand_dim >= 0) loop.strides[table] = shape_.stride(table, position.operand_dim);
       }
       for (size_t w = 0; w < access.window.size() && has_destinations_; ++w) {
@@ -197,7 +199,7 @@ class Planner {
       IndexSource& source = lookups_.emplace_back();
       source.oob = lookup.gather.oob;
       if (is_fill(source.oob)) source.fill = lookup.gather.fill;
-      source.components = components_of(lookup.gather, access, indices, {table}, [&](int64_t d) { return shape_.dim(table, d); });
+      source.components = components_of(lookup.gather, access, first, {table}, [&](int64_t d) { return shape_.dim(table, d); });
     }
   }
 
@@ -206,29 +208,29 @@ class Planner {
     for (int t = 0; t < tensor_count(); ++t)
       if (plan_.tensors[t].source == 0) tensors.push_back(t);
     source_.components = std::visit(
-        [&](const auto& op) {
-          return components_of(op, dims_, indices_, tensors, [&](int64_t d) { return shape_.operand_dim(d); });
-        },
+        [&](const auto& op) { return components_of(op, dims_, 0, tensors, [&](int64_t d) { return shape_.operand_dim(d); }); },
         op_);
   }
 
-  /// The components of a scatter's, gather's or look-up's indices, which are tensor number `indices` and place `tensors`. `extent`: of a dim of these.
+  /// The components of a scatter's, gather's or look-up's indices, of which the first tensor is index tensor number `first` and which place `tensors`.
+  /// `extent`: of a dim of these.
   template <class Access, class Extent>
-  std::vector<Component> components_of(const Access& op, const AccessDims& access, int indices, const std::vector<int>& tensors,
+  std::vector<Component> components_of(const Access& op, const AccessDims& access, int first, const std::vector<int>& tensors,
                                        const Extent& extent) const {
     std::vector<Component> out;
     for (size_t k = 0; k < access.components.size(); ++k) {
       const int64_t d = access.components[k];
       Component& c = out.emplace_back();
-      c.tensor = indices;
-      c.dtype = op.indices.dtype;
+      const bool has_own = !op.more_indices.empty();
+      c.tensor = plan_.indices(first + (has_own ? static_cast<int>(k) : 0));
+      c.dtype = plan_.tensors[c.tensor].dtype;
       c.normalize_negative = op.normalize_negative && !is_unsigned_integer(c.dtype);
       c.operand_dim = static_cast<int>(d);
       c.dim = extent(d);
       c.window = window_of(access, d);
       c.index_offset = access.scalar_indices
                            ? constant(0)
-                           : shape_.stride(indices, access.index_vector_dim) * constant(static_cast<int64_t>(k));
+                           : shape_.stride(c.tensor, access.index_vector_dim) * constant(static_cast<int64_t>(k));
       c.strides.assign(plan_.tensors.size(), constant(0));
       for (const int t : tensors) c.strides[t] = shape_.stride(t, d);
     }
@@ -342,7 +344,6 @@ class Planner {
   Plan plan_;
   IndexSource source_;  // of the indexed tensors
   std::vector<IndexSource> lookups_;
-  int indices_ = 0;                    // number of the index tensor
   bool has_destinations_ = true;       // false: a fixed dim has extent 0
   bool all_positions_batched_ = true;  // every position dim is a batching dim or has extent 1
 };

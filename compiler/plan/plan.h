@@ -162,14 +162,16 @@ struct Plan {
   /// Of a scatter. Nothing: no key stands for a destination in all results.
   std::optional<KeyForm> keys;
 
-  // Numbers of the tensors: N results, N operands, an index tensor, N updates, the extras, the index tensors of look-ups (a gather: one result,
+  // Numbers of the tensors: N results, N operands, the first index tensor, N updates, the extras, the other index tensors (a gather: one result,
   // one operand, no updates).
   int result(int i) const { return i; }
   int operand(int i) const { return pairs + i; }
   int update(int i) const { return 2 * pairs + 1 + i; }
   int extra(int i) const { return (gather ? 3 : 3 * pairs + 1) + i; }
-  int lookup_indices(int i) const {
-    return extra(static_cast<int>(std::ranges::count(tensors, Role::extra, &PlanTensor::role))) + i;
+  /// Index tensor number i, first_indices() of op.h.
+  int indices(int i) const {
+    if (i == 0) return 2 * pairs;
+    return extra(static_cast<int>(std::ranges::count(tensors, Role::extra, &PlanTensor::role))) + i - 1;
   }
   /// The first tensor that source 0 places: a scatter's result 0, or a gather's operand.
   int indexed() const { return gather ? operand(0) : result(0); }

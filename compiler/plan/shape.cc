@@ -14,8 +14,8 @@ ShapeTerms::ShapeTerms(const Op& op, const AccessDims& dims)
   name_dims();
   for (const AccessDims::Position& position : dims.positions)
     dims_of(Shape::positions).push_back(indices_dim(position.indices_dim));
-  int number = 0;
-  for (const Lookup& lookup : lookups_of(op)) name_lookup(lookup, ++number);
+  size_t source = 0;
+  for (const Lookup& lookup : lookups_of(op)) name_lookup(lookup, first_indices(op, ++source));
   make_strides();
 }
 
@@ -25,7 +25,7 @@ void ShapeTerms::list_tensors(const Op& op) {
                     kOfExtras[] = {Shape::slices, Shape::positions, Shape::window, Shape::none};
     const bool is_extra = role == Role::extra, is_slices = role == Role::result && gather_;
     const Lookup* const lookup = lookup_of(op, role, index);
-    const bool is_own = lookup != nullptr || (role == Role::indices && index > 0);
+    const bool is_own = lookup != nullptr || (role == Role::indices && index >= first_indices(op, 1));
     shapes_.push_back(is_own      ? Shape::own
                       : is_slices ? Shape::slices
                       : is_extra  ? kOfExtras[static_cast<size_t>(extra)]
@@ -63,7 +63,7 @@ size_t ShapeTerms::find(Role role, int index) const {
 int64_t ShapeTerms::extent(Role role, Role also, size_t d) const {
   for (size_t t = 0; t < tensors_.size(); ++t) {
     const PlanTensor& tensor = tensors_[t];
-    const bool is_lookup_index = tensor.role == Role::indices && tensor.index > 0;
+    const bool is_lookup_index = tensor.role == Role::indices && shapes_[t] == Shape::own;
     if ((tensor.role == role || tensor.role == also) && !is_lookup_index && shaped_[t]->dims[d] != kDynamic)
       return shaped_[t]->dims[d];
   }
@@ -111,10 +111,10 @@ Term ShapeTerms::window_dim(size_t d) {
   return symbol({Role::updates, 0, static_cast<int>(table.slices[d].operand_dim), false});
 }
 
-/// The dims of a look-up's table and indices. `number`: of the index tensor.
+/// The dims of a look-up's table and indices. `number`: of the first index tensor.
 void ShapeTerms::name_lookup(const Lookup& lookup, int number) {
   const AccessDims access(lookup.gather);
-  const size_t table = find(lookup.of, lookup.index), indices = find(Role::indices, number);
+  const size_t table = find(lookup.of, lookup.index), indices = find(Role::indices, number);  // the others follow
   for (size_t d = 0; d < access.operand.size(); ++d) {
     const AccessDims::OperandDim& dim = access.operand[d];
     const int64_t known = types_[table]->dims[d];
@@ -123,12 +123,14 @@ void ShapeTerms::name_lookup(const Lookup& lookup, int number) {
                                : is_whole        ? dims_of(Shape::slices)[static_cast<size_t>(dim.slices_dim)]
                                                  : symbol({lookup.of, lookup.index, static_cast<int>(d), false}));
   }
-  own_dims_[indices].resize(types_[indices]->dims.size());
-  for (size_t p = 0; p < access.positions.size(); ++p)
-    own_dims_[indices][static_cast<size_t>(access.positions[p].indices_dim)] = dims_of(Shape::positions)[p];
-  if (!access.scalar_indices) {
-    const auto d = static_cast<size_t>(access.index_vector_dim);
-    own_dims_[indices][d] = constant(types_[indices]->dims[d]);
+  for (size_t t = indices; t < indices + index_tensors(lookup.gather).size(); ++t) {
+    own_dims_[t].resize(types_[t]->dims.size());
+    for (size_t p = 0; p < access.positions.size(); ++p)
+      own_dims_[t][static_cast<size_t>(access.positions[p].indices_dim)] = dims_of(Shape::positions)[p];
+    if (!access.scalar_indices) {
+      const auto d = static_cast<size_t>(access.index_vector_dim);
+      own_dims_[t][d] = constant(types_[t]->dims[d]);
+    }
   }
 }
 

@@ -347,8 +347,9 @@ class Runner {
         file[d] = extents[own++];
     const int64_t position = full_position(bad.position, file, repeated);
     const auto component = static_cast<size_t>(bad.component);
-    return fault_status(fault_rule(kernel.op, 0), {position, kernel.file_positions->components[component], bad.value, bad.bound},
-                        file, table.dims[dims.components[component]]);
+    return fault_status(fault_rule(kernel.op, 0, bad.component),
+                        {position, kernel.file_positions->components[component], bad.value, bad.bound}, file,
+                        table.dims[dims.components[component]]);
   }
 
   /// For an op with init in_place: copies the operand into the result's buffer.

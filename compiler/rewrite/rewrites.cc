@@ -2,6 +2,7 @@
 // tests/unit/compiler/rewrite/identity_test.cc too.
 #include "compiler/rewrite/rewrites.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/number.h"
@@ -42,7 +43,8 @@ bool order_expression(Op& op) {
 bool drop_idle_normalise(Op& op) {
   const auto drop = [](auto& o) {
     if (!o.normalize_negative) return false;
-    if (!is_unsigned_integer(o.indices.dtype) && o.oob != OobPolicy::wrap) return false;
+    const auto is_unsigned = [](const TensorType* type) { return is_unsigned_integer(type->dtype); };
+    if (!std::ranges::all_of(index_tensors(o), is_unsigned) && o.oob != OobPolicy::wrap) return false;
     o.normalize_negative = false;
     return true;
   };

@@ -35,6 +35,7 @@ void whole_window(Scatter& part, const Scatter& original) {
   part.extras.clear();
   part.lookups.clear();
   part.indices = {DType::i32, {0}, {}};
+  part.more_indices.clear();
   part.dims = {};
   part.dims.window_dims.resize(original.results[0].dims.size());
   std::iota(part.dims.window_dims.begin(), part.dims.window_dims.end(), 0);

@@ -50,6 +50,8 @@ class OpBuilder {
   using Dims = std::vector<int64_t>;
 
   Builder& indices(TensorType type) { return op_.indices = std::move(type), self(); }
+  /// Appends the tensor of the next component of the index vectors, of which indices() then has component 0.
+  Builder& more_indices(TensorType type) { return op_.more_indices.push_back(std::move(type)), self(); }
   Builder& extra(ExtraKind kind, TensorType type) { return op_.extras.push_back({kind, std::move(type)}), self(); }
 
   /// All lists of the dimension numbers, and index_vector_dim.

@@ -42,6 +42,11 @@ STREW_API GatherBuilder gather_elements(const TensorType& operand, const TensorT
 STREW_API ScatterBuilder scatter_nd(const TensorType& operand, const TensorType& indices, const TensorType& updates);
 STREW_API GatherBuilder gather_nd(const TensorType& operand, const TensorType& indices, int64_t batch_dims = 0);
 
+/// NumPy's a[i, j] = updates and a[i, j], PyTorch's index_put and index: tensor k of `indices`, which all have the same dims, indexes dim k of the operand.
+/// None of them is copied into index vectors. Negative indices count from the end; policy error.
+STREW_API ScatterBuilder scatter_at(const TensorType& operand, const std::vector<TensorType>& indices, const TensorType& updates);
+STREW_API GatherBuilder gather_at(const TensorType& operand, const std::vector<TensorType>& indices);
+
 /// ONNX Gather, TFLite GATHER, numpy.take: dim `axis` of the operand is replaced by the dims of indices. The first
 /// `batch_dims` dims of indices are batching dims, paired with those of the operand. Negative indices count from the
 /// end; policy error.

@@ -89,6 +89,7 @@ struct DimensionNumbers {
 struct Gather {
   TensorType operand;
   TensorType indices;
+  std::vector<TensorType> more_indices;  ///< as in Scatter
   std::vector<Extra> extras;
   TensorType result;
   DimensionNumbers dims;
@@ -116,7 +117,11 @@ struct Lookup {
 struct Scatter {
   std::vector<TensorType> operands;  ///< N >= 1, same dims; with init fill only their types matter
   TensorType indices;                ///< integer dtype
-  std::vector<TensorType> updates;   ///< N, same dims
+  /// The index vectors' components 1, 2, …, if each component has a tensor of its own, as in NumPy's a[i, j]; `indices` is then component 0, and
+  /// index_vector_dim its rank. All have the dims of `indices`, and an integer dtype and strides of their own (0 along a dim: they repeat). Empty:
+  /// `indices` has all components.
+  std::vector<TensorType> more_indices;
+  std::vector<TensorType> updates;  ///< N, same dims
   std::vector<Extra> extras;
   std::vector<Lookup> lookups;      ///< updates first, then extras; each by number
   std::vector<TensorType> results;  ///< N, the operands' dims; dtype and strides of their own
@@ -176,8 +181,8 @@ inline bool has_sorted_indices(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
 }
 
-/// The tensors of an op in the order in which a call binds them: results, operands, indices, updates, extras, and the indices of look-ups, which are
-/// indices 1, 2, …; a look-up's table stands where the tensor would that it makes. Operands of a scatter with init fill or in_place are not bound:
+/// The tensors of an op in the order in which a call binds them: results, operands, indices, updates, extras, and the further index tensors, which are
+/// indices 1, 2, …: more_indices, then those of each look-up. A look-up's table stands where the tensor would that it makes. Operands of a scatter with init fill or in_place are not bound:
 /// they are left out here, and null in strew_args.data (abi.h), which otherwise has the same order.
 struct TensorSlot {
   Role role;
@@ -185,6 +190,20 @@ struct TensorSlot {
   const TensorType* type;  ///< points into the op, which must outlive it
 };
 STREW_API std::vector<TensorSlot> tensor_slots(const Op& op);
+/// The index tensors of a scatter's destinations, of a gather or of a look-up's gather: component 0's, or that of all, first.
+template <class Access>
+std::vector<const TensorType*> index_tensors(const Access& access) {
+  std::vector<const TensorType*> out = {&access.indices};
+  for (const TensorType& type : access.more_indices) out.push_back(&type);
+  return out;
+}
+/// The number, among the op's index tensors, of the first one of an index source: source 0 is the op's own, the others are the look-ups in their order.
+inline int first_indices(const Op& op, size_t source) {
+  if (source == 0) return 0;
+  int number = static_cast<int>(std::visit([](const auto& each) { return each.more_indices.size(); }, op)) + 1;
+  for (size_t l = 0; l + 1 < source; ++l) number += static_cast<int>(lookups_of(op)[l].gather.more_indices.size()) + 1;
+  return number;
+}
 /// The tensors that the op reads, in that order: with init in_place the operands, which are what the result buffers hold before the call, come
 /// first.
 inline std::vector<TensorSlot> input_slots(const Op& op) {

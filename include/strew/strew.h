@@ -59,6 +59,11 @@ STREW_API strew_status strew_op_builder_scatter_nd(const strew_tensor* operand, 
                                                    const strew_tensor* updates, strew_op_builder** out) STREW_CHECK_RESULT;
 STREW_API strew_status strew_op_builder_gather_nd(const strew_tensor* operand, const strew_tensor* indices, int64_t batch_dims,
                                                   strew_op_builder** out) STREW_CHECK_RESULT;
+/* NumPy's a[i, j]: index tensor k of `count`, which all have the same dims, indexes dim k of the operand. */
+STREW_API strew_status strew_op_builder_scatter_at(const strew_tensor* operand, const strew_tensor* indices, size_t count,
+                                                   const strew_tensor* updates, strew_op_builder** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_op_builder_gather_at(const strew_tensor* operand, const strew_tensor* indices, size_t count,
+                                                  strew_op_builder** out) STREW_CHECK_RESULT;
 /* circular not 0: mode `circular` of ONNX TensorScatter. */
 STREW_API strew_status strew_op_builder_tensor_scatter(const strew_tensor* operand, const strew_tensor* indices,
                                                        const strew_tensor* updates, int64_t axis, int32_t circular,

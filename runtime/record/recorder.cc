@@ -36,7 +36,7 @@ namespace {
 /// The index vectors of a call, and the table that they lead into.
 struct Places {
   Places(const Op& op, const reference::Bound& bound)
-      : shape(reference::geometry_of(op, bound)), starts(shape, bound.indices[0]), wraps(normalizes_negative(op)) {}
+      : shape(reference::geometry_of(op, bound)), starts(shape, bound.sources[0]), wraps(normalizes_negative(op)) {}
 
   /// The index vector of a position as one number, in row-major order of the table's dims; -1: it is outside of the table.
   int64_t place(const reference::Coords& position) const {

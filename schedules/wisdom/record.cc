@@ -106,6 +106,7 @@ void forget_extents(TensorType& type) {
 }
 void forget_extents(Gather& gather) {
   for (TensorType* type : {&gather.operand, &gather.indices, &gather.result}) forget_extents(*type);
+  for (TensorType& type : gather.more_indices) forget_extents(type);
   for (Extra& extra : gather.extras) forget_extents(extra.type);
   for (int64_t& size : gather.slice_sizes) size = kDynamic;
 }
@@ -150,7 +151,7 @@ std::string_view family_of_line(std::string_view line) {
 std::string family_of(const VerifiedOp& identity) {
   Op op = *identity;
   if (auto* scatter = std::get_if<Scatter>(&op)) {
-    for (auto* list : {&scatter->operands, &scatter->updates, &scatter->results})
+    for (auto* list : {&scatter->operands, &scatter->more_indices, &scatter->updates, &scatter->results})
       for (TensorType& type : *list) forget_extents(type);
     forget_extents(scatter->indices);
     for (Extra& extra : scatter->extras) forget_extents(extra.type);

@@ -178,7 +178,8 @@ static void test_forms(void) {
   const strew_tensor of_vectors = {NULL, vectors, NULL, 2, STREW_I32, 0, {0}}, start = {NULL, two, NULL, 1, STREW_I32, 0, {0}};
   const strew_tensor kv = {NULL, cache, NULL, 4, STREW_F16, 0, {0}}, positions = {NULL, batch, NULL, 1, STREW_I64, 0, {0}};
   const strew_tensor one = {NULL, token, NULL, 4, STREW_F16, 0, {0}}, slice = {NULL, window, NULL, 2, STREW_F32, 0, {0}};
-  const strew_tensor whole = {NULL, fixed, NULL, 2, STREW_F32, 0, {0}};
+  const strew_tensor whole = {NULL, fixed, NULL, 2, STREW_F32, 0, {0}}, values = {NULL, three, NULL, 1, STREW_F32, 0, {0}};
+  const strew_tensor both[] = {indices, indices};
   strew_op_builder* builder = NULL;
 #define FORM(call, text)                          \
   do {                                            \
@@ -206,6 +207,12 @@ static void test_forms(void) {
   FORM(strew_op_builder_gather_nd(&operand, &of_vectors, 0, &builder),
        "strew1.gather(operand=f32[?,4] indices=i32[3,1] result=f32[3,4] offset_dims=[1] collapsed_slice_dims=[0] "
        "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,4] oob=error normalize_negative=true)");
+  FORM(strew_op_builder_scatter_at(&operand, both, 2, &values, &builder),
+       "strew1.scatter(operand=f32[?,4] indices=i32[3] more_indices=i32[3] updates=f32[3] inserted_window_dims=[0,1] "
+       "scatter_dims_to_operand_dims=[0,1] index_vector_dim=1 oob=error normalize_negative=true)");
+  FORM(strew_op_builder_gather_at(&operand, both, 1, &builder),
+       "strew1.gather(operand=f32[?,4] indices=i32[3] result=f32[3,4] offset_dims=[1] collapsed_slice_dims=[0] "
+       "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,4] oob=error normalize_negative=true)");
   FORM(strew_op_builder_gather(&operand, &indices, -1, 0, &builder),
        "strew1.gather(operand=f32[?,4] indices=i32[3] result=f32[?,3] offset_dims=[0] collapsed_slice_dims=[1] "
        "start_index_map=[1] index_vector_dim=1 slice_sizes=[?,1] oob=error normalize_negative=true)");
@@ -226,10 +233,17 @@ static void test_forms(void) {
   FAILS(strew_op_builder_scatter_rows(&operand, &indices, NULL, &builder), STREW_CODE_INVALID_ARGUMENT, "updates: null");
   FAILS(strew_op_builder_scatter_rows(&operand, &indices, &updates, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
   FAILS(strew_op_builder_gather_rows(&operand, NULL, &builder), STREW_CODE_INVALID_ARGUMENT, "indices: null");
+  FAILS(strew_op_builder_scatter_at(&operand, NULL, 2, &values, &builder), STREW_CODE_INVALID_ARGUMENT, "indices: null");
+  FAILS(strew_op_builder_gather_at(&operand, both, 65, &builder), STREW_CODE_INVALID_ARGUMENT, "count: 65");
   FAILS(strew_op_builder_dynamic_slice(&whole, &start, NULL, 2, &builder), STREW_CODE_INVALID_ARGUMENT, "slice_sizes: null");
   FAILS(strew_op_builder_dynamic_slice(&whole, &start, window, 65, &builder), STREW_CODE_INVALID_ARGUMENT, "count: 65");
   CHECK(builder == NULL);
   /* What does not fit together is found when the op is built. */
+  if (OK(strew_op_builder_gather_at(&operand, both, 0, &builder))) {
+    strew_op* op = NULL;
+    FAILS(strew_op_builder_build(builder, &op), STREW_CODE_INVALID_ARGUMENT, "0 index tensors; expected from 1 to 2");
+  }
+  strew_op_builder_free(builder);
   if (OK(strew_op_builder_scatter_elements(&operand, &elements, &updates, 7, &builder))) {
     strew_op* op = NULL;
     FAILS(strew_op_builder_build(builder, &op), STREW_CODE_INVALID_ARGUMENT, "axis is 7; expected from -2 to 1");

@@ -53,6 +53,11 @@ TensorType type_of(const TensorPlan& tensor, const std::vector<int64_t>& most, c
 Op build(const Blueprint& b, const std::vector<int64_t>& values, bool keep_dynamic) {
   const std::vector<int64_t> most = maxima(b);
   const auto type = [&](const TensorPlan& tensor) { return type_of(tensor, most, values, keep_dynamic); };
+  const auto types = [&](const std::vector<TensorPlan>& tensors) {
+    std::vector<TensorType> out;
+    for (const TensorPlan& tensor : tensors) out.push_back(type(tensor));
+    return out;
+  };
   Op op = b.frame;
   if (Scatter* s = std::get_if<Scatter>(&op)) {
     s->operands.clear();
@@ -62,12 +67,14 @@ Op build(const Blueprint& b, const std::vector<int64_t>& values, bool keep_dynam
     for (const TensorPlan& t : b.updates) s->updates.push_back(type(t));
     for (const TensorPlan& t : b.results) s->results.push_back(type(t));
     s->indices = type(b.indices);
+    s->more_indices = types(b.more_indices);
     for (size_t e = 0; e < b.extras.size(); ++e) s->extras[e].type = type(b.extras[e]);
     for (size_t l = 0; l < b.lookups.size(); ++l) {
       Lookup& lookup = s->lookups[l];
       const auto at = static_cast<size_t>(lookup.index);
       lookup.gather.operand = type(b.lookups[l].table);
       lookup.gather.indices = type(b.lookups[l].indices);
+      lookup.gather.more_indices = types(b.lookups[l].more_indices);
       lookup.gather.result = lookup.of == Role::updates ? s->updates[at] : s->extras[at].type;
       lookup.gather.slice_sizes = values_of(b.lookups[l].window, values);
       for (size_t d = 0; keep_dynamic && d < b.lookups[l].window.size(); ++d)
@@ -78,6 +85,7 @@ Op build(const Blueprint& b, const std::vector<int64_t>& values, bool keep_dynam
     g.operand = type(b.operands[0]);
     g.result = type(b.results[0]);
     g.indices = type(b.indices);
+    g.more_indices = types(b.more_indices);
     for (size_t e = 0; e < b.extras.size(); ++e) g.extras[e].type = type(b.extras[e]);
     g.slice_sizes = values_of(b.window, values);
     for (size_t d = 0; keep_dynamic && d < b.dynamic_slice.size(); ++d)
@@ -133,10 +141,12 @@ std::vector<TensorPlan*> tensors_of(Blueprint& b) {
   for (auto* group : {&b.results, &b.operands})
     for (TensorPlan& t : *group) out.push_back(&t);
   out.push_back(&b.indices);
-  for (auto* group : {&b.updates, &b.extras})
+  for (auto* group : {&b.updates, &b.extras, &b.more_indices})
     for (TensorPlan& t : *group) out.push_back(&t);
-  for (LookupPlan& lookup : b.lookups)
+  for (LookupPlan& lookup : b.lookups) {
     for (TensorPlan* t : {&lookup.table, &lookup.indices}) out.push_back(t);
+    for (TensorPlan& t : lookup.more_indices) out.push_back(&t);
+  }
   return out;
 }
 

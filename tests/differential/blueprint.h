@@ -45,6 +45,7 @@ struct TensorPlan {
 /// A look-up, beside its entry in Scatter::lookups, which has no types and slice sizes. What it makes is one of the blueprint's updates or extras.
 struct LookupPlan {
   TensorPlan table, indices;
+  std::vector<TensorPlan> more_indices;
   std::vector<DimRef> window;  ///< per dim of the table: extent of the window in it; `dynamic`: the slice size is `?`
 };
 
@@ -56,6 +57,7 @@ struct Blueprint {
   Op frame;  ///< the op without tensor types and slice sizes: dimension numbers, combiner, policy, hints, extra kinds
   std::vector<TensorPlan> operands, updates, results, extras;  ///< gather: one operand, one result, no updates
   TensorPlan indices;
+  std::vector<TensorPlan> more_indices;
   std::vector<LookupPlan> lookups;  ///< one per look-up of the frame
   std::vector<DimRef> window;       ///< per operand dim: extent of the window in it (1 where inserted, collapsed or batching)
   std::vector<bool> dynamic_slice;  ///< gather: slice_sizes[d] is `?`

@@ -80,6 +80,15 @@ Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(
   }
 }
 
+std::vector<std::byte*> Call::index_origins(size_t source) const {
+  std::vector<std::byte*> out;
+  const auto first = static_cast<size_t>(first_indices(concrete_, source));
+  const size_t last =
+      source < lookups_of(concrete_).size() ? static_cast<size_t>(first_indices(concrete_, source + 1)) : index_slots_.size();
+  for (size_t i = first; i < last; ++i) out.push_back(origin(index_slots_[i]));
+  return out;
+}
+
 Call::Image Call::results() const {
   Image image;
   for (int i = 0; i < results_; ++i) {

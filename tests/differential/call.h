@@ -26,8 +26,8 @@ class Call {
   const std::vector<TensorSlot>& slots() const { return slots_; }
   /// The tensors of the call. Inputs are bound by their read-only mapping.
   const std::vector<TensorView>& views() const { return views_; }
-  /// Of an index source: 0 is the op's own, the others are those of its look-ups.
-  std::byte* indices_origin(size_t source = 0) const { return origin(index_slots_[source]); }
+  /// Elements 0 of the index tensors of a source: 0 is the op's own, the others are those of its look-ups.
+  std::vector<std::byte*> index_origins(size_t source = 0) const;
   int result_count() const { return results_; }
 
   /// The bytes of the results' buffers, one vector per result; bytes outside the elements are included.

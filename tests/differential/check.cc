@@ -155,8 +155,8 @@ bool store_lookups(Rng& rng, PreparedCall& call) {
     const Op gather = lookups[l].gather;
     const Geometry g = geometry_of(gather);
     const Pattern pattern = rng.pick(choose_patterns(rng, gather, false, 1));
-    store_indices(gather, call.call.indices_origin(l + 1), random_indices(rng, g, pattern, lookups[l].gather.indices_are_sorted));
-    const bool any_bad = touched_by(g, load_indices(gather, call.call.indices_origin(l + 1))).any_bad;
+    store_indices(gather, call.call.index_origins(l + 1), random_indices(rng, g, pattern, lookups[l].gather.indices_are_sorted));
+    const bool any_bad = touched_by(g, load_indices(gather, call.call.index_origins(l + 1))).any_bad;
     if (g.oob == OobPolicy::undefined && any_bad) return false;
     call.has_errors |= g.oob == OobPolicy::error && any_bad;
   }
@@ -354,8 +354,8 @@ std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed,
     PreparedCall call(pool_, rng, std::move(concrete), mode);
     call.geometry = geometry_of(call.call.op());
     const Geometry& g = call.geometry;
-    store_indices(call.call.op(), call.call.indices_origin(), random_indices(rng, g, pattern, has_sorted_hint(op)));
-    const IndexValues values = load_indices(call.call.op(), call.call.indices_origin());
+    store_indices(call.call.op(), call.call.index_origins(), random_indices(rng, g, pattern, has_sorted_hint(op)));
+    const IndexValues values = load_indices(call.call.op(), call.call.index_origins());
     call.touched = touched_by(g, values);
     if (g.oob == OobPolicy::undefined && call.touched.any_bad) continue;
     call.has_errors = g.oob == OobPolicy::error && call.touched.any_bad;

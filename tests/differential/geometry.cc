@@ -59,6 +59,44 @@ class Walker {
 int64_t Geometry::position_count() const { return count_of(positions); }
 int64_t Geometry::window_count() const { return count_of(window); }
 
+namespace {
+
+/// The index tensor that has component k, and its number among the op's own.
+std::pair<size_t, const TensorType*> tensor_of_component(const Op& op, size_t k) {
+  const std::vector<const TensorType*> tensors = std::visit([](const auto& each) { return index_tensors(each); }, op);
+  const size_t number = tensors.size() > 1 ? k : 0;
+  return {number, tensors[number]};
+}
+
+/// Calls visit(number of the value, number of the tensor, its dtype, number of the element) for all index values, in the order of IndexValues.
+template <class Visit>
+void for_components(const Op& op, const Visit& visit) {
+  const size_t components = dims_of(op).index_map.size();
+  const auto vector_dim = static_cast<size_t>(dims_of(op).index_vector_dim);
+  std::vector<int64_t> positions = indices_of(op).dims;
+  if (vector_dim < positions.size()) positions.erase(positions.begin() + static_cast<ptrdiff_t>(vector_dim));
+  std::vector<std::vector<int64_t>> elements;  // per component
+  for (size_t k = 0; k < components; ++k) {
+    const TensorType& type = *tensor_of_component(op, k).second;
+    std::vector<int64_t> strides = strides_of(type);
+    int64_t first = 0;
+    if (vector_dim < strides.size()) {
+      first = static_cast<int64_t>(k) * strides[vector_dim];
+      strides.erase(strides.begin() + static_cast<ptrdiff_t>(vector_dim));
+    }
+    elements.push_back(element_numbers(positions, strides));
+    for (int64_t& element : elements.back()) element += first;
+  }
+  size_t number = 0;
+  for (size_t p = 0; components > 0 && p < elements[0].size(); ++p)
+    for (size_t k = 0; k < components; ++k) {
+      const auto& [tensor, type] = tensor_of_component(op, k);
+      visit(number++, tensor, type->dtype, elements[k][p]);
+    }
+}
+
+}  // namespace
+
 Geometry geometry_of(const Op& op) {
   Geometry g;
   const DimensionNumbers& numbers = dims_of(op);
@@ -70,8 +108,7 @@ Geometry geometry_of(const Op& op) {
   g.normalize = s != nullptr ? s->normalize_negative : gather->normalize_negative;
   g.map = numbers.index_map;
   const TensorType& indices = indices_of(op);
-  g.index_dtype = indices.dtype;
-  if (is_unsigned_integer(indices.dtype)) g.normalize = false;
+  for (size_t k = 0; k < g.map.size(); ++k) g.index_dtypes.push_back(tensor_of_component(op, k).second->dtype);
   for (int64_t d = 0; d < indices.rank(); ++d)
     if (d != numbers.index_vector_dim) g.positions.push_back(indices.dims[static_cast<size_t>(d)]);
   g.component.assign(g.operand.size(), -1);
@@ -96,41 +133,26 @@ Geometry geometry_of(const Op& op) {
   return g;
 }
 
-std::vector<int64_t> index_elements(const Op& op) {
-  const TensorType& indices = indices_of(op);
-  const int64_t vector_dim = dims_of(op).index_vector_dim;
-  std::vector<int64_t> dims = indices.dims, strides = strides_of(indices);
-  if (vector_dim < indices.rank()) {  // the components are the innermost dim
-    const auto v = static_cast<ptrdiff_t>(vector_dim);
-    std::rotate(dims.begin() + v, dims.begin() + v + 1, dims.end());
-    std::rotate(strides.begin() + v, strides.begin() + v + 1, strides.end());
-  }
-  return element_numbers(dims, strides);
-}
-
-IndexValues load_indices(const Op& op, const std::byte* origin) {
-  const DType dtype = indices_of(op).dtype;
+IndexValues load_indices(const Op& op, const std::vector<std::byte*>& origins) {
   IndexValues values;
-  for (int64_t element : index_elements(op)) {
-    const uint64_t bits_read = load_element(origin, dtype, element).bits[0];
+  for_components(op, [&](size_t, size_t tensor, DType dtype, int64_t element) {
+    const uint64_t bits_read = load_element(origins[tensor], dtype, element).bits[0];
     const int width = bits(dtype);
     Wide value = static_cast<Wide>(bits_read);
     if (is_signed_integer(dtype) && ((bits_read >> (width - 1)) & 1) != 0) value -= static_cast<Wide>(1) << width;
     values.push_back(value);
-  }
+  });
   return values;
 }
 
-void store_indices(const Op& op, std::byte* origin, const IndexValues& values) {
-  const DType dtype = indices_of(op).dtype;
-  const int width = bits(dtype);
-  const std::vector<int64_t> elements = index_elements(op);
-  for (size_t i = 0; i < elements.size(); ++i) {
+void store_indices(const Op& op, const std::vector<std::byte*>& origins, const IndexValues& values) {
+  for_components(op, [&](size_t i, size_t tensor, DType dtype, int64_t element) {
+    const int width = bits(dtype);
     Scalar value;
     value.dtype = dtype;
     value.bits[0] = static_cast<uint64_t>(values[i]) & (width == 64 ? ~0ull : (1ull << width) - 1);
-    store_element(origin, value, elements[i]);
-  }
+    store_element(origins[tensor], value, element);
+  });
 }
 
 Touched touched_by(const Geometry& g, const IndexValues& values) {

@@ -28,7 +28,7 @@ struct Geometry {
   std::vector<int64_t> map;         ///< component -> operand dim
   OobPolicy oob = OobPolicy::undefined;
   bool normalize = false;
-  DType index_dtype = DType::i64;
+  std::vector<DType> index_dtypes;  ///< per component
 
   int64_t position_count() const;
   int64_t window_count() const;
@@ -41,10 +41,9 @@ Geometry geometry_of(const Op& concrete);
 
 /// Index values in row-major order [position][component].
 using IndexValues = std::vector<Wide>;
-/// The element numbers of all components in the indices tensor, in the order of IndexValues.
-std::vector<int64_t> index_elements(const Op& concrete);
-IndexValues load_indices(const Op& concrete, const std::byte* origin);
-void store_indices(const Op& concrete, std::byte* origin, const IndexValues& values);
+/// `origins`: elements 0 of the op's own index tensors.
+IndexValues load_indices(const Op& concrete, const std::vector<std::byte*>& origins);
+void store_indices(const Op& concrete, const std::vector<std::byte*>& origins, const IndexValues& values);
 
 struct Touched {
   std::vector<uint8_t> element;  ///< per result element, row-major: how many updates reach it, saturating

@@ -157,6 +157,7 @@ void Reader::lookups(const std::vector<Lookup>& list) {
     std::vector<int> of_indices = positions_;
     if (g.dims.index_vector_dim < g.indices.rank()) of_indices.insert(of_indices.begin() + g.dims.index_vector_dim, -1);
     plan_of.indices = plan(g.indices, of_indices);
+    for (const TensorType& type : g.more_indices) plan_of.more_indices.push_back(plan(type, of_indices));
     out_.lookups.push_back(std::move(plan_of));
   }
 }
@@ -186,6 +187,8 @@ Blueprint Reader::run() {
   if (numbers_.index_vector_dim < indices_of(op_).rank())
     index_variables.insert(index_variables.begin() + numbers_.index_vector_dim, -1);
   out_.indices = plan(indices_of(op_), index_variables);
+  for (const TensorType& type : std::visit([](const auto& each) { return each.more_indices; }, op_))
+    out_.more_indices.push_back(plan(type, index_variables));
   out_.dynamic_slice.assign(operand_.size(), false);
   if (s != nullptr) {
     for (const TensorType& t : s->operands) out_.operands.push_back(plan(t, operand_));

@@ -13,12 +13,11 @@ namespace {
 class Maker {
  public:
   Maker(Rng& rng, const Geometry& g) : rng_(rng), g_(g), components_(g.map.size()) {
-    const int width = bits(g.index_dtype);
-    if (is_signed_integer(g.index_dtype)) {
-      least_ = -(static_cast<Wide>(1) << (width - 1));
-      most_ = (static_cast<Wide>(1) << (width - 1)) - 1;
-    } else {
-      most_ = (static_cast<Wide>(1) << width) - 1;
+    for (const DType dtype : g.index_dtypes) {
+      const bool is_signed = is_signed_integer(dtype);
+      const Wide past = static_cast<Wide>(1) << (bits(dtype) - (is_signed ? 1 : 0));
+      least_.push_back(is_signed ? -past : 0);
+      most_.push_back(past - 1);
     }
   }
 
@@ -27,14 +26,14 @@ class Maker {
 
  private:
   Wide inside(size_t k) {
-    const Wide last = std::min<Wide>(g_.bound(k), most_);
+    const Wide last = std::min<Wide>(g_.bound(k), most_[k]);
     return last <= 0 ? 0 : static_cast<Wide>(rng_.below(static_cast<int64_t>(last) + 1));
   }
-  Wide representable(Wide value, size_t k) { return value < least_ || value > most_ ? inside(k) : value; }
+  Wide representable(Wide value, size_t k) { return value < least_[k] || value > most_[k] ? inside(k) : value; }
   /// The negative value that means the same start, if the op normalises negative indices.
   Wide spelled(Wide value, size_t k) {
     const Wide other = value - g_.operand[static_cast<size_t>(g_.map[k])];
-    return g_.normalize && other >= least_ && rng_.chance(40) ? other : value;
+    return g_.normalize && other >= least_[k] && rng_.chance(40) ? other : value;
   }
   Wide outside(size_t k, Pattern pattern);
   Wide extreme(size_t k);
@@ -50,7 +49,7 @@ class Maker {
   Rng& rng_;
   const Geometry& g_;
   size_t components_;
-  Wide least_ = 0, most_ = 0;
+  std::vector<Wide> least_, most_;  // per component
 };
 
 std::vector<Wide> Maker::tuple() {
@@ -90,10 +89,10 @@ Wide Maker::outside(size_t k, Pattern pattern) {
 Wide Maker::extreme(size_t k) {
   const Wide dim = std::max<Wide>(g_.operand[static_cast<size_t>(g_.map[k])], 1);
   const Wide two32 = static_cast<Wide>(1) << 32, two31 = two32 / 2, two63 = two31 * two32;
-  const std::array<Wide, 18> list{least_,
-                                  most_,
-                                  least_ + 1,
-                                  most_ - 1,
+  const std::array<Wide, 18> list{least_[k],
+                                  most_[k],
+                                  least_[k] + 1,
+                                  most_[k] - 1,
                                   two31,
                                   two31 - 1,
                                   -two31,
@@ -103,11 +102,11 @@ Wide Maker::extreme(size_t k) {
                                   -two32 + inside(k),
                                   two63,
                                   two63 + inside(k),
-                                  most_ - inside(k),
-                                  least_ + inside(k),
-                                  (most_ / dim) * dim,
-                                  (most_ / dim) * dim - 1,
-                                  (least_ / dim) * dim};
+                                  most_[k] - inside(k),
+                                  least_[k] + inside(k),
+                                  (most_[k] / dim) * dim,
+                                  (most_[k] / dim) * dim - 1,
+                                  (least_[k] / dim) * dim};
   return list[static_cast<size_t>(rng_.below(static_cast<int64_t>(list.size())))];
 }
 
@@ -120,7 +119,7 @@ IndexValues Maker::distinct() {
     const auto d = static_cast<size_t>(g_.map[k]);
     const int64_t window = std::max<int64_t>(g_.window[d], 1);
     int64_t count = std::max<int64_t>(g_.operand[d] / window, 1);
-    while (count > 1 && static_cast<Wide>(count - 1) * window > most_) --count;
+    while (count > 1 && static_cast<Wide>(count - 1) * window > most_[k]) --count;
     cells.push_back(count);
     grid *= count;
   }

@@ -369,12 +369,20 @@ void Generator::choose_graph() {
 void Generator::choose_indices() {
   const std::vector<DType> small{DType::i4, DType::u4, DType::i8, DType::u8, DType::i16, DType::u16};
   const std::vector<DType> usual{DType::i32, DType::i64, DType::u32, DType::u64};
-  out_.indices.dtype = rng_.pick(rng_.chance(25) ? small : usual);
+  const auto dtype = [&] { return rng_.pick(rng_.chance(25) ? small : usual); };
+  out_.indices.dtype = dtype();
   const auto count = static_cast<int64_t>(map_.size());
   const auto positions = static_cast<int64_t>(position_dims_.size());
   out_.indices.dims = position_dims_;
   index_vector_dim_ = positions;
   if (count == 1 && rng_.chance(50)) return;  // one component: indices are scalars
+  if (count > 1 && rng_.chance(30)) {
+    for (int64_t k = 1; k < count; ++k) {
+      TensorPlan& more = out_.more_indices.emplace_back(out_.indices);
+      more.dtype = dtype();
+    }
+    return;
+  }
   if (rng_.chance(30)) index_vector_dim_ = rng_.between(0, positions);
   out_.indices.dims.insert(out_.indices.dims.begin() + index_vector_dim_, DimRef{-1, count, false});
 }
@@ -483,7 +491,12 @@ void Generator::choose_lookup(Role of, size_t index) {
   plan.indices.dims = position_dims_;
   const auto count = static_cast<int64_t>(g.dims.index_map.size()), positions = static_cast<int64_t>(position_dims_.size());
   g.dims.index_vector_dim = positions;
-  if (count != 1 || rng_.chance(50)) {
+  if (count > 1 && rng_.chance(30)) {
+    for (int64_t k = 1; k < count; ++k) {
+      TensorPlan& more = plan.more_indices.emplace_back(plan.indices);
+      more.dtype = rng_.pick(index_dtypes);
+    }
+  } else if (count != 1 || rng_.chance(50)) {
     if (rng_.chance(30)) g.dims.index_vector_dim = rng_.between(0, positions);
     plan.indices.dims.insert(plan.indices.dims.begin() + g.dims.index_vector_dim, DimRef{-1, count, false});
   }

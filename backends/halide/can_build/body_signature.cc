@@ -20,8 +20,8 @@ class SignatureMaker {
     signature_.body = kernel_.update;
     signature_.unit = common_unit();
     // The body's loop over a list prefetches nothing, and addresses a position by one stride, so there must be one position loop at most.
-    signature_.listed = traits_of(schedule_.strategy).has_owners() && schedule_.prefetch == 0 && plan_.positions.size() <= 1 &&
-                        plan_.keys &&
+    signature_.listed = traits_of(schedule_.strategy).has_owners() && plan_.sources.size() == 1 && schedule_.prefetch == 0 &&
+                        plan_.positions.size() <= 1 && plan_.keys &&
                         std::ranges::all_of(plan_.keys->units, [&](const Term& unit) { return unit.is(signature_.unit); });
     for (size_t l = 0; l < plan_.window.size(); ++l) signature_.fixed.push_back(is_fixed(l));
     for (int t : inputs()) add(signature_.inputs, t);

@@ -95,7 +95,10 @@ Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target
   }
   if (plan.sources.empty() || !plan.locals.empty())
     return decline("plans without index sources or with row-local values are for others");
-  if (plan.sources.size() > 1) return decline("its loops have one source of indices, and the op has look-ups");
+  for (size_t s = 1; s < plan.sources.size(); ++s)
+    if (is_fill(plan.sources[s].oob))
+      return decline("its loops read what look-ups find, and one of the op's fills (" + std::string(name(plan.sources[s].oob)) +
+                     ")");
   if (!plan.gather) STREW_TRY(check_reads(plan));
   STREW_TRY(check_depth(plan.combine));
   for (int i = 0; i < plan.pairs && plan.pairs > 1; ++i) {

@@ -168,12 +168,13 @@ void with_bodies(Frame& f, const Placements& placements, llvm::function_ref<void
 
 }  // namespace
 
-void emit_listed_window(Frame& f, const Pointers& p) {
-  if (f.plan.sources.size() == 1) return emit_whole_window(f, p);
+void emit_listed_window(Frame& f, const Pointers& p, WindowBody given) {
   const Placements lookups(f, p, 1);
   const auto update = [&] {
     const Pointers at = lookups.moved(f, p);
-    with_bodies(f, lookups, [&](const lowered::Body& body) { WindowEmitter(f, body, nullptr, WindowCut::none).emit(at); });
+    with_bodies(f, lookups, [&](const lowered::Body& body) {
+      given ? given(body, at, nullptr) : WindowEmitter(f, body, nullptr, WindowCut::none).emit(at);
+    });
   };
   f.e.when_likely(lookups.inside, update, [] {});
 }

@@ -28,8 +28,8 @@ void emit_window(Frame& frame, const Pointers& p, WindowBody body = {});
 void emit_whole_window(Frame& frame, const Pointers& p);
 
 /// Emits the whole window of a position whose destination is known. p: pointers at the position, those of the results at the destination; look-ups are
-/// placed here.
-void emit_listed_window(Frame& frame, const Pointers& p);
+/// placed here. `body` emits the window; empty: loops of the plan are emitted.
+void emit_listed_window(Frame& frame, const Pointers& p, WindowBody body = {});
 
 /// Prefetches the first lines of the row of `tensor` that its source places at a position, before the policy. p: pointers at the position.
 void prefetch_placed(Frame& frame, const Pointers& p, int tensor, bool write);

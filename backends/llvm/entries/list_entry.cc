@@ -138,7 +138,10 @@ void emit_list(llvm::Module& module, const EntryRequest& request) {
     Value* now = entry(j);
     Pointers p = other_tensors(now);
     for (int i = 0; i < f.plan.pairs; ++i) p[static_cast<size_t>(f.plan.result(i))] = destination(i, now);
-    external_body ? external_body->apply_one(p, nullptr) : emit_listed_window(f, p);
+    if (!external_body) return emit_listed_window(f, p);
+    emit_listed_window(f, p, [&](const lowered::Body&, const Pointers& at, const Placement* placement) {
+      external_body->apply_one(at, placement);
+    });
   };
   const auto one_by_one = [&] { f.e.loop(f.begin(), f.end(), options, at); };
   f.e.when(

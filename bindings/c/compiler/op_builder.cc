@@ -60,6 +60,18 @@ strew_status write_form(const strew_tensor* operand, const strew_tensor* indices
   });
 }
 
+/// The types of `count` index tensors.
+Expected<std::vector<TensorType>> types_of(const strew_tensor* indices, size_t count) {
+  if (count > kMaxRank)
+    return invalid_argument("count: " + std::to_string(count) + ", expected at most " + std::to_string(kMaxRank));
+  std::vector<TensorType> out;
+  for (size_t k = 0; k < count; ++k) {
+    STREW_ASSIGN(TensorType type, type_of(indices == nullptr ? nullptr : indices + k, "indices"));
+    out.push_back(std::move(type));
+  }
+  return out;
+}
+
 /// The caller has checked that the builder has tensors of that role.
 template <class Builder>
 void add(Builder& builder, Role role, TensorType type) {
@@ -139,6 +151,27 @@ strew_status strew_op_builder_gather_elements(const strew_tensor* operand, const
 strew_status strew_op_builder_gather_nd(const strew_tensor* operand, const strew_tensor* indices, int64_t batch_dims,
                                         strew_op_builder** out) {
   return read_form(operand, indices, out, [&](const TensorType& o, const TensorType& i) { return gather_nd(o, i, batch_dims); });
+}
+strew_status strew_op_builder_scatter_at(const strew_tensor* operand, const strew_tensor* indices, size_t count,
+                                         const strew_tensor* updates, strew_op_builder** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(out, "out"));
+    STREW_ASSIGN(const TensorType operand_type, type_of(operand, "operand"));
+    STREW_ASSIGN(const std::vector<TensorType> index_types, types_of(indices, count));
+    STREW_ASSIGN(const TensorType updates_type, type_of(updates, "updates"));
+    *out = new strew_op_builder{scatter_at(operand_type, index_types, updates_type)};
+    return {};
+  });
+}
+strew_status strew_op_builder_gather_at(const strew_tensor* operand, const strew_tensor* indices, size_t count,
+                                        strew_op_builder** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(out, "out"));
+    STREW_ASSIGN(const TensorType operand_type, type_of(operand, "operand"));
+    STREW_ASSIGN(const std::vector<TensorType> index_types, types_of(indices, count));
+    *out = new strew_op_builder{gather_at(operand_type, index_types)};
+    return {};
+  });
 }
 strew_status strew_op_builder_gather(const strew_tensor* operand, const strew_tensor* indices, int64_t axis, int64_t batch_dims,
                                      strew_op_builder** out) {

@@ -300,8 +300,8 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     const Pattern pattern = must_be_unique ? Pattern::unique : static_cast<Pattern>(rng.below(kPatternCount));
     pool_.release_all();
     Data data(pool_, rng, std::move(concrete), rng.pick<DataMode>({DataMode::ordinary, DataMode::nasty, DataMode::small}));
-    store_indices(data.call.op(), data.call.indices_origin(), random_indices(rng, g, pattern, sorted_hint(op)));
-    data.touched = touched_by(g, load_indices(data.call.op(), data.call.indices_origin()));
+    store_indices(data.call.op(), data.call.index_origins(), random_indices(rng, g, pattern, sorted_hint(op)));
+    data.touched = touched_by(g, load_indices(data.call.op(), data.call.index_origins()));
     if (g.oob == OobPolicy::undefined && data.touched.any_bad) continue;
     if (must_be_unique && data.touched.twice) continue;
     if (!g.scatter) data.touched.element.clear();

@@ -30,7 +30,7 @@ class Folds : public testing::Test {
     Rng rng(seed);
     call_.emplace(pool_, rng, op_, DataMode::ordinary);
     const IndexValues indices(5, 1);
-    store_indices(op_, call_->indices_origin(), indices);
+    store_indices(op_, call_->index_origins(), indices);
     auto* result = static_cast<float*>(call_->views()[0].data);
     if (initial) result[1] = *initial;
     values_.assign(1, result[1]);

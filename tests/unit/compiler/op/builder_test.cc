@@ -118,6 +118,18 @@ TEST(Builder, EveryFieldIsSetFromItsText) {
   EXPECT_EQ(text(gather), of_gather);
 }
 
+TEST(Builder, IndexTensorsOfTheirOwn) {
+  const ScatterBuilder at = scatter_at(f32({8, 16, 3}), {i64({4}), i32({4}, {0})}, f32({4, 3}));
+  EXPECT_EQ(
+      text(at),
+      "strew1.scatter(operand=f32[8,16,3] indices=i64[4] more_indices=i32[4]{0} updates=f32[4,3] update_window_dims=[1] "
+      "inserted_window_dims=[0,1] scatter_dims_to_operand_dims=[0,1] index_vector_dim=1 oob=error normalize_negative=true)");
+  EXPECT_EQ(text(gather_at(f32({8, 16}), {i64({4}), i32({4}), i32({4})})),
+            "gather_at: 3 index tensors; expected from 1 to 2, the rank of operand");
+  EXPECT_EQ(text(scatter_at(f32({8, 16}), {}, f32({4}))),
+            "scatter_at: 0 index tensors; expected from 1 to 2, the rank of operand");
+}
+
 TEST(Builder, TextThatIsNoFieldIsRefused) {
   ScatterBuilder rows = scatter_rows(f32({8, 16}), i64({4}), f32({4, 16}));
   const std::string before = text(rows);
@@ -126,7 +138,9 @@ TEST(Builder, TextThatIsNoFieldIsRefused) {
             "fill_element, fill_window");
   EXPECT_EQ(rows.set("oob", "clamp clamp").message(), "oob, offset 6: found \"clamp\"; expected the end of the text");
   EXPECT_EQ(rows.set("update_window_dims", "[1").message(), "update_window_dims, offset 2: the text ends; expected ',' or ']'");
-  EXPECT_NE(rows.set("slice_sizes", "[1]").message().find("field: 'slice_sizes', expected one of operand, indices, updates"),
+  EXPECT_NE(rows.set("slice_sizes", "[1]")
+                .message()
+                .find("field: 'slice_sizes', expected one of operand, indices, more_indices, updates"),
             std::string::npos);
   EXPECT_NE(rows.set("", "").message().find("field: '', expected one of"), std::string::npos);
   EXPECT_NE(rows.set("expr", std::string((size_t{1} << 20) + 1, ' ')).message().find("expected at most"), std::string::npos);

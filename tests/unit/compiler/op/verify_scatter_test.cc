@@ -116,6 +116,20 @@ INSTANTIATE_TEST_SUITE_P(
              "index_vector_dim=1",
              "scatter_dims_to_operand_dims is [0,1]; expected one entry per component of the index vector, ? (it "
              "must be static): indices is i32[4,?], index_vector_dim 1 [scatter_c19]"},
+        Case{"operand=f32[8,16] updates=f32[4] indices=i32[4] more_indices=[i8[4],i8[4]] inserted_window_dims=[0,1] "
+             "scatter_dims_to_operand_dims=[0,1] index_vector_dim=1",
+             "scatter_dims_to_operand_dims is [0,1]; expected one entry per component of the index vector, 3: indices "
+             "is i32[4], index_vector_dim 1, and each of more_indices has one [scatter_c19]"},
+        Case{"operand=f32[8,16] updates=f32[4] indices=i32[4,1] more_indices=i8[4,1] inserted_window_dims=[0,1] "
+             "scatter_dims_to_operand_dims=[0,1] index_vector_dim=1",
+             "index_vector_dim is 1 with more_indices; expected 2, the rank of indices i32[4,1]: each tensor has one "
+             "component [index_tensors]"},
+        Case{"operand=f32[8,16] updates=f32[4] indices=i32[4] more_indices=i8[5] inserted_window_dims=[0,1] "
+             "scatter_dims_to_operand_dims=[0,1] index_vector_dim=1",
+             "more_indices[0] is i8[5]; expected dims [4], the dims of indices [index_tensors]"},
+        Case{"operand=f32[8,16] updates=f32[4] indices=i32[4] more_indices=f32[4] inserted_window_dims=[0,1] "
+             "scatter_dims_to_operand_dims=[0,1] index_vector_dim=1",
+             "more_indices[0] is f32[4]; expected an integer dtype from i4 to i64 or u4 to u64 [scatter_index_dtype]"},
         Case{"operand=f32[8,16] updates=f32[4] indices=i32[4,2] inserted_window_dims=[0,1] scatter_dims_to_operand_dims=[1,1] "
              "index_vector_dim=1",
              "scatter_dims_to_operand_dims is [1,1] and input_batching_dims is []; expected each entry once, 1 is "
