@@ -9,6 +9,7 @@
 #include "strew/call_options.h"
 #include "strew/compile_mode.h"
 #include "strew/compiled_kernel.h"
+#include "strew/csr.h"
 #include "strew/dtype.h"
 #include "strew/executor.h"
 #include "strew/export.h"

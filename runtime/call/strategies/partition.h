@@ -71,6 +71,8 @@ class Partition {
   const uint64_t* list() const { return list_; }
   int64_t begin() const { return begin_; }
   uint32_t bucket_begin(int bucket) const { return bucket_begins_[bucket]; }
+  /// Bucket b has the keys of the slots [slot_begin(b), slot_begin(b + 1)).
+  uint32_t slot_begin(int bucket) const { return slot_begins_[bucket]; }
 
  private:
   /// Computes the slot of a key. Loops copy it to a local variable, so that it stays in registers: the compiler must assume that the loops'

@@ -1,0 +1,166 @@
+// See strew/csr.h and csr.h: the checks of a call, which say what kernels say (runtime/call/bind.cc), and the choice of the way to sort.
+#include "strew/csr.h"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <string>
+
+#include "base/fault_text.h"
+#include "base/fp_environment.h"
+#include "runtime/call/csr/csr.h"
+#include "runtime/call/executor/phases.h"
+#include "runtime/call/extent.h"
+#include "runtime/call/strategies/key_scan.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// Of one thread, per position or segment: reading, counting and placing (Zen 4).
+constexpr int64_t kNanosecondsEach = 4;
+
+struct NamedView {
+  std::string name;
+  const TensorView& view;
+  bool is_result;
+  Extent extent = {};
+  int64_t stride = 1;
+
+  int64_t dim() const { return view.dims[0]; }
+};
+
+Status check_dtype(const NamedView& tensor) {
+  const DType dtype = tensor.view.dtype;
+  if (tensor.is_result ? dtype == DType::i32 || dtype == DType::i64 : is_integer(dtype) && bits(dtype) >= 8) return {};
+  return invalid_argument(tensor.name + ": dtype " + std::string(name(dtype)) + ", expected " +
+                          (tensor.is_result ? "i32 or i64" : "an integer of 8 to 64 bits"));
+}
+
+/// Checks what the view alone can have wrong, and sets its stride and extent.
+Status check_view(NamedView& tensor) {
+  const TensorView& view = tensor.view;
+  const std::string& name = tensor.name;
+  if (view.read_only && tensor.is_result)
+    return invalid_argument(
+        name + ": a view of memory that is read-only, expected one made from a pointer to memory that may be written");
+  if (view.rank == TensorView::kWrongStrides)
+    return invalid_argument(name +
+                            ": the view was given another number of strides than of dims, expected as many, or no strides");
+  STREW_TRY(check_dtype(tensor));
+  if (view.rank != 1) return invalid_argument(name + ": rank " + std::to_string(view.rank) + ", expected 1");
+  if (view.dims == nullptr) return invalid_argument(name + ": dims is null, expected 1 extents");
+  if (tensor.dim() < 0) return invalid_argument(name + ": dim 0 is " + std::to_string(tensor.dim()) + ", expected >= 0");
+  if (view.strides != nullptr) tensor.stride = view.strides[0];
+  if (tensor.is_result && tensor.stride == 0 && tensor.dim() > 1)
+    return invalid_argument(name + ": its strides put two elements at one address");
+  if (!measure(bits(view.dtype), 1, view.dims, &tensor.stride, tensor.extent))
+    return invalid_argument(name + ": its byte extent does not fit 63 bits");
+  return {};
+}
+
+Status check_address(const NamedView& tensor) {
+  const Extent& extent = tensor.extent;
+  if (extent.empty) return {};
+  const auto base = reinterpret_cast<uintptr_t>(tensor.view.data);
+  if (base == 0)
+    return invalid_argument(tensor.name + ": data is null, expected " + std::to_string(extent.hi - extent.lo) + " bytes");
+  if (base < static_cast<uintptr_t>(-extent.lo) ||
+      base > std::numeric_limits<uintptr_t>::max() - static_cast<uintptr_t>(extent.hi))
+    return invalid_argument(tensor.name + ": its byte extent wraps around the address space");
+  return {};
+}
+
+Status check_apart(const NamedView& result, const NamedView& other) {
+  if (result.extent.empty || other.extent.empty) return {};
+  const auto bytes = [](const NamedView& tensor) {
+    return StridedBytes{reinterpret_cast<uintptr_t>(tensor.view.data), bits(tensor.view.dtype) / 8, 1, tensor.view.dims,
+                        &tensor.stride};
+  };
+  if (disjoint(bytes(result), bytes(other))) return {};
+  return invalid_argument(result.name + " overlaps " + other.name + ": expected disjoint buffers");
+}
+
+/// Can the dtype of a result hold the numbers up to `largest`?
+Status check_holds(const NamedView& result, int64_t positions, int64_t largest) {
+  if (result.view.dtype == DType::i64 || largest <= std::numeric_limits<int32_t>::max()) return {};
+  return invalid_argument(result.name + ": dtype i32, expected i64: with " + std::to_string(positions) +
+                          " indices it would have to hold " + std::to_string(largest));
+}
+
+Status check_call(NamedView& indices, NamedView& offsets, NamedView& permutation) {
+  for (NamedView* const each : {&indices, &offsets, &permutation}) STREW_TRY(check_view(*each));
+  const int64_t positions = indices.dim();
+  if (offsets.dim() == 0) return invalid_argument("offsets: dim 0 is 0, expected 1 or more: the number of segments and one");
+  if (permutation.dim() != positions)
+    return invalid_argument("permutation: dim 0 is " + std::to_string(permutation.dim()) + ", expected " +
+                            std::to_string(positions) + ", dim 0 of indices");
+  STREW_TRY(check_holds(offsets, positions, positions));
+  STREW_TRY(check_holds(permutation, positions, positions - 1));
+  for (const NamedView* const each : {&indices, &offsets, &permutation}) STREW_TRY(check_address(*each));
+  STREW_TRY(check_apart(offsets, indices));
+  STREW_TRY(check_apart(permutation, indices));
+  return check_apart(permutation, offsets);
+}
+
+Integers integers_of(const NamedView& tensor) {
+  const int bytes = bits(tensor.view.dtype) / 8;
+  // The stride of no or one element may be any number.
+  const int64_t step = tensor.dim() > 1 ? tensor.stride * bytes : bytes;
+  return {static_cast<char*>(tensor.view.data), step, bytes, is_signed_integer(tensor.view.dtype)};
+}
+
+/// The index at a position; of u64, its bits.
+int64_t value_at(const CsrJob& job, int64_t position) {
+  const Integers& from = job.indices;
+  const auto as = [&]<class Signed, class Unsigned>(Signed, Unsigned) -> int64_t {
+    if (from.is_signed) return from.get<Signed>(position);
+    return static_cast<int64_t>(from.get<Unsigned>(position));
+  };
+  if (from.bytes == 1) return as(int8_t(), uint8_t());
+  if (from.bytes == 2) return as(int16_t(), uint16_t());
+  if (from.bytes == 4) return as(int32_t(), uint32_t());
+  return as(int64_t(), uint64_t());
+}
+
+Status bad_index_error(const CsrJob& job, int64_t position, bool is_u64, BadIndex* bad_index) {
+  const strew_fault fault{position, 0, value_at(job, position), job.segments - 1, 0};
+  if (bad_index != nullptr) *bad_index = bad_index_of(fault, 0);
+  const int64_t dims[] = {job.positions};
+  return fault_status({"index", false, is_u64}, fault, dims, job.segments);
+}
+
+Status run(const CsrJob& job, bool is_u64, const CallOptions& options, const ExecutionLimits& limits) {
+  const FpEnvironment environment(true, true);  // costs are floats
+  Executor& executor = options.executor != nullptr ? *options.executor : *process_executor();
+  const int most = options.threads != 0 ? options.threads : std::max(1, executor.threads());
+  const double each = static_cast<double>(kNanosecondsEach);
+  const Nanoseconds alone = whole_ns(each * (static_cast<double>(job.positions) + static_cast<double>(job.segments)));
+  Team team(executor, threads_for(alone, most, limits), alone);
+  const bool fits_a_list = job.positions <= std::numeric_limits<int32_t>::max() && job.segments <= int64_t{kDroppedKey};
+  STREW_ASSIGN(const int64_t bad, fits_a_list&& job.segments > limits.csr_counted ? csr_by_buckets(job, team, limits)
+                                                                                  : csr_by_counting(job, team, limits));
+  return bad < job.positions ? bad_index_error(job, bad, is_u64, options.bad_index) : Status();
+}
+
+}  // namespace
+
+Status csr(const TensorView& indices, const TensorView& offsets, const TensorView& permutation, const CallOptions& options,
+           const ExecutionLimits& limits) {
+  try {
+    STREW_TRY(check_threads(options.threads));
+    NamedView of_indices{"indices", indices, false}, of_offsets{"offsets", offsets, true},
+        of_permutation{"permutation", permutation, true};
+    STREW_TRY(check_call(of_indices, of_offsets, of_permutation));
+    const CsrJob job{integers_of(of_indices), integers_of(of_offsets), integers_of(of_permutation), of_indices.dim(),
+                     of_offsets.dim() - 1};
+    return run(job, indices.dtype == DType::u64, options, limits);
+  } catch (const std::bad_alloc&) {
+    return resource_exhausted("csr: out of memory; nothing was written");
+  }
+}
+
+Status csr(const TensorView& indices, const TensorView& offsets, const TensorView& permutation, const CallOptions& options) {
+  return csr(indices, offsets, permutation, options, *default_limits());
+}
+
+}  // namespace strew::inline v0
