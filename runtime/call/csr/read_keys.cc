@@ -7,26 +7,28 @@
 namespace strew::inline v0 {
 namespace {
 
-/// The index as a number that is not less than any legal bound if the index is negative.
+/// An index as the number whose sign bit says whether it is out of bounds: one that is negative, or that is more than `last`, which is at least -1.
 template <class T>
-uint64_t unsigned_of(T index) {
-  return static_cast<uint64_t>(static_cast<int64_t>(index));
+uint64_t sign_if_bad(T index, uint64_t last) {
+  const auto wide = static_cast<uint64_t>(static_cast<int64_t>(index));
+  return wide | (last - wide);
 }
+constexpr uint64_t kSign = uint64_t{1} << 63;
 
 template <class T, class Word, class At>
-[[gnu::always_inline]] inline bool all_in_bounds(const At& at, uint64_t bound, int64_t count, Word* keys) {
-  bool bad = false;
+[[gnu::always_inline]] inline bool all_in_bounds(const At& at, uint64_t last, int64_t count, Word* keys) {
+  uint64_t signs = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const uint64_t index = unsigned_of<T>(at(i));
+    const T index = at(i);
     keys[i] = static_cast<Word>(index);
-    bad |= index >= bound;
+    signs |= sign_if_bad(index, last);
   }
-  return !bad;
+  return (signs & kSign) == 0;
 }
 
 template <class T, class Word>
 int64_t read(const CsrJob& job, int64_t begin, int64_t count, Word* keys) {
-  const auto bound = static_cast<uint64_t>(job.segments);
+  const auto last = static_cast<uint64_t>(job.segments - 1);
   const auto strided = [&](int64_t i) { return job.indices.get<T>(begin + i); };
   const char* const from = job.indices.data + begin * job.indices.step;
   const auto contiguous = [&](int64_t i) {
@@ -34,11 +36,11 @@ int64_t read(const CsrJob& job, int64_t begin, int64_t count, Word* keys) {
     std::memcpy(&value, from + i * static_cast<int64_t>(sizeof value), sizeof value);
     return value;
   };
-  if (job.indices.step == sizeof(T) ? all_in_bounds<T>(contiguous, bound, count, keys)
-                                    : all_in_bounds<T>(strided, bound, count, keys))
+  if (job.indices.step == sizeof(T) ? all_in_bounds<T>(contiguous, last, count, keys)
+                                    : all_in_bounds<T>(strided, last, count, keys))
     return count;
   int64_t good = 0;
-  while (unsigned_of<T>(strided(good)) < bound) ++good;
+  while ((sign_if_bad(strided(good), last) & kSign) == 0) ++good;
   return good;
 }
 
