@@ -25,8 +25,9 @@ namespace strew::inline v0 {
 /// `options`: threads 0 stands for all of the executor's, and a null executor for process_executor().
 ///
 /// Fails with nothing written: with code invalid_argument if a view is wrong or a result overlaps another tensor; with out_of_bounds if an index is not in
-/// [0, S), whose first position, value and bound are in the message and in options.bad_index, with source 0; with resource_exhausted if there is no memory
-/// for scratch, which is at most 12 bytes per position and a few KiB per thread, or, with 2^31 positions or 2^32 - 1 segments and more, 16 bytes per segment.
+/// [0, S): the first one by position is in the message, and in options.bad_index with source 0; with resource_exhausted if there is no memory for scratch,
+/// which takes 12 bytes per position, 256 KiB and 48 KiB per thread at most. With 2^31 positions or 2^32 - 1 segments and more it takes 8 bytes per
+/// position and segment.
 /// Thread-safe; the calling thread takes part in the work.
 STREW_API Status csr(const TensorView& indices, const TensorView& offsets, const TensorView& permutation,
                      const CallOptions& options = {});

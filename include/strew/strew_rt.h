@@ -272,6 +272,15 @@ typedef struct strew_kernel_call {
 STREW_API strew_status strew_run_batch(const strew_kernel_call* calls, size_t call_count,
                                        const strew_call_options* options) STREW_CHECK_RESULT;
 
+/* ---- Sorting ---------------------------------------------------------------------------------------------------------------------- */
+
+/* Sorts the positions of `indices` by their index, stably, and counts how many there are of each (csr.h): compressed sparse rows. Of indices [E] in
+ * [0, S), any integers of 8 to 64 bits, `offsets` [S + 1] becomes how many are less than 0, 1, ..., S, and `permutation` [E] the positions in order of their
+ * index; both are i32 or i64. An index out of bounds is STREW_CODE_OUT_OF_BOUNDS, with source 0. If the call fails, nothing is written.
+ * `options`: threads 0 stands for all of the executor's, and a null executor for strew's own pool. */
+STREW_API strew_status strew_csr(const strew_tensor* indices, const strew_tensor* offsets, const strew_tensor* permutation,
+                                 const strew_call_options* options) STREW_CHECK_RESULT;
+
 /* ---- Log -------------------------------------------------------------------------------------------------------------------------- */
 
 /* The levels of log.h, with the same numbers; each has the lines of those before it. */

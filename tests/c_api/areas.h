@@ -4,6 +4,7 @@
 #include "check.h"
 
 void test_bad_index(void);
+void test_csr(void);
 void test_texts(void);
 void test_programs_into(const char* examples);
 void test_find_and_drain(void);

@@ -1006,6 +1006,7 @@ int main(int argc, char** argv) {
   test_programs(argv[1]);
   test_loading();
   test_bad_index();
+  test_csr();
   test_texts();
   test_programs_into(argv[1]);
   test_find_and_drain();

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "bindings/python/native/calls.h"
+#include "bindings/python/native/csr.h"
 #include "bindings/python/native/dtypes.h"
 #include "bindings/python/native/errors.h"
 #include "bindings/python/native/function.h"
@@ -29,6 +30,7 @@ NB_MODULE(_native, module) {
   strew::python::add_programs(module);
   strew::python::add_tuning(module);
   strew::python::add_largest(module);
+  strew::python::add_csr(module);
   module.def("set_process_threads", strew::python::set_process_threads);
   module.def("set_thread_threads", strew::python::set_thread_threads);
 }
