@@ -266,6 +266,20 @@ def case_bincount(draw):
             lambda _: strew.bincount(x, weights, minlength), None, (weights,))
 
 
+def case_csr(draw):
+    count = draw.random.choice([None, 0, 1, 30])
+    x = draw.index(draw.shape(draw.random.choice([1, 1, 1, 1, 1, 1, 2])), count or 30, 0 if count is None else 0.04)
+    if draw.chance(0.8):
+        x = np.abs(x)
+    x = draw.listed(x)
+    def expected(_):
+        counts = np.bincount(x, minlength=count or 0)  # refuses negative ones and two dims
+        if count is not None and counts.size > count:
+            raise IndexError(f"{counts.size - 1} is out of bounds")
+        return np.concatenate([[0], np.cumsum(counts), np.argsort(x, kind="stable")]).astype(np.int64)
+    return f"csr({describe(x)}, {count})", expected, lambda _: np.concatenate(strew.csr(x, count)), None, ()
+
+
 def case_histogram(draw):
     a = draw.values(draw.shape(draw.random.choice([1, 1, 2])), draw.dtype("bif"))
     if a.dtype.kind == "f":
@@ -283,7 +297,7 @@ def case_histogram(draw):
             lambda _: joined(np.histogram(a, bins, bounds, density, weights)), lambda _: joined(strew.histogram(a, bins, bounds, density, weights)), None, ())
 
 
-CASES = [case_at] * 8 + [case_take] * 3 + [case_put, case_take_along_axis, case_take_along_axis, case_put_along_axis, case_put_along_axis, case_bincount, case_histogram]
+CASES = [case_at] * 8 + [case_take] * 3 + [case_put, case_take_along_axis, case_take_along_axis, case_put_along_axis, case_put_along_axis, case_bincount, case_histogram, case_csr]
 
 
 def describe(value):

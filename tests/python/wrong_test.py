@@ -32,6 +32,7 @@ CALLS = {
        for name in ("segment_sum", "segment_prod", "segment_max", "segment_min")},
     "bincount": {"x": lambda: np.array([1, 3, 3]), "weights": lambda: np.array([0.5, 1, 2]), "minlength": lambda: 5},
     "histogram": {"a": lambda: np.array([0.5, 1.5]), "bins": lambda: 3, "range": lambda: (0, 2), "density": lambda: False, "weights": lambda: None},
+    "csr": {"indices": lambda: np.array([1, 3, 3]), "num_segments": lambda: 4},
     "kv_append": {"cache": lambda: np.zeros((2, 2, 4, 3), np.float32), "positions": lambda: np.array([1, 2]),
                   "token": lambda: np.ones((2, 2, 1, 3), np.float32), "axis": lambda: -2, "mode": lambda: "raise"},
     "moe_permute": {"tokens": rows, "experts": lambda: np.array([[0], [1], [0], [1]]), "num_experts": lambda: 2},
