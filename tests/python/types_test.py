@@ -28,6 +28,7 @@ strew._native.tune_file
 strew._native.tune_op
 strew._native.wisdom_path
 strew._native.count_below
+strew._native.csr
 """
 RIGHT = """
 import numpy as np

@@ -15,9 +15,6 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Positions that are read at a time: their keys stay in the first-level cache.
-constexpr int64_t kTile = 1024;
-
 /// Word: uint32_t, or uint64_t for 2^32 positions or segments and more.
 template <class Word>
 class Counting {
@@ -41,13 +38,14 @@ class Counting {
   int64_t run(Team& team, char* scratch) {
     histograms_ = reinterpret_cast<Word*>(scratch);
     totals_ = histograms_ + job_.segments * blocks_;
-    team.run(blocks_, [&](int block) { count(block); });
+    with_index_type(job_, [&](auto index) { team.run(blocks_, [&](int block) { count<decltype(index)>(block); }); });
     if (first_bad_.get() < job_.positions) return first_bad_.get();
     if (chunks_ > 1) team.run(chunks_, [&](int chunk) { add(chunk); });
     with_result_types(job_, [&](auto offset, auto position) {
       team.run(chunks_, [&](int chunk) { start<decltype(offset)>(chunk); });
       job_.offsets.set(job_.segments, static_cast<decltype(offset)>(job_.positions));
-      team.run(blocks_, [&](int block) { place<decltype(position)>(block); });
+      with_index_type(
+          job_, [&](auto index) { team.run(blocks_, [&](int block) { place<decltype(index), decltype(position)>(block); }); });
     });
     return job_.positions;
   }
@@ -59,15 +57,18 @@ class Counting {
     return total / parts * part + std::min<int64_t>(total % parts, part);
   }
 
+  template <class Index>
   void count(int block) {
+    // Copies in registers: the compiler must assume that the stores change what is behind references.
+    const Integers indices = job_.indices;
+    const uint64_t bound = job_.bound();
     Word* const counts = histogram(block);
     std::fill_n(counts, job_.segments, Word{0});
-    Word keys[kTile];
     const int64_t end = border(job_.positions, block + 1, blocks_);
-    for (int64_t p = border(job_.positions, block, blocks_); p < end; p += kTile) {
-      const int64_t tile = std::min(kTile, end - p), good = read_keys(job_, p, tile, keys);
-      if (good < tile) return first_bad_.note(p + good);
-      for (int64_t i = 0; i < tile; ++i) ++counts[keys[i]];
+    for (int64_t p = border(job_.positions, block, blocks_); p < end; ++p) {
+      const auto index = indices.get<Index>(p);
+      if (index >= bound) return first_bad_.note(p);
+      ++counts[index];
     }
   }
 
@@ -97,17 +98,13 @@ class Counting {
     }
   }
 
-  template <class Position>
+  template <class Index, class Position>
   void place(int block) const {
-    const Integers to = job_.permutation;  // a copy in registers: the compiler must assume that the stores change the job
+    const Integers indices = job_.indices, permutation = job_.permutation;
     Word* const next = histogram(block);
-    Word keys[kTile];
     const int64_t end = border(job_.positions, block + 1, blocks_);
-    for (int64_t p = border(job_.positions, block, blocks_); p < end; p += kTile) {
-      const int64_t tile = std::min(kTile, end - p);
-      read_keys(job_, p, tile, keys);
-      for (int64_t i = 0; i < tile; ++i) to.set(static_cast<int64_t>(next[keys[i]]++), static_cast<Position>(p + i));
-    }
+    for (int64_t p = border(job_.positions, block, blocks_); p < end; ++p)
+      permutation.set(static_cast<int64_t>(next[indices.get<Index>(p)]++), static_cast<Position>(p));
   }
 
   const CsrJob& job_;

@@ -129,6 +129,14 @@ Status bad_index_error(const CsrJob& job, int64_t position, bool is_u64, BadInde
   return fault_status({"index", false, is_u64}, fault, dims, job.segments);
 }
 
+/// Is it to be sorted by buckets? Counting is faster while the counters stay in the second-level cache: on Zen 4 with 1 MiB it took 0.8 of the time for
+/// 170,000 segments and 1.2 M positions, as long for 4 M positions, and 1.4 times as long for 600,000 segments.
+bool prefers_buckets(const CsrJob& job, const ExecutionLimits& limits) {
+  if (job.positions > std::numeric_limits<int32_t>::max() || job.segments > int64_t{kDroppedKey}) return false;
+  constexpr int64_t kCounterBytes = sizeof(uint32_t);
+  return job.segments > (limits.csr_counted != 0 ? limits.csr_counted : limits.costs.cache_bytes[1] / kCounterBytes);
+}
+
 Status run(const CsrJob& job, bool is_u64, const CallOptions& options, const ExecutionLimits& limits) {
   const FpEnvironment environment(true, true);  // costs are floats
   Executor& executor = options.executor != nullptr ? *options.executor : *process_executor();
@@ -136,9 +144,8 @@ Status run(const CsrJob& job, bool is_u64, const CallOptions& options, const Exe
   const double each = static_cast<double>(kNanosecondsEach);
   const Nanoseconds alone = whole_ns(each * (static_cast<double>(job.positions) + static_cast<double>(job.segments)));
   Team team(executor, threads_for(alone, most, limits), alone);
-  const bool fits_a_list = job.positions <= std::numeric_limits<int32_t>::max() && job.segments <= int64_t{kDroppedKey};
-  STREW_ASSIGN(const int64_t bad, fits_a_list&& job.segments > limits.csr_counted ? csr_by_buckets(job, team, limits)
-                                                                                  : csr_by_counting(job, team, limits));
+  STREW_ASSIGN(const int64_t bad,
+               prefers_buckets(job, limits) ? csr_by_buckets(job, team, limits) : csr_by_counting(job, team, limits));
   return bad < job.positions ? bad_index_error(job, bad, is_u64, options.bad_index) : Status();
 }
 

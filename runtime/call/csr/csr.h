@@ -9,6 +9,7 @@
 // results follows from the indices alone, whatever the threads, blocks and buckets are. Tested by tests/unit/runtime/call/csr/csr_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -48,12 +49,17 @@ struct Integers {
 struct CsrJob {
   Integers indices, offsets, permutation;
   int64_t positions = 0, segments = 0;
+
+  /// An index that is read as an unsigned integer of its width is in bounds if it is less than this. A negative one is at least half of what the width holds.
+  uint64_t bound() const {
+    const auto most = static_cast<uint64_t>(segments);
+    return indices.is_signed ? std::min(most, uint64_t{1} << (8 * indices.bytes - 1)) : most;
+  }
 };
 
 /// Reads the indices of positions [begin, begin + count) as `keys`. Returns how many of them are in bounds before the first that is not; later keys are not
-/// specified. Word: uint32_t if segments is less than 2^32.
-template <class Word>
-int64_t read_keys(const CsrJob& job, int64_t begin, int64_t count, Word* keys);
+/// specified. For less than 2^32 segments.
+int64_t read_keys(const CsrJob& job, int64_t begin, int64_t count, uint32_t* keys);
 
 /// The first position whose index is out of bounds, of those that several threads found.
 class FirstBad {
@@ -70,6 +76,12 @@ class FirstBad {
   std::atomic<int64_t> at_;
 };
 
+/// Calls run with an unsigned integer that is as wide as an index: run(uint16_t()).
+template <class Run>
+auto with_index_type(const CsrJob& job, const Run& run) {
+  const int bytes = job.indices.bytes;
+  return bytes == 1 ? run(uint8_t()) : bytes == 2 ? run(uint16_t()) : bytes == 4 ? run(uint32_t()) : run(uint64_t());
+}
 /// Calls run with an offset and a position of the types that the results have: run(int32_t(), int64_t()).
 template <class Run>
 void with_result_types(const CsrJob& job, const Run& run) {

@@ -67,7 +67,9 @@ struct ExecutionLimits {
   int64_t wide_queue = 512;                   ///< updates folded at a time, 1..512
 
   // csr().
-  int64_t csr_counted = 65536;  ///< segments up to which each block of positions counts all of them; more are cut into buckets
+  /// Segments up to which each block of positions counts all of them; more are cut into buckets. 0: as many as have their counters, of 4 bytes, in the
+  /// second-level cache (costs.cache_bytes). -1: none.
+  int64_t csr_counted = 0;
   int64_t csr_bucket = 16384;  ///< positions of a bucket: its list and its part of the permutation stay in the second-level cache
 
   /// Where calls count what they find out about the ways that their kernels can run (runtime/call/learner.h). Null: they do not learn.
