@@ -1,6 +1,6 @@
 // A program without the compiler: objects of `strew compile --emit obj`, libstrew_rt, nothing else. On four threads it runs a scatter-add,
 // whose bad index and bad tensor are refused with nothing written; a sum in a wider dtype than its result, which is a kernel made of parts;
-// and a gather that calls a mathematical function. All have dims that only the call says. Exit status 0: all as expected.
+// and a gather that calls a mathematical function. All have dims that only the call says. And it sorts positions by their index. Exit status 0: all as expected.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +11,7 @@
 
 #include "add_kernel.h"
 #include "strew/compiled_kernel.h"
+#include "strew/csr.h"
 #include "tanh_kernel.h"
 #include "wide_kernel.h"
 
@@ -117,6 +118,15 @@ void gather_tanh(int64_t rows, int64_t columns, int64_t count) {
   }
 }
 
+void sort_by_index() {
+  const std::vector<int32_t> indices = {2, 0, 2, 1, 0};
+  std::vector<int64_t> offsets(4), permutation(5);
+  const int64_t positions[] = {5}, ends[] = {4};
+  const strew::Status status = strew::csr({indices.data(), positions}, {offsets.data(), ends}, {permutation.data(), positions});
+  expect(status.ok(), status.message());
+  expect(offsets == std::vector<int64_t>{0, 2, 3, 5} && permutation == std::vector<int64_t>{1, 4, 3, 0, 2}, "csr");
+}
+
 }  // namespace
 
 int main() {
@@ -125,5 +135,6 @@ int main() {
   sum_wide(40);
   gather_tanh(7, 16, 3);
   gather_tanh(300, 21, 5000);
+  sort_by_index();
   return failures == 0 ? 0 : 1;
 }
