@@ -2,7 +2,7 @@
 // A Function is called in one of two ways. Called as an object it is quick and never explains: what it cannot do as it stands, such as adding lists or
 // updates of another dtype, it answers with NotImplemented, and nothing is written. Function.run() raises what is wrong.
 //
-// Tensors: `out`, then the inputs in binding order. `out` None makes a new array, of the dims and dtype that the op gives its result. Tested by
+// Tensors: `out`, then the inputs in binding order; the rows of a look-up come last. `out` None makes a new array, of the dims and dtype that the op gives its result. Tested by
 // tests/python/numpy_test.py and arrays_test.py.
 #include "bindings/python/native/function.h"
 
@@ -70,6 +70,7 @@ struct Definition {
   std::string fill;         ///< init fill or a policy that fills: the value without its dtype
   std::vector<Field> fields;
   std::vector<std::string> extras;  ///< kinds
+  std::string look_up;  ///< not empty: updates are rows of a table, which the last input has the numbers of; the policy for these
   uint64_t variant = 0;
   std::map<std::string, ResultType, std::less<>> results;  ///< by Key
   std::string last_key;
@@ -84,7 +85,8 @@ struct Definition {
   }
 
   bool takes_operand() const { return is_gather(form) || init == Init::copy; }
-  size_t inputs() const { return (takes_operand() ? 1U : 0U) + 1 + (is_gather(form) ? 0U : 1U) + extras.size(); }
+  size_t first_extra() const { return (takes_operand() ? 1U : 0U) + 1 + (is_gather(form) ? 0U : 1U); }
+  size_t inputs() const { return first_extra() + extras.size() + (look_up.empty() ? 0U : 1U); }
 };
 
 struct FunctionObject {
@@ -129,14 +131,37 @@ strew_status builder_of(const Definition& what, const strew_tensor& operand, con
   return nullptr;
 }
 
+using OwnedBuilder = std::unique_ptr<strew_op_builder, void (*)(strew_op_builder*)>;
+
+/// Makes the scatter's builder, for updates that are the rows of `table` with these numbers.
+strew_status look_up(const Definition& what, const strew_tensor& operand, const strew_tensor& indices, const strew_tensor& table,
+                     const strew_tensor& rows, strew_op_builder** out) {
+  strew_op_builder* made = nullptr;
+  strew_status status = strew_op_builder_gather_rows(&table, &rows, &made);
+  const OwnedBuilder gather(made, strew_op_builder_free);
+  if (status == nullptr) status = strew_op_builder_set(made, "oob", what.look_up.c_str());
+  if (status != nullptr) return status;
+  std::array<int64_t, size_t{2} * kMaxRank> dims;
+  int64_t* end = std::copy_n(rows.dims, rows.rank, dims.data());
+  if (table.rank > 0) end = std::copy_n(table.dims + 1, table.rank - 1, end);
+  strew_tensor updates{};
+  updates.dims = dims.data();
+  updates.rank = static_cast<int32_t>(end - dims.data());
+  updates.dtype = table.dtype;
+  status = builder_of(what, operand, indices, updates, out);
+  return status == nullptr ? strew_op_builder_look_up(*out, STREW_UPDATES, 0, made) : status;
+}
+
 /// Builds the op of these tensors. Without a result, the op derives its type.
 strew_status build(const Definition& what, Arrays& arrays, bool has_result, strew_op** out) {
   const strew_tensor& operand = operand_of(what, arrays);
   const strew_tensor& indices = indices_of(what, arrays).tensor;
   const strew_tensor& updates = is_gather(what.form) ? indices : updates_of(what, arrays).tensor;
   strew_op_builder* made = nullptr;
-  strew_status status = builder_of(what, operand, indices, updates, &made);
-  const std::unique_ptr<strew_op_builder, void (*)(strew_op_builder*)> builder(made, strew_op_builder_free);
+  strew_status status = what.look_up.empty()
+                            ? builder_of(what, operand, indices, updates, &made)
+                            : look_up(what, operand, indices, updates, arrays.input(what.inputs() - 1).tensor, &made);
+  const OwnedBuilder builder(made, strew_op_builder_free);
   for (const Field& field : what.fields)
     if (status == nullptr) status = strew_op_builder_set(made, field.key.c_str(), field.value.c_str());
   if (status == nullptr && what.init == Init::fill) status = strew_op_builder_set(made, "init", "fill");
@@ -144,9 +169,8 @@ strew_status build(const Definition& what, Arrays& arrays, bool has_result, stre
     const std::string value = what.fill + ":" + strew_dtype_name(static_cast<strew_dtype>(operand.dtype));
     status = strew_op_builder_set(made, "fill", value.c_str());
   }
-  const size_t first_extra = what.inputs() - what.extras.size();
   for (size_t i = 0; i < what.extras.size() && status == nullptr; ++i)
-    status = strew_op_builder_extra(made, what.extras[i].c_str(), &arrays.input(first_extra + i).tensor);
+    status = strew_op_builder_extra(made, what.extras[i].c_str(), &arrays.input(what.first_extra() + i).tensor);
   if (status == nullptr && has_result && what.init != Init::in_place)
     status = strew_op_builder_tensor(made, STREW_RESULT, &arrays.result().tensor);
   if (status == nullptr) status = strew_op_builder_build(made, out);
@@ -260,6 +284,10 @@ Step failed(bool explains) {
 
 Step read_inputs(const Definition& what, Arrays& arrays, PyObject* out, PyObject* const* inputs, bool explains) {
   static constexpr const char* kInputs[] = {"operand", "indices", "updates"};
+  const auto name_of = [&](size_t input, size_t role) {
+    if (input < what.first_extra()) return kInputs[role];
+    return input < what.first_extra() + what.extras.size() ? "extra" : "rows";
+  };
   const size_t first = what.takes_operand() ? 0 : 1;
   arrays.count = 1 + what.inputs();
   if (out != Py_None && !arrays.result().read_result(out, "out")) return failed(explains);
@@ -273,8 +301,7 @@ Step read_inputs(const Definition& what, Arrays& arrays, PyObject* out, PyObject
       if (!is_read) return Step::other_way;
       continue;
     }
-    const char* const name = i + what.extras.size() >= what.inputs() ? "extra" : kInputs[std::min<size_t>(role, 2)];
-    if (!arrays.input(i).read(inputs[i], name)) return failed(explains);
+    if (!arrays.input(i).read(inputs[i], name_of(i, role))) return failed(explains);
   }
   return Step::on;
 }
@@ -476,16 +503,17 @@ bool read_fields(PyObject* dict, Definition& what) {
   return true;
 }
 
-/// Function(form, fields, *, axis, circular, fill, extras, same_dtype, broadcasts, flat, along)
+/// Function(form, fields, *, axis, circular, fill, extras, same_dtype, broadcasts, flat, along, look_up)
 PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
-  static const char* const kNames[] = {"form",       "fields",     "axis", "circular", "fill", "extras",
-                                       "same_dtype", "broadcasts", "flat", "along",    nullptr};
-  const char *form = nullptr, *fill = "";
+  static const char* const kNames[] = {"form",       "fields",     "axis", "circular", "fill",    "extras",
+                                       "same_dtype", "broadcasts", "flat", "along",    "look_up", nullptr};
+  const char *form = nullptr, *fill = "", *look_up = "";
   PyObject *fields = nullptr, *extras = nullptr;
   long long axis = 0;
   int circular = 0, same_dtype = 0, broadcasts = 0, flat = 0, along = 0;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!pppp", const_cast<char**>(kNames), &form, &PyDict_Type, &fields,
-                                  &axis, &circular, &fill, &PyTuple_Type, &extras, &same_dtype, &broadcasts, &flat, &along) == 0)
+  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!pppps", const_cast<char**>(kNames), &form, &PyDict_Type, &fields,
+                                  &axis, &circular, &fill, &PyTuple_Type, &extras, &same_dtype, &broadcasts, &flat, &along,
+                                  &look_up) == 0)
     return nullptr;
   const int number = number_of(form, kForms);
   if (number < 0) return PyErr_Format(PyExc_ValueError, "form: '%s', expected one of those of strew/forms.h", form);
@@ -498,6 +526,9 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
   what->broadcasts = broadcasts != 0;
   what->flat = flat != 0;
   what->along = along != 0;
+  what->look_up = look_up;
+  if (!what->look_up.empty() && is_gather(what->form))
+    return PyErr_Format(PyExc_ValueError, "look_up: '%s', expected none for form '%s', which has no updates", look_up, form);
   if (!read_fields(fields, *what)) return nullptr;
   if (!what->fill.empty() && !is_gather(what->form)) what->init = Init::fill;
   for (Py_ssize_t i = 0; extras != nullptr && i < PyTuple_GET_SIZE(extras); ++i) {
