@@ -46,8 +46,9 @@ PyObject* raise(strew_status status, const strew_bad_index* bad_index) {
   const char* const message = strew_status_message(status);
   if (code == STREW_CODE_OUT_OF_BOUNDS && bad_index != nullptr) {
     const auto number = [](int64_t value) { return static_cast<long long>(value); };
-    const Ref made(PyObject_CallFunction(class_of(code), "sLLLL", message, number(bad_index->position),
-                                         number(bad_index->component), number(bad_index->value), number(bad_index->bound)));
+    const Ref made(PyObject_CallFunction(class_of(code), "sLLLLi", message, number(bad_index->position),
+                                         number(bad_index->component), number(bad_index->value), number(bad_index->bound),
+                                         bad_index->source));
     if (made) PyErr_SetObject(class_of(code), made.get());
   } else {
     PyErr_SetString(class_of(code), message);

@@ -91,16 +91,21 @@ def given_back(result, written, out, like):
     return hosts.from_numpy(result, like) if hosts.is_array(like) else result
 
 
-def like_operand(source, operand, name):
-    """The source in the operand's dtype; a number as it is, an array if nothing of another kind is lost."""
+def in_dtype(source, dtype, name):
+    """The source in the dtype; a number as it is, an array if nothing of another kind is lost."""
     if not hosts.is_array(source) and np.ndim(source) == 0:
-        return np.asarray(source, operand.dtype)
+        return np.asarray(source, dtype)
     values = as_input(source, name)
-    if values.dtype == operand.dtype:
+    if values.dtype == dtype:
         return values
-    if not np.can_cast(values.dtype, operand.dtype, "same_kind"):
-        raise TypeError(f"{name}: elements of {values.dtype}, expected {operand.dtype} or what converts to it")
-    return values.astype(operand.dtype)
+    if not np.can_cast(values.dtype, dtype, "same_kind"):
+        raise TypeError(f"{name}: elements of {values.dtype}, expected {dtype} or what converts to it")
+    return values.astype(dtype)
+
+
+def check_among(name, value, allowed):
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name}: {value!r}, expected one of {', '.join(map(repr, allowed))}")
 
 
 def combiner_on(kind, dtype):

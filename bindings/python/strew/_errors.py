@@ -14,19 +14,22 @@ class OutOfBoundsError(IndexError):
         component: which entry of the index vector at that position.
         value: the index as it was given.
         bound: the largest legal value.
+        source: which tensor of the call held the index, counted as the kernel binds them: results, then inputs.
     """
 
     def __init__(
-        self, message: str, position: int | None = None, component: int | None = None, value: int | None = None, bound: int | None = None
+        self, message: str, position: int | None = None, component: int | None = None, value: int | None = None, bound: int | None = None,
+        source: int | None = None,
     ) -> None:
         super().__init__(message)
         self.position = position
         self.component = component
         self.value = value
         self.bound = bound
+        self.source = source
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.args[0], self.position, self.component, self.value, self.bound)
+        return type(self), (self.args[0], self.position, self.component, self.value, self.bound, self.source)
 
 
 class CompileError(RuntimeError):

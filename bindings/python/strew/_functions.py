@@ -1,7 +1,8 @@
 """The functions that people know from NumPy, PyTorch and JAX, run by strew's kernels.
 
 Each one first calls a ``_native.Function``, which takes arrays as they are. That answers NotImplemented for arguments that need something first (lists,
-other dtypes, slices among the indices, memory that overlaps), and the function goes the general way: with NumPy's views, in ``_general.py``, ``_segments.py`` and ``_tokens.py``.
+other dtypes, slices among the indices, memory that overlaps), and the function goes the general way: with NumPy's views, in ``_general.py``, ``_segments.py``,
+``_fused.py`` and ``_tokens.py``.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from . import _csr, _general, _native, _segments, _tokens
+from . import _csr, _fused, _general, _native, _segments, _tokens
 from ._general import ALONG, AT, INDEX, TAKE, TAKE_RAISING
 
 __all__ = [
     "add_at", "sub_at", "mul_at", "max_at", "min_at", "put_rows", "take", "put", "take_along_axis", "put_along_axis", "gather", "scatter",
     "scatter_add", "scatter_mul", "scatter_max", "scatter_min", "index_add", "segment_sum", "segment_prod", "segment_max", "segment_min",
-    "bincount", "histogram", "csr", "kv_append", "moe_permute", "moe_unpermute",
+    "segment_mean", "segment_reduce", "spmm", "embedding_bag", "bincount", "histogram", "csr", "kv_append", "moe_permute", "moe_unpermute",
 ]
 
 
@@ -307,6 +308,123 @@ def segment_min(data: Any, segment_ids: Any, num_segments: int | None = None, *,
     array([ 1., inf,  3.])
     """
     return _segments.segment("min", data, segment_ids, num_segments, out)
+
+
+def segment_mean(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
+    """As `segment_sum`, but the mean: the sum, divided once by the number of rows; 0 for a segment without rows.
+
+    Args:
+        data: as of `segment_sum`. Sums of floats of 8 and 16 bits are formed and divided in float32 and rounded once, when they are divided. Means of integers
+            and bools are float64, as NumPy's are, and so are their sums.
+        segment_ids, num_segments, out: as of `segment_sum`.
+
+    Returns:
+        An array of the library that `data` is of, with the dtype of `data`, or float64.
+
+    >>> strew.segment_mean(np.array([1.0, 2.0, 3.0, 4.0]), [0, 0, 1, 3])
+    array([1.5, 3. , 0. , 4. ])
+    """
+    return _segments.segment_mean(data, segment_ids, num_segments, out)
+
+
+def segment_reduce(
+    data: Any, reduce: str, *, lengths: Any = None, offsets: Any = None, axis: int = 0, initial: Any = None,
+) -> Any:
+    """The sums, or the like, of segments of consecutive rows of `data`: ``torch.segment_reduce``.
+
+    Args:
+        data: any array.
+        reduce: "sum", "mean", "prod", "max" or "min". Rows are taken in their order. Sums, means and products of floats of 8 and 16 bits are formed in float32
+            and rounded once; means of integers are float64.
+        lengths: integers ``[*data.shape[:axis], segments]``: how many rows each segment has. They add up to the extent of `axis`.
+        offsets: in place of lengths, where each segment begins, and at the end where the last one ends: integers
+            ``[*data.shape[:axis], segments + 1]``, the first 0 and the last the extent of `axis`.
+        axis: the dim of the rows.
+        initial: what a segment begins with, a number. A mean is divided after that was added. None: a segment without rows has the sum 0, the product 1,
+            the maximum -inf, the minimum inf (of integers: the least and the greatest value) and the mean NaN.
+
+    Returns:
+        A new array, of the library that `data` is of, with the segments in place of `axis`.
+
+    >>> strew.segment_reduce(np.array([1.0, 2.0, 3.0, 4.0]), "mean", lengths=[3, 0, 1])
+    array([ 2., nan,  4.])
+    >>> strew.segment_reduce(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), "max", offsets=[[0, 1, 3], [0, 3, 3]], axis=1, initial=0)
+    array([[1., 3.],
+           [6., 0.]])
+    """
+    return _segments.segment_reduce(data, reduce, lengths, offsets, axis, initial)
+
+
+def spmm(
+    dst: Any, src: Any, table: Any, weights: Any = None, reduce: str = "sum", *, num_rows: int | None = None, out: Any = None,
+) -> Any:
+    """Adds ``weights[e] * table[src[e]]`` to row ``dst[e]`` of the result, for each e in order: a sparse matrix, given by the coordinates and values of its elements, times
+    the table; or messages along the edges of a graph. One pass: the rows ``table[src]`` are never written to memory.
+
+    Args:
+        dst: integers of one dim: the rows of the matrix, or where edges go. They need not be sorted. An index out of bounds, of `src` too, is an
+            `OutOfBoundsError`, and nothing is written; negative ones do not count from the end.
+        src: as many integers: the columns of the matrix, or where edges come from.
+        table: an array ``[rows, ...]``.
+        weights: as many numbers as `dst`, which are converted to the dtype of the table, or to float32 if that is a float of 8 or 16 bits, or to float64 for
+            means of integers; None: 1.
+        reduce: "sum", "mean", "max" or "min": the words of ``torch_sparse.spmm``. A mean is the sum, divided once by the number of elements. Rows without
+            any are 0 under each of them. A NaN stays one under "max" and "min".
+        num_rows: the extent of the first dim of the result; None: the largest of `dst` and one.
+        out: an array for the result.
+
+    Each product is rounded, then it is added, and the sum is rounded, in the dtype of the table. Floats of 8 and 16 bits are multiplied, added and divided in
+    float32, and the result is rounded once. Means of integers are float64.
+
+    Returns:
+        An array ``[num_rows, *table.shape[1:]]`` of the library that `table` is of.
+
+    >>> table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> strew.spmm([0, 0, 2], [1, 2, 0], table, [0.5, 1.0, 2.0])
+    array([[6.5, 8. ],
+           [0. , 0. ],
+           [2. , 4. ]])
+    >>> strew.spmm([0, 0, 2], [1, 2, 0], table, reduce="mean")
+    array([[4., 5.],
+           [0., 0.],
+           [1., 2.]])
+    """
+    return _fused.spmm(dst, src, table, weights, reduce, num_rows, out)
+
+
+def embedding_bag(
+    input: Any, weight: Any, offsets: Any = None, *, mode: str = "mean", per_sample_weights: Any = None, include_last_offset: bool = False,
+    padding_idx: int | None = None, out: Any = None,
+) -> Any:
+    """The sums, means or maxima of bags of rows of `weight`: ``torch.nn.functional.embedding_bag``. One pass: the rows are never written to memory.
+
+    Args:
+        input: integers: the numbers of the rows. With 2 dims, each row is a bag; with 1 dim, `offsets` says where bags begin. One that is out of bounds is
+            an `OutOfBoundsError`, and nothing is written; negative ones do not count from the end.
+        weight: an array ``[rows, ...]``.
+        offsets: integers of one dim, the first 0, none less than the one before.
+        mode: "sum", "mean" or "max". A bag without rows is 0.
+        per_sample_weights: numbers with the shape of `input`, by which rows are multiplied, for mode "sum"; converted as the weights of `spmm`.
+        include_last_offset: whether `offsets` has one more element at the end, which is the length of `input`.
+        padding_idx: a number of a row, which counts from the end if it is negative: where the input has it, it is left out, and not counted.
+        out: an array for the result.
+
+    Rows are added in the order of `input`, and rounded as by `spmm`: each product, then each sum, and floats of 8 and 16 bits in float32, with one rounding of the
+    result. A mean is the sum, divided once by the number of rows.
+
+    Returns:
+        An array ``[bags, *weight.shape[1:]]`` of the library that `weight` is of.
+
+    >>> weight = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> strew.embedding_bag([[0, 2], [1, 1]], weight)
+    array([[3., 4.],
+           [3., 4.]])
+    >>> strew.embedding_bag([0, 2, 1], weight, [0, 2, 2], mode="sum", padding_idx=0)
+    array([[5., 6.],
+           [0., 0.],
+           [3., 4.]])
+    """
+    return _fused.embedding_bag(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx, out)
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from . import _hosts as hosts
-from ._arguments import Written, apart, as_input, combiner_on, fill_text, given_back, index_input, is_usable, like_operand, result_array, strew_name
+from ._arguments import (
+    Written, apart, as_input, check_among, combiner_on, fill_text, given_back, in_dtype, index_input, is_usable, result_array, strew_name,
+)
 from ._indices import Indexed
 from ._native import Function
 
@@ -27,7 +29,7 @@ _READ_MODES = {
     "fill": {"oob": "fill_window", "normalize_negative": "true"},
 }
 _UFUNCS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
-_NODES = {"add": "add", "sub": "subtract", "mul": "multiply", "max": "maximum", "min": "minimum"}
+NODES = {"add": "add", "sub": "subtract", "mul": "multiply", "max": "maximum", "min": "minimum"}
 _KINDS = ("assign", *_UFUNCS)
 
 
@@ -54,11 +56,6 @@ TAKE_RAISING: dict[Any, Function] = {}  # those of mode "raise", by axis
 ALONG: dict[str, dict[Any, Function]] = {"take": {}, "assign": {}}
 _ELEMENTS: dict[Any, Function] = {}
 _MIXED: dict[Any, Function] = {}
-
-
-def _check_mode(mode, modes):
-    if mode not in modes:
-        raise ValueError(f"mode: {mode!r}, expected one of {', '.join(map(repr, modes))}")
 
 
 def normal_axis(axis, ndim, name="axis"):
@@ -92,7 +89,7 @@ def _at_function(form, kind, mode, dtype, loop):
             _MIXED[key] = _in_place(form, combiner, mode)
         else:
             own, wide = strew_name(dtype, "a"), strew_name(loop, "b")
-            node = _NODES[combiner]
+            node = NODES[combiner]
             graph = f"{{%0=update(0):{wide};%1=current(0):{own};%2=convert(%1):{wide};%3={node}(%2,%0):{wide};%4=convert(%3):{own};return %4}}"
             _MIXED[key] = Function(form, {"combiner": "expr", "expr": graph, "init": "in_place", **_WRITE_MODES[mode]})
     return _MIXED[key]
@@ -106,7 +103,7 @@ def _host_indices(indices):
 
 
 def at(kind, a, indices, b, mode):
-    _check_mode(mode, _WRITE_MODES)
+    check_among("mode", mode, _WRITE_MODES)
     written = Written(a, "a")
     indexed = Indexed(written.array, _host_indices(indices), mode == "raise")
     dtype = written.array.dtype
@@ -149,7 +146,7 @@ def _no_elements(mode, extent, count):
 
 
 def take(a, indices, axis, out, mode, fill_value):
-    _check_mode(mode, _READ_MODES)
+    check_among("mode", mode, _READ_MODES)
     operand = as_input(a, "a")
     if axis is None:
         operand = operand.reshape(-1)
@@ -169,7 +166,7 @@ def take(a, indices, axis, out, mode, fill_value):
 
 
 def put(a, ind, v, mode):
-    _check_mode(mode, _WRITE_MODES)
+    check_among("mode", mode, _WRITE_MODES)
     if not hosts.is_array(a):
         raise TypeError(f"a: a {type(a).__name__}, expected an array that can be written into")
     written = Written(a, "a")
@@ -225,7 +222,7 @@ def _broadcast_along(arr, index, axis):
 
 
 def take_along_axis(arr, indices, axis, mode, fill_value):
-    _check_mode(mode, _READ_MODES)
+    check_among("mode", mode, _READ_MODES)
     operand = as_input(arr, "arr")
     same, index, at_axis = _along(operand, indices, axis)
     if same is None:
@@ -240,7 +237,7 @@ def take_along_axis(arr, indices, axis, mode, fill_value):
 
 
 def put_along_axis(arr, indices, values, axis, mode):
-    _check_mode(mode, _WRITE_MODES)
+    check_among("mode", mode, _WRITE_MODES)
     written = Written(arr, "arr")
     array = written.array
     same, index, at_axis = _along(array, indices, axis)
@@ -297,7 +294,7 @@ def elements(kind, input, dim, index, src, out):
     target = result.reshape(shape)
     inputs = [operand, index]
     if kind != "gather":
-        inputs.append(_updates_of_elements(like_operand(src, operand, "src"), index))
+        inputs.append(_updates_of_elements(in_dtype(src, operand.dtype, "src"), index))
     if written is not None:
         inputs = [each if each is operand and each is target else apart(each, target) for each in inputs]
         if out is input:
@@ -320,7 +317,7 @@ def index_add(input, dim, index, source, alpha, out):
     index = index_input(index, "index")
     if index.ndim != 1:
         raise ValueError(f"index: {index.ndim} dims, expected 1")
-    values = like_operand(source, operand, "source")
+    values = in_dtype(source, operand.dtype, "source")
     expected = operand.shape[:axis] + index.shape + operand.shape[axis + 1 :]
     if values.shape != expected:
         raise ValueError(f"source: shape {list(values.shape)}, expected {list(expected)}")

@@ -1,17 +1,23 @@
-"""Sums of rows that have the same number, and counts of numbers: segments, bincount, histogram."""
+"""Rows that are reduced into those with the same number: segments and their means, and the counts of numbers: bincount, histogram. _fused.py has what
+reads the rows from a table."""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 import numpy as np
 
 from . import _hosts as hosts
-from ._arguments import apart, as_input, combiner_on, fill_text, given_back, index_input, result_array
+from ._arguments import apart, as_input, check_among, combiner_on, fill_text, given_back, index_input, result_array, strew_name
+from ._general import NODES, normal_axis
 from ._native import Function
 
 _SEGMENTS: dict[Any, Function] = {}  # by (kind, dtype)
+_REDUCTIONS: dict[Any, Function] = {}  # by the arguments of _reduction
+_KINDS = {"sum": "add", "mean": "add", "prod": "mul", "max": "max", "min": "min"}
+_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}  # of kinds of dtypes: numbers of one convert to those of a higher one
 
 
 def _identity(kind, dtype):
@@ -28,16 +34,27 @@ def _identity(kind, dtype):
     return "-inf" if kind == "max" else "inf"
 
 
-def segment(kind, data, segment_ids, num_segments, out):
+def _segment_arguments(data, segment_ids, num_segments):
+    """The rows, their ids, and how many segments there are."""
     values = as_input(data, "data")
     ids = index_input(segment_ids, "segment_ids")
     if ids.shape != values.shape[: ids.ndim] or ids.ndim == 0:
         raise ValueError(f"segment_ids: shape {list(ids.shape)}, expected the first dims of data, {list(values.shape)}")
-    if num_segments is None:
-        num_segments = int(ids.max()) + 1 if ids.size else 0
-    count = operator.index(num_segments)
+    return values, ids, count_of(num_segments, ids, "num_segments")
+
+
+def count_of(given, ids, name):
+    """The number that was given, or what the largest id needs."""
+    if given is None:
+        given = max(int(ids.max()) + 1, 0) if ids.size else 0
+    count = operator.index(given)
     if count < 0:
-        raise ValueError(f"num_segments: {count}, expected 0 or more")
+        raise ValueError(f"{name}: {count}, expected 0 or more")
+    return count
+
+
+def segment(kind, data, segment_ids, num_segments, out):
+    values, ids, count = _segment_arguments(data, segment_ids, num_segments)
     result, written = result_array(out, (count, *values.shape[ids.ndim :]), values.dtype)
     if written is not None:
         ids, values = apart(ids, result), apart(values, result)
@@ -47,6 +64,150 @@ def segment(kind, data, segment_ids, num_segments, out):
         _SEGMENTS[key] = Function("scatter_rows", fields, fill=_identity(kind, values.dtype))
     _SEGMENTS[key].run(result, ids, values)
     return given_back(result, written, out, data)
+
+
+def wide_dtype(reduce, dtype, is_weighted):
+    """In which dtype rows of the dtype are multiplied and reduced."""
+    if reduce == "mean" and dtype.kind in "biu":
+        return np.dtype(np.float64)
+    is_narrow = dtype.itemsize < np.dtype(np.float32).itemsize and dtype.kind not in "biu"
+    return np.dtype(np.float32) if is_narrow and (is_weighted or reduce in ("sum", "mean", "prod")) else dtype
+
+
+def result_dtype(reduce, dtype):
+    return np.dtype(np.float64) if reduce == "mean" and dtype.kind in "biu" else dtype
+
+
+def _reduction(reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted):
+    """The function that makes sums and the like of rows of the dtype, in the dtype that it returns, too: narrow sums without weights are rounded there."""
+    wide = wide_dtype(reduce, dtype, is_weighted)
+    is_rounded = reduce == "sum" and not is_weighted
+    made = dtype if is_rounded else wide
+    key = (reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted)
+    if key not in _REDUCTIONS:
+        combiner = combiner_on(_KINDS[reduce], wide)
+        fields = {"combiner": combiner, "oob": oob}
+        if is_rounded and wide != dtype:
+            fields["accumulate"] = "wide"
+        if is_sorted:
+            fields["indices_are_sorted"] = "true"
+        if is_weighted:
+            own, name = strew_name(dtype, "table"), strew_name(wide, "table")
+            fields["combiner"] = "expr"
+            fields["expr"] = (
+                f"{{%0=update(0):{own};%1=convert(%0):{name};%2=extra(0):{name};%3=multiply(%1,%2):{name};%4=current(0):{name};"
+                f"%5={NODES.get(combiner, combiner)}(%4,%3):{name};return %5}}"
+            )
+        text = _identity(_KINDS[reduce], made) if fill is None else fill
+        more = {"extras": ("per_position",)} if is_weighted else {}
+        _REDUCTIONS[key] = Function("scatter_rows", fields, fill=text, look_up="error" if looks_up else "", **more)
+    return _REDUCTIONS[key], made
+
+
+def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, initial=None, empty=None, oob="skip_window", is_sorted=False):
+    """The reduction of the rows with each id, in their order.
+
+    Args:
+        rows: what is reduced: one row per id; with `picks`, row ``picks[e]`` goes where ``ids[e]`` says.
+        weights: None, or one per id, in wide_dtype().
+        initial: what reductions begin with, as fill_text() writes it; None: what changes nothing.
+        empty: what a row of the result holds that nothing went into; None: what reductions begin with.
+        oob: the policy for ids; that for `picks` is "error".
+    """
+    dtype = result_dtype(reduce, rows.dtype)
+    shape = (count, *rows.shape[ids.ndim if picks is None else 1 :])
+    result, written = result_array(out, shape, dtype)
+    function, made_dtype = _reduction(reduce, rows.dtype, initial, weights is not None, picks is not None, oob, is_sorted)
+    made = result if made_dtype == dtype else np.empty(shape, made_dtype)
+    inputs = [each for each in (ids, rows, weights, picks) if each is not None]
+    if written is not None:
+        inputs = [apart(each, result) for each in inputs]
+    function.run(made, *inputs)
+    if reduce == "mean" or empty is not None:
+        counts = counts_of(inputs[0], None, count)
+        if reduce == "mean":
+            _divide(made, np.maximum(counts, 1))
+        if empty is not None:
+            made[counts == 0] = empty
+    if made is not result:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            result[...] = made
+    return given_back(result, written, out, like)
+
+
+def _divide(sums, counts):
+    """Divides rows by their counts, in place and in their dtype."""
+    for part in (sums.real, sums.imag) if sums.dtype.kind == "c" else (sums,):
+        divisors = counts.astype(part.dtype).reshape(-1, *[1] * (part.ndim - 1))
+        with np.errstate(under="ignore", invalid="ignore"):
+            np.divide(part, divisors, out=part)
+
+
+def segment_mean(data, segment_ids, num_segments, out):
+    values, ids, count = _segment_arguments(data, segment_ids, num_segments)
+    return reduced("mean", ids, values, count, out, data)
+
+
+def segment_reduce(data, reduce, lengths, offsets, axis, initial):
+    check_among("reduce", reduce, _KINDS)
+    values = as_input(data, "data")
+    at = normal_axis(axis, values.ndim)
+    if (lengths is None) == (offsets is None):
+        raise ValueError(f"lengths and offsets: {'none' if lengths is None else 'both'} given, expected one of them")
+    batch, extent = values.shape[:at], values.shape[at]
+    name, where = ("lengths", lengths) if offsets is None else ("offsets", offsets)
+    sizes = index_input(where, name)
+    if sizes.ndim != at + 1 or sizes.shape[:at] != batch:
+        raise ValueError(f"{name}: shape {list(sizes.shape)}, expected {list(batch)} and one dim more, from data and axis {at}")
+    check_sizes = _check_lengths if offsets is None else check_offsets
+    check_sizes(sizes, extent, name)
+    sizes = sizes.astype(np.intp, copy=False)
+    if offsets is not None:
+        sizes = np.diff(sizes, axis=-1)
+    dtype = result_dtype(reduce, values.dtype)
+    first = None if initial is None else _initial_text(initial, dtype)
+    empty = np.nan if reduce == "mean" and initial is None else None
+    ids = np.repeat(np.arange(sizes.size), sizes.reshape(-1))
+    rows = values.reshape(math.prod(batch) * extent, *values.shape[at + 1 :])
+    result = reduced(reduce, ids, rows, sizes.size, None, None, initial=first, empty=empty, is_sorted=True)
+    return given_back(result.reshape(*sizes.shape, *values.shape[at + 1 :]), None, None, data)
+
+
+def _initial_text(initial, dtype):
+    value = np.asarray(initial)
+    if value.ndim != 0:
+        raise ValueError(f"initial: shape {list(value.shape)}, expected a number")
+    if _RANKS.get(value.dtype.kind, 4) > _RANKS[dtype.kind]:
+        raise TypeError(f"initial: {initial!r}, expected a number that {dtype} has")
+    return fill_text(np.asarray(initial, dtype), dtype)
+
+
+def _refuse(wrong, values, name, expected):
+    """Raises what is wrong with the first of the values that is."""
+    if wrong.any():
+        at = tuple(map(int, np.unravel_index(np.argmax(wrong), wrong.shape)))
+        raise ValueError(f"{name}[{', '.join(map(str, at))}]: {values[at]}, expected {expected}")
+
+
+def _check_lengths(lengths, extent, name):
+    _refuse((lengths < 0) | (lengths > extent), lengths, name, f"0 to {extent}, the rows of data")
+    sums = np.asarray(lengths.sum(axis=-1))
+    if (sums != extent).any():
+        raise ValueError(f"{name}: {sums[sums != extent][0]} rows in all, expected {extent}, the rows of data")
+
+
+def check_offsets(offsets, extent, name, has_end=True):
+    """Raises what is wrong with offsets along the last axis: where segments of `extent` rows begin, and, with has_end, where the last one ends."""
+    if offsets.shape[-1] == 0 and (has_end or extent != 0):
+        raise ValueError(f"{name}: no elements, expected where each segment begins{' and the last one ends' if has_end else ''}")
+    number = np.arange(offsets.shape[-1])
+    _refuse((number == 0) & (offsets != 0), offsets, name, "0")
+    _refuse((offsets < 0) | (offsets > extent), offsets, name, f"0 to {extent}, the rows that there are")
+    falls = np.zeros(offsets.shape, bool)
+    falls[..., 1:] = offsets[..., 1:] < offsets[..., :-1]
+    _refuse(falls, offsets, name, "at least the one before")
+    if has_end:
+        _refuse((number == offsets.shape[-1] - 1) & (offsets != extent), offsets, name, f"{extent}, the rows that there are")
 
 
 def counts_of(numbers, weights, count):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _hosts as hosts
-from ._arguments import Written, apart, as_input, fill_text, given_back, index_input, like_operand, result_array, strew_name
+from ._arguments import Written, apart, as_input, fill_text, given_back, in_dtype, index_input, result_array, strew_name
 from ._general import take
 from ._native import Function
 from ._segments import counts_of
@@ -48,7 +48,7 @@ def kv_append(cache, positions, token, axis, mode):
 
 def _append_generally(function, cache, positions, token):
     written = Written(cache, "cache")
-    values = apart(like_operand(token, written.array, "token"), written.array)
+    values = apart(in_dtype(token, written.array.dtype, "token"), written.array)
     function.run(written.array, apart(index_input(positions, "positions"), written.array), values)
     written.finish()
 

@@ -1,0 +1,101 @@
+"""Rows of a table that are read through indices and reduced in one pass, without a tensor of them in between: the op's look-ups (docs/semantics.md)."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ._arguments import as_input, check_among, in_dtype, index_input
+from ._errors import OutOfBoundsError
+from ._segments import check_offsets, count_of, reduced, wide_dtype
+
+_SPMM = ("sum", "mean", "max", "min")
+_MODES = ("sum", "mean", "max")
+
+
+def _table(table, name):
+    rows = as_input(table, name)
+    if rows.ndim == 0:
+        raise ValueError(f"{name}: 0 dims, expected 1 or more, the first of which has the rows")
+    return rows
+
+
+def _vector(index, name):
+    array = index_input(index, name)
+    if array.ndim != 1:
+        raise ValueError(f"{name}: {array.ndim} dims, expected 1")
+    return array
+
+
+def _factors(weights, shape, dtype, name, of):
+    factors = in_dtype(weights, dtype, name)
+    if factors.shape != shape:
+        raise ValueError(f"{name}: shape {list(factors.shape)}, expected that of {of}, {list(shape)}")
+    return factors.reshape(-1)
+
+
+def _of_argument(error, name, array):
+    """The error about an index, in terms of the argument that has it."""
+    at = tuple(map(int, np.unravel_index(error.position, array.shape)))
+    expected = "none: there are no rows" if error.bound < 0 else f"0 to {error.bound}"
+    message = f"{name}[{', '.join(map(str, at))}]: {array[at]}, expected {expected}"
+    return OutOfBoundsError(message, error.position, error.component, error.value, error.bound, error.source)
+
+
+def spmm(dst, src, table, weights, reduce, num_rows, out):
+    check_among("reduce", reduce, _SPMM)
+    rows = _table(table, "table")
+    ids, picks = _vector(dst, "dst"), _vector(src, "src")
+    if ids.shape != picks.shape:
+        raise ValueError(f"src: {picks.size} elements, expected one per element of dst, {ids.size}")
+    factors = None if weights is None else _factors(weights, ids.shape, wide_dtype(reduce, rows.dtype, True), "weights", "dst")
+    count = count_of(num_rows, ids, "num_rows")
+    empty = 0 if reduce in ("max", "min") else None
+    try:
+        return reduced(reduce, ids, rows, count, out, table, picks=picks, weights=factors, empty=empty, oob="error")
+    except OutOfBoundsError as error:
+        raise _of_argument(error, *(("dst", ids) if error.source == 1 else ("src", picks))) from None
+
+
+def _bags(numbers, offsets, include_last_offset):
+    """Which bag each element of the input is in, and how many bags there are."""
+    if numbers.ndim == 2:
+        if offsets is not None:
+            raise ValueError("offsets: given, expected None with an input of 2 dims, whose rows are the bags")
+        return np.repeat(np.arange(numbers.shape[0]), numbers.shape[1]), numbers.shape[0]
+    if numbers.ndim != 1:
+        raise ValueError(f"input: {numbers.ndim} dims, expected 1 or 2")
+    if offsets is None:
+        raise ValueError("offsets: None, expected where each bag begins in an input of 1 dim")
+    bounds = _vector(offsets, "offsets")
+    check_offsets(bounds, numbers.size, "offsets", include_last_offset)
+    bounds = bounds.astype(np.intp, copy=False)
+    lengths = np.diff(bounds) if include_last_offset else np.diff(bounds, append=numbers.size)
+    return np.repeat(np.arange(lengths.size), lengths), lengths.size
+
+
+def embedding_bag(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx, out):
+    check_among("mode", mode, _MODES)
+    rows = _table(weight, "weight")
+    numbers = index_input(input, "input")
+    ids, bags = _bags(numbers, offsets, include_last_offset)
+    factors = None
+    if per_sample_weights is not None:
+        if mode != "sum":
+            raise ValueError(f"per_sample_weights: given with mode {mode!r}, expected mode 'sum'")
+        factors = _factors(per_sample_weights, numbers.shape, wide_dtype(mode, rows.dtype, True), "per_sample_weights", "input")
+    picks = numbers.reshape(-1)
+    is_sorted = True
+    if padding_idx is not None:
+        padding, extent = operator.index(padding_idx), rows.shape[0]
+        if not -extent <= padding < extent:
+            raise ValueError(f"padding_idx: {padding}, expected {-extent} to {extent - 1}, a row of weight")
+        is_padding = picks == padding % extent
+        if is_padding.any():
+            ids, is_sorted = np.where(is_padding, -1, ids), False
+    empty = 0 if mode == "max" else None
+    try:
+        return reduced(mode, ids, rows, bags, out, weight, picks=picks, weights=factors, empty=empty, is_sorted=is_sorted)
+    except OutOfBoundsError as error:
+        raise _of_argument(error, "input", numbers) from None
