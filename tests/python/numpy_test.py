@@ -297,7 +297,185 @@ def case_histogram(draw):
             lambda _: joined(np.histogram(a, bins, bounds, density, weights)), lambda _: joined(strew.histogram(a, bins, bounds, density, weights)), None, ())
 
 
-CASES = [case_at] * 8 + [case_take] * 3 + [case_put, case_take_along_axis, case_take_along_axis, case_put_along_axis, case_put_along_axis, case_bincount, case_histogram, case_csr]
+REDUCTIONS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+STARTS = {"sum": 0, "mean": 0, "prod": 1, "max": None, "min": None}
+
+
+def products(a, b):
+    """NumPy's own of complex arrays are rounded once per two operations on some processors."""
+    if a.dtype.kind != "c":
+        return a * b
+    result = np.empty(a.shape, a.dtype)
+    result.real, result.imag = a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real
+    return result
+
+
+def reduced(reduce, ids, rows, count, weights=None, start=None, empty=None):
+    """The rows with each id, reduced in their order: narrow floats in float32 and rounded once, means of integers in float64."""
+    own = rows.dtype.newbyteorder("=")
+    is_mean_of_integers = reduce == "mean" and own.kind in "biu"
+    is_narrow = own.itemsize < 4 and own.kind not in "biu"
+    wide = np.dtype(np.float64) if is_mean_of_integers else np.dtype(np.float32) if is_narrow else own
+    rows = rows.astype(wide)
+    if weights is not None:
+        rows = products(rows, weights.astype(wide).reshape(-1, *[1] * (rows.ndim - 1)))
+    start = STARTS[reduce] if start is None else start
+    result = np.full((count, *rows.shape[1:]), 0 if start is None else start, wide)
+    if start is None:
+        result[ids[::-1]] = rows[::-1]  # the first row with an id stays
+    REDUCTIONS[reduce].at(result, ids, rows)
+    counts = np.bincount(ids, minlength=count).reshape(-1, *[1] * (rows.ndim - 1))
+    if reduce == "mean":
+        for part in (result.real, result.imag) if wide.kind == "c" else (result,):
+            part /= np.maximum(counts, 1).astype(part.dtype)
+    if empty is not None:
+        result = np.where(counts == 0, np.asarray(empty, wide), result)
+    return result.astype(np.float64 if is_mean_of_integers else own)
+
+
+def numbers(draw, shape, extent, bad=0.06):
+    """Numbers of rows, of any integer dtype; sometimes one that is out of bounds."""
+    made = draw.numpy.integers(0, max(extent, 1), shape).astype(draw.random.choice(INTEGERS))
+    if made.size and draw.chance(bad):
+        made.reshape(-1)[draw.random.randrange(made.size)] = -1 if made.dtype.kind == "i" and draw.chance(0.5) else extent + draw.random.randint(0, 3)
+    return draw.laid_out(made) if draw.chance(0.3) else made
+
+
+def looked_up(table, picks):
+    """The rows; numbers do not count from the end."""
+    picks = picks.astype(np.intp)
+    if ((picks < 0) | (picks >= len(table))).any():
+        raise IndexError("a number of no row")
+    return table[picks]
+
+
+def fused_arguments(draw, reductions):
+    """A reduction and a table that it takes, and what makes weights for its rows."""
+    reduce = draw.random.choice(reductions)
+    dtype = draw.dtype("bifn" if reduce in ("max", "min") else "bifnc")
+    table = draw.laid_out(draw.values(draw.shape(1, 9) + draw.shape(draw.random.choice([0, 1, 1, 2]), 20), dtype))
+    others = {"f": FLOATS, "V": [np.float32, dtype], "c": COMPLEX, "b": [np.bool_]}.get(dtype.kind, [dtype, np.int8 if dtype.kind == "i" else np.uint8])
+    weights = lambda shape: draw.laid_out(draw.values(shape, np.dtype(draw.random.choice(others)))) if draw.chance(0.5) else None  # noqa: E731
+    return reduce, table, weights
+
+
+def native(array):
+    return None if array is None else array.astype(array.dtype.newbyteorder("="))
+
+
+def as_table(table):
+    """The weights in the table's dtype, which is where strew converts them to unless that is narrow."""
+    is_narrow = table.dtype.itemsize < 4 and table.dtype.kind not in "biu"
+    return lambda weights: weights if weights is None or is_narrow else weights.astype(table.dtype.newbyteorder("="))
+
+
+def into_out(draw, wanted):
+    """Sometimes an array for a result like this one, with other strides; None: none."""
+    if wanted is None or draw.chance(0.7):
+        return None
+    out = np.ones(wanted.shape, wanted.dtype)
+    return np.asfortranarray(out) if draw.chance(0.5) else out
+
+
+def fused(draw, text, expected, function, *arguments, **named):
+    """A case of a function that may be given `out`."""
+    wanted, _ = outcome(lambda _: expected(), None)
+    out, threads = into_out(draw, wanted), draw.random.choice([1, 2])
+    def got(out):
+        with strew.threads(threads):
+            return function(*arguments, **named) if out is None else function(*arguments, **named, out=out)
+    return text, lambda _: expected(), got, out, ()
+
+
+def case_spmm(draw):
+    reduce, table, weights = fused_arguments(draw, ["sum", "mean", "max", "min"])
+    edges, count = draw.random.randint(0, 30), draw.random.randint(0, 8)
+    dst, src, weights = numbers(draw, edges, count), numbers(draw, edges, len(table)), weights(edges)
+    if draw.chance(0.3):
+        dst = np.sort(dst)
+    num_rows = count if draw.chance(0.7) else None
+    def expected():
+        rows = looked_up(table, src)
+        count = (int(dst.max()) + 1 if len(dst) else 0) if num_rows is None else num_rows
+        if len(dst) and (int(dst.min()) < 0 or int(dst.max()) >= count):
+            raise IndexError("a number of no row")
+        return reduced(reduce, dst.astype(np.intp), rows, count, as_table(table)(native(weights)), empty=0)
+    text = f"{reduce}: spmm({describe(dst)}, {describe(src)}, {describe(table)}, {describe(weights)}, {num_rows})"
+    return fused(draw, text, expected, strew.spmm, draw.listed(dst), draw.listed(src), table, weights, reduce, num_rows=num_rows)
+
+
+def case_embedding_bag(draw):
+    mode, weight, factors = fused_arguments(draw, ["sum", "sum", "mean", "max"])
+    is_flat, has_end, bad = draw.chance(0.6), draw.chance(0.4), draw.chance(0.06)
+    input = numbers(draw, (draw.random.randint(0, 20),) if is_flat else draw.shape(2), len(weight))
+    factors = factors(input.shape) if mode == "sum" else None
+    padding = draw.random.randint(-len(weight), len(weight) - 1) if len(weight) and draw.chance(0.4) else None
+    bounds = np.sort(draw.numpy.integers(0, input.size + 1, draw.random.randint(2, 7)))
+    bounds[[0, -1]] = 0, input.size
+    if bad:
+        bounds[draw.random.randrange(len(bounds))] += draw.random.choice([-1, 1, 3])
+    is_legal = bounds[0] == 0 and bounds[-1] == input.size and (np.diff(bounds) >= 0).all()
+    offsets = bounds if has_end else bounds[:-1]
+    def expected():
+        ends = bounds
+        if is_flat and not (is_legal if has_end else offsets[0] == 0 and (np.diff(offsets, append=input.size) >= 0).all()):
+            raise ValueError("offsets")
+        if is_flat and not has_end:
+            ends = np.append(offsets, input.size)
+        lengths = np.diff(ends) if is_flat else np.full(input.shape[0], input.shape[1])
+        ids, rows = np.repeat(np.arange(len(lengths)), lengths), looked_up(weight, input.reshape(-1))
+        kept = np.ones(input.size, bool) if padding is None else input.reshape(-1) != padding % len(weight)
+        own = as_table(weight)(native(factors))
+        return reduced(mode, ids[kept], rows[kept], len(lengths), None if own is None else own.reshape(-1)[kept], empty=0)
+    text = f"{mode}: embedding_bag({describe(input)}, {describe(weight)}, {describe(offsets) if is_flat else None}, {describe(factors)}, {has_end}, {padding})"
+    return fused(draw, text, expected, strew.embedding_bag, input, weight, draw.listed(offsets) if is_flat else None, mode=mode, per_sample_weights=factors,
+                 include_last_offset=has_end, padding_idx=padding)
+
+
+def case_segment_mean(draw):
+    _, data, _ = fused_arguments(draw, ["mean"])
+    ids, count = draw.numpy.integers(-1, 6, len(data)), draw.random.randint(0, 6)
+    def expected():
+        kept = (ids >= 0) & (ids < count)
+        return reduced("mean", ids[kept], data[kept], count)
+    return fused(draw, f"segment_mean({describe(data)}, {describe(ids)}, {count})", expected, strew.segment_mean, data, draw.listed(ids), count)
+
+
+def least_and_greatest(dtype):
+    if dtype == bool:
+        return False, True
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min, np.iinfo(dtype).max
+    if ml_dtypes is not None and dtype == ml_dtypes.float8_e4m3fn:
+        return float(ml_dtypes.finfo(dtype).min), float(ml_dtypes.finfo(dtype).max)
+    return -np.inf, np.inf
+
+
+def case_segment_reduce(draw):
+    reduce, data, _ = fused_arguments(draw, list(REDUCTIONS))
+    axis = draw.random.randint(0, data.ndim - 1)
+    batch, extent, segments = data.shape[:axis], data.shape[axis], draw.random.randint(1, 4)
+    bounds = np.sort(draw.numpy.integers(0, extent + 1, (*batch, segments + 1)))
+    bounds[..., 0], bounds[..., -1] = 0, extent
+    if bounds.size and draw.chance(0.06):
+        bounds.reshape(-1)[draw.random.randrange(bounds.size)] += draw.random.choice([-2, 3])
+    initial = draw.random.choice([None, True] if data.dtype == bool else [None, None, 0, 1, 7 if data.dtype.kind in "iu" else -2.5])
+    limits = least_and_greatest(data.dtype)
+    def expected():
+        if bounds.size and ((bounds[..., 0] != 0).any() or (bounds[..., -1] != extent).any() or (np.diff(bounds) < 0).any()):
+            raise ValueError("bounds")
+        lengths = np.diff(bounds).reshape(-1)
+        ids, rows = np.repeat(np.arange(len(lengths)), lengths), data.reshape(-1 if data.size else int(np.prod(batch)) * extent, *data.shape[axis + 1 :])
+        empties = {"mean": np.nan, "max": limits[0], "min": limits[1]}
+        result = reduced(reduce, ids, rows, len(lengths), None, initial, empties.get(reduce) if initial is None else None)
+        return result.reshape(*batch, segments, *data.shape[axis + 1 :])
+    named = {"offsets": bounds} if draw.chance(0.5) else {"lengths": np.diff(bounds)}
+    return (f"{reduce}: segment_reduce({describe(data)}, {next(iter(named))} of {bounds.tolist()}, {axis}, {initial})", lambda _: expected(),
+            lambda _: strew.segment_reduce(data, reduce, **named, axis=axis, initial=initial), None, ())
+
+
+CASES = [case_at] * 8 + [case_take] * 3 + [case_put, case_take_along_axis, case_take_along_axis, case_put_along_axis, case_put_along_axis, case_bincount,
+                                           case_histogram, case_csr, case_spmm, case_embedding_bag, case_segment_mean, case_segment_reduce]
 
 
 def describe(value):

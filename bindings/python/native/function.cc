@@ -136,8 +136,14 @@ using OwnedBuilder = std::unique_ptr<strew_op_builder, void (*)(strew_op_builder
 /// Makes the scatter's builder, for updates that are the rows of `table` with these numbers.
 strew_status look_up(const Definition& what, const strew_tensor& operand, const strew_tensor& indices, const strew_tensor& table,
                      const strew_tensor& rows, strew_op_builder** out) {
+  // How many rows there are only the call says: an op may not take a row of a table that has none.
+  std::array<int64_t, kMaxRank> extents;
+  std::copy_n(table.dims, table.rank, extents.data());
+  extents[0] = STREW_OPEN;
+  strew_tensor open = table;
+  open.dims = extents.data();
   strew_op_builder* made = nullptr;
-  strew_status status = strew_op_builder_gather_rows(&table, &rows, &made);
+  strew_status status = strew_op_builder_gather_rows(&open, &rows, &made);
   const OwnedBuilder gather(made, strew_op_builder_free);
   if (status == nullptr) status = strew_op_builder_set(made, "oob", what.look_up.c_str());
   if (status != nullptr) return status;

@@ -31,7 +31,12 @@ def _identity(kind, dtype):
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         return str(limits.min if kind == "max" else limits.max)
-    return "-inf" if kind == "max" else "inf"
+    if np.isinf(np.asarray(np.inf).astype(dtype).astype(np.float32)):
+        return "-inf" if kind == "max" else "inf"
+    import ml_dtypes
+
+    limits = ml_dtypes.finfo(dtype)
+    return fill_text(limits.min if kind == "max" else limits.max, dtype)
 
 
 def _segment_arguments(data, segment_ids, num_segments):
