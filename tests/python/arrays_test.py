@@ -135,6 +135,54 @@ class NumPy(unittest.TestCase):
         self.assertEqual(before, [sys.getrefcount(each) for each in (table, rows, updates)])
 
 
+class Tables(unittest.TestCase):
+    """Rows of a table that are reduced in one pass, on arrays large enough for threads to share the work."""
+
+    def setUp(self):
+        random = np.random.default_rng(3)
+        self.table = random.normal(size=(300, 40)).astype(np.float32)
+        self.dst, self.src = random.integers(0, 200, 20000), random.integers(0, 300, 20000).astype(np.int32)
+        self.weights = random.normal(size=20000).astype(np.float32)
+
+    def on_threads(self, function):
+        """What the function returns, as bytes: on 1 and 2 threads, by the portable kernel and by the compiled one, which is there at some time."""
+        results = set()
+        for threads in (1, 2):
+            with strew.threads(threads):
+                results.add(function().tobytes())
+                strew.drain()
+                results.add(function().tobytes())
+        return results
+
+    def test_sums(self):
+        expected = np.zeros((200, 40), np.float32)
+        np.add.at(expected, self.dst, self.table[self.src] * self.weights[:, None])
+        self.assertEqual(self.on_threads(lambda: strew.spmm(self.dst, self.src, self.table, self.weights)), {expected.tobytes()})
+
+    def test_narrow_sums_are_rounded_once(self):
+        for dtype in (np.float16,) if ml_dtypes is None else (np.float16, ml_dtypes.bfloat16):
+            table, sums = self.table.astype(dtype), np.zeros((200, 40), np.float32)
+            np.add.at(sums, self.dst, table[self.src].astype(np.float32))
+            counts = np.maximum(np.bincount(self.dst, minlength=200), 1).astype(np.float32)[:, None]
+            self.assertEqual(self.on_threads(lambda: strew.spmm(self.dst, self.src, table)), {sums.astype(dtype).tobytes()})
+            self.assertEqual(self.on_threads(lambda: strew.spmm(self.dst, self.src, table, reduce="mean")), {(sums / counts).astype(dtype).tobytes()})
+
+    def test_bags(self):
+        expected = np.zeros((100, 40), np.float32)
+        np.add.at(expected, np.repeat(np.arange(100), 200), self.table[self.src])
+        bags = self.src.reshape(100, 200)
+        self.assertEqual(self.on_threads(lambda: strew.embedding_bag(bags, self.table)), {(expected / np.float32(200)).tobytes()})
+        offsets = np.arange(0, 20001, 200)
+        sums = self.on_threads(lambda: strew.embedding_bag(self.src, self.table, offsets, mode="sum", include_last_offset=True))
+        self.assertEqual(sums, {expected.tobytes()})
+
+    def test_an_out_that_is_the_table(self):
+        table, dst, src = self.table[:3].copy(), [0, 1, 2, 2], [2, 0, 0, 1]
+        expected = strew.spmm(dst, src, table)
+        self.assertIs(strew.spmm(dst, src, table, out=table), table)
+        np.testing.assert_array_equal(table, expected)
+
+
 @unittest.skipIf(jax is None, "needs jax")
 class Jax(unittest.TestCase):
     def test_results_are_jax_arrays(self):
@@ -148,6 +196,25 @@ class Jax(unittest.TestCase):
     def test_segments(self):
         data, ids = jnp.arange(8.0).reshape(4, 2), jnp.array([0, 2, 2, 7])
         self.assertTrue((strew.segment_sum(data, ids, 3) == jax.ops.segment_sum(data, ids, 3)).all())
+        counts = jax.ops.segment_sum(jnp.ones(4), ids, 3)[:, None]
+        for dtype in (jnp.float32, jnp.bfloat16):
+            mean = strew.segment_mean(data.astype(dtype), ids, 3)
+            self.assertIsInstance(mean, jax.Array)
+            self.assertEqual(mean.dtype, dtype)
+            self.assertTrue((mean == (jax.ops.segment_sum(data, ids, 3) / jnp.maximum(counts, 1)).astype(dtype)).all())
+        self.assertTrue((strew.segment_reduce(data, "max", lengths=jnp.array([3, 1])) == jax.ops.segment_max(data, jnp.array([0, 0, 0, 1]))).all())
+
+    def test_rows_of_a_table(self):
+        table, dst, src = jnp.arange(8.0).reshape(4, 2), jnp.array([2, 0, 2]), jnp.array([1, 3, 0])
+        weights = jnp.array([0.5, 1.0, 2.0])
+        for dtype in (jnp.float32, jnp.bfloat16, jnp.float16):
+            result = strew.spmm(dst, src, table.astype(dtype), weights.astype(dtype))
+            self.assertIsInstance(result, jax.Array)
+            self.assertEqual(result.dtype, dtype)
+            self.assertTrue((result == jax.ops.segment_sum(table[src] * weights[:, None], dst, 3).astype(dtype)).all())
+        bags = strew.embedding_bag(src[:, None], table)
+        self.assertIsInstance(bags, jax.Array)
+        self.assertTrue((bags == table[src]).all())
 
     def test_it_is_never_written(self):
         table = jnp.zeros(3)
@@ -212,6 +279,32 @@ class Torch(unittest.TestCase):
         with self.assertRaises((ValueError, NotImplementedError)):
             strew.take(torch.zeros(3, device="meta"), torch.tensor([0]))
 
+    def test_rows_of_a_table(self):
+        torch.manual_seed(1)
+        weight, numbers = torch.randn(9, 5), torch.randint(0, 9, (4, 3))
+        for mode in ("sum", "mean", "max"):
+            for named in ({}, {"padding_idx": 2}, {"padding_idx": -1}):
+                with self.subTest(mode=mode, **named):
+                    result = strew.embedding_bag(numbers, weight, mode=mode, **named)
+                    self.assertIsInstance(result, torch.Tensor)
+                    torch.testing.assert_close(result, torch.nn.functional.embedding_bag(numbers, weight, mode=mode, **named))
+        for offsets, has_end in ((torch.tensor([0, 5, 5]), False), (torch.tensor([0, 5, 5, 12]), True)):
+            expected = torch.nn.functional.embedding_bag(numbers.ravel(), weight, offsets, include_last_offset=has_end)
+            torch.testing.assert_close(strew.embedding_bag(numbers.ravel(), weight, offsets, include_last_offset=has_end), expected)
+        factors = torch.randn(4, 3)
+        expected = torch.nn.functional.embedding_bag(numbers, weight, mode="sum", per_sample_weights=factors)
+        torch.testing.assert_close(strew.embedding_bag(numbers, weight, mode="sum", per_sample_weights=factors), expected)
+
+    def test_segments(self):
+        data = torch.arange(12.0).reshape(4, 3)
+        for reduce in ("sum", "mean", "max", "min", "prod"):
+            for named in ({}, {"initial": 2}):
+                expected = torch.segment_reduce(data, reduce, lengths=torch.tensor([3, 0, 1]), **named)
+                result = strew.segment_reduce(data, reduce, lengths=torch.tensor([3, 0, 1]), **named)
+                with self.subTest(reduce=reduce, **named):
+                    self.assertIsInstance(result, torch.Tensor)
+                    torch.testing.assert_close(result, expected, equal_nan=True)
+
     def test_views(self):
         table = torch.zeros(4, 6)
         strew.add_at(table.T, torch.tensor([0, 5, 5]), torch.ones(3, 4))
@@ -224,11 +317,29 @@ class Errors(unittest.TestCase):
         with self.assertRaises(strew.OutOfBoundsError) as raised:
             strew.add_at(table, np.array([0, 1, -7]), np.ones((3, 2)))
         error = raised.exception
-        self.assertEqual((error.position, error.component, error.value, error.bound), (2, 0, -7, 3))
+        self.assertEqual((error.position, error.component, error.value, error.bound, error.source), (2, 0, -7, 3, 1))
         self.assertIsInstance(error, IndexError)
         np.testing.assert_array_equal(table, 0)
         again = pickle.loads(pickle.dumps(error))
-        self.assertEqual((str(again), again.value), (str(error), -7))
+        self.assertEqual((str(again), again.value, again.source), (str(error), -7, 1))
+
+    def test_which_argument_has_the_bad_index(self):
+        table, out = np.zeros((4, 2)), np.ones((3, 2))
+        for message, call in {
+            "dst[1]: 3, expected 0 to 2": lambda: strew.spmm([0, 3], [0, 1], table, num_rows=3, out=out),
+            "dst[1]: -1, expected 0 to 0": lambda: strew.spmm([0, -1], [0, 9], table),
+            "src[1]: 4, expected 0 to 3": lambda: strew.spmm([0, 2], [0, 4], table, [1, 2], out=out),
+            "src[0]: -2, expected 0 to 3": lambda: strew.spmm([0, 2], [-2, 4], table, reduce="mean", out=out),
+            f"src[0]: {2**64 - 1}, expected 0 to 3": lambda: strew.spmm([0], np.array([2**64 - 1], np.uint64), table),
+            "src[0]: 0, expected none: there are no rows": lambda: strew.spmm([0], [0], table[:0]),
+            "input[1, 0]: 4, expected 0 to 3": lambda: strew.embedding_bag([[0, 1], [4, 0], [1, 1]], table, out=out),
+            "input[2]: -1, expected 0 to 3": lambda: strew.embedding_bag([0, 1, -1], table, [0, 1, 2], padding_idx=1, out=out),
+        }.items():
+            with self.subTest(message):
+                with self.assertRaises(strew.OutOfBoundsError) as raised:
+                    call()
+                self.assertEqual(str(raised.exception), message)
+        np.testing.assert_array_equal(out, 1)
 
     def test_messages_name_the_argument(self):
         table = np.zeros((4, 2))
@@ -244,6 +355,41 @@ class Errors(unittest.TestCase):
             "expected at least that of index": lambda: strew.scatter(table, 0, np.zeros((2, 2), int), np.ones((1, 2))),
             "num_segments: -1": lambda: strew.segment_sum(table, [0, 1, 2, 3], -1),
             "segment_ids: shape": lambda: strew.segment_sum(table, [0, 1]),
+            "num_segments: -2": lambda: strew.segment_mean(table, [0, 1, 2, 3], -2),
+            "reduce: 'amax'": lambda: strew.segment_reduce(table, "amax", lengths=[4]),
+            "lengths and offsets: none": lambda: strew.segment_reduce(table, "sum"),
+            "lengths and offsets: both": lambda: strew.segment_reduce(table, "sum", lengths=[4], offsets=[0, 4]),
+            r"lengths: shape \[1\], expected \[4\] and one dim more": lambda: strew.segment_reduce(table, "sum", lengths=[2], axis=1),
+            r"lengths\[1\]: -1, expected 0 to 4": lambda: strew.segment_reduce(table, "sum", lengths=[4, -1, 1]),
+            r"lengths\[1\]: 5, expected 0 to 4": lambda: strew.segment_reduce(table, "sum", lengths=[0, 5]),
+            "lengths: 3 rows in all, expected 4": lambda: strew.segment_reduce(table, "sum", lengths=[1, 2]),
+            "lengths: 1 rows in all, expected 2": lambda: strew.segment_reduce(table, "sum", lengths=[[2], [1], [2], [2]], axis=1),
+            "offsets: no elements": lambda: strew.segment_reduce(table, "sum", offsets=[]),
+            r"offsets\[0\]: 1, expected 0": lambda: strew.segment_reduce(table, "sum", offsets=[1, 4]),
+            r"offsets\[2\]: 1, expected at least the one before": lambda: strew.segment_reduce(table, "sum", offsets=[0, 2, 1, 4]),
+            r"offsets\[1\]: 3, expected 4": lambda: strew.segment_reduce(table, "sum", offsets=[0, 3]),
+            r"offsets\[1, 1\]: 3, expected 0 to 2": lambda: strew.segment_reduce(table, "sum", offsets=[[0, 2], [0, 3], [0, 2], [0, 2]], axis=1),
+            "initial: 'a', expected a number": lambda: strew.segment_reduce(table, "sum", lengths=[4], initial="a"),
+            "initial: 0.5, expected a number that int64 has": lambda: strew.segment_reduce([1, 2], "sum", lengths=[2], initial=0.5),
+            r"initial: shape \[1\]": lambda: strew.segment_reduce(table, "sum", lengths=[4], initial=[1]),
+            "reduce: 'prod'": lambda: strew.spmm([0], [0], table, reduce="prod"),
+            "dst: 2 dims": lambda: strew.spmm([[0]], [0], table),
+            "src: 2 elements, expected one per element of dst, 1": lambda: strew.spmm([0], [0, 1], table),
+            "table: 0 dims": lambda: strew.spmm([0], [0], 1.5),
+            r"weights: shape \[2\], expected that of dst, \[1\]": lambda: strew.spmm([0], [0], table, [1, 2]),
+            "weights: elements of float64, expected int64": lambda: strew.spmm([0], [0], [[1]], [0.5]),
+            "num_rows: -1": lambda: strew.spmm([0], [0], table, num_rows=-1),
+            r"out: float64\[1, 2\], expected float64\[2, 2\]": lambda: strew.spmm([0, 1], [0, 0], table, out=table[:1]),
+            "mode: 'min'": lambda: strew.embedding_bag([[0]], table, mode="min"),
+            "input: 3 dims": lambda: strew.embedding_bag([[[0]]], table),
+            "offsets: None": lambda: strew.embedding_bag([0], table),
+            "offsets: given": lambda: strew.embedding_bag([[0]], table, [0]),
+            "offsets: no elements, expected where each segment begins$": lambda: strew.embedding_bag([0], table, []),
+            r"offsets\[1\]: 3, expected 0 to 2": lambda: strew.embedding_bag([0, 1], table, [0, 3]),
+            r"offsets\[1\]: 1, expected 2": lambda: strew.embedding_bag([0, 1], table, [0, 1], include_last_offset=True),
+            "per_sample_weights: given with mode 'mean'": lambda: strew.embedding_bag([[0]], table, per_sample_weights=[[1]]),
+            r"per_sample_weights: shape \[1\], expected that of input, \[1, 1\]": lambda: strew.embedding_bag([[0]], table, mode="sum", per_sample_weights=[1]),
+            "padding_idx: 4, expected -4 to 3": lambda: strew.embedding_bag([[0]], table, padding_idx=4),
             "minlength: -2": lambda: strew.bincount([1], minlength=-2),
             "x: -1": lambda: strew.bincount([3, -1]),
             "weights: shape": lambda: strew.bincount([3, 1], [1.0]),

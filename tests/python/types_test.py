@@ -37,6 +37,9 @@ import strew
 table = np.zeros((3, 4))
 strew.add_at(table, [0, 1], 1.0, mode="drop")
 total = strew.segment_sum(table, [0, 0, 1], num_segments=2)
+total += strew.spmm([0, 2], [1, 1], table, reduce="mean", num_rows=3)
+total += strew.segment_reduce(table, "max", lengths=[1, 2], initial=0)
+bags = strew.embedding_bag([[0, 1]], table, mode="sum", padding_idx=-1, out=None)
 kernel: strew.Kernel = strew.kernel("strew1.gather()", threads=2)
 with strew.threads(1):
     print(kernel(table, out=None), kernel.inputs[0].upper(), strew.stats()["hits"])
@@ -44,6 +47,8 @@ with strew.threads(1):
 WRONG = {
     "strew.add_at([0], [0])": "Missing positional argument",
     "strew.take([0], [0], axis='0')": "Argument",
+    "strew.spmm([0], [0], [0], num_rows='3')": "Argument",
+    "strew.embedding_bag([0], [0], [0], 'sum')": "Too many positional arguments",
     "strew.kernel(3)": "Argument",
     "strew.nothing()": "Module has no attribute",
 }

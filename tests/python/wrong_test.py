@@ -29,7 +29,14 @@ CALLS = {
     "index_add": {"input": rows, "dim": lambda: 0, "index": lambda: np.array([1, 3]), "source": lambda: np.ones((2, 3), np.float32), "alpha": lambda: 2,
                   "out": rows},
     **{name: {"data": rows, "segment_ids": lambda: np.array([0, 0, 1, 1]), "num_segments": lambda: 2, "out": lambda: np.zeros((2, 3), np.float32)}
-       for name in ("segment_sum", "segment_prod", "segment_max", "segment_min")},
+       for name in ("segment_sum", "segment_prod", "segment_max", "segment_min", "segment_mean")},
+    "segment_reduce": {"data": rows, "reduce": lambda: "prod", "lengths": lambda: np.array([3, 0, 1]), "offsets": lambda: None, "axis": lambda: 0,
+                       "initial": lambda: 0.5},
+    "spmm": {"dst": lambda: np.array([1, 0, 1]), "src": lambda: np.array([3, 3, 0]), "table": rows, "weights": lambda: np.array([0.5, 1, 2], np.float32),
+             "reduce": lambda: "mean", "num_rows": lambda: 2, "out": lambda: np.zeros((2, 3), np.float32)},
+    "embedding_bag": {"input": lambda: np.array([3, 1, 1, 0]), "weight": rows, "offsets": lambda: np.array([0, 2, 4]), "mode": lambda: "sum",
+                      "per_sample_weights": lambda: np.array([0.5, 1, 2, 3], np.float32), "include_last_offset": lambda: True, "padding_idx": lambda: 1,
+                      "out": lambda: np.zeros((2, 3), np.float32)},
     "bincount": {"x": lambda: np.array([1, 3, 3]), "weights": lambda: np.array([0.5, 1, 2]), "minlength": lambda: 5},
     "histogram": {"a": lambda: np.array([0.5, 1.5]), "bins": lambda: 3, "range": lambda: (0, 2), "density": lambda: False, "weights": lambda: None},
     "csr": {"indices": lambda: np.array([1, 3, 3]), "num_segments": lambda: 4},
@@ -84,7 +91,7 @@ class Wrong(unittest.TestCase):
 
     def test_integers_are_not_floats(self):
         for name, arguments in CALLS.items():
-            for argument in set(arguments) & {"axis", "dim", "k", "num_segments", "num_experts", "minlength", "bins"}:
+            for argument in set(arguments) & {"axis", "dim", "k", "num_segments", "num_experts", "minlength", "bins", "num_rows", "padding_idx"}:
                 values = {each: make() for each, make in arguments.items()}
                 for wrong_type in (float, np.float64, str):
                     with self.subTest(function=name, argument=argument, type=wrong_type), self.assertRaises((TypeError, ValueError)):
