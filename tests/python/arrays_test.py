@@ -175,6 +175,10 @@ class Tables(unittest.TestCase):
         offsets = np.arange(0, 20001, 200)
         sums = self.on_threads(lambda: strew.embedding_bag(self.src, self.table, offsets, mode="sum", include_last_offset=True))
         self.assertEqual(sums, {expected.tobytes()})
+        kept = self.src != 7
+        expected[...] = 0
+        np.add.at(expected, np.repeat(np.arange(100), 200)[kept], self.table[self.src][kept])
+        self.assertEqual(self.on_threads(lambda: strew.embedding_bag(bags, self.table, mode="sum", padding_idx=7)), {expected.tobytes()})
 
     def test_an_out_that_is_the_table(self):
         table, dst, src = self.table[:3].copy(), [0, 1, 2, 2], [2, 0, 0, 1]

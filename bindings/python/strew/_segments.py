@@ -16,6 +16,7 @@ from ._native import Function
 
 _SEGMENTS: dict[Any, Function] = {}  # by (kind, dtype)
 _REDUCTIONS: dict[Any, Function] = {}  # by the arguments of _reduction
+_ROUNDED = Function("gather", {"oob": "error"})  # of all rows: each converted to the dtype of the result
 _KINDS = {"sum": "add", "mean": "add", "prod": "mul", "max": "max", "min": "min"}
 _RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}  # of kinds of dtypes: numbers of one convert to those of a higher one
 
@@ -135,8 +136,7 @@ def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, in
         if empty is not None:
             made[counts == 0] = empty
     if made is not result:
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            result[...] = made
+        _ROUNDED.run(result, made, np.arange(count))
     return given_back(result, written, out, like)
 
 
@@ -203,7 +203,11 @@ def _check_lengths(lengths, extent, name):
 
 def check_offsets(offsets, extent, name, has_end=True):
     """Raises what is wrong with offsets along the last axis: where segments of `extent` rows begin, and, with has_end, where the last one ends."""
-    if offsets.shape[-1] == 0 and (has_end or extent != 0):
+    if offsets.shape[-1] != 0:
+        last = offsets[..., -1]
+        if not offsets[..., 0].any() and ((last == extent) if has_end else (last <= extent)).all() and (offsets[..., 1:] >= offsets[..., :-1]).all():
+            return
+    elif has_end or extent != 0:
         raise ValueError(f"{name}: no elements, expected where each segment begins{' and the last one ends' if has_end else ''}")
     number = np.arange(offsets.shape[-1])
     _refuse((number == 0) & (offsets != 0), offsets, name, "0")
