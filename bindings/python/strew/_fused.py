@@ -71,7 +71,9 @@ def _bags(numbers, offsets, include_last_offset):
     bounds = _vector(offsets, "offsets")
     check_offsets(bounds, numbers.size, "offsets", include_last_offset)
     bounds = bounds.astype(np.intp, copy=False)
-    lengths = np.diff(bounds) if include_last_offset else np.diff(bounds, append=numbers.size)
+    if not include_last_offset:
+        bounds = np.concatenate((bounds, (numbers.size,)))
+    lengths = bounds[1:] - bounds[:-1]
     return np.repeat(np.arange(lengths.size), lengths), lengths.size
 
 

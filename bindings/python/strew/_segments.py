@@ -110,7 +110,7 @@ def _reduction(reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted):
     return _REDUCTIONS[key], made
 
 
-def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, initial=None, empty=None, oob="skip_window", is_sorted=False):
+def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, initial=None, empty=None, oob="skip_window", is_sorted=None):
     """The reduction of the rows with each id, in their order.
 
     Args:
@@ -119,10 +119,13 @@ def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, in
         initial: what reductions begin with, as fill_text() writes it; None: what changes nothing.
         empty: what a row of the result holds that nothing went into; None: what reductions begin with.
         oob: the policy for ids; that for `picks` is "error".
+        is_sorted: whether the ids are; None: not known.
     """
     dtype = result_dtype(reduce, rows.dtype)
     shape = (count, *rows.shape[ids.ndim if picks is None else 1 :])
     result, written = result_array(out, shape, dtype)
+    if is_sorted is None:
+        is_sorted = _is_sorted(ids)
     function, made_dtype = _reduction(reduce, rows.dtype, initial, weights is not None, picks is not None, oob, is_sorted)
     made = result if made_dtype == dtype else np.empty(shape, made_dtype)
     inputs = [each for each in (ids, rows, weights, picks) if each is not None]
@@ -138,6 +141,12 @@ def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, in
     if made is not result:
         _ROUNDED.run(result, made, np.arange(count))
     return given_back(result, written, out, like)
+
+
+def _is_sorted(ids):
+    """Whether the ids never fall. Most that are not sorted fall soon."""
+    ids = ids.reshape(-1)
+    return all(bool((part[1:] >= part[:-1]).all()) for part in ((ids,) if ids.size <= 64 else (ids[:64], ids)))
 
 
 def _divide(sums, counts):
