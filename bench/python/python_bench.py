@@ -77,6 +77,12 @@ def check_against_numpy(random):
     strew.kv_append([cache], positions, [token])
     pairs = {"add_at": (mine, theirs), "take": (strew.take(table, rows, 0), table[rows]), "bincount": (strew.bincount(rows), np.bincount(rows)),
              "segment_sum": (strew.segment_sum(updates, np.sort(rows), 500), sums), "kv_append": (cache, appended)}
+    to, weights = random.integers(0, 500, 3000), random.normal(size=3000).astype(np.float32)
+    sums, bags = np.zeros_like(table), np.zeros((150, 64), np.float32)
+    np.add.at(sums, to, table[rows] * weights[:, None])
+    np.add.at(bags, np.repeat(np.arange(150), 20), table[rows])
+    pairs["spmm"] = (strew.spmm(to, rows, table, weights, num_rows=500), sums)
+    pairs["embedding_bag"] = (strew.embedding_bag(rows.reshape(150, 20), table), bags / np.float32(20))
     for name, (own, numpy) in pairs.items():
         if own.tobytes() != numpy.tobytes():
             sys.exit(f"{name}: other bits than NumPy's")
@@ -199,6 +205,68 @@ def large_count(random):
     yield "segment_sum 300k sorted into 10k rows of 256 B", case
 
 
+def add_messages(result, to, rows, table, weights):
+    result[:] = 0
+    for e in range(to.shape[0]):
+        for j in range(table.shape[1]):
+            result[to[e], j] += table[rows[e], j] * weights[e]
+
+
+def mean_bags(result, numbers, table):
+    result[:] = 0
+    for i in range(numbers.shape[0]):
+        for each in numbers[i]:
+            for j in range(table.shape[1]):
+                result[i, j] += table[each, j]
+        for j in range(table.shape[1]):
+            result[i, j] /= np.float32(numbers.shape[1])
+
+
+def messages(random):
+    """One pass beside two: along the edges of a graph."""
+    for name, nodes, edges, is_sorted in (("300k edges of 10k rows of 256 B", 10000, 300000, False), ("1.2M edges of 170k rows of 256 B", 170000, 1200000, False),
+                                          ("1.2M sorted edges of 170k rows of 256 B", 170000, 1200000, True)):
+        table, weights = random.normal(size=(nodes, 64)).astype(np.float32), random.normal(size=edges).astype(np.float32)
+        to, rows = random.integers(0, nodes, edges), random.integers(0, nodes, edges)
+        to = np.sort(to) if is_sorted else to
+        out = np.empty_like(table)
+
+        def by_steps(take, add):
+            between = take(table, rows, 0)
+            between *= weights[:, None]
+            add(between)
+
+        def by_numpy(between):
+            out[...] = 0
+            np.add.at(out, to, between)
+
+        case = {"strew": lambda: strew.spmm(to, rows, table, weights, num_rows=nodes, out=out),
+                "strew, take and segment_sum": lambda: by_steps(strew.take, lambda between: strew.segment_sum(between, to, nodes, out=out)),
+                "numpy": lambda: by_steps(np.take, by_numpy)}
+        if numba:
+            loop = jitted(add_messages)
+            case["numba"] = lambda: loop(out, to, rows, table, weights)
+        if torch:
+            matrix = torch.sparse_coo_tensor(torch.from_numpy(np.stack([to, rows])), torch.from_numpy(weights), (nodes, nodes)).coalesce().to_sparse_csr()
+            dense = torch.from_numpy(table)
+            case["torch, CSR"] = lambda: torch.sparse.mm(matrix, dense)
+        yield f"spmm {name}", case
+
+
+def bags(random):
+    table, numbers = random.normal(size=(50000, 64)).astype(np.float32), random.integers(0, 50000, (4096, 20))
+    out = np.empty((4096, 64), np.float32)
+    case = {"strew": lambda: strew.embedding_bag(numbers, table, out=out),
+            "strew, take": lambda: strew.take(table, numbers, 0).mean(1, out=out), "numpy": lambda: table[numbers].mean(1, out=out)}
+    if numba:
+        loop = jitted(mean_bags)
+        case["numba"] = lambda: loop(out, numbers, table)
+    if torch:
+        t, n = torch.from_numpy(table), torch.from_numpy(numbers)
+        case["torch"] = lambda: torch.nn.functional.embedding_bag(n, t)
+    yield "embedding_bag 4096 bags of 20 of 50k rows of 256 B", case
+
+
 def caches(random):
     layers, batch, heads, length, width = 32, 8, 8, 1024, 128
     cache = [np.zeros((batch, heads, length, width), np.float16) for _ in range(layers)]
@@ -244,7 +312,7 @@ def main():
             runs = [first_answer(folder) for _ in range(options.rounds + 1)][1:]
         for name, values in zip(("import strew, after NumPy", "the first add_at then"), zip(*runs)):
             print(f"{name:<52} {'strew':<28} {statistics.median(values) * 1e6:8.0f} us", flush=True)
-    for cases in (small, large_add, large_take, large_count, caches):
+    for cases in (small, large_add, large_take, large_count, messages, bags, caches):
         for case, rows in cases(np.random.default_rng(1)):
             if not re.search(options.only, case):
                 continue

@@ -155,9 +155,10 @@ class Tables(unittest.TestCase):
         return results
 
     def test_sums(self):
-        expected = np.zeros((200, 40), np.float32)
-        np.add.at(expected, self.dst, self.table[self.src] * self.weights[:, None])
-        self.assertEqual(self.on_threads(lambda: strew.spmm(self.dst, self.src, self.table, self.weights)), {expected.tobytes()})
+        for dst in (self.dst, np.sort(self.dst)):
+            expected = np.zeros((200, 40), np.float32)
+            np.add.at(expected, dst, self.table[self.src] * self.weights[:, None])
+            self.assertEqual(self.on_threads(lambda dst=dst: strew.spmm(dst, self.src, self.table, self.weights)), {expected.tobytes()})
 
     def test_narrow_sums_are_rounded_once(self):
         for dtype in (np.float16,) if ml_dtypes is None else (np.float16, ml_dtypes.bfloat16):
