@@ -368,7 +368,7 @@ def spmm(
         table: an array ``[rows, ...]``.
         weights: as many numbers as `dst`, which are converted to the dtype of the table, or to float32 if that is a float of 8 or 16 bits, or to float64 for
             means of integers; None: 1.
-        reduce: "sum", "mean", "max" or "min": the words of ``torch_sparse.spmm``. A mean is the sum, divided once by the number of elements. Rows without
+        reduce: "sum", "mean", "max" or "min": the words of ``torch_sparse.matmul``. A mean is the sum, divided once by the number of elements. Rows without
             any are 0 under each of them. A NaN stays one under "max" and "min".
         num_rows: the extent of the first dim of the result; None: the largest of `dst` and one.
         out: an array for the result.
