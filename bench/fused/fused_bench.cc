@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "bench/fused/bags.h"
 #include "bench/fused/hand.h"
 #include "bench/measure.h"
 #include "strew/forms.h"
@@ -166,5 +167,6 @@ int main(int argc, char** argv) {
           ->UseManualTime()
           ->Unit(benchmark::kMillisecond)
           ->Iterations(7);
+  register_bags();
   return run_all(argc, argv);
 }

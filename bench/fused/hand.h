@@ -20,4 +20,16 @@ void one_pass_sorted(float* result, const float* table, const Edges& edges);
 /// In two, with a tensor of a row per edge between.
 void two_passes(float* result, const float* table, const Edges& edges, float* between);
 
+/// Pooled look-ups: the sums of `length` rows of the table for each of `count` bags.
+struct Bags {
+  int64_t count = 0, length = 0;
+  const int32_t* rows = nullptr;  ///< [count * length]
+};
+inline constexpr int64_t kBagLanes = 16, kWidestBag = 512;  ///< rows are a multiple of so many elements wide, and at most that
+
+/// Sums are formed in f32 registers and rounded once; `width`: elements of a row.
+void bags(float* result, const float* table, const Bags& bags, int64_t width);
+/// The same of bf16, as bits.
+void bags(uint16_t* result, const uint16_t* table, const Bags& bags, int64_t width);
+
 }  // namespace strew::bench::hand
