@@ -27,8 +27,8 @@ namespace strew::python {
 namespace {
 
 /// The forms of strew/forms.h that Python's functions need. Extra inputs follow the others.
-enum class Form : uint8_t { scatter_rows, scatter_elements, scatter_nd, tensor_scatter, gather, gather_elements };
-constexpr const char* kForms[] = {"scatter_rows",   "scatter_elements", "scatter_nd",
+enum class Form : uint8_t { scatter_rows, scatter_elements, scatter_nd, scatter_at, tensor_scatter, gather, gather_elements };
+constexpr const char* kForms[] = {"scatter_rows",   "scatter_elements", "scatter_nd",     "scatter_at",
                                   "tensor_scatter", "gather",           "gather_elements"};
 bool is_gather(Form form) {
   switch (form) {
@@ -38,6 +38,7 @@ bool is_gather(Form form) {
     case Form::scatter_rows:
     case Form::scatter_elements:
     case Form::scatter_nd:
+    case Form::scatter_at:
     case Form::tensor_scatter:
       return false;
   }
@@ -70,6 +71,7 @@ struct Definition {
   std::string fill;         ///< init fill or a policy that fills: the value without its dtype
   std::vector<Field> fields;
   std::vector<std::string> extras;  ///< kinds
+  size_t index_tensors = 1;         ///< of scatter_at; those after the first are the last inputs
   std::string look_up;  ///< not empty: updates are rows of a table, which the last input has the numbers of; the policy for these
   uint64_t variant = 0;
   std::map<std::string, ResultType, std::less<>> results;  ///< by Key
@@ -86,7 +88,8 @@ struct Definition {
 
   bool takes_operand() const { return is_gather(form) || init == Init::copy; }
   size_t first_extra() const { return (takes_operand() ? 1U : 0U) + 1 + (is_gather(form) ? 0U : 1U); }
-  size_t inputs() const { return first_extra() + extras.size() + (look_up.empty() ? 0U : 1U); }
+  size_t first_index() const { return first_extra() + extras.size(); }  ///< of the further index tensors
+  size_t inputs() const { return first_index() + index_tensors - 1 + (look_up.empty() ? 0U : 1U); }
 };
 
 struct FunctionObject {
@@ -112,9 +115,15 @@ const strew_tensor& operand_of(const Definition& what, Arrays& arrays) {
 Array& indices_of(const Definition& what, Arrays& arrays) { return arrays.input(what.takes_operand() ? 1 : 0); }
 Array& updates_of(const Definition& what, Arrays& arrays) { return arrays.input(what.takes_operand() ? 2 : 1); }
 
-strew_status builder_of(const Definition& what, const strew_tensor& operand, const strew_tensor& indices,
-                        const strew_tensor& updates, strew_op_builder** out) {
+strew_status builder_of(const Definition& what, Arrays& arrays, const strew_tensor& operand, const strew_tensor& updates,
+                        strew_op_builder** out) {
+  const strew_tensor& indices = indices_of(what, arrays).tensor;
   switch (what.form) {
+    case Form::scatter_at: {
+      std::vector<strew_tensor> all = {indices};
+      for (size_t k = 1; k < what.index_tensors; ++k) all.push_back(arrays.input(what.first_index() + k - 1).tensor);
+      return strew_op_builder_scatter_at(&operand, all.data(), all.size(), &updates, out);
+    }
     case Form::scatter_rows:
       return strew_op_builder_scatter_rows(&operand, &indices, &updates, out);
     case Form::scatter_elements:
@@ -134,8 +143,9 @@ strew_status builder_of(const Definition& what, const strew_tensor& operand, con
 using OwnedBuilder = std::unique_ptr<strew_op_builder, void (*)(strew_op_builder*)>;
 
 /// Makes the scatter's builder, for updates that are the rows of `table` with these numbers.
-strew_status look_up(const Definition& what, const strew_tensor& operand, const strew_tensor& indices, const strew_tensor& table,
-                     const strew_tensor& rows, strew_op_builder** out) {
+strew_status look_up(const Definition& what, Arrays& arrays, const strew_tensor& operand, const strew_tensor& table,
+                     strew_op_builder** out) {
+  const strew_tensor& rows = arrays.input(what.inputs() - 1).tensor;
   // How many rows there are only the call says: an op may not take a row of a table that has none.
   std::array<int64_t, kMaxRank> extents;
   std::copy_n(table.dims, table.rank, extents.data());
@@ -154,19 +164,17 @@ strew_status look_up(const Definition& what, const strew_tensor& operand, const 
   updates.dims = dims.data();
   updates.rank = static_cast<int32_t>(end - dims.data());
   updates.dtype = table.dtype;
-  status = builder_of(what, operand, indices, updates, out);
+  status = builder_of(what, arrays, operand, updates, out);
   return status == nullptr ? strew_op_builder_look_up(*out, STREW_UPDATES, 0, made) : status;
 }
 
 /// Builds the op of these tensors. Without a result, the op derives its type.
 strew_status build(const Definition& what, Arrays& arrays, bool has_result, strew_op** out) {
   const strew_tensor& operand = operand_of(what, arrays);
-  const strew_tensor& indices = indices_of(what, arrays).tensor;
-  const strew_tensor& updates = is_gather(what.form) ? indices : updates_of(what, arrays).tensor;
+  const strew_tensor& updates = (is_gather(what.form) ? indices_of(what, arrays) : updates_of(what, arrays)).tensor;
   strew_op_builder* made = nullptr;
-  strew_status status = what.look_up.empty()
-                            ? builder_of(what, operand, indices, updates, &made)
-                            : look_up(what, operand, indices, updates, arrays.input(what.inputs() - 1).tensor, &made);
+  strew_status status =
+      what.look_up.empty() ? builder_of(what, arrays, operand, updates, &made) : look_up(what, arrays, operand, updates, &made);
   const OwnedBuilder builder(made, strew_op_builder_free);
   for (const Field& field : what.fields)
     if (status == nullptr) status = strew_op_builder_set(made, field.key.c_str(), field.value.c_str());
@@ -292,7 +300,8 @@ Step read_inputs(const Definition& what, Arrays& arrays, PyObject* out, PyObject
   static constexpr const char* kInputs[] = {"operand", "indices", "updates"};
   const auto name_of = [&](size_t input, size_t role) {
     if (input < what.first_extra()) return kInputs[role];
-    return input < what.first_extra() + what.extras.size() ? "extra" : "rows";
+    if (input < what.first_index()) return "extra";
+    return input < what.first_index() + what.index_tensors - 1 ? "indices" : "rows";
   };
   const size_t first = what.takes_operand() ? 0 : 1;
   arrays.count = 1 + what.inputs();
@@ -509,17 +518,18 @@ bool read_fields(PyObject* dict, Definition& what) {
   return true;
 }
 
-/// Function(form, fields, *, axis, circular, fill, extras, same_dtype, broadcasts, flat, along, look_up)
+/// Function(form, fields, *, axis, circular, fill, extras, same_dtype, broadcasts, flat, along, look_up, index_tensors)
 PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
-  static const char* const kNames[] = {"form",       "fields",     "axis", "circular", "fill",    "extras",
-                                       "same_dtype", "broadcasts", "flat", "along",    "look_up", nullptr};
+  static const char* const kNames[] = {"form",       "fields", "axis",  "circular", "fill",          "extras", "same_dtype",
+                                       "broadcasts", "flat",   "along", "look_up",  "index_tensors", nullptr};
   const char *form = nullptr, *fill = "", *look_up = "";
   PyObject *fields = nullptr, *extras = nullptr;
   long long axis = 0;
+  Py_ssize_t index_tensors = 1;
   int circular = 0, same_dtype = 0, broadcasts = 0, flat = 0, along = 0;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!pppps", const_cast<char**>(kNames), &form, &PyDict_Type, &fields,
+  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!ppppsn", const_cast<char**>(kNames), &form, &PyDict_Type, &fields,
                                   &axis, &circular, &fill, &PyTuple_Type, &extras, &same_dtype, &broadcasts, &flat, &along,
-                                  &look_up) == 0)
+                                  &look_up, &index_tensors) == 0)
     return nullptr;
   const int number = number_of(form, kForms);
   if (number < 0) return PyErr_Format(PyExc_ValueError, "form: '%s', expected one of those of strew/forms.h", form);
@@ -533,6 +543,9 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
   what->flat = flat != 0;
   what->along = along != 0;
   what->look_up = look_up;
+  if (index_tensors < 1 || (index_tensors > 1 && what->form != Form::scatter_at))
+    return PyErr_Format(PyExc_ValueError, "index_tensors: %zd, expected 1, or more for form 'scatter_at'", index_tensors);
+  what->index_tensors = static_cast<size_t>(index_tensors);
   if (!what->look_up.empty() && is_gather(what->form))
     return PyErr_Format(PyExc_ValueError, "look_up: '%s', expected none for form '%s', which has no updates", look_up, form);
   if (!read_fields(fields, *what)) return nullptr;

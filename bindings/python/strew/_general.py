@@ -45,7 +45,6 @@ def _in_place(form, kind, mode, **more):
 
 
 AT = {kind: _Modes({mode: _in_place("scatter_rows", kind, mode, same_dtype=True, broadcasts=True) for mode in _WRITE_MODES}) for kind in _KINDS}
-_AT_VECTORS = {kind: _Modes({mode: _in_place("scatter_nd", kind, mode) for mode in _WRITE_MODES}) for kind in _KINDS}
 INDEX = {
     "in_place": _in_place("scatter_rows", "add", "raise", same_dtype=True),
     "copy": Function("scatter_rows", {"combiner": "add", **_WRITE_MODES["raise"]}, same_dtype=True),
@@ -78,20 +77,25 @@ def _loop_dtype(kind, a, b):
         raise TypeError(f"{kind}: {error}") from None
 
 
-def _at_function(form, kind, mode, dtype, loop):
-    """The function that combines in the dtype `loop` and rounds to `dtype`."""
+_MOST_INDEX_TENSORS = 7  # that a function takes; more indices are put into vectors
+
+
+def _at_function(count, kind, mode, dtype, loop):
+    """The function that combines in the dtype `loop` and rounds to `dtype`. `count`: of the index tensors; 0: indices are vectors."""
     combiner = combiner_on(kind, loop)
-    if loop == dtype and combiner == kind:
-        return (AT if form == "scatter_rows" else _AT_VECTORS)[kind][mode]
-    key = (form, kind, mode, dtype, loop)
+    if count == 1 and loop == dtype and combiner == kind:
+        return AT[kind][mode]
+    form = {0: "scatter_nd", 1: "scatter_rows"}.get(count, "scatter_at")
+    more = {"index_tensors": count} if count > 1 else {}
+    key = (count, combiner, mode) if loop == dtype else (count, kind, mode, dtype, loop)
     if key not in _MIXED:
         if loop == dtype:
-            _MIXED[key] = _in_place(form, combiner, mode)
+            _MIXED[key] = _in_place(form, combiner, mode, **more)
         else:
             own, wide = strew_name(dtype, "a"), strew_name(loop, "b")
             node = NODES[combiner]
             graph = f"{{%0=update(0):{wide};%1=current(0):{own};%2=convert(%1):{wide};%3={node}(%2,%0):{wide};%4=convert(%3):{own};return %4}}"
-            _MIXED[key] = Function(form, {"combiner": "expr", "expr": graph, "init": "in_place", **_WRITE_MODES[mode]})
+            _MIXED[key] = Function(form, {"combiner": "expr", "expr": graph, "init": "in_place", **_WRITE_MODES[mode]}, **more)
     return _MIXED[key]
 
 
@@ -112,10 +116,14 @@ def at(kind, a, indices, b, mode):
         raise TypeError(f"b: elements of {values.dtype}, expected real ones for an array of {dtype}; pass b.real if that is meant")
     loop = dtype if kind == "assign" else _loop_dtype(kind, dtype, values.dtype)
     values = apart(as_input(values.astype(loop, casting="unsafe", copy=False), "b"), indexed.view)
-    index = apart(indexed.indices if is_usable(indexed.indices) else indexed.indices.copy(), indexed.view)
+    index = [apart(each if is_usable(each) else each.copy(), indexed.view) for each in indexed.indices]
+    count = indexed.count
+    if not 1 <= count <= _MOST_INDEX_TENSORS:
+        index = [np.stack([each.astype(np.int64, copy=False) for each in index], -1) if index else np.empty((0,), np.int64)]
+        count = 0
     updates = indexed.updates(values, kind == "assign")
-    function = _at_function("scatter_rows" if indexed.count == 1 else "scatter_nd", kind, mode, dtype, loop)
-    function.run(indexed.view, index, updates)
+    first, *more = index
+    _at_function(count, kind, mode, dtype, loop).run(indexed.view, first, updates, *more)
     written.finish()
 
 

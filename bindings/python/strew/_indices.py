@@ -1,4 +1,4 @@
-"""NumPy's advanced indexing as a scatter's or a gather's: a view of the array whose indexed dims come first, and one tensor of indices."""
+"""NumPy's advanced indexing as a scatter's or a gather's: a view of the array whose indexed dims come first, and a tensor of indices for each of these."""
 
 import numpy as np
 
@@ -22,8 +22,8 @@ class Indexed:
 
     Attributes:
         view: the array, with the dims that arrays of indices stand for first.
-        indices: the index vectors [..., k] of the k first dims of `view`, or, if k is 1, without that dim.
-        count: k.
+        indices: the arrays of indices of the first dims of `view`, in order and of one shape.
+        count: how many of them there are.
         shape: the shape of ``array[indices]``.
     """
 
@@ -60,12 +60,7 @@ class Indexed:
         self._before = places[0][1] if places and together else 0
         self.shape = rest[: self._before] + own + rest[self._before :]
         self._positions = len(own)
-        if self.count == 1:
-            self.indices = arrays[0]
-        elif self.count == 0:
-            self.indices = np.empty((0,), np.int64)
-        else:
-            self.indices = np.stack([each.astype(np.int64, copy=False) for each in arrays], -1)
+        self.indices = list(arrays)
 
     @staticmethod
     def _check_what_meets_nothing(coordinates):
