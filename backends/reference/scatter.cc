@@ -220,8 +220,7 @@ class ScatterRun {
           {accumulator_dtype(op_.accumulate, result.dtype), std::vector<Scalar>(count), std::vector<bool>(count, false)});
   }
 
-  /// Folds one update into the wide accumulator. The combiner is a single add or sub: verify_scatter.cc admits no
-  /// other.
+  /// Folds one update into the wide accumulator. The combiner is add, sub or mul: verify_scatter.cc admits no other.
   void accumulate(size_t i, const Coords& target, const Scalar& update) {
     Accumulators& wide = accumulators_[i];
     const BoundTensor& result = bound_.results[i];

@@ -92,8 +92,9 @@ Status check_modes(const Scatter& s) {
   if (is_fill(s.oob))
     return violated("scatter_policy", "oob is {}; expected undefined, skip_element, skip_window, clamp, wrap or error", s.oob);
   if (s.accumulate == Accumulate::native) return {};
-  if (s.combiner != CombinerKind::add && s.combiner != CombinerKind::sub)
-    return violated("scatter_accumulate", "accumulate is {} with combiner {}; expected add or sub", s.accumulate, s.combiner);
+  if (s.combiner != CombinerKind::add && s.combiner != CombinerKind::sub && s.combiner != CombinerKind::mul)
+    return violated("scatter_accumulate", "accumulate is {} with combiner {}; expected add, sub or mul", s.accumulate,
+                    s.combiner);
   for (size_t i = 0; i < s.results.size(); ++i) {
     const DType dtype = s.results[i].dtype;
     const bool f64 = s.accumulate == Accumulate::wide_f64;

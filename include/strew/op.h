@@ -66,8 +66,8 @@ enum class Order : uint8_t { in_order, relaxed };
 
 enum class Accumulate : uint8_t {
   native,    ///< round after every combine
-  wide,      ///< add and sub of f16, bf16, f8: sum in f32, round once at the end
-  wide_f64,  ///< add and sub of f32: sum in f64, round once at the end
+  wide,      ///< add, sub and mul of f16, bf16, f8: fold in f32, round once at the end
+  wide_f64,  ///< add, sub and mul of f32: fold in f64, round once at the end
 };
 
 /// What a tensor of an op is for.

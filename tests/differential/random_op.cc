@@ -323,7 +323,7 @@ void Generator::choose_scatter_fields(Scatter& s) {
   const size_t pairs = out_.results.size();
   s.combiner = combiner_;
   s.init = static_cast<InitKind>(rng_.below(3));
-  bool wide = combiner_ == CombinerKind::add || combiner_ == CombinerKind::sub, wide_f64 = wide;
+  bool wide = combiner_ == CombinerKind::add || combiner_ == CombinerKind::sub || combiner_ == CombinerKind::mul, wide_f64 = wide;
   for (size_t i = 0; i < pairs; ++i) {
     const DType dtype = out_.results[i].dtype;
     if (s.init != InitKind::copy) out_.operands[i].dtype = dtype;

@@ -198,12 +198,12 @@ INSTANTIATE_TEST_SUITE_P(
              "fill[0] is a string view; expected the empty string, all bits 0: an op holds no addresses [scatter_fill]"},
         Case{kF32Rows + "oob=fill_window",
              "oob is fill_window; expected undefined, skip_element, skip_window, clamp, wrap or error [scatter_policy]"},
-        Case{"operand=bf16[8,16] updates=bf16[4,16] combiner=mul accumulate=wide " + kRows,
-             "accumulate is wide with combiner mul; expected add or sub [scatter_accumulate]"},
+        Case{"operand=bf16[8,16] updates=bf16[4,16] combiner=div accumulate=wide " + kRows,
+             "accumulate is wide with combiner div; expected add, sub or mul [scatter_accumulate]"},
         Case{"operand=bf16[8,16] updates=bf16[4,16] combiner=expr expr={%0=update(0):bf16; %1=current(0):bf16; "
              "%2=add(%0,%1):bf16; return %2} accumulate=wide " +
                  kRows,
-             "accumulate is wide with combiner expr; expected add or sub [scatter_accumulate]"},
+             "accumulate is wide with combiner expr; expected add, sub or mul [scatter_accumulate]"},
         Case{kF32Rows + "combiner=add accumulate=wide",
              "accumulate is wide and result[0] is f32; expected f16, bf16, or an f8 with arithmetic [scatter_accumulate]"},
         Case{"operand=bf16[8,16] updates=bf16[4,16] combiner=add accumulate=wide_f64 " + kRows,
