@@ -4,11 +4,16 @@
 Every block of README.md that calls strew is marked `sh` or `console`. An `sh` block runs as printed, in order, in one scratch folder that has
 the tree's examples/, tests/ and build/; `strew` is the built program. A `console` block shows a command after "$ " and what it prints, in which
 "…" stands for any text. Blocks `cpp` and `c` are one program each: the statements of a block follow those of the block before, with what
-PRELUDE declares; the compiler checks them. Blocks `json` of all documents are read.
+CPP and C declare; the compiler checks them. Blocks `json` of all documents are read.
+
+The blocks of docs/fusion.md are checked in the same way, but its programs are complete, and run. A block `strew FILE` is the text of an op; it lies in FILE,
+on one line. The programs print texts of ops, which are those of these blocks, in their order.
+
+Blocks `python` of the documents in PYTHON run, those of a document in one process.
 
 The one thing that is not as printed: a budget of the tuner is cut to a second.
 
-Exit status 77: no NumPy in .venv, which some blocks need.
+Exit status 77: no NumPy in .venv, or no Python package, which some blocks need.
 """
 import argparse
 import json
@@ -20,6 +25,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PYTHON = ["README.md", "docs/python.md", "docs/fusion.md"]
 CPP = """
 #include <memory>
 #include <vector>
@@ -64,7 +70,7 @@ def blocks(path):
 
 class Check:
     def __init__(self, build, folder):
-        self.folder, self.failed, self.skipped = folder, [], []
+        self.build, self.folder, self.failed, self.skipped = build, folder, [], []
         self.environment = {**os.environ, "PATH": f"{build}/bin:{os.environ['PATH']}", "STREW_CACHE": "off", "STREW_WISDOM": str(folder / "wisdom"),
                             "TMPDIR": str(folder)}
 
@@ -89,8 +95,30 @@ class Check:
         (self.folder / name).write_text(text)
         self.run(where, f"{command} -fsyntax-only -I{ROOT}/include {name}")
 
+    def print_ops(self, where, name, text, command, expected):
+        """Compiles and runs a program that prints the first of the expected texts, at least one."""
+        (self.folder / name).write_text(text)
+        library = f"-L{self.build}/lib -Wl,-rpath,{self.build}/lib -lstrew"
+        printed = self.run(where, f"{command} -I{ROOT}/include {name} {library} -o {name}.out && ./{name}.out").splitlines()
+        if not printed or printed != expected[:len(printed)]:
+            self.failed.append(f"{where} prints\n" + "\n".join(printed) + "\nexpected the ops of the document:\n" + "\n".join(expected))
 
-def cpp_program(texts):
+    def op(self, where, name, text):
+        """The canonical text of an op that is written over several lines."""
+        (self.folder / name).write_text(" ".join(text.split("\n")) + "\n")
+        return self.run(where, f"strew explain {name} --emit op").strip()
+
+    def python(self, name, found):
+        """Blocks in their lines of the document, so that a traceback names these."""
+        lines = []
+        for start, _, text in found:
+            lines += [""] * (start - len(lines)) + text.split("\n")
+        script = self.folder / (pathlib.Path(name).name + ".py")
+        script.write_text("\n".join(lines) + "\n")
+        self.run(f"{name}, python", f"PYTHONPATH=build/python .venv/bin/python3 {script.name}")
+
+
+def program(texts, prelude, function):
     """One function with all blocks in scopes that nest, so that a later block sees what an earlier one declares."""
     heads, bodies = [], []
     for text in texts:
@@ -99,13 +127,20 @@ def cpp_program(texts):
         bodies.append("\n".join(line for line in lines if not line.startswith(("#include", "using namespace"))))
     includes = "\n".join(line for line in heads if line.startswith("#"))
     usings = "\n".join(line for line in heads if not line.startswith("#"))
-    return f"{includes}\n{CPP}\n{usings}\nvoid example() {{\n" + "\n{\n".join(bodies) + "\n" + "}" * len(bodies) + "\n"
+    return f"{includes}\n{prelude}\n{usings}\n{function} {{\n" + "\n{\n".join(bodies) + "\n" + "}" * len(bodies) + "\n"
 
 
-def check_readme(check, has_numpy):
-    found = blocks(ROOT / "README.md")
+def cpp_program(texts):
+    return program(texts, CPP, "void example()")
+
+
+def texts_of(found, language):
+    return [text for _, each, text in found if each == language]
+
+
+def check_commands(check, name, found, has_numpy):
     for line, language, text in found:
-        where = f"README.md:{line}"
+        where = f"{name}:{line}"
         if language in ("sh", "console"):
             if ".venv" in text and not has_numpy:
                 check.skipped.append(where)
@@ -113,22 +148,49 @@ def check_readme(check, has_numpy):
                 check.console(where, text)
             else:
                 check.run(where, re.sub(r"--budget \S+", "--budget 1s", text))
-        elif language not in ("cpp", "c", "json") and re.search(r"(^|/)strew ", text, re.M):
-            check.failed.append(f"{where}: the block calls strew, expected the mark sh or console")
-    of = lambda wanted: [text for _, language, text in found if language == wanted]
-    check.compile("README.md, cpp", "readme.cc", cpp_program(of("cpp")), "c++ -std=c++20")
+
+
+def check_readme(check, has_numpy):
+    found = blocks(ROOT / "README.md")
+    for line, language, text in found:
+        if language not in ("sh", "console", "cpp", "c", "json") and re.search(r"(^|/)strew ", text, re.M):
+            check.failed.append(f"README.md:{line}: the block calls strew, expected the mark sh or console")
+    check_commands(check, "README.md", found, has_numpy)
+    check.compile("README.md, cpp", "readme.cc", cpp_program(texts_of(found, "cpp")), "c++ -std=c++20")
     check.run("library", f"strew library {ROOT}/examples/kernel_library/kernels.json -o decoder_kernels")
     # A block that declares what an earlier one does is a scope of its own.
-    text = C + "".join("{\n" + text + "\n(void)status;\n}\n" for text in of("c")) + "}\n"
+    text = C + "".join("{\n" + text + "\n(void)status;\n}\n" for text in texts_of(found, "c")) + "}\n"
     check.compile("README.md, c", "readme.c", text, "cc -std=c11 -Idecoder_kernels")
     return len(found)
+
+
+def check_fusion(check, has_numpy):
+    name = "docs/fusion.md"
+    found = blocks(ROOT / name)
+    ops = [check.op(f"{name}:{line}", language.split()[1], text) for line, language, text in found if language.startswith("strew ")]
+    check_commands(check, name, found, has_numpy)
+    check.print_ops(f"{name}, cpp", "fusion.cc", program(texts_of(found, "cpp"), "", "int main()"), "c++ -std=c++20", ops)
+    check.print_ops(f"{name}, c", "fusion.c", program(texts_of(found, "c"), "", "int main(void)"), "cc -std=c11", ops)
+    return len(found)
+
+
+def check_python(check, has_package):
+    for name in PYTHON:
+        if has_package:
+            check.python(name, [block for block in blocks(ROOT / name) if block[1] == "python"])
+        else:
+            check.skipped.append(f"{name}, python")
 
 
 def self_test(check):
     """The test sees a block that is wrong."""
     for wrong, act in [("a command that fails", lambda c: c.run("x", "strew check none.onnx")),
                        ("other output", lambda c: c.console("x", "$ strew cache stats --cache off\n…no such line…")),
-                       ("C++", lambda c: c.compile("x", "wrong.cc", cpp_program(["strew::Nothing n;"]), "c++ -std=c++20"))]:
+                       ("an op", lambda c: c.op("x", "wrong.strew", "strew1.scatter()")),
+                       ("C++", lambda c: c.compile("x", "wrong.cc", cpp_program(["strew::Nothing n;"]), "c++ -std=c++20")),
+                       ("another op", lambda c: c.print_ops("x", "wrong.c", '#include <stdio.h>\nint main(void) { puts("a"); }', "cc", ["b"])),
+                       ("no op", lambda c: c.print_ops("x", "wrong.c", "int main(void) { return 0; }", "cc", ["b"])),
+                       ("Python", lambda c: c.python("x", [(1, "python", "assert False")]))]:
         act(check)
         if not check.failed:
             sys.exit(f"self-test: {wrong} was not noticed")
@@ -150,7 +212,9 @@ def main():
     self_test(check)
     python = ROOT / ".venv/bin/python3"
     has_numpy = python.exists() and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
-    count = check_readme(check, has_numpy)
+    has_package = has_numpy and any((build / "python/strew").glob("_native*.so"))
+    count = check_readme(check, has_numpy) + check_fusion(check, has_numpy)
+    check_python(check, has_package)
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for line, language, text in blocks(path):
             if language != "json":
@@ -162,7 +226,7 @@ def main():
                 check.failed.append(f"{path.name}:{line}: {error}")
     for each in check.failed:
         print(each)
-    print(f"{count} blocks, {len(check.failed)} failures, {len(check.skipped)} skipped (they need NumPy in .venv): {', '.join(check.skipped)}")
+    print(f"{count} blocks, {len(check.failed)} failures, {len(check.skipped)} skipped (they need NumPy in .venv, and the Python package): {', '.join(check.skipped)}")
     if check.failed or (check.skipped and os.environ.get("CI") == "true"):
         sys.exit(1)
     sys.exit(77 if check.skipped else 0)
