@@ -51,13 +51,13 @@ Graph make_graph(std::mt19937& random) {
 /// result[to[e], w] += table[from[e], w] * weight[e], starting from 0. Tensors: result, to, table, weight, from.
 strew::Expected<strew::Scatter> messages_op() {
   using namespace strew::types;
-  constexpr int64_t open = strew::kDynamic;
+  constexpr int64_t kOpen = strew::kDynamic;
   strew::ExprBuilder e;
   const int32_t row = e.update(0, strew::DType::f32), weight = e.extra(0, strew::DType::f32);
   const int32_t message = e.mul(row, weight), sum = e.current(0, strew::DType::f32);
-  return strew::scatter_rows(f32({open, kWidth}), i32({open}), f32({open, kWidth}))
-      .look_up(strew::Role::updates, 0, strew::gather_rows(f32({open, kWidth}), i32({open})).oob(strew::OobPolicy::error))
-      .extra(strew::ExtraKind::per_position, f32({open}))
+  return strew::scatter_rows(f32({kOpen, kWidth}), i32({kOpen}), f32({kOpen, kWidth}))
+      .look_up(strew::Role::updates, 0, strew::gather_rows(f32({kOpen, kWidth}), i32({kOpen})).oob(strew::OobPolicy::error))
+      .extra(strew::ExtraKind::per_position, f32({kOpen}))
       .combine(e.returns({e.add(sum, message)}))
       .fill({strew::Scalar::of(0.0F)})
       .oob(strew::OobPolicy::error)
@@ -120,18 +120,18 @@ double loss(const Graph& graph, const std::vector<double>& x, const std::vector<
 /// The largest distance, relative to the largest of some elements of the gradient, between these and central differences of the loss in f64.
 double distance_from_differences(const Graph& graph, const std::vector<float>& x, const std::vector<float>& product,
                                  const std::vector<float>& dx) {
-  constexpr double step = 1e-4;
+  constexpr double kStep = 1e-4;
   std::vector<double> moved(x.begin(), x.end());
   double largest = 0, distance = 0;
   for (size_t i = 0; i < moved.size(); i += moved.size() / 16 + 1) {
     const double middle = moved[i];
-    moved[i] = middle + step;
+    moved[i] = middle + kStep;
     const double above = loss(graph, moved, product);
-    moved[i] = middle - step;
+    moved[i] = middle - kStep;
     const double below = loss(graph, moved, product);
     moved[i] = middle;
     largest = std::max(largest, std::abs(static_cast<double>(dx[i])));
-    distance = std::max(distance, std::abs((above - below) / (2 * step) - static_cast<double>(dx[i])));
+    distance = std::max(distance, std::abs((above - below) / (2 * kStep) - static_cast<double>(dx[i])));
   }
   return distance / largest;
 }
