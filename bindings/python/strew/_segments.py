@@ -14,7 +14,7 @@ from ._arguments import apart, as_input, check_among, combiner_on, fill_text, gi
 from ._general import NODES, normal_axis
 from ._native import Function
 
-_SEGMENTS: dict[Any, Function] = {}  # by (kind, dtype)
+_SEGMENTS: dict[Any, Function] = {}  # by (kind, dtype, whether the ids are sorted)
 _REDUCTIONS: dict[Any, Function] = {}  # by the arguments of _reduction
 _ROUNDED = Function("gather", {"oob": "error"})  # of all rows: each converted to the dtype of the result
 _KINDS = {"sum": "add", "mean": "add", "prod": "mul", "max": "max", "min": "min"}
@@ -64,9 +64,10 @@ def segment(kind, data, segment_ids, num_segments, out):
     result, written = result_array(out, (count, *values.shape[ids.ndim :]), values.dtype)
     if written is not None:
         ids, values = apart(ids, result), apart(values, result)
-    key = (kind, values.dtype)
+    is_sorted = values.ndim > ids.ndim and _is_sorted(ids)  # of single elements, looking takes as long as what it saves
+    key = (kind, values.dtype, is_sorted)
     if key not in _SEGMENTS:
-        fields = {"combiner": combiner_on(kind, values.dtype), "oob": "skip_window"}
+        fields = {"combiner": combiner_on(kind, values.dtype), "oob": "skip_window", "indices_are_sorted": "true" if is_sorted else "false"}
         _SEGMENTS[key] = Function("scatter_rows", fields, fill=_identity(kind, values.dtype))
     _SEGMENTS[key].run(result, ids, values)
     return given_back(result, written, out, data)

@@ -31,6 +31,15 @@ EMPTY_FIXED_OPEN = (60, ("--op", "strew1.scatter(operand=f32[?,8] indices=i32[6,
 # Ops with look-ups, of which others are few.
 LOOKUPS = (60, ("--lookups",))
 PORTABLE_LOOKUPS = (60, ("--lookups", "--backend", "portable"))
+HALIDE_LOOKUPS = (60, ("--lookups", "--backend", "halide"))
+SORTED_FILLS = (30, ("--op", "strew1.scatter(operand=f32[9,16] indices=i32[50] updates=f32[50,16] lookups=[updates(0)=gather(operand=f32[7,16] "
+                     "indices=i32[50] result=f32[50,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
+                     "slice_sizes=[1,16] oob=fill_window fill=3:f32)] update_window_dims=[1] inserted_window_dims=[0] "
+                     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
+# The first index tensor repeats along the batching dim, the second does not.
+REPEATED = (30, ("--op", "strew1.scatter(operand=f32[9,5,6] indices=i32[20,6]{1,0} more_indices=i32[20,6] updates=f32[20,6] inserted_window_dims=[0,1] "
+                 "input_batching_dims=[2] scatter_indices_batching_dims=[1] scatter_dims_to_operand_dims=[0,1] index_vector_dim=2 combiner=add "
+                 "init=in_place)"))
 
 BUGS = [
     ("updates reach a tensor without elements",
@@ -207,10 +216,20 @@ BUGS = [
     ("look-ups: a batch of the table is that of the first position",
      "if (position.operand_dim >= 0) loop.strides[table] = shape_.stride(table, position.operand_dim);", "", *LOOKUPS),
     ("look-ups: their indices are those of component 0",
-     "shape_.stride(indices, access.index_vector_dim) * constant(static_cast<int64_t>(k));",
+     "shape_.stride(c.tensor, access.index_vector_dim) * constant(static_cast<int64_t>(k));",
      "constant(0);", *LOOKUPS),
     ("look-ups: the last source with a bad index is reported",
      "if (found && (!first || found->position < first->position)) first = found;", "if (found) first = found;", *LOOKUPS),
+    ("look-ups: a row in registers forgets fill values",
+     "given ? given(body, at, primary) :", "given ? given(f.kernel.update, at, primary) :", *SORTED_FILLS),
+    ("look-ups: a listed window of Halide's is at the table's first row",
+     "{ external_body->apply_one(at, placement); });", "{ external_body->apply_one(p, placement); });", *HALIDE_LOOKUPS),
+    ("index tensors: all components are read from the first",
+     "c.tensor = plan_.indices(first + (has_own ? static_cast<int>(k) : 0));", "c.tensor = plan_.indices(first);"),
+    ("index tensors: whether indices have signs is asked of the first",
+     "!std::ranges::all_of(index_tensors(o), is_unsigned)", "!is_unsigned(&o.indices)"),
+    ("index tensors: they repeat where the first does",
+     "for (int i = 0; i < first_indices(op_, 1); ++i)\n        if (!shape_.stride", "for (int i = 0; i < 1; ++i)\n        if (!shape_.stride", *REPEATED),
     ("portable: look-ups of listed positions are not placed",
      "is_in_row_ = false;\n  place(1);", "is_in_row_ = false;", *PORTABLE_LOOKUPS),
     ("portable: dropped look-ups are applied",
