@@ -310,20 +310,30 @@ def products(a, b):
     return result
 
 
-def reduced(reduce, ids, rows, count, weights=None, start=None, empty=None):
+def fused_sums(result, ids, rows, weights):
+    """Adds products to the rows, with one rounding of both. The product of two float32 is exact in what has 53 bits, and sums of longdouble are nearly always."""
+    for row, values, weight in zip(ids, rows.astype(np.longdouble), weights.astype(np.longdouble)):
+        result[row] = values * weight + result[row]
+
+
+def reduced(reduce, ids, rows, count, weights=None, start=None, empty=None, fuses=False):
     """The rows with each id, reduced in their order: narrow floats in float32 and rounded once, means of integers in float64."""
     own = rows.dtype.newbyteorder("=")
     is_mean_of_integers = reduce == "mean" and own.kind in "biu"
     is_narrow = own.itemsize < 4 and own.kind not in "biu"
     wide = np.dtype(np.float64) if is_mean_of_integers else np.dtype(np.float32) if is_narrow else own
     rows = rows.astype(wide)
-    if weights is not None:
+    fuses = fuses and weights is not None and wide == np.float32
+    if weights is not None and not fuses:
         rows = products(rows, weights.astype(wide).reshape(-1, *[1] * (rows.ndim - 1)))
     start = STARTS[reduce] if start is None else start
     result = np.full((count, *rows.shape[1:]), 0 if start is None else start, wide)
     if start is None:
         result[ids[::-1]] = rows[::-1]  # the first row with an id stays
-    REDUCTIONS[reduce].at(result, ids, rows)
+    if fuses:
+        fused_sums(result, ids, rows, weights.astype(wide))
+    else:
+        REDUCTIONS[reduce].at(result, ids, rows)
     counts = np.bincount(ids, minlength=count).reshape(-1, *[1] * (rows.ndim - 1))
     if reduce == "mean":
         for part in (result.real, result.imag) if wide.kind == "c" else (result,):
@@ -426,7 +436,7 @@ def case_embedding_bag(draw):
         ids, rows = np.repeat(np.arange(len(lengths)), lengths), looked_up(weight, input.reshape(-1))
         kept = np.ones(input.size, bool) if padding is None else input.reshape(-1) != padding % len(weight)
         own = as_table(weight)(native(factors))
-        return reduced(mode, ids[kept], rows[kept], len(lengths), None if own is None else own.reshape(-1)[kept], empty=0)
+        return reduced(mode, ids[kept], rows[kept], len(lengths), None if own is None else own.reshape(-1)[kept], empty=0, fuses=True)
     text = f"{mode}: embedding_bag({describe(input)}, {describe(weight)}, {describe(offsets) if is_flat else None}, {describe(factors)}, {has_end}, {padding})"
     return fused(draw, text, expected, strew.embedding_bag, input, weight, draw.listed(offsets) if is_flat else None, mode=mode, per_sample_weights=factors,
                  include_last_offset=has_end, padding_idx=padding)

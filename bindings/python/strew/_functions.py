@@ -409,8 +409,9 @@ def embedding_bag(
         padding_idx: a number of a row, which counts from the end if it is negative: where the input has it, it is left out, and not counted.
         out: an array for the result.
 
-    Rows are added in the order of `input`, and rounded as by `spmm`: each product, then each sum, and floats of 8 and 16 bits in float32, with one rounding of the
-    result. A mean is the sum, divided once by the number of rows.
+    Rows are added in the order of `input`, floats of 8 and 16 bits in float32 with one rounding of the result. As in PyTorch, float32 rounds a product and the
+    addition of it once (a fused multiply-add, on every machine); float64 and the others round each. A mean is the sum, divided once by the number of rows
+    before that is rounded; PyTorch rounds the sum of 16 bits before it divides, too.
 
     Returns:
         An array ``[bags, *weight.shape[1:]]`` of the library that `weight` is of.

@@ -98,6 +98,6 @@ def embedding_bag(input, weight, offsets, mode, per_sample_weights, include_last
             ids, is_sorted = np.where(is_padding, -1, ids), False
     empty = 0 if mode == "max" else None
     try:
-        return reduced(mode, ids, rows, bags, out, weight, picks=picks, weights=factors, empty=empty, is_sorted=is_sorted)
+        return reduced(mode, ids, rows, bags, out, weight, picks=picks, weights=factors, empty=empty, is_sorted=is_sorted, fuses=True)
     except OutOfBoundsError as error:
         raise _of_argument(error, "input", numbers) from None

@@ -85,12 +85,13 @@ def result_dtype(reduce, dtype):
     return np.dtype(np.float64) if reduce == "mean" and dtype.kind in "biu" else dtype
 
 
-def _reduction(reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted):
+def _reduction(reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted, fuses):
     """The function that makes sums and the like of rows of the dtype, in the dtype that it returns, too: narrow sums without weights are rounded there."""
     wide = wide_dtype(reduce, dtype, is_weighted)
     is_rounded = reduce == "sum" and not is_weighted
     made = dtype if is_rounded else wide
-    key = (reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted)
+    fuses = fuses and wide == np.float32
+    key = (reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted, fuses)
     if key not in _REDUCTIONS:
         combiner = combiner_on(_KINDS[reduce], wide)
         fields = {"combiner": combiner, "oob": oob}
@@ -101,17 +102,17 @@ def _reduction(reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted):
         if is_weighted:
             own, name = strew_name(dtype, "table"), strew_name(wide, "table")
             fields["combiner"] = "expr"
-            fields["expr"] = (
-                f"{{%0=update(0):{own};%1=convert(%0):{name};%2=extra(0):{name};%3=multiply(%1,%2):{name};%4=current(0):{name};"
-                f"%5={NODES.get(combiner, combiner)}(%4,%3):{name};return %5}}"
-            )
+            node = NODES.get(combiner, combiner)
+            fold = f"%4=fma(%1,%2,%3):{name};return %4" if fuses else f"%4=multiply(%1,%2):{name};%5={node}(%3,%4):{name};return %5"
+            fields["expr"] = f"{{%0=update(0):{own};%1=convert(%0):{name};%2=extra(0):{name};%3=current(0):{name};{fold}}}"
         text = _identity(_KINDS[reduce], made) if fill is None else fill
         more = {"extras": ("per_position",)} if is_weighted else {}
         _REDUCTIONS[key] = Function("scatter_rows", fields, fill=text, look_up="error" if looks_up else "", **more)
     return _REDUCTIONS[key], made
 
 
-def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, initial=None, empty=None, oob="skip_window", is_sorted=None):
+def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, initial=None, empty=None, oob="skip_window", is_sorted=None,
+            fuses=False):
     """The reduction of the rows with each id, in their order.
 
     Args:
@@ -121,13 +122,14 @@ def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, in
         empty: what a row of the result holds that nothing went into; None: what reductions begin with.
         oob: the policy for ids; that for `picks` is "error".
         is_sorted: whether the ids are; None: not known.
+        fuses: sums in float32 round a product and the addition of it once.
     """
     dtype = result_dtype(reduce, rows.dtype)
     shape = (count, *rows.shape[ids.ndim if picks is None else 1 :])
     result, written = result_array(out, shape, dtype)
     if is_sorted is None:
         is_sorted = _is_sorted(ids)
-    function, made_dtype = _reduction(reduce, rows.dtype, initial, weights is not None, picks is not None, oob, is_sorted)
+    function, made_dtype = _reduction(reduce, rows.dtype, initial, weights is not None, picks is not None, oob, is_sorted, fuses)
     made = result if made_dtype == dtype else np.empty(shape, made_dtype)
     inputs = [each for each in (ids, rows, weights, picks) if each is not None]
     if written is not None:
