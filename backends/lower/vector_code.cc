@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "backends/lower/lower_numeric.h"
+
 namespace strew::inline v0::lowered {
 namespace {
 
