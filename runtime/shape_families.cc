@@ -46,6 +46,22 @@ class AccessExtents {
   }
   void gather(Gather& gather) const {
     operand(gather.operand);
+    rest(gather);
+  }
+  /// A look-up's table stays static where it has to be: in dims of which coordinate 0 or a part is read (compiler/op/verify_lookups.cc).
+  void look_up(Gather& gather) const {
+    TensorType& table = gather.operand;
+    for (size_t d = 0; d < table.dims.size(); ++d) {
+      const AccessDims::OperandDim& dim = dims_.operand[d];
+      const bool is_window = dim.kind == OperandDimKind::window, is_whole = is_window && dim.window == table.dims[d];
+      if (!dims_.is_fixed(static_cast<int64_t>(d)) && is_window == is_whole) extent(is_whole, table.dims[d]);
+    }
+    strides(table);
+    rest(gather);
+  }
+
+ private:
+  void rest(Gather& gather) const {
     indices(gather.indices);
     for (TensorType& type : gather.more_indices) indices(type);
     slices(gather.result);
@@ -53,8 +69,6 @@ class AccessExtents {
     for (size_t d = 0; d < gather.slice_sizes.size(); ++d)
       if (dims_.operand[d].kind == OperandDimKind::window) extent(true, gather.slice_sizes[d]);
   }
-
- private:
   void extent(bool is_window, int64_t& value) const {
     if (kind_ != (is_window ? FamilyKind::counts : FamilyKind::windows) && value != kDynamic) visit_(value);
   }
@@ -81,7 +95,7 @@ void for_each_extent(Op& op, FamilyKind kind, Visit visit) {
   for (TensorType& type : scatter.more_indices) of.indices(type);
   for (TensorType& type : scatter.updates) of.slices(type);
   of.extras(scatter.extras);
-  for (Lookup& lookup : scatter.lookups) AccessExtents(AccessDims(lookup.gather), kind, visit).gather(lookup.gather);
+  for (Lookup& lookup : scatter.lookups) AccessExtents(AccessDims(lookup.gather), kind, visit).look_up(lookup.gather);
 }
 
 /// The op with those extents of the kind open that vary.
@@ -143,7 +157,8 @@ std::shared_ptr<ShapeFamilies::General> ShapeFamilies::join(FamilyKind kind, Fam
     for (size_t i = 0; i < extents.size(); ++i) varies[i] = varies[i] || other[i] != extents[i];
   if (family.general != nullptr)
     for (size_t i = 0; i < extents.size(); ++i) varies[i] = varies[i] || family.fixed[i] != extents[i];
-  // An op with open extents obeys fewer constraints than one without, so it verifies; if it did not, nothing would be lost.
+  // An op with open extents obeys fewer constraints than one without, so it verifies; but not where a look-up reads parts of dims as its windows, which
+  // may not be open: such requests keep kernels of their own.
   Expected<PreparedOp> general = PreparedOp::of(open_some(*op.op(), kind, varies), op.options());
   if (!general.ok()) return nullptr;
   family.general = std::make_shared<General>(*std::move(general));

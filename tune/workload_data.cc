@@ -95,7 +95,11 @@ Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usa
   STREW_TRY(out.fill_indices(usage, seed));
   // Where an index tensor of its own repeats, vectors are not the drawn ones.
   const bool is_drawn = usage.indices.kind != Distribution::Kind::file && first_indices(*out.sized_, 1) == 1;
-  if (!is_drawn) STREW_TRY(check_hints(*out.sized_, out.call(0)));
+  const Status hints = is_drawn ? Status() : check_hints(*out.sized_, out.call(0));
+  if (!hints.ok() && usage.indices.kind != Distribution::Kind::file)
+    return unsupported("tune: an index tensor repeats along a dim, so that invented indices do not keep the op's hints: " +
+                       hints.message());
+  STREW_TRY(hints);
   out.count_moved();
   return out;
 }
@@ -170,22 +174,24 @@ Status WorkloadData::fill_indices(const Usage& usage, uint64_t seed) {
   if (is_file && own > 1)
     return unsupported("indices: " + usage.indices.file + " is one tensor, and the op has " + std::to_string(own) +
                        ", expected a distribution");
-  std::vector<uint64_t> set(slots_.size(), 0);  // of the next tensor of each slot
-  for (const Storage& storage : storages_) {
+  // Per source; its other tensors, which follow the first one, have the same.
+  std::vector<uint64_t> seeds(lookups_of(*sized_).size() + 1);
+  for (size_t i = 0; i < storages_.size(); ++i) {
+    const Storage& storage = storages_[i];
     const TensorSlot& slot = slots_[storage.slot];
     if (slot.role != Role::indices) continue;
     std::byte* const first = storage.buffer.data() + storage.first;
     size_t source = 0;
     while (source < lookups_of(*sized_).size() && slot.index >= first_indices(*sized_, source + 1)) ++source;
     const auto tensor = static_cast<size_t>(slot.index - first_indices(*sized_, source));
-    const uint64_t own_seed = mixed(seed + set[storage.slot]++ * (lookups_of(*sized_).size() + 1) + source);
+    if (tensor == 0) seeds[source] = mixed(seed + i);
     if (source > 0) {
       const Op lookup = lookups_of(*sized_)[source - 1].gather;
-      STREW_TRY(write_indices(lookup, tensor, Distribution(), own_seed, first));
+      STREW_TRY(write_indices(lookup, tensor, Distribution(), seeds[source], first));
       continue;
     }
     if (!is_file) {
-      STREW_TRY(write_indices(*sized_, tensor, usage.indices, own_seed, first));
+      STREW_TRY(write_indices(*sized_, tensor, usage.indices, seeds[source], first));
       continue;
     }
     if (usage.index_tensor == nullptr) return invalid_argument("indices: " + usage.indices.file + " was not read");

@@ -26,7 +26,7 @@ namespace strew::inline v0 {
 ///
 /// Fails with nothing written: with code invalid_argument if a view is wrong or a result overlaps another tensor; with out_of_bounds if an index is not in
 /// [0, S): the first one by position is in the message, and in options.bad_index with source 0; with resource_exhausted if there is no memory for scratch,
-/// which takes at most 12 bytes per position, 48 KiB per thread and the size of the second-level cache. With 2^31 positions or 2^32 - 1 segments and more
+/// which takes at most 12 bytes per position, 48 KiB per thread and the size of the second-level cache. With 2^31 positions or 2^32 segments and more
 /// it takes 8 bytes per position and segment.
 /// Thread-safe; the calling thread takes part in the work.
 STREW_API Status csr(const TensorView& indices, const TensorView& offsets, const TensorView& permutation,

@@ -39,6 +39,9 @@ std::string size_text(const Op& op) {
   const Gather* const gather = std::get_if<Gather>(&op);
   const TensorType &indices = indices_of(op), &slices = slices_of(op),
                    &table = scatter != nullptr ? scatter->results[0] : gather->operand;
+  std::vector<std::string> of_indices;
+  for (const TensorType* const type : std::visit([](const auto& each) { return index_tensors(each); }, op))
+    of_indices.push_back(bytes_text(*type));
   const int64_t vector_dim = dims_of(op).index_vector_dim;
   std::vector<int64_t> dims = indices.dims;
   if (vector_dim < static_cast<int64_t>(dims.size())) dims.erase(dims.begin() + vector_dim);
@@ -48,7 +51,7 @@ std::string size_text(const Op& op) {
   if (positions > 0 && elements != kDynamic)
     out += fmt::format(", {} element{} each", elements / positions, elements / positions == 1 ? "" : "s");
   return out + fmt::format("; {} {}, indices {}, table {}", scatter != nullptr ? "updates" : "result", bytes_text(slices),
-                           bytes_text(indices), bytes_text(table));
+                           fmt::join(of_indices, " and "), bytes_text(table));
 }
 
 std::string indices_text(const Explanation& e) {
@@ -81,8 +84,10 @@ std::string indices_text(const Explanation& e) {
 
 std::string lookup_text(const Lookup& lookup) {
   const Gather& g = lookup.gather;
+  std::vector<std::string> indices;
+  for (const TensorType* const type : index_tensors(g)) indices.push_back(print(*type));
   return fmt::format("{} {} in {} by {}, policy {}, which saves a tensor of {}", name(lookup.of), lookup.index, print(g.operand),
-                     print(g.indices), name(g.oob), bytes_text(g.result));
+                     fmt::join(indices, " and "), name(g.oob), bytes_text(g.result));
 }
 
 struct Predicted {

@@ -91,7 +91,7 @@ void with_result_types(const CsrJob& job, const Run& run) {
 
 /// The two ways. Each returns the first position whose index is out of bounds, with nothing written to the results; the number of positions if there is none.
 Expected<int64_t> csr_by_counting(const CsrJob& job, Team& team, const ExecutionLimits& limits);
-/// For less than 2^31 positions and 2^32 - 1 segments.
+/// For less than 2^31 positions and 2^32 segments.
 Expected<int64_t> csr_by_buckets(const CsrJob& job, Team& team, const ExecutionLimits& limits);
 
 }  // namespace strew::inline v0

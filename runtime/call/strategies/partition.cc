@@ -24,8 +24,9 @@ PartitionLayout layout_of(int64_t round, const PartitionLayout::Call& call, cons
   out.blocks = static_cast<int>(ceiling(round, out.block));
   out.buckets = static_cast<int>(std::clamp<int64_t>(int64_t{limits.chunks_per_thread} * call.threads, 1, out.kMostBuckets));
   out.last_key = static_cast<uint32_t>(call.last_key);
-  // A histogram is no longer than its block, so all histograms together cost less than the positions.
-  const int64_t most = std::clamp<int64_t>(std::min(limits.radix_slots, out.block), 1, out.kMostSlots);
+  // A histogram is no longer than its block, so all histograms together cost less than the positions. It has two slots at least, so that a key of 32
+  // bits is shifted by less than 32.
+  const int64_t most = std::clamp<int64_t>(std::min(limits.radix_slots, out.block), 2, out.kMostSlots);
   // A slot covers at least one cache line of the result, so two threads never write one line.
   const auto least_key_bytes = [&](int shift) { return ceiling(limits.line_bytes, int64_t{1} << shift); };
   while (call.key_bytes.count() < least_key_bytes(out.shift) || (call.last_key >> out.shift) + 1 > most) ++out.shift;

@@ -122,6 +122,21 @@ TEST(ShapeFamilies, WhatALookUpMakesOpensWithWhatItStandsFor) {
               HasSubstr("lookups=[updates(0)=gather(operand=f32[9,?] indices=i32[5] result=f32[5,?] "));
 }
 
+TEST(ShapeFamilies, TablesOfWhichPartsAreReadStayAsTheyAre) {
+  ShapeFamilies families(2);
+  std::string op;
+  for (const int64_t edges : {5, 6, 7}) {
+    GatherBuilder rows = gather_rows(f32({9, 8}), i32({edges}));  // the first two of eight columns
+    rows.slice_sizes({1, 2}).result(f32({edges, 2}));
+    op = general(families, prepared(scatter_rows(f32({4, 2}), i32({edges}), f32({edges, 2}))
+                                        .look_up(Role::updates, 0, rows)
+                                        .combine(CombinerKind::add)
+                                        .in_place()
+                                        .build()));
+  }
+  EXPECT_THAT(op, HasSubstr("gather(operand=f32[9,8] indices=i32[?] result=f32[?,2] "));
+}
+
 TEST(ShapeFamilies, ChoicesOfTheCallerAndRelaxedSumsKeepTheirOwnKernels) {
   KernelOptions halide, strategy;
   halide.backend = BackendChoice::halide;

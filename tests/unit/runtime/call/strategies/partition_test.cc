@@ -165,6 +165,15 @@ TEST(Partition, NothingToDo) {
 }
 
 /// A promise of policy undefined that is broken: such an update goes nowhere, and nothing of the partition's own is written over.
+TEST(Partition, KeysOf32BitsAreShiftedByLess) {
+  for (const int64_t positions : {1, 2, 1000}) {
+    const PartitionLayout layout =
+        PartitionLayout::of({positions, int64_t{kDroppedKey} - 1, Bytes(4), Bytes(0), Bytes(1 << 30), 4}, kDefaultLimits);
+    EXPECT_LT(layout.shift, 32) << positions;
+    EXPECT_EQ(layout.slots, (int64_t{layout.last_key} >> layout.shift) + 1) << positions;
+  }
+}
+
 TEST(Partition, KeysBeyondTheLastGoNowhere) {
   std::vector<uint32_t> keys = random_keys(1000, 50, 0);
   PartitionLayout layout = PartitionLayout::of({1000, 50, Bytes(4), Bytes(0), Bytes(1 << 30), 4}, small_limits());
