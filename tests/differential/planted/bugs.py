@@ -36,6 +36,13 @@ SORTED_FILLS = (30, ("--op", "strew1.scatter(operand=f32[9,16] indices=i32[50] u
                      "indices=i32[50] result=f32[50,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
                      "slice_sizes=[1,16] oob=fill_window fill=3:f32)] update_window_dims=[1] inserted_window_dims=[0] "
                      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
+# Sorted indices with many updates per destination, of which random ops are few.
+SORTED_ELEMENTS = (30, ("--op", "strew1.scatter(operand=f32[5] indices=i32[300] updates=f32[300] inserted_window_dims=[0] "
+                        "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
+SORTED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[9,21] indices=i32[50] updates=f32[50,21] update_window_dims=[1] inserted_window_dims=[0] "
+                    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
+MIXED_SIGNS = (30, ("--op", "strew1.scatter(operand=f32[9,7] indices=u32[40] more_indices=i32[40] updates=f32[40] inserted_window_dims=[0,1] "
+                    "scatter_dims_to_operand_dims=[0,1] index_vector_dim=1 init=in_place normalize_negative=true)"))
 # The first index tensor repeats along the batching dim, the second does not.
 REPEATED = (30, ("--op", "strew1.scatter(operand=f32[9,5,6] indices=i32[20,6]{1,0} more_indices=i32[20,6] updates=f32[20,6] inserted_window_dims=[0,1] "
                  "input_batching_dims=[2] scatter_indices_batching_dims=[1] scatter_dims_to_operand_dims=[0,1] index_vector_dim=2 combiner=add "
@@ -143,12 +150,13 @@ BUGS = [
     ("the last of eight keys is dropped",
      "queued += std::popcount(set);", "queued += std::popcount(set & 127);"),
     ("an element stays in its register for the next one",
-     "b.CreateICmpEQ(at, b.CreateLoad(b.getPtrTy(), last_)),", "b.CreateICmpNE(b.CreateLoad(b.getPtrTy(), last_), llvm::ConstantPointerNull::get(b.getPtrTy())),"),
+     "b.CreateICmpEQ(at, b.CreateLoad(b.getPtrTy(), last_)),", "b.CreateICmpNE(b.CreateLoad(b.getPtrTy(), last_), llvm::ConstantPointerNull::get(b.getPtrTy())),",
+     *SORTED_ELEMENTS),
     ("a row stays in its registers for the next one",
-     "b.CreateICmpEQ(row, before), [] {},", "b.CreateICmpNE(before, llvm::ConstantPointerNull::get(b.getPtrTy())), [] {},"),
+     "b.CreateICmpEQ(row, before), [] {},", "b.CreateICmpNE(before, llvm::ConstantPointerNull::get(b.getPtrTy())), [] {},", *SORTED_ROWS),
     ("the last part of a row in registers is not stored",
      "for (const Register& one : registers_)\n          f_.store_element(",
-     "for (const Register& one : llvm::ArrayRef(registers_).drop_back())\n          f_.store_element("),
+     "for (const Register& one : llvm::ArrayRef(registers_).drop_back())\n          f_.store_element(", *SORTED_ROWS),
     ("the first wave's last private table is not merged",
      "for (int t = std::max(first, 1); t < end; ++t) {", "for (int t = std::max(first, 1); t < end - (first == 0 ? 1 : 0); ++t) {"),
     ("the number of private tables follows the threads",
@@ -227,7 +235,7 @@ BUGS = [
     ("index tensors: all components are read from the first",
      "c.tensor = plan_.indices(first + (has_own ? static_cast<int>(k) : 0));", "c.tensor = plan_.indices(first);"),
     ("index tensors: whether indices have signs is asked of the first",
-     "!std::ranges::all_of(index_tensors(o), is_unsigned)", "!is_unsigned(&o.indices)"),
+     "!std::ranges::all_of(index_tensors(o), is_unsigned)", "!is_unsigned(&o.indices)", *MIXED_SIGNS),
     ("index tensors: they repeat where the first does",
      "for (int i = 0; i < first_indices(op_, 1); ++i)\n        if (!shape_.stride", "for (int i = 0; i < 1; ++i)\n        if (!shape_.stride", *REPEATED),
     ("portable: look-ups of listed positions are not placed",
