@@ -8,6 +8,7 @@
 
 #include "base/machine.h"
 #include "compiler/op/access_dims.h"
+#include "compiler/op/component_tensor.h"
 #include "compiler/plan/plan.h"
 #include "compiler/rewrite/rewrites.h"
 #include "strew/executor.h"
@@ -179,7 +180,8 @@ std::vector<int64_t> starts_of(const Op& op) {
     if (dims.operand[d].component < 0) continue;
     const int64_t extent = table_of(op).dims[d], window = dims.operand[d].window;
     const auto component = static_cast<size_t>(dims.operand[d].component);
-    const int64_t largest = largest_of(tensors[tensors.size() > 1 ? component : 0]->dtype);
+    const size_t tensor = std::visit([&](const auto& each) { return tensor_of_component(each, component); }, op);
+    const int64_t largest = largest_of(tensors[tensor]->dtype);
     // Windows at unique places must not overlap; and a start must be a number of the index dtype.
     const int64_t step = is_unique(op) ? std::max<int64_t>(1, window) : 1;
     const int64_t starts =

@@ -165,9 +165,9 @@ bool Question::pays_register() const {
 }
 
 /// Combines runs of rows in registers: the row is loaded and stored once per run, and an update does not wait until what the one before stored can be
-/// loaded. On Zen 4 (AVX-512), one thread, 4,000 sorted updates of 1,000 rows in place, ns per update without and with the registers: rows of 64 f32
-/// 10.1 and 3.7, of 16 f32 6.3 and 0.9, of 256 f32 24 and 17, of 64 bf16 10.7 and 9.7; where every row has one update, 7.5 and 4.6 for 64 f32. Rows of up
-/// to 32 bytes are as pays_register() says of elements: 0.7 and 2.0 for 4 f32 with four updates per row, 1.6 and 1.1 with 15.
+/// loaded. `./dev bench fused` (sorted_rows) on Zen 4 with AVX-512, one thread, 4,000 sorted updates of 1,000 rows in place, ns per update without and
+/// with the registers: rows of 16 f32 1.9 to 6.6 and 0.9 to 1.4, of 64 f32 5.0 to 10.2 and 3.7 to 4.2, of 256 f32 17 to 25 and 14 to 17. Rows of up to 32
+/// bytes are as pays_register() says of elements.
 bool Question::pays_row_registers(const Entry& entry) const {
   constexpr int64_t kMostNodes = 128, kShortBytes = 32, kUpdates = 8;
   if (plan.gather || plan.pairs != 1 || plan.window.size() != 1 || plan.pure_move || !plan.locals.empty()) return false;

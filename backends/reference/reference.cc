@@ -5,6 +5,7 @@
 
 #include "backends/reference/geometry.h"
 #include "backends/reference/run.h"
+#include "compiler/op/component_tensor.h"
 #include "compiler/op/fault.h"
 
 namespace strew::inline v0 {
@@ -19,10 +20,9 @@ Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, 
     return at;
   };
   const auto source = static_cast<size_t>(found->source);
-  const bool has_own = !(source == 0 ? std::visit([](const auto& access) { return access.more_indices; }, *op)
-                                     : lookups_of(op)[source - 1].gather.more_indices)
-                            .empty();
-  const size_t indices = slot_of(Role::indices, first_indices(op, source) + (has_own ? found->component : 0));
+  const auto number_of = [&](const auto& access) { return tensor_of_component(access, static_cast<size_t>(found->component)); };
+  const size_t tensor = source == 0 ? std::visit(number_of, *op) : number_of(lookups_of(op)[source - 1].gather);
+  const size_t indices = slot_of(Role::indices, first_indices(op, source) + static_cast<int64_t>(tensor));
   if (bad_index != nullptr) *bad_index = bad_index_of(*found, static_cast<uint32_t>(indices));
   size_t indexed = is_scatter(op) ? 0 : 1;
   if (found->source > 0) {

@@ -11,6 +11,7 @@
 
 #include "bench/fused/bags.h"
 #include "bench/fused/hand.h"
+#include "bench/fused/sorted_rows.h"
 #include "bench/measure.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
@@ -168,5 +169,6 @@ int main(int argc, char** argv) {
           ->Unit(benchmark::kMillisecond)
           ->Iterations(7);
   register_bags();
+  register_sorted_rows();
   return run_all(argc, argv);
 }

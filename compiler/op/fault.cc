@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "compiler/op/access_dims.h"
+#include "compiler/op/component_tensor.h"
 #include "compiler/op/slot_name.h"
 
 namespace strew::inline v0 {
 
 FaultRule fault_rule(const Op& op, int64_t source, int64_t component) {
   const auto rule = [&](const auto& of, std::string position_of) -> FaultRule {
-    const DType dtype = (of.more_indices.empty() ? of.indices : *index_tensors(of)[static_cast<size_t>(component)]).dtype;
+    const DType dtype = index_tensors(of)[tensor_of_component(of, static_cast<size_t>(component))]->dtype;
     return {std::move(position_of), of.normalize_negative && !is_unsigned_integer(dtype), dtype == DType::u64};
   };
   if (source > 0) {

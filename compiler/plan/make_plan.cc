@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/combiner.h"
+#include "compiler/op/component_tensor.h"
 #include "compiler/plan/plan.h"
 #include "compiler/plan/shape.h"
 
@@ -221,8 +222,7 @@ class Planner {
     for (size_t k = 0; k < access.components.size(); ++k) {
       const int64_t d = access.components[k];
       Component& c = out.emplace_back();
-      const bool has_own = !op.more_indices.empty();
-      c.tensor = plan_.indices(first + (has_own ? static_cast<int>(k) : 0));
+      c.tensor = plan_.indices(first + static_cast<int>(tensor_of_component(op, k)));
       c.dtype = plan_.tensors[c.tensor].dtype;
       c.normalize_negative = op.normalize_negative && !is_unsigned_integer(c.dtype);
       c.operand_dim = static_cast<int>(d);

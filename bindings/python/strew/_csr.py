@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 
 from . import _hosts as hosts
 from . import _native
 from ._arguments import index_input
+from ._segments import count_of
 
 
 def csr(indices, num_segments):
     numbers = index_input(indices)
     if numbers.ndim != 1:
         raise ValueError(f"indices: {numbers.ndim} dims, expected 1")
-    if num_segments is None:
-        count = max(int(numbers.max()) + 1, 0) if numbers.size else 0
-    else:
-        count = operator.index(num_segments)
-    if count < 0:
-        raise ValueError(f"num_segments: {count}, expected 0 or more")
+    count = count_of(num_segments, numbers, "num_segments")
     offsets, permutation = np.empty(count + 1, np.int64), np.empty(numbers.size, np.int64)
     _native.csr(numbers, offsets, permutation)
     if not hosts.is_array(indices):

@@ -233,7 +233,7 @@ BUGS = [
     ("look-ups: a listed window of Halide's is at the table's first row",
      "{ external_body->apply_one(at, placement); });", "{ external_body->apply_one(p, placement); });", *HALIDE_LOOKUPS),
     ("index tensors: all components are read from the first",
-     "c.tensor = plan_.indices(first + (has_own ? static_cast<int>(k) : 0));", "c.tensor = plan_.indices(first);"),
+     "c.tensor = plan_.indices(first + static_cast<int>(tensor_of_component(op, k)));", "c.tensor = plan_.indices(first);"),
     ("index tensors: whether indices have signs is asked of the first",
      "!std::ranges::all_of(index_tensors(o), is_unsigned)", "!is_unsigned(&o.indices)", *MIXED_SIGNS),
     ("index tensors: they repeat where the first does",
