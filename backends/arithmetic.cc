@@ -30,6 +30,13 @@ Status check_arithmetic(const Plan& plan, std::string_view backend) {
   return {};
 }
 
+Status check_row_values(const Plan& plan, std::string_view backend) {
+  if (!has_row_values(plan) || plan.window.size() <= 1) return {};
+  return unsupported("backend " + std::string(backend) + ": a row that has a value lies in " +
+                     std::to_string(plan.window.size()) +
+                     " loops, and only rows of one loop are generated: the tensors need rows without gaps");
+}
+
 Status check_lookups(const Plan& plan, std::string_view backend, size_t most_fills) {
   size_t fills = 0;
   for (size_t s = 1; s < plan.sources.size(); ++s) {

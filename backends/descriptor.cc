@@ -111,8 +111,8 @@ class Shapes {
   /// address.
   void distinct(const char* label, uint32_t result) {
     const TensorType& type = types_[result];
-    if (!type.strides.empty() && !(is_static(type.dims) && is_static(type.strides)))
-      add(label, STREW_DISTINCT, result, 0, result, 0);
+    if (type.strides.empty() || (is_static(type.dims) && is_static(type.strides))) return;
+    add(label, dims_.repeats_along_window(type) ? STREW_DISTINCT_ROWS : STREW_DISTINCT, result, 0, result, 0);
   }
 
   /// An operand that has no buffer of its own (init fill or in place) has its result's dims, so the static dims of its
@@ -378,6 +378,7 @@ class Builder {
       rule.rank = static_cast<uint32_t>(type.dims.size());
       rule.data = data_index(slot);
       rule.may_be = copies && slot.role == Role::result ? static_cast<int32_t>(pairs + i) : -1;
+      rule.result_kind = slot.role == Role::result && plan_.per_row ? STREW_PER_ROW : STREW_PER_ELEMENT;
       rule.source = plan_.tensors.empty() ? -1 : plan_.tensors[rule.data].source;
       k_.result_count += slot.role == Role::result;
       k_.packs_results |= static_cast<uint8_t>(slot.role == Role::result && bits(type.dtype) < 8);

@@ -257,6 +257,8 @@ int64_t memory_of(const Op& op) {
   int64_t bytes = numbers(s.dims) + sum_of(s.operands, s.indices, s.more_indices, s.updates, s.extras, s.results, s.expr, s.fill);
   if (!s.lookups.empty()) bytes += block_bytes(s.lookups.capacity() * sizeof(Lookup));
   for (const Lookup& lookup : s.lookups) bytes += of_gather(lookup.gather);
+  if (!s.row_reductions.empty()) bytes += block_bytes(s.row_reductions.capacity() * sizeof(RowReduction));
+  for (const RowReduction& reduction : s.row_reductions) bytes += sum_of(reduction.value);
   return bytes;
 }
 

@@ -45,6 +45,7 @@ void put(Words& out, const ExprNode& node) {
 }
 
 void put(Words& out, const Lookup& value);
+void put(Words& out, const RowReduction& value);
 
 template <class T>
 void put(Words& out, const std::vector<T>& list) {
@@ -73,9 +74,15 @@ void put(Words& out, const Lookup& value) {
   put(out, gather);
 }
 
+void put(Words& out, const RowReduction& value) {
+  const auto& [fold, lanes, graph] = value;
+  out.put(word(fold) << 32 | static_cast<uint32_t>(lanes));
+  put(out, graph);
+}
+
 void put(Words& out, const Scatter& op) {
-  const auto& [operands, indices, more_indices, updates, extras, lookups, results, dims, combiner, expr, init, fill, oob,
-               normalize, order, accumulate, sorted, unique] = op;
+  const auto& [operands, indices, more_indices, updates, extras, lookups, row_reductions, results, dims, combiner, expr, init,
+               fill, oob, normalize, order, accumulate, sorted, unique] = op;
   out.put(1);
   put(out, operands);
   put(out, indices);
@@ -83,6 +90,7 @@ void put(Words& out, const Scatter& op) {
   put(out, updates);
   put(out, extras);
   put(out, lookups);
+  put(out, row_reductions);
   put(out, results);
   put(out, dims);
   out.put(word(combiner));

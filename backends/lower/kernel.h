@@ -51,6 +51,7 @@ struct Body {
   std::vector<int> results;  ///< tensors that receive the graph's results
   std::vector<Operand> currents, updates, extras;
   std::vector<const RowLocal*> locals;
+  bool once = false;   ///< the graph is evaluated for the first element of a row only: results hold one value per row
   bool moves = false;  ///< the graph only copies bits: result i is update i or, without updates, current i
   bool bulk = false;   ///< rows are long
 

@@ -22,6 +22,7 @@ Body update_body(const Plan& plan) {
   Body body;
   body.graph = &plan.combine;
   body.moves = plan.pure_move;
+  body.once = plan.per_row;
   for (int i = 0; i < plan.pairs; ++i) {
     body.results.push_back(plan.result(i));
     body.currents.push_back(tensor(plan.gather ? plan.operand(i) : plan.result(i)));
@@ -75,6 +76,7 @@ Body init_body(Kernel& kernel, int i) {
   body.graph = &kernel.graphs.back();
   body.results = {plan.result(i)};
   body.currents = {fills ? constant_operand(plan.init_fill[static_cast<size_t>(i)]) : tensor(plan.operand(i))};
+  body.once = plan.per_row && !plan.init.empty() && plan.init.back().strides[static_cast<size_t>(plan.result(i))].is(0);
   body.moves = from == to;
   body.bulk = true;
   return body;

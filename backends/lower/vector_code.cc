@@ -31,6 +31,17 @@ bool is_vector_code(const Plan& plan, const Body& body, const Loop& loop) {
   return true;
 }
 
+bool loads_vectors(const Plan& plan, const Body& body, const Expr& graph, const Loop& loop) {
+  return std::ranges::all_of(graph.nodes, [&](const ExprNode& node) {
+    if (!is_input(node.op)) return true;
+    const Operand& operand = body.input(node.op, node.index);
+    if (!operand.in_memory()) return true;
+    const int tensor = pointer_of(plan, operand);
+    const Term& stride = loop.strides[static_cast<size_t>(tensor)];
+    return bits(dtype_of(plan, tensor)) >= 8 && (stride.is(1) || stride.is(0));
+  });
+}
+
 int lanes_of(const Plan& plan, const Body& body, int vector_bytes) {
   int64_t widest = 1;
   for (const int t : tensors_of(plan, body)) widest = std::max<int64_t>(widest, bits(dtype_of(plan, t)) / 8);

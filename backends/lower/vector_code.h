@@ -18,6 +18,8 @@ inline int pointer_of(const Plan& plan, const Operand& operand) {
 /// Can iterations of `loop` be lanes of vectors? Results have stride 1, what is read has stride 1 or 0 (the same element for all lanes), and elements
 /// are whole bytes.
 STREW_API bool is_vector_code(const Plan& plan, const Body& body, const Loop& loop);
+/// Can the inputs of a graph of the body be loaded in vectors: have those in memory stride 1 or 0 along `loop`, and elements of whole bytes?
+STREW_API bool loads_vectors(const Plan& plan, const Body& body, const Expr& graph, const Loop& loop);
 /// Elements per vector of so many bytes: as many as fill it with the widest type that the body reads, computes in or writes; at least 1.
 STREW_API int lanes_of(const Plan& plan, const Body& body, int vector_bytes);
 

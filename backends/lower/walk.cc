@@ -73,7 +73,7 @@ bool Question::looks_ahead(const Entry& entry) const {
 /// Is a window so little code that it may stand twice?
 bool Question::has_little_code() const {
   constexpr size_t kFewNodes = 6, kFewLoops = 1;
-  return plan.window.size() <= kFewLoops && plan.combine.nodes.size() <= kFewNodes;
+  return plan.window.size() <= kFewLoops && !has_row_values(plan) && plan.combine.nodes.size() <= kFewNodes;
 }
 
 /// If the policy drops single elements of whole bytes, the store goes to a spare element (the sink) instead of being skipped by a branch, because
@@ -159,7 +159,7 @@ int64_t Question::updates_per_element() const {
 /// updates per element, 3.0 ns and 0.7 ns. The two are equal at about seven.
 bool Question::pays_register() const {
   constexpr int64_t kWidest = 8, kUpdates = 8;
-  if (plan.gather || plan.pairs != 1 || !plan.window.empty() || plan.pure_move) return false;
+  if (plan.gather || plan.pairs != 1 || !plan.window.empty() || plan.pure_move || has_row_values(plan)) return false;
   if (!plan.primary().sorted.holds || plan.unique.holds || updates_per_element() < kUpdates) return false;
   return !is_packed(plan.result(0)) && bytes(plan.result(0)) <= kWidest && reads_current();
 }
@@ -170,7 +170,7 @@ bool Question::pays_register() const {
 /// bytes are as pays_register() says of elements.
 bool Question::pays_row_registers(const Entry& entry) const {
   constexpr int64_t kMostNodes = 128, kShortBytes = 32, kUpdates = 8;
-  if (plan.gather || plan.pairs != 1 || plan.window.size() != 1 || plan.pure_move || !plan.locals.empty()) return false;
+  if (plan.gather || plan.pairs != 1 || plan.window.size() != 1 || plan.pure_move || has_row_values(plan)) return false;
   if (plan.kind != PlanKind::row || entry.cut != WindowCut::none || entry.nontemporal || !reads_current()) return false;
   if (!plan.primary().sorted.holds || plan.unique.holds) return false;
   const Loop& row = plan.window.front();
@@ -185,7 +185,8 @@ bool Question::pays_row_registers(const Entry& entry) const {
 /// instead of a division behind a branch. Policies skip and fill go through a sink one position at a time, which is cheaper as long as few indices
 /// are out of bounds (bench/policies).
 bool Question::pays_lanes() const {
-  if (plan.pairs != 1 || !plan.window.empty() || is_packed(plan.indexed()) || !has_index_lanes()) return false;
+  if (plan.pairs != 1 || !plan.window.empty() || has_row_values(plan) || is_packed(plan.indexed()) || !has_index_lanes())
+    return false;
   if (!all_rules(PlaceRule::clamped) && !all_rules(PlaceRule::wrapped)) return false;
   const auto at = static_cast<size_t>(plan.indexed());
   return plan.positions.back().strides[at].is(0) &&

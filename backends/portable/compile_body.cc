@@ -347,6 +347,7 @@ Body compile_body(const lowered::Body& body, const Plan& plan, const Loops& tabl
   }
   Body made = Compiler(*body.graph, body, plan, table, std::move(slots)).run();
   made.folds = std::move(folds);
+  made.once = body.once;
   return made;
 }
 

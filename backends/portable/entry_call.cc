@@ -30,15 +30,17 @@ int64_t most_slots(const InterpretedKernel& p) {
   return static_cast<int64_t>(slots);
 }
 
+/// Bytes of the columns of a body, which its row-local values use one after the other.
+int64_t columns_of(const Body& body) {
+  int64_t bytes = body.column_bytes * body.lanes;
+  for (const RowFold& fold : body.folds) bytes = std::max(bytes, fold.value.column_bytes * fold.value.lanes);
+  return bytes;
+}
+
 int64_t most_columns(const InterpretedKernel& p) {
-  int64_t bytes = 0;
-  const auto count = [&](const Body& body) {
-    bytes = std::max(bytes, body.column_bytes * body.lanes);
-    for (const RowFold& fold : body.folds) bytes = std::max(bytes, fold.value.column_bytes * fold.value.lanes);
-  };
-  count(p.body);
-  for (const Init& init : p.init) count(init.body);
-  for (const Body& body : p.merge) count(body);
+  int64_t bytes = columns_of(p.body);
+  for (const Init& init : p.init) bytes = std::max(bytes, columns_of(init.body));
+  for (const Body& body : p.merge) bytes = std::max(bytes, columns_of(body));
   return bytes;
 }
 
@@ -74,7 +76,7 @@ CallMemory lay_out(const InterpretedKernel& p) {
   m.seen = carver.take<uint32_t>(p.body.reads_results ? kSeen : 0);
   m.fill_seen = carver.take<uint32_t>(p.fill.reads_results ? kSeen : 0);
   m.columns = carver.take<char>(most_columns(p));
-  m.fill_columns = carver.take<char>(p.fill.column_bytes * p.fill.lanes);
+  m.fill_columns = carver.take<char>(columns_of(p.fill));
   m.bytes = carver.bytes() + kLine;  // the stack's piece may begin anywhere
   return m;
 }

@@ -142,6 +142,7 @@ Status portable_can_build(const Plan& plan) {
     if (local.lanes > kMostFoldLanes)
       return unsupported("backend portable: a row-local value has " + std::to_string(local.lanes) + " lanes, expected at most " +
                          std::to_string(kMostFoldLanes));
+  STREW_TRY(check_row_values(plan, "portable"));
   STREW_TRY(check_lookups(plan, "portable", /*most_fills=*/1));
   return check_arithmetic(plan, "portable");
 }

@@ -84,6 +84,7 @@ struct Body {
   int64_t lanes = 0;         ///< elements of a block; 0: nothing is evaluated
   /// The value depends on what the results hold in a way that no combiner's loop knows: rows of a block must differ in their destinations.
   bool reads_results = false;
+  bool once = false;  ///< the outputs have one element per row
 };
 
 /// How a row-local value is computed (RowLocal, compiler/plan/plan.h).

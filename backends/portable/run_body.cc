@@ -142,9 +142,9 @@ void BodyRunner::fold(size_t local, const int64_t* places, int64_t pitch, int64_
 void BodyRunner::run_with_locals(const int64_t* places, int64_t pitch, int64_t rows, int64_t length) {
   for (int64_t r = 0; r < rows; ++r) {
     for (size_t local = 0; local < body_.folds.size(); ++local) fold(local, places, pitch, r, length);
-    const int64_t most = body_.lanes == 0 ? length : body_.lanes;
-    for (int64_t c = 0; c < length; c += most) {
-      const Part part{r, 1, c, std::min(most, length - c)};
+    const int64_t elements = body_.once ? 1 : length, most = body_.lanes == 0 ? elements : body_.lanes;
+    for (int64_t c = 0; c < elements; c += most) {
+      const Part part{r, 1, c, std::min(most, elements - c)};
       evaluate(body_, places, pitch, part);
       store(places, pitch, part);
     }
@@ -153,7 +153,7 @@ void BodyRunner::run_with_locals(const int64_t* places, int64_t pitch, int64_t r
 
 void BodyRunner::run(const int64_t* places, int64_t pitch, int64_t rows, int64_t length) {
   if (rows <= 0 || length <= 0) return;
-  if (!body_.folds.empty()) return run_with_locals(places, pitch, rows, length);
+  if (!body_.folds.empty() || body_.once) return run_with_locals(places, pitch, rows, length);
   if (body_.lanes == 0) return store(places, pitch, {0, rows, 0, length});
   if (const bool one_by_one = length > 1 && reduces(); one_by_one || length >= body_.lanes) {
     const int64_t most = one_by_one ? 1 : body_.lanes;

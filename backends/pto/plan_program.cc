@@ -316,6 +316,7 @@ Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Pl
                                    const ProgramOptions& options) {
   const FpEnvironment environment(true);
   if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
+  if (has_row_values(plan)) return unsupported("programs map elements, and rows of the op have values of their own");
   if (plan.sources.size() != 1) return unsupported("programs have one source of indices, and the op has look-ups");
   const std::vector<Component>& components = plan.primary().components;
   if (std::ranges::any_of(components, [&](const Component& c) { return c.tensor != components[0].tensor; }))

@@ -7,6 +7,7 @@
 //
 // This file has the reference's only optimisation: contiguous tensors of one dtype are copied by one memmove, because operands are caches and tables
 // of many megabytes while updates are small. Tested by tests/unit/backends/reference/reference_scatter_test.cc.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -45,6 +46,20 @@ void init_fill(const BoundTensor& result, const Scalar& value) {
   do {
     result.store(dot(coord, result.strides), value);
   } while (next(result.dims, coord));
+}
+
+/// Is the result's stride 0 in all window dims that have more than one element, of which there is one?
+bool holds_values_of_rows(const Scatter& op, const TensorType& result) {
+  bool repeats = false;
+  for (size_t d = 0; d < result.strides.size(); ++d) {
+    const auto has = [&](const std::vector<int64_t>& dims) {
+      return std::ranges::find(dims, static_cast<int64_t>(d)) != dims.end();
+    };
+    if (has(op.dims.removed_dims) || has(op.dims.operand_batching_dims) || result.dims[d] == 1) continue;
+    if (result.strides[d] != 0) return false;
+    repeats = true;
+  }
+  return repeats;
 }
 
 /// The wide accumulators of one result; the row-major number of a destination is the subscript. `touched`: an update
@@ -117,9 +132,11 @@ class ScatterRun {
         policy_(geometry_, op.oob, op.normalize_negative),
         graph_(combine_graph(op)),
         evaluator_(graph_),
+        per_row_(std::ranges::any_of(op.results, [&](const TensorType& type) { return holds_values_of_rows(op, type); })),
         current_(op.results.size()),
         update_(op.updates.size()),
-        extra_(op.extras.size()) {
+        extra_(op.extras.size() + op.row_reductions.size()) {
+    for (const RowReduction& reduction : op.row_reductions) reductions_.emplace_back(reduction.value);
     for (size_t i = 0; i < op.updates.size(); ++i)
       if (!add_lookup(updates_, Role::updates, i, bound_.updates[i]))
         updates_.emplace_back(slice_stream(geometry_, bound_.updates[i]));
@@ -175,10 +192,35 @@ class ScatterRun {
       if (op_.oob == OobPolicy::skip_window && !policy_.window_inside()) continue;
       for (Input& input : updates_) input.start(position);
       for (Input& input : extras_) input.start(position);
+      if (!op_.row_reductions.empty() && !reduce_row(position)) continue;
       do {
         if (policy_.resolve(in_window, target) && load_inputs(position, in_window)) update_element(target);
-      } while (next(geometry_.window, in_window));
+      } while (!per_row_ && next(geometry_.window, in_window));
     } while (next(geometry_.positions, position));
+  }
+
+  /// Computes the row's reductions, each from the row's first element on. False: a look-up has no row, so nothing is combined.
+  bool reduce_row(const Coords& position) {
+    for (size_t k = 0; k < reductions_.size(); ++k) {
+      const RowReduction& reduction = op_.row_reductions[k];
+      const DType dtype = reduction.value.result().dtype;
+      const auto fold = [&](Scalar& into, const Scalar& value) { into = scalar_eval::apply(reduction.fold, into, value); };
+      std::vector<Scalar> lanes(static_cast<size_t>(reduction.lanes), Scalar{dtype, {*identity_bits(reduction.fold, dtype), 0}});
+      Coords in_window(geometry_.window.size(), 0);
+      size_t element = 0;
+      do {
+        if (!load_inputs(position, in_window)) return false;
+        reductions_[k].run({}, update_, extra_);
+        fold(lanes[element++ % lanes.size()], reductions_[k].result(0));
+      } while (next(geometry_.window, in_window));
+      for (; lanes.size() > 1; lanes.resize(lanes.size() / 2))
+        for (size_t pair = 0; 2 * pair < lanes.size(); ++pair) {
+          lanes[pair] = lanes[2 * pair];
+          fold(lanes[pair], lanes[2 * pair + 1]);
+        }
+      extra_[op_.extras.size() + k] = lanes[0];
+    }
+    return true;
   }
 
   /// False: a look-up gives no value, so nothing is combined.
@@ -253,7 +295,9 @@ class ScatterRun {
   std::vector<Input> updates_, extras_;
   const Expr graph_;
   scalar_eval::ExprEvaluator evaluator_;
-  std::vector<Scalar> current_, update_, extra_;
+  std::vector<scalar_eval::ExprEvaluator> reductions_;  // the values of the op's row_reductions
+  const bool per_row_;                                  // results hold one value per row
+  std::vector<Scalar> current_, update_, extra_;        // extra_: the extras, then the row's reductions
   std::vector<Accumulators> accumulators_;
 };
 

@@ -2,6 +2,8 @@
 // that are not dims of their tensor.
 #include "compiler/op/access_dims.h"
 
+#include <algorithm>
+
 namespace strew::inline v0 {
 namespace {
 
@@ -77,6 +79,21 @@ int64_t AccessDims::slices_dim_of_indices(int64_t indices_dim) const {
   for (const Position& position : positions)
     if (position.indices_dim == indices_dim) return position.slices_dim;
   return -1;
+}
+
+bool AccessDims::repeats_along_window(const TensorType& type) const {
+  if (type.strides.size() != operand.size() || type.dims.size() != operand.size()) return false;
+  bool repeats = false;
+  for (const int64_t d : window) {
+    if (type.dims[d] == 1) continue;
+    if (type.strides[d] != 0) return false;
+    repeats = true;
+  }
+  return repeats;
+}
+
+bool AccessDims::holds_rows(const Scatter& op) const {
+  return std::ranges::any_of(op.results, [&](const TensorType& type) { return repeats_along_window(type); });
 }
 
 std::vector<int64_t> AccessDims::position_extents(const std::vector<int64_t>& indices) const {

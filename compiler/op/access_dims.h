@@ -68,6 +68,10 @@ struct AccessDims {
     return kind(operand_dim) == OperandDimKind::removed && operand[static_cast<size_t>(operand_dim)].component < 0;
   }
   OperandDimKind kind(int64_t operand_dim) const { return operand[static_cast<size_t>(operand_dim)].kind; }
+  /// Has a tensor with the operand's dims one value for all elements of a window: is its stride 0 in all window dims that have more than one?
+  bool repeats_along_window(const TensorType& type) const;
+  /// Do the results of the scatter, which has these dims, hold one value per row? Where one repeats, all do: they have the same extents.
+  bool holds_rows(const Scatter& op) const;
   /// The dim of the slices for operand dim window[w].
   int64_t slices_dim(size_t w) const { return operand[static_cast<size_t>(window[w])].slices_dim; }
   /// The dim of the slices for dim `indices_dim` of indices; -1 if that is not a position dim.

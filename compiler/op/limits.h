@@ -9,6 +9,8 @@ namespace strew::inline v0 {
 inline constexpr int kMaxRank = 64;
 inline constexpr int kMaxPairs = 64;  ///< N: operands, updates and results of one scatter
 inline constexpr int kMaxExtras = 64;
+inline constexpr int kMaxRowReductions = 8;
+inline constexpr int kMaxReductionLanes = 64;
 inline constexpr int kMaxExprNodes = 4096;
 inline constexpr size_t kMaxOpText = size_t{1} << 20;
 

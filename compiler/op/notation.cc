@@ -76,11 +76,11 @@ class Notation {
                            : row->commutes && is_current(root.args[1]) ? root.args[0]
                                                                        : -1;
       if (rest >= 0) {
-        const std::string text = value(rest, kMostDepth);
+        const std::string text = value(expr_, rest, kMostDepth);
         return fmt::format("{} {}= {}", target_, sign, text.empty() ? "f(" + source_ + ")" : without_brackets(text));
       }
     }
-    const std::string text = value(expr_.results[0], kMostDepth);
+    const std::string text = value(expr_, expr_.results[0], kMostDepth);
     if (!text.empty() && text.size() <= kMostText) return target_ + " = " + without_brackets(text);
     return fmt::format("{} = f({}{})", target_, scatter_ != nullptr ? target_ + ", " : "", source_);
   }
@@ -167,19 +167,25 @@ class Notation {
     return scatter_ != nullptr && node.op == ExprOp::current && node.index == 0;
   }
 
-  /// The value of a node; empty if it is too long.
-  std::string value(int32_t number, int depth) const {
-    const ExprNode& node = expr_.node(number);
+  /// The value of a node of a graph; empty if it is too long.
+  std::string value(const Expr& graph, int32_t number, int depth) const {
+    const ExprNode& node = graph.node(number);
     const auto index = static_cast<size_t>(node.index);
     if (node.op == ExprOp::current) return node.index != 0 ? "other values" : gather_ != nullptr ? source_ : target_;
     if (node.op == ExprOp::update) return node.index != 0 ? read(Role::updates, index, slices_) : source_;
-    if (node.op == ExprOp::extra) return read(Role::extra, index, extra_subscripts(extras()[index].kind));
+    if (node.op == ExprOp::extra && index < extras().size())
+      return read(Role::extra, index, extra_subscripts(extras()[index].kind));
     if (node.op == ExprOp::literal) return print(node.value);
     if (depth == 0) return {};
+    if (node.op == ExprOp::extra) {
+      const RowReduction& reduction = scatter_->row_reductions[index - extras().size()];
+      const std::string folded = value(reduction.value, reduction.value.results[0], depth - 1);
+      return folded.empty() ? folded : fmt::format("row_{}({})", name(reduction.fold), without_brackets(folded));
+    }
     std::vector<std::string> args;
     size_t length = 0;
     for (const int32_t each : node.args) {
-      args.push_back(value(each, depth - 1));
+      args.push_back(value(graph, each, depth - 1));
       if (args.back().empty() || (length += args.back().size()) > kMostText) return {};
     }
     if (node.op == ExprOp::convert) return fmt::format("{}({})", name(node.dtype), args[0]);

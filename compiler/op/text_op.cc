@@ -58,6 +58,7 @@ constexpr auto kScatterFields = std::to_array<TextField<Scatter>>({
     required<Scatter, &Scatter::updates>("updates"),
     field<Scatter, &Scatter::extras>("extras"),
     field<Scatter, &Scatter::lookups>("lookups"),
+    field<Scatter, &Scatter::row_reductions>("row_reductions"),
     {"result", [](Cursor& c, Scatter& s) { return read(c, s.results); },
      [](const Scatter& s) { return s.results == s.operands ? std::string() : text_of(s.results); }, false,
      [](Scatter& s) { s.results = s.operands; }},

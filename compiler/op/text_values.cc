@@ -33,12 +33,18 @@ Status read_reference(Cursor& c, int32_t& out) {
   return c.integer(out);
 }
 
-/// Reads a node: "add(%0,%1):f32".
-Status read_node(Cursor& c, ExprBuilder& e) {
+Status read_operator(Cursor& c, ExprOp& out) {
   const std::string_view word = c.word();
   const auto row = std::find_if(expr_ops().begin(), expr_ops().end(), [&](const ExprOpInfo& each) { return each.name == word; });
   if (row == expr_ops().end()) return c.fail(word, "an expression node (add, convert, ...)");
-  const ExprOp op = row->op;
+  out = row->op;
+  return {};
+}
+
+/// Reads a node: "add(%0,%1):f32".
+Status read_node(Cursor& c, ExprBuilder& e) {
+  ExprOp op = ExprOp::literal;
+  STREW_TRY(read_operator(c, op));
   STREW_TRY(c.expect('('));
   int32_t index = 0;
   std::string_view literal;
@@ -112,6 +118,15 @@ Status read(Cursor& c, Extra& out) {
   return read(c, out.type);
 }
 
+Status read(Cursor& c, RowReduction& out) {
+  out = {};
+  STREW_TRY(read_operator(c, out.fold));
+  STREW_TRY(c.expect('('));
+  STREW_TRY(c.integer(out.lanes));
+  STREW_TRY(c.expect(')'));
+  return read(c, out.value);
+}
+
 Status read(Cursor& c, Expr& out) {
   ExprBuilder e;
   std::vector<int32_t> results;
@@ -140,6 +155,9 @@ Status read(Cursor& c, std::vector<int64_t>& out) {
 
 std::string text_of(const Scalar& scalar) { return message("{}:{}", scalar, scalar.dtype); }
 std::string text_of(const Extra& extra) { return message("{}:{}", extra.kind, extra.type); }
+std::string text_of(const RowReduction& reduction) {
+  return message("{}({}){}", reduction.fold, reduction.lanes, print(reduction.value));
+}
 std::string text_of(const std::vector<int64_t>& extents) { return joined(extents, "[", "]", extent_text); }
 
 std::string print(const TensorType& type) {

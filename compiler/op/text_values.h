@@ -102,10 +102,11 @@ Status read_items(Cursor& c, char close, const Item& item) {
 
 Status read(Cursor& c, bool& out);
 Status read(Cursor& c, TensorType& out);
-Status read(Cursor& c, Scalar& out);  ///< value:dtype
-Status read(Cursor& c, Extra& out);   ///< kind:type
-Status read(Cursor& c, Lookup& out);  ///< updates(0)=gather(field=value ...)
-Status read(Cursor& c, Expr& out);    ///< {%0=current(0):f32; ...; return %0, %1}
+Status read(Cursor& c, Scalar& out);        ///< value:dtype
+Status read(Cursor& c, Extra& out);         ///< kind:type
+Status read(Cursor& c, Lookup& out);        ///< updates(0)=gather(field=value ...)
+Status read(Cursor& c, RowReduction& out);  ///< add(8){%0=update(0):f32; return %0}
+Status read(Cursor& c, Expr& out);          ///< {%0=current(0):f32; ...; return %0, %1}
 Status read(Cursor& c, std::vector<int64_t>& out);
 inline Status read(Cursor& c, int64_t& out) { return c.integer(out); }
 
@@ -148,6 +149,7 @@ inline std::string text_of(const Expr& expr) { return print(expr); }
 std::string text_of(const Scalar& scalar);
 std::string text_of(const Extra& extra);
 std::string text_of(const Lookup& lookup);
+std::string text_of(const RowReduction& reduction);
 std::string text_of(const std::vector<int64_t>& extents);
 template <class Enum>
 requires std::is_enum_v<Enum> std::string text_of(Enum value) { return std::string(name(value)); }

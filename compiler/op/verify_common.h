@@ -59,6 +59,10 @@ Status check_dims(std::string_view label, const Field& field, const TensorType& 
 
 /// The look-ups of a scatter of which everything else was checked. Labels lookup_tensor, lookup_gather, lookup_dims, and a gather's.
 Status check_lookups(const Scatter& s, const AccessDims& dims);
+/// The reductions over rows and the results per row of a scatter of which everything else was checked. Labels row_reductions, row_window, row_results.
+Status check_rows(const Scatter& s, const AccessDims& dims);
+/// What the scatter's graph, or reduction number `reductions`, may read as extras: the extras, then as many reductions.
+std::vector<Extra> readable_extras(const Scatter& s, size_t reductions);
 /// What verify() does for a gather, which may have the policies that a look-up has.
 Expected<AccessDims> verified_access(const Gather& g, const VerifyOptions& options, bool is_lookup);
 

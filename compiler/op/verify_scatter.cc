@@ -6,6 +6,8 @@
 // dim may be smaller than the operand's (C18) unless VerifyOptions forbids it. The checks have an order: a list is
 // checked to be in range before other checks index with it. Tested by tests/unit/compiler/op/verify_scatter_test.cc, one test per
 // label.
+#include <algorithm>
+
 #include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
 #include "compiler/op/verify_common.h"
@@ -36,7 +38,17 @@ Status check_tensors(const Scatter& s) {
     STREW_TRY(check_dims("scatter_c1", Field("operand[", i, "]"), s.operands[i], s.operands[0].dims, "the dims of operand[0]"));
     STREW_TRY(check_dims("scatter_c3", Field("updates[", i, "]"), s.updates[i], s.updates[0].dims, "the dims of updates[0]"));
     STREW_TRY(check_dims("scatter_c24", Field("result[", i, "]"), s.results[i], s.operands[i].dims, "the dims of its operand"));
-    STREW_TRY(check_result_strides(Field("result[", i, "]"), s.results[i]));
+  }
+  return {};
+}
+
+/// Elements of a result lie apart; where it holds one value per row, rows do.
+Status check_strides(const Scatter& s, const AccessDims& dims) {
+  for (size_t i = 0; i < s.results.size(); ++i) {
+    TensorType rows = s.results[i];
+    if (dims.repeats_along_window(rows))
+      for (const int64_t d : dims.window) rows.dims[d] = std::min<int64_t>(rows.dims[d] == kDynamic ? 1 : rows.dims[d], 1);
+    STREW_TRY(check_result_strides(Field("result[", i, "]"), rows));
   }
   return {};
 }
@@ -57,7 +69,9 @@ Status check_update_shape(const Scatter& s, const AccessDims& dims) {
 
 Status check_combiner(const Scatter& s) {
   const bool has_graph = s.combiner == CombinerKind::expr;
-  if (has_graph) STREW_TRY(check_graph("scatter_c23", "scatter_c25", s.expr, s.results, s.updates, s.extras, s.results));
+  if (has_graph)
+    STREW_TRY(check_graph("scatter_c23", "scatter_c25", s.expr, s.results, s.updates, readable_extras(s, s.row_reductions.size()),
+                          s.results));
   if (!has_graph && s.expr != Expr{})
     return violated("scatter_combiner", "combiner is {} with an expression graph; expected one with combiner expr only",
                     s.combiner);
@@ -112,12 +126,14 @@ Expected<AccessDims> verified_access(const Scatter& s, const VerifyOptions& opti
   STREW_TRY(check_tensors(s));
   STREW_TRY(check_dimension_numbers(s, options.equal_batching_dims));
   AccessDims dims(s);
+  STREW_TRY(check_strides(s, dims));
   STREW_TRY(check_update_shape(s, dims));
   STREW_TRY(check_extras("scatter_extras", s.extras, s.combiner == CombinerKind::expr, s.updates[0], s.indices, s.dims, dims));
   STREW_TRY(check_combiner(s));
   STREW_TRY(check_init(s));
   STREW_TRY(check_modes(s));
   STREW_TRY(check_lookups(s, dims));
+  STREW_TRY(check_rows(s, dims));
   return dims;
 }
 

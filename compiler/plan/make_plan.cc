@@ -92,6 +92,14 @@ class Planner {
       if (plan_.gather ? t == plan_.operand(0) : t < plan_.pairs) plan_.tensors[t].source = 0;
     plan_.combine = combine_graph(op_);
     plan_.pure_move = is_pure_move(plan_.combine, plan_.pairs, plan_.gather);
+    const auto* const s = std::get_if<Scatter>(&op_);
+    if (s == nullptr) return;
+    plan_.per_row = dims_.holds_rows(*s);
+    for (const RowReduction& reduction : s->row_reductions) {
+      const DType dtype = reduction.value.result().dtype;
+      const Scalar initial{dtype, {*identity_bits(reduction.fold, dtype), 0}};
+      plan_.locals.push_back({reduction.value, reduction.fold, initial, reduction.lanes});
+    }
   }
 
   /// Where the strides of the indices say that they repeat along a batching dim (torch's i[:, None].expand(-1, n), without a copy), n positions
@@ -101,7 +109,7 @@ class Planner {
   ///
   /// As there, only the last dims of the operand: a window whose elements do not lie together would be slower than elements.
   void find_repeated() {
-    if (!lookups_of(op_).empty()) return;
+    if (!lookups_of(op_).empty() || plan_.per_row || !plan_.locals.empty()) return;
     for (int t = 0; t < tensor_count(); ++t)
       if (shape_.shape(t) == Shape::positions) return;
     const bool may_be_open = source_.oob != OobPolicy::error;
@@ -245,14 +253,21 @@ class Planner {
 
   void make_init() {
     if (plan_.gather || plan_.init_kind == InitKind::in_place) return;
+    std::vector<Loop> rows;
     for (size_t dim = 0; dim < dims_.operand.size(); ++dim) {
       const auto d = static_cast<int64_t>(dim);
       Loop loop = empty_loop(shape_.operand_dim(d));
       for (int t = 0; t < tensor_count(); ++t)
         if (const auto at = static_cast<size_t>(t); shape_.shape(t) == Shape::operand && plan_.tensors[at].bound)
           loop.strides[at] = shape_.stride(t, d);
-      plan_.init.push_back(std::move(loop));
+      // A value per row is written once, if the row has an element: only the call knows where the extent is open.
+      const bool repeats = plan_.per_row && dims_.in_window(d);
+      if (!repeats)
+        plan_.init.push_back(std::move(loop));
+      else if (!loop.extent.is_static() || loop.extent.is(0))
+        rows.push_back(std::move(loop));
     }
+    std::ranges::move(rows, std::back_inserter(plan_.init));
   }
 
   void classify() {

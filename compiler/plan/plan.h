@@ -146,12 +146,14 @@ struct Plan {
 
   std::vector<Loop> positions;  ///< outermost first
   std::vector<Loop> window;     ///< outermost first; the last one is the lane loop, which has stride 1 if the layouts allow it
-  std::vector<Loop> init;       ///< init copy and fill: over all elements of a result (and its operand)
+  std::vector<Loop>
+      init;  ///< init copy and fill: over all elements of a result (and its operand); per_row: over its rows, then their open dims
   std::vector<IndexSource> sources;
 
   Expr combine;  ///< combine_graph() of the op: never empty, with every convert written out
-  /// Row-local values are extras of the graph: number k is extra `number of extra tensors + k`. No op has them yet.
+  /// Row-local values are extras of the graph: number k is extra `number of extra tensors + k`.
   std::vector<RowLocal> locals;
+  bool per_row = false;    ///< results hold one value per row, so the graph is evaluated once per position that has a window
   bool pure_move = false;  ///< the graph only moves bits of the updates (gather: of the operand) to the results
   InitKind init_kind = InitKind::in_place;
   std::vector<Scalar> init_fill;
@@ -199,6 +201,8 @@ std::vector<Term> moves_of(const Plan& plan, int tensor);
 /// Number of index positions, and iterations of the first window loop (1 if there is none). `dyn`: one number per symbol.
 int64_t position_count(const Plan& plan, const int64_t* dyn);
 int64_t split_count(const Plan& plan, const int64_t* dyn);
+/// Have rows values of their own: row-local ones, or results? Then a row is computed as a whole, and nothing cuts it.
+inline bool has_row_values(const Plan& plan) { return plan.per_row || !plan.locals.empty(); }
 /// Does every look-up give a value for every element of every window, whatever the indices are? Then no position is dropped for a look-up.
 bool lookups_give_all(const Plan& plan);
 /// Do the updates replace every element of the results? Then init is not needed. The answer relies on the plan's facts:

@@ -83,6 +83,10 @@ std::string print(const Plan& plan) {
   for (size_t s = 0; s < plan.sources.size(); ++s) add_source(out, plan, s);
   add_loops(out, plan, "window", plan.window);
   out += fmt::format("  combine: {}{}\n", print(plan.combine), plan.pure_move ? " (moves bytes)" : "");
+  for (size_t k = 0; k < plan.locals.size(); ++k)
+    out += fmt::format("  row-local {}: {} of {}, from {}, {} lanes\n", k, name(plan.locals[k].fold), print(plan.locals[k].value),
+                       print(plan.locals[k].initial), plan.locals[k].lanes);
+  if (plan.per_row) out += "  results: one value per row\n";
   if (!plan.gather) {
     out += fmt::format("  init: {}\n", name(plan.init_kind));
     if (plan.init_kind != InitKind::in_place) add_loops(out, plan, "init loops", plan.init);

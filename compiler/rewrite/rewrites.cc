@@ -24,18 +24,23 @@ bool name_combiner(Op& op) {
     return true;
   }
   auto& s = std::get<Scatter>(op);
-  if (s.combiner != CombinerKind::expr || !s.extras.empty()) return false;
+  if (s.combiner != CombinerKind::expr || !s.extras.empty() || !s.row_reductions.empty()) return false;
   set_combiner(s, std::move(s.expr));
   return s.combiner != CombinerKind::expr;
 }
 
-/// Brings the nodes of an expression into one order, so that an expression has one text however it was built.
+/// Brings the nodes of an op's expressions into one order, so that an expression has one text however it was built.
 bool order_expression(Op& op) {
-  Expr& expr = std::visit([](auto& o) -> Expr& { return o.expr; }, op);
-  Expr made = ordered(expr);
-  if (made == expr) return false;
-  expr = std::move(made);
-  return true;
+  const auto order = [](Expr& expr) {
+    Expr made = ordered(expr);
+    if (made == expr) return false;
+    expr = std::move(made);
+    return true;
+  };
+  bool changed = std::visit([&](auto& o) { return order(o.expr); }, op);
+  if (auto* const scatter = std::get_if<Scatter>(&op))
+    for (RowReduction& reduction : scatter->row_reductions) changed |= order(reduction.value);
+  return changed;
 }
 
 /// Clears normalize_negative where it has no effect: for unsigned indices, and under policy wrap, whose floor-mod maps negative

@@ -94,7 +94,7 @@ enum { STREW_RESULT, STREW_OPERAND, STREW_INDICES, STREW_UPDATES, STREW_EXTRA };
 /* Stands for an extent or stride that only the call knows. */
 #define STREW_OPEN INT64_MIN
 
-/* Does a result have an element per element of the indexed dims and window, or one per destination row? */
+/* Does a result have an element per element of the indexed dims and window, or one per destination row? Then its stride is 0 in window dims. */
 enum { STREW_PER_ELEMENT, STREW_PER_ROW };
 
 /* A tensor that a call binds: one argument. strew_kernel.tensors lists them in the order of the arguments. */
@@ -126,7 +126,8 @@ enum {
   STREW_NOT_EMPTY, /* extent of the dim > 0, unless tensor `other` has no elements; of a scatter: otherwise no update is applied */
   STREW_EMPTY,     /* extent of the dim == 0, unless tensor `other` has no elements */
   STREW_NOTHING,   /* the tensor has no elements */
-  STREW_DISTINCT   /* no two elements of the tensor share an address */
+  STREW_DISTINCT,  /* no two elements of the tensor share an address */
+  STREW_DISTINCT_ROWS /* the same, except that the tensor repeats along dims of stride 0 */
 };
 /* A condition on the extents of a call, between dim `dim` of tensor `tensor` and dim `other_dim` of tensor `other`.
  * Conditions between static extents were checked when the op was verified; the descriptor leaves them out. */

@@ -98,6 +98,12 @@ class ScatterBuilder : public OpBuilder<ScatterBuilder, Scatter> {
   ///       .look_up(Role::updates, 0, gather_rows(f32({nodes, 64}), i64({edges}))).combine(CombinerKind::add)
   STREW_API ScatterBuilder& look_up(Role role, int index, const GatherBuilder& gather);
 
+  /// Appends a reduction over each row (op.h: RowReduction). The expression of combine() reads it as the extra after those that extra() appends.
+  ScatterBuilder& row_reduction(ExprOp fold, int lanes, Expr value) {
+    op_.row_reductions.push_back({fold, lanes, std::move(value)});
+    return *this;
+  }
+
   ScatterBuilder& update_window_dims(Dims dims) { return op_.dims.window_dims = std::move(dims), *this; }
   ScatterBuilder& inserted_window_dims(Dims dims) { return op_.dims.removed_dims = std::move(dims), *this; }
   ScatterBuilder& scatter_dims_to_operand_dims(Dims dims) { return op_.dims.index_map = std::move(dims), *this; }

@@ -113,6 +113,16 @@ struct Lookup {
   friend bool operator==(const Lookup&, const Lookup&) = default;
 };
 
+/// A value of a row, which is what the window of one index position holds: a fold over the row's elements. The expression reads it as an extra: reduction
+/// k is extra number `extras.size() + k`. Its order is part of its meaning: of `lanes` lanes, lane l folds `value` of the elements l, l + lanes,
+/// l + 2 * lanes, … of the row (in row-major order) from the left; then lanes are folded in pairs, as ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)).
+struct RowReduction {
+  ExprOp fold = ExprOp::add;  ///< an operator that combiners have and that has an identity: add, mul, min, max, …; not sub or div
+  int lanes = 1;              ///< a power of two, at most 64
+  Expr value;  ///< one result, of whole bytes and not complex, of updates, extras and the reductions before this one
+  friend bool operator==(const RowReduction&, const RowReduction&) = default;
+};
+
 /// A scatter of N pairs of operand and updates, which share the indices.
 struct Scatter {
   std::vector<TensorType> operands;  ///< N >= 1, same dims; with init fill only their types matter
@@ -123,8 +133,12 @@ struct Scatter {
   std::vector<TensorType> more_indices;
   std::vector<TensorType> updates;  ///< N, same dims
   std::vector<Extra> extras;
-  std::vector<Lookup> lookups;      ///< updates first, then extras; each by number
-  std::vector<TensorType> results;  ///< N, the operands' dims; dtype and strides of their own
+  std::vector<Lookup> lookups;  ///< updates first, then extras; each by number
+  /// With combiner expr, and only where no index moves a window dim: rows are whole.
+  std::vector<RowReduction> row_reductions;
+  /// N, the operands' dims; dtype and strides of their own. Results whose strides are 0 in all window dims (then all are so, and operands, too) hold one
+  /// value per row: the expression, which then reads no single element of a row, is evaluated once per position.
+  std::vector<TensorType> results;
   DimensionNumbers dims;
   CombinerKind combiner = CombinerKind::assign;
   Expr expr;  ///< combiner expr: of current values, updates and extras; else empty

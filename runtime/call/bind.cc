@@ -82,7 +82,8 @@ Status check_constraints(const strew_kernel& kernel, std::span<const TensorView>
       continue;
     }
     const std::string name = kernel.tensors[c.tensor].name, other = kernel.tensors[c.other].name;
-    if (c.kind == STREW_DISTINCT) return violated(c.label, name + ": its strides put two elements at one address");
+    if (c.kind == STREW_DISTINCT || c.kind == STREW_DISTINCT_ROWS)
+      return violated(c.label, name + ": its strides put two elements at one address");
     if (c.kind == STREW_NOTHING)
       return violated(c.label, name + ": it has elements, expected none: they would come from a slice of size 0");
     const std::string dim = name + ": dim " + std::to_string(c.dim) + " is " + std::to_string(tensors[c.tensor].dims[c.dim]);

@@ -80,6 +80,16 @@ bool holds(const Constraint& constraint, const TensorView* tensors) {
       StrideBuffer buffer;  // NOLINT: filled by strides_of
       return distinct_offsets({view.dims, rank}, {strides_of(view, buffer), rank}) == Distinct::yes;
     }
+    case STREW_DISTINCT_ROWS: {
+      const auto rank = static_cast<size_t>(view.rank);
+      StrideBuffer dims;  // NOLINT: filled below
+      for (size_t d = 0; d < rank; ++d) {
+        const bool repeats = view.strides != nullptr && view.strides[d] == 0;
+        dims[d] = repeats ? std::min<int64_t>(view.dims[d], 1) : view.dims[d];
+      }
+      StrideBuffer buffer;  // NOLINT: filled by strides_of
+      return distinct_offsets({dims.data(), rank}, {strides_of(view, buffer), rank}) == Distinct::yes;
+    }
   }
   return false;  // no kind of constraint
 }

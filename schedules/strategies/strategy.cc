@@ -59,6 +59,7 @@ Status legal_positions(const Plan& plan) {
 Status legal_window(const Plan& plan) {
   STREW_TRY(whole_bytes(plan));
   if (plan.window.empty()) return unsupported("the window has one element");
+  if (has_row_values(plan)) return unsupported("a row is computed as a whole: its elements are reduced");
   if (!plan.gather && plan.kind == PlanKind::general && plan.window.front().move().touches)
     return unsupported("windows may overlap partly along the first window loop (kind general)");
   return {};
@@ -99,6 +100,7 @@ Status legal_clip(const Plan& plan) {
 /// the op does not require an order (`relaxed`).
 Status legal_private_tables(const Plan& plan) {
   if (plan.gather) return unsupported("a gather combines nothing");
+  if (plan.per_row) return unsupported("results hold one value per row");
   const auto& nodes = plan.combine.nodes;
   int currents = 0, reads_of_current = 0;
   for (const ExprNode& node : nodes) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "compiler/op/access_dims.h"
 #include "tests/differential/random_op.h"
 #include "tests/support/levels.h"
 
@@ -81,6 +82,10 @@ bool is_promised(const Op& op) {
       all_compute = all_compute && computes(dtype);
     }
   }
+  // Nor for rows that have values of their own and lie in several loops.
+  const bool has_row_values = !s.row_reductions.empty() || AccessDims(s).holds_rows(s);
+  if (has_row_values && s.dims.window_dims.size() > 1) return false;
+  for (const RowReduction& reduction : s.row_reductions) all_compute = all_compute && evaluates(reduction.value);
   // Backends have no code for look-ups that cut windows, or for several that fill.
   int fills = 0;
   for (const Lookup& lookup : s.lookups) {

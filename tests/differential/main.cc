@@ -3,12 +3,12 @@
 //
 //   strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] [--require-coverage] [--verbose]
 //                      [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE] [--jobs J]
-//                      [--targets CPU,CPU...] [--write-manifest FILE] [--no-executable-memory] [--lookups]
+//                      [--targets CPU,CPU...] [--write-manifest FILE] [--no-executable-memory] [--lookups] [--rows]
 //
 // The seed is printed first. A failure prints the op, the call, the first difference, the shrunk op, and the command
 // that replays it. --require-coverage first makes directed ops for every cell, split and phase of the coverage
 // tables, and fails if a legal one did not run. --op checks the op of that text, --iterations times. --jobs runs that
-// many processes. --lookups makes only scatters with look-ups. --no-executable-memory makes the system refuse executable pages first. Exit status: 0 no difference,
+// many processes. --lookups makes only scatters with look-ups, --rows those of which rows have values of their own. --no-executable-memory makes the system refuse executable pages first. Exit status: 0 no difference,
 // 1 a difference, 2 usage, 3 a fault in a thread of the pool, 77 the system cannot refuse executable pages.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -57,7 +57,7 @@ struct Options {
   double seconds = 0;
   std::string replay, op, seeds_file, manifest;
   int jobs = 1;
-  bool require_coverage = false, verbose = false, no_executable_memory = false, lookups = false;
+  bool require_coverage = false, verbose = false, no_executable_memory = false, lookups = false, rows = false;
   EngineOptions engines;
 };
 
@@ -66,7 +66,7 @@ struct Options {
       stderr,
       "strew_differential: {}\nusage: strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] "
       "[--schedules K] [--jobs J] [--require-coverage] [--verbose] [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE] "
-      "[--targets CPU,CPU...] [--write-manifest FILE] [--no-executable-memory] [--lookups]\n",
+      "[--targets CPU,CPU...] [--write-manifest FILE] [--no-executable-memory] [--lookups] [--rows]\n",
       why);
   std::exit(2);
 }
@@ -116,6 +116,8 @@ Options parse(int argc, char** argv) {
       o.no_executable_memory = true;
     else if (flag == "--lookups")
       o.lookups = true;
+    else if (flag == "--rows")
+      o.rows = true;
     else if (flag == "--verbose")
       o.verbose = true;
     else
@@ -230,6 +232,7 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   if (options_.engines.schedules != EngineOptions{}.schedules)
     replay_ += fmt::format(" --schedules {}", options_.engines.schedules);
   if (options_.lookups) replay_ += " --lookups";
+  if (options_.rows) replay_ += " --rows";
   if (options_.verbose) fmt::print("{} ", iteration);
   if (!iteration.empty() && iteration[0] == 's')
     return run_split_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_splits().size());
@@ -243,10 +246,13 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   // the caches.
   std::optional<Strategy> wish;
   const bool huge = number % kHugeEvery == kFirstHuge;
-  if (!huge && !options_.lookups && number % 3 == 0) wish = kStrategies[rng.below(std::size(kStrategies))];
+  if (!huge && !options_.lookups && !options_.rows && number % 3 == 0) wish = kStrategies[rng.below(std::size(kStrategies))];
   OpWishes wishes;
   wishes.lookups = options_.lookups;
-  if (options_.lookups) wishes.scatter = true;
+  wishes.rows = options_.rows;
+  if (options_.lookups || options_.rows) wishes.scatter = true;
+  if (options_.rows) wishes.combiner = CombinerKind::expr;
+  if (options_.rows && number % 2 == 0) wishes.shape = Shape::row;
   if (huge) {
     wishes.dtype = rng.pick(std::vector<DType>{DType::f32, DType::i32, DType::f64, DType::u64, DType::complex64});
     wishes.elements = kHugeBytes * 8 / bits(*wishes.dtype);

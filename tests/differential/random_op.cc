@@ -44,6 +44,8 @@ class Generator {
   void choose_dtypes();
   void choose_scatter_fields(Scatter& scatter);
   void choose_graph();
+  void choose_rows(std::vector<ExprInput>& inputs, const ExprLimits& limits);
+  void repeat_results();
   void choose_indices();
   void assemble();
   void choose_lookups();
@@ -84,6 +86,8 @@ class Generator {
   std::vector<DimRef> window_side_;        // dims of updates or of a gather's result
   std::vector<int64_t> window_side_dims_;  // which of window_side_ are window dims
   std::vector<ExtraKind> extra_kinds_;
+  bool rows_ = false;     ///< rows have values of their own, so no index moves a window
+  bool per_row_ = false;  ///< results hold one value per row
 };
 
 void Generator::choose_frame() {
@@ -359,11 +363,77 @@ void Generator::choose_graph() {
   ExprLimits limits;
   limits.depth = static_cast<int>(rng_.between(1, 4));
   limits.functions = rng_.chance(40);
+  choose_rows(inputs, limits);
   Expr graph = random_expr(rng_, inputs, results, limits);
   if (Scatter* s = std::get_if<Scatter>(&out_.frame))
     s->expr = std::move(graph);
   else
     std::get<Gather>(out_.frame).expr = std::move(graph);
+}
+
+/// Reductions over rows, and results that hold one value per row. `inputs`: those of the graph, to which the reductions are added, and from which what
+/// only elements have is removed.
+void Generator::choose_rows(std::vector<ExprInput>& inputs, const ExprLimits& limits) {
+  const auto is_moved = [&](int64_t d) { return component_of(static_cast<int>(d)); };
+  if (!scatter_ || !(wishes_.rows || rng_.chance(35)) || std::ranges::any_of(dims_with(DimRole::window), is_moved)) return;
+  rows_ = true;
+  // What no update reaches is told apart by elements, so windows are whole dims there.
+  const auto is_whole = [&](int64_t d) {
+    return out_.window[static_cast<size_t>(d)].variable == operand_variables_[static_cast<size_t>(d)];
+  };
+  per_row_ = rng_.chance(80) && std::ranges::all_of(dims_with(DimRole::window), is_whole);
+  std::vector<RowReduction>& reductions = std::get<Scatter>(out_.frame).row_reductions;
+  std::vector<ExprInput> of_elements;
+  for (const ExprInput& input : inputs)
+    if (input.op != ExprOp::current) of_elements.push_back(input);
+  if (per_row_)
+    std::erase_if(inputs, [&](const ExprInput& input) {
+      if (input.op == ExprOp::update) return true;
+      const auto e = static_cast<size_t>(input.index);
+      return input.op == ExprOp::extra && (extra_kinds_[e] == ExtraKind::per_element || extra_kinds_[e] == ExtraKind::per_window);
+    });
+  const std::vector<std::pair<ExprOp, CombinerKind>> folds{
+      {ExprOp::add, CombinerKind::add},       {ExprOp::add, CombinerKind::add},        {ExprOp::mul, CombinerKind::mul},
+      {ExprOp::min, CombinerKind::min},       {ExprOp::max, CombinerKind::max},        {ExprOp::bit_and, CombinerKind::bit_and},
+      {ExprOp::bit_or, CombinerKind::bit_or}, {ExprOp::bit_xor, CombinerKind::bit_xor}};
+  for (int64_t k = rng_.chance(70) ? 1 : rng_.between(0, 3); k > 0; --k) {
+    const auto [fold, kind] = rng_.pick(folds);
+    DType dtype = other_dtype(out_.results[0].dtype, 30);
+    const auto folds_it = [&, kind = kind] { return !is_complex(dtype) && bits(dtype) >= 8 && combines(kind, dtype); };
+    for (int tries = 0; !folds_it() && tries < 16; ++tries) dtype = rng_.pick(arithmetic_dtypes());
+    if (!folds_it()) continue;
+    RowReduction reduction{fold, 1 << rng_.below(7), random_expr(rng_, of_elements, {dtype}, limits)};
+    const ExprInput read{ExprOp::extra, static_cast<int>(out_.extras.size() + reductions.size()), dtype};
+    reductions.push_back(std::move(reduction));
+    of_elements.push_back(read);
+    inputs.push_back(read);
+  }
+}
+
+/// Results that hold one value per row repeat along windows, and so does the operand that they start from.
+void Generator::repeat_results() {
+  if (!per_row_) return;
+  const auto repeat = [&](TensorPlan& t) {
+    Layout& layout = t.layout;
+    const size_t rank = t.dims.size();
+    if (layout.contiguous) {
+      layout.contiguous = false;
+      layout.order.resize(rank);
+      for (size_t d = 0; d < rank; ++d) layout.order[d] = static_cast<int>(rank - 1 - d);
+      layout.gap.assign(rank, 0);
+      for (auto* const flags : {&layout.reversed, &layout.broadcast, &layout.dynamic}) flags->assign(rank, false);
+    }
+    for (const int64_t d : dims_with(DimRole::window)) {
+      layout.broadcast[static_cast<size_t>(d)] = true;
+      layout.dynamic[static_cast<size_t>(d)] = false;
+    }
+  };
+  const InitKind init = std::get<Scatter>(out_.frame).init;
+  if (dims_with(DimRole::window).empty()) return;
+  for (TensorPlan& t : out_.results) repeat(t);
+  if (init == InitKind::in_place) out_.operands = out_.results;
+  if (init == InitKind::copy)
+    for (TensorPlan& t : out_.operands) repeat(t);
 }
 
 void Generator::choose_indices() {
@@ -475,7 +545,7 @@ void Generator::choose_lookup(Role of, size_t index) {
       if (rng_.chance(15)) {
         const int64_t whole = window.variable < 0 ? window.constant : out_.variables[static_cast<size_t>(window.variable)].most;
         extent = {-1, whole + rng_.below(4), false};
-        if (rng_.chance(60)) g.dims.index_map.push_back(dim);
+        if (!rows_ && rng_.chance(60)) g.dims.index_map.push_back(dim);
       }
     }
     elements *=
@@ -613,6 +683,7 @@ Blueprint Generator::run() {
   choose_dynamic_dims(rng_, out_);
   settle_lookups();
   choose_layouts(rng_, out_);
+  repeat_results();
   for (const Lookup& lookup : lookups_of(out_.frame)) {
     const auto i = static_cast<size_t>(lookup.index);
     (lookup.of == Role::updates ? out_.updates[i] : out_.extras[i]).layout = {};

@@ -51,7 +51,8 @@ bool clear_options(Blueprint& b) {
 /// Keeps the first pair of operand and update only, if its result depends on no other.
 bool one_pair(Blueprint& b) {
   Scatter* s = std::get_if<Scatter>(&b.frame);
-  if (s == nullptr || b.results.size() == 1 || !s->extras.empty() || !s->lookups.empty()) return false;
+  if (s == nullptr || b.results.size() == 1 || !s->extras.empty() || !s->lookups.empty() || !s->row_reductions.empty())
+    return false;
   if (s->combiner == CombinerKind::expr) {
     s->expr.results.resize(1);
     s->expr = ordered(s->expr);

@@ -137,6 +137,8 @@ class Printer {
         return tensor(c.tensor) + " has no elements";
       case STREW_DISTINCT:
         return "the elements of " + tensor(c.tensor) + " lie at different addresses";
+      case STREW_DISTINCT_ROWS:
+        return "the rows of " + tensor(c.tensor) + " lie at different addresses";
     }
     return fmt::format("number {}, which is no kind of constraint", c.kind);
   }

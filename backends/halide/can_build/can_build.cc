@@ -93,8 +93,8 @@ Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target
         return decline("node " + std::to_string(n) + " of the combiner, " + std::string(name(plan.combine.nodes[n].op)) +
                        ", needs sse4.1, which " + print(target) + " has not");
   }
-  if (plan.sources.empty() || !plan.locals.empty())
-    return decline("plans without index sources or with row-local values are for others");
+  if (plan.sources.empty()) return decline("plans without index sources are for others");
+  if (has_row_values(plan)) return decline("its loops map elements, and rows of the op have values of their own");
   for (size_t s = 1; s < plan.sources.size(); ++s)
     if (is_fill(plan.sources[s].oob))
       return decline("its loops read what look-ups find, and one of the op's fills (" + std::string(name(plan.sources[s].oob)) +

@@ -212,6 +212,7 @@ constexpr int64_t kMostLines = 8;
 
 /// The bytes of a row if its length is constant, else one line.
 int64_t row_bytes(const Frame& f, int tensor) {
+  if (f.plan.per_row && f.plan.tensors[static_cast<size_t>(tensor)].role == Role::result) return f.element_bytes(tensor);
   if (f.plan.window.empty() || !f.plan.window.back().extent.is_static()) return kFetchedLine;
   return f.plan.window.back().extent.factor * f.element_bytes(tensor);
 }

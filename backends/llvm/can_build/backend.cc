@@ -12,6 +12,7 @@ namespace strew::inline v0 {
 Status llvm_can_build(const Plan& plan, const Schedule&, const Target& target) {
   if (target.arch != "x86_64" && target.arch != "aarch64")
     return unsupported("backend llvm: architecture " + target.arch + " is not generated, only x86_64 and aarch64");
+  STREW_TRY(check_row_values(plan, "llvm"));
   STREW_TRY(check_lookups(plan, "llvm", lowered::kMostFills));
   return check_arithmetic(plan, "llvm");
 }

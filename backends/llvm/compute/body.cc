@@ -97,6 +97,7 @@ class LaneLoopEmitter {
 
   void emit(Value* lo, Value* hi) {
     for (const RowLocal* local : body_.locals) locals_.push_back(fold(*local, lo, hi));
+    if (body_.once) return e_.when(e_.b.CreateICmpSLT(lo, hi), [&] { elements(lo, 1); });
     if (body_.moves && unit_stride_moves()) return move(lo, hi);
     if (can_vectorise()) return vectors(lo, hi);
     e_.loop(lo, hi, {1, f_.schedule.unroll}, [&](Value* i) { elements(i, 1); });
@@ -145,45 +146,109 @@ class LaneLoopEmitter {
     store(f_, body_, at, values);
   }
 
-  /// Emits a row-local value, and returns it in its storage form. The lanes are a vector; those of the last elements, fewer than there are
-  /// lanes, are folded in memory.
+  /// A row-local value that is being emitted.
+  struct Fold {
+    DType dtype;
+    int lanes;
+    lowered::Graph value;  ///< of an element
+    lowered::Graph folds;  ///< of two values: what they are together
+    Scalar initial;
+  };
+
+  /// Emits a row-local value, and returns it in its storage form.
   Value* fold(const RowLocal& local, Value* lo, Value* hi) {
     const DType dtype = local.value.result().dtype;
     ExprBuilder builder;
     const int32_t so_far = builder.current(0, dtype), element = builder.update(0, dtype);
-    const lowered::Graph folds =
-        lower_numeric(builder.returns({builder.apply(local.fold, {so_far, element})}), f_.numeric.natives());
-    const lowered::Graph value = lower_numeric(local.value, f_.numeric.natives());
-    const auto folded = [&](Value* a, Value* b, int lanes) { return compute(f_, folds, {a, b}, lanes).front(); };
-    llvm::Type *const one = f_.numeric.storage_type(dtype, 1), *const all = f_.numeric.storage_type(dtype, local.lanes);
+    const Expr folds = builder.returns({builder.apply(local.fold, {so_far, element})});
+    const Fold fold{dtype, local.lanes, lower_numeric(local.value, f_.numeric.natives()),
+                    lower_numeric(folds, f_.numeric.natives()), local.initial};
+    const bool in_vectors = local.lanes > 1 && lowered::loads_vectors(f_.plan, body_, local.value, loop_);
     Value* sums = f_.numeric.literal_storage(local.initial, local.lanes);
-    const auto fold_into = [&](Value* place, llvm::Type* type, Value* i, int lanes) {
-      Pointers at = p_;
-      Value* next = values_at(value, i, lanes, at).front();
-      e_.b.CreateStore(folded(e_.b.CreateLoad(type, place), next, lanes), place);
-    };
     Value* rest = lo;
-    if (local.lanes > 1 && is_vector_code()) {
-      llvm::AllocaInst* const slot = e_.slot(all);
-      e_.b.CreateStore(sums, slot);
+    if (in_vectors) {
       rest = e_.add(lo, e_.b.CreateAnd(e_.b.CreateSub(hi, lo), e_.i64(-local.lanes)));
-      e_.loop(lo, rest, {local.lanes, 1}, [&](Value* i) { fold_into(slot, all, i, local.lanes); });
-      sums = e_.b.CreateLoad(all, slot);
+      sums = whole_vectors(fold, sums, lo, rest);
+      const auto first = constant_of(rest), last = constant_of(hi);
+      if (first && last) return in_pairs(fold, rest_in_parts(fold, sums, *first, *last));
     }
-    llvm::AllocaInst* const lanes = e_.slot(llvm::ArrayType::get(one, static_cast<uint64_t>(local.lanes)));
+    return in_pairs(fold, rest_in_memory(fold, sums, lo, rest, hi));
+  }
+  Value* element_of(const Fold& fold, Value* i, int lanes) {
+    Pointers at = p_;
+    return values_at(fold.value, i, lanes, at).front();
+  }
+  Value* folded(const Fold& fold, Value* a, Value* b, int lanes) { return compute(f_, fold.folds, {a, b}, lanes).front(); }
+
+  /// The lanes after the elements [lo, end), of which each lane has as many.
+  Value* whole_vectors(const Fold& fold, Value* sums, Value* lo, Value* end) {
+    const auto next = [&](Value* so_far, Value* i) { return folded(fold, so_far, element_of(fold, i, fold.lanes), fold.lanes); };
+    const auto first = constant_of(lo), last = constant_of(end);
+    if (first && last && (*last - *first) / fold.lanes <= kStraight) {
+      for (int64_t i = *first; i < *last; i += fold.lanes) sums = next(sums, e_.i64(i));
+      return sums;
+    }
+    llvm::AllocaInst* const slot = e_.slot(f_.numeric.storage_type(fold.dtype, fold.lanes));
+    llvm::Type* const type = slot->getAllocatedType();
+    e_.b.CreateStore(sums, slot);
+    e_.loop(lo, end, {fold.lanes, 1}, [&](Value* i) { e_.b.CreateStore(next(e_.b.CreateLoad(type, slot), i), slot); });
+    return e_.b.CreateLoad(type, slot);
+  }
+
+  /// The lanes after the elements [i, end), which are fewer than there are lanes: in vectors whose other lanes hold the initial value, with which every
+  /// value folded is itself.
+  Value* rest_in_parts(const Fold& fold, Value* sums, int64_t i, int64_t end) {
+    for (int lane = 0; i < end;) {
+      const auto part = static_cast<int>(std::bit_floor(static_cast<uint64_t>(end - i)));
+      Value* some = element_of(fold, e_.i64(i), part);
+      if (part == 1) {
+        Value* const initial = f_.numeric.literal_storage(fold.initial, fold.lanes);
+        some = e_.b.CreateInsertElement(initial, some, e_.i64(lane));
+      } else {
+        llvm::SmallVector<int, 64> widens;
+        for (int n = 0; n < fold.lanes; ++n) widens.push_back(n >= lane && n < lane + part ? n - lane : part);
+        some = e_.b.CreateShuffleVector(some, f_.numeric.literal_storage(fold.initial, part), widens);
+      }
+      sums = folded(fold, sums, some, fold.lanes);
+      i += part;
+      lane += part;
+    }
+    return sums;
+  }
+
+  /// The same where only the call knows how many elements [i, end) are left of [lo, end): one by one, with the lanes in memory.
+  Value* rest_in_memory(const Fold& fold, Value* sums, Value* lo, Value* i, Value* end) {
+    llvm::Type *const one = f_.numeric.storage_type(fold.dtype, 1), *const all = f_.numeric.storage_type(fold.dtype, fold.lanes);
+    llvm::AllocaInst* const lanes = e_.slot(llvm::ArrayType::get(one, static_cast<uint64_t>(fold.lanes)));
     e_.b.CreateAlignedStore(sums, lanes, llvm::Align(1));
-    e_.loop(rest, hi, {1, 1}, [&](Value* i) {
-      Value* lane = e_.b.CreateAnd(e_.b.CreateSub(i, lo), e_.i64(local.lanes - 1));
-      fold_into(e_.at(lanes, e_.times(lane, e_.i64(bits(dtype) / 8))), one, i, 1);
+    e_.loop(i, end, {1, 1}, [&](Value* at) {
+      Value* const lane = e_.b.CreateAnd(e_.b.CreateSub(at, lo), e_.i64(fold.lanes - 1));
+      Value* const place = e_.at(lanes, e_.times(lane, e_.i64(bits(fold.dtype) / 8)));
+      Value* const next = element_of(fold, at, 1);
+      e_.b.CreateStore(folded(fold, e_.b.CreateLoad(one, place), next, 1), place);
     });
-    std::vector<Value*> parts;
-    for (int lane = 0; lane < local.lanes; ++lane) {
-      Value* place = e_.at(lanes, e_.i64(int64_t{lane} * bits(dtype) / 8));
-      parts.push_back(e_.b.CreateLoad(one, place));
+    return e_.b.CreateAlignedLoad(all, lanes, llvm::Align(1));
+  }
+
+  /// Lanes are folded in pairs of neighbours until one is left.
+  Value* in_pairs(const Fold& fold, Value* sums) {
+    for (int lanes = fold.lanes / 2; lanes >= 1; lanes /= 2) {
+      Value *even = nullptr, *odd = nullptr;
+      if (lanes == 1) {
+        even = e_.b.CreateExtractElement(sums, e_.i64(0));
+        odd = e_.b.CreateExtractElement(sums, e_.i64(1));
+      } else {
+        llvm::SmallVector<int, 64> first, second;
+        for (int n = 0; n < lanes; ++n) {
+          first.push_back(2 * n);
+          second.push_back(2 * n + 1);
+        }
+        even = e_.b.CreateShuffleVector(sums, first);
+        odd = e_.b.CreateShuffleVector(sums, second);
+      }
+      sums = folded(fold, even, odd, lanes);
     }
-    for (; parts.size() > 1; parts.resize(parts.size() / 2))
-      for (size_t k = 0; 2 * k < parts.size(); ++k) parts[k] = folded(parts[2 * k], parts[2 * k + 1], 1);
-    return parts[0];
+    return sums;
   }
 
   void vectors(Value* lo, Value* hi) {
