@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/fused/bags.h"
+#include "bench/fused/dots.h"
 #include "bench/fused/hand.h"
 #include "bench/fused/sorted_rows.h"
 #include "bench/measure.h"
@@ -169,6 +170,7 @@ int main(int argc, char** argv) {
           ->Unit(benchmark::kMillisecond)
           ->Iterations(7);
   register_bags();
+  register_dots();
   register_sorted_rows();
   return run_all(argc, argv);
 }

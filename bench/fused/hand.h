@@ -20,6 +20,9 @@ void one_pass_sorted(float* result, const float* table, const Edges& edges);
 /// In two, with a tensor of a row per edge between.
 void two_passes(float* result, const float* table, const Edges& edges, float* between);
 
+/// The dot product of the rows of each edge, with prefetches of both rows.
+void dots(float* result, const float* left, const float* right, const Edges& edges);
+
 /// Pooled look-ups: the sums of `length` rows of the table for each of `count` bags.
 struct Bags {
   int64_t count = 0, length = 0;

@@ -176,6 +176,42 @@ GatherBuilder gather_at(const TensorType& operand, const std::vector<TensorType>
   return as_in_onnx(with_more(gather_of(operand, first, at("gather_at", operand, indices)), indices));
 }
 
+ScatterBuilder sddmm(const TensorType& lhs, const TensorType& lhs_ids, const TensorType& rhs, const TensorType& rhs_ids,
+                     int lanes) {
+  const int64_t positions = lhs_ids.rank();
+  const auto rows_of = [&](const TensorType& table) {
+    TensorType rows{table.dtype, lhs_ids.dims, {}};
+    if (table.rank() > 0) rows.dims.insert(rows.dims.end(), table.dims.begin() + 1, table.dims.end());
+    return rows;
+  };
+  const TensorType left = rows_of(lhs), right = rows_of(rhs);
+  // A value per position: strides as of a tensor of positions, and 0 along rows.
+  TensorType values{lhs.dtype, left.dims, Dims(left.dims.size(), 0)};
+  int64_t run = 1;
+  for (int64_t d = positions; d-- > 0;) {
+    values.strides[d] = run;
+    run = run == kDynamic || values.dims[d] == kDynamic ? kDynamic : run * values.dims[d];
+  }
+  TensorType none{DType::i32, lhs_ids.dims, {}};
+  none.dims.push_back(0);
+  const bool is_narrow = is_float(lhs.dtype) && bits(lhs.dtype) < 32;
+  const DType wide = is_narrow ? DType::f32 : lhs.dtype;
+  ExprBuilder of_element, of_row;
+  const int32_t a = of_element.as(of_element.update(0, lhs.dtype), wide);
+  const int32_t b = of_element.as(of_element.extra(0, rhs.dtype), wide);
+  const int32_t product = of_element.mul(a, b);
+  const int32_t sum = of_row.as(of_row.extra(1, wide), lhs.dtype);
+  return scatter_of(values, none, left,
+                    DimensionNumbers{range(positions, left.rank()), {}, range(0, positions), range(0, positions), {}, positions})
+      .result(values)
+      .extra(ExtraKind::per_element, right)
+      .look_up(Role::updates, 0, gather_rows(lhs, lhs_ids).oob(OobPolicy::error))
+      .look_up(Role::extra, 0, gather_rows(rhs, rhs_ids).oob(OobPolicy::error))
+      .row_reduction(ExprOp::add, lanes, of_element.returns({product}))
+      .combine(of_row.returns({sum}))
+      .fill({Scalar{lhs.dtype, {0, 0}}});
+}
+
 GatherBuilder gather(const TensorType& operand, const TensorType& indices, int64_t axis, int64_t batch_dims) {
   const auto numbers = [&]() -> Expected<DimensionNumbers> {
     STREW_ASSIGN(const int64_t dim, resolve("gather", axis, operand.rank()));

@@ -47,6 +47,15 @@ STREW_API GatherBuilder gather_nd(const TensorType& operand, const TensorType& i
 STREW_API ScatterBuilder scatter_at(const TensorType& operand, const std::vector<TensorType>& indices, const TensorType& updates);
 STREW_API GatherBuilder gather_at(const TensorType& operand, const std::vector<TensorType>& indices);
 
+/// result[e] = dot(lhs[lhs_ids[e]], rhs[rhs_ids[e]]): the dot product of two rows that are looked up, for each position e of the ids, which have the same
+/// dims. It is the gradient of the weights of edges (a sampled product of dense matrices, SDDMM). Products are added in `lanes` lanes (op.h:
+/// RowReduction), of f16, bf16 and f8 in f32, and the sum is rounded to the dtype of `lhs`. Policy error for both ids.
+///
+/// The op's result has the dims of ids and rows, with stride 0 along the rows: a call binds a view of a tensor with the dims of the ids. Its own
+/// indices are i32 with a last dim of 0 and no elements. The rows of `lhs` are bound as updates, those of `rhs` as extra 0, the ids as indices 1 and 2.
+STREW_API ScatterBuilder sddmm(const TensorType& lhs, const TensorType& lhs_ids, const TensorType& rhs, const TensorType& rhs_ids,
+                               int lanes = 8);
+
 /// ONNX Gather, TFLite GATHER, numpy.take: dim `axis` of the operand is replaced by the dims of indices. The first
 /// `batch_dims` dims of indices are batching dims, paired with those of the operand. Negative indices count from the
 /// end; policy error.

@@ -64,6 +64,10 @@ STREW_API strew_status strew_op_builder_scatter_at(const strew_tensor* operand, 
                                                    const strew_tensor* updates, strew_op_builder** out) STREW_CHECK_RESULT;
 STREW_API strew_status strew_op_builder_gather_at(const strew_tensor* operand, const strew_tensor* indices, size_t count,
                                                   strew_op_builder** out) STREW_CHECK_RESULT;
+/* result[e] = dot(lhs[lhs_ids[e]], rhs[rhs_ids[e]]), added in so many lanes (sddmm in forms.h, which says what a call binds). */
+STREW_API strew_status strew_op_builder_sddmm(const strew_tensor* lhs, const strew_tensor* lhs_ids, const strew_tensor* rhs,
+                                              const strew_tensor* rhs_ids, int32_t lanes,
+                                              strew_op_builder** out) STREW_CHECK_RESULT;
 /* circular not 0: mode `circular` of ONNX TensorScatter. */
 STREW_API strew_status strew_op_builder_tensor_scatter(const strew_tensor* operand, const strew_tensor* indices,
                                                        const strew_tensor* updates, int64_t axis, int32_t circular,

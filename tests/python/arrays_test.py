@@ -181,6 +181,16 @@ class Tables(unittest.TestCase):
         np.add.at(expected, np.repeat(np.arange(100), 200)[kept], self.table[self.src][kept])
         self.assertEqual(self.on_threads(lambda: strew.embedding_bag(bags, self.table, mode="sum", padding_idx=7)), {expected.tobytes()})
 
+    def test_the_gradient_of_weights(self):
+        gradient = np.float32(1) / (1 + np.arange(200 * 40, dtype=np.float32).reshape(200, 40))
+        products = gradient[self.dst] * self.table[self.src]
+        lanes = np.zeros((len(self.dst), 8), np.float32)
+        for column in range(40):
+            lanes[:, column % 8] += products[:, column]
+        pairs = lanes[:, 0::2] + lanes[:, 1::2]
+        expected = (pairs[:, 0] + pairs[:, 1]) + (pairs[:, 2] + pairs[:, 3])
+        self.assertEqual(self.on_threads(lambda: strew.sddmm(self.dst, self.src, gradient, self.table)), {expected.tobytes()})
+
     def test_an_out_that_is_the_table(self):
         table, dst, src = self.table[:3].copy(), [0, 1, 2, 2], [2, 0, 0, 1]
         expected = strew.spmm(dst, src, table)
@@ -220,6 +230,11 @@ class Jax(unittest.TestCase):
         bags = strew.embedding_bag(src[:, None], table)
         self.assertIsInstance(bags, jax.Array)
         self.assertTrue((bags == table[src]).all())
+        gradient = jnp.arange(6.0).reshape(3, 2)
+        backward = jax.grad(lambda weights: (jax.ops.segment_sum(table[src] * weights[:, None], dst, 3) * gradient).sum())(weights)
+        dots = strew.sddmm(dst, src, gradient, table)
+        self.assertIsInstance(dots, jax.Array)
+        self.assertTrue((dots == backward).all())
 
     def test_it_is_never_written(self):
         table = jnp.zeros(3)
@@ -337,6 +352,8 @@ class Errors(unittest.TestCase):
             "src[0]: -2, expected 0 to 3": lambda: strew.spmm([0, 2], [-2, 4], table, reduce="mean", out=out),
             f"src[0]: {2**64 - 1}, expected 0 to 3": lambda: strew.spmm([0], np.array([2**64 - 1], np.uint64), table),
             "src[0]: 0, expected none: there are no rows": lambda: strew.spmm([0], [0], table[:0]),
+            "dst[1, 0]: 4, expected 0 to 3": lambda: strew.sddmm([[0], [4], [1]], [[0], [9], [1]], table, table, out=np.ones((3, 1))),
+            "src[2]: -1, expected 0 to 3": lambda: strew.sddmm([0, 3, 1], [0, 1, -1], table, table, out=out[:, 0]),
             "input[1, 0]: 4, expected 0 to 3": lambda: strew.embedding_bag([[0, 1], [4, 0], [1, 1]], table, out=out),
             "input[2]: -1, expected 0 to 3": lambda: strew.embedding_bag([0, 1, -1], table, [0, 1, 2], padding_idx=1, out=out),
         }.items():
@@ -385,6 +402,12 @@ class Errors(unittest.TestCase):
             "weights: elements of float64, expected int64": lambda: strew.spmm([0], [0], [[1]], [0.5]),
             "num_rows: -1": lambda: strew.spmm([0], [0], table, num_rows=-1),
             r"out: float64\[1, 2\], expected float64\[2, 2\]": lambda: strew.spmm([0, 1], [0, 0], table, out=table[:1]),
+            "lhs: 0 dims": lambda: strew.sddmm([0], [0], 1.5, table),
+            "lhs: elements of complex128": lambda: strew.sddmm([0], [0], table.astype(complex), table),
+            r"rhs: rows of shape \[1\], expected those of lhs, \[2\]": lambda: strew.sddmm([0], [0], table, table[:, :1]),
+            "rhs: elements of complex128, expected float32": lambda: strew.sddmm([0], [0], table.astype(np.float32), table.astype(complex)),
+            r"src: shape \[2\], expected that of dst, \[1\]": lambda: strew.sddmm([0], [0, 1], table, table),
+            r"out: float64\[2\], expected float64\[1\]": lambda: strew.sddmm([0], [0], table, table, out=np.ones(2)),
             "mode: 'min'": lambda: strew.embedding_bag([[0]], table, mode="min"),
             "input: 3 dims": lambda: strew.embedding_bag([[[0]]], table),
             "offsets: None": lambda: strew.embedding_bag([0], table),

@@ -7,6 +7,7 @@ Each case draws a function, arrays of any dtype, shape, strides and byte order, 
 Where strew differs from NumPy by intent (docs/python.md has the list), `allowed` says so.
 """
 import argparse
+import math
 import os
 import random
 import sys
@@ -414,6 +415,34 @@ def case_spmm(draw):
     return fused(draw, text, expected, strew.spmm, draw.listed(dst), draw.listed(src), table, weights, reduce, num_rows=num_rows)
 
 
+def dots(left, right):
+    """The dot products of rows, which are added in eight lanes."""
+    dtype = left.dtype.newbyteorder("=")
+    is_narrow = dtype.itemsize < 4 and dtype.kind not in "biu"
+    wide = np.dtype(np.float32) if is_narrow else dtype
+    count = len(left)
+    shape = count, math.prod(left.shape[1:])
+    products = left.reshape(shape).astype(wide) * right.reshape(shape).astype(dtype).astype(wide)
+    lanes = np.full((count, 8), False if wide.kind == "b" else 0 if wide.kind in "iu" else -0.0, wide)
+    for column in range(products.shape[1]):
+        lanes[:, column % 8] += products[:, column]
+    while lanes.shape[1] > 1:
+        lanes = lanes[:, 0::2] + lanes[:, 1::2]
+    return lanes[:, 0].astype(dtype) if products.shape[1] else np.zeros(count, dtype)
+
+
+def case_sddmm(draw):
+    dtype = draw.dtype("bifn")
+    row = draw.shape(draw.random.choice([0, 1, 1, 2]), 20)
+    left, right = (draw.laid_out(draw.values(draw.shape(1, 9) + row, dtype)) for _ in range(2))
+    shape = draw.shape(draw.random.choice([1, 1, 2]), 12)
+    dst, src = numbers(draw, shape, len(left)), numbers(draw, shape, len(right))
+    def expected():
+        return dots(looked_up(left, dst.reshape(-1)), looked_up(right, src.reshape(-1))).reshape(shape)
+    text = f"sddmm({describe(dst)}, {describe(src)}, {describe(left)}, {describe(right)})"
+    return fused(draw, text, expected, strew.sddmm, draw.listed(dst), draw.listed(src), left, right)
+
+
 def case_embedding_bag(draw):
     mode, weight, factors = fused_arguments(draw, ["sum", "sum", "mean", "max"])
     is_flat, has_end, bad = draw.chance(0.6), draw.chance(0.4), draw.chance(0.06)
@@ -485,7 +514,7 @@ def case_segment_reduce(draw):
 
 
 CASES = [case_at] * 8 + [case_take] * 3 + [case_put, case_take_along_axis, case_take_along_axis, case_put_along_axis, case_put_along_axis, case_bincount,
-                                           case_histogram, case_csr, case_spmm, case_embedding_bag, case_segment_mean, case_segment_reduce]
+                                           case_histogram, case_csr, case_spmm, case_sddmm, case_embedding_bag, case_segment_mean, case_segment_reduce]
 
 
 def describe(value):

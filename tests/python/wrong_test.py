@@ -34,6 +34,7 @@ CALLS = {
                        "initial": lambda: 0.5},
     "spmm": {"dst": lambda: np.array([1, 0, 1]), "src": lambda: np.array([3, 3, 0]), "table": rows, "weights": lambda: np.array([0.5, 1, 2], np.float32),
              "reduce": lambda: "mean", "num_rows": lambda: 2, "out": lambda: np.zeros((2, 3), np.float32)},
+    "sddmm": {"dst": lambda: np.array([1, 0, 1]), "src": lambda: np.array([3, 3, 0]), "lhs": rows, "rhs": rows, "out": lambda: np.zeros(3, np.float32)},
     "embedding_bag": {"input": lambda: np.array([3, 1, 1, 0]), "weight": rows, "offsets": lambda: np.array([0, 2, 4]), "mode": lambda: "sum",
                       "per_sample_weights": lambda: np.array([0.5, 1, 2, 3], np.float32), "include_last_offset": lambda: True, "padding_idx": lambda: 1,
                       "out": lambda: np.zeros((2, 3), np.float32)},

@@ -173,6 +173,18 @@ strew_status strew_op_builder_gather_at(const strew_tensor* operand, const strew
     return {};
   });
 }
+strew_status strew_op_builder_sddmm(const strew_tensor* lhs, const strew_tensor* lhs_ids, const strew_tensor* rhs,
+                                    const strew_tensor* rhs_ids, int32_t lanes, strew_op_builder** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(out, "out"));
+    STREW_ASSIGN(const TensorType lhs_type, type_of(lhs, "lhs"));
+    STREW_ASSIGN(const TensorType lhs_ids_type, type_of(lhs_ids, "lhs_ids"));
+    STREW_ASSIGN(const TensorType rhs_type, type_of(rhs, "rhs"));
+    STREW_ASSIGN(const TensorType rhs_ids_type, type_of(rhs_ids, "rhs_ids"));
+    *out = new strew_op_builder{sddmm(lhs_type, lhs_ids_type, rhs_type, rhs_ids_type, lanes)};
+    return {};
+  });
+}
 strew_status strew_op_builder_gather(const strew_tensor* operand, const strew_tensor* indices, int64_t axis, int64_t batch_dims,
                                      strew_op_builder** out) {
   return read_form(operand, indices, out,

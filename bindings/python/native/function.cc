@@ -27,9 +27,18 @@ namespace strew::python {
 namespace {
 
 /// The forms of strew/forms.h that Python's functions need. Extra inputs follow the others.
-enum class Form : uint8_t { scatter_rows, scatter_elements, scatter_nd, scatter_at, tensor_scatter, gather, gather_elements };
-constexpr const char* kForms[] = {"scatter_rows",   "scatter_elements", "scatter_nd",     "scatter_at",
-                                  "tensor_scatter", "gather",           "gather_elements"};
+enum class Form : uint8_t {
+  scatter_rows,
+  scatter_elements,
+  scatter_nd,
+  scatter_at,
+  tensor_scatter,
+  sddmm,
+  gather,
+  gather_elements
+};
+constexpr const char* kForms[] = {"scatter_rows", "scatter_elements", "scatter_nd",     "scatter_at", "tensor_scatter",
+                                  "sddmm",        "gather",           "gather_elements"};
 bool is_gather(Form form) {
   switch (form) {
     case Form::gather:
@@ -40,6 +49,7 @@ bool is_gather(Form form) {
     case Form::scatter_nd:
     case Form::scatter_at:
     case Form::tensor_scatter:
+    case Form::sddmm:
       return false;
   }
   return false;
@@ -57,6 +67,9 @@ struct ResultType {
   uint8_t dtype = 0;
   std::vector<int64_t> dims;
 };
+
+/// The order in which the products of sddmm are added.
+constexpr int32_t kSddmmLanes = 8;
 
 /// What does not change after the object is made, but for `results`.
 struct Definition {
@@ -89,7 +102,8 @@ struct Definition {
   bool takes_operand() const { return is_gather(form) || init == Init::copy; }
   size_t first_extra() const { return (takes_operand() ? 1U : 0U) + 1 + (is_gather(form) ? 0U : 1U); }
   size_t first_index() const { return first_extra() + extras.size(); }  ///< of the further index tensors
-  size_t inputs() const { return first_index() + index_tensors - 1 + (look_up.empty() ? 0U : 1U); }
+  /// Of sddmm: indices without elements, two tables, and ids for each.
+  size_t inputs() const { return form == Form::sddmm ? 5 : first_index() + index_tensors - 1 + (look_up.empty() ? 0U : 1U); }
 };
 
 struct FunctionObject {
@@ -115,6 +129,28 @@ const strew_tensor& operand_of(const Definition& what, Arrays& arrays) {
 Array& indices_of(const Definition& what, Arrays& arrays) { return arrays.input(what.takes_operand() ? 1 : 0); }
 Array& updates_of(const Definition& what, Arrays& arrays) { return arrays.input(what.takes_operand() ? 2 : 1); }
 
+/// An op may not take a row of a table that has none, so only the call says how many rows there are.
+class OpenRows {
+ public:
+  explicit OpenRows(const strew_tensor& table) : open_(table) {
+    std::copy_n(table.dims, table.rank, extents_.data());
+    if (table.rank > 0) extents_[0] = STREW_OPEN;
+    open_.dims = extents_.data();
+  }
+  OpenRows(const OpenRows&) = delete;
+  OpenRows& operator=(const OpenRows&) = delete;
+  const strew_tensor* get() const { return &open_; }
+
+ private:
+  std::array<int64_t, kMaxRank> extents_;
+  strew_tensor open_;
+};
+
+strew_status sddmm_of(Arrays& arrays, strew_op_builder** out) {
+  const OpenRows lhs(arrays.input(1).tensor), rhs(arrays.input(2).tensor);
+  return strew_op_builder_sddmm(lhs.get(), &arrays.input(3).tensor, rhs.get(), &arrays.input(4).tensor, kSddmmLanes, out);
+}
+
 strew_status builder_of(const Definition& what, Arrays& arrays, const strew_tensor& operand, const strew_tensor& updates,
                         strew_op_builder** out) {
   const strew_tensor& indices = indices_of(what, arrays).tensor;
@@ -136,6 +172,8 @@ strew_status builder_of(const Definition& what, Arrays& arrays, const strew_tens
       return strew_op_builder_gather(&operand, &indices, what.axis, 0, out);
     case Form::tensor_scatter:
       return strew_op_builder_tensor_scatter(&operand, &indices, &updates, what.axis, what.circular ? 1 : 0, out);
+    case Form::sddmm:
+      return sddmm_of(arrays, out);
   }
   return nullptr;
 }
@@ -146,14 +184,9 @@ using OwnedBuilder = std::unique_ptr<strew_op_builder, void (*)(strew_op_builder
 strew_status look_up(const Definition& what, Arrays& arrays, const strew_tensor& operand, const strew_tensor& table,
                      strew_op_builder** out) {
   const strew_tensor& rows = arrays.input(what.inputs() - 1).tensor;
-  // How many rows there are only the call says: an op may not take a row of a table that has none.
-  std::array<int64_t, kMaxRank> extents;
-  std::copy_n(table.dims, table.rank, extents.data());
-  extents[0] = STREW_OPEN;
-  strew_tensor open = table;
-  open.dims = extents.data();
+  const OpenRows open(table);
   strew_op_builder* made = nullptr;
-  strew_status status = strew_op_builder_gather_rows(&open, &rows, &made);
+  strew_status status = strew_op_builder_gather_rows(open.get(), &rows, &made);
   const OwnedBuilder gather(made, strew_op_builder_free);
   if (status == nullptr) status = strew_op_builder_set(made, "oob", what.look_up.c_str());
   if (status != nullptr) return status;
@@ -185,7 +218,7 @@ strew_status build(const Definition& what, Arrays& arrays, bool has_result, stre
   }
   for (size_t i = 0; i < what.extras.size() && status == nullptr; ++i)
     status = strew_op_builder_extra(made, what.extras[i].c_str(), &arrays.input(what.first_extra() + i).tensor);
-  if (status == nullptr && has_result && what.init != Init::in_place)
+  if (status == nullptr && has_result && what.init != Init::in_place && what.form != Form::sddmm)
     status = strew_op_builder_tensor(made, STREW_RESULT, &arrays.result().tensor);
   if (status == nullptr) status = strew_op_builder_build(made, out);
   return status;
@@ -549,7 +582,7 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
   if (!what->look_up.empty() && is_gather(what->form))
     return PyErr_Format(PyExc_ValueError, "look_up: '%s', expected none for form '%s', which has no updates", look_up, form);
   if (!read_fields(fields, *what)) return nullptr;
-  if (!what->fill.empty() && !is_gather(what->form)) what->init = Init::fill;
+  if ((!what->fill.empty() && !is_gather(what->form)) || what->form == Form::sddmm) what->init = Init::fill;
   for (Py_ssize_t i = 0; extras != nullptr && i < PyTuple_GET_SIZE(extras); ++i) {
     const char* const kind = PyUnicode_AsUTF8(PyTuple_GET_ITEM(extras, i));
     if (kind == nullptr) return nullptr;

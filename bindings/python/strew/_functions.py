@@ -17,7 +17,7 @@ from ._general import ALONG, AT, INDEX, TAKE, TAKE_RAISING
 __all__ = [
     "add_at", "sub_at", "mul_at", "max_at", "min_at", "put_rows", "take", "put", "take_along_axis", "put_along_axis", "gather", "scatter",
     "scatter_add", "scatter_mul", "scatter_max", "scatter_min", "index_add", "segment_sum", "segment_prod", "segment_max", "segment_min",
-    "segment_mean", "segment_reduce", "spmm", "embedding_bag", "bincount", "histogram", "csr", "kv_append", "moe_permute", "moe_unpermute",
+    "segment_mean", "segment_reduce", "spmm", "sddmm", "embedding_bag", "bincount", "histogram", "csr", "kv_append", "moe_permute", "moe_unpermute",
 ]
 
 
@@ -390,6 +390,33 @@ def spmm(
            [1., 2.]])
     """
     return _fused.spmm(dst, src, table, weights, reduce, num_rows, out)
+
+
+def sddmm(dst: Any, src: Any, lhs: Any, rhs: Any, *, out: Any = None) -> Any:
+    """The dot product of the rows ``lhs[dst[e]]`` and ``rhs[src[e]]`` for each e: the elements of a product of two matrices at the places that a sparse matrix has
+    (sampled dense-dense matrix product), or a score per edge of a graph. It is also the gradient of the weights of `spmm`: with ``out = spmm(dst, src, table,
+    weights)`` and the gradient g of `out`, that of the weights is ``sddmm(dst, src, g, table)``. One pass: no rows are copied, and no products are written.
+
+    Args:
+        dst: integers, which say the rows of `lhs`. An index out of bounds, of `src` too, is an `OutOfBoundsError`, and nothing is written; negative ones do not
+            count from the end.
+        src: integers of the same shape, which say the rows of `rhs`.
+        lhs: real numbers ``[rows, ...]``. Heads of attention are rows of their own: ``lhs.reshape(rows * heads, width)``.
+        rhs: numbers ``[any, ...]`` with rows of the same shape, which are converted to the dtype of `lhs`.
+        out: an array for the result.
+
+    Of the products of a row, each of which is rounded, eight sums are added from the left: sum l has the products l, l + 8, l + 16, ... Then neighbours are
+    added: ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)). All that is in the dtype of `lhs`, of which the floats of 8 and 16 bits are multiplied and added in float32 and
+    rounded once. So the bits are the same on every machine and any number of threads.
+
+    Returns:
+        An array with the shape of `dst` and the dtype of `lhs`, of the library that `lhs` is of.
+
+    >>> g, table = np.array([[1.0, 2.0], [0.5, 0.25]]), np.array([[3.0, 4.0], [5.0, 6.0], [8.0, 4.0]])
+    >>> strew.sddmm([0, 0, 1], [0, 1, 2], g, table)
+    array([11., 17.,  5.])
+    """
+    return _fused.sddmm(dst, src, lhs, rhs, out)
 
 
 def embedding_bag(

@@ -6,12 +6,14 @@ import operator
 
 import numpy as np
 
-from ._arguments import as_input, check_among, in_dtype, index_input
+from ._arguments import apart, as_input, check_among, given_back, in_dtype, index_input, result_array
 from ._errors import OutOfBoundsError
+from ._native import Function
 from ._segments import check_offsets, count_of, reduced, wide_dtype
 
 _SPMM = ("sum", "mean", "max", "min")
 _MODES = ("sum", "mean", "max")
+_SDDMM = Function("sddmm", {})
 
 
 def _table(table, name):
@@ -56,6 +58,35 @@ def spmm(dst, src, table, weights, reduce, num_rows, out):
         return reduced(reduce, ids, rows, count, out, table, picks=picks, weights=factors, empty=empty, oob="error")
     except OutOfBoundsError as error:
         raise _of_argument(error, *(("dst", ids) if error.source == 1 else ("src", picks))) from None
+
+
+def sddmm(dst, src, lhs, rhs, out):
+    left = _table(lhs, "lhs")
+    right = in_dtype(_table(rhs, "rhs"), left.dtype, "rhs")
+    if left.dtype.kind == "c":
+        raise TypeError(f"lhs: elements of {left.dtype}, expected real ones")
+    if left.shape[1:] != right.shape[1:]:
+        raise ValueError(f"rhs: rows of shape {list(right.shape[1:])}, expected those of lhs, {list(left.shape[1:])}")
+    ids, picks = index_input(dst, "dst"), index_input(src, "src")
+    if ids.shape != picks.shape:
+        raise ValueError(f"src: shape {list(picks.shape)}, expected that of dst, {list(ids.shape)}")
+    result, written = result_array(out, ids.shape, left.dtype)
+    made = result if result.flags.c_contiguous else np.empty(ids.shape, left.dtype)
+    inputs = (np.empty((*ids.shape, 0), np.int32), left, right, ids, picks)
+    if written is not None:
+        inputs = tuple(apart(each, made) for each in inputs)
+    rows = left.shape[1:]
+    memory = made.reshape(-1).view(np.uint8)
+    values = np.ndarray((*ids.shape, *rows), made.dtype, memory, strides=(*made.strides, *(0 for _ in rows)))
+    try:
+        _SDDMM.run(values, *inputs)
+    except OutOfBoundsError as error:
+        raise _of_argument(error, *(("dst", ids) if error.source == 4 else ("src", picks))) from None
+    if 0 in rows:
+        made.fill(0)
+    if made is not result:
+        result[...] = made
+    return given_back(result, written, out, lhs)
 
 
 def _bags(numbers, offsets, include_last_offset):

@@ -30,6 +30,8 @@ EMPTY_FIXED_OPEN = (60, ("--op", "strew1.scatter(operand=f32[?,8] indices=i32[6,
 
 # Ops with look-ups, of which others are few.
 LOOKUPS = (60, ("--lookups",))
+ROWS = (60, ("--rows",))
+PORTABLE_ROWS = (60, ("--rows", "--backend", "portable"))
 PORTABLE_LOOKUPS = (60, ("--lookups", "--backend", "portable"))
 HALIDE_LOOKUPS = (60, ("--lookups", "--backend", "halide"))
 SORTED_FILLS = (30, ("--op", "strew1.scatter(operand=f32[9,16] indices=i32[50] updates=f32[50,16] lookups=[updates(0)=gather(operand=f32[7,16] "
@@ -252,4 +254,10 @@ BUGS = [
      "if (f.whole()[j] == 0) fill->apply(f.places() + j, 1);", "if (f.inside()[j] == 0) fill->apply(f.places() + j, 1);", *PORTABLE),
     ("portable: a carry between position loops goes astray",
      "const int64_t steps = carries ? 1 - extent : 1;", "const int64_t steps = carries ? -extent : 1;", *PORTABLE),
+    ("rows: lanes are folded with those of another half",
+     "second.push_back(2 * n + 1);", "second.push_back(n + lanes);", *ROWS),
+    ("rows: the elements after whole vectors share the first lanes",
+     "i += part;\n      lane += part;", "i += part;", *ROWS),
+    ("portable: a value per row is combined once per element",
+     "const int64_t elements = body_.once ? 1 : length,", "const int64_t elements = length,", *PORTABLE_ROWS),
 ]
