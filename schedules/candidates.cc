@@ -42,10 +42,10 @@ std::vector<KnobChoice> unrolls_of(const Plan& plan) {
   return {{4, "positions per iteration", {}}, {8, "more positions at once, which hides their latency", {}}};
 }
 
-/// A slice update has few positions, and a processor prefetches long runs by itself.
+/// A slice update has few positions, and a processor prefetches long runs by itself; but where look-ups read, it does not know.
 std::vector<KnobChoice> distances_of(const Plan& plan) {
   std::vector<KnobChoice> all = {{0, "the table is in cache, or the processor looks far enough ahead by itself", {}}};
-  if (plan.kind == PlanKind::slice_update) return all;
+  if (plan.kind == PlanKind::slice_update && plan.sources.size() <= 1) return all;
   if (!plan.window.empty()) all.push_back({8, "long rows", {}});
   all.push_back({16, "rows", {}});
   all.push_back({32, "short rows and elements", {}});

@@ -39,9 +39,16 @@ double operations_of(const Plan& plan) {
   if (plan.pure_move) return 0;
   constexpr double kConversions = 6;
   double operations = 0;
-  for (const ExprNode& node : plan.combine.nodes) {
-    if (node.args.empty()) continue;
-    operations += is_float(node.dtype) && bits(node.dtype) <= 16 ? 1 + kConversions : 1;
+  const auto count = [&](const Expr& graph) {
+    for (const ExprNode& node : graph.nodes) {
+      if (node.args.empty()) continue;
+      operations += is_float(node.dtype) && bits(node.dtype) <= 16 ? 1 + kConversions : 1;
+    }
+  };
+  if (!plan.per_row) count(plan.combine);
+  for (const RowLocal& local : plan.locals) {
+    count(local.value);
+    ++operations;
   }
   return operations;
 }
@@ -86,7 +93,7 @@ Workload workload_of(const Plan& plan, const OpenExtents& open) {
   const bool has_runs = !plan.window.empty() && plan.window.back().strides[indexed].is(1);
   w.run_bytes = (has_runs ? value_of(plan.window.back().extent, open.moved) : 1) * w.element_bytes;
   w.window_bytes = window * w.element_bytes;
-  w.runs = w.window_bytes / std::max(w.run_bytes, 1e-9);
+  w.runs = plan.per_row ? 1 : w.window_bytes / std::max(w.run_bytes, 1e-9);
   // A run that is no multiple of a line starts anywhere in one, so that it touches part of one line more.
   const double line = kLineBytes, whole = std::fmod(w.run_bytes, line) == 0 ? 0 : (line - w.element_bytes) / line;
   w.lines = w.runs * (w.run_bytes / line + (w.run_bytes < line ? std::max(whole, 1 - w.run_bytes / line) : whole));
