@@ -231,9 +231,9 @@ void Maker::define() {
 
   const std::vector<Parts> stored =
       evaluate(*signature_.body.graph, has_f16_, [&](const lowered::Graph::Input& input) { return load_input(input); });
-  for (size_t i = 0; i < stored.size(); ++i) {
-    values.push_back(stored[i].a);
-    if (bits(tensor(plan_.result(static_cast<int>(i))).dtype) > 64) values.push_back(stored[i].b);
+  for (const Image& image : results_) {
+    const Parts& parts = stored[static_cast<size_t>(tensor(image.buffer->tensor).index)];
+    values.push_back(image.buffer->half == 0 ? parts.a : parts.b);
   }
   const std::vector<HExpr> at = place(results_[0]);
   if (results_[0].buffer->packed) {

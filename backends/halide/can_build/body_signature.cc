@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 namespace strew::inline v0 {
 namespace {
@@ -25,7 +26,7 @@ class SignatureMaker {
                         std::ranges::all_of(plan_.keys->units, [&](const Term& unit) { return unit.is(signature_.unit); });
     for (size_t l = 0; l < plan_.window.size(); ++l) signature_.fixed.push_back(is_fixed(l));
     for (int t : inputs()) add(signature_.inputs, t);
-    for (int i = 0; i < plan_.pairs; ++i) add(signature_.results, plan_.result(i));
+    for (const int i : *store_order(plan_)) add(signature_.results, plan_.result(i));
     return std::move(signature_);
   }
 
@@ -102,6 +103,29 @@ class SignatureMaker {
 };
 
 }  // namespace
+
+std::optional<std::vector<int>> store_order(const Plan& plan) {
+  std::vector<int> order(static_cast<size_t>(plan.pairs));
+  std::iota(order.begin(), order.end(), 0);
+  if (plan.gather) return order;
+  std::vector<uint64_t> reads;  // per node, a bit for every pair whose current value it depends on
+  for (const ExprNode& node : plan.combine.nodes) {
+    uint64_t bits = node.op == ExprOp::current ? uint64_t{1} << node.index : 0;
+    for (const int32_t arg : node.args) bits |= reads[static_cast<size_t>(arg)];
+    reads.push_back(bits);
+  }
+  const auto reads_another = [&](int pair) {
+    return (reads[static_cast<size_t>(plan.combine.results[static_cast<size_t>(pair)])] & ~(uint64_t{1} << pair)) != 0;
+  };
+  if (std::ranges::none_of(order, reads_another)) return order;
+  const auto is_one_part = [&](int pair) {
+    return bits(plan.tensors[static_cast<size_t>(plan.result(pair))].dtype) <= kHalfBits;
+  };
+  if (plan.pairs != 2 || !std::ranges::all_of(order, is_one_part)) return std::nullopt;
+  if (reads_another(0) && reads_another(1)) return std::nullopt;
+  if (reads_another(1)) std::ranges::reverse(order);
+  return order;
+}
 
 BodySignature body_signature(const Plan& plan, const Schedule& schedule) { return SignatureMaker(plan, schedule).make(); }
 

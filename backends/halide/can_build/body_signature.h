@@ -14,6 +14,7 @@
 // Halide's compile time, so the body has it only if the kernel has the entry `list`.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "backends/lower/kernel.h"
@@ -40,14 +41,19 @@ struct SignatureBuffer {
 };
 
 struct BodySignature {
-  lowered::Body body;       ///< what the loop body does to an element
-  std::vector<bool> fixed;  ///< per window loop: the body has its extent and strides as constants
-  int64_t unit = 1;         ///< a key counts offsets in the indexed tensors in units of so many elements
-  bool listed = false;      ///< the body takes a list of (position, key) pairs
-  std::vector<SignatureBuffer> inputs, results;
+  lowered::Body body;                            ///< what the loop body does to an element
+  std::vector<bool> fixed;                       ///< per window loop: the body has its extent and strides as constants
+  int64_t unit = 1;                              ///< a key counts offsets in the indexed tensors in units of so many elements
+  bool listed = false;                           ///< the body takes a list of (position, key) pairs
+  std::vector<SignatureBuffer> inputs, results;  ///< results in store_order()
 };
 
-/// It refers to the plan.
+/// The pairs in the order in which Halide stores the results. It may evaluate a result after it has stored another one, so none may depend on the current
+/// value of one that is stored before. None if there is no such order, or if more than two results take part: Halide does not see reads in the arguments of
+/// its intrinsics, and it may then put a later store before an earlier one.
+std::optional<std::vector<int>> store_order(const Plan& plan);
+
+/// Of a plan that has a store order. It refers to the plan.
 BodySignature body_signature(const Plan& plan, const Schedule& schedule);
 
 /// The largest extent, stride or coordinate that Halide's 32-bit dimensions hold.

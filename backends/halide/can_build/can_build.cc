@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/halide/can_build/body_signature.h"
 #include "backends/llvm/can_build/can_build.h"
 #include "base/cpus.h"
 #include "schedules/target.h"
@@ -35,8 +36,10 @@ bool keeps_halves(ExprOp op) {
 }
 
 /// Halide may evaluate a result after it has stored another one. So a result may depend on its own current value
-/// only. To Halide, each half of a 16-byte element is a result of its own, so it may depend on the same half only.
+/// only, or on that of a result that is stored later (store_order). To Halide, each half of a 16-byte element is a result of its own, so it may depend
+/// on the same half only.
 Status check_reads(const Plan& plan) {
+  const bool has_order = store_order(plan).has_value();
   std::vector<Reads> reads;
   for (const ExprNode& node : plan.combine.nodes) {
     Reads r;
@@ -53,7 +56,7 @@ Status check_reads(const Plan& plan) {
   for (int i = 0; i < plan.pairs; ++i) {
     const Reads& r = reads[static_cast<size_t>(plan.combine.results[static_cast<size_t>(i)])];
     const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
-    if ((r.currents & ~(uint64_t{1} << std::min(i, 63))) != 0)
+    if (!has_order && (r.currents & ~(uint64_t{1} << std::min(i, 63))) != 0)
       return decline("result " + std::to_string(i) + " depends on the current value of another");
     if (bits(dtype) > 64 && r.halves_mix)
       return decline("result " + std::to_string(i) + ", " + std::string(name(dtype)) + ", mixes the halves of its current value");

@@ -266,7 +266,11 @@ TEST(HalideCanBuild, DeclinesWithTheReason) {
                   dtype + "[8]] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 " + expr + ")");
   };
   EXPECT_EQ(graph("f32", "combiner=mul"), "");
-  EXPECT_EQ(graph("f32", "combiner=expr expr={%0=current(0):f32;%1=current(1):f32;%2=add(%0,%1):f32;return %0,%2}"),
+  EXPECT_EQ(graph("f32", "combiner=expr expr={%0=current(0):f32;%1=current(1):f32;%2=add(%0,%1):f32;return %0,%2}"), "");
+  EXPECT_EQ(graph("f32", "combiner=expr expr={%0=current(0):f32;%1=current(1):f32;%2=add(%0,%1):f32;return %1,%2}"),
+            "backend halide: result 0 depends on the current value of another");
+  EXPECT_EQ(graph("complex128",
+                  "combiner=expr expr={%0=current(0):complex128;%1=current(1):complex128;%2=add(%0,%1):complex128;return %0,%2}"),
             "backend halide: result 1 depends on the current value of another");
   EXPECT_EQ(graph("i4", "combiner=add"), "backend halide: result 0 of 2 is packed i4");
   EXPECT_EQ(graph("complex128", "combiner=add"), "");
