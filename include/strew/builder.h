@@ -104,6 +104,17 @@ class ScatterBuilder : public OpBuilder<ScatterBuilder, Scatter> {
     return *this;
   }
 
+  /// Adds a second pair to a scatter of one pair that takes maxima or minima: result 1, i64, says which position won each element, as arg-max does
+  /// (docs/semantics.md, section 2). The combiner is max or min, or an expression of result maximum(current(0), x) or minimum(current(0), x); look-ups, extras and
+  /// policies may be any. Call it last: it makes a graph of what was set before.
+  ///
+  /// The call binds the numbers of the positions, 0 or more, as updates 1, of which each number holds for a whole window: strides are 0 along windows, and others
+  /// are the caller's. Init fill: values are filled with the combiner's identity (no fill, or this one, is given), and positions with -1, which elements without
+  /// updates keep. Inits copy and in_place: operand 1 has the positions before the call, such as -1, which elements keep whose value before the call wins.
+  ///
+  ///   scatter_rows(f32({nodes, 64}), i64({edges}), f32({edges, 64})).combine(CombinerKind::max).fill({}).return_arg()
+  STREW_API ScatterBuilder& return_arg();
+
   ScatterBuilder& update_window_dims(Dims dims) { return op_.dims.window_dims = std::move(dims), *this; }
   ScatterBuilder& inserted_window_dims(Dims dims) { return op_.dims.removed_dims = std::move(dims), *this; }
   ScatterBuilder& scatter_dims_to_operand_dims(Dims dims) { return op_.dims.index_map = std::move(dims), *this; }

@@ -101,6 +101,10 @@ STREW_API strew_status strew_op_builder_extra(strew_op_builder* builder, const c
  * result need not be given (Lookup in op.h). That builder stays as it is. */
 STREW_API strew_status strew_op_builder_look_up(strew_op_builder* builder, int32_t role, int32_t index,
                                                 const strew_op_builder* gather) STREW_CHECK_RESULT;
+/* Adds a second pair to a scatter of one pair that takes maxima or minima: result 1, i64, says which position won each element, -1 where none did
+ * (ScatterBuilder::return_arg in builder.h). Calls bind the numbers of the positions as updates 1, with strides of 0 along windows. It comes after whatever else
+ * is set; with "init" set to "fill", "fill" may be left out. */
+STREW_API strew_status strew_op_builder_return_arg(strew_op_builder* builder) STREW_CHECK_RESULT;
 /* The op, complete and verified. Its slots say the dtypes and dims of the results (strew_op_slot). The builder stays as it is. */
 STREW_API strew_status strew_op_builder_build(const strew_op_builder* builder, strew_op** out) STREW_CHECK_RESULT;
 

@@ -241,6 +241,15 @@ strew_status strew_op_builder_look_up(strew_op_builder* builder, int32_t role, i
     return {};
   });
 }
+strew_status strew_op_builder_return_arg(strew_op_builder* builder) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(builder, "builder"));
+    auto* const scatter = std::get_if<ScatterBuilder>(&builder->builder);
+    if (scatter == nullptr) return invalid_argument("builder: of a gather, expected that of a scatter, which has combiners");
+    scatter->return_arg();
+    return {};
+  });
+}
 strew_status strew_op_builder_set(strew_op_builder* builder, const char* field, const char* value) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(builder, "builder"));
