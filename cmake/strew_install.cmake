@@ -21,7 +21,7 @@ endif()
 # The public headers are all of include/strew, and they include nothing but each other and the standard library (tools/lint/rooms.py). The
 # runtime's users need strew_rt.h, and those that compiled_kernel.h and library.hpp include.
 file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/include/strew ${CMAKE_SOURCE_DIR}/include/strew/*)
-set(runtime_headers abi.h bad_index.h call_options.h compile_mode.h compiled_kernel.h csr.h dtype.h dtypes.def executor.h export.h library.h library.hpp log.h machine_costs.h options.h scalar.h status.h strew_rt.h tensor_view.h version.h)
+set(runtime_headers abi.h bad_index.h call_options.h compile_mode.h compiled_kernel.h csr.h dtype.h dtypes.def executor.h export.h library.h library.hpp log.h machine_costs.h options.h scalar.h segments.h status.h strew_rt.h tensor_view.h version.h)
 foreach(header ${public_headers})
   if(TARGET strew OR header IN_LIST runtime_headers)
     install(FILES ${CMAKE_SOURCE_DIR}/include/strew/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strew COMPONENT dev)

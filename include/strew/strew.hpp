@@ -31,6 +31,7 @@
 #include "strew/runtime.h"
 #include "strew/scalar.h"
 #include "strew/schedule.h"
+#include "strew/segments.h"
 #include "strew/site.h"
 #include "strew/status.h"
 #include "strew/target.h"

@@ -281,6 +281,16 @@ STREW_API strew_status strew_run_batch(const strew_kernel_call* calls, size_t ca
 STREW_API strew_status strew_csr(const strew_tensor* indices, const strew_tensor* offsets, const strew_tensor* permutation,
                                  const strew_call_options* options) STREW_CHECK_RESULT;
 
+/* ---- Segments --------------------------------------------------------------------------------------------------------------------- */
+
+/* What says where segments are (segments.h): how many rows each has, where each begins, or that and where the last one ends. */
+typedef enum strew_segment_bounds { STREW_SEGMENT_LENGTHS, STREW_SEGMENT_STARTS, STREW_SEGMENT_OFFSETS } strew_segment_bounds;
+
+/* Checks the bounds of segments of E rows and writes the number of each row's segment, in order: lengths {2, 1, 0, 3} give ids {0, 0, 1, 3, 3, 3}, as starts
+ * {0, 2, 3, 3} and offsets {0, 2, 3, 3, 6} do. `kind`: a strew_segment_bounds. `bounds`: [S], or [S + 1] of offsets, any integers of 8 to 64 bits; `ids` [E]:
+ * i32 or i64. Both may have the same leading dims, each with segments of its own. If the call fails, nothing is written. */
+STREW_API strew_status strew_segment_ids(const strew_tensor* bounds, int32_t kind, const strew_tensor* ids) STREW_CHECK_RESULT;
+
 /* ---- Log -------------------------------------------------------------------------------------------------------------------------- */
 
 /* The levels of log.h, with the same numbers; each has the lines of those before it. */

@@ -55,7 +55,7 @@ CITED_FILE = re.compile(r"\b(?:base|compiler|runtime|schedules|backends|tests|to
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root|home)/")
 PUBLIC = "include/strew/"
 # Those that libstrew_rt is used with (cmake/strew_install.cmake).
-RUNTIME_HEADERS = ("abi", "bad_index", "call_options", "compile_mode", "compiled_kernel", "csr", "dtype", "executor", "export", "library", "log", "machine_costs", "options", "scalar", "status", "strew_rt", "tensor_view", "version")
+RUNTIME_HEADERS = ("abi", "bad_index", "call_options", "compile_mode", "compiled_kernel", "csr", "dtype", "executor", "export", "library", "log", "machine_costs", "options", "scalar", "segments", "status", "strew_rt", "tensor_view", "version")
 UNVERSIONED = re.compile(r"^namespace strew\b(?!::inline v0\b)")
 # Backends that generate code read the plan, so that a mistake in canonicalisation or planning cannot hide in them and in the reference alike.
 PLAN_READERS = ("backends/llvm/", "backends/halide/", "backends/portable/", "backends/pto/")
