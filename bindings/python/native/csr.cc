@@ -31,8 +31,25 @@ void csr(nb::handle indices, nb::handle offsets, nb::handle permutation) {
   throw nb::python_error();
 }
 
+void segment_ids(nb::handle bounds, int kind, nb::handle ids) {
+  std::array<Array, 2> arrays;
+  if (!arrays[0].read(bounds.ptr(), "bounds") || !arrays[1].read_result(ids.ptr(), "ids")) throw nb::python_error();
+  strew_status status = nullptr;
+  {
+    Unlocked unlocked;
+    if (!is_quick(arrays)) unlocked.begin();
+    status = strew_segment_ids(&arrays[0].tensor, kind, &arrays[1].tensor);
+  }
+  if (status == nullptr) return;
+  raise(status, nullptr);
+  throw nb::python_error();
+}
+
 }  // namespace
 
-void add_csr(nb::module_& module) { module.def("csr", csr); }
+void add_csr(nb::module_& module) {
+  module.def("csr", csr);
+  module.def("segment_ids", segment_ids);
+}
 
 }  // namespace strew::python

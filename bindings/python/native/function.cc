@@ -58,6 +58,14 @@ bool is_gather(Form form) {
 /// What a scatter's result holds before the updates, as far as it says how many tensors there are.
 enum class Init : uint8_t { copy, in_place, fill };
 
+/// A second pair of a scatter: the array for its result is then the first input, and its updates come after the others. Only run() takes these.
+enum class Second : uint8_t {
+  none,
+  arg,    ///< the positions that won (strew_op_builder_return_arg); the updates are their numbers
+  other,  ///< what the field "expr" makes; in place
+};
+constexpr const char* kSeconds[] = {"", "arg", "other"};
+
 struct Field {
   std::string key, value;
 };
@@ -85,6 +93,7 @@ struct Definition {
   std::vector<Field> fields;
   std::vector<std::string> extras;  ///< kinds
   size_t index_tensors = 1;         ///< of scatter_at; those after the first are the last inputs
+  Second second = Second::none;
   std::string look_up;  ///< not empty: updates are rows of a table, which the last input has the numbers of; the policy for these
   uint64_t variant = 0;
   std::map<std::string, ResultType, std::less<>> results;  ///< by Key
@@ -100,7 +109,8 @@ struct Definition {
   }
 
   bool takes_operand() const { return is_gather(form) || init == Init::copy; }
-  size_t first_extra() const { return (takes_operand() ? 1U : 0U) + 1 + (is_gather(form) ? 0U : 1U); }
+  size_t first_indices() const { return takes_operand() || second != Second::none ? 1 : 0; }
+  size_t first_extra() const { return first_indices() + 1 + (is_gather(form) ? 0U : 1U) + (second != Second::none ? 1U : 0U); }
   size_t first_index() const { return first_extra() + extras.size(); }  ///< of the further index tensors
   /// Of sddmm: indices without elements, two tables, and ids for each.
   size_t inputs() const { return form == Form::sddmm ? 5 : first_index() + index_tensors - 1 + (look_up.empty() ? 0U : 1U); }
@@ -126,8 +136,8 @@ struct Arrays {
 const strew_tensor& operand_of(const Definition& what, Arrays& arrays) {
   return (what.takes_operand() ? arrays.input(0) : arrays.result()).tensor;
 }
-Array& indices_of(const Definition& what, Arrays& arrays) { return arrays.input(what.takes_operand() ? 1 : 0); }
-Array& updates_of(const Definition& what, Arrays& arrays) { return arrays.input(what.takes_operand() ? 2 : 1); }
+Array& indices_of(const Definition& what, Arrays& arrays) { return arrays.input(what.first_indices()); }
+Array& updates_of(const Definition& what, Arrays& arrays) { return arrays.input(what.first_indices() + 1); }
 
 /// An op may not take a row of a table that has none, so only the call says how many rows there are.
 class OpenRows {
@@ -209,6 +219,10 @@ strew_status build(const Definition& what, Arrays& arrays, bool has_result, stre
   strew_status status =
       what.look_up.empty() ? builder_of(what, arrays, operand, updates, &made) : look_up(what, arrays, operand, updates, &made);
   const OwnedBuilder builder(made, strew_op_builder_free);
+  if (status == nullptr && what.second == Second::other) {
+    status = strew_op_builder_tensor(made, STREW_OPERAND, &arrays.input(0).tensor);
+    if (status == nullptr) status = strew_op_builder_tensor(made, STREW_UPDATES, &arrays.input(what.first_extra() - 1).tensor);
+  }
   for (const Field& field : what.fields)
     if (status == nullptr) status = strew_op_builder_set(made, field.key.c_str(), field.value.c_str());
   if (status == nullptr && what.init == Init::fill) status = strew_op_builder_set(made, "init", "fill");
@@ -220,6 +234,7 @@ strew_status build(const Definition& what, Arrays& arrays, bool has_result, stre
     status = strew_op_builder_extra(made, what.extras[i].c_str(), &arrays.input(what.first_extra() + i).tensor);
   if (status == nullptr && has_result && what.init != Init::in_place && what.form != Form::sddmm)
     status = strew_op_builder_tensor(made, STREW_RESULT, &arrays.result().tensor);
+  if (status == nullptr && what.second == Second::arg) status = strew_op_builder_return_arg(made);
   if (status == nullptr) status = strew_op_builder_build(made, out);
   return status;
 }
@@ -330,17 +345,21 @@ Step failed(bool explains) {
 }
 
 Step read_inputs(const Definition& what, Arrays& arrays, PyObject* out, PyObject* const* inputs, bool explains) {
-  static constexpr const char* kInputs[] = {"operand", "indices", "updates"};
+  static constexpr const char* kInputs[] = {"operand", "indices", "updates", "second updates"};
   const auto name_of = [&](size_t input, size_t role) {
     if (input < what.first_extra()) return kInputs[role];
     if (input < what.first_index()) return "extra";
     return input < what.first_index() + what.index_tensors - 1 ? "indices" : "rows";
   };
-  const size_t first = what.takes_operand() ? 0 : 1;
+  const size_t first = 1 - what.first_indices();
   arrays.count = 1 + what.inputs();
   if (out != Py_None && !arrays.result().read_result(out, "out")) return failed(explains);
   for (size_t i = 0; i < what.inputs(); ++i) {
     const size_t role = first + i;
+    if (what.second != Second::none && role == 0) {
+      if (!arrays.input(i).read_result(inputs[i], "second result")) return failed(explains);
+      continue;
+    }
     if (!explains && host_of(inputs[i]) == Host::other) {
       // Lists of indices, and numbers that a scatter in place broadcasts, need no more than a conversion.
       const bool is_read =
@@ -551,18 +570,18 @@ bool read_fields(PyObject* dict, Definition& what) {
   return true;
 }
 
-/// Function(form, fields, *, axis, circular, fill, extras, same_dtype, broadcasts, flat, along, look_up, index_tensors)
+/// Function(form, fields, *, axis, circular, fill, extras, same_dtype, broadcasts, flat, along, look_up, index_tensors, second)
 PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
   static const char* const kNames[] = {"form",       "fields", "axis",  "circular", "fill",          "extras", "same_dtype",
-                                       "broadcasts", "flat",   "along", "look_up",  "index_tensors", nullptr};
-  const char *form = nullptr, *fill = "", *look_up = "";
+                                       "broadcasts", "flat",   "along", "look_up",  "index_tensors", "second", nullptr};
+  const char *form = nullptr, *fill = "", *look_up = "", *second = "";
   PyObject *fields = nullptr, *extras = nullptr;
   long long axis = 0;
   Py_ssize_t index_tensors = 1;
   int circular = 0, same_dtype = 0, broadcasts = 0, flat = 0, along = 0;
-  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!ppppsn", const_cast<char**>(kNames), &form, &PyDict_Type, &fields,
-                                  &axis, &circular, &fill, &PyTuple_Type, &extras, &same_dtype, &broadcasts, &flat, &along,
-                                  &look_up, &index_tensors) == 0)
+  if (PyArg_ParseTupleAndKeywords(positional, named, "sO!|$LpsO!ppppsns", const_cast<char**>(kNames), &form, &PyDict_Type,
+                                  &fields, &axis, &circular, &fill, &PyTuple_Type, &extras, &same_dtype, &broadcasts, &flat,
+                                  &along, &look_up, &index_tensors, &second) == 0)
     return nullptr;
   const int number = number_of(form, kForms);
   if (number < 0) return PyErr_Format(PyExc_ValueError, "form: '%s', expected one of those of strew/forms.h", form);
@@ -583,6 +602,11 @@ PyObject* make(PyTypeObject* type, PyObject* positional, PyObject* named) {
     return PyErr_Format(PyExc_ValueError, "look_up: '%s', expected none for form '%s', which has no updates", look_up, form);
   if (!read_fields(fields, *what)) return nullptr;
   if ((!what->fill.empty() && !is_gather(what->form)) || what->form == Form::sddmm) what->init = Init::fill;
+  const int wanted = number_of(second, kSeconds);
+  if (wanted < 0) return PyErr_Format(PyExc_ValueError, "second: '%s', expected '', 'arg' or 'other'", second);
+  what->second = static_cast<Second>(wanted);
+  if (what->second != Second::none && (is_gather(what->form) || what->init == Init::copy))
+    return PyErr_Format(PyExc_ValueError, "second: '%s', expected '' for form '%s' unless it fills or is in place", second, form);
   for (Py_ssize_t i = 0; extras != nullptr && i < PyTuple_GET_SIZE(extras); ++i) {
     const char* const kind = PyUnicode_AsUTF8(PyTuple_GET_ITEM(extras, i));
     if (kind == nullptr) return nullptr;

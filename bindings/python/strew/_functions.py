@@ -16,7 +16,7 @@ from ._general import ALONG, AT, INDEX, TAKE, TAKE_RAISING
 
 __all__ = [
     "add_at", "sub_at", "mul_at", "max_at", "min_at", "put_rows", "take", "put", "take_along_axis", "put_along_axis", "gather", "scatter",
-    "scatter_add", "scatter_mul", "scatter_max", "scatter_min", "index_add", "segment_sum", "segment_prod", "segment_max", "segment_min",
+    "scatter_add", "scatter_mul", "scatter_max", "scatter_min", "scatter_reduce", "index_add", "segment_sum", "segment_prod", "segment_max", "segment_min",
     "segment_mean", "segment_reduce", "spmm", "sddmm", "embedding_bag", "bincount", "histogram", "csr", "kv_append", "moe_permute", "moe_unpermute",
 ]
 
@@ -248,6 +248,32 @@ def scatter_min(input: Any, dim: int, index: Any, src: Any, *, out: Any = None) 
     return _general.elements("min", input, dim, index, src, out)
 
 
+def scatter_reduce(
+    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True, out: Any = None,
+) -> Any:
+    """As `scatter`, but reduces the values of each element, in the order of the indices: ``torch.scatter_reduce``. One pass over `src`.
+
+    Args:
+        input: an array. Elements that no index names keep their values.
+        dim, index, src: as of `scatter`.
+        reduce: "sum", "prod", "mean", "amax" or "amin". A mean is the sum, divided once by the number of its terms; of integers it is rounded down, as in
+            PyTorch; of floats of 8 and 16 bits it is formed in float32 and rounded once.
+        include_self: whether the element of `input` is a term, too, which the mean then counts.
+        out: an array for the result, which may be `input` itself; None: a new one.
+
+    Raises:
+        OutOfBoundsError: an index is out of bounds; nothing is written.
+        ValueError, TypeError: an argument has another shape or dtype, or `reduce` is another word.
+
+    >>> x, at = np.array([10.0, 20.0, 30.0]), np.array([0, 0, 2])
+    >>> strew.scatter_reduce(x, 0, at, np.array([1.0, 2.0, 3.0]), "sum", include_self=False)
+    array([ 3., 20.,  3.])
+    >>> strew.scatter_reduce(x, 0, at, np.array([1.0, 4.0, 6.0]), "mean")
+    array([ 5., 20., 18.])
+    """
+    return _general.scatter_reduce(input, dim, index, src, reduce, include_self, out)
+
+
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     """A copy of `input` whose slices ``index[i]`` of `dim` have ``alpha * source``'s slice i added: ``torch.index_add``.
 
@@ -292,22 +318,50 @@ def segment_prod(data: Any, segment_ids: Any, num_segments: int | None = None, *
     return _segments.segment("mul", data, segment_ids, num_segments, out)
 
 
-def segment_max(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
+def segment_max(
+    data: Any, segment_ids: Any, num_segments: int | None = None, *, return_arg: bool = False, out: Any = None,
+) -> Any:
     """As `segment_sum`, but the maximum; the least value of the dtype for a segment without rows: ``jax.ops.segment_max``.
+
+    Args:
+        data, segment_ids, num_segments, out: as of `segment_sum`.
+        return_arg: return (values, arg), where arg, int64, has the number of the row that each element is from: the first among equals (-0 is less than 0), the
+            first NaN if there is one, and -1 for a segment without rows. Rows are counted over all of `segment_ids`, as in ``segment_ids.ravel()``.
 
     >>> strew.segment_max(np.array([1.0, 2.0, 3.0]), [0, 0, 2])
     array([  2., -inf,   3.])
+
+    Its gradient goes to the rows that won, element by element:
+
+    >>> data, ids = np.array([[1.0, 6.0], [5.0, 2.0], [3.0, 4.0]]), [0, 0, 2]
+    >>> values, arg = strew.segment_max(data, ids, return_arg=True)
+    >>> arg
+    array([[ 1,  0],
+           [-1, -1],
+           [ 2,  2]])
+    >>> gradient = np.array([[10.0, 20.0], [30.0, 40.0], [50.0, 60.0]])  # with respect to values
+    >>> strew.scatter_add(np.zeros_like(data), 0, np.maximum(arg, 0), np.where(arg < 0, 0, gradient))
+    array([[ 0., 20.],
+           [10.,  0.],
+           [50., 60.]])
     """
-    return _segments.segment("max", data, segment_ids, num_segments, out)
+    return _segments.segment("max", data, segment_ids, num_segments, out, return_arg)
 
 
-def segment_min(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
+def segment_min(
+    data: Any, segment_ids: Any, num_segments: int | None = None, *, return_arg: bool = False, out: Any = None,
+) -> Any:
     """As `segment_sum`, but the minimum; the greatest value of the dtype for a segment without rows: ``jax.ops.segment_min``.
+
+    Args:
+        data, segment_ids, num_segments, out: as of `segment_sum`.
+        return_arg: return (values, arg), where arg, int64, has the number of the row that each element is from: the first among equals (-0 is less than 0), the
+            first NaN if there is one, and -1 for a segment without rows. Rows are counted over all of `segment_ids`, as in ``segment_ids.ravel()``.
 
     >>> strew.segment_min(np.array([1.0, 2.0, 3.0]), [0, 0, 2])
     array([ 1., inf,  3.])
     """
-    return _segments.segment("min", data, segment_ids, num_segments, out)
+    return _segments.segment("min", data, segment_ids, num_segments, out, return_arg)
 
 
 def segment_mean(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
@@ -328,7 +382,7 @@ def segment_mean(data: Any, segment_ids: Any, num_segments: int | None = None, *
 
 
 def segment_reduce(
-    data: Any, reduce: str, *, lengths: Any = None, offsets: Any = None, axis: int = 0, initial: Any = None,
+    data: Any, reduce: str, *, lengths: Any = None, offsets: Any = None, axis: int = 0, initial: Any = None, return_arg: bool = False,
 ) -> Any:
     """The sums, or the like, of segments of consecutive rows of `data`: ``torch.segment_reduce``.
 
@@ -342,9 +396,15 @@ def segment_reduce(
         axis: the dim of the rows.
         initial: what a segment begins with, a number. A mean is divided after that was added. None: a segment without rows has the sum 0, the product 1,
             the maximum -inf, the minimum inf (of integers: the least and the greatest value) and the mean NaN.
+        return_arg: with "max" and "min", return (values, arg), where arg, int64, has the place along `axis` of the row that each element is from, as of
+            `segment_max`; -1, too, where `initial` wins, which is before all rows.
 
     Returns:
-        A new array, of the library that `data` is of, with the segments in place of `axis`.
+        A new array, of the library that `data` is of, with the segments in place of `axis`; with `return_arg` two of them.
+
+    Raises:
+        ValueError: lengths are negative or do not add up to the extent, or offsets fall, leave it or do not begin with 0 or end with the extent; the message
+            has the first that does.
 
     >>> strew.segment_reduce(np.array([1.0, 2.0, 3.0, 4.0]), "mean", lengths=[3, 0, 1])
     array([ 2., nan,  4.])
@@ -352,11 +412,12 @@ def segment_reduce(
     array([[1., 3.],
            [6., 0.]])
     """
-    return _segments.segment_reduce(data, reduce, lengths, offsets, axis, initial)
+    return _segments.segment_reduce(data, reduce, lengths, offsets, axis, initial, return_arg)
 
 
 def spmm(
-    dst: Any, src: Any, table: Any, weights: Any = None, reduce: str = "sum", *, num_rows: int | None = None, out: Any = None,
+    dst: Any, src: Any, table: Any, weights: Any = None, reduce: str = "sum", *, num_rows: int | None = None,
+    return_arg: bool = False, out: Any = None,
 ) -> Any:
     """Adds ``weights[e] * table[src[e]]`` to row ``dst[e]`` of the result, for each e in order: a sparse matrix, given by the coordinates and values of its elements, times
     the table; or messages along the edges of a graph. One pass: the rows ``table[src]`` are never written to memory.
@@ -371,6 +432,7 @@ def spmm(
         reduce: "sum", "mean", "max" or "min": the words of ``torch_sparse.matmul``. A mean is the sum, divided once by the number of elements. Rows without
             any are 0 under each of them. A NaN stays one under "max" and "min".
         num_rows: the extent of the first dim of the result; None: the largest of `dst` and one.
+        return_arg: with "max" and "min", return (result, arg), where arg, int64, has the e that each element is from, as of `segment_max`; -1 where none is.
         out: an array for the result.
 
     Each product is rounded, then it is added, and the sum is rounded, in the dtype of the table. Floats of 8 and 16 bits are multiplied, added and divided in
@@ -389,7 +451,7 @@ def spmm(
            [0., 0.],
            [1., 2.]])
     """
-    return _fused.spmm(dst, src, table, weights, reduce, num_rows, out)
+    return _fused.spmm(dst, src, table, weights, reduce, num_rows, return_arg, out)
 
 
 def sddmm(dst: Any, src: Any, lhs: Any, rhs: Any, *, out: Any = None) -> Any:
@@ -421,7 +483,7 @@ def sddmm(dst: Any, src: Any, lhs: Any, rhs: Any, *, out: Any = None) -> Any:
 
 def embedding_bag(
     input: Any, weight: Any, offsets: Any = None, *, mode: str = "mean", per_sample_weights: Any = None, include_last_offset: bool = False,
-    padding_idx: int | None = None, out: Any = None,
+    padding_idx: int | None = None, return_arg: bool = False, out: Any = None,
 ) -> Any:
     """The sums, means or maxima of bags of rows of `weight`: ``torch.nn.functional.embedding_bag``. One pass: the rows are never written to memory.
 
@@ -434,6 +496,7 @@ def embedding_bag(
         per_sample_weights: numbers with the shape of `input`, by which rows are multiplied, for mode "sum"; converted as the weights of `spmm`.
         include_last_offset: whether `offsets` has one more element at the end, which is the length of `input`.
         padding_idx: a number of a row, which counts from the end if it is negative: where the input has it, it is left out, and not counted.
+        return_arg: with mode "max", return (result, arg), where arg, int64, has the place in ``input.ravel()`` that each element is from, as of `segment_max`.
         out: an array for the result.
 
     Rows are added in the order of `input`, floats of 8 and 16 bits in float32 with one rounding of the result. As in PyTorch, float32 rounds a product and the
@@ -452,7 +515,7 @@ def embedding_bag(
            [0., 0.],
            [3., 4.]])
     """
-    return _fused.embedding_bag(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx, out)
+    return _fused.embedding_bag(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx, return_arg, out)
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from ._arguments import apart, as_input, check_among, given_back, in_dtype, index_input, result_array
 from ._errors import OutOfBoundsError
 from ._native import Function
-from ._segments import check_offsets, count_of, reduced, wide_dtype
+from ._segments import check_return_arg, count_of, ids_of, reduced, wide_dtype
 
 _SPMM = ("sum", "mean", "max", "min")
 _MODES = ("sum", "mean", "max")
@@ -45,8 +45,9 @@ def _of_argument(error, name, array):
     return OutOfBoundsError(message, error.position, error.component, error.value, error.bound, error.source)
 
 
-def spmm(dst, src, table, weights, reduce, num_rows, out):
+def spmm(dst, src, table, weights, reduce, num_rows, return_arg, out):
     check_among("reduce", reduce, _SPMM)
+    check_return_arg(return_arg, "reduce", reduce)
     rows = _table(table, "table")
     ids, picks = _vector(dst, "dst"), _vector(src, "src")
     if ids.shape != picks.shape:
@@ -54,8 +55,9 @@ def spmm(dst, src, table, weights, reduce, num_rows, out):
     factors = None if weights is None else _factors(weights, ids.shape, wide_dtype(reduce, rows.dtype, True), "weights", "dst")
     count = count_of(num_rows, ids, "num_rows")
     empty = 0 if reduce in ("max", "min") else None
+    numbers = np.arange(ids.size) if return_arg else None
     try:
-        return reduced(reduce, ids, rows, count, out, table, picks=picks, weights=factors, empty=empty, oob="error")
+        return reduced(reduce, ids, rows, count, out, table, picks=picks, weights=factors, empty=empty, oob="error", numbers=numbers)
     except OutOfBoundsError as error:
         raise _of_argument(error, *(("dst", ids) if error.source == 1 else ("src", picks))) from None
 
@@ -100,16 +102,13 @@ def _bags(numbers, offsets, include_last_offset):
     if offsets is None:
         raise ValueError("offsets: None, expected where each bag begins in an input of 1 dim")
     bounds = _vector(offsets, "offsets")
-    check_offsets(bounds, numbers.size, "offsets", include_last_offset)
-    bounds = bounds.astype(np.intp, copy=False)
-    if not include_last_offset:
-        bounds = np.concatenate((bounds, (numbers.size,)))
-    lengths = bounds[1:] - bounds[:-1]
-    return np.repeat(np.arange(lengths.size), lengths), lengths.size
+    ids = ids_of(bounds, "offsets" if include_last_offset else "starts", numbers.shape)
+    return ids, bounds.size - include_last_offset
 
 
-def embedding_bag(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx, out):
+def embedding_bag(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx, return_arg, out):
     check_among("mode", mode, _MODES)
+    check_return_arg(return_arg, "mode", mode)
     rows = _table(weight, "weight")
     numbers = index_input(input, "input")
     ids, bags = _bags(numbers, offsets, include_last_offset)
@@ -128,7 +127,8 @@ def embedding_bag(input, weight, offsets, mode, per_sample_weights, include_last
         if is_padding.any():
             ids, is_sorted = np.where(is_padding, -1, ids), False
     empty = 0 if mode == "max" else None
+    places = np.arange(picks.size) if return_arg else None
     try:
-        return reduced(mode, ids, rows, bags, out, weight, picks=picks, weights=factors, empty=empty, is_sorted=is_sorted, fuses=True)
+        return reduced(mode, ids, rows, bags, out, weight, picks=picks, weights=factors, empty=empty, is_sorted=is_sorted, fuses=True, numbers=places)
     except OutOfBoundsError as error:
         raise _of_argument(error, "input", numbers) from None

@@ -54,6 +54,7 @@ TAKE: dict[Any, Function] = {}
 TAKE_RAISING: dict[Any, Function] = {}  # those of mode "raise", by axis
 ALONG: dict[str, dict[Any, Function]] = {"take": {}, "assign": {}}
 _ELEMENTS: dict[Any, Function] = {}
+_COUNTED: dict[Any, Function] = {}  # by the arguments of _counted
 _MIXED: dict[Any, Function] = {}
 
 
@@ -279,7 +280,58 @@ def _put_along(array, index, values, axis, mode):
     ALONG["assign"][key].run(array, index, values)
 
 
-def elements(kind, input, dim, index, src, out):
+_REDUCTIONS = {"sum": "add", "prod": "mul", "mean": "add", "amax": "max", "amin": "min"}
+
+
+def _counted(kind, axis, dtype, include_self):
+    """The function that reduces in place and counts the updates of each element, in the second result. Without include_self, the first one takes the place
+    of what was there."""
+    key = (kind, axis, dtype, include_self)
+    if key not in _COUNTED:
+        name, combiner = strew_name(dtype, "input"), combiner_on(kind, dtype)
+        node = NODES.get(combiner, combiner)
+        first = f"%4=constant(0):i64;%5=eq(%3,%4):bool;%6=select(%5,%0,%2):{name};%7=update(1):i64;%8=add(%3,%7):i64;return %6,%8"
+        later = "%4=update(1):i64;%5=add(%3,%4):i64;return %2,%5"
+        graph = f"{{%0=update(0):{name};%1=current(0):{name};%2={node}(%1,%0):{name};%3=current(1):i64;{later if include_self else first}}}"
+        fields = {"combiner": "expr", "expr": graph, "init": "in_place", **_WRITE_MODES["raise"]}
+        _COUNTED[key] = Function("scatter_elements", fields, axis=axis, second="other")
+    return _COUNTED[key]
+
+
+def _divide_counted(sums, counts, include_self):
+    """Divides the elements that have updates by how many terms they have: integers rounded down."""
+    divisors = np.where(counts == 0, 1, counts + include_self)
+    if sums.dtype.kind in "iu":
+        sums[...] = np.floor_divide(sums, divisors.astype(np.uint64 if sums.dtype.kind == "u" else np.int64))
+        return
+    for part in (sums.real, sums.imag) if sums.dtype.kind == "c" else (sums,):
+        with np.errstate(under="ignore", invalid="ignore"):
+            np.divide(part, divisors.astype(part.dtype), out=part, where=counts != 0)
+
+
+def scatter_reduce(input, dim, index, src, reduce, include_self, out):
+    check_among("reduce", reduce, _REDUCTIONS)
+    kind = _REDUCTIONS[reduce]
+    if include_self and reduce != "mean":
+        return elements(kind, input, dim, index, src, out)
+    operand, index, axis, is_scalar = _elements_arguments(input, dim, index)
+    if reduce == "mean" and operand.dtype == bool:
+        raise TypeError("input: elements of bool, expected numbers, of which there is a mean")
+    result, written = result_array(out, () if is_scalar else operand.shape, operand.dtype)
+    values = _updates_of_elements(in_dtype(src, operand.dtype, "src"), index)
+    is_narrow = reduce == "mean" and operand.dtype.kind not in "iu" and operand.dtype.itemsize < np.dtype(np.float32).itemsize
+    loop = np.dtype(np.float32) if is_narrow else operand.dtype
+    made, counts = operand.astype(loop), np.zeros(operand.shape, np.int64)
+    ones = np.broadcast_to(np.ones((), np.int64), index.shape)
+    _counted(kind, axis, loop, bool(include_self)).run(made, counts, index, values.astype(loop, copy=False), ones)
+    if reduce == "mean":
+        _divide_counted(made, counts, bool(include_self))
+    result.reshape(operand.shape)[...] = made
+    return given_back(result, written, out, input)
+
+
+def _elements_arguments(input, dim, index):
+    """The operand, the index and the axis of a function of elements, and whether the operand has no dims: then it becomes one with one."""
     operand = as_input(input, "input")
     index = index_input(index, "index")
     is_scalar = operand.ndim == 0 and index.ndim <= 1
@@ -292,6 +344,11 @@ def elements(kind, input, dim, index, src, out):
     for d in range(operand.ndim):
         if d != axis and index.shape[d] > operand.shape[d]:
             raise ValueError(f"index: extent {index.shape[d]} of dim {d}, expected at most the {operand.shape[d]} of input")
+    return operand, index, axis, is_scalar
+
+
+def elements(kind, input, dim, index, src, out):
+    operand, index, axis, is_scalar = _elements_arguments(input, dim, index)
     key = (kind, axis, operand.dtype == bool)
     if key not in _ELEMENTS:
         form = "gather_elements" if kind == "gather" else "scatter_elements"

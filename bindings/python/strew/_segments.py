@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from . import _hosts as hosts
+from . import _native
 from ._arguments import apart, as_input, check_among, combiner_on, fill_text, given_back, index_input, result_array, strew_name
 from ._general import NODES, normal_axis
 from ._native import Function
 
-_SEGMENTS: dict[Any, Function] = {}  # by (kind, dtype, whether the ids are sorted)
+_SEGMENTS: dict[Any, Function] = {}  # by (kind, dtype, whether the ids are sorted, whether it says which rows won)
 _REDUCTIONS: dict[Any, Function] = {}  # by the arguments of _reduction
 _ROUNDED = Function("gather", {"oob": "error"})  # of all rows: each converted to the dtype of the result
 _KINDS = {"sum": "add", "mean": "add", "prod": "mul", "max": "max", "min": "min"}
+BOUNDS = {"lengths": 0, "starts": 1, "offsets": 2}  # the numbers of strew_segment_bounds
 _RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}  # of kinds of dtypes: numbers of one convert to those of a higher one
 
 
@@ -59,18 +61,30 @@ def count_of(given, ids, name):
     return count
 
 
-def segment(kind, data, segment_ids, num_segments, out):
+def segment(kind, data, segment_ids, num_segments, out, return_arg=False):
     values, ids, count = _segment_arguments(data, segment_ids, num_segments)
     result, written = result_array(out, (count, *values.shape[ids.ndim :]), values.dtype)
     if written is not None:
         ids, values = apart(ids, result), apart(values, result)
     is_sorted = values.ndim > ids.ndim and _is_sorted(ids)  # of single elements, looking takes as long as what it saves
-    key = (kind, values.dtype, is_sorted)
+    key = (kind, values.dtype, is_sorted, return_arg)
     if key not in _SEGMENTS:
-        fields = {"combiner": combiner_on(kind, values.dtype), "oob": "skip_window", "indices_are_sorted": "true" if is_sorted else "false"}
-        _SEGMENTS[key] = Function("scatter_rows", fields, fill=_identity(kind, values.dtype))
-    _SEGMENTS[key].run(result, ids, values)
-    return given_back(result, written, out, data)
+        combiner = kind if return_arg else combiner_on(kind, values.dtype)
+        fields = {"combiner": combiner, "oob": "skip_window", "indices_are_sorted": "true" if is_sorted else "false"}
+        more = {"second": "arg"} if return_arg else {}
+        _SEGMENTS[key] = Function("scatter_rows", fields, fill=_identity(kind, values.dtype), **more)
+    if not return_arg:
+        _SEGMENTS[key].run(result, ids, values)
+        return given_back(result, written, out, data)
+    arg = np.empty(result.shape, np.int64)
+    _SEGMENTS[key].run(result, arg, ids, values, numbers_of(ids.shape, values.shape))
+    return given_back(result, written, out, data), given_back(arg, None, None, data)
+
+
+def numbers_of(positions, shape, numbers=None):
+    """The numbers of the positions, 0 on, or `numbers`, one per position, repeated along windows of updates of the shape."""
+    numbers = np.arange(math.prod(positions)) if numbers is None else numbers
+    return np.broadcast_to(numbers.reshape(*positions, *[1] * (len(shape) - len(positions))), shape)
 
 
 def wide_dtype(reduce, dtype, is_weighted):
@@ -85,15 +99,15 @@ def result_dtype(reduce, dtype):
     return np.dtype(np.float64) if reduce == "mean" and dtype.kind in "biu" else dtype
 
 
-def _reduction(reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted, fuses):
+def _reduction(reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted, fuses, return_arg, in_place):
     """The function that makes sums and the like of rows of the dtype, in the dtype that it returns, too: narrow sums without weights are rounded there."""
     wide = wide_dtype(reduce, dtype, is_weighted)
     is_rounded = reduce == "sum" and not is_weighted
     made = dtype if is_rounded else wide
     fuses = fuses and wide == np.float32
-    key = (reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted, fuses)
+    key = (reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted, fuses, return_arg, in_place)
     if key not in _REDUCTIONS:
-        combiner = combiner_on(_KINDS[reduce], wide)
+        combiner = _KINDS[reduce] if return_arg else combiner_on(_KINDS[reduce], wide)
         fields = {"combiner": combiner, "oob": oob}
         if is_rounded and wide != dtype:
             fields["accumulate"] = "wide"
@@ -107,34 +121,48 @@ def _reduction(reduce, dtype, fill, is_weighted, looks_up, oob, is_sorted, fuses
             fields["expr"] = f"{{%0=update(0):{own};%1=convert(%0):{name};%2=extra(0):{name};%3=current(0):{name};{fold}}}"
         text = _identity(_KINDS[reduce], made) if fill is None else fill
         more = {"extras": ("per_position",)} if is_weighted else {}
-        _REDUCTIONS[key] = Function("scatter_rows", fields, fill=text, look_up="error" if looks_up else "", **more)
+        if return_arg:
+            more["second"] = "arg"
+        if in_place:
+            fields["init"] = "in_place"
+        else:
+            more["fill"] = text
+        _REDUCTIONS[key] = Function("scatter_rows", fields, look_up="error" if looks_up else "", **more)
     return _REDUCTIONS[key], made
 
 
 def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, initial=None, empty=None, oob="skip_window", is_sorted=None,
-            fuses=False):
+            fuses=False, numbers=None):
     """The reduction of the rows with each id, in their order.
 
     Args:
         rows: what is reduced: one row per id; with `picks`, row ``picks[e]`` goes where ``ids[e]`` says.
         weights: None, or one per id, in wide_dtype().
-        initial: what reductions begin with, as fill_text() writes it; None: what changes nothing.
+        initial: what reductions begin with, a number in the dtype of the result; None: what changes nothing.
         empty: what a row of the result holds that nothing went into; None: what reductions begin with.
         oob: the policy for ids; that for `picks` is "error".
         is_sorted: whether the ids are; None: not known.
         fuses: sums in float32 round a product and the addition of it once.
+        numbers: of a maximum or minimum, one number per id: then it returns (result, arg), where arg has the number of the row that each element is from.
     """
     dtype = result_dtype(reduce, rows.dtype)
     shape = (count, *rows.shape[ids.ndim if picks is None else 1 :])
     result, written = result_array(out, shape, dtype)
     if is_sorted is None:
         is_sorted = _is_sorted(ids)
-    function, made_dtype = _reduction(reduce, rows.dtype, initial, weights is not None, picks is not None, oob, is_sorted, fuses)
+    return_arg = numbers is not None
+    in_place = return_arg and initial is not None
+    fill = None if initial is None or in_place else fill_text(initial, dtype)
+    function, made_dtype = _reduction(reduce, rows.dtype, fill, weights is not None, picks is not None, oob, is_sorted, fuses, return_arg, in_place)
     made = result if made_dtype == dtype else np.empty(shape, made_dtype)
-    inputs = [each for each in (ids, rows, weights, picks) if each is not None]
+    if in_place:
+        made[...] = initial
+    arg = np.full(shape, -1) if return_arg else None
+    repeated = numbers_of(ids.shape, ids.shape + shape[1:], numbers) if return_arg else None
+    inputs = [each for each in (ids, rows, repeated, weights, picks) if each is not None]
     if written is not None:
         inputs = [apart(each, result) for each in inputs]
-    function.run(made, *inputs)
+    function.run(made, *([arg] if return_arg else []), *inputs)
     if reduce == "mean" or empty is not None:
         counts = counts_of(inputs[0], None, count)
         if reduce == "mean":
@@ -143,7 +171,8 @@ def reduced(reduce, ids, rows, count, out, like, *, picks=None, weights=None, in
             made[counts == 0] = empty
     if made is not result:
         _ROUNDED.run(result, made, np.arange(count))
-    return given_back(result, written, out, like)
+    values = given_back(result, written, out, like)
+    return (values, given_back(arg, None, None, like)) if return_arg else values
 
 
 def _is_sorted(ids):
@@ -165,70 +194,50 @@ def segment_mean(data, segment_ids, num_segments, out):
     return reduced("mean", ids, values, count, out, data)
 
 
-def segment_reduce(data, reduce, lengths, offsets, axis, initial):
+def segment_reduce(data, reduce, lengths, offsets, axis, initial, return_arg):
     check_among("reduce", reduce, _KINDS)
+    check_return_arg(return_arg, "reduce", reduce)
     values = as_input(data, "data")
     at = normal_axis(axis, values.ndim)
     if (lengths is None) == (offsets is None):
         raise ValueError(f"lengths and offsets: {'none' if lengths is None else 'both'} given, expected one of them")
     batch, extent = values.shape[:at], values.shape[at]
     name, where = ("lengths", lengths) if offsets is None else ("offsets", offsets)
-    sizes = index_input(where, name)
-    if sizes.ndim != at + 1 or sizes.shape[:at] != batch:
-        raise ValueError(f"{name}: shape {list(sizes.shape)}, expected {list(batch)} and one dim more, from data and axis {at}")
-    check_sizes = _check_lengths if offsets is None else check_offsets
-    check_sizes(sizes, extent, name)
-    sizes = sizes.astype(np.intp, copy=False)
-    if offsets is not None:
-        sizes = np.diff(sizes, axis=-1)
+    bounds = index_input(where, name)
+    if bounds.ndim != at + 1 or bounds.shape[:at] != batch:
+        raise ValueError(f"{name}: shape {list(bounds.shape)}, expected {list(batch)} and one dim more, from data and axis {at}")
+    ids = ids_of(bounds, name, (*batch, extent)).reshape(-1)
+    segments = bounds.shape[at] - (offsets is not None)
     dtype = result_dtype(reduce, values.dtype)
-    first = None if initial is None else _initial_text(initial, dtype)
+    first = None if initial is None else _initial(initial, dtype)
     empty = np.nan if reduce == "mean" and initial is None else None
-    ids = np.repeat(np.arange(sizes.size), sizes.reshape(-1))
     rows = values.reshape(math.prod(batch) * extent, *values.shape[at + 1 :])
-    result = reduced(reduce, ids, rows, sizes.size, None, None, initial=first, empty=empty, is_sorted=True)
-    return given_back(result.reshape(*sizes.shape, *values.shape[at + 1 :]), None, None, data)
+    numbers = np.tile(np.arange(extent), math.prod(batch)) if return_arg else None
+    made = reduced(reduce, ids, rows, math.prod(batch) * segments, None, None, initial=first, empty=empty, is_sorted=True, numbers=numbers)
+    shape = (*batch, segments, *values.shape[at + 1 :])
+    results = [given_back(each.reshape(shape), None, None, data) for each in (made if return_arg else (made,))]
+    return tuple(results) if return_arg else results[0]
 
 
-def _initial_text(initial, dtype):
+def check_return_arg(return_arg, name, reduce):
+    if return_arg and reduce not in ("max", "min"):
+        raise ValueError(f"return_arg: given with {name} {reduce!r}, expected {name} 'max' or 'min', where one row wins")
+
+
+def ids_of(bounds, kind, shape):
+    """The numbers of the segments of rows of the shape, of which `bounds` are the lengths, the starts or the offsets (BOUNDS)."""
+    ids = np.empty(shape, np.intp)
+    _native.segment_ids(bounds if bounds.ndim == 1 else np.ascontiguousarray(bounds), BOUNDS[kind], ids)
+    return ids
+
+
+def _initial(initial, dtype):
     value = np.asarray(initial)
     if value.ndim != 0:
         raise ValueError(f"initial: shape {list(value.shape)}, expected a number")
     if _RANKS.get(value.dtype.kind, 4) > _RANKS[dtype.kind]:
         raise TypeError(f"initial: {initial!r}, expected a number that {dtype} has")
-    return fill_text(np.asarray(initial, dtype), dtype)
-
-
-def _refuse(wrong, values, name, expected):
-    """Raises what is wrong with the first of the values that is."""
-    if wrong.any():
-        at = tuple(map(int, np.unravel_index(np.argmax(wrong), wrong.shape)))
-        raise ValueError(f"{name}[{', '.join(map(str, at))}]: {values[at]}, expected {expected}")
-
-
-def _check_lengths(lengths, extent, name):
-    _refuse((lengths < 0) | (lengths > extent), lengths, name, f"0 to {extent}, the rows of data")
-    sums = np.asarray(lengths.sum(axis=-1))
-    if (sums != extent).any():
-        raise ValueError(f"{name}: {sums[sums != extent][0]} rows in all, expected {extent}, the rows of data")
-
-
-def check_offsets(offsets, extent, name, has_end=True):
-    """Raises what is wrong with offsets along the last axis: where segments of `extent` rows begin, and, with has_end, where the last one ends."""
-    if offsets.shape[-1] != 0:
-        last = offsets[..., -1]
-        if not offsets[..., 0].any() and ((last == extent) if has_end else (last <= extent)).all() and (offsets[..., 1:] >= offsets[..., :-1]).all():
-            return
-    elif has_end or extent != 0:
-        raise ValueError(f"{name}: no elements, expected where each segment begins{' and the last one ends' if has_end else ''}")
-    number = np.arange(offsets.shape[-1])
-    _refuse((number == 0) & (offsets != 0), offsets, name, "0")
-    _refuse((offsets < 0) | (offsets > extent), offsets, name, f"0 to {extent}, the rows that there are")
-    falls = np.zeros(offsets.shape, bool)
-    falls[..., 1:] = offsets[..., 1:] < offsets[..., :-1]
-    _refuse(falls, offsets, name, "at least the one before")
-    if has_end:
-        _refuse((number == offsets.shape[-1] - 1) & (offsets != extent), offsets, name, f"{extent}, the rows that there are")
+    return np.asarray(initial, dtype)[()]
 
 
 def counts_of(numbers, weights, count):
