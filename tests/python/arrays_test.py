@@ -219,6 +219,25 @@ class Jax(unittest.TestCase):
             self.assertTrue((mean == (jax.ops.segment_sum(data, ids, 3) / jnp.maximum(counts, 1)).astype(dtype)).all())
         self.assertTrue((strew.segment_reduce(data, "max", lengths=jnp.array([3, 1])) == jax.ops.segment_max(data, jnp.array([0, 0, 0, 1]))).all())
 
+    def test_the_gradient_of_a_maximum_goes_where_its_arg_says(self):
+        """As jax.grad where no two rows are equal: of equal rows JAX splits the gradient, and strew gives it to the first."""
+        made = np.random.default_rng(7)
+        data = made.permutation(40 * 5).reshape(40, 5).astype(np.float32)
+        ids, gradient = made.integers(0, 9, 40), made.standard_normal((9, 5)).astype(np.float32)
+        for function, of_jax in ((strew.segment_max, jax.ops.segment_max), (strew.segment_min, jax.ops.segment_min)):
+            values, arg = function(jnp.asarray(data), jnp.asarray(ids), 9, return_arg=True)
+            self.assertIsInstance(arg, jax.Array)
+            with np.errstate(all="ignore"):
+                expected = jax.grad(lambda x: (jnp.where(jnp.isfinite(of_jax(x, ids, 9)), of_jax(x, ids, 9), 0) * gradient).sum())(jnp.asarray(data))
+            arg = np.asarray(arg)
+            result = strew.scatter_add(np.zeros_like(data), 0, np.maximum(arg, 0), np.where(arg < 0, 0, gradient))
+            np.testing.assert_array_equal(result, np.asarray(expected))
+            by_numpy = np.zeros_like(data)
+            segments, columns = np.nonzero(arg >= 0)
+            by_numpy[arg[segments, columns], columns] = gradient[segments, columns]
+            np.testing.assert_array_equal(result, by_numpy)
+            np.testing.assert_array_equal(np.asarray(values)[segments, columns], data[arg[segments, columns], columns])
+
     def test_rows_of_a_table(self):
         table, dst, src = jnp.arange(8.0).reshape(4, 2), jnp.array([2, 0, 2]), jnp.array([1, 3, 0])
         weights = jnp.array([0.5, 1.0, 2.0])
@@ -325,6 +344,17 @@ class Torch(unittest.TestCase):
                     self.assertIsInstance(result, torch.Tensor)
                     torch.testing.assert_close(result, expected, equal_nan=True)
 
+    def test_scatter_reduce(self):
+        input, index, src = torch.tensor([10.0, 20.0, 30.0, 7.0]), torch.tensor([0, 0, 2, 3, 3]), torch.tensor([1.0, 4.0, 6.0, 2.0, -3.0])
+        for dtype in (torch.float32, torch.bfloat16, torch.int32):
+            for reduce in ("sum", "prod", "mean", "amax", "amin"):
+                for include_self in (True, False):
+                    with self.subTest(dtype=dtype, reduce=reduce, include_self=include_self):
+                        given = input.to(dtype), 0, index, src.to(dtype), reduce
+                        result = strew.scatter_reduce(*given, include_self=include_self)
+                        self.assertIsInstance(result, torch.Tensor)
+                        torch.testing.assert_close(result, given[0].scatter_reduce(*given[1:], include_self=include_self))
+
     def test_views(self):
         table = torch.zeros(4, 6)
         strew.add_at(table.T, torch.tensor([0, 5, 5]), torch.ones(3, 4))
@@ -391,6 +421,12 @@ class Errors(unittest.TestCase):
             r"offsets\[2\]: 1, expected at least the one before": lambda: strew.segment_reduce(table, "sum", offsets=[0, 2, 1, 4]),
             r"offsets\[1\]: 3, expected 4": lambda: strew.segment_reduce(table, "sum", offsets=[0, 3]),
             r"offsets\[1, 1\]: 3, expected 0 to 2": lambda: strew.segment_reduce(table, "sum", offsets=[[0, 2], [0, 3], [0, 2], [0, 2]], axis=1),
+            "return_arg: given with reduce 'sum', expected reduce 'max' or 'min'": lambda: strew.segment_reduce(table, "sum", lengths=[4], return_arg=True),
+            "return_arg: given with reduce 'mean'": lambda: strew.spmm([0], [0], table, reduce="mean", return_arg=True),
+            "return_arg: given with mode 'mean', expected mode 'max'": lambda: strew.embedding_bag([[0]], table, return_arg=True),
+            "reduce: 'max', expected one of 'sum', 'prod', 'mean', 'amax', 'amin'": lambda: strew.scatter_reduce(table, 0, [[0, 1]], [[1, 2]], "max"),
+            "index: 1 dims, expected the 2 of input": lambda: strew.scatter_reduce(table, 0, [0], [1], "sum", include_self=False),
+            r"src: shape \[1\], expected at least that of index": lambda: strew.scatter_reduce(table[0], 0, [0, 1], [1.0], "mean", out=table[0]),
             "initial: 'a', expected a number": lambda: strew.segment_reduce(table, "sum", lengths=[4], initial="a"),
             "initial: 0.5, expected a number that int64 has": lambda: strew.segment_reduce([1, 2], "sum", lengths=[2], initial=0.5),
             r"initial: shape \[1\]": lambda: strew.segment_reduce(table, "sum", lengths=[4], initial=[1]),

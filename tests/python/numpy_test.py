@@ -513,8 +513,101 @@ def case_segment_reduce(draw):
             lambda _: strew.segment_reduce(data, reduce, **named, axis=axis, initial=initial), None, ())
 
 
+def winners(ids, rows, count, is_max, start=None):
+    """Per element of the result, which row it is from: a plain loop."""
+    rows = rows.astype(np.float32) if rows.dtype.kind in "fV" and rows.dtype.itemsize < 4 else rows
+    result = np.full((count, *rows.shape[1:]), -1)
+    best = np.zeros(result.shape, rows.dtype) if start is None else np.full(result.shape, start, rows.dtype)
+    has = np.full(result.shape, start is not None)
+    for number, (to, row) in enumerate(zip(ids, rows)):
+        for at in np.ndindex(row.shape):
+            old, new = best[(to, *at)], row[at]
+            if has[(to, *at)] and rows.dtype.kind == "f" and (np.isnan(old) or np.isnan(new)):
+                wins = not np.isnan(old)
+            elif has[(to, *at)] and rows.dtype.kind == "f" and old == new:
+                wins = bool(np.signbit(old) != np.signbit(new) and np.signbit(old) == is_max)
+            else:
+                wins = not has[(to, *at)] or bool(new > old if is_max else new < old)
+            if wins:
+                best[(to, *at)], result[(to, *at)], has[(to, *at)] = new, number, True
+    return result
+
+
+def case_arg(draw):
+    data = draw.values(draw.shape(1, 9) + draw.shape(draw.random.choice([0, 1, 1, 2]), 5), draw.dtype("bifn"))
+    if data.size and draw.chance(0.7):  # many equal ones
+        data = draw.numpy.choice(data.reshape(-1)[: draw.random.randint(1, 4)], data.shape)
+    data = draw.laid_out(data)
+    reduce, count = draw.random.choice(["max", "min"]), draw.random.randint(1, 5)
+    own, is_max = native(data), reduce == "max"
+    form = draw.random.choice(["ids", "lengths", "initial", "spmm", "bag"])
+    text = f"arg of {reduce}: {form}, {describe(data)}, {count}"
+    def both(call, **named):
+        values, arg = call(**named, return_arg=True)
+        as_numbers = lambda each: each.astype(np.float32) if each.dtype.kind in "fV" and each.dtype.itemsize < 4 else each  # noqa: E731
+        np.testing.assert_array_equal(as_numbers(values), as_numbers(call(**named)))
+        return arg
+    if form == "ids":
+        ids = draw.numpy.integers(-1, count + 1, len(data))
+        function = strew.segment_max if is_max else strew.segment_min
+        kept = np.flatnonzero((ids >= 0) & (ids < count))
+        def expected():
+            won = winners(ids[kept], own[kept], count, is_max)
+            return np.where(won < 0, -1, kept[won]) if kept.size else won
+        return text + f", {ids.tolist()}", lambda _: expected(), lambda _: both(lambda **how: function(data, ids, count, **how)), None, ()
+    if form in ("lengths", "initial"):
+        bounds = np.sort(draw.numpy.integers(0, len(data) + 1, count + 1))
+        bounds[0], bounds[-1] = 0, len(data)
+        start = None if form == "lengths" else data.dtype.type(draw.random.choice([0, 1]))
+        ids = np.repeat(np.arange(count), np.diff(bounds))
+        named = {} if start is None else {"initial": start if data.dtype.kind != "V" else float(start)}
+        return (text + f", {bounds.tolist()}, {start}", lambda _: winners(ids, own, count, is_max, start),
+                lambda _: both(lambda **how: strew.segment_reduce(data, reduce, offsets=bounds, **how), **named), None, ())
+    picks = draw.numpy.integers(0, len(data), draw.random.randint(0, 20)) if len(data) else np.zeros(0, int)
+    ids = draw.numpy.integers(0, count, len(picks))
+    if form == "spmm":
+        call = lambda **how: strew.spmm(ids, picks, data, reduce=reduce, num_rows=count, **how)  # noqa: E731
+        return text + f", {ids.tolist()}, {picks.tolist()}", lambda _: winners(ids, own[picks], count, is_max), lambda _: both(call), None, ()
+    ids = np.sort(ids)
+    starts = np.searchsorted(ids, np.arange(count))
+    call = lambda **how: strew.embedding_bag(picks, data, starts, mode="max", **how)  # noqa: E731
+    starts[0] = 0
+    return text + f", {starts.tolist()}, {picks.tolist()}", lambda _: winners(ids, own[picks], count, True), lambda _: both(call), None, ()
+
+
+def case_scatter_reduce(draw):
+    reduce = draw.random.choice(["sum", "prod", "mean", "amax", "amin"])
+    dtype = draw.dtype({"mean": "ifn", "amax": "bifn", "amin": "bifn"}.get(reduce, "ifn"))
+    input = draw.laid_out(draw.values(draw.shape(draw.random.randint(1, 3), 6), dtype))
+    axis, include_self = draw.random.randint(0, input.ndim - 1), draw.chance(0.5)
+    shape = tuple(draw.random.randint(0, extent) if d != axis else draw.random.randint(0, 9) for d, extent in enumerate(input.shape))
+    index = numbers(draw, shape, input.shape[axis])
+    src = draw.laid_out(draw.values(shape, dtype))
+    own, combined = native(input), native(src)
+    is_narrow = reduce == "mean" and dtype.kind in "fV" and dtype.itemsize < 4
+    def expected():
+        at = index.astype(np.intp)
+        if ((at < -input.shape[axis]) | (at >= input.shape[axis])).any():
+            raise IndexError("an index out of bounds")
+        result = own.astype(np.float32) if is_narrow else own.copy()
+        counts = np.zeros(input.shape, int)
+        for place in np.ndindex(shape):
+            to = tuple(at[place] % input.shape[axis] if d == axis else c for d, c in enumerate(place))
+            new = combined[place].astype(result.dtype)
+            name = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}[reduce]
+            result[to] = name(result[to], new) if include_self or counts[to] else new
+            counts[to] += 1
+        if reduce == "mean":
+            terms = np.where(counts == 0, 1, counts + include_self)
+            divided = result // terms.astype(np.uint64 if dtype.kind == "u" else np.int64) if dtype.kind in "iu" else result / terms.astype(result.dtype)
+            result = np.where(counts == 0, result, divided)
+        return result.astype(own.dtype)
+    text = f"{reduce}: scatter_reduce({describe(input)}, {axis}, {describe(index)}, {describe(src)}, {include_self})"
+    return fused(draw, text, expected, strew.scatter_reduce, input, axis, draw.listed(index) if index.size else index, src, reduce, include_self=include_self)
+
+
 CASES = [case_at] * 8 + [case_take] * 3 + [case_put, case_take_along_axis, case_take_along_axis, case_put_along_axis, case_put_along_axis, case_bincount,
-                                           case_histogram, case_csr, case_spmm, case_sddmm, case_embedding_bag, case_segment_mean, case_segment_reduce]
+                                           case_histogram, case_csr, case_spmm, case_sddmm, case_embedding_bag, case_segment_mean, case_segment_reduce, case_arg, case_arg, case_scatter_reduce]
 
 
 def describe(value):

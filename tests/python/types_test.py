@@ -29,6 +29,7 @@ strew._native.tune_op
 strew._native.wisdom_path
 strew._native.count_below
 strew._native.csr
+strew._native.segment_ids
 """
 RIGHT = """
 import numpy as np

@@ -271,7 +271,7 @@ def scatter_reduce(
     >>> strew.scatter_reduce(x, 0, at, np.array([1.0, 4.0, 6.0]), "mean")
     array([ 5., 20., 18.])
     """
-    return _general.scatter_reduce(input, dim, index, src, reduce, include_self, out)
+    return _general.scatter_reduce(input, dim, index, src, reduce, bool(include_self), out)
 
 
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, out: Any = None) -> Any:
@@ -345,7 +345,7 @@ def segment_max(
            [10.,  0.],
            [50., 60.]])
     """
-    return _segments.segment("max", data, segment_ids, num_segments, out, return_arg)
+    return _segments.segment("max", data, segment_ids, num_segments, out, bool(return_arg))
 
 
 def segment_min(
@@ -361,7 +361,7 @@ def segment_min(
     >>> strew.segment_min(np.array([1.0, 2.0, 3.0]), [0, 0, 2])
     array([ 1., inf,  3.])
     """
-    return _segments.segment("min", data, segment_ids, num_segments, out, return_arg)
+    return _segments.segment("min", data, segment_ids, num_segments, out, bool(return_arg))
 
 
 def segment_mean(data: Any, segment_ids: Any, num_segments: int | None = None, *, out: Any = None) -> Any:
@@ -412,7 +412,7 @@ def segment_reduce(
     array([[1., 3.],
            [6., 0.]])
     """
-    return _segments.segment_reduce(data, reduce, lengths, offsets, axis, initial, return_arg)
+    return _segments.segment_reduce(data, reduce, lengths, offsets, axis, initial, bool(return_arg))
 
 
 def spmm(
@@ -451,7 +451,7 @@ def spmm(
            [0., 0.],
            [1., 2.]])
     """
-    return _fused.spmm(dst, src, table, weights, reduce, num_rows, return_arg, out)
+    return _fused.spmm(dst, src, table, weights, reduce, num_rows, bool(return_arg), out)
 
 
 def sddmm(dst: Any, src: Any, lhs: Any, rhs: Any, *, out: Any = None) -> Any:
@@ -515,7 +515,7 @@ def embedding_bag(
            [0., 0.],
            [3., 4.]])
     """
-    return _fused.embedding_bag(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx, return_arg, out)
+    return _fused.embedding_bag(input, weight, offsets, mode, per_sample_weights, include_last_offset, padding_idx, bool(return_arg), out)
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:

@@ -323,9 +323,9 @@ def scatter_reduce(input, dim, index, src, reduce, include_self, out):
     loop = np.dtype(np.float32) if is_narrow else operand.dtype
     made, counts = operand.astype(loop), np.zeros(operand.shape, np.int64)
     ones = np.broadcast_to(np.ones((), np.int64), index.shape)
-    _counted(kind, axis, loop, bool(include_self)).run(made, counts, index, values.astype(loop, copy=False), ones)
+    _counted(kind, axis, loop, include_self).run(made, counts, index, values.astype(loop, copy=False), ones)
     if reduce == "mean":
-        _divide_counted(made, counts, bool(include_self))
+        _divide_counted(made, counts, include_self)
     result.reshape(operand.shape)[...] = made
     return given_back(result, written, out, input)
 
