@@ -1007,6 +1007,7 @@ int main(int argc, char** argv) {
   test_loading();
   test_bad_index();
   test_csr();
+  test_segments();
   test_texts();
   test_programs_into(argv[1]);
   test_find_and_drain();

@@ -12,6 +12,7 @@
 #include "add_kernel.h"
 #include "strew/compiled_kernel.h"
 #include "strew/csr.h"
+#include "strew/segments.h"
 #include "tanh_kernel.h"
 #include "wide_kernel.h"
 
@@ -127,6 +128,15 @@ void sort_by_index() {
   expect(offsets == std::vector<int64_t>{0, 2, 3, 5} && permutation == std::vector<int64_t>{1, 4, 3, 0, 2}, "csr");
 }
 
+void number_segments() {
+  const std::vector<int32_t> lengths = {2, 1, 0, 3};
+  std::vector<int64_t> ids(6);
+  const int64_t segments[] = {4}, rows[] = {6};
+  const strew::Status status = strew::segment_ids({lengths.data(), segments}, strew::SegmentBounds::lengths, {ids.data(), rows});
+  expect(status.ok(), status.message());
+  expect(ids == std::vector<int64_t>{0, 0, 1, 3, 3, 3}, "segment_ids");
+}
+
 }  // namespace
 
 int main() {
@@ -136,5 +146,6 @@ int main() {
   gather_tanh(7, 16, 3);
   gather_tanh(300, 21, 5000);
   sort_by_index();
+  number_segments();
   return failures == 0 ? 0 : 1;
 }
