@@ -521,14 +521,13 @@ def winners(ids, rows, count, is_max, start=None):
     has = np.full(result.shape, start is not None)
     for number, (to, row) in enumerate(zip(ids, rows)):
         for at in np.ndindex(row.shape):
-            old, new = best[(to, *at)], row[at]
-            if has[(to, *at)] and rows.dtype.kind == "f" and (np.isnan(old) or np.isnan(new)):
+            old, new, is_float = best[(to, *at)], row[at], rows.dtype.kind == "f"
+            wins = bool(new > old if is_max else new < old)
+            if is_float and (np.isnan(old) or np.isnan(new)):
                 wins = not np.isnan(old)
-            elif has[(to, *at)] and rows.dtype.kind == "f" and old == new:
+            elif is_float and old == new:
                 wins = bool(np.signbit(old) != np.signbit(new) and np.signbit(old) == is_max)
-            else:
-                wins = not has[(to, *at)] or bool(new > old if is_max else new < old)
-            if wins:
+            if wins or not has[(to, *at)]:
                 best[(to, *at)], result[(to, *at)], has[(to, *at)] = new, number, True
     return result
 
@@ -538,10 +537,8 @@ def case_arg(draw):
     if data.size and draw.chance(0.7):  # many equal ones
         data = draw.numpy.choice(data.reshape(-1)[: draw.random.randint(1, 4)], data.shape)
     data = draw.laid_out(data)
-    reduce, count = draw.random.choice(["max", "min"]), draw.random.randint(1, 5)
-    own, is_max = native(data), reduce == "max"
-    form = draw.random.choice(["ids", "lengths", "initial", "spmm", "bag"])
-    text = f"arg of {reduce}: {form}, {describe(data)}, {count}"
+    is_max, count, own, start = draw.chance(0.5), draw.random.randint(1, 5), native(data), None
+    reduce, form = "max" if is_max else "min", draw.random.choice(["ids", "lengths", "initial", "spmm", "bag"])
     def both(call, **named):
         values, arg = call(**named, return_arg=True)
         as_numbers = lambda each: each.astype(np.float32) if each.dtype.kind in "fV" and each.dtype.itemsize < 4 else each  # noqa: E731
@@ -549,30 +546,23 @@ def case_arg(draw):
         return arg
     if form == "ids":
         ids = draw.numpy.integers(-1, count + 1, len(data))
-        function = strew.segment_max if is_max else strew.segment_min
         kept = np.flatnonzero((ids >= 0) & (ids < count))
-        def expected():
-            won = winners(ids[kept], own[kept], count, is_max)
-            return np.where(won < 0, -1, kept[won]) if kept.size else won
-        return text + f", {ids.tolist()}", lambda _: expected(), lambda _: both(lambda **how: function(data, ids, count, **how)), None, ()
-    if form in ("lengths", "initial"):
-        bounds = np.sort(draw.numpy.integers(0, len(data) + 1, count + 1))
-        bounds[0], bounds[-1] = 0, len(data)
-        start = None if form == "lengths" else data.dtype.type(draw.random.choice([0, 1]))
-        ids = np.repeat(np.arange(count), np.diff(bounds))
-        named = {} if start is None else {"initial": start if data.dtype.kind != "V" else float(start)}
-        return (text + f", {bounds.tolist()}, {start}", lambda _: winners(ids, own, count, is_max, start),
-                lambda _: both(lambda **how: strew.segment_reduce(data, reduce, offsets=bounds, **how), **named), None, ())
-    picks = draw.numpy.integers(0, len(data), draw.random.randint(0, 20)) if len(data) else np.zeros(0, int)
-    ids = draw.numpy.integers(0, count, len(picks))
-    if form == "spmm":
-        call = lambda **how: strew.spmm(ids, picks, data, reduce=reduce, num_rows=count, **how)  # noqa: E731
-        return text + f", {ids.tolist()}, {picks.tolist()}", lambda _: winners(ids, own[picks], count, is_max), lambda _: both(call), None, ()
-    ids = np.sort(ids)
-    starts = np.searchsorted(ids, np.arange(count))
-    call = lambda **how: strew.embedding_bag(picks, data, starts, mode="max", **how)  # noqa: E731
-    starts[0] = 0
-    return text + f", {starts.tolist()}, {picks.tolist()}", lambda _: winners(ids, own[picks], count, True), lambda _: both(call), None, ()
+        expected = lambda: np.append(kept, -1)[winners(ids[kept], own[kept], count, is_max)]  # noqa: E731
+        call = lambda: both(strew.segment_max if is_max else strew.segment_min, data=data, segment_ids=ids, num_segments=count)  # noqa: E731
+    elif form in ("lengths", "initial"):
+        ids = np.sort(draw.numpy.integers(0, count, len(data)))
+        start = None if form == "lengths" else True if data.dtype == bool else draw.random.choice([0, 1])
+        expected = lambda: winners(ids, own, count, is_max, start)  # noqa: E731
+        call = lambda: both(strew.segment_reduce, data=data, reduce=reduce, lengths=np.bincount(ids, minlength=count), initial=start)  # noqa: E731
+    else:
+        picks = draw.numpy.integers(0, len(data), draw.random.randint(0, 20)) if len(data) else np.zeros(0, int)
+        ids = draw.numpy.integers(0, count, len(picks))
+        call = lambda: both(strew.spmm, dst=ids, src=picks, table=data, reduce=reduce, num_rows=count)  # noqa: E731
+        if form == "bag":
+            is_max, ids = True, np.sort(ids)
+            call = lambda: both(strew.embedding_bag, input=picks, weight=data, offsets=np.searchsorted(ids, np.arange(count)), mode="max")  # noqa: E731
+        expected = lambda: winners(ids, own[picks], count, is_max)  # noqa: E731
+    return f"arg of {reduce}: {form}, {describe(data)}, {count}, {ids.tolist()}, {start}", lambda _: expected(), lambda _: call(), None, ()
 
 
 def case_scatter_reduce(draw):
@@ -583,8 +573,7 @@ def case_scatter_reduce(draw):
     shape = tuple(draw.random.randint(0, extent) if d != axis else draw.random.randint(0, 9) for d, extent in enumerate(input.shape))
     index = numbers(draw, shape, input.shape[axis])
     src = draw.laid_out(draw.values(shape, dtype))
-    own, combined = native(input), native(src)
-    is_narrow = reduce == "mean" and dtype.kind in "fV" and dtype.itemsize < 4
+    own, combined, is_narrow = native(input), native(src), reduce == "mean" and dtype.kind in "fV" and dtype.itemsize < 4
     def expected():
         at = index.astype(np.intp)
         if ((at < -input.shape[axis]) | (at >= input.shape[axis])).any():
@@ -594,8 +583,7 @@ def case_scatter_reduce(draw):
         for place in np.ndindex(shape):
             to = tuple(at[place] % input.shape[axis] if d == axis else c for d, c in enumerate(place))
             new = combined[place].astype(result.dtype)
-            name = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}[reduce]
-            result[to] = name(result[to], new) if include_self or counts[to] else new
+            result[to] = REDUCTIONS[reduce.removeprefix("a")](result[to], new) if include_self or counts[to] else new
             counts[to] += 1
         if reduce == "mean":
             terms = np.where(counts == 0, 1, counts + include_self)

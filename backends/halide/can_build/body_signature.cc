@@ -26,7 +26,8 @@ class SignatureMaker {
                         std::ranges::all_of(plan_.keys->units, [&](const Term& unit) { return unit.is(signature_.unit); });
     for (size_t l = 0; l < plan_.window.size(); ++l) signature_.fixed.push_back(is_fixed(l));
     for (int t : inputs()) add(signature_.inputs, t);
-    for (const int i : *store_order(plan_)) add(signature_.results, plan_.result(i));
+    const std::optional<std::vector<int>> order = store_order(plan_);
+    for (const int i : *order) add(signature_.results, plan_.result(i));
     return std::move(signature_);
   }
 
