@@ -17,6 +17,7 @@ struct Place {
   Role role;
   int index;
   int dim;
+  bool is_made = false;  ///< of what a look-up makes; the table has the place without
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
@@ -55,15 +56,41 @@ class Groups {
 };
 
 struct Tensors {
-  std::vector<std::pair<Place, TensorType*>> all;  ///< with dim 0
-  Role table, slices;                              ///< the indexed tensor; updates, or a gather's result
+  std::vector<std::pair<Place, TensorType*>> all;  ///< with dim 0; not the tensors of look-ups, but what these make
+  Role table;                                      ///< the indexed tensor
+  Place slices;                                    ///< updates, or a gather's result
 };
+
+Place at(Place place, int64_t dim) {
+  place.dim = static_cast<int>(dim);
+  return place;
+}
+
+/// Look-up number `number` of a scatter: its tensors, each with dim 0, and what its dims are.
+struct LookupTensors {
+  LookupTensors(Scatter& scatter, size_t number)
+      : gather(scatter.lookups[number].gather),
+        dims(gather),
+        table{scatter.lookups[number].of, scatter.lookups[number].index, 0},
+        made{table.role, table.index, 0, true},
+        indices{Role::indices, first_indices(Op(scatter), number + 1), 0} {}
+  Gather& gather;
+  AccessDims dims;
+  Place table, made, indices;
+};
+std::vector<LookupTensors> lookups_in(Op& op) {
+  std::vector<LookupTensors> out;
+  for (size_t l = 0; l < lookups_of(op).size(); ++l) out.emplace_back(std::get<Scatter>(op), l);
+  return out;
+}
 
 Tensors tensors_of(Op& op) {
   Tensors out;
-  const auto add = [&](Role role, size_t index, TensorType& type) {
-    out.all.push_back({{role, static_cast<int>(index), 0}, &type});
+  const auto place = [&](Role role, size_t index) {
+    const int number = static_cast<int>(index);
+    return Place{role, number, 0, lookup_of(op, role, number) != nullptr};
   };
+  const auto add = [&](Role role, size_t index, TensorType& type) { out.all.emplace_back(place(role, index), &type); };
   if (auto* scatter = std::get_if<Scatter>(&op)) {
     for (size_t i = 0; i < scatter->results.size(); ++i) {
       add(Role::result, i, scatter->results[i]);
@@ -74,7 +101,7 @@ Tensors tensors_of(Op& op) {
     for (size_t i = 0; i < scatter->more_indices.size(); ++i) add(Role::indices, i + 1, scatter->more_indices[i]);
     for (size_t i = 0; i < scatter->extras.size(); ++i) add(Role::extra, i, scatter->extras[i].type);
     out.table = Role::result;
-    out.slices = Role::updates;
+    out.slices = place(Role::updates, 0);
   } else {
     auto& gather = std::get<Gather>(op);
     add(Role::result, 0, gather.result);
@@ -83,13 +110,13 @@ Tensors tensors_of(Op& op) {
     for (size_t i = 0; i < gather.more_indices.size(); ++i) add(Role::indices, i + 1, gather.more_indices[i]);
     for (size_t i = 0; i < gather.extras.size(); ++i) add(Role::extra, i, gather.extras[i].type);
     out.table = Role::operand;
-    out.slices = Role::result;
+    out.slices = place(Role::result, 0);
   }
   return out;
 }
 
 /// Extras have dims of the slices: all, those of the positions, or those of the window.
-void join_extras(const Op& op, const AccessDims& dims, Role slices, Groups& groups) {
+void join_extras(const Op& op, const AccessDims& dims, Place slices, Groups& groups) {
   const std::vector<Extra>& extras = extras_of(op);
   for (size_t i = 0; i < extras.size(); ++i) {
     std::vector<int64_t> of_slices;
@@ -100,49 +127,81 @@ void join_extras(const Op& op, const AccessDims& dims, Role slices, Groups& grou
         of_slices.push_back(static_cast<int64_t>(d));
     }
     if (extras[i].kind == ExtraKind::scalar || of_slices.size() != extras[i].type.dims.size()) continue;
-    for (size_t d = 0; d < of_slices.size(); ++d)
-      groups.join({slices, 0, static_cast<int>(of_slices[d])}, {Role::extra, static_cast<int>(i), static_cast<int>(d)});
+    const int number = static_cast<int>(i);
+    const Place extra{Role::extra, number, 0, lookup_of(op, Role::extra, number) != nullptr};
+    for (size_t d = 0; d < of_slices.size(); ++d) groups.join(at(slices, of_slices[d]), at(extra, static_cast<int64_t>(d)));
   }
 }
 
-Groups groups_of(const Op& op, const Tensors& tensors, const AccessDims& dims) {
+/// The positions of a look-up are the scatter's; a window that is open is a whole dim of the table.
+void join_lookup(const LookupTensors& lookup, const AccessDims& scatter, Groups& groups) {
+  const auto add = [&](Place place, TensorType& type) {
+    for (size_t d = 0; d < type.dims.size(); ++d) groups.add(at(place, static_cast<int64_t>(d)), &type.dims[d]);
+  };
+  add(lookup.table, lookup.gather.operand);
+  for (size_t t = 0; t < index_tensors(lookup.gather).size(); ++t) {
+    const Place indices{Role::indices, lookup.indices.index + static_cast<int>(t), 0};
+    add(indices, t == 0 ? lookup.gather.indices : lookup.gather.more_indices[t - 1]);
+    for (size_t p = 0; p < scatter.positions.size(); ++p)
+      groups.join(at({Role::indices, 0, 0}, scatter.positions[p].indices_dim), at(indices, lookup.dims.positions[p].indices_dim));
+  }
+  for (const AccessDims::Position& position : lookup.dims.positions)
+    if (position.operand_dim >= 0) groups.join(at(lookup.table, position.operand_dim), at(lookup.indices, position.indices_dim));
+  for (size_t d = 0; d < lookup.dims.operand.size(); ++d)
+    if (const AccessDims::OperandDim& dim = lookup.dims.operand[d]; dim.slices_dim >= 0 && dim.window == kDynamic)
+      groups.join(at(lookup.made, dim.slices_dim), at(lookup.table, static_cast<int64_t>(d)));
+}
+
+Groups groups_of(const Op& op, const Tensors& tensors, const AccessDims& dims, const std::vector<LookupTensors>& lookups) {
   Groups groups;
   for (const auto& [place, type] : tensors.all)
-    for (size_t d = 0; d < type->dims.size(); ++d) groups.add({place.role, place.index, static_cast<int>(d)}, &type->dims[d]);
-  const Place table{tensors.table, 0, 0}, slices{tensors.slices, 0, 0};
-  const auto at = [](Place place, int64_t dim) { return Place{place.role, place.index, static_cast<int>(dim)}; };
+    for (size_t d = 0; d < type->dims.size(); ++d) groups.add(at(place, static_cast<int64_t>(d)), &type->dims[d]);
+  const Place table{tensors.table, 0, 0}, indices{Role::indices, 0, 0};
   for (const auto& [place, type] : tensors.all) {
     const bool is_table = place.role == tensors.table || (is_scatter(op) && place.role == Role::operand);
-    const bool is_slices = place.role == tensors.slices;
-    for (size_t d = 0; d < type->dims.size() && (is_table || is_slices); ++d)
-      groups.join(at(is_table ? table : slices, static_cast<int64_t>(d)), at(place, static_cast<int64_t>(d)));
+    const bool is_slices = place.role == tensors.slices.role;
+    if (!is_table && !is_slices && place.role != Role::indices) continue;
+    for (int64_t d = 0; d < static_cast<int64_t>(type->dims.size()); ++d)
+      groups.join(at(is_table ? table : is_slices ? tensors.slices : indices, d), at(place, d));
   }
-  const Place indices{Role::indices, 0, 0};
-  for (const auto& [place, type] : tensors.all)
-    for (size_t d = 0; d < type->dims.size() && place.role == Role::indices; ++d)
-      groups.join(at(indices, static_cast<int64_t>(d)), at(place, static_cast<int64_t>(d)));
   for (const AccessDims::Position& position : dims.positions) {
-    groups.join(at(indices, position.indices_dim), at(slices, position.slices_dim));
+    groups.join(at(indices, position.indices_dim), at(tensors.slices, position.slices_dim));
     if (position.operand_dim >= 0) groups.join(at(table, position.operand_dim), at(indices, position.indices_dim));
   }
   join_extras(op, dims, tensors.slices, groups);
+  for (const LookupTensors& lookup : lookups) join_lookup(lookup, dims, groups);
   return groups;
 }
 
-OpenDimKind kind_of(const std::vector<std::pair<Place, int64_t*>>& group, const Tensors& tensors, const AccessDims& dims) {
-  OpenDimKind kind = OpenDimKind::position;
-  for (const auto& [place, extent] : group) {
-    const auto d = static_cast<size_t>(place.dim);
-    if (place.role == tensors.table && place.index == 0) {
-      const AccessDims::OperandDim& dim = dims.operand[d];
-      if (dim.kind == OperandDimKind::batching) return OpenDimKind::batching;
-      return dim.component >= 0 ? OpenDimKind::indexed : OpenDimKind::whole;
-    }
-    if (place.role == tensors.slices && place.index == 0 && dims.slices[d].operand_dim >= 0)
-      kind =
-          dims.operand[static_cast<size_t>(dims.slices[d].operand_dim)].component >= 0 ? OpenDimKind::window : OpenDimKind::whole;
+OpenDimKind kind_of(const AccessDims::OperandDim& dim) {
+  if (dim.kind == OperandDimKind::batching) return OpenDimKind::batching;
+  return dim.component >= 0 ? OpenDimKind::indexed : OpenDimKind::whole;
+}
+
+/// Sets kind and source. The op's own table decides before windows, and these before the tables of look-ups.
+void set_kind(OpenDim& open, const std::vector<std::pair<Place, int64_t*>>& group, const Tensors& tensors, const AccessDims& dims,
+              const std::vector<LookupTensors>& lookups) {
+  const auto member = [&](Place tensor) {
+    const auto found = std::find_if(group.begin(), group.end(), [&](const auto& each) { return at(each.first, 0) == tensor; });
+    return found == group.end() ? -1 : found->first.dim;
+  };
+  if (const int d = member({tensors.table, 0, 0}); d >= 0) {
+    open.kind = kind_of(dims.operand[static_cast<size_t>(d)]);
+    return;
   }
-  return kind;
+  if (const int d = member(tensors.slices); d >= 0) {
+    const int64_t of_table = dims.slices[static_cast<size_t>(d)].operand_dim;
+    if (of_table >= 0) {
+      open.kind = dims.operand[static_cast<size_t>(of_table)].component >= 0 ? OpenDimKind::window : OpenDimKind::whole;
+      return;
+    }
+  }
+  for (size_t l = 0; l < lookups.size(); ++l)
+    if (const int d = member(lookups[l].table); d >= 0) {
+      open.kind = kind_of(lookups[l].dims.operand[static_cast<size_t>(d)]);
+      open.source = l + 1;
+      return;
+    }
 }
 
 }  // namespace
@@ -150,7 +209,8 @@ OpenDimKind kind_of(const std::vector<std::pair<Place, int64_t*>>& group, const 
 Expected<std::vector<OpenDim>> open_dims(Op& op, const VerifiedOp& verified) {
   const Tensors tensors = tensors_of(op);
   const AccessDims dims(op);
-  const Groups groups = groups_of(op, tensors, dims);
+  const std::vector<LookupTensors> lookups = lookups_in(op);
+  const Groups groups = groups_of(op, tensors, dims, lookups);
   STREW_ASSIGN(const Canonical canonical, canonicalise(verified));
   const Plan plan = make_plan(canonical.op);
   std::vector<OpenDim> out;
@@ -165,12 +225,12 @@ Expected<std::vector<OpenDim>> open_dims(Op& op, const VerifiedOp& verified) {
     if (known != group.end()) continue;
     OpenDim open;
     open.where = text_of(group.front().first);
-    open.kind = kind_of(group, tensors, dims);
+    set_kind(open, group, tensors, dims, lookups);
     for (const auto& [place, extent] : group) {
       open.extents.push_back(extent);
       for (size_t s = 0; s < plan.symbols.size(); ++s) {
         const Symbol& symbol = plan.symbols[s];
-        const bool is_it = symbol.role == place.role && symbol.index == place.index && symbol.dim == place.dim;
+        const bool is_it = Place{symbol.role, symbol.index, symbol.dim} == place;
         if (is_it && !symbol.is_stride && open.name.empty()) {
           open.name = "s" + std::to_string(s);
           open.where = text_of(place);

@@ -2,6 +2,7 @@
 // tests/unit/tune/workload_data_test.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,11 +25,13 @@ struct OpenDim {
   std::string name;   ///< the plan's symbol, "s0"; empty: the plan needs none for it
   std::string where;  ///< "dim 0 of operand"
   OpenDimKind kind = OpenDimKind::position;
+  size_t source =
+      0;  ///< whose indexed tensor has it, if one alone does: 0: the op's own, else the table of look-up number source - 1
   std::vector<int64_t*> extents;  ///< in the op that was given
 };
 
 /// The open extents of `op`, which must live as long as the result and be `verified`'s. Setting all `extents` of a group to one number
-/// makes it static.
+/// makes it static in the types of all tensors that the op names for itself; what look-ups make and slice sizes follow from those.
 Expected<std::vector<OpenDim>> open_dims(Op& op, const VerifiedOp& verified);
 
 }  // namespace strew::inline v0

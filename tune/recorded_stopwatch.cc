@@ -42,14 +42,13 @@ Status read_op(const Json& json, RecordedRun& run) {
   STREW_ASSIGN(Op parsed, parse_op(text));
   STREW_ASSIGN(VerifiedOp op, VerifiedOp::of(std::move(parsed)));
   STREW_ASSIGN(const std::string name, member<std::string>(json, "name"));
-  STREW_ASSIGN(const std::string indices, member<std::string>(json, "indices"));
   KnownUsage known;
+  STREW_ASSIGN(known.indices, member<std::string>(json, "indices"));
   STREW_ASSIGN(known.dims, (member<std::map<std::string, int64_t>>(json, "dims")));
   STREW_ASSIGN(known.temperature, member<std::string>(json, "temperature"));
   STREW_ASSIGN(known.threads, member<int>(json, "threads"));
   STREW_ASSIGN(known.calls, member<int64_t>(json, "calls"));
   STREW_ASSIGN(InventedUsage usage, invent_usage(op, known));
-  STREW_ASSIGN(usage.usage.indices, parse_distribution(indices));
   run.ops.push_back({TuningTask{name, std::move(op), std::move(usage.usage), {}}, {}, {}});
   return {};
 }
@@ -114,7 +113,7 @@ RecordingStopwatch::RecordingStopwatch(std::unique_ptr<Stopwatch> from, std::sha
                         {"name", task.name},
                         {"op", print(*task.op)},
                         {"dims", usage.dims},
-                        {"indices", print(usage.indices)},
+                        {"indices", print_indices(usage)},
                         {"temperature", name(usage.temperature)},
                         {"threads", usage.threads},
                         {"calls", usage.calls}}));

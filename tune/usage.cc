@@ -4,11 +4,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "base/machine.h"
+#include "base/strides.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/component_tensor.h"
+#include "compiler/op/dims.h"
+#include "compiler/op/slot_name.h"
 #include "compiler/plan/plan.h"
 #include "compiler/rewrite/rewrites.h"
 #include "strew/executor.h"
@@ -46,7 +51,7 @@ int64_t positions_of(const Op& op) {
   return count;
 }
 
-/// An extent for each open indexed dim, such that the table has about kTableBytes. All other extents of the table are known.
+/// An extent for each open indexed dim of the op's table, such that it has about kTableBytes. All other extents of the table are known.
 int64_t invented_rows(const Op& op, int64_t open_dims_of_rows) {
   double others = 1;
   for (const int64_t extent : table_of(op).dims)
@@ -93,16 +98,16 @@ Status fill_extents(Op& op, const VerifiedOp& verified, std::map<std::string, in
   const auto set = [](const OpenDim& dim, int64_t extent) {
     for (int64_t* each : dim.extents) *each = extent;
   };
-  std::map<OpenDimKind, std::vector<const OpenDim*>> unknown;
+  std::map<std::pair<OpenDimKind, size_t>, std::vector<const OpenDim*>> unknown;  // by kind, then source
   for (const OpenDim& dim : open) {
     const auto given = dim.name.empty() ? dims.end() : dims.find(dim.name);
     if (given != dims.end())
       set(dim, given->second);
     else
-      unknown[dim.kind].push_back(&dim);
+      unknown[{dim.kind, dim.source}].push_back(&dim);
   }
-  for (const auto& [kind, alike] : unknown) {
-    const int64_t extent = invented_extent(op, kind, static_cast<int64_t>(alike.size()));
+  for (const auto& [of, alike] : unknown) {
+    const int64_t extent = invented_extent(op_of_source(op, of.second), of.first, static_cast<int64_t>(alike.size()));
     for (const OpenDim* dim : alike) {
       set(*dim, extent);
       if (!dim->name.empty()) dims[dim->name] = extent;
@@ -114,27 +119,42 @@ Status fill_extents(Op& op, const VerifiedOp& verified, std::map<std::string, in
   return {};
 }
 
-void clear_open_strides(TensorType& type) {
-  if (std::find(type.strides.begin(), type.strides.end(), kDynamic) != type.strides.end()) type.strides.clear();
+/// Strides that only the call knows become those that keep elements apart with the least memory, given the strides that the op says: without such, the
+/// tensor becomes dense.
+void settle_strides(TensorType& type) {
+  if (is_static(type.strides)) return;
+  int64_t reach = 1;  // elements from the first one to the last one, over the dims whose strides are known
+  const auto take = [&](size_t d) { reach += std::abs(type.strides[d]) * std::max<int64_t>(0, type.dims[d] - 1); };
+  for (size_t d = 0; d < type.dims.size(); ++d)
+    if (type.strides[d] != kDynamic) take(d);
+  for (size_t d = type.dims.size(); d-- > 0;) {
+    if (type.strides[d] != kDynamic) continue;
+    type.strides[d] = reach;
+    take(d);
+  }
+  if (type.strides == contiguous_strides(type.dims)) type.strides.clear();
 }
 
-/// What the extents say twice: slice sizes that a gather takes from its result. Strides that only the call knows become dense.
-void settle(Op& op) {
-  if (auto* gather = std::get_if<Gather>(&op)) {
-    const AccessDims dims(op);
-    for (size_t d = 0; d < gather->slice_sizes.size(); ++d)
-      if (gather->slice_sizes[d] == kDynamic && dims.operand[d].slices_dim >= 0)
-        gather->slice_sizes[d] = gather->result.dims[static_cast<size_t>(dims.operand[d].slices_dim)];
-    for (TensorType* type : {&gather->operand, &gather->indices, &gather->result}) clear_open_strides(*type);
-    for (TensorType& type : gather->more_indices) clear_open_strides(type);
-    for (Extra& extra : gather->extras) clear_open_strides(extra.type);
-    return;
-  }
-  auto& scatter = std::get<Scatter>(op);
-  clear_open_strides(scatter.indices);
+void settle(Gather& gather) {
+  const AccessDims dims(gather);
+  for (size_t d = 0; d < gather.slice_sizes.size(); ++d)
+    if (gather.slice_sizes[d] == kDynamic && dims.operand[d].slices_dim >= 0)
+      gather.slice_sizes[d] = gather.result.dims[static_cast<size_t>(dims.operand[d].slices_dim)];
+  for (TensorType* type : {&gather.operand, &gather.indices, &gather.result}) settle_strides(*type);
+  for (TensorType& type : gather.more_indices) settle_strides(type);
+  for (Extra& extra : gather.extras) settle_strides(extra.type);
+}
+
+void settle(Scatter& scatter) {
+  settle_strides(scatter.indices);
   for (auto* list : {&scatter.operands, &scatter.more_indices, &scatter.updates, &scatter.results})
-    for (TensorType& type : *list) clear_open_strides(type);
-  for (Extra& extra : scatter.extras) clear_open_strides(extra.type);
+    for (TensorType& type : *list) settle_strides(type);
+  for (Extra& extra : scatter.extras) settle_strides(extra.type);
+  for (Lookup& lookup : scatter.lookups) {
+    const auto at = static_cast<size_t>(lookup.index);
+    lookup.gather.result = lookup.of == Role::updates ? scatter.updates[at] : scatter.extras[at].type;
+    settle(lookup.gather);
+  }
 }
 
 Distribution invented_distribution(const Op& sized, std::string& note) {
@@ -155,6 +175,17 @@ Distribution invented_distribution(const Op& sized, std::string& note) {
   return {};
 }
 
+/// Of a look-up.
+Distribution invented_distribution(const Lookup& lookup, std::string& note) {
+  const std::string whose = "the look-up of " + slot_name(lookup.of, lookup.index);
+  if (lookup.gather.indices_are_sorted) {
+    note = "The op says that indices of " + whose + " are sorted: sorted ones are taken.";
+    return {Distribution::Kind::sorted, 0, {}};
+  }
+  note = "How indices of " + whose + " are spread is unknown: uniform is taken.";
+  return {};
+}
+
 Status check_distribution(const Op& sized, const Distribution& distribution) {
   using Kind = Distribution::Kind;
   if (is_unique(sized) && distribution.kind != Kind::permutation && distribution.kind != Kind::file && positions_of(sized) > 1)
@@ -166,7 +197,57 @@ Status check_distribution(const Op& sized, const Distribution& distribution) {
   return {};
 }
 
+/// The texts of the sources, of which the last ones may be missing. The text of an op without look-ups may be the name of a file with a comma.
+Expected<std::vector<std::string_view>> texts_of_sources(std::string_view text, size_t sources) {
+  std::vector<std::string_view> out = {text};
+  if (sources == 1) return out;
+  for (size_t comma = text.find(','); comma != std::string_view::npos; comma = out.back().find(',')) {
+    const std::string_view rest = out.back();
+    out.back() = rest.substr(0, comma);
+    out.push_back(rest.substr(comma + 1));
+  }
+  if (out.size() <= sources) return out;
+  return invalid_argument("indices: '" + std::string(text) + "' has " + std::to_string(out.size()) +
+                          " distributions, expected at most " + std::to_string(sources) +
+                          ": of the op's own indices, then of each look-up");
+}
+
+/// Sets the distributions of all sources: those that `text` has, and others as is common.
+Status set_distributions(InventedUsage& to, const Op& sized, const std::string& text) {
+  const std::vector<Lookup>& lookups = lookups_of(sized);
+  STREW_ASSIGN(const std::vector<std::string_view> texts, texts_of_sources(text, lookups.size() + 1));
+  for (size_t source = 0; source <= lookups.size(); ++source) {
+    Distribution distribution;
+    if (source < texts.size() && !texts[source].empty()) {
+      STREW_ASSIGN(distribution, parse_distribution(texts[source]));
+    } else {
+      std::string& note = to.notes.emplace_back();
+      distribution = source == 0 ? invented_distribution(sized, note) : invented_distribution(lookups[source - 1], note);
+    }
+    if (source > 0 && distribution.kind == Distribution::Kind::file)
+      return unsupported("indices: '" + distribution.file + "' of a look-up is a file, expected a distribution, such as zipf(1)");
+    STREW_TRY(check_distribution(op_of_source(sized, source), distribution));
+    if (source == 0)
+      to.usage.indices = std::move(distribution);
+    else
+      to.usage.lookups.push_back(std::move(distribution));
+  }
+  return {};
+}
+
+/// Of all tensors that indices select from.
+int64_t bytes_of_tables(const Op& sized) {
+  int64_t bytes = 0;
+  for (size_t source = 0; source <= lookups_of(sized).size(); ++source) {
+    const Op op = op_of_source(sized, source);
+    bytes += storage_bytes(table_of(op).dtype, product(table_of(op).dims));
+  }
+  return bytes;
+}
+
 }  // namespace
+
+Op op_of_source(const Op& op, size_t source) { return source == 0 ? op : lookups_of(op)[source - 1].gather; }
 
 const TensorType& table_of(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).results[0] : std::get<Gather>(op).operand;
@@ -194,8 +275,14 @@ std::vector<int64_t> starts_of(const Op& op) {
 std::string print(const Usage& usage) {
   std::string out;
   for (const auto& [name, extent] : usage.dims) out += (out.empty() ? "" : ",") + name + "=" + std::to_string(extent);
-  out += (out.empty() ? "" : " ") + print(usage.indices) + " " + std::string(name(usage.temperature));
+  out += (out.empty() ? "" : " ") + print_indices(usage) + " " + std::string(name(usage.temperature));
   return out + " threads=" + std::to_string(usage.threads);
+}
+
+std::string print_indices(const Usage& usage) {
+  std::string out = print(usage.indices);
+  for (const Distribution& each : usage.lookups) out += "," + print(each);
+  return out;
 }
 
 Expected<std::map<std::string, int64_t>> parse_dims(std::string_view text) {
@@ -220,7 +307,7 @@ Expected<VerifiedOp> with_dims(const VerifiedOp& op, const Usage& usage) {
   Op sized = *op;
   std::map<std::string, int64_t> dims = usage.dims;
   STREW_TRY(fill_extents(sized, op, dims, nullptr));
-  settle(sized);
+  std::visit([](auto& each) { settle(each); }, sized);
   Expected<VerifiedOp> out = VerifiedOp::of(std::move(sized));
   if (!out.ok()) return invalid_argument("dims: the op does not allow these extents: " + out.status().message());
   return out;
@@ -233,20 +320,15 @@ Expected<InventedUsage> invent_usage(const VerifiedOp& op, const KnownUsage& kno
   Op scratch = *op;
   STREW_TRY(fill_extents(scratch, op, out.usage.dims, &out.notes));
   STREW_ASSIGN(const VerifiedOp sized, with_dims(op, out.usage));
-  if (!known.indices.empty()) {
-    STREW_ASSIGN(out.usage.indices, parse_distribution(known.indices));
-  } else {
-    std::string note;
-    out.usage.indices = invented_distribution(*sized, note);
-    out.notes.push_back(note);
-  }
-  STREW_TRY(check_distribution(*sized, out.usage.indices));
-  const int64_t table_bytes = storage_bytes(table_of(*sized).dtype, product(table_of(*sized).dims));
+  STREW_TRY(set_distributions(out, *sized, known.indices));
   if (known.temperature.empty()) {
-    out.usage.temperature = table_bytes > machine().l3_bytes ? Temperature::cold : Temperature::hot;
-    out.notes.push_back(out.usage.temperature == Temperature::cold
-                            ? "The table is larger than the last-level cache: calls go round cold data."
-                            : "The table fits the last-level cache: it stays there between calls.");
+    const bool is_cold = bytes_of_tables(*sized) > machine().l3_bytes, is_one = lookups_of(*sized).empty();
+    out.usage.temperature = is_cold ? Temperature::cold : Temperature::hot;
+    out.notes.push_back(std::string(is_one ? "The table " : "The tables ") +
+                        (is_cold ? (is_one ? "is larger than the last-level cache: calls go round cold data."
+                                           : "are larger than the last-level cache: calls go round cold data.")
+                                 : (is_one ? "fits the last-level cache: it stays there between calls."
+                                           : "fit the last-level cache: they stay there between calls.")));
   } else if (known.temperature == "hot" || known.temperature == "cold") {
     out.usage.temperature = known.temperature == "hot" ? Temperature::hot : Temperature::cold;
   } else {

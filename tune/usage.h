@@ -4,6 +4,7 @@
 // (STREW_RECORD, runtime/record) says it better. Tested by tests/unit/tune/workload_data_test.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,16 +31,21 @@ struct Usage {
   Distribution indices;
   std::shared_ptr<const Tensor> index_tensor;  ///< of kind file: what the file holds, in the op's index dtype
   Temperature temperature = Temperature::hot;
-  int threads = 0;    ///< of a call; 0: as many as the process may use cores
-  int64_t calls = 1;  ///< how often the op is called beside the others that are tuned with it: its weight
+  int threads = 0;                    ///< of a call; 0: as many as the process may use cores
+  int64_t calls = 1;                  ///< how often the op is called beside the others that are tuned with it: its weight
+  std::vector<Distribution> lookups;  ///< of the indices of each look-up of the op; none is of kind file
 };
 /// "s0=1024,s1=8 zipf(1) cold threads=2".
 std::string print(const Usage& usage);
+/// How the indices of each source are spread, as KnownUsage::indices has it: "sorted,zipf(1)".
+std::string print_indices(const Usage& usage);
 
 /// What is known of a usage, as texts and numbers of a command line or of a recording.
 struct KnownUsage {
   std::map<std::string, int64_t> dims;
-  std::string indices;      ///< as parse_distribution() takes it; empty: unknown
+  /// As parse_distribution() takes it. Of an op with look-ups, theirs may follow, separated by commas: "sorted,zipf(1)". One that is empty
+  /// or missing is unknown.
+  std::string indices;
   std::string temperature;  ///< "hot" or "cold"; empty: unknown
   int threads = 0;          ///< 0: unknown
   int64_t calls = 1;
@@ -55,6 +61,8 @@ struct InventedUsage {
 /// Fails if `known` names a symbol that the op has not, an extent that contradicts the op, or a distribution that is illegal for it.
 Expected<InventedUsage> invent_usage(const VerifiedOp& op, const KnownUsage& known);
 
+/// A source of indices as an op of its own: source 0 is the op itself, the others are the gathers of its look-ups.
+Op op_of_source(const Op& op, size_t source);
 /// The tensor that the indices select from.
 const TensorType& table_of(const Op& op);
 /// For an op without open extents: for each operand dim that an index component moves, in the order of the dims, how many places a window

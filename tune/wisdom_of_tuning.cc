@@ -13,7 +13,7 @@ WisdomRecord record_of(const TuningTask& task, const Compiled& planned, const Co
                        bool is_default) {
   WisdomRecord out = record_here(planned, sized);
   out.dims = task.usage.dims;
-  out.indices = print(task.usage.indices);
+  out.indices = print_indices(task.usage);
   out.temperature = name(task.usage.temperature);
   out.threads = task.usage.threads;
   out.backend = name(candidate.backend);
@@ -32,7 +32,7 @@ WisdomRecord record_of(const TuningTask& task, const Compiled& planned, const Co
 std::vector<TunedCandidate> known_candidates(const std::vector<WisdomRecord>& records, const TuningTask& task,
                                              const Compiled& planned) {
   std::vector<const WisdomRecord*> own;
-  const std::string indices = print(task.usage.indices), here = machine_key(machine());
+  const std::string indices = print_indices(task.usage), here = machine_key(machine());
   for (const WisdomRecord& r : records) {
     const bool is_workload = r.op == planned.identity_text && r.dims == task.usage.dims && r.indices == indices &&
                              r.temperature == name(task.usage.temperature) && r.threads == task.usage.threads;

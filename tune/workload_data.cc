@@ -61,15 +61,8 @@ int64_t reached_bytes(const TensorType& type) {
   return storage_bytes(type.dtype, reach.before) + storage_bytes(type.dtype, reach.after);
 }
 
-/// Of the tensors of a look-up.
-std::vector<const TensorType*> types_of(const Lookup& lookup) {
-  std::vector<const TensorType*> out = index_tensors(lookup.gather);
-  out.push_back(&lookup.gather.operand);
-  out.push_back(&lookup.gather.result);
-  return out;
-}
-
 bool is_table(const Op& op, const TensorSlot& slot) {
+  if (lookup_of(op, slot.role, slot.index) != nullptr) return true;
   return is_scatter(op) ? slot.role == Role::result || slot.role == Role::operand : slot.role == Role::operand;
 }
 
@@ -79,11 +72,6 @@ WorkloadData::WorkloadData(VerifiedOp sized)
     : sized_(std::make_unique<const VerifiedOp>(std::move(sized))), slots_(tensor_slots(*sized_)), patterns_(slots_.size()) {}
 
 Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usage, uint64_t seed, int64_t max_bytes) {
-  for (const Lookup& lookup : lookups_of(op))
-    for (const TensorType* type : types_of(lookup))
-      if (!is_static(type->dims) || !is_static(type->strides))
-        return unsupported("tune: the look-up of " + slot_name(lookup.of, lookup.index) + " has " + print(*type) +
-                           ", expected extents and strides that are known");
   STREW_ASSIGN(VerifiedOp sized, with_dims(op, usage));
   for (const TensorSlot& slot : tensor_slots(sized))
     if (info(slot.type->dtype).kind == DTypeKind::string)
@@ -174,6 +162,9 @@ Status WorkloadData::fill_indices(const Usage& usage, uint64_t seed) {
   if (is_file && own > 1)
     return unsupported("indices: " + usage.indices.file + " is one tensor, and the op has " + std::to_string(own) +
                        ", expected a distribution");
+  if (usage.lookups.size() != lookups_of(*sized_).size())
+    return invalid_argument("indices: " + std::to_string(usage.lookups.size()) + " distributions of look-ups, expected " +
+                            std::to_string(lookups_of(*sized_).size()));
   // Per source; its other tensors, which follow the first one, have the same.
   std::vector<uint64_t> seeds(lookups_of(*sized_).size() + 1);
   for (size_t i = 0; i < storages_.size(); ++i) {
@@ -185,13 +176,9 @@ Status WorkloadData::fill_indices(const Usage& usage, uint64_t seed) {
     while (source < lookups_of(*sized_).size() && slot.index >= first_indices(*sized_, source + 1)) ++source;
     const auto tensor = static_cast<size_t>(slot.index - first_indices(*sized_, source));
     if (tensor == 0) seeds[source] = mixed(seed + i);
-    if (source > 0) {
-      const Op lookup = lookups_of(*sized_)[source - 1].gather;
-      STREW_TRY(write_indices(lookup, tensor, Distribution(), seeds[source], first));
-      continue;
-    }
-    if (!is_file) {
-      STREW_TRY(write_indices(*sized_, tensor, usage.indices, seeds[source], first));
+    if (source > 0 || !is_file) {
+      const Distribution& distribution = source == 0 ? usage.indices : usage.lookups[source - 1];
+      STREW_TRY(write_indices(op_of_source(*sized_, source), tensor, distribution, seeds[source], first));
       continue;
     }
     if (usage.index_tensor == nullptr) return invalid_argument("indices: " + usage.indices.file + " was not read");

@@ -138,12 +138,12 @@ void add_tune_options(CLI::App& app, Options& options, Raw& raw) {
                  "extents that the kernel leaves open, as in s0=1024,s1=8 (default: common ones, which are named)");
   app.add_option(
       "--indices", tune.indices,
-      "how indices are spread: uniform, zipf(s), sorted, runs(n), hot(p), permutation, or an .npy file with an index tensor "
-      "(default: what suits the op, which is named)");
+      "how indices are spread: uniform, zipf(s), sorted, runs(n), hot(p), permutation, or an .npy file with an index tensor; "
+      "those of look-ups follow, separated by commas, as in sorted,zipf(1) (default: what suits the op, which is named)");
   app.add_option("--temperature", tune.temperature,
                  "hot: the data is in the caches when a call begins; cold: calls go round more than the last-level cache "
                  "(default: cold if "
-                 "the table is larger than that)")
+                 "the tables are larger than that)")
       ->check(one_of({"hot", "cold"}));
   app.add_option("--seed", tune.seed, "of the data and of what the search takes at random (default: 1)");
   add_wisdom_option(app, options, "the file that keeps what is measured; what it has is not measured again");

@@ -108,6 +108,84 @@ TEST(WorkloadData, OpenExtentsAreFilledAlike) {
   EXPECT_EQ(given->call(0)[1].dims[0], 100);
 }
 
+/// Messages along the edges of a graph with weights that are looked up, too. Everything is open but `width`, which may be.
+std::string edges(const std::string& width) {
+  return "strew1.scatter(operand=f32[?," + width + "] indices=i32[?] updates=f32[?," + width +
+         "] extras=[per_position:f32[?]] lookups=[updates(0)=gather(operand=f32[?," + width +
+         "]{?,?} indices=i32[?] result=f32[?," + width +
+         "] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1," + width +
+         "] oob=error), extra(0)=gather(operand=f32[?] indices=i32[?,1] result=f32[?] collapsed_slice_dims=[0] "
+         "start_index_map=[0] index_vector_dim=1 slice_sizes=[1] indices_are_sorted=true oob=error)] update_window_dims=[1] "
+         "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr expr={%0=update(0):f32; "
+         "%1=extra(0):f32; %2=multiply(%0,%1):f32; %3=current(0):f32; %4=add(%3,%2):f32; return %4} init=fill fill=0:f32 "
+         "oob=error)";
+}
+
+// Extents that nobody gives are invented such that each table has a size of its own, and calls take what is made.
+TEST(WorkloadData, OpenLookUpsAreFilled) {
+  for (const char* const width : {"16", "?"}) {
+    const VerifiedOp op = op_of(edges(width));
+    const Expected<InventedUsage> usage = invent_usage(op, {{}, "", "hot", 1, 1});
+    ASSERT_TRUE(usage.ok()) << width << ": " << usage.status().message();
+    EXPECT_THAT(usage->notes, testing::Contains(HasSubstr("of the look-up of updates 0 are spread is unknown: uniform")));
+    EXPECT_THAT(usage->notes, testing::Contains(HasSubstr("of the look-up of extra 0 are sorted")));
+    EXPECT_EQ(print_indices(usage->usage), "zipf(1),uniform,sorted");
+    Expected<WorkloadData> data = WorkloadData::make(op, usage->usage, 1, kMostBytes);
+    ASSERT_TRUE(data.ok()) << width << ": " << data.status().message();
+    constexpr int64_t kTableBytes = int64_t{16} << 20;
+    const auto bytes = [&](int tensor) {
+      int64_t count = 4;
+      for (int d = 0; d < data->call(0)[tensor].rank; ++d) count *= data->call(0)[tensor].dims[d];
+      return count;
+    };
+    for (const int table : {0, 2, 3}) EXPECT_EQ(bytes(table), kTableBytes) << width << " tensor " << table;
+    for (const int indices : {1, 4, 5}) EXPECT_EQ(data->call(0)[indices].dims[0], 4096) << width << " tensor " << indices;
+    expect_same_bits(op, *data, width);
+  }
+}
+
+TEST(WorkloadData, GivenExtentsOfLookUpsCount) {
+  const VerifiedOp op = op_of(edges("?"));
+  const Expected<InventedUsage> invented = invent_usage(op, {});
+  ASSERT_TRUE(invented.ok());
+  KnownUsage known{{}, "hot(0.5),runs(4)", "hot", 1, 1};
+  int64_t extent = 30;
+  for (const auto& [name, unused] : invented->usage.dims) known.dims[name] = extent--;
+  EXPECT_EQ(known.dims.size(), 6U);  // edges, rows and columns of the result and of the table, weights
+  const Usage usage = usage_of(op, known);
+  EXPECT_EQ(print_indices(usage), "hot(0.5),runs(4),sorted");
+  EXPECT_EQ(usage.dims, known.dims);
+  Expected<WorkloadData> data = WorkloadData::make(op, usage, 1, kMostBytes);
+  ASSERT_TRUE(data.ok()) << data.status().message();
+  expect_same_bits(op, *data, "given");
+}
+
+// Strides that the call knows are invented beside those that the op says: 0 repeats.
+TEST(WorkloadData, StridesThatTheOpSaysStay) {
+  const auto strides = [](const char* operand, const char* updates) {
+    const VerifiedOp op =
+        op_of(std::string("strew1.scatter(operand=f32[?,16]") + operand + " indices=i32[?] updates=f32[?,16]" + updates +
+              " update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+              "index_vector_dim=1 combiner=add oob=error init=in_place)");
+    Expected<WorkloadData> data =
+        WorkloadData::make(op, usage_of(op, {{{"s0", 100}, {"s1", 50}}, "", "hot", 1, 1}), 1, kMostBytes);
+    EXPECT_TRUE(data.ok()) << data.status().message();
+    if (!data.ok()) return std::string();
+    expect_same_bits(op, *data, updates);
+    std::string out;
+    for (const int tensor : {0, 2}) {
+      const TensorView& view = data->call(0)[tensor];
+      for (int d = 0; d < view.rank; ++d)
+        out += (view.strides == nullptr ? "dense" : std::to_string(view.strides[d])) + (d == 0 ? "," : " ");
+    }
+    return out;
+  };
+  EXPECT_EQ(strides("", "{?,0}"), "dense,dense 1,0 ");
+  EXPECT_EQ(strides("", "{0,?}"), "dense,dense 0,1 ");
+  EXPECT_EQ(strides("{?,?}", "{?,1}"), "dense,dense dense,dense ");
+  EXPECT_EQ(strides("{1,?}", "{?,2}"), "1,50 31,2 ");
+}
+
 TEST(WorkloadData, AColdWorkloadGoesRoundMoreThanTheCacheHolds) {
   const VerifiedOp op = op_of(kAdd);
   const Usage cold = usage_of(op, {{{"s0", 1000}, {"s1", 10'000}}, "uniform", "cold", 1, 1});
@@ -133,6 +211,16 @@ TEST(WorkloadData, BadUsagesAreRefused) {
   EXPECT_THAT(refusal({{}, "gauss", "", 0, 1}), HasSubstr("indices: 'gauss', expected"));
   EXPECT_THAT(refusal({{}, "", "warm", 0, 1}), HasSubstr("temperature: 'warm', expected hot or cold"));
   EXPECT_THAT(refusal({{{"s0", 10}, {"s1", 5}}, "permutation", "", 0, 1}), HasSubstr("a permutation of 5 rows has no 10"));
+  const auto lookup_refusal = [](const char* indices) {
+    const Expected<InventedUsage> usage = invent_usage(op_of(edges("16")), {{}, indices, "", 0, 1});
+    return usage.ok() ? std::string("accepted") : usage.status().message();
+  };
+  EXPECT_THAT(refusal({{}, "sorted,uniform", "", 0, 1}), HasSubstr("indices: 'sorted,uniform', expected"));
+  EXPECT_THAT(lookup_refusal("uniform,,sorted,uniform"),
+              HasSubstr("'uniform,,sorted,uniform' has 4 distributions, expected at most 3"));
+  EXPECT_THAT(lookup_refusal("uniform,gauss"), HasSubstr("indices: 'gauss', expected"));
+  EXPECT_THAT(lookup_refusal("uniform,a.npy"), HasSubstr("'a.npy' of a look-up is a file, expected a distribution"));
+  EXPECT_EQ(lookup_refusal(",zipf(2)"), "accepted");
   const Usage large = usage_of(op, {{{"s0", 1000}, {"s1", 1'000'000}}, "", "", 1, 1});
   EXPECT_THAT(WorkloadData::make(op, large, 1, 1 << 20).status().message(),
               HasSubstr("expected at most 1048576; choose smaller dims"));
