@@ -19,8 +19,22 @@ constexpr int64_t kMostBytes = int64_t{256} << 20;
 /// What one line says.
 struct Line {
   std::string op;
-  KnownUsage usage;
+  KnownUsage usage;                  ///< without indices
+  std::vector<std::string> indices;  ///< of the op's own, then of each look-up: files of earlier versions lack these
 };
+
+Expected<std::string> indices_in(const nlohmann::json& source) {
+  const auto text = source.at("indices").get<std::string>();
+  STREW_TRY(parse_distribution(text).status());
+  return text;
+}
+
+/// As KnownUsage::indices has it.
+std::string joined(const std::vector<std::string>& indices) {
+  std::string out = indices[0];
+  for (size_t source = 1; source < indices.size(); ++source) out += "," + indices[source];
+  return out;
+}
 
 Expected<Line> read_line(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
@@ -32,8 +46,10 @@ Expected<Line> read_line(const std::string& text) {
     json.at("dims").get_to(out.usage.dims);
     json.at("threads").get_to(out.usage.threads);
     json.at("calls").get_to(out.usage.calls);
-    json.at("indices").get_to(out.usage.indices);
-    STREW_TRY(parse_distribution(out.usage.indices).status());
+    STREW_ASSIGN(out.indices.emplace_back(), indices_in(json));
+    for (const nlohmann::json& lookup : json.value("lookups", nlohmann::json::array())) {
+      STREW_ASSIGN(out.indices.emplace_back(), indices_in(lookup));
+    }
     if (out.usage.threads < 1 || out.usage.calls < 1) return invalid_argument("threads and calls: expected numbers from 1 on");
     return out;
   } catch (const nlohmann::json::exception& error) {
@@ -44,15 +60,23 @@ Expected<Line> read_line(const std::string& text) {
 Expected<TuningTask> task_of(const Line& line, const KnownUsage& known, size_t number) {
   KnownUsage usage = line.usage;
   for (const auto& [name, extent] : known.dims) usage.dims[name] = extent;
-  if (!known.indices.empty()) usage.indices = known.indices;
+  usage.indices = known.indices.empty() ? joined(line.indices) : known.indices;
   if (known.threads != 0) usage.threads = known.threads;
   usage.temperature = known.temperature;
   STREW_ASSIGN(Op op, parse_op(line.op));
   STREW_ASSIGN(VerifiedOp verified, VerifiedOp::of(std::move(op)));
+  if (const size_t most = lookups_of(verified).size(); line.indices.size() > most + 1)
+    return invalid_argument("it has the indices of " + std::to_string(line.indices.size() - 1) + " look-ups, expected at most " +
+                            std::to_string(most));
   Expected<InventedUsage> invented = invent_usage(verified, usage);
-  if (!invented.ok() && known.indices.empty()) {
-    // A hint of the op rules out what describes its indices best.
-    usage.indices.clear();
+  // A hint of the op, or its extents, may rule out what describes the indices of a source best.
+  for (size_t source = 0; !invented.ok() && known.indices.empty() && source <= line.indices.size(); ++source) {
+    std::vector<std::string> others = line.indices;
+    if (source < others.size())
+      others[source].clear();
+    else
+      others = {""};
+    usage.indices = joined(others);
     invented = invent_usage(verified, usage);
   }
   STREW_TRY(invented.status());

@@ -33,10 +33,20 @@ namespace {
 
 // ---- The indices of a call --------------------------------------------------------------------------------------------------------
 
-/// The index vectors of a call, and the table that they lead into.
+/// The index vectors of a source of a call, and the table that they lead into.
 struct Places {
-  Places(const Op& op, const reference::Bound& bound)
-      : shape(reference::geometry_of(op, bound)), starts(shape, bound.sources[0]), wraps(normalizes_negative(op)) {}
+  Places(const reference::Geometry& shape, std::span<const reference::BoundTensor> indices, bool wraps)
+      : shape(shape), starts(shape, indices), wraps(wraps) {}
+  static Places own(const Op& op, const reference::Bound& bound) {
+    return {reference::geometry_of(op, bound), bound.sources[0], normalizes_negative(op)};
+  }
+  static Places of(const Lookup& lookup, std::span<const reference::BoundTensor> indices, const reference::Bound& bound) {
+    const reference::BoundTensor& table =
+        (lookup.of == Role::updates ? bound.updates : bound.extras)[static_cast<size_t>(lookup.index)];
+    const std::vector<int64_t> made = reference::made_dims(lookup.gather, table, indices[0]);
+    return {reference::geometry(lookup.gather.dims, table.dims, indices[0].dims, made), indices,
+            lookup.gather.normalize_negative};
+  }
 
   /// The index vector of a position as one number, in row-major order of the table's dims; -1: it is outside of the table.
   int64_t place(const reference::Coords& position) const {
@@ -88,19 +98,70 @@ double fitted_exponent(const std::vector<int64_t>& counts) {
   return n < 4 || spread <= 0 ? 0 : std::max(0.0, -(n * xy - x * y) / spread);
 }
 
+IndexStatistics statistics_of(const Places& at) {
+  IndexStatistics out;
+  const reference::Geometry& shape = at.shape;
+  out.rows = 1;
+  for (size_t d = 0; d < shape.target.size(); ++d)
+    if (shape.component[d] >= 0) out.rows *= std::max<int64_t>(1, shape.target[d]);
+  std::map<int64_t, std::unordered_map<int64_t, int64_t>> batches;
+  int64_t runs = 0, run = 0, ascending = 0, last_place = -1, last_batch = -1;
+  const auto end_run = [&] {
+    if (run > 0) ++out.runs[std::min<size_t>(std::bit_width(static_cast<uint64_t>(run)) - 1, out.runs.size() - 1)];
+    run = 0;
+  };
+  reference::Coords position(shape.positions.size(), 0);
+  bool goes_on = !reference::is_empty(shape.positions);
+  for (; goes_on && out.positions + out.outside < kMostPositions; goes_on = reference::next(shape.positions, position)) {
+    const int64_t place = at.place(position), batch = at.batch(position);
+    if (place < 0) {
+      ++out.outside;
+      continue;
+    }
+    ++out.positions;
+    ++batches[batch][place];
+    const bool follows = batch == last_batch;
+    ascending += !follows || place >= last_place ? 1 : 0;
+    if (!follows || place != last_place) {
+      end_run();
+      ++runs;
+    }
+    ++run;
+    last_place = place;
+    last_batch = batch;
+  }
+  end_run();
+  if (out.positions == 0) return out;
+  const std::vector<int64_t> counts = counts_by_rank(batches);
+  const auto all = static_cast<double>(out.positions);
+  out.batches = static_cast<int64_t>(batches.size());
+  for (const auto& [batch, places] : batches) out.distinct += static_cast<int64_t>(places.size());
+  out.top_share = static_cast<double>(counts[0]) / all;
+  out.second_share = counts.size() > 1 ? static_cast<double>(counts[1]) / all : 0;
+  out.ascending = static_cast<double>(ascending) / all;
+  out.run_length = all / static_cast<double>(runs);
+  out.zipf = fitted_exponent(counts);
+  return out;
+}
+
 // ---- Kinds of calls ---------------------------------------------------------------------------------------------------------------
 
 constexpr uint64_t kFirstCalls = 4;  ///< of a kind: looked at, each of them
 constexpr size_t kMostKinds = 10'000;
 constexpr std::chrono::seconds kWriteEvery{30};
 
+/// What was seen of one source of indices.
+struct Seen {
+  IndexStatistics statistics;                     ///< of the last call that was looked at
+  std::map<std::string, uint64_t> distributions;  ///< how often each was found
+};
+
 struct Kind {
   std::string op;
   std::map<std::string, int64_t> dims;
   int threads = 1;
   uint64_t calls = 0, looked_at = 0;
-  IndexStatistics statistics;                     ///< of the last call that was looked at
-  std::map<std::string, uint64_t> distributions;  ///< how often each was found
+  std::vector<Seen> sources;  ///< the op's own indices, then those of each look-up; empty: no call was looked at
 };
 
 struct Recording {
@@ -146,29 +207,32 @@ std::string key_of(const std::string& symbol, const std::map<std::string, int64_
   return key;
 }
 
-std::string line_of(const Kind& kind) {
-  const auto most = std::max_element(kind.distributions.begin(), kind.distributions.end(),
+nlohmann::ordered_json json_of(const Seen& seen, uint64_t calls) {
+  const auto most = std::max_element(seen.distributions.begin(), seen.distributions.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  const IndexStatistics& s = kind.statistics;
-  const nlohmann::ordered_json json = {{"format", 1},
-                                       {"op", kind.op},
-                                       {"dims", kind.dims},
-                                       {"threads", kind.threads},
-                                       {"calls", kind.calls},
-                                       {"indices", most == kind.distributions.end() ? std::string("uniform") : most->first},
-                                       {"statistics",
-                                        {{"calls", kind.looked_at},
-                                         {"positions", s.positions},
-                                         {"rows", s.rows},
-                                         {"outside", s.outside},
-                                         {"batches", s.batches},
-                                         {"distinct", s.distinct},
-                                         {"top_share", s.top_share},
-                                         {"second_share", s.second_share},
-                                         {"ascending", s.ascending},
-                                         {"run_length", s.run_length},
-                                         {"runs", s.runs},
-                                         {"zipf", s.zipf}}}};
+  const IndexStatistics& s = seen.statistics;
+  return {{"indices", most == seen.distributions.end() ? std::string("uniform") : most->first},
+          {"statistics",
+           {{"calls", calls},
+            {"positions", s.positions},
+            {"rows", s.rows},
+            {"outside", s.outside},
+            {"batches", s.batches},
+            {"distinct", s.distinct},
+            {"top_share", s.top_share},
+            {"second_share", s.second_share},
+            {"ascending", s.ascending},
+            {"run_length", s.run_length},
+            {"runs", s.runs},
+            {"zipf", s.zipf}}}};
+}
+
+std::string line_of(const Kind& kind) {
+  nlohmann::ordered_json json = {
+      {"format", 1}, {"op", kind.op}, {"dims", kind.dims}, {"threads", kind.threads}, {"calls", kind.calls}};
+  json.update(json_of(kind.sources.empty() ? Seen() : kind.sources[0], kind.looked_at));
+  for (size_t source = 1; source < kind.sources.size(); ++source)
+    json["lookups"].push_back(json_of(kind.sources[source], kind.looked_at));
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -195,61 +259,24 @@ bool count(Recording& to, const std::string& key, const Kernel::State& state, st
 }
 
 /// Adds what was seen of a call's indices. Says whether it is time to write the recording: a process may end without a chance to.
-bool add(Recording& to, const std::string& key, const IndexStatistics& seen) {
+bool add(Recording& to, const std::string& key, const std::vector<IndexStatistics>& seen) {
   const std::scoped_lock lock(to.mutex);
   Kind& kind = to.kinds[key];
   ++kind.looked_at;
-  kind.statistics = seen;
-  ++kind.distributions[distribution_of(seen)];
+  kind.sources.resize(seen.size());
+  for (size_t source = 0; source < seen.size(); ++source) {
+    kind.sources[source].statistics = seen[source];
+    ++kind.sources[source].distributions[distribution_of(seen[source])];
+  }
   return std::chrono::steady_clock::now() - to.written > kWriteEvery;
 }
 
 }  // namespace
 
-IndexStatistics index_statistics(const Op& op, std::span<const TensorView> tensors) {
-  IndexStatistics out;
-  const Places at(op, reference::Bound(op, tensors));
-  const reference::Geometry& shape = at.shape;
-  out.rows = 1;
-  for (size_t d = 0; d < shape.target.size(); ++d)
-    if (shape.component[d] >= 0) out.rows *= std::max<int64_t>(1, shape.target[d]);
-  std::map<int64_t, std::unordered_map<int64_t, int64_t>> batches;
-  int64_t runs = 0, run = 0, ascending = 0, last_place = -1, last_batch = -1;
-  const auto end_run = [&] {
-    if (run > 0) ++out.runs[std::min<size_t>(std::bit_width(static_cast<uint64_t>(run)) - 1, out.runs.size() - 1)];
-    run = 0;
-  };
-  reference::Coords position(shape.positions.size(), 0);
-  bool goes_on = !reference::is_empty(shape.positions);
-  for (; goes_on && out.positions + out.outside < kMostPositions; goes_on = reference::next(shape.positions, position)) {
-    const int64_t place = at.place(position), batch = at.batch(position);
-    if (place < 0) {
-      ++out.outside;
-      continue;
-    }
-    ++out.positions;
-    ++batches[batch][place];
-    const bool follows = batch == last_batch;
-    ascending += !follows || place >= last_place ? 1 : 0;
-    if (!follows || place != last_place) {
-      end_run();
-      ++runs;
-    }
-    ++run;
-    last_place = place;
-    last_batch = batch;
-  }
-  end_run();
-  if (out.positions == 0) return out;
-  const std::vector<int64_t> counts = counts_by_rank(batches);
-  const auto all = static_cast<double>(out.positions);
-  out.batches = static_cast<int64_t>(batches.size());
-  for (const auto& [batch, places] : batches) out.distinct += static_cast<int64_t>(places.size());
-  out.top_share = static_cast<double>(counts[0]) / all;
-  out.second_share = counts.size() > 1 ? static_cast<double>(counts[1]) / all : 0;
-  out.ascending = static_cast<double>(ascending) / all;
-  out.run_length = all / static_cast<double>(runs);
-  out.zipf = fitted_exponent(counts);
+std::vector<IndexStatistics> index_statistics(const Op& op, std::span<const TensorView> tensors) {
+  const reference::Bound bound(op, tensors);
+  std::vector<IndexStatistics> out = {statistics_of(Places::own(op, bound))};
+  for (const Lookup& lookup : lookups_of(op)) out.push_back(statistics_of(Places::of(lookup, bound.sources[out.size()], bound)));
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/kernel_state.h"
 #include "strew/op.h"
@@ -40,8 +41,8 @@ struct IndexStatistics {
 };
 inline constexpr int64_t kMostPositions = 1 << 16;
 
-/// Of a call of the op. `tensors`: as Kernel::run takes them, bound and checked.
-IndexStatistics index_statistics(const Op& op, std::span<const TensorView> tensors);
+/// Of a call of the op: of its own indices, then of those of each look-up. `tensors`: as Kernel::run takes them, bound and checked.
+std::vector<IndexStatistics> index_statistics(const Op& op, std::span<const TensorView> tensors);
 
 /// The distribution that describes them best, as `strew tune --indices` takes it: "zipf(1.1)".
 std::string distribution_of(const IndexStatistics& statistics);

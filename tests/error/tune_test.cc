@@ -151,6 +151,31 @@ TEST_F(Tune, ARecordingOfAProgramIsAWorkload) {
   EXPECT_THAT(out, HasSubstr("recorded_0: "));
 }
 
+// The sums of a call are of one row, and each row of the table is looked up once, in order: the recording says so of each source.
+TEST_F(Tune, LookUpsWithOpenExtentsAreTuned) {
+  write("bags.strew",
+        "strew1.scatter(operand=f32[?,16] indices=i32[?] updates=f32[?,16] "
+        "lookups=[updates(0)=gather(operand=f32[?,16] indices=i32[?] result=f32[?,16] offset_dims=[1] collapsed_slice_dims=[0] "
+        "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,16] oob=error)] update_window_dims=[1] "
+        "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=error)\n");
+  const std::string invented = tuned("tune bags.strew --budget 1s --threads 1 --indices sorted", off_);
+  EXPECT_THAT(invented, AllOf(HasSubstr("s2 (dim 0 of updates) is open: "), HasSubstr(" sorted,uniform hot threads=1\n"),
+                              HasSubstr("of the look-up of updates 0 are spread is unknown: uniform is taken")));
+  EXPECT_THAT(tuned("tune bags.strew --budget 1s --threads 1 --dims s0=64,s1=1000,s2=99 --indices 'sorted,zipf(2)'", off_),
+              HasSubstr("s0=64,s1=1000,s2=99 sorted,zipf(2) hot threads=1\n"));
+  write_tensor("sums.npy", DType::f32, {40, 16}, {});
+  write_tensor("table.npy", DType::f32, {100, 16}, {});
+  std::string to, from;  // little-endian
+  for (char row = 0; row < 100; ++row) {
+    to += std::string("\7\0\0\0", 4);
+    from += row + std::string(3, '\0');
+  }
+  write_tensor("to.npy", DType::i32, {100}, to);
+  write_tensor("from.npy", DType::i32, {100}, from);
+  success("run bags.strew --input sums.npy to.npy table.npy from.npy --output out.npy --threads 1", "STREW_RECORD=recorded");
+  EXPECT_THAT(tuned("tune recorded --budget 1s", off_), HasSubstr("recorded_0: s0=100,s1=40,s2=100 hot(1),sorted "));
+}
+
 TEST_F(Tune, BadUsageIsRefused) {
   EXPECT_THAT(failure(2, "tune"), HasSubstr("FILE: it is missing"));
   for (const char* budget : {"0s", "-1s", "30", "s", "nan", "1e9s", "3x"})

@@ -23,19 +23,28 @@ namespace {
 
 using testing::HasSubstr;
 
+VerifiedOp op_of(const std::string& text) { return std::move(VerifiedOp::of(std::move(*parse_op(text)))).value(); }
+
 VerifiedOp add_op() {
-  return std::move(VerifiedOp::of(std::move(
-                       *parse_op("strew1.scatter(operand=f32[?,16] indices=i32[?] updates=f32[?,16] update_window_dims=[1] "
-                                 "inserted_window_dims=[0] "
-                                 "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=error init=in_place)"))))
-      .value();
+  return op_of(
+      "strew1.scatter(operand=f32[?,16] indices=i32[?] updates=f32[?,16] update_window_dims=[1] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=error init=in_place)");
+}
+
+/// Sums of rows that are looked up by rows and columns. s0: positions, s1: rows of the result, s2 and s3: extents of the table that are indexed.
+VerifiedOp lookup_op() {
+  return op_of(
+      "strew1.scatter(operand=f32[?,16] indices=i32[?] updates=f32[?,16] lookups=[updates(0)=gather(operand=f32[?,?,16] "
+      "indices=i32[?,2] result=f32[?,16] offset_dims=[1] collapsed_slice_dims=[0,1] start_index_map=[0,1] index_vector_dim=1 "
+      "slice_sizes=[1,1,16] oob=skip_window)] update_window_dims=[1] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=skip_window init=fill fill=0:f32)");
 }
 
 IndexStatistics statistics_of(const std::string& indices, int64_t positions, int64_t rows) {
   const VerifiedOp op = add_op();
   const InventedUsage usage = std::move(*invent_usage(op, {{{"s0", positions}, {"s1", rows}}, indices, "hot", 1, 1}));
   const WorkloadData data = std::move(*WorkloadData::make(op, usage.usage, 5, int64_t{1} << 30));
-  return index_statistics(*op, data.call(0));
+  return index_statistics(*op, data.call(0))[0];
 }
 
 TEST(Record, StatisticsLeadBackToTheDistribution) {
@@ -70,17 +79,17 @@ TEST(Record, CountsWhatItSays) {
 
 // Every batch has a frequent row of its own, and its indices ascend: the batches are told apart.
 TEST(Record, BatchesAreToldApart) {
-  const VerifiedOp op = std::move(
-      *VerifiedOp::of(std::move(*parse_op("strew1.gather(operand=f32[4,1000] indices=i64[4,6] result=f32[4,6] "
-                                          "operand_batching_dims=[0] start_indices_batching_dims=[0] collapsed_slice_dims=[1] "
-                                          "start_index_map=[1] index_vector_dim=2 slice_sizes=[1,1] oob=clamp)"))));
+  const VerifiedOp op = op_of(
+      "strew1.gather(operand=f32[4,1000] indices=i64[4,6] result=f32[4,6] operand_batching_dims=[0] "
+      "start_indices_batching_dims=[0] collapsed_slice_dims=[1] start_index_map=[1] index_vector_dim=2 slice_sizes=[1,1] "
+      "oob=clamp)");
   const int64_t table[] = {4, 1000}, positions[] = {4, 6};
   std::vector<int64_t> indices;
   for (const int64_t row : {700, 300, 500, 100}) indices.insert(indices.end(), {row, row, row, row, row + 1, -5});
   const TensorView views[] = {{static_cast<void*>(nullptr), DType::f32, 2, positions},
                               {static_cast<void*>(nullptr), DType::f32, 2, table},
                               {static_cast<void*>(indices.data()), DType::i64, 2, positions}};
-  const IndexStatistics s = index_statistics(*op, views);
+  const IndexStatistics s = index_statistics(*op, views)[0];
   EXPECT_EQ(s.batches, 4);
   EXPECT_EQ(s.positions, 20);
   EXPECT_EQ(s.outside, 4);  // they do not count, whatever number they are
@@ -89,6 +98,49 @@ TEST(Record, BatchesAreToldApart) {
   EXPECT_EQ(s.ascending, 1);
   EXPECT_EQ(s.runs[0], 4);
   EXPECT_EQ(s.runs[2], 4);
+}
+
+// The op's own indices ascend, and one is outside; those of the look-up are vectors, most of them one place, and two are outside.
+TEST(Record, EachSourceIsToldOfByItself) {
+  const int64_t sums[] = {10, 16}, positions[] = {6}, table[] = {20, 30, 16}, pairs[] = {6, 2};
+  std::vector<int32_t> to = {0, 1, 1, 4, 9, 10}, from = {19, 29, 3, 4, 3, 4, 3, 4, 20, 4, 3, -1};
+  const TensorView views[] = {{static_cast<void*>(nullptr), DType::f32, 2, sums},
+                              {static_cast<void*>(to.data()), DType::i32, 1, positions},
+                              {static_cast<void*>(nullptr), DType::f32, 3, table},
+                              {static_cast<void*>(from.data()), DType::i32, 2, pairs}};
+  const std::vector<IndexStatistics> seen = index_statistics(*lookup_op(), views);
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].positions, 5);
+  EXPECT_EQ(seen[0].outside, 1);
+  EXPECT_EQ(seen[0].rows, 10);
+  EXPECT_EQ(seen[0].distinct, 4);
+  EXPECT_EQ(seen[0].ascending, 1);
+  EXPECT_EQ(seen[1].positions, 4);
+  EXPECT_EQ(seen[1].outside, 2);
+  EXPECT_EQ(seen[1].rows, 600);
+  EXPECT_EQ(seen[1].distinct, 2);
+  EXPECT_EQ(seen[1].top_share, 0.75);
+  EXPECT_EQ(seen[1].ascending, 0.75);
+  EXPECT_EQ(seen[1].runs[1], 1);
+}
+
+// Data that is made of what a recording says of each source has statistics that say the same.
+TEST(Record, StatisticsOfEachSourceLeadBackToItsDistribution) {
+  const VerifiedOp op = lookup_op();
+  const auto found = [&](const std::string& indices) {
+    const Expected<InventedUsage> usage =
+        invent_usage(op, {{{"s0", 10'000}, {"s1", 20'000}, {"s2", 100}, {"s3", 200}}, indices, "hot", 1, 1});
+    EXPECT_TRUE(usage.ok()) << usage.status().message();
+    const WorkloadData data = std::move(*WorkloadData::make(op, usage->usage, 5, int64_t{1} << 30));
+    const std::vector<IndexStatistics> seen = index_statistics(*op, data.call(0));
+    return distribution_of(seen[0]) + "," + distribution_of(seen[1]);
+  };
+  EXPECT_EQ(found("sorted,uniform"), "sorted,uniform");
+  EXPECT_EQ(found("uniform,sorted"), "uniform,sorted");
+  EXPECT_EQ(found("sorted,permutation"), "sorted,permutation");
+  EXPECT_THAT(found("permutation,hot(0.5)"), testing::MatchesRegex("permutation,hot.0\\.[45].*"));
+  EXPECT_THAT(found("hot(0.5),zipf(2)"), testing::MatchesRegex("hot\\(0\\.[45].*,zipf.*"));
+  EXPECT_EQ(found("uniform"), "uniform,uniform");  // the look-up's are invented
 }
 
 class RecordingTest : public testing::Test {
@@ -131,6 +183,29 @@ TEST_F(RecordingTest, BadLinesAreLeftOutAndNamed) {
   EXPECT_THAT(read->problems[3], HasSubstr("'gauss'"));
 }
 
+TEST_F(RecordingTest, LookUpsHaveTheirOwn) {
+  const std::string head = R"({"format":1,"op":")" + print(*lookup_op()) +
+                           R"(","dims":{"s0":512,"s1":4096,"s2":16,"s3":8},"threads":2,"calls":7,"indices":"sorted")";
+  const auto usage = [&](const std::string& lookups) {
+    write("a.jsonl", head + lookups + "}\n");
+    const Expected<RecordedTasks> read = read_recording(folder_, {});
+    return read.ok() ? print(read->tasks[0].usage) : read.status().message();
+  };
+  const std::string dims = "s0=512,s1=4096,s2=16,s3=8 ";
+  const auto lookup = [](const std::string& indices) { return R"(,"lookups":[{"indices":")" + indices + R"("}])"; };
+  EXPECT_EQ(usage(lookup("zipf(1.2)")), dims + "sorted,zipf(1.2) hot threads=2");
+  EXPECT_EQ(usage(""), dims + "sorted,uniform hot threads=2");  // as files of earlier versions
+  // 512 positions of 128 places: what describes the first ones cannot be made; the op's own stay.
+  EXPECT_EQ(usage(lookup("permutation")), dims + "sorted,uniform hot threads=2");
+  EXPECT_THAT(usage(lookup("gauss")), HasSubstr("'gauss'"));
+  EXPECT_THAT(usage(R"(,"lookups":[{}])"), HasSubstr("it is no record of calls"));
+  EXPECT_THAT(usage(R"(,"lookups":[{"indices":"uniform"},{"indices":"uniform"}])"),
+              HasSubstr("it has the indices of 2 look-ups, expected at most 1"));
+  write("a.jsonl", head + lookup("zipf(1.2)") + "}\n");
+  EXPECT_EQ(print(read_recording(folder_, {{}, ",hot(0.5)", "cold", 1, 1})->tasks[0].usage),
+            dims + "zipf(1),hot(0.5) cold threads=1");  // what the user says comes first
+}
+
 /// Calls of a kernel, recorded by a child process, because a process has one recording.
 class RecorderTest : public RecordingTest {
  protected:
@@ -167,6 +242,23 @@ TEST_F(RecorderTest, NoCallOfAnyThreadIsLost) {
   ASSERT_EQ(tasks->tasks.size(), 1U);
   EXPECT_EQ(tasks->tasks[0].usage.calls, 4000);
   EXPECT_EQ(print(tasks->tasks[0].usage), "s0=64,s1=128 sorted hot threads=2");
+}
+
+TEST_F(RecorderTest, EachSourceOfACallIsRecorded) {
+  const VerifiedOp op = lookup_op();
+  const WorkloadData data = std::move(*WorkloadData::make(
+      op,
+      std::move(*invent_usage(op, {{{"s0", 4096}, {"s1", 512}, {"s2", 64}, {"s3", 32}}, "sorted,hot(0.5)", "hot", 1, 1})).usage,
+      5, int64_t{1} << 30));
+  const Kernel kernel = std::move(*Runtime::process().get(op, KernelOptions{}));
+  const Expected<RecordedTasks> tasks = recorded([&] {
+    for (int i = 0; i < 3; ++i) record_call(folder_, *kernel.state(), data.call(0), 1);
+    write_recording(folder_);
+  });
+  ASSERT_TRUE(tasks.ok()) << tasks.status().message();
+  ASSERT_EQ(tasks->tasks.size(), 1U);
+  EXPECT_THAT(print(tasks->tasks[0].usage),
+              testing::MatchesRegex("s0=4096,s1=512,s2=64,s3=32 sorted,hot\\(0\\.[45].* hot threads=1"));
 }
 
 TEST_F(RecorderTest, AForkedChildHasARecordingOfItsOwn) {
