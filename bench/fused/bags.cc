@@ -1,14 +1,13 @@
-// See bags.h. Sums of bf16 accumulate wide; `two` makes a tensor of rows first. The bits of all are compared before they are timed.
-#include "bench/fused/bags.h"
-
+// Pooled look-ups (embedding bags): 1,024 bags of 32 rows of a table of 50,000. Sums of bf16 and f16 accumulate wide; `two` makes a tensor of rows first.
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstring>
 #include <random>
 #include <vector>
 
 #include "bench/fused/hand.h"
-#include "bench/measure.h"
+#include "bench/fused/work.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 
@@ -22,31 +21,36 @@ constexpr DType kDType = DType::f32;
 template <>
 constexpr DType kDType<uint16_t> = DType::bf16;
 
-float number(std::mt19937& random) { return static_cast<float>(random() % 1000) * 1e-3F; }
-void set(float& to, float value) { to = value; }
-void set(uint16_t& to, float value) {
-  uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  to = static_cast<uint16_t>(bits >> 16);
+template <>
+constexpr DType kDType<hand::Half> = DType::f16;
+
+void set(float& to, uint32_t thousandths) { to = static_cast<float>(thousandths) * 1e-3F; }
+void set(uint16_t& to, uint32_t thousandths) {
+  to = static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(thousandths) * 1e-3F) >> 16);
+}
+/// So many 1024ths, which f16 has.
+void set(hand::Half& to, uint32_t parts) {
+  const auto width = static_cast<uint32_t>(std::bit_width(parts));
+  to.bits = parts == 0 ? uint16_t{0} : static_cast<uint16_t>((width + 4) << 10 | (parts << (11 - width) & 0x3ff));
 }
 
 template <class T>
-class Pooled {
+class Pooled : public Work {
  public:
   explicit Pooled(int64_t width)
       : width_(width),
         rows_(static_cast<size_t>(kBags * kLength)),
         bags_(rows_.size()),
         table_(static_cast<size_t>(kRows * width)),
-        result_(static_cast<size_t>(kBags * width)),
-        between_(static_cast<size_t>(kBags * kLength * width)) {
+        result_(static_cast<size_t>(kBags * width)) {
     std::mt19937 random(1);
     for (int32_t& row : rows_) row = static_cast<int32_t>(random() % kRows);
     for (size_t n = 0; n < bags_.size(); ++n) bags_[n] = static_cast<int32_t>(static_cast<int64_t>(n) / kLength);
-    for (T& each : table_) set(each, number(random));
+    for (T& each : table_) set(each, random() % 1000);
   }
 
-  Status make(int threads) {
+  Status make(int threads) override {
+    between_.resize(static_cast<size_t>(kBags * kLength * width_));
     const TensorType table{kDType<T>, of_table_, {}}, result{kDType<T>, of_result_, {}}, rows{kDType<T>, of_between_, {}},
         indices{DType::i32, of_indices_, {}};
     const Accumulate accumulate = kDType<T> == DType::f32 ? Accumulate::native : Accumulate::wide;
@@ -78,29 +82,32 @@ class Pooled {
     return get(Op(std::move(second)), {sums, to, made});
   }
 
-  std::vector<Way> ways() {
+  std::vector<Way> strew_ways() override {
     const auto call = [this](size_t number) {
       const Status status = kernels_[number].run(views_[number]);
       if (!status.ok()) fmt::print(stderr, "{}\n", status.message());
     };
-    const hand::Bags bags{kBags, kLength, rows_.data()};
     return {{"one",
              [=](int64_t n) {
                for (int64_t i = 0; i < n; ++i) call(0);
              }},
-            {"two",
-             [=](int64_t n) {
+            {"two", [=](int64_t n) {
                for (int64_t i = 0; i < n; ++i) {
                  call(1);
                  call(2);
                }
-             }},
-            {"hand", [=, this](int64_t n) {
+             }}};
+  }
+  std::vector<Way> hand_ways() override {
+    if (kDType<T> == DType::f16 && !hand::kHasHalf) return {};
+    return {{"hand", [this](int64_t n) {
+               const hand::Bags bags{kBags, kLength, rows_.data()};
                for (int64_t i = 0; i < n; ++i) hand::bags(result_.data(), table_.data(), bags, width_);
              }}};
   }
-  const std::vector<T>& result() const { return result_; }
-  std::string schedule() const { return print(kernels_[0].schedule()) + " " + std::string(kernels_[0].backend()); }
+  std::vector<Array> inputs() const override { return {array("rows", rows_), array("table", table_)}; }
+  std::span<const std::byte> result() const override { return std::as_bytes(std::span(result_)); }
+  std::string schedule() const override { return print(kernels_[0].schedule()) + " " + std::string(kernels_[0].backend()); }
 
  private:
   int64_t width_;
@@ -113,37 +120,21 @@ class Pooled {
 };
 
 template <class T>
-void run(benchmark::State& state, int64_t width, int threads) {
-  Pooled<T> pooled(width);
-  if (const Status status = pooled.make(threads); !status.ok()) return fail(state, status.message());
-  const std::vector<Way> ways = pooled.ways();
-  std::vector<T> first;
-  for (const Way& way : ways) {
-    way.run(1);
-    if (first.empty()) first = pooled.result();
-    if (std::memcmp(first.data(), pooled.result().data(), first.size() * sizeof(T)) != 0)
-      return fail(state, fmt::format("{} gives other bits than {}", way.name, ways[0].name));
-  }
-  const Medians ns = take_turns(state, ways, 1);
-  state.counters["x_limit"] = ns[0] / ns[2];
-  state.counters["x_two"] = ns[1] / ns[0];
-  state.SetLabel(pooled.schedule());
+Case case_of(int64_t width) {
+  const std::string dtype(name(kDType<T>));
+  return {fmt::format("bags_{}_{}", width, dtype),
+          {{"kind", "bags"}, {"bags", kBags}, {"length", kLength}, {"nodes", kRows}, {"width", width}, {"dtype", dtype}},
+          21,
+          [width] { return std::make_unique<Pooled<T>>(width); }};
 }
 
 }  // namespace
 
-void register_bags() {
+std::vector<Case> bag_cases() {
+  std::vector<Case> out;
   for (const int64_t width : {32, 64, 128, 256, 512})
-    for (const int threads : {1, 2}) {
-      const auto add = [&](const char* dtype, auto* run_it) {
-        benchmark::RegisterBenchmark(fmt::format("bags_{}_{}/T:{}", width, dtype, threads).c_str(), run_it, width, threads)
-            ->UseManualTime()
-            ->Unit(benchmark::kMillisecond)
-            ->Iterations(21);
-      };
-      add("f32", run<float>);
-      add("bf16", run<uint16_t>);
-    }
+    for (Case (*const make)(int64_t) : {case_of<float>, case_of<uint16_t>, case_of<hand::Half>}) out.push_back(make(width));
+  return out;
 }
 
 }  // namespace strew::bench

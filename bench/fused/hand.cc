@@ -64,4 +64,9 @@ void two_passes(float* result, const float* table, const Edges& edges, float* be
   }
 }
 
+void counts(int64_t* counts, int64_t size, const int64_t* numbers, int64_t count) {
+  for (int64_t n = 0; n < size; ++n) counts[n] = 0;
+  for (int64_t i = 0; i < count; ++i) ++counts[numbers[i]];
+}
+
 }  // namespace strew::bench::hand

@@ -34,5 +34,13 @@ inline constexpr int64_t kBagLanes = 16, kWidestBag = 512;  ///< rows are a mult
 void bags(float* result, const float* table, const Bags& bags, int64_t width);
 /// The same of bf16, as bits.
 void bags(uint16_t* result, const uint16_t* table, const Bags& bags, int64_t width);
+/// The same of f16. Does nothing where the machine has no instructions for it.
+struct Half {
+  uint16_t bits = 0;
+};
+extern const bool kHasHalf;
+void bags(Half* result, const Half* table, const Bags& bags, int64_t width);
+/// counts[n]: how often n is in `numbers`.
+void counts(int64_t* counts, int64_t size, const int64_t* numbers, int64_t count);
 
 }  // namespace strew::bench::hand

@@ -5,6 +5,9 @@
 #include <cstring>
 
 #include "bench/fused/hand.h"
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 namespace strew::bench::hand {
 namespace {
@@ -25,6 +28,21 @@ void store(uint16_t* to, const Floats& sum) {
   const Words words = __builtin_bit_cast(Words, sum);
   *reinterpret_cast<Halves*>(to) = __builtin_convertvector((words + 0x7fff + (words >> 16 & 1)) >> 16, Halves);
 }
+
+#ifdef __AVX512F__
+const bool kCanHalf = true;
+Floats load(const Half* from) {
+  return __builtin_bit_cast(Floats, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
+}
+void store(Half* to, const Floats& sum) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                      _mm512_cvtps_ph(__builtin_bit_cast(__m512, sum), _MM_FROUND_TO_NEAREST_INT));
+}
+#else
+const bool kCanHalf = false;
+Floats load(const Half* /*from*/) { return {}; }
+void store(Half* /*to*/, const Floats& /*sum*/) {}
+#endif
 
 /// The sums of kVectors vectors of each row, from element `first` on.
 template <int64_t kVectors, class T>
@@ -65,5 +83,7 @@ void sums(T* result, const T* table, const Bags& bags, int64_t width) {
 
 void bags(float* result, const float* table, const Bags& bags, int64_t width) { sums(result, table, bags, width); }
 void bags(uint16_t* result, const uint16_t* table, const Bags& bags, int64_t width) { sums(result, table, bags, width); }
+const bool kHasHalf = kCanHalf;
+void bags(Half* result, const Half* table, const Bags& bags, int64_t width) { sums(result, table, bags, width); }
 
 }  // namespace strew::bench::hand

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""strew beside its peers on the suite's cases: same data, same threads, same cores, in turns.
+"""strew beside its peers on the cases of the suite, or of bench_fused: same data, same threads, same cores, in turns.
 
-  peers_bench.py [--cases REGEX] [--peers a,b] [--threads 1,2] [--rounds N] [--budget SECONDS] [--out FILE] [--list]
+  peers_bench.py [--bench suite|fused] [--cases REGEX] [--peers a,b] [--threads 1,2] [--rounds N] [--budget SECONDS] [--out FILE] [--list]
 
-Any subset of numpy, numba, torch, torch_scatter, onnxruntime, JAX, TensorFlow, LiteRT, IREE and OpenVINO may be installed; the rest is left
-out. PEERS_TF_PYTHON names the interpreter of an environment of its own for TensorFlow and LiteRT.
+Any subset of numpy, numba, torch, torch_scatter, onnxruntime, JAX, TensorFlow, LiteRT, IREE and OpenVINO may be installed, for bench_fused of NumPy, SciPy,
+numba, JAX, torch, torch_scatter and FBGEMM; the rest is left out, and said so. PEERS_TF_PYTHON names the interpreter of an environment of its own for TensorFlow and LiteRT.
 
 How it measures
+  * bench_fused: every right variant counts; what peers sum in an order of their own may differ by rounding. Sorting edges is not part of a call,
+    and its time is in the note. Where the data of all workers would not fit into memory, peers are measured in groups, each beside strew.
   * One worker process per (peer, T), pinned to T cores, so that thread pools sized from the affinity mask cannot use more. strew and the
     hand-written kernels are workers too (bench_suite --worker); their call path is C++, a peer's is what its users call.
   * bench_suite writes a case's inputs and the right result to /dev/shm; each worker copies what it changes.
@@ -32,24 +34,42 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import fused_report  # noqa: E402
+from fused_report import show  # noqa: E402
 NATIVE = ["strew", "hand"]
 CLASSES = {"numpy": "numpy_peer.NumpyPeer", "numba": "numba_peer.NumbaPeer", "torch": "torch_peer.TorchPeer",
            "torch_scatter": "torch_peer.TorchScatterPeer", "ort": "ort_peer.OrtPeer", "jax": "jax_peer.JaxPeer", "tf": "tf_peer.TfPeer",
            "litert": "tf_peer.LitertPeer", "iree": "jax_peer.IreePeer", "openvino": "openvino_peer.OpenvinoPeer"}
+FUSED_CLASSES = {"strew_python": "fused_peers.StrewPythonPeer", "numpy": "fused_peers.NumpyPeer", "scipy": "fused_peers.ScipyPeer",
+                 "numba": "fused_peers.NumbaPeer", "jax": "fused_peers.JaxPeer", "torch": "fused_torch_peers.TorchPeer",
+                 "torch_compile": "fused_torch_peers.TorchCompilePeer", "torch_sparse": "fused_torch_peers.TorchSparsePeer",
+                 "torch_scatter": "fused_torch_peers.TorchScatterPeer", "fbgemm": "fused_torch_peers.FbgemmPeer"}
+BENCHES = {"suite": CLASSES, "fused": FUSED_CLASSES}
 NEEDS_TF_PYTHON = {"tf", "litert"}
-SINGLE = {"numpy"}  # have no threads of their own
+SINGLE = {"numpy", "scipy"}  # have no threads of their own
 
 
 # ------------------------------------------------------------------------------------------------ worker
 
 
+def data_of(case, folder):
+    """A case's data, and what counts the elements of a result that are wrong."""
+    if "kind" in case:
+        from fused_data import FusedData
+        D = FusedData(case, folder)
+        return D, D.differs
+    from data import Data, as_peers_see
+    from sampling import check_against
+    D = Data(as_peers_see(case), folder)
+    return D, check_against(D)
+
+
 def prepare(peer, case, folder, T):
     """[Runner] of a peer for a case, those far behind the best left out, and what to tell the driver."""
-    from data import Data, as_peers_see
-    from sampling import Runner, check_against
+    from sampling import Runner
     runners, errors = [], []
-    D = Data(as_peers_see(case), folder)
-    variants, check = peer.variants(D), check_against(D)
+    D, check = data_of(case, folder)
+    variants = peer.variants(D)
     while len(errors) <= 4:
         try:
             runners.append(Runner(*next(variants), D, check))
@@ -63,7 +83,7 @@ def prepare(peer, case, folder, T):
     return [r for r in right if r.est <= 2.5 * best], dict(variants=info, errors=errors)
 
 
-def worker(name, T):
+def worker(name, T, classes):
     """Answers the driver's JSON lines; what libraries print goes to stderr."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -73,7 +93,7 @@ def worker(name, T):
         out.flush()
     gc.disable()
     try:
-        module, cls = CLASSES[name].split(".")
+        module, cls = classes[name].split(".")
         peer = getattr(importlib.import_module(module), cls)(T)
     except Exception as e:
         return say(dict(error=f"{type(e).__name__}: {e}"[:200]))
@@ -103,18 +123,19 @@ def worker(name, T):
 
 
 class Worker:
-    def __init__(self, peer, T, suite, log):
-        self.peer, self.T, self.suite, self.log = peer, T, suite, log
+    def __init__(self, peer, T, args, log):
+        self.peer, self.T, self.suite, self.bench, self.scratch, self.log = peer, T, args.suite, args.bench, args.scratch, log
         self.start()
 
     def start(self):
         T = self.T
         python = os.environ.get("PEERS_TF_PYTHON", sys.executable) if self.peer in NEEDS_TF_PYTHON else sys.executable
-        env = dict(os.environ, OMP_NUM_THREADS=str(T), JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
+        env = dict(os.environ, OMP_NUM_THREADS=str(T), JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="",
+                   TORCHINDUCTOR_CACHE_DIR=self.scratch, TORCHINDUCTOR_COMPILE_THREADS="1")
         if T == 1:
             env["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
         command = [self.suite, f"--worker={self.peer}", f"--threads={T}"] if self.peer in NATIVE else \
-            [python, os.path.abspath(__file__), "--worker", self.peer, "--threads", str(T)]
+            [python, os.path.abspath(__file__), "--bench", self.bench, "--worker", self.peer, "--threads", str(T)]
         cores = sorted(os.sched_getaffinity(0))[:T]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, env=env, text=True,
                                         preexec_fn=lambda: os.sched_setaffinity(0, cores))
@@ -137,17 +158,20 @@ class Worker:
 
 
 def start_workers(args, log):
-    workers = [Worker(p, T, args.suite, log) for p in args.peers for T in args.threads if T == 1 or p not in SINGLE]
+    workers = [Worker(p, T, args, log) for p in args.peers for T in args.threads if T == 1 or p not in SINGLE]
+    args.missing = {}
     for w in workers:
         if w.version is None:
+            kind = "not installed" if "ModuleNotFoundError" in w.error else "installed, but it does not load"
+            args.missing[w.peer] = f"{kind} ({w.error})"
             print(f"# {w.peer} T={w.T} left out: {w.error}", flush=True)
             w.process.kill()  # it is stopped, and would stay
     return [w for w in workers if w.version is not None]
 
 
-def run_case(c, workers, folder, args):
-    """All workers of one T prepare, are measured in rotated rounds, report. Returns {peer: record}."""
-    ready, records = [], {}
+def measure_case(c, workers, folder, args):
+    """All workers prepare, are measured in rotated rounds, report. Returns [(worker, results)]."""
+    ready = []
     for w in workers:
         answer = w.ask(cmd="prepare", case=c, dir=folder)
         if "error" in answer:
@@ -155,6 +179,8 @@ def run_case(c, workers, folder, args):
             w.process.kill()
             w.start()  # it may have crashed: a fresh process for the next case
             continue
+        for error in answer["errors"] if args.bench == "fused" else []:
+            print(f"# {c['name']} {w.peer}: {error}", flush=True)
         w.info = answer["variants"]
         if w.info:
             ready.append(w)
@@ -162,18 +188,52 @@ def run_case(c, workers, folder, args):
         for w in ready[k % len(ready):] + ready[:k % len(ready)]:
             if k == 0 or min(v["ns"] for v in w.info) / 1e9 < args.slow:
                 w.ask(cmd="measure", budget=args.budget)
-    for w in ready:
-        results = w.ask(cmd="finish").get("results")
-        right = [r for r in results or [] if not r["mismatch"]] or results
+    return [(w, w.ask(cmd="finish").get("results") or []) for w in ready]
+
+
+def record(c, w, result):
+    return dict(case=c["name"], peer=w.peer, version=w.version, threads=w.T, ns_per_call=result["median"], variant=result["variant"],
+                note=result["note"], mismatch=result["mismatch"], samples=result["samples"])
+
+
+def run_case(c, workers, folder, args):
+    """{peer: record} of each peer's fastest right variant."""
+    records = {}
+    for w, results in measure_case(c, workers, folder, args):
+        right = [r for r in results if not r["mismatch"]] or results
         if right:
-            best = min(right, key=lambda r: r["median"])
-            records[w.peer] = dict(case=c["name"], peer=w.peer, version=w.version, threads=w.T, ns_per_call=best["median"],
-                                   variant=best["variant"], note=best["note"], mismatch=best["mismatch"], samples=best["samples"])
+            records[w.peer] = record(c, w, min(right, key=lambda r: r["median"]))
     return records
 
 
-def show(ns):
-    return f"{ns:.0f} ns" if ns < 1e4 else f"{ns / 1e3:.1f} us" if ns < 1e6 else f"{ns / 1e6:.2f} ms"
+def groups_of(c, workers):
+    """Peers in groups, each beside strew and the hand-written kernels, whose data fit into half of the memory that there is."""
+    rows, edges = c.get("nodes", 0), c.get("edges", 0)
+    each = 4 * c.get("width", 1) * (3 * rows + 2 * edges)  # tables, and two tensors with a row per edge
+    with open("/proc/meminfo") as f:
+        available = int(re.search(r"MemAvailable: *(\d+)", f.read()).group(1)) * 1024
+    ours, peers = [w for w in workers if w.peer in NATIVE], [w for w in workers if w.peer not in NATIVE]
+    size = max(1, len(peers) if each == 0 else available // 2 // each - len(ours))
+    return [ours + peers[k:k + size] for k in range(0, max(1, len(peers)), size)]
+
+
+def run_fused_case(c, workers, folder, args):
+    """{peer: [record]} of all variants. Of strew and the hand-written kernels, those of the first group; others are scaled by strew's time in their group."""
+    records, first = {}, None
+    for group in groups_of(c, workers):
+        found, ours = measure_case(c, group, folder, args), None
+        for w, results in found:
+            if w.peer == "strew" and results:
+                ours = min(r["median"] for r in results)
+        first = first or ours
+        for w, results in found:
+            scale = first / ours if first and ours else 1
+            rows = [dict(record(c, w, r), ns_per_call=r["median"] * scale) for r in results]
+            measured = {r["variant"] for r in results}
+            rows += [dict(record(c, w, dict(v, median=v["ns"], note="", samples=0)), ns_per_call=v["ns"] * scale)
+                     for v in w.info if v["variant"] not in measured]
+            records.setdefault(w.peer, rows)
+    return records
 
 
 def best_peer(tables, name, T):
@@ -206,9 +266,10 @@ def print_table(tables, names, peers, T):
 
 def arguments():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    ap.add_argument("--suite", default=os.path.join(HERE, "../../build/bin/bench_suite"), help="the benchmark program")
+    ap.add_argument("--bench", choices=list(BENCHES), default="suite", help="whose cases")
+    ap.add_argument("--suite", help="the benchmark program (default: build/bin/bench_BENCH)")
     ap.add_argument("--cases", default=".", help="regular expression over case names")
-    ap.add_argument("--peers", default=",".join(NATIVE + list(CLASSES)))
+    ap.add_argument("--peers", help="names, separated by commas (default: all)")
     ap.add_argument("--threads", default="1,2")
     ap.add_argument("--rounds", type=int, default=9)
     ap.add_argument("--budget", type=float, default=0.01, help="seconds per peer and round")
@@ -217,37 +278,56 @@ def arguments():
     ap.add_argument("--list", action="store_true")
     ap.add_argument("--worker", help=argparse.SUPPRESS)
     args = ap.parse_args()
-    args.threads, args.peers = [int(t) for t in args.threads.split(",")], args.peers.split(",")
+    args.suite = args.suite or os.path.join(HERE, f"../../build/bin/bench_{args.bench}")
+    args.threads = [int(t) for t in args.threads.split(",")]
+    args.peers = args.peers.split(",") if args.peers else NATIVE + list(BENCHES[args.bench])
     return args
+
+
+def measure_all(cases, workers, tables, run, args):
+    start = time.time()
+    for c in cases:
+        folder = tempfile.mkdtemp(prefix="strew_peers_", dir="/dev/shm")
+        try:
+            subprocess.run([args.suite, f"--write={c['name']}", f"--folder={folder}"], check=True)
+            for T in args.threads:
+                rows = tables[T][c["name"]] = run(c, [w for w in workers if w.T == T], folder, args)
+                if args.bench == "fused":
+                    fused_report.print_case(c["name"], T, rows, args.peers, args.missing)
+                    sys.stdout.flush()
+                    continue
+                print(f"[{time.time() - start:4.0f} s] {c['name']:28s} T={T}  " + "  ".join(
+                    f"{p} {show(r['ns_per_call'])}{'!' * bool(r['mismatch'])}" for p, r in rows.items()), flush=True)
+        finally:
+            shutil.rmtree(folder)
+
+
+def write_records(path, tables):
+    with open(path, "w") as out:
+        for rows in [rows for cases in tables.values() for rows in cases.values()]:
+            for found in rows.values():
+                out.writelines(json.dumps(r) + "\n" for r in (found if isinstance(found, list) else [found]))
 
 
 def main():
     args = arguments()
     if args.worker:
-        return worker(args.worker, args.threads[0])
+        return worker(args.worker, args.threads[0], BENCHES[args.bench])
     cases = json.loads(subprocess.run([args.suite, "--cases"], check=True, capture_output=True, text=True).stdout)
-    cases = [c for c in cases if re.search(args.cases, c["name"]) and not c["beyond"]]
+    cases = [c for c in cases if re.search(args.cases, c["name"]) and not c.get("beyond")]
     if args.list:
         return print("\n".join(c["name"] for c in cases))
-    start, tables = time.time(), {T: {} for T in args.threads}
-    with open(os.devnull, "w") as log:
+    tables = {T: {} for T in args.threads}
+    with open(os.devnull, "w") as log, tempfile.TemporaryDirectory(prefix="strew_peers_") as args.scratch:
         workers = start_workers(args, log)
-        for c in cases:
-            folder = tempfile.mkdtemp(prefix="strew_peers_", dir="/dev/shm")
-            try:
-                subprocess.run([args.suite, f"--write={c['name']}", f"--folder={folder}"], check=True)
-                for T in args.threads:
-                    rows = tables[T][c["name"]] = run_case(c, [w for w in workers if w.T == T], folder, args)
-                    print(f"[{time.time() - start:4.0f} s] {c['name']:28s} T={T}  " + "  ".join(
-                        f"{p} {show(r['ns_per_call'])}{'!' * bool(r['mismatch'])}" for p, r in rows.items()), flush=True)
-            finally:
-                shutil.rmtree(folder)
+        measure_all(cases, workers, tables, run_fused_case if args.bench == "fused" else run_case, args)
         for w in workers:
             w.process.stdin.close()
             w.process.send_signal(signal.SIGCONT)
     if args.out:
-        with open(args.out, "w") as out:
-            out.writelines(json.dumps(r) + "\n" for T in args.threads for rows in tables[T].values() for r in rows.values())
+        write_records(args.out, tables)
+    if args.bench == "fused":
+        return fused_report.print_ahead(tables, args.missing)
     seen = {w.peer for w in workers if w.peer != "strew"}
     for T in args.threads:
         print_table(tables, [c["name"] for c in cases], [p for p in args.peers if p in seen], T)

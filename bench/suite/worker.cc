@@ -1,125 +1,44 @@
-// The protocol is that of the Python workers: prepare a case (check every variant, time it once), measure for a budget of seconds, as
-// often as asked, finish with each variant's median and minimum. Variants far behind the best are dropped after prepare, as there. The
-// data are not sent: the same program wrote them for the other peers.
+// See worker.h. The threads of the hand-written kernels spin while they wait, so they sleep between requests.
 #include "bench/suite/worker.h"
 
 #include <algorithm>
-#include <iostream>
-#include <nlohmann/json.hpp>
 
+#include "bench/cases/worker.h"
 #include "bench/measure.h"
 #include "bench/suite/work.h"
 
 namespace strew::bench {
 namespace {
 
-using Json = nlohmann::json;
-
-struct Variant {
-  std::string name;
-  std::function<void(int64_t)> run;
-  int64_t calls = 1;
-  double estimate = 0;
-  std::vector<double> samples = {}, disturbed = {};  ///< taken while our threads had the cores; while they waited for them
-};
-
-class Worker {
- public:
-  Worker(const std::string& peer, int threads) : strew_(peer == "strew"), threads_(threads) {}
-
-  Json answer(const Json& request) {
-    const std::string command = request.at("cmd");
-    if (threads_ > 1 && !strew_) hand_pool().wake(threads_);
-    Json reply = command == "prepare"   ? prepare(request.at("case").at("name"))
-                 : command == "measure" ? measure(request.at("budget"))
-                                        : finish();
-    hand_pool().sleep();
-    return reply;
+Expected<Prepared> prepare(const std::string& name, bool is_strew, int threads) {
+  const auto& cases = suite_cases();
+  const auto found = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.name == name; });
+  if (found == cases.end()) return Status(Code::invalid_argument, "no such case");
+  Work& work = work_of(*found);
+  if (!work.wrong.empty()) return Status(Code::internal, work.wrong);
+  Prepared out{{}, found->sets};
+  if (is_strew) {
+    out.ways.push_back({"strew", strew_calls(work, work.kernel(threads))});
+    return out;
   }
-
- private:
-  Json prepare(const std::string& name) {
-    variants_.clear();
-    const auto& cases = suite_cases();
-    const auto found = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.name == name; });
-    if (found == cases.end()) return {{"error", "no such case"}};
-    Work& work = work_of(*found);
-    if (!work.wrong.empty()) return {{"error", work.wrong}};
-    if (threads_ > 1 && !strew_) hand_pool().wake(threads_);  // checking put it to sleep
-    if (strew_) {
-      variants_.push_back({"strew", strew_calls(work, work.kernel(threads_))});
-    } else {
-      for (HandWay& way : hand_ways(work.data, work.target(), threads_)) {
-        variants_.push_back({way.name, [run = way.run, sets = found->sets, set = int64_t{0}](int64_t calls) mutable {
-                               run(set, calls);
-                               set = (set + calls) % sets;
-                             }});
-      }
-    }
-    Json list = Json::array();
-    for (Variant& v : variants_) {
-      v.run(1);
-      v.estimate = std::min(nanoseconds(v.run, 1), nanoseconds(v.run, found->sets));
-      list.push_back({{"variant", v.name}, {"ns", v.estimate}, {"mismatch", 0}});
-    }
-    keep_fastest();
-    return {{"variants", list}, {"errors", Json::array()}};
+  for (HandWay& way : hand_ways(work.data, work.target(), threads)) {
+    out.ways.push_back({way.name, [run = way.run, sets = found->sets, set = int64_t{0}](int64_t calls) mutable {
+                          run(set, calls);
+                          set = (set + calls) % sets;
+                        }});
   }
-
-  void keep_fastest() {
-    double best = 1e18;
-    for (const Variant& v : variants_) best = std::min(best, v.estimate);
-    std::erase_if(variants_, [best](const Variant& v) { return v.estimate > 2.5 * best; });
-  }
-
-  Json measure(double budget) {
-    for (Variant& v : variants_) {
-      v.estimate = std::min(v.estimate, nanoseconds(v.run, v.calls));
-      v.calls = std::clamp<int64_t>(static_cast<int64_t>(2e6 / v.estimate), 1, 100'000);
-      const double share = budget * 1e9 / static_cast<double>(variants_.size());
-      size_t clean = 0;
-      for (double spent = 0; spent < share || (clean == 0 && spent < 5 * share);) {
-        const double waited = waited_nanoseconds(), each = nanoseconds(v.run, v.calls), all = each * static_cast<double>(v.calls);
-        const bool quiet = waited_nanoseconds() - waited < 0.01 * all + 5000;
-        (quiet ? v.samples : v.disturbed).push_back(each);
-        clean += quiet ? 1 : 0;
-        spent += all;
-      }
-    }
-    return {{"ok", 1}};
-  }
-
-  Json finish() {
-    Json results = Json::array();
-    for (Variant& v : variants_) {
-      const bool few = v.samples.size() < 3;
-      if (few) v.samples.insert(v.samples.end(), v.disturbed.begin(), v.disturbed.end());
-      results.push_back({{"variant", v.name},
-                         {"note", ""},
-                         {"mismatch", 0},
-                         {"first_call_s", 0},
-                         {"min", quantile(v.samples, 0)},
-                         {"median", median(v.samples)},
-                         {"samples", v.samples.size()},
-                         {"disturbed", few ? v.disturbed.size() : 0}});
-    }
-    variants_.clear();
-    return {{"results", results}};
-  }
-
-  bool strew_;
-  int threads_;
-  std::vector<Variant> variants_;
-};
+  return out;
+}
 
 }  // namespace
 
 int serve(const std::string& peer, int threads) {
   if ((peer != "strew" && peer != "hand") || threads < 1 || threads > 2) return 2;
-  Worker worker(peer, threads);
-  std::cout << Json{{"version", peer}} << std::endl;
-  for (std::string line; std::getline(std::cin, line);) std::cout << worker.answer(Json::parse(line)) << std::endl;
-  return any_failed() ? 1 : 0;
+  const bool is_strew = peer == "strew";
+  Worker worker{peer, [=](const std::string& name) { return prepare(name, is_strew, threads); }};
+  worker.sleep = [] { hand_pool().sleep(); };
+  if (threads > 1 && !is_strew) worker.wake = [=] { hand_pool().wake(threads); };
+  return serve(worker);
 }
 
 }  // namespace strew::bench
