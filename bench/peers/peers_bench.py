@@ -169,8 +169,8 @@ def start_workers(args, log):
     return [w for w in workers if w.version is not None]
 
 
-def measure_case(c, workers, folder, args):
-    """All workers prepare, are measured in rotated rounds, report. Returns [(worker, results)]."""
+def prepare_case(c, workers, folder, args):
+    """Those of the workers that have the case."""
     ready = []
     for w in workers:
         answer = w.ask(cmd="prepare", case=c, dir=folder)
@@ -184,11 +184,18 @@ def measure_case(c, workers, folder, args):
         w.info = answer["variants"]
         if w.info:
             ready.append(w)
+    return ready
+
+
+def take_turns(ready, args):
     for k in range(args.rounds):
         for w in ready[k % len(ready):] + ready[:k % len(ready)]:
             if k == 0 or min(v["ns"] for v in w.info) / 1e9 < args.slow:
                 w.ask(cmd="measure", budget=args.budget)
-    return [(w, w.ask(cmd="finish").get("results") or []) for w in ready]
+
+
+def results_of(w):
+    return w.ask(cmd="finish").get("results") or []
 
 
 def record(c, w, result):
@@ -197,42 +204,44 @@ def record(c, w, result):
 
 
 def run_case(c, workers, folder, args):
-    """{peer: record} of each peer's fastest right variant."""
-    records = {}
-    for w, results in measure_case(c, workers, folder, args):
+    """All workers of one T prepare, are measured in rotated rounds, report: {peer: record} of each peer's fastest right variant."""
+    records, ready = {}, prepare_case(c, workers, folder, args)
+    if ready:
+        take_turns(ready, args)
+    for w in ready:
+        results = results_of(w)
         right = [r for r in results if not r["mismatch"]] or results
         if right:
             records[w.peer] = record(c, w, min(right, key=lambda r: r["median"]))
     return records
 
 
-def groups_of(c, workers):
-    """Peers in groups, each beside strew and the hand-written kernels, whose data fit into half of the memory that there is."""
-    rows, edges = c.get("nodes", 0), c.get("edges", 0)
-    each = 4 * c.get("width", 1) * (3 * rows + 2 * edges)  # tables, and two tensors with a row per edge
+def groups_of(c, peers):
+    """Peers in groups whose data fit into half of the memory that strew and the hand-written kernels leave."""
+    each = 4 * c.get("width", 1) * (3 * c.get("nodes", 0) + 2 * c.get("edges", 0))  # tables, and two tensors with a row per edge
     with open("/proc/meminfo") as f:
         available = int(re.search(r"MemAvailable: *(\d+)", f.read()).group(1)) * 1024
-    ours, peers = [w for w in workers if w.peer in NATIVE], [w for w in workers if w.peer not in NATIVE]
-    size = max(1, len(peers) if each == 0 else available // 2 // each - len(ours))
-    return [ours + peers[k:k + size] for k in range(0, max(1, len(peers)), size)]
+    size = max(1, available // 2 // max(1, each))
+    return [peers[k:k + size] for k in range(0, max(1, len(peers)), size)]
+
+
+def records_of(c, w):
+    """Of all variants; those that were tried only, because they are far behind, have no samples."""
+    results = results_of(w)
+    measured = {r["variant"] for r in results}
+    tried = [dict(v, median=v["ns"], note="", samples=0) for v in w.info if v["variant"] not in measured]
+    return [record(c, w, r) for r in results + tried]
 
 
 def run_fused_case(c, workers, folder, args):
-    """{peer: [record]} of all variants. Of strew and the hand-written kernels, those of the first group; others are scaled by strew's time in their group."""
-    records, first = {}, None
-    for group in groups_of(c, workers):
-        found, ours = measure_case(c, group, folder, args), None
-        for w, results in found:
-            if w.peer == "strew" and results:
-                ours = min(r["median"] for r in results)
-        first = first or ours
-        for w, results in found:
-            scale = first / ours if first and ours else 1
-            rows = [dict(record(c, w, r), ns_per_call=r["median"] * scale) for r in results]
-            measured = {r["variant"] for r in results}
-            rows += [dict(record(c, w, dict(v, median=v["ns"], note="", samples=0)), ns_per_call=v["ns"] * scale)
-                     for v in w.info if v["variant"] not in measured]
-            records.setdefault(w.peer, rows)
+    """{peer: [record]}. Each group of peers is measured beside strew and the hand-written kernels, which stay prepared."""
+    ours, records = prepare_case(c, [w for w in workers if w.peer in NATIVE], folder, args), {}
+    for group in groups_of(c, [w for w in workers if w.peer not in NATIVE]):
+        ready = prepare_case(c, group, folder, args)
+        if ours or ready:
+            take_turns(ours + ready, args)
+        records.update({w.peer: records_of(c, w) for w in ready})
+    records.update({w.peer: records_of(c, w) for w in ours})
     return records
 
 
@@ -273,13 +282,14 @@ def arguments():
     ap.add_argument("--threads", default="1,2")
     ap.add_argument("--rounds", type=int, default=9)
     ap.add_argument("--budget", type=float, default=0.01, help="seconds per peer and round")
-    ap.add_argument("--slow", type=float, default=0.05, help="peers slower than this many seconds per call get one round")
+    ap.add_argument("--slow", type=float, help="peers slower than this many seconds per call get one round (default: 0.05; fused: 2)")
     ap.add_argument("--out", help="records as JSON lines")
     ap.add_argument("--list", action="store_true")
     ap.add_argument("--worker", help=argparse.SUPPRESS)
     args = ap.parse_args()
     args.suite = args.suite or os.path.join(HERE, f"../../build/bin/bench_{args.bench}")
     args.threads = [int(t) for t in args.threads.split(",")]
+    args.slow = args.slow or (2 if args.bench == "fused" else 0.05)
     args.peers = args.peers.split(",") if args.peers else NATIVE + list(BENCHES[args.bench])
     return args
 
