@@ -12,11 +12,12 @@
 namespace strew::inline v0::pto {
 namespace {
 
-std::string name_of(const TensorSlot& slot, const Plan& plan) {
-  if (slot.role == Role::indices || slot.role == Role::extra)
-    return std::string(name(slot.role)) + (slot.role == Role::extra ? std::to_string(slot.index) : "");
+std::string name_of(const TensorSlot& slot, int tensor, const Plan& plan) {
+  if (slot.role == Role::indices) return slot.index == 0 ? "indices" : "indices" + std::to_string(slot.index);
+  const char* const lookup = lookup_source(plan, tensor) > 0 ? "_table" : "";
+  if (slot.role == Role::extra) return std::string(name(slot.role)) + std::to_string(slot.index) + lookup;
   const bool table = plan.gather ? slot.role == Role::operand : slot.role == Role::result && plan.init_kind == InitKind::in_place;
-  return (table ? "table" : std::string(name(slot.role))) + (plan.pairs > 1 ? std::to_string(slot.index) : "");
+  return (table ? "table" : std::string(name(slot.role))) + (plan.pairs > 1 ? std::to_string(slot.index) : "") + lookup;
 }
 
 /// Finds the words of an element of `dtype`: the element itself if the chip can move it. False if there are none.
@@ -46,7 +47,8 @@ Frame::Frame(std::span<const TensorSlot> tensors, const Plan& the_plan, Chip the
 /// Does the program fill tiles of this type with a value, though the chip has no fill instruction for the type? Nothing
 /// computes with the elements then, so the signed type of the same width takes its place.
 bool Frame::needs_signed_fill(const TensorType& type) const {
-  const bool puts = scatter() ? plan.init_kind == InitKind::fill : is_fill(plan.primary().oob);
+  const auto fills = [](const IndexSource& source) { return is_fill(source.oob); };
+  const bool puts = (scatter() && plan.init_kind == InitKind::fill) || std::ranges::any_of(plan.sources, fills);
   return (plan.gather || assigns(plan)) && puts && !has(Opcode::texpands, type.dtype);
 }
 
@@ -117,7 +119,7 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
   types_[t] = slot.type;
   if (!slot.type->strides.empty())
     return unsupported(std::string(name(slot.role)) + ": it has strides, expected a contiguous tensor: a program's are");
-  pointers_[t] = name_of(slot, plan);
+  pointers_[t] = name_of(slot, tensor, plan);
   ProgramArgument argument{.name = pointers_[t],
                            .role = static_cast<ArgumentRole>(slot.role),
                            .index = slot.index,
@@ -157,6 +159,8 @@ Status Frame::start() {
       STREW_TRY(add_tensor(slot, static_cast<int>(t)));
     }
   }
+  table_extents_.resize(plan.tensors.size());
+  for (size_t s = 1; s < plan.sources.size(); ++s) STREW_TRY(find_table_extent(table_of(plan, s)));
   if (plan.checks_first()) add_scratch("fault", {DType::i32, false}, 8);
   for (const Symbol& symbol : plan.symbols) {
     if (symbol.is_stride) return unsupported("a stride is known at the call only, expected contiguous tensors");
@@ -201,14 +205,41 @@ Number Frame::last_start(const Component& component) {
   return build.sub(dim, window, "last_start");
 }
 
+Number Frame::any(const Number& places) { return build.max(build.min(places, build.number(1), "any"), build.number(0), "any"); }
+
+/// The elements of the table of a look-up. Its open dims are read from the table, but one that is whole in every window may be read from another
+/// tensor; where it lies behind a dim that an index chooses, the stride of that dim has it.
+Status Frame::find_table_extent(int tensor) {
+  const std::vector<int64_t>& dims = type_of(tensor).dims;
+  const PlanTensor& table = plan.tensors[static_cast<size_t>(tensor)];
+  Term& all = table_extents_[static_cast<size_t>(tensor)] = constant(1);
+  for (size_t d = 0; d < dims.size(); ++d) {
+    for (const Component& c : plan.sources[static_cast<size_t>(table.source)].components)
+      if (c.operand_dim == static_cast<int>(d)) {
+        all = all * c.dim * c.strides[static_cast<size_t>(tensor)];
+        return {};
+      }
+    const Symbol own{table.role, table.index, static_cast<int>(d), false};
+    const auto symbol = std::ranges::find(plan.symbols, own);
+    if (dims[d] == kDynamic && symbol == plan.symbols.end())
+      return unsupported("dim " + std::to_string(d) + " of " + pointers_[static_cast<size_t>(tensor)] +
+                         ", before all dims that are indexed, is known at the call only, expected a number");
+    all = all * (dims[d] == kDynamic ? Term{1, {static_cast<int>(symbol - plan.symbols.begin())}} : constant(dims[d]));
+  }
+  return {};
+}
+
 Term Frame::extent(int tensor) const {
   const PlanTensor& wanted = plan.tensors[static_cast<size_t>(tensor)];
+  if (lookup_source(plan, tensor) > 0) return table_extents_[static_cast<size_t>(tensor)];
   Term all = constant(1);
   if (!plan.is_indexed(tensor) && wanted.role != Role::operand) {
     for (const std::vector<Loop>* loops : {&plan.positions, &plan.window})
       for (const Loop& loop : *loops)
         if (!loop.strides[static_cast<size_t>(tensor)].is(0)) all = all * loop.extent;
-    const auto components = static_cast<int64_t>(plan.primary().components.size());
+    int64_t components = 0;
+    for (const IndexSource& source : plan.sources)
+      components += std::ranges::count(source.components, tensor, &Component::tensor);
     return wanted.role == Role::indices ? all * constant(std::max<int64_t>(1, components)) : all;
   }
   if (scatter() && plan.init_kind != InitKind::in_place) {

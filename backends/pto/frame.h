@@ -21,9 +21,21 @@ namespace strew::inline v0::pto {
 
 /// The first index component. Where a program reads index vectors as rows, it stands for all: they lie in one tensor.
 inline const Component& index_of(const Plan& plan) { return plan.primary().components.front(); }
-/// What the policy makes of index component `k`. Policy error: all indices are checked first (spread.h), and then trusted.
-inline PlaceRule rule_of(const Plan& plan, size_t k) {
-  return place_rule(plan.primary().oob, plan.primary().components[k].window);
+/// What the policy makes of component `k` of a source. Policy error: all indices are checked first (spread.h), and then trusted.
+inline PlaceRule rule_of(const IndexSource& source, size_t k) { return place_rule(source.oob, source.components[k].window); }
+/// Is a position dropped where an index of this look-up is out of bounds?
+inline bool drops(const IndexSource& lookup) {
+  const auto is_judged = [&](const Component& c) {
+    const PlaceRule rule = place_rule(lookup.oob, c.window);
+    return rule == PlaceRule::fits || rule == PlaceRule::inside;
+  };
+  return dropped(lookup.oob) == Dropped::nothing && std::ranges::any_of(lookup.components, is_judged);
+}
+/// The number of the source of a look-up that makes this tensor; 0: none does.
+inline int lookup_source(const Plan& plan, int tensor) { return std::max(0, plan.tensors[static_cast<size_t>(tensor)].source); }
+/// The tensor that a look-up makes: the program's argument is the table.
+inline int table_of(const Plan& plan, size_t source) {
+  return static_cast<int>(std::ranges::find(plan.tensors, static_cast<int>(source), &PlanTensor::source) - plan.tensors.begin());
 }
 
 /// The form in which a program moves the elements of a tensor: each as `count` words of an element type that the chip
@@ -86,6 +98,8 @@ class Frame {
   }
   /// The last coordinate at which a component's window may start.
   Number last_start(const Component& component);
+  /// 1 if there are places, else 0.
+  Number any(const Number& places);
   /// The term's value for cost estimates: every open extent counts as kAssumedExtent.
   int64_t assumed(const Term& term) const;
   /// The assumed number of iterations of a loop over `extent` in steps of `each`.
@@ -111,6 +125,7 @@ class Frame {
   bool computes_one_by_one() const;
   static DType signed_of(DType dtype);
   Status add_tensor(const TensorSlot& slot, int tensor);
+  Status find_table_extent(int tensor);
   const TensorType& type_of(int tensor) const { return *types_[static_cast<size_t>(tensor)]; }
 
   std::span<const TensorSlot> slots_;
@@ -118,6 +133,7 @@ class Frame {
   std::vector<const TensorType*> types_;
   std::vector<Words> words_;
   std::vector<std::string> pointers_;
+  std::vector<Term> table_extents_;  ///< for each tensor that a look-up makes: the elements of its table
   std::vector<std::string> symbol_scalars_;
   std::map<std::pair<int64_t, std::vector<int>>, Number> numbers_;
 };

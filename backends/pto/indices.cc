@@ -18,17 +18,25 @@ constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();
 
 }  // namespace
 
-IndexCode::IndexCode(Frame& frame, const RowWalk& walk)
+IndexCode::IndexCode(Frame& frame, const RowWalk& walk, size_t source)
     : frame_(frame),
       plan_(frame.plan),
       b_(frame.build),
       walk_(walk),
-      grid_(frame, index_of(frame.plan).tensor, "indices_view", constant(0)) {
-  const int indices = index_of(frame.plan).tensor;
-  const int64_t words = frame.words(indices).count;
-  if (frame.options.index_column) column_ = b_.column_view("indices_column", frame.pointer(indices), frame.elements(indices));
-  if (words == 1 && walk.axis.strides[static_cast<size_t>(indices)].is(1)) return;
-  whole_ = grid_.line("indices_all", b_.number(0), {}, b_.mul(frame.elements(indices), b_.number(words), "words"));
+      number_(source),
+      source_(frame.plan.sources[source]),
+      table_(source == 0 ? frame.table(0) : table_of(frame.plan, source)) {
+  for (const Component& c : source_.components) {
+    const int indices = c.tensor;
+    const auto [known, fresh] =
+        lines_.try_emplace(indices, Lines{{frame, indices, frame.pointer(indices) + "_view", constant(0)}, {}});
+    const int64_t words = frame.words(indices).count;
+    if (!fresh || (words == 1 && walk.axis.strides[static_cast<size_t>(indices)].is(1))) continue;
+    known->second.whole = known->second.grid.line(frame.pointer(indices) + "_all", b_.number(0), {},
+                                                  b_.mul(frame.elements(indices), b_.number(words), "words"));
+  }
+  if (frame.options.index_column)
+    column_ = b_.column_view("indices_column", frame.pointer(first().tensor), frame.elements(first().tensor));
 }
 
 Named IndexCode::line(const std::string& hint) {
@@ -52,7 +60,7 @@ Named IndexCode::sign(const Named& tile, const char* hint) {
 /// The words of the indices at at + offset, at + offset + stride, …, read by an mgather. The tile of these places is
 /// computed once for a tile of positions; for other offsets (components, high words) it is only shifted.
 Named IndexCode::words(const char* hint, const WordPlace& from) {
-  if (where_.name.empty()) {
+  if (where_.name.empty() || where_tensor_ != from.tensor) {
     where_ = line("place");
     b_.count_up(where_, b_.number(0));
     scale(where_, Opcode::tmuls, from.stride);
@@ -61,22 +69,25 @@ Named IndexCode::words(const char* hint, const WordPlace& from) {
     scale(where_, Opcode::tadds, b_.sub(from.offset, where_offset_, "further"));
   }
   where_offset_ = from.offset;
+  where_tensor_ = from.tensor;
   const Named out = line(hint);
-  b_.run(Opcode::mgather, {whole_.name, where_.name, out.name}, {{"coalesce", "elem"}, {"gatherOob", "undefined"}});
+  b_.run(Opcode::mgather, {lines_.at(from.tensor).whole.name, where_.name, out.name},
+         {{"coalesce", "elem"}, {"gatherOob", "undefined"}});
   return out;
 }
 
 /// A tile of 64-bit indices, narrowed to i32.
 Named IndexCode::widened(const WordPlace& from) {
   const Number two = b_.number(2);
-  WordPlace word{b_.mul(from.at, two, "word"), b_.mul(from.offset, two, "word"), b_.mul(from.stride, two, "word_step")};
+  WordPlace word{from.tensor, b_.mul(from.at, two, "word"), b_.mul(from.offset, two, "word"),
+                 b_.mul(from.stride, two, "word_step")};
   b_.note(checked_ ? "64-bit indices, checked: the low words" : "64-bit indices: low and high words, brought to i32");
   const Named low = words("low", word);
   if (checked_) return low;
   word.offset = b_.add(word.offset, b_.number(1), "high_word");
   const Named high = words("high", word);
   const Named low_sign = sign(low, "low_sign");
-  if (is_signed_integer(index_of(plan_).dtype)) {
+  if (is_signed_integer(plan_.tensors[static_cast<size_t>(from.tensor)].dtype)) {
     // high - sign(low) is 0 if the value fits i32; otherwise it has the value's sign.
     scale(high, Opcode::tmaxs, b_.number(-2));
     scale(high, Opcode::tmins, b_.number(1));
@@ -103,32 +114,34 @@ Named IndexCode::widened(const WordPlace& from) {
 Named IndexCode::component(size_t k, const TilePlace& place) {
   count_ = place.count;
   if (k == 0) where_ = {};  // the first of the components of another tile
-  const auto t = static_cast<size_t>(index_of(plan_).tensor);
+  const Component& c = source_.components[k];
+  const auto t = static_cast<size_t>(c.tensor);
   std::vector<Mover> movers;
   for (size_t i = 0; i < walk_.outer.size(); ++i) movers.push_back({place.outer[i], walk_.outer[i].strides});
   const Number stride = frame_.number(walk_.axis.strides[t]);
-  const Number offset = frame_.number(plan_.primary().components[k].index_offset);
+  const Number offset = frame_.number(c.index_offset);
   Number at = b_.mul(place.first, stride, "index_at");
-  const int64_t words_each = frame_.words(index_of(plan_).tensor).count;
+  const int64_t words_each = frame_.words(c.tensor).count;
+  const std::string stem = is_lookup() ? "lookup" : "index";
   Named tile;
   if (stride.is(1) && words_each == 1) {
-    const std::string hint = plan_.primary().components.size() > 1 ? "index_" + std::to_string(k) : "index";
+    const std::string hint = source_.components.size() > 1 ? stem + "_" + std::to_string(k) : stem;
     const Number first = b_.add(offset, at, "index_at");
     const bool column = frame_.options.index_column;
     const Named from = column ? b_.part(hint + "_part", column_, first, b_.number(0), count_, b_.number(1))
-                              : grid_.line(hint + "_part", first, movers, count_);
+                              : lines_.at(c.tensor).grid.line(hint + "_part", first, movers, count_);
     tile = column ? b_.column_tile(hint, {DType::i32, false}, frame_.attempt.rows, count_) : line(hint);
     b_.load(from, tile);
   } else {
     for (const auto& [variable, strides] : movers)
       at = b_.add(at, b_.mul(variable, frame_.number(strides[t]), "index_at"), "index_at");
-    const WordPlace from{at, offset, stride};
-    tile = words_each > 1 ? widened(from) : words("index", from);
+    const WordPlace from{c.tensor, at, offset, stride};
+    tile = words_each > 1 ? widened(from) : words(stem.c_str(), from);
   }
-  if (index_of(plan_).normalize_negative) {
+  if (c.normalize_negative) {
     b_.note("negative indices count from the end");
     const Named negative = sign(tile, "negative");
-    scale(negative, Opcode::tmuls, b_.sub(b_.number(0), frame_.number(plan_.primary().components[k].dim), "minus_dim"));
+    scale(negative, Opcode::tmuls, b_.sub(b_.number(0), frame_.number(c.dim), "minus_dim"));
     b_.run(Opcode::tadd, {tile.name, negative.name, tile.name});
   }
   return tile;
@@ -153,33 +166,32 @@ void IndexCode::bound(const Named& tile, const Number& limit, Named& bad) {
 }
 
 /// u32 indices: replaces values of 2^31 or more, which are negative as i32, by the largest i32.
-void IndexCode::saturate(const Named& tile) {
-  if (index_of(plan_).dtype != DType::u32 || checked_) return;
+void IndexCode::saturate(const Component& component, const Named& tile) {
+  if (component.dtype != DType::u32 || checked_) return;
   const Named high = sign(tile, "from_2_31");
   scale(high, Opcode::tmuls, b_.number(-kEnd));
   b_.run(Opcode::tmax, {tile.name, high.name, tile.name});
 }
 
-Named IndexCode::faults(const TilePlace& place) {
-  Named bad;
-  for (size_t k = 0; k < plan_.primary().components.size(); ++k) {
+void IndexCode::add_faults(const TilePlace& place, Named& bad) {
+  for (size_t k = 0; k < source_.components.size(); ++k) {
     const Named tile = component(k, place);
-    saturate(tile);
-    bound(tile, frame_.last_start(plan_.primary().components[k]), bad);
+    saturate(source_.components[k], tile);
+    bound(tile, frame_.last_start(source_.components[k]), bad);
   }
-  return bad;
 }
 
-Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& total) {
-  const auto table = static_cast<size_t>(frame_.table(0));
-  Named sum, bad;
+/// The row numbers, minus `base`, of positions that are in bounds. The others become 1 in `bad`, unless the policy gives them a place.
+Named IndexCode::sum_rows(const TilePlace& place, const Number& base, Named& bad) {
+  const auto table = static_cast<size_t>(table_);
+  Named sum;
   Number moved = b_.sub(b_.number(0), base, "from_base");
-  for (size_t k = 0; k < plan_.primary().components.size(); ++k) {
-    const Component& c = plan_.primary().components[k];
+  for (size_t k = 0; k < source_.components.size(); ++k) {
+    const Component& c = source_.components[k];
     const Named tile = component(k, place);
-    saturate(tile);
+    saturate(c, tile);
     const Number last = frame_.last_start(c);
-    const PlaceRule rule = rule_of(plan_, k);
+    const PlaceRule rule = rule_of(source_, k);
     if (rule == PlaceRule::clamped) {
       scale(tile, Opcode::tmaxs, b_.number(0));
       scale(tile, Opcode::tmins, last);
@@ -190,7 +202,7 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
       // minimum with kEnd / 2 keeps the sum from overflowing.
       Number step = b_.number(0);
       for (size_t w = 0; w < walk_.window.size(); ++w)
-        if (walk_.window[w].move().is_bounded && walk_.window[w].move().component == static_cast<int>(k))
+        if (const LoopMove& move = walk_.window[w].moves[number_]; move.is_bounded && move.component == static_cast<int>(k))
           step = b_.add(step, place.window[w]);
       if (!step.is(0)) {
         scale(tile, Opcode::tmins, b_.number(kEnd / 2));
@@ -220,20 +232,33 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
     moved =
         b_.add(moved, b_.mul(place.window[w], frame_.number(walk_.window[w].strides[table], walk_.width), "in_window"), "moved");
   scale(sum, Opcode::tadds, moved);
-  if (!bad.name.empty()) {
-    scale(bad, Opcode::tmuls, b_.sub(b_.number(0), total, "beyond_all"));
-    b_.run(Opcode::tadd, {sum.name, bad.name, sum.name});
-  }
   return sum;
+}
+
+void IndexCode::send_away(const Named& rows, const Named& bad, const Number& total) {
+  if (bad.name.empty()) return;
+  scale(bad, Opcode::tmuls, b_.sub(b_.number(0), total, "beyond_all"));
+  b_.run(Opcode::tadd, {rows.name, bad.name, rows.name});
+}
+
+Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& total, Named bad) {
+  Named out = sum_rows(place, base, bad);
+  send_away(out, bad, total);
+  return out;
+}
+
+Named IndexCode::lookup_rows(const TilePlace& place, const Number& total, Named& dropped) {
+  if (is_fill(source_.oob)) return rows(place, b_.number(0), total);
+  return sum_rows(place, b_.number(0), dropped);
 }
 
 Named IndexCode::slab_rows(const TilePlace& place, const Number& base, bool owned) {
   const Named tile = component(0, place);
-  const Number dim = frame_.number(plan_.primary().components[0].dim);
-  const bool as_u32 = is_unsigned_integer(index_of(plan_).dtype) && frame_.words(index_of(plan_).tensor).count == 1;
-  const PlaceRule rule = rule_of(plan_, 0);
+  const Number dim = frame_.number(first().dim);
+  const bool as_u32 = is_unsigned_integer(first().dtype) && frame_.words(first().tensor).count == 1;
+  const PlaceRule rule = rule_of(source_, 0);
   if (rule == PlaceRule::clamped && (owned || !as_u32)) {
-    saturate(tile);
+    saturate(first(), tile);
     scale(tile, Opcode::tmaxs, b_.number(0));
     if (owned) scale(tile, Opcode::tmins, b_.sub(dim, b_.number(1), "last_place"));
   }
@@ -256,10 +281,13 @@ Status IndexCode::check_column(bool owned) const {
   if (frame_.chip != Chip::a5) return unsupported(what + "a3's header takes index tiles as rows only, expected layout row");
   if (walk_.elements)
     return unsupported(what + "elements have an index tile as wide as theirs, expected rows of more than one word");
-  const bool side_by_side = frame_.words(index_of(plan_).tensor).count == 1 && walk_.outer.empty() &&
-                            walk_.axis.strides[static_cast<size_t>(index_of(plan_).tensor)].is(1);
+  if (plan_.sources.size() != 1)
+    return unsupported(
+        what + "index code finds the rows that look-ups read, which the chip does with rows of them only; layout row works");
+  const bool side_by_side = frame_.words(first().tensor).count == 1 && walk_.outer.empty() &&
+                            walk_.axis.strides[static_cast<size_t>(first().tensor)].is(1);
   const bool modes_do = own_mode(plan_).has_value();
-  if (walk_.slab && side_by_side && modes_do && !owned && !index_of(plan_).normalize_negative) return {};
+  if (walk_.slab && side_by_side && modes_do && !owned && !first().normalize_negative) return {};
   return unsupported(what + "the program computes with its indices (" +
                      (owned         ? "each core keeps its own rows; unique_indices, init in_place or --blocks 1 would do without"
                       : !walk_.slab ? "more than one component or a part of a row is named; layout row works"
@@ -272,7 +300,7 @@ Status IndexCode::check_column(bool owned) const {
 
 const char* IndexCode::mode(bool owned) const {
   if (owned) return "skip";
-  const PlaceRule rule = rule_of(plan_, 0);
+  const PlaceRule rule = rule_of(source_, 0);
   // Where index code has made a row number, it has clamped the components, too.
   return chip_mode(plan_, rule == PlaceRule::clamped && !walk_.slab ? PlaceRule::trusted : rule);
 }

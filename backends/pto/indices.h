@@ -1,8 +1,10 @@
-// IndexCode: writes the instructions that make index tiles for programs of rows (rows.cc): load the indices, narrow
-// 64-bit ones to i32, normalise negative ones, check bounds, and sum the components to a row number. Tested by
+// IndexCode: writes the instructions that make index tiles of one source of indices for programs of rows (rows.cc): load the indices,
+// narrow 64-bit ones to i32, normalise negative ones, check bounds, and sum the components to a row number. Tested by
 // tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "backends/pto/tiles.h"
@@ -18,17 +20,26 @@ struct TilePlace {
 
 class IndexCode {
  public:
-  IndexCode(Frame& frame, const RowWalk& walk);
+  /// Of source number `source`: 0 are the op's own indices, the others those of look-ups.
+  IndexCode(Frame& frame, const RowWalk& walk, size_t source = 0);
 
+  /// The table whose rows the indices name.
+  int table() const { return table_; }
+  const IndexSource& source() const { return source_; }
   /// Component `k` of the indices at `place`, normalised, as a tile of i32. A value that does not fit becomes an end of
   /// the range of i32.
   Named component(size_t k, const TilePlace& place);
   /// All indices were checked: later index tiles are known to be in bounds.
   void set_checked() { checked_ = true; }
-  /// A tile with 1 for every position of which a component is out of bounds, else 0.
-  Named faults(const TilePlace& place);
-  /// The row numbers of the table, minus `base`. Positions that the policy drops get a row outside [0, total).
-  Named rows(const TilePlace& place, const Number& base, const Number& total);
+  /// Makes the elements of `bad` 1 at positions of which a component is out of bounds. If `bad` has no name yet, it becomes a tile with 1 there
+  /// and 0 elsewhere.
+  void add_faults(const TilePlace& place, Named& bad);
+  /// The row numbers of the table, minus `base`. Positions that the policy drops get a row outside [0, total), and so do those at which the
+  /// tile `bad` is 1, if it has a name; its elements are lost.
+  Named rows(const TilePlace& place, const Number& base, const Number& total, Named bad = {});
+  /// Of a look-up: the row numbers of its table. A position that it drops becomes 1 in `dropped`, as in add_faults(), and gets any row of the
+  /// table. If it fills, positions that are out of bounds get a row outside [0, total).
+  Named lookup_rows(const TilePlace& place, const Number& total, Named& dropped);
   /// RowWalk::slab: the rows in the slab, minus `base`, with as much of the policy as the chip does not do itself.
   /// `owned`: the core applies only the updates of its own range of rows; the mode `skip` drops the others.
   Named slab_rows(const TilePlace& place, const Number& base, bool owned);
@@ -40,10 +51,21 @@ class IndexCode {
   Status check_column(bool owned) const;
 
  private:
+  /// An index tensor as one line, and all its words if words() gathers them.
+  struct Lines {
+    Grid grid;
+    Named whole;
+  };
+  Named sum_rows(const TilePlace& place, const Number& base, Named& bad);
+  /// Replaces the rows of bad positions by ones outside [0, total).
+  void send_away(const Named& rows, const Named& bad, const Number& total);
+  bool is_lookup() const { return &source_ != &plan_.primary(); }
+  const Component& first() const { return source_.components.front(); }
   Named line(const std::string& hint);  ///< allocates a tile with an i32 for each position
   void scale(const Named& tile, Opcode opcode, const Number& by);
   /// Where a component's words are in memory: at + offset, at + offset + stride, ….
   struct WordPlace {
+    int tensor;
     Number at, offset, stride;
   };
   Named widened(const WordPlace& from);
@@ -51,18 +73,21 @@ class IndexCode {
   Named sign(const Named& tile, const char* hint);
   /// Clamps `tile` to [0, limit], and makes the elements of `bad` 1 that were outside.
   void bound(const Named& tile, const Number& limit, Named& bad);
-  void saturate(const Named& tile);
+  void saturate(const Component& component, const Named& tile);
 
   Frame& frame_;
   const Plan& plan_;
   ProgramBuilder& b_;
   const RowWalk& walk_;
-  Grid grid_;
-  Number count_;         ///< how many positions the tile has whose indices component() read last
-  Named column_;         ///< ProgramOptions::index_column: the indices as one column
-  Named whole_;          ///< all words of the indices as one line, if words() gathers them
-  Named where_;          ///< words(): the tile of the places from which it gathered last
-  Number where_offset_;  ///< the offset at which `where_` is
+  const size_t number_;
+  const IndexSource& source_;
+  const int table_;
+  std::map<int, Lines> lines_;  ///< by index tensor
+  Number count_;                ///< how many positions the tile has whose indices component() read last
+  Named column_;                ///< ProgramOptions::index_column: the indices as one column
+  Named where_;                 ///< words(): the tile of the places from which it gathered last
+  int where_tensor_ = -1;
+  Number where_offset_;  ///< the index tensor for which `where_` is, and the offset
   bool checked_ = false;
 };
 

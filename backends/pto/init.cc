@@ -29,10 +29,7 @@ Status check(const Frame& frame, int pair) {
     return unsupported("the result is " + std::string(name(result.dtype)) + " and the operand " +
                        std::string(name(operand.dtype)) + ", expected one dtype: the copy would convert");
   }
-  const Words& words = frame.words(frame.plan.result(pair));
-  if (fills_at_once(frame, words, frame.plan.init_fill[static_cast<size_t>(pair)]) ||
-      frame.has(Opcode::tsetval, words.element.dtype))
-    return {};
+  if (can_fill(frame, frame.plan.result(pair), frame.plan.init_fill[static_cast<size_t>(pair)])) return {};
   return unsupported("init fills elements of " + std::string(name(result.dtype)) +
                      " that are computed with, which ptoas has no way " +
                      "to, expected init copy or in_place, a signed type, or output pto-cpp");
@@ -101,6 +98,11 @@ Named element(Frame& frame, const Named& tile, const char* hint) {
 }
 
 }  // namespace
+
+bool can_fill(const Frame& frame, int tensor, const Scalar& value) {
+  const Words& words = frame.words(tensor);
+  return fills_at_once(frame, words, value) || frame.has(Opcode::tsetval, words.element.dtype);
+}
 
 void add_fault(Frame& frame, const Named& cell, const Named& found) {
   ProgramBuilder& b = frame.build;

@@ -1,5 +1,7 @@
 // See combine.h. Division exists on tiles of floats only: strew defines integer division by 0, and no chip computes
 // that result. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+#include <algorithm>
+
 #include "backends/pto/combine.h"
 
 namespace strew::inline v0::pto {
@@ -89,6 +91,6 @@ bool same_types(const Plan& plan) {
   return true;
 }
 
-bool has_extras(const Plan& plan) { return plan.tensors.size() > static_cast<size_t>(plan.extra(0)); }
+bool has_extras(const Plan& plan) { return std::ranges::count(plan.tensors, Role::extra, &PlanTensor::role) > 0; }
 
 }  // namespace strew::inline v0::pto

@@ -41,6 +41,21 @@ bool has_open_tiles(const std::vector<Statement>& statements, bool inside) {
   });
 }
 
+/// Fails at a look-up that moves a part of a window only.
+Status check_lookups(const Plan& plan) {
+  for (size_t s = 1; s < plan.sources.size(); ++s)
+    for (size_t k = 0; k < plan.sources[s].components.size(); ++k) {
+      const PlaceRule rule = rule_of(plan.sources[s], k);
+      if (rule != PlaceRule::cut && rule != PlaceRule::split) continue;
+      const PlanTensor& table = plan.tensors[static_cast<size_t>(table_of(plan, s))];
+      return unsupported(
+          "the look-up of " + std::string(name(table.role)) + " " + std::to_string(table.index) + " cuts windows (policy " +
+          std::string(name(plan.sources[s].oob)) +
+          "), expected a policy that keeps or drops whole windows, or windows of one coordinate where it is indexed");
+    }
+  return {};
+}
+
 Status check_options(const ProgramOptions& options) {
   const std::string& k = options.kernel;
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -58,8 +73,11 @@ Status check_options(const ProgramOptions& options) {
 std::vector<std::string> requirements_of(const TileProgram& program, const Plan& plan, const ProgramOptions& options) {
   std::vector<std::string> out = {"every tensor is contiguous, row-major, and starts on 32 bytes",
                                   "no other program touches the same memory while this one runs"};
-  if (plan.primary().oob == OobPolicy::undefined && !plan.primary().components.empty())
-    out.emplace_back("every index is in bounds");
+  for (const IndexSource& source : plan.sources) {
+    if (source.oob != OobPolicy::undefined || source.components.empty()) continue;
+    const int indices = plan.tensors[static_cast<size_t>(source.components.front().tensor)].index;
+    out.emplace_back("every index is in bounds" + (indices == 0 ? "" : " in indices" + std::to_string(indices)));
+  }
   if (!plan.gather && plan.unique.holds && plan.unique.source == "hint") out.emplace_back("no two updates have one destination");
   if (plan.checks_first())
     out.emplace_back("it looks at fault: if its word 0 is not 0 afterwards, an index was out of bounds and nothing was written");
@@ -78,7 +96,10 @@ std::vector<std::string> requirements_of(const TileProgram& program, const Plan&
 bool moves_nothing(const Plan& plan) {
   const bool no_place = std::any_of(plan.primary().components.begin(), plan.primary().components.end(),
                                     [](const Component& c) { return c.dim.is(0); });
-  return has_zero(plan.positions) || has_zero(plan.window) || (no_place && !plan.gather);
+  const bool no_row = std::any_of(plan.sources.begin() + 1, plan.sources.end(), [](const IndexSource& lookup) {
+    return !is_fill(lookup.oob) && std::ranges::any_of(lookup.components, [](const Component& c) { return c.dim.is(0); });
+  });
+  return has_zero(plan.positions) || has_zero(plan.window) || (no_place && !plan.gather) || no_row;
 }
 
 /// Plans one op: tries tile heights and keeps the cheapest program.
@@ -317,10 +338,8 @@ Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Pl
   const FpEnvironment environment(true);
   if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
   if (has_row_values(plan)) return unsupported("programs map elements, and rows of the op have values of their own");
-  if (plan.sources.size() != 1) return unsupported("programs have one source of indices, and the op has look-ups");
-  const std::vector<Component>& components = plan.primary().components;
-  if (std::ranges::any_of(components, [&](const Component& c) { return c.tensor != components[0].tensor; }))
-    return unsupported("programs have one index tensor, and the op has one per component");
+  if (plan.sources.empty()) return unsupported("nothing is indexed, expected an op with indices");
+  STREW_TRY(check_lookups(plan));
   return Attempts(tensors, plan, chip, options).best();
 }
 

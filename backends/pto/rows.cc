@@ -34,20 +34,25 @@ class RowWriter final : public TileMover {
       : TileMover(frame, std::move(combine),
                   {frame, form_of(walk), frame.attempt.rows, walk.width * std::max<int64_t>(walk.fractals, 1)}),
         walk_(walk),
-        code_(frame, walk) {}
+        code_(frame, walk) {
+    for (size_t s = 1; s < plan_.sources.size(); ++s) {
+      lookups_.push_back({{frame, walk, s}, {}, {}});
+      drops_ |= drops(plan_.sources[s]);
+    }
+  }
 
   Status run() {
     spread_ = spread_rows(frame_, walk_, combine_);
     frame_.pitch = constant(walk_.width);
     if (frame_.options.index_column) STREW_TRY(code_.check_column(owns()));
     make_grids();
-    total_ = table_rows();
-    if (total_.value.value_or(0) > kMaxRows)
-      return unsupported("the table has " + std::to_string(*total_.value) + " rows, expected at most 2^30: row numbers are i32");
-    if (plan_.checks_first()) {
-      write_check(frame_, [&](const Named& cell) { check_indices(cell); });
-      code_.set_checked();
+    STREW_ASSIGN(total_, table_rows(frame_.table(0)));
+    for (Lookup& lookup : lookups_) {
+      STREW_ASSIGN(lookup.total, table_rows(lookup.code.table()));
+      find_place(lookup.code.source());
     }
+    if (plan_.checks_first()) write_check(frame_, [&](const Named& cell) { check_indices(cell); });
+    for (IndexCode* const code : checked()) code->set_checked();
     if (owns()) {
       own_range();
       STREW_TRY(initialise_rows());
@@ -65,14 +70,16 @@ class RowWriter final : public TileMover {
 
   Named current(int pair) override {
     const Named current = tiles_.tile("current", frame_.table(pair), part_);
-    const std::string mode = code_.mode(owns());
+    const std::string mode = this->mode();
     b_.run(Opcode::mgather, {rows_.name, indices_.name, current.name},
            {{"coalesce", coalesce()}, {"gatherOob", mode == "skip" ? "zero" : mode}});
     return current;
   }
 
+  Named update(int pair) override { return read("update", slices_of(plan_, pair)); }
+
   Named extra(int tensor) override {
-    if (plan_.tensors[static_cast<size_t>(tensor)].extra != ExtraKind::scalar) return tiles_.load("extra", tensor, part_);
+    if (plan_.tensors[static_cast<size_t>(tensor)].extra != ExtraKind::scalar) return read("extra", tensor);
     // A scalar in memory is broadcast to a tile.
     const Named number = frame_.load_word(frame_.pointer(tensor) + "_number", tensor, b_.number(0));
     const Named tile = tiles_.tile("extra", tensor, part_);
@@ -84,7 +91,7 @@ class RowWriter final : public TileMover {
     if (!frame_.scatter()) return b_.store(data, tiles_.part("result_part", slices_of(plan_, pair), part_));
     const bool assigns = combine_.way != CombineWay::atomic;
     std::vector<Attribute> modes = {
-        {"coalesce", coalesce()}, {"scatterAtomicOp", assigns ? "none" : combine_.atomic}, {"scatterOob", code_.mode(owns())}};
+        {"coalesce", coalesce()}, {"scatterAtomicOp", assigns ? "none" : combine_.atomic}, {"scatterOob", mode()}};
     // If no two rows share a destination, mode `default` saves a5 the search for the last writer.
     const bool apart = plan_.unique.holds || frame_.attempt.rows == 1;
     if (assigns && frame_.chip == Chip::a5) modes.push_back({"scatterConflict", apart ? "default" : "last"});
@@ -94,12 +101,64 @@ class RowWriter final : public TileMover {
   const char* coalesce() const { return walk_.elements ? "elem" : "row"; }
   bool owns() const { return spread_ == Spread::ranges; }
 
-  Number table_rows() {
+  /// What mscatter does with rows out of bounds. Where a look-up drops positions, index code has sent these away.
+  const char* mode() const { return drops_ ? "skip" : code_.mode(owns()); }
+
+  /// A look-up: the number of its table's rows, and its index tile for the tile at `part_`.
+  struct Lookup {
+    IndexCode code;
+    Number total;
+    Named indices;
+  };
+
+  /// Loads the rows of a tensor for the tile at `part_`, or gathers them from the table where they are looked up.
+  Named read(const char* hint, int tensor) {
+    const int source = lookup_source(plan_, tensor);
+    if (source == 0) return tiles_.load(hint, tensor, part_);
+    const Lookup& lookup = lookups_[static_cast<size_t>(source) - 1];
+    const Named rows = tiles_.table(frame_.pointer(tensor) + "_rows", tensor, b_.number(0), lookup.total);
+    const Named tile = tiles_.tile(hint, tensor, part_);
+    b_.run(Opcode::mgather, {rows.name, lookup.indices.name, tile.name},
+           {{"coalesce", coalesce()}, {"gatherOob", lookup_mode(lookup.code.source())}});
+    return tile;
+  }
+
+  /// What mgather does with rows out of bounds of a look-up's table. A position whose destination is dropped is not read, so what its index
+  /// is does not matter.
+  const char* lookup_mode(const IndexSource& lookup) const {
+    const PlaceRule to = rule_of(plan_.primary(), 0);
+    const bool may_drop = to == PlaceRule::fits || to == PlaceRule::inside || to == PlaceRule::cut;
+    return is_fill(lookup.oob) || drops(lookup) || (lookup.oob == OobPolicy::undefined && may_drop) ? "zero" : "undefined";
+  }
+
+  /// The index codes of the sources whose indices are checked before anything is written.
+  std::vector<IndexCode*> checked() {
+    std::vector<IndexCode*> out;
+    if (plan_.primary().checks_first) out.push_back(&code_);
+    for (Lookup& lookup : lookups_)
+      if (lookup.code.source().checks_first) out.push_back(&lookup.code);
+    return out;
+  }
+
+  /// Policy clamp of a look-up: no position is applied if there is no row to clamp to.
+  void find_place(const IndexSource& lookup) {
+    for (size_t k = 0; k < lookup.components.size(); ++k) {
+      if (rule_of(lookup, k) != PlaceRule::clamped) continue;
+      const Number places = b_.add(frame_.last_start(lookup.components[k]), b_.number(1), "places");
+      if (places.value.value_or(0) <= 0) has_place_ = b_.mul(has_place_, frame_.any(places), "has_place");
+    }
+  }
+
+  /// The number of rows of a table.
+  Expected<Number> table_rows(int table) {
     if (walk_.fractals > 0) return frame_.number(plan_.primary().components[0].dim);
-    const Number elements = frame_.elements(frame_.table(0));
-    const Term all = frame_.extent(frame_.table(0));
-    if (divides(all, walk_.width)) return frame_.number(all, walk_.width);
-    return b_.ceil_div(elements, b_.number(walk_.width), "table_rows");
+    const Number elements = frame_.elements(table);
+    const Term all = frame_.extent(table);
+    const Number rows =
+        divides(all, walk_.width) ? frame_.number(all, walk_.width) : b_.ceil_div(elements, b_.number(walk_.width), "table_rows");
+    if (rows.value.value_or(0) > kMaxRows)
+      return unsupported("the table has " + std::to_string(*rows.value) + " rows, expected at most 2^30: row numbers are i32");
+    return rows;
   }
 
   void own_range() {
@@ -121,7 +180,10 @@ class RowWriter final : public TileMover {
       tiles_.add_matrix(slices_of(plan_, 0), frame_.number(walk_.axis.extent));
       return;
     }
-    const auto pitch = [&](int tensor) { return walk_.elements ? constant(0) : walk_.axis.strides[static_cast<size_t>(tensor)]; };
+    const auto pitch = [&](int tensor) {
+      if (lookup_source(plan_, tensor) > 0) return constant(walk_.width);
+      return walk_.elements ? constant(0) : walk_.axis.strides[static_cast<size_t>(tensor)];
+    };
     for (int pair = 0; pair < plan_.pairs; ++pair) {
       tiles_.add(frame_.table(pair), constant(walk_.width));
       tiles_.add(slices_of(plan_, pair), pitch(slices_of(plan_, pair)));
@@ -169,7 +231,8 @@ class RowWriter final : public TileMover {
       b_.loop("first", b_.number(0), extent, rows, tiles, [&](const Number& first) {
         place.first = first;
         place.count = b_.left(first, extent, rows, whole);
-        const Named bad = code_.faults(place);
+        Named bad;
+        for (IndexCode* const code : checked()) code->add_faults(place, bad);
         if (whole) {
           b_.run(Opcode::tmax, {all.name, bad.name, all.name});
         } else {
@@ -185,7 +248,7 @@ class RowWriter final : public TileMover {
     const bool is_split = spread_ == Spread::tiles;
     const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
     const LoopTurns turns = turns_of(frame_, is_split, {b_.number(0), rows, tiles}, {"first_tile", "first_tile", "stride"});
-    const Number bound = frame_.guarded(extent);
+    const Number bound = b_.mul(frame_.guarded(extent), has_place_, "bound");
     if (!frame_.attempt.buffered) {
       b_.loop("first", turns.from, bound, turns.step, turns.trips, [&](const Number& first) { tile(first, extent, place); });
       return failed_;
@@ -228,7 +291,9 @@ class RowWriter final : public TileMover {
       rows = part ? b_.max(b_.sub(until, from, "own"), b_.number(0), "own_rows") : owned_;
       base = from;
     }
-    indices_ = walk_.slab ? code_.slab_rows(place, first, owns()) : code_.rows(place, first, total_);
+    Named dropped;
+    for (Lookup& lookup : lookups_) lookup.indices = lookup.code.lookup_rows(place, lookup.total, dropped);
+    indices_ = walk_.slab ? code_.slab_rows(place, first, owns()) : code_.rows(place, first, total_, dropped);
     part_ = {place.first, place.count, b_.number(0), b_.number(walk_.width), {}};
     for (size_t i = 0; i < walk_.outer.size(); ++i) part_.movers.push_back({place.outer[i], walk_.outer[i].strides});
     for (size_t w = 0; w < place.window.size(); ++w) part_.movers.push_back({place.window[w], walk_.window[w].strides});
@@ -241,6 +306,9 @@ class RowWriter final : public TileMover {
 
   const RowWalk& walk_;
   IndexCode code_;
+  std::vector<Lookup> lookups_;  ///< by source, which begin with number 1
+  bool drops_ = false;           ///< some look-up drops positions
+  Number has_place_ = ProgramBuilder::number(1);
   Spread spread_ = Spread::tiles;
   Number total_;                ///< the number of rows of the table
   Number begin_, end_, owned_;  ///< Spread::ranges: this core owns the `owned_` rows [begin_, end_)

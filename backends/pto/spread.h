@@ -66,6 +66,8 @@ void write_check(Frame& frame, const std::function<void(const Named& cell)>& all
 /// Makes the cell the maximum of itself and `found`, an i32 that is 1 for an index out of bounds and 0 otherwise.
 void add_fault(Frame& frame, const Named& cell, const Named& found);
 
+/// Does the output have instructions that fill tiles of `tensor` with the value?
+bool can_fill(const Frame& frame, int tensor, const Scalar& value);
 /// Fills the valid part of a tile, `rows` x `cols` words of `tensor`, with copies of one element.
 void write_fill(Frame& frame, int tensor, const Named& tile, const Number& rows, const Number& cols, const Scalar& value);
 

@@ -81,7 +81,9 @@ class StraightLine {
     const bool in_any_order = combine_.any_order || combine_.way != CombineWay::atomic || frame_.chip != Chip::a5;
     const bool as_they_are = frame_.words(index.tensor).count == 1 && !index.normalize_negative &&
                              walk_.axis.strides[static_cast<size_t>(index.tensor)].is(1);
-    return plan_.pairs == 1 && walk_.slab && walk_.outer.empty() && in_place && combine_.way != CombineWay::compute &&
+    // The modes judge indices by the extent of the memref, which is the whole table.
+    const bool is_whole = frame_.extent(frame_.table(0)) == index.dim * constant(walk_.width);
+    return plan_.pairs == 1 && walk_.slab && walk_.outer.empty() && is_whole && in_place && combine_.way != CombineWay::compute &&
            in_any_order && as_they_are;
   }
   /// Are all extents but the number of rows known, and the tiles whole ones, in the wanted layout?
@@ -149,7 +151,7 @@ class StraightLine {
 }  // namespace
 
 bool write_straight(Frame& frame) {
-  if (has_zero(frame.plan.positions) || has_zero(frame.plan.window)) return false;
+  if (frame.plan.sources.size() != 1 || has_zero(frame.plan.positions) || has_zero(frame.plan.window)) return false;
   const Expected<RowWalk> walk = row_walk(frame, int64_t{1} << 13);
   if (!walk.ok()) return false;
   const Expected<Combine> combine = start_combine(frame, true);

@@ -107,7 +107,7 @@ Status TileMover::move_tile(int pair) {
   const bool computes = combine_.way == CombineWay::compute;
   CombineTiles tiles = tiles_.shape(part_);
   Named data;
-  if (frame_.scatter()) data = tiles.update = tiles_.load("update", slices_of(plan_, pair), part_);
+  if (frame_.scatter()) data = tiles.update = update(pair);
   const bool reads = computes || !frame_.scatter();
   if (reads && (current_first() || !computes)) data = tiles.current = current(pair);
   if (computes) {

@@ -92,6 +92,8 @@ class TileMover {
       : frame_(frame), plan_(frame.plan), b_(frame.build), combine_(std::move(combine)), tiles_(std::move(tiles)) {}
   /// Reads the elements of the table for the tile at `part_`: a scatter's current values, or the elements that a gather reads.
   virtual Named current(int pair) = 0;
+  /// Reads the updates of a pair.
+  virtual Named update(int pair) = 0;
   /// Reads an extra input, as a tile or as a scalar for the whole tile.
   virtual Named extra(int tensor) = 0;
   /// Stores the result: into a scatter's table, or a gather's result.

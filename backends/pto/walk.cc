@@ -19,6 +19,9 @@ constexpr int64_t kMostParts = 64;
 /// The least elements of a part of a row; shorter parts are not worth an instruction each.
 constexpr int64_t kShortestPart = 8;
 
+/// Is it other than a 0 whose bits are all 0?
+bool has_value(const Scalar& fill) { return fill.bits[0] != 0 || fill.bits[1] != 0; }
+
 /// A loop of one iteration with strides of 0.
 Loop unit_loop(const Plan& plan) {
   Loop loop;
@@ -55,20 +58,25 @@ void cut(const Plan& plan, const std::vector<int>& tensors, int64_t each, RowWal
   walk.window.push_back(std::move(part));
 }
 
-/// The strides in the table of all that moves rows.
-std::vector<Term> table_steps(const Plan& plan, const RowWalk& walk) {
-  const auto table = static_cast<size_t>(plan.indexed());
-  std::vector<Term> out = {walk.axis.strides[table]};
-  for (const Component& c : plan.primary().components) out.push_back(c.strides[table]);
-  for (const std::vector<Loop>* loops : {&walk.window, &walk.outer})
-    for (const Loop& loop : *loops) out.push_back(loop.strides[table]);
+/// The strides of all that moves rows: in the table, and in the tables of look-ups whose rows are moved.
+std::vector<Term> table_steps(const Plan& plan, const std::vector<int>& tensors, const RowWalk& walk) {
+  std::vector<Term> out;
+  for (const int tensor : tensors) {
+    const int source = plan.tensors[static_cast<size_t>(tensor)].source;
+    if (tensor != plan.indexed() && source <= 0) continue;
+    const auto table = static_cast<size_t>(tensor);
+    out.push_back(walk.axis.strides[table]);
+    for (const Component& c : plan.sources[static_cast<size_t>(source)].components) out.push_back(c.strides[table]);
+    for (const std::vector<Loop>* loops : {&walk.window, &walk.outer})
+      for (const Loop& loop : *loops) out.push_back(loop.strides[table]);
+  }
   return out;
 }
 
 /// Cuts rows into equal parts such that no stride of the table leads into the middle of one.
 void cut_rows(const Plan& plan, const std::vector<int>& tensors, RowWalk& walk) {
   int64_t unit = walk.width;
-  for (const Term& step : table_steps(plan, walk)) unit = std::gcd(unit, step.factor);
+  for (const Term& step : table_steps(plan, tensors, walk)) unit = std::gcd(unit, step.factor);
   if (unit != walk.width && unit != 0 && walk.width / unit <= kMostParts) cut(plan, tensors, unit, walk);
 }
 
@@ -99,7 +107,7 @@ std::vector<int> row_tensors(const Plan& plan) {
 /// a3's headers have instructions that move whole rows of such a matrix; ptoas does not.
 void find_fractals(const Frame& frame, RowWalk& walk) {
   const Plan& plan = frame.plan;
-  if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 ||
+  if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 || plan.sources.size() != 1 ||
       plan.primary().components.size() != 1)
     return;
   const Component& c = plan.primary().components[0];
@@ -129,13 +137,27 @@ Status check_extra(const Frame& frame, const RowWalk& walk, int tensor) {
   const PlanTensor& extra = frame.plan.tensors[static_cast<size_t>(tensor)];
   const DType dtype = frame.words(tensor).element.dtype;
   if (extra.extra == ExtraKind::per_element) return {};
-  if (extra.extra == ExtraKind::per_position && walk.elements && walk.axis.strides[static_cast<size_t>(tensor)].is(1)) return {};
+  const bool adjacent = extra.source > 0 || walk.axis.strides[static_cast<size_t>(tensor)].is(1);
+  if (extra.extra == ExtraKind::per_position && walk.elements && adjacent) return {};
   if (extra.extra == ExtraKind::scalar && frame.has(Opcode::texpands, dtype) && frame.has(Opcode::load_scalar, dtype) &&
       !(is_unsigned_integer(dtype) && frame.options.output != Output::pto_cpp))
     return {};
   return unsupported(
       fmt::format("an extra input is {} of {}, expected per_element: tiles have no broadcast; give it the shape of the updates",
                   name(extra.extra), name(extra.dtype)));
+}
+
+/// Fails unless index tiles can say which rows of the tables the look-up reads.
+Status check_lookup(const IndexSource& lookup) {
+  if (lookup.components.empty()) return unsupported("a look-up without an index component");
+  for (size_t k = 0; k < lookup.components.size(); ++k) {
+    const DType dtype = lookup.components[k].dtype;
+    if (bits(dtype) < 32) return unsupported("a look-up by indices of " + std::string(name(dtype)));
+    if (rule_of(lookup, k) == PlaceRule::wrapped) return unsupported("a look-up with policy wrap");
+  }
+  if (is_fill(lookup.oob) && has_value(lookup.fill))
+    return unsupported("a look-up with a fill value other than 0: the chip's mode is zero");
+  return {};
 }
 
 }  // namespace
@@ -159,7 +181,7 @@ const char* chip_mode(const Plan& plan, PlaceRule rule) {
 
 std::optional<std::string> own_mode(const Plan& plan) {
   if (plan.primary().oob == OobPolicy::error) return std::nullopt;
-  const std::string mode = chip_mode(plan, rule_of(plan, 0));
+  const std::string mode = chip_mode(plan, rule_of(plan.primary(), 0));
   // The chip reads indices as u32, so its modes clamp and wrap are right for unsigned indices only.
   if ((mode == "clamp" || mode == "wrap") && !is_unsigned_integer(index_of(plan).dtype)) return std::nullopt;
   return mode;
@@ -176,7 +198,8 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   if (plan.primary().components.empty()) return unsupported("no index component");
   if (plan.positions.empty()) return unsupported("one position");
   if (frame.one_by_one()) return unsupported("integers that the chip combines one by one");
-  if (bits(index_of(plan).dtype) < 32) return unsupported("indices of " + std::string(name(index_of(plan).dtype)));
+  for (const Component& c : plan.primary().components)
+    if (bits(c.dtype) < 32) return unsupported("indices of " + std::string(name(c.dtype)));
   RowWalk walk;
   walk.outer.assign(plan.positions.begin(), plan.positions.end() - 1);
   walk.axis = plan.positions.back();
@@ -192,7 +215,7 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   }
   cut_rows(plan, tensors, walk);
   STREW_TRY(cut_to_fit(plan, tensors, most, walk));
-  if (!std::ranges::all_of(table_steps(plan, walk), [&](const Term& step) { return divides(step, walk.width); }))
+  if (!std::ranges::all_of(table_steps(plan, tensors, walk), [&](const Term& step) { return divides(step, walk.width); }))
     return unsupported("windows that start inside of a row of " + std::to_string(walk.width) + " elements");
   const auto table = static_cast<size_t>(frame.table(0));
   walk.elements = walk.width == 1 && std::ranges::all_of(tensors, [&](int t) {
@@ -200,14 +223,14 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
                   });
   const Component& c = index_of(plan);
   walk.slab = plan.primary().components.size() == 1 && c.window.is(1) && walk.window.empty() && walk.axis.strides[table].is(0) &&
-              c.strides[table].is(walk.width);
+              c.strides[table].is(walk.width) && std::none_of(plan.sources.begin() + 1, plan.sources.end(), drops);
   if (frame.options.through_l1) STREW_TRY(find_l1(frame, walk));
   find_fractals(frame, walk);
   const IndexSource& source = plan.primary();
   if (source.oob == OobPolicy::wrap && !walk.slab) return unsupported("policy wrap where more than one component names a row");
   if (source.oob == OobPolicy::wrap && bits(c.dtype) == 64) return unsupported("policy wrap of 64-bit indices");
-  if (is_fill(source.oob) && (source.fill.bits[0] != 0 || source.fill.bits[1] != 0))
-    return unsupported("a fill value other than 0: the chip's mode is zero");
+  if (is_fill(source.oob) && has_value(source.fill)) return unsupported("a fill value other than 0: the chip's mode is zero");
+  for (size_t s = 1; s < plan.sources.size(); ++s) STREW_TRY(check_lookup(plan.sources[s]));
   for (size_t t = 0; t < plan.tensors.size(); ++t)
     if (plan.tensors[t].role == Role::extra) STREW_TRY(check_extra(frame, walk, static_cast<int>(t)));
   if (plan.kind == PlanKind::general && !walk.window.empty() && !plan.unique.holds && !plan.gather) {

@@ -27,31 +27,34 @@ struct LoopSpan {
 /// added to it.
 class StartCode {
  public:
-  explicit StartCode(Frame& frame) : frame_(frame), plan_(frame.plan), b_(frame.build) {}
+  /// Of source number `source`: 0 are the op's own indices, the others those of look-ups. `position`: the variables of the position loops.
+  StartCode(Frame& frame, size_t source, const std::vector<Number>& position)
+      : frame_(frame), plan_(frame.plan), b_(frame.build), source_(frame.plan.sources[source]), position_(position) {}
 
   /// Reads all components at `position` and sets `starts`, `spans` and `valid`.
   void read_all() {
     starts.clear();
     spans.clear();
     valid = b_.number(1);
-    for (size_t k = 0; k < plan_.primary().components.size(); ++k) bound(k, start(k));
+    for (size_t k = 0; k < source_.components.size(); ++k) bound(k, start(k));
   }
 
   /// Policy error: 1 if a component is out of bounds at `position`, else 0.
   Number faults() {
     Number faults = b_.number(0), outside;
-    for (size_t k = 0; k < plan_.primary().components.size(); ++k) {
+    for (size_t k = 0; k < source_.components.size(); ++k) {
       const Number value = start(k);
-      clamp(value, frame_.last_start(plan_.primary().components[k]), outside);
+      clamp(value, frame_.last_start(source_.components[k]), outside);
       faults = b_.max(faults, outside, "fault");
     }
     return faults;
   }
 
-  std::vector<Number> position;  ///< the variables of the position loops; the caller sets them
-  std::vector<Number> starts;    ///< for each component: the coordinate at which the window starts, after the policy
-  std::vector<LoopSpan> spans;   ///< for each component: the window's coordinates that the policy does not drop
-  Number valid;                  ///< 0: the policy drops the whole window; else 1
+  const IndexSource& source() const { return source_; }
+
+  std::vector<Number> starts;   ///< for each component: the coordinate at which the window starts, after the policy
+  std::vector<LoopSpan> spans;  ///< for each component: the window's coordinates that the policy does not drop
+  Number valid;                 ///< 0: the policy drops the whole window; else 1
 
  private:
   /// Index number `at` of the component's tensor, several of which share a byte; the first has the lowest bits.
@@ -86,13 +89,14 @@ class StartCode {
 
   /// Component `k` of the index vector at `position`, as a number.
   Number load_index(size_t k) {
-    const Component& c = plan_.primary().components[k];
+    const Component& c = source_.components[k];
     Number at = frame_.number(c.index_offset);
     for (size_t i = 0; i < plan_.positions.size(); ++i)
-      at = b_.add(at, b_.mul(position[i], frame_.number(plan_.positions[i].strides[static_cast<size_t>(c.tensor)]), "index_at"),
+      at = b_.add(at, b_.mul(position_[i], frame_.number(plan_.positions[i].strides[static_cast<size_t>(c.tensor)]), "index_at"),
                   "index_at");
     const DType dtype = c.dtype;
-    const std::string hint = plan_.primary().components.size() > 1 ? "index_" + std::to_string(k) : "index";
+    const std::string stem = &source_ == &plan_.primary() ? "index" : "lookup";
+    const std::string hint = source_.components.size() > 1 ? stem + "_" + std::to_string(k) : stem;
     if (bits(dtype) < 8) return packed_index(c, at, hint);
     if (frame_.words(c.tensor).count == 1)
       return b_.as_index(hint, frame_.load_word(hint + "_word", c.tensor, at).name, !is_signed_integer(dtype));
@@ -101,7 +105,7 @@ class StartCode {
     const Named low = frame_.load_word(hint + "_low", c.tensor, low_at);
     const Named high = frame_.load_word(hint + "_high", c.tensor, b_.add(low_at, b_.number(1), "high_at"));
     const Number low_part = b_.as_index(hint + "_low_part", low.name, true);
-    if (!is_signed_integer(dtype) && plan_.primary().oob == OobPolicy::wrap) {
+    if (!is_signed_integer(dtype) && source_.oob == OobPolicy::wrap) {
       // A u64 may not fit an index. Policy wrap needs only its remainder by dim, which low + (high mod dim) * (2^32 mod
       // dim) has, too.
       const Number dim = divisor(k), two = b_.number(int64_t{1} << 32);
@@ -119,27 +123,27 @@ class StartCode {
   /// Drops the window if there is no coordinate at which it could start.
   void drop_if_no_place(const Number& places) {
     if (places.value && *places.value > 0) return;
-    valid = b_.mul(valid, b_.max(b_.min(places, b_.number(1), "any"), b_.number(0), "any"), "valid");
+    valid = b_.mul(valid, frame_.any(places), "valid");
   }
 
   /// The divisor of policy wrap: the extent, or 1 for an extent of 0, for which nothing is written.
-  Number divisor(size_t k) { return b_.max(frame_.number(plan_.primary().components[k].dim), b_.number(1), "divisor"); }
+  Number divisor(size_t k) { return b_.max(frame_.number(source_.components[k].dim), b_.number(1), "divisor"); }
 
   Number start(size_t k) {
     const Number value = load_index(k);
-    const Component& c = plan_.primary().components[k];
+    const Component& c = source_.components[k];
     const Number dim = frame_.number(c.dim);
     return c.normalize_negative ? b_.sub(value, b_.mul(sign(value), dim, "from_end"), "normal") : value;
   }
 
   /// Applies the policy to a component's start, and computes which part of the window is left.
   void bound(size_t k, const Number& value) {
-    const Component& c = plan_.primary().components[k];
+    const Component& c = source_.components[k];
     const Number dim = frame_.number(c.dim), window = frame_.number(c.window), zero = b_.number(0);
     const Number last = frame_.last_start(c);
     Number at = value;
     LoopSpan left{zero, window};
-    switch (rule_of(plan_, k)) {
+    switch (rule_of(source_, k)) {
       case PlaceRule::fits:
       case PlaceRule::inside: {
         Number outside;
@@ -173,6 +177,8 @@ class StartCode {
   Frame& frame_;
   const Plan& plan_;
   ProgramBuilder& b_;
+  const IndexSource& source_;
+  const std::vector<Number>& position_;
 };
 
 /// Reads and writes tiles of the table by plain loads and stores.
@@ -181,7 +187,9 @@ class WindowWriter final : public TileMover {
   WindowWriter(Frame& frame, WindowWalk walk, Combine combine)
       : TileMover(frame, std::move(combine), {frame, TileForm::rows, walk.has_axis ? frame.attempt.rows : 1, walk.cols}),
         walk_(std::move(walk)),
-        start_(frame) {}
+        start_(frame, 0, position_) {
+    for (size_t s = 1; s < plan_.sources.size(); ++s) lookups_.emplace_back(frame, s, position_);
+  }
 
   Status run() {
     spread_ = spread_windows(frame_, walk_);
@@ -189,12 +197,11 @@ class WindowWriter final : public TileMover {
     make_grids();
     if (plan_.checks_first())
       write_check(frame_, [&](const Named& cell) {
-        write_nest(frame_, plan_.positions, "checked", start_.position,
-                   [&] { add_fault(frame_, cell, b_.i32(start_.faults())); });
+        write_nest(frame_, plan_.positions, "checked", position_, [&] { add_fault(frame_, cell, b_.i32(faults())); });
       });
     const PositionLoops loops{plan_.positions, spread_, "position", "position"};
     const auto all = [&] {
-      return write_positions(frame_, loops, start_.position, [&] {
+      return write_positions(frame_, loops, position_, [&] {
         position();
         return failed_;
       });
@@ -216,14 +223,34 @@ class WindowWriter final : public TileMover {
     return tile;
   }
 
+  Named update(int pair) override { return read("update", slices_of(plan_, pair)); }
+
+  /// Loads the part of a tensor for the tile at `part_`. Where a look-up fills, the tile is filled first, and loaded only if the window is there.
+  Named read(const char* hint, int tensor) {
+    const int source = lookup_source(plan_, tensor);
+    if (source == 0 || !is_fill(plan_.sources[static_cast<size_t>(source)].oob)) return tiles_.load(hint, tensor, part_);
+    const StartCode& lookup = lookups_[static_cast<size_t>(source) - 1];
+    const Named tile = tiles_.tile(hint, tensor, part_);
+    b_.note("the fill value, for an index out of bounds");
+    write_fill(frame_, tensor, tile, part_.count, b_.mul(part_.width, b_.number(frame_.words(tensor).count), "words"),
+               lookup.source().fill);
+    b_.when(b_.equal(lookup.valid, b_.number(1)),
+            [&] { b_.load(tiles_.part(std::string(hint) + "_part", tensor, part_), tile); });
+    return tile;
+  }
+
   Named extra(int tensor) override {
     const auto t = static_cast<size_t>(tensor);
-    if (in_tiles(plan_.tensors[t])) return tiles_.load("extra", tensor, part_);
+    if (in_tiles(plan_.tensors[t])) return read("extra", tensor);
     // A scalar that holds for the whole window.
     Number at = b_.number(0);
-    for (size_t i = 0; i < plan_.positions.size(); ++i) {
-      const Number stride = frame_.number(plan_.positions[i].strides[t]);
-      at = b_.add(at, b_.mul(start_.position[i], stride, "extra_at"), "extra_at");
+    const auto move = [&](const Number& variable, const Term& stride) {
+      at = b_.add(at, b_.mul(variable, frame_.number(stride), "extra_at"), "extra_at");
+    };
+    for (size_t i = 0; i < plan_.positions.size(); ++i) move(position_[i], plan_.positions[i].strides[t]);
+    if (const int source = lookup_source(plan_, tensor); source > 0) {
+      const StartCode& lookup = lookups_[static_cast<size_t>(source) - 1];
+      for (size_t k = 0; k < lookup.starts.size(); ++k) move(lookup.starts[k], lookup.source().components[k].strides[t]);
     }
     return frame_.load_word(frame_.pointer(tensor) + "_number", tensor, at);
   }
@@ -250,7 +277,7 @@ class WindowWriter final : public TileMover {
   void pieces(size_t k) {
     if (k == plan_.primary().components.size()) return around(0);
     const Component& c = plan_.primary().components[k];
-    if (rule_of(plan_, k) != PlaceRule::split) return pieces(k + 1);
+    if (rule_of(plan_.primary(), k) != PlaceRule::split) return pieces(k + 1);
     const Number dim = frame_.number(c.dim), window = frame_.number(c.window), start = start_.starts[k];
     const Number cut = b_.min(b_.sub(dim, start, "room"), window, "cut");
     b_.note("a window that runs over the end goes on at the beginning");
@@ -298,10 +325,13 @@ class WindowWriter final : public TileMover {
     const LoopSpan left = span(walk_.run);
     const int64_t wide = walk_.cols;
     part_ = {first, walk_.has_axis ? count : b_.number(1), b_.number(0), b_.number(wide), {}};
-    for (size_t i = 0; i < plan_.positions.size(); ++i) part_.movers.push_back({start_.position[i], plan_.positions[i].strides});
+    for (size_t i = 0; i < plan_.positions.size(); ++i) part_.movers.push_back({position_[i], plan_.positions[i].strides});
     for (size_t i = 0; i < walk_.around.size(); ++i) part_.movers.push_back({around_at_[i], walk_.around[i].strides});
     for (size_t k = 0; k < plan_.primary().components.size(); ++k)
       part_.movers.push_back({start_.starts[k], plan_.primary().components[k].strides});
+    for (const StartCode& lookup : lookups_)
+      for (size_t k = 0; k < lookup.starts.size(); ++k)
+        part_.movers.push_back({lookup.starts[k], lookup.source().components[k].strides});
     if (left.from.is(0) && left.to.is(wide)) return move();
     const bool is_split = spread_ == Spread::tiles && !walk_.has_axis;
     const Number step = b_.number(wide);
@@ -319,8 +349,21 @@ class WindowWriter final : public TileMover {
     for (int pair = 0; pair < plan_.pairs && failed_.ok(); ++pair) failed_ = move_tile(pair);
   }
 
+  /// 1 if an index at the position is out of bounds that policy error judges, else 0.
+  Number faults() {
+    Number out = b_.number(0);
+    if (plan_.primary().checks_first) out = start_.faults();
+    for (StartCode& lookup : lookups_)
+      if (lookup.source().checks_first) out = b_.max(out, lookup.faults(), "fault");
+    return out;
+  }
+
   void position() {
     start_.read_all();
+    for (StartCode& lookup : lookups_) {
+      lookup.read_all();
+      if (!is_fill(lookup.source().oob)) start_.valid = b_.mul(start_.valid, lookup.valid, "valid");
+    }
     if (plan_.gather && is_fill(plan_.primary().oob)) {
       // First fill the whole window, then copy the part that is in bounds.
       const std::vector<LoopSpan> left = start_.spans;
@@ -339,15 +382,37 @@ class WindowWriter final : public TileMover {
   }
 
   const WindowWalk walk_;
+  std::vector<Number> position_;  ///< the variables of the position loops
   StartCode start_;
+  std::vector<StartCode> lookups_;  ///< by source, which begin with number 1
   Spread spread_ = Spread::single;
   std::vector<Number> around_at_;
   bool filling_ = false;
 };
 
+/// Fails unless there is code for what look-ups fill.
+Status check_fills(const Frame& frame) {
+  for (size_t s = 1; s < frame.plan.sources.size(); ++s) {
+    const IndexSource& source = frame.plan.sources[s];
+    if (!is_fill(source.oob)) continue;
+    const int tensor = table_of(frame.plan, s);
+    const PlanTensor& table = frame.plan.tensors[static_cast<size_t>(tensor)];
+    const std::string what = "the look-up of " + std::string(name(table.role)) + " " + std::to_string(table.index) +
+                             " fills (policy " + std::string(name(source.oob)) + ")";
+    if (table.role == Role::extra && !in_tiles(table))
+      return unsupported(what +
+                         " what is one number per position, expected another policy: a number is not read under a condition");
+    if (!can_fill(frame, tensor, source.fill))
+      return unsupported(what + " elements of " + std::string(name(table.dtype)) +
+                         ", which ptoas has no way to, expected another policy or output pto-cpp");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status write_windows(Frame& frame) {
+  STREW_TRY(check_fills(frame));
   // Tiles are read, combined and written one after another, so there are no atomics here.
   STREW_ASSIGN(Combine combine, start_combine(frame, false));
   WindowWalk walk = window_walk(frame);

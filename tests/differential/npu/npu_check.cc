@@ -63,6 +63,21 @@ bool has_unique_hint(const Op& op) {
   return s != nullptr && s->unique_indices;
 }
 
+/// Fills in the indices of look-ups, of which each has a pattern of its own. False: one that may not be bad is.
+bool store_lookups(Rng& rng, const Call& call) {
+  const std::vector<Lookup>& lookups = lookups_of(call.op());
+  for (size_t l = 0; l < lookups.size(); ++l) {
+    const Op gather = lookups[l].gather;
+    const Geometry g = geometry_of(gather);
+    const std::vector<std::byte*> origins = call.index_origins(l + 1);
+    auto pattern = static_cast<Pattern>(rng.below(kPatternCount));
+    if (g.oob == OobPolicy::undefined && !is_in_range(pattern)) pattern = Pattern::random;
+    store_indices(gather, origins, random_indices(rng, g, pattern, lookups[l].gather.indices_are_sorted));
+    if (g.oob == OobPolicy::undefined && touched_by(g, load_indices(gather, origins)).any_bad) return false;
+  }
+  return true;
+}
+
 bool sorted_hint(const Op& op) {
   const Scatter* s = std::get_if<Scatter>(&op);
   return s != nullptr ? s->indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
@@ -168,8 +183,9 @@ Blueprint any_npu_blueprint(Rng& rng) {
     wishes.combiner = combiner;
     if (combiner != CombinerKind::assign) wishes.scatter = true;
   }
+  wishes.lookups = rng.chance(15);
+  if (wishes.lookups) wishes.scatter = true;
   Blueprint out = random_blueprint(rng, wishes);
-  drop_lookups(out);  // they are refused
   const bool packed = rng.chance(92), closed = rng.chance(60);
   for (TensorPlan* tensor : tensors_of(out)) {
     if (packed) tensor->layout = Layout{};
@@ -235,11 +251,12 @@ void NpuChecker::plant(const pto::TileProgram& program, Data& data, Rng& rng) {
 }
 
 /// The line of the tally that a program counts in.
-static std::string kind_of(const pto::TileProgram& program, const NpuWish& wish) {
+static std::string kind_of(const pto::TileProgram& program, const NpuWish& wish, bool looks_up) {
   const char* const layout = program.tiles.layout == "nz" ? " in fractals" : program.tiles.layout == "l1" ? " through l1" : "";
   const char* const flags = wish.options.output == pto::Output::pto_as ? "as PTO-AS" : has_flags(wish) ? "flags" : "no flags";
-  return fmt::format("{} {}{}{} {} {}", pto::name(wish.chip), program.tiles.mode, layout,
-                     wish.options.index_column ? " by a column" : "", pto::name(program.tiles.split), flags);
+  return fmt::format("{} {}{}{} {} {}{}", pto::name(wish.chip), program.tiles.mode, layout,
+                     wish.options.index_column ? " by a column" : "", pto::name(program.tiles.split), flags,
+                     looks_up ? ", looks up" : "");
 }
 
 std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t seed, const std::optional<NpuWish>& wanted) {
@@ -270,7 +287,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     return std::nullopt;
   }
   ++tally_.planned;
-  ++tally_.kinds[kind_of(*program, wish)];
+  ++tally_.kinds[kind_of(*program, wish, !lookups_of(op).empty())];
   program_ = pto::print(program->module);
   const pto::Reader reader = wish.options.output == pto::Output::pto_ir ? pto::Reader::ptoas : pto::Reader::headers;
   if (const Status status = pto::verify(program->module, {reader, wish.options.output != pto::Output::pto_as}); !status.ok())
@@ -304,6 +321,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     data.touched = touched_by(g, load_indices(data.call.op(), data.call.index_origins()));
     if (g.oob == OobPolicy::undefined && data.touched.any_bad) continue;
     if (must_be_unique && data.touched.twice) continue;
+    if (!store_lookups(rng, data.call)) continue;
     if (!g.scatter) data.touched.element.clear();
     data.before = data.call.results();
     data.text = fmt::format("{}\n  pattern {}; {}", print(data.call.op()), name(pattern), wish.text());
