@@ -202,7 +202,9 @@ Number Frame::number(const Term& term) {
 
 Number Frame::last_start(const Component& component) {
   const Number window = number(component.window), dim = number(component.dim);
-  return build.sub(dim, window, "last_start");
+  const Number last = build.sub(dim, window, "last_start");
+  // Code that judges indices takes -1 for the coordinate -1 (windows.cc, clamp; indices.cc, bound), so it gets a smaller number.
+  return build.add(last, build.min(last, build.number(0), "below"), "last_start");
 }
 
 Number Frame::any(const Number& places) { return build.max(build.min(places, build.number(1), "any"), build.number(0), "any"); }

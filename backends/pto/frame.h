@@ -96,7 +96,7 @@ class Frame {
   Named load_word(const std::string& hint, int tensor, const Number& at) {
     return build.give(Opcode::load_scalar, hint, make_scalar(words(tensor).element.dtype), {pointer(tensor), build.use(at)});
   }
-  /// The last coordinate at which a component's window may start.
+  /// The last coordinate at which a component's window may start; less than -1 if there is none.
   Number last_start(const Component& component);
   /// 1 if there are places, else 0.
   Number any(const Number& places);

@@ -140,10 +140,10 @@ class RowWriter final : public TileMover {
     return out;
   }
 
-  /// Policy clamp of a look-up: no position is applied if there is no row to clamp to.
+  /// Where the table of a look-up that does not fill has no row, no position is applied.
   void find_place(const IndexSource& lookup) {
     for (size_t k = 0; k < lookup.components.size(); ++k) {
-      if (rule_of(lookup, k) != PlaceRule::clamped) continue;
+      if (is_fill(lookup.oob) || rule_of(lookup, k) == PlaceRule::trusted) continue;
       const Number places = b_.add(frame_.last_start(lookup.components[k]), b_.number(1), "places");
       if (places.value.value_or(0) <= 0) has_place_ = b_.mul(has_place_, frame_.any(places), "has_place");
     }

@@ -390,6 +390,23 @@ class WindowWriter final : public TileMover {
   bool filling_ = false;
 };
 
+/// Fails unless extra inputs can be read: as tiles that have a row per iteration of the axis, or as numbers that hold for a whole window.
+Status check_extras(const Frame& frame, const WindowWalk& walk) {
+  for (size_t t = 0; t < frame.plan.tensors.size(); ++t) {
+    const PlanTensor& extra = frame.plan.tensors[t];
+    if (extra.role != Role::extra) continue;
+    const auto refuse = [&](const std::string& why) {
+      return unsupported("an extra input is " + std::string(name(extra.extra)) + " of " + std::string(name(extra.dtype)) + why);
+    };
+    const DType dtype = frame.words(static_cast<int>(t)).element.dtype;
+    if (in_tiles(extra) && walk.has_axis && walk.axis.strides[t].is(0))
+      return refuse(" that repeats along a window, expected per_element: tiles have no broadcast");
+    if (!in_tiles(extra) && !frame.has(Opcode::load_scalar, dtype))
+      return refuse(", of which " + std::string(name(frame.chip)) + " reads no numbers, expected per_element or another type");
+  }
+  return {};
+}
+
 /// Fails unless there is code for what look-ups fill.
 Status check_fills(const Frame& frame) {
   for (size_t s = 1; s < frame.plan.sources.size(); ++s) {
@@ -416,6 +433,7 @@ Status write_windows(Frame& frame) {
   // Tiles are read, combined and written one after another, so there are no atomics here.
   STREW_ASSIGN(Combine combine, start_combine(frame, false));
   WindowWalk walk = window_walk(frame);
+  if (combine.way == CombineWay::compute) STREW_TRY(check_extras(frame, walk));
   int64_t& rows = frame.attempt.rows;
   if (walk.axis.extent.is_static()) rows = std::clamp<int64_t>(walk.axis.extent.factor, 1, rows);
   return WindowWriter(frame, std::move(walk), std::move(combine)).run();
