@@ -28,12 +28,13 @@ IndexCode::IndexCode(Frame& frame, const RowWalk& walk, size_t source)
       table_(source == 0 ? frame.table(0) : table_of(frame.plan, source)) {
   for (const Component& c : source_.components) {
     const int indices = c.tensor;
-    const auto [known, fresh] =
-        lines_.try_emplace(indices, Lines{{frame, indices, frame.pointer(indices) + "_view", constant(0)}, {}});
+    if (lines_.contains(indices)) continue;
+    const Grid grid(frame, indices, frame.pointer(indices) + "_view", constant(0));
+    Lines& lines = lines_.try_emplace(indices, Lines{grid, {}}).first->second;
     const int64_t words = frame.words(indices).count;
-    if (!fresh || (words == 1 && walk.axis.strides[static_cast<size_t>(indices)].is(1))) continue;
-    known->second.whole = known->second.grid.line(frame.pointer(indices) + "_all", b_.number(0), {},
-                                                  b_.mul(frame.elements(indices), b_.number(words), "words"));
+    if (words == 1 && walk.axis.strides[static_cast<size_t>(indices)].is(1)) continue;
+    const Number all = b_.mul(frame.elements(indices), b_.number(words), "words");
+    lines.whole = grid.line(frame.pointer(indices) + "_all", b_.number(0), {}, all);
   }
   if (frame.options.index_column)
     column_ = b_.column_view("indices_column", frame.pointer(first().tensor), frame.elements(first().tensor));

@@ -140,6 +140,65 @@ TEST(PtoProgramErrors, StraightLines) {
       HasSubstr("the frozen grammar has no loops, and tiles of one shape; pto-ir would work"));
 }
 
+TEST(PtoProgramErrors, LookUps) {
+  const auto looks_up = [](const std::string& table, const std::string& indices, const std::string& more,
+                           const std::string& extras = "") {
+    return "scatter(operand=f32[64,32] indices=i32[8] updates=f32[8,32] " + extras +
+           " lookups=[updates(0)=gather(operand=" + table + " indices=" + indices +
+           " result=f32[8,32] offset_dims=[1] collapsed_slice_dims=[0] index_vector_dim=1 slice_sizes=[1,32] " + more +
+           ")] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 "
+           "combiner=add init=in_place oob=skip_window)";
+  };
+  const std::string rows = "start_index_map=[0] oob=";
+  for (const char* policy : {"undefined", "clamp", "wrap", "error", "skip_window", "skip_element", "fill_window fill=0.5:f32"})
+    for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5})
+      EXPECT_TRUE(plan(looks_up("f32[50,32]", "i64[8]", rows + policy), {}, chip).ok()) << policy;
+  for (const char* cuts : {"skip_element", "wrap", "fill_element fill=0:f32"})
+    EXPECT_THAT(
+        refusal(looks_up("f32[50,40]", "i32[8,2]", std::string("start_index_map=[0,1] oob=") + cuts)),
+        HasSubstr("the look-up of updates 0 cuts windows (policy " + std::string(cuts).substr(0, std::string(cuts).find(' ')) +
+                  "), expected a policy that keeps or drops whole windows"));
+  // PTO-AS has no statement that reads an index as a number, and no branch.
+  pto::ProgramOptions as;
+  as.output = pto::Output::pto_as;
+  EXPECT_TRUE(plan(looks_up("f32[50,32]", "i32[8]", rows + "skip_window"), as, pto::Chip::a3).ok());
+  EXPECT_THAT(refusal(looks_up("f32[50,32]", "i32[8]", rows + "wrap"), as),
+              HasSubstr("pto.load_scalar moves a number at run time"));
+  EXPECT_THAT(refusal(looks_up("f32[50,32]", "i32[8]", rows + "error"), as), HasSubstr("the frozen grammar has no branch"));
+  pto::ProgramOptions column;
+  column.index_column = true;
+  EXPECT_THAT(refusal(looks_up("f32[50,32]", "i32[8]", rows + "undefined"), column),
+              HasSubstr("index code finds the rows that look-ups read"));
+}
+
+/// A number per position that is looked up is not read under a condition.
+TEST(PtoProgramErrors, LookUpsThatFillNumbers) {
+  const auto weighted = [](const std::string& policy) {
+    return "scatter(operand=f32[64,32] indices=i32[8] updates=f32[8,32] extras=[per_position:f32[8]] lookups=[extra(0)=gather("
+           "operand=f32[50] indices=i32[8] result=f32[8] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
+           "slice_sizes=[1] oob=" +
+           policy +
+           ")] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+           "index_vector_dim=1 combiner=expr expr={%0=current(0):f32; %1=update(0):f32; %2=extra(0):f32; %3=multiply(%1,%2):f32; "
+           "%4=add(%0,%3):f32; return %4} init=in_place oob=skip_window)";
+  };
+  EXPECT_TRUE(plan(weighted("skip_window")).ok());
+  EXPECT_THAT(
+      refusal(weighted("fill_window fill=1:f32")),
+      HasSubstr("the look-up of extra 0 fills (policy fill_window) what is one number per position, expected another policy"));
+}
+
+/// The modes of PTO-AS judge by the extent of a whole memref; here the indexed dim is a part of it.
+TEST(PtoProgramErrors, StraightLinesOfAPartOfATable) {
+  pto::ProgramOptions options;
+  options.output = pto::Output::pto_as;
+  EXPECT_THAT(
+      refusal("gather(operand=f32[3,64] indices=u32[256,1] result=f32[256] collapsed_slice_dims=[0,1] start_index_map=[1] "
+              "index_vector_dim=1 slice_sizes=[1,1] oob=wrap)",
+              options),
+      HasSubstr("a part of %table is indexed"));
+}
+
 TEST(PtoProgramErrors, OneProgramPerStraightLine) {
   pto::ProgramOptions options;
   options.output = pto::Output::pto_as;
