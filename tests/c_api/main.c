@@ -213,6 +213,14 @@ static void test_forms(void) {
   FORM(strew_op_builder_gather_at(&operand, both, 1, &builder),
        "strew1.gather(operand=f32[?,4] indices=i32[3] result=f32[3,4] offset_dims=[1] collapsed_slice_dims=[0] "
        "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,4] oob=error normalize_negative=true)");
+  FORM(strew_op_builder_sddmm(&operand, &indices, &operand, &indices, 4, &builder),
+       "strew1.scatter(operand=f32[3,4]{1,0} indices=i32[3,0] updates=f32[3,4] extras=[per_element:f32[3,4]] "
+       "lookups=[updates(0)=gather(operand=f32[?,4] indices=i32[3] result=f32[3,4] offset_dims=[1] collapsed_slice_dims=[0] "
+       "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,4] oob=error),extra(0)=gather(operand=f32[?,4] indices=i32[3] "
+       "result=f32[3,4] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1,4] "
+       "oob=error)] row_reductions=[add(4){%0=update(0):f32; %1=extra(0):f32; %2=multiply(%0,%1):f32; return %2}] "
+       "update_window_dims=[1] input_batching_dims=[0] scatter_indices_batching_dims=[0] index_vector_dim=1 combiner=expr "
+       "expr={%0=extra(1):f32; return %0} init=fill fill=0:f32)");
   FORM(strew_op_builder_gather(&operand, &indices, -1, 0, &builder),
        "strew1.gather(operand=f32[?,4] indices=i32[3] result=f32[?,3] offset_dims=[0] collapsed_slice_dims=[1] "
        "start_index_map=[1] index_vector_dim=1 slice_sizes=[?,1] oob=error normalize_negative=true)");
@@ -234,11 +242,19 @@ static void test_forms(void) {
   FAILS(strew_op_builder_scatter_rows(&operand, &indices, &updates, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
   FAILS(strew_op_builder_gather_rows(&operand, NULL, &builder), STREW_CODE_INVALID_ARGUMENT, "indices: null");
   FAILS(strew_op_builder_scatter_at(&operand, NULL, 2, &values, &builder), STREW_CODE_INVALID_ARGUMENT, "indices: null");
+  FAILS(strew_op_builder_sddmm(&operand, &indices, NULL, &indices, 8, &builder), STREW_CODE_INVALID_ARGUMENT, "rhs: null");
+  FAILS(strew_op_builder_sddmm(&operand, &indices, &operand, &indices, 8, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
   FAILS(strew_op_builder_gather_at(&operand, both, 65, &builder), STREW_CODE_INVALID_ARGUMENT, "count: 65");
   FAILS(strew_op_builder_dynamic_slice(&whole, &start, NULL, 2, &builder), STREW_CODE_INVALID_ARGUMENT, "slice_sizes: null");
   FAILS(strew_op_builder_dynamic_slice(&whole, &start, window, 65, &builder), STREW_CODE_INVALID_ARGUMENT, "count: 65");
   CHECK(builder == NULL);
   /* What does not fit together is found when the op is built. */
+  if (OK(strew_op_builder_sddmm(&operand, &indices, &operand, &indices, 3, &builder))) {
+    strew_op* op = NULL;
+    FAILS(strew_op_builder_build(builder, &op), STREW_CODE_INVALID_ARGUMENT, "has 3 lanes; expected a power of two from 1 to 64");
+    strew_op_builder_free(builder);
+    builder = NULL;
+  }
   if (OK(strew_op_builder_gather_at(&operand, both, 0, &builder))) {
     strew_op* op = NULL;
     FAILS(strew_op_builder_build(builder, &op), STREW_CODE_INVALID_ARGUMENT, "0 index tensors; expected from 1 to 2");
