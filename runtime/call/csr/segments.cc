@@ -2,8 +2,10 @@
 #include "strew/segments.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/call/csr/vectors.h"
@@ -72,19 +74,29 @@ Status check_values(const Segments& of) {
   return {};
 }
 
-template <class Id>
-void write(const Segments& of) {
-  int64_t row = 0;
+/// `step`: bytes from an id to the next, which may be a constant.
+template <class Id, class Step>
+void write(const Segments& of, Step step) {
+  char* to = of.ids.data;
   for (int64_t b = 0; b < of.batches; ++b) {
     const int64_t first = b * of.entries();
+    int64_t row = 0;
     for (int64_t s = 0; s < of.segments(); ++s) {
-      const bool is_last = s + 1 == of.entries();
-      const int64_t end = of.kind == SegmentBounds::lengths
-                              ? row + value_at(of.bounds, first + s)
-                              : b * of.rows + (is_last ? of.rows : value_at(of.bounds, first + s + 1));
-      for (; row < end; ++row) of.ids.set(row, static_cast<Id>(b * of.segments() + s));
+      const auto id = static_cast<Id>(b * of.segments() + s);
+      int64_t end = of.rows;
+      if (of.kind == SegmentBounds::lengths)
+        end = row + value_at(of.bounds, first + s);
+      else if (s + 1 < of.entries())
+        end = value_at(of.bounds, first + s + 1);
+      for (; row < end; ++row, to += step) std::memcpy(to, &id, sizeof id);
     }
   }
+}
+
+template <class Id>
+void write(const Segments& of) {
+  constexpr int64_t kStep = sizeof(Id);
+  of.ids.step == kStep ? write<Id>(of, std::integral_constant<int64_t, kStep>()) : write<Id>(of, of.ids.step);
 }
 
 /// The view as one with one dim: `extent` is set to what its only dim has. Checks its rank, its dims, and that more dims than one are contiguous.

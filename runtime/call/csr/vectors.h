@@ -2,6 +2,7 @@
 // tests/unit/runtime/call/csr/csr_test.cc.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "runtime/call/csr/csr.h"
@@ -30,6 +31,15 @@ Status check_apart(const NamedView& result, const NamedView& other);
 
 Integers integers_of(const NamedView& tensor);
 /// The integer at a position; of u64, its bits.
-int64_t value_at(const Integers& from, int64_t position);
+inline int64_t value_at(const Integers& from, int64_t position) {
+  const auto as = [&]<class Signed, class Unsigned>(Signed, Unsigned) -> int64_t {
+    if (from.is_signed) return from.get<Signed>(position);
+    return static_cast<int64_t>(from.get<Unsigned>(position));
+  };
+  if (from.bytes == 1) return as(int8_t(), uint8_t());
+  if (from.bytes == 2) return as(int16_t(), uint16_t());
+  if (from.bytes == 4) return as(int32_t(), uint32_t());
+  return as(int64_t(), uint64_t());
+}
 
 }  // namespace strew::inline v0
