@@ -47,6 +47,7 @@ class RowWriter final : public TileMover {
     if (frame_.options.index_column) STREW_TRY(code_.check_column(owns()));
     make_grids();
     STREW_ASSIGN(total_, table_rows(frame_.table(0)));
+    if (frame_.scatter() && !owns()) find_place(plan_.primary());
     for (Lookup& lookup : lookups_) {
       STREW_ASSIGN(lookup.total, table_rows(lookup.code.table()));
       find_place(lookup.code.source());
@@ -140,11 +141,14 @@ class RowWriter final : public TileMover {
     return out;
   }
 
-  /// Where the table of a look-up that does not fill has no row, no position is applied.
-  void find_place(const IndexSource& lookup) {
-    for (size_t k = 0; k < lookup.components.size(); ++k) {
-      if (is_fill(lookup.oob) || rule_of(lookup, k) == PlaceRule::trusted) continue;
-      const Number places = b_.add(frame_.last_start(lookup.components[k]), b_.number(1), "places");
+  /// Where a table has no row, no position is applied, unless a look-up fills. Of the op's own table this matters to modes other than skip.
+  void find_place(const IndexSource& source) {
+    const bool is_own = &source == &plan_.primary();
+    for (size_t k = 0; k < source.components.size(); ++k) {
+      const PlaceRule rule = rule_of(source, k);
+      const bool gives_place = rule == PlaceRule::clamped || rule == PlaceRule::wrapped;
+      if (rule == PlaceRule::trusted || is_fill(source.oob) || (is_own && !gives_place)) continue;
+      const Number places = b_.add(frame_.last_start(source.components[k]), b_.number(1), "places");
       if (places.value.value_or(0) <= 0) has_place_ = b_.mul(has_place_, frame_.any(places), "has_place");
     }
   }

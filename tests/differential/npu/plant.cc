@@ -40,6 +40,10 @@ class Planter {
     change(
         "rows for elements", [](const Statement& s) { return s.opcode == Opcode::mscatter || s.opcode == Opcode::mgather; },
         [](Statement& s) { set(s, "coalesce", s.attribute("coalesce") == "row" ? "elem" : "row"); });
+    change(
+        "a look-up by the destination",
+        [&](const Statement& s) { return s.opcode == Opcode::mgather && has_twin(s.operands[1][0]); },
+        [](Statement& s) { s.operands[1][0] = twin(s.operands[1][0]); });
     // If one core does all the work anyway, or there is one tile only, this change is no bug.
     if (program_.tiles.split != pto::CoreSplit::single)
       change(
@@ -53,6 +57,18 @@ class Planter {
   }
 
  private:
+  /// Index tiles of look-ups and of the op's own indices are named alike (backends/pto/indices.cc).
+  static std::string twin(const std::string& tile) { return "index" + tile.substr(std::string_view("lookup").size()); }
+  bool has_twin(const std::string& tile) {
+    if (!tile.starts_with("lookup")) return false;
+    std::vector<Place> places;
+    pto::Module module = program_.module;
+    find(
+        module.functions[0].body, [&](const Statement& s) { return s.opcode == Opcode::alloc_tile && s.result == twin(tile); },
+        places);
+    return !places.empty();
+  }
+
   static void set(Statement& s, std::string_view attribute, const char* value) {
     for (pto::Attribute& a : s.attributes)
       if (a.name == attribute) a.value = value;

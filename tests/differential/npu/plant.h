@@ -19,7 +19,7 @@ struct Planted {
 /// The share of such bugs, in percent, that must be noticed: not every bug changes the result for the data of a call.
 int least_caught(std::string_view what);
 
-/// One bug of each kind that is possible in the program: a flag removed, a mode changed, an address moved, the buffer
+/// One bug of each kind that is possible in the program: a flag removed, a mode changed, a look-up by another index, the buffer
 /// too small, every core acts as the first.
 std::vector<Planted> plant_bugs(const pto::TileProgram& program, Rng& rng);
 
