@@ -2,6 +2,8 @@
 // Tested by tests/golden/machine_code_test.cc and tests/differential.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "backends/lower/kernel.h"
@@ -19,7 +21,16 @@ inline int pointer_of(const Plan& plan, const Operand& operand) {
 /// are whole bytes.
 STREW_API bool is_vector_code(const Plan& plan, const Body& body, const Loop& loop);
 /// Can the inputs of a graph of the body be loaded in vectors: have those in memory stride 1 or 0 along `loop`, and elements of whole bytes?
-STREW_API bool loads_vectors(const Plan& plan, const Body& body, const Expr& graph, const Loop& loop);
+inline bool loads_vectors(const Plan& plan, const Body& body, const Expr& graph, const Loop& loop) {
+  return std::ranges::all_of(graph.nodes, [&](const ExprNode& node) {
+    if (!is_input(node.op)) return true;
+    const Operand& operand = body.input(node.op, node.index);
+    if (!operand.in_memory()) return true;
+    const int tensor = pointer_of(plan, operand);
+    const Term& stride = loop.strides[static_cast<size_t>(tensor)];
+    return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) >= 8 && (stride.is(1) || stride.is(0));
+  });
+}
 /// Elements per vector of so many bytes: as many as fill it with the widest type that the body reads, computes in or writes; at least 1.
 STREW_API int lanes_of(const Plan& plan, const Body& body, int vector_bytes);
 
@@ -28,6 +39,13 @@ struct RowPart {
   int64_t first = 0;
   int lanes = 1;
 };
-STREW_API std::vector<RowPart> row_parts(int64_t length, int lanes);
+inline std::vector<RowPart> row_parts(int64_t length, int lanes) {
+  std::vector<RowPart> parts;
+  for (int64_t at = 0; at < length; at += parts.back().lanes) {
+    const int64_t left = std::min<int64_t>(lanes, length - at);
+    parts.push_back({at, static_cast<int>(std::bit_floor(static_cast<uint64_t>(left)))});
+  }
+  return parts;
+}
 
 }  // namespace strew::inline v0::lowered

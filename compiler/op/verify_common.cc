@@ -53,12 +53,13 @@ Status check_tensor(const Field& field, const TensorType& type) {
   return violated("op_size", "{} is {}; expected a size in bits that fits 64-bit signed integers", field, type);
 }
 
-Status check_result_strides(const Field& field, const TensorType& type) {
+Status check_result_strides(const Field& field, const TensorType& type, const std::vector<int64_t>& repeated) {
   if (type.strides.empty()) return {};
   std::vector<int64_t> dims, strides;
   for (size_t d = 0; d < type.dims.size(); ++d) {
     if (type.dims[d] == 0) return {};
     if (type.dims[d] == kDynamic || type.strides[d] == kDynamic) continue;
+    if (std::ranges::find(repeated, static_cast<int64_t>(d)) != repeated.end()) continue;
     dims.push_back(type.dims[d]);
     strides.push_back(type.strides[d]);
   }

@@ -43,8 +43,8 @@ Status check_enum(const Field& field, Enum value) {
 /// Labels op_dtype, op_limits, op_dims, op_strides, op_size: dtype, rank, extents and strides are legal, and the size
 /// does not overflow.
 Status check_tensor(const Field& field, const TensorType& type);
-/// Label op_strides: no two elements of a result share an address, as far as dims and strides are static.
-Status check_result_strides(const Field& field, const TensorType& type);
+/// Label op_strides: no two elements of a result share an address, as far as dims and strides are static. `repeated`: dims along which it repeats.
+Status check_result_strides(const Field& field, const TensorType& type, const std::vector<int64_t>& repeated = {});
 /// The index tensors of a scatter, a gather or a look-up: their dtype is one of i4..i64 and u4..u64. Label index_tensors: where there are several, all have
 /// the dims of the first, which has no index vectors.
 Status check_indices(std::string_view dtype_label, const TensorType& indices, const std::vector<TensorType>& more,
@@ -59,7 +59,9 @@ Status check_dims(std::string_view label, const Field& field, const TensorType& 
 
 /// The look-ups of a scatter of which everything else was checked. Labels lookup_tensor, lookup_gather, lookup_dims, and a gather's.
 Status check_lookups(const Scatter& s, const AccessDims& dims);
-/// The reductions over rows and the results per row of a scatter of which everything else was checked. Labels row_reductions, row_window, row_results.
+/// The reductions over rows of a scatter whose tensors were checked. Label row_reductions.
+Status check_row_reductions(const Scatter& s);
+/// The rows and the results per row of a scatter of which everything else was checked. Labels row_window, row_results.
 Status check_rows(const Scatter& s, const AccessDims& dims);
 /// What the scatter's graph, or reduction number `reductions`, may read as extras: the extras, then as many reductions.
 std::vector<Extra> readable_extras(const Scatter& s, size_t reductions);

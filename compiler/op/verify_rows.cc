@@ -26,7 +26,7 @@ Status check_reduction(const Scatter& s, size_t number, const std::vector<Extra>
     if (node.op == ExprOp::current)
       return violated("row_reductions", "{} reads current {}; expected updates, extras and earlier reductions",
                       reduction_field(number), node.index);
-  // The graph has one result, whatever the number of pairs is, so it is checked as one of a single current value, which it does not read.
+  // The graph has one result, whatever the number of pairs is: it is checked as one of a single current value, which it does not read.
   if (value.results.size() != 1)
     return violated("row_reductions", "{} returns {} values; expected 1", reduction_field(number), value.results.size());
   const TensorType& any = s.results[0];
@@ -113,14 +113,19 @@ std::vector<Extra> readable_extras(const Scatter& s, size_t reductions) {
   return all;
 }
 
+Status check_row_reductions(const Scatter& s) {
+  if (s.row_reductions.empty()) return {};
+  if (s.row_reductions.size() > kMaxRowReductions)
+    return violated("op_limits", "{} row_reductions; expected at most {}", s.row_reductions.size(), kMaxRowReductions);
+  if (s.combiner != CombinerKind::expr)
+    return violated("row_reductions", "combiner is {}; expected an expression, which reads the reductions as extras", s.combiner);
+  for (size_t k = 0; k < s.row_reductions.size(); ++k) STREW_TRY(check_reduction(s, k, readable_extras(s, k)));
+  return {};
+}
+
 Status check_rows(const Scatter& s, const AccessDims& dims) {
   const bool per_row = dims.holds_rows(s);
   if (s.row_reductions.empty() && !per_row) return {};
-  if (s.row_reductions.size() > kMaxRowReductions)
-    return violated("op_limits", "{} row_reductions; expected at most {}", s.row_reductions.size(), kMaxRowReductions);
-  if (!s.row_reductions.empty() && s.combiner != CombinerKind::expr)
-    return violated("row_reductions", "combiner is {}; expected an expression, which reads the reductions as extras", s.combiner);
-  for (size_t k = 0; k < s.row_reductions.size(); ++k) STREW_TRY(check_reduction(s, k, readable_extras(s, k)));
   STREW_TRY(check_windows(s, dims));
   return per_row ? check_results_per_row(s, dims) : Status();
 }

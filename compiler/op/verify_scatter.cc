@@ -6,8 +6,6 @@
 // dim may be smaller than the operand's (C18) unless VerifyOptions forbids it. The checks have an order: a list is
 // checked to be in range before other checks index with it. Tested by tests/unit/compiler/op/verify_scatter_test.cc, one test per
 // label.
-#include <algorithm>
-
 #include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
 #include "compiler/op/verify_common.h"
@@ -45,10 +43,8 @@ Status check_tensors(const Scatter& s) {
 /// Elements of a result lie apart; where it holds one value per row, rows do.
 Status check_strides(const Scatter& s, const AccessDims& dims) {
   for (size_t i = 0; i < s.results.size(); ++i) {
-    TensorType rows = s.results[i];
-    if (dims.repeats_along_window(rows))
-      for (const int64_t d : dims.window) rows.dims[d] = std::min<int64_t>(rows.dims[d] == kDynamic ? 1 : rows.dims[d], 1);
-    STREW_TRY(check_result_strides(Field("result[", i, "]"), rows));
+    const bool repeats = dims.repeats_along_window(s.results[i]);
+    STREW_TRY(check_result_strides(Field("result[", i, "]"), s.results[i], repeats ? dims.window : std::vector<int64_t>()));
   }
   return {};
 }
@@ -129,6 +125,7 @@ Expected<AccessDims> verified_access(const Scatter& s, const VerifyOptions& opti
   STREW_TRY(check_strides(s, dims));
   STREW_TRY(check_update_shape(s, dims));
   STREW_TRY(check_extras("scatter_extras", s.extras, s.combiner == CombinerKind::expr, s.updates[0], s.indices, s.dims, dims));
+  STREW_TRY(check_row_reductions(s));
   STREW_TRY(check_combiner(s));
   STREW_TRY(check_init(s));
   STREW_TRY(check_modes(s));

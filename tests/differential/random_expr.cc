@@ -5,7 +5,10 @@
 // verifies each generated op.
 #include "tests/differential/random_expr.h"
 
+#include <utility>
+
 #include "tests/differential/random_data.h"
+#include "tests/differential/random_op.h"
 
 namespace strew::test {
 namespace {
@@ -192,6 +195,25 @@ Expr random_expr(Rng& rng, const std::vector<ExprInput>& inputs, const std::vect
     grower.graph.results.push_back(node);
   }
   return std::move(grower.graph);
+}
+
+std::vector<RowReduction> random_reductions(Rng& rng, int64_t count, std::vector<ExprInput> inputs, int extras, DType like,
+                                            const ExprLimits& limits) {
+  const std::vector<std::pair<E, CombinerKind>> folds{{E::add, CombinerKind::add},       {E::add, CombinerKind::add},
+                                                      {E::mul, CombinerKind::mul},       {E::min, CombinerKind::min},
+                                                      {E::max, CombinerKind::max},       {E::bit_and, CombinerKind::bit_and},
+                                                      {E::bit_or, CombinerKind::bit_or}, {E::bit_xor, CombinerKind::bit_xor}};
+  std::vector<RowReduction> made;
+  for (int64_t k = 0; k < count; ++k) {
+    const auto [fold, kind] = rng.pick(folds);
+    DType dtype = rng.chance(70) ? like : rng.pick(arithmetic_dtypes());
+    const auto folds_it = [&, kind = kind] { return !is_complex(dtype) && bits(dtype) >= 8 && combines(kind, dtype); };
+    for (int tries = 0; !folds_it() && tries < 16; ++tries) dtype = rng.pick(arithmetic_dtypes());
+    if (!folds_it()) continue;
+    made.push_back({fold, 1 << rng.below(7), random_expr(rng, inputs, {dtype}, limits)});
+    inputs.push_back({E::extra, extras + static_cast<int>(made.size()) - 1, dtype});
+  }
+  return made;
 }
 
 }  // namespace strew::test

@@ -86,4 +86,20 @@ void choose_layouts(Rng& rng, Blueprint& b) {
     for (TensorPlan& t : b.operands) t.layout = {};
 }
 
+void repeat_along(TensorPlan& t, const std::vector<int64_t>& dims) {
+  Layout& layout = t.layout;
+  const size_t rank = t.dims.size();
+  if (layout.contiguous) {
+    layout.contiguous = false;
+    layout.order.resize(rank);
+    for (size_t d = 0; d < rank; ++d) layout.order[d] = static_cast<int>(rank - 1 - d);
+    layout.gap.assign(rank, 0);
+    for (auto* const flags : {&layout.reversed, &layout.broadcast, &layout.dynamic}) flags->assign(rank, false);
+  }
+  for (const int64_t d : dims) {
+    layout.broadcast[static_cast<size_t>(d)] = true;
+    layout.dynamic[static_cast<size_t>(d)] = false;
+  }
+}
+
 }  // namespace strew::test

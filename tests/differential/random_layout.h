@@ -12,4 +12,7 @@ void choose_dynamic_dims(Rng& rng, Blueprint& blueprint);
 /// static or dynamic. The result of an in-place scatter has its operand's layout.
 void choose_layouts(Rng& rng, Blueprint& blueprint);
 
+/// Gives the tensor stride 0 in these dims, which all calls have.
+void repeat_along(TensorPlan& t, const std::vector<int64_t>& dims);
+
 }  // namespace strew::test

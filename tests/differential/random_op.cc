@@ -392,42 +392,16 @@ void Generator::choose_rows(std::vector<ExprInput>& inputs, const ExprLimits& li
       const auto e = static_cast<size_t>(input.index);
       return input.op == ExprOp::extra && (extra_kinds_[e] == ExtraKind::per_element || extra_kinds_[e] == ExtraKind::per_window);
     });
-  const std::vector<std::pair<ExprOp, CombinerKind>> folds{
-      {ExprOp::add, CombinerKind::add},       {ExprOp::add, CombinerKind::add},        {ExprOp::mul, CombinerKind::mul},
-      {ExprOp::min, CombinerKind::min},       {ExprOp::max, CombinerKind::max},        {ExprOp::bit_and, CombinerKind::bit_and},
-      {ExprOp::bit_or, CombinerKind::bit_or}, {ExprOp::bit_xor, CombinerKind::bit_xor}};
-  for (int64_t k = rng_.chance(70) ? 1 : rng_.between(0, 3); k > 0; --k) {
-    const auto [fold, kind] = rng_.pick(folds);
-    DType dtype = other_dtype(out_.results[0].dtype, 30);
-    const auto folds_it = [&, kind = kind] { return !is_complex(dtype) && bits(dtype) >= 8 && combines(kind, dtype); };
-    for (int tries = 0; !folds_it() && tries < 16; ++tries) dtype = rng_.pick(arithmetic_dtypes());
-    if (!folds_it()) continue;
-    RowReduction reduction{fold, 1 << rng_.below(7), random_expr(rng_, of_elements, {dtype}, limits)};
-    const ExprInput read{ExprOp::extra, static_cast<int>(out_.extras.size() + reductions.size()), dtype};
-    reductions.push_back(std::move(reduction));
-    of_elements.push_back(read);
-    inputs.push_back(read);
-  }
+  const int64_t count = rng_.chance(70) ? 1 : rng_.between(0, 3);
+  reductions = random_reductions(rng_, count, of_elements, static_cast<int>(out_.extras.size()), out_.results[0].dtype, limits);
+  for (size_t k = 0; k < reductions.size(); ++k)
+    inputs.push_back({ExprOp::extra, static_cast<int>(out_.extras.size() + k), reductions[k].value.result().dtype});
 }
 
 /// Results that hold one value per row repeat along windows, and so does the operand that they start from.
 void Generator::repeat_results() {
   if (!per_row_) return;
-  const auto repeat = [&](TensorPlan& t) {
-    Layout& layout = t.layout;
-    const size_t rank = t.dims.size();
-    if (layout.contiguous) {
-      layout.contiguous = false;
-      layout.order.resize(rank);
-      for (size_t d = 0; d < rank; ++d) layout.order[d] = static_cast<int>(rank - 1 - d);
-      layout.gap.assign(rank, 0);
-      for (auto* const flags : {&layout.reversed, &layout.broadcast, &layout.dynamic}) flags->assign(rank, false);
-    }
-    for (const int64_t d : dims_with(DimRole::window)) {
-      layout.broadcast[static_cast<size_t>(d)] = true;
-      layout.dynamic[static_cast<size_t>(d)] = false;
-    }
-  };
+  const auto repeat = [&](TensorPlan& t) { repeat_along(t, dims_with(DimRole::window)); };
   const InitKind init = std::get<Scatter>(out_.frame).init;
   if (dims_with(DimRole::window).empty()) return;
   for (TensorPlan& t : out_.results) repeat(t);

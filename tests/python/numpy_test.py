@@ -7,7 +7,6 @@ Each case draws a function, arrays of any dtype, shape, strides and byte order, 
 Where strew differs from NumPy by intent (docs/python.md has the list), `allowed` says so.
 """
 import argparse
-import math
 import os
 import random
 import sys
@@ -15,6 +14,7 @@ import time
 import warnings
 
 import numpy as np
+from fused_oracles import dots, winners
 
 import strew
 
@@ -415,22 +415,6 @@ def case_spmm(draw):
     return fused(draw, text, expected, strew.spmm, draw.listed(dst), draw.listed(src), table, weights, reduce, num_rows=num_rows)
 
 
-def dots(left, right):
-    """The dot products of rows, which are added in eight lanes."""
-    dtype = left.dtype.newbyteorder("=")
-    is_narrow = dtype.itemsize < 4 and dtype.kind not in "biu"
-    wide = np.dtype(np.float32) if is_narrow else dtype
-    count = len(left)
-    shape = count, math.prod(left.shape[1:])
-    products = left.reshape(shape).astype(wide) * right.reshape(shape).astype(dtype).astype(wide)
-    lanes = np.full((count, 8), False if wide.kind == "b" else 0 if wide.kind in "iu" else -0.0, wide)
-    for column in range(products.shape[1]):
-        lanes[:, column % 8] += products[:, column]
-    while lanes.shape[1] > 1:
-        lanes = lanes[:, 0::2] + lanes[:, 1::2]
-    return lanes[:, 0].astype(dtype) if products.shape[1] else np.zeros(count, dtype)
-
-
 def case_sddmm(draw):
     dtype = draw.dtype("bifn")
     row = draw.shape(draw.random.choice([0, 1, 1, 2]), 20)
@@ -511,25 +495,6 @@ def case_segment_reduce(draw):
     named = {"offsets": bounds} if draw.chance(0.5) else {"lengths": np.diff(bounds)}
     return (f"{reduce}: segment_reduce({describe(data)}, {next(iter(named))} of {bounds.tolist()}, {axis}, {initial})", lambda _: expected(),
             lambda _: strew.segment_reduce(data, reduce, **named, axis=axis, initial=initial), None, ())
-
-
-def winners(ids, rows, count, is_max, start=None):
-    """Per element of the result, which row it is from: a plain loop."""
-    rows = rows.astype(np.float32) if rows.dtype.kind in "fV" and rows.dtype.itemsize < 4 else rows
-    result = np.full((count, *rows.shape[1:]), -1)
-    best = np.zeros(result.shape, rows.dtype) if start is None else np.full(result.shape, start, rows.dtype)
-    has = np.full(result.shape, start is not None)
-    for number, (to, row) in enumerate(zip(ids, rows)):
-        for at in np.ndindex(row.shape):
-            old, new, is_float = best[(to, *at)], row[at], rows.dtype.kind == "f"
-            wins = bool(new > old if is_max else new < old)
-            if is_float and (np.isnan(old) or np.isnan(new)):
-                wins = not np.isnan(old)
-            elif is_float and old == new:
-                wins = bool(np.signbit(old) != np.signbit(new) and np.signbit(old) == is_max)
-            if wins or not has[(to, *at)]:
-                best[(to, *at)], result[(to, *at)], has[(to, *at)] = new, number, True
-    return result
 
 
 def case_arg(draw):
