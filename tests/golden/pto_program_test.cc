@@ -382,7 +382,8 @@ TEST(ProgramCost, WritingOneTakesLittle) {
 
 /// Of those that have more, docs/npu.md says why; without flags all have less.
 TEST(ProgramCost, TextsAreShort) {
-  const std::set<std::string> longer = {"nd", "kv_prefill", "scatter_elements", "kv", "onnx_scatter_nd", "row_err", "lookup_tables"};
+  const std::set<std::string> longer = {"nd",      "kv_prefill",   "scatter_elements", "kv", "onnx_scatter_nd",
+                                        "row_err", "lookup_tables"};
   for (const std::string& name : golden_names()) {
     for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
       for (const pto::Sync sync : {pto::Sync::flags, pto::Sync::tool}) {
