@@ -62,7 +62,7 @@ TEST(VerifyRows, TheFormOfDotProductsIsLegal) {
   ASSERT_TRUE(batched.ok()) << batched.status().message();
   EXPECT_EQ(print(batched->results[0]), "i32[3,7,4,8]{7,1,0,0}");
   EXPECT_EQ(sddmm(f32({5, 8}), i32({3}), f32({5, 9}), i32({3})).build().status().message(),
-            "extras[0] is f32[3,9]; expected dims [3,8], those of updates[0], f32[3,8] [scatter_extras]");
+            "extras[0] is f32[3,9]; expected dims [3,8], for its kind is per_element [scatter_extras]");
 }
 
 struct Case {
