@@ -257,7 +257,7 @@ TEST(KernelWithoutSources, IsRefusedByTheBackendsThatDoNotMakeIt) {
   const Schedule schedule;
   const Target target = *parse_target("x86-64-v3");
   EXPECT_EQ(halide_can_build(made.plan, schedule, target).message(),
-            "backend halide: plans without index sources or with row-local values are for others");
+            "backend halide: plans without index sources are for others");
   made.plan.locals.resize(portable::kMostLocals + 1);
   EXPECT_EQ(portable::portable_can_build(made.plan).message(),
             "backend portable: the plan has 9 row-local values, expected at most 8");
