@@ -276,7 +276,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"strew1.sort()", "op text, offset 7: found \"sort\"; expected scatter or gather"},
         BadText{kMinimal,
                 "op text, offset 59: the text ends; expected ')' or a field (operand, indices, more_indices, updates, extras, "
-                "lookups, result, "
+                "lookups, row_reductions, result, "
                 "update_window_dims, inserted_window_dims, input_batching_dims, scatter_indices_batching_dims, "
                 "scatter_dims_to_operand_dims, index_vector_dim, combiner, expr, init, fill, oob, normalize_negative, "
                 "order, accumulate, indices_are_sorted, unique_indices)"},
