@@ -83,20 +83,10 @@ class Pooled : public Work {
   }
 
   std::vector<Way> strew_ways() override {
-    const auto call = [this](size_t number) {
+    return one_and_two([this](size_t number) {
       const Status status = kernels_[number].run(views_[number]);
       if (!status.ok()) fmt::print(stderr, "{}\n", status.message());
-    };
-    return {{"one",
-             [=](int64_t n) {
-               for (int64_t i = 0; i < n; ++i) call(0);
-             }},
-            {"two", [=](int64_t n) {
-               for (int64_t i = 0; i < n; ++i) {
-                 call(1);
-                 call(2);
-               }
-             }}};
+    });
   }
   std::vector<Way> hand_ways() override {
     if (kDType<T> == DType::f16 && !hand::kHasHalf) return {};

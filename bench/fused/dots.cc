@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/fused/hand.h"
+#include "bench/fused/work.h"
 #include "bench/measure.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
@@ -18,15 +19,15 @@ namespace {
 
 using hand::kWidth;
 
-struct Case {
+struct Graph {
   const char* name;
   int64_t nodes, edges;
 };
-constexpr Case kCases[] = {{"10k_300k", 10'000, 300'000}, {"170k_1200k", 170'000, 1'200'000}, {"2M_8M", 2'000'000, 8'000'000}};
+constexpr Graph kCases[] = {{"10k_300k", 10'000, 300'000}, {"170k_1200k", 170'000, 1'200'000}, {"2M_8M", 2'000'000, 8'000'000}};
 
 class Dots {
  public:
-  explicit Dots(const Case& which)
+  explicit Dots(const Graph& which)
       : rows_{which.nodes, kWidth},
         made_{which.edges, kWidth},
         edges_{which.edges},
@@ -65,25 +66,15 @@ class Dots {
   }
 
   std::vector<Way> ways() {
-    const auto call = [this](size_t number) {
+    std::vector<Way> all = one_and_two([this](size_t number) {
       const Status status = calls_[number].kernel.run(calls_[number].views);
       if (!status.ok()) fmt::print(stderr, "{}\n", status.message());
-    };
+    });
     const hand::Edges edges{edges_[0], to_.data(), from_.data(), nullptr};
-    return {{"one",
-             [=](int64_t n) {
-               for (int64_t i = 0; i < n; ++i) call(0);
-             }},
-            {"two",
-             [=](int64_t n) {
-               for (int64_t i = 0; i < n; ++i) {
-                 call(1);
-                 call(2);
-               }
-             }},
-            {"hand", [=, this](int64_t n) {
-               for (int64_t i = 0; i < n; ++i) hand::dots(result_.data(), left_.data(), right_.data(), edges);
-             }}};
+    all.push_back({"hand", [=, this](int64_t n) {
+                     for (int64_t i = 0; i < n; ++i) hand::dots(result_.data(), left_.data(), right_.data(), edges);
+                   }});
+    return all;
   }
   const std::vector<float>& result() const { return result_; }
   std::string schedule() const { return print(calls_[0].kernel.schedule()) + " " + std::string(calls_[0].kernel.backend()); }
@@ -99,7 +90,7 @@ class Dots {
   std::vector<Call> calls_;
 };
 
-void run(benchmark::State& state, const Case& which, int threads) {
+void run(benchmark::State& state, const Graph& which, int threads) {
   Dots dots(which);
   if (const Status status = dots.make(threads); !status.ok()) return fail(state, status.message());
   const std::vector<Way> ways = dots.ways();
@@ -119,7 +110,7 @@ void run(benchmark::State& state, const Case& which, int threads) {
 }  // namespace
 
 void register_dots() {
-  for (const Case& which : kCases)
+  for (const Graph& which : kCases)
     for (const int threads : {1, 2})
       benchmark::RegisterBenchmark(fmt::format("dots_{}/T:{}", which.name, threads).c_str(), run, which, threads)
           ->UseManualTime()

@@ -24,6 +24,20 @@ Array array(const char* name, const std::vector<T>& of) {
   return {name, std::as_bytes(std::span(of))};
 }
 
+/// The ways `one`, which is call(0), and `two`, which is call(1) and call(2).
+inline std::vector<Way> one_and_two(const std::function<void(size_t)>& call) {
+  return {{"one",
+           [=](int64_t n) {
+             for (int64_t i = 0; i < n; ++i) call(0);
+           }},
+          {"two", [=](int64_t n) {
+             for (int64_t i = 0; i < n; ++i) {
+               call(1);
+               call(2);
+             }
+           }}};
+}
+
 /// A case with its data. Where strew has ops for it, its kernels are made for a number of threads.
 class Work {
  public:
