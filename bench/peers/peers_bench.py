@@ -131,7 +131,8 @@ class Worker:
         T = self.T
         python = os.environ.get("PEERS_TF_PYTHON", sys.executable) if self.peer in NEEDS_TF_PYTHON else sys.executable
         env = dict(os.environ, OMP_NUM_THREADS=str(T), JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="",
-                   TORCHINDUCTOR_CACHE_DIR=self.scratch, TORCHINDUCTOR_COMPILE_THREADS="1")
+                   TORCHINDUCTOR_CACHE_DIR=self.scratch, TORCHINDUCTOR_COMPILE_THREADS="1",
+                   STREW_COMPILE="blocking")  # a thread that compiles would stand still with the worker
         if T == 1:
             env["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
         command = [self.suite, f"--worker={self.peer}", f"--threads={T}"] if self.peer in NATIVE else \
