@@ -1,4 +1,4 @@
-// Memory for benchmarks: page-aligned, in huge pages where the system has them, written before use.
+// Memory for benchmarks: aligned, in huge pages where the system has them. Rows that cross lines, and pages of 4 KiB, take up to a quarter more time.
 #pragma once
 
 #include <sys/mman.h>
@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
+#include <vector>
 
 namespace strew::bench {
 
+/// Page-aligned, written before use.
 class Memory {
  public:
   /// Readable this far past the end: hand-written kernels look ahead.
@@ -43,5 +47,34 @@ class Memory {
   size_t bytes_ = 0;
   char* data_ = nullptr;
 };
+
+/// The memory of a Tensor: from 4 MiB on in huge pages, as NumPy's.
+template <class T>
+struct Lines {
+  using value_type = T;
+  static constexpr size_t kLine = 64, kHugePage = 2 << 20;
+
+  Lines() = default;
+  template <class U>
+  explicit Lines(const Lines<U>& /*other*/) {}
+
+  T* allocate(size_t count) {
+    const size_t least = count * sizeof(T), unit = least < 2 * kHugePage ? kLine : kHugePage,
+                 bytes = (least + unit - 1) / unit * unit;
+    void* const p = std::aligned_alloc(unit, bytes);
+    if (p == nullptr) throw std::bad_alloc();
+    if (unit == kHugePage) madvise(p, bytes, MADV_HUGEPAGE);
+    return static_cast<T*>(p);
+  }
+  void deallocate(T* p, size_t /*count*/) { std::free(p); }
+  template <class U>
+  bool operator==(const Lines<U>& /*other*/) const {
+    return true;
+  }
+};
+
+/// The elements of a tensor; a vector that begins with a cache line.
+template <class T>
+using Tensor = std::vector<T, Lines<T>>;
 
 }  // namespace strew::bench

@@ -8,6 +8,7 @@
 
 #include "bench/fused/hand.h"
 #include "bench/fused/work.h"
+#include "bench/memory.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 
@@ -103,8 +104,8 @@ class Pooled : public Work {
   int64_t width_;
   const std::vector<int64_t> of_table_{kRows, width_}, of_result_{kBags, width_}, of_between_{kBags * kLength, width_},
       of_indices_{kBags * kLength};
-  std::vector<int32_t> rows_, bags_;
-  std::vector<T> table_, result_, between_;
+  Tensor<int32_t> rows_, bags_;
+  Tensor<T> table_, result_, between_;
   std::vector<Kernel> kernels_;
   std::vector<std::vector<TensorView>> views_;
 };

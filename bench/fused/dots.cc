@@ -11,6 +11,7 @@
 #include "bench/fused/hand.h"
 #include "bench/fused/work.h"
 #include "bench/measure.h"
+#include "bench/memory.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 
@@ -38,9 +39,9 @@ class Dots {
         between_(to_.size() * kWidth),
         result_(to_.size()) {
     std::mt19937 random(1);
-    for (std::vector<int32_t>* const ids : {&to_, &from_})
+    for (Tensor<int32_t>* const ids : {&to_, &from_})
       for (int32_t& each : *ids) each = static_cast<int32_t>(random() % static_cast<uint64_t>(which.nodes));
-    for (std::vector<float>* const table : {&left_, &right_})
+    for (Tensor<float>* const table : {&left_, &right_})
       for (float& each : *table) each = static_cast<float>(random() % 1000) * 1e-3F;
   }
 
@@ -76,7 +77,7 @@ class Dots {
                    }});
     return all;
   }
-  const std::vector<float>& result() const { return result_; }
+  const Tensor<float>& result() const { return result_; }
   std::string schedule() const { return print(calls_[0].kernel.schedule()) + " " + std::string(calls_[0].kernel.backend()); }
 
  private:
@@ -85,8 +86,8 @@ class Dots {
     std::vector<TensorView> views;
   };
   std::vector<int64_t> rows_, made_, edges_, none_dims_, strides_{1, 0};
-  std::vector<int32_t> to_, from_;
-  std::vector<float> left_, right_, between_, result_;
+  Tensor<int32_t> to_, from_;
+  Tensor<float> left_, right_, between_, result_;
   std::vector<Call> calls_;
 };
 
@@ -94,7 +95,7 @@ void run(benchmark::State& state, const Graph& which, int threads) {
   Dots dots(which);
   if (const Status status = dots.make(threads); !status.ok()) return fail(state, status.message());
   const std::vector<Way> ways = dots.ways();
-  std::vector<float> first;
+  Tensor<float> first;
   for (const Way& way : ways) {
     way.run(1);
     if (first.empty()) first = dots.result();

@@ -7,6 +7,7 @@
 
 #include "bench/fused/hand.h"
 #include "bench/fused/work.h"
+#include "bench/memory.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 
@@ -131,8 +132,8 @@ class Graph : public Work {
 
   bool sorted_;
   Dims rows_, messages_, edges_;
-  std::vector<int32_t> to_, from_;
-  std::vector<float> weight_, table_, result_, between_;  ///< between: only where a way needs it
+  Tensor<int32_t> to_, from_;
+  Tensor<float> weight_, table_, result_, between_;  ///< between: only where a way needs it
   std::vector<Call> calls_;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/measure.h"
+#include "bench/memory.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 
@@ -19,14 +20,14 @@ constexpr int64_t kRows = 1000, kUpdates = 4000;
 
 void run(benchmark::State& state, int64_t width) {
   std::mt19937 random(1);
-  std::vector<int32_t> rows(kUpdates);
+  Tensor<int32_t> rows(kUpdates);
   for (int32_t& row : rows) row = static_cast<int32_t>(random() % kRows);
   std::ranges::sort(rows);
-  std::vector<float> updates(static_cast<size_t>(kUpdates * width));
+  Tensor<float> updates(static_cast<size_t>(kUpdates * width));
   for (float& update : updates) update = static_cast<float>(random() % 1000) * 1e-3F;
   const std::vector<int64_t> of_table{kRows, width}, of_updates{kUpdates, width}, of_rows{kUpdates};
   const TensorView at(rows.data(), of_rows), values(updates.data(), of_updates);
-  std::vector<std::vector<float>> tables(2, std::vector<float>(static_cast<size_t>(kRows * width), 0.0F));
+  std::vector<Tensor<float>> tables(2, Tensor<float>(static_cast<size_t>(kRows * width), 0.0F));
   std::vector<Way> ways;
   KernelOptions options;
   options.threads = 1;
@@ -40,7 +41,7 @@ void run(benchmark::State& state, int64_t width) {
     if (!op.ok()) return fail(state, op.status().message());
     const Expected<Kernel> kernel = Runtime::process().get(Op(*op), options);
     if (!kernel.ok()) return fail(state, kernel.status().message());
-    std::vector<float>& table = tables[sorted ? 0 : 1];
+    Tensor<float>& table = tables[sorted ? 0 : 1];
     const std::vector<TensorView> views{{table.data(), of_table}, at, values};
     if (const Status status = kernel->run(views); !status.ok()) return fail(state, status.message());
     ways.push_back({sorted ? "registers" : "plain", [kernel = *kernel, views](int64_t n) {

@@ -19,8 +19,8 @@ struct Array {
   std::string name;
   std::span<const std::byte> bytes;
 };
-template <class T>
-Array array(const char* name, const std::vector<T>& of) {
+template <class Vector>
+Array array(const char* name, const Vector& of) {
   return {name, std::as_bytes(std::span(of))};
 }
 

@@ -7,6 +7,15 @@ from data import np_dtype
 TOLERANCE = {"float32": 1e-4, "bfloat16": 2.0**-7, "float16": 2.0**-10}  # relative: peers sum in an order, and in a precision, of their own
 
 
+def aligned(octets):
+    """A copy that begins with a cache line; NumPy's own arrays begin 16 bytes after one."""
+    room = np.empty(octets.size + 64, np.uint8)
+    first = -room.ctypes.data % 64
+    copy = room[first:first + octets.size]
+    copy[:] = octets
+    return copy
+
+
 class FusedData:
     """Index arrays are int64, as most peers want them. `K`: one set of indices."""
     K = 1
@@ -28,12 +37,14 @@ class FusedData:
         self.weight = self._read("weight", np.float32)
 
     def _read(self, name, dtype):
-        return np.fromfile(f"{self.folder}/{name}.bin", np.uint8).view(dtype)
+        """Like bench_fused's own arrays, it begins with a cache line."""
+        file = np.fromfile(f"{self.folder}/{name}.bin", np.uint8)
+        return aligned(file).view(dtype)
 
     def empty(self):
         """An array for a result, other than what is there."""
         rows = self.bags if self.kind == "bags" else self.nodes
-        return np.full((rows, self.width), 7, self.dtype)
+        return aligned(np.full(rows * self.width, 7, self.dtype).view(np.uint8)).view(self.dtype).reshape(rows, self.width)
 
     def by_destination(self):
         """Offsets of the edges of each node, and the edges sorted by destination, stably: what peers take that want rows compressed."""
