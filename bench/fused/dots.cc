@@ -1,16 +1,12 @@
 // The gradient of the weights of edges: w[e] = dot(x[to[e]], y[from[e]]), as one op with two look-ups and a reduction over the row (`one`), as a gather and
 // an op that reduces the product of what it made and a row that is looked up (`two`), and as a hand-written loop (`hand`).
-#include "bench/fused/dots.h"
-
 #include <fmt/format.h>
 
-#include <cstring>
 #include <random>
 #include <vector>
 
 #include "bench/fused/hand.h"
 #include "bench/fused/work.h"
-#include "bench/measure.h"
 #include "bench/memory.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
@@ -20,15 +16,15 @@ namespace {
 
 using hand::kWidth;
 
-struct Graph {
+struct Shape {
   const char* name;
   int64_t nodes, edges;
 };
-constexpr Graph kCases[] = {{"10k_300k", 10'000, 300'000}, {"170k_1200k", 170'000, 1'200'000}, {"2M_8M", 2'000'000, 8'000'000}};
+constexpr Shape kShapes[] = {{"10k_300k", 10'000, 300'000}, {"170k_1200k", 170'000, 1'200'000}, {"2M_8M", 2'000'000, 8'000'000}};
 
-class Dots {
+class Dots : public Work {
  public:
-  explicit Dots(const Graph& which)
+  explicit Dots(const Shape& which)
       : rows_{which.nodes, kWidth},
         made_{which.edges, kWidth},
         edges_{which.edges},
@@ -36,7 +32,6 @@ class Dots {
         from_(to_.size()),
         left_(static_cast<size_t>(which.nodes * kWidth)),
         right_(left_.size()),
-        between_(to_.size() * kWidth),
         result_(to_.size()) {
     std::mt19937 random(1);
     for (Tensor<int32_t>* const ids : {&to_, &from_})
@@ -45,7 +40,8 @@ class Dots {
       for (float& each : *table) each = static_cast<float>(random() % 1000) * 1e-3F;
   }
 
-  Status make(int threads) {
+  Status make(int threads) override {
+    between_.resize(to_.size() * kWidth);
     const TensorType table{DType::f32, rows_, {}}, ids{DType::i32, edges_, {}}, made{DType::f32, made_, {}};
     STREW_ASSIGN(Scatter one, sddmm(table, ids, table, ids).build());
     STREW_ASSIGN(Gather first, gather_rows(table, ids).oob(OobPolicy::error).build());
@@ -66,19 +62,25 @@ class Dots {
     return get(Op(std::move(second)), {result, none, rows, right, from});
   }
 
-  std::vector<Way> ways() {
-    std::vector<Way> all = one_and_two([this](size_t number) {
+  std::vector<Way> strew_ways() override {
+    return one_and_two([this](size_t number) {
       const Status status = calls_[number].kernel.run(calls_[number].views);
       if (!status.ok()) fmt::print(stderr, "{}\n", status.message());
     });
-    const hand::Edges edges{edges_[0], to_.data(), from_.data(), nullptr};
-    all.push_back({"hand", [=, this](int64_t n) {
-                     for (int64_t i = 0; i < n; ++i) hand::dots(result_.data(), left_.data(), right_.data(), edges);
-                   }});
-    return all;
   }
-  const Tensor<float>& result() const { return result_; }
-  std::string schedule() const { return print(calls_[0].kernel.schedule()) + " " + std::string(calls_[0].kernel.backend()); }
+  std::vector<Way> hand_ways() override {
+    const hand::Edges edges{edges_[0], to_.data(), from_.data(), nullptr};
+    return {{"hand", [=, this](int64_t n) {
+               for (int64_t i = 0; i < n; ++i) hand::dots(result_.data(), left_.data(), right_.data(), edges);
+             }}};
+  }
+  std::vector<Array> inputs() const override {
+    return {array("to", to_), array("from", from_), array("table", left_), array("right", right_)};
+  }
+  std::span<const std::byte> result() const override { return std::as_bytes(std::span(result_)); }
+  std::string schedule() const override {
+    return print(calls_[0].kernel.schedule()) + " " + std::string(calls_[0].kernel.backend());
+  }
 
  private:
   struct Call {
@@ -91,32 +93,16 @@ class Dots {
   std::vector<Call> calls_;
 };
 
-void run(benchmark::State& state, const Graph& which, int threads) {
-  Dots dots(which);
-  if (const Status status = dots.make(threads); !status.ok()) return fail(state, status.message());
-  const std::vector<Way> ways = dots.ways();
-  Tensor<float> first;
-  for (const Way& way : ways) {
-    way.run(1);
-    if (first.empty()) first = dots.result();
-    if (std::memcmp(first.data(), dots.result().data(), first.size() * sizeof(float)) != 0)
-      return fail(state, fmt::format("{} gives other bits than {}", way.name, ways[0].name));
-  }
-  const Medians ns = take_turns(state, ways, 1);
-  state.counters["x_limit"] = ns[0] / ns[2];
-  state.counters["x_two"] = ns[1] / ns[0];
-  state.SetLabel(dots.schedule());
-}
-
 }  // namespace
 
-void register_dots() {
-  for (const Graph& which : kCases)
-    for (const int threads : {1, 2})
-      benchmark::RegisterBenchmark(fmt::format("dots_{}/T:{}", which.name, threads).c_str(), run, which, threads)
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond)
-          ->Iterations(7);
+std::vector<Case> dot_cases() {
+  std::vector<Case> out;
+  for (const Shape& shape : kShapes)
+    out.push_back({fmt::format("dots_{}", shape.name),
+                   {{"kind", "dots"}, {"nodes", shape.nodes}, {"edges", shape.edges}, {"width", kWidth}},
+                   7,
+                   [shape] { return std::make_unique<Dots>(shape); }});
+  return out;
 }
 
 }  // namespace strew::bench

@@ -1,7 +1,7 @@
 // One pass instead of two: `./dev bench fused`. Messages along the edges of a graph, result[to[e]] += table[from[e]] * weight[e] for rows of 64 f32, as
-// one op with a look-up (`one`), as a gather and a scatter of strew (`two`), and as hand-written loops in one pass (`hand`) and in two; and pooled look-ups, 1,024
-// bags of 32 rows of a table of 50,000. x_limit is the time of `one` over that of `hand`, x_two that of `two` over that of `one`. T: threads; the hand-written
-// loops have one. The results of all are compared, bit for bit, before they are timed.
+// one op with a look-up (`one`), as a gather and a scatter of strew (`two`), and as hand-written loops in one pass (`hand`) and in two; pooled look-ups, 1,024
+// bags of 32 rows of a table of 50,000; and dot products of rows along edges (dots.cc). x_limit is the time of `one` over that of `hand`, x_two that of `two`
+// over that of `one`. T: threads; the hand-written loops have one. The results of all are compared, bit for bit, before they are timed.
 //
 //   bench_fused --cases=1                                                  the cases as JSON, for bench/peers
 //   bench_fused --write=CASE --folder=DIR                                  a case's inputs, and the right result
@@ -15,7 +15,6 @@
 
 #include "bench/cases/flags.h"
 #include "bench/cases/worker.h"
-#include "bench/fused/dots.h"
 #include "bench/fused/sorted_rows.h"
 #include "bench/fused/work.h"
 #include "bench/measure.h"
@@ -26,7 +25,8 @@ namespace {
 const std::vector<Case>& all_cases() {
   static const std::vector<Case>& cases = *new const std::vector<Case>([] {
     std::vector<Case> all;
-    for (const auto& list : {edge_cases(), bag_cases(), count_cases()}) all.insert(all.end(), list.begin(), list.end());
+    for (const auto& list : {edge_cases(), bag_cases(), count_cases(), dot_cases()})
+      all.insert(all.end(), list.begin(), list.end());
     return all;
   }());
   return cases;
@@ -133,7 +133,6 @@ int main(int argc, char** argv) {
           ->Unit(benchmark::kMillisecond)
           ->Iterations(which.rounds);
     }
-  register_dots();
   register_sorted_rows();
   return run_all(argc, argv);
 }

@@ -65,5 +65,6 @@ struct Case {
 std::vector<Case> edge_cases();   ///< edges.cc
 std::vector<Case> bag_cases();    ///< bags.cc
 std::vector<Case> count_cases();  ///< counts.cc
+std::vector<Case> dot_cases();    ///< dots.cc
 
 }  // namespace strew::bench

@@ -33,8 +33,11 @@ class FusedData:
             self.rows = self._read("rows", np.int32).astype(np.int64)
             self.offsets = np.arange(0, self.rows.size, self.length)
             return
+        if self.kind == "dots":
+            self.right = self._read("right", self.dtype).reshape(self.nodes, self.width)
+        else:
+            self.weight = self._read("weight", np.float32)
         self.to, self.source = (self._read(name, np.int32).astype(np.int64) for name in ("to", "from"))
-        self.weight = self._read("weight", np.float32)
 
     def _read(self, name, dtype):
         """Like bench_fused's own arrays, it begins with a cache line."""
@@ -42,7 +45,7 @@ class FusedData:
         return aligned(file).view(dtype)
 
     def empty(self):
-        """An array for a result, other than what is there."""
+        """An array for a result of rows, other than what is there."""
         rows = self.bags if self.kind == "bags" else self.nodes
         return aligned(np.full(rows * self.width, 7, self.dtype).view(np.uint8)).view(self.dtype).reshape(rows, self.width)
 

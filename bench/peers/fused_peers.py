@@ -65,6 +65,10 @@ class StrewPythonPeer(Peer):
     def bincount(self, D):
         yield kept("strew.bincount", lambda: self.strew.bincount(D.numbers))
 
+    def dots(self, D):
+        out = np.empty(D.to.size, D.dtype)
+        yield kept("strew.sddmm", lambda: self.strew.sddmm(D.to, D.source, D.table, D.right, out=out))
+
 
 class NumpyPeer(Peer):
     def __init__(self, T):
@@ -100,6 +104,9 @@ class NumpyPeer(Peer):
     def bincount(self, D):
         yield kept("bincount", lambda: np.bincount(D.numbers))
 
+    def dots(self, D):
+        yield kept("vecdot of table[to], right[from]", lambda: np.vecdot(D.table[D.to], D.right[D.source]))
+
 
 class ScipyPeer(Peer):
     def __init__(self, T):
@@ -129,6 +136,8 @@ class ScipyPeer(Peer):
 
     def bincount(self, D):
         return iter(())
+
+    dots = bincount
 
 
 class NumbaPeer(Peer):
@@ -175,6 +184,15 @@ class NumbaPeer(Peer):
             out[:] = 0
             for i in range(numbers.shape[0]):
                 out[numbers[i]] += 1
+
+        @njit(parallel=T > 1, fastmath={"reassoc"})
+        def dot_edges(out, to, source, left, right):
+            for e in prange(to.shape[0]):
+                total = np.float32(0)
+                for k in range(left.shape[1]):
+                    total += left[to[e], k] * right[source[e], k]
+                out[e] = total
+        self.dot_edges = dot_edges
         self.add_edges, self.divide, self.count = add_edges, divide, count
         self.sum_segments, self.sum_bags = sum_segments, sum_bags
 
@@ -222,6 +240,14 @@ class NumbaPeer(Peer):
             return out
         yield kept("njit loop", loop)
 
+    def dots(self, D):
+        out = np.empty(D.to.size, D.dtype)
+
+        def loop():
+            self.dot_edges(out, D.to, D.source, D.table, D.right)
+            return out
+        yield kept("njit loop over edges, sums in any order", loop)
+
 
 class JaxPeer(Peer):
     def __init__(self, T):
@@ -254,3 +280,8 @@ class JaxPeer(Peer):
     def bincount(self, D):
         places = D.c["places"]
         yield self._jitted("jit bincount", lambda numbers: self.jax.numpy.bincount(numbers, length=places), D.numbers)
+
+    def dots(self, D):
+        def products(left, right, to, source):
+            return (left[to] * right[source]).sum(1)
+        yield self._jitted("jit (table[to] * right[from]).sum(1)", products, D.table, D.right, D.to, D.source)

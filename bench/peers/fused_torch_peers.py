@@ -75,6 +75,13 @@ class TorchPeer(Peer):
         numbers = self.tensor(D.numbers)
         yield self.kept("bincount", lambda: self.th.bincount(numbers))
 
+    def pairs(self, D):
+        return [self.tensor(a) for a in (D.table, D.right, D.to, D.source)]
+
+    def dots(self, D):
+        left, right, to, source = self.pairs(D)
+        yield self.kept("index_select twice, linalg.vecdot", lambda: self.th.linalg.vecdot(left.index_select(0, to), right.index_select(0, source)))
+
 
 class TorchCompilePeer(TorchPeer):
     """The eager forms, compiled by inductor with the case's extents."""
@@ -107,9 +114,14 @@ class TorchCompilePeer(TorchPeer):
     def bincount(self, D):
         return iter(())
 
+    def dots(self, D):
+        def products(left, right, to, source):
+            return (left.index_select(0, to) * right.index_select(0, source)).sum(1)
+        yield self._compiled("compiled sum of products", products, *self.pairs(D))
+
 
 class TorchSparsePeer(TorchPeer):
-    """torch.sparse.mm of a CSR matrix."""
+    """torch.sparse.mm of a CSR matrix, and sampled_addmm at the places of one."""
 
     def _products(self, D, values, reductions):
         offsets, order, note = self.compressed(D)
@@ -132,6 +144,16 @@ class TorchSparsePeer(TorchPeer):
 
     def bincount(self, D):
         return iter(())
+
+    def dots(self, D):
+        left, right, _, source = self.pairs(D)
+        offsets, order, note = self.compressed(D)
+        places = self.th.sparse_csr_tensor(offsets, source[order], self.th.zeros(order.numel()), size=(D.nodes, D.nodes))
+        columns = right.t()
+
+        def by_edge(made):
+            return self.array(self.th.empty(order.numel()).index_copy_(0, order, made.values()))
+        yield kept("sparse.sampled_addmm", lambda: self.th.sparse.sampled_addmm(places, left, columns, beta=0.0), note, by_edge)
 
 
 class TorchScatterPeer(TorchPeer):
@@ -161,8 +183,7 @@ class TorchScatterPeer(TorchPeer):
     def bags(self, D):
         return iter(())
 
-    def bincount(self, D):
-        return iter(())
+    bincount = dots = bags
 
 
 class FbgemmPeer(TorchPeer):
@@ -180,7 +201,7 @@ class FbgemmPeer(TorchPeer):
     def edges(self, D):
         return iter(())
 
-    mean = bincount = edges
+    mean = bincount = dots = edges
 
     def bags(self, D):
         dtype = {"float32": self.types.FP32, "float16": self.types.FP16}.get(D.dtype.name)
