@@ -2,10 +2,11 @@
 //
 // Forward, over the edges e: h[to[e]] += x[from[e]] * weight[e], then z = relu(h * W). Backward from the loss, half the sum of z * z: the gradient
 // with respect to h by plain loops, and from it the one with respect to x, which is the transposed op,
-// dx[from[e]] += dh[to[e]] * weight[e]. Every extent but the width is open in the op, so one kernel does both.
+// dx[from[e]] += dh[to[e]] * weight[e]. Every extent but the width is open in the op, so one kernel does both. The gradient with respect to the
+// weights is another op, dweight[e] = dot(dh[to[e]], x[from[e]]) (sddmm).
 //
-// Run by ctest as example_gcn: it exits 1 when h or dx differs from plain loops in a bit, when dx is far from finite differences of the loss, or when
-// an edge to a node that does not exist is not refused.
+// Run by ctest as example_gcn: it exits 1 when h or dx differs from plain loops in a bit, when a gradient is far from finite differences of the loss, or
+// when an edge to a node that does not exist is not refused.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -73,14 +74,36 @@ strew::Status pass(const strew::Kernel& kernel, std::vector<float>& result, cons
   return kernel.run(tensors);
 }
 
-/// The same as plain loops, in the type T.
+/// The dot products of rows `to` of `left` and rows `from` of `right`. Tensors: result, no indices, left, right, to, from. The result has a stride of 0
+/// along the rows, so it holds one number per edge.
+strew::Status dots(const Graph& graph, const std::vector<float>& left, const std::vector<float>& right,
+                   std::vector<float>& result) {
+  using namespace strew::types;
+  const int64_t count = graph.edges(), rows[] = {kNodes, kWidth}, edges[] = {count}, made[] = {count, kWidth}, strides[] = {1, 0},
+                none[] = {count, 0};
+  const strew::TensorType table = f32({kNodes, kWidth}), ids = i32({count});
+  const strew::Expected<strew::Scatter> op = strew::sddmm(table, ids, table, ids).build();
+  if (!op.ok()) return op.status();
+  const strew::Expected<strew::Kernel> kernel = strew::Runtime::process().get(*op);
+  if (!kernel.ok()) return kernel.status();
+  result.resize(graph.to.size());
+  const std::vector<strew::TensorView> tensors{{result.data(), made, strides},
+                                               {static_cast<int32_t*>(nullptr), none},
+                                               {left.data(), rows},
+                                               {right.data(), rows},
+                                               {graph.to.data(), edges},
+                                               {graph.from.data(), edges}};
+  return kernel->run(tensors);
+}
+
+/// What `pass` does as plain loops, in the type T of the table and the weights.
 template <class T>
-std::vector<T> plain(const std::vector<int32_t>& to, const std::vector<T>& table, const std::vector<float>& weight,
+std::vector<T> plain(const std::vector<int32_t>& to, const std::vector<T>& table, const std::vector<T>& weight,
                      const std::vector<int32_t>& from) {
   std::vector<T> result(table.size());
   for (size_t e = 0; e < to.size(); ++e)
     for (int64_t w = 0; w < kWidth; ++w) {
-      const T message = table[static_cast<size_t>(from[e] * kWidth + w)] * static_cast<T>(weight[e]);
+      const T message = table[static_cast<size_t>(from[e] * kWidth + w)] * weight[e];
       result[static_cast<size_t>(to[e] * kWidth + w)] += message;
     }
   return result;
@@ -111,27 +134,28 @@ std::vector<float> dense_backward(const std::vector<float>& z, const std::vector
   return dh;
 }
 
-double loss(const Graph& graph, const std::vector<double>& x, const std::vector<float>& product) {
+double loss(const Graph& graph, const std::vector<double>& x, const std::vector<double>& weight,
+            const std::vector<float>& product) {
   double sum = 0;
-  for (const double each : dense(plain(graph.to, x, graph.weight, graph.from), product)) sum += each * each / 2;
+  for (const double each : dense(plain(graph.to, x, weight, graph.from), product)) sum += each * each / 2;
   return sum;
 }
 
-/// The largest distance, relative to the largest of some elements of the gradient, between these and central differences of the loss in f64.
-double distance_from_differences(const Graph& graph, const std::vector<float>& x, const std::vector<float>& product,
-                                 const std::vector<float>& dx) {
+/// The largest distance between some elements of the gradient with respect to `values`, which are one of the arguments of `loss_now`, and central
+/// differences of the loss in f64, relative to the largest of these elements.
+template <class Loss>
+double distance_from_differences(std::vector<double>& values, const std::vector<float>& gradient, const Loss& loss_now) {
   constexpr double kStep = 1e-4;
-  std::vector<double> moved(x.begin(), x.end());
   double largest = 0, distance = 0;
-  for (size_t i = 0; i < moved.size(); i += moved.size() / 16 + 1) {
-    const double middle = moved[i];
-    moved[i] = middle + kStep;
-    const double above = loss(graph, moved, product);
-    moved[i] = middle - kStep;
-    const double below = loss(graph, moved, product);
-    moved[i] = middle;
-    largest = std::max(largest, std::abs(static_cast<double>(dx[i])));
-    distance = std::max(distance, std::abs((above - below) / (2 * kStep) - static_cast<double>(dx[i])));
+  for (size_t i = 0; i < values.size(); i += values.size() / 16 + 1) {
+    const double middle = values[i];
+    values[i] = middle + kStep;
+    const double above = loss_now();
+    values[i] = middle - kStep;
+    const double below = loss_now();
+    values[i] = middle;
+    largest = std::max(largest, std::abs(static_cast<double>(gradient[i])));
+    distance = std::max(distance, std::abs((above - below) / (2 * kStep) - static_cast<double>(gradient[i])));
   }
   return distance / largest;
 }
@@ -158,7 +182,7 @@ int main() {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> uniform(-1, 1);
   Graph graph = make_graph(random);
-  std::vector<float> x(kNodes * kWidth), product(kWidth * kOut), h(x.size()), dx(x.size());
+  std::vector<float> x(kNodes * kWidth), product(kWidth * kOut), h(x.size()), dx(x.size()), dweight;
   for (float& each : x) each = uniform(random);
   for (float& each : product) each = uniform(random);
 
@@ -168,9 +192,15 @@ int main() {
 
   bool right = same_bits("forward, h", h, plain(graph.to, x, graph.weight, graph.from));
   right &= same_bits("backward, the gradient with respect to x", dx, plain(graph.from, dh, graph.weight, graph.to));
-  const double distance = distance_from_differences(graph, x, product, dx);
-  std::printf("finite differences of the loss: within %.1e of the gradient\n", distance);
-  right &= distance < 1e-3;
+  if (const strew::Status status = dots(graph, dh, x, dweight); !status.ok()) return failed(status);
+  std::vector<double> wide_x(x.begin(), x.end()), wide_weight(graph.weight.begin(), graph.weight.end());
+  const auto loss_now = [&] { return loss(graph, wide_x, wide_weight, product); };
+  const double of_x = distance_from_differences(wide_x, dx, loss_now),
+               of_weight = distance_from_differences(wide_weight, dweight, loss_now);
+  std::printf(
+      "finite differences of the loss: within %.1e of the gradient with respect to x, %.1e of that with respect to the weights\n",
+      of_x, of_weight);
+  right &= of_x < 1e-3 && of_weight < 1e-3;
   std::printf("%lld edges, rows of %lld f32: a tensor of messages would have %.1f MB, in each direction; none was made\n",
               static_cast<long long>(graph.edges()), static_cast<long long>(kWidth),
               static_cast<double>(graph.edges() * kWidth) * sizeof(float) / 1e6);
