@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "compiler/op/access_dims.h"
+#include "tests/differential/random_combiner.h"
 #include "tests/differential/random_op.h"
 #include "tests/support/levels.h"
 

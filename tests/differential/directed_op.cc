@@ -3,6 +3,7 @@
 #include "tests/differential/directed_op.h"
 
 #include "tests/differential/fold_bounds.h"
+#include "tests/differential/random_combiner.h"
 #include "tests/differential/random_op.h"
 
 namespace strew::test {

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "tests/differential/random_combiner.h"
 #include "tests/differential/random_data.h"
 #include "tests/differential/random_op.h"
 

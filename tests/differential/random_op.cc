@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/differential/random_combiner.h"
 #include "tests/differential/random_data.h"
 #include "tests/differential/random_expr.h"
 #include "tests/differential/random_layout.h"
@@ -86,8 +87,9 @@ class Generator {
   std::vector<DimRef> window_side_;        // dims of updates or of a gather's result
   std::vector<int64_t> window_side_dims_;  // which of window_side_ are window dims
   std::vector<ExtraKind> extra_kinds_;
-  bool rows_ = false;     ///< rows have values of their own, so no index moves a window
-  bool per_row_ = false;  ///< results hold one value per row
+  bool rows_ = false;         ///< rows have values of their own, so no index moves a window
+  bool per_row_ = false;      ///< results hold one value per row
+  bool returns_arg_ = false;  ///< a maximum or minimum whose second result says which position won
 };
 
 void Generator::choose_frame() {
@@ -304,7 +306,9 @@ DType Generator::other_dtype(DType like, int percent) {
 }
 
 void Generator::choose_dtypes() {
-  const size_t pairs = scatter_ ? static_cast<size_t>(rng_.chance(82) ? 1 : rng_.between(2, 3)) : 1;
+  const bool is_extremum = scatter_ && !wishes_.combiner && (combiner_ == CombinerKind::min || combiner_ == CombinerKind::max);
+  returns_arg_ = is_extremum && rng_.chance(20);
+  const size_t pairs = !scatter_ ? 1 : returns_arg_ ? 2 : static_cast<size_t>(rng_.chance(82) ? 1 : rng_.between(2, 3));
   out_.results.resize(pairs);
   out_.operands.resize(pairs);
   if (scatter_) out_.updates.resize(pairs);
@@ -321,6 +325,7 @@ void Generator::choose_dtypes() {
     out_.operands[i].dtype = scatter_ ? other_dtype(dtype, 10) : other_dtype(dtype, free ? 30 : 12);
     if (scatter_) out_.updates[i].dtype = other_dtype(dtype, free ? 25 : 15);
   }
+  if (returns_arg_) out_.results[1].dtype = out_.operands[1].dtype = out_.updates[1].dtype = DType::i64;
 }
 
 void Generator::choose_scatter_fields(Scatter& s) {
@@ -335,6 +340,7 @@ void Generator::choose_scatter_fields(Scatter& s) {
     wide = wide && is_float(dtype) && bits(dtype) >= 8 && bits(dtype) <= 16;
     wide_f64 = wide_f64 && dtype == DType::f32;
   }
+  if (returns_arg_) return_arg(s, out_.results[0].dtype);
   if (wide && rng_.chance(60)) s.accumulate = Accumulate::wide;
   if (wide_f64 && rng_.chance(50)) s.accumulate = Accumulate::wide_f64;
   if (rng_.chance(10)) s.order = Order::relaxed;
@@ -666,30 +672,6 @@ Blueprint Generator::run() {
 }
 
 }  // namespace
-
-bool combines(CombinerKind combiner, DType dtype) {
-  const DTypeInfo& row = info(dtype);
-  const bool boolean = row.kind == DTypeKind::boolean, complex = row.kind == DTypeKind::complex;
-  switch (combiner) {
-    case CombinerKind::assign:
-      return true;
-    case CombinerKind::add:
-    case CombinerKind::mul:
-    case CombinerKind::expr:
-      return row.arithmetic;
-    case CombinerKind::sub:
-    case CombinerKind::div:
-      return row.arithmetic && !boolean;
-    case CombinerKind::min:
-    case CombinerKind::max:
-      return row.arithmetic && !complex;
-    case CombinerKind::bit_and:
-    case CombinerKind::bit_or:
-    case CombinerKind::bit_xor:
-      return row.arithmetic && (boolean || is_integer(dtype));
-  }
-  return false;
-}
 
 Blueprint random_blueprint(Rng& rng, const OpWishes& wishes) { return Generator(rng, wishes).run(); }
 

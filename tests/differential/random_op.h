@@ -22,7 +22,4 @@ struct OpWishes {
 /// An op that verifies.
 Blueprint random_blueprint(Rng& rng, const OpWishes& wishes);
 
-/// Does this combiner take values of this dtype?
-bool combines(CombinerKind combiner, DType dtype);
-
 }  // namespace strew::test

@@ -20,6 +20,7 @@
 #include "tests/differential/compare.h"
 #include "tests/differential/npu/plant.h"
 #include "tests/differential/op_blueprint.h"
+#include "tests/differential/random_combiner.h"
 #include "tests/differential/random_indices.h"
 #include "tests/differential/random_op.h"
 #include "tests/support/plan.h"
