@@ -18,6 +18,10 @@ Status override_kernel(ProgramKernel& kernel, const ImportOptions& options);
 
 /// The policy that the kernel's op gets of `options`, if nothing changes until override_kernel().
 OobPolicy final_policy(const ProgramKernel& kernel, const ImportOptions& options);
+/// The kernel's op with all that it gets of `options`.
+Expected<VerifiedOp> final_op(const ProgramKernel& kernel, const ImportOptions& options);
+/// The kernel keeps its policy if it cannot have the one that `options` ask for, because only gathers or only scatters have that.
+void keep_other_policy(ProgramKernel& kernel, const ImportOptions& options);
 
 /// The front end of one format.
 struct Importer {

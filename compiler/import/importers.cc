@@ -111,14 +111,7 @@ std::optional<OobPolicy> next_policy(const ProgramKernel& kernel, const ImportOp
 void keep_other_policies(Program& imported, const ImportOptions& options) {
   const auto takes_it = [&](const ProgramKernel& kernel) { return next_policy(kernel, options).has_value(); };
   if (std::none_of(imported.kernels().begin(), imported.kernels().end(), takes_it)) return;
-  for (size_t k = 0; k < imported.kernels().size(); ++k) {
-    const auto kernel = imported.edit_kernel(static_cast<int>(k));
-    const std::optional<OobPolicy> wanted = wanted_policy(kernel->op, options);
-    if (kernel->fixed_policy || !wanted || takes(kernel->op, *wanted)) continue;
-    kernel->fixed_policy = true;
-    kernel->notes.push_back("keeps its policy: a " + std::string(is_scatter(kernel->op) ? "scatter" : "gather") + " has no " +
-                            std::string(name(*wanted)));
-  }
+  for (size_t k = 0; k < imported.kernels().size(); ++k) keep_other_policy(*imported.edit_kernel(static_cast<int>(k)), options);
 }
 
 /// Removes notes about a policy ("policy clamp: …") that folding or `--oob` has replaced.
@@ -177,9 +170,21 @@ Expected<ProgramKernel> verified_kernel(Op op, std::string location, const Verif
   return kernel;
 }
 
+void keep_other_policy(ProgramKernel& kernel, const ImportOptions& options) {
+  const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
+  if (kernel.fixed_policy || !wanted || takes(kernel.op, *wanted)) return;
+  kernel.fixed_policy = true;
+  kernel.notes.push_back("keeps its policy: a " + std::string(is_scatter(kernel.op) ? "scatter" : "gather") + " has no " +
+                         std::string(name(*wanted)));
+}
+
 OobPolicy final_policy(const ProgramKernel& kernel, const ImportOptions& options) {
   const OobPolicy policy = next_policy(kernel, options).value_or(oob_of(kernel.op));
   return options.check_undefined && policy == OobPolicy::undefined ? OobPolicy::error : policy;
+}
+
+Expected<VerifiedOp> final_op(const ProgramKernel& kernel, const ImportOptions& options) {
+  return overridden(kernel.op, next_policy(kernel, options), options);
 }
 
 Status override_kernel(ProgramKernel& kernel, const ImportOptions& options) {

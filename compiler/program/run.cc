@@ -317,7 +317,7 @@ class Runner {
     for (const StridedTensor& tensor : bound) views.push_back(tensor.view());
     BadIndex bad;
     if (const Status status = run_(kernel, views, &bad); !status.ok())
-      return bad.source >= 0 && kernel.file_positions ? file_fault(kernel, views, bad) : status;
+      return kernel.file_positions && is_of_destinations(slots, bad) ? file_fault(kernel, views, bad) : status;
 
     for (size_t i = 0, r = 0; i < slots.size(); ++i) {
       if (slots[i].role == Role::result) collect_layout(bound[i], results[r++]);
@@ -326,6 +326,13 @@ class Runner {
     if (results_.size() <= static_cast<size_t>(k)) results_.resize(imported_.kernels().size());
     results_[k] = std::move(results);
     return {};
+  }
+
+  /// Did the op's own indices hold the bad index, and not those of a look-up?
+  static bool is_of_destinations(const std::vector<TensorSlot>& slots, const BadIndex& bad) {
+    if (bad.source < 0) return false;
+    const TensorSlot& slot = slots[static_cast<size_t>(bad.source)];
+    return slot.role == Role::indices && slot.index == 0;
   }
 
   /// The error for a bad index of a kernel whose positions are not the file's, with the position and the component of the file.

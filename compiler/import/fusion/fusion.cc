@@ -1,16 +1,52 @@
 // Runs the steps in the one order that works. The fill mask comes first: it is compared with the indices as the gather reads them, before
 // fuse_indices changes those. Then come indices and operands; transposes, which decide the order of an operand's dims; rows, which depend on
 // that order and on where the indices are read; result shapes; and elementwise operations last: first those between a gather and a scatter of
-// the same elements (the update idiom), then those before a scatter, then those after a gather, so that operations between a gather and a
-// scatter join the scatter.
+// the same elements (the update idiom), then those before a scatter, then the gathers that only a scatter reads, then those after a gather, so that
+// operations between a gather and a scatter join the scatter.
 //
 // With `--accumulate wide` updates are not fused: wide accumulation takes named combiners only. Tested by
 // tests/unit/compiler/import/fusion/fusion_test.cc and tests/golden/fusion_test.cc.
 #include "compiler/import/fusion/fusion.h"
 
+#include <algorithm>
+
 #include "compiler/import/fusion/steps.h"
 
 namespace strew::inline v0::fusion {
+
+namespace {
+
+/// "main" of "main_12": kernels of one function have its name, numbered.
+std::string stem(const std::string& name) {
+  const size_t end = name.find_last_not_of("0123456789");
+  const bool is_numbered = end != std::string::npos && end > 0 && end + 1 < name.size() && name[end] == '_';
+  return is_numbered ? name.substr(0, end) : name;
+}
+
+}  // namespace
+
+std::string place(const std::string& location) {
+  const size_t name = location.rfind(": ");
+  if (name == std::string::npos) return location;
+  const size_t line = location.rfind(':', name - 1);
+  const std::string number = line == std::string::npos ? "" : location.substr(line + 1, name - line - 1);
+  const bool is_number = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? location.substr(name + 2) + " of line " + number : location;
+}
+
+void absorb(const FusionContext& context, int number, int gather, std::string note) {
+  const ProgramKernel& from = context.kernel(gather);
+  {
+    const auto kernel = context.program.edit_kernel(number);
+    ProgramKernel& to = *kernel;
+    to.notes.push_back(std::move(note));
+    for (const KernelArgument& condition : from.arguments)
+      if (condition.other >= 0 && std::find(to.arguments.begin(), to.arguments.end(), condition) == to.arguments.end())
+        to.arguments.push_back(condition);
+    if (stem(to.name) == stem(from.name)) to.name = from.name;
+  }
+  context.program.edit_kernel(gather, ComputeDisposition::folded)->arguments.clear();
+}
 
 size_t indices_slot(const Op& op) {
   const Scatter* scatter = std::get_if<Scatter>(&op);
@@ -51,6 +87,7 @@ Status fuse_program(Program& program, const ImportOptions& options) {
     for_each(1, "updates in place", [&](int) { fuse_update_idioms(context, options); });
     for_each(kernels(), "updates", [&](int k) { fuse_updates(context, k); });
   }
+  for_each(1, "look-ups", [&](int) { fuse_lookups(context, options); });
   // From the last Compute to the first, so that the last operation of a chain takes the whole chain. If a chain has
   // more nodes than a graph may have, it is examined again from each of its operations; kMostLooked bounds that work.
   constexpr size_t kMostLooked = 500'000;

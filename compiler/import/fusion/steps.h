@@ -25,6 +25,12 @@ struct FusionContext {
 bool replace_op(const FusionContext& context, int kernel, Op op, const std::vector<int>& tensors, ComputeDisposition how,
                 std::string note, bool first = false);
 
+/// "tensor.gather of line 2", from the location "FILE:2: tensor.gather"; another location as it is.
+std::string place(const std::string& location);
+/// The scatter's kernel now does what the gather's did: it checks the conditions of that, and has its name if both are named after one function. The
+/// gather's kernel reads nothing until it is erased.
+void absorb(const FusionContext& context, int scatter, int gather, std::string note);
+
 /// The position of the indices in the list of a kernel's arguments.
 size_t indices_slot(const Op& op);
 
@@ -55,6 +61,10 @@ void fuse_update_idioms(const FusionContext& context, const ImportOptions& optio
 // fuse.cc
 /// Moves the elementwise operations that compute a scatter's updates into the scatter's combiner.
 void fuse_updates(const FusionContext& context, int kernel);
+// lookups.cc
+/// Merges gathers whose results only a scatter reads: the scatter looks their rows up.
+void fuse_lookups(const FusionContext& context, const ImportOptions& options);
+// fuse.cc
 /// Moves `compute`, an elementwise operation on a gather's result, into the gather, together with the elementwise operations before it.
 /// Returns how many operations it examined.
 size_t fuse_result(const FusionContext& context, int compute);

@@ -27,16 +27,6 @@
 namespace strew::inline v0::fusion {
 namespace {
 
-/// "tensor.gather of line 2", from the location "FILE:2: tensor.gather"; another location as it is.
-std::string place(const std::string& location) {
-  const size_t name = location.rfind(": ");
-  if (name == std::string::npos) return location;
-  const size_t line = location.rfind(':', name - 1);
-  const std::string number = line == std::string::npos ? "" : location.substr(line + 1, name - line - 1);
-  const bool is_number = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
-  return is_number ? location.substr(name + 2) + " of line " + number : location;
-}
-
 bool is_same_value(const Reader& reader, int a, int b) {
   if (a == b) return true;
   if (reader.type(a) != reader.type(b)) return false;
@@ -175,24 +165,6 @@ int unread_update(const FusionContext& context, const Scatter& scatter, int indi
   return context.program.add_value(std::move(zeros));
 }
 
-/// "main" of "main_12": kernels of one function have its name, numbered.
-std::string stem(const std::string& name) {
-  const size_t end = name.find_last_not_of("0123456789");
-  const bool is_numbered = end != std::string::npos && end > 0 && end + 1 < name.size() && name[end] == '_';
-  return is_numbered ? name.substr(0, end) : name;
-}
-
-/// The conditions that the gather's kernel checked are now the scatter's, and so is its name, if both are named after one function.
-void take_over(const FusionContext& context, int number, const ProgramKernel& from, const std::string& note) {
-  const auto kernel = context.program.edit_kernel(number);
-  ProgramKernel& to = *kernel;
-  to.notes.push_back(note);
-  for (const KernelArgument& condition : from.arguments)
-    if (condition.other >= 0 && std::find(to.arguments.begin(), to.arguments.end(), condition) == to.arguments.end())
-      to.arguments.push_back(condition);
-  if (stem(to.name) == stem(from.name)) to.name = from.name;
-}
-
 /// Makes the region that computes the updates the scatter's combiner, with `gathered` as the current value. False if it cannot.
 bool fuse(const FusionContext& context, int number, const Region& region, int gathered) {
   Scatter fused = std::get<Scatter>(*context.kernel(number).op);
@@ -248,11 +220,10 @@ int fuse_update_idiom(const FusionContext& context, int number, const ImportOpti
       why = "its operations are not those of one combiner";
       continue;
     }
-    take_over(context, number, context.kernel(gather), note);
-    context.program.edit_kernel(gather, ComputeDisposition::folded)->arguments.clear();  // reads nothing until it is erased
+    absorb(context, number, gather, note);
     return gather;
   }
-  if (!why.empty()) context.program.edit_kernel(number)->notes.push_back("not fused with the gather: " + why);
+  if (!why.empty()) context.program.edit_kernel(number)->notes.push_back("not one update in place: " + why);
   return -1;
 }
 

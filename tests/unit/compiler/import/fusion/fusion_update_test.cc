@@ -5,57 +5,18 @@
 
 #include <numeric>
 
-#include "base/number.h"
-#include "strew/text.h"
-#include "tests/support/programs.h"
-#include "tests/unit/compiler/import/stablehlo_testing.h"
+#include "tests/unit/compiler/import/fusion/fusion_testing.h"
 
 namespace strew {
 namespace {
 
+using test::folded;
+using test::inputs_with;
+using test::Lists;
+using test::replaced;
+
 using testing::HasSubstr;
 using testing::Not;
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  EXPECT_NE(text.find(from), std::string::npos) << from;
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
-  return text;
-}
-
-using Lists = std::vector<std::vector<int64_t>>;
-
-/// All inputs of integers have the elements of `list`, in order and as often as it takes.
-std::vector<Tensor> inputs_with(const Program& imported, const std::vector<int64_t>& list, test::Rng& rng) {
-  std::vector<Tensor> inputs = test::random_inputs(imported, rng);
-  for (Tensor& input : inputs)
-    for (int64_t e = 0; e < input.elements() && is_integer(input.dtype); ++e)
-      store_element(input.dtype, input.data.data(), e,
-                    {input.dtype, {encode_i64(input.dtype, list[static_cast<size_t>(e) % list.size()]), 0}});
-  return inputs;
-}
-
-/// Kernel count, notes and op of the last kernel. Runs the text both ways at each list of indices.
-std::string folded(const std::string& text, const Lists& lists, const ImportOptions& options = {}) {
-  ImportOptions plain_options = options;
-  plain_options.fuse = false;
-  const auto plain = import_mlir_text(text, plain_options), folded = import_mlir_text(text, options);
-  EXPECT_TRUE(plain.ok()) << plain.status().message();
-  EXPECT_TRUE(folded.ok()) << folded.status().message();
-  if (!plain.ok() || !folded.ok()) return "";
-  EXPECT_TRUE(folded->opaques().empty());
-  test::Rng rng(9);
-  for (const std::vector<int64_t>& list : lists) {
-    const std::vector<Tensor> inputs = inputs_with(*plain, list, rng);
-    const auto want = test::run_copy(*plain, inputs, "reference");
-    for (const char* backend : {"reference", "auto"})
-      EXPECT_EQ(test::difference(test::run_copy(*folded, inputs, backend), want), "")
-          << "indices from " << list[0] << " on, " << backend << "\n"
-          << text;
-  }
-  std::string out = std::to_string(folded->kernels().size()) + "; ";
-  for (const std::string& note : folded->kernels().back().notes) out += note + "; ";
-  return out + print(folded->kernels().back().op);
-}
 
 /// x[7,4], i[3,1], u[3,4]; `compute` defines %v.
 std::string rows(const std::string& compute, const std::string& unique = "true") {
@@ -97,24 +58,24 @@ TEST(FusionUpdate, NothingButWhatWasGathered) {
 
 TEST(FusionUpdate, RepeatedIndicesAreNoFold) {
   const std::string text = folded(rows(kScale, "false"), kRepeated);
-  EXPECT_THAT(text, HasSubstr("2; not fused with the gather: no 'unique'"));
+  EXPECT_THAT(text, HasSubstr("1; not one update in place: no 'unique'"));
   EXPECT_THAT(text, Not(HasSubstr("combiner=mul")));
 }
 
-TEST(FusionUpdate, AnotherOperandOrIndexStays) {
+TEST(FusionUpdate, AnotherOperandOrIndexIsLookedUp) {
   const std::string other = replaced(replaced(rows(kScale), "\"stablehlo.gather\"(%x,", "\"stablehlo.gather\"(%y,"),
                                      "(%x: tensor<7x4xf32>,", "(%x: tensor<7x4xf32>, %y: tensor<7x4xf32>,");
-  EXPECT_THAT(folded(other, kUnique), HasSubstr("2; not fused with the gather: stablehlo.gather of line 2 reads another tensor"));
+  EXPECT_THAT(folded(other, kUnique), HasSubstr("1; not one update in place: stablehlo.gather of line 2 reads another tensor"));
   const std::string moved = replaced(replaced(rows(kScale), "\"stablehlo.gather\"(%x, %i)", "\"stablehlo.gather\"(%x, %j)"),
                                      "%i: tensor<3x1xi32>,", "%i: tensor<3x1xi32>, %j: tensor<3x1xi32>,");
-  EXPECT_THAT(folded(moved, kUnique), HasSubstr("2; not fused with the gather: stablehlo.gather of line 2 has other indices"));
+  EXPECT_THAT(folded(moved, kUnique), HasSubstr("1; not one update in place: stablehlo.gather of line 2 has other indices"));
 }
 
 TEST(FusionUpdate, OtherReadersKeepTheGather) {
   const std::string both = replaced(replaced(rows(kScale), "-> tensor<7x4xf32> {", "-> (tensor<7x4xf32>, tensor<3x4xf32>) {"),
                                     "return %r : tensor<7x4xf32>", "return %r, %g : tensor<7x4xf32>, tensor<3x4xf32>");
   EXPECT_THAT(folded(both, kUnique),
-              HasSubstr("2; not fused with the gather: the result of stablehlo.gather of line 2 is read by"));
+              HasSubstr("2; not one update in place: the result of stablehlo.gather of line 2 is read by"));
   // What is computed has another reader: then there is no idiom, and the gather computes it.
   EXPECT_THAT(folded(replaced(both, "return %r, %g", "return %r, %v"), kUnique), HasSubstr("2; strew1"));
 }
@@ -124,7 +85,7 @@ TEST(FusionUpdate, AnErrorIsStillReported) {
   gather_reports.gather_oob = OobPolicy::error;
   EXPECT_THAT(
       folded(rows(kScale), {{0, 2, 6}}, gather_reports),
-      HasSubstr("2; not fused with the gather: policies error of stablehlo.gather of line 2 and skip_element of the scatter"));
+      HasSubstr("1; not one update in place: policies error of stablehlo.gather of line 2 and skip_element of the scatter"));
   ImportOptions both_report;
   both_report.override_oob = true;
   both_report.oob = OobPolicy::error;
@@ -136,22 +97,22 @@ TEST(FusionUpdate, AnErrorIsStillReported) {
 }
 
 /// The promise is about indices as the file has them: clamped by the caller, two of them may meet.
-TEST(FusionUpdate, PoliciesThatMoveIndicesStay) {
+TEST(FusionUpdate, PoliciesThatMoveIndicesAreNoUpdate) {
   ImportOptions clamps;
   clamps.override_oob = true;
   clamps.oob = OobPolicy::clamp;
   EXPECT_THAT(folded(rows(kScale), {{0, 2, 6}, {7, 8, 9}, {-1, 0, 3}}, clamps),
-              HasSubstr("2; not fused with the gather: policies clamp"));
+              HasSubstr("1; not one update in place: policies clamp"));
 }
 
 /// x[7,4], windows of two rows at i[3,1]: they may overlap partly, whatever unique_indices says of the indices.
-TEST(FusionUpdate, WindowsThatMayOverlapStay) {
+TEST(FusionUpdate, WindowsThatMayOverlapAreNoUpdate) {
   std::string text = replaced(rows("  %v = stablehlo.multiply %g, %u : tensor<3x4xf32>"), "tensor<3x4xf32>", "tensor<3x2x4xf32>");
   text = replaced(text, "offset_dims = [1], collapsed_slice_dims = [0]", "offset_dims = [1, 2]");
   text = replaced(text, "array<i64: 1, 4>", "array<i64: 2, 4>");
   text = replaced(text, "update_window_dims = [1], inserted_window_dims = [0]", "update_window_dims = [1, 2]");
   EXPECT_THAT(folded(text, {{0, 2, 4}, {1, 2, 3}, {6, 0, 1}}),
-              HasSubstr("2; not fused with the gather: windows at different indices"));
+              HasSubstr("1; not one update in place: windows at different indices"));
 }
 
 TEST(FusionUpdate, IndicesThatAreComputedTwice) {
@@ -187,7 +148,7 @@ TEST(FusionUpdate, OneSlice) {
                         "stablehlo.dynamic_slice of line 3 and 1 elementwise operation: one update per destination"));
   EXPECT_THAT(
       folded(replaced(text, "dynamic_update_slice %x, %v, %i, %z", "dynamic_update_slice %x, %v, %z, %z"), starts),
-      HasSubstr("2; clamp is what the operation means: --oob does not apply; not fused with the gather: stablehlo.dynamic_slice "
+      HasSubstr("2; clamp is what the operation means: --oob does not apply; not one update in place: stablehlo.dynamic_slice "
                 "of line 3 has other indices"));
 }
 

@@ -102,18 +102,20 @@ TEST(TensorCompute, DuplicatesTellTheFusedFromTheTwo) {
 
 TEST(TensorCompute, NotesSayWhich) {
   const std::string joined = "; fused: 1 elementwise operation on the updates";
+  const std::string looked_up =
+      joined + "; fused with tensor.gather of line 2: its result (extra 0) is looked up, and not stored";
   EXPECT_EQ(
       outcome(idiom(kAdd, "unique")),
       "1; fused with tensor.gather of line 2 and 1 elementwise operation: 'unique', the same destination and indices, no other "
       "reader");
   EXPECT_EQ(outcome(idiom(kAdd, "")),
-            "2; not fused with the gather: no 'unique': where indices repeat, each update is computed from the value before the "
+            "1; not one update in place: no 'unique': where indices repeat, each update is computed from the value before the "
             "scatter and the last one stays, which is no fold" +
-                joined);
+                looked_up);
   EXPECT_EQ(outcome(replaced(idiom(kAdd, "unique"), "into %d[", "into %e[")),
-            "2; not fused with the gather: tensor.gather of line 2 reads another tensor than the destination" + joined);
+            "1; not one update in place: tensor.gather of line 2 reads another tensor than the destination" + looked_up);
   EXPECT_EQ(outcome(replaced(idiom(kAdd, "unique"), "%d[%i] coord", "%d[%j] coord")),
-            "2; not fused with the gather: tensor.gather of line 2 has other indices" + joined);
+            "1; not one update in place: tensor.gather of line 2 has other indices" + looked_up);
   // Nothing but what was gathered is read: the scatter's updates are zeros that nobody reads.
   EXPECT_EQ(outcome(idiom("  %c = arith.muli %g, %g : tensor<3xi32>", "unique")).substr(0, 9), "1; fused ");
   const std::string other_reader =
@@ -124,7 +126,8 @@ TEST(TensorCompute, NotesSayWhich) {
       "  %o = tensor.scatter %g into %e[%i] scatter_dims([0]) unique : "
       "(tensor<3xi32>, tensor<4xi32>, tensor<3x1xindex>) -> tensor<4xi32>";
   EXPECT_EQ(outcome(idiom(kAdd, "unique", gathered_too)),
-            "3; not fused with the gather: the result of tensor.gather of line 2 is read by another operation too" + joined);
+            "3; not one update in place: the result of tensor.gather of line 2 is read by another operation too" + joined +
+                "; not looked up: the result of tensor.gather of line 2: another operation reads its result, too");
 }
 
 TEST(TensorCompute, TheFusedKernelHasTheFirstName) {

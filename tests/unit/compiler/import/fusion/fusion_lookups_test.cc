@@ -1,0 +1,147 @@
+// Gathers that become look-ups of the scatter that reads them, in StableHLO: each form runs with and without fusion to the same bits, under all policies,
+// at indices that are in bounds, out of bounds and repeated.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/compiler/import/fusion/fusion_testing.h"
+
+namespace strew {
+namespace {
+
+using test::folded;
+using test::inputs_with;
+using test::Lists;
+using test::replaced;
+using testing::HasSubstr;
+using testing::Not;
+
+const Lists kIndices{{0, 2, 6, 3}, {3, 3, 3}, {6, -1, 3, 7}, {-5, 100, 2}, {INT32_MAX, INT32_MIN, 0}};
+const std::string kGather =
+    "\"stablehlo.gather\"(TABLE) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], "
+    "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<7x4xf32>, tensor<5x1xi32>) -> "
+    "tensor<5x4xf32>";
+
+std::string gather(const std::string& table, const std::string& indices) {
+  return replaced(kGather, "TABLE", table + ", " + indices);
+}
+
+/// x[7,4], y[7,4], source i[5,1], destination j[5,1], weights w[5]; `compute` defines %v[5,4], which is scattered into %x.
+std::string messages(const std::string& compute, const std::string& returned = "%r : tensor<7x4xf32>",
+                     const std::string& types = "tensor<7x4xf32>") {
+  return "func.func @main(%x: tensor<7x4xf32>, %y: tensor<7x4xf32>, %i: tensor<5x1xi32>, %j: tensor<5x1xi32>, %w: tensor<5xf32>) "
+         "-> (" +
+         types + ") {\n" + compute +
+         "\n  %r = \"stablehlo.scatter\"(%x, %j, %v) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], "
+         "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({\n"
+         "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    %s = stablehlo.add %a, %b : tensor<f32>\n    stablehlo.return %s : "
+         "tensor<f32>\n"
+         "  }) : (tensor<7x4xf32>, tensor<5x1xi32>, tensor<5x4xf32>) -> tensor<7x4xf32>\n  return " +
+         returned + "\n}\n";
+}
+const std::string kWeighted = "  %g = " + gather("%x", "%i") +
+                              "\n  %f = stablehlo.broadcast_in_dim %w, dims = [0] : (tensor<5xf32>) -> tensor<5x4xf32>\n"
+                              "  %v = stablehlo.multiply %g, %f : tensor<5x4xf32>";
+
+TEST(FusionLookups, MessagesAlongEdges) {
+  const std::string text = folded(messages(kWeighted), kIndices);
+  EXPECT_THAT(text, HasSubstr("1; "));
+  EXPECT_THAT(text, HasSubstr("fused with stablehlo.gather of line 2: its result (updates 0) is looked up, and not stored"));
+  EXPECT_THAT(text, HasSubstr("lookups=[updates(0)=gather("));
+  EXPECT_THAT(text, HasSubstr("extras=[per_position:f32[5]]"));
+}
+
+TEST(FusionLookups, EveryPolicyKeepsItsMeaning) {
+  for (const OobPolicy reads :
+       {OobPolicy::clamp, OobPolicy::wrap, OobPolicy::error, OobPolicy::fill_element, OobPolicy::fill_window})
+    for (const OobPolicy writes :
+         {OobPolicy::skip_element, OobPolicy::skip_window, OobPolicy::clamp, OobPolicy::wrap, OobPolicy::error}) {
+      ImportOptions options;
+      options.gather_oob = reads;
+      options.scatter_oob = writes;
+      const Lists lists = reads == OobPolicy::error || writes == OobPolicy::error ? Lists{{0, 2, 6, 3}} : kIndices;
+      const std::string text = folded(messages(kWeighted), lists, options);
+      EXPECT_THAT(text, HasSubstr("lookups=[updates(0)=gather(")) << name(reads) << " " << name(writes);
+    }
+}
+
+/// A policy that only gathers have is the look-up's; the scatter keeps its own, as in a file whose kernels are apart.
+TEST(FusionLookups, APolicyOfGathers) {
+  ImportOptions options;
+  options.override_oob = true;
+  options.oob = OobPolicy::fill_window;
+  const std::string text = folded(messages(kWeighted), kIndices, options);
+  EXPECT_THAT(text, HasSubstr("keeps its policy: a scatter has no fill_window"));
+  EXPECT_THAT(text, HasSubstr("oob=fill_window"));
+  options.oob = OobPolicy::skip_window;
+  EXPECT_THAT(folded(messages(kWeighted), kIndices, options), HasSubstr("oob=skip_window"));
+}
+
+TEST(FusionLookups, TwoRowsOfOneProduct) {
+  const std::string text = folded(messages("  %g = " + gather("%x", "%i") + "\n  %h = " + gather("%y", "%j") +
+                                           "\n  %v = stablehlo.multiply %g, %h : tensor<5x4xf32>"),
+                                  kIndices);
+  EXPECT_THAT(text, HasSubstr("1; "));
+  EXPECT_THAT(text, HasSubstr("lookups=[updates(0)=gather("));
+  EXPECT_THAT(text, HasSubstr("extra(0)=gather("));
+}
+
+/// The weight of an edge is looked up by its source.
+TEST(FusionLookups, ANumberPerPosition) {
+  std::string compute = replaced(kWeighted, "broadcast_in_dim %w,", "broadcast_in_dim %n,");
+  compute += "\n  %z = stablehlo.constant dense<0.0> : tensor<f32>";
+  compute =
+      "  %n = \"stablehlo.gather\"(%w, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = "
+      "[0], "
+      "index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<5xf32>, tensor<5x1xi32>) -> tensor<5xf32>\n" +
+      compute;
+  const std::string text = folded(messages(compute), kIndices);
+  EXPECT_THAT(text, HasSubstr("1; "));
+  EXPECT_THAT(text, HasSubstr("extras=[per_position:f32[5]] lookups=[updates(0)=gather("));
+  EXPECT_THAT(text, HasSubstr("extra(0)=gather(operand=f32[5]"));
+}
+
+TEST(FusionLookups, AnotherReaderKeepsTheGather) {
+  const std::string text = folded(
+      messages("  %v = " + gather("%x", "%i"), "%r, %v : tensor<7x4xf32>, tensor<5x4xf32>", "tensor<7x4xf32>, tensor<5x4xf32>"),
+      kIndices);
+  EXPECT_THAT(text,
+              HasSubstr("2; not looked up: the result of stablehlo.gather of line 2: another operation reads its result, too"));
+  EXPECT_THAT(text, Not(HasSubstr("lookups")));
+}
+
+TEST(FusionLookups, AnErrorNamesTheLookup) {
+  ImportOptions options;
+  options.override_oob = true;
+  options.oob = OobPolicy::error;
+  const auto program = import_mlir_text(messages(kWeighted), options);
+  ASSERT_TRUE(program.ok());
+  ASSERT_EQ(program->kernels().size(), 1U);
+  test::Rng rng(3);
+  std::vector<Tensor> inputs = inputs_with(*program, {0, 1, 2}, rng);
+  store_element(DType::i32, inputs[2].data.data(), 4, {DType::i32, {9, 0}});
+  for (const char* backend : {"reference", "auto"}) {
+    const Status status = test::run_copy(*program, inputs, backend).status();
+    EXPECT_EQ(status.code(), Code::out_of_bounds);
+    EXPECT_THAT(status.message(),
+                HasSubstr("look-up of updates 0, position [4] (linear 4), component 0: value 9, expected 0 <= v <= 6"));
+  }
+}
+
+/// As torch.gather does it: one index per element, which repeats along the row. An error has to name the file's position.
+TEST(FusionLookups, APositionThatTheFileDoesNotHave) {
+  const std::string compute =
+      "  %e = stablehlo.broadcast_in_dim %i, dims = [0, 2] : (tensor<5x1xi32>) -> tensor<5x4x1xi32>\n"
+      "  %v = \"stablehlo.gather\"(%x, %e) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], "
+      "operand_batching_dims = [1], "
+      "start_indices_batching_dims = [1], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1>}> : "
+      "(tensor<7x4xf32>, tensor<5x4x1xi32>) -> tensor<5x4xf32>";
+  EXPECT_THAT(folded(messages(compute), kIndices), HasSubstr("lookups=[updates(0)=gather("));
+  ImportOptions options;
+  options.gather_oob = OobPolicy::error;
+  EXPECT_THAT(folded(messages(compute), {{0, 2, 6, 3}}, options),
+              HasSubstr("2; not looked up: the result of stablehlo.gather of line 3: an error would name a position that the "
+                        "file does not have"));
+}
+
+}  // namespace
+}  // namespace strew
