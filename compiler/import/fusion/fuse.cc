@@ -18,8 +18,6 @@
 namespace strew::inline v0::fusion {
 namespace {
 
-std::string operations(size_t count) { return fmt::format("{} elementwise operation{}", count, count == 1 ? "" : "s"); }
-
 /// The graph of `s`, with update j computed from the value updates[j] by regions[j]. An empty region leaves its update as it is.
 std::optional<Expr> graph_of(const FusionContext& context, const Scatter& s, const std::vector<Region>& regions,
                              const std::vector<int>& updates, GraphBuilder& builder) {

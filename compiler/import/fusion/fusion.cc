@@ -1,12 +1,14 @@
 // Runs the steps in the one order that works. The fill mask comes first: it is compared with the indices as the gather reads them, before
 // fuse_indices changes those. Then come indices and operands; transposes, which decide the order of an operand's dims; rows, which depend on
 // that order and on where the indices are read; result shapes; and elementwise operations last: first those between a gather and a scatter of
-// the same elements (the update idiom), then those before a scatter, then the gathers that only a scatter reads, then those after a gather, so that
-// operations between a gather and a scatter join the scatter.
+// the same elements (the update idiom), then those before a scatter, then the gathers that only a scatter or a reduction reads, then those after a
+// gather, so that operations between a gather and a scatter join the scatter.
 //
-// With `--accumulate wide` updates are not fused: wide accumulation takes named combiners only. Tested by
-// tests/unit/compiler/import/fusion/fusion_test.cc and tests/golden/fusion_test.cc.
+// With `--accumulate wide` updates and reductions are not fused: wide accumulation takes named combiners only, and is asked for of the file's scatters.
+// Tested by tests/unit/compiler/import/fusion/fusion_test.cc and tests/golden/fusion_test.cc.
 #include "compiler/import/fusion/fusion.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -24,6 +26,8 @@ std::string stem(const std::string& name) {
 }
 
 }  // namespace
+
+std::string operations(size_t count) { return fmt::format("{} elementwise operation{}", count, count == 1 ? "" : "s"); }
 
 std::string place(const std::string& location) {
   const size_t name = location.rfind(": ");
@@ -83,11 +87,13 @@ Status fuse_program(Program& program, const ImportOptions& options) {
   for_each(1, "transposes of arguments", [&](int) { fuse_argument_transposes(context); });
   for_each(1, "rows", [&](int) { fuse_rows(context); });
   for_each(computes, "result shapes", [&](int c) { fuse_result_shape(context, c); });
-  if (!options.override_accumulate || options.accumulate == Accumulate::native) {
+  const bool is_native = !options.override_accumulate || options.accumulate == Accumulate::native;
+  if (is_native) {
     for_each(1, "updates in place", [&](int) { fuse_update_idioms(context, options); });
     for_each(kernels(), "updates", [&](int k) { fuse_updates(context, k); });
   }
   for_each(1, "look-ups", [&](int) { fuse_lookups(context, options); });
+  if (is_native) for_each(computes, "reductions", [&](int c) { fuse_reduction(context, c, options); });
   // From the last Compute to the first, so that the last operation of a chain takes the whole chain. If a chain has
   // more nodes than a graph may have, it is examined again from each of its operations; kMostLooked bounds that work.
   constexpr size_t kMostLooked = 500'000;

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/assign.h"
 #include "compiler/import/fusion/steps.h"
 #include "compiler/import/importer.h"
-#include "compiler/op/access_dims.h"
 
 namespace strew::inline v0::fusion {
 namespace {
@@ -36,18 +36,6 @@ Tensors tensors_of(const ProgramKernel& kernel) {
   return out;
 }
 
-/// Why the scatter cannot look up what the gather makes at `value`; empty if it may.
-std::string obstacle(const FusionContext& context, const ProgramKernel& from, const Gather& g, int value) {
-  const bool asks_for_more = std::ranges::any_of(
-      from.arguments, [](const KernelArgument& argument) { return argument.use != ArgumentUse::tensor && argument.other < 0; });
-  if (context.program.readers(value) != 1) return "another operation reads its result, too";
-  if (!g.expr.empty() || !g.extras.empty()) return "its result is computed, for other readers, too";
-  if (g.result.dtype != g.operand.dtype) return "it converts";
-  if (asks_for_more) return "its slice sizes or conditions are known at the call";
-  if (g.oob == OobPolicy::error && from.file_positions) return "an error would name a position that the file does not have";
-  return {};
-}
-
 /// Makes the tensor of the slot a look-up. Returns the gather's kernel, which nobody reads then; -1 if nothing changes.
 int fuse_lookup(const FusionContext& context, int number, const TensorSlot& slot, size_t at, const ImportOptions& options) {
   const int value = context.kernel(number).tensor(at), gather = context.gather_of(value);
@@ -58,10 +46,9 @@ int fuse_lookup(const FusionContext& context, int number, const TensorSlot& slot
     context.program.edit_kernel(number)->notes.push_back(fmt::format("not looked up: the result of {}: {}", where, why));
     return -1;
   };
-  const Expected<VerifiedOp> looked_up = final_op(from, options);
+  Expected<Gather> looked_up = lookup_of_gather(context, gather, value, 1, options);
   if (!looked_up.ok()) return refuse(looked_up.status().message());
-  Lookup lookup{slot.role, slot.index, std::get<Gather>(**looked_up)};
-  if (const std::string why = obstacle(context, from, lookup.gather, value); !why.empty()) return refuse(why);
+  Lookup lookup{slot.role, slot.index, std::move(looked_up).value()};
 
   const OobPolicy lookup_policy = lookup.gather.oob;
   Scatter fused = std::get<Scatter>(*context.kernel(number).op);
@@ -91,6 +78,22 @@ int fuse_lookup(const FusionContext& context, int number, const TensorSlot& slot
 }
 
 }  // namespace
+
+Expected<Gather> lookup_of_gather(const FusionContext& context, int number, int value, int readers,
+                                  const ImportOptions& options) {
+  const ProgramKernel& from = context.kernel(number);
+  STREW_ASSIGN(const VerifiedOp final, final_op(from, options));
+  const Gather& g = std::get<Gather>(*final);
+  const bool asks_for_more = std::ranges::any_of(
+      from.arguments, [](const KernelArgument& argument) { return argument.use != ArgumentUse::tensor && argument.other < 0; });
+  if (context.program.readers(value) != readers) return unsupported("another operation reads its result, too");
+  if (!g.expr.empty() || !g.extras.empty()) return unsupported("its result is computed, for other readers, too");
+  if (g.result.dtype != g.operand.dtype) return unsupported("it converts");
+  if (asks_for_more) return unsupported("its slice sizes or conditions are known at the call");
+  if (g.oob == OobPolicy::error && from.file_positions)
+    return unsupported("an error would name a position that the file does not have");
+  return g;
+}
 
 void fuse_lookups(const FusionContext& context, const ImportOptions& options) {
   std::vector<int> merged(context.program.kernels().size(), -1);

@@ -54,6 +54,7 @@ class GraphBuilder {
 
   /// From now on `value` is computed by `node`.
   void set(int value, int32_t node) { known_[value] = node; }
+  int32_t known(int value) const { return known_.at(value); }
   /// Adds the nodes of the region's operations. Returns the node of the last operation, or nullopt if the graph would need more than
   /// kMaxExtras extras.
   std::optional<int32_t> build(const Region& region);

@@ -25,6 +25,8 @@ struct FusionContext {
 bool replace_op(const FusionContext& context, int kernel, Op op, const std::vector<int>& tensors, ComputeDisposition how,
                 std::string note, bool first = false);
 
+/// "2 elementwise operations".
+std::string operations(size_t count);
 /// "tensor.gather of line 2", from the location "FILE:2: tensor.gather"; another location as it is.
 std::string place(const std::string& location);
 /// The scatter's kernel now does what the gather's did: it checks the conditions of that, and has its name if both are named after one function. The
@@ -62,8 +64,14 @@ void fuse_update_idioms(const FusionContext& context, const ImportOptions& optio
 /// Moves the elementwise operations that compute a scatter's updates into the scatter's combiner.
 void fuse_updates(const FusionContext& context, int kernel);
 // lookups.cc
+/// The gather, with the policy that it gets of the options, as a look-up has it; `unsupported` with the reason if it cannot be one. `value`: its result, of
+/// which the kernel that looks it up reads `readers` uses.
+Expected<Gather> lookup_of_gather(const FusionContext& context, int kernel, int value, int readers, const ImportOptions& options);
 /// Merges gathers whose results only a scatter reads: the scatter looks their rows up.
 void fuse_lookups(const FusionContext& context, const ImportOptions& options);
+// reductions.cc
+/// Merges `compute` if it reduces what a gather gives, or what elementwise operations make of that, over index positions: a scatter looks the rows up.
+void fuse_reduction(const FusionContext& context, int compute, const ImportOptions& options);
 // fuse.cc
 /// Moves `compute`, an elementwise operation on a gather's result, into the gather, together with the elementwise operations before it.
 /// Returns how many operations it examined.

@@ -213,9 +213,9 @@ int fuse_update_idiom(const FusionContext& context, int number, const ImportOpti
     const std::string obstacle = idiom.obstacle(leaf, count);
     if (why.empty() || idiom.has_same_destination()) why = obstacle;
     if (!obstacle.empty()) continue;
-    const std::string note = fmt::format(
-        "fused with {} and {} elementwise operation{}: {}, the same destination and indices, no other reader",
-        place(context.kernel(gather).location), region.values.size(), region.values.size() == 1 ? "" : "s", idiom.uniqueness());
+    const std::string note =
+        fmt::format("fused with {} and {}: {}, the same destination and indices, no other reader",
+                    place(context.kernel(gather).location), operations(region.values.size()), idiom.uniqueness());
     if (!fuse(context, number, region, leaf)) {
       why = "its operations are not those of one combiner";
       continue;
