@@ -61,6 +61,10 @@ int Program::last_kernel_of(const Value& value) const {
   return last;
 }
 
+void Program::find_last_kernels() {
+  for (size_t v = 0; v < parts_.values.size(); ++v) value_states_[v].last_kernel = last_kernel_of(parts_.values[v]);
+}
+
 /// A result of the Compute is read that was not (`by` is 1), or is not read any more (-1). Calls change(value) with what the Compute reads if it is
 /// the first or the last such result.
 template <class Change>

@@ -336,6 +336,8 @@ class Program {
   int readers(int value) const { return value_states_[static_cast<size_t>(value)].readers; }
   /// The last kernel that must have run before the value is known; -1: it needs no kernel.
   int last_kernel(int value) const { return value_states_[static_cast<size_t>(value)].last_kernel; }
+  /// Finds last_kernel() anew, after edit_value() has changed what values are made of.
+  void find_last_kernels();
   /// Is a result of the Compute read?
   bool is_needed(int compute) const { return compute_states_[static_cast<size_t>(compute)].read_results > 0; }
   /// The value that holds result 0 of the Compute.

@@ -1,7 +1,7 @@
 // Which extents a kernel compares (ArgumentUse::equal_extents) says where they come from, not what computes them: an elementwise result is as
 // large as its arguments, a transpose has their extents in another order, and a gather's result has the dims of its indices. The same holds of
-// the extents that a program computes with (ValueKind::extent), of transposes. Each extent is therefore taken of the value that it comes from,
-// before anything is fused. Otherwise the condition would be a reader of the updates, and would keep the operations that compute them, and the
+// the extents that a program computes with (ValueKind::extent). Each extent is therefore taken of the value that it comes from, before anything
+// is fused. Otherwise the condition would be a reader of the updates, and would keep the operations that compute them, and the
 // gather before those, out of the kernel. A condition between an extent and itself holds, and is dropped. Tested by
 // tests/unit/compiler/import/fusion/fusion_update_test.cc.
 #include "compiler/import/fusion/steps.h"
@@ -63,12 +63,12 @@ void follow_extents(Program& program) {
   for (int v = 0; v < static_cast<int>(program.values().size()); ++v) {
     if (program.value(v).kind != ValueKind::extent) continue;
     int like = program.value(v).like, dim = program.value(v).like_dim;
-    while (step_over_transpose(program, like, dim)) {
-    }
+    follow(program, like, dim);
     const auto value = program.edit_value(v);
     value->like = like;
     value->like_dim = dim;
   }
+  program.find_last_kernels();
   for (int k = 0; k < static_cast<int>(program.kernels().size()); ++k) {
     const auto kernel = program.edit_kernel(k);
     std::erase_if(kernel->arguments, [&](KernelArgument& argument) {

@@ -3,7 +3,7 @@
 // indices for it. Neither the rows nor what is computed from them is stored.
 //
 // The results keep every bit: the interpreter folds the elements of each result in row-major order from the initial value, and so does a scatter that is
-// filled with it. Tested by tests/unit/compiler/import/fusion/fusion_reductions_test.cc.
+// filled with it. What ONNX reduces over an open dim begins with 0 or -0, which only the call knows: then it is broadcast to an operand. Tested by tests/unit/compiler/import/fusion/fusion_reductions_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class ReductionFusion {
     const Reader& reader = context_.reader;
     initial_ = reader.constant(reader.quantity(reader.elements_of(last_.arguments[1])));
     region_ = region_of(context_, last_.arguments[0], 1, reader.type(last_.arguments[0]).dims);
-    if (!initial_ || !find_gather()) return;
+    if (reader.type(last_.arguments[1]).dtype != last_.results[0].dtype || !find_gather()) return;
     const Expected<Gather> gather = lookup_of_gather(context_, number_, gathered_, region_.leaves.at(gathered_), options_);
     if (gather.ok() && place(*gather)) fuse(reduce->function);
   }
@@ -68,8 +68,10 @@ class ReductionFusion {
     s.updates = {{made.dtype, made.dims, {}}};
     s.indices.dtype = DType::i32;
     s.indices_are_sorted = true;
-    s.init = InitKind::fill;
-    s.fill = {convert(*initial_, last_.results[0].dtype)};
+    if (initial_) {
+      s.init = InitKind::fill;
+      s.fill = {*initial_};
+    }
     s.dims.window_dims = gather.dims.window_dims;
     bool is_behind = false;  // a position dim that is reduced
     for (const AccessDims::Position& position : dims.positions) {
@@ -86,7 +88,7 @@ class ReductionFusion {
     s.indices.dims.push_back(0);
     s.lookups = {{Role::updates, 0, gather}};
     s.lookups[0].gather.result.strides.clear();
-    return std::ranges::count(s.indices.dims, kDynamic) <= 1;
+    return true;
   }
   /// How many dims of the slices before this one the result has.
   int64_t kept_before(int64_t slices_dim) const {
@@ -110,16 +112,19 @@ class ReductionFusion {
     GraphBuilder builder(context_, Frame(scatter_.updates[0].dims, without->access()), {});
     std::optional<Expr> expr = combined(function, builder);
     if (!expr) return;
-    for (const int value : builder.added)
-      if (context_.program.last_kernel(value) >= number_) return;
+    const auto is_late = [&](int value) { return context_.program.last_kernel(value) >= number_; };
+    if (std::ranges::any_of(builder.added, is_late) || is_late(last_.arguments[1])) return;
     set_combiner(scatter_, std::move(*expr));
     scatter_.extras = std::move(builder.extras);
     const std::vector<int> read = context_.kernel(number_).tensors();
-    std::vector<int> tensors = {no_indices(read[1]), read[0]};
+    const bool is_open = !is_static(scatter_.results[0].dims);
+    const int shape = is_open || !initial_ ? shape_of_result(read[1]) : -1;
+    const Expected<int> indices = no_indices(read[1]), first = initial_ ? Expected<int>(-1) : initial_values(shape);
+    if (!indices.ok() || !first.ok()) return;
+    std::vector<int> tensors = {*indices, read[0]};
+    if (!initial_) tensors.insert(tensors.begin(), *first);
     tensors.insert(tensors.end(), builder.added.begin(), builder.added.end());
     tensors.insert(tensors.end(), read.begin() + 1, read.end());
-    const bool is_open = !is_static(scatter_.results[0].dims);
-    const int shape = is_open ? shape_of_result(read[1]) : -1;
     const std::string note = fmt::format(
         "fused: the reduction of {}{}: rows are looked up and combined, and not stored", fusion::place(last_.location),
         region_.values.empty() ? "" : fmt::format(", and {} before it", operations(region_.values.size())));
@@ -129,19 +134,28 @@ class ReductionFusion {
       const auto kernel = context_.program.edit_kernel(number_);
       kernel->file_positions.reset();
       kernel->fixed_policy = true;  // the look-up has its policy; the scatter has no indices that could be out of bounds
-      if (is_open) kernel->arguments.emplace_back(ArgumentUse::result_shape, shape);
+      if (is_open && initial_) kernel->arguments.emplace_back(ArgumentUse::result_shape, shape);
     }
     context_.program.become_result(root, number_, ComputeDisposition::fused);
   }
 
+  /// The operand that holds the initial value, which only the call knows.
+  Expected<int> initial_values(int shape) const {
+    ProgramBuilder builder(context_.program, last_.location);
+    return builder.broadcast_to(last_.arguments[1], shape, {});
+  }
+
   /// An index tensor without elements.
-  int no_indices(int indices) const {
-    const Dims& dims = scatter_.indices.dims;
-    const auto open = std::ranges::find(dims, kDynamic) - dims.begin();
-    if (open == static_cast<std::ptrdiff_t>(dims.size())) return context_.program.add_constant({.type = scatter_.indices});
-    const int64_t like_dim = AccessDims(scatter_.lookups[0].gather).positions[static_cast<size_t>(open)].indices_dim;
-    return context_.program.add_value(
-        {.kind = ValueKind::zeros, .type = scatter_.indices, .like = indices, .like_dim = static_cast<int>(like_dim)});
+  Expected<int> no_indices(int indices) const {
+    TensorType type = scatter_.indices;
+    if (is_static(type.dims)) return context_.program.add_constant({.type = std::move(type)});
+    ProgramBuilder builder(context_.program, last_.location);
+    const std::vector<AccessDims::Position> positions = AccessDims(scatter_.lookups[0].gather).positions;
+    std::vector<int> extents;
+    for (const AccessDims::Position& position : positions) extents.push_back(builder.extent(indices, position.indices_dim));
+    extents.push_back(builder.integer(0));
+    const int none = context_.program.add_constant({.type = {type.dtype, {0}, {}}});
+    return builder.broadcast_to(none, builder.stack(extents, DType::i64), {type.rank() - 1});
   }
 
   /// The result's dims, of which batching dims are dims of the indices.
