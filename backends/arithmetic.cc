@@ -1,10 +1,7 @@
 // See arithmetic.h.
 #include "backends/arithmetic.h"
 
-#include <algorithm>
 #include <string>
-
-#include "backends/lower/place_rule.h"
 
 namespace strew::inline v0 {
 
@@ -35,27 +32,6 @@ Status check_row_values(const Plan& plan, std::string_view backend) {
   return unsupported("backend " + std::string(backend) + ": a row that has a value lies in " +
                      std::to_string(plan.window.size()) +
                      " loops, and only rows of one loop are generated: the tensors need rows without gaps");
-}
-
-Status check_lookups(const Plan& plan, std::string_view backend, size_t most_fills) {
-  size_t fills = 0;
-  for (size_t s = 1; s < plan.sources.size(); ++s) {
-    const IndexSource& source = plan.sources[s];
-    const PlanTensor& table = *std::ranges::find(plan.tensors, static_cast<int>(s), &PlanTensor::source);
-    const auto decline = [&](const std::string& why) {
-      return unsupported("backend " + std::string(backend) + ": the look-up of " + std::string(name(table.role)) + " " +
-                         std::to_string(table.index) + " " + why + ", which is not generated");
-    };
-    if (dropped(source.oob) != Dropped::nothing && ++fills > most_fills)
-      return decline("is one of more than " + std::to_string(most_fills) + " that fill (policy " + std::string(name(source.oob)) +
-                     ")");
-    for (const Component& c : source.components) {
-      const PlaceRule rule = place_rule(source.oob, c.window);
-      if (rule == PlaceRule::cut || rule == PlaceRule::split)
-        return decline("cuts windows (policy " + std::string(name(source.oob)) + ")");
-    }
-  }
-  return {};
 }
 
 }  // namespace strew::inline v0

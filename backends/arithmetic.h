@@ -1,5 +1,5 @@
 // check_arithmetic(): what a plan computes is computed by backends that have arithmetic on every dtype that has arithmetic (base/dtype), and pure
-// moves of every dtype. check_lookups(): the look-ups that backends with code for several sources of indices have no code for; check_row_values(): the rows. Tested by
+// moves of every dtype. check_row_values(): the rows that backends with code for values of rows have no code for. Tested by
 // tests/unit/backends/llvm/can_build/can_build_test.cc, tests/unit/backends/portable/portable_test.cc and tests/differential.
 #pragma once
 
@@ -14,7 +14,5 @@ namespace strew::inline v0 {
 Status check_arithmetic(const Plan& plan, std::string_view backend);
 /// Ok, or `unsupported` where rows that have values of their own (row-local ones, results per row) are not one loop.
 Status check_row_values(const Plan& plan, std::string_view backend);
-/// Ok, or `unsupported` with the look-up whose policy cuts windows, or that is one of more than `most_fills` that fill, for which the backend has no code.
-Status check_lookups(const Plan& plan, std::string_view backend, size_t most_fills);
 
 }  // namespace strew::inline v0

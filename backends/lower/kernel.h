@@ -14,6 +14,7 @@
 // a result does not move along a loop, a reduction in the order of that loop.
 #pragma once
 
+#include <algorithm>
 #include <list>
 #include <optional>
 #include <string>
@@ -71,17 +72,23 @@ void for_inputs(const Body& body, const Visit& visit) {
   each(*body.graph);
 }
 
+/// The bounds that the placement of a source gives to a window loop.
+enum class Bounds : uint8_t {
+  whole,  ///< all iterations
+  cut,    ///< those that PlaceRule::cut of the loop's component keeps; where a look-up fills, the others read its fill value
+  split,  ///< all, in two segments: PlaceRule::split of that component
+};
+
 /// How one source places windows.
 struct Placing {
   std::vector<PlaceRule> rules;  ///< per component
+  std::vector<Bounds> bounds;    ///< per window loop
   Dropped dropped = Dropped::nothing;
-};
 
-/// The bounds that the placement of the primary source gives to a window loop.
-enum class Bounds : uint8_t {
-  whole,  ///< all iterations
-  cut,    ///< those that PlaceRule::cut of the loop's component keeps
-  split,  ///< all, in two segments: PlaceRule::split of that component
+  /// Does the policy cut or split windows, so that their elements are not all treated alike?
+  bool cuts_windows() const {
+    return std::ranges::any_of(bounds, [](Bounds each) { return each != Bounds::whole; });
+  }
 };
 
 /// So many look-ups of an op may fill in a kernel, each of which doubles the code of a window. Of one with more, no bodies are made.
@@ -129,7 +136,6 @@ struct Kernel {
   const Plan& plan;
   const Schedule& schedule;
   std::vector<Placing> placings;  ///< per source of the plan
-  std::vector<Bounds> bounds;     ///< per window loop
   Body update;                    ///< of an element of a window
   std::optional<Body> fill;       ///< the same of a gather's window, or part of it, that the policy fills
   std::vector<size_t> fills;      ///< sources of look-ups whose policies fill

@@ -93,17 +93,19 @@ Body merge_body(Kernel& kernel, int i) {
   return body;
 }
 
-Placing placing_of(const IndexSource& source) {
-  Placing placing;
-  for (const Component& c : source.components) placing.rules.push_back(place_rule(source.oob, c.window));
-  placing.dropped = dropped(source.oob);
-  return placing;
+Bounds bounds_of(const Placing& placing, const LoopMove& move) {
+  if (!move.is_bounded) return Bounds::whole;
+  const PlaceRule rule = placing.rules[static_cast<size_t>(move.component)];
+  return rule == PlaceRule::split || rule == PlaceRule::wrapped ? Bounds::split : Bounds::cut;
 }
 
-Bounds bounds_of(const Kernel& kernel, const Loop& loop) {
-  if (!loop.move().is_bounded) return Bounds::whole;
-  const PlaceRule rule = kernel.primary().rules[static_cast<size_t>(loop.move().component)];
-  return rule == PlaceRule::split || rule == PlaceRule::wrapped ? Bounds::split : Bounds::cut;
+Placing placing_of(const Plan& plan, size_t number) {
+  const IndexSource& source = plan.sources[number];
+  Placing placing;
+  for (const Component& c : source.components) placing.rules.push_back(place_rule(source.oob, c.window));
+  for (const Loop& loop : plan.window) placing.bounds.push_back(bounds_of(placing, loop.moves[number]));
+  placing.dropped = dropped(source.oob);
+  return placing;
 }
 
 /// Where calls choose how to store, the entry range leaves stores that bypass the caches to the entry stream.
@@ -141,9 +143,8 @@ const Entry* Kernel::find(EntryKind kind) const {
 }
 
 Kernel lower_kernel(const Plan& plan, const Schedule& schedule) {
-  Kernel kernel{plan, schedule, {}, {}, update_body(plan), {}, {}, {}, {}, {}, {}, {}};
-  for (const IndexSource& source : plan.sources) kernel.placings.push_back(placing_of(source));
-  for (const Loop& loop : plan.window) kernel.bounds.push_back(bounds_of(kernel, loop));
+  Kernel kernel{plan, schedule, {}, update_body(plan), {}, {}, {}, {}, {}, {}, {}};
+  for (size_t s = 0; s < plan.sources.size(); ++s) kernel.placings.push_back(placing_of(plan, s));
   for (const EntryKind kind : entries_of(plan, schedule)) kernel.entries.push_back(entry_of(kernel, kind));
   if (plan.gather && kernel.primary().dropped != Dropped::nothing) kernel.fill = fill_body(plan, kernel.update);
   for (size_t s = 1; s < plan.sources.size(); ++s)

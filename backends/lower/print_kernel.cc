@@ -110,10 +110,11 @@ std::string print(const Kernel& kernel) {
       out += fmt::format("    component {} of {}: {}{}\n", k, name_of(plan, source.components[k].tensor),
                          source.components[k].normalize_negative ? "normalised, " : "", name(kernel.placings[s].rules[k]));
   }
-  for (size_t l = 0; l < kernel.bounds.size(); ++l)
-    if (kernel.bounds[l] != Bounds::whole)
-      out += fmt::format("  window loop {} is {} by component {}\n", l, kernel.bounds[l] == Bounds::cut ? "cut" : "split",
-                         plan.window[l].move().component);
+  for (size_t s = 0; s < kernel.placings.size(); ++s)
+    for (size_t l = 0; l < plan.window.size(); ++l)
+      if (const Bounds bounds = kernel.placings[s].bounds[l]; bounds != Bounds::whole)
+        out += fmt::format("  window loop {} is {} by component {}{}\n", l, bounds == Bounds::cut ? "cut" : "split",
+                           plan.window[l].moves[s].component, s == 0 ? "" : fmt::format(" of source {}", s));
   out += print(plan, "update", kernel.update);
   if (kernel.fill) out += print(plan, "fill", *kernel.fill);
   for (size_t m = 0; m < kernel.filled.size(); ++m) {

@@ -99,7 +99,7 @@ bool Question::waits_for_sinks(const Entry& entry) const {
 bool Question::is_short(const Entry& entry) const {
   if (looks_ahead(entry) || entry.cut != WindowCut::none || plan.window.empty() || !has_little_code()) return false;
   const Loop& run = plan.window.back();
-  return run.extent.is_static() && !run.move().is_bounded && !is_packed(plan.indexed()) &&
+  return run.extent.is_static() && !run.is_bounded() && !is_packed(plan.indexed()) &&
          run.extent.factor * bytes(plan.indexed()) <= schedule.vector_bytes;
 }
 
@@ -175,7 +175,7 @@ bool Question::pays_row_registers(const Entry& entry) const {
   if (!plan.primary().sorted.holds || plan.unique.holds) return false;
   const Loop& row = plan.window.front();
   const Body& body = kernel_.update;
-  if (!row.extent.is_static() || row.extent.factor < 1 || !is_vector_code(plan, body, row)) return false;
+  if (!row.extent.is_static() || row.extent.factor < 1 || row.is_bounded() || !is_vector_code(plan, body, row)) return false;
   if (row.extent.factor * bytes(plan.result(0)) <= kShortBytes && updates_per_element() < kUpdates) return false;
   const int64_t parts = std::ssize(row_parts(row.extent.factor, lanes_of(plan, body, schedule.vector_bytes)));
   return parts <= row_registers(target_) && parts * std::ssize(body.graph->nodes) <= kMostNodes;
@@ -195,7 +195,7 @@ bool Question::pays_lanes() const {
 
 /// Does every position either move the whole row or, in a scatter, none of it, without a loop or a division?
 bool Question::moves_whole_rows() const {
-  if (plan.window.back().move().is_bounded) return false;
+  if (plan.window.back().is_bounded()) return false;
   for (size_t k = 0; k < rules().size(); ++k) {
     const Component& c = plan.primary().components[k];
     switch (rules()[k]) {

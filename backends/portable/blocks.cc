@@ -87,6 +87,7 @@ void PositionBlocks::begin_flags() {
   drops = true;
   std::memset(f_.inside(), 1, static_cast<size_t>(count));
   std::memset(f_.whole(), 1, static_cast<size_t>(count));
+  if (!f_.p.fills.empty()) std::memset(f_.filling(), 0, static_cast<size_t>(count) * sizeof(uint64_t));
 }
 
 /// Clears the flags of positions whose value is not in [0, largest].
@@ -98,6 +99,14 @@ void PositionBlocks::require(uint8_t* flags, const int64_t* values, int64_t larg
     f_.loops.bound(flags, values, static_cast<uint64_t>(largest), count);
 }
 
+/// What a policy does with whole windows whose value is not in [0, largest]: it drops the position or, of look-up number `fill`, fills.
+void PositionBlocks::keep(int fill, const int64_t* values, int64_t largest) {
+  if (fill < 0) return require(f_.inside(), values, largest);
+  begin_flags();
+  const uint64_t bit = uint64_t{1} << fill;
+  for (int64_t j = 0; j < count; ++j) f_.filling()[j] |= values[j] < 0 || values[j] > largest ? bit : 0;
+}
+
 /// PlaceRule::cut.
 void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
   const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
@@ -105,10 +114,11 @@ void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
   begin_flags();
   if (f_.p.components[k].dtype == DType::u64) f_.loops.saturate(start, count);
   f_.loops.clamp(start, -window, dim, count);
+  const bool fills = f_.p.fill_of(f_.p.components[k].source) >= 0;
   for (int64_t j = 0; j < count; ++j) {
     lo[j] = std::max<int64_t>(-start[j], 0);
     hi[j] = std::min(dim - start[j], window);
-    f_.inside()[j] = static_cast<uint8_t>(f_.inside()[j] & (lo[j] < hi[j] ? 1 : 0));
+    f_.inside()[j] = static_cast<uint8_t>(f_.inside()[j] & (fills || lo[j] < hi[j] ? 1 : 0));
     if (f_.p.gather) f_.whole()[j] = static_cast<uint8_t>(f_.whole()[j] & (hi[j] - lo[j] == window ? 1 : 0));
   }
 }
@@ -117,19 +127,19 @@ void PositionBlocks::apply_rule(size_t k, int64_t* values) {
   const ComponentNumbers& c = f_.p.components[k];
   const int64_t dim = f_.at(c.dim), window = f_.at(c.window), largest = dim - window;
   if (c.normalize_negative) f_.loops.fold(values, dim, count);
-  uint8_t* const kept = c.source == f_.p.filled_source ? f_.whole() : f_.inside();
+  const int fill = f_.p.fill_of(c.source);
   switch (c.rule) {
     case PlaceRule::trusted:
       return;
     case PlaceRule::fits:
-      return require(kept, values, largest);
+      return keep(fill, values, largest);
     case PlaceRule::clamped:
       if (c.dtype == DType::u64) f_.loops.saturate(values, count);
       f_.loops.clamp(values, 0, largest, count);
       if (largest < 0) require(f_.inside(), values, largest);
       return;
     case PlaceRule::inside:
-      require(kept, values, dim - 1);
+      keep(fill, values, dim - 1);
       if (f_.p.gather) require(f_.whole(), values, dim - 1);
       return;
     case PlaceRule::cut:

@@ -30,7 +30,7 @@ class PositionBlocks {
   bool find_bad(const SourceComponents& source, strew_fault* fault);
 
   int64_t first = 0, count = 0;
-  bool drops = false;  ///< some position may be dropped or filled: the call's `inside` and `whole` say which
+  bool drops = false;  ///< some position may be dropped or filled: the call's `inside`, `whole` and `filling` say which
 
  private:
   void leave_row();
@@ -40,6 +40,7 @@ class PositionBlocks {
   void cut(size_t k, int64_t dim, int64_t window);
   void begin_flags();
   void require(uint8_t* flags, const int64_t* values, int64_t largest);
+  void keep(int fill, const int64_t* values, int64_t largest);
 
   const EntryCall& f_;
   size_t slots_;   // of the body; those of the index tensors follow

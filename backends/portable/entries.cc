@@ -11,9 +11,13 @@
 namespace strew::inline v0::portable {
 namespace {
 
-/// Moves the places of the positions that are kept to the front. Returns how many there are.
+/// Moves the places of the positions that are kept to the front, and which look-ups fill there. Returns how many there are.
 int64_t keep_inside(const EntryCall& f, int64_t count) {
   int64_t kept = 0;
+  for (int64_t j = 0; !f.p.fills.empty() && j < count; ++j) {
+    f.filling()[kept] = f.filling()[j];
+    kept += f.inside()[j];
+  }
   for (size_t s = 0; s < f.p.body.slots.size(); ++s) {
     int64_t* const places = f.places(s);
     kept = 0;
@@ -25,32 +29,26 @@ int64_t keep_inside(const EntryCall& f, int64_t count) {
   return kept;
 }
 
-/// Applies a block of a scatter with a look-up that fills. Updates of one destination keep their order, so no rows are waiting in the one windows when
-/// rows are added to the other.
-void apply_found(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows& fill) {
+/// Applies a block of a scatter with look-ups that fill, as runs of positions of which the same look-ups fill.
+void apply_found(const EntryCall& f, const PositionBlocks& block, Windows& windows) {
   if (!block.drops) {
-    fill.flush();
+    windows.fill_in(0);
     return windows.apply(f.places(), block.count);
   }
   const int64_t count = f.loops.all(f.inside(), block.count) ? block.count : keep_inside(f, block.count);
-  for (int64_t j = 0, next = 0; count < block.count && j < block.count;
-       ++j) {  // whether they are found stays beside the positions
-    f.whole()[next] = f.whole()[j];
-    next += f.inside()[j];
-  }
   for (int64_t j = 0; j < count;) {
+    const uint64_t filling = f.filling()[j];
     int64_t end = j + 1;
-    while (end < count && f.whole()[end] == f.whole()[j]) ++end;
-    const bool found = f.whole()[j] != 0;
-    (found ? fill : windows).flush();
-    (found ? windows : fill).apply(f.places() + j, end - j);
+    while (end < count && f.filling()[end] == filling) ++end;
+    windows.fill_in(filling);
+    windows.apply(f.places() + j, end - j);
     j = end;
   }
 }
 
 /// Applies a block whose windows nothing cuts. Dropped positions of a gather are filled, those of a scatter left out.
 void apply_uniform(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
-  if (f.p.filled_source >= 0) return apply_found(f, block, windows, *fill);
+  if (!f.p.fills.empty()) return apply_found(f, block, windows);
   if (!block.drops || f.loops.all(f.inside(), block.count)) return windows.apply(f.places(), block.count);
   if (fill == nullptr) return windows.apply(f.places(), keep_inside(f, block.count));
   for (int64_t j = 0; j < block.count;) {
@@ -61,30 +59,32 @@ void apply_uniform(const EntryCall& f, const PositionBlocks& block, Windows& win
   }
 }
 
-/// Applies a block position by position. What is out of bounds of a gather is filled first; a scatter's windows are filled by a look-up, in their turn.
+/// Applies a block position by position. What is out of bounds of a gather is filled first.
 void apply_cut(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
-  if (f.p.gather && fill != nullptr && block.drops) {
+  if (fill != nullptr && block.drops) {
     for (int64_t j = 0; j < block.count; ++j)
       if (f.whole()[j] == 0) fill->apply(f.places() + j, 1);
     fill->flush();
   }
   for (int64_t j = 0; j < block.count; ++j) {
     if (block.drops && f.inside()[j] == 0) continue;
-    const bool may_fill = f.p.filled_source >= 0, fills = may_fill && block.drops && f.whole()[j] == 0;
-    if (may_fill) (fills ? windows : *fill).flush();
-    (fills ? *fill : windows).apply_cut(j);
+    if (!f.p.fills.empty()) windows.fill_in(block.drops ? f.filling()[j] : 0);
+    windows.apply_cut(j);
   }
 }
 
+void apply_block(const EntryCall& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
+  if (windows.cuts())
+    apply_cut(f, block, windows, fill);
+  else
+    apply_uniform(f, block, windows, fill);
+}
+
 void apply_blocks(const EntryCall& f, int64_t begin, int64_t end, Windows& windows, Windows* fill) {
-  const bool cuts = windows.cuts();
   PositionBlocks block(f, begin, end);
   while (block.next()) {
     block.place();
-    if (cuts)
-      apply_cut(f, block, windows, fill);
-    else
-      apply_uniform(f, block, windows, fill);
+    apply_block(f, block, windows, fill);
   }
   windows.flush();
   if (fill != nullptr) fill->flush();
@@ -148,7 +148,7 @@ int32_t keys(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
 }
 
 /// The positions of entry list's pairs [begin, end).
-void apply_list(const EntryCall& f, int64_t begin, int64_t end, Windows& windows, Windows* fill) {
+void apply_list(const EntryCall& f, int64_t begin, int64_t end, Windows& windows) {
   const auto* const entries = static_cast<const uint64_t*>(f.args.pos);
   const int64_t pitch = f.p.positions_per_block;
   const bool has_lookups = f.p.sources.size() > 1;
@@ -178,13 +178,12 @@ void apply_list(const EntryCall& f, int64_t begin, int64_t end, Windows& windows
     if (has_lookups) {
       PositionBlocks block(f, 0, 0);
       block.place_lookups(count);
-      apply_uniform(f, block, windows, fill);
+      apply_block(f, block, windows, nullptr);
     } else {
       windows.apply(f.places(), count);
     }
   }
   windows.flush();
-  if (fill != nullptr) fill->flush();
   if (f.streams) f.loops.fence();
 }
 
@@ -192,12 +191,7 @@ int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
   STREW_PORTABLE_CALL(args, program.streams);
   set_bases(f);
   Windows windows(f, program.body, WindowCut::none, f(f.p.memory.rows), f(f.p.memory.columns), program.ahead);
-  if (program.filled_source < 0) {
-    apply_list(f, begin, end, windows, nullptr);
-    return STREW_OK;
-  }
-  Windows fill(f, program.fill, WindowCut::none, f(f.p.memory.fill_rows), f(f.p.memory.fill_columns), 0);
-  apply_list(f, begin, end, windows, &fill);
+  apply_list(f, begin, end, windows);
   return STREW_OK;
 }
 

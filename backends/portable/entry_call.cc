@@ -72,7 +72,9 @@ CallMemory lay_out(const InterpretedKernel& p) {
   m.whole = carver.take<uint8_t>(block);
   m.rows = carver.take<int64_t>(slots * block);
   m.fill_rows = carver.take<int64_t>(p.fill.outputs.empty() ? 0 : slots * block);
-  m.walk = carver.take<int64_t>(slots * 2 * static_cast<int64_t>(p.window.loops + 1));
+  m.filling = carver.take<uint64_t>(p.fills.empty() ? 0 : block);
+  m.steps = carver.take<int64_t>(p.fills.empty() ? 0 : slots);
+  m.walk = carver.take<int64_t>(slots * static_cast<int64_t>(1 + p.window.loops + p.segments));
   m.seen = carver.take<uint32_t>(p.body.reads_results ? kSeen : 0);
   m.fill_seen = carver.take<uint32_t>(p.fill.reads_results ? kSeen : 0);
   m.columns = carver.take<char>(most_columns(p));

@@ -41,6 +41,7 @@ class EntryCall {
   int64_t* hi() const { return (*this)(p.memory.hi); }
   uint8_t* inside() const { return (*this)(p.memory.inside); }
   uint8_t* whole() const { return (*this)(p.memory.whole); }
+  uint64_t* filling() const { return (*this)(p.memory.filling); }
   int64_t* walk() const { return (*this)(p.memory.walk); }
 
   int64_t at(Number n) const { return numbers_[n]; }

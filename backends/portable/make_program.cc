@@ -59,9 +59,13 @@ class Maker {
   void make_bodies() {
     p_.body = compile_body(kernel_.update, plan_, table_);
     if (kernel_.fill) p_.fill = compile_body(*kernel_.fill, plan_, table_, p_.body.slots);
-    if (kernel_.fills.empty()) return;
-    p_.fill = compile_body(kernel_.filled[0], plan_, table_, p_.body.slots);
-    p_.filled_source = static_cast<int>(kernel_.fills[0]);
+    for (const size_t source : kernel_.fills) {
+      LookupFill& fill = p_.fills.emplace_back();
+      fill.source = static_cast<int>(source);
+      fill.value = plan_.sources[source].fill;
+      for (size_t slot = 0; slot < p_.body.slots.size(); ++slot)
+        if (p_.body.slots[slot].source == fill.source) fill.slots.push_back(slot);
+    }
   }
 
   void make_positions() {
@@ -108,9 +112,24 @@ class Maker {
     p_.window = add_nest(plan_.window, p_.body.slots);
     for (size_t l = 0; l < plan_.window.size(); ++l) {
       const LoopMove& move = plan_.window[l].move();
-      p_.window_loops.push_back({move.component, kernel_.bounds[l], add(move.scale)});
-      p_.has_cut_windows |= kernel_.bounds[l] != lowered::Bounds::whole;
+      WindowLoop& loop = p_.window_loops.emplace_back();
+      loop.component = move.component;
+      loop.scale = add(move.scale);
+      for (size_t s = 0; s < plan_.sources.size(); ++s) add_bound(loop, s, l);
     }
+  }
+  /// What source s takes of window loop l.
+  void add_bound(WindowLoop& loop, size_t s, size_t l) {
+    const lowered::Bounds bounds = kernel_.placings[s].bounds[l];
+    if (bounds == lowered::Bounds::whole) return;
+    const LoopMove& move = plan_.window[l].moves[s];
+    WindowBound& bound = loop.bounds.emplace_back();
+    bound.bounds = bounds;
+    bound.component = p_.sources[s].first + static_cast<size_t>(move.component);
+    bound.scale = add(move.scale);
+    bound.fill = p_.fill_of(static_cast<int>(s));
+    if (bounds == lowered::Bounds::split) bound.memory = 1 + plan_.window.size() + p_.segments++;
+    p_.has_cut_windows = true;
   }
 
   void make_init() {
@@ -143,7 +162,6 @@ Status portable_can_build(const Plan& plan) {
       return unsupported("backend portable: a row-local value has " + std::to_string(local.lanes) + " lanes, expected at most " +
                          std::to_string(kMostFoldLanes));
   STREW_TRY(check_row_values(plan, "portable"));
-  STREW_TRY(check_lookups(plan, "portable", /*most_fills=*/1));
   return check_arithmetic(plan, "portable");
 }
 

@@ -112,10 +112,25 @@ struct SourceComponents {
   size_t first = 0, end = 0;
 };
 
+/// What a source takes of a window loop: a part, or all in two segments.
+struct WindowBound {
+  lowered::Bounds bounds = lowered::Bounds::cut;
+  size_t component = 0;  ///< of InterpretedKernel::components
+  Number scale = 0;      ///< iterations per step of the component's dim
+  int fill = -1;         ///< of InterpretedKernel::fills: what fills the iterations that are cut off; -1: they are left out
+  size_t memory = 0;     ///< of segments: the list in CallMemory::walk for the places of the second
+};
 struct WindowLoop {
-  int component = -1;  ///< whose start moves the loop; -1: none
-  lowered::Bounds bounds = lowered::Bounds::whole;
+  int component = -1;  ///< of the primary source: whose start moves the loop; -1: none
   Number scale = 0;
+  std::vector<WindowBound> bounds;  ///< the primary source's first
+};
+
+/// A look-up that gives a value where its table has none.
+struct LookupFill {
+  int source = 0;             ///< of InterpretedKernel::sources
+  std::vector<size_t> slots;  ///< of the body: the table, if the expression reads it
+  Scalar value;
 };
 
 /// The results before the updates: one of them.
@@ -140,10 +155,11 @@ struct CallMemory {
   Piece<int64_t> places;       ///< per slot: of a block of positions
   Piece<int64_t> values;       ///< per component, P each: the start coordinates of the block's windows
   Piece<int64_t> lo, hi;  ///< per component, P each: the part of the window that is in bounds; hi of wrap: where it starts over
-  /// Per position: the policy keeps some element; of a gather, all elements; of a scatter, the look-up that fills has an element
-  Piece<uint8_t> inside, whole;
+  Piece<uint8_t> inside, whole;     ///< per position: the policy keeps some element; of a gather, all elements
+  Piece<uint64_t> filling;          ///< per position, a bit for each look-up that fills: its table has no element
+  Piece<int64_t> steps;             ///< per slot: of rows for which some look-ups fill
   Piece<int64_t> rows, fill_rows;   ///< per slot: batches of rows
-  Piece<int64_t> walk;              ///< per window loop and slot, twice
+  Piece<int64_t> walk;              ///< lists per slot: one, one per window loop, and one per WindowBound of segments
   Piece<uint32_t> seen, fill_seen;  ///< see BodyRunner
   Piece<char> columns, fill_columns;
   int64_t bytes = 0;
@@ -160,9 +176,9 @@ struct InterpretedKernel {
   std::vector<Dynamic> dynamic;
 
   // The positions and their windows. The nest of positions has the body's slots, then `indices`.
-  /// fill: of windows, or elements, of a gather that are out of bounds, or of windows for which look-ups of filled_source fill; it has the same slots
+  /// fill: of windows, or elements, of a gather that are out of bounds; it has the same slots
   Body body, fill;
-  int filled_source = -1;  ///< the look-up whose policy fills; -1: none does
+  std::vector<LookupFill> fills;
   Nest positions, window;
   std::vector<Slot> indices;  ///< the index tensors
   std::vector<ComponentNumbers> components;
@@ -170,7 +186,8 @@ struct InterpretedKernel {
   std::vector<WindowLoop> window_loops;
   bool cuts_columns = false;     ///< strategy window: entry range does iterations [w0, w1) of the first window loop
   bool fences = false;           ///< windows of two positions may overlap partly: rows of two positions never share a block
-  bool has_cut_windows = false;  ///< the policy moves the bounds of window loops
+  bool has_cut_windows = false;  ///< policies move the bounds of window loops
+  size_t segments = 0;           ///< WindowBounds of segments
   int pairs = 1;
   bool gather = false;
   int64_t ahead = 0;              ///< schedule knob prefetch; negative: of a gather
@@ -184,6 +201,12 @@ struct InterpretedKernel {
   CallMemory memory;
 
   const Loops* loops = nullptr;
+  /// The number of the source's look-up among `fills`; -1: it does not fill.
+  int fill_of(int source) const {
+    for (size_t i = 0; i < fills.size(); ++i)
+      if (fills[i].source == source) return static_cast<int>(i);
+    return -1;
+  }
   size_t bytes() const;  ///< of memory, roughly
 };
 

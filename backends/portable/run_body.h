@@ -17,6 +17,9 @@ class BodyRunner {
   BodyRunner(const EntryCall& call, const Body& body, const int64_t* steps, char* columns, int64_t ahead = 0)
       : f_(call), body_(body), steps_(steps), columns_(columns), ahead_(ahead) {}
 
+  /// From now on, rows have this distance between their elements.
+  void set_steps(const int64_t* steps) { steps_ = steps; }
+
   /// Applies the rows, of `length` elements each. places: per slot, where the rows begin; the slots' lists are `pitch` apart.
   void run(const int64_t* places, int64_t pitch, int64_t rows, int64_t length);
 

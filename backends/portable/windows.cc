@@ -22,12 +22,39 @@ bool Windows::cuts() const {
   return f_.p.has_cut_windows || (cut_ == WindowCut::owned && loops_ > 0 && f_.p.window_loops[0].component >= 0);
 }
 
-void Windows::apply(const int64_t* places, int64_t count) {
+/// Rows of one batch have the same steps, so those that read other fill values are done first.
+void Windows::fill_in(uint64_t filling) {
+  if (filling == filling_) return;
+  flush();
+  filling_ = filling;
+  if (loops_ == 0) return;
+  int64_t* const steps = f_(f_.p.memory.steps);
+  std::copy_n(strides(loops_ - 1), slots_, steps);
+  for (size_t i = 0; i < f_.p.fills.size(); ++i)
+    for (const size_t slot : f_.p.fills[i].slots)
+      if ((filling >> i & 1) != 0) steps[slot] = 0;
+  runner_.set_steps(steps);
+}
+
+/// Sets `count` places of the slots whose look-ups fill, from `first` on, to those of the fill values.
+void Windows::put_fills(int64_t* lists, int64_t first, int64_t count) const {
+  for (size_t i = 0; filling_ != 0 && i < f_.p.fills.size(); ++i) {
+    if ((filling_ >> i & 1) == 0) continue;
+    const auto address = static_cast<int64_t>(reinterpret_cast<intptr_t>(f_.p.fills[i].value.bits.data()));
+    for (const size_t slot : f_.p.fills[i].slots)
+      std::fill_n(lists + static_cast<int64_t>(slot) * f_.p.positions_per_block + first, count,
+                  address << body_.slots[slot].log2_per_byte);
+  }
+}
+
+void Windows::apply(int64_t* places, int64_t count) {
   const int64_t pitch = f_.p.positions_per_block;
-  if (loops_ == 0) return runner_.run(places, pitch, count, 1);
   const bool is_apart = f_.p.fences && body_.reads_results;
-  if (loops_ == 1 && !is_apart && first_.lo == 0) return runner_.run(places, pitch, count, first_.hi);
-  int64_t* const at = f_.walk();
+  if (loops_ == 0 || (loops_ == 1 && !is_apart && first_.lo == 0)) {
+    put_fills(places, 0, count);
+    return runner_.run(places, pitch, count, first_.hi);
+  }
+  int64_t* const at = walk_list(0);
   for (int64_t j = 0; j < count; ++j) {
     for (size_t s = 0; s < slots_; ++s) at[s] = places[static_cast<int64_t>(s) * pitch + j];
     expand(0, at);
@@ -45,7 +72,7 @@ void Windows::expand(size_t level, const int64_t* at) {
   const Range range = level == 0 ? first_ : Range{0, f_.extent(f_.p.window, level)};
   if (level + 1 == loops_) return add(at, range.lo, range.hi - range.lo);
   if (level + 2 == loops_) return expand_rows(level, at, range);
-  int64_t* const next = f_.walk() + static_cast<int64_t>((level + 1) * slots_);
+  int64_t* const next = walk_list(level + 1);
   for (int64_t i = range.lo; i < range.hi; ++i) {
     step(next, at, level, i);
     expand(level + 1, next);
@@ -64,6 +91,7 @@ void Windows::expand_rows(size_t level, const int64_t* at, Range range) {
     const int64_t some = std::min(pitch - count_, range.hi - i);
     for (size_t s = 0; s < slots_; ++s)
       f_.loops.line(rows_ + static_cast<int64_t>(s) * pitch + count_, at[s] + i * by[s], by[s], some);
+    put_fills(rows_, count_, some);
     count_ += some;
     i += some;
   }
@@ -76,6 +104,7 @@ void Windows::add(const int64_t* at, int64_t lo, int64_t length) {
   length_ = length;
   const int64_t* const by = strides(loops_ - 1);
   for (size_t s = 0; s < slots_; ++s) rows_[static_cast<int64_t>(s) * pitch + count_] = at[s] + lo * by[s];
+  put_fills(rows_, count_, 1);
   ++count_;
 }
 
@@ -86,7 +115,7 @@ void Windows::flush() {
 
 void Windows::apply_cut(int64_t j) {
   const int64_t pitch = f_.p.positions_per_block;
-  int64_t* const at = f_.walk();
+  int64_t* const at = walk_list(0);
   for (size_t s = 0; s < slots_; ++s) at[s] = f_.places()[static_cast<int64_t>(s) * pitch + j];
   walk(0, at, j);
   fence();
@@ -101,30 +130,60 @@ Windows::Range Windows::owned(Range range, const WindowLoop& loop, int64_t j, in
 void Windows::walk(size_t level, const int64_t* at, int64_t j) {
   const WindowLoop& loop = f_.p.window_loops[level];
   Range range = level == 0 ? first_ : Range{0, f_.extent(f_.p.window, level)};
-  const bool is_owned = level == 0 && cut_ == WindowCut::owned && loop.component >= 0;
-  const bool wraps = loop.bounds == lowered::Bounds::split;
-  if (!wraps && is_owned) range = owned(range, loop, j, 0);
-  if (loop.bounds == lowered::Bounds::whole) return walk_range(level, at, j, range);
-  const int64_t scale = f_.at(loop.scale), bound = loop.component * f_.p.positions_per_block + j;
-  if (!wraps) {
-    range = {std::max(range.lo, f_.lo()[bound] * scale), std::min(range.hi, f_.hi()[bound] * scale)};
-    return walk_range(level, at, j, range);
+  if (level != 0 || cut_ != WindowCut::owned || loop.component < 0) return walk_bounds(level, 0, at, j, range);
+  // Owners are of coordinates, which the second segment of a dim of results that wraps shifts.
+  const bool wraps = !loop.bounds.empty() && f_.p.components[loop.bounds[0].component].source == 0 &&
+                     loop.bounds[0].bounds == lowered::Bounds::split;
+  if (!wraps) range = owned(range, loop, j, 0);
+  walk_bounds(level, 0, at, j, range);
+}
+
+/// Lets the bounds of the loop from `number` on take their parts of the range.
+void Windows::walk_bounds(size_t level, size_t number, const int64_t* at, int64_t j, Range range) {
+  if (range.is_empty()) return;
+  const WindowLoop& loop = f_.p.window_loops[level];
+  if (number == loop.bounds.size()) return walk_range(level, at, j, range);
+  const WindowBound& bound = loop.bounds[number];
+  if (bound.bounds == lowered::Bounds::split) return walk_segments(level, number, at, j, range);
+  const uint64_t before = filling_, bit = bound.fill < 0 ? 0 : uint64_t{1} << bound.fill;
+  if ((before & bit) != 0) return walk_bounds(level, number + 1, at, j, range);
+  const int64_t scale = f_.at(bound.scale);
+  const int64_t k = static_cast<int64_t>(bound.component) * f_.p.positions_per_block + j;
+  const int64_t lo = f_.lo()[k] * scale, hi = f_.hi()[k] * scale;
+  const auto part = [&](Range each, uint64_t filling) {
+    if (each.is_empty()) return;
+    fill_in(filling);
+    walk_bounds(level, number + 1, at, j, each);
+  };
+  if (bit != 0) {
+    part({range.lo, std::min(range.hi, lo)}, before | bit);
+    part({std::max(range.lo, hi), range.hi}, before | bit);
   }
-  const ComponentNumbers& component = f_.p.components[static_cast<size_t>(loop.component)];
-  const int64_t split = f_.hi()[bound] * scale, shift = -f_.at(component.dim);
+  part({std::max(range.lo, lo), std::min(range.hi, hi)}, before);
+  fill_in(before);
+}
+
+/// The same where a dim wraps: up to its end, and from where it starts over.
+void Windows::walk_segments(size_t level, size_t number, const int64_t* at, int64_t j, Range range) {
+  const WindowLoop& loop = f_.p.window_loops[level];
+  const WindowBound& bound = loop.bounds[number];
+  const ComponentNumbers& component = f_.p.components[bound.component];
+  const int64_t k = static_cast<int64_t>(bound.component) * f_.p.positions_per_block + j;
+  const int64_t split = f_.hi()[k] * f_.at(bound.scale), shift = -f_.at(component.dim);
+  const bool is_owned = component.source == 0 && level == 0 && cut_ == WindowCut::owned && loop.component >= 0;
   const auto part = [&](Range each, int64_t by) { return is_owned ? owned(each, loop, j, by) : each; };
-  walk_range(level, at, j, part({range.lo, std::min(range.hi, split)}, 0));
+  walk_bounds(level, number + 1, at, j, part({range.lo, std::min(range.hi, split)}, 0));
   const Range second = part({std::max(range.lo, split), range.hi}, shift);
-  if (second.lo >= second.hi) return;
+  if (second.is_empty()) return;
   const int64_t* const moves = f_.from(component.strides);
-  int64_t* const shifted = f_.walk() + static_cast<int64_t>((2 * level + 2) * slots_);
+  int64_t* const shifted = walk_list(bound.memory);
   for (size_t s = 0; s < slots_; ++s) shifted[s] = at[s] + moves[s] * shift;
-  walk_range(level, shifted, j, second);
+  walk_bounds(level, number + 1, shifted, j, second);
 }
 
 void Windows::walk_range(size_t level, const int64_t* at, int64_t j, Range range) {
   if (level + 1 == loops_) return add(at, range.lo, range.hi - range.lo);
-  int64_t* const next = f_.walk() + static_cast<int64_t>((2 * level + 1) * slots_);
+  int64_t* const next = walk_list(level + 1);
   for (int64_t i = range.lo; i < range.hi; ++i) {
     step(next, at, level, i);
     walk(level + 1, next, j);

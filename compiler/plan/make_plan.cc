@@ -316,7 +316,7 @@ class Planner {
     for (size_t i = loops.size(); i-- > 1;) {
       Loop& outer = loops[i - 1];
       const Loop& inner = loops[i];
-      bool mergeable = std::ranges::none_of(inner.moves, &LoopMove::is_bounded);
+      bool mergeable = !inner.is_bounded();
       for (size_t t = 0; t < plan_.tensors.size() && mergeable; ++t)
         mergeable = outer.strides[t] == inner.strides[t] * inner.extent;
       if (!mergeable) continue;

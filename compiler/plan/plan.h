@@ -72,6 +72,8 @@ struct Loop {
     return moves.empty() ? none : moves.front();
   }
   LoopMove& move() { return moves.front(); }
+  /// Does some source's policy decide which iterations are done, or which of them read what?
+  bool is_bounded() const { return std::ranges::any_of(moves, &LoopMove::is_bounded); }
 };
 
 /// An index component: one entry of a source's index vectors, and the dim that it indexes of the tensors that the source places.

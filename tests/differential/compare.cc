@@ -40,8 +40,10 @@ Strictness strictness(const Op& op, int i) {
   }
   const Scatter& s = std::get<Scatter>(op);
   const DType result = s.results[n].dtype;
-  return {s.combiner == CombinerKind::assign && s.updates[n].dtype == result,
-          s.init != InitKind::copy || s.operands[n].dtype == result};
+  const bool moves = s.combiner == CombinerKind::assign && s.updates[n].dtype == result,
+             keeps = s.init != InitKind::copy || s.operands[n].dtype == result;
+  // A look-up may drop what reaches an element by the op's own indices.
+  return {moves && (s.lookups.empty() || keeps), keeps};
 }
 
 std::optional<std::string> stray_in(const TensorType& type, const std::vector<std::byte>& before,

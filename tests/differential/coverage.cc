@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "backends/lower/kernel.h"
 #include "compiler/op/access_dims.h"
 #include "tests/differential/random_combiner.h"
 #include "tests/differential/random_op.h"
@@ -87,15 +88,8 @@ bool is_promised(const Op& op) {
   const bool has_row_values = !s.row_reductions.empty() || AccessDims(s).holds_rows(s);
   if (has_row_values && s.dims.window_dims.size() > 1) return false;
   for (const RowReduction& reduction : s.row_reductions) all_compute = all_compute && evaluates(reduction.value);
-  // Backends have no code for look-ups that cut windows, or for several that fill.
-  int fills = 0;
-  for (const Lookup& lookup : s.lookups) {
-    const OobPolicy oob = lookup.gather.oob;
-    const bool cuts = oob == OobPolicy::skip_element || oob == OobPolicy::wrap || oob == OobPolicy::fill_element;
-    const auto is_moved = [&](int64_t d) { return lookup.gather.slice_sizes[static_cast<size_t>(d)] != 1; };
-    fills += is_fill(oob) ? 1 : 0;
-    if (fills > 1 || (cuts && std::ranges::any_of(lookup.gather.dims.index_map, is_moved))) return false;
-  }
+  const auto fills = [](const Lookup& lookup) { return is_fill(lookup.gather.oob); };
+  if (std::ranges::count_if(s.lookups, fills) > static_cast<int64_t>(lowered::kMostFills)) return false;
   return (all_compute || moves) && (s.accumulate == Accumulate::native || s.init != InitKind::copy || !converts);
 }
 

@@ -83,6 +83,13 @@ class Printer {
     line("{}: {} loops, extents {}, strides {}", title, nest.loops, nest.extents, nest.strides);
   }
 
+  void window_loop(const WindowLoop& loop) {
+    line("window loop: moved by {}, scale {}", loop.component, loop.scale);
+    for (const WindowBound& bound : loop.bounds)
+      line("  {} by component {}, scale {}, fill {}", bound.bounds == lowered::Bounds::cut ? "cut" : "split", bound.component,
+           bound.scale, bound.fill);
+  }
+
   std::string take() { return std::move(out_); }
 
  private:
@@ -104,8 +111,7 @@ std::string portable_text(const InterpretedKernel& p, const Loops& table) {
   for (const ComponentNumbers& each : p.components)
     out.line("component: offset {}, dim {}, window {}, strides {}, {}", each.index_offset, each.dim, each.window, each.strides,
              name(each.rule));
-  for (const WindowLoop& each : p.window_loops)
-    out.line("window loop: moved by {}, bounds {}, scale {}", each.component, static_cast<int>(each.bounds), each.scale);
+  for (const WindowLoop& each : p.window_loops) out.window_loop(each);
   for (const SourceComponents& source : p.sources)
     for (size_t k = source.first; k < source.end; k += p.components.size()) {
       const ComponentNumbers& c = p.components[k];

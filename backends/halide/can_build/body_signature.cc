@@ -46,9 +46,7 @@ class SignatureMaker {
   bool is_fixed(size_t l) const {
     const Loop& loop = plan_.window[l];
     const bool cut_by_strategy = l == 0 && traits_of(schedule_.strategy).share != WindowShare::whole;
-    if (cut_by_strategy || kernel_.bounds[l] != lowered::Bounds::whole || !loop.extent.is_static() ||
-        loop.extent.factor > kHalideLimit)
-      return false;
+    if (cut_by_strategy || loop.is_bounded() || !loop.extent.is_static() || loop.extent.factor > kHalideLimit) return false;
     for (size_t t = 0; t < plan_.tensors.size(); ++t) {
       const Term& stride = loop.strides[t];
       const bool packed = bits(plan_.tensors[t].dtype) < 8;  // the element number, which must fit too, is a sum over all loops

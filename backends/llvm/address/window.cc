@@ -1,11 +1,14 @@
 // See window.h. Where the policy cuts a window, the bounds of its loops are clipped; there are no masks. A dim that wraps is walked in two
-// segments, by a loop of two iterations around one copy of the nest. The first window loop may be cut in addition (WindowCut). Such a cut may
-// leave an empty range, which must not have a negative length, so its end is set to its begin. Windows that the policy drops or fills are
-// skipped by a branch; single elements use a sink slot instead (sink_slot.h).
+// segments, by a loop of two iterations around one copy of the nest, and a dim of a table outside of which a look-up fills in three. The first window
+// loop may be cut in addition (WindowCut). Such a cut may leave an empty range, which must not have a negative length, so its end is set to its begin.
+// The same is done where look-ups cut what the results' policy or another look-up has left. Windows that the policy drops or fills are
+// skipped by a branch; single elements use a sink slot instead (redirect_to_sink()). What a look-up fills is another body (Kernel::filled): for whole
+// windows, a branch around the loops chooses it; for parts of windows, one around the innermost loop.
 // Tested by tests/differential; wrapping also by tests/unit and the TensorScatter oracle.
 #include "backends/llvm/address/window.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 #include "strew/abi.h"
@@ -14,32 +17,58 @@ namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
+/// The update where the look-ups in `filling`, a bit for each of Kernel::fills, fill.
+const lowered::Body& update_of(const Frame& f, size_t filling) {
+  return filling == 0 ? f.kernel.update : f.kernel.filled[filling - 1];
+}
+
+/// May the table of Kernel::fills[i] have some elements of a window and not others? Then what the look-up gives is decided inside the loops.
+bool fills_parts(const Frame& f, size_t i) { return f.kernel.placings[f.kernel.fills[i]].cuts_windows(); }
+
+/// Calls `emit` with the set of look-ups that fill: where none does, and for each set of them that may. Only those are asked whether they do that fill
+/// parts of windows, or whole ones; `filling`: the others, and those of the first i.
+void by_found(Frame& f, const Found& found, bool parts, llvm::function_ref<void(size_t filling)> emit, size_t filling = 0,
+              size_t i = 0) {
+  while (i < found.size() && fills_parts(f, i) != parts) ++i;
+  if (i >= found.size()) return emit(filling);
+  f.e.when_likely(
+      found[i], [&] { by_found(f, found, parts, emit, filling, i + 1); },
+      [&] { by_found(f, found, parts, emit, filling | size_t{1} << i, i + 1); });
+}
+
 class WindowEmitter {
  public:
-  WindowEmitter(Frame& frame, const lowered::Body& body, const Placement* placement, WindowCut cut)
-      : f_(frame), e_(frame.e), body_(body), placement_(placement), cut_(cut), loops_(frame.plan.window) {}
+  /// `body`: what is done where `placements` is null; else the update, where the look-ups in `filling` fill, and those that `placements` says.
+  WindowEmitter(Frame& frame, const lowered::Body& body, const Placements* placements, WindowCut cut, size_t filling = 0)
+      : f_(frame), e_(frame.e), body_(body), placements_(placements), cut_(cut), filling_(filling), loops_(frame.plan.window) {}
 
   void emit(const Pointers& p) {
+    const Found found = placements_ == nullptr ? Found() : placements_->found;
     if (loops_.empty()) return emit_lane_loop(f_, body_, p, nullptr, e_.i64(0), e_.i64(1));
-    nest(p, 0);
+    nest(p, found, 0);
   }
 
  private:
-  void nest(const Pointers& p, size_t level) {
-    for_segments(f_, placement_, p, level, cut_, [&](const Pointers& from, Value* lo, Value* hi) { walk(from, level, lo, hi); });
+  void nest(const Pointers& p, const Found& found, size_t level) {
+    for_segments(f_, placements_, p, found, level, cut_,
+                 [&](const Pointers& from, const Found& there, Value* lo, Value* hi) { walk(from, there, level, lo, hi); });
   }
 
-  void walk(const Pointers& p, size_t level, Value* lo, Value* hi) {
+  void walk(const Pointers& p, const Found& found, size_t level, Value* lo, Value* hi) {
     const Loop& loop = loops_[level];
-    if (level + 1 == loops_.size()) return emit_lane_loop(f_, body_, p, &loop, lo, hi);
-    e_.loop(lo, hi, [&](Value* i) { nest(f_.step(p, loop.strides, i), level + 1); });
+    if (level + 1 < loops_.size()) return e_.loop(lo, hi, [&](Value* i) { nest(f_.step(p, loop.strides, i), found, level + 1); });
+    if (placements_ == nullptr) return emit_lane_loop(f_, body_, p, &loop, lo, hi);
+    by_found(
+        f_, found, /*parts=*/true, [&](size_t filling) { emit_lane_loop(f_, update_of(f_, filling), p, &loop, lo, hi); },
+        filling_);
   }
 
   Frame& f_;
   Emitter& e_;
   const lowered::Body& body_;
-  const Placement* placement_;  // null: every window loop runs in full
+  const Placements* placements_;  // null: every window loop runs in full
   WindowCut cut_;
+  size_t filling_;
   const std::vector<Loop>& loops_;
 };
 
@@ -82,114 +111,179 @@ Value* iteration_at(Frame& f, const Placement& placement, const Loop& loop, size
   return f.e.times(f.e.b.CreateSub(f.argument(argument), start), scale);
 }
 
+/// One window loop at a position, of which the strategy and the sources take parts one after the other.
+class Segments {
+ public:
+  using Body = llvm::function_ref<void(const Pointers& p, const Found& found, Value* lo, Value* hi)>;
+
+  Segments(Frame& frame, const Placements* placements, size_t level, WindowCut window_cut, Body body)
+      : f_(frame),
+        e_(frame.e),
+        placements_(placements),
+        level_(level),
+        window_cut_(window_cut),
+        loop_(frame.plan.window[level]),
+        cut_(level == 0 && window_cut != WindowCut::none),
+        body_(body) {}
+
+  void emit(const Pointers& p, const Found& found) {
+    Value* lo = e_.i64(0);
+    Value* hi = f_.term(loop_.extent);
+    if (cut_) {
+      lo = f_.argument(offsetof(strew_args, w0));
+      hi = f_.argument(offsetof(strew_args, w1));
+    }
+    const Placement* const primary = placements_ == nullptr ? nullptr : placements_->primary();
+    if (primary == nullptr) return by_lookups(p, found, 0, lo, hi);
+    by_primary(*primary, p, found, lo, hi);
+  }
+
+ private:
+  const ComponentPlace& place(const Placement& placement, size_t source) const {
+    return placement.components[static_cast<size_t>(loop_.moves[source].component)];
+  }
+  /// A cut range may miss the part of the window that is in bounds; it is then made empty instead of negative.
+  Value* not_before(Value* from, Value* to) { return cut_ ? e_.smax(from, to) : to; }
+
+  void by_primary(const Placement& placement, const Pointers& p, const Found& found, Value* lo, Value* hi) {
+    const lowered::Bounds bounds = placement.placing.bounds[level_];
+    const bool owned = cut_ && window_cut_ == WindowCut::owned && loop_.move().component >= 0;
+    const auto owned_from = [&](Value* from, Value* shift) {
+      return owned ? e_.smax(from, iteration_at(f_, placement, loop_, offsetof(strew_args, k0), shift)) : from;
+    };
+    const auto owned_to = [&](Value* to, Value* shift) {
+      return owned ? e_.smin(to, iteration_at(f_, placement, loop_, offsetof(strew_args, k1), shift)) : to;
+    };
+    if (bounds != lowered::Bounds::split) {
+      lo = owned_from(lo, nullptr);
+      hi = owned_to(hi, nullptr);
+    }
+    if (bounds == lowered::Bounds::whole) return by_lookups(p, found, 1, lo, owned ? not_before(lo, hi) : hi);
+    Value* scale = f_.term(loop_.move().scale);
+    if (bounds == lowered::Bounds::cut) {
+      Value* from = e_.smax(lo, e_.times(place(placement, 0).lo, scale));
+      return by_lookups(p, found, 1, from, not_before(from, e_.smin(hi, e_.times(place(placement, 0).hi, scale))));
+    }
+    in_two(placement, 0, p, lo, hi, [&](const Pointers& at, Value* shift, Value* from, Value* to) {
+      from = owned_from(from, shift);
+      to = not_before(from, owned_to(to, shift));
+      by_lookups(at, found, 1, from, to);
+    });
+  }
+
+  /// Lets the look-ups from source number `s` on take their parts of [lo, hi).
+  void by_lookups(const Pointers& p, const Found& found, size_t s, Value* lo, Value* hi) {
+    const size_t sources = placements_ == nullptr ? 0 : f_.plan.sources.size();
+    if (placements_ != nullptr) s = std::max({s, placements_->first, size_t{1}});
+    while (s < sources && f_.kernel.placings[s].bounds[level_] == lowered::Bounds::whole) ++s;
+    if (s >= sources) return body_(p, found, lo, hi);
+    const Placement& placement = placements_->all[s - placements_->first];
+    hi = e_.smax(lo, hi);  // the parts of a range that is empty are empty
+    if (placement.placing.bounds[level_] == lowered::Bounds::split)
+      return in_two(placement, s, p, lo, hi, [&](const Pointers& at, Value*, Value* from, Value* to) {
+        Value* end = e_.smax(from, to);
+        by_lookups(at, found, s + 1, from, end);
+      });
+    Value* scale = f_.term(loop_.moves[s].scale);
+    Value* from = e_.smin(e_.smax(lo, e_.times(place(placement, s).lo, scale)), hi);
+    Value* to = e_.smin(e_.smax(from, e_.times(place(placement, s).hi, scale)), hi);
+    const auto fill = std::ranges::find(f_.kernel.fills, s);
+    if (fill == f_.kernel.fills.end()) return by_lookups(p, found, s + 1, from, to);
+    in_three(p, found, static_cast<size_t>(fill - f_.kernel.fills.begin()), s, {lo, from, to, hi});
+  }
+
+  /// The iterations [lo, hi) of a loop that source number `s` splits: up to the end of its dim, and those that start over at 0.
+  void in_two(const Placement& placement, size_t s, const Pointers& p, Value* lo, Value* hi,
+              llvm::function_ref<void(const Pointers& p, Value* shift, Value* from, Value* to)> part) {
+    const Component& component = placement.source.components[static_cast<size_t>(loop_.moves[s].component)];
+    Value* scale = f_.term(loop_.moves[s].scale);
+    Value* split = e_.times(place(placement, s).split, scale);
+    e_.loop(e_.i64(0), e_.i64(2), {1, 1}, [&](Value* segment) {
+      Value* second = e_.b.CreateICmpNE(segment, e_.i64(0));
+      Value* shift = e_.b.CreateSelect(second, e_.b.CreateNeg(f_.term(component.dim)), e_.i64(0));
+      Value* from = e_.b.CreateSelect(second, e_.smax(lo, split), lo);
+      Value* to = e_.b.CreateSelect(second, hi, e_.smin(hi, split));
+      part(f_.step(p, component.strides, shift), shift, from, to);
+    });
+  }
+
+  /// The iterations before, in and after the table of Kernel::fills[fill], source number `s`: between each of the borders and the next.
+  void in_three(const Pointers& p, const Found& found, size_t fill, size_t s, const std::array<Value*, 4>& borders) {
+    e_.loop(e_.i64(0), e_.i64(3), {1, 1}, [&](Value* segment) {
+      Value* first = e_.b.CreateICmpEQ(segment, e_.i64(0));
+      Value* second = e_.b.CreateICmpEQ(segment, e_.i64(1));
+      Value* from = e_.b.CreateSelect(first, borders[0], e_.b.CreateSelect(second, borders[1], borders[2]));
+      Value* to = e_.b.CreateSelect(first, borders[1], e_.b.CreateSelect(second, borders[2], borders[3]));
+      Found there = found;
+      there[fill] = e_.b.CreateAnd(found[fill], second);
+      by_lookups(p, there, s + 1, from, to);
+    });
+  }
+
+  Frame& f_;
+  Emitter& e_;
+  const Placements* placements_;
+  size_t level_;
+  WindowCut window_cut_;
+  const Loop& loop_;
+  bool cut_;
+  Body body_;
+};
+
 }  // namespace
 
-void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_t level, WindowCut window_cut,
-                  llvm::function_ref<void(const Pointers& p, Value* lo, Value* hi)> body) {
-  Emitter& e = f.e;
-  const Loop& loop = f.plan.window[level];
-  Value* lo = e.i64(0);
-  Value* hi = f.term(loop.extent);
-  // A cut range may miss the part of the window that is in bounds; not_before() then makes it empty instead of negative.
-  const bool cut = level == 0 && window_cut != WindowCut::none;
-  if (cut) {
-    lo = f.argument(offsetof(strew_args, w0));
-    hi = f.argument(offsetof(strew_args, w1));
-  }
-  const lowered::Bounds bounds = placement == nullptr ? lowered::Bounds::whole : f.kernel.bounds[level];
-  const bool wraps = bounds == lowered::Bounds::split;
-  const bool owned = cut && window_cut == WindowCut::owned && placement != nullptr && loop.move().component >= 0;
-  const auto owned_from = [&](Value* from, Value* shift) {
-    return owned ? e.smax(from, iteration_at(f, *placement, loop, offsetof(strew_args, k0), shift)) : from;
-  };
-  const auto owned_to = [&](Value* to, Value* shift) {
-    return owned ? e.smin(to, iteration_at(f, *placement, loop, offsetof(strew_args, k1), shift)) : to;
-  };
-  const auto not_before = [&](Value* from, Value* to) { return cut ? e.smax(from, to) : to; };
-  if (!wraps) {
-    lo = owned_from(lo, nullptr);
-    hi = owned_to(hi, nullptr);
-  }
-  if (bounds == lowered::Bounds::whole) return body(p, lo, owned ? not_before(lo, hi) : hi);
-  const ComponentPlace* place = &placement->components[static_cast<size_t>(loop.move().component)];
-  Value* scale = f.term(loop.move().scale);
-  if (!wraps) {
-    Value* from = e.smax(lo, e.times(place->lo, scale));
-    return body(p, from, not_before(from, e.smin(hi, e.times(place->hi, scale))));
-  }
-  const Component& component = placement->source.components[static_cast<size_t>(loop.move().component)];
-  Value* split = e.times(place->split, scale);
-  e.loop(e.i64(0), e.i64(2), {1, 1}, [&](Value* segment) {
-    Value* second = e.b.CreateICmpNE(segment, e.i64(0));
-    Value* shift = e.b.CreateSelect(second, e.b.CreateNeg(f.term(component.dim)), e.i64(0));
-    Value* from = owned_from(e.b.CreateSelect(second, e.smax(lo, split), lo), shift);
-    Value* to = owned_to(e.b.CreateSelect(second, hi, e.smin(hi, split)), shift);
-    to = not_before(from, to);
-    body(f.step(p, component.strides, shift), from, to);
-  });
+void for_segments(Frame& f, const Placements* placements, const Pointers& p, const Found& found, size_t level, WindowCut cut,
+                  llvm::function_ref<void(const Pointers& p, const Found& found, Value* lo, Value* hi)> body) {
+  Segments(f, placements, level, cut, body).emit(p, found);
 }
 
 void emit_whole_window(Frame& f, const Pointers& p) { WindowEmitter(f, f.kernel.update, nullptr, WindowCut::none).emit(p); }
 
+Placements::Placements(Frame& f, const Pointers& p, size_t first_source) : first(first_source) {
+  inside = whole = f.e.b.getTrue();
+  all.reserve(f.plan.sources.size());
+  for (size_t s = first; s < f.plan.sources.size(); ++s) {
+    const Placement& placement = all.emplace_back(place(f, s, p));
+    if (s == 0) whole = placement.whole;
+    if (std::ranges::find(f.kernel.fills, s) != f.kernel.fills.end())
+      found.push_back(placement.inside);
+    else
+      inside = inside == f.e.b.getTrue() ? placement.inside : f.e.b.CreateAnd(inside, placement.inside);
+  }
+}
+
+Pointers Placements::moved(Frame& f, const Pointers& p) const {
+  Pointers at = p;
+  for (const Placement& placement : all) at = strew::moved(f, at, placement);
+  return at;
+}
+
 namespace {
 
-/// Where the sources from number `first` on put the windows of a position.
-struct Placements {
-  std::vector<Placement> all;
-  Value* inside = nullptr;    ///< i1: no policy drops the position
-  Value* whole = nullptr;     ///< i1: the primary source's
-  std::vector<Value*> found;  ///< i1 per look-up that fills: the table has the window
-
-  Placements(Frame& f, const Pointers& p, size_t first) {
-    inside = whole = f.e.b.getTrue();
-    for (size_t s = first; s < f.plan.sources.size(); ++s) {
-      const Placement& placement = all.emplace_back(place(f, s, p));
-      if (s == 0) whole = placement.whole;
-      if (std::ranges::find(f.kernel.fills, s) != f.kernel.fills.end())
-        found.push_back(placement.inside);
-      else
-        inside = inside == f.e.b.getTrue() ? placement.inside : f.e.b.CreateAnd(inside, placement.inside);
-    }
-  }
-  Pointers moved(Frame& f, Pointers p) const {
-    for (const Placement& placement : all) p = strew::moved(f, p, placement);
-    return p;
-  }
-};
-
-/// Calls `emit` with the body of the update: where no look-up fills, and for each set of them that may. `filling`: those of the first i.
-void with_bodies(Frame& f, const Placements& placements, llvm::function_ref<void(const lowered::Body&)> emit, size_t i = 0,
-                 size_t filling = 0) {
-  if (i == placements.found.size()) return emit(filling == 0 ? f.kernel.update : f.kernel.filled[filling - 1]);
-  f.e.when_likely(
-      placements.found[i], [&] { with_bodies(f, placements, emit, i + 1, filling); },
-      [&] { with_bodies(f, placements, emit, i + 1, filling | size_t{1} << i); });
+/// Emits the update of a window that no policy drops. `given`: see emit_window().
+void update_window(Frame& f, const Placements& placements, const Pointers& p, WindowCut cut, WindowBody given) {
+  by_found(f, placements.found, /*parts=*/false, [&](size_t filling) {
+    const lowered::Body& body = update_of(f, filling);
+    given ? given(body, p, placements) : WindowEmitter(f, body, &placements, cut, filling).emit(p);
+  });
 }
 
 }  // namespace
 
 void emit_listed_window(Frame& f, const Pointers& p, WindowBody given) {
   const Placements lookups(f, p, 1);
-  const auto update = [&] {
-    const Pointers at = lookups.moved(f, p);
-    with_bodies(f, lookups, [&](const lowered::Body& body) {
-      given ? given(body, at, nullptr) : WindowEmitter(f, body, nullptr, WindowCut::none).emit(at);
-    });
-  };
-  f.e.when_likely(lookups.inside, update, [] {});
+  f.e.when_likely(
+      lookups.inside, [&] { update_window(f, lookups, lookups.moved(f, p), WindowCut::none, given); }, [] {});
 }
 
 void emit_window(Frame& f, const Pointers& p, WindowBody given) {
   const Placements placements(f, p, 0);
   Value *const inside = placements.inside, *const whole = placements.whole;
-  const Placement* const primary = placements.all.empty() ? nullptr : placements.all.data();
   const bool sinks = f.entry.walk.sinks && !given;
   const auto update = [&] {
     Pointers at = placements.moved(f, p);
     if (sinks) redirect_to_sink(f, inside, at);
-    with_bodies(f, placements, [&](const lowered::Body& body) {
-      given ? given(body, at, primary) : WindowEmitter(f, body, primary, f.entry.cut).emit(at);
-    });
+    update_window(f, placements, at, f.entry.cut, given);
   };
   if (sinks) return update();
   const auto fill_all = [&] { WindowEmitter(f, *f.kernel.fill, nullptr, f.entry.cut).emit(p); };

@@ -10,15 +10,34 @@ namespace strew::inline v0 {
 
 using lowered::WindowCut;
 
+/// i1 per look-up of Kernel::fills: the table has what is done; else the look-up gives its fill value.
+using Found = llvm::SmallVector<llvm::Value*, 2>;
+
+/// Where the sources put the window of a position.
+struct Placements {
+  /// Emits the placements of the sources from number `first` on. p: pointers at the position.
+  Placements(Frame& frame, const Pointers& p, size_t first);
+  /// p, with the pointers of what is placed moved to the window.
+  Pointers moved(Frame& frame, const Pointers& p) const;
+  const Placement* primary() const { return first == 0 && !all.empty() ? all.data() : nullptr; }
+
+  size_t first;
+  std::vector<Placement> all;     ///< of the sources from number `first` on
+  llvm::Value* inside = nullptr;  ///< i1: no policy drops the position
+  llvm::Value* whole = nullptr;   ///< i1: the primary source's
+  Found found;                    ///< of the window: an element of it, where the look-up's policy cuts windows
+};
+
 /// Calls `body` to emit the iterations [lo, hi) of window loop `level` at a position: all iterations, or those in bounds. If the loop's dim
-/// wraps, the emitted code runs twice: for the iterations up to the dim's end, and for those that start over at 0. body's p: pointers at
-/// iteration 0 of the loop. `placement` null: the policy cuts nothing.
-void for_segments(Frame& frame, const Placement* placement, const Pointers& p, size_t level, WindowCut cut,
-                  llvm::function_ref<void(const Pointers& p, llvm::Value* lo, llvm::Value* hi)> body);
+/// wraps, the emitted code runs twice: for the iterations up to the dim's end, and for those that start over at 0. If a look-up fills what its table
+/// has not, it runs three times: before, in and after the table. body's p: pointers at iteration 0 of the loop; its `found` and the one given: what
+/// holds for all these iterations, and for those of the loops outside. `placements` null: no policy cuts anything.
+void for_segments(Frame& frame, const Placements* placements, const Pointers& p, const Found& found, size_t level, WindowCut cut,
+                  llvm::function_ref<void(const Pointers& p, const Found& found, llvm::Value* lo, llvm::Value* hi)> body);
 
 /// Emits the work for one window that the policy keeps. body: what is done, which look-ups that fill change; p: pointers at the window's first element;
-/// `placement` and the entry's cut say which part is done.
-using WindowBody = llvm::function_ref<void(const lowered::Body& body, const Pointers& p, const Placement* placement)>;
+/// `placements` and the entry's cut say which part is done. Windows of which a look-up fills a part are for the loops of the plan only.
+using WindowBody = llvm::function_ref<void(const lowered::Body& body, const Pointers& p, const Placements& placements)>;
 
 /// Emits everything that one position of an entry does: places the windows, applies the policy, does the window, fills. p: pointers at the position,
 /// before the components move them. `body` emits the window; empty: loops of the plan are emitted.

@@ -103,29 +103,29 @@ Value* ExternalBody::piece(size_t level) {
   return e_.b.CreateSelect(good, e_.i64(kPiece), e_.i64(1));
 }
 
-void ExternalBody::nest(const Pointers& p, const Placement* placement, size_t level) {
+void ExternalBody::nest(const Pointers& p, const Placements& placements, size_t level) {
   if (level == f_.plan.window.size()) return call(p, one_, e_.i64(1));
-  if (signature_.fixed[level]) return nest(p, placement, level + 1);
+  if (signature_.fixed[level]) return nest(p, placements, level + 1);
   const Loop& loop = f_.plan.window[level];
-  for_segments(f_, placement, p, level, f_.entry.cut, [&](const Pointers& from, Value* lo, Value* hi) {
+  for_segments(f_, &placements, p, {}, level, f_.entry.cut, [&](const Pointers& from, const Found&, Value* lo, Value* hi) {
     Value* most = piece(level);
     Value* before_next = e_.b.CreateSub(most, e_.i64(1));
     Value* pieces = e_.b.CreateUDiv(e_.add(e_.smax(e_.b.CreateSub(hi, lo), e_.i64(0)), before_next), most);
     e_.loop(e_.i64(0), pieces, {1, 1}, [&](Value* n) {
       Value* start = e_.add(lo, e_.times(n, most));
       extents_[level] = e_.b.CreateTrunc(e_.smin(most, e_.b.CreateSub(hi, start)), e_.b.getInt32Ty());
-      nest(f_.step(from, loop.strides, start), placement, level + 1);
+      nest(f_.step(from, loop.strides, start), placements, level + 1);
     });
   });
 }
 
-void ExternalBody::apply_one(const Pointers& p, const Placement* placement) { nest(p, placement, 0); }
+void ExternalBody::apply_one(const Pointers& p, const Placements& placements) { nest(p, placements, 0); }
 
 void ExternalBody::apply(const Pointers& p, Value* list, Value* count) {
   Pointers at = p;
   for (size_t l = 0; l < f_.plan.window.size(); ++l) {
     if (signature_.fixed[l]) continue;
-    for_segments(f_, nullptr, at, l, f_.entry.cut, [&](const Pointers& from, Value* lo, Value* hi) {
+    for_segments(f_, nullptr, at, {}, l, f_.entry.cut, [&](const Pointers& from, const Found&, Value* lo, Value* hi) {
       extents_[l] = e_.b.CreateTrunc(e_.b.CreateSub(hi, lo), e_.b.getInt32Ty());
       at = f_.step(from, f_.plan.window[l].strides, lo);
     });

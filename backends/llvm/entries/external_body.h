@@ -27,9 +27,8 @@ class ExternalBody {
   /// Only if the signature takes a list: applies `count` (i64, at most kMostEntries) entries of `list`, each with its whole window. p: pointers
   /// at position 0 and key 0.
   void apply(const Pointers& p, llvm::Value* list, llvm::Value* count);
-  /// Applies one position. p: pointers at the start of its window, of which `placement` and the entry's cut say what is done (placement null: the
-  /// policy keeps all).
-  void apply_one(const Pointers& p, const Placement* placement);
+  /// Applies one position. p: pointers at the start of its window, of which `placements` and the entry's cut say what is done.
+  void apply_one(const Pointers& p, const Placements& placements);
 
   static constexpr int64_t kMostEntries = 1 << 30;
 
@@ -41,7 +40,7 @@ class ExternalBody {
   llvm::Value* steps_of(const SignatureDim& dim, llvm::Value* keys);
   llvm::Value* piece(size_t level);
   /// Emits the window loops from `level` on that the body does not have as constants, in pieces, and the call of the body inside.
-  void nest(const Pointers& p, const Placement* placement, size_t level);
+  void nest(const Pointers& p, const Placements& placements, size_t level);
   /// Emits the call of the body with extents_. p: pointers at the start of the window (a list: at position 0 and key 0).
   void call(const Pointers& p, llvm::Value* list, llvm::Value* count);
   /// The function through which every entry of the module calls SYMBOL_apply. It takes addresses, extents and strides as plain arguments and

@@ -2,8 +2,8 @@
 // positions at destinations computed so.
 //
 // A key is 32 bits: the number of the window's destination (KeyForm, compiler/plan/plan.h), which serves all results; all bits are set where the
-// policy drops the position. Windows of row and element plans are never cut, so an entry of the list needs no bounds. An external body
-// (external_body.h) reads the list in the same layout, so it is passed as it is.
+// policy drops the position. Destinations of row and element plans are never cut, so an entry of the list needs no bounds but those of look-ups.
+// An external body (external_body.h) reads the list in the same layout, so it is passed as it is.
 // Tested by tests/differential with every number of threads, tests/unit/runtime/call/strategies/owner_test.cc and radix_test.cc.
 #include <cstddef>
 #include <optional>
@@ -139,8 +139,8 @@ void emit_list(llvm::Module& module, const EntryRequest& request) {
     Pointers p = other_tensors(now);
     for (int i = 0; i < f.plan.pairs; ++i) p[static_cast<size_t>(f.plan.result(i))] = destination(i, now);
     if (!external_body) return emit_listed_window(f, p);
-    emit_listed_window(f, p, [&](const lowered::Body&, const Pointers& at, const Placement* placement) {
-      external_body->apply_one(at, placement);
+    emit_listed_window(f, p, [&](const lowered::Body&, const Pointers& at, const Placements& placements) {
+      external_body->apply_one(at, placements);
     });
   };
   const auto one_by_one = [&] { f.e.loop(f.begin(), f.end(), options, at); };

@@ -104,7 +104,7 @@ void emit_positions(llvm::Module& module, const EntryRequest& request) {
   if (request.external != nullptr) {
     ExternalBody body(f, *request.external);
     PositionLoop(f, 1).one_by_one(
-        [&](const lowered::Body&, const Pointers& p, const Placement* placement) { body.apply_one(p, placement); });
+        [&](const lowered::Body&, const Pointers& p, const Placements& placements) { body.apply_one(p, placements); });
     return f.finish();
   }
   PositionLoop loop(f, walk.together);
@@ -114,12 +114,12 @@ void emit_positions(llvm::Module& module, const EntryRequest& request) {
       break;
     case Walk::Way::register_run: {
       RegisterRun run(f);
-      loop.one_by_one([&](const lowered::Body&, const Pointers& p, const Placement*) { run.apply(p); });
+      loop.one_by_one([&](const lowered::Body&, const Pointers& p, const Placements&) { run.apply(p); });
       break;
     }
     case Walk::Way::row_run: {
       RowRun run(f);
-      loop.one_by_one([&](const lowered::Body& body, const Pointers& p, const Placement*) { run.apply(body, p); });
+      loop.one_by_one([&](const lowered::Body& body, const Pointers& p, const Placements&) { run.apply(body, p); });
       run.finish();
       break;
     }

@@ -60,7 +60,7 @@ TEST(LoweredKernel, BoundsTheLoopsThatAComponentCuts) {
   using lowered::Bounds;
   const auto bounds = [](const std::string& policy) {
     const Compiled kernel = planned(rows_of(policy));
-    return lowered::lower_kernel(kernel.plan, kernel.schedule).bounds;
+    return lowered::lower_kernel(kernel.plan, kernel.schedule).primary().bounds;
   };
   EXPECT_THAT(bounds("skip_window"), ElementsAre(Bounds::whole));
   EXPECT_THAT(bounds("skip_element"), ElementsAre(Bounds::cut));
