@@ -376,7 +376,9 @@ std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed,
   }
   for (const std::string& name : room_.backend_names()) {
     const bool built = std::any_of(engines->begin(), engines->end(), [&](const Engine& e) { return e.backend == name; });
-    if (built && done > 0) coverage().ran(name, *cell, done);
+    if (!built || done == 0) continue;
+    coverage().ran(name, *cell, done);
+    for (const Lookup& lookup : lookups_of(op)) coverage().ran(name, cell_of(lookup), done);
   }
   return std::nullopt;
 }

@@ -31,6 +31,9 @@ bool is_legal(bool gather, CombinerKind combiner) {
   return !gather || combiner == CombinerKind::assign || combiner == CombinerKind::expr;
 }
 
+/// Does the policy treat the elements of a window on their own?
+bool may_cut(OobPolicy oob) { return oob == OobPolicy::skip_element || oob == OobPolicy::fill_element || oob == OobPolicy::wrap; }
+
 struct Sum {
   int legal = 0, covered = 0;
   int64_t calls = 0;
@@ -41,6 +44,27 @@ struct Sum {
 std::string text(const Cell& cell) {
   return fmt::format("{} {} {} {} {}", cell.gather ? "gather" : "scatter", name(cell.kind), name(cell.oob), name(cell.combiner),
                      name(cell.dtype));
+}
+
+std::string text(const LookupCell& cell) {
+  return fmt::format("look-up {}{}", name(cell.oob), cell.cuts ? " that cuts windows" : "");
+}
+
+LookupCell cell_of(const Lookup& lookup) {
+  const Gather& g = lookup.gather;
+  const auto is_moved = [&](int64_t d) { return g.slice_sizes[static_cast<size_t>(d)] != 1; };
+  return {g.oob, may_cut(g.oob) && std::ranges::any_of(g.dims.index_map, is_moved)};
+}
+
+const std::vector<LookupCell>& legal_lookups() {
+  static const std::vector<LookupCell> cells = [] {
+    std::vector<LookupCell> out;
+    for (int p = 0; p < kPolicies; ++p)
+      for (const bool cuts : {false, true})
+        if (const auto oob = static_cast<OobPolicy>(p); !cuts || may_cut(oob)) out.push_back({oob, cuts});
+    return out;
+  }();
+  return cells;
 }
 
 Cell cell_of(const Op& op, PlanKind kind) {
@@ -109,12 +133,20 @@ bool Coverage::has(const std::string& backend, const Cell& cell) const {
   return found != calls_.end() && found->second.count(cell) != 0;
 }
 
+bool Coverage::has(const std::string& backend, const LookupCell& cell) const {
+  const auto found = lookups_.find(backend);
+  return found != lookups_.end() && found->second.count(cell) != 0;
+}
+
 std::string Coverage::write() const {
   std::string out;
   for (const auto& [backend, cells] : calls_)
     for (const auto& [cell, calls] : cells)
       out += fmt::format("ran {} {} {} {} {} {} {}\n", backend, int{cell.gather}, static_cast<int>(cell.kind),
                          static_cast<int>(cell.oob), static_cast<int>(cell.combiner), static_cast<int>(cell.dtype), calls);
+  for (const auto& [backend, cells] : lookups_)
+    for (const auto& [cell, calls] : cells)
+      out += fmt::format("lookup {} {} {} {}\n", backend, static_cast<int>(cell.oob), int{cell.cuts}, calls);
   for (const auto& [backend, count] : asked_) out += fmt::format("asked {} {}\n", backend, count);
   for (const auto& [backend, reasons] : refusals_)
     for (const auto& [reason, count] : reasons) out += fmt::format("refused {} {} {}\n", backend, count, reason);
@@ -137,6 +169,10 @@ void Coverage::merge(const std::string& written) {
           {gather != 0, static_cast<PlanKind>(kind), static_cast<OobPolicy>(oob), static_cast<CombinerKind>(combiner),
            static_cast<DType>(dtype)},
           count);
+    } else if (what == "lookup") {
+      int oob = 0, cuts = 0;
+      fields >> oob >> cuts >> count;
+      ran(backend, LookupCell{static_cast<OobPolicy>(oob), cuts != 0}, count);
     } else if (what == "asked" || what == "target") {
       fields >> count;
       (what == "asked" ? asked_ : targets_)[backend] += count;
@@ -148,6 +184,15 @@ void Coverage::merge(const std::string& written) {
     }
   }
   splits_.merge(written);
+}
+
+std::string Coverage::lookups(const std::string& backend) const {
+  const auto found = lookups_.find(backend);
+  if (found == lookups_.end()) return "";
+  std::string out = "look-ups:";
+  for (const auto& [cell, calls] : found->second)
+    out += fmt::format(" {}{} ({})", name(cell.oob), cell.cuts ? " cutting windows" : "", calls);
+  return out + "\n";
 }
 
 std::string Coverage::refusals(const std::string& backend) const {
@@ -195,7 +240,7 @@ std::string Coverage::table() const {
     out += "by dtype:";
     for (const auto& [dtype, sum] : dtypes) out += fmt::format(" {} {}/{} ({})", name(dtype), sum.covered, sum.legal, sum.calls);
     out += "\n";
-    out += refusals(backend);
+    out += lookups(backend) + refusals(backend);
   }
   for (const auto& [backend, count] : asked_)
     if (calls_.count(backend) == 0) out += fmt::format("\nbackend {} ran nothing\n", backend) + refusals(backend);
@@ -211,6 +256,9 @@ std::vector<std::string> Coverage::empty_cells(const std::vector<std::string>& b
   std::vector<std::string> out;
   for (const std::string& backend : backends)
     for (const Cell& cell : legal_cells())
+      if (owes_cells(backend) && !has(backend, cell)) out.push_back(backend + " " + text(cell));
+  for (const std::string& backend : backends)
+    for (const LookupCell& cell : legal_lookups())
       if (owes_cells(backend) && !has(backend, cell)) out.push_back(backend + " " + text(cell));
   if (std::find(backends.begin(), backends.end(), "llvm") == backends.end()) return out;
   for (std::string& split : splits_.empty_cells()) out.push_back(std::move(split));

@@ -23,6 +23,15 @@ struct Cell {
   auto operator<=>(const Cell&) const = default;
 };
 std::string text(const Cell& cell);
+/// A look-up's policy, and whether it cuts windows: one that treats elements on their own, where an index moves a window of several.
+struct LookupCell {
+  OobPolicy oob = OobPolicy::undefined;
+  bool cuts = false;
+  auto operator<=>(const LookupCell&) const = default;
+};
+std::string text(const LookupCell& cell);
+LookupCell cell_of(const Lookup& lookup);
+const std::vector<LookupCell>& legal_lookups();
 /// The cell of an op and its plan; the dtype is that of result 0. The combiner of a gather counts as assign or expr.
 Cell cell_of(const Op& op, PlanKind kind);
 /// Every cell that some op is in.
@@ -42,6 +51,8 @@ class Coverage {
   void asked(const std::string& backend) { ++asked_[backend]; }
   void refused(const std::string& backend, const std::string& reason) { ++refusals_[backend][reason]; }
   bool has(const std::string& backend, const Cell& cell) const;
+  void ran(const std::string& backend, const LookupCell& cell, int64_t calls) { lookups_[backend][cell] += calls; }
+  bool has(const std::string& backend, const LookupCell& cell) const;
   void ran(const SplitCell& cell) { splits_.ran(cell); }
   void ran(std::span<const PhaseTrace::Step> steps) { splits_.ran(steps); }
   /// Counts an op whose kernels were built for that target.
@@ -52,16 +63,18 @@ class Coverage {
   /// The counts as lines of text, and the reverse: merge() adds the counts of another process.
   std::string write() const;
   void merge(const std::string& written);
-  /// The counts as text: by kind, policy and combiner; by dtype; refusals, and the share of ops that each backend can
+  /// The counts as text: by kind, policy and combiner; by dtype; look-ups; refusals, and the share of ops that each backend can
   /// build; targets; splits.
   std::string table() const;
   /// The legal cells that never ran. Splits and targets are included only if `backends` has llvm.
   std::vector<std::string> empty_cells(const std::vector<std::string>& backends) const;
 
  private:
+  std::string lookups(const std::string& backend) const;
   std::string refusals(const std::string& backend) const;
 
   std::map<std::string, std::map<Cell, int64_t>> calls_;
+  std::map<std::string, std::map<LookupCell, int64_t>> lookups_;
   std::map<std::string, std::map<std::string, int64_t>> refusals_;
   std::map<std::string, int64_t> asked_, targets_;
   SplitCoverage splits_;

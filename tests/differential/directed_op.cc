@@ -45,6 +45,23 @@ Blueprint op_for_cell(const EngineRoom& room, uint64_t seed, size_t number) {
   return blueprint;
 }
 
+Blueprint op_for_lookup(uint64_t seed, size_t number) {
+  const LookupCell& cell = legal_lookups()[number];
+  Rng rng = Rng::stream(seed, number * 2 + 0x100c5);
+  OpWishes wishes;
+  wishes.scatter = true;
+  wishes.lookups = true;
+  wishes.lookup_oob = cell.oob;
+  Blueprint blueprint;
+  for (int tries = 0; tries < kCellTries; ++tries) {
+    blueprint = random_blueprint(rng, wishes);
+    const Op op = make_op(blueprint);
+    const auto is_in_cell = [&](const Lookup& lookup) { return cell_of(lookup) == cell; };
+    if (is_promised(op) && std::ranges::any_of(lookups_of(op), is_in_cell)) break;
+  }
+  return blueprint;
+}
+
 Blueprint op_for_split(const EngineRoom& room, uint64_t seed, size_t number) {
   const SplitCell& cell = legal_splits()[number];
   Rng rng = Rng::stream(seed, number * 2 + 0x5911f);

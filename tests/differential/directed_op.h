@@ -8,6 +8,8 @@ namespace strew::test {
 
 /// An op in legal_cells()[number]. If 80 tries fail, the last one is returned.
 Blueprint op_for_cell(const EngineRoom& room, uint64_t seed, size_t number);
+/// An op with a look-up in legal_lookups()[number]. If 80 tries fail, the last one is returned.
+Blueprint op_for_lookup(uint64_t seed, size_t number);
 /// An op that the strategy of legal_splits()[number] is legal for. If 200 tries fail, the last one is returned.
 Blueprint op_for_split(const EngineRoom& room, uint64_t seed, size_t number);
 /// An op whose calls may run `phase` on several threads, and the strategy that does so.

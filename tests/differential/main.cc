@@ -6,7 +6,7 @@
 //                      [--targets CPU,CPU...] [--write-manifest FILE] [--no-executable-memory] [--lookups] [--rows]
 //
 // The seed is printed first. A failure prints the op, the call, the first difference, the shrunk op, and the command
-// that replays it. --require-coverage first makes directed ops for every cell, split and phase of the coverage
+// that replays it. --require-coverage first makes directed ops for every cell, look-up, split and phase of the coverage
 // tables, and fails if a legal one did not run. --op checks the op of that text, --iterations times. --jobs runs that
 // many processes. --lookups makes only scatters with look-ups, --rows those of which rows have values of their own. --no-executable-memory makes the system refuse executable pages first. Exit status: 0 no difference,
 // 1 a difference, 2 usage, 3 a fault in a thread of the pool, 77 the system cannot refuse executable pages.
@@ -127,7 +127,7 @@ Options parse(int argc, char** argv) {
 }
 
 /// Runs iterations. The op of an iteration depends on (seed, iteration) only. Iterations named "cN" aim at coverage
-/// cell N, "sN" at split N, "pN" at phase N.
+/// cell N, "lN" at look-up N, "sN" at split N, "pN" at phase N.
 class Driver {
  public:
   explicit Driver(const Options& options) : options_(options), checker_(options.engines) {
@@ -147,9 +147,11 @@ class Driver {
 
  private:
   bool run_cell(uint64_t seed, size_t cell);
+  bool run_lookup_cell(uint64_t seed, size_t lookup);
   bool run_split_cell(uint64_t seed, size_t split);
   bool run_phase_cell(uint64_t seed, size_t phase);
-  bool covered(const Cell& cell);
+  template <class AnyCell>
+  bool covered(const AnyCell& cell);
   /// Prints the op first with --verbose, so that it is known even where the check ends the process.
   std::optional<Failure> check(const Blueprint& blueprint, uint64_t data_seed, int patterns = kPatterns,
                                std::optional<Strategy> wish = {});
@@ -182,7 +184,8 @@ std::optional<Failure> Driver::check(const Blueprint& blueprint, uint64_t data_s
 }
 
 /// Has the cell run on every backend that must run it?
-bool Driver::covered(const Cell& cell) {
+template <class AnyCell>
+bool Driver::covered(const AnyCell& cell) {
   const std::vector<std::string>& backends = checker_.room().backend_names();
   return std::all_of(backends.begin(), backends.end(),
                      [&](const std::string& name) { return !owes_cells(name) || checker_.coverage().has(name, cell); });
@@ -195,6 +198,17 @@ bool Driver::run_cell(uint64_t seed, size_t number) {
     const uint64_t stream = seed ^ (tries << 40);
     const Blueprint blueprint = op_for_cell(checker_.room(), stream, number);
     const uint64_t data_seed = stream ^ (number * 2 + 1);
+    if (const auto failure = check(blueprint, data_seed)) return report(blueprint, data_seed, *failure);
+  }
+  return true;
+}
+
+/// Checks ops with the look-up until each backend has run one.
+bool Driver::run_lookup_cell(uint64_t seed, size_t number) {
+  for (uint64_t tries = 0; tries < kTries && !covered(legal_lookups()[number]); ++tries) {
+    const uint64_t stream = seed ^ (tries << 40);
+    const Blueprint blueprint = op_for_lookup(stream, number);
+    const uint64_t data_seed = stream ^ (number * 2 + 0x100c5);
     if (const auto failure = check(blueprint, data_seed)) return report(blueprint, data_seed, *failure);
   }
   return true;
@@ -234,6 +248,8 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   if (options_.lookups) replay_ += " --lookups";
   if (options_.rows) replay_ += " --rows";
   if (options_.verbose) fmt::print("{} ", iteration);
+  if (!iteration.empty() && iteration[0] == 'l')
+    return run_lookup_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_lookups().size());
   if (!iteration.empty() && iteration[0] == 's')
     return run_split_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_splits().size());
   if (!iteration.empty() && iteration[0] == 'p')
@@ -285,6 +301,9 @@ bool Driver::run_share(int64_t job, int64_t jobs) {
   const auto cells = static_cast<int64_t>(options_.require_coverage ? legal_cells().size() : 0);
   for (int64_t cell = job; cell < cells; cell += jobs)
     if (!run(options_.seed, fmt::format("c{}", cell))) return false;
+  const auto lookups = static_cast<int64_t>(options_.require_coverage ? legal_lookups().size() : 0);
+  for (int64_t lookup = job; lookup < lookups; lookup += jobs)
+    if (!run(options_.seed, fmt::format("l{}", lookup))) return false;
   const auto splits = static_cast<int64_t>(options_.require_coverage ? legal_splits().size() : 0);
   for (int64_t split = job; split < splits; split += jobs)
     if (!run(options_.seed, fmt::format("s{}", split))) return false;

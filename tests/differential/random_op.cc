@@ -555,7 +555,7 @@ void Generator::choose_lookup(Role of, size_t index) {
   using P = OobPolicy;
   const std::vector<P> policies{P::undefined,    P::clamp,       P::wrap,         P::error,      P::error,
                                 P::skip_element, P::skip_window, P::fill_element, P::fill_window};
-  g.oob = rng_.pick(policies);
+  g.oob = wishes_.lookup_oob.value_or(rng_.pick(policies));
   if (is_fill(g.oob)) g.fill = fill_value(made.dtype);
   g.normalize_negative = rng_.chance(25);
   g.indices_are_sorted = rng_.chance(12);

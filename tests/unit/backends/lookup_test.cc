@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/halide/can_build/can_build.h"
@@ -136,6 +138,136 @@ TEST(Lookup, EveryBackendAndStrategyGivesTheBitsOfPlainLoops) {
           EXPECT_EQ(result, want) << backend << " " << schedule << " " << name(policy) << " " << width;
         }
     }
+  }
+}
+
+/// result[to[e], w] += table[row[e] + w / 3, column[e] + w % 3] over windows of 2 x 3 elements, of which indices move both dims, beyond the table on
+/// all sides. Extra 0 does so in a second table with other indices, and is multiplied.
+struct Patches {
+  static constexpr int64_t kTargets = 5, kPositions = 300, kRows = 4, kColumns = 7;
+
+  Patches() {
+    for (int64_t i = 0; i < kRows * kColumns; ++i) {
+      table.push_back(static_cast<float>(i * 13 % 29) - 11.0F);
+      factors.push_back(static_cast<float>(i * 7 % 31) - 15.0F);
+    }
+    for (int64_t e = 0; e < kPositions; ++e) {
+      to.push_back(static_cast<int32_t>(e * 2654435761 % kTargets));
+      for (auto* const starts : {&of_table, &of_factors}) {
+        const int64_t k = starts == &of_table ? e : 3 * e + 1;
+        starts->push_back(k % 11 - 4);
+        starts->push_back(k / 2 % 15 - 5);
+      }
+    }
+  }
+
+  static std::string op(const std::string& policy, const std::string& second) {
+    const auto gather = [](const std::string& oob) {
+      return "=gather(operand=f32[4,7] indices=i64[300,2] result=f32[300,2,3] offset_dims=[1,2] start_index_map=[0,1] "
+             "index_vector_dim=1 slice_sizes=[2,3] oob=" +
+             oob + (oob.starts_with("fill") ? " fill=0.5:f32)" : ")");
+    };
+    return "strew1.scatter(operand=f32[5,2,3] indices=i32[300] updates=f32[300,2,3] extras=[per_element:f32[300,2,3]] "
+           "lookups=[updates(0)" +
+           gather(policy) + ",extra(0)" + gather(second) +
+           "] update_window_dims=[1,2] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 "
+           "combiner=expr "
+           "expr={%0=update(0):f32; %1=extra(0):f32; %2=multiply(%0,%1):f32; %3=current(0):f32; %4=add(%3,%2):f32; return %4} "
+           "init=in_place)";
+  }
+
+  /// The element at these coordinates. Nothing: it is left out.
+  static std::optional<float> found(const std::vector<float>& in, int64_t row, int64_t column, const std::string& policy) {
+    if (policy == "wrap") {
+      row = (row + 4 * kRows) % kRows;
+      column = (column + 4 * kColumns) % kColumns;
+    }
+    if (row >= 0 && row < kRows && column >= 0 && column < kColumns) return in[static_cast<size_t>(row * kColumns + column)];
+    return policy == "fill_element" ? std::optional(0.5F) : std::nullopt;
+  }
+
+  std::vector<float> expected(const std::string& policy, const std::string& second) const {
+    std::vector<float> out(static_cast<size_t>(kTargets * 6), 1.0F);
+    for (size_t e = 0; e < to.size(); ++e)
+      for (int64_t w = 0; w < 6; ++w) {
+        const auto at = [&](const std::vector<int64_t>& starts) {
+          return std::pair(starts[2 * e] + w / 3, starts[2 * e + 1] + w % 3);
+        };
+        const auto [row, column] = at(of_table);
+        const auto [second_row, second_column] = at(of_factors);
+        const std::optional<float> a = found(table, row, column, policy), b = found(factors, second_row, second_column, second);
+        if (a && b) out[static_cast<size_t>(to[e] * 6 + w)] += *a * *b;
+      }
+    return out;
+  }
+
+  std::vector<float> table, factors;
+  std::vector<int32_t> to;
+  std::vector<int64_t> of_table, of_factors;
+};
+
+TEST(Lookup, PoliciesCutTheWindowsOfEachTable) {
+  Runtime runtime;
+  Patches patches;
+  const std::vector<std::string> policies{"skip_element", "fill_element", "wrap"};
+  for (const std::string& policy : policies)
+    for (const std::string& second : policies) {
+      const std::vector<float> want = patches.expected(policy, second);
+      for (const char* const backend : {"reference", "portable", "llvm", "halide"})
+        for (const char* const schedule : {"", "strategy=window", "strategy=owner"}) {
+          const std::string name(backend);
+          if (name == "halide" && (policy == "fill_element" || second == "fill_element" || !has_halide())) continue;
+          const auto kernel =
+              runtime.get(test::op_of(Patches::op(policy, second)), with(name, name == "reference" ? "" : schedule));
+          ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+          std::vector<float> result(want.size(), 1.0F);
+          const Status status = kernel->run(Views()
+                                                .add(result.data(), DType::f32, {Patches::kTargets, 2, 3})
+                                                .add(patches.to.data(), DType::i32, {Patches::kPositions})
+                                                .add(patches.table.data(), DType::f32, {Patches::kRows, Patches::kColumns})
+                                                .add(patches.factors.data(), DType::f32, {Patches::kRows, Patches::kColumns})
+                                                .add(patches.of_table.data(), DType::i64, {Patches::kPositions, 2})
+                                                .add(patches.of_factors.data(), DType::i64, {Patches::kPositions, 2}));
+          EXPECT_TRUE(status.ok()) << status.message();
+          EXPECT_EQ(result, want) << name << " " << schedule << " " << policy << " " << second;
+        }
+    }
+}
+
+/// More look-ups fill than llvm has code for: result[to[e]] += ((a[i] * b[j]) * c[k]).
+TEST(Lookup, PortableTakesAnyNumberThatFill) {
+  Runtime runtime;
+  std::string lookups, tables;
+  for (const std::string of : {"updates(0)", "extra(0)", "extra(1)"})
+    lookups +=
+        (lookups.empty() ? "" : ",") + of +
+        "=gather(operand=f32[3] indices=i64[8] result=f32[8] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
+        "slice_sizes=[1] oob=fill_element fill=10:f32)";
+  const std::string op =
+      "strew1.scatter(operand=f32[2] indices=i32[8] updates=f32[8] extras=[per_element:f32[8],per_element:f32[8]] lookups=[" +
+      lookups +
+      "] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr expr={%0=update(0):f32; "
+      "%1=extra(0):f32; %2=extra(1):f32; %3=multiply(%0,%1):f32; %4=multiply(%3,%2):f32; %5=current(0):f32; %6=add(%5,%4):f32; "
+      "return %6} init=in_place)";
+  const std::vector<int32_t> to{0, 1, 0, 1, 0, 1, 0, 1};
+  const std::vector<float> a{1, 2, 3}, b{4, 5, 6}, c{7, 8, 9};
+  const std::vector<int64_t> i{0, 3, 1, -1, 2, 5, 0, 1}, j{0, 0, 3, 3, 1, 9, -7, 2}, k{2, 1, 0, 4, 4, 4, 1, 0};
+  std::vector<float> want(2, 1.0F);
+  const auto found = [](const std::vector<float>& in, int64_t at) {
+    return at >= 0 && at < 3 ? in[static_cast<size_t>(at)] : 10.0F;
+  };
+  for (size_t e = 0; e < to.size(); ++e) want[static_cast<size_t>(to[e])] += found(a, i[e]) * found(b, j[e]) * found(c, k[e]);
+  EXPECT_FALSE(runtime.get(test::op_of(op), with("llvm")).ok());
+  for (const char* const backend : {"reference", "portable", "auto"}) {
+    const auto kernel = runtime.get(test::op_of(op), with(backend));
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    std::vector<float> result(2, 1.0F);
+    Views views;
+    views.add(result.data(), DType::f32, {2}).add(to.data(), DType::i32, {8});
+    for (const auto* const table : {&a, &b, &c}) views.add(table->data(), DType::f32, {3});
+    for (const auto* const indices : {&i, &j, &k}) views.add(indices->data(), DType::i64, {8});
+    EXPECT_TRUE(kernel->run(views).ok());
+    EXPECT_EQ(result, want) << backend;
   }
 }
 

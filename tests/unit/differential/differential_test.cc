@@ -206,7 +206,28 @@ TEST(CoverageTable, CountsAndMergesAndListsEmptyCells) {
   EXPECT_THAT(b.write(), HasSubstr(" 10\n"));
   const std::vector<std::string> empty = b.empty_cells({"llvm"});
   EXPECT_EQ(std::ranges::count(empty, "llvm " + text(cell)), 0);
-  EXPECT_GT(empty.size(), legal_cells().size() + legal_splits().size());  // phases and targets besides
+  EXPECT_GT(empty.size(), legal_cells().size() + legal_lookups().size() + legal_splits().size());  // phases and targets besides
+}
+
+TEST(CoverageTable, WantsEveryPolicyOfLookups) {
+  const Op op = parsed(
+      "strew1.scatter(operand=f32[9,4] indices=i32[5] updates=f32[5,4] extras=[per_element:f32[5,4]] "
+      "lookups=[updates(0)=gather(operand=f32[6] indices=i32[5] result=f32[5,4] offset_dims=[1] start_index_map=[0] "
+      "index_vector_dim=1 slice_sizes=[4] oob=skip_element), extra(0)=gather(operand=f32[7,4] indices=i32[5] result=f32[5,4] "
+      "offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1,4] oob=wrap)] "
+      "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add)");
+  const std::vector<Lookup>& lookups = lookups_of(op);
+  EXPECT_EQ(cell_of(lookups[0]), (LookupCell{OobPolicy::skip_element, true}));
+  EXPECT_EQ(cell_of(lookups[1]), (LookupCell{OobPolicy::wrap, false})) << "no index moves its window";
+  Coverage a, b;
+  for (const LookupCell& cell : legal_lookups()) {
+    EXPECT_EQ(std::ranges::count(a.empty_cells({"portable"}), "portable " + text(cell)), 1);
+    a.ran("portable", cell, 3);
+  }
+  b.merge(a.write());
+  for (const LookupCell& cell : legal_lookups())
+    EXPECT_EQ(std::ranges::count(b.empty_cells({"portable"}), "portable " + text(cell)), 0);
+  EXPECT_EQ(std::ranges::count(b.empty_cells({"llvm"}), "llvm " + text(LookupCell{OobPolicy::wrap, true})), 1);
 }
 
 TEST(CoverageTable, WantsEveryTarget) {

@@ -67,6 +67,31 @@ TEST(LoweredKernel, BoundsTheLoopsThatAComponentCuts) {
   EXPECT_THAT(bounds("wrap"), ElementsAre(Bounds::split));
 }
 
+/// An index moves both window dims of the table, and none of the results'.
+TEST(LoweredKernel, BoundsTheLoopsThatALookUpCuts) {
+  using lowered::Bounds;
+  const auto kernel_of = [](const std::string& policy) {
+    return planned(
+        "strew1.scatter(operand=f32[50,3,4] indices=i32[9] updates=f32[9,3,4] lookups=[updates(0)=gather(operand=f32[5,7] "
+        "indices=i32[9,2] result=f32[9,3,4] offset_dims=[1,2] start_index_map=[0,1] index_vector_dim=1 slice_sizes=[3,4] oob=" +
+        policy +
+        ")] update_window_dims=[1,2] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add)");
+  };
+  const auto bounds = [&](const std::string& policy) {
+    const Compiled kernel = kernel_of(policy);
+    const lowered::Kernel lowered = lowered::lower_kernel(kernel.plan, kernel.schedule);
+    for (const Bounds own : lowered.primary().bounds) EXPECT_EQ(own, Bounds::whole);
+    return lowered.placings[1].bounds;
+  };
+  EXPECT_THAT(bounds("clamp"), ElementsAre(Bounds::whole, Bounds::whole));
+  EXPECT_THAT(bounds("skip_element"), ElementsAre(Bounds::cut, Bounds::cut));
+  EXPECT_THAT(bounds("fill_element fill=1:f32"), ElementsAre(Bounds::cut, Bounds::cut));
+  EXPECT_THAT(bounds("wrap"), ElementsAre(Bounds::split, Bounds::split));
+  const Compiled cut = kernel_of("skip_element");
+  EXPECT_THAT(print(lowered::lower_kernel(cut.plan, cut.schedule)),
+              testing::HasSubstr("  window loop 1 is cut by component 1 of source 1\n"));
+}
+
 TEST(LoweredKernel, PassesDecideHowPositionsAreWalkedAndNothingElse) {
   const Compiled kernel = planned(
       "strew1.gather(operand=f32[1000,2] indices=i32[512] result=f32[512,2] offset_dims=[1] collapsed_slice_dims=[0] "

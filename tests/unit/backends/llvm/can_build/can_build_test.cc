@@ -6,7 +6,7 @@
 #include "backends/pipeline.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "tests/support/plan.h"
+#include "tests/support/ops.h"
 
 namespace strew {
 namespace {
@@ -39,6 +39,33 @@ TEST(LlvmCanBuild, Aarch64) { EXPECT_EQ(answer("f32", "", "generic"), ""); }
 
 TEST(LlvmCanBuild, DeclinesWithTheReason) {
   EXPECT_EQ(answer("f32", "", "npu-a5"), "backend llvm: architecture npu is not generated, only x86_64 and aarch64");
+}
+
+/// A scatter whose updates are looked up, all with this policy, in tables of whose windows an index moves the elements.
+std::string lookups(int pairs, const std::string& oob) {
+  std::string operands, updates, list;
+  for (int i = 0; i < pairs; ++i) {
+    const std::string comma = i > 0 ? "," : "";
+    operands += comma + "f32[64,4]";
+    updates += comma + "f32[8,4]";
+    list += comma + "updates(" + std::to_string(i) + ")=gather(operand=f32[9] indices=i32[8] result=f32[8,4] offset_dims=[1] " +
+            "start_index_map=[0] index_vector_dim=1 slice_sizes=[4] oob=" + oob + ")";
+  }
+  return "strew1.scatter(operand=[" + operands + "] indices=i32[8] updates=[" + updates + "] lookups=[" + list +
+         "] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add)";
+}
+
+TEST(LlvmCanBuild, LookUpsThatCutWindowsAndTwoThatFill) {
+  const auto answer_of = [](const std::string& op) {
+    return llvm_can_build(*test::plan_of(test::op_of(op)), Schedule{}, *parse_target("x86-64-v3")).message();
+  };
+  for (const char* const oob : {"skip_element", "wrap"}) EXPECT_EQ(answer_of(lookups(3, oob)), "") << oob;
+  for (const char* const oob : {"fill_element fill=1:f32", "fill_window fill=1:f32"}) {
+    EXPECT_EQ(answer_of(lookups(2, oob)), "") << oob;
+    const std::string policy(oob, std::string_view(oob).find(' '));
+    EXPECT_EQ(answer_of(lookups(3, oob)), "backend llvm: the look-up of updates 2 is one of more than 2 that fill (policy " +
+                                              policy + "), which is not generated");
+  }
 }
 
 }  // namespace
