@@ -102,6 +102,7 @@ void PositionBlocks::require(uint8_t* flags, const int64_t* values, int64_t larg
 /// What a policy does with whole windows whose value is not in [0, largest]: it drops the position or, of look-up number `fill`, fills.
 void PositionBlocks::keep(int fill, const int64_t* values, int64_t largest) {
   if (fill < 0) return require(f_.inside(), values, largest);
+  if (largest >= 0 && !f_.loops.any_beyond(values, static_cast<uint64_t>(largest), count)) return;
   begin_flags();
   const uint64_t bit = uint64_t{1} << fill;
   for (int64_t j = 0; j < count; ++j) f_.filling()[j] |= values[j] < 0 || values[j] > largest ? bit : 0;

@@ -171,14 +171,13 @@ class Segments {
     });
   }
 
-  /// Lets the look-ups from source number `s` on take their parts of [lo, hi).
+  /// Lets the look-ups from source number `s` on take their parts of [lo, hi), whose length is not negative; nor is theirs.
   void by_lookups(const Pointers& p, const Found& found, size_t s, Value* lo, Value* hi) {
     const size_t sources = placements_ == nullptr ? 0 : f_.plan.sources.size();
     if (placements_ != nullptr) s = std::max({s, placements_->first, size_t{1}});
     while (s < sources && f_.kernel.placings[s].bounds[level_] == lowered::Bounds::whole) ++s;
     if (s >= sources) return body_(p, found, lo, hi);
     const Placement& placement = placements_->all[s - placements_->first];
-    hi = e_.smax(lo, hi);  // the parts of a range that is empty are empty
     if (placement.placing.bounds[level_] == lowered::Bounds::split)
       return in_two(placement, s, p, lo, hi, [&](const Pointers& at, Value*, Value* from, Value* to) {
         Value* end = e_.smax(from, to);
