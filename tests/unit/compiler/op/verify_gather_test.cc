@@ -2,20 +2,13 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "strew/text.h"
-#include "strew/verify.h"
 #include "tests/support/rule_label.h"
+#include "tests/support/verdict.h"
 
 namespace strew {
 namespace {
 
-std::string verdict(const std::string& body, const VerifyOptions& options = {}) {
-  const Expected<Op> op = parse_op("strew1.gather(" + body + ")");
-  if (!op.ok()) return op.status().message();
-  const Status status = verify(*op, options);
-  EXPECT_TRUE(status.ok() || status.code() == Code::invalid_argument);
-  return status.ok() ? "ok" : status.message();
-}
+using test::gather_verdict;
 
 const std::string kRowDims =
     "offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1,16] ";
@@ -25,8 +18,8 @@ TEST(VerifyGather, SpecificationExampleIsLegal) {
   const std::string op =
       "operand=i32[2,3,4,2] indices=i64[2,2,3,2] result=i32[2,2,3,2,2] offset_dims=[3,4] collapsed_slice_dims=[1] "
       "operand_batching_dims=[0] start_indices_batching_dims=[1] start_index_map=[2,1] index_vector_dim=3 slice_sizes=[1,1,2,2]";
-  EXPECT_EQ(verdict(op), "ok");
-  EXPECT_EQ(verdict(op, {.equal_batching_dims = true}), "ok");
+  EXPECT_EQ(gather_verdict(op), "ok");
+  EXPECT_EQ(gather_verdict(op, {.equal_batching_dims = true}), "ok");
 }
 
 struct Case {
@@ -36,7 +29,7 @@ std::string label_of(const testing::TestParamInfo<Case>& info) {
   return test::rule_label(info.param.message) + "_" + std::to_string(info.index);
 }
 class VerifyGatherLabel : public testing::TestWithParam<Case> {};
-TEST_P(VerifyGatherLabel, NamesFieldValueAndExpectation) { EXPECT_EQ(verdict(GetParam().body), GetParam().message); }
+TEST_P(VerifyGatherLabel, NamesFieldValueAndExpectation) { EXPECT_EQ(gather_verdict(GetParam().body), GetParam().message); }
 
 const std::string kOperand = "operand=f32[8,16] ";
 
@@ -156,8 +149,8 @@ TEST(VerifyGather, EqualBatchingDimsIsStableHlosRule) {
       kOperand +
       "indices=i32[7] result=f32[7] collapsed_slice_dims=[1] operand_batching_dims=[0] start_indices_batching_dims=[0] "
       "start_index_map=[1] index_vector_dim=1 slice_sizes=[1,1]";
-  EXPECT_EQ(verdict(op), "ok");
-  EXPECT_EQ(verdict(op, {.equal_batching_dims = true}),
+  EXPECT_EQ(gather_verdict(op), "ok");
+  EXPECT_EQ(gather_verdict(op, {.equal_batching_dims = true}),
             "indices is i32[7]; expected its batching dim 0 to be 8, dim 0 of operand f32[8,16] [gather_c17]");
 }
 
@@ -180,7 +173,7 @@ TEST(VerifyGather, EdgesAreLegal) {
       "%2=multiply(%0,%1):f32; "
       "%3=convert(%2):i8; return %3}",
   };
-  for (const char* body : legal) EXPECT_EQ(verdict(body), "ok") << body;
+  for (const char* body : legal) EXPECT_EQ(gather_verdict(body), "ok") << body;
 }
 
 }  // namespace

@@ -4,21 +4,13 @@
 #include "gtest/gtest.h"
 #include "strew/builder.h"
 #include "strew/forms.h"
-#include "strew/text.h"
-#include "strew/verify.h"
 #include "tests/support/rule_label.h"
+#include "tests/support/verdict.h"
 
 namespace strew {
 namespace {
 
-std::string verdict(const std::string& body) {
-  const Expected<Op> op = parse_op("strew1.scatter(" + body + ")");
-  if (!op.ok()) return op.status().message();
-  EXPECT_EQ(print(*parse_op(print(*op))), print(*op));
-  const Status status = verify(*op);
-  EXPECT_TRUE(status.ok() || status.code() == Code::invalid_argument);
-  return status.ok() ? "ok" : status.message();
-}
+using test::scatter_verdict;
 
 const std::string kRows =
     "operand=f32[8,16] indices=i32[4] updates=f32[4,16] update_window_dims=[1] inserted_window_dims=[0] "
@@ -31,7 +23,7 @@ std::string row_lookup(const std::string& fields) {
 TEST(VerifyLookups, PoliciesOfGathersAndThoseThatSkipAreLegal) {
   for (const char* const policy :
        {"undefined", "clamp", "wrap", "error", "skip_element", "skip_window", "fill_window fill=1.5:f32"})
-    EXPECT_EQ(verdict(kRows + row_lookup(std::string(" oob=") + policy)), "ok") << policy;
+    EXPECT_EQ(scatter_verdict(kRows + row_lookup(std::string(" oob=") + policy)), "ok") << policy;
 }
 
 TEST(VerifyLookups, ExtrasPerElementAndPositionAreLegal) {
@@ -44,16 +36,16 @@ TEST(VerifyLookups, ExtrasPerElementAndPositionAreLegal) {
       "start_index_map=[0] index_vector_dim=1 slice_sizes=[1]),extra(1)=gather(operand=f32[9,16] indices=i64[4] "
       "result=f32[4,16]" +
       kRowDims + "slice_sizes=[1,16])]";
-  EXPECT_EQ(verdict(graph), "ok");
+  EXPECT_EQ(scatter_verdict(graph), "ok");
 }
 
 TEST(VerifyLookups, OpenWindowsAreWholeDimsOfTheTable) {
-  EXPECT_EQ(
-      verdict("operand=f32[?,?] indices=i32[?] updates=f32[?,?] update_window_dims=[1] inserted_window_dims=[0] "
-              "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add lookups=[updates(0)=gather(operand=f32[?,?] "
-              "indices=i64[?] result=f32[?,?]" +
-              kRowDims + "slice_sizes=[1,?])]"),
-      "ok");
+  EXPECT_EQ(scatter_verdict(
+                "operand=f32[?,?] indices=i32[?] updates=f32[?,?] update_window_dims=[1] inserted_window_dims=[0] "
+                "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add lookups=[updates(0)=gather(operand=f32[?,?] "
+                "indices=i64[?] result=f32[?,?]" +
+                kRowDims + "slice_sizes=[1,?])]"),
+            "ok");
 }
 
 struct Case {
@@ -63,7 +55,9 @@ std::string label_of(const testing::TestParamInfo<Case>& info) {
   return test::rule_label(info.param.message) + "_" + std::to_string(info.index);
 }
 class VerifyLookupsLabel : public testing::TestWithParam<Case> {};
-TEST_P(VerifyLookupsLabel, NamesFieldValueAndExpectation) { EXPECT_EQ(verdict(kRows + GetParam().lookups), GetParam().message); }
+TEST_P(VerifyLookupsLabel, NamesFieldValueAndExpectation) {
+  EXPECT_EQ(scatter_verdict(kRows + GetParam().lookups), GetParam().message);
+}
 
 std::string of(const std::string& tensor, const std::string& body) { return "[" + tensor + "=gather(" + body + ")]"; }
 const std::string kGather = "operand=f32[9,16] indices=i64[4] result=f32[4,16]" + kRowDims + "slice_sizes=[1,16]";
@@ -106,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(VerifyLookups, ExtentsOfWhatIsMadeAreThoseOfTheScatter) {
   const std::string dims =
       " update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add ";
-  const auto label = [](const std::string& body) { return test::rule_label(verdict(body)); };
+  const auto label = [](const std::string& body) { return test::rule_label(scatter_verdict(body)); };
   const auto rows = [&](const std::string& tensor, const std::string& table, const std::string& made, const std::string& slices) {
     return tensor + "=gather(operand=" + table + " indices=i64[?] result=" + made + kRowDims + "slice_sizes=[1," + slices + "])";
   };

@@ -5,21 +5,13 @@
 #include "gtest/gtest.h"
 #include "strew/builder.h"
 #include "strew/forms.h"
-#include "strew/text.h"
-#include "strew/verify.h"
 #include "tests/support/rule_label.h"
+#include "tests/support/verdict.h"
 
 namespace strew {
 namespace {
 
-std::string verdict(const std::string& body) {
-  const Expected<Op> op = parse_op("strew1.scatter(" + body + ")");
-  if (!op.ok()) return op.status().message();
-  EXPECT_EQ(print(*parse_op(print(*op))), print(*op));
-  const Status status = verify(*op);
-  EXPECT_TRUE(status.ok() || status.code() == Code::invalid_argument);
-  return status.ok() ? "ok" : status.message();
-}
+using test::scatter_verdict;
 
 const std::string kDims =
     " indices=i32[4] updates=f32[4,16] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
@@ -29,27 +21,29 @@ const std::string kSum = "row_reductions=[add(8){%0=update(0):f32; return %0}] "
 const std::string kAddSum = "combiner=expr expr={%0=current(0):f32; %1=extra(0):f32; %2=add(%0,%1):f32; return %2}";
 
 TEST(VerifyRows, ReductionsAndResultsPerRowAreLegal) {
-  EXPECT_EQ(verdict(kPerRow + kSum + kAddSum), "ok");
+  EXPECT_EQ(scatter_verdict(kPerRow + kSum + kAddSum), "ok");
   // Rows of which every element is scaled by their sum.
-  EXPECT_EQ(verdict("operand=f32[8,16]" + kDims + kSum +
-                    "combiner=expr expr={%0=update(0):f32; %1=extra(0):f32; %2=multiply(%0,%1):f32; return %2}"),
+  EXPECT_EQ(scatter_verdict("operand=f32[8,16]" + kDims + kSum +
+                            "combiner=expr expr={%0=update(0):f32; %1=extra(0):f32; %2=multiply(%0,%1):f32; return %2}"),
             "ok");
   // A reduction that reads the one before, and an extra.
-  EXPECT_EQ(
-      verdict(kPerRow +
-              "extras=[per_window:f32[16]] row_reductions=[maximum(1){%0=update(0):f32; return %0},add(64){%0=update(0):f32; "
-              "%1=extra(1):f32; %2=subtract(%0,%1):f32; %3=extra(0):f32; %4=multiply(%2,%3):f32; return %4}] combiner=expr "
-              "expr={%0=extra(2):f32; return %0}"),
-      "ok");
+  EXPECT_EQ(scatter_verdict(
+                kPerRow +
+                "extras=[per_window:f32[16]] row_reductions=[maximum(1){%0=update(0):f32; return %0},add(64){%0=update(0):f32; "
+                "%1=extra(1):f32; %2=subtract(%0,%1):f32; %3=extra(0):f32; %4=multiply(%2,%3):f32; return %4}] combiner=expr "
+                "expr={%0=extra(2):f32; return %0}"),
+            "ok");
   // How many updates each row has: nothing is reduced.
-  EXPECT_EQ(verdict(kPerRow + "combiner=expr expr={%0=current(0):f32; %1=constant(1):f32; %2=add(%0,%1):f32; return %2}"), "ok");
+  EXPECT_EQ(scatter_verdict(kPerRow + "combiner=expr expr={%0=current(0):f32; %1=constant(1):f32; %2=add(%0,%1):f32; return %2}"),
+            "ok");
 }
 
 TEST(VerifyRows, OpenExtentsMayRepeat) {
-  EXPECT_EQ(verdict("operand=f32[?,?]{1,0} indices=i32[?] updates=f32[?,?] update_window_dims=[1] inserted_window_dims=[0] "
-                    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 " +
-                    kSum + kAddSum),
-            "ok");
+  EXPECT_EQ(
+      scatter_verdict("operand=f32[?,?]{1,0} indices=i32[?] updates=f32[?,?] update_window_dims=[1] inserted_window_dims=[0] "
+                      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 " +
+                      kSum + kAddSum),
+      "ok");
 }
 
 TEST(VerifyRows, TheFormOfDotProductsIsLegal) {
@@ -72,7 +66,7 @@ std::string label_of(const testing::TestParamInfo<Case>& info) {
   return test::rule_label(info.param.message) + "_" + std::to_string(info.index);
 }
 class VerifyRowsLabel : public testing::TestWithParam<Case> {};
-TEST_P(VerifyRowsLabel, NamesFieldValueAndExpectation) { EXPECT_EQ(verdict(GetParam().body), GetParam().message); }
+TEST_P(VerifyRowsLabel, NamesFieldValueAndExpectation) { EXPECT_EQ(scatter_verdict(GetParam().body), GetParam().message); }
 
 std::string reduction(const std::string& text) { return kPerRow + "row_reductions=[" + text + "] " + kAddSum; }
 
@@ -138,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(VerifyRows, ThereAreAtMostEightReductions) {
   std::string nine;
   for (int i = 0; i < 9; ++i) nine += std::string(i == 0 ? "" : ",") + "add(1){%0=update(0):f32; return %0}";
-  EXPECT_EQ(verdict(reduction(nine)), "9 row_reductions; expected at most 8 [op_limits]");
+  EXPECT_EQ(scatter_verdict(reduction(nine)), "9 row_reductions; expected at most 8 [op_limits]");
 }
 
 }  // namespace

@@ -6,17 +6,12 @@
 #include "strew/text.h"
 #include "strew/verify.h"
 #include "tests/support/rule_label.h"
+#include "tests/support/verdict.h"
 
 namespace strew {
 namespace {
 
-std::string verdict(const std::string& body, const VerifyOptions& options = {}) {
-  const Expected<Op> op = parse_op("strew1.scatter(" + body + ")");
-  if (!op.ok()) return op.status().message();
-  const Status status = verify(*op, options);
-  EXPECT_TRUE(status.ok() || status.code() == Code::invalid_argument);
-  return status.ok() ? "ok" : status.message();
-}
+using test::scatter_verdict;
 
 // The batching example of the StableHLO specification.
 const std::string kTensors = "operand=i64[2,3,4,2] indices=i64[2,2,3,2] updates=i64[2,2,3,2,2] ";
@@ -29,14 +24,15 @@ const std::string kRows =
 const std::string kF32Rows = "operand=f32[8,16] updates=f32[4,16] " + kRows;
 
 TEST(VerifyScatter, WindowsFitWhatIsKnownOfOperandAndResult) {
-  EXPECT_EQ(test::rule_label(verdict("operand=f32[8,?] indices=i32[4] updates=f32[4,16] result=f32[8,8] update_window_dims=[1] "
-                                     "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1")),
-            "scatter_c4");
+  EXPECT_EQ(
+      test::rule_label(scatter_verdict("operand=f32[8,?] indices=i32[4] updates=f32[4,16] result=f32[8,8] update_window_dims=[1] "
+                                       "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1")),
+      "scatter_c4");
 }
 
 TEST(VerifyScatter, SpecificationExampleIsLegal) {
-  EXPECT_EQ(verdict(kTensors + kDims), "ok");
-  EXPECT_EQ(verdict(kTensors + kDims, {.equal_batching_dims = true}), "ok");
+  EXPECT_EQ(scatter_verdict(kTensors + kDims), "ok");
+  EXPECT_EQ(scatter_verdict(kTensors + kDims, {.equal_batching_dims = true}), "ok");
 }
 
 struct Case {
@@ -46,7 +42,7 @@ std::string label_of(const testing::TestParamInfo<Case>& info) {
   return test::rule_label(info.param.message) + "_" + std::to_string(info.index);
 }
 class VerifyScatterLabel : public testing::TestWithParam<Case> {};
-TEST_P(VerifyScatterLabel, NamesFieldValueAndExpectation) { EXPECT_EQ(verdict(GetParam().body), GetParam().message); }
+TEST_P(VerifyScatterLabel, NamesFieldValueAndExpectation) { EXPECT_EQ(scatter_verdict(GetParam().body), GetParam().message); }
 
 INSTANTIATE_TEST_SUITE_P(
     StableHlo, VerifyScatterLabel,
@@ -229,8 +225,8 @@ TEST(VerifyScatter, EqualBatchingDimsIsStableHlosRule) {
   const std::string op =
       "operand=f32[8,16] updates=f32[7] indices=i32[7] inserted_window_dims=[1] input_batching_dims=[0] "
       "scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[1] index_vector_dim=1";
-  EXPECT_EQ(verdict(op), "ok");
-  EXPECT_EQ(verdict(op, {.equal_batching_dims = true}),
+  EXPECT_EQ(scatter_verdict(op), "ok");
+  EXPECT_EQ(scatter_verdict(op, {.equal_batching_dims = true}),
             "indices is i32[7]; expected its batching dim 0 to be 8, dim 0 of operand f32[8,16] [scatter_c18]");
 }
 
@@ -307,7 +303,7 @@ TEST(VerifyScatter, EdgesAreLegal) {
       "combiner=expr expr={%0=current(0):f32; %1=update(0):bf16; %2=convert(%1):f32; %3=extra(0):f32; %4=multiply(%2,%3):f32; "
       "%5=add(%0,%4):f32; return %5}",
   };
-  for (const char* body : legal) EXPECT_EQ(verdict(body), "ok") << body;
+  for (const char* body : legal) EXPECT_EQ(scatter_verdict(body), "ok") << body;
 }
 
 }  // namespace
