@@ -46,6 +46,13 @@ SORTED_CUTS = (30, ("--op", "strew1.scatter(operand=f32[9,16] indices=i32[50] up
                     "indices=i32[50,2] result=f32[50,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0,1] index_vector_dim=1 "
                     "slice_sizes=[1,16] oob=skip_element)] update_window_dims=[1] inserted_window_dims=[0] "
                     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
+# What the first look-up leaves of a window may lie behind the end of the second one's table.
+CUT_AND_WRAPPED = (30, ("--op", "strew1.scatter(operand=f32[9,16] indices=i32[50] updates=f32[50,16] extras=[per_element:f32[50,16]] "
+                        "lookups=[updates(0)=gather(operand=f32[20] indices=i32[50] result=f32[50,16] offset_dims=[1] start_index_map=[0] "
+                        "index_vector_dim=1 slice_sizes=[16] oob=skip_element),extra(0)=gather(operand=f32[20] indices=i32[50] result=f32[50,16] "
+                        "offset_dims=[1] start_index_map=[0] index_vector_dim=1 slice_sizes=[16] oob=wrap)] update_window_dims=[1] "
+                        "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr expr={%0=update(0):f32; "
+                        "%1=extra(0):f32; %2=multiply(%0,%1):f32; %3=current(0):f32; %4=add(%3,%2):f32; return %4} init=in_place)"))
 # Sorted indices with many updates per destination, of which random ops are few.
 SORTED_ELEMENTS = (30, ("--op", "strew1.scatter(operand=f32[5] indices=i32[300] updates=f32[300] inserted_window_dims=[0] "
                         "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
@@ -255,7 +262,7 @@ BUGS = [
     ("look-ups that wrap: the second segment does not start over",
      "part(f_.step(p, component.strides, shift), shift, from, to);", "part(s == 0 ? f_.step(p, component.strides, shift) : p, shift, from, to);", *LOOKUPS),
     ("look-ups that wrap: an empty segment has a negative length",
-     "Value* end = e_.smax(from, to);", "Value* end = to;", *LOOKUPS),
+     "Value* end = e_.smax(from, to);", "Value* end = to;", *CUT_AND_WRAPPED),
     ("halide: windows are whole wherever a look-up cuts them",
      "if (cut_by_strategy || loop.is_bounded() ||", "if (cut_by_strategy || loop.move().is_bounded ||", *HALIDE_LOOKUPS),
     ("index tensors: all components are read from the first",
