@@ -52,6 +52,7 @@ Blueprint op_for_lookup(uint64_t seed, size_t number) {
   wishes.scatter = true;
   wishes.lookups = true;
   wishes.lookup_oob = cell.oob;
+  wishes.lookup_parts = cell.cuts;
   Blueprint blueprint;
   for (int tries = 0; tries < kCellTries; ++tries) {
     blueprint = random_blueprint(rng, wishes);

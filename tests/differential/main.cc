@@ -264,7 +264,7 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   const bool huge = number % kHugeEvery == kFirstHuge;
   if (!huge && !options_.lookups && !options_.rows && number % 3 == 0) wish = kStrategies[rng.below(std::size(kStrategies))];
   OpWishes wishes;
-  wishes.lookups = options_.lookups;
+  wishes.lookups = wishes.lookup_parts = options_.lookups;
   wishes.rows = options_.rows;
   if (options_.lookups || options_.rows) wishes.scatter = true;
   if (options_.rows) wishes.combiner = CombinerKind::expr;

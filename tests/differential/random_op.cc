@@ -522,7 +522,7 @@ void Generator::choose_lookup(Role of, size_t index) {
     } else {
       extent = window = windows[w++];
       // A part of the dim, which an index may move.
-      if (rng_.chance(wishes_.lookups ? 35 : 15)) {
+      if (rng_.chance(wishes_.lookup_parts ? 35 : 15)) {
         const int64_t whole = window.variable < 0 ? window.constant : out_.variables[static_cast<size_t>(window.variable)].most;
         extent = {-1, whole + rng_.below(4), false};
         if (!rows_ && rng_.chance(60)) g.dims.index_map.push_back(dim);

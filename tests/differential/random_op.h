@@ -16,6 +16,7 @@ struct OpWishes {
   std::optional<DType> dtype;            ///< the dtype of result 0
   bool lookups = false;                  ///< some updates are looked up
   std::optional<OobPolicy> lookup_oob;   ///< of look-ups
+  bool lookup_parts = false;             ///< windows of look-ups are often parts of the table's dims, which indices move
   bool rows = false;     ///< of a scatter with combiner expr: rows have values of their own, where no index moves a window
   int64_t elements = 0;  ///< about how many in the operand or the updates; 0: drawn, at most some thousands
 };
