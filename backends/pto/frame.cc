@@ -161,7 +161,7 @@ Status Frame::start() {
   }
   table_extents_.resize(plan.tensors.size());
   for (size_t s = 1; s < plan.sources.size(); ++s) STREW_TRY(find_table_extent(table_of(plan, s)));
-  if (plan.checks_first()) add_scratch("fault", {DType::i32, false}, 8);
+  if (checks_first()) add_scratch("fault", {DType::i32, false}, 8);
   for (const Symbol& symbol : plan.symbols) {
     if (symbol.is_stride) return unsupported("a stride is known at the call only, expected contiguous tensors");
     ProgramArgument scalar{.role = ArgumentRole::scalar, .dtype = DType::i32, .dim = symbol.dim};

@@ -109,6 +109,13 @@ class Frame {
   /// The table of a pair: the indexed tensor, a scatter's result or a gather's operand.
   int table(int pair) const { return plan.gather ? plan.operand(0) : plan.result(pair); }
   bool scatter() const { return !plan.gather; }
+  /// Are negative indices of the op itself errors beside its policy (ProgramOptions::non_negative)? Unsigned ones are never negative.
+  bool judges_signs() const {
+    const auto has_sign = [](const Component& c) { return is_signed_integer(c.dtype); };
+    return options.non_negative && std::ranges::any_of(plan.primary().components, has_sign);
+  }
+  /// Does the program look at all indices before it writes anything?
+  bool checks_first() const { return plan.checks_first() || judges_signs(); }
 
   /// PTO-AS: the length of the rows as which all statements view a result, because a memref has one shape there; 0: the
   /// result is one line.

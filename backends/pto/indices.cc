@@ -159,10 +159,14 @@ void IndexCode::bound(const Named& tile, const Number& limit, Named& bad) {
   b_.run(Opcode::tsub, {tile.name, off.name, distance.name});
   b_.run(Opcode::tmul, {distance.name, distance.name, distance.name});
   b_.run(Opcode::tadds, {off.name, b_.i32(0).name, tile.name});
+  add_bad(distance, bad);
+}
+
+void IndexCode::add_bad(const Named& wrong, Named& bad) {
   if (bad.name.empty()) {
-    bad = distance;
+    bad = wrong;
   } else {
-    b_.run(Opcode::tmax, {bad.name, distance.name, bad.name});
+    b_.run(Opcode::tmax, {bad.name, wrong.name, bad.name});
   }
 }
 
@@ -176,7 +180,14 @@ void IndexCode::saturate(const Component& component, const Named& tile) {
 
 void IndexCode::add_faults(const TilePlace& place, Named& bad) {
   for (size_t k = 0; k < source_.components.size(); ++k) {
+    if (!source_.checks_first && !is_signed_integer(source_.components[k].dtype)) continue;
     const Named tile = component(k, place);
+    if (!source_.checks_first) {
+      const Named negative = sign(tile, "negative");
+      scale(negative, Opcode::tmuls, b_.number(-1));
+      add_bad(negative, bad);
+      continue;
+    }
     saturate(source_.components[k], tile);
     bound(tile, frame_.last_start(source_.components[k]), bad);
   }

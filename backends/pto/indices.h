@@ -29,9 +29,9 @@ class IndexCode {
   /// Component `k` of the indices at `place`, normalised, as a tile of i32. A value that does not fit becomes an end of
   /// the range of i32.
   Named component(size_t k, const TilePlace& place);
-  /// All indices were checked: later index tiles are known to be in bounds.
-  void set_checked() { checked_ = true; }
-  /// Makes the elements of `bad` 1 at positions of which a component is out of bounds. If `bad` has no name yet, it becomes a tile with 1 there
+  /// All indices were checked: under policy error, later index tiles are known to be in bounds.
+  void set_checked() { checked_ = source_.checks_first; }
+  /// Makes the elements of `bad` 1 at positions of which a component is out of bounds, or negative where only that is judged. If `bad` has no name yet, it becomes a tile with 1 there
   /// and 0 elsewhere.
   void add_faults(const TilePlace& place, Named& bad);
   /// The row numbers of the table, minus `base`. Positions that the policy drops get a row outside [0, total), and so do those at which the
@@ -74,6 +74,8 @@ class IndexCode {
   /// Clamps `tile` to [0, limit], and makes the elements of `bad` 1 that were outside.
   void bound(const Named& tile, const Number& limit, Named& bad);
   void saturate(const Component& component, const Named& tile);
+  /// Makes the elements of `bad` 1 where `wrong` has 1.
+  void add_bad(const Named& wrong, Named& bad);
 
   Frame& frame_;
   const Plan& plan_;

@@ -79,7 +79,7 @@ std::vector<std::string> requirements_of(const TileProgram& program, const Plan&
     out.emplace_back("every index is in bounds" + (indices == 0 ? "" : " in indices" + std::to_string(indices)));
   }
   if (!plan.gather && plan.unique.holds && plan.unique.source == "hint") out.emplace_back("no two updates have one destination");
-  if (plan.checks_first())
+  if (std::ranges::count(program.arguments, "fault", &ProgramArgument::name) > 0)
     out.emplace_back("it looks at fault: if its word 0 is not 0 afterwards, an index was out of bounds and nothing was written");
   if (options.sync == Sync::tool && options.output == Output::pto_ir)
     out.emplace_back("ptoas runs with --enable-insert-sync: the text has no flags");
@@ -114,6 +114,8 @@ class Attempts {
 
   Expected<TileProgram> best() {
     STREW_TRY(check_options(options_));
+    if (options_.non_negative && std::ranges::any_of(plan_.primary().components, &Component::normalize_negative))
+      return invalid_argument("non_negative: the op normalises negative indices, expected one to which they are out of bounds");
     if (options_.through_l1) STREW_TRY(check_l1(options_));
     for (const Component& c : plan_.primary().components)
       if (c.dim.is(0) && plan_.gather && !has_zero(plan_.positions))
@@ -122,6 +124,10 @@ class Attempts {
       // If the modes of the chip's instructions implement the op, a straight line of any number of tiles (straight.cc);
       // otherwise a program of one core, unrolled.
       Frame frame(tensors_, plan_, chip_, options_, {});
+      if (frame.checks_first())
+        return unsupported("pto-as: " + std::string(plan_.checks_first() ? "policy error" : "a program that refuses negative indices") +
+                           " writes nothing where its check of every index finds one, and the frozen grammar has no branch, no loop and "
+                           "no statement that reads a number back; pto-ir has one");
       return frame.start().ok() && write_straight(frame) ? finished(std::move(frame.program)) : written_out();
     }
     STREW_ASSIGN(TileProgram best, planned());
@@ -268,12 +274,9 @@ class Attempts {
 
   /// The program of an op that moves nothing: it writes the initial values of the results.
   Expected<TileProgram> initial_values() {
-    if (plan_.checks_first() && !has_zero(plan_.positions))
-      return unsupported(
-          "an extent is 0, so that nothing is moved, and policy error looks at the indices all the same, expected another "
-          "policy");
     Frame frame(tensors_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());
+    write_window_check(frame);
     frame.program.tiles = {"copy", CoreSplit::single, 0, 0, "nd", 1};
     Status written;
     const Number elements = frame.scatter() ? frame.elements(frame.table(0)) : ProgramBuilder::number(0);
@@ -290,11 +293,6 @@ class Attempts {
 
   /// PTO-AS: the program of one core with all loops unrolled.
   Expected<TileProgram> written_out() {
-    if (plan_.checks_first())
-      return unsupported(
-          "pto-as: policy error writes nothing where its check of every index finds one, and the frozen grammar has no branch, "
-          "no loop and "
-          "no statement that reads a number back; pto-ir has one");
     options_.blocks = 1;
     options_.sync = Sync::tool;
     options_.double_buffer = false;

@@ -26,8 +26,8 @@ enum class ArgumentRole : uint8_t {
   indices,
   updates,
   extra,
-  /// Memory for the program's own use. The one named `fault` (policy error) is also a result: if an index was out of
-  /// bounds, its word 0 is not 0 after the program, and nothing was written.
+  /// Memory for the program's own use. The one named `fault` (policy error, ProgramOptions::non_negative) is also a result: if an index
+  /// was out of bounds, its word 0 is not 0 after the program, and nothing was written.
   scratch,
   scalar,  ///< an i32: the extent of a tensor, or another number
 };
@@ -113,6 +113,9 @@ struct ProgramOptions {
   /// A gather goes through the cube core's L1, whose tiles are in fractals, instead of the vector buffer (pto_cpp
   /// only).
   bool through_l1 = false;
+  /// Negative indices of the op itself are errors as under policy error, whatever the op's policy makes of them: the circular mode of
+  /// ONNX TensorScatter wraps at the end only. The op must not normalise negative indices.
+  bool non_negative = false;
 };
 
 /// Plans the program of a plan. `tensors`: the tensors that a call binds, as the user gave them; the program's

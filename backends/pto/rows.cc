@@ -52,7 +52,7 @@ class RowWriter final : public TileMover {
       STREW_ASSIGN(lookup.total, table_rows(lookup.code.table()));
       find_place(lookup.code.source());
     }
-    if (plan_.checks_first()) write_check(frame_, [&](const Named& cell) { check_indices(cell); });
+    if (frame_.checks_first()) write_check(frame_, [&](const Named& cell) { check_indices(cell); });
     for (IndexCode* const code : checked()) code->set_checked();
     if (owns()) {
       own_range();
@@ -135,7 +135,7 @@ class RowWriter final : public TileMover {
   /// The index codes of the sources whose indices are checked before anything is written.
   std::vector<IndexCode*> checked() {
     std::vector<IndexCode*> out;
-    if (plan_.primary().checks_first) out.push_back(&code_);
+    if (plan_.primary().checks_first || frame_.judges_signs()) out.push_back(&code_);
     for (Lookup& lookup : lookups_)
       if (lookup.code.source().checks_first) out.push_back(&lookup.code);
     return out;

@@ -116,7 +116,7 @@ void find_fractals(const Frame& frame, RowWalk& walk) {
   const bool moves = combine.ok() && (plan.gather ? plan.pure_move : combine->way != CombineWay::compute);
   const Words& words = frame.words(static_cast<int>(table));
   const bool wide = walk.width * words.count * bits(words.element.dtype) == kFractalBytes * 8;
-  if (!moves || !wide || plan.checks_first() || !c.window.is(1) || !walk.outer.empty() || walk.window.size() != 1) return;
+  if (!moves || !wide || frame.checks_first() || !c.window.is(1) || !walk.outer.empty() || walk.window.size() != 1) return;
   const Term &rows = c.dim, &count = walk.axis.extent;
   const Loop& across = walk.window[0];
   const auto whole = [](const Term& t) { return t.is_static() && t.factor > 0 && t.factor % kFractalRows == 0; };

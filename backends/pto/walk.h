@@ -66,6 +66,8 @@ Status write_rows(Frame& frame, const RowWalk& walk);
 /// Programs that move whole windows by plain copies of tiles, one position after another. They take every op that has no
 /// program of rows: a single position, any stride, any width, any fill value.
 Status write_windows(Frame& frame);
+/// Writes the check of all indices, position by position, if the program has one (Frame::checks_first).
+void write_window_check(Frame& frame);
 
 /// Gathers into the L1 of the cube core instead of the vector core's buffer (ProgramOptions::through_l1). False: the tile
 /// height does not divide the rows, which gathers of elements need.

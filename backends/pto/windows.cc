@@ -39,10 +39,16 @@ class StartCode {
     for (size_t k = 0; k < source_.components.size(); ++k) bound(k, start(k));
   }
 
-  /// Policy error: 1 if a component is out of bounds at `position`, else 0.
+  /// 1 if a component at `position` is out of bounds or, without policy error, if one is negative; else 0.
   Number faults() {
     Number faults = b_.number(0), outside;
     for (size_t k = 0; k < source_.components.size(); ++k) {
+      if (!source_.checks_first) {
+        if (!is_signed_integer(source_.components[k].dtype)) continue;
+        const Number negative = b_.sub(b_.number(0), sign(load_index(k)), "negative");
+        faults = b_.max(faults, negative, "fault");
+        continue;
+      }
       const Number value = start(k);
       clamp(value, frame_.last_start(source_.components[k]), outside);
       faults = b_.max(faults, outside, "fault");
@@ -195,10 +201,7 @@ class WindowWriter final : public TileMover {
     spread_ = spread_windows(frame_, walk_);
     if (walk_.has_axis) frame_.pitch = walk_.axis.strides[static_cast<size_t>(frame_.table(0))];
     make_grids();
-    if (plan_.checks_first())
-      write_check(frame_, [&](const Named& cell) {
-        write_nest(frame_, plan_.positions, "checked", position_, [&] { add_fault(frame_, cell, b_.i32(faults())); });
-      });
+    write_window_check(frame_);
     const PositionLoops loops{plan_.positions, spread_, "position", "position"};
     const auto all = [&] {
       return write_positions(frame_, loops, position_, [&] {
@@ -349,15 +352,6 @@ class WindowWriter final : public TileMover {
     for (int pair = 0; pair < plan_.pairs && failed_.ok(); ++pair) failed_ = move_tile(pair);
   }
 
-  /// 1 if an index at the position is out of bounds that policy error judges, else 0.
-  Number faults() {
-    Number out = b_.number(0);
-    if (plan_.primary().checks_first) out = start_.faults();
-    for (StartCode& lookup : lookups_)
-      if (lookup.source().checks_first) out = b_.max(out, lookup.faults(), "fault");
-    return out;
-  }
-
   void position() {
     start_.read_all();
     for (StartCode& lookup : lookups_) {
@@ -427,6 +421,21 @@ Status check_fills(const Frame& frame) {
 }
 
 }  // namespace
+
+void write_window_check(Frame& frame) {
+  std::vector<Number> position;
+  std::vector<StartCode> judged;
+  for (size_t s = 0; s < frame.plan.sources.size(); ++s)
+    if (frame.plan.sources[s].checks_first || (s == 0 && frame.judges_signs())) judged.emplace_back(frame, s, position);
+  if (judged.empty()) return;
+  write_check(frame, [&](const Named& cell) {
+    write_nest(frame, frame.plan.positions, "checked", position, [&] {
+      Number fault = judged.front().faults();
+      for (size_t i = 1; i < judged.size(); ++i) fault = frame.build.max(fault, judged[i].faults(), "fault");
+      add_fault(frame, cell, frame.build.i32(fault));
+    });
+  });
+}
 
 Status write_windows(Frame& frame) {
   STREW_TRY(check_fills(frame));

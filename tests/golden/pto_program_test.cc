@@ -182,6 +182,7 @@ TEST_P(GoldenOp, SimulatesAsItIsCompiled) {
       wish.chip = chip;
       wish.options.output = output;
       wish.options.blocks = 3;
+      wish.options.non_negative = options_of(GetParam(), chip).non_negative;
       // Policy undefined takes no indices out of bounds, which most patterns have.
       for (uint64_t seed = 1; seed <= 20 && checker.tally().data_sets == 0; ++seed) {
         const std::optional<test::Failure> failure = checker.check(test::blueprint_of(*op), seed, wish);

@@ -15,12 +15,14 @@
 
 namespace strew::test {
 
-/// The first word of an op's name tells its layout. column_*: index tiles are columns on a5. l1_*: the C++ gathers into L1.
+/// The first word of an op's name tells its options. column_*: index tiles are columns on a5. l1_*: the C++ gathers into L1. ring_*: negative
+/// indices are errors.
 inline pto::ProgramOptions golden_options(const std::string& name, pto::Chip chip, pto::Output output = pto::Output::pto_ir) {
   pto::ProgramOptions out;
   out.kernel = name;
   out.output = output;
   out.index_column = chip == pto::Chip::a5 && name.starts_with("column_");
+  out.non_negative = name.starts_with("ring_");
   out.through_l1 = output == pto::Output::pto_cpp && name.starts_with("l1_");
   return out;
 }

@@ -85,12 +85,15 @@ Status write_both(const std::string& path, const std::string& text, const std::s
   return done;
 }
 
-/// Fails if the source demands an error for negative indices in addition to the op's policy: a program checks indices
-/// for policy error only.
-Status check_kernel(const ProgramKernel& kernel) {
-  if (kernel.find(ArgumentUse::non_negative) == nullptr) return {};
-  return unsupported("negative indices are errors beside policy " + std::string(name(oob_of(kernel.op))) +
-                     ", which a program has no check for; --oob error checks every index");
+/// Does the source demand an error for negative indices of the op beside its policy? Fails if it does so for another value: a program
+/// checks the op's own indices.
+Expected<bool> wants_non_negative(const ProgramKernel& kernel) {
+  const KernelArgument* const wanted = kernel.find(ArgumentUse::non_negative);
+  if (wanted == nullptr) return false;
+  const std::vector<TensorSlot> slots = input_slots(kernel.op);
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].role == Role::indices && slots[i].index == 0 && kernel.tensor(i) == wanted->value) return true;
+  return unsupported("negative elements of a value that is not the op's indices are errors, which a program has no check for");
 }
 
 }  // namespace
@@ -98,9 +101,9 @@ Status check_kernel(const ProgramKernel& kernel) {
 bool is_program_kind(std::string_view kind) { return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds); }
 Expected<std::shared_ptr<const pto::TileProgram>> program_of(const ProgramKernel& kernel, const Options& options,
                                                              pto::Output output) {
-  STREW_TRY(check_kernel(kernel));
   pto::ProgramOptions wanted = options.program;
   wanted.output = output;
+  STREW_ASSIGN(wanted.non_negative, wants_non_negative(kernel));
   wanted.kernel = function_name(kernel.name);
   STREW_ASSIGN(Compiled compiled, plan_kernel(kernel.op, options.kernel, &wanted));
   STREW_TRY(build(compiled));

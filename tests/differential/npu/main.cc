@@ -6,8 +6,8 @@
 //
 // The seed is printed first. A failure prints the op, the call, the difference, the program, and the command that
 // replays it. --plant also plants bugs in the programs, and fails if a kind of bug is noticed too rarely. --ptoas:
-// the PTO assembler (PTOAS, or found in PATH) must accept every program. --verbose prints ops, and the shrunk program
-// of a failure. Exit status: 0 no difference, 1 a difference, 2 usage.
+// the PTO assembler (PTOAS, or found in PATH) must accept every program. --verbose prints ops, why they are refused, and the
+// shrunk program of a failure. Exit status: 0 no difference, 1 a difference, 2 usage.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -101,6 +101,7 @@ bool run(const Options& o, NpuChecker& checker, uint64_t seed, int64_t n) {
   const uint64_t data_seed = rng.next();
   if (o.verbose) fmt::print("{} {}\n", n, print(make_op(blueprint)));
   const auto failure = checker.check(blueprint, data_seed);
+  if (o.verbose && !checker.refusal().empty()) fmt::print("  refused: {}\n", checker.refusal());
   return !failure ||
          report(o, checker, blueprint, data_seed, *failure, fmt::format("strew_npu_differential --replay {}:{}", seed, n));
 }

@@ -108,14 +108,15 @@ NpuWish random_wish(Rng& rng) {
 }
 
 std::string NpuWish::text() const {
-  return fmt::format("{}, {}, {}, {} cores, {} rows{}", pto::name(chip), pto::name(options.output),
+  return fmt::format("{}, {}, {}, {} cores, {} rows{}{}", pto::name(chip), pto::name(options.output),
                      options.sync == pto::Sync::flags       ? "flags"
                      : options.sync == pto::Sync::addresses ? "addresses"
                                                             : "no flags",
                      options.blocks, options.tile_rows,
                      options.index_column ? ", index columns"
                      : options.through_l1 ? ", through l1"
-                                          : "");
+                                          : "",
+                     options.non_negative ? ", negative indices are errors" : "");
 }
 
 namespace {
@@ -255,17 +256,21 @@ void NpuChecker::plant(const pto::TileProgram& program, Data& data, Rng& rng) {
 static std::string kind_of(const pto::TileProgram& program, const NpuWish& wish, bool looks_up) {
   const char* const layout = program.tiles.layout == "nz" ? " in fractals" : program.tiles.layout == "l1" ? " through l1" : "";
   const char* const flags = wish.options.output == pto::Output::pto_as ? "as PTO-AS" : has_flags(wish) ? "flags" : "no flags";
-  return fmt::format("{} {}{}{} {} {}{}", pto::name(wish.chip), program.tiles.mode, layout,
+  return fmt::format("{} {}{}{} {} {}{}{}", pto::name(wish.chip), program.tiles.mode, layout,
                      wish.options.index_column ? " by a column" : "", pto::name(program.tiles.split), flags,
-                     looks_up ? ", looks up" : "");
+                     looks_up ? ", looks up" : "", wish.options.non_negative ? ", judges signs" : "");
 }
 
 std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t seed, const std::optional<NpuWish>& wanted) {
   Rng rng(seed);
   const Op op = make_op(blueprint);
   const NpuWish& wish = wish_ = random_wish(rng);
+  // Draws of its own, so that the draws that follow are those of an op that is not asked.
+  const bool may_judge_signs = is_scatter(op) && oob_of(op) != OobPolicy::error && !normalizes_negative(op);
+  wish_.options.non_negative = may_judge_signs && Rng::stream(seed, 1).chance(oob_of(op) == OobPolicy::wrap ? 40 : 10);
   if (wanted) wish_ = *wanted;
   ++tally_.ops;
+  refusal_.clear();
   const Expected<VerifiedOp> verified = VerifiedOp::of(op);
   if (!verified.ok()) return Failure{"verify: " + verified.status().message(), "", "verify"};
   const Expected<Plan> plan = canonical_plan(*verified);
@@ -282,12 +287,17 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     wish_.options.index_column = wish_.options.through_l1 = false;
     program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options);
   }
+  const std::string asked = fmt::format("{} {}", pto::name(wish.chip), pto::name(wish.options.output));
+  auto& [planned, of] = tally_.asked[asked];
+  ++of;
   if (!program.ok()) {
     if (program.status().code() != Code::unsupported) return failed("plan_program: " + program.status().message());
-    ++tally_.refusals[reason_of(program.status().message())];
+    refusal_ = asked + ": " + program.status().message();
+    ++tally_.refusals[reason_of(refusal_)];
     return std::nullopt;
   }
   ++tally_.planned;
+  ++planned;
   ++tally_.kinds[kind_of(*program, wish, !lookups_of(op).empty())];
   program_ = pto::print(program->module);
   const pto::Reader reader = wish.options.output == pto::Output::pto_ir ? pto::Reader::ptoas : pto::Reader::headers;
@@ -319,7 +329,8 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     pool_.release_all();
     Data data(pool_, rng, std::move(concrete), rng.pick<DataMode>({DataMode::ordinary, DataMode::nasty, DataMode::small}));
     store_indices(data.call.op(), data.call.index_origins(), random_indices(rng, g, pattern, sorted_hint(op)));
-    data.touched = touched_by(g, load_indices(data.call.op(), data.call.index_origins()));
+    const IndexValues indices = load_indices(data.call.op(), data.call.index_origins());
+    data.touched = touched_by(g, indices);
     if (g.oob == OobPolicy::undefined && data.touched.any_bad) continue;
     if (must_be_unique && data.touched.twice) continue;
     if (!store_lookups(rng, data.call)) continue;
@@ -328,6 +339,10 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     data.text = fmt::format("{}\n  pattern {}; {}", print(data.call.op()), name(pattern), wish.text());
     const Status reference = run_reference(*verified, data.call.views());
     data.refused = !reference.ok();
+    if (wish.options.non_negative && std::ranges::any_of(indices, [](Wide index) { return index < 0; })) {
+      data.refused = true;
+      data.call.restore(data.before);
+    }
     data.expected = data.call.results();
     ++tally_.data_sets;
     if (auto failure = check_call(*program, *read, data, rng)) return failure;

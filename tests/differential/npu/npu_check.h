@@ -19,7 +19,8 @@ namespace strew::test {
 /// Counts of what happened.
 struct NpuTally {
   int64_t ops = 0, planned = 0, data_sets = 0, runs = 0;
-  std::map<std::string, int64_t> refusals;                    ///< by reason, without names and numbers
+  std::map<std::string, int64_t> refusals;                    ///< by chip, output and reason, without names and numbers
+  std::map<std::string, std::pair<int64_t, int64_t>> asked;   ///< by chip and output: how many were planned, of how many
   std::map<std::string, int64_t> kinds;                       ///< programs by chip, output, mode, split, sync
   std::map<std::string, std::pair<int64_t, int64_t>> caught;  ///< by kind of planted bug: how many were noticed, of how many
 
@@ -50,6 +51,8 @@ class NpuChecker {
   const NpuTally& tally() const { return tally_; }
   /// The text of the last program.
   const std::string& program() const { return program_; }
+  /// Why the last op has no program, and for which chip and output; empty: it has one.
+  const std::string& refusal() const { return refusal_; }
 
  private:
   struct Data;
@@ -62,7 +65,7 @@ class NpuChecker {
   GuardedPool pool_;
   NpuTally tally_;
   NpuWish wish_;
-  std::string program_;
+  std::string program_, refusal_;
   pto::SimulationReport report_;  ///< report of the last run that ended normally
   bool plants_;
   std::string ptoas_;

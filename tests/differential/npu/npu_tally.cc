@@ -26,7 +26,10 @@ std::string NpuTally::text() const {
   std::string out =
       fmt::format("{} ops, {} planned ({:.1f} %), {} data sets, {} runs\n", ops, planned,
                   ops == 0 ? 0.0 : 100.0 * static_cast<double>(planned) / static_cast<double>(ops), data_sets, runs);
-  out += sorted_lines(kinds, "programs", 40) + sorted_lines(refusals, "refused", 25);
+  for (const auto& [what, count] : asked)
+    out += fmt::format("  {}: {} of {} refused ({:.1f} %)\n", what, count.second - count.first, count.second,
+                       100.0 * static_cast<double>(count.second - count.first) / static_cast<double>(count.second));
+  out += sorted_lines(kinds, "programs", 40) + sorted_lines(refusals, "refused", 60);
   for (const auto& [what, count] : caught)
     out += fmt::format("  planted: {}: {} of {} noticed\n", what, count.first, count.second);
   return out;
@@ -39,10 +42,14 @@ void NpuTally::add(const NpuTally& other) {
   runs += other.runs;
   for (const auto& [text, count] : other.refusals) refusals[text] += count;
   for (const auto& [text, count] : other.kinds) kinds[text] += count;
-  for (const auto& [text, count] : other.caught) {
-    caught[text].first += count.first;
-    caught[text].second += count.second;
-  }
+  const auto sum = [](auto& into, const auto& from) {
+    for (const auto& [text, count] : from) {
+      into[text].first += count.first;
+      into[text].second += count.second;
+    }
+  };
+  sum(caught, other.caught);
+  sum(asked, other.asked);
 }
 
 /// The counts as text, one per line: kind, numbers, name.
@@ -55,6 +62,7 @@ std::string NpuTally::write() const {
   for (const auto& [text, count] : refusals) out += fmt::format("r {} {}\n", count, line(text));
   for (const auto& [text, count] : kinds) out += fmt::format("k {} {}\n", count, line(text));
   for (const auto& [text, count] : caught) out += fmt::format("c {} {} {}\n", count.first, count.second, line(text));
+  for (const auto& [text, count] : asked) out += fmt::format("a {} {} {}\n", count.first, count.second, line(text));
   return out;
 }
 
@@ -72,11 +80,12 @@ NpuTally NpuTally::read(const std::string& text) {
       fields >> out.planned >> out.data_sets >> out.runs;
       continue;
     }
-    if (kind == "c") fields >> b;
+    if (kind == "c" || kind == "a") fields >> b;
     std::getline(fields >> std::ws, rest);
     if (kind == "r") out.refusals[rest] += a;
     if (kind == "k") out.kinds[rest] += a;
     if (kind == "c") out.caught[rest] = {a, b};
+    if (kind == "a") out.asked[rest] = {a, b};
   }
   return out;
 }
