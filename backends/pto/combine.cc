@@ -6,11 +6,8 @@
 // computes something else (integer division) is refused. Tested by tests/golden/pto_program_test.cc,
 // tests/error/pto_program_error_test.cc and tests/differential/npu.
 //
-// Scalars: combine_scalars() combines integers for which there are no tile instructions: 64-bit integers, bools, conversions
-// between integers, and whatever the chip's tiles or ptoas lack. Each element is read from its tile, the scalar unit
-// evaluates the combiner's expression graph for it, and the result is written back to the tile. This is slow, and
-// available on every chip. Unsigned numbers are moved as signed ones of the same width; operators that depend on the
-// sign have different instructions for the two. Bools are bytes of 0 and 1.
+// Scalars: where tiles have no arithmetic for an op, or move its elements only as words of another type, the scalar unit evaluates the
+// combiner's expression graph for one element after the other, in integers (scalars.h). This is slow, and available on every chip.
 #include "backends/pto/combine.h"
 
 #include <fmt/format.h>
@@ -18,6 +15,7 @@
 #include <algorithm>
 #include <map>
 
+#include "backends/pto/scalars.h"
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
@@ -125,122 +123,6 @@ class Graph {
   std::vector<Named> values_;
 };
 
-/// Does the graph convert a computed value (and not only inputs)?
-bool converts_computed(const Expr& graph) {
-  std::vector<bool> computed(graph.nodes.size());
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const ExprNode& node = graph.nodes[i];
-    const auto is_computed = [&](int32_t arg) { return computed[static_cast<size_t>(arg)]; };
-    const bool from_computed = std::any_of(node.args.begin(), node.args.end(), is_computed);
-    if (node.op == ExprOp::convert && from_computed) return true;
-    computed[i] = node.args.size() == 2 || from_computed;
-  }
-  return false;
-}
-
-class ScalarGraph {
- public:
-  ScalarGraph(Frame& frame, const CombineTiles& tiles, const Number& row, const Number& col)
-      : frame_(frame),
-        tiles_(tiles),
-        row_(row),
-        col_(col),
-        wide_(converts_computed(frame.plan.combine)),
-        values_(frame.plan.combine.nodes.size()) {}
-
-  /// Writes the evaluation of `root`; the result has the element type of its tile.
-  Named run(int32_t root) {
-    const Expr& graph = frame_.plan.combine;
-    for (const int32_t node : evaluation_order(graph, root))
-      values_[static_cast<size_t>(node)] = make(graph.nodes[static_cast<size_t>(node)]);
-    const DType dtype = graph.nodes[static_cast<size_t>(root)].dtype;
-    return wide_ ? narrowed(value(root), dtype) : value(root);
-  }
-
-  /// The element's number in a tile, which depends on the length of the tile's physical rows.
-  std::string place(const Named& tile) {
-    const auto [found, fresh] = places_.try_emplace(tile.type.dims[1]);
-    if (fresh) {
-      ProgramBuilder& b = frame_.build;
-      found->second = b.add(b.mul(row_, b.number(tile.type.dims[1]), "row_start"), col_, "place");
-    }
-    return frame_.build.use(found->second);
-  }
-
- private:
-  const Named& value(int32_t node) const { return values_[static_cast<size_t>(node)]; }
-  Type type(DType dtype) const { return make_scalar(wide_ ? DType::i64 : frame_.carrier_type(dtype)); }
-
-  /// The value of a narrower type as an i64.
-  Named widened(const Named& from, DType dtype) {
-    if (!wide_ || bits(dtype) == 64) return from;
-    return frame_.build.give(is_signed_integer(dtype) ? Opcode::extsi : Opcode::extui, "wide", make_scalar(DType::i64),
-                             {from.name});
-  }
-  /// The low bits of an i64 as the element type of its tile.
-  Named narrowed(const Named& from, DType dtype) {
-    if (bits(dtype) == 64) return from;
-    return frame_.build.give(Opcode::trunci, "as_" + std::string(name(dtype)), make_scalar(frame_.carrier_type(dtype)),
-                             {from.name});
-  }
-
-  /// The element of a tile, or the scalar that holds for all elements.
-  Named element(const char* hint, const Named& from, DType dtype) {
-    if (from.type.kind != TypeKind::tile) return widened(from, dtype);
-    Type number = make_scalar(from.type.element.dtype);
-    return widened(frame_.build.give(Opcode::tgetval, hint, std::move(number), {from.name, place(from)}), dtype);
-  }
-
-  Named make(const ExprNode& node) {
-    if (node.op == ExprOp::current) return element("now", tiles_.current, node.dtype);
-    if (node.op == ExprOp::update) return element("by", tiles_.update, node.dtype);
-    if (node.op == ExprOp::extra) return element("extra", tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
-    if (node.op == ExprOp::literal) {
-      const DType carrier = frame_.carrier_type(node.dtype);
-      return frame_.build.constant({wide_ ? DType::i64 : carrier, false}, word_of(node.value, wide_ ? node.dtype : carrier));
-    }
-    if (node.op == ExprOp::convert) return convert(node);
-    const ExprOp op = node.dtype == DType::boolean ? of_truth(node.op) : node.op;
-    const Operator& row = *find_operator(op);
-    const Named &a = value(node.args[0]), &c = value(node.args[1]);
-    const bool is_signed = is_signed_integer(node.dtype);
-    const Named out =
-        frame_.build.give(is_signed ? *row.number : *row.unsigned_number, "then", type(node.dtype), {a.name, c.name});
-    // In 64 bits, sums, differences and products may exceed the type: they are cut to its width.
-    const bool carries = op == ExprOp::add || op == ExprOp::sub || op == ExprOp::mul;
-    return wide_ && carries && bits(node.dtype) < 64 ? widened(narrowed(out, node.dtype), node.dtype) : out;
-  }
-
-  /// For bools, sums and maxima are `or`, products and minima are `and`.
-  static ExprOp of_truth(ExprOp op) {
-    if (op == ExprOp::add || op == ExprOp::max) return ExprOp::bit_or;
-    return op == ExprOp::mul || op == ExprOp::min ? ExprOp::bit_and : op;
-  }
-
-  Named convert(const ExprNode& node) {
-    const DType from = frame_.plan.combine.nodes[static_cast<size_t>(node.args[0])].dtype;
-    const Named& a = value(node.args[0]);
-    const int change = bits(node.dtype) - bits(from);
-    if (wide_) {
-      const bool kept = change > 0 ? !is_signed_integer(from) || is_signed_integer(node.dtype)
-                                   : change == 0 && is_signed_integer(from) == is_signed_integer(node.dtype);
-      return kept || bits(node.dtype) == 64 ? a : widened(narrowed(a, node.dtype), node.dtype);
-    }
-    if (change == 0) return a;
-    const Opcode opcode = change < 0 ? Opcode::trunci : is_signed_integer(from) ? Opcode::extsi : Opcode::extui;
-    return frame_.build.give(opcode, "as_" + std::string(name(node.dtype)), type(node.dtype), {a.name});
-  }
-
-  Frame& frame_;
-  const CombineTiles& tiles_;
-  const Number &row_, &col_;
-  /// All arithmetic is in i64. Otherwise ptoas 0.60 would drop the parentheses that cut a narrow sum to its width
-  /// before a wider type reads it (guard.cc).
-  const bool wide_;
-  std::vector<Named> values_;
-  std::map<int64_t, Number> places_;
-};
-
 }  // namespace
 
 int64_t word_of(const Scalar& value, DType dtype, int64_t w) {
@@ -248,6 +130,47 @@ int64_t word_of(const Scalar& value, DType dtype, int64_t w) {
   const uint64_t word = value.bits[static_cast<size_t>(w * width / 64)] >> (w * width % 64) << above;
   return is_signed_integer(dtype) ? static_cast<int64_t>(word) >> above : static_cast<int64_t>(word >> above);
 }
+
+namespace {
+
+/// Writes the statements for one element of the tiles.
+void write_element(ProgramBuilder& b, const lowered::Graph& graph, const ElementTiles& tiles, const std::vector<Named>& into,
+                   const Number& row, const Number& col) {
+  std::map<std::pair<int64_t, int64_t>, Number> starts;  // by the tile's pitch, and the words of an element
+  const auto place = [&](const Named& tile, int64_t count, int64_t word) {
+    const int64_t pitch = tile.type.dims[1];
+    const auto [found, fresh] = starts.try_emplace({pitch, count});
+    if (fresh) {
+      const Number start = b.mul(row, b.number(pitch), "row_start"), across = b.mul(col, b.number(count), "across");
+      found->second = b.add(start, across, "place");
+    }
+    return b.use(b.add(found->second, b.number(word), "place"));
+  };
+  const auto read = [&](const lowered::Graph::Input& input, int64_t word) {
+    const auto index = static_cast<size_t>(input.index);
+    const bool is_current = input.op == ExprOp::current, is_update = input.op == ExprOp::update;
+    const Named& from = (is_current ? tiles.currents : is_update ? tiles.updates : tiles.extras)[index];
+    if (from.type.kind != TypeKind::tile) return from;
+    const std::string at = place(from, scalar_words(input.dtype).count, word);
+    const char* const hint = is_current ? "now" : is_update ? "by" : "extra";
+    const Named element = b.give(Opcode::tgetval, hint, make_scalar(from.type.element.dtype), {from.name, at});
+    if (!is_float(element.type.element.dtype)) return element;
+    return b.give(Opcode::bitcast, "as_bits", make_scalar(scalar_words(input.dtype).word), {element.name});
+  };
+  ScalarCode code(b, graph, read);
+  std::vector<std::vector<Named>> results;
+  for (size_t r = 0; r < graph.results.size(); ++r) results.push_back(code.result(r));
+  for (size_t r = 0; r < results.size(); ++r)
+    for (size_t w = 0; w < results[r].size(); ++w) {
+      const std::string at = place(into[r], static_cast<int64_t>(results[r].size()), static_cast<int64_t>(w));
+      std::string element = results[r][w].name;
+      if (const DType dtype = into[r].type.element.dtype; is_float(dtype))
+        element = b.give(Opcode::bitcast, "as_" + std::string(name(dtype)), make_scalar(dtype), {element}).name;
+      b.run(Opcode::tsetval, {into[r].name, at, element});
+    }
+}
+
+}  // namespace
 
 /// Fails unless the result of each pair is computed from values of that pair: a tile has those of one.
 static Status check_pairs(const Plan& plan) {
@@ -264,25 +187,15 @@ static Status check_pairs(const Plan& plan) {
 Expected<Combine> choose_combine(const Frame& frame) {
   Combine out;
   const Plan& plan = frame.plan;
-  STREW_TRY(check_pairs(plan));
+  if (!frame.one_by_one()) STREW_TRY(check_pairs(plan));
   out.any_order = plan.unique.holds;
   if (plan.pure_move) return out;
   out.way = CombineWay::compute;
   out.any_order |= plan.gather;
   if (plan.gather) return out;
-  if (plan.accumulate != Accumulate::native && !plan.unique.holds)
-    return unsupported("accumulate is " + std::string(name(plan.accumulate)) +
-                       " and updates may meet, which would round in between; unique_indices or accumulate native would allow it");
-  // Here every destination has one update at most. Wide accumulation then rounds once, as native accumulation does, if
-  // all types are the same.
-  const auto dtype_of = [&](int tensor) { return plan.tensors[static_cast<size_t>(tensor)].dtype; };
-  if (plan.accumulate != Accumulate::native && !same_types(plan))
-    return unsupported(
-        fmt::format("accumulate is {} over updates of {}, expected {} as the result has; accumulate native would work",
-                    name(plan.accumulate), name(dtype_of(plan.update(0))), name(dtype_of(plan.result(0)))));
-  // Scalar arithmetic needs the types of Frame::carrier_type(). An atomic on them would be wrong: a bool travels as i8,
-  // and a sum of i8 is not a sum of bools.
+  // An atomic on the words that scalars compute with would be wrong: a bool travels as i8, and a sum of i8 is not a sum of bools.
   if (frame.one_by_one()) return out;
+  const auto dtype_of = [&](int tensor) { return plan.tensors[static_cast<size_t>(tensor)].dtype; };
   const Operator* const combiner = combiner_operator(plan);
   if (combiner == nullptr || combiner->atomic.empty() || !same_types(plan) || has_extras(plan)) return out;
   // All pairs combine in the same way, because they share the index tiles and the loops.
@@ -292,13 +205,7 @@ Expected<Combine> choose_combine(const Frame& frame) {
     const DType dtype = dtype_of(plan.result(pair));
     any_order &= combiner->reorders(dtype);
     const DType moved = frame.carrier_type(dtype);
-    if (allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), moved)) continue;
-    if (allows(atomic_legality(atomic), frame.chip, Reader::headers, moved) && !plan.unique.holds)
-      return unsupported(
-          fmt::format("atomic {} of {}: {}'s headers have it and ptoas does not let it through; --emit pto-cpp "
-                      "would work, or unique_indices",
-                      atomic, name(dtype), name(frame.chip)));
-    return out;
+    if (!allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), moved)) return out;
   }
   out.way = CombineWay::atomic;
   out.atomic = atomic;
@@ -308,7 +215,7 @@ Expected<Combine> choose_combine(const Frame& frame) {
 
 Expected<Combine> start_combine(Frame& frame, bool atomics) {
   STREW_ASSIGN(Combine combine, choose_combine(frame));
-  if (combine.way == CombineWay::assign) return combine;
+  if (combine.way == CombineWay::assign || frame.one_by_one()) return combine;
   if (!atomics) combine.way = CombineWay::compute;
   for (size_t t = 0; t < frame.plan.tensors.size(); ++t) {
     const PlanTensor& tensor = frame.plan.tensors[t];
@@ -316,11 +223,10 @@ Expected<Combine> start_combine(Frame& frame, bool atomics) {
     if (tensor.role == Role::indices || !tensor.bound ||
         (words.count == 1 && words.element.dtype == frame.carrier_type(tensor.dtype)))
       continue;
-    const bool by_element = bits(tensor.dtype) == 64 && frame.options.output == Output::pto_as;
     return unsupported(
         fmt::format("arithmetic on {}, which {} only moves; {}f32 would work{}", name(tensor.dtype), name(frame.chip),
                     is_integer(tensor.dtype) ? "i32 or " : "",
-                    is_integer(tensor.dtype) && by_element ? ", or another output than pto-as, element by element" : ""));
+                    frame.options.output == Output::pto_as ? ", or another output than pto-as, element by element" : ""));
   }
   if (combine.way != CombineWay::compute) return combine;
   int narrowest = 32;
@@ -333,27 +239,15 @@ Expected<Combine> start_combine(Frame& frame, bool atomics) {
   return combine;
 }
 
-/// The same with scalar instructions, element by element, for combiners that Frame::one_by_one() names.
-static Named combine_scalars(Frame& frame, int pair, const CombineTiles& tiles) {
-  ProgramBuilder& b = frame.build;
-  const int result = frame.plan.combine.results[static_cast<size_t>(pair)];
-  const DType dtype = frame.plan.combine.nodes[static_cast<size_t>(result)].dtype;
-  Named into = tiles.current;
-  if (into.type.element.dtype != frame.carrier_type(dtype))
-    into = b.tile("combined", {frame.carrier_type(dtype), false}, tiles.rows, tiles.cols, tiles.valid_rows, tiles.valid_cols);
-  b.note(std::string(name(dtype)) + ": tiles have no arithmetic for this here, scalars have");
+void write_scalars(ProgramBuilder& b, const lowered::Graph& graph, const ElementTiles& tiles, const std::vector<Named>& into) {
+  b.note("the scalar unit combines the elements, one after the other");
   b.loop("each_row", b.number(0), tiles.valid_rows, b.number(1), static_cast<double>(tiles.rows), [&](const Number& row) {
-    b.loop("each", b.number(0), tiles.valid_cols, b.number(1), static_cast<double>(tiles.cols), [&](const Number& col) {
-      ScalarGraph graph(frame, tiles, row, col);
-      const std::string then = graph.run(result).name;
-      b.run(Opcode::tsetval, {into.name, graph.place(into), then});
-    });
+    b.loop("each", b.number(0), tiles.valid_cols, b.number(1), static_cast<double>(tiles.cols),
+           [&](const Number& col) { write_element(b, graph, tiles, into, row, col); });
   });
-  return into;
 }
 
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles) {
-  if (frame.one_by_one()) return combine_scalars(frame, pair, tiles);
   return Graph(frame, tiles).run(frame.plan.combine.results[static_cast<size_t>(pair)]);
 }
 

@@ -72,6 +72,17 @@ Expected<Combine> start_combine(Frame& frame, bool atomics);
 /// Writes the evaluation of the plan's expression graph for `pair`, and returns the tile that holds the result.
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles);
 
+/// The inputs of the combiner for one part of the tables, of all pairs: tiles, or scalars that hold for the whole part.
+struct ElementTiles {
+  std::vector<Named> currents, updates, extras;
+  int64_t rows = 0, cols = 0;
+  Number valid_rows, valid_cols;
+};
+/// Writes what the scalar unit evaluates, the graph for every element, into a tile for each result, which may be one of the tiles that it
+/// reads: of an element, everything is computed before anything is written. Tiles hold elements as scalar_words() says, or as floats.
+void write_scalars(ProgramBuilder& builder, const lowered::Graph& graph, const ElementTiles& tiles,
+                   const std::vector<Named>& into);
+
 /// Word `w` of an element's bits, as a number of the word's type.
 int64_t word_of(const Scalar& value, DType dtype, int64_t w = 0);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "backends/pto/combine.h"
+#include "backends/pto/scalars.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::inline v0::pto {
@@ -58,54 +59,6 @@ DType Frame::signed_of(DType dtype) {
   return dtype;
 }
 
-namespace {
-
-/// Can the scalar unit compute this node?
-bool scalars_have(const ExprNode& node) {
-  const bool truth = node.dtype == DType::boolean;
-  if ((!is_integer(node.dtype) && !truth) || bits(node.dtype) < 8) return false;
-  if (is_input(node.op) || node.op == ExprOp::literal) return true;
-  if (node.op == ExprOp::convert) return !truth;
-  const Operator* const row = find_operator(node.op);
-  return row != nullptr && row->number && !(truth && node.op == ExprOp::sub);
-}
-
-}  // namespace
-
-/// Must the scalar unit combine the updates, element by element? So it is for integers that neither a tile instruction
-/// nor an atomic of this chip combines, and for integers that are converted.
-bool Frame::computes_one_by_one() const {
-  if (options.output == Output::pto_as || plan.pure_move) return false;
-  const Operator* const combiner = combiner_operator(plan);
-  const bool expression = scatter() && combiner == nullptr && !assigns(plan);
-  if (expression && plan.pairs > 1) return false;
-  for (const PlanTensor& tensor : plan.tensors)
-    if (tensor.role != Role::indices && tensor.bound &&
-        ((!is_integer(tensor.dtype) && tensor.dtype != DType::boolean) || bits(tensor.dtype) < 8))
-      return false;
-  const bool fills = scatter() && plan.init_kind == InitKind::fill;
-  const bool as_signed = computes_signed();
-  bool needed = false;
-  for (const ExprNode& node : plan.combine.nodes) {
-    if (!scalars_have(node)) return false;
-    const Operator* const row = find_operator(node.op);
-    const bool by_sign = row == nullptr || row->by_sign;
-    const DType moved = by_sign ? node.dtype : signed_of(node.dtype);
-    const auto legal = [&](DType as) {
-      const Opcode opcode = row == nullptr ? Opcode::texpands : row->tile;
-      if (has(opcode, as)) return true;
-      return combiner != nullptr && !combiner->atomic.empty() &&
-             allows(atomic_legality(combiner->atomic), chip, Reader::headers, as);
-    };
-    const bool computes = row != nullptr || node.op == ExprOp::literal;
-    needed |= bits(node.dtype) == 64 || node.dtype == DType::boolean || node.op == ExprOp::convert;
-    needed |= computes && !legal(node.dtype) && !legal(moved);
-    // If signed arithmetic is used for all numbers, the fill value is signed, too.
-    needed |= fills && !as_signed && is_unsigned_integer(node.dtype) && !has(Opcode::texpands, node.dtype);
-  }
-  return needed;
-}
-
 /// May signed arithmetic replace unsigned arithmetic? Sums, differences, products and bitwise operators have the same
 /// bits for both. a3 has few instructions on unsigned elements, and ptoas fills no tiles of them.
 bool Frame::computes_signed() const {
@@ -115,6 +68,9 @@ bool Frame::computes_signed() const {
 }
 
 Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
+  const auto is_rounded = [&](Role role) {
+    return attempt.rounded != nullptr && (role == Role::result || role == Role::operand);
+  };
   const auto t = static_cast<size_t>(tensor);
   types_[t] = slot.type;
   if (!slot.type->strides.empty())
@@ -130,7 +86,10 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
     // stand for.
     const int64_t size = bits(argument.dtype);
     words_[t] = size >= 32 ? Words{{DType::i32, false}, size / 32} : Words{{size == 16 ? DType::i16 : DType::i8, false}, 1};
-  } else if (one_by_one_ || carrier_type(argument.dtype) != argument.dtype) {
+  } else if ((one_by_one() || is_rounded(slot.role)) && bits(argument.dtype) >= 8 && argument.dtype != DType::string) {
+    const ScalarWords words = scalar_words(argument.dtype);
+    words_[t] = {{words.word, false}, words.count};
+  } else if (carrier_type(argument.dtype) != argument.dtype) {
     words_[t] = {{carrier_type(argument.dtype), false}, 1};
   } else if (needs_signed_fill(*slot.type) && bits(argument.dtype) >= 8 && bits(argument.dtype) <= 32) {
     words_[t] = {{signed_of(argument.dtype), false}, 1};
@@ -140,13 +99,31 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
   }
   build.pointer(argument.name, words_[t].element);
   program.arguments.push_back(std::move(argument));
+  if (slot.role == Role::result) {
+    // Plans move elements as words of other types where nothing is computed with them.
+    const DType dtype = attempt.rounded != nullptr ? (*attempt.rounded)[stored_.size()] : plan.tensors[t].dtype;
+    stored_.push_back({pointers_[t], dtype, words_[t]});
+    if (attempt.rounded != nullptr) add_accumulator(slot, tensor);
+  }
   return {};
+}
+
+/// Makes memory of the program's own the plan's result.
+void Frame::add_accumulator(const TensorSlot& slot, int tensor) {
+  const auto t = static_cast<size_t>(tensor);
+  const int place = static_cast<int>(program.arguments.size()) - 1;
+  const DType wide = plan.tensors[t].dtype;
+  pointers_[t] = "sums" + (plan.pairs > 1 ? std::to_string(slot.index) : "");
+  const ScalarWords scalars = scalar_words(wide);
+  words_[t] = bits(wide) == 64 || one_by_one() ? Words{{scalars.word, false}, scalars.count} : Words{{wide, false}, 1};
+  build.pointer(pointers_[t], words_[t].element);
+  program.arguments.push_back(
+      {.name = pointers_[t], .role = ArgumentRole::scratch, .dtype = wide, .dims = slot.type->dims, .tensor = place});
 }
 
 Status Frame::start() {
   if (options.output == Output::pto_as) build.one_core();
-  one_by_one_ = computes_one_by_one();
-  signed_instead_ = one_by_one_ || computes_signed();
+  signed_instead_ = !one_by_one() && computes_signed();
   types_.assign(plan.tensors.size(), nullptr);
   words_.resize(plan.tensors.size());
   pointers_.resize(plan.tensors.size());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/lower/graph.h"
 #include "backends/lower/place_rule.h"
 #include "backends/pto/builder.h"
 #include "backends/pto/program.h"
@@ -45,11 +46,23 @@ struct Words {
   int64_t count = 1;
 };
 
+/// A tensor in memory: a parameter of the program.
+struct Stored {
+  std::string pointer;
+  DType dtype;
+  Words words;
+};
+
 /// The parameters that the planner tries: a program is written for each of them, and the cheapest is taken
 /// (plan_program.cc).
 struct Attempt {
   int64_t rows = 8;       ///< the height of a data tile
   bool buffered = false;  ///< double buffering: two tiles per iteration
+  /// The combiner for the scalar unit, which evaluates it element by element; null: tiles or atomics combine.
+  const lowered::Graph* scalars = nullptr;
+  /// Wide accumulation where updates may meet: the dtypes of the results. The plan's results are accumulators in memory of the program's
+  /// own, made of the results before the updates, and rounded to them afterwards; null: the plan's results are the op's.
+  const std::vector<DType>* rounded = nullptr;
 };
 
 /// Whose rules of element types hold: those of ptoas or those of the headers alone.
@@ -77,18 +90,16 @@ class Frame {
   /// `term` / `divisor`, which must divide it.
   Number number(const Term& term, int64_t divisor) { return number(Term{term.factor / divisor, term.symbols}); }
   /// The element type in which numbers of `dtype` are moved and computed: usually `dtype` itself; the signed type of
-  /// the same width for unsigned numbers whose results have the same bits and for which the chip lacks instructions;
-  /// and i8 for a bool that scalars compute.
-  DType carrier_type(DType dtype) const {
-    const bool other = is_unsigned_integer(dtype) || (one_by_one_ && dtype == DType::boolean);
-    return signed_instead_ && other ? signed_of(dtype) : dtype;
-  }
+  /// the same width for unsigned numbers whose results have the same bits and for which the chip lacks instructions.
+  DType carrier_type(DType dtype) const { return signed_instead_ && is_unsigned_integer(dtype) ? signed_of(dtype) : dtype; }
   /// Do the chip and the reader of the text allow the instruction on elements of this type?
   bool has(Opcode opcode, DType dtype) const { return allows(*info(opcode).legality, chip, reader_of(options.output), dtype); }
   /// Does the scalar unit combine the updates, element by element (combine.cc)?
-  bool one_by_one() const { return one_by_one_; }
+  bool one_by_one() const { return attempt.scalars != nullptr; }
   const Words& words(int tensor) const { return words_[static_cast<size_t>(tensor)]; }
   const std::string& pointer(int tensor) const { return pointers_[static_cast<size_t>(tensor)]; }
+  /// A pair's result as the caller sees it: the table, unless that is an accumulator (Attempt::rounded).
+  const Stored& stored(int pair) const { return stored_[static_cast<size_t>(pair)]; }
   /// The number of elements of a tensor.
   Term extent(int tensor) const;
   Number elements(int tensor) { return number(extent(tensor)); }
@@ -129,17 +140,18 @@ class Frame {
  private:
   bool needs_signed_fill(const TensorType& type) const;
   bool computes_signed() const;
-  bool computes_one_by_one() const;
   static DType signed_of(DType dtype);
   Status add_tensor(const TensorSlot& slot, int tensor);
+  void add_accumulator(const TensorSlot& slot, int tensor);
   Status find_table_extent(int tensor);
   const TensorType& type_of(int tensor) const { return *types_[static_cast<size_t>(tensor)]; }
 
   std::span<const TensorSlot> slots_;
-  bool signed_instead_ = false, one_by_one_ = false;
+  bool signed_instead_ = false;
   std::vector<const TensorType*> types_;
   std::vector<Words> words_;
   std::vector<std::string> pointers_;
+  std::vector<Stored> stored_;       ///< per pair
   std::vector<Term> table_extents_;  ///< for each tensor that a look-up makes: the elements of its table
   std::vector<std::string> symbol_scalars_;
   std::map<std::pair<int64_t, std::vector<int>>, Number> numbers_;

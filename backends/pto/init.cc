@@ -5,8 +5,11 @@
 #include <optional>
 
 #include "backends/pto/combine.h"
+#include "backends/pto/scalars.h"
 #include "backends/pto/spread.h"
 #include "backends/pto/tiles.h"
+#include "compiler/rewrite/split_wide.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0::pto {
 namespace {
@@ -22,17 +25,72 @@ bool fills_at_once(const Frame& frame, const Words& words, const Scalar& value) 
 }
 
 Status check(const Frame& frame, int pair) {
-  const PlanTensor& result = frame.plan.tensors[static_cast<size_t>(frame.plan.result(pair))];
+  const DType result = frame.stored(pair).dtype;
   const PlanTensor& operand = frame.plan.tensors[static_cast<size_t>(frame.plan.operand(pair))];
   if (frame.plan.init_kind == InitKind::copy) {
-    if (result.dtype == operand.dtype) return {};
-    return unsupported("the result is " + std::string(name(result.dtype)) + " and the operand " +
-                       std::string(name(operand.dtype)) + ", expected one dtype: the copy would convert");
+    if (result == operand.dtype || frame.one_by_one() || frame.attempt.rounded != nullptr) return {};
+    return unsupported("the result is " + std::string(name(result)) + " and the operand " + std::string(name(operand.dtype)) +
+                       ", expected one dtype: the copy would convert");
   }
-  if (can_fill(frame, frame.plan.result(pair), frame.plan.init_fill[static_cast<size_t>(pair)])) return {};
-  return unsupported("init fills elements of " + std::string(name(result.dtype)) +
-                     " that are computed with, which ptoas has no way " +
+  if (can_fill(frame, frame.stored(pair).words, frame.plan.init_fill[static_cast<size_t>(pair)])) return {};
+  return unsupported("init fills elements of " + std::string(name(result)) + " that are computed with, which ptoas has no way " +
                      "to, expected init copy or in_place, a signed type, or output pto-cpp");
+}
+
+/// Computes elements [from, to) of `into` from those of tensors at the same places, which the graph reads as `current` and `update`.
+void map_lines(Frame& frame, const lowered::Graph& graph, const std::vector<Stored>& inputs, const Stored& into,
+               const Number& from, const Number& to) {
+  ProgramBuilder& b = frame.build;
+  const Number elements = frame.elements(frame.table(0)), end = frame.guarded(to);
+  const auto view_of = [&](const Stored& line) {
+    const Number all = b.mul(elements, b.number(line.words.count), "extent");
+    return b.view(line.pointer + "_elements", line.pointer, b.number(1), all, all);
+  };
+  std::vector<Named> views;
+  for (const Stored& input : inputs) views.push_back(view_of(input));
+  const bool in_place = inputs[0].pointer == into.pointer;
+  const Named to_view = in_place ? views[0] : view_of(into);
+  int64_t most = kScalarTileBytes / 8;
+  if (from.value && end.value && *end.value > *from.value) most = std::min(most, *end.value - *from.value);
+  const bool even = from.value && end.value && *end.value >= *from.value && (*end.value - *from.value) % most == 0;
+  const double trips = std::max(1.0, static_cast<double>(kAssumedExtent) / static_cast<double>(most));
+  b.loop("mapped", from, end, b.number(most), trips, [&](const Number& at) {
+    const Number n = b.left(at, end, b.number(most), even);
+    const auto part = [&](const Named& view, const Words& words) {
+      const Number count = b.number(words.count), first = b.mul(at, count, "word"), wide = b.mul(n, count, "words");
+      return b.part("line", view, b.number(0), first, b.number(1), wide);
+    };
+    const auto tile = [&](const Words& words) {
+      return b.tile("line", words.element, 1, most * words.count, b.number(1), b.mul(n, b.number(words.count), "words"));
+    };
+    ElementTiles tiles{{}, {}, {}, 1, most, b.number(1), n};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Named memory = part(views[i], inputs[i].words);
+      (i == 0 ? tiles.currents : tiles.updates).push_back(tile(inputs[i].words));
+      b.load(memory, (i == 0 ? tiles.currents : tiles.updates).back());
+    }
+    const Named out = in_place ? tiles.currents[0] : tile(into.words);
+    write_scalars(b, graph, tiles, {out});
+    b.store(out, part(to_view, into.words));
+  });
+}
+
+Stored operand_of(const Frame& frame, int pair) {
+  const int operand = frame.plan.operand(pair);
+  return {frame.pointer(operand), frame.plan.tensors[static_cast<size_t>(operand)].dtype, frame.words(operand)};
+}
+/// The plan's result, which may be an accumulator.
+Stored table_of_pair(const Frame& frame, int pair) {
+  const int result = frame.plan.result(pair);
+  return {frame.pointer(result), frame.plan.tensors[static_cast<size_t>(result)].dtype, frame.words(result)};
+}
+
+/// Makes elements [from, to) of `into` those of `source`, converted.
+Status convert_line(Frame& frame, const Stored& source, const Stored& into, const Number& from, const Number& to) {
+  ExprBuilder e;
+  STREW_ASSIGN(const lowered::Graph graph, scalar_graph(e.returns({e.convert(e.current(0, source.dtype), into.dtype)})));
+  map_lines(frame, graph, {source}, into, from, to);
+  return {};
 }
 
 /// Initialises elements [from, to) of the result of a pair, as one line. PTO-AS: the whole result, in the rows as which
@@ -40,8 +98,11 @@ Status check(const Frame& frame, int pair) {
 Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) {
   ProgramBuilder& b = frame.build;
   const int result = frame.plan.result(pair), operand = frame.plan.operand(pair);
-  const Words& words = frame.words(result);
+  const Words& words = frame.stored(pair).words;
   const bool copies = frame.plan.init_kind == InitKind::copy;
+  const Stored& stored = frame.stored(pair);
+  if (const Stored source = operand_of(frame, pair); copies && stored.dtype != source.dtype)
+    return convert_line(frame, source, stored, from, to);
   const Scalar* const value = copies ? nullptr : &frame.plan.init_fill[static_cast<size_t>(pair)];
   const bool in_rows = frame.options.output == Output::pto_as && !frame.pitch.is(0);
   const int64_t row = frame.pitch.factor * words.count, width = bits(words.element.dtype);
@@ -70,7 +131,14 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
   const bool even = begin.value && end.value && *end.value >= *begin.value && (*end.value - *begin.value) % most == 0;
   const char* const suffix = in_rows ? "_rows" : "_line";
   const Term pitch = in_rows ? frame.pitch : constant(0);
-  const Grid into(frame, result, frame.pointer(result) + suffix, pitch);
+  std::optional<Grid> grid;
+  Named line;
+  if (in_rows) {
+    grid.emplace(frame, result, stored.pointer + suffix, pitch);
+  } else {
+    const Number all = b.mul(frame.elements(result), b.number(words.count), "extent");
+    line = b.view(stored.pointer + suffix, stored.pointer, b.number(1), all, all);
+  }
   std::optional<Grid> source;
   if (copies) source.emplace(frame, operand, frame.pointer(operand) + suffix, pitch);
   b.loop(in_rows  ? "made"
@@ -79,16 +147,16 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
          begin, end, b.number(most), trips, [&](const Number& at) {
            const Number n = b.left(at, end, b.number(most), even);
            const Number lines = in_rows ? n : b.number(1), cols = in_rows ? b.number(row) : n;
-           const auto part = [&](const Grid& grid, const char* hint) {
-             return in_rows ? grid.part(hint, at, {}, b.number(0), n, frame.number(pitch)) : grid.line(hint, at, {}, n);
+           const auto part = [&](const Grid& of, const char* hint) {
+             return in_rows ? of.part(hint, at, {}, b.number(0), n, frame.number(pitch)) : of.line(hint, at, {}, n);
            };
            const Named tile = b.tile("line", words.element, in_rows ? most : 1, in_rows ? row : most, lines, cols);
            if (copies) {
              b.load(part(*source, "line_from"), tile);
            } else {
-             write_fill(frame, result, tile, lines, cols, *value);
+             write_fill(frame, words, tile, lines, cols, *value);
            }
-           b.store(tile, part(into, "line_to"));
+           b.store(tile, grid ? part(*grid, "line_to") : b.part("line_to", line, b.number(0), at, b.number(1), n));
          });
   return {};
 }
@@ -99,8 +167,7 @@ Named element(Frame& frame, const Named& tile, const char* hint) {
 
 }  // namespace
 
-bool can_fill(const Frame& frame, int tensor, const Scalar& value) {
-  const Words& words = frame.words(tensor);
+bool can_fill(const Frame& frame, const Words& words, const Scalar& value) {
   return fills_at_once(frame, words, value) || frame.has(Opcode::tsetval, words.element.dtype);
 }
 
@@ -125,9 +192,9 @@ void write_check(Frame& frame, const std::function<void(const Named& cell)>& all
   frame.allowed = b.sub(b.number(1), b.as_index("found_index", found.name), "allowed");
 }
 
-void write_fill(Frame& frame, int tensor, const Named& tile, const Number& rows, const Number& cols, const Scalar& value) {
+void write_fill(Frame& frame, const Words& words, const Named& tile, const Number& rows, const Number& cols,
+                const Scalar& value) {
   ProgramBuilder& b = frame.build;
-  const Words& words = frame.words(tensor);
   const DType dtype = words.element.dtype;
   if (fills_at_once(frame, words, value))
     return b.run(Opcode::texpands, {b.constant(words.element, word_of(value, dtype, 0)).name, tile.name});
@@ -146,13 +213,34 @@ void write_fill(Frame& frame, int tensor, const Named& tile, const Number& rows,
 }
 
 Status write_init(Frame& frame, const Number& from, const Number& to) {
-  if (!frame.scatter() || frame.plan.init_kind == InitKind::in_place) return {};
+  if (!initialises_results(frame)) return {};
   for (int pair = 0; pair < frame.plan.pairs; ++pair) {
-    STREW_TRY(check(frame, pair));
-    frame.build.note(frame.plan.init_kind == InitKind::copy ? "the operand first" : "the value that is there before updates");
-    STREW_TRY(write_pair(frame, pair, from, to));
+    if (frame.plan.init_kind != InitKind::in_place) {
+      STREW_TRY(check(frame, pair));
+      frame.build.note(frame.plan.init_kind == InitKind::copy ? "the operand first" : "the value that is there before updates");
+      STREW_TRY(write_pair(frame, pair, from, to));
+    }
+    if (frame.attempt.rounded == nullptr) continue;
+    if (frame.plan.init_kind != InitKind::in_place) frame.build.barrier();
+    frame.build.note("accumulators are wider, and begin with the results");
+    STREW_TRY(convert_line(frame, frame.stored(pair), table_of_pair(frame, pair), from, to));
   }
   frame.build.barrier();
+  return {};
+}
+
+Status write_rounding(Frame& frame, const Number& from, const Number& to) {
+  if (frame.attempt.rounded == nullptr) return {};
+  frame.build.barrier();
+  for (int pair = 0; pair < frame.plan.pairs; ++pair) {
+    const Stored& result = frame.stored(pair);
+    const Stored sums = table_of_pair(frame, pair);
+    ExprBuilder e;
+    const int32_t rounded = add_narrowing(e, 0, result.dtype, sums.dtype);
+    STREW_ASSIGN(const lowered::Graph graph, scalar_graph(e.returns({rounded})));
+    frame.build.note("each accumulator is rounded once; what no update changed keeps its bits");
+    map_lines(frame, graph, {result, sums}, result, from, to);
+  }
   return {};
 }
 

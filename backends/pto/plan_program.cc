@@ -12,11 +12,13 @@
 #include "backends/pto/combine.h"
 #include "backends/pto/passes.h"
 #include "backends/pto/program.h"
+#include "backends/pto/scalars.h"
 #include "backends/pto/spread.h"
 #include "backends/pto/walk.h"
 #include "base/fp_environment.h"
 #include "compiler/pto/verify.h"
 #include "compiler/rewrite/rewrites.h"
+#include "strew/expr_builder.h"
 
 namespace strew::inline v0::pto {
 namespace {
@@ -102,11 +104,35 @@ bool moves_nothing(const Plan& plan) {
   return has_zero(plan.positions) || has_zero(plan.window) || (no_place && !plan.gather) || no_row;
 }
 
+/// The plan of a wide accumulation, with its conversions in the expression. Where no two updates meet, each is rounded when it is applied.
+/// Otherwise the results become accumulators, and `rounded` receives the dtypes of the op's results.
+Plan accumulated(const Plan& plan, std::vector<DType>& rounded) {
+  Plan out = plan;
+  const DType wide = plan.accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32;
+  const ExprOp op = combiner_operator(plan)->op;
+  ExprBuilder e;
+  std::vector<int32_t> results;
+  for (int pair = 0; pair < plan.pairs; ++pair) {
+    PlanTensor& result = out.tensors[static_cast<size_t>(plan.result(pair))];
+    const DType dtype = result.dtype;
+    rounded.push_back(dtype);
+    if (!plan.unique.holds) result.dtype = wide;
+    const int32_t current = e.as(e.current(pair, result.dtype), wide);
+    const int32_t update = e.as(e.update(pair, plan.tensors[static_cast<size_t>(plan.update(pair))].dtype), wide);
+    results.push_back(e.as(e.apply(op, {current, update}), result.dtype));
+  }
+  out.combine = e.returns(std::move(results));
+  out.accumulate = Accumulate::native;
+  return out;
+}
+
 /// Plans one op: tries tile heights and keeps the cheapest program.
 class Attempts {
  public:
-  Attempts(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options)
-      : tensors_(tensors), plan_(plan), chip_(chip), options_(options) {
+  /// `rounded`: Attempt::rounded.
+  Attempts(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options,
+           const std::vector<DType>* rounded = nullptr)
+      : tensors_(tensors), plan_(plan), chip_(chip), options_(options), rounded_(rounded) {
     if (options_.blocks == 0) options_.blocks = chip == Chip::a3 ? kCoresA3 : kCoresA5;
     if (options.blocks == 0 && options_.through_l1) options_.blocks /= kVectorPerCube;
     if (options_.output == Output::pto_cpp) options_.sync = Sync::addresses;
@@ -124,10 +150,13 @@ class Attempts {
       // If the modes of the chip's instructions implement the op, a straight line of any number of tiles (straight.cc);
       // otherwise a program of one core, unrolled.
       Frame frame(tensors_, plan_, chip_, options_, {});
+      if (rounded_ != nullptr)
+        return unsupported("pto-as: wide accumulation rounds the results after all updates, which takes loops; pto-ir has it");
       if (frame.checks_first())
-        return unsupported("pto-as: " + std::string(plan_.checks_first() ? "policy error" : "a program that refuses negative indices") +
-                           " writes nothing where its check of every index finds one, and the frozen grammar has no branch, no loop and "
-                           "no statement that reads a number back; pto-ir has one");
+        return unsupported(
+            "pto-as: " + std::string(plan_.checks_first() ? "policy error" : "a program that refuses negative indices") +
+            " writes nothing where its check of every index finds one, and the frozen grammar has no branch, no loop and "
+            "no statement that reads a number back; pto-ir has one");
       return frame.start().ok() && write_straight(frame) ? finished(std::move(frame.program)) : written_out();
     }
     STREW_ASSIGN(TileProgram best, planned());
@@ -141,7 +170,7 @@ class Attempts {
     for (const int64_t rows : heights()) {
       // Short tiles are tried only if no taller ones fit the buffer or keep the order of updates.
       if (best && rows < kShortTile) break;
-      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, false}));
+      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, false, scalars_, rounded_}));
       if (!tried) continue;
       // With decreasing height the estimate falls at first, because more cores get a share of the tiles, and then only
       // rises.
@@ -270,11 +299,25 @@ class Attempts {
   }
 
   /// The program without what finished() adds.
-  Expected<TileProgram> planned() { return moves_nothing(plan_) ? initial_values() : search(); }
+  Expected<TileProgram> planned() {
+    const auto plan = [&] { return moves_nothing(plan_) ? initial_values() : search(); };
+    Expected<TileProgram> by_tiles = plan();
+    const bool refused = !by_tiles.ok() && by_tiles.status().code() == Code::unsupported;
+    if (!refused || options_.output == Output::pto_as || options_.through_l1 || options_.index_column) return by_tiles;
+    // Where tiles do not combine the elements, the scalar unit does.
+    const Expected<lowered::Graph> graph = scalar_graph(plan_.combine);
+    if (!graph.ok())
+      return unsupported(by_tiles.status().message() + "; nor can the scalar unit combine: " + graph.status().message());
+    scalars_ = &*graph;
+    tallest_ = kMostRows;
+    Expected<TileProgram> by_scalars = plan();
+    scalars_ = nullptr;
+    return by_scalars;
+  }
 
   /// The program of an op that moves nothing: it writes the initial values of the results.
   Expected<TileProgram> initial_values() {
-    Frame frame(tensors_, plan_, chip_, options_, {});
+    Frame frame(tensors_, plan_, chip_, options_, {.scalars = scalars_, .rounded = rounded_});
     STREW_TRY(frame.start());
     write_window_check(frame);
     frame.program.tiles = {"copy", CoreSplit::single, 0, 0, "nd", 1};
@@ -312,7 +355,7 @@ class Attempts {
     const int64_t height = best.tiles.mode == "elem" ? best.tiles.cols : best.tiles.rows;
     tallest_ = height;
     for (int64_t rows = height; rows >= std::max<int64_t>(1, height / 4); rows /= 2) {
-      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, true}));
+      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, true, scalars_, rounded_}));
       if (!tried) continue;
       // ptoas would give the two tiles of an iteration the same addresses if they were allocated inside the loop.
       if (options_.sync != Sync::addresses && has_open_tiles(tried->module.functions[0].body, false)) return {};
@@ -326,7 +369,9 @@ class Attempts {
   const Plan& plan_;
   Chip chip_;
   ProgramOptions options_;
-  int64_t tallest_ = kMostRows;  ///< no taller tiles fit the buffer
+  int64_t tallest_ = kMostRows;              ///< no taller tiles fit the buffer
+  const lowered::Graph* scalars_ = nullptr;  ///< Attempt::scalars
+  const std::vector<DType>* rounded_;        ///< Attempt::rounded
 };
 
 }  // namespace
@@ -338,7 +383,11 @@ Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Pl
   if (has_row_values(plan)) return unsupported("programs map elements, and rows of the op have values of their own");
   if (plan.sources.empty()) return unsupported("nothing is indexed, expected an op with indices");
   STREW_TRY(check_lookups(plan));
-  return Attempts(tensors, plan, chip, options).best();
+  if (plan.accumulate == Accumulate::native) return Attempts(tensors, plan, chip, options).best();
+  if (combiner_operator(plan) == nullptr) return internal_error("wide accumulation of other than add, sub or mul");
+  std::vector<DType> rounded;
+  const Plan wide = accumulated(plan, rounded);
+  return Attempts(tensors, wide, chip, options, plan.unique.holds ? nullptr : &rounded).best();
 }
 
 }  // namespace strew::inline v0::pto

@@ -211,10 +211,24 @@ class CppPrinter {
     line(indent, "TASSIGN(" + s.result + ", " + operand(s, 0) + ");");
   }
 
+  /// Is it a sum, difference or product of elements, which wrap? C++ leaves open what an overflow of signed numbers of its own is. Those of
+  /// type index, offsets and extents, do not overflow.
+  static bool may_wrap(const Statement& s) {
+    const Computation what = info(s.opcode).compute;
+    const bool carries = what == Computation::add || what == Computation::sub || what == Computation::mul;
+    return info(s.opcode).form == Form::binary && carries && s.type.kind == TypeKind::scalar && bits(s.type.element.dtype) >= 32;
+  }
+
   /// The call or the value: the row's template (Instruction::cpp) with all placeholders replaced.
   std::string call(const Statement& s) const {
     const Instruction& row = info(s.opcode);
     std::string out;
+    if (may_wrap(s)) {
+      const std::string type = scalar_type(s.type);
+      const char sign = row.compute == Computation::add ? '+' : row.compute == Computation::sub ? '-' : '*';
+      return fmt::format("static_cast<{0}>(static_cast<u{0}>({1}) {2} static_cast<u{0}>({3}))", type, operand(s, 0), sign,
+                         operand(s, 1));
+    }
     for (size_t at = 0; at < row.cpp.size(); ++at) {
       if (row.cpp[at] != '{') {
         out += row.cpp[at];

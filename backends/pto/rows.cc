@@ -62,6 +62,7 @@ class RowWriter final : public TileMover {
     const PositionLoops loops{walk_.outer, spread_, "slab", "around"};
     const auto all = [&] { return write_positions(frame_, loops, place.outer, [&] { return axis(place); }); };
     STREW_TRY(write_spread(frame_, spread_, all));
+    if (owns()) STREW_TRY(write_rounding(frame_, first_, last_));
     frame_.program.tiles = tiles_.describe(coalesce(), split_of(spread_));
     return {};
   }
@@ -166,7 +167,7 @@ class RowWriter final : public TileMover {
   }
 
   void own_range() {
-    const Words& words = frame_.words(frame_.table(0));
+    const Words& words = frame_.stored(0).words;
     const int64_t bytes = walk_.width * words.count * bits(words.element.dtype) / 8;
     const int64_t unit = walk_.fractals > 0 ? kFractalRows : kCacheLine / std::gcd(kCacheLine, bytes);
     b_.note("each core owns a range of the table's rows");
@@ -199,9 +200,9 @@ class RowWriter final : public TileMover {
 
   /// Initialises the rows that this core owns. A row of a matrix in fractals has a part in every block column.
   Status initialise_rows() {
-    if (plan_.init_kind == InitKind::in_place) return {};
-    const Number width = b_.number(walk_.width), first = b_.mul(begin_, width, "first_element"),
-                 last = b_.mul(end_, width, "last_element");
+    if (!initialises_results(frame_)) return {};
+    const Number width = b_.number(walk_.width), first = first_ = b_.mul(begin_, width, "first_element"),
+                 last = last_ = b_.mul(end_, width, "last_element");
     if (walk_.fractals == 0) return write_init(frame_, first, last);
     const Number column = b_.mul(total_, width, "block_col");
     Status made;
@@ -316,6 +317,7 @@ class RowWriter final : public TileMover {
   Spread spread_ = Spread::tiles;
   Number total_;                ///< the number of rows of the table
   Number begin_, end_, owned_;  ///< Spread::ranges: this core owns the `owned_` rows [begin_, end_)
+  Number first_, last_;         ///< and initialises their elements [first_, last_)
   Named indices_, rows_;        ///< of the tile at `part_`: its index tile, and the rows of the table from which this selects
 };
 

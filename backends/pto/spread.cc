@@ -24,7 +24,9 @@ CoreSplit split_of(Spread spread) {
   return spread == Spread::slab || spread == Spread::ranges ? CoreSplit::destinations : CoreSplit::updates;
 }
 
-bool initialises_results(const Frame& frame) { return frame.scatter() && frame.plan.init_kind != InitKind::in_place; }
+bool initialises_results(const Frame& frame) {
+  return frame.scatter() && (frame.plan.init_kind != InitKind::in_place || frame.attempt.rounded != nullptr);
+}
 
 Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
   const Plan& plan = frame.plan;
@@ -77,6 +79,7 @@ Status write_spread(Frame& frame, Spread spread, const std::function<Status()>& 
   b.when(b.equal(b.core(), b.number(0)), [&] {
     if (initialises_results(frame)) failed = write_init(frame, b.number(0), frame.elements(frame.table(0)));
     if (failed.ok()) failed = all();
+    if (failed.ok()) failed = write_rounding(frame, b.number(0), frame.elements(frame.table(0)));
   });
   return failed;
 }
@@ -107,14 +110,18 @@ Status write_positions(Frame& frame, const PositionLoops& positions, std::vector
     const Number step = is_split ? b.cores() : b.number(1), first = is_split ? b.core() : b.number(0);
     b.loop(depth == 0 ? positions.outer : positions.inner, first, extent, step, std::max(1.0, trips),
            [&](const Number& variable) {
-             if (is_split && spread == Spread::slab && initialises_results(frame)) {
+             const bool makes = is_split && spread == Spread::slab && initialises_results(frame);
+             Number start, stop;
+             if (makes) {
                const Number each = frame.number(loop.strides[static_cast<size_t>(frame.table(0))]);
-               const Number start = b.mul(variable, each, "slab_start");
-               failed = write_init(frame, start, b.add(start, each, "slab_stop"));
+               start = b.mul(variable, each, "slab_start");
+               stop = b.add(start, each, "slab_stop");
+               failed = write_init(frame, start, stop);
              }
              at.push_back(variable);
              if (failed.ok()) from(depth + 1);
              at.pop_back();
+             if (makes && failed.ok()) failed = write_rounding(frame, start, stop);
            });
   };
   from(0);

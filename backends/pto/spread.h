@@ -66,13 +66,15 @@ void write_check(Frame& frame, const std::function<void(const Named& cell)>& all
 /// Makes the cell the maximum of itself and `found`, an i32 that is 1 for an index out of bounds and 0 otherwise.
 void add_fault(Frame& frame, const Named& cell, const Named& found);
 
-/// Does the output have instructions that fill tiles of `tensor` with the value?
-bool can_fill(const Frame& frame, int tensor, const Scalar& value);
-/// Fills the valid part of a tile, `rows` x `cols` words of `tensor`, with copies of one element.
-void write_fill(Frame& frame, int tensor, const Named& tile, const Number& rows, const Number& cols, const Scalar& value);
+/// Does the output have instructions that fill tiles of such words with the value?
+bool can_fill(const Frame& frame, const Words& words, const Scalar& value);
+/// Fills the valid part of a tile, `rows` x `cols` words, with copies of one element.
+void write_fill(Frame& frame, const Words& words, const Named& tile, const Number& rows, const Number& cols, const Scalar& value);
 
-/// Writes the initial values of elements [from, to) of every result, and a barrier. Writes nothing for init in_place
-/// and for gathers.
+/// Writes the initial values of elements [from, to) of every result and of its accumulator, if it has one, and a barrier. Writes nothing for
+/// init in_place without accumulators and for gathers.
 Status write_init(Frame& frame, const Number& from, const Number& to);
+/// Rounds elements [from, to) of accumulators to the results, after all updates. Writes nothing if there are none.
+Status write_rounding(Frame& frame, const Number& from, const Number& to);
 
 }  // namespace strew::inline v0::pto

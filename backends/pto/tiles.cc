@@ -103,6 +103,28 @@ TilePlan TileWriter::describe(const char* mode, CoreSplit split) const {
           frame_.attempt.buffered ? 2 : 1};
 }
 
+void TileMover::move_elements() {
+  const CombineTiles shape = tiles_.shape(part_);
+  ElementTiles all{{}, {}, {}, shape.rows, shape.cols, shape.valid_rows, shape.valid_cols};
+  for (int pair = 0; pair < plan_.pairs; ++pair) {
+    if (frame_.scatter()) all.updates.push_back(update(pair));
+    all.currents.push_back(current(pair));
+  }
+  for (size_t t = 0; t < plan_.tensors.size(); ++t)
+    if (plan_.tensors[t].role == Role::extra) all.extras.push_back(extra(static_cast<int>(t)));
+  std::vector<Named> into;
+  for (int pair = 0; pair < plan_.pairs; ++pair) {
+    const Words& words = frame_.words(plan_.result(pair));
+    const Named& current = all.currents[static_cast<size_t>(pair)];
+    const bool same = current.type.element == words.element && frame_.words(frame_.table(pair)).count == words.count;
+    const Number wide = b_.mul(shape.valid_cols, b_.number(words.count), "words");
+    into.push_back(same ? current
+                        : b_.tile("combined", words.element, shape.rows, shape.cols * words.count, shape.valid_rows, wide));
+  }
+  write_scalars(b_, *frame_.attempt.scalars, all, into);
+  for (int pair = 0; pair < plan_.pairs; ++pair) put(pair, into[static_cast<size_t>(pair)]);
+}
+
 Status TileMover::move_tile(int pair) {
   const bool computes = combine_.way == CombineWay::compute;
   CombineTiles tiles = tiles_.shape(part_);

@@ -103,6 +103,8 @@ class TileMover {
   /// Writes the statements for the tile at `part_`: of a scatter from the updates into the table, of a gather from the table into
   /// the result.
   Status move_tile(int pair);
+  /// The same for all pairs, where the scalar unit combines.
+  void move_elements();
 
   Frame& frame_;
   const Plan& plan_;

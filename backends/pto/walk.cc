@@ -197,7 +197,7 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   const Plan& plan = frame.plan;
   if (plan.primary().components.empty()) return unsupported("no index component");
   if (plan.positions.empty()) return unsupported("one position");
-  if (frame.one_by_one()) return unsupported("integers that the chip combines one by one");
+  if (frame.one_by_one()) return unsupported("elements that the chip combines one by one");
   for (const Component& c : plan.primary().components)
     if (bits(c.dtype) < 32) return unsupported("indices of " + std::string(name(c.dtype)));
   RowWalk walk;

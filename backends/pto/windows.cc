@@ -222,7 +222,7 @@ class WindowWriter final : public TileMover {
     if (!filling_) return tiles_.load("current", table, part_);
     const Named tile = tiles_.tile("fill", table, part_);
     const Number words = b_.mul(part_.width, b_.number(frame_.words(table).count), "words");
-    write_fill(frame_, table, tile, part_.count, words, plan_.primary().fill);
+    write_fill(frame_, frame_.words(table), tile, part_.count, words, plan_.primary().fill);
     return tile;
   }
 
@@ -235,8 +235,8 @@ class WindowWriter final : public TileMover {
     const StartCode& lookup = lookups_[static_cast<size_t>(source) - 1];
     const Named tile = tiles_.tile(hint, tensor, part_);
     b_.note("the fill value, for an index out of bounds");
-    write_fill(frame_, tensor, tile, part_.count, b_.mul(part_.width, b_.number(frame_.words(tensor).count), "words"),
-               lookup.source().fill);
+    write_fill(frame_, frame_.words(tensor), tile, part_.count,
+               b_.mul(part_.width, b_.number(frame_.words(tensor).count), "words"), lookup.source().fill);
     b_.when(b_.equal(lookup.valid, b_.number(1)),
             [&] { b_.load(tiles_.part(std::string(hint) + "_part", tensor, part_), tile); });
     return tile;
@@ -349,6 +349,7 @@ class WindowWriter final : public TileMover {
   }
 
   void move() {
+    if (combine_.way == CombineWay::compute && frame_.one_by_one()) return move_elements();
     for (int pair = 0; pair < plan_.pairs && failed_.ok(); ++pair) failed_ = move_tile(pair);
   }
 
@@ -413,7 +414,7 @@ Status check_fills(const Frame& frame) {
     if (table.role == Role::extra && !in_tiles(table))
       return unsupported(what +
                          " what is one number per position, expected another policy: a number is not read under a condition");
-    if (!can_fill(frame, tensor, source.fill))
+    if (!can_fill(frame, frame.words(tensor), source.fill))
       return unsupported(what + " elements of " + std::string(name(table.dtype)) +
                          ", which ptoas has no way to, expected another policy or output pto-cpp");
   }

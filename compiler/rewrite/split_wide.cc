@@ -6,12 +6,9 @@
 #include <numeric>
 
 #include "base/number.h"
-#include "strew/expr_builder.h"
 
 namespace strew::inline v0 {
-namespace {
 
-/// Appends one result of narrow and returns it. current: the element; update: its accumulator.
 int32_t add_narrowing(ExprBuilder& e, int32_t pair, DType dtype, DType wide) {
   const DType as_bits = *bits_dtype(wide);
   const int32_t current = e.current(pair, dtype), sum = e.update(pair, wide);
@@ -25,6 +22,8 @@ int32_t add_narrowing(ExprBuilder& e, int32_t pair, DType dtype, DType wide) {
   const int32_t rounded = e.convert(sum, dtype);
   return e.apply(ExprOp::select, {untouched, current, rounded});
 }
+
+namespace {
 
 /// Makes `part` a scatter of one position whose window is the whole result.
 void whole_window(Scatter& part, const Scatter& original) {

@@ -12,6 +12,8 @@
 
 #include <optional>
 
+#include "strew/export.h"
+#include "strew/expr_builder.h"
 #include "strew/verified.h"
 
 namespace strew::inline v0 {
@@ -25,6 +27,9 @@ struct WideSplit {
   /// would hold; indices: i32[0].
   std::optional<Scatter> start;
 };
+
+/// Appends one result of narrow and returns it. current: the element of the result; update: its accumulator.
+STREW_API int32_t add_narrowing(ExprBuilder& e, int32_t pair, DType dtype, DType wide);
 
 /// The parts; none if the op is not a scatter with wide accumulation.
 std::optional<WideSplit> split_wide(const VerifiedOp& op);

@@ -11,6 +11,7 @@ namespace strew {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Expected<pto::TileProgram> plan(const std::string& text, const pto::ProgramOptions& options = {},
                                 pto::Chip chip = pto::Chip::a5) {
@@ -54,19 +55,26 @@ TEST(PtoProgramErrors, ACombinerOfAnotherPair) {
            "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr expr={" +
            graph + "})";
   };
-  EXPECT_EQ(refusal(pairs("%0=update(1):f32; %1=update(0):f32; return %0, %1")),
-            "the combiner computes result 0 from update(1), expected values of its own pair only");
-  EXPECT_EQ(refusal(pairs("%0=current(0):f32; %1=update(0):f32; %2=add(%0,%1):f32; %3=update(1):f32; %4=add(%2,%3):f32; "
-                          "return %2, %4")),
-            "the combiner computes result 1 from current(0), expected values of its own pair only");
+  // Tiles hold the values of one pair; the scalar unit combines elements of all.
+  const std::string swapped = pairs("%0=update(1):f32; %1=update(0):f32; return %0, %1");
+  const std::string summed =
+      pairs("%0=current(0):f32; %1=update(0):f32; %2=add(%0,%1):f32; %3=update(1):f32; %4=add(%2,%3):f32; return %2, %4");
+  EXPECT_TRUE(plan(swapped).ok());
+  EXPECT_TRUE(plan(summed).ok());
+  pto::ProgramOptions line;
+  line.output = pto::Output::pto_as;
+  EXPECT_EQ(refusal(swapped, line), "the combiner computes result 0 from update(1), expected values of its own pair only");
+  EXPECT_EQ(refusal(summed, line), "the combiner computes result 1 from current(0), expected values of its own pair only");
 }
 
 TEST(PtoProgramErrors, Elements) {
   EXPECT_THAT(refusal("scatter(operand=i4[50] indices=i32[10] updates=i4[10] inserted_window_dims=[0] "
                       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place oob=skip_element)"),
               HasSubstr("i4, expected elements of 8 bits or more"));
-  EXPECT_THAT(refusal(rows("f64", "combiner=add init=in_place oob=skip_window")),
-              HasSubstr("arithmetic on f64, which a5 only moves"));
+  EXPECT_THAT(refusal("gather(operand=f64[64] indices=i32[8,1] result=f64[8] collapsed_slice_dims=[0] start_index_map=[0] "
+                      "index_vector_dim=1 slice_sizes=[1] expr={%0=current(0):f64; %1=sqrt(%0):f64; return %1})"),
+              HasSubstr("nor can the scalar unit combine: sqrt of f64 is not computed in integers"));
+  EXPECT_TRUE(plan(rows("f64", "combiner=add init=in_place oob=skip_window")).ok());
   pto::ProgramOptions options;
   options.output = pto::Output::pto_as;
   EXPECT_THAT(refusal(rows("i64", "combiner=add init=in_place oob=skip_window"), options),
@@ -80,7 +88,10 @@ TEST(PtoProgramErrors, Elements) {
 
 TEST(PtoProgramErrors, WhatPtoasDoesNotLetThrough) {
   const std::string op = rows("bf16", "combiner=add init=in_place oob=skip_window order=relaxed");
-  EXPECT_THAT(refusal(op), HasSubstr("a5's headers have it and ptoas does not let it through; --emit pto-cpp would work"));
+  // Rows are gathered, added on tiles and scattered.
+  const Expected<pto::TileProgram> computed = plan(op);
+  ASSERT_TRUE(computed.ok()) << computed.status().message();
+  EXPECT_THAT(pto::print_cpp({*computed}), Not(HasSubstr("ScatterAtomicOp::Add")));
   pto::ProgramOptions options;
   options.output = pto::Output::pto_cpp;
   const Expected<pto::TileProgram> program = plan(op, options);
@@ -100,9 +111,22 @@ TEST(PtoProgramErrors, IndexColumns) {
   EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window", "i8"), options), HasSubstr("there is no index tile"));
 }
 
-TEST(PtoProgramErrors, Hints) {
-  EXPECT_THAT(refusal(rows("f16", "combiner=add init=in_place oob=skip_window accumulate=wide")),
-              HasSubstr("unique_indices or accumulate native would allow it"));
+TEST(PtoProgramErrors, WideAccumulation) {
+  const std::string op = rows("f16", "combiner=add init=in_place oob=skip_window accumulate=wide");
+  EXPECT_TRUE(plan(op).ok());
+  pto::ProgramOptions line;
+  line.output = pto::Output::pto_as;
+  EXPECT_THAT(refusal(op, line), HasSubstr("rounds the results after all updates, which takes loops; pto-ir has it"));
+}
+
+TEST(PtoProgramErrors, NegativeIndicesBesideThePolicy) {
+  pto::ProgramOptions options;
+  options.non_negative = true;
+  EXPECT_TRUE(plan(rows("f32", "init=in_place oob=wrap"), options).ok());
+  EXPECT_EQ(plan(rows("f32", "init=in_place oob=wrap normalize_negative=true"), options).status().message(),
+            "non_negative: the op normalises negative indices, expected one to which they are out of bounds");
+  options.output = pto::Output::pto_as;
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=wrap"), options), HasSubstr("a program that refuses negative indices"));
 }
 
 TEST(PtoProgramErrors, StraightLines) {

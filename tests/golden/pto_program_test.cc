@@ -385,6 +385,8 @@ TEST(ProgramCost, WritingOneTakesLittle) {
 TEST(ProgramCost, TextsAreShort) {
   const std::set<std::string> longer = {"nd",      "kv_prefill",   "scatter_elements", "kv", "onnx_scatter_nd",
                                         "row_err", "lookup_tables"};
+  // Floats are converted or combined in integers of the scalar unit.
+  const std::set<std::string> soft = {"row_bf16_wide_sum", "row_f8_convert", "row_f8_add", "row_i8_scaled"};
   for (const std::string& name : golden_names()) {
     for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
       for (const pto::Sync sync : {pto::Sync::flags, pto::Sync::tool}) {
@@ -395,7 +397,10 @@ TEST(ProgramCost, TextsAreShort) {
         const std::string text = *pto::program_text({*program}, "pto-ir");
         const auto lines = std::count(text.begin(), text.end(), '\n');
         const bool may = sync == pto::Sync::flags && longer.contains(name);
-        EXPECT_LE(lines, may ? 325 : 205) << name << " for " << pto::name(chip) << ", " << pto::name(sync);
+        EXPECT_LE(lines, soft.contains(name) ? 950
+                         : may               ? 325
+                                             : 205)
+            << name << " for " << pto::name(chip) << ", " << pto::name(sync);
       }
     }
   }

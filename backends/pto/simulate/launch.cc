@@ -32,7 +32,12 @@ Expected<Launched> launch(const TileProgram& program, const Module& module, std:
       continue;
     }
     if (a.role == ArgumentRole::scratch) {
-      memories[i].resize(static_cast<size_t>(count_of(a.dims) * bits(a.dtype) / 8));
+      std::span<const int64_t> dims = a.dims;
+      if (a.tensor >= 0) {
+        const TensorView& as_large = views[tensors[static_cast<size_t>(a.tensor)]];
+        dims = {as_large.dims, static_cast<size_t>(as_large.rank)};
+      }
+      memories[i].resize(static_cast<size_t>(count_of(dims) * bits(a.dtype) / 8));
     } else {
       if (bound == views.size())
         return invalid_argument("argument " + a.name + ": " + std::to_string(views.size()) +

@@ -261,6 +261,27 @@ static std::string kind_of(const pto::TileProgram& program, const NpuWish& wish,
                      looks_up ? ", looks up" : "", wish.options.non_negative ? ", judges signs" : "");
 }
 
+/// What ptoas, if there is one, says against the text of a program that is written for it.
+std::string NpuChecker::ptoas_errors(const std::string& text) const {
+  if (ptoas_.empty() || wish_.options.output != pto::Output::pto_ir) return {};
+  const char* flags = wish_.options.sync == pto::Sync::addresses ? "--pto-level=level3"
+                      : wish_.options.sync == pto::Sync::tool    ? "--enable-insert-sync"
+                                                                 : "";
+  const PtoasAnswer answer = run_ptoas(ptoas_, text, std::string(pto::name(wish_.chip)), flags);
+  return answer.accepted ? "" : "it refuses the program: " + answer.errors;
+}
+
+/// The program as `wish_` wants it or, where the op cannot be planned with that tile height or with a column of indices, with the planner's own
+/// choice of these.
+Expected<pto::TileProgram> NpuChecker::planned(const VerifiedOp& op, const Plan& plan, bool as_wanted) {
+  Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(op), plan, wish_.chip, wish_.options);
+  if (program.ok() || as_wanted) return program;
+  if (wish_.options.tile_rows == 0 && !wish_.options.index_column && !wish_.options.through_l1) return program;
+  wish_.options.tile_rows = 0;
+  wish_.options.index_column = wish_.options.through_l1 = false;
+  return pto::plan_program(tensor_slots(op), plan, wish_.chip, wish_.options);
+}
+
 std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t seed, const std::optional<NpuWish>& wanted) {
   Rng rng(seed);
   const Op op = make_op(blueprint);
@@ -277,16 +298,8 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   if (!plan.ok()) return std::nullopt;
   const auto failed = [&](const std::string& what) { return Failure{what, wish.text(), "npu"}; };
   Expected<pto::TileProgram> program = invalid_argument("not planned");
-  const Caught caught =
-      catch_fault([&] { program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options); });
+  const Caught caught = catch_fault([&] { program = planned(*verified, *plan, wanted.has_value()); });
   if (caught.faulted) return failed("plan_program: " + signal_name(caught.signal));
-  if (!program.ok() && !wanted && (wish.options.tile_rows > 0 || wish.options.index_column || wish.options.through_l1)) {
-    // Some ops cannot be planned with that tile height or with a column of indices. They are planned with the
-    // planner's own choice.
-    wish_.options.tile_rows = 0;
-    wish_.options.index_column = wish_.options.through_l1 = false;
-    program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options);
-  }
   const std::string asked = fmt::format("{} {}", pto::name(wish.chip), pto::name(wish.options.output));
   auto& [planned, of] = tally_.asked[asked];
   ++of;
@@ -308,13 +321,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   if (!read.ok()) return failed("its text: " + read.status().message());
   if (!(*read == program->module)) return failed("its text is another program");
   read->chip = wish.chip;  // PTO-AS text does not name the chip
-  if (!ptoas_.empty() && wish.options.output == pto::Output::pto_ir) {
-    const char* flags = wish.options.sync == pto::Sync::addresses ? "--pto-level=level3"
-                        : wish.options.sync == pto::Sync::tool    ? "--enable-insert-sync"
-                                                                  : "";
-    const PtoasAnswer answer = run_ptoas(ptoas_, text, std::string(pto::name(wish.chip)), flags);
-    if (!answer.accepted) return failed("ptoas: " + answer.errors);
-  }
+  if (const std::string errors = ptoas_errors(text); !errors.empty()) return failed("ptoas: " + errors);
   // A PTO-AS program with argument row0 is one step, which its caller repeats. tests/unit/backends/pto/pto_cores_test.cc runs
   // those.
   const auto& arguments = program->arguments;

@@ -56,6 +56,8 @@ class NpuChecker {
 
  private:
   struct Data;
+  Expected<pto::TileProgram> planned(const VerifiedOp& op, const Plan& plan, bool as_wanted);
+  std::string ptoas_errors(const std::string& text) const;
   std::optional<Failure> check_call(const pto::TileProgram& program, const pto::Module& module, Data& data, Rng& rng);
   void plant(const pto::TileProgram& program, Data& data, Rng& rng);
   /// Runs `module` and returns what is wrong with its results, or nothing.

@@ -28,6 +28,14 @@ EMPTY_FIXED = (30, ("--op", "strew1.scatter(operand=f32[0,8] indices=i32[6,1] up
 EMPTY_FIXED_OPEN = (60, ("--op", "strew1.scatter(operand=f32[?,8] indices=i32[6,1] updates=f32[6] inserted_window_dims=[0,1] "
                          "scatter_dims_to_operand_dims=[1] index_vector_dim=1 init=in_place)"))
 
+# Each destination has several updates.
+NPU_SUM = (30, ("--backend", "npu-a5", "--op", "strew1.scatter(operand=bf16[4,8] indices=i32[40] updates=bf16[40,8] update_window_dims=[1] "
+                "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)"))
+NPU_F64_SUM = (30, ("--backend", "npu-a3", "--op", "strew1.scatter(operand=f64[4,8] indices=i32[40] updates=f64[40,8] update_window_dims=[1] "
+                    "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)"))
+NPU_WIDE = (30, ("--backend", "npu-a5", "--op", "strew1.scatter(operand=f16[4,8] indices=i32[40] updates=f16[40,8] update_window_dims=[1] "
+                 "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add accumulate=wide)"))
+
 # Ops with look-ups, of which others are few.
 LOOKUPS = (60, ("--lookups",))
 ROWS = (60, ("--rows",))
@@ -300,4 +308,12 @@ BUGS = [
      "i += part;\n      lane += part;", "i += part;", *ROWS),
     ("portable: a value per row is combined once per element",
      "const int64_t elements = body_.once ? 1 : length,", "const int64_t elements = length,", *PORTABLE_ROWS),
+    ("npu: rows that meet are combined in one tile",
+     "if (combine->way == CombineWay::atomic && chip_ == Chip::a3) return kMostRows; return 1;",
+     "if (combine->way == CombineWay::atomic && chip_ == Chip::a3) return kMostRows; return kMostRows;", *NPU_SUM),
+    ("npu: accumulators begin with what was there before the results were made",
+     "if (frame.plan.init_kind != InitKind::in_place) frame.build.barrier();", "if (frame.plan.init_kind != InitKind::in_place) continue;", *NPU_WIDE),
+    ("soft floats: what is shifted out leaves no trace",
+     "lost = e_(bit_xor, e_(shl, kept, by), a); return e_(bit_or, kept, one_if(not_zero(lost)));",
+     "lost = e_(bit_xor, e_(shl, kept, by), a); return kept;", *NPU_F64_SUM),
 ]

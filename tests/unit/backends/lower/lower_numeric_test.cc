@@ -9,6 +9,7 @@
 #include <ctime>
 #include <limits>
 
+#include "backends/lower/soft_floats.h"
 #include "base/number.h"
 #include "compiler/evaluate/expr_eval.h"
 #include "compiler/op/expr_math.h"
@@ -32,6 +33,7 @@ class LowerNumeric : public testing::Test {
   }
   const int32_t seed_ = drawn_seed();
   test::Rng rng_{static_cast<uint64_t>(seed_)};
+  int64_t soft_ = 0;  ///< how often a form without floats was compared
 
   /// Codes at which rules differ: zeros, ones, limits, ties, infinities, NaNs, halves.
   Elements edges(DType dtype) {
@@ -121,8 +123,12 @@ class LowerNumeric : public testing::Test {
       reference.run(one(0), one(1), one(2));
       for (size_t r = 0; r < want.size(); ++r) want[r][k] = reference.result(r);
     }
-    for (const Natives natives : {Natives{}, Natives::all()}) {
-      const Graph lowered = lower_numeric(graph, natives);
+    std::vector<Graph> forms = {lower_numeric(graph, {}), lower_numeric(graph, Natives::all())};
+    if (Expected<Graph> soft = lowered::without_floats(forms[0], {}); soft.ok()) {
+      forms.push_back(std::move(*soft));
+      ++soft_;
+    }
+    for (const Graph& lowered : forms) {
       std::vector<Elements> given;
       for (const Graph::Input& input : lowered.inputs)
         given.push_back(inputs[input.op == ExprOp::current ? 0 : input.op == ExprOp::update ? 1 : 2]);

@@ -161,8 +161,9 @@ TEST(NpuBackend, ModulesOfAnotherVersionAreRefused) {
 
 TEST(NpuBackend, RefusalsSayWhy) {
   const Expected<Kernel> kernel = kernel_of(
-      "strew1.scatter(operand=complex64[8,32] indices=i32[4,1] updates=complex64[4,32] update_window_dims=[1] "
-      "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=mul init=in_place oob=skip_window)",
+      "strew1.scatter(operand=f32[8,32] indices=i32[4,1] updates=f32[4,32] update_window_dims=[1] "
+      "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr "
+      "expr={%0=current(0):f32; %1=update(0):f32; %2=power(%0,%1):f32; return %2} init=in_place oob=skip_window)",
       "npu-a5");
   ASSERT_FALSE(kernel.ok());
   EXPECT_EQ(kernel.status().code(), Code::unsupported) << kernel.status().message();
