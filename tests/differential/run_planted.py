@@ -6,8 +6,8 @@
     run_planted.py --self-test   see that lost, repeated and re-wrapped anchors are told apart
 
 The sources are not touched and nothing is configured: the one changed file is compiled by its command in DIR/compile_commands.json, the
-program or library it belongs to is linked again, and a copy of strew_differential runs beside copies of the libraries in DIR/planted/. DIR must be
-built (target strew_differential, generator Ninja). --seconds is every bug's budget, in processor time. --seed is the differential test's,
+program or library it belongs to is linked again, and a copy of the differential test runs beside copies of the libraries in DIR/planted/. DIR must be
+built (targets strew_differential and strew_npu_differential, generator Ninja). --seconds is every bug's budget, in processor time. --seed is the differential test's,
 whose default is fixed, and the one by which --sample draws its bugs, whose default is a fresh one; how to repeat a draw is printed.
 Exit: 0 all caught, 1 one was missed, 2 an anchor is lost or a changed file does not build.
 """
@@ -41,13 +41,17 @@ class Trouble(Exception):
     """The bugs cannot be tried: exit 2."""
 
 
+PROGRAMS = ("strew_differential", "strew_npu_differential")
+
+
 @dataclasses.dataclass
 class Bug:
     name: str
     old: str
     new: str
     seconds: float = SECONDS
-    arguments: tuple = ()  # further ones for strew_differential
+    arguments: tuple = ()  # further ones for the program
+    program: str = "strew_differential"  # the test that must notice it; strew_npu_differential runs what the planner of NPU programs writes
 
     @property
     def folder(self):
@@ -148,7 +152,9 @@ class Workplace:
         """A folder with the programs as they are. Copies, no links: strew opens its modules from where the program really lies."""
         home = self.folder / name
         (home / "bin").mkdir(parents=True)
-        shutil.copy2(self.build / "bin/strew_differential", home / "bin")
+        for program in PROGRAMS:
+            if (self.build / "bin" / program).exists():
+                shutil.copy2(self.build / "bin" / program, home / "bin")
         for library in (self.build / "lib").rglob("lib*.so*"):  # the modules lie in a folder below that of libstrew
             copy = home / library.relative_to(self.build)
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -176,15 +182,17 @@ class Workplace:
         return home
 
     def products(self, bug, file, object_file):
-        """What contains the object and takes part in a test: strew_differential has libstrew's own objects in it, and opens the modules."""
+        """What contains the object and takes part in a test: the programs have libstrew's own objects in them, and open the modules."""
+        if not (self.build / "bin" / bug.program).exists():
+            raise Trouble(f"{self.build} holds no built {bug.program} (./dev planted builds it)")
         target = re.fullmatch(r"CMakeFiles/(\w+)\.dir/.*", object_file)
         if not target:
             raise Trouble(f"planted bug '{bug.name}': {file} belongs to no library (its object is {object_file})")
         library = target.group(1).removesuffix("_objects")
         if library in ("strew_core", "strew_counting") or library.startswith("strew_rt_"):
-            return ["bin/strew_differential"]
+            return ["bin/" + bug.program]
         module = max((self.build / "lib").rglob(f"lib{library}.so"), key=lambda file: file.stat().st_mtime).relative_to(self.build)  # not an older version's
-        return [str(module)] + (["bin/strew_differential"] if library == "strew_pto" else [])
+        return [str(module)] + (["bin/" + bug.program] if library == "strew_pto" else [])
 
 
 def processor_seconds(pid):
@@ -203,9 +211,9 @@ def watch(process, ended):
             return
 
 
-def run(home, seconds, seed, arguments=()):
+def run(home, seconds, seed, arguments=(), name="strew_differential"):
     """(processor seconds until it failed, why), or (None, what it did instead)."""
-    program = [str(home / "bin/strew_differential"), "--seed", str(seed), "--seconds", "100000", *arguments]
+    program = [str(home / "bin" / name), "--seed", str(seed), "--seconds", "100000", *arguments]
     limited = ["sh", "-c", 'ulimit -S -t "$0" && exec "$@"', str(math.ceil(seconds)), *program]
     report, failed = [], 0.0
     with subprocess.Popen(limited, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
@@ -243,7 +251,7 @@ def try_bug(workplace, bug, file, text, options):
     if home is None:
         return f"skipped            {bug.name}: this build has no {file}", False
     budget = options.seconds or bug.seconds
-    seconds, why = run(home, budget, options.seed or SEED, bug.arguments)
+    seconds, why = run(home, budget, options.seed or SEED, bug.arguments, bug.program)
     shutil.rmtree(home)
     if seconds is None:
         return f"MISSED            {bug.name}: {why}", True

@@ -1,9 +1,9 @@
 """Planted bugs: each a small change of the real sources that the differential test must notice.
 
-A bug is (name, old, new[, seconds[, arguments]]). `old`, its anchor, must stand in exactly one place of the library's .cc files; white space
+A bug is (name, old, new[, seconds[, arguments[, program]]]). `old`, its anchor, must stand in exactly one place of the library's .cc files; white space
 does not count, so the anchor survives formatting and moves between files (tests/differential/run_planted.py --check, part of ctest
 and ./dev lint, tells when one is lost). `seconds` is the budget within which the differential test must fail, `arguments` are further ones of
-strew_differential: a backend, or one op for a bug that random ops meet only every few minutes. Each bug stands for a family: order, bounds, policies, tails, widths, rounding, comparisons, splits, phases, strides.
+strew_differential, or of `program`: a backend, or one op for a bug that random ops meet only every few minutes. Each bug stands for a family: order, bounds, policies, tails, widths, rounding, comparisons, splits, phases, strides.
 """
 
 HALIDE = (30, ("--backend", "halide"))
@@ -29,12 +29,12 @@ EMPTY_FIXED_OPEN = (60, ("--op", "strew1.scatter(operand=f32[?,8] indices=i32[6,
                          "scatter_dims_to_operand_dims=[1] index_vector_dim=1 init=in_place)"))
 
 # Each destination has several updates.
-NPU_SUM = (30, ("--backend", "npu-a5", "--op", "strew1.scatter(operand=bf16[4,8] indices=i32[40] updates=bf16[40,8] update_window_dims=[1] "
-                "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)"))
-NPU_F64_SUM = (30, ("--backend", "npu-a3", "--op", "strew1.scatter(operand=f64[4,8] indices=i32[40] updates=f64[40,8] update_window_dims=[1] "
-                    "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)"))
-NPU_WIDE = (30, ("--backend", "npu-a5", "--op", "strew1.scatter(operand=f16[4,8] indices=i32[40] updates=f16[40,8] update_window_dims=[1] "
-                 "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add accumulate=wide)"))
+NPU_SUM = (30, ("--op", "strew1.scatter(operand=bf16[4,8] indices=i32[40] updates=bf16[40,8] update_window_dims=[1] "
+                "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)"), "strew_npu_differential")
+NPU_F64_SUM = (30, ("--op", "strew1.scatter(operand=f64[4,8] indices=i32[40] updates=f64[40,8] update_window_dims=[1] "
+                    "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)"), "strew_npu_differential")
+NPU_WIDE = (30, ("--op", "strew1.scatter(operand=f16[4,8] indices=i32[40] updates=f16[40,8] update_window_dims=[1] "
+                 "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add accumulate=wide)"), "strew_npu_differential")
 
 # Ops with look-ups, of which others are few.
 LOOKUPS = (60, ("--lookups",))
