@@ -136,8 +136,6 @@ Status Frame::start() {
       STREW_TRY(add_tensor(slot, static_cast<int>(t)));
     }
   }
-  table_extents_.resize(plan.tensors.size());
-  for (size_t s = 1; s < plan.sources.size(); ++s) STREW_TRY(find_table_extent(table_of(plan, s)));
   if (checks_first()) add_scratch("fault", {DType::i32, false}, 8);
   for (const Symbol& symbol : plan.symbols) {
     if (symbol.is_stride) return unsupported("a stride is known at the call only, expected contiguous tensors");
@@ -151,12 +149,19 @@ Status Frame::start() {
     if (scalar.tensor < 0)
       return unsupported("dim " + std::to_string(symbol.dim) + " of the " + std::string(name(symbol.role)) +
                          ", which is not bound, is known at the call only, expected a number");
-    scalar.name = program.arguments[static_cast<size_t>(scalar.tensor)].name + "_dim" + std::to_string(symbol.dim);
-    build.scalar(scalar.name);
-    symbol_scalars_.push_back(scalar.name);
-    program.arguments.push_back(std::move(scalar));
+    add_extent(std::move(scalar));
   }
+  table_extents_.resize(plan.tensors.size());
+  for (size_t s = 1; s < plan.sources.size(); ++s) find_table_extent(table_of(plan, s));
   return {};
+}
+
+/// Adds a parameter for an extent that is known at the call only: the next symbol of terms.
+void Frame::add_extent(ProgramArgument scalar) {
+  scalar.name = program.arguments[static_cast<size_t>(scalar.tensor)].name + "_dim" + std::to_string(scalar.dim);
+  build.scalar(scalar.name);
+  symbol_scalars_.push_back(scalar.name);
+  program.arguments.push_back(std::move(scalar));
 }
 
 void Frame::add_scratch(const std::string& name, Element element, int64_t elements) {
@@ -188,7 +193,7 @@ Number Frame::any(const Number& places) { return build.max(build.min(places, bui
 
 /// The elements of the table of a look-up. Its open dims are read from the table, but one that is whole in every window may be read from another
 /// tensor; where it lies behind a dim that an index chooses, the stride of that dim has it.
-Status Frame::find_table_extent(int tensor) {
+void Frame::find_table_extent(int tensor) {
   const std::vector<int64_t>& dims = type_of(tensor).dims;
   const PlanTensor& table = plan.tensors[static_cast<size_t>(tensor)];
   Term& all = table_extents_[static_cast<size_t>(tensor)] = constant(1);
@@ -196,16 +201,22 @@ Status Frame::find_table_extent(int tensor) {
     for (const Component& c : plan.sources[static_cast<size_t>(table.source)].components)
       if (c.operand_dim == static_cast<int>(d)) {
         all = all * c.dim * c.strides[static_cast<size_t>(tensor)];
-        return {};
+        return;
       }
     const Symbol own{table.role, table.index, static_cast<int>(d), false};
     const auto symbol = std::ranges::find(plan.symbols, own);
-    if (dims[d] == kDynamic && symbol == plan.symbols.end())
-      return unsupported("dim " + std::to_string(d) + " of " + pointers_[static_cast<size_t>(tensor)] +
-                         ", before all dims that are indexed, is known at the call only, expected a number");
-    all = all * (dims[d] == kDynamic ? Term{1, {static_cast<int>(symbol - plan.symbols.begin())}} : constant(dims[d]));
+    int number = static_cast<int>(symbol - plan.symbols.begin());
+    if (dims[d] == kDynamic && symbol == plan.symbols.end()) {
+      // No loop of the plan has this extent, so it has no symbol of the plan's either.
+      const auto its = std::ranges::find(program.arguments, pointers_[static_cast<size_t>(tensor)], &ProgramArgument::name);
+      number = static_cast<int>(symbol_scalars_.size());
+      add_extent({.role = ArgumentRole::scalar,
+                  .dtype = DType::i32,
+                  .tensor = static_cast<int>(its - program.arguments.begin()),
+                  .dim = static_cast<int>(d)});
+    }
+    all = all * (dims[d] == kDynamic ? Term{1, {number}} : constant(dims[d]));
   }
-  return {};
 }
 
 Term Frame::extent(int tensor) const {

@@ -143,7 +143,8 @@ class Frame {
   static DType signed_of(DType dtype);
   Status add_tensor(const TensorSlot& slot, int tensor);
   void add_accumulator(const TensorSlot& slot, int tensor);
-  Status find_table_extent(int tensor);
+  void find_table_extent(int tensor);
+  void add_extent(ProgramArgument scalar);
   const TensorType& type_of(int tensor) const { return *types_[static_cast<size_t>(tensor)]; }
 
   std::span<const TensorSlot> slots_;
