@@ -79,6 +79,11 @@ Named ProgramBuilder::i32(const Number& number) {
   return out;
 }
 
+Named ProgramBuilder::i64(const Number& number) {
+  if (number.value) return constant({DType::i64, false}, *number.value);
+  return give(Opcode::index_cast, number.name + "_i64", make_scalar(DType::i64), {number.name});
+}
+
 Number ProgramBuilder::as_index(const std::string& hint, const std::string& scalar, bool is_unsigned) {
   return {give(is_unsigned ? Opcode::index_castui : Opcode::index_cast, hint, make_index(), {scalar}).name, {}};
 }

@@ -69,6 +69,7 @@ class ProgramBuilder {
   /// The number converted to i32; high bits are dropped.
   Named i32(const Number& number);
   Named i32(int64_t value) { return i32(this->number(value)); }
+  Named i64(const Number& number);  ///< the number as an i64
   /// A constant of an element type. `value`: the bits of a float, the value of an integer.
   Named constant(Element element, int64_t value);
 

@@ -154,6 +154,8 @@ void write_element(ProgramBuilder& b, const lowered::Graph& graph, const Element
     const std::string at = place(from, scalar_words(input.dtype).count, word);
     const char* const hint = is_current ? "now" : is_update ? "by" : "extra";
     const Named element = b.give(Opcode::tgetval, hint, make_scalar(from.type.element.dtype), {from.name, at});
+    if (const auto shift = tiles.shifts.find(from.name); shift != tiles.shifts.end())
+      return packed_element(b, element, shift->second, bits(input.dtype));
     if (!is_float(element.type.element.dtype)) return element;
     return b.give(Opcode::bitcast, "as_bits", make_scalar(scalar_words(input.dtype).word), {element.name});
   };
@@ -164,6 +166,8 @@ void write_element(ProgramBuilder& b, const lowered::Graph& graph, const Element
     for (size_t w = 0; w < results[r].size(); ++w) {
       const std::string at = place(into[r], static_cast<int64_t>(results[r].size()), static_cast<int64_t>(w));
       std::string element = results[r][w].name;
+      if (const auto shift = tiles.shifts.find(into[r].name); shift != tiles.shifts.end())
+        element = packed_byte(b, into[r], results[r][w], shift->second, bits(graph.results[r].dtype));
       if (const DType dtype = into[r].type.element.dtype; is_float(dtype))
         element = b.give(Opcode::bitcast, "as_" + std::string(name(dtype)), make_scalar(dtype), {element}).name;
       b.run(Opcode::tsetval, {into[r].name, at, element});

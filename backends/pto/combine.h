@@ -4,6 +4,7 @@
 // tests/error/pto_program_error_test.cc and tests/differential/npu.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -77,6 +78,8 @@ struct ElementTiles {
   std::vector<Named> currents, updates, extras;
   int64_t rows = 0, cols = 0;
   Number valid_rows, valid_cols;
+  /// By the names of tiles of one byte that hold packed elements: the bits below the one that is meant.
+  std::map<std::string, Number> shifts;
 };
 /// Writes what the scalar unit evaluates, the graph for every element, into a tile for each result, which may be one of the tiles that it
 /// reads: of an element, everything is computed before anything is written. Tiles hold elements as scalar_words() says, or as floats.

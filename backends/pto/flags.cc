@@ -9,7 +9,8 @@
 // loop, waited for in the body before the first statement concerned, set again after the last one, and waited for after
 // the loop. For the flags of an outer loop, an inner loop is one statement that touches everything its body touches;
 // inside, it has flags of its own. So the two tiles of an iteration (double buffering) can overlap. Flags within a body
-// use events 0 to 3 in turn, loop-carried flags events 4 to 7, so neither kind is mistaken for the other.
+// use events 0 to 3 in turn, loop-carried flags events 4 to 7, so neither kind is mistaken for the other. A loop-carried flag takes an event
+// that no loop inside its own uses; where there is none left, a barrier of all pipes ends each iteration instead.
 //
 // Tested by tests/unit/backends/pto/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated
 // program.
@@ -165,8 +166,20 @@ class FlagWriter {
     return false;
   }
 
-  /// The loop-carried flags that the loop needs.
-  std::vector<Carried> carried(const std::vector<Step>& steps, const std::vector<Touch>& all) {
+  /// The events of a pair of pipes that the statements use.
+  static std::set<int> events_in(const std::vector<Statement>& statements, PipePair pipes) {
+    std::set<int> out;
+    each(statements, [&](const Statement& s) {
+      if (s.opcode == Opcode::set_flag && s.attribute("src_pipe") == name(pipes.first) &&
+          s.attribute("dst_pipe") == name(pipes.second))
+        out.insert(s.attribute("event_id").back() - '0');
+    });
+    return out;
+  }
+
+  /// The loop-carried flags that the loop needs, whose body is `inner`; -1 for an event: there is none left.
+  std::vector<Carried> carried(const std::vector<Step>& steps, const std::vector<Touch>& all,
+                               const std::vector<Statement>& inner) {
     size_t first_leaf = steps.size(), last_leaf = 0;
     for (size_t i = 0; i < steps.size(); ++i) {
       if (steps[i].nests || !steps[i].touches) continue;
@@ -192,7 +205,13 @@ class FlagWriter {
     }
     std::vector<Carried> out;
     for (auto& [key, c] : found) {
-      c.event = kPlainEvents + carried_[c.pipes]++ % (kEvents - kPlainEvents);
+      std::set<int> taken = events_in(inner, c.pipes);
+      for (const Carried& other : out)
+        if (other.pipes == c.pipes) taken.insert(other.event);
+      constexpr int kCarriedEvents = kEvents - kPlainEvents;
+      c.event = -1;
+      for (int tried = 0; tried < kCarriedEvents && c.event < 0; ++tried)
+        if (const int event = kPlainEvents + carried_[c.pipes]++ % kCarriedEvents; !taken.contains(event)) c.event = event;
       out.push_back(c);
     }
     return out;
@@ -231,7 +250,8 @@ class FlagWriter {
     std::vector<Statement> inner = std::move(s.body);
     std::vector<Touch> all;
     const std::vector<Step> steps = steps_of(inner, all);
-    const std::vector<Carried> flags = carried(steps, all);
+    std::vector<Carried> flags = carried(steps, all, inner);
+    const bool lacks_events = std::erase_if(flags, [](const Carried& c) { return c.event < 0; }) > 0;
     std::vector<Statement> marked;
     for (size_t i = 0; i < steps.size(); ++i) {
       for (const Carried& c : flags)
@@ -243,6 +263,7 @@ class FlagWriter {
     }
     for (const Pipe pipe : {Pipe::v, Pipe::mte3})
       if (carries_dependence_in(pipe, all)) emit({pipe, pipe}, marked);
+    if (lacks_events) marked.push_back({.opcode = Opcode::barrier, .attributes = {{"pipe", std::string(name(Pipe::all))}}});
     s.body = std::move(marked);
     for (const Carried& c : flags) out.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     out.push_back(std::move(s));

@@ -86,6 +86,9 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
     // stand for.
     const int64_t size = bits(argument.dtype);
     words_[t] = size >= 32 ? Words{{DType::i32, false}, size / 32} : Words{{size == 16 ? DType::i16 : DType::i8, false}, 1};
+  } else if (one_by_one() && attempt.single && bits(argument.dtype) < 8) {
+    words_[t] = {{DType::i8, false}, 1};
+    per_word_[t] = 8 / bits(argument.dtype);
   } else if ((one_by_one() || is_rounded(slot.role)) && bits(argument.dtype) >= 8 && argument.dtype != DType::string) {
     const ScalarWords words = scalar_words(argument.dtype);
     words_[t] = {{words.word, false}, words.count};
@@ -126,6 +129,7 @@ Status Frame::start() {
   signed_instead_ = !one_by_one() && computes_signed();
   types_.assign(plan.tensors.size(), nullptr);
   words_.resize(plan.tensors.size());
+  per_word_.assign(plan.tensors.size(), 1);
   pointers_.resize(plan.tensors.size());
   std::vector<int> places(plan.tensors.size(), -1);
   for (const TensorSlot& slot : slots_) {
@@ -187,6 +191,24 @@ Number Frame::last_start(const Component& component) {
   const Number last = build.sub(dim, window, "last_start");
   // Code that judges indices takes -1 for the coordinate -1 (windows.cc, clamp; indices.cc, bound), so it gets a smaller number.
   return build.add(last, build.min(last, build.number(0), "below"), "last_start");
+}
+
+Number Frame::reached() {
+  const auto has = [&](const std::vector<Loop>& loops, int symbol) {
+    return std::ranges::any_of(loops, [&](const Loop& loop) { return std::ranges::count(loop.extent.symbols, symbol) > 0; });
+  };
+  Number out = build.number(1);
+  for (size_t s = 0; s < plan.symbols.size(); ++s) {
+    const Symbol& symbol = plan.symbols[s];
+    const int number_of = static_cast<int>(s);
+    const bool is_table = symbol.role == Role::operand || (scatter() && symbol.role == Role::result);
+    const auto is_indexed = [&](const Component& c) { return c.operand_dim == symbol.dim; };
+    if (!is_table || symbol.is_stride || has(plan.positions, number_of) || has(plan.window, number_of) ||
+        std::ranges::any_of(plan.primary().components, is_indexed))
+      continue;
+    out = build.mul(out, any(number(Term{1, {number_of}})), "reached");
+  }
+  return out;
 }
 
 Number Frame::any(const Number& places) { return build.max(build.min(places, build.number(1), "any"), build.number(0), "any"); }

@@ -60,6 +60,9 @@ struct Attempt {
   bool buffered = false;  ///< double buffering: two tiles per iteration
   /// The combiner for the scalar unit, which evaluates it element by element; null: tiles or atomics combine.
   const lowered::Graph* scalars = nullptr;
+  /// One element after the other is loaded, combined by the scalar unit and stored, which packed elements, of fewer than 8 bits, need: several
+  /// share a byte.
+  bool single = false;
   /// Wide accumulation where updates may meet: the dtypes of the results. The plan's results are accumulators in memory of the program's
   /// own, made of the results before the updates, and rounded to them afterwards; null: the plan's results are the op's.
   const std::vector<DType>* rounded = nullptr;
@@ -103,12 +106,18 @@ class Frame {
   /// The number of elements of a tensor.
   Term extent(int tensor) const;
   Number elements(int tensor) { return number(extent(tensor)); }
+  /// How many elements of the tensor share a word of its memory: more than 1 of a packed dtype.
+  int64_t per_word(int tensor) const { return per_word_[static_cast<size_t>(tensor)]; }
+  /// The elements of the tensor's memory, counted in words of packed dtypes.
+  Number words_in(int tensor) { return build.ceil_div(elements(tensor), build.number(per_word(tensor)), "packed_words"); }
   /// Reads word `at` of a tensor from memory.
   Named load_word(const std::string& hint, int tensor, const Number& at) {
     return build.give(Opcode::load_scalar, hint, make_scalar(words(tensor).element.dtype), {pointer(tensor), build.use(at)});
   }
   /// The last coordinate at which a component's window may start; less than -1 if there is none.
   Number last_start(const Component& component);
+  /// 0 if a dim of the table is empty that no index and no loop moves along, so that nothing is moved, else 1.
+  Number reached();
   /// 1 if there are places, else 0.
   Number any(const Number& places);
   /// The term's value for cost estimates: every open extent counts as kAssumedExtent.
@@ -151,6 +160,7 @@ class Frame {
   bool signed_instead_ = false;
   std::vector<const TensorType*> types_;
   std::vector<Words> words_;
+  std::vector<int64_t> per_word_;
   std::vector<std::string> pointers_;
   std::vector<Stored> stored_;       ///< per pair
   std::vector<Term> table_extents_;  ///< for each tensor that a look-up makes: the elements of its table

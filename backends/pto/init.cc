@@ -87,10 +87,48 @@ Stored table_of_pair(const Frame& frame, int pair) {
 
 /// Makes elements [from, to) of `into` those of `source`, converted.
 Status convert_line(Frame& frame, const Stored& source, const Stored& into, const Number& from, const Number& to) {
+  if (bits(source.dtype) < 8 || bits(into.dtype) < 8)
+    return unsupported("elements of " + std::string(name(source.dtype)) + " become " + std::string(name(into.dtype)) +
+                       " before the updates, expected one dtype where several elements share a byte");
   ExprBuilder e;
   STREW_ASSIGN(const lowered::Graph graph, scalar_graph(e.returns({e.convert(e.current(0, source.dtype), into.dtype)})));
   map_lines(frame, graph, {source}, into, from, to);
   return {};
+}
+
+/// Packed elements: initialises those of the last byte of the result, if they do not fill it. `value`: none copies the operand.
+void make_last_byte(Frame& frame, int pair, const Number& elements, const std::optional<Scalar>& value) {
+  ProgramBuilder& b = frame.build;
+  const int result = frame.plan.result(pair);
+  const Number each = b.number(frame.per_word(result)), all = frame.words_in(result), one = b.number(1);
+  const Number rest = b.remainder(elements, each, "rest"), at = b.divide(elements, each, "last_byte");
+  const int width = static_cast<int>(8 / frame.per_word(result));
+  const Stored& stored = frame.stored(pair);
+  const auto byte_of = [&](const std::string& pointer) {
+    const Named view = b.view(pointer + "_bytes", pointer, one, all, all);
+    return b.part("last", view, b.number(0), at, one, one);
+  };
+  if (rest.is(0)) return;
+  b.loop("last", b.number(0), frame.guarded(b.min(rest, one, "any")), one, 1, [&](const Number&) {
+    const Named place = byte_of(stored.pointer), byte = b.tile("byte", stored.words.element, 1, 1, one, one);
+    b.load(place, byte);
+    Named source = byte;
+    if (!value) {
+      source = b.tile("source", stored.words.element, 1, 1, one, one);
+      b.load(byte_of(frame.pointer(frame.plan.operand(pair))), source);
+    }
+    b.loop("beside", b.number(0), rest, one, 1, [&](const Number& element) {
+      const Number shift = b.mul(element, b.number(width), "shift");
+      const Type scalar = make_scalar(DType::i8);
+      Named made = value ? b.constant({DType::i8, false}, word_of(*value, DType::i8)) : Named();
+      if (!value) {
+        const Named from = b.give(Opcode::tgetval, "from", scalar, {source.name, b.use(b.number(0))});
+        made = b.give(Opcode::trunci, "made", scalar, {packed_element(b, from, shift, width).name});
+      }
+      b.run(Opcode::tsetval, {byte.name, b.use(b.number(0)), packed_byte(b, byte, made, shift, width)});
+    });
+    b.store(byte, place);
+  });
 }
 
 /// Initialises elements [from, to) of the result of a pair, as one line. PTO-AS: the whole result, in the rows as which
@@ -103,7 +141,8 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
   const Stored& stored = frame.stored(pair);
   if (const Stored source = operand_of(frame, pair); copies && stored.dtype != source.dtype)
     return convert_line(frame, source, stored, from, to);
-  const Scalar* const value = copies ? nullptr : &frame.plan.init_fill[static_cast<size_t>(pair)];
+  std::optional<Scalar> value;
+  if (!copies) value = whole_bytes(frame, result, frame.plan.init_fill[static_cast<size_t>(pair)]);
   const bool in_rows = frame.options.output == Output::pto_as && !frame.pitch.is(0);
   const int64_t row = frame.pitch.factor * words.count, width = bits(words.element.dtype);
   Number begin = b.number(0), end;
@@ -123,7 +162,9 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
   } else {
     const Number count = b.number(words.count);
     begin = b.mul(from, count, "word");
-    end = frame.guarded(b.mul(to, count, "word"));
+    // Packed elements are initialised by one core, all of them; what is beside the last ones in their byte stays.
+    end = frame.guarded(b.mul(b.divide(to, b.number(frame.per_word(result)), "packed_words"), count, "word"));
+    if (frame.per_word(result) > 1) make_last_byte(frame, pair, to, value);
     most = (copies || fills_at_once(frame, words, *value) ? kTileBytes : kScalarTileBytes) * 8 / width;
     if (begin.value && end.value && *end.value > *begin.value) most = std::min(most, *end.value - *begin.value);
     trips = std::max(1.0, static_cast<double>(kAssumedExtent) / static_cast<double>(most));
@@ -136,7 +177,7 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
   if (in_rows) {
     grid.emplace(frame, result, stored.pointer + suffix, pitch);
   } else {
-    const Number all = b.mul(frame.elements(result), b.number(words.count), "extent");
+    const Number all = b.mul(frame.words_in(result), b.number(words.count), "extent");
     line = b.view(stored.pointer + suffix, stored.pointer, b.number(1), all, all);
   }
   std::optional<Grid> source;
@@ -166,6 +207,14 @@ Named element(Frame& frame, const Named& tile, const char* hint) {
 }
 
 }  // namespace
+
+Scalar whole_bytes(const Frame& frame, int tensor, const Scalar& value) {
+  const int64_t each = frame.per_word(tensor);
+  if (each == 1) return value;
+  uint64_t code = 0;
+  for (int64_t i = 0; i < each; ++i) code = code << (8 / each) | (value.bits[0] & ((uint64_t{1} << (8 / each)) - 1));
+  return {DType::u8, {code, 0}};
+}
 
 bool can_fill(const Frame& frame, const Words& words, const Scalar& value) {
   return fills_at_once(frame, words, value) || frame.has(Opcode::tsetval, words.element.dtype);

@@ -170,7 +170,7 @@ class Attempts {
     for (const int64_t rows : heights()) {
       // Short tiles are tried only if no taller ones fit the buffer or keep the order of updates.
       if (best && rows < kShortTile) break;
-      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, false, scalars_, rounded_}));
+      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, false, scalars_, single_, rounded_}));
       if (!tried) continue;
       // With decreasing height the estimate falls at first, because more cores get a share of the tiles, and then only
       // rises.
@@ -311,13 +311,18 @@ class Attempts {
     scalars_ = &*graph;
     tallest_ = kMostRows;
     Expected<TileProgram> by_scalars = plan();
+    if (!by_scalars.ok() && by_scalars.status().code() == Code::unsupported) {
+      single_ = true;
+      by_scalars = plan();
+    }
     scalars_ = nullptr;
+    single_ = false;
     return by_scalars;
   }
 
   /// The program of an op that moves nothing: it writes the initial values of the results.
   Expected<TileProgram> initial_values() {
-    Frame frame(tensors_, plan_, chip_, options_, {.scalars = scalars_, .rounded = rounded_});
+    Frame frame(tensors_, plan_, chip_, options_, {.scalars = scalars_, .single = single_, .rounded = rounded_});
     STREW_TRY(frame.start());
     write_window_check(frame);
     frame.program.tiles = {"copy", CoreSplit::single, 0, 0, "nd", 1};
@@ -355,7 +360,7 @@ class Attempts {
     const int64_t height = best.tiles.mode == "elem" ? best.tiles.cols : best.tiles.rows;
     tallest_ = height;
     for (int64_t rows = height; rows >= std::max<int64_t>(1, height / 4); rows /= 2) {
-      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, true, scalars_, rounded_}));
+      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, true, scalars_, single_, rounded_}));
       if (!tried) continue;
       // ptoas would give the two tiles of an iteration the same addresses if they were allocated inside the loop.
       if (options_.sync != Sync::addresses && has_open_tiles(tried->module.functions[0].body, false)) return {};
@@ -371,6 +376,7 @@ class Attempts {
   ProgramOptions options_;
   int64_t tallest_ = kMostRows;              ///< no taller tiles fit the buffer
   const lowered::Graph* scalars_ = nullptr;  ///< Attempt::scalars
+  bool single_ = false;                      ///< Attempt::single
   const std::vector<DType>* rounded_;        ///< Attempt::rounded
 };
 

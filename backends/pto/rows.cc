@@ -47,6 +47,7 @@ class RowWriter final : public TileMover {
     if (frame_.options.index_column) STREW_TRY(code_.check_column(owns()));
     make_grids();
     STREW_ASSIGN(total_, table_rows(frame_.table(0)));
+    if (frame_.scatter()) has_place_ = frame_.reached();
     if (frame_.scatter() && !owns()) find_place(plan_.primary());
     for (Lookup& lookup : lookups_) {
       STREW_ASSIGN(lookup.total, table_rows(lookup.code.table()));

@@ -3,6 +3,8 @@
 // comparisons are differences whose sign is shifted down: a comparison that is used as a number cannot be protected from ptoas either.
 #include "backends/pto/scalars.h"
 
+#include <algorithm>
+
 #include "backends/lower/lower_numeric.h"
 #include "backends/lower/soft_floats.h"
 #include "backends/pto/arithmetic.h"
@@ -44,14 +46,44 @@ uint64_t ones(int width) { return ~uint64_t{0} >> (64 - width); }
 }  // namespace
 
 Expected<lowered::Graph> scalar_graph(const Expr& expr) {
-  return lowered::without_floats(lower_numeric(expr, kNatives), kNatives);
+  constexpr int64_t kMostFloats = 400;  // each is up to some hundred operations on integers
+  const lowered::Graph graph = lower_numeric(expr, kNatives);
+  const auto is_float_node = [](const lowered::Node& node) { return lowered::is_float(node.type); };
+  const int64_t floats = std::ranges::count_if(graph.nodes, is_float_node);
+  if (floats > kMostFloats)
+    return unsupported("the expression takes " + std::to_string(floats) + " operations on floats, expected at most " +
+                       std::to_string(kMostFloats) + " where they are computed in integers");
+  return lowered::without_floats(graph, kNatives);
 }
 
 ScalarWords scalar_words(DType dtype) {
   const int64_t count = lowered::part_count(dtype);
+  if (bits(dtype) < 8) return {DType::i8, 1};
   for (const DType word : {DType::i8, DType::i16, DType::i32})
     if (bits(word) * count == bits(dtype)) return {word, count};
   return {DType::i64, count};
+}
+
+Named packed_element(ProgramBuilder& b, const Named& byte, const Number& shift, int width) {
+  const Type wide = make_scalar(DType::i64);
+  const Named all = b.give(Opcode::extui, "byte", wide, {byte.name});
+  const Named by = b.i64(shift), mask = b.constant({DType::i64, false}, (int64_t{1} << width) - 1);
+  const Named low = b.give(Opcode::shrui, "shifted", wide, {all.name, by.name});
+  return b.give(Opcode::andi, "packed", wide, {low.name, mask.name});
+}
+
+std::string packed_byte(ProgramBuilder& b, const Named& tile, const Named& element, const Number& shift, int width) {
+  const Type wide = make_scalar(DType::i64);
+  const Named by = b.i64(shift), mask = b.constant({DType::i64, false}, (int64_t{1} << width) - 1);
+  const Named old = b.give(Opcode::tgetval, "byte", make_scalar(DType::i8), {tile.name, b.use(b.number(0))});
+  const Named all = b.give(Opcode::extui, "byte", wide, {old.name}), bits = b.give(Opcode::extui, "wide", wide, {element.name});
+  // old ^ ((old ^ new) & mask), where new and mask are shifted to the place.
+  const Named raised = b.give(Opcode::shli, "raised", wide, {bits.name, by.name});
+  const Named place = b.give(Opcode::shli, "place_bits", wide, {mask.name, by.name});
+  const Named differ = b.give(Opcode::xori, "differ", wide, {all.name, raised.name});
+  const Named changed = b.give(Opcode::andi, "changed", wide, {differ.name, place.name});
+  const Named made = b.give(Opcode::xori, "made", wide, {all.name, changed.name});
+  return b.give(Opcode::trunci, "as_byte", make_scalar(DType::i8), {made.name}).name;
 }
 
 std::string ScalarCode::use(const Word& word) {
@@ -155,7 +187,9 @@ std::vector<Named> ScalarCode::result(size_t number) {
   std::vector<Named> out;
   for (int64_t w = 0; w < words.count; ++w) {
     if (wanted.moved >= 0) {
-      out.push_back(read_(graph_.inputs[static_cast<size_t>(wanted.moved)], w));
+      const Named moved = read_(graph_.inputs[static_cast<size_t>(wanted.moved)], w);
+      const bool same = moved.type.element.dtype == words.word;
+      out.push_back(same ? moved : b_.give(Opcode::trunci, "moved", make_scalar(words.word), {moved.name}));
       continue;
     }
     const int32_t root = wanted.parts[static_cast<size_t>(w)];

@@ -22,12 +22,17 @@ struct ScalarWords {
   DType word;
   int64_t count;
 };
-/// `dtype` has 8 bits or more.
+/// An element of fewer than 8 bits is a byte whose other bits are 0.
 ScalarWords scalar_words(DType dtype);
+
+/// An element of `width` bits of a byte, `shift` bits above the lowest, as an i64 with zeros above it.
+Named packed_element(ProgramBuilder& builder, const Named& byte, const Number& shift, int width);
+/// The byte of a tile of one, with an element, which is a byte, in that place.
+std::string packed_byte(ProgramBuilder& builder, const Named& tile, const Named& element, const Number& shift, int width);
 
 class ScalarCode {
  public:
-  /// Reads a word of an input, as a scalar of its type.
+  /// Reads a word of an input, as a scalar of its type, or as an i64 with zeros above it.
   using Read = std::function<Named(const lowered::Graph::Input& input, int64_t word)>;
   ScalarCode(ProgramBuilder& builder, const lowered::Graph& graph, Read read)
       : b_(builder), graph_(graph), read_(std::move(read)), values_(graph.nodes.size()) {}

@@ -49,6 +49,8 @@ Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
 
 Spread spread_windows(Frame& frame, const WindowWalk& walk) {
   const Plan& plan = frame.plan;
+  // Elements of several cores would share bytes.
+  if (frame.attempt.single) return Spread::single;
   const bool initialises = initialises_results(frame), one = plan.positions.empty();
   const auto table = static_cast<size_t>(frame.table(0));
   const int64_t elements = frame.elements(frame.table(0)).value.value_or(-1);

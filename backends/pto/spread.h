@@ -68,6 +68,8 @@ void add_fault(Frame& frame, const Named& cell, const Named& found);
 
 /// Does the output have instructions that fill tiles of such words with the value?
 bool can_fill(const Frame& frame, const Words& words, const Scalar& value);
+/// The fill value; of a packed dtype, a byte of such elements.
+Scalar whole_bytes(const Frame& frame, int tensor, const Scalar& value);
 /// Fills the valid part of a tile, `rows` x `cols` words, with copies of one element.
 void write_fill(Frame& frame, const Words& words, const Named& tile, const Number& rows, const Number& cols, const Scalar& value);
 

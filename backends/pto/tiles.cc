@@ -7,7 +7,7 @@ namespace strew::inline v0::pto {
 Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch) : frame_(frame), tensor_(tensor), pitch_(pitch) {
   ProgramBuilder& build = frame.build;
   const Number words = build.number(frame.words(tensor).count);
-  const Number all = build.mul(frame.elements(tensor), words, "extent");
+  const Number all = build.mul(frame.words_in(tensor), words, "extent");
   if (pitch_.is(0)) {
     view_ = build.view(hint, frame.pointer(tensor), build.number(1), all, all);
     return;
@@ -32,8 +32,18 @@ Named Grid::part(const std::string& hint, const Number& first_row, const std::ve
       at = build.add(at, build.mul(variable, frame_.number(step), "cols_in"), "col");
     }
   }
-  const Number wide = build.mul(cols, words), from = build.mul(at, words);
+  const Number wide = build.mul(cols, words),
+               from = build.mul(build.divide(at, build.number(frame_.per_word(tensor_)), "packed_at"), words);
   return build.part(hint, view_, row, from, rows, wide);
+}
+
+Number Grid::shift(const std::vector<Mover>& movers) const {
+  ProgramBuilder& build = frame_.build;
+  const int64_t each = frame_.per_word(tensor_);
+  Number at = build.number(0);
+  for (const auto& [variable, strides] : movers)
+    at = build.add(at, build.mul(variable, frame_.number(strides[static_cast<size_t>(tensor_)]), "moved"), "at");
+  return build.mul(build.remainder(at, build.number(each), "place"), build.number(8 / each), "shift");
 }
 
 Named Grid::line(const std::string& hint, const Number& first, const std::vector<Mover>& movers, const Number& count) const {
@@ -105,18 +115,29 @@ TilePlan TileWriter::describe(const char* mode, CoreSplit split) const {
 
 void TileMover::move_elements() {
   const CombineTiles shape = tiles_.shape(part_);
-  ElementTiles all{{}, {}, {}, shape.rows, shape.cols, shape.valid_rows, shape.valid_cols};
+  ElementTiles all{{}, {}, {}, shape.rows, shape.cols, shape.valid_rows, shape.valid_cols, {}};
+  const auto kept = [&](const Named& tile, int tensor) {
+    if (frame_.per_word(tensor) > 1) all.shifts[tile.name] = tiles_.shift(tensor, part_);
+    return tile;
+  };
   for (int pair = 0; pair < plan_.pairs; ++pair) {
-    if (frame_.scatter()) all.updates.push_back(update(pair));
-    all.currents.push_back(current(pair));
+    if (frame_.scatter()) all.updates.push_back(kept(update(pair), slices_of(plan_, pair)));
+    all.currents.push_back(kept(current(pair), frame_.table(pair)));
   }
   for (size_t t = 0; t < plan_.tensors.size(); ++t)
-    if (plan_.tensors[t].role == Role::extra) all.extras.push_back(extra(static_cast<int>(t)));
+    if (plan_.tensors[t].role == Role::extra) all.extras.push_back(kept(extra(static_cast<int>(t)), static_cast<int>(t)));
   std::vector<Named> into;
   for (int pair = 0; pair < plan_.pairs; ++pair) {
+    if (frame_.per_word(plan_.result(pair)) > 1 && !frame_.scatter()) {
+      // Of the result's byte, other elements stay as they are.
+      into.push_back(kept(tiles_.load("beside", plan_.result(pair), part_), plan_.result(pair)));
+      continue;
+    }
     const Words& words = frame_.words(plan_.result(pair));
     const Named& current = all.currents[static_cast<size_t>(pair)];
-    const bool same = current.type.element == words.element && frame_.words(frame_.table(pair)).count == words.count;
+    const bool same = current.type.element == words.element &&
+                      frame_.per_word(frame_.table(pair)) == frame_.per_word(plan_.result(pair)) &&
+                      frame_.words(frame_.table(pair)).count == words.count;
     const Number wide = b_.mul(shape.valid_cols, b_.number(words.count), "words");
     into.push_back(same ? current
                         : b_.tile("combined", words.element, shape.rows, shape.cols * words.count, shape.valid_rows, wide));

@@ -29,6 +29,8 @@ class Grid {
   /// The partition of `rows` x `cols` elements that starts at row `first_row` and column `col`, moved by `movers`.
   Named part(const std::string& hint, const Number& first_row, const std::vector<Mover>& movers, const Number& col,
              const Number& rows, const Number& cols) const;
+  /// Of a packed tensor that is one line: the bits below the element at the place that the movers say, in its byte.
+  Number shift(const std::vector<Mover>& movers) const;
   /// The partition of `count` elements that starts at element `first`, moved by `movers`. The pitch must be 0.
   Named line(const std::string& hint, const Number& first, const std::vector<Mover>& movers, const Number& count) const;
 
@@ -70,6 +72,8 @@ class TileWriter {
   Named load(const char* hint, int tensor, const TileAt& at) const;
   /// CombineTiles with the shape of the tiles and without the tiles.
   CombineTiles shape(const TileAt& at) const;
+  /// Grid::shift() of the part's first element.
+  Number shift(int tensor, const TileAt& at) const { return grids_.at(tensor).shift(at.movers); }
   /// The number of words of a tile's row.
   int64_t words(int tensor) const { return cols_ * frame_.words(tensor).count; }
   TilePlan describe(const char* mode, CoreSplit split) const;

@@ -255,6 +255,7 @@ WindowWalk window_walk(const Frame& frame) {
       if (in_tiles(plan.tensors[t]) && !loop.strides[t].is(1)) return false;
     return true;
   };
+  if (frame.attempt.single) return walk;
   if (!walk.around.empty() && moved(walk.around.back())) {
     walk.run = walk.around.back();
     walk.around.pop_back();

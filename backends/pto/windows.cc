@@ -222,7 +222,7 @@ class WindowWriter final : public TileMover {
     if (!filling_) return tiles_.load("current", table, part_);
     const Named tile = tiles_.tile("fill", table, part_);
     const Number words = b_.mul(part_.width, b_.number(frame_.words(table).count), "words");
-    write_fill(frame_, frame_.words(table), tile, part_.count, words, plan_.primary().fill);
+    write_fill(frame_, frame_.words(table), tile, part_.count, words, whole_bytes(frame_, table, plan_.primary().fill));
     return tile;
   }
 
@@ -236,7 +236,8 @@ class WindowWriter final : public TileMover {
     const Named tile = tiles_.tile(hint, tensor, part_);
     b_.note("the fill value, for an index out of bounds");
     write_fill(frame_, frame_.words(tensor), tile, part_.count,
-               b_.mul(part_.width, b_.number(frame_.words(tensor).count), "words"), lookup.source().fill);
+               b_.mul(part_.width, b_.number(frame_.words(tensor).count), "words"),
+               whole_bytes(frame_, tensor, lookup.source().fill));
     b_.when(b_.equal(lookup.valid, b_.number(1)),
             [&] { b_.load(tiles_.part(std::string(hint) + "_part", tensor, part_), tile); });
     return tile;
@@ -244,7 +245,7 @@ class WindowWriter final : public TileMover {
 
   Named extra(int tensor) override {
     const auto t = static_cast<size_t>(tensor);
-    if (in_tiles(plan_.tensors[t])) return read("extra", tensor);
+    if (in_tiles(plan_.tensors[t]) || frame_.attempt.single) return read("extra", tensor);
     // A scalar that holds for the whole window.
     Number at = b_.number(0);
     const auto move = [&](const Number& variable, const Term& stride) {
@@ -273,7 +274,7 @@ class WindowWriter final : public TileMover {
       add(slices_of(plan_, pair));
     }
     for (size_t t = 0; t < plan_.tensors.size(); ++t)
-      if (in_tiles(plan_.tensors[t])) add(static_cast<int>(t));
+      if (in_tiles(plan_.tensors[t]) || (frame_.attempt.single && plan_.tensors[t].role == Role::extra)) add(static_cast<int>(t));
   }
 
   /// Policy wrap: visits the window in two pieces per component, up to the end of the dim and from its beginning.
@@ -349,12 +350,13 @@ class WindowWriter final : public TileMover {
   }
 
   void move() {
-    if (combine_.way == CombineWay::compute && frame_.one_by_one()) return move_elements();
+    if (frame_.attempt.single || (combine_.way == CombineWay::compute && frame_.one_by_one())) return move_elements();
     for (int pair = 0; pair < plan_.pairs && failed_.ok(); ++pair) failed_ = move_tile(pair);
   }
 
   void position() {
     start_.read_all();
+    start_.valid = b_.mul(start_.valid, frame_.reached(), "valid");
     for (StartCode& lookup : lookups_) {
       lookup.read_all();
       if (!is_fill(lookup.source().oob)) start_.valid = b_.mul(start_.valid, lookup.valid, "valid");
@@ -411,7 +413,7 @@ Status check_fills(const Frame& frame) {
     const PlanTensor& table = frame.plan.tensors[static_cast<size_t>(tensor)];
     const std::string what = "the look-up of " + std::string(name(table.role)) + " " + std::to_string(table.index) +
                              " fills (policy " + std::string(name(source.oob)) + ")";
-    if (table.role == Role::extra && !in_tiles(table))
+    if (table.role == Role::extra && !in_tiles(table) && !frame.attempt.single)
       return unsupported(what +
                          " what is one number per position, expected another policy: a number is not read under a condition");
     if (!can_fill(frame, frame.words(tensor), source.fill))
@@ -443,7 +445,7 @@ Status write_windows(Frame& frame) {
   // Tiles are read, combined and written one after another, so there are no atomics here.
   STREW_ASSIGN(Combine combine, start_combine(frame, false));
   WindowWalk walk = window_walk(frame);
-  if (combine.way == CombineWay::compute) STREW_TRY(check_extras(frame, walk));
+  if (combine.way == CombineWay::compute && !frame.attempt.single) STREW_TRY(check_extras(frame, walk));
   int64_t& rows = frame.attempt.rows;
   if (walk.axis.extent.is_static()) rows = std::clamp<int64_t>(walk.axis.extent.factor, 1, rows);
   return WindowWriter(frame, std::move(walk), std::move(combine)).run();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/pto/program.h"
+#include "compiler/pto/print.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 #include "tests/support/plan.h"
@@ -68,15 +69,17 @@ TEST(PtoProgramErrors, ACombinerOfAnotherPair) {
 }
 
 TEST(PtoProgramErrors, Elements) {
-  EXPECT_THAT(refusal("scatter(operand=i4[50] indices=i32[10] updates=i4[10] inserted_window_dims=[0] "
-                      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place oob=skip_element)"),
-              HasSubstr("i4, expected elements of 8 bits or more"));
+  const std::string packed =
+      "scatter(operand=i4[50] indices=i32[10] updates=i4[10] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+      "index_vector_dim=1 init=in_place oob=skip_element)";
+  EXPECT_TRUE(plan(packed).ok());
   EXPECT_THAT(refusal("gather(operand=f64[64] indices=i32[8,1] result=f64[8] collapsed_slice_dims=[0] start_index_map=[0] "
                       "index_vector_dim=1 slice_sizes=[1] expr={%0=current(0):f64; %1=sqrt(%0):f64; return %1})"),
               HasSubstr("nor can the scalar unit combine: sqrt of f64 is not computed in integers"));
   EXPECT_TRUE(plan(rows("f64", "combiner=add init=in_place oob=skip_window")).ok());
   pto::ProgramOptions options;
   options.output = pto::Output::pto_as;
+  EXPECT_THAT(refusal(packed, options), HasSubstr("i4, expected elements of 8 bits or more"));
   EXPECT_THAT(refusal(rows("i64", "combiner=add init=in_place oob=skip_window"), options),
               HasSubstr("or another output than pto-as, element by element"));
   // What tiles and ptoas have not, the scalar unit does.
@@ -91,7 +94,7 @@ TEST(PtoProgramErrors, WhatPtoasDoesNotLetThrough) {
   // Rows are gathered, added on tiles and scattered.
   const Expected<pto::TileProgram> computed = plan(op);
   ASSERT_TRUE(computed.ok()) << computed.status().message();
-  EXPECT_THAT(pto::print_cpp({*computed}), Not(HasSubstr("ScatterAtomicOp::Add")));
+  EXPECT_THAT(pto::print(computed->module), Not(HasSubstr("scatter_atomic_op add")));
   pto::ProgramOptions options;
   options.output = pto::Output::pto_cpp;
   const Expected<pto::TileProgram> program = plan(op, options);
@@ -123,7 +126,7 @@ TEST(PtoProgramErrors, NegativeIndicesBesideThePolicy) {
   pto::ProgramOptions options;
   options.non_negative = true;
   EXPECT_TRUE(plan(rows("f32", "init=in_place oob=wrap"), options).ok());
-  EXPECT_EQ(plan(rows("f32", "init=in_place oob=wrap normalize_negative=true"), options).status().message(),
+  EXPECT_EQ(plan(rows("f32", "init=in_place oob=skip_window normalize_negative=true"), options).status().message(),
             "non_negative: the op normalises negative indices, expected one to which they are out of bounds");
   options.output = pto::Output::pto_as;
   EXPECT_THAT(refusal(rows("f32", "init=in_place oob=wrap"), options), HasSubstr("a program that refuses negative indices"));
@@ -195,7 +198,7 @@ TEST(PtoProgramErrors, LookUps) {
               HasSubstr("index code finds the rows that look-ups read"));
 }
 
-/// A number per position that is looked up is not read under a condition.
+/// Window by window, a number per position that is looked up is not read under a condition.
 TEST(PtoProgramErrors, LookUpsThatFillNumbers) {
   const auto weighted = [](const std::string& policy) {
     return "scatter(operand=f32[64,32] indices=i32[8] updates=f32[8,32] extras=[per_position:f32[8]] lookups=[extra(0)=gather("
@@ -207,8 +210,12 @@ TEST(PtoProgramErrors, LookUpsThatFillNumbers) {
            "%4=add(%0,%3):f32; return %4} init=in_place oob=skip_window)";
   };
   EXPECT_TRUE(plan(weighted("skip_window")).ok());
+  // Element by element, numbers are tiles, too.
+  EXPECT_TRUE(plan(weighted("fill_window fill=1:f32")).ok());
+  pto::ProgramOptions line;
+  line.output = pto::Output::pto_as;
   EXPECT_THAT(
-      refusal(weighted("fill_window fill=1:f32")),
+      refusal(weighted("fill_window fill=1:f32"), line),
       HasSubstr("the look-up of extra 0 fills (policy fill_window) what is one number per position, expected another policy"));
 }
 
