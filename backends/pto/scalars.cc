@@ -21,8 +21,8 @@ constexpr lowered::Natives kNatives{lowered::Primitive::smin, lowered::Primitive
 struct Arithmetic {
   lowered::Primitive op;
   Opcode narrow, wide;
-  bool cut = false;      ///< the result may have bits above the width
-  bool by_sign = false;  ///< the arguments are numbers with signs
+  bool cut = false;                                   ///< the result may have bits above the width
+  enum : uint8_t { none, first, both } signs = none;  ///< which arguments are numbers with signs
 };
 constexpr Arithmetic kArithmetic[] = {
     {lowered::Primitive::add, Opcode::addi, Opcode::addi, true},
@@ -35,11 +35,18 @@ constexpr Arithmetic kArithmetic[] = {
     {lowered::Primitive::bit_xor, Opcode::xori, Opcode::xori},
     {lowered::Primitive::shl, Opcode::shli, Opcode::shli, true},
     {lowered::Primitive::lshr, Opcode::shrui, Opcode::shrui},
-    {lowered::Primitive::smin, Opcode::minsi, Opcode::minsi, true, true},
-    {lowered::Primitive::smax, Opcode::maxsi, Opcode::maxsi, true, true},
+    {lowered::Primitive::smin, Opcode::minsi, Opcode::minsi, true, Arithmetic::both},
+    {lowered::Primitive::smax, Opcode::maxsi, Opcode::maxsi, true, Arithmetic::both},
+    {lowered::Primitive::ashr, Opcode::shrsi, Opcode::shrsi, true, Arithmetic::first},
     {lowered::Primitive::umin, Opcode::minsi, Opcode::minui},
     {lowered::Primitive::umax, Opcode::maxsi, Opcode::maxui},
 };
+
+/// The primitives that ScalarCode::make() writes itself.
+constexpr lowered::Primitive kOthers[] = {lowered::Primitive::input, lowered::Primitive::constant, lowered::Primitive::bitcast,
+                                          lowered::Primitive::zext,  lowered::Primitive::itrunc,   lowered::Primitive::sext,
+                                          lowered::Primitive::eq,    lowered::Primitive::slt,      lowered::Primitive::ult,
+                                          lowered::Primitive::select};
 
 uint64_t ones(int width) { return ~uint64_t{0} >> (64 - width); }
 
@@ -53,7 +60,11 @@ Expected<lowered::Graph> scalar_graph(const Expr& expr) {
   if (floats > kMostFloats)
     return unsupported("the expression takes " + std::to_string(floats) + " operations on floats, expected at most " +
                        std::to_string(kMostFloats) + " where they are computed in integers");
-  return lowered::without_floats(graph, kNatives);
+  STREW_ASSIGN(lowered::Graph out, lowered::without_floats(graph, kNatives));
+  for (const lowered::Node& node : out.nodes)
+    if (!std::ranges::count(kArithmetic, node.op, &Arithmetic::op) && !std::ranges::count(kOthers, node.op))
+      return unsupported("the scalar unit has no " + std::string(lowered::info(node.op).name));
+  return out;
 }
 
 ScalarWords scalar_words(DType dtype) {
@@ -155,13 +166,11 @@ ScalarCode::Word ScalarCode::read_input(const lowered::Node& node) {
 
 ScalarCode::Word ScalarCode::arithmetic(const lowered::Node& node, const Word& a, const Word& b) {
   const int width = lowered::width(node.type);
-  for (const Arithmetic& row : kArithmetic) {
-    if (row.op != node.op) continue;
-    const Opcode opcode = width == 64 ? row.wide : row.narrow;
-    const Word out = row.by_sign ? (*this)(opcode, extended(width, a), extended(width, b)) : (*this)(opcode, a, b);
-    return row.cut ? cut(node.type, out) : out;
-  }
-  return cut(node.type, (*this)(Opcode::shrsi, extended(width, a), b));  // the only one left is ashr
+  const Arithmetic& row = *std::ranges::find(kArithmetic, node.op, &Arithmetic::op);
+  const Word left = row.signs == Arithmetic::none ? a : extended(width, a);
+  const Word right = row.signs == Arithmetic::both ? extended(width, b) : b;
+  const Word out = (*this)(width == 64 ? row.wide : row.narrow, left, right);
+  return row.cut ? cut(node.type, out) : out;
 }
 
 ScalarCode::Word ScalarCode::make(const lowered::Node& node) {
