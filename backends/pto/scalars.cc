@@ -63,7 +63,7 @@ Expected<lowered::Graph> scalar_graph(const Expr& expr) {
   STREW_ASSIGN(lowered::Graph out, lowered::without_floats(graph, kNatives));
   for (const lowered::Node& node : out.nodes)
     if (!std::ranges::count(kArithmetic, node.op, &Arithmetic::op) && !std::ranges::count(kOthers, node.op))
-      return unsupported("the scalar unit has no " + std::string(lowered::info(node.op).name));
+      return unsupported("the scalar unit lacks an operation on integers that the expression takes");
   return out;
 }
 

@@ -12,7 +12,7 @@
 
 #include <optional>
 
-#include "strew/export.h"
+#include "base/number.h"
 #include "strew/expr_builder.h"
 #include "strew/verified.h"
 
@@ -29,7 +29,19 @@ struct WideSplit {
 };
 
 /// Appends one result of narrow and returns it. current: the element of the result; update: its accumulator.
-STREW_API int32_t add_narrowing(ExprBuilder& e, int32_t pair, DType dtype, DType wide);
+inline int32_t add_narrowing(ExprBuilder& e, int32_t pair, DType dtype, DType wide) {
+  const DType as_bits = *bits_dtype(wide);
+  const int32_t current = e.current(pair, dtype), sum = e.update(pair, wide);
+  const int32_t start = e.convert(current, wide);
+  const int32_t start_bits = e.bitcast(start, as_bits), end_bits = e.bitcast(sum, as_bits);
+  const int32_t same = e.apply(ExprOp::eq, {start_bits, end_bits});
+  // A NaN stays a NaN whatever is added to it, so the element may be kept. The bits do not tell: two conversions of a
+  // NaN (a fill value is converted here, not by the kernel) may differ in payload.
+  const int32_t is_nan = e.apply(ExprOp::ne, {start, start});
+  const int32_t untouched = e.apply(ExprOp::bit_or, {same, is_nan});
+  const int32_t rounded = e.convert(sum, dtype);
+  return e.apply(ExprOp::select, {untouched, current, rounded});
+}
 
 /// The parts; none if the op is not a scatter with wide accumulation.
 std::optional<WideSplit> split_wide(const VerifiedOp& op);
