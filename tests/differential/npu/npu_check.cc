@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "backends/pto/simulate/simulate.h"
-#include "backends/reference/reference.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
@@ -21,22 +20,11 @@
 #include "tests/differential/npu/plant.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/differential/random_combiner.h"
-#include "tests/differential/random_indices.h"
 #include "tests/differential/random_op.h"
 #include "tests/support/plan.h"
 #include "tests/support/ptoas.h"
 
 namespace strew::test {
-
-/// The data of one call: its buffers, the reference's results, and whether the reference refused the call.
-struct NpuChecker::Data {
-  Data(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : call(pool, rng, std::move(concrete), mode) {}
-  Call call;
-  Touched touched;
-  Call::Image before, expected;
-  bool refused = false;  ///< policy error, and an index is out of bounds
-  std::string text;
-};
 
 namespace {
 
@@ -52,36 +40,6 @@ std::string reason_of(const std::string& message) {
     out += digit && !typed ? '#' : c;
   }
   return out.substr(0, 150);
-}
-
-bool is_relaxed_fold(const Op& op) {
-  const Scatter* s = std::get_if<Scatter>(&op);
-  return s != nullptr && s->order == Order::relaxed && s->combiner != CombinerKind::assign;
-}
-
-bool has_unique_hint(const Op& op) {
-  const Scatter* s = std::get_if<Scatter>(&op);
-  return s != nullptr && s->unique_indices;
-}
-
-/// Fills in the indices of look-ups, of which each has a pattern of its own. False: one that may not be bad is.
-bool store_lookups(Rng& rng, const Call& call) {
-  const std::vector<Lookup>& lookups = lookups_of(call.op());
-  for (size_t l = 0; l < lookups.size(); ++l) {
-    const Op gather = lookups[l].gather;
-    const Geometry g = geometry_of(gather);
-    const std::vector<std::byte*> origins = call.index_origins(l + 1);
-    auto pattern = static_cast<Pattern>(rng.below(kPatternCount));
-    if (g.oob == OobPolicy::undefined && !is_in_range(pattern)) pattern = Pattern::random;
-    store_indices(gather, origins, random_indices(rng, g, pattern, lookups[l].gather.indices_are_sorted));
-    if (g.oob == OobPolicy::undefined && touched_by(g, load_indices(gather, origins)).any_bad) return false;
-  }
-  return true;
-}
-
-bool sorted_hint(const Op& op) {
-  const Scatter* s = std::get_if<Scatter>(&op);
-  return s != nullptr ? s->indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
 }
 
 }  // namespace
@@ -207,7 +165,7 @@ Blueprint random_npu_blueprint(Rng& rng) {
   }
 }
 
-std::optional<std::string> NpuChecker::run(const pto::TileProgram& program, const pto::Module& module, Data& data,
+std::optional<std::string> NpuChecker::run(const pto::TileProgram& program, const pto::Module& module, NpuData& data,
                                            const pto::SimulateOptions& options) {
   data.call.restore(data.before);
   ++tally_.runs;
@@ -216,12 +174,10 @@ std::optional<std::string> NpuChecker::run(const pto::TileProgram& program, cons
   report_ = launched->report;
   if (launched->fault != data.refused)
     return std::string(launched->fault ? "good indices were refused" : "a bad index was accepted");
-  const Call::Image actual = data.call.results();
-  if (auto stray = first_stray_write(data.call, data.before, actual)) return stray;
-  return first_difference(data.call, data.expected, actual, data.touched);
+  return difference_from_reference(data);
 }
 
-std::optional<Failure> NpuChecker::check_call(const pto::TileProgram& program, const pto::Module& module, Data& data, Rng& rng) {
+std::optional<Failure> NpuChecker::check_call(const pto::TileProgram& program, const pto::Module& module, NpuData& data, Rng& rng) {
   for (int i = 0; i < 4; ++i) {
     pto::SimulateOptions options;
     options.blocks = i == 0 ? std::min(program.blocks, 8) : static_cast<int>(rng.pick<int64_t>({1, 2, 3, 5}));
@@ -234,7 +190,7 @@ std::optional<Failure> NpuChecker::check_call(const pto::TileProgram& program, c
   return std::nullopt;
 }
 
-void NpuChecker::plant(const pto::TileProgram& program, Data& data, Rng& rng) {
+void NpuChecker::plant(const pto::TileProgram& program, NpuData& data, Rng& rng) {
   for (const Planted& planted : plant_bugs(program, rng)) {
     pto::SimulateOptions options;
     bool caught = false;
@@ -328,29 +284,12 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   if (std::any_of(arguments.begin(), arguments.end(), [](const pto::ProgramArgument& a) { return a.name == "row0"; }))
     return std::nullopt;
   for (int i = 0; i < 3; ++i) {
-    const bool must_be_unique = has_unique_hint(op) || is_relaxed_fold(op);
-    Op concrete = instantiate(blueprint, maxima(blueprint));
-    const Geometry g = geometry_of(concrete);
-    if (g.position_count() * g.window_count() > most_moved_) return std::nullopt;  // each core may read every update
-    const Pattern pattern = must_be_unique ? Pattern::unique : static_cast<Pattern>(rng.below(kPatternCount));
     pool_.release_all();
-    Data data(pool_, rng, std::move(concrete), rng.pick<DataMode>({DataMode::ordinary, DataMode::nasty, DataMode::small}));
-    store_indices(data.call.op(), data.call.index_origins(), random_indices(rng, g, pattern, sorted_hint(op)));
-    const IndexValues indices = load_indices(data.call.op(), data.call.index_origins());
-    data.touched = touched_by(g, indices);
-    if (g.oob == OobPolicy::undefined && data.touched.any_bad) continue;
-    if (must_be_unique && data.touched.twice) continue;
-    if (!store_lookups(rng, data.call)) continue;
-    if (!g.scatter) data.touched.element.clear();
-    data.before = data.call.results();
-    data.text = fmt::format("{}\n  pattern {}; {}", print(data.call.op()), name(pattern), wish.text());
-    const Status reference = run_reference(*verified, data.call.views());
-    data.refused = !reference.ok();
-    if (wish.options.non_negative && std::ranges::any_of(indices, [](Wide index) { return index < 0; })) {
-      data.refused = true;
-      data.call.restore(data.before);
-    }
-    data.expected = data.call.results();
+    const DrawnData drawn = draw_npu_data(pool_, rng, blueprint, *verified, {most_moved_, wish.options.non_negative});
+    if (drawn.too_large) return std::nullopt;  // each core may read every update
+    if (drawn.data == nullptr) continue;
+    NpuData& data = *drawn.data;
+    data.text += "; " + wish.text();
     ++tally_.data_sets;
     if (auto failure = check_call(*program, *read, data, rng)) return failure;
     // Bugs are planted only in programs of which every part ran: a bug in code that does not run changes no result.

@@ -10,8 +10,8 @@
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/simulate.h"
 #include "tests/differential/blueprint.h"
-#include "tests/differential/call.h"
 #include "tests/differential/check.h"
+#include "tests/differential/npu/npu_data.h"
 #include "tests/support/guarded.h"
 
 namespace strew::test {
@@ -55,13 +55,12 @@ class NpuChecker {
   const std::string& refusal() const { return refusal_; }
 
  private:
-  struct Data;
   Expected<pto::TileProgram> planned(const VerifiedOp& op, const Plan& plan, bool as_wanted);
   std::string ptoas_errors(const std::string& text) const;
-  std::optional<Failure> check_call(const pto::TileProgram& program, const pto::Module& module, Data& data, Rng& rng);
-  void plant(const pto::TileProgram& program, Data& data, Rng& rng);
+  std::optional<Failure> check_call(const pto::TileProgram& program, const pto::Module& module, NpuData& data, Rng& rng);
+  void plant(const pto::TileProgram& program, NpuData& data, Rng& rng);
   /// Runs `module` and returns what is wrong with its results, or nothing.
-  std::optional<std::string> run(const pto::TileProgram& program, const pto::Module& module, Data& data,
+  std::optional<std::string> run(const pto::TileProgram& program, const pto::Module& module, NpuData& data,
                                  const pto::SimulateOptions& options);
 
   GuardedPool pool_;

@@ -1,0 +1,75 @@
+// See npu_data.h. Tested by strew_npu_differential and strew_npu_compiled.
+#include "tests/differential/npu/npu_data.h"
+
+#include <fmt/format.h>
+
+#include "backends/reference/reference.h"
+#include "strew/text.h"
+#include "tests/differential/compare.h"
+#include "tests/differential/op_blueprint.h"
+#include "tests/differential/random_indices.h"
+
+namespace strew::test {
+namespace {
+
+bool is_relaxed_fold(const Op& op) {
+  const Scatter* s = std::get_if<Scatter>(&op);
+  return s != nullptr && s->order == Order::relaxed && s->combiner != CombinerKind::assign;
+}
+
+bool has_unique_hint(const Op& op) {
+  const Scatter* s = std::get_if<Scatter>(&op);
+  return s != nullptr && s->unique_indices;
+}
+
+/// Fills in the indices of look-ups, of which each has a pattern of its own. False: one that may not be bad is.
+bool store_lookups(Rng& rng, const Call& call) {
+  const std::vector<Lookup>& lookups = lookups_of(call.op());
+  for (size_t l = 0; l < lookups.size(); ++l) {
+    const Op gather = lookups[l].gather;
+    const Geometry g = geometry_of(gather);
+    const std::vector<std::byte*> origins = call.index_origins(l + 1);
+    auto pattern = static_cast<Pattern>(rng.below(kPatternCount));
+    if (g.oob == OobPolicy::undefined && !is_in_range(pattern)) pattern = Pattern::random;
+    store_indices(gather, origins, random_indices(rng, g, pattern, lookups[l].gather.indices_are_sorted));
+    if (g.oob == OobPolicy::undefined && touched_by(g, load_indices(gather, origins)).any_bad) return false;
+  }
+  return true;
+}
+
+bool sorted_hint(const Op& op) {
+  const Scatter* s = std::get_if<Scatter>(&op);
+  return s != nullptr ? s->indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
+}
+
+}  // namespace
+
+DrawnData draw_npu_data(GuardedPool& pool, Rng& rng, const Blueprint& blueprint, const VerifiedOp& op, int64_t most_moved) {
+  const bool must_be_unique = has_unique_hint(*op) || is_relaxed_fold(*op);
+  Op concrete = instantiate(blueprint, maxima(blueprint));
+  const Geometry g = geometry_of(concrete);
+  if (g.position_count() * g.window_count() > most_moved) return {nullptr, true};
+  const Pattern pattern = must_be_unique ? Pattern::unique : static_cast<Pattern>(rng.below(kPatternCount));
+  auto data = std::make_unique<NpuData>(pool, rng, std::move(concrete),
+                                        rng.pick<DataMode>({DataMode::ordinary, DataMode::nasty, DataMode::small}));
+  const Call& call = data->call;
+  store_indices(call.op(), call.index_origins(), random_indices(rng, g, pattern, sorted_hint(*op)));
+  data->touched = touched_by(g, load_indices(call.op(), call.index_origins()));
+  if (g.oob == OobPolicy::undefined && data->touched.any_bad) return {};
+  if (must_be_unique && data->touched.twice) return {};
+  if (!store_lookups(rng, call)) return {};
+  if (!g.scatter) data->touched.element.clear();
+  data->before = call.results();
+  data->text = fmt::format("{}\n  pattern {}", print(call.op()), name(pattern));
+  data->refused = !run_reference(op, call.views()).ok();
+  data->expected = call.results();
+  return {std::move(data), false};
+}
+
+std::optional<std::string> difference_from_reference(const NpuData& data) {
+  const Call::Image actual = data.call.results();
+  if (auto stray = first_stray_write(data.call, data.before, actual)) return stray;
+  return first_difference(data.call, data.expected, actual, data.touched);
+}
+
+}  // namespace strew::test

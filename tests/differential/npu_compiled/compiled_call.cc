@@ -1,0 +1,125 @@
+// See compiled_call.h. The program runs on copies of the tensors that lie far apart, so that an access beyond a tensor is in none.
+// Tested by strew_npu_compiled.
+#include "tests/differential/npu_compiled/compiled_call.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstring>
+
+namespace strew::test {
+namespace {
+
+constexpr int64_t kGap = int64_t{1} << 20, kArena = int64_t{1} << 32;
+
+/// Addresses for the buffers of one call. Pages cost nothing until they are written, and the next call takes them again.
+class Arena {
+ public:
+  Arena()
+      : base_(static_cast<std::byte*>(
+            mmap(nullptr, kArena, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
+  std::byte* take(int64_t bytes) {
+    std::byte* const out = base_ + used_;
+    used_ += (bytes + kGap) / kGap * kGap + kGap;
+    return out;
+  }
+  void release_all() { used_ = 0; }
+
+ private:
+  std::byte* base_;
+  int64_t used_ = 0;
+};
+
+int64_t bytes_of(DType dtype, std::span<const int64_t> dims) {
+  int64_t out = bits(dtype);
+  for (const int64_t dim : dims) out *= dim;
+  return (out + 7) / 8;
+}
+
+/// What the caller passes, and the tensor of the call behind each argument (-1: it has none).
+struct Bound {
+  std::vector<ProgramBatch::Argument> arguments;
+  std::vector<int> tensors;
+  pto_cpu::Launch launch;
+};
+
+Bound bind(const pto::TileProgram& program, const NpuData& data, Arena& arena) {
+  Bound out;
+  const std::vector<TensorView>& views = data.call.views();
+  const auto* const scatter = std::get_if<Scatter>(&data.call.op());
+  const bool in_place = scatter != nullptr && scatter->init == InitKind::in_place;
+  int next = 0;
+  for (const pto::ProgramArgument& a : program.arguments) {
+    ProgramBatch::Argument& given = out.arguments.emplace_back();
+    out.tensors.push_back(-1);
+    if (a.role == pto::ArgumentRole::scalar) {
+      const TensorView& view = views[static_cast<size_t>(out.tensors[static_cast<size_t>(a.tensor)])];
+      given.number = static_cast<int32_t>(view.dims[a.dim]);
+      continue;
+    }
+    const bool scratch = a.role == pto::ArgumentRole::scratch, result = a.role == pto::ArgumentRole::result;
+    pto_cpu::Buffer buffer{.name = a.name, .writable = scratch || result, .filled = !scratch && (!result || in_place),
+                           .agreed = a.name == "fault"};
+    if (scratch) {
+      buffer.bytes = bytes_of(a.dtype, a.dims);
+    } else {
+      out.tensors.back() = next;
+      const TensorView& view = views[static_cast<size_t>(next++)];
+      buffer.bytes = bytes_of(view.dtype, {view.dims, static_cast<size_t>(view.rank)});
+    }
+    buffer.data = arena.take(buffer.bytes);
+    if (scratch)
+      std::memset(buffer.data, 0x3C, static_cast<size_t>(buffer.bytes));
+    else if (buffer.bytes > 0)
+      std::memcpy(buffer.data, views[static_cast<size_t>(out.tensors.back())].data, static_cast<size_t>(buffer.bytes));
+    given.memory = buffer.data;
+    out.launch.buffers.push_back(std::move(buffer));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string CallOptions::text() const {
+  constexpr const char* kOrders[] = {"the first block first", "the last block first", "blocks as threads"};
+  return fmt::format("{} blocks, {}, {}order {}", blocks, kOrders[static_cast<int>(order)],
+                     threads_backwards ? "threads of a5 backwards, " : "", seed);
+}
+
+CallResult call_compiled(const ProgramBatch& batch, size_t program, const NpuData& data, const CallOptions& options) {
+  static Arena arena;
+  arena.release_all();
+  const pto::TileProgram& p = batch.programs()[program];
+  data.call.restore(data.before);
+  Bound bound = bind(p, data, arena);
+  pto_cpu::Launch& launch = bound.launch;
+  launch.order = options.order;
+  launch.threads_backwards = options.threads_backwards;
+  launch.seed = options.seed;
+  launch.deleted = options.deleted;
+  batch.launch(program, bound.arguments, launch, options.blocks);
+  CallResult out{std::nullopt, launch.flag_lines};
+  if (!launch.error.empty()) {
+    out.wrong = launch.error;
+    return out;
+  }
+  bool refused = false;
+  for (size_t i = 0; i < p.arguments.size(); ++i) {
+    if (p.arguments[i].name == "fault" && p.arguments[i].role == pto::ArgumentRole::scratch) {
+      uint32_t word = 0;
+      std::memcpy(&word, bound.arguments[i].memory, sizeof word);
+      refused = word != 0;
+    }
+    if (p.arguments[i].role != pto::ArgumentRole::result) continue;
+    const TensorView& view = data.call.views()[static_cast<size_t>(bound.tensors[i])];
+    const auto bytes = static_cast<size_t>(bytes_of(view.dtype, {view.dims, static_cast<size_t>(view.rank)}));
+    if (bytes > 0) std::memcpy(view.data, bound.arguments[i].memory, bytes);
+  }
+  if (refused != data.refused)
+    out.wrong = refused ? "good indices were refused" : "a bad index was accepted";
+  else
+    out.wrong = difference_from_reference(data);
+  return out;
+}
+
+}  // namespace strew::test

@@ -1,0 +1,326 @@
+// strew_npu_compiled: compiles the C++ of the golden programs and of random ones with the host's compiler, runs it on tests/pto_cpu, and
+// compares the results with the reference, bit for bit. The machine checks flags and every access.
+//
+//   strew_npu_compiled [--seed N] [--drawn M] [--seconds S] [--jobs J] [--replay SEED:NUMBER] [--golden NAME] [--delete-flags] [--verbose]
+//
+// Every golden op is planned for both chips, and M random ops for a random chip (with --seconds: random ops only, for S seconds). --replay:
+// one random op. --golden: one golden op. --delete-flags: every deletion of a flag's line must be noticed, and most deletions of
+// all lines of a flag. --verbose: the files stay, and are named. The seed is printed first. Exit status: 0 no difference, 1 a
+// difference, 2 usage, 77 there is no compiler.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "compiler/pto/instructions.h"
+#include "strew/text.h"
+#include "tests/differential/jobs.h"
+#include "tests/differential/npu/npu_check.h"
+#include "tests/differential/npu_compiled/flag_deletion.h"
+#include "tests/differential/op_blueprint.h"
+#include "tests/support/golden_programs.h"
+#include "tests/support/paths.h"
+
+namespace strew::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kPerBatch = 48;       ///< a batch takes the compiler some seconds
+constexpr int64_t kMostMoved = 40'000;  ///< elements that an op may move
+/// Of the deletions of a whole flag or a barrier, in percent: others order nothing in a call, for one because a loop turns once.
+constexpr int64_t kLeastNoticed = 40;
+
+struct Options {
+  uint64_t seed = (static_cast<uint64_t>(std::random_device{}()) << 20) ^ std::random_device{}();
+  int64_t drawn = 200;
+  double seconds = 0;
+  int jobs = 1;
+  std::string replay, golden;
+  bool deletes = false, verbose = false;
+};
+
+[[noreturn]] void usage(const std::string& why) {
+  fmt::print(stderr,
+             "strew_npu_compiled: {}\nusage: strew_npu_compiled [--seed N] [--drawn M] [--seconds S] [--jobs J] "
+             "[--replay SEED:NUMBER] [--golden NAME] [--delete-flags] [--verbose]\n",
+             why);
+  std::exit(2);
+}
+
+Options parse(int argc, char** argv) {
+  Options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    const auto value = [&]() -> std::string {
+      if (i + 1 >= argc) usage(flag + " needs a value");
+      return argv[++i];
+    };
+    if (flag == "--seed")
+      o.seed = std::strtoull(value().c_str(), nullptr, 0);
+    else if (flag == "--drawn")
+      o.drawn = std::strtoll(value().c_str(), nullptr, 0);
+    else if (flag == "--seconds")
+      o.seconds = std::strtod(value().c_str(), nullptr), o.drawn = int64_t{1} << 40;
+    else if (flag == "--jobs")
+      o.jobs = std::max(1, std::atoi(value().c_str()));
+    else if (flag == "--replay")
+      o.replay = value();
+    else if (flag == "--golden")
+      o.golden = value();
+    else if (flag == "--delete-flags")
+      o.deletes = true;
+    else if (flag == "--verbose")
+      o.verbose = true;
+    else
+      usage("unknown flag " + flag);
+  }
+  return o;
+}
+
+/// A program with the op that it is of.
+struct Planned {
+  std::string name, replay;
+  bool golden = false;
+  Op op;
+  uint64_t seed = 0;  ///< of the data
+  pto::TileProgram program;
+};
+
+/// Counts by their names, which a job hands over as lines.
+using Counts = std::map<std::string, int64_t>;
+
+class Runner {
+ public:
+  explicit Runner(const Options& options)
+      : options_(options), folder_(fs::temp_directory_path() / fmt::format("strew_npu_compiled_{}", getpid())) {}
+  ~Runner() {
+    if (!options_.verbose) fs::remove_all(folder_);
+  }
+  Runner(const Runner&) = delete;
+
+  /// Compiles and runs programs of any chips. Prints the first failure.
+  bool run(std::vector<Planned> all) {
+    for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
+      std::vector<Planned> planned;
+      std::vector<pto::TileProgram> programs;
+      for (Planned& p : all) {
+        if (p.program.chip != chip) continue;
+        programs.push_back(p.program);
+        planned.push_back(std::move(p));
+      }
+      if (programs.empty()) continue;
+      const fs::path folder = folder_ / fmt::format("{}_{}", counts_["batches"]++, pto::name(chip));
+      if (options_.verbose) fmt::print("{}\n", folder.string());
+      const Expected<ProgramBatch> batch = ProgramBatch::compile(std::move(programs), folder);
+      if (!batch.ok()) {
+        fmt::print("FAIL compile\n  {}\nreplay: {}\n", batch.status().message(), planned[0].replay);
+        return false;
+      }
+      for (size_t i = 0; i < planned.size(); ++i)
+        if (!run(*batch, i, planned[i])) return false;
+    }
+    return true;
+  }
+
+  const Counts& counts() const { return counts_; }
+
+ private:
+  bool run(const ProgramBatch& batch, size_t i, const Planned& planned) {
+    const Expected<VerifiedOp> op = VerifiedOp::of(planned.op);
+    const Blueprint blueprint = blueprint_of(planned.op);
+    ++counts_["programs"];
+    int data_sets = 0;
+    // Policy undefined takes no indices out of bounds, which most patterns have.
+    for (uint64_t seed = planned.seed; seed < planned.seed + 20 && data_sets < 2; ++seed) {
+      Rng rng(seed);
+      pool_.release_all();
+      const DrawnData drawn = draw_npu_data(pool_, rng, blueprint, *op, kMostMoved);
+      if (drawn.too_large) break;
+      if (drawn.data == nullptr) continue;
+      if (options_.verbose) fmt::print("{} {}\n", planned.name, drawn.data->text);
+      if (!run(batch, i, planned, *drawn.data, rng)) return false;
+      ++data_sets;
+      ++counts_["data sets"];
+    }
+    if (data_sets == 0 && planned.golden) ++counts_["not run: " + planned.name];
+    if (data_sets == 0 && !planned.golden) ++counts_["drawn programs not run"];
+    return true;
+  }
+
+  bool run(const ProgramBatch& batch, size_t i, const Planned& planned, const NpuData& data, Rng& rng) {
+    for (int way = 0; way < 3; ++way) {
+      CallOptions call;
+      call.order = static_cast<pto_cpu::BlockOrder>(way);
+      call.blocks = way == 0 ? std::min(batch.programs()[i].blocks, 8) : static_cast<int>(rng.pick<int64_t>({1, 2, 3, 5}));
+      call.threads_backwards = way == 1 || (way == 2 && rng.chance(50));
+      call.seed = rng.next();
+      ++counts_["calls"];
+      if (const auto wrong = call_compiled(batch, i, data, call).wrong)
+        return fail(planned, data, fmt::format("{}\n  {}", *wrong, call.text()));
+    }
+    if (!options_.deletes) return true;
+    CallOptions call;
+    call.blocks = std::min(batch.programs()[i].blocks, 2);
+    Deletions deletions;
+    if (const auto wrong = delete_flags(batch, i, data, call, deletions)) return fail(planned, data, *wrong);
+    const auto add = [&](const std::string& what, const DeletionCount& count) {
+      counts_[what] += count.tried;
+      counts_[what + " noticed"] += count.noticed;
+    };
+    add("deleted lines", deletions.lines);
+    add("deleted flags", deletions.flags);
+    add("deleted barriers", deletions.barriers);
+    return true;
+  }
+
+  static bool fail(const Planned& planned, const NpuData& data, const std::string& what) {
+    fmt::print("FAIL {} on {}\n  op: {}\n  call: {}\n  {}\nreplay: {}\n", planned.name, pto::name(planned.program.chip),
+               print(planned.op), data.text, what, planned.replay);
+    std::fflush(stdout);
+    return false;
+  }
+
+  const Options& options_;
+  const fs::path folder_;
+  GuardedPool pool_;
+  Counts counts_;
+};
+
+std::optional<Planned> plan_golden(const Options& o, const std::string& name, pto::Chip chip) {
+  const fs::path folder = source_folder() / "tests/golden/programs";
+  Expected<Op> op = parse_op(read_text(folder / (name + ".op")));
+  if (!op.ok()) usage("--golden: " + name + ": " + op.status().message());
+  pto::ProgramOptions options = golden_options(name, chip, pto::Output::pto_cpp);
+  options.kernel = "golden_" + name;
+  Expected<pto::TileProgram> program = golden_program(folder, name, chip, options);
+  if (!program.ok()) return std::nullopt;
+  return Planned{name, fmt::format("strew_npu_compiled --seed {} --golden {}", o.seed, name), true, std::move(*op), o.seed,
+                 std::move(*program)};
+}
+
+std::optional<Planned> plan_drawn(uint64_t seed, int64_t number) {
+  Rng rng = Rng::stream(seed, static_cast<uint64_t>(number));
+  const Op op = make_op(random_npu_blueprint(rng));
+  NpuWish wish = random_wish(rng);
+  wish.options.output = pto::Output::pto_cpp;
+  wish.options.kernel = fmt::format("drawn_{}", number);
+  const uint64_t data_seed = rng.next();
+  const Expected<VerifiedOp> verified = VerifiedOp::of(op);
+  const Expected<Plan> plan = canonical_plan(*verified);
+  if (!plan.ok()) return std::nullopt;
+  Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options);
+  if (!program.ok()) {
+    // Few ops can be planned with such a tile height, a column of indices or through L1: else by the planner's own choice.
+    wish.options.tile_rows = 0;
+    wish.options.index_column = wish.options.through_l1 = false;
+    program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options);
+  }
+  if (!program.ok()) return std::nullopt;
+  return Planned{"drawn " + std::to_string(number), fmt::format("strew_npu_compiled --replay {}:{}", seed, number), false, op,
+                 data_seed, std::move(*program)};
+}
+
+/// The share of a job: batches of golden programs, then of drawn ones.
+bool run_share(const Options& o, Runner& runner, int job) {
+  const std::vector<std::string> names =
+      o.seconds > 0 ? std::vector<std::string>{} : stems(source_folder() / "tests/golden/programs", ".op");
+  const auto start = Clock::now();
+  const auto golden = static_cast<int64_t>(names.size());
+  for (int64_t first = job * kPerBatch; first < golden + o.drawn; first += o.jobs * kPerBatch) {
+    if (o.seconds > 0 && std::chrono::duration<double>(Clock::now() - start).count() >= o.seconds) break;
+    std::vector<Planned> planned;
+    for (int64_t n = first; n < std::min(first + kPerBatch, golden + o.drawn); ++n) {
+      if (n >= golden) {
+        if (auto drawn = plan_drawn(o.seed, n - golden)) planned.push_back(std::move(*drawn));
+        continue;
+      }
+      for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5})
+        if (auto program = plan_golden(o, names[static_cast<size_t>(n)], chip)) planned.push_back(std::move(*program));
+    }
+    if (!runner.run(std::move(planned))) return false;
+  }
+  return true;
+}
+
+bool run_one(const Options& o, Runner& runner) {
+  std::vector<Planned> planned;
+  if (!o.golden.empty()) {
+    for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5})
+      if (auto program = plan_golden(o, o.golden, chip)) planned.push_back(std::move(*program));
+  } else {
+    const size_t colon = o.replay.find(':');
+    if (colon == std::string::npos) usage("--replay " + o.replay + ": expected SEED:NUMBER");
+    if (auto drawn = plan_drawn(std::strtoull(o.replay.c_str(), nullptr, 10), std::strtoll(o.replay.c_str() + colon + 1, nullptr, 10)))
+      planned.push_back(std::move(*drawn));
+  }
+  return runner.run(std::move(planned));
+}
+
+std::string write(const Counts& counts) {
+  std::string out;
+  for (const auto& [what, count] : counts) out += fmt::format("{} {}\n", count, what);
+  return out;
+}
+void add(Counts& sum, const std::string& text) {
+  std::istringstream lines(text);
+  int64_t count = 0;
+  std::string what;
+  while (lines >> count && std::getline(lines >> std::ws, what)) sum[what] += count;
+}
+
+/// Whether enough of the planted deletions were noticed, and all golden programs ran that can.
+bool is_good(const Options& o, Counts& sum) {
+  bool good = true;
+  for (const char* what : {"deleted flags", "deleted barriers"}) {
+    const int64_t tried = sum[what], noticed = sum[std::string(what) + " noticed"];
+    if (tried < 100 || noticed * 100 >= tried * kLeastNoticed) continue;
+    fmt::print("{}: {} of {} noticed, expected {} %\n", what, noticed, tried, kLeastNoticed);
+    good = false;
+  }
+  (void)o;
+  return good;
+}
+
+}  // namespace
+}  // namespace strew::test
+
+int main(int argc, char** argv) {
+  using namespace strew::test;
+  const Options o = parse(argc, argv);
+  if (!has_compiler()) {
+    fmt::print("skipped: there is no C++ compiler (CXX, or c++ on PATH)\n");
+    return 77;
+  }
+  fmt::print("seed {}\n", o.seed);
+  Counts sum;
+  bool good = true;
+  if (!o.golden.empty() || !o.replay.empty()) {
+    Runner runner(o);
+    good = run_one(o, runner);
+    sum = runner.counts();
+  } else {
+    std::vector<std::string> reports;
+    good = run_in_jobs(
+        o.jobs,
+        [&](int job, std::string& text) {
+          Runner runner(o);
+          const bool clean = run_share(o, runner, job);
+          text = write(runner.counts());
+          return clean;
+        },
+        reports);
+    for (const std::string& text : reports) add(sum, text);
+  }
+  good = is_good(o, sum) && good;
+  fmt::print("{}{}, seed {}\n", write(sum), good ? "clean" : "failed", o.seed);
+  return good ? 0 : 1;
+}
