@@ -31,13 +31,11 @@ void fail(const char* instruction, int line, const std::string& what) {
 
 Core::Core(Shared& shared, int block) : shared(shared), block(block) {
   const int64_t bytes = kBufferBytes[static_cast<int>(shared.chip)];
-  rooms_.resize(static_cast<size_t>(bytes + kL1Bytes), std::byte{0xA5});
-  buffer_ = {"the vector buffer", rooms_.data(), bytes, {}};
-  l1_ = {"L1", rooms_.data() + bytes, kL1Bytes, {}};
-  for (const Buffer& buffer : shared.launch.buffers) {
-    memory_.push_back({buffer.name, buffer.data, buffer.bytes, {}});
-    memory_.back().touched.resize(static_cast<size_t>(buffer.bytes), Byte{.filled = buffer.filled});
-  }
+  rooms_.reset(new std::byte[static_cast<size_t>(bytes + kL1Bytes)]);
+  buffer_ = {"the vector buffer", rooms_.get(), bytes, {bytes, Byte{}}};
+  l1_ = {"L1", rooms_.get() + bytes, kL1Bytes, {kL1Bytes, Byte{}}};
+  for (const Buffer& buffer : shared.launch.buffers)
+    memory_.push_back({buffer.name, buffer.data, buffer.bytes, {buffer.bytes, Byte{.filled = buffer.filled}}});
   this_core = this;
 }
 
@@ -76,20 +74,23 @@ void Core::require_order(uint32_t earlier, bool wrote, bool writes, const Area& 
 }
 
 void Core::touch(Area& area, int64_t offset, int64_t bytes, bool writes) {
-  if (area.touched.size() < static_cast<size_t>(offset + bytes)) area.touched.resize(static_cast<size_t>(offset + bytes));
   const auto now = static_cast<uint32_t>(events_.size() - 1);
+  const size_t pipe = number(events_.back().pipe);
+  uint32_t over = 0;  // the last event that was found to be over: bytes side by side were often touched by the same one
+  const auto require = [&](uint32_t earlier, bool wrote, int64_t at) {
+    if (earlier == 0 || earlier == over) return;
+    require_order(earlier, wrote, writes, area, at);
+    over = earlier;
+  };
   for (int64_t at = offset; at < offset + bytes; ++at) {
-    Byte& byte = area.touched[static_cast<size_t>(at)];
-    if (byte.writer != 0) require_order(byte.writer, true, writes, area, at);
+    Byte& byte = area.touched[at];
+    require(byte.writer, true, at);
     if (writes) {
-      for (const uint32_t reader : byte.readers)
-        if (reader != 0) require_order(reader, false, true, area, at);
-      byte.writer = now;
-      byte.readers = {};
-      byte.filled = true;
+      for (const uint32_t reader : byte.readers) require(reader, false, at);
+      byte = {now, {}, true};
     } else {
       if (!byte.filled) fail("it reads byte " + std::to_string(at) + " of " + area.name + ", which nothing wrote");
-      byte.readers[number(events_.back().pipe)] = now;
+      byte.readers[pipe] = now;
     }
   }
 }
@@ -122,7 +123,7 @@ void Core::lose(const TileView& tile, int64_t offset, int64_t bytes) {
   Area& area = tile_area(tile, offset, bytes);
   touch(area, tile.address + offset, bytes, true);
   for (int64_t at = 0; at < bytes; ++at) {
-    area.touched[static_cast<size_t>(tile.address + offset + at)].filled = false;
+    area.touched[tile.address + offset + at].filled = false;
     area.data[tile.address + offset + at] = std::byte{0x5A};
   }
 }
@@ -168,7 +169,7 @@ void Core::write(void* address, const std::byte* values, int64_t bytes, Access a
   int64_t offset = 0;
   const size_t buffer = buffer_of(address, bytes, offset);
   if (!shared.launch.buffers[buffer].writable) fail("it writes " + memory_[buffer].name + ", which is an input");
-  if (access != Access::write && !memory_[buffer].touched[static_cast<size_t>(offset)].filled)
+  if (access != Access::write && !memory_[buffer].touched[offset].filled)
     fail("it combines with byte " + std::to_string(offset) + " of " + memory_[buffer].name + ", which nothing wrote");
   touch(memory_[buffer], offset, bytes, true);
   const std::string wrong = shared.touch(buffer, offset, bytes, block, access, values);

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <string>
@@ -28,6 +29,27 @@ inline constexpr size_t kPipes = 5;
 const char* name(Pipe pipe);
 /// "TADD in line 7: what is wrong".
 [[noreturn]] void fail(const char* instruction, int line, const std::string& what);
+
+/// A list whose elements are all `fresh` until they are written; it takes memory only where they are.
+template <typename T>
+class Sparse {
+ public:
+  Sparse() = default;
+  Sparse(int64_t count, const T& fresh) : fresh_(fresh), pages_(static_cast<size_t>(count + kPage - 1) / kPage) {}
+  T& operator[](int64_t at) {
+    std::unique_ptr<std::array<T, kPage>>& page = pages_[static_cast<size_t>(at) / kPage];
+    if (page == nullptr) {
+      page = std::make_unique<std::array<T, kPage>>();
+      page->fill(fresh_);
+    }
+    return (*page)[static_cast<size_t>(at) % kPage];
+  }
+
+ private:
+  static constexpr size_t kPage = 256;
+  T fresh_{};
+  std::vector<std::unique_ptr<std::array<T, kPage>>> pages_;
+};
 
 enum class Access : uint8_t { read, write, add, max, min };  ///< the last three: an atomic of the memory
 
@@ -52,7 +74,7 @@ class Shared {
     int writer = kNobody, reader = kNobody, combiner = kNobody;
     Access atomic = Access::read;
   };
-  std::vector<std::vector<Owners>> owners_;  ///< per buffer and byte
+  std::vector<Sparse<Owners>> owners_;  ///< per buffer and byte
   std::mutex mutex_;
   std::condition_variable changed_;
   std::minstd_rand random_;
@@ -116,7 +138,7 @@ class Core {
     std::string name;
     std::byte* data = nullptr;
     int64_t bytes = 0;
-    std::vector<Byte> touched;
+    Sparse<Byte> touched;
   };
   struct Flag {
     Clock clock{};
@@ -136,7 +158,7 @@ class Core {
   size_t buffer_of(const void* address, int64_t bytes, int64_t& offset) const;
   Area& tile_area(const TileView& tile, int64_t offset, int64_t bytes);
 
-  std::vector<std::byte> rooms_;
+  std::unique_ptr<std::byte[]> rooms_;  ///< of the vector buffer and L1; what nothing wrote is not read
   Area buffer_, l1_;
   std::vector<Area> memory_;
   std::vector<Event> events_{1};

@@ -19,7 +19,7 @@ std::string text_of(int block) { return block < 0 ? "several other blocks" : "bl
 
 Shared::Shared(Launch& launch, Chip chip, int blocks)
     : launch(launch), chip(chip), blocks(blocks), random_(static_cast<uint32_t>(launch.seed)), over_(static_cast<size_t>(blocks)) {
-  for (const Buffer& buffer : launch.buffers) owners_.emplace_back(static_cast<size_t>(buffer.bytes));
+  for (const Buffer& buffer : launch.buffers) owners_.emplace_back(buffer.bytes, Owners{});
 }
 
 std::string Shared::touch(size_t buffer, int64_t offset, int64_t bytes, int block, Access access, const std::byte* values) {
@@ -31,7 +31,7 @@ std::string Shared::touch(size_t buffer, int64_t offset, int64_t bytes, int bloc
   };
   const Buffer& memory = launch.buffers[buffer];
   for (int64_t at = offset; at < offset + bytes; ++at) {
-    Owners& owners = owners_[buffer][static_cast<size_t>(at)];
+    Owners& owners = owners_[buffer][at];
     const bool agrees = access == Access::write && memory.agreed && memory.data[at] == values[at - offset];
     const char* const does = access == Access::read ? "reads" : access == Access::write ? "writes" : "combines with";
     if (others(owners.writer) && !agrees) return wrong(at, does, owners.writer, "writes");
