@@ -47,6 +47,8 @@ bool sorted_hint(const Op& op) {
 DrawnData draw_npu_data(GuardedPool& pool, Rng& rng, const Blueprint& blueprint, const VerifiedOp& op, int64_t most_moved) {
   const bool must_be_unique = has_unique_hint(*op) || is_relaxed_fold(*op);
   Op concrete = instantiate(blueprint, maxima(blueprint));
+  // Extents that are open one by one may not fit each other, which a call refuses before it runs anything.
+  if (!VerifiedOp::of(concrete).ok()) return {};
   const Geometry g = geometry_of(concrete);
   if (g.position_count() * g.window_count() > most_moved) return {nullptr, true};
   const Pattern pattern = must_be_unique ? Pattern::unique : static_cast<Pattern>(rng.below(kPatternCount));
