@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Plants bugs in strew, one at a time, and checks that strew_differential fails on each within the bug's budget.
+"""Plants bugs in strew, one at a time, and checks that strew_differential, or the program that the bug names, fails on each within the bug's budget.
 
     run_planted.py [--build DIR] [--only REGEX] [--sample N] [--seed S] [--seconds S] [--jobs J]
     run_planted.py --check       only see that every bug's anchor stands in the sources exactly once (no build needed)
     run_planted.py --self-test   see that lost, repeated and re-wrapped anchors are told apart
 
 The sources are not touched and nothing is configured: the one changed file is compiled by its command in DIR/compile_commands.json, the
-program or library it belongs to is linked again, and a copy of the differential test runs beside copies of the libraries in DIR/planted/. DIR must be
-built (targets strew_differential and strew_npu_differential, generator Ninja). --seconds is every bug's budget, in processor time. --seed is the differential test's,
+program or library it belongs to is linked again, and a copy of the program runs beside copies of the libraries in DIR/planted/. DIR must be
+built (targets strew_differential, strew_npu_differential and strew_npu_compiled, generator Ninja). --seconds is every bug's budget, in processor time. --seed is the differential test's,
 whose default is fixed, and the one by which --sample draws its bugs, whose default is a fresh one; how to repeat a draw is printed.
 Exit: 0 all caught, 1 one was missed, 2 an anchor is lost or a changed file does not build.
 """
@@ -51,7 +51,7 @@ class Bug:
     new: str
     seconds: float = SECONDS
     arguments: tuple = ()  # further ones for the program
-    program: str = "strew_differential"  # the test that must notice it; strew_npu_differential runs what the planner of NPU programs writes
+    program: str = "strew_differential"
 
     @property
     def folder(self):
@@ -125,8 +125,8 @@ class Workplace:
         self.build = build.resolve()
         self.folder = self.build / "planted"
         commands = self.build / "compile_commands.json"
-        if not commands.exists() or not (self.build / "bin/strew_differential").exists():
-            raise Trouble(f"{build} holds no built strew_differential (./dev planted builds it)")
+        if not commands.exists():
+            raise Trouble(f"{build} holds no built tree (./dev planted builds it)")
         self.commands = {}  # of each file: what the build compiles, the file or a text that includes it with others (STREW_UNITY), and how
         for entry in json.loads(commands.read_text()):
             compiled = pathlib.Path(entry["file"])
@@ -148,13 +148,13 @@ class Workplace:
         if done.returncode != 0:
             raise Trouble(f"planted bug '{name}' does not build:\n{done.stderr[-3000:]}")
 
-    def copy(self, name):
-        """A folder with the programs as they are. Copies, no links: strew opens its modules from where the program really lies."""
+    def copy(self, name, program):
+        """A folder with the program as it is. Copies, no links: strew opens its modules from where the program really lies."""
         home = self.folder / name
         (home / "bin").mkdir(parents=True)
-        for program in PROGRAMS:
-            if (self.build / "bin" / program).exists():
-                shutil.copy2(self.build / "bin" / program, home / "bin")
+        if not (self.build / "bin" / program).exists():
+            raise Trouble(f"{self.build} holds no built {program} (./dev planted builds it)")
+        shutil.copy2(self.build / "bin" / program, home / "bin")
         for library in (self.build / "lib").rglob("lib*.so*"):  # the modules lie in a folder below that of libstrew
             copy = home / library.relative_to(self.build)
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -165,7 +165,7 @@ class Workplace:
         """The programs with that bug. None: this build leaves the file out."""
         if file not in self.commands:
             return None
-        home = self.copy(bug.folder)
+        home = self.copy(bug.folder, bug.program)
         source, new_object = home / pathlib.Path(file).name, home / "changed.o"
         source.write_text(text)
         compiled, command = self.commands[file]
@@ -182,17 +182,15 @@ class Workplace:
         return home
 
     def products(self, bug, file, object_file):
-        """What contains the object and takes part in a test: the programs have libstrew's own objects in them, and open the modules."""
-        if not (self.build / "bin" / bug.program).exists():
-            raise Trouble(f"{self.build} holds no built {bug.program} (./dev planted builds it)")
+        """What contains the object and takes part in a test: the program has libstrew's own objects in it, and opens the modules."""
         target = re.fullmatch(r"CMakeFiles/(\w+)\.dir/.*", object_file)
         if not target:
             raise Trouble(f"planted bug '{bug.name}': {file} belongs to no library (its object is {object_file})")
         library = target.group(1).removesuffix("_objects")
         if library in ("strew_core", "strew_counting") or library.startswith("strew_rt_"):
-            return ["bin/" + bug.program]
+            return [f"bin/{bug.program}"]
         module = max((self.build / "lib").rglob(f"lib{library}.so"), key=lambda file: file.stat().st_mtime).relative_to(self.build)  # not an older version's
-        return [str(module)] + (["bin/" + bug.program] if library == "strew_pto" else [])
+        return [str(module)] + ([f"bin/{bug.program}"] if library == "strew_pto" else [])
 
 
 def processor_seconds(pid):
@@ -211,12 +209,13 @@ def watch(process, ended):
             return
 
 
-def run(home, seconds, seed, arguments=(), name="strew_differential"):
+def run(home, seconds, seed, program_name, arguments=()):
     """(processor seconds until it failed, why), or (None, what it did instead)."""
-    program = [str(home / "bin" / name), "--seed", str(seed), "--seconds", "100000", *arguments]
+    program = [str(home / "bin" / program_name), "--seed", str(seed), "--seconds", "100000", *arguments]
     limited = ["sh", "-c", 'ulimit -S -t "$0" && exec "$@"', str(math.ceil(seconds)), *program]
     report, failed = [], 0.0
-    with subprocess.Popen(limited, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+    environment = {**os.environ, "TMPDIR": str(home)}  # what a killed run leaves goes with the folder
+    with subprocess.Popen(limited, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment) as process:
         ended = threading.Event()
         watcher = threading.Thread(target=watch, args=(process, ended))
         watcher.start()
@@ -251,7 +250,7 @@ def try_bug(workplace, bug, file, text, options):
     if home is None:
         return f"skipped            {bug.name}: this build has no {file}", False
     budget = options.seconds or bug.seconds
-    seconds, why = run(home, budget, options.seed or SEED, bug.arguments, bug.program)
+    seconds, why = run(home, budget, options.seed or SEED, bug.program, bug.arguments)
     shutil.rmtree(home)
     if seconds is None:
         return f"MISSED            {bug.name}: {why}", True
@@ -300,9 +299,10 @@ def main(arguments):
         return 2 if wrong else 0
     chosen = choose(bugs, options)
     workplace = Workplace(options.build)
-    seconds, why = run(workplace.copy("clean"), 5, options.seed or SEED)
-    if seconds is not None:
-        raise Trouble(f"strew_differential fails without any planted bug: {why}")
+    for program in sorted({bug.program for bug in chosen}):
+        seconds, why = run(workplace.copy(f"clean_{program}", program), 5, options.seed or SEED, program)
+        if seconds is not None:
+            raise Trouble(f"{program} fails without any planted bug: {why}")
     missed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         futures = [pool.submit(try_bug, workplace, bug, *sources.changed(bug), options) for bug in chosen]

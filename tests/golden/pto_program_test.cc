@@ -166,12 +166,10 @@ TEST_P(GoldenOp, SimulatesToTheReferencesBits) {
 }
 
 /// As `strew compile` writes it, for both chips: flags, tiles of the planner's height, and C++ where ptoas does not take it. Options drawn
-/// at random above are seldom these. Some copy or move more than there is time for, and sums in any order over floats that have more
-/// updates than places have no one result; the large series has its own test below.
+/// at random above are seldom these. The large series has its own test below.
 TEST_P(GoldenOp, SimulatesAsItIsCompiled) {
   constexpr int64_t kMostMoved = 40'000;
-  const std::set<std::string> too_much = {"row_copy_wide", "kv", "batched"}, any_result = {"elem_add_f16_2d", "elem_add_f32_2d"};
-  if (too_much.contains(GetParam()) || any_result.contains(GetParam()) || is_large(GetParam())) return;
+  if (!test::is_golden_run(GetParam()) || is_large(GetParam())) return;
   const Expected<Op> op = parse_op(test::read_text(kFolder / (GetParam() + ".op")));
   ASSERT_TRUE(op.ok()) << op.status().message();
   for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {

@@ -27,6 +27,14 @@ inline pto::ProgramOptions golden_options(const std::string& name, pto::Chip chi
   return out;
 }
 
+/// Are the op's programs run against the reference? Some ops copy or move more than there is time for, and sums in any order over floats that
+/// have more updates than places have no one result.
+inline bool is_golden_run(const std::string& name) {
+  for (const char* too_much : {"row_copy_wide", "kv", "batched"})
+    if (name == too_much) return false;
+  return name != "elem_add_f16_2d" && name != "elem_add_f32_2d";
+}
+
 /// The program of `folder`/`name`.op.
 inline Expected<pto::TileProgram> golden_program(const std::filesystem::path& folder, const std::string& name, pto::Chip chip,
                                                  const pto::ProgramOptions& options) {

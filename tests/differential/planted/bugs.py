@@ -3,7 +3,7 @@
 A bug is (name, old, new[, seconds[, arguments[, program]]]). `old`, its anchor, must stand in exactly one place of the library's .cc files; white space
 does not count, so the anchor survives formatting and moves between files (tests/differential/run_planted.py --check, part of ctest
 and ./dev lint, tells when one is lost). `seconds` is the budget within which the differential test must fail, `arguments` are further ones of
-strew_differential, or of `program`: a backend, or one op for a bug that random ops meet only every few minutes. Each bug stands for a family: order, bounds, policies, tails, widths, rounding, comparisons, splits, phases, strides.
+strew_differential: a backend, or one op for a bug that random ops meet only every few minutes. `program`: another one that must fail instead. Each bug stands for a family: order, bounds, policies, tails, widths, rounding, comparisons, splits, phases, strides.
 """
 
 HALIDE = (30, ("--backend", "halide"))
@@ -73,7 +73,22 @@ REPEATED = (30, ("--op", "strew1.scatter(operand=f32[9,5,6] indices=i32[20,6]{1,
                  "input_batching_dims=[2] scatter_indices_batching_dims=[1] scatter_dims_to_operand_dims=[0,1] index_vector_dim=2 combiner=add "
                  "init=in_place)"))
 
+# The C++ of NPU programs: it is compiled and run, with a monitor of its flags. What the compiler takes is not counted.
+NPU = (10, (), "strew_npu_compiled")
+
 BUGS = [
+    ("npu: C++ has tiles that are valid to their last row", "extent(t.valid[0]), extent(t.valid[1])", "extent(type.dims[0]), extent(t.valid[1])", *NPU),
+    ("npu: C++ lacks a flag", "if (mixed_ && signal(s, indent)) return;",
+     "if (s.attributes[2].value == \"EVENT_ID1\") return; if (mixed_ && signal(s, indent)) return;", *NPU),
+    ("npu: C++ scatters without the atomic",
+     "return rule.in_cpp(s.attribute(place));",
+     "return rule.in_cpp(place == \"scatterAtomicOp\" ? std::string_view(\"none\") : s.attribute(place));", *NPU),
+    ("npu: C++ has the offset of a part in elements where it is in rows", 'adjacent ? "" : " * " + pitch[d]', '""', *NPU),
+    ("npu: C++ divides down where it should divide up", "({0} > 0) ? ({0} - 1) / {1} + 1 : {0} / {1}", "{0} / {1}", *NPU),
+    ("npu: no barriers between vector instructions of a3", "return touch.pipe != Pipe::v || chip_ != Chip::a3;", "return true;", *NPU),
+    ("npu: a loop waits for no iteration before", "if (covered_between(steps, earlier, later, pipes)) continue;", "continue;", *NPU),
+    ("npu: an op that moves nothing does not say that no index is bad",
+     "if (plan_.checks_first()) write_check(frame, [](const Named&) {});", "", *NPU),
     ("halide: the first of two results is stored before the second is computed from what it was",
      "if (reads_another(1)) std::ranges::reverse(order);", "", *HALIDE_TWO),
     ("updates reach a tensor without elements",

@@ -30,11 +30,10 @@ struct Launch {
   BlockOrder order = BlockOrder::forwards;
   bool threads_backwards = false;  ///< the order of a5's threads within an instruction
   uint64_t seed = 0;
-  std::set<int> deleted;  ///< lines of the program whose flags and barriers are left out, as if they were not there
+  std::set<int> deleted{};  ///< lines of the program whose flags and barriers are left out, as if they were not there
 
-  std::string error;           ///< empty: nothing was wrong
-  std::set<int> flag_lines;    ///< the lines of the flags and barriers that were executed (or left out)
-  int64_t instructions = 0;
+  std::string error{};         ///< empty: nothing was wrong
+  std::set<int> flag_lines{};   ///< the lines of the flags and barriers that were executed (or left out)
 };
 
 /// Runs the kernel and fills in the results of `launch`.

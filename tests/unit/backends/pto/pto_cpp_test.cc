@@ -1,5 +1,5 @@
-// Emitted C++ is C++: every golden program of a chip in one file, checked by the host's compiler against declarations of our own
-// (tests/support/pto). And its modes are those of the tree.
+// Emitted C++ is C++: every golden program of a chip in one file, checked by the host's compiler against headers of our own
+// (tests/pto_cpu). And its modes are those of the tree. strew_npu_compiled runs the programs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,6 +24,12 @@ std::string read(const fs::path& path) {
   std::stringstream text;
   text << in.rdbuf();
   return text.str();
+}
+
+/// Where our headers are, and which chip they are for.
+std::string flags_of(pto::Chip chip) {
+  const std::string root = test::source_folder().string();
+  return "-I" + root + " -I" + root + "/tests/pto_cpu -D__NPU_ARCH__=" + (chip == pto::Chip::a3 ? "2201 " : "3101 ");
 }
 
 std::vector<pto::TileProgram> golden_programs(pto::Chip chip) {
@@ -51,7 +57,7 @@ std::vector<pto::TileProgram> golden_programs(pto::Chip chip) {
 
 class PtoCpp : public testing::TestWithParam<pto::Chip> {};
 
-TEST_P(PtoCpp, CompilesAgainstTheDeclarations) {
+TEST_P(PtoCpp, CompilesAgainstOurHeaders) {
   const std::vector<pto::TileProgram> programs = golden_programs(GetParam());
   ASSERT_GE(programs.size(), 20u);
   const fs::path folder = fs::path(testing::TempDir()) / ("strew_cpp_" + std::string(pto::name(GetParam())));
@@ -60,10 +66,9 @@ TEST_P(PtoCpp, CompilesAgainstTheDeclarations) {
   std::ofstream(folder / "host.cc") << "#define STREW_KERNEL\n#define STREW_LAUNCH(kernel, blocks, stream, ...) "
                                        "((void)(blocks), (void)(stream), kernel(__VA_ARGS__))\n"
                                     << pto::print_host(programs);
-  const std::string include = "-I" + (test::source_folder() / "tests/support/pto").string();
   for (const char* file : {"kernels.cc", "host.cc"}) {
     const std::string errors = (folder / "errors.txt").string();
-    const std::string command = "c++ -std=c++20 -Wall -Wno-pragma-once-outside-header -fsyntax-only " + include + " " +
+    const std::string command = "c++ -std=c++20 -Wall -Wno-pragma-once-outside-header -fsyntax-only " + flags_of(GetParam()) +
                                 (folder / file).string() + " 2> " + errors;
     EXPECT_EQ(std::system(command.c_str()), 0) << command << "\n" << read(errors).substr(0, 4000);
   }
@@ -78,8 +83,7 @@ TEST_P(PtoCpp, ACompilerRefusesWhatDoesNotFit) {
   text.insert(at, "No");
   const fs::path file = fs::path(testing::TempDir()) / ("strew_bad_" + std::string(pto::name(GetParam())) + ".cc");
   std::ofstream(file) << text;
-  const std::string command = "c++ -std=c++20 -fsyntax-only -I" + (test::source_folder() / "tests/support/pto").string() + " " +
-                              file.string() + " 2> /dev/null";
+  const std::string command = "c++ -std=c++20 -fsyntax-only " + flags_of(GetParam()) + file.string() + " 2> /dev/null";
   EXPECT_NE(std::system(command.c_str()), 0);
   fs::remove(file);
 }
