@@ -177,7 +177,8 @@ std::optional<std::string> NpuChecker::run(const pto::TileProgram& program, cons
   return difference_from_reference(data);
 }
 
-std::optional<Failure> NpuChecker::check_call(const pto::TileProgram& program, const pto::Module& module, NpuData& data, Rng& rng) {
+std::optional<Failure> NpuChecker::check_call(const pto::TileProgram& program, const pto::Module& module, NpuData& data,
+                                              Rng& rng) {
   for (int i = 0; i < 4; ++i) {
     pto::SimulateOptions options;
     options.blocks = i == 0 ? std::min(program.blocks, 8) : static_cast<int>(rng.pick<int64_t>({1, 2, 3, 5}));

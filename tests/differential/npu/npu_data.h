@@ -24,8 +24,9 @@ struct NpuData {
 };
 
 struct DrawnData {
-  std::unique_ptr<NpuData> data;  ///< null: what was drawn may not be called, because of an index that may not be bad or occur twice
-  bool too_large = false;         ///< the op moves more than `most_moved` elements
+  std::unique_ptr<NpuData>
+      data;                ///< null: what was drawn may not be called, because of an index that may not be bad or occur twice
+  bool too_large = false;  ///< the op moves more than `most_moved` elements
 };
 
 /// Draws data for a call of an op, and runs the reference. The buffers belong to `pool`.

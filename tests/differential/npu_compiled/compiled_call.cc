@@ -58,8 +58,8 @@ Bound bind(const pto::TileProgram& program, const NpuData& data, Arena& arena) {
       continue;
     }
     const bool scratch = a.role == pto::ArgumentRole::scratch, result = a.role == pto::ArgumentRole::result;
-    pto_cpu::Buffer buffer{.name = a.name, .writable = scratch || result, .filled = !scratch && (!result || in_place),
-                           .agreed = a.name == "fault"};
+    pto_cpu::Buffer buffer{
+        .name = a.name, .writable = scratch || result, .filled = !scratch && (!result || in_place), .agreed = a.name == "fault"};
     if (scratch) {
       buffer.bytes = bytes_of(a.dtype, a.dims);
     } else {

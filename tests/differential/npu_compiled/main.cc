@@ -1,10 +1,11 @@
 // strew_npu_compiled: compiles the C++ of the golden programs and of random ones with the host's compiler, runs it on tests/pto_cpu, and
 // compares the results with the reference, bit for bit. The machine checks flags and every access.
 //
-//   strew_npu_compiled [--seed N] [--drawn M] [--seconds S] [--jobs J] [--replay SEED:NUMBER] [--golden NAME] [--delete-flags] [--verbose]
+//   strew_npu_compiled [--seed N] [--drawn M] [--seconds S] [--jobs J] [--replay SEED:NUMBER] [--golden NAME]
+//                      [--op TEXT] [--delete-flags] [--verbose]
 //
 // Every golden op is planned for both chips, and M random ops for a random chip (with --seconds: random ops only, for S seconds). --replay:
-// one random op. --golden: one golden op. --delete-flags: every deletion of a flag's line must be noticed, and most deletions of
+// one random op. --golden: one golden op. --op: one op. --delete-flags: every deletion of a flag's line must be noticed, and most deletions of
 // all lines of a flag. --verbose: the files stay, and are named. The seed is printed first. Exit status: 0 no difference, 1 a
 // difference, 2 usage, 77 there is no compiler.
 #include <fmt/format.h>
@@ -34,8 +35,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kPerBatch = 48;       ///< a batch takes the compiler some seconds
-constexpr int64_t kMostMoved = 40'000;  ///< elements that an op may move
+constexpr int64_t kPerBatch = 48;             ///< a batch takes the compiler some seconds
+constexpr int64_t kMostMoved = 40'000;        ///< elements that an op may move
 constexpr int64_t kMostElements = 6'000'000;  ///< elements of all tensors: the machine remembers who touched each byte
 /// Of the deletions of whole flags and of barriers, in percent. The others order nothing in the call: a loop turns once, or the bytes are
 /// different ones, which the planner cannot know.
@@ -47,14 +48,14 @@ struct Options {
   int64_t drawn = 200;
   double seconds = 0;
   int jobs = 1;
-  std::string replay, golden;
+  std::string replay, golden, op;
   bool deletes = false, verbose = false;
 };
 
 [[noreturn]] void usage(const std::string& why) {
   fmt::print(stderr,
              "strew_npu_compiled: {}\nusage: strew_npu_compiled [--seed N] [--drawn M] [--seconds S] [--jobs J] "
-             "[--replay SEED:NUMBER] [--golden NAME] [--delete-flags] [--verbose]\n",
+             "[--replay SEED:NUMBER] [--golden NAME] [--op TEXT] [--delete-flags] [--verbose]\n",
              why);
   std::exit(2);
 }
@@ -79,6 +80,8 @@ Options parse(int argc, char** argv) {
       o.replay = value();
     else if (flag == "--golden")
       o.golden = value();
+    else if (flag == "--op")
+      o.op = value();
     else if (flag == "--delete-flags")
       o.deletes = true;
     else if (flag == "--verbose")
@@ -108,6 +111,8 @@ bool is_small(const pto::TileProgram& program) {
   }
   return sum <= kMostElements;
 }
+
+fs::path golden_folder() { return source_folder() / "tests/golden/programs"; }
 
 /// Counts by their names, which a job hands over as lines.
 using Counts = std::map<std::string, int64_t>;
@@ -179,7 +184,7 @@ class Runner {
       call.seed = rng.next();
       ++counts_["calls"];
       if (const auto wrong = call_compiled(batch, i, data, call).wrong)
-        return fail(planned, data, fmt::format("{}\n  {}", *wrong, call.text()));
+        return fail(planned, data, fmt::format("{}\n  {}", call.text(), *wrong));
     }
     if (!options_.deletes) return true;
     CallOptions call;
@@ -209,16 +214,31 @@ class Runner {
   Counts counts_;
 };
 
+/// The program of an op, as the command line writes it. `replay`: how it is named there.
+std::optional<Planned> plan_given(const Options& o, const std::string& name, const std::string& text, pto::Chip chip,
+                                  const pto::ProgramOptions& options, const std::string& replay) {
+  Expected<Op> op = parse_op(text);
+  if (!op.ok()) usage(name + ": " + op.status().message());
+  const Expected<VerifiedOp> verified = VerifiedOp::of(*op);
+  if (!verified.ok()) usage(name + ": " + verified.status().message());
+  const Expected<Plan> plan = canonical_plan(*verified);
+  if (!plan.ok()) return std::nullopt;
+  Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(*verified), *plan, chip, options);
+  if (!program.ok()) return std::nullopt;
+  return Planned{
+      name, fmt::format("strew_npu_compiled --seed {} {}", o.seed, replay), true, std::move(*op), o.seed, std::move(*program)};
+}
+
 std::optional<Planned> plan_golden(const Options& o, const std::string& name, pto::Chip chip) {
-  const fs::path folder = source_folder() / "tests/golden/programs";
-  Expected<Op> op = parse_op(read_text(folder / (name + ".op")));
-  if (!op.ok()) usage("--golden: " + name + ": " + op.status().message());
   pto::ProgramOptions options = golden_options(name, chip, pto::Output::pto_cpp);
   options.kernel = "golden_" + name;
-  Expected<pto::TileProgram> program = golden_program(folder, name, chip, options);
-  if (!program.ok()) return std::nullopt;
-  return Planned{name, fmt::format("strew_npu_compiled --seed {} --golden {}", o.seed, name), true, std::move(*op), o.seed,
-                 std::move(*program)};
+  return plan_given(o, name, read_text(golden_folder() / (name + ".op")), chip, options, "--golden " + name);
+}
+
+std::optional<Planned> plan_op(const Options& o, pto::Chip chip) {
+  pto::ProgramOptions options;
+  options.output = pto::Output::pto_cpp;
+  return plan_given(o, "--op", o.op, chip, options, "--op '" + o.op + "'");
 }
 
 std::optional<Planned> plan_drawn(uint64_t seed, int64_t number) {
@@ -239,14 +259,17 @@ std::optional<Planned> plan_drawn(uint64_t seed, int64_t number) {
     program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options);
   }
   if (!program.ok()) return std::nullopt;
-  return Planned{"drawn " + std::to_string(number), fmt::format("strew_npu_compiled --replay {}:{}", seed, number), false, op,
-                 data_seed, std::move(*program)};
+  return Planned{"drawn " + std::to_string(number),
+                 fmt::format("strew_npu_compiled --replay {}:{}", seed, number),
+                 false,
+                 op,
+                 data_seed,
+                 std::move(*program)};
 }
 
 /// The share of a job: batches of golden programs, then of drawn ones.
 bool run_share(const Options& o, Runner& runner, int job) {
-  const std::vector<std::string> names =
-      o.seconds > 0 ? std::vector<std::string>{} : stems(source_folder() / "tests/golden/programs", ".op");
+  const std::vector<std::string> names = o.seconds > 0 ? std::vector<std::string>{} : stems(golden_folder(), ".op");
   const auto start = Clock::now();
   const auto golden = static_cast<int64_t>(names.size());
   for (int64_t first = job * kPerBatch; first < golden + o.drawn; first += o.jobs * kPerBatch) {
@@ -267,13 +290,14 @@ bool run_share(const Options& o, Runner& runner, int job) {
 
 bool run_one(const Options& o, Runner& runner) {
   std::vector<Planned> planned;
-  if (!o.golden.empty()) {
+  if (o.replay.empty()) {
     for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5})
-      if (auto program = plan_golden(o, o.golden, chip)) planned.push_back(std::move(*program));
+      if (auto program = o.op.empty() ? plan_golden(o, o.golden, chip) : plan_op(o, chip)) planned.push_back(std::move(*program));
   } else {
     const size_t colon = o.replay.find(':');
     if (colon == std::string::npos) usage("--replay " + o.replay + ": expected SEED:NUMBER");
-    if (auto drawn = plan_drawn(std::strtoull(o.replay.c_str(), nullptr, 10), std::strtoll(o.replay.c_str() + colon + 1, nullptr, 10)))
+    if (auto drawn =
+            plan_drawn(std::strtoull(o.replay.c_str(), nullptr, 10), std::strtoll(o.replay.c_str() + colon + 1, nullptr, 10)))
       planned.push_back(std::move(*drawn));
   }
   return runner.run(std::move(planned));
@@ -322,7 +346,7 @@ int main(int argc, char** argv) {
   fmt::print("seed {}\n", o.seed);
   Counts sum;
   bool good = true;
-  const bool one = !o.golden.empty() || !o.replay.empty();
+  const bool one = !o.golden.empty() || !o.op.empty() || !o.replay.empty();
   if (one || o.jobs == 1) {
     Runner runner(o);
     good = one ? run_one(o, runner) : run_share(o, runner, 0);

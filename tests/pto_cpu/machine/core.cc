@@ -21,7 +21,8 @@ bool overlaps(Pipe pipe, Chip chip) { return pipe == Pipe::mte3 || (pipe == Pipe
 }  // namespace
 
 const char* name(Pipe pipe) {
-  constexpr const char* kNames[] = {"PIPE_S", "PIPE_V", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "a pipe of other kernels", "PIPE_ALL"};
+  constexpr const char* kNames[] = {"PIPE_S",  "PIPE_V", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "a pipe of other kernels",
+                                    "PIPE_ALL"};
   return kNames[number(pipe)];
 }
 
@@ -66,8 +67,8 @@ void Core::require_order(uint32_t earlier, bool wrote, bool writes, const Area& 
   if (clocks_[number(now.pipe)][number(before.pipe)] >= before.time) return;
   const bool same = before.pipe == now.pipe;
   fail(std::string("on ") + name(now.pipe) + " it " + (writes ? "writes" : "reads") + " byte " + std::to_string(offset) + " of " +
-       area.name + ", which " + before.name + " in line " + std::to_string(before.line) + (wrote ? " writes" : " reads") + " on " +
-       name(before.pipe) + ", expected " +
+       area.name + ", which " + before.name + " in line " + std::to_string(before.line) + (wrote ? " writes" : " reads") +
+       " on " + name(before.pipe) + ", expected " +
        (same ? std::string("a barrier of ") + name(now.pipe)
              : std::string("a flag from ") + name(before.pipe) + " to " + name(now.pipe)) +
        " between");
@@ -187,7 +188,8 @@ bool Core::is_deleted(int line) {
 
 void Core::require_pipe(const char* name, Pipe pipe, int line) const {
   if (pipe == Pipe::other || pipe == Pipe::all)
-    pto_cpu::fail(name, line, std::string("it names ") + pto_cpu::name(pipe) + ", expected one of PIPE_S, PIPE_V and PIPE_MTE1 to 3");
+    pto_cpu::fail(name, line,
+                  std::string("it names ") + pto_cpu::name(pipe) + ", expected one of PIPE_S, PIPE_V and PIPE_MTE1 to 3");
 }
 
 std::string Core::key_text(const Key& key) const {
@@ -211,7 +213,8 @@ void Core::join(Pipe pipe, const Clock& clock) {
 void Core::set(const char* name, const Key& key, Pipe after_pipe, int line) {
   const auto [place, fresh] = flags_.try_emplace(key);
   if (!fresh)
-    pto_cpu::fail(name, line, key_text(key) + " is set already, in line " + std::to_string(place->second.line) + ", expected a wait between");
+    pto_cpu::fail(name, line,
+                  key_text(key) + " is set already, in line " + std::to_string(place->second.line) + ", expected a wait between");
   place->second = {after(after_pipe), line};
 }
 

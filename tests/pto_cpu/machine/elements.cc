@@ -21,7 +21,10 @@ float to_float(Type type, uint64_t bits) {
   const auto exponent = static_cast<int>(bits >> 10 & 31);
   const auto fraction = static_cast<float>(bits & 1023);
   const float sign = (bits >> 15 & 1) != 0 ? -1.0F : 1.0F;
-  if (exponent == 31) return fraction == 0 ? sign * INFINITY : std::bit_cast<float>(static_cast<uint32_t>(bits & 0x8000) << 16 | 0x7FC00000U | static_cast<uint32_t>(bits & 1023) << 13);
+  if (exponent == 31)
+    return fraction == 0 ? sign * INFINITY
+                         : std::bit_cast<float>(static_cast<uint32_t>(bits & 0x8000) << 16 | 0x7FC00000U |
+                                                static_cast<uint32_t>(bits & 1023) << 13);
   if (exponent == 0) return sign * std::ldexp(fraction, -24);
   return sign * std::ldexp(1024 + fraction, exponent - 25);
 }
@@ -134,7 +137,9 @@ namespace {
 /// Calls visit(offset in the tile, number of the first element, how many) for runs of elements that lie one behind the other.
 template <typename Visit>
 void each_run(const TileView& tile, const Visit& visit) {
-  const int64_t most = tile.places == Places::rows ? tile.valid_cols : tile.places == Places::columns ? 1 : 32 / size_of(tile.type);
+  const int64_t most = tile.places == Places::rows      ? tile.valid_cols
+                       : tile.places == Places::columns ? 1
+                                                        : 32 / size_of(tile.type);
   for (int64_t row = 0; row < tile.valid_rows; ++row)
     for (int64_t col = 0; col < tile.valid_cols; col += most)
       visit(place_of(tile, row, col), row * tile.valid_cols + col, std::min(most, tile.valid_cols - col));
@@ -151,8 +156,8 @@ void each_run(const GlobalView& part, const Visit& visit) {
       int64_t at = 0, rest = row;
       if (part.fractals) {
         const int64_t block = col / part.shape[4];
-        at = block / part.shape[1] * part.stride[0] + block % part.shape[1] * part.stride[1] + row / part.shape[3] * part.stride[2] +
-             row % part.shape[3] * part.stride[3] + col % part.shape[4] * part.stride[4];
+        at = block / part.shape[1] * part.stride[0] + block % part.shape[1] * part.stride[1] +
+             row / part.shape[3] * part.stride[2] + row % part.shape[3] * part.stride[3] + col % part.shape[4] * part.stride[4];
       } else {
         for (int d = 3; d >= 0; --d) {
           at += rest % part.shape[d] * part.stride[d];

@@ -16,11 +16,13 @@ namespace {
 /// The table of one instruction: how many slots it has, and where an element lies.
 class Table {
  public:
-  Table(Core& core, const GlobalView& view, bool rows, int64_t tile_cols) : core_(core), view_(view), rows_(rows), tile_cols_(tile_cols) {
+  Table(Core& core, const GlobalView& view, bool rows, int64_t tile_cols)
+      : core_(core), view_(view), rows_(rows), tile_cols_(tile_cols) {
     for (const int64_t extent : view.shape)
       if (extent < 0) core.fail("an extent of the table is " + std::to_string(extent) + ", expected 0 or more");
     if (rows && view.cols() != tile_cols)
-      core.fail("the table has " + std::to_string(view.cols()) + " columns, expected " + std::to_string(tile_cols) + " as the tile");
+      core.fail("the table has " + std::to_string(view.cols()) + " columns, expected " + std::to_string(tile_cols) +
+                " as the tile");
     if (!rows && !view.fractals) require_packed();
   }
 
@@ -37,8 +39,8 @@ class Table {
       col = slot % view_.cols();
     }
     if (view_.fractals)
-      return place(col / view_.shape[4] * view_.stride[1] + row / view_.shape[3] * view_.stride[2] + row % view_.shape[3] * view_.stride[3] +
-                   col % view_.shape[4]);
+      return place(col / view_.shape[4] * view_.stride[1] + row / view_.shape[3] * view_.stride[2] +
+                   row % view_.shape[3] * view_.stride[3] + col % view_.shape[4]);
     // a5 takes the tile's width for the distance of rows, and multiplies in 32 bits.
     if (core_.chip() == Chip::a5) return place(slot * static_cast<uint32_t>(tile_cols_) + col);
     return place(row * view_.stride[3] + col);
@@ -49,8 +51,8 @@ class Table {
     const auto asked = static_cast<uint32_t>(index);
     if (asked < slots()) return asked;
     if (bounds == Bounds::undefined)
-      core_.fail("index " + std::to_string(static_cast<int32_t>(asked)) + " is out of bounds: the table has " + std::to_string(slots()) +
-                 " slots, and the mode is Undefined");
+      core_.fail("index " + std::to_string(static_cast<int32_t>(asked)) + " is out of bounds: the table has " +
+                 std::to_string(slots()) + " slots, and the mode is Undefined");
     if (bounds == Bounds::skip || bounds == Bounds::zero) return std::nullopt;
     if (slots() == 0) core_.fail("the table has no slots, so an index cannot be clamped or wrapped");
     return static_cast<uint32_t>(bounds == Bounds::clamp ? slots() - 1 : asked % slots());
@@ -79,14 +81,16 @@ void require_indices(Core& core, const TileView& data, const TileView& indices, 
   const bool column = indices.valid_cols == 1 && indices.valid_rows == data.valid_rows && indices.places == Places::columns;
   const bool same = indices.valid_rows == data.valid_rows && indices.valid_cols == data.valid_cols;
   if (rows ? !(row || (column && core.chip() == Chip::a5)) : !same)
-    core.fail("the index tile is " + std::to_string(indices.valid_rows) + "x" + std::to_string(indices.valid_cols) + " for data of " +
-              std::to_string(data.valid_rows) + "x" + std::to_string(data.valid_cols));
+    core.fail("the index tile is " + std::to_string(indices.valid_rows) + "x" + std::to_string(indices.valid_cols) +
+              " for data of " + std::to_string(data.valid_rows) + "x" + std::to_string(data.valid_cols));
 }
 
 Operation operation_of(Atomic atomic) {
   return atomic == Atomic::add ? Operation::add : atomic == Atomic::max ? Operation::max : Operation::min;
 }
-Access access_of(Atomic atomic) { return atomic == Atomic::add ? Access::add : atomic == Atomic::max ? Access::max : Access::min; }
+Access access_of(Atomic atomic) {
+  return atomic == Atomic::add ? Access::add : atomic == Atomic::max ? Access::max : Access::min;
+}
 
 }  // namespace
 
@@ -158,8 +162,8 @@ void gather(const TileView& data, const GlobalView& table, const GlobalView& ind
   if (!rows) {
     // The scalar unit writes the elements to memory, from where MTE2 brings them.
     if (scratch->rows() != data.valid_rows || scratch->cols() != data.valid_cols)
-      core.fail("the scratch argument is " + std::to_string(scratch->rows()) + "x" + std::to_string(scratch->cols()) + ", expected " +
-                std::to_string(data.valid_rows) + "x" + std::to_string(data.valid_cols) + " as the data");
+      core.fail("the scratch argument is " + std::to_string(scratch->rows()) + "x" + std::to_string(scratch->cols()) +
+                ", expected " + std::to_string(data.valid_rows) + "x" + std::to_string(data.valid_cols) + " as the data");
     write_all(core, *scratch, out);
     core.go_on(Pipe::mte2);
     out = read_all(core, *scratch);

@@ -18,7 +18,11 @@ std::string text_of(int block) { return block < 0 ? "several other blocks" : "bl
 }  // namespace
 
 Shared::Shared(Launch& launch, Chip chip, int blocks)
-    : launch(launch), chip(chip), blocks(blocks), random_(static_cast<uint32_t>(launch.seed)), over_(static_cast<size_t>(blocks)) {
+    : launch(launch),
+      chip(chip),
+      blocks(blocks),
+      random_(static_cast<uint32_t>(launch.seed)),
+      over_(static_cast<size_t>(blocks)) {
   for (const Buffer& buffer : launch.buffers) owners_.emplace_back(buffer.bytes, Owners{});
 }
 

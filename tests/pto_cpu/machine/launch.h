@@ -33,7 +33,7 @@ struct Launch {
   std::set<int> deleted{};  ///< lines of the program whose flags and barriers are left out, as if they were not there
 
   std::string error{};         ///< empty: nothing was wrong
-  std::set<int> flag_lines{};   ///< the lines of the flags and barriers that were executed (or left out)
+  std::set<int> flag_lines{};  ///< the lines of the flags and barriers that were executed (or left out)
 };
 
 /// Runs the kernel and fills in the results of `launch`.

@@ -4,7 +4,7 @@
 // tells the core (core.h) on which pipe it would run and which bytes it reads and writes. The last argument is always the line of the
 // program. What is wrong is thrown as a Failure, whose message names the instruction and its line. Nothing here includes files of
 // strew: the rules are those of docs/npu_checks.md and of the instructions' public documentation, written a second time beside the
-// simulator (backends/pto/simulate). Tested by tests/differential/npu/compiled_main.cc and tests/unit/pto_cpu/machine_test.cc.
+// simulator (backends/pto/simulate). Tested by tests/differential/npu_compiled/main.cc and tests/unit/pto_cpu/machine_test.cc.
 #pragma once
 
 #include <cstdint>

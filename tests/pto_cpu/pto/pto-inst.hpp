@@ -151,7 +151,8 @@ T* __cce_get_tile_ptr(T* tile) {
 /// One burst of `blocks` times 32 bytes, without gaps; other copies are in no program.
 inline void copy_cbuf_to_ubuf(void* to, void* from, bool sub_block, uint16_t bursts, uint16_t blocks, uint16_t from_gap,
                               uint16_t to_gap, int line = __builtin_LINE()) {
-  if (sub_block || bursts != 1 || from_gap != 0 || to_gap != 0) throw pto_cpu::Failure("copy_cbuf_to_ubuf: expected one burst without gaps");
+  if (sub_block || bursts != 1 || from_gap != 0 || to_gap != 0)
+    throw pto_cpu::Failure("copy_cbuf_to_ubuf: expected one burst without gaps");
   pto_cpu::copy_l1_to_buffer(to, from, int64_t{blocks} * 32, line);
 }
 
@@ -234,8 +235,16 @@ struct Tile {
   explicit Tile(N... open) {
     static_assert(sizeof...(N) == (kValidRows < 0 ? 1 : 0) + (kValidCols < 0 ? 1 : 0), "a number for each extent that is open");
     const Numbers<kValidRows, kValidCols> valid(open...);
-    view = {!kVec, -1, pto_cpu::type_of<T>(), kFractal ? pto_cpu::Places::fractals : kColumn ? pto_cpu::Places::columns : pto_cpu::Places::rows,
-            kRows, kCols, valid.values[0], valid.values[1]};
+    view = {!kVec,
+            -1,
+            pto_cpu::type_of<T>(),
+            kFractal  ? pto_cpu::Places::fractals
+            : kColumn ? pto_cpu::Places::columns
+                      : pto_cpu::Places::rows,
+            kRows,
+            kCols,
+            valid.values[0],
+            valid.values[1]};
   }
   T* data() { return static_cast<T*>(pto_cpu::tile_data(view)); }
   T GetValue(int64_t at, int line = __builtin_LINE()) const { return pto_cpu::from_bits<T>(pto_cpu::get(view, at, line)); }
@@ -351,7 +360,8 @@ void MGATHER(Data& data, Table& table, Indices& indices, Scratch& scratch, int l
 template <typename T>
 inline constexpr bool is_a3_number = pto_cpu::is_one_of<T, int16_t, int32_t, half, float>;
 template <typename T>
-inline constexpr bool is_number = pto_cpu::kA5 ? pto_cpu::is_small_integer<T> || pto_cpu::is_one_of<T, half, float> : is_a3_number<T>;
+inline constexpr bool is_number =
+    pto_cpu::kA5 ? pto_cpu::is_small_integer<T> || pto_cpu::is_one_of<T, half, float> : is_a3_number<T>;
 template <typename T>
 inline constexpr bool is_factor = pto_cpu::kA5 ? is_number<T> && sizeof(T) >= 2 : is_a3_number<T>;
 template <typename T>
@@ -384,11 +394,11 @@ void TXOR(D& to, A& a, B& b, Room& room, int line = __builtin_LINE()) {
   pto_cpu::exclusive_or(to.view, a.view, b.view, room.view, line);
 }
 
-#define STREW_NUMBER(NAME, OPERATION)                                                                                        \
-  template <typename D, typename A>                                                                                          \
-  void NAME(D& to, A& a, typename A::DType number, int line = __builtin_LINE()) {                                            \
-    static_assert(std::is_same_v<typename D::DType, typename A::DType> && is_sum<typename D::DType> && !D::kColumn);         \
-    pto_cpu::compute(pto_cpu::Operation::OPERATION, #NAME, to.view, a.view, pto_cpu::bits_of(number), line);                 \
+#define STREW_NUMBER(NAME, OPERATION)                                                                                \
+  template <typename D, typename A>                                                                                  \
+  void NAME(D& to, A& a, typename A::DType number, int line = __builtin_LINE()) {                                    \
+    static_assert(std::is_same_v<typename D::DType, typename A::DType> && is_sum<typename D::DType> && !D::kColumn); \
+    pto_cpu::compute(pto_cpu::Operation::OPERATION, #NAME, to.view, a.view, pto_cpu::bits_of(number), line);         \
   }
 STREW_NUMBER(TADDS, add)
 STREW_NUMBER(TMULS, mul)
@@ -408,7 +418,8 @@ void TCI(D& to, T first, int line = __builtin_LINE()) {
 /// Between the floats that tiles compute with, or bf16 and f32; rounded to nearest, ties to even.
 template <typename D, typename A>
 void TCVT(D& to, A& from, RoundMode, int line = __builtin_LINE()) {
-  static_assert(pto_cpu::is_one_of<typename D::DType, half, bfloat16_t, float> && pto_cpu::is_one_of<typename A::DType, half, bfloat16_t, float>);
+  static_assert(pto_cpu::is_one_of<typename D::DType, half, bfloat16_t, float> &&
+                pto_cpu::is_one_of<typename A::DType, half, bfloat16_t, float>);
   static_assert(std::is_same_v<typename D::DType, float> || std::is_same_v<typename A::DType, float>);
   pto_cpu::convert(to.view, from.view, line);
 }

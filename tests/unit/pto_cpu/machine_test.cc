@@ -23,7 +23,10 @@ struct Room {
   }
 
   static Buffer buffer(const char* name, std::vector<int32_t>& of, bool writable) {
-    return {.name = name, .data = reinterpret_cast<std::byte*>(of.data()), .bytes = static_cast<int64_t>(4 * of.size()), .writable = writable};
+    return {.name = name,
+            .data = reinterpret_cast<std::byte*>(of.data()),
+            .bytes = static_cast<int64_t>(4 * of.size()),
+            .writable = writable};
   }
   Launch launch() { return {.buffers = {buffer("table", table, true), buffer("numbers", numbers, false)}}; }
   std::string error_of(Chip chip, int blocks, const std::function<void()>& kernel, BlockOrder order = BlockOrder::forwards) {
@@ -61,9 +64,10 @@ TEST(PtoMachine, AFlagOrdersAReadBehindAWrite) {
   };
   EXPECT_EQ(room.error_of(Chip::a5, 1, kernel(true)), "");
   EXPECT_EQ(room.table, (std::vector<int32_t>{5, 6, 7, 8, 9, 10, 11, 12}));
-  EXPECT_EQ(room.error_of(Chip::a5, 1, kernel(false)),
-            "block 0 of 1: TADDS in line 2: on PIPE_V it reads byte 0 of the vector buffer, which TLOAD in line 1 writes on PIPE_MTE2, "
-            "expected a flag from PIPE_MTE2 to PIPE_V between");
+  EXPECT_EQ(
+      room.error_of(Chip::a5, 1, kernel(false)),
+      "block 0 of 1: TADDS in line 2: on PIPE_V it reads byte 0 of the vector buffer, which TLOAD in line 1 writes on PIPE_MTE2, "
+      "expected a flag from PIPE_MTE2 to PIPE_V between");
 }
 
 TEST(PtoMachine, AFlagHandsOnWhatItsPipeWaitedFor) {
@@ -83,20 +87,24 @@ TEST(PtoMachine, AFlagHandsOnWhatItsPipeWaitedFor) {
 
 TEST(PtoMachine, AWriteWaitsForReadsAndWrites) {
   Room room;
-  EXPECT_THAT(room.error_of(Chip::a5, 1,
-                            [&] {
-                              load(tile(0), line(room.numbers), 1);
-                              flag(Pipe::mte2, Pipe::mte3);
-                              store(line(room.table), tile(0), 2);
-                              load(tile(0), line(room.numbers), 3);
-                            }),
-              HasSubstr("TLOAD in line 3: on PIPE_MTE2 it writes byte 0 of the vector buffer, which TSTORE in line 2 reads on PIPE_MTE3"));
-  EXPECT_THAT(room.error_of(Chip::a5, 1,
-                            [&] {
-                              load(tile(0), line(room.numbers), 1);
-                              fill(tile(0), 7, 2);
-                            }),
-              HasSubstr("TEXPANDS in line 2: on PIPE_V it writes byte 0 of the vector buffer, which TLOAD in line 1 writes on PIPE_MTE2"));
+  EXPECT_THAT(
+      room.error_of(Chip::a5, 1,
+                    [&] {
+                      load(tile(0), line(room.numbers), 1);
+                      flag(Pipe::mte2, Pipe::mte3);
+                      store(line(room.table), tile(0), 2);
+                      load(tile(0), line(room.numbers), 3);
+                    }),
+      HasSubstr(
+          "TLOAD in line 3: on PIPE_MTE2 it writes byte 0 of the vector buffer, which TSTORE in line 2 reads on PIPE_MTE3"));
+  EXPECT_THAT(
+      room.error_of(Chip::a5, 1,
+                    [&] {
+                      load(tile(0), line(room.numbers), 1);
+                      fill(tile(0), 7, 2);
+                    }),
+      HasSubstr(
+          "TEXPANDS in line 2: on PIPE_V it writes byte 0 of the vector buffer, which TLOAD in line 1 writes on PIPE_MTE2"));
 }
 
 TEST(PtoMachine, OnlyA3NeedsBarriersOfV) {
@@ -136,7 +144,8 @@ TEST(PtoMachine, FlagsComeInPairs) {
   Room room;
   EXPECT_THAT(room.error_of(Chip::a5, 1, [] { wait_flag(Pipe::v, Pipe::s, 3, 9); }),
               HasSubstr("wait_flag in line 9: the core hangs here, because nothing has set flag PIPE_V to PIPE_S, event 3"));
-  EXPECT_THAT(room.error_of(Chip::a5, 1, [] { set_flag(Pipe::v, Pipe::s, 3, 9); }), HasSubstr("is still set when the kernel ends"));
+  EXPECT_THAT(room.error_of(Chip::a5, 1, [] { set_flag(Pipe::v, Pipe::s, 3, 9); }),
+              HasSubstr("is still set when the kernel ends"));
   EXPECT_THAT(room.error_of(Chip::a5, 1,
                             [] {
                               set_flag(Pipe::v, Pipe::s, 3, 9);
@@ -205,15 +214,16 @@ std::function<void()> scatter_one(Room& room, bool by_row, Atomic atomic, Confli
     for (const Pipe to : {Pipe::v, Pipe::mte3}) flag(Pipe::mte2, to);
     TileView indices = tile(32);
     if (by_row) indices.valid_cols = 1;
-    scatter(by_row ? rows(room.table, static_cast<int64_t>(room.table.size())) : line(room.table), tile(0), indices, by_row, atomic,
-            Bounds::skip, conflict, 3);
+    scatter(by_row ? rows(room.table, static_cast<int64_t>(room.table.size())) : line(room.table), tile(0), indices, by_row,
+            atomic, Bounds::skip, conflict, 3);
   };
 }
 
 TEST(PtoMachine, BlocksMayNotMeetWithoutAnAtomic) {
   for (const BlockOrder order : {BlockOrder::forwards, BlockOrder::backwards, BlockOrder::threads}) {
     Room room;
-    EXPECT_THAT(room.error_of(Chip::a5, 3, scatter_one(room, false, Atomic::none), order), HasSubstr("and nothing orders blocks"));
+    EXPECT_THAT(room.error_of(Chip::a5, 3, scatter_one(room, false, Atomic::none), order),
+                HasSubstr("and nothing orders blocks"));
     room.table.assign(8, 100);
     EXPECT_EQ(room.error_of(Chip::a5, 3, scatter_one(room, false, Atomic::add), order), "");
     EXPECT_EQ(room.table, (std::vector<int32_t>{100, 103, 106, 109, 112, 115, 118, 121}));
