@@ -33,7 +33,6 @@ from bugs import BUGS  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("compiler", "runtime", "schedules", "backends")
 SECONDS = 60  # the budget of a bug that names none, in processor time: other work on the machine does not count
-CLEAN = {"strew_differential": 5, "strew_npu_compiled": 1}  # what each program is run for without a bug; the second waits for a compiler meanwhile
 SEED = 20250101
 HANGS = 120  # seconds on the clock in which a run that has hung used no processor time
 
@@ -302,7 +301,7 @@ def main(arguments):
     chosen = choose(bugs, options)
     workplace = Workplace(options.build)
     for program in sorted({bug.program for bug in chosen}):
-        seconds, why = run(workplace.copy(f"clean_{program}", program), CLEAN[program], options.seed or SEED, program)
+        seconds, why = run(workplace.copy(f"clean_{program}", program), 5, options.seed or SEED, program)
         if seconds is not None:
             raise Trouble(f"{program} fails without any planted bug: {why}")
     missed = 0

@@ -73,7 +73,7 @@ REPEATED = (30, ("--op", "strew1.scatter(operand=f32[9,5,6] indices=i32[20,6]{1,
                  "input_batching_dims=[2] scatter_indices_batching_dims=[1] scatter_dims_to_operand_dims=[0,1] index_vector_dim=2 combiner=add "
                  "init=in_place)"))
 
-# The C++ of NPU programs: it is compiled and run, with a monitor of its flags. What the compiler takes is not counted.
+# The C++ of NPU programs: it is compiled and run, with a monitor of its flags. Each run of the compiler has the same budget of its own.
 NPU = (10, (), "strew_npu_compiled")
 NPU_EMPTY = (10, ("--op", "strew1.scatter(operand=f32[5,3] indices=i32[0,2] updates=f32[0] inserted_window_dims=[0,1] "
                   "scatter_dims_to_operand_dims=[0,1] index_vector_dim=1 init=in_place oob=error)"), "strew_npu_compiled")
