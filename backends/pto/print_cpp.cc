@@ -211,24 +211,20 @@ class CppPrinter {
     line(indent, "TASSIGN(" + s.result + ", " + operand(s, 0) + ");");
   }
 
-  /// Is it a sum, difference or product of elements, which wrap? C++ leaves open what an overflow of signed numbers of its own is. Those of
-  /// type index, offsets and extents, do not overflow.
-  static bool may_wrap(const Statement& s) {
-    const Computation what = info(s.opcode).compute;
-    const bool carries = what == Computation::add || what == Computation::sub || what == Computation::mul;
-    return info(s.opcode).form == Form::binary && carries && s.type.kind == TypeKind::scalar && bits(s.type.element.dtype) >= 32;
+  /// A sum, difference or product of numbers of the data, which wraps: C++ says so of numbers without sign only.
+  static bool wraps(const Statement& s) {
+    return s.type.kind == TypeKind::scalar && (s.opcode == Opcode::addi || s.opcode == Opcode::subi || s.opcode == Opcode::muli);
   }
 
   /// The call or the value: the row's template (Instruction::cpp) with all placeholders replaced.
   std::string call(const Statement& s) const {
     const Instruction& row = info(s.opcode);
-    std::string out;
-    if (may_wrap(s)) {
-      const std::string type = scalar_type(s.type);
-      const char sign = row.compute == Computation::add ? '+' : row.compute == Computation::sub ? '-' : '*';
-      return fmt::format("static_cast<{0}>(static_cast<u{0}>({1}) {2} static_cast<u{0}>({3}))", type, operand(s, 0), sign,
-                         operand(s, 1));
+    if (wraps(s)) {
+      const std::string_view sign = row.cpp.substr(4, 1);  // of "{0} + {1}"
+      return fmt::format("static_cast<{}>(static_cast<uint64_t>({}) {} static_cast<uint64_t>({}))", scalar_type(s.type),
+                         operand(s, 0), sign, operand(s, 1));
     }
+    std::string out;
     for (size_t at = 0; at < row.cpp.size(); ++at) {
       if (row.cpp[at] != '{') {
         out += row.cpp[at];

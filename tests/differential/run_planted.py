@@ -41,9 +41,6 @@ class Trouble(Exception):
     """The bugs cannot be tried: exit 2."""
 
 
-PROGRAMS = ("strew_differential", "strew_npu_differential")
-
-
 @dataclasses.dataclass
 class Bug:
     name: str
