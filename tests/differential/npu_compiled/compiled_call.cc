@@ -97,8 +97,12 @@ CallResult call_compiled(const ProgramBatch& batch, size_t program, const NpuDat
   launch.threads_backwards = options.threads_backwards;
   launch.seed = options.seed;
   launch.deleted = options.deleted;
-  batch.launch(program, bound.arguments, launch, options.blocks);
+  const Caught caught = catch_fault([&] { batch.launch(program, bound.arguments, launch, options.blocks); });
   CallResult out{std::nullopt, launch.flag_lines};
+  if (caught.faulted) {
+    out.wrong = signal_name(caught.signal) + ": a number does not fit its type with sign, is shifted too far, or is divided by 0";
+    return out;
+  }
   if (!launch.error.empty()) {
     out.wrong = launch.error;
     return out;

@@ -51,9 +51,10 @@ Expected<ProgramBatch> ProgramBatch::compile(std::vector<pto::TileProgram> progr
   std::ofstream(folder / "kernels.cc") << kernels;
   std::ofstream(folder / "host.cc") << host_text(programs);
   const std::string errors = (folder / "errors.txt").string(), object = (folder / "kernels.so").string();
-  // -fwrapv: the programs count on sums and products of signed numbers that wrap.
+  // What C++ leaves undefined stops the kernel.
   const std::string command = fmt::format(
-      "{0} -std=c++20 -O1 -fwrapv -fPIC -shared -D__NPU_ARCH__={1} -I{2} -I{2}/tests/pto_cpu {3}/kernels.cc {3}/host.cc "
+      "{0} -std=c++20 -O1 -fsanitize=signed-integer-overflow,shift,integer-divide-by-zero "
+      "-fsanitize-undefined-trap-on-error -fPIC -shared -D__NPU_ARCH__={1} -I{2} -I{2}/tests/pto_cpu {3}/kernels.cc {3}/host.cc "
       "{6}/libstrew_pto_cpu.so -Wl,-rpath,{6} -o {4} 2> {5}",
       compiler(), programs[0].chip == pto::Chip::a3 ? 2201 : 3101, source_folder().string(), folder.string(), object, errors,
       built_libraries().string());

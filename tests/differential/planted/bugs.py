@@ -89,6 +89,7 @@ BUGS = [
     ("npu: C++ divides down where it should divide up", "({0} > 0) ? ({0} - 1) / {1} + 1 : {0} / {1}", "{0} / {1}", *NPU),
     ("npu: no barriers between vector instructions of a3", "return touch.pipe != Pipe::v || chip_ != Chip::a3;", "return true;", *NPU),
     ("npu: a loop waits for no iteration before", "if (covered_between(steps, earlier, later, pipes)) continue;", "continue;", *NPU),
+    ("npu: C++ adds 64-bit numbers of the data with their sign", "if (wraps(s)) {", "if (false) {", 10, ("--golden", "row_i64_add"), NPU[2]),
     ("npu: an op that moves nothing does not say that no index is bad",
      "if (plan_.checks_first()) write_check(frame, [](const Named&) {});", "", *NPU_EMPTY),
     ("halide: the first of two results is stored before the second is computed from what it was",
