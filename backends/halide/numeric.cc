@@ -133,7 +133,8 @@ HExpr function(Primitive op, const Halide::Type& type, const HExpr& x, const HEx
     }
     case Primitive::half_to_float:
       return cast(Float(32), as_float(x));
-    case Primitive::float_to_half:  // Halide makes one cast of two, and so one rounding of f64 to f32 to f16. LLVM removes the product.
+    case Primitive::float_to_half:
+      // Halide makes one cast of two, and so one rounding of f64 to f32 to f16. LLVM removes the product.
       return as_unsigned(cast(Float(16), x * Halide::Internal::make_one(x.type())));
     case Primitive::sdiv:  // not among the natives
     case Primitive::srem:

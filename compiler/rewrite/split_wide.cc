@@ -5,9 +5,9 @@
 
 #include <numeric>
 
+#include "base/number.h"
 
 namespace strew::inline v0 {
-
 namespace {
 
 /// Makes `part` a scatter of one position whose window is the whole result.

@@ -65,15 +65,6 @@ strew::Expected<strew::Scatter> messages_op() {
       .build();
 }
 
-/// One pass of strew's kernel.
-strew::Status pass(const strew::Kernel& kernel, std::vector<float>& result, const std::vector<int32_t>& to,
-                   const std::vector<float>& table, const std::vector<float>& weight, const std::vector<int32_t>& from) {
-  const int64_t rows[] = {kNodes, kWidth}, edges[] = {static_cast<int64_t>(to.size())};
-  const std::vector<strew::TensorView> tensors{
-      {result.data(), rows}, {to.data(), edges}, {table.data(), rows}, {weight.data(), edges}, {from.data(), edges}};
-  return kernel.run(tensors);
-}
-
 /// The dot products of rows `to` of `left` and rows `from` of `right`. Tensors: result, no indices, left, right, to, from. The result has a stride of 0
 /// along the rows, so it holds one number per edge.
 strew::Status dots(const Graph& graph, const std::vector<float>& left, const std::vector<float>& right,
@@ -94,6 +85,15 @@ strew::Status dots(const Graph& graph, const std::vector<float>& left, const std
                                                {graph.to.data(), edges},
                                                {graph.from.data(), edges}};
   return kernel->run(tensors);
+}
+
+/// One pass of strew's kernel.
+strew::Status pass(const strew::Kernel& kernel, std::vector<float>& result, const std::vector<int32_t>& to,
+                   const std::vector<float>& table, const std::vector<float>& weight, const std::vector<int32_t>& from) {
+  const int64_t rows[] = {kNodes, kWidth}, edges[] = {static_cast<int64_t>(to.size())};
+  const std::vector<strew::TensorView> tensors{
+      {result.data(), rows}, {to.data(), edges}, {table.data(), rows}, {weight.data(), edges}, {from.data(), edges}};
+  return kernel.run(tensors);
 }
 
 /// What `pass` does as plain loops, in the type T of the table and the weights.

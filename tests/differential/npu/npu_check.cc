@@ -65,6 +65,8 @@ NpuWish random_wish(Rng& rng) {
   return out;
 }
 
+bool may_judge_signs(const Op& op) { return is_scatter(op) && oob_of(op) != OobPolicy::error && !normalizes_negative(op); }
+
 std::string NpuWish::text() const {
   return fmt::format("{}, {}, {}, {} cores, {} rows{}{}", pto::name(chip), pto::name(options.output),
                      options.sync == pto::Sync::flags       ? "flags"
@@ -244,8 +246,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   const Op op = make_op(blueprint);
   const NpuWish& wish = wish_ = random_wish(rng);
   // Draws of its own, so that the draws that follow are those of an op that is not asked.
-  const bool may_judge_signs = is_scatter(op) && oob_of(op) != OobPolicy::error && !normalizes_negative(op);
-  wish_.options.non_negative = may_judge_signs && Rng::stream(seed, 1).chance(oob_of(op) == OobPolicy::wrap ? 40 : 10);
+  wish_.options.non_negative = may_judge_signs(op) && Rng::stream(seed, 1).chance(oob_of(op) == OobPolicy::wrap ? 40 : 10);
   if (wanted) wish_ = *wanted;
   ++tally_.ops;
   refusal_.clear();

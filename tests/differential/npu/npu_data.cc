@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "backends/reference/reference.h"
 #include "strew/text.h"
 #include "tests/differential/compare.h"
@@ -44,19 +46,21 @@ bool sorted_hint(const Op& op) {
 
 }  // namespace
 
-DrawnData draw_npu_data(GuardedPool& pool, Rng& rng, const Blueprint& blueprint, const VerifiedOp& op, int64_t most_moved) {
+DrawnData draw_npu_data(GuardedPool& pool, Rng& rng, const Blueprint& blueprint, const VerifiedOp& op,
+                        const NpuDataLimits& limits) {
   const bool must_be_unique = has_unique_hint(*op) || is_relaxed_fold(*op);
   Op concrete = instantiate(blueprint, maxima(blueprint));
   // Extents that are open one by one may not fit each other, which a call refuses before it runs anything.
   if (!VerifiedOp::of(concrete).ok()) return {};
   const Geometry g = geometry_of(concrete);
-  if (g.position_count() * g.window_count() > most_moved) return {nullptr, true};
+  if (g.position_count() * g.window_count() > limits.most_moved) return {nullptr, true};
   const Pattern pattern = must_be_unique ? Pattern::unique : static_cast<Pattern>(rng.below(kPatternCount));
   auto data = std::make_unique<NpuData>(pool, rng, std::move(concrete),
                                         rng.pick<DataMode>({DataMode::ordinary, DataMode::nasty, DataMode::small}));
   const Call& call = data->call;
   store_indices(call.op(), call.index_origins(), random_indices(rng, g, pattern, sorted_hint(*op)));
-  data->touched = touched_by(g, load_indices(call.op(), call.index_origins()));
+  const IndexValues indices = load_indices(call.op(), call.index_origins());
+  data->touched = touched_by(g, indices);
   if (g.oob == OobPolicy::undefined && data->touched.any_bad) return {};
   if (must_be_unique && data->touched.twice) return {};
   if (!store_lookups(rng, call)) return {};
@@ -64,6 +68,10 @@ DrawnData draw_npu_data(GuardedPool& pool, Rng& rng, const Blueprint& blueprint,
   data->before = call.results();
   data->text = fmt::format("{}\n  pattern {}", print(call.op()), name(pattern));
   data->refused = !run_reference(op, call.views()).ok();
+  if (limits.non_negative && std::ranges::any_of(indices, [](Wide index) { return index < 0; })) {
+    data->refused = true;
+    data->call.restore(data->before);
+  }
   data->expected = call.results();
   return {std::move(data), false};
 }

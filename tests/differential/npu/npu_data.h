@@ -19,7 +19,7 @@ struct NpuData {
   Call call;
   Touched touched;
   Call::Image before, expected;
-  bool refused = false;  ///< policy error, and an index is out of bounds
+  bool refused = false;  ///< policy error, and an index is out of bounds; or a negative one where the program refuses those
   std::string text;
 };
 
@@ -29,8 +29,14 @@ struct DrawnData {
   bool too_large = false;  ///< the op moves more than `most_moved` elements
 };
 
+struct NpuDataLimits {
+  int64_t most_moved = 6000;  ///< elements
+  bool non_negative = false;  ///< the program refuses negative indices (pto::ProgramOptions)
+};
+
 /// Draws data for a call of an op, and runs the reference. The buffers belong to `pool`.
-DrawnData draw_npu_data(GuardedPool& pool, Rng& rng, const Blueprint& blueprint, const VerifiedOp& op, int64_t most_moved);
+DrawnData draw_npu_data(GuardedPool& pool, Rng& rng, const Blueprint& blueprint, const VerifiedOp& op,
+                        const NpuDataLimits& limits);
 
 /// What is wrong with the results that are now in the call's buffers, or nothing.
 std::optional<std::string> difference_from_reference(const NpuData& data);

@@ -101,8 +101,8 @@ class Planter {
 int least_caught(std::string_view what) {
   if (what == "too small a buffer") return 95;
   if (what == "a fault that is not kept") return 8;  // most calls have no bad index
-  if (what.starts_with("a flag")) return 80;          // the other flags are in loops that do not run
-  return what == "every core the first" ? 60 : 30;    // to move the same bits twice is no bug
+  if (what.starts_with("a flag")) return 80;         // the other flags are in loops that do not run
+  return what == "every core the first" ? 60 : 30;   // to move the same bits twice is no bug
 }
 
 std::vector<Planted> plant_bugs(const pto::TileProgram& program, Rng& rng) { return Planter(program, rng).run(); }

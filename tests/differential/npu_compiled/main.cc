@@ -99,6 +99,7 @@ struct Planned {
   Op op;
   uint64_t seed = 0;  ///< of the data
   pto::TileProgram program;
+  bool non_negative = false;  ///< it refuses negative indices
 };
 
 /// Are the tensors small enough to be run?
@@ -162,7 +163,7 @@ class Runner {
     for (uint64_t seed = planned.seed; seed < planned.seed + 20 && data_sets < 2 && is_small(planned.program); ++seed) {
       Rng rng(seed);
       pool_.release_all();
-      const DrawnData drawn = draw_npu_data(pool_, rng, blueprint, *op, kMostMoved);
+      const DrawnData drawn = draw_npu_data(pool_, rng, blueprint, *op, {kMostMoved, planned.non_negative});
       if (drawn.too_large) break;
       if (drawn.data == nullptr) continue;
       if (options_.verbose) fmt::print("{} {}\n", planned.name, drawn.data->text);
@@ -226,8 +227,13 @@ std::optional<Planned> plan_given(const Options& o, const std::string& name, con
   if (!plan.ok()) return std::nullopt;
   Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(*verified), *plan, chip, options);
   if (!program.ok()) return std::nullopt;
-  return Planned{
-      name, fmt::format("strew_npu_compiled --seed {} {}", o.seed, replay), true, std::move(*op), o.seed, std::move(*program)};
+  return Planned{name,
+                 fmt::format("strew_npu_compiled --seed {} {}", o.seed, replay),
+                 true,
+                 std::move(*op),
+                 o.seed,
+                 std::move(*program),
+                 options.non_negative};
 }
 
 std::optional<Planned> plan_golden(const Options& o, const std::string& name, pto::Chip chip) {
@@ -249,6 +255,7 @@ std::optional<Planned> plan_drawn(uint64_t seed, int64_t number) {
   wish.options.output = pto::Output::pto_cpp;
   wish.options.kernel = fmt::format("drawn_{}", number);
   const uint64_t data_seed = rng.next();
+  wish.options.non_negative = may_judge_signs(op) && rng.chance(oob_of(op) == OobPolicy::wrap ? 40 : 10);
   const Expected<VerifiedOp> verified = VerifiedOp::of(op);
   const Expected<Plan> plan = canonical_plan(*verified);
   if (!plan.ok()) return std::nullopt;
@@ -265,7 +272,8 @@ std::optional<Planned> plan_drawn(uint64_t seed, int64_t number) {
                  false,
                  op,
                  data_seed,
-                 std::move(*program)};
+                 std::move(*program),
+                 wish.options.non_negative};
 }
 
 /// The share of a job: batches of golden programs, then of drawn ones.
