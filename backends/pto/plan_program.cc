@@ -326,7 +326,6 @@ class Attempts {
     STREW_TRY(frame.start());
     write_window_check(frame);
     frame.program.tiles = {"copy", CoreSplit::single, 0, 0, "nd", 1};
-    if (plan_.checks_first()) write_check(frame, [](const Named&) {});  // there is no index, so it finds none that is bad
     Status written;
     const Number elements = frame.scatter() ? frame.elements(frame.table(0)) : ProgramBuilder::number(0);
     if (!elements.is(0) && plan_.init_kind != InitKind::in_place) {

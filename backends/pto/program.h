@@ -42,9 +42,8 @@ struct ProgramArgument {
   int index = 0;  ///< its number among the arguments of its role
   DType dtype = DType::f32;
   std::vector<int64_t> dims;  ///< a tensor's extents; kDynamic: a scalar argument gives the extent
-  int tensor = -1,
-      dim =
-          -1;  ///< for a scalar that is an extent: of dim `dim` of arguments[tensor]; for scratch memory as large as a tensor: `tensor`
+  /// For a scalar that is an extent: of dim `dim` of arguments[tensor]. For scratch memory: as large as arguments[tensor]; -1: `dims` says it.
+  int tensor = -1, dim = -1;
   friend bool operator==(const ProgramArgument&, const ProgramArgument&) = default;
 };
 

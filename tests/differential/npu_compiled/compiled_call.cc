@@ -60,7 +60,10 @@ Bound bind(const pto::TileProgram& program, const NpuData& data, Arena& arena) {
     const bool scratch = a.role == pto::ArgumentRole::scratch, result = a.role == pto::ArgumentRole::result;
     pto_cpu::Buffer buffer{
         .name = a.name, .writable = scratch || result, .filled = !scratch && (!result || in_place), .agreed = a.name == "fault"};
-    if (scratch) {
+    if (scratch && a.tensor >= 0) {
+      const TensorView& as_large = views[static_cast<size_t>(out.tensors[static_cast<size_t>(a.tensor)])];
+      buffer.bytes = bytes_of(a.dtype, {as_large.dims, static_cast<size_t>(as_large.rank)});
+    } else if (scratch) {
       buffer.bytes = bytes_of(a.dtype, a.dims);
     } else {
       out.tensors.back() = next;
