@@ -467,8 +467,12 @@ class Builder {
   }
   bool computes_floats() const {
     const auto floating = [](DType dtype) { return is_float(dtype) || is_complex(dtype); };
-    for (const ExprNode& node : plan_.combine.nodes)
-      if (!plan_.pure_move && floating(node.dtype)) return true;
+    const auto computes_some = [&](const Expr& graph) {
+      return std::ranges::any_of(graph.nodes, [&](const ExprNode& node) { return floating(node.dtype); });
+    };
+    if (!plan_.pure_move && computes_some(plan_.combine)) return true;
+    for (const RowLocal& local : plan_.locals)
+      if (computes_some(local.value)) return true;
     for (int i = 0; i < plan_.pairs && plan_.init_kind == InitKind::copy; ++i) {
       const DType from = plan_.tensors[static_cast<size_t>(plan_.operand(i))].dtype;
       const DType to = plan_.tensors[static_cast<size_t>(plan_.result(i))].dtype;

@@ -46,7 +46,7 @@ class Reporter : public Halide::CompileTimeErrorReporter {
 template <class T>
 Expected<T> guarded(const BuildRequest& request, const std::function<Expected<T>()>& function) {
   const auto failed = [&](const std::string& what) { return internal_error("backend halide: " + request.symbol + ": " + what); };
-  return with_stack<T>(compiler_stack_bytes(request.plan.combine.nodes.size()), [&]() -> Expected<T> {
+  return with_stack<T>(compiler_stack_bytes(node_count(request.plan)), [&]() -> Expected<T> {
     try {
       return function();
     } catch (const Halide::Error& error) {

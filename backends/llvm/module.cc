@@ -128,7 +128,7 @@ Expected<std::string> generate_object(llvm::Module& module, const Target& target
 template <class T, class Function>
 Expected<T> with_units(const BuildRequest& request, std::span<const ObjectUnit> units, const Function& function) {
   size_t nodes = 0;
-  for (const ObjectUnit& unit : units) nodes = std::max(nodes, unit.request.plan.combine.nodes.size());
+  for (const ObjectUnit& unit : units) nodes = std::max(nodes, node_count(unit.request.plan));
   return with_stack<T>(compiler_stack_bytes(nodes), [&] {
     return with_module(request.symbol, [&](llvm::Module& module) -> Expected<T> {
       STREW_TRY(emit_all(module, request, units));

@@ -203,6 +203,12 @@ std::vector<Term> moves_of(const Plan& plan, int tensor);
 /// Number of index positions, and iterations of the first window loop (1 if there is none). `dyn`: one number per symbol.
 int64_t position_count(const Plan& plan, const int64_t* dyn);
 int64_t split_count(const Plan& plan, const int64_t* dyn);
+/// How many nodes the graphs of the plan have.
+inline size_t node_count(const Plan& plan) {
+  size_t count = plan.combine.nodes.size();
+  for (const RowLocal& local : plan.locals) count += local.value.nodes.size();
+  return count;
+}
 /// Have rows values of their own: row-local ones, or results? Then a row is computed as a whole, and nothing cuts it.
 inline bool has_row_values(const Plan& plan) { return plan.per_row || !plan.locals.empty(); }
 /// Does every look-up give a value for every element of every window, whatever the indices are? Then no position is dropped for a look-up.
