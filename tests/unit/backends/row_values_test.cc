@@ -22,7 +22,7 @@ TEST(RowValues, AreComputedInTheDefaultEnvironment) {
   ASSERT_TRUE(op.ok()) << op.status().message();
   std::vector<int32_t> updates(12);
   std::iota(updates.begin(), updates.end(), 1);
-  const auto run = [&](const char* backend, int rounding) {
+  const auto run = [&](BackendChoice backend, int rounding) {
     KernelOptions options;
     options.backend = backend;
     const auto kernel = Runtime::process().get(*op, options);
@@ -37,10 +37,10 @@ TEST(RowValues, AreComputedInTheDefaultEnvironment) {
     EXPECT_TRUE(status.ok()) << status.message();
     return made;
   };
-  const std::vector<int32_t> want = run("reference", FE_TONEAREST);
-  for (const char* const backend : {"reference", "portable", "llvm"})
+  const std::vector<int32_t> want = run(BackendChoice::reference, FE_TONEAREST);
+  for (const BackendChoice backend : {BackendChoice::reference, BackendChoice::portable, BackendChoice::llvm})
     for (const int rounding : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD})
-      EXPECT_EQ(run(backend, rounding), want) << backend << ", rounding mode " << rounding;
+      EXPECT_EQ(run(backend, rounding), want) << kBackendNames[static_cast<size_t>(backend)] << ", rounding mode " << rounding;
 }
 
 }  // namespace
