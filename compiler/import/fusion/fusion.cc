@@ -72,6 +72,7 @@ bool replace_op(const FusionContext& context, int number, Op op, const std::vect
 Status fuse_program(Program& program, const ImportOptions& options) {
   if (program.kernels().empty()) return {};
   follow_extents(program);
+  program.mark_unused();  // what nobody reads may read a gather that is erased
   const Reader reader(program);
   const FusionContext context{program, reader};
   const auto kernels = [&] { return static_cast<int>(program.kernels().size()); };
