@@ -325,7 +325,10 @@ void Generator::choose_dtypes() {
     out_.operands[i].dtype = scatter_ ? other_dtype(dtype, 10) : other_dtype(dtype, free ? 30 : 12);
     if (scatter_) out_.updates[i].dtype = other_dtype(dtype, free ? 25 : 15);
   }
-  if (returns_arg_) out_.results[1].dtype = out_.operands[1].dtype = out_.updates[1].dtype = DType::i64;
+  if (returns_arg_) {  // an expression converts nothing by itself
+    out_.updates[0].dtype = out_.results[0].dtype;
+    out_.results[1].dtype = out_.operands[1].dtype = out_.updates[1].dtype = DType::i64;
+  }
 }
 
 void Generator::choose_scatter_fields(Scatter& s) {

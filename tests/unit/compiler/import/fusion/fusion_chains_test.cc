@@ -34,6 +34,7 @@ class Chain {
     for (int64_t w = rng_.below(3); w > 0; --w) window_.push_back(rng_.between(1, 5));
     std::string last = gather(), gathered = last;
     for (int64_t n = rng_.below(4); n > 0; --n) last = elementwise(last);
+    if (rng_.chance(15)) elementwise(gathered);  // nobody reads it
     returned_.emplace_back(rng_.chance(55) ? scatter(last) : reduction(last));
     if (rng_.chance(15)) returned_.emplace_back(gathered, type(frame()));
     if (rng_.chance(10) && last != gathered) returned_.emplace_back(last, type(frame()));
