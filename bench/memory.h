@@ -1,4 +1,4 @@
-// Memory for benchmarks: aligned, in huge pages where the system has them. Rows that cross lines, and pages of 4 KiB, take up to a quarter more time.
+// Memory for benchmarks: aligned, in huge pages where the system has them. Rows that cross lines, in pages of 4 KiB, take up to twice the time.
 #pragma once
 
 #include <sys/mman.h>
