@@ -116,6 +116,7 @@ struct Walk {
     in_two_loops,  ///< all but the last positions of a row do, which have a loop of their own
   };
   Way way = Way::windows;
+  int panels = 1;    ///< row_run: so many equal parts of the rows, one after the other, each with all positions
   int together = 1;  ///< positions per iteration of the loop
   int unroll = 0;    ///< of the loop; 0: the compiler's choice
   int ahead = 0;     ///< positions from the one that is done to the one that is prefetched

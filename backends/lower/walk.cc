@@ -46,7 +46,8 @@ class Question {
   bool is_short(const Entry& entry) const;
   bool has_index_lanes() const;
   bool pays_register() const;
-  bool pays_row_registers(const Entry& entry) const;
+  /// In how many panels do rows pay registers? 0: they do not.
+  int64_t row_panels(const Entry& entry) const;
   /// Has nearly every destination an update?
   bool reaches_most() const { return updates_per_element() >= 1; }
   bool pays_lanes() const;
@@ -168,17 +169,31 @@ bool Question::pays_register() const {
 /// loaded. `./dev bench fused` (sorted_rows) on Zen 4 with AVX-512, one thread, 4,000 sorted updates of 1,000 rows in place, ns per update without and
 /// with the registers: rows of 16 f32 1.9 to 6.6 and 0.9 to 1.4, of 64 f32 5.0 to 10.2 and 3.7 to 4.2, of 256 f32 17 to 25 and 14 to 17. Rows of up to 32
 /// bytes are as pays_register() says of elements.
-bool Question::pays_row_registers(const Entry& entry) const {
-  constexpr int64_t kMostNodes = 128, kShortBytes = 32, kUpdates = 8;
-  if (plan.gather || plan.pairs != 1 || plan.window.size() != 1 || plan.pure_move || has_row_values(plan)) return false;
-  if (plan.kind != PlanKind::row || entry.cut != WindowCut::none || entry.nontemporal || !reads_current()) return false;
-  if (!plan.primary().sorted.holds || plan.unique.holds) return false;
+///
+/// Where updates are looked up, a row that is too long for the registers is done in panels, as many equal parts of it as it takes: all positions for the
+/// first panel, then all for the next. (Updates that lie in order are read faster whole: rows of 512 f32 took 1.6 times as long in panels.) On Zen 4, bags of 32 rows of 512 f16 took 0.7 of the time so with AVX-512 (2 panels), with AVX2 those of 128 f16 0.75 (2 panels) and those of
+/// 256 f32 0.75 (4 panels of 256 bytes), but those of 256 f16 1.2 (4 panels of 128 bytes).
+int64_t Question::row_panels(const Entry& entry) const {
+  constexpr int64_t kMostNodes = 128, kShortBytes = 32, kUpdates = 8, kMostPanels = 4, kShortPanelBytes = 256;
+  if (plan.gather || plan.pairs != 1 || plan.window.size() != 1 || plan.pure_move || has_row_values(plan)) return 0;
+  if (plan.kind != PlanKind::row || entry.cut != WindowCut::none || entry.nontemporal || !reads_current()) return 0;
+  if (!plan.primary().sorted.holds || plan.unique.holds) return 0;
   const Loop& row = plan.window.front();
   const Body& body = kernel_.update;
-  if (!row.extent.is_static() || row.extent.factor < 1 || row.is_bounded() || !is_vector_code(plan, body, row)) return false;
-  if (row.extent.factor * bytes(plan.result(0)) <= kShortBytes && updates_per_element() < kUpdates) return false;
-  const int64_t parts = std::ssize(row_parts(row.extent.factor, lanes_of(plan, body, schedule.vector_bytes)));
-  return parts <= row_registers(target_) && parts * std::ssize(body.graph->nodes) <= kMostNodes;
+  if (!row.extent.is_static() || row.extent.factor < 1 || row.is_bounded() || !is_vector_code(plan, body, row)) return 0;
+  const bool has_long_runs = updates_per_element() >= kUpdates;
+  const int update = plan.update(0);
+  const bool looks_up = plan.tensors[static_cast<size_t>(update)].source > 0;
+  if (row.extent.factor * bytes(plan.result(0)) <= kShortBytes && !has_long_runs) return 0;
+  const int lanes = lanes_of(plan, body, schedule.vector_bytes);
+  for (int64_t panels = 1; panels <= kMostPanels; ++panels) {
+    const bool is_short = panels > 2 && row.extent.factor / panels * bytes(update) < kShortPanelBytes;
+    if (panels > 1 && (!looks_up || !has_long_runs || is_short)) return 0;
+    const int64_t parts = std::ssize(row_parts(row.extent.factor / panels, lanes));
+    if (row.extent.factor % panels == 0 && parts <= row_registers(target_) && parts * std::ssize(body.graph->nodes) <= kMostNodes)
+      return panels;
+  }
+  return 0;
 }
 
 /// Offsets of single elements in vectors: policy clamp then costs no more than trusted indices do, and wrap is a multiplication by the reciprocal
@@ -243,14 +258,16 @@ void choose_order(Kernel& kernel, const Target& target) {
   for (Entry& entry : kernel.entries) {
     if (entry.kind == EntryKind::keys && q.has_index_lanes()) entry.walk.way = Walk::Way::index_lanes;
     if (!walks_positions(entry.kind)) continue;
-    if (q.pays_row_registers(entry))
+    if (const int64_t panels = q.row_panels(entry); panels > 0) {
       entry.walk.way = Walk::Way::row_run;
-    else if (q.has_one_source() && q.pays_register())
+      entry.walk.panels = static_cast<int>(panels);
+    } else if (q.has_one_source() && q.pays_register()) {
       entry.walk.way = Walk::Way::register_run;
-    else if (q.has_one_source() && q.pays_lanes())
+    } else if (q.has_one_source() && q.pays_lanes()) {
       entry.walk.way = Walk::Way::index_lanes;
-    else
+    } else {
       entry.walk.sinks = entry.cut == WindowCut::none && q.drops_to_sinks();
+    }
   }
 }
 

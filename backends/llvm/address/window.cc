@@ -303,11 +303,11 @@ namespace {
 constexpr int64_t kFetchedLine = 64;
 constexpr size_t kMostLines = 8;
 
-/// The bytes of a row if its length is constant, else one line.
+/// The bytes of a row, or of a panel of it, if its length is constant, else one line.
 int64_t row_bytes(const Frame& f, int tensor) {
   if (f.plan.per_row && f.plan.tensors[static_cast<size_t>(tensor)].role == Role::result) return f.element_bytes(tensor);
   if (f.plan.window.empty() || !f.plan.window.back().extent.is_static()) return kFetchedLine;
-  return f.plan.window.back().extent.factor * f.element_bytes(tensor);
+  return f.plan.window.back().extent.factor / f.entry.walk.panels * f.element_bytes(tensor);
 }
 
 /// A byte of each line that is prefetched of a row. Tables that begin 16 bytes after a line, as NumPy's do, have rows in one line more than others. On

@@ -10,8 +10,9 @@ using lowered::RowPart;
 RowRun::RowRun(Frame& frame) : f_(frame), loop_(frame.plan.window.back()), row_(frame.e.slot(frame.e.b.getPtrTy())) {
   const DType dtype = f_.plan.tensors[static_cast<size_t>(f_.plan.result(0))].dtype;
   const int lanes = lowered::lanes_of(f_.plan, f_.kernel.update, f_.schedule.vector_bytes);
-  for (const RowPart& part : lowered::row_parts(loop_.extent.factor, lanes))
+  for (const RowPart& part : lowered::row_parts(loop_.extent.factor / f_.entry.walk.panels, lanes))
     registers_.push_back({part, f_.e.slot(f_.numeric.storage_type(dtype, part.lanes))});
+  f_.e.b.CreateStore(llvm::ConstantPointerNull::get(f_.e.b.getPtrTy()), row_);  // a panel begins with no row
 }
 
 void RowRun::apply(const lowered::Body& body, const Pointers& p) {

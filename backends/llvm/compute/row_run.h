@@ -13,7 +13,7 @@ namespace strew::inline v0 {
 
 class RowRun {
  public:
-  /// Allocates the registers; to be emitted before the loop over positions.
+  /// Allocates the registers, for rows or for panels of rows; to be emitted before the loop over positions.
   explicit RowRun(Frame& frame);
   /// Emits the update of a row. p: pointers at its first element.
   void apply(const lowered::Body& body, const Pointers& p);

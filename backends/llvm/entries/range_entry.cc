@@ -17,7 +17,9 @@ using lowered::kIndexLanes, lowered::kPackedRows, lowered::Walk;
 /// The loop over the positions [begin, end) of an entry.
 class PositionLoop {
  public:
-  PositionLoop(Frame& frame, int together) : f_(frame), walk_(frame.entry.walk), together_(together) {
+  /// panel: the first element of each row that is done; null: whole rows are.
+  PositionLoop(Frame& frame, int together, Value* panel = nullptr)
+      : f_(frame), walk_(frame.entry.walk), together_(together), panel_(panel) {
     options_.unroll = walk_.unroll;
   }
 
@@ -61,7 +63,8 @@ class PositionLoop {
   /// Emits the loop over the row's positions [lo, hi); or two, of which only the first looks ahead, so that it need not ask where the row ends.
   template <class Group>
   void in_rows(const Group& group, WindowBody window) {
-    f_.for_rows(f_.plan.positions, f_.begin(), f_.end(), [&](const Pointers& pointers, Value*, Value* lo, Value* hi) {
+    f_.for_rows(f_.plan.positions, f_.begin(), f_.end(), [&](const Pointers& whole, Value*, Value* lo, Value* hi) {
+      const Pointers pointers = panel_ == nullptr ? whole : f_.step(whole, f_.plan.window.back().strides, panel_);
       const auto part = [&](Value* first, Value* last, Walk::LookAhead ahead) {
         const Row row{pointers, hi, ahead};
         const auto single = [&](Value* i) { one(row, i, window); };
@@ -93,6 +96,7 @@ class PositionLoop {
   Frame& f_;
   const Walk& walk_;
   int together_;
+  Value* panel_;
   Emitter::LoopOptions options_;
 };
 
@@ -118,9 +122,19 @@ void emit_positions(llvm::Module& module, const EntryRequest& request) {
       break;
     }
     case Walk::Way::row_run: {
-      RowRun run(f);
-      loop.one_by_one([&](const lowered::Body& body, const Pointers& p, const Placements&) { run.apply(body, p); });
-      run.finish();
+      const auto rows = [&](Value* panel) {
+        RowRun run(f);
+        PositionLoop(f, 1, panel).one_by_one([&](const lowered::Body& body, const Pointers& p, const Placements&) {
+          run.apply(body, p);
+        });
+        run.finish();
+      };
+      if (walk.panels == 1) {
+        rows(nullptr);
+      } else {
+        const int64_t length = f.plan.window.back().extent.factor / walk.panels;
+        f.e.loop(f.e.i64(0), f.e.i64(walk.panels), {}, [&](Value* number) { rows(f.e.times(number, f.e.i64(length))); });
+      }
       break;
     }
     case Walk::Way::index_lanes:

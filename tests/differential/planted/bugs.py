@@ -66,6 +66,11 @@ SORTED_ELEMENTS = (30, ("--op", "strew1.scatter(operand=f32[5] indices=i32[300] 
                         "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
 SORTED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[9,21] indices=i32[50] updates=f32[50,21] update_window_dims=[1] inserted_window_dims=[0] "
                     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
+# Looked-up rows of more vectors than the registers hold, with AVX-512.
+LONG_SORTED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[3,512] indices=i32[40] updates=f32[40,512] lookups=[updates(0)=gather(operand=f32[70,512] "
+                         "indices=i32[40] result=f32[40,512] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
+                         "slice_sizes=[1,512])] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 "
+                         "combiner=add init=in_place oob=skip_window indices_are_sorted=true)"))
 MIXED_SIGNS = (30, ("--op", "strew1.scatter(operand=f32[9,7] indices=u32[40] more_indices=i32[40] updates=f32[40] inserted_window_dims=[0,1] "
                     "scatter_dims_to_operand_dims=[0,1] index_vector_dim=1 init=in_place normalize_negative=true)"))
 # The first index tensor repeats along the batching dim, the second does not.
@@ -195,6 +200,10 @@ BUGS = [
      *SORTED_ELEMENTS),
     ("a row stays in its registers for the next one",
      "b.CreateICmpEQ(row, before), [] {},", "b.CreateICmpNE(before, llvm::ConstantPointerNull::get(b.getPtrTy())), [] {},", *SORTED_ROWS),
+    ("every panel of a row is the first",
+     "rows(f.e.times(number, f.e.i64(length)));", "rows(f.e.times(f.e.i64(0), number));", *LONG_SORTED_ROWS),
+    ("a panel of rows begins with the row of the one before",
+     "f_.e.b.CreateStore(llvm::ConstantPointerNull::get(f_.e.b.getPtrTy()), row_);  // a panel begins with no row", "", *LONG_SORTED_ROWS),
     ("the last part of a row in registers is not stored",
      "for (const Register& one : registers_)\n          f_.store_element(",
      "for (const Register& one : llvm::ArrayRef(registers_).drop_back())\n          f_.store_element(", *SORTED_ROWS),
