@@ -1,4 +1,4 @@
-// run_program(): compiler/program with the kernels of a Runtime. Tested by tests/unit/compiler/program/program_test.cc and tests/oracle/*.
+// run_program() and RunnableProgram: compiler/program with the kernels of a Runtime. Tested by tests/unit/compiler/program/program_test.cc and tests/oracle/*.
 #include <chrono>
 
 #include "base/strides.h"
@@ -9,22 +9,34 @@ namespace strew::inline v0 {
 
 namespace {
 
-Expected<std::vector<Tensor>> run(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                  const ProgramOptions& options, const std::vector<Tensor>* outputs) {
-  const auto run_kernel = [&](const ProgramKernel& kernel, std::span<const TensorView> views, BadIndex* bad_index) -> Status {
+int64_t elapsed_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+}
+
+Expected<std::vector<Tensor>> run(Runtime& runtime, const Program& imported, ProgramMemory& memory,
+                                  std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options,
+                                  const std::vector<Tensor>* outputs) {
+  ProgramCalls calls;
+  calls.run_kernel = [&](const ProgramKernel& kernel, std::span<const TensorView> views, BadIndex* bad_index) -> Status {
     STREW_ASSIGN(const Kernel compiled, runtime.get(kernel.op, options.kernel));
     const auto start = std::chrono::steady_clock::now();
     STREW_TRY(compiled.run(views, bad_index));
-    if (options.times != nullptr)
-      options.times->kernel_nanoseconds += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+    if (options.times != nullptr) options.times->kernel_nanoseconds += elapsed_since(start);
     return options.after_kernel ? options.after_kernel(kernel, compiled, views) : Status();
   };
-  ComputeObserver observe;
+  if (options.compiles_operations)
+    calls.run_piece = [&](const Compute& last, const VerifiedOp& op, std::span<const TensorView> views) -> Status {
+      STREW_ASSIGN(const Kernel compiled, runtime.get(op, options.kernel));
+      const auto start = std::chrono::steady_clock::now();
+      STREW_TRY(compiled.run(views));
+      if (options.times != nullptr) options.times->compiled.emplace_back(&last, elapsed_since(start));
+      return {};
+    };
   if (options.times != nullptr)
-    observe = [&](const Compute& compute, int64_t nanoseconds) {
+    calls.observe = [&](const Compute& compute, int64_t nanoseconds) {
       options.times->interpreted.emplace_back(&compute, nanoseconds);
     };
-  return run_imported(imported, std::move(inputs), run_kernel, observe, {!options.after_kernel, outputs});
+  return run_imported(imported, std::move(inputs), memory, calls, {!options.after_kernel, outputs});
 }
 
 /// The caller's buffer for an output, as a tensor. What the file says of it is checked; extents that it leaves open are checked when they are known.
@@ -64,15 +76,8 @@ Status check_apart(const Program& imported, const std::vector<Tensor>& outputs) 
   return {};
 }
 
-}  // namespace
-
-Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                          const ProgramOptions& options) {
-  return run(runtime, imported, std::move(inputs), options, nullptr);
-}
-
-Status run_program_into(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                        std::span<const TensorView> outputs, const ProgramOptions& options) {
+Status run_into(Runtime& runtime, const Program& imported, ProgramMemory& memory, std::vector<std::unique_ptr<Tensor>> inputs,
+                std::span<const TensorView> outputs, const ProgramOptions& options) {
   if (outputs.size() != imported.outputs().size())
     return invalid_argument("outputs: " + std::to_string(outputs.size()) + " are given, expected " +
                             std::to_string(imported.outputs().size()) + ", as many as the program has");
@@ -83,7 +88,36 @@ Status run_program_into(Runtime& runtime, const Program& imported, std::vector<s
     tensors.push_back(std::move(tensor));
   }
   STREW_TRY(check_apart(imported, tensors));
-  return run(runtime, imported, std::move(inputs), options, &tensors).status();
+  return run(runtime, imported, memory, std::move(inputs), options, &tensors).status();
+}
+
+}  // namespace
+
+RunnableProgram::RunnableProgram(Program program)
+    : program_(std::make_unique<const Program>(std::move(program))), memory_(std::make_unique<ProgramMemory>()) {}
+RunnableProgram::RunnableProgram(RunnableProgram&&) noexcept = default;
+RunnableProgram& RunnableProgram::operator=(RunnableProgram&&) noexcept = default;
+RunnableProgram::~RunnableProgram() = default;
+
+Expected<std::vector<Tensor>> RunnableProgram::run(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs,
+                                                   const ProgramOptions& options) const {
+  return strew::run(runtime, *program_, *memory_, std::move(inputs), options, nullptr);
+}
+Status RunnableProgram::run_into(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs, std::span<const TensorView> outputs,
+                                 const ProgramOptions& options) const {
+  return strew::run_into(runtime, *program_, *memory_, std::move(inputs), outputs, options);
+}
+
+Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+                                          const ProgramOptions& options) {
+  ProgramMemory memory;
+  return run(runtime, imported, memory, std::move(inputs), options, nullptr);
+}
+
+Status run_program_into(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+                        std::span<const TensorView> outputs, const ProgramOptions& options) {
+  ProgramMemory memory;
+  return run_into(runtime, imported, memory, std::move(inputs), outputs, options);
 }
 
 }  // namespace strew::inline v0

@@ -1,7 +1,11 @@
-// Runs an imported file: marks the kernels that the outputs need, evaluates values in order (operations around the
-// kernels through compiler/program/interpret), gives each kernel its tensors in the order of tensor_slots(op), and
-// collects the outputs. It is serial and simple on purpose: one kernel runs at a time, and every intermediate is kept
-// until the end. It serves the command line and tests (include/strew/run_program.h); applications run kernels themselves.
+// Runs an imported file: marks the kernels that the outputs need, evaluates values in order, gives each kernel its tensors in the order of
+// tensor_slots(op), and collects the outputs. One kernel runs at a time.
+//
+// Operations around the kernels are evaluated when something needs their results: large ones as kernels of their own, each of which does a region of
+// operations (compiler/program/pieces), small ones by compiler/program/interpret. Both give the same bits.
+//
+// The memory of a tensor that nobody reads any more is used again: an update of it is written over it, and the others take it from a pool, which the runs
+// of a program share.
 //
 // A result whose dims the op leaves open gets them from the operand (scatter), or from indices and slice sizes (gather;
 // a slice size that nothing gives is the operand's whole dim). An op with static strides gets copies of its tensors in
@@ -13,6 +17,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <set>
 
 #include "base/fp_environment.h"
 #include "base/number.h"
@@ -21,6 +26,7 @@
 #include "compiler/op/fault.h"
 #include "compiler/op/message.h"
 #include "compiler/program/interpret/interpret.h"
+#include "compiler/program/pieces/cache.h"
 #include "compiler/program/program_input.h"
 #include "compiler/program/strided.h"
 
@@ -72,15 +78,21 @@ std::vector<int> readers_of(const Program& imported) {
 
 class Runner {
  public:
-  Runner(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs, const KernelRunner& run,
-         const ComputeObserver& observe, const ProgramBuffers& buffers)
+  Runner(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs, ProgramMemory& memory, const ProgramCalls& calls,
+         const ProgramBuffers& buffers)
       : imported_(imported),
         inputs_(std::move(inputs)),
-        run_(run),
-        observe_(observe),
+        memory_(memory),
+        calls_(calls),
         buffers_(buffers),
         readers_(readers_of(imported)),
+        left_(readers_),
         values_(imported.values().size()) {}
+  ~Runner() {
+    for (auto* const all : {&results_, &computed_})
+      for (std::vector<Tensor>& tensors : *all)
+        for (Tensor& tensor : tensors) memory_.buffers.give(tensor);
+  }
 
   Expected<std::vector<Tensor>> run() {
     STREW_TRY(mark_needed());
@@ -173,30 +185,118 @@ class Runner {
     std::vector<int> open{c};
     while (!open.empty()) {
       const int current = open.back();
-      const Compute& compute = imported_.compute(current);
       if (!computed_[current].empty()) {
         open.pop_back();
         continue;
       }
+      const std::shared_ptr<const Region> region = memory_.pieces.region(imported_, current);
       const size_t depth = open.size();
-      for (int v : compute.arguments) {
+      for (const int v : region->leaves) {
         const Value& value = imported_.value(v);
         if (value.kind == ValueKind::compute && computed_[value.index].empty()) open.push_back(value.index);
       }
       if (open.size() > depth) continue;
-      std::vector<const Tensor*> arguments;
-      for (int v : compute.arguments) {
-        STREW_ASSIGN(const Tensor* argument, evaluate(v));
-        arguments.push_back(argument);
-      }
-      const auto start = observe_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-      Expected<std::vector<Tensor>> results = interpret(compute, arguments);
-      if (observe_) observe_(compute, std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
-      if (!results.ok()) return results.status().with_prefix(compute.location);
-      computed_[current] = std::move(*results);
-      open.pop_back();
+      for (const int v : region->leaves) STREW_TRY(evaluate(v).status());
+      STREW_TRY(evaluate_region(*region));
     }
     return {};
+  }
+
+  /// Evaluates the region's last operation, unless the region turns out to be another one. Its leaves are evaluated.
+  Status evaluate_region(const Region& region) {
+    const auto tensor = [this](int value) -> const Tensor& { return *values_[value]; };
+    std::shared_ptr<const PieceCache::Choice> choice = PieceCache::none();
+    if (calls_.run_piece) choice = memory_.pieces.find(imported_, region, tensor);
+    if (choice == nullptr) return {};
+    if (const auto* const piece = std::get_if<Piece>(choice.get())) {
+      STREW_TRY(run_piece(region, *piece));
+    } else if (const auto* const alias = std::get_if<Alias>(choice.get())) {
+      computed_[region.last()].push_back(make_alias(imported_.result_of(region.last()), *alias));
+    } else {
+      for (const int member : region.members) STREW_TRY(interpret_one(member));
+      for (const int member : region.members)
+        if (member != region.last()) computed_[member].clear();
+    }
+    for (const int member : region.members)
+      for (const int v : imported_.compute(member).arguments) has_read(v);
+    return {};
+  }
+
+  /// Elements of another value. What nobody else reads may be written over, as that value might have been.
+  Tensor make_alias(int v, const Alias& alias) {
+    const Tensor& from = *values_[alias.value];
+    const int64_t bytes = storage_bytes(from.dtype, 1);
+    int64_t elements = 1;
+    for (const int64_t extent : alias.dims) elements *= extent;
+    Tensor* const taken = elements * bytes == from.data.size() ? writable(alias.value) : nullptr;
+    Tensor out{from.dtype, alias.dims, {}, {}};
+    if (taken == nullptr) {
+      out.data = from.data.share(alias.first * bytes, elements * bytes);
+      return out;
+    }
+    if (!taken->data.owns()) lent_.insert(v);
+    out.data = std::move(taken->data);
+    return out;
+  }
+
+  Status interpret_one(int number) {
+    const Compute& compute = imported_.compute(number);
+    std::vector<const Tensor*> arguments;
+    for (const int v : compute.arguments) {
+      const Value& value = imported_.value(v);
+      const bool is_computed = value.kind == ValueKind::compute && !computed_[value.index].empty();
+      arguments.push_back(is_computed ? &computed_[value.index][value.result] : values_[v]);
+    }
+    const auto start = calls_.observe ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    Expected<std::vector<Tensor>> results = interpret(compute, arguments);
+    if (calls_.observe) calls_.observe(compute, std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+    if (!results.ok()) return results.status().with_prefix(compute.location);
+    computed_[number] = std::move(*results);
+    return {};
+  }
+
+  Status run_piece(const Region& region, const Piece& piece) {
+    const Compute& last = imported_.compute(region.last());
+    const std::vector<TensorSlot> slots = tensor_slots(piece.op);
+    std::vector<Tensor> results;
+    std::vector<TensorView> views;
+    auto read = piece.reads.begin();
+    for (const TensorSlot& slot : slots) {
+      const TensorType& type = *slot.type;
+      const int64_t* const strides = type.strides.empty() ? nullptr : type.strides.data();
+      void* data = nullptr;
+      if (slot.role == Role::result) {
+        STREW_ASSIGN(Tensor result, make_computed(region.last(), slot.index, type));
+        data = result.data.data();
+        results.push_back(std::move(result));
+      } else if (slot.role != Role::indices) {
+        const Tensor& from = read->value >= 0 ? *values_[read->value] : piece.constants[static_cast<size_t>(read->constant)];
+        data = from.data.data() + storage_bytes(type.dtype, 1) * read->first;
+        ++read;
+      }
+      views.push_back({data, type.dtype, type.rank(), type.dims.data(), strides});
+    }
+    STREW_TRY(calls_.run_piece(last, piece.op, views).with_prefix(last.location));
+    computed_[region.last()] = std::move(results);
+    return {};
+  }
+
+  /// Memory for a result of an operation: the caller's for the output, or new one.
+  Expected<Tensor> make_computed(int compute, int index, const TensorType& type) {
+    if (const Tensor* const given = given_output(ValueKind::compute, compute, index)) {
+      if (given->dims != type.dims) return other_dims(output_of(ValueKind::compute, compute, index), given->dims, type.dims);
+      if (is_apart(*given)) return borrowed(given->data, type.dtype, type.dims);
+    }
+    return memory_.buffers.make(type.dtype, type.dims);
+  }
+
+  /// The value has been read once more. After the last time its memory is free.
+  void has_read(int v) {
+    if (--left_[v] > 0) return;
+    const Value& value = imported_.value(v);
+    auto* const all = value.kind == ValueKind::result ? &results_ : value.kind == ValueKind::compute ? &computed_ : nullptr;
+    if (all == nullptr || static_cast<size_t>(value.index) >= all->size() || (*all)[value.index].empty()) return;
+    memory_.buffers.give((*all)[value.index][value.result]);
   }
 
   Status keep(int v, Tensor tensor) {
@@ -234,12 +334,13 @@ class Runner {
       tensor.data = Buffer::share(constant.mapped, constant.file);
       return keep(v, std::move(tensor));
     }
-    STREW_ASSIGN(Tensor tensor, make_tensor(constant.type.dtype, constant.type.dims));
-    if (constant.type.dtype == DType::string) {
-      set_strings(tensor, constant.strings);
-    } else if (!constant.data.empty()) {
-      std::memcpy(tensor.data.data(), constant.data.data(), constant.data.size());
+    if (constant.type.dtype != DType::string) {
+      Tensor tensor{constant.type.dtype, constant.type.dims, {}, {}};
+      tensor.data = Buffer::share(constant.data, nullptr);
+      return keep(v, std::move(tensor));
     }
+    STREW_ASSIGN(Tensor tensor, make_tensor(constant.type.dtype, constant.type.dims));
+    set_strings(tensor, constant.strings);
     return keep(v, std::move(tensor));
   }
 
@@ -316,7 +417,7 @@ class Runner {
     std::vector<TensorView> views;
     for (const StridedTensor& tensor : bound) views.push_back(tensor.view());
     BadIndex bad;
-    if (const Status status = run_(kernel, views, &bad); !status.ok())
+    if (const Status status = calls_.run_kernel(kernel, views, &bad); !status.ok())
       return kernel.file_positions && is_of_destinations(slots, bad) ? file_fault(kernel, views, bad) : status;
 
     for (size_t i = 0, r = 0; i < slots.size(); ++i) {
@@ -325,6 +426,11 @@ class Runner {
     take_over(results);
     if (results_.size() <= static_cast<size_t>(k)) results_.resize(imported_.kernels().size());
     results_[k] = std::move(results);
+    for (const KernelArgument& read : kernel.arguments) {
+      if (read.use == ArgumentUse::equal_extents) continue;
+      has_read(read.value);
+      if (read.other >= 0) has_read(read.other);
+    }
     return {};
   }
 
@@ -370,58 +476,74 @@ class Runner {
     return {};
   }
 
-  /// The input that result number `index` of the kernel may be written over: its operand, if nothing else reads that.
+  /// The tensor that result number `index` of the kernel may be written over: its operand, if nothing else reads that.
   Tensor* reusable_operand(const ProgramKernel& kernel, int index, const TensorType& type, const std::vector<int64_t>& dims) {
     const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
-    if (!buffers_.reuses_inputs || scatter == nullptr || scatter->init == InitKind::fill || !type.strides.empty()) return nullptr;
+    if (scatter == nullptr || scatter->init == InitKind::fill || !type.strides.empty()) return nullptr;
     const int v = kernel.tensor(static_cast<size_t>(index));
     const Tensor& operand = *values_[v];
     const bool fits = operand.dtype == type.dtype && operand.dims == dims && operand.dtype != DType::string;
-    if (!fits || imported_.value(v).kind != ValueKind::input || readers_[v] != 1 || operand.data.read_only()) return nullptr;
+    return fits ? writable(v) : nullptr;
+  }
+  /// The tensor of the value if its elements may be written over, because they are read for the last time; else null.
+  Tensor* writable(int v) {
+    const Tensor& tensor = *values_[v];
+    const Value& value = imported_.value(v);
+    if (!buffers_.reuses_inputs || tensor.data.read_only()) return nullptr;
+    if (value.kind == ValueKind::result || value.kind == ValueKind::compute) {
+      auto& all = value.kind == ValueKind::result ? results_ : computed_;
+      return left_[v] == 1 && (tensor.data.is_only_owner() || lent_.contains(v)) ? &all[value.index][value.result] : nullptr;
+    }
+    if (value.kind != ValueKind::input || readers_[v] != 1) return nullptr;
     Tensor* found = nullptr;
     for (const std::unique_ptr<Tensor>& input : inputs_) {
-      if (input.get() == &operand)
+      if (input.get() == &tensor)
         found = input.get();
-      else if (input != nullptr && overlap(input->data, operand.data))
+      else if (input != nullptr && overlap(input->data, tensor.data))
         return nullptr;  // what lies in the same memory is read, too
     }
     return found;
   }
-  /// Results that were written over inputs take over the memory, if the inputs own it.
+  /// Results that were written over their operands take over the memory, if the operands own it.
   void take_over(std::vector<Tensor>& results) {
     for (Tensor& result : results)
-      for (const std::unique_ptr<Tensor>& input : inputs_)
-        if (input != nullptr && input->data.owns() && result.data.size() > 0 && input->data.data() == result.data.data())
-          result.data = std::move(input->data);
+      for (Tensor* const operand : reused_)
+        if (operand->data.owns() && result.data.size() > 0 && operand->data.data() == result.data.data())
+          result.data = std::move(operand->data);
+    reused_.clear();
   }
 
   /// Memory for a result: the caller's for the output, that of the operand that it updates, or new one.
   Expected<Tensor> make_result(int k, int index, const TensorType& type, std::vector<int64_t> dims) {
     Tensor* const operand = reusable_operand(imported_.kernel(k), index, type, dims);
-    const auto on = [&](const Buffer& buffer) {
-      return Tensor{type.dtype, dims, Buffer::borrow({buffer.data(), static_cast<size_t>(buffer.size())}), {}};
-    };
-    if (const Tensor* const given = given_output(k, index)) {
-      if (given->dims != dims) return other_dims(output_of(k, index), given->dims, dims);
-      const bool is_free = std::none_of(inputs_.begin(), inputs_.end(), [&](const std::unique_ptr<Tensor>& input) {
-        return input != nullptr && overlap(input->data, given->data);
-      });
-      if (is_free || (operand != nullptr && operand->data.data() == given->data.data())) return on(given->data);
+    if (const Tensor* const given = given_output(ValueKind::result, k, index)) {
+      if (given->dims != dims) return other_dims(output_of(ValueKind::result, k, index), given->dims, dims);
+      if (is_apart(*given) || (operand != nullptr && operand->data.data() == given->data.data()))
+        return borrowed(given->data, type.dtype, std::move(dims));
     }
-    if (operand != nullptr) return on(operand->data);
-    return make_tensor(type.dtype, std::move(dims));
+    if (operand == nullptr) return memory_.buffers.make(type.dtype, std::move(dims));
+    reused_.push_back(operand);
+    return borrowed(operand->data, type.dtype, std::move(dims));
+  }
+  static Tensor borrowed(const Buffer& buffer, DType dtype, std::vector<int64_t> dims) {
+    return {dtype, std::move(dims), Buffer::borrow({buffer.data(), static_cast<size_t>(buffer.size())}), {}};
+  }
+  bool is_apart(const Tensor& given) const {
+    return std::none_of(inputs_.begin(), inputs_.end(), [&](const std::unique_ptr<Tensor>& input) {
+      return input != nullptr && overlap(input->data, given.data);
+    });
   }
 
-  /// The output that is result number `index` of the kernel; -1: none is.
-  int output_of(int k, int index) const {
+  /// The output that is result number `index` of the kernel (ValueKind::result) or of the operation (ValueKind::compute); -1: none is.
+  int output_of(ValueKind kind, int number, int index) const {
     for (size_t i = 0; i < imported_.outputs().size(); ++i) {
       const Value& value = imported_.value(imported_.outputs()[i].value);
-      if (value.kind == ValueKind::result && value.index == k && value.result == index) return static_cast<int>(i);
+      if (value.kind == kind && value.index == number && value.result == index) return static_cast<int>(i);
     }
     return -1;
   }
-  const Tensor* given_output(int k, int index) const {
-    const int output = buffers_.outputs != nullptr ? output_of(k, index) : -1;
+  const Tensor* given_output(ValueKind kind, int number, int index) const {
+    const int output = buffers_.outputs != nullptr ? output_of(kind, number, index) : -1;
     return output < 0 ? nullptr : &(*buffers_.outputs)[output];
   }
   Status other_dims(int output, const std::vector<int64_t>& given, const std::vector<int64_t>& expected) const {
@@ -503,7 +625,7 @@ class Runner {
     for (size_t i = 0; i < from.size(); ++i) {
       const bool again = std::find(from.begin() + static_cast<ptrdiff_t>(i) + 1, from.end(), from[i]) != from.end();
       // What lies in memory that was lent has to be copied: results own their elements.
-      if (!again && from[i]->dtype != DType::string && (from[i]->data.owns() || from[i]->data.size() == 0)) {
+      if (!again && from[i]->dtype != DType::string && (from[i]->data.is_only_owner() || from[i]->data.size() == 0)) {
         out.push_back(std::move(const_cast<Tensor&>(*from[i])));  // values_ points only to tensors that this object owns
         continue;
       }
@@ -528,10 +650,13 @@ class Runner {
 
   const Program& imported_;
   std::vector<std::unique_ptr<Tensor>> inputs_;
-  const KernelRunner& run_;
-  const ComputeObserver& observe_;
+  ProgramMemory& memory_;
+  const ProgramCalls& calls_;
   const ProgramBuffers& buffers_;
   const std::vector<int> readers_;              ///< per value: how often its elements are read
+  std::vector<int> left_;                       ///< per value: how often they will be read yet
+  std::vector<Tensor*> reused_;                 ///< operands that results of the current kernel are written over
+  std::set<int> lent_;                          ///< values in memory of the caller's that may be written over
   std::vector<const Tensor*> values_;           ///< null: not evaluated so far
   std::vector<std::unique_ptr<Tensor>> owned_;  ///< constants, zeros, stacks
   std::vector<std::vector<Tensor>> results_;    ///< per kernel
@@ -542,10 +667,9 @@ class Runner {
 }  // namespace
 
 Expected<std::vector<Tensor>> run_imported(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                           const KernelRunner& run, const ComputeObserver& observe,
-                                           const ProgramBuffers& buffers) {
+                                           ProgramMemory& memory, const ProgramCalls& calls, const ProgramBuffers& buffers) {
   const FpEnvironment environment(true);  // operations around the kernels are interpreted
-  return Runner(imported, std::move(inputs), run, observe, buffers).run();
+  return Runner(imported, std::move(inputs), memory, calls, buffers).run();
 }
 
 }  // namespace strew::inline v0

@@ -9,18 +9,29 @@
 #include <string>
 #include <vector>
 
+#include "compiler/program/buffers.h"
+#include "compiler/program/pieces/cache.h"
 #include "strew/bad_index.h"
 #include "strew/program.h"
 #include "strew/tensor.h"
 
 namespace strew::inline v0 {
 
-/// Runs one kernel on tensors in the order of tensor_slots(kernel.op). An error ends the program. With code out_of_bounds, the index that caused
-/// it is in the last argument.
-using KernelRunner = std::function<Status(const ProgramKernel&, std::span<const TensorView>, BadIndex*)>;
+/// What a run calls. An error ends the program.
+struct ProgramCalls {
+  /// Runs one kernel on tensors in the order of tensor_slots(kernel.op). With code out_of_bounds, the index that caused it is in the last argument.
+  std::function<Status(const ProgramKernel&, std::span<const TensorView>, BadIndex*)> run_kernel;
+  /// Runs the op, which does the operation and others that only it reads, on tensors in the order of tensor_slots(op).
+  std::function<Status(const Compute&, const VerifiedOp& op, std::span<const TensorView>)> run_piece;
+  /// Null, or told after each operation that was interpreted: the operation and its nanoseconds.
+  std::function<void(const Compute&, int64_t)> observe;
+};
 
-/// Told after each operation around the kernels that was evaluated: the operation and its nanoseconds.
-using ComputeObserver = std::function<void(const Compute&, int64_t)>;
+/// What the runs of one program share. Threads may use it at the same time.
+struct ProgramMemory {
+  PieceCache pieces;
+  BufferPool buffers;
+};
 
 struct ProgramBuffers {
   /// Kernels that update an input may write to its buffer, if it is not read-only and nothing else reads the input.
@@ -31,7 +42,6 @@ struct ProgramBuffers {
 
 /// Does what run_program (strew/run_program.h) documents: runs everything that the outputs need.
 Expected<std::vector<Tensor>> run_imported(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                           const KernelRunner& run, const ComputeObserver& observe = nullptr,
-                                           const ProgramBuffers& buffers = {});
+                                           ProgramMemory& memory, const ProgramCalls& calls, const ProgramBuffers& buffers = {});
 
 }  // namespace strew::inline v0

@@ -19,9 +19,11 @@ namespace strew::inline v0 {
 
 /// Where the time of a run goes, in nanoseconds.
 struct ProgramTimes {
-  int64_t kernel_nanoseconds = 0;  ///< in calls of kernels; not in looking them up or compiling them
-  /// Each operation around the kernels that was evaluated, in the order of evaluation.
+  int64_t kernel_nanoseconds = 0;  ///< in calls of the program's kernels; not in looking them up or compiling them
+  /// Each operation around the kernels that was interpreted, in the order of evaluation.
   std::vector<std::pair<const Compute*, int64_t>> interpreted;
+  /// Each call of a kernel that did operations around the kernels: the last of them, and the time of the call.
+  std::vector<std::pair<const Compute*, int64_t>> compiled;
 };
 
 struct ProgramOptions {
@@ -30,19 +32,45 @@ struct ProgramOptions {
   /// `--verify`). The views are valid during the call. A failure that it returns ends the run.
   std::function<Status(const ProgramKernel&, const Kernel&, std::span<const TensorView>)> after_kernel;
   ProgramTimes* times = nullptr;  ///< receives the times of the run, which are added to it; null: they are not measured
+  /// Operations around the kernels become kernels, too, where they are large or often run. False: all of them are interpreted. The bits are the same.
+  bool compiles_operations = true;
+};
+
+struct ProgramMemory;
+
+/// A program with what its runs share: which operations around the kernels are done by one kernel, and up to 256 MiB of memory of large tensors that are
+/// neither inputs nor outputs. Threads may run it at the same time.
+class RunnableProgram {
+ public:
+  STREW_API explicit RunnableProgram(Program program);
+  STREW_API RunnableProgram(RunnableProgram&&) noexcept;
+  STREW_API RunnableProgram& operator=(RunnableProgram&&) noexcept;
+  STREW_API ~RunnableProgram();
+
+  const Program& program() const { return *program_; }
+  /// Does what run_program() documents.
+  STREW_API Expected<std::vector<Tensor>> run(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs,
+                                              const ProgramOptions& options) const;
+  /// Does what run_program_into() documents.
+  STREW_API Status run_into(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs, std::span<const TensorView> outputs,
+                            const ProgramOptions& options) const;
+
+ private:
+  std::unique_ptr<const Program> program_;
+  std::unique_ptr<ProgramMemory> memory_;
 };
 
 /// Runs whatever the outputs need and returns one tensor per output. Fails if they need an operation that strew does not run (Opaque);
 /// then cut_kernel() makes a program of one kernel. `inputs`: one per imported.inputs, in that order; null for an optional input that is left out and for an input that is not
 /// needed. A kernel that updates an input writes to its buffer, unless the buffer is read-only (Buffer::share), something else reads the
 /// input, or options.after_kernel is set: then the input is copied first. Fails if dtype, rank or a static dim of an input differs from its imported type. The results own their
-/// elements and, of string tensors, the strings.
+/// elements and, of string tensors, the strings. A program that runs more than once is faster as a RunnableProgram.
 STREW_API Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Program& imported,
                                                     std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options);
 
 /// run_program() into buffers of the caller's: `outputs` has one per imported.outputs, row-major, with the dtype and the dims of the result;
-/// others are refused, and so are strings and buffers that overlap each other. Where a kernel makes an output, it writes to that
-/// buffer; what operations around the kernels make is copied there at the end. A buffer may be that of an input whose memory may be
+/// others are refused, and so are strings and buffers that overlap each other. What a kernel makes is written to that buffer; what is
+/// interpreted is copied there at the end. A buffer may be that of an input whose memory may be
 /// written (Buffer::borrow): it is then updated in place, if nothing else reads the input. After a failure, what the outputs hold is not specified.
 STREW_API Status run_program_into(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                                   std::span<const TensorView> outputs, const ProgramOptions& options);

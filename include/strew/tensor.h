@@ -29,7 +29,9 @@ class Buffer {
   /// A buffer of `bytes`, which may be written, and must live longer than the buffer. Copies nothing.
   STREW_API static Buffer borrow(std::span<std::byte> bytes);
   /// Another buffer of the same bytes, for reading only.
-  Buffer share() const { return share({data_, static_cast<size_t>(size_)}, owner_); }
+  Buffer share() const { return share(0, size_); }
+  /// Another buffer of `bytes` of the same bytes, from byte `first` on.
+  Buffer share(int64_t first, int64_t bytes) const { return share({data_ + first, static_cast<size_t>(bytes)}, owner_); }
   Buffer(Buffer&&) = default;
   Buffer& operator=(Buffer&&) = default;
   Buffer(const Buffer&) = delete;
@@ -39,6 +41,8 @@ class Buffer {
   bool read_only() const { return read_only_; }
   /// Does the buffer, or another one that shares its bytes, keep them? False of bytes that were lent: borrow(), or share() without an owner.
   bool owns() const { return owner_ != nullptr; }
+  /// Is this the only buffer that keeps them?
+  bool is_only_owner() const { return owner_.use_count() == 1; }
 
  private:
   std::shared_ptr<const void> owner_;

@@ -14,6 +14,7 @@
 #include "strew/import.h"
 #include "strew/kernel.h"
 #include "strew/prepared_op.h"
+#include "strew/run_program.h"
 #include "strew/runtime.h"
 #include "strew/site.h"
 #include "strew/strew.h"
@@ -31,7 +32,8 @@ struct strew_op {
 };
 
 struct strew_program {
-  strew::Program imported;
+  strew::RunnableProgram runnable;
+  const strew::Program& imported() const { return runnable.program(); }
 };
 
 struct strew_wisdom {

@@ -105,7 +105,7 @@ strew_status strew_program_open(const char* path, const strew_import_options* op
     if (known.order != nullptr) STREW_TRY(set_order(known.order, wanted));
     if (known.accumulate != nullptr) STREW_TRY(set_accumulate(known.accumulate, wanted));
     STREW_ASSIGN(Program imported, import_file(path, wanted));
-    *out = new strew_program{std::move(imported)};
+    *out = new strew_program{RunnableProgram(std::move(imported))};
     return {};
   });
 }
@@ -113,17 +113,17 @@ strew_status strew_program_open(const char* path, const strew_import_options* op
 void strew_program_free(strew_program* program) { delete program; }
 
 size_t strew_program_kernel_count(const strew_program* program) {
-  return program != nullptr ? program->imported.kernels().size() : 0;
+  return program != nullptr ? program->imported().kernels().size() : 0;
 }
 const char* strew_program_kernel_name(const strew_program* program, size_t number) {
-  return number < strew_program_kernel_count(program) ? program->imported.kernel(number).name.c_str() : nullptr;
+  return number < strew_program_kernel_count(program) ? program->imported().kernel(number).name.c_str() : nullptr;
 }
 strew_status strew_program_kernel_op(const strew_program* program, size_t number, strew_op** out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
     STREW_TRY(check_not_null(out, "out"));
-    STREW_TRY(check_number(number, program->imported.kernels().size()));
-    *out = new strew_op(program->imported.kernel(number).op);
+    STREW_TRY(check_number(number, program->imported().kernels().size()));
+    *out = new strew_op(program->imported().kernel(number).op);
     return {};
   });
 }
@@ -132,31 +132,31 @@ strew_status strew_program_cut(const strew_program* program, size_t number, stre
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
     STREW_TRY(check_not_null(out, "out"));
-    STREW_TRY(check_number(number, program->imported.kernels().size()));
-    *out = new strew_program{cut_kernel(program->imported, static_cast<int>(number))};
+    STREW_TRY(check_number(number, program->imported().kernels().size()));
+    *out = new strew_program{RunnableProgram(cut_kernel(program->imported(), static_cast<int>(number)))};
     return {};
   });
 }
 
 size_t strew_program_input_count(const strew_program* program) {
-  return program != nullptr ? program->imported.inputs().size() : 0;
+  return program != nullptr ? program->imported().inputs().size() : 0;
 }
 size_t strew_program_output_count(const strew_program* program) {
-  return program != nullptr ? program->imported.outputs().size() : 0;
+  return program != nullptr ? program->imported().outputs().size() : 0;
 }
 strew_status strew_program_input(const strew_program* program, size_t number, strew_port* out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
-    STREW_TRY(check_number(number, program->imported.inputs().size()));
-    const ProgramInput& input = program->imported.input(number);
+    STREW_TRY(check_number(number, program->imported().inputs().size()));
+    const ProgramInput& input = program->imported().input(number);
     return give_struct(out, port_of(input.name, input.type, input.optional), "out");
   });
 }
 strew_status strew_program_output(const strew_program* program, size_t number, strew_port* out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
-    STREW_TRY(check_number(number, program->imported.outputs().size()));
-    return give_struct(out, port_of(program->imported.outputs()[number].name, output_type(program->imported, number), false),
+    STREW_TRY(check_number(number, program->imported().outputs().size()));
+    return give_struct(out, port_of(program->imported().outputs()[number].name, output_type(program->imported(), number), false),
                        "out");
   });
 }
@@ -167,13 +167,13 @@ strew_status strew_program_run(const strew_program* program, strew_runtime* runt
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
     STREW_TRY(check_not_null(runtime, "runtime"));
-    const Program& imported = program->imported;
+    const Program& imported = program->imported();
     STREW_ASSIGN(std::vector<std::unique_ptr<Tensor>> tensors, input_tensors(imported, inputs, nullptr, input_count));
     STREW_TRY(check_count("output_count", output_count, imported.outputs().size()));
     if (output_count != 0) STREW_TRY(check_not_null(outputs, "outputs"));
     ProgramOptions options;
     STREW_ASSIGN(options.kernel, kernel_options(request));
-    STREW_ASSIGN(std::vector<Tensor> results, run_program(*runtime->runtime, imported, std::move(tensors), options));
+    STREW_ASSIGN(std::vector<Tensor> results, program->runnable.run(*runtime->runtime, std::move(tensors), options));
     return give_outputs(std::move(results), outputs);
   });
 }
@@ -184,7 +184,7 @@ strew_status strew_program_run_into(const strew_program* program, strew_runtime*
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(program, "program"));
     STREW_TRY(check_not_null(runtime, "runtime"));
-    const Program& imported = program->imported;
+    const Program& imported = program->imported();
     STREW_ASSIGN(std::vector<std::unique_ptr<Tensor>> tensors, input_tensors(imported, inputs, may_overwrite, input_count));
     STREW_TRY(check_count("output_count", output_count, imported.outputs().size()));
     if (output_count != 0) STREW_TRY(check_not_null(outputs, "outputs"));
@@ -194,6 +194,6 @@ strew_status strew_program_run_into(const strew_program* program, strew_runtime*
                                 ", expected a strew_dtype");
     ProgramOptions options;
     STREW_ASSIGN(options.kernel, kernel_options(request));
-    return run_program_into(*runtime->runtime, imported, std::move(tensors), as_views(outputs, output_count), options);
+    return program->runnable.run_into(*runtime->runtime, std::move(tensors), as_views(outputs, output_count), options);
   });
 }

@@ -164,7 +164,7 @@ strew_status strew_tune_program(const strew_program* program, const char* kernel
                                 strew_tuning** out) {
   return tune_tasks(options, out, [&](const KnownUsage& known) -> Expected<std::vector<TuningTask>> {
     STREW_TRY(check_not_null(program, "program"));
-    return tuning_tasks(program->imported, text_or_empty(kernel), known);
+    return tuning_tasks(program->imported(), text_or_empty(kernel), known);
   });
 }
 

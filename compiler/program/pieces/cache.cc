@@ -1,0 +1,88 @@
+// See cache.h.
+#include "compiler/program/pieces/cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/number.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// Compiling a kernel takes some milliseconds, and the interpreter 1 to 100 ns for an element.
+constexpr int64_t kWorthElements = 16'384;
+constexpr size_t kMostKernels = 256, kMostDims = 8;
+
+/// How many elements the interpreter would compute.
+int64_t work_of(const Program& program, const Region& region, const std::function<const Tensor&(int)>& tensor) {
+  int64_t most = 1;
+  for (const int leaf : region.leaves) most = std::max(most, tensor(leaf).elements());
+  // Of a broadcast or an iota the result says more.
+  for (const int member : region.members) {
+    int64_t elements = 1;
+    for (const int64_t extent : program.compute(member).results[0].dims) elements *= std::max<int64_t>(extent, 1);
+    most = std::max(most, elements);
+  }
+  return most * static_cast<int64_t>(region.members.size());
+}
+
+}  // namespace
+
+std::shared_ptr<const PieceCache::Choice> PieceCache::none() {
+  static const auto& none = *new const std::shared_ptr<const Choice>(std::make_shared<const Choice>(NoPiece{}));
+  return none;
+}
+
+PieceCache::Entry& PieceCache::entry(const Program& program, int last) {
+  Entry& found = entries_[last];
+  if (found.region == nullptr) {
+    found.region = std::make_shared<const Region>(region_of(program, last, apart_));
+    found.can_compile = strew::can_compile(program, *found.region);
+  }
+  return found;
+}
+
+std::shared_ptr<const Region> PieceCache::region(const Program& program, int last) {
+  const std::lock_guard lock(mutex_);
+  return entry(program, last).region;
+}
+
+std::shared_ptr<const PieceCache::Choice> PieceCache::find(const Program& program, const Region& region,
+                                                           const std::function<const Tensor&(int value)>& tensor) {
+  const std::lock_guard lock(mutex_);
+  Entry& of = entry(program, region.last());
+  if (of.region.get() != &region) return nullptr;
+  if (!of.can_compile) return none();
+  const Compute& last = program.compute(region.last());
+  std::vector<std::vector<Scalar>> initials;
+  if (last.as<ReduceOp>() != nullptr) {
+    initials.emplace_back();
+    for (size_t i = last.results.size(); i < last.arguments.size(); ++i) {
+      const Tensor& initial = tensor(last.arguments[i]);
+      initials[0].push_back(load_element(initial.dtype, initial.data.data(), 0));
+    }
+  }
+  const auto fits = [&](const Made& made) {
+    if (made.initials != initials) return false;
+    for (size_t l = 0; l < region.leaves.size(); ++l)
+      if (made.dims[l] != tensor(region.leaves[l]).dims) return false;
+    return true;
+  };
+  const auto found = std::ranges::find_if(of.made, fits);
+  if (found != of.made.end()) return found->choice;
+  of.done += work_of(program, region, tensor);
+  if (of.done < kWorthElements || kernels_ >= kMostKernels || of.made.size() >= kMostDims) return none();
+  Choice made = make_piece(program, region, tensor);
+  if (const auto* const no = std::get_if<NoPiece>(&made); no != nullptr && no->apart >= 0) {
+    apart_.insert(no->apart);
+    entries_.erase(region.last());
+    return nullptr;
+  }
+  if (std::holds_alternative<Piece>(made)) ++kernels_;
+  std::vector<std::vector<int64_t>> dims;
+  for (const int leaf : region.leaves) dims.push_back(tensor(leaf).dims);
+  of.made.push_back({std::move(dims), std::move(initials), std::make_shared<const Choice>(std::move(made))});
+  return of.made.back().choice;
+}
+
+}  // namespace strew::inline v0
