@@ -107,6 +107,7 @@ struct Walk {
     windows,       ///< window after window
     register_run,  ///< elements; the one that the position before wrote stays in a register
     row_run,       ///< rows; the one that the position before updated stays in registers, and is stored when another follows
+    row_folds,     ///< rows of positions that all update one element; those of several rows stay in registers
     index_lanes,   ///< elements, or keys; offsets of kIndexLanes positions are computed in vectors
     packed_rows,   ///< short rows, several in a vector
   };

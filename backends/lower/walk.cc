@@ -50,6 +50,7 @@ class Question {
   int64_t row_panels(const Entry& entry) const;
   /// Has nearly every destination an update?
   bool reaches_most() const { return updates_per_element() >= 1; }
+  bool folds_rows(const Entry& entry) const;
   bool pays_lanes() const;
   bool pays_packing(const Entry& entry) const;
 
@@ -196,6 +197,19 @@ int64_t Question::row_panels(const Entry& entry) const {
   return 0;
 }
 
+/// Do all updates of the innermost position loop go to one element, and those of the loop around it to others? On Zen 4, sums of 1,024 rows of 1,024 f32
+/// take 0.3 ns per element side by side and 7 ns with loads and stores.
+bool Question::folds_rows(const Entry& entry) const {
+  constexpr int64_t kWidest = 8;
+  if (plan.gather || plan.pairs != 1 || plan.sources.size() > 1 || !plan.primary().components.empty()) return false;
+  if (!plan.window.empty() || has_row_values(plan)) return false;
+  if (entry.kind != EntryKind::range || entry.cut != WindowCut::none || plan.positions.size() < 2 || !reads_current()) return false;
+  const auto result = static_cast<size_t>(plan.result(0));
+  const Term& around = plan.positions[plan.positions.size() - 2].strides[result];
+  return plan.positions.back().strides[result].is(0) && around.is_static() && !around.is(0) && !is_packed(plan.result(0)) &&
+         bytes(plan.result(0)) <= kWidest;
+}
+
 /// Offsets of single elements in vectors: policy clamp then costs no more than trusted indices do, and wrap is a multiplication by the reciprocal
 /// instead of a division behind a branch. Policies skip and fill go through a sink one position at a time, which is cheaper as long as few indices
 /// are out of bounds (bench/policies).
@@ -261,6 +275,8 @@ void choose_order(Kernel& kernel, const Target& target) {
     if (const int64_t panels = q.row_panels(entry); panels > 0) {
       entry.walk.way = Walk::Way::row_run;
       entry.walk.panels = static_cast<int>(panels);
+    } else if (q.folds_rows(entry)) {
+      entry.walk.way = Walk::Way::row_folds;
     } else if (q.has_one_source() && q.pays_register()) {
       entry.walk.way = Walk::Way::register_run;
     } else if (q.has_one_source() && q.pays_lanes()) {

@@ -107,7 +107,8 @@ class Planner {
   /// each element keeps its updates and their order, that every policy judges it as before, and that the first bad index is the one at coordinate
   /// 0. With policy `error` the extent must be known and not 0, since without positions no index would be looked at.
   ///
-  /// As there, only the last dims of the operand: a window whose elements do not lie together would be slower than elements.
+  /// As there, only the last dims of the operand: a window whose elements do not lie together would be slower than elements. So it is with updates that
+  /// lie closer along another dim of the positions, as those of a reduction over the last dim do.
   void find_repeated() {
     if (!lookups_of(op_).empty() || plan_.per_row || !plan_.locals.empty()) return;
     for (int t = 0; t < tensor_count(); ++t)
@@ -122,8 +123,20 @@ class Planner {
       for (int i = 0; i < first_indices(op_, 1); ++i)
         if (!shape_.stride(plan_.indices(i), p).is(0)) return;
       if (!may_be_open && (!extent.is_static() || extent.is(0))) return;
+      if (!plan_.gather && updates_lie_closer(p)) return;
       source_.repeated_dims |= uint32_t{1} << p;
     }
+  }
+
+  /// Have the updates a shorter stride along a dim of the positions that no batching dim stands for than along dim `p` of the indices?
+  bool updates_lie_closer(int64_t p) const {
+    const int update = plan_.update(0);
+    const Term& own = shape_.stride(update, dims_.slices_dim_of_indices(p));
+    return own.is_static() && std::ranges::any_of(dims_.positions, [&](const AccessDims::Position& position) {
+      const Term& other = shape_.stride(update, position.slices_dim);
+      return position.operand_dim < 0 && !shape_.indices_dim(position.indices_dim).is(1) && other.is_static() &&
+             std::abs(other.factor) < std::abs(own.factor);
+    });
   }
 
   Loop loop_over(const Term& extent, const Dims& dims) const {

@@ -127,6 +127,20 @@ Pointers Frame::beside_results(Value* position) {
   return at;
 }
 
+Pointers Frame::at_row(const std::vector<Loop>& loops, Value* row) {
+  Pointers p = bases_;
+  for (size_t l = loops.size() - 1; l-- > 0;) {
+    Value* coordinate = row;
+    if (l > 0) {
+      Value* extent = e.smax(term(loops[l].extent), e.i64(1));
+      coordinate = e.b.CreateURem(row, extent);
+      row = e.b.CreateUDiv(row, extent);
+    }
+    p = step(p, loops[l].strides, coordinate);
+  }
+  return p;
+}
+
 void Frame::for_rows(const std::vector<Loop>& loops, Value* first, Value* last,
                      llvm::function_ref<void(const Pointers&, Value*, Value*, Value*)> body) {
   if (loops.size() <= 1) return body(bases_, e.i64(0), first, last);
@@ -134,17 +148,7 @@ void Frame::for_rows(const std::vector<Loop>& loops, Value* first, Value* last,
   Value* first_row = e.b.CreateUDiv(first, inner);
   Value* end_row = e.b.CreateUDiv(e.add(last, e.b.CreateSub(inner, e.i64(1))), inner);
   e.loop(first_row, end_row, [&](Value* row) {
-    Pointers p = bases_;
-    Value* rest = row;
-    for (size_t l = loops.size() - 1; l-- > 0;) {
-      Value* coordinate = rest;
-      if (l > 0) {
-        Value* extent = e.smax(term(loops[l].extent), e.i64(1));
-        coordinate = e.b.CreateURem(rest, extent);
-        rest = e.b.CreateUDiv(rest, extent);
-      }
-      p = step(p, loops[l].strides, coordinate);
-    }
+    const Pointers p = at_row(loops, row);
     Value* before = e.times(row, inner);
     Value* lo = e.smax(e.b.CreateSub(first, before), e.i64(0));
     Value* hi = e.smin(e.b.CreateSub(last, before), inner);

@@ -73,6 +73,9 @@ class Frame {
   /// The pointers of all tensors at position number `position`, except the results', which stay at their base.
   Pointers beside_results(llvm::Value* position);
 
+  /// The pointers at the start of row number `row` of the loop nest `loops`, which has at least one loop. A row is one run through the innermost loop.
+  Pointers at_row(const std::vector<Loop>& loops, llvm::Value* row);
+
   /// Emits the loop nest `loops` over iterations [begin, end), numbered in row-major order. A row is one run through the innermost loop. body
   /// emits the work for a row: it gets pointers at the row's start, the number of iterations in all rows before, and the range [lo, hi) of the
   /// row's iterations to do. Without loops there is one row of one iteration.

@@ -8,6 +8,7 @@
 #include "backends/llvm/compute/row_run.h"
 #include "backends/llvm/entries/entries.h"
 #include "backends/llvm/entries/external_body.h"
+#include "backends/llvm/entries/row_folds.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -137,6 +138,9 @@ void emit_positions(llvm::Module& module, const EntryRequest& request) {
       }
       break;
     }
+    case Walk::Way::row_folds:
+      emit_row_folds(f);
+      break;
     case Walk::Way::index_lanes:
       loop.by_lanes();
       break;
