@@ -138,14 +138,7 @@ Expected<Program> import_owned(std::string_view bytes, const std::string& path, 
   STREW_ASSIGN(const Importer* importer, importer_of(path));
   STREW_TRY(refuse_foreign(bytes, path));
   STREW_ASSIGN(Program imported, importer->import_bytes(bytes, path, options, owner));
-  STREW_TRY(imported.verify().with_prefix(path));
-  if (options.fuse) STREW_TRY(fusion::fuse_program(imported, options).with_prefix(path + ", folded"));
-  infer_symbols(imported);
-  keep_other_policies(imported, options);
-  for (size_t k = 0; k < imported.kernels().size(); ++k)
-    STREW_TRY(override_kernel(*imported.edit_kernel(static_cast<int>(k)), options));
-  if (options.fuse) STREW_TRY(imported.verify().with_prefix(path + ", folded"));
-  return imported;
+  return finish_import(std::move(imported), path, options);
 }
 
 }  // namespace
@@ -197,6 +190,17 @@ Status override_kernel(ProgramKernel& kernel, const ImportOptions& options) {
     std::erase_if(kernel.arguments, [](const KernelArgument& argument) { return argument.use == ArgumentUse::non_negative; });
   drop_old_notes(kernel);
   return {};
+}
+
+Expected<Program> finish_import(Program imported, const std::string& path, const ImportOptions& options) {
+  STREW_TRY(imported.verify().with_prefix(path));
+  if (options.fuse) STREW_TRY(fusion::fuse_program(imported, options).with_prefix(path + ", folded"));
+  infer_symbols(imported);
+  keep_other_policies(imported, options);
+  for (size_t k = 0; k < imported.kernels().size(); ++k)
+    STREW_TRY(override_kernel(*imported.edit_kernel(static_cast<int>(k)), options));
+  if (options.fuse) STREW_TRY(imported.verify().with_prefix(path + ", folded"));
+  return imported;
 }
 
 Expected<Program> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options) {
