@@ -24,13 +24,16 @@ Expected<std::vector<Tensor>> run(Runtime& runtime, const Program& imported, Pro
     if (options.times != nullptr) options.times->kernel_nanoseconds += elapsed_since(start);
     return options.after_kernel ? options.after_kernel(kernel, compiled, views) : Status();
   };
-  if (options.compiles_operations)
-    calls.run_piece = [&](const Compute& last, const VerifiedOp& op, std::span<const TensorView> views) -> Status {
-      STREW_ASSIGN(const Kernel compiled, runtime.get(op, options.kernel));
+  calls.interpreted_elements = options.interpreted_elements;
+  if (options.interpreted_elements != ProgramOptions::kInterpreted)
+    calls.run_piece = [&](const Compute& last, const VerifiedOp& op, std::span<const TensorView> views) -> Expected<bool> {
+      const Expected<Kernel> compiled = runtime.get(op, options.kernel);
+      if (!compiled.ok() && compiled.status().code() == Code::internal) return compiled.status();
+      if (!compiled.ok()) return false;  // the backend does not build it, or the request must not compile
       const auto start = std::chrono::steady_clock::now();
-      STREW_TRY(compiled.run(views));
+      STREW_TRY(compiled->run(views));
       if (options.times != nullptr) options.times->compiled.emplace_back(&last, elapsed_since(start));
-      return {};
+      return true;
     };
   if (options.times != nullptr)
     calls.observe = [&](const Compute& compute, int64_t nanoseconds) {

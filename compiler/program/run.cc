@@ -206,13 +206,16 @@ class Runner {
   Status evaluate_region(const Region& region) {
     const auto tensor = [this](int value) -> const Tensor& { return *values_[value]; };
     std::shared_ptr<const PieceCache::Choice> choice = PieceCache::none();
-    if (calls_.run_piece) choice = memory_.pieces.find(imported_, region, tensor);
+    if (calls_.run_piece) choice = memory_.pieces.find(imported_, region, tensor, calls_.interpreted_elements);
     if (choice == nullptr) return {};
+    bool is_done = false;
     if (const auto* const piece = std::get_if<Piece>(choice.get())) {
-      STREW_TRY(run_piece(region, *piece));
+      STREW_ASSIGN(is_done, run_piece(region, *piece));
     } else if (const auto* const alias = std::get_if<Alias>(choice.get())) {
       computed_[region.last()].push_back(make_alias(imported_.result_of(region.last()), *alias));
-    } else {
+      is_done = true;
+    }
+    if (!is_done) {
       for (const int member : region.members) STREW_TRY(interpret_one(member));
       for (const int member : region.members)
         if (member != region.last()) computed_[member].clear();
@@ -255,7 +258,7 @@ class Runner {
     return {};
   }
 
-  Status run_piece(const Region& region, const Piece& piece) {
+  Expected<bool> run_piece(const Region& region, const Piece& piece) {
     const Compute& last = imported_.compute(region.last());
     const std::vector<TensorSlot> slots = tensor_slots(piece.op);
     std::vector<Tensor> results;
@@ -276,9 +279,10 @@ class Runner {
       }
       views.push_back({data, type.dtype, type.rank(), type.dims.data(), strides});
     }
-    STREW_TRY(calls_.run_piece(last, piece.op, views).with_prefix(last.location));
-    computed_[region.last()] = std::move(results);
-    return {};
+    const Expected<bool> is_done = calls_.run_piece(last, piece.op, views);
+    if (!is_done.ok()) return is_done.status().with_prefix(last.location);
+    if (*is_done) computed_[region.last()] = std::move(results);
+    return is_done;
   }
 
   /// Memory for a result of an operation: the caller's for the output, or new one.

@@ -21,8 +21,10 @@ namespace strew::inline v0 {
 struct ProgramCalls {
   /// Runs one kernel on tensors in the order of tensor_slots(kernel.op). With code out_of_bounds, the index that caused it is in the last argument.
   std::function<Status(const ProgramKernel&, std::span<const TensorView>, BadIndex*)> run_kernel;
-  /// Runs the op, which does the operation and others that only it reads, on tensors in the order of tensor_slots(op).
-  std::function<Status(const Compute&, const VerifiedOp& op, std::span<const TensorView>)> run_piece;
+  /// Runs the op, which does the operation and others that only it reads, on tensors in the order of tensor_slots(op). False: there is no kernel for it,
+  /// and nothing is written. Null: all operations are interpreted.
+  std::function<Expected<bool>(const Compute&, const VerifiedOp& op, std::span<const TensorView>)> run_piece;
+  int64_t interpreted_elements = 0;  ///< so many elements of a region are interpreted before it is worth a kernel
   /// Null, or told after each operation that was interpreted: the operation and its nanoseconds.
   std::function<void(const Compute&, int64_t)> observe;
 };

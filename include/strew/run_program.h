@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,8 +33,10 @@ struct ProgramOptions {
   /// `--verify`). The views are valid during the call. A failure that it returns ends the run.
   std::function<Status(const ProgramKernel&, const Kernel&, std::span<const TensorView>)> after_kernel;
   ProgramTimes* times = nullptr;  ///< receives the times of the run, which are added to it; null: they are not measured
-  /// Operations around the kernels become kernels, too, where they are large or often run. False: all of them are interpreted. The bits are the same.
-  bool compiles_operations = true;
+  /// Operations around the program's kernels are interpreted until they have computed so many elements, in all runs, and are kernels from then on. 0: from
+  /// the start; kInterpreted: never. The bits are the same.
+  int64_t interpreted_elements = 16'384;
+  static constexpr int64_t kInterpreted = std::numeric_limits<int64_t>::max();
 };
 
 struct ProgramMemory;

@@ -29,7 +29,8 @@ std::string operation_of(const Compute& compute) {
 /// The sums of the operations' times by name, the longest first.
 std::vector<std::pair<std::string, double>> by_operation(const ProgramTimes& times) {
   std::map<std::string, double> sums;
-  for (const auto& [compute, nanoseconds] : times.interpreted) sums[operation_of(*compute)] += static_cast<double>(nanoseconds);
+  for (const auto* const list : {&times.interpreted, &times.compiled})
+    for (const auto& [compute, nanoseconds] : *list) sums[operation_of(*compute)] += static_cast<double>(nanoseconds);
   std::vector<std::pair<std::string, double>> out(sums.begin(), sums.end());
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return out;
@@ -45,6 +46,7 @@ bool is_more_than_a_kernel(const Program& program) {
 
 Expected<ProgramTime> time_program(Runtime& runtime, const Program& program, const ProgramOptions& options,
                                    const std::function<std::vector<std::unique_ptr<Tensor>>()>& copy) {
+  const RunnableProgram runnable(program);
   std::vector<std::pair<double, ProgramTimes>> runs;
   double total = 0;
   while (static_cast<int>(runs.size()) < kMinSamples ||
@@ -55,7 +57,7 @@ Expected<ProgramTime> time_program(Runtime& runtime, const Program& program, con
     timed.times = &times;
     std::vector<std::unique_ptr<Tensor>> inputs = copy();
     const double start = now();
-    STREW_TRY(run_program(runtime, program, std::move(inputs), timed).status());
+    STREW_TRY(runnable.run(runtime, std::move(inputs), timed).status());
     const double nanoseconds = now() - start;
     total += nanoseconds;
     runs.emplace_back(nanoseconds, std::move(times));

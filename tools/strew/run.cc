@@ -195,6 +195,7 @@ Status verify_outputs(Runtime& runtime, const Program& imported, Inputs inputs, 
   program.kernel.backend = BackendChoice::reference;
   program.kernel.schedule = {};
   program.after_kernel = nullptr;
+  program.interpreted_elements = ProgramOptions::kInterpreted;
   STREW_ASSIGN(const std::vector<Tensor> expected, run_program(runtime, imported, std::move(inputs), program));
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::string difference = first_difference(outputs[i], expected[i], only_moves(imported));

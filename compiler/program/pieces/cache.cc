@@ -9,8 +9,6 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Compiling a kernel takes some milliseconds, and the interpreter 1 to 100 ns for an element.
-constexpr int64_t kWorthElements = 16'384;
 constexpr size_t kMostKernels = 256, kMostDims = 8;
 
 /// How many elements the interpreter would compute.
@@ -48,7 +46,8 @@ std::shared_ptr<const Region> PieceCache::region(const Program& program, int las
 }
 
 std::shared_ptr<const PieceCache::Choice> PieceCache::find(const Program& program, const Region& region,
-                                                           const std::function<const Tensor&(int value)>& tensor) {
+                                                           const std::function<const Tensor&(int value)>& tensor,
+                                                           int64_t interpreted_elements) {
   const std::lock_guard lock(mutex_);
   Entry& of = entry(program, region.last());
   if (of.region.get() != &region) return nullptr;
@@ -71,7 +70,7 @@ std::shared_ptr<const PieceCache::Choice> PieceCache::find(const Program& progra
   const auto found = std::ranges::find_if(of.made, fits);
   if (found != of.made.end()) return found->choice;
   of.done += work_of(program, region, tensor);
-  if (of.done < kWorthElements || kernels_ >= kMostKernels || of.made.size() >= kMostDims) return none();
+  if (of.done < interpreted_elements || kernels_ >= kMostKernels || of.made.size() >= kMostDims) return none();
   Choice made = make_piece(program, region, tensor);
   if (const auto* const no = std::get_if<NoPiece>(&made); no != nullptr && no->apart >= 0) {
     apart_.insert(no->apart);

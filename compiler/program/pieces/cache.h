@@ -21,9 +21,10 @@ class PieceCache {
   /// The region that ends with computes[last].
   std::shared_ptr<const Region> region(const Program& program, int last);
 
-  /// What gives the region's results for these tensors. NoPiece: the interpreter does, for example because the work is small and has not been done often
-  /// enough to be worth a kernel. Null: the region has become another one.
-  std::shared_ptr<const Choice> find(const Program& program, const Region& region, const std::function<const Tensor&(int value)>& tensor);
+  /// What gives the region's results for these tensors. NoPiece: the interpreter does, for example because less than `interpreted_elements` of the
+  /// region have been computed so far. Null: the region has become another one.
+  std::shared_ptr<const Choice> find(const Program& program, const Region& region, const std::function<const Tensor&(int value)>& tensor,
+                                     int64_t interpreted_elements);
 
  private:
   /// What an op was made for.

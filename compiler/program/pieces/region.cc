@@ -93,7 +93,7 @@ Region region_of(const Program& program, int last, const std::set<int>& apart) {
 
 bool can_compile(const Program& program, const Region& region) {
   const Compute& last = program.compute(region.last());
-  const bool is_known = last.as<MapOp>() != nullptr || last.as<ReduceOp>() != nullptr || moves(last);
+  const bool is_known = last.as<MapOp>() != nullptr || last.as<ReduceOp>() != nullptr || moves(last) || counts(last);
   const auto has_bytes = [&](int value) { return is_whole_bytes(program.value(value).type.dtype); };
   return is_known && std::ranges::all_of(last.results, [](const TensorType& type) { return is_whole_bytes(type.dtype); }) &&
          std::ranges::all_of(region.leaves, has_bytes);

@@ -117,8 +117,8 @@ std::string ProgramTally::text() const {
 std::string ProgramChecker::Way::text() const {
   static constexpr const char* kNames[] = {"inputs donated", "inputs read-only", "into the caller's outputs",
                                            "an output where an input is"};
-  return fmt::format("backend {}, {} threads, at most {}, {}", backend, threads, most_threads,
-                     kNames[static_cast<size_t>(buffers)]);
+  return fmt::format("backend {}, {} threads, at most {}, {}{}", backend, threads, most_threads, kNames[static_cast<size_t>(buffers)],
+                     compiles ? ", operations compiled" : "");
 }
 
 ProgramChecker::ProgramChecker(std::string backend)
@@ -139,6 +139,7 @@ ProgramChecker::Way ProgramChecker::random_way(Rng& rng, size_t number) const {
   way.threads = rng.chance(70) ? 8 : rng.pick(threads);
   way.most_threads = rng.pick(threads);
   way.buffers = static_cast<Buffers>(rng.below(4));
+  way.compiles = number % 2 == 0;
   return way;
 }
 
@@ -151,7 +152,8 @@ ProgramChecker::Results ProgramChecker::interpreted(const Program& program, cons
   };
   std::vector<std::unique_ptr<Tensor>> given;
   for (const Tensor& input : inputs) given.push_back(std::make_unique<Tensor>(copy_of(input)));
-  return run_imported(program, std::move(given), run);
+  ProgramMemory memory;
+  return run_imported(program, std::move(given), memory, {run, nullptr, 0, nullptr});
 }
 
 /// The portable backend has no loops for some graphs, which `auto` gives to others. Runs that it refuses are counted.
@@ -207,7 +209,9 @@ std::optional<std::string> ProgramChecker::run_into(const RandomProgram& drawn, 
   ProgramOptions options;
   options.kernel.backend = test::backend(way.backend);
   options.kernel.threads = way.threads;
-  const Status status = run_program_into(*runtime_, finished, std::move(given), views, options);
+  if (way.compiles) options.interpreted_elements = 0;
+  const Status status = way.compiles ? runnable_->run_into(*runtime_, std::move(given), views, options)
+                                     : run_program_into(*runtime_, finished, std::move(given), views, options);
   if (is_refusal(way, status)) return std::nullopt;
   if (!status.ok()) return status.message();
   for (size_t i = 0; i < buffers.size(); ++i) {
@@ -232,7 +236,9 @@ std::optional<std::string> ProgramChecker::run_and_compare(const RandomProgram& 
   ProgramOptions options;
   options.kernel.backend = test::backend(way.backend);
   options.kernel.threads = way.threads;
-  const Results got = run_program(*runtime_, finished, std::move(given), options);
+  if (way.compiles) options.interpreted_elements = 0;
+  const Results got = way.compiles ? runnable_->run(*runtime_, std::move(given), options)
+                                   : run_program(*runtime_, finished, std::move(given), options);
   if (!got.ok() && is_refusal(way, got.status())) return std::nullopt;
   return difference(drawn, want, got, one_error);
 }
@@ -270,6 +276,7 @@ std::optional<ProgramFailure> ProgramChecker::check(const RandomProgram& drawn, 
       failure = ProgramFailure{finished.status().message(), running_, ""};
       return;
     }
+    runnable_.emplace(*finished);
     for (const Compute& compute : finished->computes())
       if (compute.disposition == ComputeDisposition::folded || compute.disposition == ComputeDisposition::fused) ++tally_.folded;
     for (int call = 0; call < kCalls && !failure; ++call) {

@@ -55,6 +55,7 @@ class ProgramChecker {
     std::string backend;
     int threads = 1, most_threads = 1;
     Buffers buffers = Buffers::owned;
+    bool compiles = false;  ///< operations around the kernels, from the first on; in an object that all such runs share
     std::string text() const;
   };
   using Results = Expected<std::vector<Tensor>>;
@@ -73,6 +74,7 @@ class ProgramChecker {
   std::string backend_;
   std::shared_ptr<ExecutionLimits> limits_;
   std::unique_ptr<Runtime> runtime_;
+  std::optional<RunnableProgram> runnable_;  ///< the program that is checked
   GuardedPool pool_;
   ProgramTally tally_;
   std::string running_;
