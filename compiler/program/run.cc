@@ -644,10 +644,19 @@ class Runner {
     for (size_t i = 0; i < from.size(); ++i)
       if ((*buffers_.outputs)[i].dims != from[i]->dims)
         return other_dims(static_cast<int>(i), (*buffers_.outputs)[i].dims, from[i]->dims);
+    std::vector<const Tensor*> sources = from;
+    std::vector<std::unique_ptr<Tensor>> kept;  // inputs that are outputs, and lie where another output will
+    for (size_t i = 0; i < from.size(); ++i)
+      for (size_t j = 0; j < from.size() && sources[i] == from[i]; ++j) {
+        if (i == j || !overlap(from[i]->data, (*buffers_.outputs)[j].data)) continue;
+        STREW_ASSIGN(Tensor copy, copy_of(*from[i]));
+        kept.push_back(std::make_unique<Tensor>(std::move(copy)));
+        sources[i] = kept.back().get();
+      }
     for (size_t i = 0; i < from.size(); ++i) {
       const Buffer& into = (*buffers_.outputs)[i].data;
-      if (into.data() != from[i]->data.data() && into.size() > 0)
-        std::memmove(into.data(), from[i]->data.data(), static_cast<size_t>(into.size()));
+      if (into.data() != sources[i]->data.data() && into.size() > 0)
+        std::memmove(into.data(), sources[i]->data.data(), static_cast<size_t>(into.size()));
     }
     return std::vector<Tensor>();
   }

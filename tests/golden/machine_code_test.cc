@@ -241,6 +241,31 @@ TEST_F(MachineCode, RunsOfEqualRowsStayInRegisters) {
   EXPECT_EQ(count(sum(true, 8, kUpdates), "jne"), count(sum(false, 8, kUpdates), "jne"));  // a short row with an update or two
 }
 
+TEST_F(MachineCode, ReductionsOverTheLastDimFoldEightRowsSideBySide) {
+  const auto sum = [](const std::string& indices, const std::string& updates, const std::string& batching) {
+    const Expected<Op> op = parse_op("strew1.scatter(operand=f32[1024] indices=i32[" + indices + ",0] updates=f32[" + updates + "] " +
+                                     batching + " combiner=add init=fill fill=0:f32)");
+    EXPECT_TRUE(op.ok()) << op.status().message();
+    return code(*op, EntryKind::range, "strategy=sequential");
+  };
+  const std::string rows =
+      sum("1024,512", "1024,512", "input_batching_dims=[0] scatter_indices_batching_dims=[0] index_vector_dim=2");
+  EXPECT_GE(count(rows, "vaddss"), 8) << rows;
+  EXPECT_LE(count(rows, "vaddss"), 11) << "eight rows, one row, and a part of a row at either end";
+  const std::string columns = sum("512", "512,1024", "update_window_dims=[1] index_vector_dim=1");
+  EXPECT_GE(count(columns, "vaddps"), 1) << "the dim that is kept lies in vectors: " << columns;
+}
+
+TEST_F(MachineCode, CopiesInAnotherOrderOfDimsGoInTiles) {
+  const auto copy = [](const std::string& strides) {
+    const Expected<Op> op = parse_op("strew1.scatter(operand=f32[1000,1000] indices=i32[0] updates=f32[1000,1000]" + strides +
+                                     " update_window_dims=[0,1] init=in_place)");
+    EXPECT_TRUE(op.ok()) << op.status().message();
+    return code(*op, EntryKind::range, "strategy=sequential");
+  };
+  EXPECT_GE(count(copy("{1,1000}"), "j\\w*"), count(copy("{2000,2}"), "j\\w*") + 2) << copy("{1,1000}");  // two loops more
+}
+
 TEST_F(MachineCode, OwnersKeysAreMadeEightAtATime) {
   const auto keys = [](OobPolicy oob) {
     return code(

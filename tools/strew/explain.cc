@@ -374,7 +374,7 @@ std::string overview_text(const Program& imported, const Options& options, const
   return out + policies_text(imported, options.import) + refused_text(imported) + not_run_text(imported);
 }
 
-/// What became of the operations around the kernels, in a line: "around the kernels: 12 operations, 10 fused or folded into them, 2 interpreted".
+/// What became of the operations around the kernels, in a line: "around the kernels: 12 operations, 10 folded or fused into them, 2 interpreted …".
 std::string computes_line(const Program& imported) {
   size_t interpreted = 0, unused = 0;
   for (const Compute& compute : imported.computes()) {
@@ -383,7 +383,7 @@ std::string computes_line(const Program& imported) {
   }
   const size_t all = imported.computes().size();
   if (all == 0) return {};
-  return fmt::format("\naround the kernels: {} operation{}, {} folded or fused into them, {} interpreted, {} unused\n", all,
+  return fmt::format("\naround the kernels: {} operation{}, {} folded or fused into them, {} interpreted (large ones as kernels), {} unused\n", all,
                      all == 1 ? "" : "s", all - interpreted - unused, interpreted, unused);
 }
 

@@ -27,10 +27,9 @@ std::string operation_of(const Compute& compute) {
 }
 
 /// The sums of the operations' times by name, the longest first.
-std::vector<std::pair<std::string, double>> by_operation(const ProgramTimes& times) {
+std::vector<std::pair<std::string, double>> by_operation(const std::vector<std::pair<const Compute*, int64_t>>& times) {
   std::map<std::string, double> sums;
-  for (const auto* const list : {&times.interpreted, &times.compiled})
-    for (const auto& [compute, nanoseconds] : *list) sums[operation_of(*compute)] += static_cast<double>(nanoseconds);
+  for (const auto& [compute, nanoseconds] : times) sums[operation_of(*compute)] += static_cast<double>(nanoseconds);
   std::vector<std::pair<std::string, double>> out(sums.begin(), sums.end());
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return out;
@@ -64,8 +63,9 @@ Expected<ProgramTime> time_program(Runtime& runtime, const Program& program, con
   }
   const auto middle = runs.begin() + static_cast<ptrdiff_t>(runs.size() / 2);
   std::nth_element(runs.begin(), middle, runs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  return ProgramTime{middle->first, static_cast<double>(middle->second.kernel_nanoseconds), by_operation(middle->second),
-                     static_cast<int>(runs.size())};
+  const ProgramTimes& times = middle->second;
+  return ProgramTime{middle->first, static_cast<double>(times.kernel_nanoseconds), by_operation(times.interpreted),
+                     by_operation(times.compiled), static_cast<int>(runs.size())};
 }
 
 }  // namespace strew::cli

@@ -16,8 +16,10 @@ namespace strew::cli {
 struct ProgramTime {
   double nanoseconds = 0;         ///< of a run of the whole program, the median of `samples`
   double kernel_nanoseconds = 0;  ///< of it, in calls of kernels
-  /// Of it, in operations around the kernels, by their names in the file, the longest first.
+  /// Of it, in operations around the kernels that were interpreted, by their names in the file, the longest first.
   std::vector<std::pair<std::string, double>> interpreted;
+  /// The same of kernels that did operations around the program's kernels, by the name of the last operation of each.
+  std::vector<std::pair<std::string, double>> compiled;
   int samples = 0;
 };
 

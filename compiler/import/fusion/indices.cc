@@ -93,6 +93,9 @@ class IndexFusion {
   }
 
   bool clamps_by_itself() const { return oob_of(op_) == OobPolicy::clamp; }
+  bool counts_from_end() const {
+    return std::visit([](const auto& op) { return op.normalize_negative; }, op_);
+  }
   bool is_fill() const { return !is_scatter(op_) && !clamps_by_itself(); }
 
   bool any(bool Column::*flag) const {
@@ -106,6 +109,8 @@ class IndexFusion {
       const Column& column = columns_[c];
       const Range range = reader_.range(column.raw);
       if (normalises && !column.normalised && range.low < 0) return false;
+      // What counts from the end already would count twice, and what is clipped at 0 would count from there.
+      if (counts_from_end() && (column.normalised || (column.clamped && range.low < 0))) return false;
       const bool inside = !column.normalised && range.low >= 0 && range.high <= most_of(c);
       if (clamps && !clamps_by_itself() && !column.clamped && !inside) return false;
     }

@@ -66,6 +66,13 @@ SORTED_ELEMENTS = (30, ("--op", "strew1.scatter(operand=f32[5] indices=i32[300] 
                         "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
 SORTED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[9,21] indices=i32[50] updates=f32[50,21] update_window_dims=[1] inserted_window_dims=[0] "
                     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
+# The last dim is reduced; more rows than are folded at a time.
+REDUCED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[21] indices=i32[21,13,0] updates=f32[21,13] input_batching_dims=[0] "
+                     "scatter_indices_batching_dims=[0] index_vector_dim=2 combiner=add init=in_place)"))
+# Several updates of one element between the rows that are folded side by side.
+REDUCED_MIDDLE = (30, ("--op", "strew1.scatter(operand=i16[4,3] indices=i32[2,4,3,11,0] updates=i16[2,4,3,11] input_batching_dims=[0,1] "
+                       "scatter_indices_batching_dims=[1,2] index_vector_dim=4 combiner=sub init=in_place)"))
+TRANSPOSED = (30, ("--op", "strew1.scatter(operand=f32[37,21] indices=i32[0] updates=f32[37,21]{1,37} update_window_dims=[0,1] init=in_place)"))
 # Looked-up rows of more vectors than the registers hold, with AVX-512.
 LONG_SORTED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[3,512] indices=i32[40] updates=f32[40,512] lookups=[updates(0)=gather(operand=f32[70,512] "
                          "indices=i32[40] result=f32[40,512] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
@@ -200,6 +207,16 @@ BUGS = [
      *SORTED_ELEMENTS),
     ("a row stays in its registers for the next one",
      "b.CreateICmpEQ(row, before), [] {},", "b.CreateICmpNE(before, llvm::ConstantPointerNull::get(b.getPtrTy())), [] {},", *SORTED_ROWS),
+    ("rows folded side by side: one that two parts share is folded by both",
+     "part(e_.smax(e_.times(last, length), head), end);", "part(e_.times(first, length), end);", *REDUCED_ROWS),
+    ("rows folded side by side: the groups skip a row",
+     "rows.push_back(f_.at_row(loops_, e_.add(row, e_.i64(k))));", "rows.push_back(f_.at_row(loops_, e_.add(row, e_.i64(k / 2 * 2))));", *REDUCED_ROWS),
+    ("rows folded side by side: some have the same element",
+     "std::all_of(plan.positions.begin(), plan.positions.end() - 1, moves_result)",
+     "std::any_of(plan.positions.begin(), plan.positions.end() - 1, moves_result)", *REDUCED_MIDDLE),
+    ("tiles: the last one is whole",
+     "Value* const j1 = e_.smin(e_.add(j0, e_.i64(kInner)), end);", "Value* const j1 = e_.smin(e_.add(j0, e_.i64(kInner)), e_.b.CreateSub(end, e_.i64(1)));",
+     *TRANSPOSED),
     ("every panel of a row is the first",
      "rows(f.e.times(number, f.e.i64(length)));", "rows(f.e.times(f.e.i64(0), number));", *LONG_SORTED_ROWS),
     ("a panel of rows begins with the row of the one before",

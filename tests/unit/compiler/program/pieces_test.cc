@@ -1,0 +1,243 @@
+// Operations around kernels as kernels of their own: which operations become one, what stays apart, when it is done, and whose memory is used. That the
+// bits are those of the interpreter is tested by strew_program_differential, too.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "compiler/program/buffers.h"
+#include "compiler/program/pieces/view.h"
+#include "strew/run_program.h"
+#include "tests/support/programs.h"
+#include "tests/support/rng.h"
+#include "tests/unit/compiler/import/stablehlo_testing.h"
+
+namespace strew::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// A function of %x: f32[24,16], %v: f32[16] and %i: i32[2,1], with a gather, so that there is something to import.
+Program program(const std::string& body, const std::string& result, const std::string& type) {
+  const std::string text =
+      "func.func @main(%x: tensor<24x16xf32>, %v: tensor<16xf32>, %i: tensor<2x1xi32>) -> (" + type + ", tensor<2xf32>) {\n" + body +
+      R"(  %g = "stablehlo.gather"(%v, %i) {dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0],
+    index_vector_dim = 1>, slice_sizes = array<i64: 1>} : (tensor<16xf32>, tensor<2x1xi32>) -> tensor<2xf32>
+  return )" + result + ", %g : " + type + ", tensor<2xf32>\n}";
+  Expected<Program> made = import_mlir_text(text, {});
+  EXPECT_TRUE(made.ok()) << made.status().message();
+  return made.ok() ? std::move(*made) : Program();
+}
+
+std::vector<std::unique_ptr<Tensor>> copies(const std::vector<Tensor>& tensors) {
+  std::vector<std::unique_ptr<Tensor>> out;
+  for (const Tensor& tensor : tensors) {
+    out.push_back(std::make_unique<Tensor>(std::move(make_tensor(tensor.dtype, tensor.dims).value())));
+    std::memcpy(out.back()->data.data(), tensor.data.data(), static_cast<size_t>(tensor.data.size()));
+  }
+  return out;
+}
+
+ProgramOptions options_of(int64_t interpreted_elements, ProgramTimes* times) {
+  ProgramOptions options;
+  options.interpreted_elements = interpreted_elements;
+  options.times = times;
+  return options;
+}
+
+/// How many kernels the operations became, and how many were interpreted; the results are compared with the interpreter's.
+std::pair<size_t, size_t> counts(const Program& imported) {
+  Rng rng(5);
+  const std::vector<Tensor> inputs = random_inputs(imported, rng);
+  ProgramTimes times;
+  Runtime runtime;
+  const auto want = run_program(runtime, imported, copies(inputs), options_of(ProgramOptions::kInterpreted, nullptr));
+  const auto got = run_program(runtime, imported, copies(inputs), options_of(0, &times));
+  EXPECT_EQ(difference(got, want), "");
+  return {times.compiled.size(), times.interpreted.size()};
+}
+
+constexpr const char* kX = "tensor<24x16xf32>";
+
+TEST(Pieces, ChainsWithMovementAreOneKernel) {
+  const Program chain = program(
+      "  %b = stablehlo.broadcast_in_dim %v, dims = [1] : (tensor<16xf32>) -> tensor<24x16xf32>\n"
+      "  %1 = stablehlo.add %x, %b : tensor<24x16xf32>\n"
+      "  %2 = stablehlo.multiply %1, %x : tensor<24x16xf32>\n"
+      "  %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<24x16xf32>) -> tensor<16x24xf32>\n"
+      "  %4 = stablehlo.slice %3 [2:12:3, 0:24] : (tensor<16x24xf32>) -> tensor<4x24xf32>\n"
+      "  %5 = stablehlo.reshape %4 : (tensor<4x24xf32>) -> tensor<4x2x12xf32>\n"
+      "  %6 = stablehlo.negate %5 : tensor<4x2x12xf32>\n"
+      "  %7 = stablehlo.reverse %6, dims = [2] : tensor<4x2x12xf32>\n",
+      "%7", "tensor<4x2x12xf32>");
+  EXPECT_EQ(counts(chain), std::pair(size_t{1}, size_t{0}));
+}
+
+TEST(Pieces, ReductionsTakeWhatIsBeforeThem) {
+  const std::string before =
+      "  %z = stablehlo.constant dense<0.5> : tensor<f32>\n"
+      "  %1 = stablehlo.multiply %x, %x : tensor<24x16xf32>\n";
+  for (const auto& [dims, kept] : {std::pair("0", "tensor<16xf32>"), std::pair("1", "tensor<24xf32>"), std::pair("0, 1", "tensor<f32>")})
+    EXPECT_EQ(counts(program(before + "  %r = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [" + dims +
+                                 "] : (tensor<24x16xf32>, tensor<f32>) -> " + kept + "\n",
+                             "%r", kept)),
+              std::pair(size_t{1}, size_t{0}))
+        << dims;
+}
+
+TEST(Pieces, WhatTwoReadIsComputedOnce) {
+  const Program twice = program(
+      "  %1 = stablehlo.exponential %x : tensor<24x16xf32>\n"
+      "  %2 = stablehlo.transpose %1, dims = [1, 0] : (tensor<24x16xf32>) -> tensor<16x24xf32>\n"
+      "  %3 = stablehlo.add %1, %1 : tensor<24x16xf32>\n"
+      "  %4 = stablehlo.reshape %3 : (tensor<24x16xf32>) -> tensor<16x24xf32>\n"
+      "  %5 = stablehlo.add %2, %4 : tensor<16x24xf32>\n",
+      "%5", "tensor<16x24xf32>");
+  EXPECT_EQ(counts(twice).first, 1u) << "one kernel computes it in each of its views";
+  const Program output = program(
+      "  %1 = stablehlo.exponential %x : tensor<24x16xf32>\n"
+      "  %2 = stablehlo.add %1, %1 : tensor<24x16xf32>\n"
+      "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+      "  %r = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [1] : (tensor<24x16xf32>, tensor<f32>) -> "
+      "tensor<24xf32>\n"
+      "  %b = stablehlo.broadcast_in_dim %r, dims = [0] : (tensor<24xf32>) -> tensor<24x16xf32>\n"
+      "  %3 = stablehlo.divide %2, %b : tensor<24x16xf32>\n",
+      "%3", kX);
+  EXPECT_EQ(counts(output).first, 3u) << "exponentials, their sums, quotients";
+}
+
+TEST(Pieces, WhatIsBroadcastAfterwardsIsComputedBefore) {
+  const Program bias = program(
+      "  %1 = stablehlo.exponential %v : tensor<16xf32>\n"
+      "  %b = stablehlo.broadcast_in_dim %1, dims = [1] : (tensor<16xf32>) -> tensor<24x16xf32>\n"
+      "  %2 = stablehlo.add %x, %b : tensor<24x16xf32>\n",
+      "%2", kX);
+  EXPECT_EQ(counts(bias), std::pair(size_t{2}, size_t{0}));
+}
+
+TEST(Pieces, ReshapesThatMergeDimsThatLieApartBeginAKernel) {
+  const Program merged = program(
+      "  %1 = stablehlo.transpose %x, dims = [1, 0] : (tensor<24x16xf32>) -> tensor<16x24xf32>\n"
+      "  %2 = stablehlo.reshape %1 : (tensor<16x24xf32>) -> tensor<384xf32>\n"
+      "  %3 = stablehlo.negate %2 : tensor<384xf32>\n",
+      "%3", "tensor<384xf32>");
+  EXPECT_EQ(counts(merged), std::pair(size_t{2}, size_t{0}));
+}
+
+TEST(Pieces, CountsAndConstantsNeedNoTensor) {
+  const Program numbers = program(
+      "  %1 = stablehlo.iota dim = 0 : tensor<24x16xf32>\n"
+      "  %h = stablehlo.constant dense<0.5> : tensor<24x16xf32>\n"
+      "  %2 = stablehlo.multiply %1, %h : tensor<24x16xf32>\n"
+      "  %3 = stablehlo.add %2, %x : tensor<24x16xf32>\n",
+      "%3", kX);
+  EXPECT_EQ(counts(numbers), std::pair(size_t{1}, size_t{0}));
+}
+
+TEST(Pieces, SmallWorkIsInterpretedUntilItIsOften) {
+  const RunnableProgram runnable(program("  %1 = stablehlo.negate %x : tensor<24x16xf32>\n", "%1", kX));
+  Rng rng(3);
+  const std::vector<Tensor> inputs = random_inputs(runnable.program(), rng);
+  Runtime runtime;
+  std::vector<size_t> compiled;
+  for (int run = 0; run < 4; ++run) {
+    ProgramTimes times;
+    ASSERT_TRUE(runnable.run(runtime, copies(inputs), options_of(2 * 24 * 16 + 1, &times)).ok());
+    EXPECT_EQ(times.compiled.size() + times.interpreted.size(), 1u);
+    compiled.push_back(times.compiled.size());
+  }
+  EXPECT_THAT(compiled, ElementsAre(0, 0, 1, 1));
+}
+
+TEST(Pieces, WhereNoKernelMayBeCompiledTheyAreInterpreted) {
+  const Program negated = program("  %1 = stablehlo.negate %x : tensor<24x16xf32>\n", "%1", kX);
+  Program only = negated;  // without the kernel, which would have to be there
+  ProgramParts parts = std::move(only).parts();
+  parts.outputs.resize(1);
+  const Expected<Program> without = Program::of(std::move(parts));
+  ASSERT_TRUE(without.ok()) << without.status().message();
+  Rng rng(3);
+  const std::vector<Tensor> inputs = random_inputs(*without, rng);
+  Runtime runtime;
+  ProgramTimes times;
+  ProgramOptions options = options_of(0, &times);
+  options.kernel.compile = CompileMode::must_hit;
+  const auto got = run_program(runtime, *without, copies(inputs), options);
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_THAT(times.compiled, IsEmpty());
+  EXPECT_EQ(times.interpreted.size(), 1u);
+}
+
+TEST(Pieces, ThreadsRunOneProgram) {
+  const RunnableProgram runnable(program(
+      "  %1 = stablehlo.add %x, %x : tensor<24x16xf32>\n"
+      "  %2 = stablehlo.transpose %1, dims = [1, 0] : (tensor<24x16xf32>) -> tensor<16x24xf32>\n",
+      "%2", "tensor<16x24xf32>"));
+  Rng rng(3);
+  const std::vector<Tensor> inputs = random_inputs(runnable.program(), rng);
+  Runtime runtime;
+  const auto want = runnable.run(runtime, copies(inputs), options_of(ProgramOptions::kInterpreted, nullptr));
+  std::vector<std::string> differences(4);
+  std::vector<std::thread> threads;
+  for (std::string& found : differences)
+    threads.emplace_back([&] {
+      for (int run = 0; run < 20 && found.empty(); ++run)
+        found = difference(runnable.run(runtime, copies(inputs), options_of(0, nullptr)), want);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(differences, ::testing::Each(""));
+}
+
+TEST(Pieces, WhatIsOnlyReshapedIsUpdatedInPlace) {
+  const std::string text = R"(
+func.func @main(%x: tensor<8x4xf32>, %i: tensor<2x1xi32>, %u: tensor<2xf32>) -> tensor<32xf32> {
+  %r = stablehlo.reshape %x : (tensor<8x4xf32>) -> tensor<32xf32>
+  %s = "stablehlo.scatter"(%r, %i, %u) ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      stablehlo.return %b : tensor<f32>
+  }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
+    : (tensor<32xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<32xf32>
+  return %s : tensor<32xf32>
+})";
+  const Expected<Program> imported = import_mlir_text(text, {});
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  Rng rng(3);
+  std::vector<std::unique_ptr<Tensor>> inputs = copies(random_inputs(*imported, rng));
+  const std::byte* const memory = inputs[0]->data.data();
+  Runtime runtime;
+  const auto got = run_program(runtime, *imported, std::move(inputs), options_of(0, nullptr));
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_EQ((*got)[0].data.data(), memory);
+}
+
+TEST(Views, SayWhatStridesCan) {
+  Compute reshape{ReshapeOp{}, "", {0}, {{DType::f32, {6, 2, 2}, {}}}, ComputeDisposition::interpreted, -1};
+  View view{{3, 2, 4}, 5, {8, 4, 1}};
+  ASSERT_TRUE(move(reshape, view));
+  EXPECT_EQ(view, (View{{6, 2, 2}, 5, {4, 2, 1}}));
+  View apart{{3, 2, 4}, 0, {10, 4, 1}};  // 6 rows of which every third begins 2 elements later
+  EXPECT_FALSE(move(reshape, apart));
+  View repeated{{3, 2, 4}, 0, {0, 0, 1}};
+  EXPECT_TRUE(move(reshape, repeated));
+  EXPECT_THAT(repeated.strides, ElementsAre(0, 2, 1));
+}
+
+TEST(Buffers, MemoryOfLargeTensorsIsUsedAgain) {
+  BufferPool pool;
+  Tensor large = std::move(pool.make(DType::f32, {1 << 15}).value());
+  const std::byte* const memory = large.data.data();
+  const Buffer other = large.data.share();
+  pool.give(large);
+  EXPECT_NE(pool.make(DType::f32, {1 << 15})->data.data(), memory) << "somebody else reads it";
+  Tensor alone = std::move(pool.make(DType::f32, {1 << 15}).value());
+  const std::byte* const its = alone.data.data();
+  pool.give(alone);
+  EXPECT_EQ(pool.make(DType::i32, {1 << 14, 2})->data.data(), its);
+}
+
+}  // namespace
+}  // namespace strew::test
