@@ -130,6 +130,8 @@ class Maker {
     bound.fill = p_.fill_of(static_cast<int>(s));
     if (bounds == lowered::Bounds::split) bound.memory = 1 + plan_.window.size() + p_.segments++;
     p_.has_cut_windows = true;
+    // A table that wraps or ends within a row parts it elsewhere at each position, so parts of equal rows may overlap.
+    if (s > 0 && !plan_.unique.holds) p_.fences = true;
   }
 
   void make_init() {

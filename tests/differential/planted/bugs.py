@@ -66,6 +66,13 @@ SORTED_ELEMENTS = (30, ("--op", "strew1.scatter(operand=f32[5] indices=i32[300] 
                         "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
 SORTED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[9,21] indices=i32[50] updates=f32[50,21] update_window_dims=[1] inserted_window_dims=[0] "
                     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place indices_are_sorted=true)"))
+# Two results of which the second reads the first; the table wraps within a row.
+CUT_PAIRS = (30, ("--op", "strew1.scatter(operand=[i64[6,?,?,27],i64[6,?,1,27]] indices=u32[2,7] updates=[i64[7,?,27],i64[7,?,?]] "
+                  "lookups=[updates(0)=gather(operand=i64[?,15,29] indices=i64[7,2] result=i64[7,?,27] offset_dims=[1,2] collapsed_slice_dims=[1] "
+                  "start_index_map=[1,2] index_vector_dim=1 slice_sizes=[?,1,27] oob=wrap)] update_window_dims=[1,2] inserted_window_dims=[0,2] "
+                  "scatter_dims_to_operand_dims=[0,2] combiner=expr expr={%0=update(0):i64; %1=current(0):i64; %2=maximum(%1,%0):i64; "
+                  "%3=gt(%0,%1):bool; %4=current(1):i64; %5=constant(0):i64; %6=lt(%4,%5):bool; %7=or(%3,%6):bool; %8=update(1):i64; "
+                  "%9=select(%7,%8,%4):i64; return %2, %9} init=in_place oob=skip_window)"))
 # The last dim is reduced; more rows than are folded at a time.
 REDUCED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[21] indices=i32[21,13,0] updates=f32[21,13] input_batching_dims=[0] "
                      "scatter_indices_batching_dims=[0] index_vector_dim=2 combiner=add init=in_place)"))
@@ -300,6 +307,8 @@ BUGS = [
      "given ? given(body, p, placements) :", "given ? given(f.kernel.update, p, placements) :", *SORTED_FILLS),
     ("look-ups: a listed window of Halide's is at the table's first row",
      "{ external_body->apply_one(at, placements); });", "{ external_body->apply_one(p, placements); });", *HALIDE_LOOKUPS),
+    ("look-ups that cut: parts of rows overlap in a block",
+     "if (s > 0 && !plan_.unique.holds) p_.fences = true;", "", *CUT_PAIRS),
     ("look-ups that cut: a row in registers is added whole",
      "row.extent.factor < 1 || row.is_bounded() ||", "row.extent.factor < 1 ||", *SORTED_CUTS),
     ("look-ups that cut: what the table has not is read all the same",
