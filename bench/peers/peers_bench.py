@@ -33,7 +33,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(HERE, "../programs")]
 import fused_report  # noqa: E402
 from fused_report import show  # noqa: E402
 NATIVE = ["strew", "hand"]
@@ -44,7 +44,9 @@ FUSED_CLASSES = {"strew_python": "fused_peers.StrewPythonPeer", "numpy": "fused_
                  "numba": "fused_peers.NumbaPeer", "jax": "fused_peers.JaxPeer", "torch": "fused_torch_peers.TorchPeer",
                  "torch_compile": "fused_torch_peers.TorchCompilePeer", "torch_sparse": "fused_torch_peers.TorchSparsePeer",
                  "torch_scatter": "fused_torch_peers.TorchScatterPeer", "fbgemm": "fused_torch_peers.FbgemmPeer"}
-BENCHES = {"suite": CLASSES, "fused": FUSED_CLASSES}
+PROGRAM_CLASSES = {"strew": "program_peers.StrewPeer", "kernel": "program_peers.KernelPeer", "torch": "program_peers.TorchPeer",
+                   "ort": "program_peers.OrtPeer", "jax": "program_peers.JaxPeer"}  # ../programs, which drives them itself
+BENCHES = {"suite": CLASSES, "fused": FUSED_CLASSES, "programs": PROGRAM_CLASSES}
 NEEDS_TF_PYTHON = {"tf", "litert"}
 SINGLE = {"numpy", "scipy"}  # have no threads of their own
 
@@ -54,6 +56,10 @@ SINGLE = {"numpy", "scipy"}  # have no threads of their own
 
 def data_of(case, folder):
     """A case's data, and what counts the elements of a result that are wrong."""
+    if "program" in case:
+        from program_peers import ProgramData
+        D = ProgramData(case, folder)
+        return D, D.differs
     if "kind" in case:
         from fused_data import FusedData
         D = FusedData(case, folder)
@@ -135,7 +141,7 @@ class Worker:
                    STREW_COMPILE="blocking")  # a thread that compiles would stand still with the worker
         if T == 1:
             env["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
-        command = [self.suite, f"--worker={self.peer}", f"--threads={T}"] if self.peer in NATIVE else \
+        command = [self.suite, f"--worker={self.peer}", f"--threads={T}"] if self.peer not in BENCHES[self.bench] else \
             [python, os.path.abspath(__file__), "--bench", self.bench, "--worker", self.peer, "--threads", str(T)]
         cores = sorted(os.sched_getaffinity(0))[:T]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, env=env, text=True,
@@ -201,7 +207,7 @@ def results_of(w):
 
 def record(c, w, result):
     return dict(case=c["name"], peer=w.peer, version=w.version, threads=w.T, ns_per_call=result["median"], variant=result["variant"],
-                note=result["note"], mismatch=result["mismatch"], samples=result["samples"])
+                note=result["note"], mismatch=result["mismatch"], samples=result["samples"], spread=result.get("spread", 0), faults=result.get("faults", 0))
 
 
 def run_case(c, workers, folder, args):

@@ -1,5 +1,6 @@
 """Timing one prepared variant of a peer, in its own process."""
 import os
+import resource
 import time
 
 import numpy as np
@@ -32,7 +33,7 @@ class Runner:
         self.mismatch = check(result())
         del result
         self.next, self.samples, self.disturbed = 0, [], []
-        self.inner = 1
+        self.inner, self.calls, self.faults = 1, 0, 0
         self.est = self.sample()
 
     def sample(self):
@@ -46,6 +47,13 @@ class Runner:
         return (time.perf_counter_ns() - t0) / n
 
     def measure(self, budget):
+        """Samples for so many seconds, and counts the pages that the system had to provide."""
+        before, first = resource.getrusage(resource.RUSAGE_SELF).ru_minflt, self.next
+        self.take_samples(budget)
+        self.faults += resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+        self.calls += self.next - first
+
+    def take_samples(self, budget):
         self.est = min(self.est, self.sample())
         self.inner = max(1, min(5000, int(2e6 / self.est)))
         end = time.perf_counter() + budget
@@ -63,7 +71,8 @@ class Runner:
     def report(self):
         few = len(self.samples) < 3
         xs = self.samples + self.disturbed if few else self.samples
-        return dict(variant=self.name, note=self.note, mismatch=self.mismatch, first_call_s=round(self.first_call_s, 4),
+        low, high = np.percentile(xs, [25, 75])
+        return dict(spread=float(high - low), faults=self.faults / max(1, self.calls), variant=self.name, note=self.note, mismatch=self.mismatch, first_call_s=round(self.first_call_s, 4),
                     min=min(xs), median=float(np.median(xs)), samples=len(xs), disturbed=len(self.disturbed) if few else 0)
 
 
