@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """docs/performance.md, generated from runs: `./dev bench suite --json RUN.json`, then
 
-  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--backends BACKENDS.json] [--portable PORTABLE.json] --explain bench/suite/misses.md [--profiles PROFILES.txt] [--policies POLICIES.json] >docs/performance.md
+  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--backends BACKENDS.json] [--portable PORTABLE.json] --explain bench/suite/misses.md [--profiles PROFILES.txt] [--policies POLICIES.json] [--programs PROGRAMS.json] >docs/performance.md
 
-BACKENDS: `./dev bench backends --json BACKENDS.json`. PORTABLE: `./dev bench portable --json PORTABLE.json`; its section alone is printed without
-RUN.json. POLICIES: `./dev bench policies --json POLICIES.json`.
+BACKENDS: `./dev bench backends --json BACKENDS.json`. PORTABLE: `./dev bench portable --json PORTABLE.json`; PROGRAMS: `./dev bench programs --json
+PROGRAMS.json`; of these two, the section alone is printed without RUN.json. POLICIES: `./dev bench policies --json POLICIES.json`.
 RECORDS: bench/peers/peers_bench.py --out. NOTES: what explains the
 misses, written by whoever looked; put below the table as it is. PROFILES: what bench/profile.py printed for the misses.
 """
@@ -168,6 +168,31 @@ def policies_table(path):
         yield f"| {form} | {policy} | " + " | ".join(row.get(bad, "") for bad in ("0%", "10%", "50%")) + " |"
 
 
+def programs_table(path):
+    with open(path, encoding="utf-8") as f:
+        run = json.load(f)
+    context, cases = run["context"], run["cases"]
+    peers = [peer for peer in context["peers"] if peer not in ("strew", "kernel")]
+    yield "## Whole files\n"
+    yield "Models as exporters write them (bench/programs/models.py), through `strew.open(file).run(inputs)`, beside the function that they were written as in eager " \
+        "PyTorch and compiled by JAX, and beside ONNX Runtime on the same file, as far as it reads it (`./dev bench programs`, " \
+        f"{context['date'][:10]}, {context['cpu']}, load {context['load']}; " + ", ".join(f"{peer} {context['peers'][peer]}" for peer in peers) + "). One thread, peers in turns, medians, and the " \
+        "distance between the quartiles; a peer's time is given as a multiple of strew's. Faults are the pages that the system provides during a call, of strew and of " \
+        f"{peers[0] if peers else 'a peer'}. Every result was compared with NumPy's before it was timed. In `chain` twelve operations stand around one kernel, which takes " \
+        f"{show(cases['chain']['kernel']['ns_per_call'])} alone.\n"
+    yield "| case | strew | quartiles | " + " | ".join(peers) + " | faults |"
+    yield "|---|---|---|" + "---|" * (len(peers) + 1)
+    for name, rows in cases.items():
+        ours = rows["strew"]
+        cells = [f"{rows[peer]['ns_per_call'] / ours['ns_per_call']:.2f}{'!' if rows[peer]['mismatch'] else ''}" if peer in rows else "" for peer in peers]
+        faults = f"{ours['faults']:.0f}" + (f", {rows[peers[0]]['faults']:.0f}" if peers and peers[0] in rows else "")
+        yield f"| {name} | {show(ours['ns_per_call'])} | {100 * ours['spread'] / ours['ns_per_call']:.0f} % | " + " | ".join(cells) + f" | {faults} |"
+    if "whole_models" in run:
+        models = run["whole_models"]
+        yield f"\nThe {len(models['models'])} models of tests/models that strew runs whole, in one process (`run_program`, one thread): {show(models['total_ns'])} for a run of each; " \
+            "the slowest are " + ", ".join(f"{name} {show(ns)}" for name, ns in sorted(models["models"].items(), key=lambda row: -row[1])[:3]) + "."
+
+
 def halide_target(row):
     return 1.1 if row["row_bytes"] >= 256 else 1.4
 
@@ -183,11 +208,12 @@ def main():
     ap.add_argument("--peers")
     ap.add_argument("--backends")
     ap.add_argument("--policies")
+    ap.add_argument("--programs")
     ap.add_argument("--explain")
     ap.add_argument("--profiles")
     args = ap.parse_args()
     if args.run is None:
-        print("\n".join(portable_table(args.portable)))
+        print("\n".join(programs_table(args.programs) if args.programs else portable_table(args.portable)))
         return
     context, rows = read(args.run)
     print(intro(context, rows, args.peers))
@@ -204,6 +230,8 @@ def main():
             print("```\n" + f.read().strip() + "\n```")
     if args.policies:
         print("\n" + "\n".join(policies_table(args.policies)))
+    if args.programs:
+        print("\n" + "\n".join(programs_table(args.programs)))
     if args.peers:
         print("\n" + "\n".join(peer_table(args.peers)))
     if args.backends:

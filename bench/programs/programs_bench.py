@@ -49,6 +49,7 @@ def run_cases(args):
     with open(os.devnull, "w") as log, tempfile.TemporaryDirectory(prefix="strew_programs_") as args.scratch:
         workers = peers_bench.start_workers(args, log)
         missing = args.missing
+        args.versions = {w.peer: w.version for w in workers}
         print("peers: " + ", ".join(f"{w.peer} {w.version}" for w in workers) + f"; T={args.threads[0]}")
         print(f"{'case':20s}" + "".join(f"{peer:>24s}" for peer in ROWS if peer not in missing))
         for name in args.names:
@@ -66,6 +67,13 @@ def run_cases(args):
             if row["mismatch"]:
                 print(f"{name}: {peer} is wrong in {row['mismatch']} elements")
     return tables
+
+
+def context_of(args):
+    with open("/proc/cpuinfo") as f:
+        cpu = re.search(r"model name\s*: (.*)", f.read())
+    return {"date": time.strftime("%Y-%m-%dT%H:%M:%S"), "cpu": cpu.group(1) if cpu else "", "load": " ".join(f"{load:.1f}" for load in os.getloadavg()),
+            "threads": args.threads[0], "peers": args.versions}
 
 
 def run_models(args):
@@ -108,6 +116,7 @@ def main():
     result = {}
     if not args.models_only:
         result["cases"] = run_cases(args)
+        result["context"] = context_of(args)
     if args.models or args.models_only or args.cases == ".":
         result["whole_models"] = run_models(args)
     if args.json:

@@ -7,7 +7,7 @@
 
 The sources are not touched and nothing is configured: the one changed file is compiled by its command in DIR/compile_commands.json, the
 program or library it belongs to is linked again, and a copy of the program runs beside copies of the libraries in DIR/planted/. DIR must be
-built (targets strew_differential, strew_npu_differential and strew_npu_compiled, generator Ninja). --seconds is every bug's budget, in processor time. --seed is the differential test's,
+built (targets strew_differential, strew_program_differential, strew_npu_differential and strew_npu_compiled, generator Ninja). --seconds is every bug's budget, in processor time. --seed is the differential test's,
 whose default is fixed, and the one by which --sample draws its bugs, whose default is a fresh one; how to repeat a draw is printed.
 Exit: 0 all caught, 1 one was missed, 2 an anchor is lost or a changed file does not build.
 """

@@ -95,7 +95,24 @@ REPEATED = (30, ("--op", "strew1.scatter(operand=f32[9,5,6] indices=i32[20,6]{1,
 # The C++ of NPU programs: it is compiled and run, with a monitor of its flags. Each run of the compiler has the same budget of its own.
 NPU = (10, (), "strew_npu_compiled")
 
+# Whole programs against the interpreter and the reference.
+PROGRAMS = (60, (), "strew_program_differential")
+
 BUGS = [
+    ("programs: a kernel writes over an input that something else reads", "imported_.value(v).kind != ValueKind::input || readers_[v] != 1 ||",
+     "imported_.value(v).kind != ValueKind::input ||", *PROGRAMS),
+    ("programs: a kernel writes over an input that is read-only", "readers_[v] != 1 || operand.data.read_only()) return nullptr;",
+     "readers_[v] != 1) return nullptr;", *PROGRAMS),
+    ("programs: a kernel's result lies in the output where an input still is",
+     "if (is_free || (operand != nullptr && operand->data.data() == given->data.data())) return on(given->data);", "(void)is_free; return on(given->data);", *PROGRAMS),
+    ("programs: a tensor that is two outputs is moved to both", "if (!again && from[i]->dtype", "(void)again; if (from[i]->dtype", *PROGRAMS),
+    ("programs: a transpose that a kernel takes over is not inverted", "out[order[d]] = static_cast<int64_t>(d);", "out[d] = order[d];", *PROGRAMS),
+    ("programs: a gather that something else reads becomes a look-up",
+     'if (context.program.readers(value) != readers) return unsupported("another operation reads its result, too");', "(void)readers;", *PROGRAMS),
+    ("programs: an index that differs along a row counts as one that repeats", "if (at[d].dim == dim && !repeats_along(quantity.element.value, static_cast<int64_t>(d))) return true;",
+     "(void)at;", *PROGRAMS),
+    ("programs: one component counts from the end, so all do", "if (normalises && !column.normalised && range.low < 0) return false;", "", *PROGRAMS),
+    ("programs: one component is clipped, so all are", "if (clamps && !clamps_by_itself() && !column.clamped && !inside) return false;", "(void)inside;", *PROGRAMS),
     ("npu: C++ has tiles that are valid to their last row", "extent(t.valid[0]), extent(t.valid[1])", "extent(type.dims[0]), extent(t.valid[1])", *NPU),
     ("npu: C++ lacks a flag", "if (mixed_ && signal(s, indent)) return;",
      "if (s.attributes[2].value == \"EVENT_ID1\") return; if (mixed_ && signal(s, indent)) return;", *NPU),

@@ -64,7 +64,10 @@ const std::vector<Grower::Kind>& Grower::table() {
                                       {"scatter_elements", 5, &Grower::scatter_elements},
                                       {"scatter_nd", 5, &Grower::scatter_nd},
                                       {"dynamic_update_slice", 3, &Grower::dynamic_update_slice},
-                                      {"tensor_scatter", 3, &Grower::tensor_scatter}};
+                                      {"tensor_scatter", 3, &Grower::tensor_scatter},
+                                      {"messages", 6, &Grower::messages},
+                                      {"bags", 4, &Grower::bags},
+                                      {"transposed", 5, &Grower::transposed}};
   return list;
 }
 
@@ -203,11 +206,11 @@ std::optional<Drawn> Grower::find(const std::function<bool(const Drawn&)>& holds
   for (const Drawn& drawn : drawn_)
     if (holds(drawn)) found.push_back(drawn);
   if (found.empty()) return std::nullopt;
-  return rng_.chance(60) ? found.back() : rng_.pick(found);
+  return reads_last_ || rng_.chance(60) ? found.back() : rng_.pick(found);
 }
 
 Drawn Grower::any(size_t least) {
-  if (!rng_.chance(8))
+  if (reads_last_ || !rng_.chance(8))
     if (const auto found = find([&](const Drawn& drawn) { return drawn.rank() >= least; })) return *found;
   return data(random_dtype(), random_dims(std::max<size_t>(least, static_cast<size_t>(rng_.between(1, kMostRank - 1)))));
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/import/builder/program_builder.h"
@@ -30,10 +31,11 @@ class Grower {
   static std::vector<std::string> kinds();
 
  private:
+  using Draw = Expected<Drawn> (Grower::*)();
   struct Kind {
     const char* name;
     int weight;
-    Expected<Drawn> (Grower::*draw)();
+    Draw draw;
   };
   static const std::vector<Kind>& table();
 
@@ -123,6 +125,12 @@ class Grower {
   Expected<Drawn> dynamic_update_slice();
   Expected<Drawn> tensor_scatter();
 
+  // Several nodes: idioms.cc.
+  Expected<Drawn> row_of(const std::vector<Draw>& nodes);
+  Expected<Drawn> messages();
+  Expected<Drawn> bags();
+  Expected<Drawn> transposed();
+
   uint64_t seed_;
   Rng rng_;
   RandomProgram out_;
@@ -132,6 +140,7 @@ class Grower {
   DType usual_ = DType::f32;
   int64_t limit_ = 0;  ///< elements of a value
   ExtentIds open_;
+  bool reads_last_ = false;  ///< nodes read the last value that they can read
 };
 
 }  // namespace strew::test

@@ -72,7 +72,7 @@ Expected<Drawn> Grower::indices(const ExtentIds& dims, const ExtentIds& bounds, 
     const ExtentIds one = joined(before(dims, dims.size() - 1), {out_.extents.constant(1)});
     DType dtype = DType::i64;
     for (const ExtentId bound : bounds) {
-      const Expected<Drawn> part = plain_indices(one, {bound}, {policy.oob, false});
+      const Expected<Drawn> part = indices(one, {bound}, {policy.oob, false});
       if (!part.ok()) return part;
       const Expected<int> same = builder().convert(part->value, dtype);
       if (!same.ok()) return same.status();

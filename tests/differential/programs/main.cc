@@ -172,6 +172,8 @@ int summary(const Options& o, bool good, const ProgramTally& tally) {
   fmt::print("{}\n", tally.text());
   if (o.verbose)
     for (const auto& [why, number] : tally.refused) fmt::print("  not built {:6} times: {}\n", number, why);
+  if (o.verbose)
+    for (const auto& [note, number] : tally.notes) fmt::print("  import, {:6} times: {}\n", number, note);
   if (good && o.require_coverage) {
     for (const std::string& kind : node_kinds())
       if (tally.kinds.count(kind) == 0) fmt::print("no program has a node {}\n", kind), good = false;

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <sstream>
+#include <thread>
 
 #include "compiler/import/import_bytes.h"
 #include "compiler/program/run.h"
@@ -85,6 +87,18 @@ void ProgramTally::add(const RandomProgram& drawn) {
   count(refused, drawn.refused);
 }
 
+void ProgramTally::add_finished(const Program& finished) {
+  for (const Compute& compute : finished.computes())
+    if (compute.disposition == ComputeDisposition::folded || compute.disposition == ComputeDisposition::fused) ++folded;
+  for (const ProgramKernel& kernel : finished.kernels())
+    for (std::string note : kernel.notes) {
+      constexpr size_t kLongest = 90;
+      std::replace_if(
+          note.begin(), note.end(), [](unsigned char c) { return std::isdigit(c) != 0; }, '#');
+      ++notes[note.substr(0, kLongest)];
+    }
+}
+
 std::string ProgramTally::write() const {
   std::string out = fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", programs, nodes, kernels, operations, folded, calls, runs,
                                 failures, donated, refusals, bad_indices);
@@ -109,14 +123,14 @@ std::string ProgramTally::text() const {
       "{} programs: {} nodes, {} kernels, {} operations around them, {} of which became part of kernels; {} calls, {} of which "
       "fail, {} for one bad index; {} runs, {} of "
       "which have an output where an input is, and {} of which portable refuses",
-      programs, nodes, kernels, operations, folded, calls, failures, bad_indices, runs, donated, refusals, bad_indices);
+      programs, nodes, kernels, operations, folded, calls, failures, bad_indices, runs, donated, refusals);
   for (const auto& [name, number] : kinds) out += fmt::format("\n  {:22}{:8}", name, number);
   return out;
 }
 
 std::string ProgramChecker::Way::text() const {
   static constexpr const char* kNames[] = {"inputs donated", "inputs read-only", "into the caller's outputs",
-                                           "an output where an input is"};
+                                           "an output where an input is", "two runs at once"};
   return fmt::format("backend {}, {} threads, at most {}, {}{}", backend, threads, most_threads, kNames[static_cast<size_t>(buffers)],
                      compiles ? ", operations compiled" : "");
 }
@@ -138,7 +152,7 @@ ProgramChecker::Way ProgramChecker::random_way(Rng& rng, size_t number) const {
   way.backend = !backend_.empty() ? backend_ : number % 3 == 2 ? "portable" : "auto";
   way.threads = rng.chance(70) ? 8 : rng.pick(threads);
   way.most_threads = rng.pick(threads);
-  way.buffers = static_cast<Buffers>(rng.below(4));
+  way.buffers = static_cast<Buffers>(rng.below(5));
   way.compiles = number % 2 == 0;
   return way;
 }
@@ -162,6 +176,8 @@ bool ProgramChecker::is_refusal(const Way& way, const Status& status) {
   tally_.refusals += refuses ? 1 : 0;
   return refuses;
 }
+
+bool ProgramChecker::is_refusal(const Way& way, const Results& got) { return !got.ok() && is_refusal(way, got.status()); }
 
 /// The inputs in guarded memory that cannot be written.
 std::vector<std::unique_ptr<Tensor>> ProgramChecker::lent(const std::vector<Tensor>& inputs) {
@@ -237,9 +253,22 @@ std::optional<std::string> ProgramChecker::run_and_compare(const RandomProgram& 
   options.kernel.backend = test::backend(way.backend);
   options.kernel.threads = way.threads;
   if (way.compiles) options.interpreted_elements = 0;
-  const Results got = way.compiles ? runnable_->run(*runtime_, std::move(given), options)
-                                   : run_program(*runtime_, finished, std::move(given), options);
-  if (!got.ok() && is_refusal(way, got.status())) return std::nullopt;
+  const auto run = [&](std::vector<std::unique_ptr<Tensor>> tensors) {
+    return way.compiles ? runnable_->run(*runtime_, std::move(tensors), options)
+                        : run_program(*runtime_, finished, std::move(tensors), options);
+  };
+  std::optional<Results> other;
+  std::vector<std::unique_ptr<Tensor>> given_other;
+  std::thread thread;
+  if (way.buffers == Buffers::together) {
+    given_other = lent(inputs);
+    thread = std::thread([&] { other.emplace(run(std::move(given_other))); });
+  }
+  const Results got = run(std::move(given));
+  if (thread.joinable()) thread.join();
+  if (other && !is_refusal(way, *other))
+    if (auto found = difference(drawn, want, *other, one_error)) return "in the other thread: " + *found;
+  if (is_refusal(way, got)) return std::nullopt;
   return difference(drawn, want, got, one_error);
 }
 
@@ -277,8 +306,7 @@ std::optional<ProgramFailure> ProgramChecker::check(const RandomProgram& drawn, 
       return;
     }
     runnable_.emplace(*finished);
-    for (const Compute& compute : finished->computes())
-      if (compute.disposition == ComputeDisposition::folded || compute.disposition == ComputeDisposition::fused) ++tally_.folded;
+    tally_.add_finished(*finished);
     for (int call = 0; call < kCalls && !failure; ++call) {
       Rng rng = Rng::stream(seed, static_cast<uint64_t>(call));
       const std::vector<int64_t> variables = random_variables(drawn, call == 0, rng);

@@ -22,7 +22,9 @@ struct ProgramTally {
   int64_t calls = 0, runs = 0, failures = 0, donated = 0, refusals = 0;
   int64_t bad_indices = 0;  ///< calls that fail because of one index
   std::map<std::string, int64_t> kinds, refused;
+  std::map<std::string, int64_t> notes;  ///< what import did to kernels, without numbers, and how often
   void add(const RandomProgram& drawn);
+  void add_finished(const Program& finished);
   std::string write() const;              ///< for merge()
   void merge(const std::string& report);  ///< adds what write() wrote in another process
   std::string text() const;
@@ -46,10 +48,11 @@ class ProgramChecker {
  private:
   /// How a run gets its inputs and outputs.
   enum class Buffers : uint8_t {
-    owned,    ///< run_program() may keep and overwrite the inputs
-    shared,   ///< inputs are read-only
-    into,     ///< read-only, and outputs are the caller's
-    in_place  ///< the same, but an output is to lie where an input is
+    owned,     ///< run_program() may keep and overwrite the inputs
+    shared,    ///< inputs are read-only
+    into,      ///< read-only, and outputs are the caller's
+    in_place,  ///< the same, but an output is to lie where an input is
+    together   ///< inputs are read-only, and another thread runs the program at the same time
   };
   struct Way {
     std::string backend;
@@ -67,6 +70,7 @@ class ProgramChecker {
                                              const std::vector<Tensor>& inputs, const Results& want, bool one_error,
                                              const Way& way, Rng& rng);
   bool is_refusal(const Way& way, const Status& status);
+  bool is_refusal(const Way& way, const Results& got);
   std::vector<std::unique_ptr<Tensor>> lent(const std::vector<Tensor>& inputs);
   std::optional<std::string> run_into(const RandomProgram& drawn, const Program& finished, const std::vector<Tensor>& inputs,
                                       const Results& want, const Way& way, Rng& rng);

@@ -1,4 +1,4 @@
-// random_program: programs of a few nodes, as front ends make them: gathers and scatters, and between them movement, elementwise work,
+// random_program: programs of a few nodes, some of which are several operations, as front ends make them: gathers and scatters, and between them movement, elementwise work,
 // reductions and scans, with several readers of one value, constants, open extents, and inputs that are outputs.
 //
 // Each node is drawn from a stream of its own, so that a program without its last nodes is the program that those were added to.
