@@ -174,17 +174,17 @@ def programs_table(path):
     context, cases = run["context"], run["cases"]
     peers = [peer for peer in context["peers"] if peer not in ("strew", "kernel")]
     yield "## Whole files\n"
-    yield "Models as exporters write them (bench/programs/models.py), through `strew.open(file).run(inputs)`, beside the function that they were written as in eager " \
+    yield "Models as exporters write them (bench/programs/models.py), run by `strew.open(file).run(inputs)`, beside the function that they were written as in eager " \
         "PyTorch and compiled by JAX, and beside ONNX Runtime on the same file, as far as it reads it (`./dev bench programs`, " \
         f"{context['date'][:10]}, {context['cpu']}, load {context['load']}; " + ", ".join(f"{peer} {context['peers'][peer]}" for peer in peers) + "). One thread, peers in turns, medians, and the " \
-        "distance between the quartiles; a peer's time is given as a multiple of strew's. Faults are the pages that the system provides during a call, of strew and of " \
+        "distance between the quartiles of strew's; behind a peer's time, strew's time over it. Faults are the pages that the system provides during a call, of strew and of " \
         f"{peers[0] if peers else 'a peer'}. Every result was compared with NumPy's before it was timed. In `chain` twelve operations stand around one kernel, which takes " \
         f"{show(cases['chain']['kernel']['ns_per_call'])} alone.\n"
     yield "| case | strew | quartiles | " + " | ".join(peers) + " | faults |"
     yield "|---|---|---|" + "---|" * (len(peers) + 1)
     for name, rows in cases.items():
         ours = rows["strew"]
-        cells = [f"{rows[peer]['ns_per_call'] / ours['ns_per_call']:.2f}{'!' if rows[peer]['mismatch'] else ''}" if peer in rows else "" for peer in peers]
+        cells = [f"{show(rows[peer]['ns_per_call'])} ({ours['ns_per_call'] / rows[peer]['ns_per_call']:.3g})" if peer in rows else "" for peer in peers]
         faults = f"{ours['faults']:.0f}" + (f", {rows[peers[0]]['faults']:.0f}" if peers and peers[0] in rows else "")
         yield f"| {name} | {show(ours['ns_per_call'])} | {100 * ours['spread'] / ours['ns_per_call']:.0f} % | " + " | ".join(cells) + f" | {faults} |"
     if "whole_models" in run:

@@ -186,7 +186,7 @@ def prepare_case(c, workers, folder, args):
             w.process.kill()
             w.start()  # it may have crashed: a fresh process for the next case
             continue
-        for error in answer["errors"] if args.bench == "fused" else []:
+        for error in answer["errors"] if args.bench != "suite" else []:
             print(f"# {c['name']} {w.peer}: {error}", flush=True)
         w.info = answer["variants"]
         if w.info:

@@ -154,26 +154,26 @@ def gnn(random):
         lowest = g.expand(g.constant(np.float32(-np.inf)), [nodes, F])
         at = g.expand(g.unsqueeze(to, 1), [edges, F])
         most = g.node("ScatterElements", [lowest, at, g.node("Gather", [hidden, source], axis=0)], axis=0, reduction="max")
-        return [g.node("Where", [g.node("IsInf", [most]), g.constant(np.float32(0)), most])]
+        return [g.node("Where", [g.node("Equal", [most, g.constant(np.float32(-np.inf))]), g.constant(np.float32(0)), most])]
 
     def expected(i):
         (source, to), hidden = i["edge_index"], np.zeros_like(i["x"])
         np.add.at(hidden, to, i["x"][source] * i["edge_weight"][:, None])
         hidden, most = np.maximum(hidden, 0), np.full_like(i["x"], -np.inf)
         np.maximum.at(most, to, hidden[source])
-        return [np.where(np.isinf(most), np.float32(0), most)]
+        return [np.where(most == -np.inf, np.float32(0), most)]
 
     def torch(th, x, edge_index, weight):
         source, to = edge_index[0], edge_index[1]
         hidden = th.relu(th.zeros_like(x).index_add(0, to, x[source] * weight[:, None]))
         most = th.full_like(x, float("-inf")).scatter_reduce(0, to[:, None].expand(-1, F), hidden[source], "amax", include_self=True)
-        return [th.where(th.isinf(most), th.zeros_like(most), most)]
+        return [th.where(most == float("-inf"), th.zeros_like(most), most)]
 
     def jax(jnp, x, edge_index, weight):
         source, to = edge_index[0], edge_index[1]
         hidden = jnp.maximum(jnp.zeros_like(x).at[to].add(x[source] * weight[:, None]), 0)
         most = jnp.full_like(x, -jnp.inf).at[to].max(hidden[source])
-        return [jnp.where(jnp.isinf(most), 0, most)]
+        return [jnp.where(most == -jnp.inf, 0, most)]
     return onnx_model(inputs, build, expected, torch=torch, jax=jax)
 
 

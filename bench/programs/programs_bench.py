@@ -31,13 +31,14 @@ ROWS = list(peers_bench.BENCHES["programs"])
 
 
 def cell(row, ours):
-    """Time, spread, and the multiple of strew's time."""
+    """Time, spread, and, of a peer, strew's time over its own."""
     wrong = "!" if row["mismatch"] else ""
-    return f"{show(row['ns_per_call'])}{wrong} +-{100 * row['spread'] / row['ns_per_call']:.0f}% {row['ns_per_call'] / ours:.2f}"
+    times = f" ({ours / row['ns_per_call']:.3g})" if ours and row["peer"] != "strew" else ""
+    return f"{show(row['ns_per_call'])}{wrong} +-{100 * row['spread'] / row['ns_per_call']:.0f}%{times}"
 
 
 def print_case(name, rows, missing):
-    ours = rows["strew"]["ns_per_call"] if "strew" in rows else float("nan")
+    ours = rows["strew"]["ns_per_call"] if "strew" in rows else None
     cells = [f"{cell(rows[peer], ours):>24s}" if peer in rows else f"{'-':>24s}" for peer in ROWS if peer not in missing]
     faults = " ".join(f"{peer} {rows[peer]['faults']:.0f}" for peer in ROWS if peer in rows)
     print(f"{name:20s}" + "".join(cells) + f"  faults: {faults}", flush=True)
