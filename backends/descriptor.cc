@@ -220,16 +220,6 @@ class Shapes {
         if (access.operand[static_cast<size_t>(access.window[w])].window == kDynamic)
           relate("lookup_dims", STREW_EQUAL, table, access.window[w], window_dim(w));
       constrain_batching("gather_c17", access, indices, table);
-      constrain_table(s.lookups[l].gather, access, table, slices_ < slots_.size() ? slices_ : indices);
-    }
-  }
-  /// A policy that does not answer for a table without elements reads one: unless nothing is looked up, which `made` tells, that is no call.
-  void constrain_table(const Gather& g, const AccessDims& access, uint32_t table, uint32_t made) {
-    const bool answers = is_fill(g.oob) || is_skip(g.oob) || g.oob == OobPolicy::error;
-    for (int64_t d = 0; d < rank(table); ++d) {
-      const int64_t window = access.operand[static_cast<size_t>(d)].window;
-      if (window == kDynamic || window == 0 || !open(table, d) || (answers && !access.is_fixed(d))) continue;
-      add("gather_empty", STREW_NOT_EMPTY, table, d, made, 0);
     }
   }
 

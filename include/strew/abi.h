@@ -123,7 +123,7 @@ typedef struct strew_symbol {
 enum {
   STREW_EQUAL,     /* extent of the dim == extent of the other dim */
   STREW_AT_MOST,   /* extent of the dim <= extent of the other dim */
-  STREW_NOT_EMPTY, /* extent of the dim > 0, unless tensor `other` has no elements; of a scatter's result: otherwise no update is applied */
+  STREW_NOT_EMPTY, /* extent of the dim > 0, unless tensor `other` has no elements; of a scatter: otherwise no update is applied */
   STREW_EMPTY,     /* extent of the dim == 0, unless tensor `other` has no elements */
   STREW_NOTHING,   /* the tensor has no elements */
   STREW_DISTINCT,  /* no two elements of the tensor share an address */

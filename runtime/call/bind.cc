@@ -77,7 +77,7 @@ Status check_constraints(const strew_kernel& kernel, std::span<const TensorView>
   for (uint32_t i = 0; i < kernel.constraint_count; ++i) {
     const strew_constraint& c = kernel.constraints[i];
     if (holds(c, tensors.data())) continue;
-    if (c.kind == STREW_NOT_EMPTY && kernel.is_gather == 0 && c.tensor == 0) {  // not of a table, from which a look-up would read
+    if (c.kind == STREW_NOT_EMPTY && kernel.is_gather == 0) {
       has_destinations = false;
       continue;
     }

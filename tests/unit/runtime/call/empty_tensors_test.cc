@@ -176,38 +176,6 @@ TEST_F(EmptyTensors, GathersThatWouldReadThemAreRefused) {
   }
 }
 
-TEST_F(EmptyTensors, LookUpsReadNoTableWithoutElements) {
-  // Policies that answer for a bad index need no table; the others have no row to take.
-  for (const std::string policy : {"undefined", "clamp", "wrap", "error", "skip_window", "fill_window fill=7:f32"}) {
-    for (const char* backend : kBackends) {
-      SCOPED_TRACE(policy + " " + backend);
-      const Kernel made = kernel(
-          "strew1.scatter(operand=f32[2,4] indices=i32[3] updates=f32[3,4] update_window_dims=[1] inserted_window_dims=[0] "
-          "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place lookups=[updates(0)=gather(operand=f32[?,4] "
-          "indices=i32[3] "
-          "result=f32[3,4] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1,4] "
-          "oob=" +
-              policy + ")])",
-          backend);
-      if (!made) continue;
-      std::vector<float> result(8, -1.0F), neighbour(64, -2.0F);
-      const std::vector<int32_t> to{0, 1, 0}, from{0, 0, 0};
-      const Status status = made.run(Views()
-                                         .add(result.data(), DType::f32, {2, 4})
-                                         .add(to.data(), DType::i32, {3})
-                                         .add(neighbour.data(), DType::f32, {0, 4})
-                                         .add(from.data(), DType::i32, {3}));
-      const bool skips = policy == "skip_window", fills = policy.starts_with("fill");
-      EXPECT_EQ(status.ok(), skips || fills) << status.message();
-      if (policy == "error")
-        EXPECT_EQ(status.code(), Code::out_of_bounds);
-      else if (!skips && !fills)
-        EXPECT_EQ(test::rule_label(status.message()), "gather_empty");
-      EXPECT_THAT(result, Each(fills ? 7.0F : -1.0F));
-    }
-  }
-}
-
 // 10^12 positions or rows without an element: a loop over them would not end.
 TEST_F(EmptyTensors, CallsThatMoveNothingEndAtOnce) {
   constexpr int64_t kMany = 1'000'000'000'000;
