@@ -20,6 +20,7 @@
 #include "tests/differential/random_limits.h"
 #include "tests/support/elements.h"
 #include "tests/support/options.h"
+#include "tests/support/rule_label.h"
 
 namespace strew::test {
 namespace {
@@ -279,6 +280,9 @@ std::optional<std::string> ProgramChecker::compare_call(const RandomProgram& dra
   running_ = "interpreter";
   const Results want = interpreted(drawn.program, inputs);
   if (!want.ok()) ++tally_.failures;
+  // A gather from a table without elements is refused under clamp and wrap; a look-up of it, which it may have become, combines nothing
+  // (docs/semantics.md section 8).
+  if (!want.ok() && rule_label(want.status().message()) == "gather_empty") return std::nullopt;
   if (one_error && !want.ok()) ++tally_.bad_indices;
   for (size_t n = 0; n < kWays; ++n) {
     const Way way = random_way(rng, n);
