@@ -88,11 +88,6 @@ class Runner {
         readers_(readers_of(imported)),
         left_(readers_),
         values_(imported.values().size()) {}
-  ~Runner() {
-    for (auto* const all : {&results_, &computed_})
-      for (std::vector<Tensor>& tensors : *all)
-        for (Tensor& tensor : tensors) memory_.buffers.give(tensor);
-  }
 
   Expected<std::vector<Tensor>> run() {
     STREW_TRY(mark_needed());
@@ -294,13 +289,13 @@ class Runner {
     return memory_.buffers.make(type.dtype, type.dims);
   }
 
-  /// The value has been read once more. After the last time its memory is free.
+  /// The value has been read once more. After the last time its memory goes back to the pool.
   void has_read(int v) {
     if (--left_[v] > 0) return;
     const Value& value = imported_.value(v);
     auto* const all = value.kind == ValueKind::result ? &results_ : value.kind == ValueKind::compute ? &computed_ : nullptr;
     if (all == nullptr || static_cast<size_t>(value.index) >= all->size() || (*all)[value.index].empty()) return;
-    memory_.buffers.give((*all)[value.index][value.result]);
+    (*all)[value.index][value.result].data = {};
   }
 
   Status keep(int v, Tensor tensor) {

@@ -64,6 +64,12 @@ Buffer Buffer::share(std::span<const std::byte> bytes, std::shared_ptr<const voi
   return out;
 }
 
+Buffer Buffer::keep(std::span<std::byte> bytes, std::shared_ptr<const void> owner) {
+  Buffer out = borrow(bytes);
+  out.owner_ = std::move(owner);
+  return out;
+}
+
 Buffer Buffer::borrow(std::span<std::byte> bytes) {
   Buffer out;
   out.data_ = bytes.data();

@@ -26,6 +26,8 @@ class Buffer {
   /// A buffer of `bytes`, which must live as long as `owner`; the buffer holds a reference to `owner`. Copies nothing.
   /// The bytes must not be written.
   STREW_API static Buffer share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+  /// A buffer of `bytes`, which may be written, and live as long as `owner`; the buffer holds a reference to `owner`. Copies nothing.
+  STREW_API static Buffer keep(std::span<std::byte> bytes, std::shared_ptr<const void> owner);
   /// A buffer of `bytes`, which may be written, and must live longer than the buffer. Copies nothing.
   STREW_API static Buffer borrow(std::span<std::byte> bytes);
   /// Another buffer of the same bytes, for reading only.

@@ -8,6 +8,7 @@ import pickle
 import resource
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -116,6 +117,31 @@ class Programs(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no 'update'"):
             program.run({"past_cache": cache})
         self.assertEqual(len(pickle.loads(pickle.dumps(program)).kernels), 1)
+
+    def test_results_in_arrays_of_the_callers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "cache.strew"
+            path.write_text("strew1.scatter(operand=f32[8,4] indices=i32[2,1] updates=f32[2,4] update_window_dims=[1] inserted_window_dims=[0] "
+                            "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=error)\n")
+            program = strew.open(path)
+        cache, at, rows = np.zeros((8, 4), np.float32), np.array([[1], [6]], np.int32), np.ones((2, 4), np.float32)
+        inputs, (output,) = {"operand": cache, "indices": at, "updates": rows}, (port.name for port in program.outputs)
+        into = np.full((8, 4), 7, np.float32)
+        self.assertIs(program.run(inputs, out={output: into})[output], into)
+        self.assertEqual(into.sum(axis=1).tolist(), [0, 4, 0, 0, 0, 0, 4, 0])
+        self.assertEqual(cache.any(), False)
+        for _ in range(2):
+            program.run(inputs, out={output: cache})  # in place
+        self.assertEqual(cache.sum(axis=1).tolist(), [0, 8, 0, 0, 0, 0, 8, 0])
+        for out, why in [({}, "nothing is given, expected all of " + output), ({output: into, "x": into}, "x is given|, x is given"),
+                         ({output: np.zeros((8, 5), np.float32)}, "dim 1 is 5, expected 4"), ({output: np.zeros((8, 4))}, "dtype is f64"),
+                         ({output: np.zeros((4, 8), np.float32).T}, "row-major"), ({output: np.broadcast_to(np.float32(0), (8, 4))}, "read-only")]:
+            with self.assertRaisesRegex(ValueError, why):
+                program.run(inputs, out=out)
+        at[1] = 8
+        with self.assertRaises(IndexError):
+            program.run(inputs, out={output: cache})
+        self.assertEqual(cache.sum(axis=1).tolist(), [0, 8, 0, 0, 0, 0, 8, 0])
 
     def test_no_file(self):
         with self.assertRaises(OSError):

@@ -102,13 +102,7 @@ class Program {
   /// Runs the program on arrays in the order of its inputs, None for one that is left out. The results' memory.
   nb::list run(const nb::list& inputs, const std::optional<std::string>& compile) const {
     std::vector<Array> arrays(inputs.size());
-    std::vector<const strew_tensor*> tensors(inputs.size());
-    for (size_t i = 0; i < arrays.size(); ++i) {
-      const nb::object each = inputs[i];
-      if (each.is_none()) continue;
-      if (!arrays[i].read(each.ptr(), ("input " + std::to_string(i)).c_str())) throw nb::python_error();
-      tensors[i] = &arrays[i].tensor;
-    }
+    const std::vector<const strew_tensor*> tensors = read(inputs, "input ", arrays);
     std::vector<DLManagedTensorVersioned*> outputs(strew_program_output_count(program_));
     strew_request request = STREW_REQUEST_INIT;
     request.compile = compile_mode(or_null(compile));
@@ -124,7 +118,41 @@ class Program {
     return list;
   }
 
+  /// The same into arrays in the order of the outputs. One that is an input is updated in place where the program allows it.
+  void run_into(const nb::list& inputs, const nb::list& outputs, const std::optional<std::string>& compile) const {
+    std::vector<Array> arrays(inputs.size()), results(outputs.size());
+    const std::vector<const strew_tensor*> tensors = read(inputs, "input ", arrays);
+    static_cast<void>(read(outputs, "output ", results));
+    std::vector<strew_tensor> into;
+    for (const Array& each : results) into.push_back(each.tensor);
+    std::vector<uint8_t> may_overwrite(tensors.size());
+    for (size_t i = 0; i < tensors.size(); ++i)
+      for (const strew_tensor& each : into)
+        if (tensors[i] != nullptr && tensors[i]->data == each.data) may_overwrite[i] = 1;
+    strew_request request = STREW_REQUEST_INIT;
+    request.compile = compile_mode(or_null(compile));
+    strew_status status = nullptr;
+    {
+      const nb::gil_scoped_release unlocked;
+      status = strew_program_run_into(program_, strew_runtime_process(), &request, tensors.data(), may_overwrite.data(),
+                                      tensors.size(), into.data(), into.size());
+    }
+    check(status);
+  }
+
  private:
+  /// The arrays of the list as tensors; null: None.
+  static std::vector<const strew_tensor*> read(const nb::list& list, const char* what, std::vector<Array>& arrays) {
+    std::vector<const strew_tensor*> tensors(arrays.size());
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      const nb::object each = list[i];
+      if (each.is_none()) continue;
+      if (!arrays[i].read(each.ptr(), (what + std::to_string(i)).c_str())) throw nb::python_error();
+      tensors[i] = &arrays[i].tensor;
+    }
+    return tensors;
+  }
+
   strew_program* program_ = nullptr;
 };
 
@@ -136,7 +164,8 @@ void add_programs(nb::module_& module) {
       .def(nb::init<const std::string&, const nb::dict&>(), nb::arg("path"), nb::arg("how"))
       .def("kernels", &Program::kernels)
       .def("ports", &Program::ports)
-      .def("run", &Program::run, nb::arg("inputs"), nb::arg("compile").none());
+      .def("run", &Program::run, nb::arg("inputs"), nb::arg("compile").none())
+      .def("run_into", &Program::run_into, nb::arg("inputs"), nb::arg("outputs"), nb::arg("compile").none());
 }
 
 }  // namespace strew::python

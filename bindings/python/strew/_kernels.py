@@ -112,22 +112,42 @@ class Program:
         self.outputs = [Port(*port) for port in self._native.ports(False)]
         self.kernels = dict(self._native.kernels())
 
-    def run(self, inputs: dict[str, Any], *, compile: str | None = None) -> dict[str, np.ndarray[Any, Any]]:
-        """Runs the program.
+    def run(self, inputs: dict[str, Any], *, out: dict[str, Any] | None = None, compile: str | None = None) -> dict[str, Any]:
+        """Runs the program. Threads may run it at the same time.
 
         Args:
             inputs: a dict from the names of the inputs to arrays, row-major. Optional inputs may be missing.
+            out: a dict from the names of all outputs to arrays that receive the results, row-major, of the results' dtypes and shapes. An
+                output that is given the array of an input is an update of it in place (a KV cache is not copied), if nothing else reads
+                that input. None: the results are new arrays.
             compile: as of `kernel`.
 
         Returns:
-            A dict from the names of the outputs to NumPy arrays.
+            A dict from the names of the outputs to `out`'s arrays, or to NumPy arrays.
+
+        Raises:
+            ValueError: an input or an array of `out` is missing, or does not fit.
+            IndexError: an index is out of bounds where the file makes that an error.
         """
         unknown = set(inputs) - {port.name for port in self.inputs}
         if unknown:
             raise ValueError(f"inputs: no input {', '.join(sorted(unknown))}; expected {', '.join(port.name for port in self.inputs)}")
         arrays = [self._input(port, inputs.get(port.name)) for port in self.inputs]
+        if out is not None:
+            self._native.run_into(arrays, self._results(out), compile)
+            return {port.name: out[port.name] for port in self.outputs}
         results = self._native.run(arrays, compile)
         return {port.name: self._output(port, memory) for port, memory in zip(self.outputs, results)}
+
+    def _results(self, out: dict[str, Any]) -> list[Any]:
+        names = [port.name for port in self.outputs]
+        if set(out) != set(names):
+            raise ValueError(f"out: {', '.join(sorted(out)) or 'nothing'} is given, expected all of {', '.join(names)}")
+        arrays = [hosts.to_numpy(out[name], name) for name in names]
+        for name, array in zip(names, arrays):
+            if not array.dtype.isnative:
+                raise ValueError(f"out: '{name}' has elements of the other byte order, expected this machine's")
+        return arrays
 
     @staticmethod
     def _input(port: Port, given: Any) -> Any:
