@@ -282,7 +282,7 @@ def print_table(tables, names, peers, T):
 
 def arguments():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    ap.add_argument("--bench", choices=list(BENCHES), default="suite", help="whose cases")
+    ap.add_argument("--bench", choices=list(BENCHES), default="suite", help="whose cases; those of programs are driven by ../programs/programs_bench.py")
     ap.add_argument("--suite", help="the benchmark program (default: build/bin/bench_BENCH)")
     ap.add_argument("--cases", default=".", help="regular expression over case names")
     ap.add_argument("--peers", help="names, separated by commas (default: all)")
