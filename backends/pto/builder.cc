@@ -4,10 +4,8 @@
 #include "backends/pto/builder.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "backends/pto/arithmetic.h"
-#include "base/units.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
@@ -30,7 +28,6 @@ Named ProgramBuilder::append(Statement s, const std::string& hint) {
   s.note.text = std::exchange(note_, {});
   if (!hint.empty()) s.result = names_.fresh(hint);
   if (!hint.empty()) types_[s.result] = s.type;
-  account(s);
   into_->push_back(std::move(s));
   return {into_->back().result, into_->back().type};
 }
@@ -258,27 +255,8 @@ void ProgramBuilder::loop(const std::string& hint, const Number& from, const Num
   s.result = names_.fresh(hint);
   s.note.text = std::exchange(note_, {});
   types_[s.result] = s.type;
-  const double outer_trips = trips_;
-  trips_ *= trips;
   s.body = inner([&] { body({s.result, {}}); });
-  trips_ = outer_trips;
   into_->push_back(std::move(s));
-}
-
-/// Adds a statement to the cost report: the bytes of the valid part of the tile that it moves, times the iterations of the loops
-/// around it.
-void ProgramBuilder::account(const Statement& s) {
-  const Instruction& row = info(s.opcode);
-  if (row.form != Form::moves && !row.name.starts_with("pto.t")) return;
-  instructions_ += trips_;
-  if (row.form != Form::moves || s.opcode == Opcode::move_l1) return;
-  double& bytes = s.opcode == Opcode::tload ? loaded_ : s.opcode == Opcode::tstore ? stored_ : scattered_;
-  for (size_t g = 0; g < row.operands.size(); ++g) {
-    if (row.operands[g].kind != Kind::tile) continue;
-    const Type& type = types_.at(s.operands[g][0]);
-    const auto valid = [&](size_t d) { return type.tile.valid[d] == kDynamic ? type.dims[d] : type.tile.valid[d]; };
-    bytes += trips_ * static_cast<double>(storage_bytes(type.element.dtype, valid(0) * valid(1)));
-  }
 }
 
 void ProgramBuilder::finish(TileProgram& program, const std::string& kernel) {
@@ -291,12 +269,6 @@ void ProgramBuilder::finish(TileProgram& program, const std::string& kernel) {
   for (std::vector<Statement>* part : {&head_, &hoisted_, &body_})
     function.body.insert(function.body.end(), std::make_move_iterator(part->begin()), std::make_move_iterator(part->end()));
   program.module.functions.push_back(std::move(function));
-  constexpr int64_t kMost = int64_t{1} << 53;  // extents may be as large as an index is, and the sum of these is a number, too
-  const auto counted = [](double number) { return whole(std::round(number), kMost); };
-  program.cost.loaded_bytes = counted(loaded_);
-  program.cost.stored_bytes = counted(stored_);
-  program.cost.scattered_bytes = counted(scattered_);
-  program.cost.instructions = counted(instructions_);
 }
 
 }  // namespace strew::inline v0::pto

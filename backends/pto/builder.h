@@ -39,7 +39,7 @@ class ProgramBuilder {
   using Numbers = std::initializer_list<Number>;
 
  public:
-  ProgramBuilder(Chip chip, int cores) : chip_(chip), cores_planned_(cores) {}
+  ProgramBuilder(Chip chip, int cores) : chip_(chip), cores_planned_(cores), cost_{cores, {}} {}
 
   // The function's parameters, in order; pointers come first.
   void pointer(const std::string& name, Element element) { argument(name, {TypeKind::ptr, element, {}, {}}); }
@@ -139,7 +139,10 @@ class ProgramBuilder {
   /// The name of a number, for an operand. Writes a constant for a known number.
   std::string use(const Number& number);
   int planned_cores() const { return cores_planned_; }
-  /// Moves the function into program.module, and fills the program's cost. The builder is empty afterwards.
+  /// Counts the moves of the tile to or from memory as moves of data (CostInputs::moved).
+  void moves_data(const Named& tile) { cost_.moved.insert(tile.name); }
+  const CostInputs& cost_inputs() const { return cost_; }
+  /// Moves the function into program.module. Its cost is not filled in. The builder has no statements afterwards.
   void finish(TileProgram& program, const std::string& kernel);
 
  private:
@@ -156,7 +159,6 @@ class ProgramBuilder {
   std::vector<Statement> inner(const std::function<void()>& body);
   Number binary(Opcode opcode, const Number& a, const Number& b, const char* hint);
   std::string named_constant(const std::string& name, Type type, int64_t value);
-  void account(const Statement& s);
 
   Chip chip_;
   int cores_planned_;
@@ -174,8 +176,7 @@ class ProgramBuilder {
   std::string note_;
   bool hoist_ = false, one_core_ = false, cube_ = false;
   int64_t narrowest_ = 32;  ///< see align_tiles()
-  double trips_ = 1;        ///< about how often a core executes the statement that is appended next
-  double loaded_ = 0, stored_ = 0, scattered_ = 0, instructions_ = 0;
+  CostInputs cost_;
 };
 
 }  // namespace strew::inline v0::pto

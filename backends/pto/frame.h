@@ -58,6 +58,7 @@ struct Stored {
 struct Attempt {
   int64_t rows = 8;       ///< the height of a data tile
   bool buffered = false;  ///< double buffering: two tiles per iteration
+  bool items = false;     ///< cores share tiles in iterations of all loops (Spread::items) rather than those of one loop
   /// The combiner for the scalar unit, which evaluates it element by element; null: tiles or atomics combine.
   const lowered::Graph* scalars = nullptr;
   /// One element after the other is loaded, combined by the scalar unit and stored, which packed elements, of fewer than 8 bits, need: several
@@ -140,6 +141,9 @@ class Frame {
   /// PTO-AS: the length of the rows as which all statements view a result, because a memref has one shape there; 0: the
   /// result is one line.
   Term pitch = constant(0);
+
+  /// The variable of the loop over tiles, if cores may work on two of its turns at a time.
+  std::string tile_loop;
 
   /// Policy error: 0 if the check found an index out of bounds, else 1. Without a check it is 1.
   Number allowed = ProgramBuilder::number(1);

@@ -71,6 +71,7 @@ void map_lines(Frame& frame, const lowered::Graph& graph, const std::vector<Stor
     }
     const Named out = in_place ? tiles.currents[0] : tile(into.words);
     write_scalars(b, graph, tiles, {out});
+    b.moves_data(out);
     b.store(out, part(to_view, into.words));
   });
 }
@@ -192,6 +193,7 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
              return in_rows ? of.part(hint, at, {}, b.number(0), n, frame.number(pitch)) : of.line(hint, at, {}, n);
            };
            const Named tile = b.tile("line", words.element, in_rows ? most : 1, in_rows ? row : most, lines, cols);
+           b.moves_data(tile);
            if (copies) {
              b.load(part(*source, "line_from"), tile);
            } else {

@@ -122,6 +122,7 @@ Expected<bool> write_l1(Frame& frame, const RowWalk& walk) {
       stored = b.fractal_tile("handed", element, tall, cols, valid);
       b.run(Opcode::move_l1, {tile.name, stored.name});
     }
+    b.moves_data(stored);
     b.store(stored, b.fractal_part("result_part", result, first, valid));
   });
   frame.program.tiles = {coalesce, CoreSplit::updates, tall, cols, "l1", 1};

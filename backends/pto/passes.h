@@ -1,5 +1,5 @@
 // The passes over a program that is written, in the order in which plan_program() runs them. Each is in the file of its name:
-// addresses.cc, guard.cc, flags.cc, unroll.cc. And for them and the builder: the names of a program's values, and a walk over its
+// addresses.cc, cost.cc, guard.cc, flags.cc, unroll.cc. And for them and the builder: the names of a program's values, and a walk over its
 // statements. Tested by tests/golden/pto_program_test.cc.
 #pragma once
 
@@ -59,6 +59,18 @@ struct PlacedBytes {
 /// Computes the addresses of all tiles of a function. `write`: also writes them into the statements as `addr` operands,
 /// which ptoas' level3 and C++ need; without them ptoas places the tiles itself, and only the sizes are of interest.
 PlacedBytes place_tiles(Function& function, bool write);
+
+/// What the builder knows of a program's cost and its statements do not say.
+struct CostInputs {
+  int64_t cores = 1;
+  std::set<std::string> moved;  ///< the tiles whose moves to or from memory are counted as tiles of data
+};
+/// What core 0 does, which has no less to do than the others.
+CoreCost first_core_cost(const Function& function, const CostInputs& inputs);
+/// Fills in the cost of the program, from what each of its cores does.
+void add_cost(TileProgram& program, const CostInputs& inputs);
+/// The estimated time of a core, in instruction starts. With two buffers, the pipes move different tiles at a time.
+double time_of(const CoreCost& cost, int buffers);
 
 /// Changes nested arithmetic that ptoas 0.60 would write without the parentheses that it needs. Fails with Code::internal on
 /// arithmetic that cannot be protected: a comparison used as a number, or a number narrower than 64 bits that is widened

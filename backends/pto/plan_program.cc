@@ -23,23 +23,30 @@
 namespace strew::inline v0::pto {
 namespace {
 
-constexpr int64_t kMostRows = 2048, kShortTile = 16;
+constexpr int64_t kMostRows = 2048;
 constexpr int64_t kMostRowBytes = 32 << 10;
 /// The number of vector cores of the largest chips; a launch may use fewer or more.
 constexpr int kCoresA3 = 48, kCoresA5 = 64, kVectorPerCube = 2;
-/// How many bytes a core moves in the time that one instruction takes to start.
-constexpr double kBytesPerInstruction = 4096;
+/// A program of shorter tiles, or of two buffers, must save the time that an instruction takes to start.
+constexpr double kLeastSaved = 1;
+/// After so many shorter tiles that saved nothing, no others are tried.
+constexpr int kMostInVain = 4;
 
-/// The estimated time of a program, in instruction starts.
-double estimate(const TileProgram& p) {
-  const auto bytes = static_cast<double>(p.cost.loaded_bytes + p.cost.stored_bytes + p.cost.scattered_bytes);
-  return bytes / kBytesPerInstruction + static_cast<double>(p.cost.instructions);
-}
+/// A program that was written, and the estimated time of its first core.
+struct Tried {
+  TileProgram program;
+  CostInputs inputs;
+  std::string loop;  ///< Frame::tile_loop
+  bool by_items = false;
+  int64_t tiles = 0;  ///< of the first core
+  double time = 0;
+};
 
-/// Are tiles allocated inside a loop or an `if`?
-bool has_open_tiles(const std::vector<Statement>& statements, bool inside) {
+/// Does the loop over this variable, in which two tiles are worked on at a time, allocate tiles?
+bool has_open_tiles(const std::vector<Statement>& statements, const std::string& loop, bool inside) {
   return std::any_of(statements.begin(), statements.end(), [&](const Statement& s) {
-    return (inside && s.opcode == Opcode::alloc_tile) || has_open_tiles(s.body, true);
+    return (inside && s.opcode == Opcode::alloc_tile) ||
+           has_open_tiles(s.body, loop, inside || (s.opcode == Opcode::loop && s.result == loop));
   });
 }
 
@@ -164,28 +171,39 @@ class Attempts {
   }
 
  private:
-  /// The cheapest program over all heights. Flags and requirements are still missing (complete()).
+  /// The cheapest program over all heights and ways to share the work. Flags and requirements are still missing (complete()).
   Expected<TileProgram> search() {
-    std::optional<TileProgram> best;
+    std::optional<Tried> best;
+    int in_vain = 0;
     for (const int64_t rows : heights()) {
-      // Short tiles are tried only if no taller ones fit the buffer or keep the order of updates.
-      if (best && rows < kShortTile) break;
-      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, false, scalars_, single_, rounded_}));
+      Expected<std::optional<Tried>> written = attempt(wanted(rows));
+      // Shorter tiles may be shared out in another way, which the output cannot express.
+      if (!written.ok() && best) break;
+      STREW_ASSIGN(std::optional<Tried> tried, std::move(written));
       if (!tried) continue;
-      // With decreasing height the estimate falls at first, because more cores get a share of the tiles, and then only
-      // rises.
-      if (best && estimate(*tried) >= estimate(*best)) break;
-      best = std::move(tried);
+      if (has_items_) {
+        Attempt by_items = wanted(rows);
+        by_items.items = true;
+        STREW_ASSIGN(std::optional<Tried> other, attempt(by_items));
+        if (other && other->time + kLeastSaved <= tried->time) tried = std::move(other);
+      }
+      const bool saves = !best || tried->time + kLeastSaved <= best->time;
+      in_vain = saves ? 0 : in_vain + 1;
+      if (saves) best = std::move(tried);
+      // The scalar unit's statements take long to write.
+      if (in_vain == (scalars_ == nullptr ? kMostInVain : 1)) break;
     }
     if (!best && options_.tile_rows > 0)
       return unsupported(
           "tiles of " + std::to_string(options_.tile_rows) +
           " rows do not fit the buffer, or would lose the order of updates; without a height the planner takes one that does");
     if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
-    if (options_.double_buffer && !options_.through_l1 && best->tiles.mode != "copy" && tiles_per_core(*best) >= 4)
-      STREW_TRY(try_buffers(*best));
-    return std::move(*best);
+    STREW_TRY(try_buffers(*best));
+    add_cost(best->program, best->inputs);
+    return std::move(best->program);
   }
+
+  Attempt wanted(int64_t rows) const { return {.rows = rows, .scalars = scalars_, .single = single_, .rounded = rounded_}; }
 
   /// The tile heights to try, tallest first: powers of two, and the op's own extents, for which no tile is partial.
   std::vector<int64_t> heights() const {
@@ -202,8 +220,8 @@ class Attempts {
   }
 
   /// The program for one tile height, or nothing if its tiles do not fit the buffer.
-  Expected<std::optional<TileProgram>> attempt(const Attempt& wanted) {
-    if (wanted.rows > tallest_) return std::optional<TileProgram>();
+  Expected<std::optional<Tried>> attempt(const Attempt& wanted) {
+    if (wanted.rows > tallest_) return std::optional<Tried>();
     Frame frame(tensors_, plan_, chip_, options_, wanted);
     STREW_TRY(frame.start());
     frame.build.hoist_tiles(wanted.buffered);
@@ -214,10 +232,11 @@ class Attempts {
       const Term& extent = walk->axis.extent;
       const bool too_tall = options_.tile_rows == 0 && extent.is_static() && wanted.rows > std::max<int64_t>(extent.factor, 1);
       const bool no_fractals = walk->fractals > 0 && wanted.rows % 16 != 0;
-      if (too_tall || no_fractals || wanted.rows > row_limit(frame)) return std::optional<TileProgram>();
+      if (too_tall || no_fractals || wanted.rows > row_limit(frame)) return std::optional<Tried>();
       const int64_t bytes = wanted.rows * row_bytes(frame, *walk) * (wanted.buffered ? 2 : 1);
-      if (!fits(wanted.rows, bytes)) return std::optional<TileProgram>();
+      if (!fits(wanted.rows, bytes)) return std::optional<Tried>();
       STREW_TRY(write_rows(frame, *walk));
+      has_items_ = frame.program.tiles.split == CoreSplit::updates && !(walk->outer.empty() && walk->window.empty());
       return measured(frame, wanted.rows);
     }
     if (options_.index_column)
@@ -231,13 +250,13 @@ class Attempts {
     return unsupported(windows.message() + "; nor can rows be scattered or gathered: " + walk.status().message());
   }
 
-  Expected<std::optional<TileProgram>> attempt_l1(Frame& frame, const Expected<RowWalk>& walk, const Attempt& wanted) {
+  Expected<std::optional<Tried>> attempt_l1(Frame& frame, const Expected<RowWalk>& walk, const Attempt& wanted) {
     if (!walk.ok())
       return walk.status().message().starts_with("gather-to") ? walk.status()
                                                               : unsupported("gather-to l1: " + walk.status().message());
-    if (wanted.buffered || !fits_l1(*walk, wanted.rows)) return std::optional<TileProgram>();
+    if (wanted.buffered || !fits_l1(*walk, wanted.rows)) return std::optional<Tried>();
     STREW_ASSIGN(const bool written, write_l1(frame, *walk));
-    return written ? measured(frame, wanted.rows) : std::optional<TileProgram>();
+    return written ? measured(frame, wanted.rows) : std::optional<Tried>();
   }
 
   /// A lower bound of the bytes that one row of a tile and its index take in the buffer: it rules out tall tiles
@@ -265,14 +284,23 @@ class Attempts {
     return 1;
   }
 
-  /// The written program with its size and cost, or nothing if its tiles do not fit.
-  std::optional<TileProgram> measured(Frame& frame, int64_t rows) {
-    TileProgram program = std::move(frame.program);
+  /// The written program with its size and time, or nothing if its tiles do not fit.
+  std::optional<Tried> measured(Frame& frame, int64_t rows) {
+    Tried out{std::move(frame.program), frame.build.cost_inputs(), frame.tile_loop, frame.attempt.items};
+    TileProgram& program = out.program;
     frame.build.finish(program, options_.kernel);
-    const PlacedBytes placed = place_tiles(program.module.functions[0], options_.sync == Sync::addresses);
+    Function& function = program.module.functions[0];
+    const PlacedBytes placed = place_tiles(function, options_.sync == Sync::addresses);
     program.ub_bytes = program.cost.ub_peak = placed.ub;
     if (!fits(rows, placed.ub) || placed.l1 > l1_bytes()) return std::nullopt;
-    return program;
+    // ptoas would give the two tiles of an iteration the same addresses if they were allocated inside the loop.
+    open_tiles_ =
+        frame.attempt.buffered && options_.sync != Sync::addresses && has_open_tiles(function.body, frame.tile_loop, false);
+    if (open_tiles_) return std::nullopt;
+    const CoreCost cost = first_core_cost(function, out.inputs);
+    out.tiles = cost.tiles;
+    out.time = time_of(cost, program.tiles.buffers);
+    return out;
   }
 
   /// Adds to the chosen program what it still lacks: guarded arithmetic, flags and requirements. Verifies it.
@@ -334,40 +362,60 @@ class Attempts {
                        [&] { written = write_init(frame, ProgramBuilder::number(0), elements); });
     }
     STREW_TRY(written);
-    std::optional<TileProgram> program = measured(frame, 0);
-    if (!program) return internal_error("a copy does not fit the buffer");
-    return std::move(*program);
+    std::optional<Tried> tried = measured(frame, 0);
+    if (!tried) return internal_error("a copy does not fit the buffer");
+    add_cost(tried->program, tried->inputs);
+    return std::move(tried->program);
   }
 
   /// PTO-AS: the program of one core with all loops unrolled.
   Expected<TileProgram> written_out() {
     options_.blocks = 1;
     options_.sync = Sync::tool;
-    options_.double_buffer = false;
+    options_.buffers = 1;
     STREW_ASSIGN(TileProgram program, planned());
     STREW_TRY(unroll(program, chip_));
     return finished(std::move(program));
   }
 
-  /// About how many tiles a core processes.
-  static double tiles_per_core(const TileProgram& p) {
-    const int64_t tile = p.tiles.rows * p.tiles.cols;
-    return tile == 0 ? 0 : static_cast<double>(p.cost.scattered_bytes) / static_cast<double>(tile * 4);
-  }
-
-  /// Replaces `best` by a program with double buffering, with tiles down to a quarter of its height, if one fits.
-  Status try_buffers(TileProgram& best) {
-    const int64_t height = best.tiles.mode == "elem" ? best.tiles.cols : best.tiles.rows;
+  /// Replaces `best` by a program with double buffering, with tiles down to a quarter of its height, if that is cheaper or wanted. Fails if
+  /// it is wanted and there is none.
+  Status try_buffers(Tried& best) {
+    const bool must = options_.buffers == 2;
+    const auto cannot = [&](const std::string& why) {
+      return must ? invalid_argument("buffers: 2, expected 1: " + why) : Status();
+    };
+    if (options_.buffers == 1) return {};
+    if (options_.through_l1) return cannot("gathers into L1 have one buffer");
+    if (best.program.tiles.mode == "copy") return cannot("windows are copied one by one, in one buffer");
+    const double least = best.time;
+    const bool items = best.by_items;
+    const int64_t height = best.program.tiles.mode == "elem" ? best.program.tiles.cols : best.program.tiles.rows;
     tallest_ = height;
-    for (int64_t rows = height; rows >= std::max<int64_t>(1, height / 4); rows /= 2) {
-      STREW_ASSIGN(std::optional<TileProgram> tried, attempt({rows, true, scalars_, single_, rounded_}));
-      if (!tried) continue;
-      // ptoas would give the two tiles of an iteration the same addresses if they were allocated inside the loop.
-      if (options_.sync != Sync::addresses && has_open_tiles(tried->module.functions[0].body, false)) return {};
-      best = std::move(*tried);
+    std::optional<Tried> buffered;
+    bool open = false;
+    const int64_t least_rows = options_.tile_rows > 0 ? height : std::max<int64_t>(1, height / 4);
+    for (int64_t rows = height; rows >= least_rows; rows /= 2) {
+      Attempt tall = wanted(rows);
+      tall.buffered = true;
+      tall.items = items;
+      Expected<std::optional<Tried>> written = attempt(tall);
+      if (!written.ok()) {
+        if (must) return written.status();
+        break;
+      }
+      std::optional<Tried> tried = std::move(*written);
+      open |= open_tiles_;
+      const bool pairs = tried && !tried->loop.empty() && (must || tried->tiles > 1);
+      if (pairs && (!buffered || tried->time < buffered->time)) buffered = std::move(tried);
+    }
+    if (buffered && (must || buffered->time + kLeastSaved <= least)) {
+      best = std::move(*buffered);
       return {};
     }
-    return {};
+    return cannot(
+        open ? "tiles are allocated in the loop, where ptoas would place both at one address; --sync addresses would work"
+             : "a core has one tile, or two do not fit");
   }
 
   std::span<const TensorSlot> tensors_;
@@ -377,6 +425,8 @@ class Attempts {
   int64_t tallest_ = kMostRows;              ///< no taller tiles fit the buffer
   const lowered::Graph* scalars_ = nullptr;  ///< Attempt::scalars
   bool single_ = false;                      ///< Attempt::single
+  bool has_items_ = false;                   ///< the program written last could be spread by items (Attempt::items)
+  bool open_tiles_ = false;                  ///< two buffers of the program written last would be one to ptoas
   const std::vector<DType>* rounded_;        ///< Attempt::rounded
 };
 

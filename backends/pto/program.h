@@ -66,13 +66,23 @@ struct TilePlan {
   int buffers = 1;  ///< 2: double buffering
 };
 
-/// The planner's estimate of the cost of a launch, per core. Open extents count as kAssumedExtent.
-struct CostReport {
+/// What one core does in a launch.
+struct CoreCost {
   int64_t loaded_bytes = 0;     ///< by tload (MTE2), from global memory to the buffer
   int64_t stored_bytes = 0;     ///< by tstore (MTE3), from the buffer to global memory
-  int64_t scattered_bytes = 0;  ///< by mscatter and mgather
+  int64_t scattered_bytes = 0;  ///< by mscatter and mgather: the tile's, whatever the mode drops
   int64_t instructions = 0;     ///< tile instructions that are executed
-  int64_t ub_peak = 0;          ///< bytes of the vector buffer that tiles take
+  int64_t scalars = 0;          ///< elements of memory and of tiles that the scalar unit reads or writes
+  int64_t tiles = 0;            ///< tiles of data that are written to memory
+  friend bool operator==(const CoreCost&, const CoreCost&) = default;
+};
+
+/// The cost of a launch, if every index is in bounds (cost.cc). Open extents count as kAssumedExtent.
+struct CostReport {
+  int cores = 0;        ///< how many of the cores move data
+  CoreCost mean;        ///< of these cores
+  CoreCost longest;     ///< of the core that takes longest
+  int64_t ub_peak = 0;  ///< bytes of the vector buffer that tiles take
 };
 inline constexpr int64_t kAssumedExtent = 4096;
 
@@ -106,8 +116,10 @@ struct ProgramOptions {
   std::string kernel = "kernel";  ///< the function's name: a C identifier
   int blocks = 0;                 ///< cores to plan for; 0: all cores of the chip
   Sync sync = Sync::flags;
-  bool double_buffer = true;  ///< process two tiles per iteration where it pays
-  int64_t tile_rows = 0;      ///< the height of tiles; 0: the planner chooses
+  /// 1; 2: a core processes two tiles per iteration, each in buffers of its own, and fails if the program cannot; 0: two where
+  /// that costs less.
+  int buffers = 0;
+  int64_t tile_rows = 0;  ///< the height of tiles; 0: the planner chooses
   /// Index tiles of row mode are columns, [R, 1] col_major (a5 only), instead of rows. It needs a program that does not
   /// compute with indices.
   bool index_column = false;

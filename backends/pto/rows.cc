@@ -9,7 +9,9 @@
 // (scatterConflict last), so tiles of float sums whose order matters have one row there. Tested by
 // tests/golden/pto_program_test.cc and tests/differential/npu.
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include "backends/pto/indices.h"
 #include "backends/pto/spread.h"
@@ -21,6 +23,7 @@ namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kMaxRows = int64_t{1} << 30;
+constexpr int64_t kCheckedRows = 64;  ///< the least height of the tiles of a check, if there are so many positions
 
 TileForm form_of(const RowWalk& walk) {
   if (walk.fractals > 0) return TileForm::fractals;
@@ -61,7 +64,10 @@ class RowWriter final : public TileMover {
     }
     TilePlace place;
     const PositionLoops loops{walk_.outer, spread_, "slab", "around"};
-    const auto all = [&] { return write_positions(frame_, loops, place.outer, [&] { return axis(place); }); };
+    const auto all = [&] {
+      if (spread_ == Spread::items) return items();
+      return write_positions(frame_, loops, place.outer, [&] { return axis(place); });
+    };
     STREW_TRY(write_spread(frame_, spread_, all));
     if (owns()) STREW_TRY(write_rounding(frame_, first_, last_));
     frame_.program.tiles = tiles_.describe(coalesce(), split_of(spread_));
@@ -217,8 +223,16 @@ class RowWriter final : public TileMover {
   }
 
   /// Policy error: checks all indices, tile by tile. If all tiles are full, the tiles of faults are combined by maximum,
-  /// and one loop over the result follows at the end. Otherwise a loop follows each tile.
+  /// and one loop over the result follows at the end. Otherwise a loop follows each tile. These tiles have indices only, so they may be taller
+  /// than those of data.
   void check_indices(const Named& cell) {
+    const int64_t most = std::min<int64_t>(frame_.assumed(walk_.axis.extent), kCheckedRows);
+    const int64_t tall = std::exchange(frame_.attempt.rows, std::max(frame_.attempt.rows, most));
+    check_tiles(cell);
+    frame_.attempt.rows = tall;
+  }
+
+  void check_tiles(const Named& cell) {
     const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
     const bool whole = extent.value && *extent.value % frame_.attempt.rows == 0;
     const auto look_through = [&](const Named& tile, const Number& count) {
@@ -255,17 +269,51 @@ class RowWriter final : public TileMover {
     const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
     const LoopTurns turns = turns_of(frame_, is_split, {b_.number(0), rows, tiles}, {"first_tile", "first_tile", "stride"});
     const Number bound = b_.mul(frame_.guarded(extent), has_place_, "bound");
-    if (!frame_.attempt.buffered) {
-      b_.loop("first", turns.from, bound, turns.step, turns.trips, [&](const Number& first) { tile(first, extent, place); });
-      return failed_;
-    }
+    in_turns("first", turns, bound, [&](const Number& first) { tile(first, extent, place); });
+    return failed_;
+  }
+
+  /// Writes a loop over what one core does: `body` gets the loop's variable. With two buffers, two of its values per turn.
+  void in_turns(const char* hint, const LoopTurns& turns, const Number& bound, const std::function<void(const Number&)>& body) {
+    if (!frame_.attempt.buffered) return b_.loop(hint, turns.from, bound, turns.step, turns.trips, body);
     b_.note("two tiles a turn, each with buffers of its own");
     const Number both = b_.mul(turns.step, b_.number(2), "two_strides");
-    b_.loop("first", turns.from, bound, both, std::max(1.0, turns.trips / 2), [&](const Number& first) {
-      tile(first, extent, place);
-      const Number second = b_.add(first, turns.step, "second");
-      if (second.value && extent.value && *second.value >= *extent.value) return;
-      b_.when(b_.less(second, bound), [&] { tile(second, extent, place); });
+    b_.loop(hint, turns.from, bound, both, std::max(1.0, turns.trips / 2), [&](const Number& at) {
+      frame_.tile_loop = at.name;
+      body(at);
+      const Number second = b_.add(at, turns.step, "second");
+      if (second.value && bound.value && *second.value >= *bound.value) return;
+      b_.when(b_.less(second, bound), [&] { body(second); });
+    });
+  }
+
+  /// Spread::items: the cores share the tiles in iterations of all loops. An item's number has the place in the innermost loop as its last
+  /// digit.
+  Status items() {
+    const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
+    const Number tiles = b_.ceil_div(extent, rows, "tiles");
+    Number all = b_.mul(frame_.guarded(tiles), has_place_, "bound");
+    for (const std::vector<Loop>* loops : {&walk_.outer, &walk_.window})
+      for (const Loop& loop : *loops) all = b_.mul(all, frame_.number(loop.extent), "items");
+    const auto digits = [&](Number& rest, const std::vector<Loop>& loops) {
+      std::vector<Number> out(loops.size());
+      for (size_t i = loops.size(); i-- > 0;) {
+        const Number base = frame_.number(loops[i].extent);
+        out[i] = b_.remainder(rest, base, "digit");
+        rest = b_.divide(rest, base, "rest");
+      }
+      return out;
+    };
+    in_turns("item", {b_.core(), b_.cores(), 1}, all, [&](const Number& item) {
+      Number rest = item;
+      TilePlace place;
+      place.window = digits(rest, walk_.window);
+      const Number number = walk_.outer.empty() ? rest : b_.remainder(rest, tiles, "tile_number");
+      if (!walk_.outer.empty()) rest = b_.divide(rest, tiles, "rest");
+      place.outer = digits(rest, walk_.outer);
+      place.first = b_.mul(number, rows, "first");
+      place.count = b_.left(place.first, extent, rows, extent.value && *extent.value % frame_.attempt.rows == 0);
+      move(place);
     });
     return failed_;
   }

@@ -35,7 +35,10 @@ Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
   const bool lines = frame.scatter() && walk.elements && frame.chip == Chip::a3;
   const int64_t around = walk.outer.empty() ? 1 : frame.assumed(walk.outer[0].extent);
   const int64_t tiles = frame.assumed_trips(walk.axis.extent, frame.attempt.rows);
-  if (!frame.scatter() || (combine.any_order && !initialises && !lines)) return around > tiles ? Spread::outer : Spread::tiles;
+  if (!frame.scatter() || (combine.any_order && !initialises && !lines)) {
+    if (frame.attempt.items) return Spread::items;
+    return around > tiles ? Spread::outer : Spread::tiles;
+  }
   const int64_t elements = frame.elements(frame.table(0)).value.value_or(-1);
   const bool enough = around * 4 >= frame.build.planned_cores() || plan.primary().oob == OobPolicy::wrap;
   const bool slabs = !walk.outer.empty() && covers(walk.outer[0], table, elements) && enough &&

@@ -16,6 +16,7 @@ namespace strew::inline v0::pto {
 enum class Spread : uint8_t {
   single,  ///< one core does everything, in order
   tiles,   ///< core b takes the tiles b, b + cores, …
+  items,   ///< core b takes the items b, b + cores, …: an item is a tile in one iteration of all loops around and within it
   outer,   ///< core b takes the iterations b, b + cores, … of the outermost position loop
   slab,    ///< as `outer`, and every iteration has destinations of its own (a slab), so their updates are applied in order
   ranges,  ///< each core owns a range of the table's rows, processes all updates, and applies those of its rows

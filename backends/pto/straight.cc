@@ -54,8 +54,13 @@ class StraightLine {
     const Type shape = data_type(rows);
     p.tiles = {coalesce(), CoreSplit::single, shape.dims[0], shape.dims[1], "nd", 1};
     const int64_t data = tile_bytes(rows) - rows * 4, moved = whole ? tiles : 1;
-    p.cost = {(frame_.scatter() ? tile_bytes(rows) : rows * 4) * moved, frame_.scatter() ? 0 : data * moved, data * moved,
-              3 * moved, tile_bytes(rows) * moved};
+    const CoreCost core = {(frame_.scatter() ? tile_bytes(rows) : rows * 4) * moved,
+                           frame_.scatter() ? 0 : data * moved,
+                           data * moved,
+                           3 * moved,
+                           0,
+                           moved};
+    p.cost = {1, core, core, tile_bytes(rows) * moved};
     p.ub_bytes = p.cost.ub_peak;
     return true;
   }

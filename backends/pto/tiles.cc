@@ -143,7 +143,10 @@ void TileMover::move_elements() {
                         : b_.tile("combined", words.element, shape.rows, shape.cols * words.count, shape.valid_rows, wide));
   }
   write_scalars(b_, *frame_.attempt.scalars, all, into);
-  for (int pair = 0; pair < plan_.pairs; ++pair) put(pair, into[static_cast<size_t>(pair)]);
+  for (int pair = 0; pair < plan_.pairs; ++pair) {
+    b_.moves_data(into[static_cast<size_t>(pair)]);
+    put(pair, into[static_cast<size_t>(pair)]);
+  }
 }
 
 Status TileMover::move_tile(int pair) {
@@ -159,6 +162,7 @@ Status TileMover::move_tile(int pair) {
     if (!current_first()) tiles.current = current(pair);
     STREW_ASSIGN(data, write_combine(frame_, pair, tiles));
   }
+  b_.moves_data(data);
   put(pair, data);
   return {};
 }

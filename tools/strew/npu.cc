@@ -40,6 +40,11 @@ std::string function_name(const std::string& name) {
   return out.empty() ? "kernel_0" : out;
 }
 
+Json json_of(const pto::CoreCost& core) {
+  return {{"loaded_bytes", core.loaded_bytes}, {"stored_bytes", core.stored_bytes}, {"indexed_bytes", core.scattered_bytes},
+          {"instructions", core.instructions}, {"scalars", core.scalars},           {"tiles", core.tiles}};
+}
+
 Json json_of(const pto::TileProgram& program, const std::string& target) {
   Json args = Json::array();
   for (const pto::ProgramArgument& a : program.arguments) {
@@ -64,10 +69,7 @@ Json json_of(const pto::TileProgram& program, const std::string& target) {
             {"layout", program.tiles.layout},
             {"buffers", program.tiles.buffers}}},
           {"cost",
-           {{"loaded_bytes", program.cost.loaded_bytes},
-            {"stored_bytes", program.cost.stored_bytes},
-            {"indexed_bytes", program.cost.scattered_bytes},
-            {"instructions", program.cost.instructions}}}};
+           {{"cores", program.cost.cores}, {"mean", json_of(program.cost.mean)}, {"longest", json_of(program.cost.longest)}}}};
 }
 
 std::string side_car(const std::vector<pto::TileProgram>& programs, const std::string& target) {
@@ -164,9 +166,13 @@ int explain_programs(const Options& options, const Program& imported, const std:
       text += fmt::format("  {:<11} mode {}, tiles {}x{}, {} buffer{}, cores share {}, {} B of {} cores' buffers each\n", title,
                           t.mode, t.rows, t.cols, t.buffers, t.buffers == 1 ? "" : "s", pto::name(t.split), program.ub_bytes,
                           program.blocks);
-      text += fmt::format("              per core: {} B loaded, {} B stored, {} B by index, {} instructions\n",
-                          program.cost.loaded_bytes, program.cost.stored_bytes, program.cost.scattered_bytes,
-                          program.cost.instructions);
+      text += fmt::format("              {} core{} move{} data\n", program.cost.cores, program.cost.cores == 1 ? "" : "s",
+                          program.cost.cores == 1 ? "s" : "");
+      for (const auto& [which, core] : {std::pair("each of them, on average", &program.cost.mean),
+                                        std::pair("the one that takes longest", &program.cost.longest)})
+        text += fmt::format("              {}: {} B loaded, {} B stored, {} B by index, {} instructions, {} scalars, {} tiles\n",
+                            which, core->loaded_bytes, core->stored_bytes, core->scattered_bytes, core->instructions,
+                            core->scalars, core->tiles);
       for (const std::string& requirement : program.requirements) text += "              needs: " + requirement + "\n";
     }
     json["kernels"].push_back(std::move(entry));

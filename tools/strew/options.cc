@@ -39,7 +39,7 @@ constexpr const char* kCompileTarget = "x86-64-v3";
 struct Raw {
   std::string oob, order, accumulate, schedule, target, cache, backend = "auto", threads;
   std::string sync = "flags", index_layout = "row", gather_to = "ub";
-  int blocks = 0, tile_rows = 0, buffers = 2;
+  int blocks = 0, tile_rows = 0, buffers = 0;
 };
 
 /// One line for each knob, each of them after a line break.
@@ -235,7 +235,8 @@ void add_program_options(CLI::App& app, Raw& raw) {
   app.add_option("--blocks", raw.blocks, "NPU: cores to plan for (default: all of the chip)")->check(in_range(1, 65535));
   app.add_option("--tile-rows", raw.tile_rows, "NPU: rows of a tile (default: the cheapest that fits)")->check(in_range(1, 2048));
   app.add_option("--buffers", raw.buffers,
-                 "NPU: tiles in the buffer at a time; with 2, the loads of one overlap with the work on the other (default: 2)")
+                 "NPU: tiles in the buffer at a time; with 2, the loads of one overlap with the work on the other (default: what "
+                 "costs less)")
       ->check(in_range(1, 2));
   app.add_option(
          "--index-layout", raw.index_layout,
@@ -298,7 +299,7 @@ Status parse_schedule_option(const std::string& text, int64_t max_bytes, Options
 Status parse_program_options(const Raw& raw, pto::ProgramOptions& out) {
   out.blocks = raw.blocks;
   out.tile_rows = raw.tile_rows;
-  out.double_buffer = raw.buffers == 2;
+  out.buffers = raw.buffers;
   out.index_column = raw.index_layout == "column";
   out.through_l1 = raw.gather_to == "l1";
   for (const pto::Sync sync : {pto::Sync::flags, pto::Sync::addresses, pto::Sync::tool}) {

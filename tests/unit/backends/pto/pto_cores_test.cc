@@ -36,7 +36,7 @@ pto::TileProgram plan(const std::string& text, Chip chip, int64_t tall, bool buf
   pto::ProgramOptions options;
   options.sync = pto::Sync::addresses;
   options.tile_rows = tall;
-  options.double_buffer = buffered;
+  options.buffers = buffered ? 2 : 1;
   options.blocks = blocks;
   Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(op), *planned, chip, options);
   EXPECT_TRUE(program.ok()) << program.status().message();
@@ -129,7 +129,7 @@ TEST_P(PtoBuffers, TheSecondBufferIsThere) {
   const std::string op = row_op("init=in_place combiner=add");
   const pto::TileProgram one = plan(op, GetParam(), 16, false), two = plan(op, GetParam(), 16, true);
   EXPECT_EQ(two.cost.ub_peak, 2 * one.cost.ub_peak);
-  EXPECT_EQ(two.cost.scattered_bytes, one.cost.scattered_bytes);
+  EXPECT_EQ(two.cost.mean.scattered_bytes, one.cost.mean.scattered_bytes);
   pto::Module both = two.module;
   each(both.functions[0].body, [&](pto::Statement& s) {
     if (s.opcode == Opcode::constant && s.result.starts_with("ub")) s.value %= one.cost.ub_peak;
