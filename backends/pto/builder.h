@@ -39,7 +39,7 @@ class ProgramBuilder {
   using Numbers = std::initializer_list<Number>;
 
  public:
-  ProgramBuilder(Chip chip, int cores) : chip_(chip), cores_planned_(cores), cost_{cores, {}} {}
+  ProgramBuilder(Chip chip, int cores) : chip_(chip), cores_planned_(cores) { cost_.cores = cores; }
 
   // The function's parameters, in order; pointers come first.
   void pointer(const std::string& name, Element element) { argument(name, {TypeKind::ptr, element, {}, {}}); }
@@ -141,6 +141,8 @@ class ProgramBuilder {
   int planned_cores() const { return cores_planned_; }
   /// Counts the moves of the tile to or from memory as moves of data (CostInputs::moved).
   void moves_data(const Named& tile) { cost_.moved.insert(tile.name); }
+  /// A number that is read from memory or a tile is about `about` (CostInputs::read).
+  void reads_about(const std::string& name, int64_t about) { cost_.read[name] = about; }
   const CostInputs& cost_inputs() const { return cost_; }
   /// Moves the function into program.module. Its cost is not filled in. The builder has no statements afterwards.
   void finish(TileProgram& program, const std::string& kernel);

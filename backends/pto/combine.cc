@@ -1,5 +1,5 @@
 // See combine.h. The combiner is an atomic of mscatter if the chip, and ptoas where it reads the text, have one for the
-// element type; where the order of updates matters, rows.cc keeps it. All other combiners read the current values,
+// element type; updates of another float type are converted on tiles before. Where the order of updates matters, rows.cc keeps it. All other combiners read the current values,
 // compute, and write back. That is correct only if no two updates of a tile share a destination: they are unique, or
 // the tile has one row on the core that owns it (plan_program.cc, row_limit). The expression graph is evaluated node by
 // node on tiles, and each node is rounded to its own type, as docs/semantics.md requires. A node whose tile instruction
@@ -188,6 +188,19 @@ static Status check_pairs(const Plan& plan) {
   return {};
 }
 
+/// Do tiles convert the updates of every pair to the type of the result, as the combiner does before it combines them?
+static bool converts_updates(const Frame& frame) {
+  const Plan& plan = frame.plan;
+  for (int pair = 0; pair < plan.pairs; ++pair) {
+    const DType from = plan.tensors[static_cast<size_t>(plan.update(pair))].dtype;
+    const DType to = plan.tensors[static_cast<size_t>(plan.result(pair))].dtype;
+    const Words& words = frame.words(plan.update(pair));
+    const bool moves = words.count == 1 && words.element.dtype == from;
+    if (!moves || (from != to && (!is_float(from) || !is_float(to) || !converts(frame.chip, from, to)))) return false;
+  }
+  return true;
+}
+
 Expected<Combine> choose_combine(const Frame& frame) {
   Combine out;
   const Plan& plan = frame.plan;
@@ -201,7 +214,8 @@ Expected<Combine> choose_combine(const Frame& frame) {
   if (frame.one_by_one()) return out;
   const auto dtype_of = [&](int tensor) { return plan.tensors[static_cast<size_t>(tensor)].dtype; };
   const Operator* const combiner = combiner_operator(plan);
-  if (combiner == nullptr || combiner->atomic.empty() || !same_types(plan) || has_extras(plan)) return out;
+  if (combiner == nullptr || combiner->atomic.empty() || has_extras(plan)) return out;
+  if (!same_types(plan) && !converts_updates(frame)) return out;
   // All pairs combine in the same way, because they share the index tiles and the loops.
   const std::string atomic(combiner->atomic);
   bool any_order = true;
@@ -232,7 +246,7 @@ Expected<Combine> start_combine(Frame& frame, bool atomics) {
                     is_integer(tensor.dtype) ? "i32 or " : "",
                     frame.options.output == Output::pto_as ? ", or another output than pto-as, element by element" : ""));
   }
-  if (combine.way != CombineWay::compute) return combine;
+  if (combine.way != CombineWay::compute && same_types(frame.plan)) return combine;
   int narrowest = 32;
   bool converts = false;
   for (const ExprNode& node : frame.plan.combine.nodes) {
@@ -249,6 +263,11 @@ void write_scalars(ProgramBuilder& b, const lowered::Graph& graph, const Element
     b.loop("each", b.number(0), tiles.valid_cols, b.number(1), static_cast<double>(tiles.cols),
            [&](const Number& col) { write_element(b, graph, tiles, into, row, col); });
   });
+}
+
+Expected<Named> write_addend(Frame& frame, int pair, const CombineTiles& tiles) {
+  const Expr& graph = frame.plan.combine;
+  return Graph(frame, tiles).run(graph.node(graph.results[static_cast<size_t>(pair)]).args[1]);
 }
 
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles) {

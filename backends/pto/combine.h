@@ -70,6 +70,9 @@ struct CombineTiles {
 /// converts, rows of all tiles are made equally long in elements: ptoas converts only between tiles of one physical shape.
 Expected<Combine> start_combine(Frame& frame, bool atomics);
 
+/// CombineWay::atomic: the tile that the atomic combines with the table: the update, converted if the combiner converts it.
+Expected<Named> write_addend(Frame& frame, int pair, const CombineTiles& tiles);
+
 /// Writes the evaluation of the plan's expression graph for `pair`, and returns the tile that holds the result.
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles);
 

@@ -1,5 +1,5 @@
 // cost_of(). The scalars of a program are evaluated for every core, as far as its loops, branches and the valid parts of its tiles depend on
-// them. What is read from memory or tiles counts as 0: every index is in bounds, and a check finds no fault. A loop whose body costs the
+// them. What is read from memory or tiles counts as 0, unless the planner knows better (CostInputs::read): every index is in bounds, and a check finds no fault. A loop whose body costs the
 // same in every turn is entered once. Of a long loop whose turns differ, some turns stand for those beside them.
 // Tested by tests/unit/backends/pto/pto_cost_test.cc, against the simulator's counters.
 #include <algorithm>
@@ -38,6 +38,7 @@ struct Node {
   std::vector<int> operands;  ///< of a loop: from, to, step; of an alloc: the valid rows and columns, or -1; of a move: its tiles
   std::vector<Node> body, otherwise;
   bool even = false;      ///< a loop: all its turns cost the same
+  int64_t about = 0;      ///< what it reads (CostInputs::read)
   bool is_moved = false;  ///< a move of a tile of data (CostInputs::moved)
 };
 
@@ -49,6 +50,7 @@ class Evaluator {
       types_.resize(slots_.size(), nullptr);
       types_[static_cast<size_t>(number)] = &a.type;
       if (a.type.kind == TypeKind::scalar) scalars_.push_back(number);
+      if (a.name == kLaunch) launch_ = number;
     }
     body_ = numbered(function.body);
     types_.resize(slots_.size(), nullptr);
@@ -57,9 +59,14 @@ class Evaluator {
 
   Sum run(int64_t core) {
     core_ = core;
-    values_.assign(slots_.size(), 0);
-    for (const int number : scalars_) values_[static_cast<size_t>(number)] = static_cast<uint64_t>(kAssumedExtent);
-    return sum(body_, kSampledTurns);
+    Sum out;
+    for (int64_t launch = 0; launch < inputs_.launches; ++launch) {
+      values_.assign(slots_.size(), 0);
+      for (const int number : scalars_)
+        values_[static_cast<size_t>(number)] = static_cast<uint64_t>(number == launch_ ? launch : kAssumedExtent);
+      out.add(sum(body_, kSampledTurns), 1);
+    }
+    return out;
   }
 
  private:
@@ -80,6 +87,7 @@ class Evaluator {
       }
       if (s.opcode == Opcode::tstore || s.opcode == Opcode::mscatter)
         for (const auto& group : s.operands) node.is_moved |= group.size() == 1 && inputs_.moved.contains(group[0]);
+      if (const auto about = inputs_.read.find(s.result); about != inputs_.read.end()) node.about = about->second;
       node.body = numbered(s.body);
       node.otherwise = numbered(s.otherwise);
       if (node.form == Form::loop) {
@@ -141,7 +149,7 @@ class Evaluator {
         return;
       case Form::get:
       case Form::load:
-        values_[static_cast<size_t>(node.result)] = 0;
+        values_[static_cast<size_t>(node.result)] = static_cast<uint64_t>(node.about);
         [[fallthrough]];
       case Form::set:
       case Form::store:
@@ -210,6 +218,7 @@ class Evaluator {
   const CostInputs& inputs_;
   int64_t core_ = 0;
   std::unordered_map<std::string, int> slots_;
+  int launch_ = -1;
   std::vector<int> scalars_;        ///< the numbers of the scalar arguments
   std::vector<const Type*> types_;  ///< by number
   std::vector<uint64_t> values_;

@@ -173,6 +173,14 @@ void Frame::add_scratch(const std::string& name, Element element, int64_t elemen
   program.arguments.push_back({.name = name, .role = ArgumentRole::scratch, .dtype = element.dtype, .dims = {elements}});
 }
 
+Number Frame::add_launch(int launches) {
+  const std::string name(kLaunch);
+  build.scalar(name);
+  program.arguments.push_back({.name = name, .role = ArgumentRole::launch, .dtype = DType::i32});
+  program.launches = launches;
+  return build.argument(name);
+}
+
 Number Frame::number(const Term& term) {
   if (term.is_static()) return build.number(term.factor);
   const auto [place, fresh] = numbers_.try_emplace({term.factor, term.symbols});

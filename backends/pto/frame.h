@@ -53,12 +53,19 @@ struct Stored {
   Words words;
 };
 
+/// How cores may share the work of a program of rows, besides what spread.h chooses first.
+enum class Sharing : uint8_t {
+  first,     ///< what spread.h chooses
+  items,     ///< tiles in iterations of all loops rather than of one (Spread::items)
+  launches,  ///< one launch makes the initial values, and the next one applies updates in any order, as `first` shares those
+  launched_items,  ///< both
+};
 /// The parameters that the planner tries: a program is written for each of them, and the cheapest is taken
 /// (plan_program.cc).
 struct Attempt {
   int64_t rows = 8;       ///< the height of a data tile
   bool buffered = false;  ///< double buffering: two tiles per iteration
-  bool items = false;     ///< cores share tiles in iterations of all loops (Spread::items) rather than those of one loop
+  Sharing sharing = Sharing::first;
   /// The combiner for the scalar unit, which evaluates it element by element; null: tiles or atomics combine.
   const lowered::Graph* scalars = nullptr;
   /// One element after the other is loaded, combined by the scalar unit and stored, which packed elements, of fewer than 8 bits, need: several
@@ -75,6 +82,8 @@ inline Reader reader_of(Output output) { return output == Output::pto_ir ? Reade
 class Frame {
  public:
   Frame(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options, const Attempt& attempt);
+  bool shares_items() const { return attempt.sharing == Sharing::items || attempt.sharing == Sharing::launched_items; }
+  bool launches() const { return attempt.sharing == Sharing::launches || attempt.sharing == Sharing::launched_items; }
   /// Decides the element types and declares the parameters of the function. Fails with the reason if the op's tensors
   /// cannot be parameters.
   Status start();
@@ -86,6 +95,8 @@ class Frame {
   ProgramBuilder build;
   TileProgram program;
 
+  /// Adds the parameter for the number of the launch, and returns the number.
+  Number add_launch(int launches);
   /// Adds a parameter for memory of the program's own.
   void add_scratch(const std::string& name, Element element, int64_t elements);
 
@@ -142,6 +153,8 @@ class Frame {
   /// result is one line.
   Term pitch = constant(0);
 
+  /// The other ways in which cores could share the work.
+  std::vector<Sharing> others;
   /// The variable of the loop over tiles, if cores may work on two of its turns at a time.
   std::string tile_loop;
 

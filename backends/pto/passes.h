@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/pto/program.h"
@@ -42,6 +43,9 @@ inline std::string constant_name(int64_t value, const Element& element) {
   return (is_float(element.dtype) ? "bits" + index.substr(1) : index) + "_" + print(element);
 }
 
+/// The argument that is the number of the launch.
+inline constexpr std::string_view kLaunch = "launch";
+
 /// Calls `visit` for every statement, and for the statements of its bodies after it.
 template <class Statements, class Visit>
 void each(Statements& statements, const Visit& visit) {
@@ -62,8 +66,9 @@ PlacedBytes place_tiles(Function& function, bool write);
 
 /// What the builder knows of a program's cost and its statements do not say.
 struct CostInputs {
-  int64_t cores = 1;
-  std::set<std::string> moved;  ///< the tiles whose moves to or from memory are counted as tiles of data
+  int64_t cores = 1, launches = 1;
+  std::map<std::string, int64_t> read;  ///< what numbers that are read from memory or tiles are about; all others count as 0
+  std::set<std::string> moved;          ///< the tiles whose moves to or from memory are counted as tiles of data
 };
 /// What core 0 does, which has no less to do than the others.
 CoreCost first_core_cost(const Function& function, const CostInputs& inputs);

@@ -29,6 +29,8 @@ constexpr int64_t kMostRowBytes = 32 << 10;
 constexpr int kCoresA3 = 48, kCoresA5 = 64, kVectorPerCube = 2;
 /// A program of shorter tiles, or of two buffers, must save the time that an instruction takes to start.
 constexpr double kLeastSaved = 1;
+/// What a launch costs more than one that follows: the time that so many instructions take to start.
+constexpr double kLaunchCost = 200;
 /// After so many shorter tiles that saved nothing, no others are tried.
 constexpr int kMostInVain = 4;
 
@@ -37,8 +39,9 @@ struct Tried {
   TileProgram program;
   CostInputs inputs;
   std::string loop;  ///< Frame::tile_loop
-  bool by_items = false;
-  int64_t tiles = 0;  ///< of the first core
+  Sharing sharing = Sharing::first;
+  std::vector<Sharing> others;  ///< Frame::others
+  int64_t tiles = 0;            ///< of the first core
   double time = 0;
 };
 
@@ -96,6 +99,10 @@ std::vector<std::string> requirements_of(const TileProgram& program, const Plan&
     out.emplace_back(program.chip == Chip::a5
                          ? "the kernel starts on cube cores with the vector cores beside them (a mixed kernel)"
                          : "the kernel starts on cube cores");
+  if (program.launches > 1)
+    out.emplace_back("it is launched " + std::to_string(program.launches) +
+                     " times, one launch after the other, on as many cores, with launch = 0, 1" +
+                     (program.launches == 3 ? ", 2" : ""));
   if (program.chip == Chip::a5)
     out.emplace_back("the kernel starts through the runtime's launch, which a5 needs for scatter and gather");
   return out;
@@ -181,11 +188,10 @@ class Attempts {
       if (!written.ok() && best) break;
       STREW_ASSIGN(std::optional<Tried> tried, std::move(written));
       if (!tried) continue;
-      if (has_items_) {
-        Attempt by_items = wanted(rows);
-        by_items.items = true;
-        STREW_ASSIGN(std::optional<Tried> other, attempt(by_items));
-        if (other && other->time + kLeastSaved <= tried->time) tried = std::move(other);
+      for (const Sharing sharing : std::vector(tried->others)) {
+        STREW_ASSIGN(std::optional<Tried> other, attempt(wanted(rows, sharing)));
+        const bool prefers = options_.launches == 2 && other && other->program.launches > tried->program.launches;
+        if (other && (prefers || other->time + kLeastSaved <= tried->time)) tried = std::move(other);
       }
       const bool saves = !best || tried->time + kLeastSaved <= best->time;
       in_vain = saves ? 0 : in_vain + 1;
@@ -203,7 +209,9 @@ class Attempts {
     return std::move(best->program);
   }
 
-  Attempt wanted(int64_t rows) const { return {.rows = rows, .scalars = scalars_, .single = single_, .rounded = rounded_}; }
+  Attempt wanted(int64_t rows, Sharing sharing = Sharing::first) const {
+    return {.rows = rows, .sharing = sharing, .scalars = scalars_, .single = single_, .rounded = rounded_};
+  }
 
   /// The tile heights to try, tallest first: powers of two, and the op's own extents, for which no tile is partial.
   std::vector<int64_t> heights() const {
@@ -236,7 +244,6 @@ class Attempts {
       const int64_t bytes = wanted.rows * row_bytes(frame, *walk) * (wanted.buffered ? 2 : 1);
       if (!fits(wanted.rows, bytes)) return std::optional<Tried>();
       STREW_TRY(write_rows(frame, *walk));
-      has_items_ = frame.program.tiles.split == CoreSplit::updates && !(walk->outer.empty() && walk->window.empty());
       return measured(frame, wanted.rows);
     }
     if (options_.index_column)
@@ -286,8 +293,11 @@ class Attempts {
 
   /// The written program with its size and time, or nothing if its tiles do not fit.
   std::optional<Tried> measured(Frame& frame, int64_t rows) {
-    Tried out{std::move(frame.program), frame.build.cost_inputs(), frame.tile_loop, frame.attempt.items};
+    Tried out{std::move(frame.program), frame.build.cost_inputs(), frame.tile_loop, frame.attempt.sharing,
+              std::move(frame.others)};
     TileProgram& program = out.program;
+    out.inputs.launches = program.launches;
+    if (options_.launches == 1) std::erase_if(out.others, [](Sharing s) { return s != Sharing::items; });
     frame.build.finish(program, options_.kernel);
     Function& function = program.module.functions[0];
     const PlacedBytes placed = place_tiles(function, options_.sync == Sync::addresses);
@@ -299,7 +309,7 @@ class Attempts {
     if (open_tiles_) return std::nullopt;
     const CoreCost cost = first_core_cost(function, out.inputs);
     out.tiles = cost.tiles;
-    out.time = time_of(cost, program.tiles.buffers);
+    out.time = time_of(cost, program.tiles.buffers) + kLaunchCost * (program.launches - 1);
     return out;
   }
 
@@ -389,16 +399,14 @@ class Attempts {
     if (options_.through_l1) return cannot("gathers into L1 have one buffer");
     if (best.program.tiles.mode == "copy") return cannot("windows are copied one by one, in one buffer");
     const double least = best.time;
-    const bool items = best.by_items;
     const int64_t height = best.program.tiles.mode == "elem" ? best.program.tiles.cols : best.program.tiles.rows;
     tallest_ = height;
     std::optional<Tried> buffered;
     bool open = false;
     const int64_t least_rows = options_.tile_rows > 0 ? height : std::max<int64_t>(1, height / 4);
     for (int64_t rows = height; rows >= least_rows; rows /= 2) {
-      Attempt tall = wanted(rows);
+      Attempt tall = wanted(rows, best.sharing);
       tall.buffered = true;
-      tall.items = items;
       Expected<std::optional<Tried>> written = attempt(tall);
       if (!written.ok()) {
         if (must) return written.status();
@@ -425,7 +433,6 @@ class Attempts {
   int64_t tallest_ = kMostRows;              ///< no taller tiles fit the buffer
   const lowered::Graph* scalars_ = nullptr;  ///< Attempt::scalars
   bool single_ = false;                      ///< Attempt::single
-  bool has_items_ = false;                   ///< the program written last could be spread by items (Attempt::items)
   bool open_tiles_ = false;                  ///< two buffers of the program written last would be one to ptoas
   const std::vector<DType>* rounded_;        ///< Attempt::rounded
 };

@@ -30,9 +30,10 @@ enum class ArgumentRole : uint8_t {
   /// was out of bounds, its word 0 is not 0 after the program, and nothing was written.
   scratch,
   scalar,  ///< an i32: the extent of a tensor, or another number
+  launch,  ///< an i32: the number of the launch (TileProgram::launches)
 };
 inline std::string_view name(ArgumentRole role) {
-  return name_among({"result", "operand", "indices", "updates", "extra", "scratch", "scalar"}, role);
+  return name_among({"result", "operand", "indices", "updates", "extra", "scratch", "scalar", "launch"}, role);
 }
 
 /// One parameter of the function. Tensors are contiguous, row-major.
@@ -89,8 +90,11 @@ inline constexpr int64_t kAssumedExtent = 4096;
 struct TileProgram {
   Module module;
   Chip chip = Chip::a5;
-  std::string kernel;    ///< the name of the function
-  int blocks = 1;        ///< how many cores to launch
+  std::string kernel;  ///< the name of the function
+  int blocks = 1;      ///< how many cores to launch
+  /// How many times a call launches the program, on as many cores each time, one launch after the other. Cores cannot wait for each other, so
+  /// this is how all of them use what others have made. More than 1: the last argument is the number of the launch, from 0.
+  int launches = 1;
   int64_t ub_bytes = 0;  ///< bytes of the vector buffer that tiles take
   std::vector<ProgramArgument> arguments;
   std::vector<std::string> requirements;  ///< what the caller must guarantee, one sentence each
@@ -119,6 +123,8 @@ struct ProgramOptions {
   /// 1; 2: a core processes two tiles per iteration, each in buffers of its own, and fails if the program cannot; 0: two where
   /// that costs less.
   int buffers = 0;
+  /// 1: one launch; 2: several, where the program can; 0: several where that costs less.
+  int launches = 0;
   int64_t tile_rows = 0;  ///< the height of tiles; 0: the planner chooses
   /// Index tiles of row mode are columns, [R, 1] col_major (a5 only), instead of rows. It needs a program that does not
   /// compute with indices.

@@ -58,17 +58,15 @@ class RowWriter final : public TileMover {
     }
     if (frame_.checks_first()) write_check(frame_, [&](const Named& cell) { check_indices(cell); });
     for (IndexCode* const code : checked()) code->set_checked();
-    if (owns()) {
-      own_range();
-      STREW_TRY(initialise_rows());
-    }
+    if (owns() || frame_.launches()) own_range();
+    if (owns()) STREW_TRY(initialise_rows());
     TilePlace place;
     const PositionLoops loops{walk_.outer, spread_, "slab", "around"};
     const auto all = [&] {
       if (spread_ == Spread::items) return items();
       return write_positions(frame_, loops, place.outer, [&] { return axis(place); });
     };
-    STREW_TRY(write_spread(frame_, spread_, all));
+    STREW_TRY(frame_.launches() ? in_launches(all) : write_spread(frame_, spread_, all));
     if (owns()) STREW_TRY(write_rounding(frame_, first_, last_));
     frame_.program.tiles = tiles_.describe(coalesce(), split_of(spread_));
     return {};
@@ -271,6 +269,25 @@ class RowWriter final : public TileMover {
     const Number bound = b_.mul(frame_.guarded(extent), has_place_, "bound");
     in_turns("first", turns, bound, [&](const Number& first) { tile(first, extent, place); });
     return failed_;
+  }
+
+  /// Writes a program of several launches: initial values, updates in any order, and the rounding of accumulators if there are any. In the
+  /// first and the last one, each core works on the rows that it owns.
+  Status in_launches(const std::function<Status()>& updates) {
+    const bool rounds = frame_.attempt.rounded != nullptr;
+    const Number launch = frame_.add_launch(rounds ? 3 : 2);
+    Status failed;
+    const auto step = [&](int64_t number, const char* what, const std::function<Status()>& write) {
+      const Named is_now = b_.equal(launch, b_.number(number));
+      b_.note(what);
+      b_.when(is_now, [&] {
+        if (failed.ok()) failed = write();
+      });
+    };
+    step(0, "the first launch makes what is there before updates", [&] { return initialise_rows(); });
+    step(1, "the second launch applies the updates, in any order", updates);
+    if (rounds) step(2, "the third launch rounds", [&] { return write_rounding(frame_, first_, last_); });
+    return failed;
   }
 
   /// Writes a loop over what one core does: `body` gets the loop's variable. With two buffers, two of its values per turn.

@@ -35,9 +35,15 @@ Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
   const bool lines = frame.scatter() && walk.elements && frame.chip == Chip::a3;
   const int64_t around = walk.outer.empty() ? 1 : frame.assumed(walk.outer[0].extent);
   const int64_t tiles = frame.assumed_trips(walk.axis.extent, frame.attempt.rows);
-  if (!frame.scatter() || (combine.any_order && !initialises && !lines)) {
-    if (frame.attempt.items) return Spread::items;
+  if (!frame.scatter() || (combine.any_order && (!initialises || frame.launches()) && !lines)) {
+    const bool nested = !(walk.outer.empty() && walk.window.empty());
+    if (nested) frame.others.push_back(frame.launches() ? Sharing::launched_items : Sharing::items);
+    if (frame.shares_items()) return Spread::items;
     return around > tiles ? Spread::outer : Spread::tiles;
+  }
+  if (combine.any_order && !lines && frame.options.output != Output::pto_as) {
+    frame.others.push_back(Sharing::launches);
+    if (!(walk.outer.empty() && walk.window.empty())) frame.others.push_back(Sharing::launched_items);
   }
   const int64_t elements = frame.elements(frame.table(0)).value.value_or(-1);
   const bool enough = around * 4 >= frame.build.planned_cores() || plan.primary().oob == OobPolicy::wrap;

@@ -88,8 +88,9 @@ class StraightLine {
                              walk_.axis.strides[static_cast<size_t>(index.tensor)].is(1);
     // The modes judge indices by the extent of the memref, which is the whole table.
     const bool is_whole = frame_.extent(frame_.table(0)) == index.dim * constant(walk_.width);
-    return plan_.pairs == 1 && walk_.slab && walk_.outer.empty() && is_whole && in_place && combine_.way != CombineWay::compute &&
-           in_any_order && as_they_are;
+    const bool converts = combine_.way == CombineWay::atomic && !same_types(plan_);
+    return plan_.pairs == 1 && !converts && walk_.slab && walk_.outer.empty() && is_whole && in_place &&
+           combine_.way != CombineWay::compute && in_any_order && as_they_are;
   }
   /// Are all extents but the number of rows known, and the tiles whole ones, in the wanted layout?
   bool has_whole_tiles() const {

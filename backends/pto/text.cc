@@ -20,22 +20,30 @@ std::string shape_text(const ProgramArgument& a) {
 }
 
 std::string launcher(const TileProgram& p) {
-  std::string declared, launch,
+  std::string declared, parameters, launch,
       comment = "// " + p.kernel + " on " + std::string(name(p.chip)) + ": " + p.tiles.mode + " mode, cores share " +
                 std::string(name(p.tiles.split)) + ".\n";
   for (size_t i = 0; i < p.arguments.size(); ++i) {
     const ProgramArgument& a = p.arguments[i];
+    if (a.role == ArgumentRole::launch) {
+      parameters += ", int32_t " + a.name;
+      launch += ", " + a.name;
+      continue;
+    }
     const bool scalar = a.role == ArgumentRole::scalar;
     comment += "//   " + a.name + ": " + std::string(name(a.role)) + (scalar ? "" : ", " + shape_text(a));
     if (a.tensor >= 0) comment += ", dim " + std::to_string(a.dim) + " of " + p.arguments[static_cast<size_t>(a.tensor)].name;
     comment += "\n";
     declared += std::string(i > 0 ? ", " : "") + (scalar ? "int32_t " : "void* ") + a.name;
+    parameters += std::string(i > 0 ? ", " : "") + (scalar ? "int32_t " : "void* ") + a.name;
     launch += (i > 0 ? ", " : "") + a.name;
   }
   for (const std::string& requirement : p.requirements) comment += "// The caller sees to it that " + requirement + ".\n";
-  return "\n" + comment + "extern \"C\" STREW_KERNEL void " + p.kernel + "(" + declared + ");\n" + "inline void launch_" +
-         p.kernel + "(" + declared + ", void* stream, int blocks = " + std::to_string(p.blocks) + ") {\n  STREW_LAUNCH(" +
-         p.kernel + ", blocks, stream, " + launch + ");\n}\n";
+  const std::string times =
+      p.launches == 1 ? "  " : "  for (int32_t launch = 0; launch < " + std::to_string(p.launches) + "; ++launch) ";
+  return "\n" + comment + "extern \"C\" STREW_KERNEL void " + p.kernel + "(" + parameters + ");\n" + "inline void launch_" +
+         p.kernel + "(" + declared + ", void* stream, int blocks = " + std::to_string(p.blocks) + ") {\n" + times +
+         "STREW_LAUNCH(" + p.kernel + ", blocks, stream, " + launch + ");\n}\n";
 }
 
 }  // namespace

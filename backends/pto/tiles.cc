@@ -154,6 +154,9 @@ Status TileMover::move_tile(int pair) {
   CombineTiles tiles = tiles_.shape(part_);
   Named data;
   if (frame_.scatter()) data = tiles.update = update(pair);
+  if (combine_.way == CombineWay::atomic) {
+    STREW_ASSIGN(data, write_addend(frame_, pair, tiles));
+  }
   const bool reads = computes || !frame_.scatter();
   if (reads && (current_first() || !computes)) data = tiles.current = current(pair);
   if (computes) {

@@ -113,7 +113,7 @@ void find_fractals(const Frame& frame, RowWalk& walk) {
   const Component& c = plan.primary().components[0];
   const auto table = static_cast<size_t>(frame.table(0)), other = static_cast<size_t>(slices_of(plan, 0));
   const Expected<Combine> combine = choose_combine(frame);
-  const bool moves = combine.ok() && (plan.gather ? plan.pure_move : combine->way != CombineWay::compute);
+  const bool moves = combine.ok() && (plan.gather ? plan.pure_move : combine->way != CombineWay::compute && same_types(plan));
   const Words& words = frame.words(static_cast<int>(table));
   const bool wide = walk.width * words.count * bits(words.element.dtype) == kFractalBytes * 8;
   if (!moves || !wide || frame.checks_first() || !c.window.is(1) || !walk.outer.empty() || walk.window.size() != 1) return;

@@ -58,6 +58,7 @@ Json json_of(const pto::TileProgram& program, const std::string& target) {
   return {{"kernel", program.kernel},
           {"target", target},
           {"blocks", program.blocks},
+          {"launches", program.launches},
           {"ub_bytes", program.ub_bytes},
           {"args", std::move(args)},
           {"requires", program.requirements},
@@ -166,8 +167,9 @@ int explain_programs(const Options& options, const Program& imported, const std:
       text += fmt::format("  {:<11} mode {}, tiles {}x{}, {} buffer{}, cores share {}, {} B of {} cores' buffers each\n", title,
                           t.mode, t.rows, t.cols, t.buffers, t.buffers == 1 ? "" : "s", pto::name(t.split), program.ub_bytes,
                           program.blocks);
-      text += fmt::format("              {} core{} move{} data\n", program.cost.cores, program.cost.cores == 1 ? "" : "s",
-                          program.cost.cores == 1 ? "s" : "");
+      text += fmt::format("              {} core{} move{} data in {} launch{}\n", program.cost.cores,
+                          program.cost.cores == 1 ? "" : "s", program.cost.cores == 1 ? "s" : "", program.launches,
+                          program.launches == 1 ? "" : "es");
       for (const auto& [which, core] : {std::pair("each of them, on average", &program.cost.mean),
                                         std::pair("the one that takes longest", &program.cost.longest)})
         text += fmt::format("              {}: {} B loaded, {} B stored, {} B by index, {} instructions, {} scalars, {} tiles\n",

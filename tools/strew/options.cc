@@ -39,7 +39,7 @@ constexpr const char* kCompileTarget = "x86-64-v3";
 struct Raw {
   std::string oob, order, accumulate, schedule, target, cache, backend = "auto", threads;
   std::string sync = "flags", index_layout = "row", gather_to = "ub";
-  int blocks = 0, tile_rows = 0, buffers = 0;
+  int blocks = 0, tile_rows = 0, buffers = 0, launches = 0;
 };
 
 /// One line for each knob, each of them after a line break.
@@ -239,6 +239,11 @@ void add_program_options(CLI::App& app, Raw& raw) {
                  "costs less)")
       ->check(in_range(1, 2));
   app.add_option(
+         "--launches", raw.launches,
+         "NPU: how many times a call may launch the program: 1, or 2 for several wherever that is possible (default: what costs "
+         "less)")
+      ->check(in_range(1, 2));
+  app.add_option(
          "--index-layout", raw.index_layout,
          "NPU: index tiles as rows, or as columns (a5 only, where the program computes nothing with indices; default: row)")
       ->check(one_of({"row", "column"}));
@@ -300,6 +305,7 @@ Status parse_program_options(const Raw& raw, pto::ProgramOptions& out) {
   out.blocks = raw.blocks;
   out.tile_rows = raw.tile_rows;
   out.buffers = raw.buffers;
+  out.launches = raw.launches;
   out.index_column = raw.index_layout == "column";
   out.through_l1 = raw.gather_to == "l1";
   for (const pto::Sync sync : {pto::Sync::flags, pto::Sync::addresses, pto::Sync::tool}) {

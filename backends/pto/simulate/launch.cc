@@ -1,6 +1,7 @@
 // launch(): see simulate.h. The parameters that are tensors of the op stand in the order in which a call binds them. The program
 // runs on copies of all tensors, so that a program that writes an input is found. Tested by tests/differential/npu and
 // tests/unit/backends/pto/npu_backend_test.cc.
+#include <algorithm>
 #include <cstring>
 
 #include "backends/pto/simulate/simulate.h"
@@ -25,6 +26,7 @@ Expected<Launched> launch(const TileProgram& program, const Module& module, std:
   size_t bound = 0;
   for (size_t i = 0; i < count; ++i) {
     const ProgramArgument& a = program.arguments[i];
+    if (a.role == ArgumentRole::launch) continue;
     if (a.role == ArgumentRole::scalar) {
       const size_t tensor = a.tensor < 0 ? views.size() : tensors[static_cast<size_t>(a.tensor)];
       if (tensor == views.size()) return internal_error("argument " + a.name + " is the extent of nothing");
@@ -51,7 +53,15 @@ Expected<Launched> launch(const TileProgram& program, const Module& module, std:
     arguments[i].memory = memories[i];
   }
   Launched out;
-  STREW_ASSIGN(out.report, simulate(module, "", arguments, options));
+  for (int number = 0; number < program.launches; ++number) {
+    if (program.launches > 1) arguments.back().number = number;
+    STREW_ASSIGN(const SimulationReport report, simulate(module, "", arguments, options));
+    for (int64_t SimulationReport::*sum :
+         {&SimulationReport::loaded_bytes, &SimulationReport::stored_bytes, &SimulationReport::scattered_bytes,
+          &SimulationReport::instructions, &SimulationReport::steps, &SimulationReport::time, &SimulationReport::work})
+      out.report.*sum += report.*sum;
+    out.report.buffer_bytes = std::max(out.report.buffer_bytes, report.buffer_bytes);
+  }
   for (size_t i = 0; i < count; ++i) {
     const ProgramArgument& a = program.arguments[i];
     if (a.role == ArgumentRole::scratch && a.name == "fault" && memories[i].size() >= 4) {

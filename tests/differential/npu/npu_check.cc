@@ -58,6 +58,7 @@ NpuWish random_wish(Rng& rng) {
                                               pto::Output::pto_cpp, pto::Output::pto_cpp, pto::Output::pto_as});
   out.options.sync = rng.pick<pto::Sync>({pto::Sync::flags, pto::Sync::addresses, pto::Sync::addresses, pto::Sync::tool});
   out.options.buffers = rng.chance(50) ? 0 : 1;
+  out.options.launches = static_cast<int>(rng.pick<int64_t>({0, 1, 2, 2}));
   out.options.blocks = static_cast<int>(rng.pick<int64_t>({0, 1, 2, 3, 7}));
   out.options.tile_rows = rng.chance(40) ? rng.pick<int64_t>({1, 2, 8, 16, 32}) : 0;
   out.options.index_column = out.chip == pto::Chip::a5 && rng.chance(15);

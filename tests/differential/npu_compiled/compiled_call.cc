@@ -52,6 +52,7 @@ Bound bind(const pto::TileProgram& program, const NpuData& data, Arena& arena) {
   for (const pto::ProgramArgument& a : program.arguments) {
     ProgramBatch::Argument& given = out.arguments.emplace_back();
     out.tensors.push_back(-1);
+    if (a.role == pto::ArgumentRole::launch) continue;  // the launcher counts
     if (a.role == pto::ArgumentRole::scalar) {
       const TensorView& view = views[static_cast<size_t>(out.tensors[static_cast<size_t>(a.tensor)])];
       given.number = static_cast<int32_t>(view.dims[a.dim]);

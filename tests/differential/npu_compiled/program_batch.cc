@@ -35,7 +35,8 @@ std::string host_text(const std::vector<pto::TileProgram>& programs) {
   for (const pto::TileProgram& program : programs) {
     out += fmt::format("extern \"C\" void call_{0}(const Argument* a, void* stream, int blocks) {{ launch_{0}(", program.kernel);
     for (size_t i = 0; i < program.arguments.size(); ++i)
-      out += fmt::format("a[{}].{}, ", i, program.arguments[i].role == pto::ArgumentRole::scalar ? "number" : "memory");
+      if (program.arguments[i].role != pto::ArgumentRole::launch)
+        out += fmt::format("a[{}].{}, ", i, program.arguments[i].role == pto::ArgumentRole::scalar ? "number" : "memory");
     out += "stream, blocks); }\n";
   }
   return out;

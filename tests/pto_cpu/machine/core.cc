@@ -37,6 +37,9 @@ Core::Core(Shared& shared, int block) : shared(shared), block(block) {
   l1_ = {"L1", rooms_.get() + bytes, kL1Bytes, {kL1Bytes, Byte{}}};
   for (const Buffer& buffer : shared.launch.buffers)
     memory_.push_back({buffer.name, buffer.data, buffer.bytes, {buffer.bytes, Byte{.filled = buffer.filled}}});
+  for (size_t i = 0; i < memory_.size(); ++i)
+    for (size_t at = 0; at < shared.written_before[i].size(); ++at)
+      if (shared.written_before[i][at]) memory_[i].touched[static_cast<int64_t>(at)].filled = true;
   this_core = this;
 }
 

@@ -66,6 +66,7 @@ class Shared {
   Launch& launch;
   const Chip chip;
   const int blocks;
+  std::vector<std::vector<bool>> written_before;  ///< Buffer::written of each, when the launch begins
 
  private:
   void next_turn();

@@ -23,7 +23,11 @@ Shared::Shared(Launch& launch, Chip chip, int blocks)
       blocks(blocks),
       random_(static_cast<uint32_t>(launch.seed)),
       over_(static_cast<size_t>(blocks)) {
-  for (const Buffer& buffer : launch.buffers) owners_.emplace_back(buffer.bytes, Owners{});
+  for (Buffer& buffer : launch.buffers) {
+    owners_.emplace_back(buffer.bytes, Owners{});
+    written_before.push_back(buffer.written);
+    if (!buffer.filled) buffer.written.resize(static_cast<size_t>(buffer.bytes));
+  }
 }
 
 std::string Shared::touch(size_t buffer, int64_t offset, int64_t bytes, int block, Access access, const std::byte* values) {
@@ -33,7 +37,7 @@ std::string Shared::touch(size_t buffer, int64_t offset, int64_t bytes, int bloc
     return "block " + std::to_string(block) + " " + does + " byte " + std::to_string(at) + " of " + launch.buffers[buffer].name +
            ", which " + text_of(owner) + " " + did + ", and nothing orders blocks";
   };
-  const Buffer& memory = launch.buffers[buffer];
+  Buffer& memory = launch.buffers[buffer];
   for (int64_t at = offset; at < offset + bytes; ++at) {
     Owners& owners = owners_[buffer][at];
     const bool agrees = access == Access::write && memory.agreed && memory.data[at] == values[at - offset];
@@ -42,6 +46,7 @@ std::string Shared::touch(size_t buffer, int64_t offset, int64_t bytes, int bloc
     if (access != Access::read && others(owners.reader)) return wrong(at, does, owners.reader, "reads");
     const bool same_atomic = access == owners.atomic;
     if (others(owners.combiner) && !same_atomic) return wrong(at, does, owners.combiner, "combines with in another way");
+    if (access != Access::read && !memory.filled) memory.written[static_cast<size_t>(at)] = true;
     if (access == Access::read) {
       note(owners.reader);
     } else if (access == Access::write) {
@@ -97,8 +102,7 @@ void run_block(Shared& shared, int block, const std::function<void()>& kernel) {
 }  // namespace
 
 void run(Launch& launch, Chip chip, int blocks, const std::function<void()>& kernel) {
-  launch.error.clear();
-  launch.flag_lines.clear();
+  if (!launch.error.empty()) return;
   Shared shared(launch, chip, blocks);
   if (launch.order == BlockOrder::threads) {
     std::vector<std::thread> threads;

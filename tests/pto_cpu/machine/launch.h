@@ -18,8 +18,9 @@ struct Buffer {
   std::byte* data = nullptr;
   int64_t bytes = 0;
   bool writable = false;
-  bool filled = true;   ///< it has values before the kernel; else reading what the kernel did not write is an error
-  bool agreed = false;  ///< several blocks may write the same bytes, if they write the same values
+  bool filled = true;           ///< it has values before the kernel; else reading what the kernel did not write is an error
+  std::vector<bool> written{};  ///< the bytes that launches before this one wrote; empty: none, or it was filled before them
+  bool agreed = false;          ///< several blocks may write the same bytes, if they write the same values
 };
 
 /// threads: each block is a thread, and `seed` decides after which instruction which of them goes on.
@@ -36,7 +37,8 @@ struct Launch {
   std::set<int> flag_lines{};  ///< the lines of the flags and barriers that were executed (or left out)
 };
 
-/// Runs the kernel and fills in the results of `launch`.
+/// Runs the kernel and fills in the results of `launch`. What several launches write, one after the other, is there for those that follow; after
+/// an error nothing more is run.
 void run(Launch& launch, Chip chip, int blocks, const std::function<void()>& kernel);
 
 }  // namespace pto_cpu

@@ -131,6 +131,46 @@ TEST_P(PtoCores, TheChosenTileIsTheCheapest) {
   }
 }
 
+/// A histogram of 2^22 values, and the gradient of an embedding of rows of 1024: what they read, in bytes.
+constexpr int64_t kValues = int64_t{1} << 22, kHistogramBytes = kValues * 8, kRowsOfGradient = 16384;
+std::string histogram(const std::string& dtype, const std::string& more) {
+  return "strew1.scatter(operand=" + dtype + "[4096] indices=i32[4194304,1] updates=" + dtype +
+         "[4194304] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=fill fill=0:" +
+         dtype + " oob=skip_window " + more + ")";
+}
+std::string gradient(const std::string& updates, const std::string& more) {
+  return "strew1.scatter(operand=f32[32768,1024] indices=i32[16384,1] updates=" + updates +
+         "[16384,1024] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 "
+         "combiner=add init=fill fill=0:f32 oob=skip_window " +
+         more + ")";
+}
+/// No core reads more than twice its share.
+void expect_shared(const pto::TileProgram& program, int64_t bytes, const std::string& what) {
+  EXPECT_EQ(program.cost.cores, program.blocks) << what;
+  EXPECT_LE(program.cost.longest.loaded_bytes, 2 * bytes / program.blocks) << what;
+}
+
+/// Where the order is free, a launch makes the initial values, and in the next one each update is one core's.
+TEST_P(PtoCores, UpdatesInAnyOrderAreSharedOut) {
+  for (const char* dtype : {"f32", "bf16"}) {
+    const pto::TileProgram program = plan(gradient(dtype, "order=relaxed"), GetParam());
+    EXPECT_EQ(program.launches, 2);
+    expect_shared(program, kRowsOfGradient * (4 + 1024 * bits(dtype == std::string("f32") ? DType::f32 : DType::bf16) / 8),
+                  dtype);
+  }
+  if (GetParam() == Chip::a3) return;  // it has no atomic of elements that several cores may use
+  expect_shared(plan(histogram("i32", ""), GetParam()), kHistogramBytes, "i32");
+  expect_shared(plan(histogram("f32", "order=relaxed"), GetParam()), kHistogramBytes, "f32");
+}
+
+/// With one launch only, each core owns destinations and reads everything.
+TEST_P(PtoCores, OneLaunchIsWhatIsAskedFor) {
+  const pto::TileProgram program = plan(gradient("f32", "order=relaxed"), GetParam(), {.launches = 1});
+  EXPECT_EQ(program.launches, 1);
+  EXPECT_EQ(program.tiles.split, pto::CoreSplit::destinations);
+  EXPECT_TRUE(std::ranges::none_of(program.arguments, [](const auto& a) { return a.role == pto::ArgumentRole::launch; }));
+}
+
 TEST_P(PtoCores, BuffersThatCannotBeAreRefused) {
   pto::ProgramOptions options{.buffers = 2};
   const auto message = [&](const std::string& text) {
