@@ -95,6 +95,7 @@ class Core {
 
   /// An instruction begins on a pipe; it is the one that the accesses after it belong to.
   void begin(Pipe pipe, const char* name, int line);
+  Counts& counts() { return shared.launch.counts[static_cast<size_t>(block)]; }
   /// The next accesses belong to a part of the same instruction on another pipe, which begins after the first part.
   void go_on(Pipe pipe);
 

@@ -183,6 +183,11 @@ void unpack(Type type, const std::byte* from, uint64_t* elements, int64_t count)
 
 }  // namespace
 
+void count(Core& core, int64_t Counts::*bytes, const TileView& tile) {
+  ++core.counts().instructions;
+  core.counts().*bytes += tile.valid_rows * tile.valid_cols * size_of(tile.type);
+}
+
 std::vector<uint64_t> read_all(Core& core, const TileView& tile) {
   std::vector<uint64_t> out(static_cast<size_t>(tile.valid_rows * tile.valid_cols));
   each_run(tile, [&](int64_t offset, int64_t first, int64_t count) {

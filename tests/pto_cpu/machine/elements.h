@@ -29,5 +29,7 @@ std::vector<uint64_t> read_all(Core& core, const TileView& tile);
 void write_all(Core& core, const TileView& tile, const std::vector<uint64_t>& elements);
 std::vector<uint64_t> read_all(Core& core, const GlobalView& part);
 void write_all(Core& core, const GlobalView& part, const std::vector<uint64_t>& elements);
+/// Counts an instruction that moves the valid part of a tile.
+void count(Core& core, int64_t Counts::*bytes, const TileView& tile);
 
 }  // namespace pto_cpu

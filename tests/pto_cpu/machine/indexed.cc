@@ -100,6 +100,7 @@ void scatter(const GlobalView& table, const TileView& data, const TileView& indi
   const bool a5 = core.chip() == Chip::a5;
   core.begin(a5 ? Pipe::v : Pipe::mte3, "MSCATTER", line);
   require_indices(core, data, indices, rows);
+  count(core, &Counts::indexed_bytes, data);
   const Table slots(core, table, rows, data.valid_cols);
   const std::vector<uint64_t> values = read_all(core, data), asked = read_all(core, indices);
   std::vector<size_t> order(values.size());
@@ -130,6 +131,7 @@ void gather(const TileView& data, const GlobalView& table, const TileView& indic
   const bool a5 = core.chip() == Chip::a5;
   core.begin(a5 ? Pipe::v : Pipe::s, "MGATHER", line);
   require_indices(core, data, indices, rows);
+  count(core, &Counts::indexed_bytes, data);
   const Table slots(core, table, rows, data.valid_cols);
   const std::vector<uint64_t> asked = read_all(core, indices);
   if (!a5 && rows) core.go_on(Pipe::mte2);
@@ -145,6 +147,7 @@ void gather(const TileView& data, const GlobalView& table, const GlobalView& ind
             int line) {
   Core& core = Core::current();
   core.begin(Pipe::s, "MGATHER", line);
+  count(core, &Counts::indexed_bytes, data);
   const bool rows = scratch == nullptr;
   const bool fits = rows ? indices.rows() == 1 && indices.cols() == data.valid_rows
                          : indices.rows() == data.valid_rows && indices.cols() == data.valid_cols;

@@ -52,6 +52,7 @@ void load(const TileView& to, const GlobalView& from, int line) {
   core.begin(Pipe::mte2, "TLOAD", line);
   require_fit(core, from, to);
   write_all(core, to, read_all(core, from));
+  count(core, &Counts::loaded_bytes, to);
 }
 
 void store(const GlobalView& to, const TileView& from, int line) {
@@ -59,23 +60,27 @@ void store(const GlobalView& to, const TileView& from, int line) {
   core.begin(Pipe::mte3, "TSTORE", line);
   require_fit(core, to, from);
   write_all(core, to, read_all(core, from));
+  count(core, &Counts::stored_bytes, from);
 }
 
 uint64_t get(const TileView& tile, int64_t at, int line) {
   Core& core = Core::current();
   core.begin(Pipe::s, "GetValue", line);
+  ++core.counts().scalars;
   return element_at(tile.type, core.read(tile, at * size_of(tile.type), size_of(tile.type)));
 }
 
 void set(const TileView& tile, int64_t at, uint64_t bits, int line) {
   Core& core = Core::current();
   core.begin(Pipe::s, "SetValue", line);
+  ++core.counts().scalars;
   core.write(tile, at * size_of(tile.type), reinterpret_cast<const std::byte*>(&bits), size_of(tile.type));
 }
 
 uint64_t get(const void* element, int64_t bytes) {
   Core& core = Core::current();
   core.begin(Pipe::s, "a scalar load", 0);
+  ++core.counts().scalars;
   uint64_t out = 0;
   std::memcpy(&out, core.read(element, bytes), static_cast<size_t>(bytes));
   return out;
@@ -84,6 +89,7 @@ uint64_t get(const void* element, int64_t bytes) {
 void set(void* element, int64_t bytes, uint64_t bits) {
   Core& core = Core::current();
   core.begin(Pipe::s, "a scalar store", 0);
+  ++core.counts().scalars;
   core.write(element, reinterpret_cast<const std::byte*>(&bits), bytes);
 }
 
@@ -92,6 +98,7 @@ void* tile_data(const TileView& tile) { return Core::current().room(tile.in_l1) 
 void copy_l1_to_buffer(void* to, const void* from, int64_t bytes, int line) {
   Core& core = Core::current();
   core.begin(Pipe::mte1, "copy_cbuf_to_ubuf", line);
+  ++core.counts().instructions;
   const auto whole = [&](bool in_l1, const void* address) {
     const int64_t at = static_cast<const std::byte*>(address) - core.room(in_l1);
     return TileView{in_l1, at, Type::u8, Places::rows, 1, bytes, 1, bytes};
@@ -104,6 +111,7 @@ void copy_l1_to_buffer(void* to, const void* from, int64_t bytes, int line) {
 void compute(Operation what, const char* name, const TileView& to, const TileView& a, const TileView& b, int line) {
   Core& core = Core::current();
   core.begin(Pipe::v, name, line);
+  ++core.counts().instructions;
   require_same_extents(core, to, a);
   require_same_extents(core, to, b);
   std::vector<uint64_t> out = read_all(core, a);
@@ -115,6 +123,7 @@ void compute(Operation what, const char* name, const TileView& to, const TileVie
 void compute(Operation what, const char* name, const TileView& to, const TileView& a, uint64_t number, int line) {
   Core& core = Core::current();
   core.begin(Pipe::v, name, line);
+  ++core.counts().instructions;
   require_same_extents(core, to, a);
   std::vector<uint64_t> out = read_all(core, a);
   for (uint64_t& element : out) element = combined(what, a.type, element, number);
@@ -130,12 +139,14 @@ void exclusive_or(const TileView& to, const TileView& a, const TileView& b, cons
 void fill(const TileView& to, uint64_t number, int line) {
   Core& core = Core::current();
   core.begin(Pipe::v, "TEXPANDS", line);
+  ++core.counts().instructions;
   write_all(core, to, std::vector<uint64_t>(static_cast<size_t>(to.valid_rows * to.valid_cols), number));
 }
 
 void ascend(const TileView& to, uint64_t first, int line) {
   Core& core = Core::current();
   core.begin(core.chip() == Chip::a3 ? Pipe::s : Pipe::v, "TCI", line);
+  ++core.counts().instructions;
   std::vector<uint64_t> out(static_cast<size_t>(to.valid_rows * to.valid_cols));
   for (uint64_t& element : out) element = first++;
   write_all(core, to, out);
@@ -144,6 +155,7 @@ void ascend(const TileView& to, uint64_t first, int line) {
 void convert(const TileView& to, const TileView& from, int line) {
   Core& core = Core::current();
   core.begin(Pipe::v, "TCVT", line);
+  ++core.counts().instructions;
   require_same_extents(core, to, from);
   std::vector<uint64_t> out = read_all(core, from);
   for (uint64_t& element : out) element = from_float(to.type, to_float(from.type, element));

@@ -103,6 +103,7 @@ void run_block(Shared& shared, int block, const std::function<void()>& kernel) {
 
 void run(Launch& launch, Chip chip, int blocks, const std::function<void()>& kernel) {
   if (!launch.error.empty()) return;
+  launch.counts.resize(static_cast<size_t>(blocks));
   Shared shared(launch, chip, blocks);
   if (launch.order == BlockOrder::threads) {
     std::vector<std::thread> threads;

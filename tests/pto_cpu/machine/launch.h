@@ -26,6 +26,13 @@ struct Buffer {
 /// threads: each block is a thread, and `seed` decides after which instruction which of them goes on.
 enum class BlockOrder : uint8_t { forwards, backwards, threads };
 
+/// What a block did, in all launches. Bytes moved by index are those of the tile, whatever the mode drops.
+struct Counts {
+  int64_t loaded_bytes = 0, stored_bytes = 0, indexed_bytes = 0;
+  int64_t instructions = 0;  ///< of tiles
+  int64_t scalars = 0;       ///< elements of memory and of tiles that the scalar unit read or wrote
+};
+
 struct Launch {
   std::vector<Buffer> buffers;
   BlockOrder order = BlockOrder::forwards;
@@ -34,7 +41,8 @@ struct Launch {
   std::set<int> deleted{};  ///< lines of the program whose flags and barriers are left out, as if they were not there
 
   std::string error{};         ///< empty: nothing was wrong
-  std::set<int> flag_lines{};  ///< the lines of the flags and barriers that were executed (or left out)
+  std::vector<Counts> counts{};  ///< per block
+  std::set<int> flag_lines{};    ///< the lines of the flags and barriers that were executed (or left out)
 };
 
 /// Runs the kernel and fills in the results of `launch`. What several launches write, one after the other, is there for those that follow; after
