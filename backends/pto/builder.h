@@ -39,7 +39,10 @@ class ProgramBuilder {
   using Numbers = std::initializer_list<Number>;
 
  public:
-  ProgramBuilder(Chip chip, int cores) : chip_(chip), cores_planned_(cores) { cost_.cores = cores; }
+  ProgramBuilder(Chip chip, int cores) : chip_(chip), cores_planned_(cores) {
+    cost_.chip = chip;
+    cost_.cores = cores;
+  }
 
   // The function's parameters, in order; pointers come first.
   void pointer(const std::string& name, Element element) { argument(name, {TypeKind::ptr, element, {}, {}}); }

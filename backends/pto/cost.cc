@@ -190,7 +190,11 @@ class Evaluator {
     if (node.is_moved) out.tiles += 1;
     if (node.form != Form::moves || s.opcode == Opcode::move_l1) return;
     double& bytes = s.opcode == Opcode::tload ? out.loaded : s.opcode == Opcode::tstore ? out.stored : out.indexed;
+    // a3 moves elements by its scalar unit, which reads the index of each.
+    const bool by_scalars = inputs_.chip == Chip::a3 && s.attribute("coalesce") == "elem";
     const Operands& groups = info(s.opcode).operands;
+    for (size_t g = 0; by_scalars && g < groups.size(); ++g)
+      if (groups[g].kind == Kind::indices) out.scalars += tiles_[static_cast<size_t>(slots_.at(s.operands[g][0]))] / 4;
     for (size_t g = 0; g < groups.size(); ++g)
       if (groups[g].kind == Kind::tile) bytes += tiles_[static_cast<size_t>(slots_.at(s.operands[g][0]))];
   }

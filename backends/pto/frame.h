@@ -59,6 +59,7 @@ enum class Sharing : uint8_t {
   items,     ///< tiles in iterations of all loops rather than of one (Spread::items)
   launches,  ///< one launch makes the initial values, and the next one applies updates in any order, as `first` shares those
   launched_items,  ///< both
+  buckets,         ///< one launch sorts positions by the core that owns their row, and in the next one each core applies its own
 };
 /// The parameters that the planner tries: a program is written for each of them, and the cheapest is taken
 /// (plan_program.cc).

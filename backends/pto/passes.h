@@ -66,6 +66,7 @@ PlacedBytes place_tiles(Function& function, bool write);
 
 /// What the builder knows of a program's cost and its statements do not say.
 struct CostInputs {
+  Chip chip = Chip::a5;
   int64_t cores = 1, launches = 1;
   std::map<std::string, int64_t> read;  ///< what numbers that are read from memory or tiles are about; all others count as 0
   std::set<std::string> moved;          ///< the tiles whose moves to or from memory are counted as tiles of data

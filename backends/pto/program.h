@@ -73,8 +73,8 @@ struct CoreCost {
   int64_t stored_bytes = 0;     ///< by tstore (MTE3), from the buffer to global memory
   int64_t scattered_bytes = 0;  ///< by mscatter and mgather: the tile's, whatever the mode drops
   int64_t instructions = 0;     ///< tile instructions that are executed
-  int64_t scalars = 0;          ///< elements of memory and of tiles that the scalar unit reads or writes
-  int64_t tiles = 0;            ///< tiles of data that are written to memory
+  int64_t scalars = 0;  ///< elements that the scalar unit reads or writes; a3: also those that it moves by index, one by one
+  int64_t tiles = 0;    ///< tiles of data that are written to memory
   friend bool operator==(const CoreCost&, const CoreCost&) = default;
 };
 

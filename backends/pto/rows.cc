@@ -23,6 +23,7 @@ namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kMaxRows = int64_t{1} << 30;
+constexpr int64_t kSortedUnit = 64, kMostSorted = 2048;  ///< the positions of a block that is sorted
 constexpr int64_t kCheckedRows = 64;  ///< the least height of the tiles of a check, if there are so many positions
 
 TileForm form_of(const RowWalk& walk) {
@@ -58,7 +59,8 @@ class RowWriter final : public TileMover {
     }
     if (frame_.checks_first()) write_check(frame_, [&](const Named& cell) { check_indices(cell); });
     for (IndexCode* const code : checked()) code->set_checked();
-    if (owns() || frame_.launches()) own_range();
+    if (sorts()) return in_buckets();
+    if (owns() || frame_.launches()) own_range(b_.cores());
     if (owns()) STREW_TRY(initialise_rows());
     TilePlace place;
     const PositionLoops loops{walk_.outer, spread_, "slab", "around"};
@@ -107,6 +109,7 @@ class RowWriter final : public TileMover {
 
   const char* coalesce() const { return walk_.elements ? "elem" : "row"; }
   bool owns() const { return spread_ == Spread::ranges; }
+  bool sorts() const { return frame_.attempt.sharing == Sharing::buckets; }
 
   /// What mscatter does with rows out of bounds. Where a look-up drops positions, index code has sent these away.
   const char* mode() const { return drops_ ? "skip" : code_.mode(owns()); }
@@ -121,6 +124,12 @@ class RowWriter final : public TileMover {
   /// Loads the rows of a tensor for the tile at `part_`, or gathers them from the table where they are looked up.
   Named read(const char* hint, int tensor) {
     const int source = lookup_source(plan_, tensor);
+    if (sorts()) {
+      const Named rows = tiles_.table(frame_.pointer(tensor) + "_rows", tensor, b_.number(0), frame_.number(walk_.axis.extent));
+      const Named tile = tiles_.tile(hint, tensor, part_);
+      b_.run(Opcode::mgather, {rows.name, chosen_.name, tile.name}, {{"coalesce", coalesce()}, {"gatherOob", "undefined"}});
+      return tile;
+    }
     if (source == 0) return tiles_.load(hint, tensor, part_);
     const Lookup& lookup = lookups_[static_cast<size_t>(source) - 1];
     const Named rows = tiles_.table(frame_.pointer(tensor) + "_rows", tensor, b_.number(0), lookup.total);
@@ -171,13 +180,14 @@ class RowWriter final : public TileMover {
     return rows;
   }
 
-  void own_range() {
+  /// Divides the table's rows among `cores`.
+  void own_range(const Number& cores) {
     const Words& words = frame_.stored(0).words;
     const int64_t bytes = walk_.width * words.count * bits(words.element.dtype) / 8;
     const int64_t unit = walk_.fractals > 0 ? kFractalRows : kCacheLine / std::gcd(kCacheLine, bytes);
     b_.note("each core owns a range of the table's rows");
-    const Number cores = b_.cores(), units = b_.ceil_div(total_, b_.number(unit), "units");
-    const Number each = b_.mul(b_.ceil_div(units, cores, "share"), b_.number(unit), "share_rows");
+    const Number units = b_.ceil_div(total_, b_.number(unit), "units");
+    const Number each = share_ = b_.mul(b_.ceil_div(units, cores, "share"), b_.number(unit), "share_rows");
     begin_ = b_.min(b_.mul(b_.core(), each, "core_row"), total_, "begin");
     end_ = b_.min(b_.add(begin_, each, "next_row"), total_, "end");
     owned_ = b_.sub(end_, begin_, "owned_rows");
@@ -191,7 +201,7 @@ class RowWriter final : public TileMover {
       return;
     }
     const auto pitch = [&](int tensor) {
-      if (lookup_source(plan_, tensor) > 0) return constant(walk_.width);
+      if (lookup_source(plan_, tensor) > 0 || sorts()) return constant(walk_.width);
       return walk_.elements ? constant(0) : walk_.axis.strides[static_cast<size_t>(tensor)];
     };
     for (int pair = 0; pair < plan_.pairs; ++pair) {
@@ -290,6 +300,145 @@ class RowWriter final : public TileMover {
     return failed;
   }
 
+  /// Sharing::buckets. The positions are sorted in blocks: what a core sorts at a time is in the buffer. A block's positions, and the rows of
+  /// the table that they go to, are stored where the block begins; `starts` has a line per block, with the place in the block at which
+  /// the positions of each core begin, and behind these the place where those begin that no core owns.
+  struct Blocks {
+    Number cores, works;  ///< how many cores work, at most as many as are planned for; 1 if this core is one of them, else 0
+    int64_t size = 0, count = 0, line = 0;
+    Named positions, rows, starts;  ///< views of one line
+  };
+
+  Status in_buckets() {
+    Blocks blocks;
+    const int64_t positions = walk_.axis.extent.factor, planned = b_.planned_cores();
+    const int64_t share = (positions + planned - 1) / planned;
+    blocks.size = std::clamp<int64_t>((share + kSortedUnit - 1) / kSortedUnit * kSortedUnit, kSortedUnit, kMostSorted);
+    blocks.count = (positions + blocks.size - 1) / blocks.size;
+    blocks.line = (planned + 2 + 7) / 8 * 8;
+    const auto scratch = [&](const char* name, int64_t elements) {
+      frame_.add_scratch(name, {DType::i32, false}, elements);
+      const Number all = b_.number(elements);
+      return b_.view(std::string(name) + "_view", name, b_.number(1), all, all);
+    };
+    blocks.positions = scratch("sorted_positions", positions);
+    blocks.rows = scratch("sorted_rows", positions);
+    blocks.starts = scratch("starts", blocks.count * blocks.line);
+    const Number launch = frame_.add_launch(2), none = b_.number(0), one = b_.number(1);
+    blocks.cores = b_.min(b_.cores(), b_.number(planned), "working");
+    blocks.works = b_.min(b_.max(b_.sub(blocks.cores, b_.core(), "after"), none, "after"), one, "works");
+    own_range(blocks.cores);
+    const Named sorts = b_.equal(launch, none), applies = b_.equal(launch, one);
+    b_.note("the first launch sorts positions by the core that owns the row that they go to");
+    b_.when(sorts, [&] { sort_positions(blocks); });
+    b_.note("in the second launch each core applies the updates of its own rows, in order");
+    Status made, rounded;
+    b_.when(applies, [&] {
+      made = initialise_rows();
+      apply_sorted(blocks);
+      rounded = write_rounding(frame_, first_, last_);
+    });
+    STREW_TRY(made);
+    STREW_TRY(rounded);
+    frame_.program.tiles = tiles_.describe(coalesce(), split_of(spread_));
+    return failed_;
+  }
+
+  /// Reads element `at` of a tile of i32.
+  Named cell(const char* hint, const Named& tile, const Number& at) {
+    return b_.give(Opcode::tgetval, hint, make_scalar(DType::i32), {tile.name, b_.use(at)});
+  }
+  void set_cell(const Named& tile, const Number& at, const Named& value) {
+    b_.run(Opcode::tsetval, {tile.name, b_.use(at), value.name});
+  }
+  Named plus(const Named& a, const Named& c) { return b_.give(Opcode::addi, "sum", make_scalar(DType::i32), {a.name, c.name}); }
+
+  /// Sorts blocks core, core + cores, …: counts the positions of each owner, sums the counts to places, and puts each position in the next
+  /// place of its owner, so that positions of one owner keep their order.
+  void sort_positions(const Blocks& blocks) {
+    const int64_t tall = std::exchange(frame_.attempt.rows, blocks.size);
+    const Number none = b_.number(0), one = b_.number(1), size = b_.number(blocks.size),
+                 extent = frame_.number(walk_.axis.extent);
+    const Number from = b_.mul(b_.core(), size, "first_block"), step = b_.mul(blocks.cores, size, "block_stride");
+    const Number bound = b_.mul(frame_.guarded(extent), blocks.works, "sorted_bound");
+    const Number all_owned = b_.mul(blocks.cores, share_, "all_owned"), line = b_.number(blocks.line);
+    b_.loop("block", from, bound, step, 1, [&](const Number& first) {
+      const Number count = b_.left(first, extent, size, *extent.value % blocks.size == 0);
+      Named dropped;
+      const Named rows = code_.rows({first, count, {}, {}}, none, total_, dropped);
+      const auto tile = [&](const char* hint) { return b_.tile(hint, {DType::i32, false}, 1, blocks.size, one, count); };
+      const Named places = b_.tile("places", {DType::i32, false}, 1, blocks.line, one, line);
+      const Named by_owner = tile("by_owner"), their_rows = tile("their_rows");
+      b_.run(Opcode::texpands, {b_.i32(0).name, places.name});
+      // A row that is negative, because its position is dropped, is large without its sign, and so it has no owner.
+      const auto owner_of = [&](const Named& row) {
+        const Number near = b_.min(b_.as_index("row_at", row.name, true), all_owned, "near");
+        return b_.divide(near, share_, "owner");
+      };
+      b_.loop("counted", none, count, one, 1, [&](const Number& at) {
+        const Number next = b_.add(owner_of(cell("row", rows, at)), one, "next_owner");
+        set_cell(places, next, plus(cell("so_far", places, next), b_.i32(1)));
+      });
+      const Number owners = b_.add(blocks.cores, one, "owners");
+      b_.loop("owner", none, owners, one, 1, [&](const Number& owner) {
+        const Number next = b_.add(owner, one, "next_owner");
+        const Named before = cell("before", places, owner), own = cell("own", places, next);
+        set_cell(places, next, plus(before, own));
+      });
+      const Number start = b_.mul(b_.divide(first, size, "block_number"), line, "line_start");
+      b_.store(places, b_.part("starts_part", blocks.starts, none, start, one, line));
+      b_.loop("sorted", none, count, one, 1, [&](const Number& at) {
+        const Named row = cell("row", rows, at);
+        const Number owner = owner_of(row);
+        const Named slot = cell("slot", places, owner);
+        set_cell(places, owner, plus(slot, b_.i32(1)));
+        const Number place = b_.as_index("slot_at", slot.name);
+        set_cell(by_owner, place, b_.i32(b_.add(first, at, "position")));
+        set_cell(their_rows, place, row);
+      });
+      b_.moves_data(by_owner);
+      b_.store(by_owner, b_.part("positions_part", blocks.positions, none, first, one, count));
+      b_.store(their_rows, b_.part("rows_part", blocks.rows, none, first, one, count));
+    });
+    frame_.attempt.rows = tall;
+  }
+
+  /// Applies the updates of this core's rows, block by block.
+  void apply_sorted(const Blocks& blocks) {
+    const int64_t tall = frame_.attempt.rows;
+    const Number none = b_.number(0), one = b_.number(1), height = b_.number(tall);
+    const Number bound = b_.mul(frame_.guarded(b_.number(blocks.count)), blocks.works, "blocks_bound");
+    b_.loop("block", none, bound, one, 1, [&](const Number& block) {
+      const Number at = b_.add(b_.mul(block, b_.number(blocks.line), "line_start"), b_.core(), "own_start");
+      const auto load = [&](const char* hint, const Number& from) {
+        return b_.give(Opcode::load_scalar, hint, make_scalar(DType::i32), {"starts", b_.use(from)});
+      };
+      const Named from = load("own_first", at), to = load("own_end", b_.add(at, one, "own_stop"));
+      b_.reads_about(to.name, std::max<int64_t>(1, blocks.size / b_.planned_cores()));
+      const Number first = b_.as_index("first_of_own", from.name), end = b_.as_index("end_of_own", to.name);
+      const Number base = b_.mul(block, b_.number(blocks.size), "block_start");
+      in_turns("first", {first, height, 1}, end, [&](const Number& turn) {
+        const Number count = tall == 1 ? one : b_.left(turn, end, height, false);
+        const auto part_of = [&](const char* hint, const Named& view) {
+          const Named part = b_.part(std::string(hint) + "_part", view, none, b_.add(base, turn, "own_at"), one, count);
+          const Named tile = b_.tile(hint, {DType::i32, false}, 1, tall, one, count);
+          b_.load(part, tile);
+          return tile;
+        };
+        chosen_ = part_of("chosen", blocks.positions);
+        indices_ = part_of("index", blocks.rows);
+        const Number minus = b_.sub(none, begin_, "from_base");
+        b_.run(Opcode::tadds, {indices_.name, b_.i32(minus).name, indices_.name});
+        part_ = {none, count, none, b_.number(walk_.width), {}};
+        for (int pair = 0; pair < plan_.pairs && failed_.ok(); ++pair) {
+          const int table = frame_.table(pair);
+          rows_ = tiles_.table(frame_.pointer(table) + "_rows", table, begin_, owned_);
+          failed_ = move_tile(pair);
+        }
+      });
+    });
+  }
+
   /// Writes a loop over what one core does: `body` gets the loop's variable. With two buffers, two of its values per turn.
   void in_turns(const char* hint, const LoopTurns& turns, const Number& bound, const std::function<void(const Number&)>& body) {
     if (!frame_.attempt.buffered) return b_.loop(hint, turns.from, bound, turns.step, turns.trips, body);
@@ -384,6 +533,8 @@ class RowWriter final : public TileMover {
   Number total_;                ///< the number of rows of the table
   Number begin_, end_, owned_;  ///< Spread::ranges: this core owns the `owned_` rows [begin_, end_)
   Number first_, last_;         ///< and initialises their elements [first_, last_)
+  Number share_;                ///< the most rows that a core owns
+  Named chosen_;                ///< Sharing::buckets: the positions of the updates of the tile at `part_`
   Named indices_, rows_;        ///< of the tile at `part_`: its index tile, and the rows of the table from which this selects
 };
 

@@ -17,6 +17,15 @@ bool covers(const Loop& loop, size_t tensor, int64_t elements) {
          loop.strides[tensor].factor * loop.extent.factor == elements;
 }
 
+/// Can a launch sort the positions by the rows that they go to? Each has one row, and the number of positions is known.
+bool can_sort(const Frame& frame, const RowWalk& walk) {
+  const Plan& plan = frame.plan;
+  const auto reads_tiles = [](const PlanTensor& t) { return t.role == Role::extra && t.extra != ExtraKind::scalar; };
+  return walk.outer.empty() && walk.window.empty() && walk.fractals == 0 && plan.symbols.empty() && plan.sources.size() == 1 &&
+         walk.axis.extent.factor > 0 && std::ranges::none_of(plan.tensors, reads_tiles) &&
+         frame.options.output != Output::pto_as && !frame.options.index_column;
+}
+
 }  // namespace
 
 CoreSplit split_of(Spread spread) {
@@ -53,7 +62,9 @@ Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
   if (slabs) return initialises && frame.options.output == Output::pto_as ? Spread::single : Spread::slab;
   // Ranges need the mode `skip`, so they exclude the mode `wrap`. A single tile is not worth sharing.
   const bool one_tile = walk.outer.empty() && walk.window.empty() && !initialises && walk.axis.extent.is_static() && tiles <= 1;
-  return plan.primary().oob == OobPolicy::wrap || one_tile ? Spread::single : Spread::ranges;
+  if (plan.primary().oob == OobPolicy::wrap || one_tile) return Spread::single;
+  if (can_sort(frame, walk)) frame.others.push_back(Sharing::buckets);
+  return Spread::ranges;
 }
 
 Spread spread_windows(Frame& frame, const WindowWalk& walk) {

@@ -7,7 +7,8 @@ Every case is compiled for both chips as C++ by build/bin/strew, whose .json has
 tests/pto_cpu and runs on all cores of the chip, on indices drawn within the table; the machine counts what each core moves and executes. A line
 has the cores that work, bytes loaded on average and by the core that loads most, and what all cores would load if each input byte were loaded
 once (share); bytes by index, instructions and scalars of the longest core, from the model and counted; tiles and buffers. --plan: the C++ does
-not run. Needs c++ (or $CXX). A program for which model and counters differ by more than a tenth ends it with status 1.
+not run, as is a program that moves more than 64 MB. Needs c++ (or $CXX). Model and counters may differ by a third in the bytes that a core moves on
+average; a program for which they differ more ends it with status 1.
 """
 import argparse
 import json
@@ -49,7 +50,7 @@ CASES = [
     ("gradient f32, in order", gradient("f32"), 8192),
     ("gradient bf16 into f32, any order", gradient("bf16", " order=relaxed"), 8192),
     ("gradient bf16 into f32, in order", gradient("bf16"), 8192),
-    ("scatter into a copy", scatter("f32[65536,64]", "i32[4096,1]", "f32[4096,64]", ROWS + " init=copy oob=skip_window"), 65536),
+    ("scatter into a copy", scatter("f32[262144,64]", "i32[4096,1]", "f32[4096,64]", ROWS + " init=copy oob=skip_window"), 262144),
 ]
 FIELDS = ("loaded_bytes", "stored_bytes", "indexed_bytes", "instructions", "scalars")
 
@@ -136,7 +137,10 @@ def line_of(name, chip, program, share, counted):
     if counted is None:
         return out, True
     most = {field: max(core[field] for core in counted) for field in FIELDS}
-    agree = all(abs(most[field] - longest[field]) <= 0.1 * max(most[field], longest[field]) + 64 for field in ("loaded_bytes", "stored_bytes"))
+    # What a core owns depends on the indices, so only the mean is known before.
+    known = sum(cost["mean"][field] for field in FIELDS[:3])
+    moved = sum(core[field] for core in counted for field in FIELDS[:3]) / cost["cores"]
+    agree = abs(moved - known) <= 0.35 * known
     busy = sum(1 for core in counted if core["indexed_bytes"] + core["stored_bytes"] > 0)
     out += f" | {busy:5} {most['loaded_bytes']:10} {most['indexed_bytes']:10} {most['instructions']:10} {most['scalars']:10}"
     return out + ("" if agree else "  the model differs"), agree
@@ -160,7 +164,9 @@ def main():
                 program = compiled(op, chip, folder)
                 inputs = ("indices", "updates") + (("operand",) if "init=copy" in op else ())
                 share = sum(bytes_of(a) for a in program["args"] if a["role"] in inputs) // program["blocks"]
-                line, agree = line_of(name, chip, program, share, None if options.plan else run(program, op, places, chip, folder))
+                moved = program["cost"]["cores"] * sum(program["cost"]["mean"][field] for field in FIELDS[:3])
+                counted = None if options.plan or moved > 64e6 else run(program, op, places, chip, folder)
+                line, agree = line_of(name, chip, program, share, counted)
             print(line, flush=True)
             good &= agree
     sys.exit(0 if good else 1)

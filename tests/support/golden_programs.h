@@ -23,6 +23,7 @@ inline pto::ProgramOptions golden_options(const std::string& name, pto::Chip chi
   out.output = output;
   out.index_column = chip == pto::Chip::a5 && name.starts_with("column_");
   out.non_negative = name.starts_with("ring_");
+  if (name.starts_with("launched_")) out.launches = 2;
   out.through_l1 = output == pto::Output::pto_cpp && name.starts_with("l1_");
   if (name == "onnx_scatter_nd") out.tile_rows = 64, out.buffers = 1;  // docs/npu.md tells of every line
   return out;

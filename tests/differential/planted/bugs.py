@@ -94,6 +94,9 @@ REPEATED = (30, ("--op", "strew1.scatter(operand=f32[9,5,6] indices=i32[20,6]{1,
 
 # The C++ of NPU programs: it is compiled and run, with a monitor of its flags. Each run of the compiler has the same budget of its own.
 NPU = (10, (), "strew_npu_compiled")
+NPU_LAUNCHED = (20, ("--golden", "launched_gradient"), NPU[2])
+NPU_HISTOGRAM = (20, ("--golden", "launched_histogram"), NPU[2])
+NPU_HEADS = (20, ("--golden", "kv_prefill"), NPU[2])
 
 # Whole programs against the interpreter and the reference.
 PROGRAMS = (60, (), "strew_program_differential")
@@ -391,4 +394,22 @@ BUGS = [
     ("soft floats: what is shifted out leaves no trace",
      "lost = e_(bit_xor, e_(shl, kept, by), a); return e_(bit_or, kept, one_if(not_zero(lost)));",
      "lost = e_(bit_xor, e_(shl, kept, by), a); return kept;", *NPU_F64_SUM),
+    ("npu: updates are applied before the results are made",
+     "const Named is_now = b_.equal(launch, b_.number(number));", "const Named is_now = b_.equal(launch, b_.number(1 - number));", *NPU_HISTOGRAM),
+    ("npu: both turns of a pair work on one tile",
+     "b_.when(b_.less(second, bound), [&] { body(second); });", "b_.when(b_.less(second, bound), [&] { body(at); });", 20, ("--golden", "batched_elements"), NPU[2]),
+    ("npu: sorted positions lose their order",
+     "set_cell(by_owner, place, b_.i32(b_.add(first, at, \"position\")));",
+     "set_cell(by_owner, place, b_.i32(b_.sub(b_.add(first, count), b_.add(at, one))));", *NPU_LAUNCHED),
+    ("npu: a core takes the sorted positions of the next core",
+     "const Number at = b_.add(b_.mul(block, b_.number(blocks.line), \"line_start\"), b_.core(), \"own_start\");",
+     "const Number at = b_.add(b_.mul(block, b_.number(blocks.line), \"line_start\"), b_.add(b_.core(), one), \"own_start\");", *NPU_LAUNCHED),
+    ("npu: owners begin where the next one does",
+     "b_.store(places, b_.part(\"starts_part\", blocks.starts, none, start, one, line)); b_.loop(\"sorted\",",
+     "b_.loop(\"sorted\",", *NPU_LAUNCHED),
+    ("npu: items of another head are the same head's",
+     "out[i] = b_.remainder(rest, base, \"digit\"); rest = b_.divide(rest, base, \"rest\");",
+     "out[i] = b_.remainder(rest, base, \"digit\");", *NPU_HEADS),
+    ("npu: an atomic combines updates that are not converted",
+     "return Graph(frame, tiles).run(graph.node(graph.results[static_cast<size_t>(pair)]).args[1]);", "return tiles.update;", *NPU_LAUNCHED),
 ]

@@ -101,6 +101,7 @@ void scatter(const GlobalView& table, const TileView& data, const TileView& indi
   core.begin(a5 ? Pipe::v : Pipe::mte3, "MSCATTER", line);
   require_indices(core, data, indices, rows);
   count(core, &Counts::indexed_bytes, data);
+  if (!a5 && !rows) core.counts().scalars += indices.valid_cols;
   const Table slots(core, table, rows, data.valid_cols);
   const std::vector<uint64_t> values = read_all(core, data), asked = read_all(core, indices);
   std::vector<size_t> order(values.size());
@@ -132,6 +133,7 @@ void gather(const TileView& data, const GlobalView& table, const TileView& indic
   core.begin(a5 ? Pipe::v : Pipe::s, "MGATHER", line);
   require_indices(core, data, indices, rows);
   count(core, &Counts::indexed_bytes, data);
+  if (!a5 && !rows) core.counts().scalars += indices.valid_cols;
   const Table slots(core, table, rows, data.valid_cols);
   const std::vector<uint64_t> asked = read_all(core, indices);
   if (!a5 && rows) core.go_on(Pipe::mte2);

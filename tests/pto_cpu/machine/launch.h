@@ -30,7 +30,7 @@ enum class BlockOrder : uint8_t { forwards, backwards, threads };
 struct Counts {
   int64_t loaded_bytes = 0, stored_bytes = 0, indexed_bytes = 0;
   int64_t instructions = 0;  ///< of tiles
-  int64_t scalars = 0;       ///< elements of memory and of tiles that the scalar unit read or wrote
+  int64_t scalars = 0;       ///< elements that the scalar unit read or wrote; a3: also those that were moved by index, one by one
 };
 
 struct Launch {
@@ -40,7 +40,7 @@ struct Launch {
   uint64_t seed = 0;
   std::set<int> deleted{};  ///< lines of the program whose flags and barriers are left out, as if they were not there
 
-  std::string error{};         ///< empty: nothing was wrong
+  std::string error{};           ///< empty: nothing was wrong
   std::vector<Counts> counts{};  ///< per block
   std::set<int> flag_lines{};    ///< the lines of the flags and barriers that were executed (or left out)
 };

@@ -37,6 +37,7 @@ pto::TileProgram plan(const std::string& text, Chip chip, int64_t tall, bool buf
   options.sync = pto::Sync::addresses;
   options.tile_rows = tall;
   options.buffers = buffered ? 2 : 1;
+  options.launches = 1;
   options.blocks = blocks;
   Expected<pto::TileProgram> program = pto::plan_program(tensor_slots(op), *planned, chip, options);
   EXPECT_TRUE(program.ok()) << program.status().message();

@@ -43,7 +43,15 @@ Expected<pto::SimulationReport> run_on_zeros(const pto::TileProgram& program, in
   }
   std::vector<pto::SimulatedArgument> arguments;
   for (std::vector<std::byte>& memory : memories) arguments.push_back({memory, 0});
-  return pto::simulate(program.module, "", arguments, {.blocks = blocks});
+  pto::SimulationReport sum;
+  for (int launch = 0; launch < program.launches; ++launch) {
+    if (program.launches > 1) arguments.back().number = launch;
+    STREW_ASSIGN(const pto::SimulationReport report, pto::simulate(program.module, "", arguments, {.blocks = blocks}));
+    for (int64_t pto::SimulationReport::*field : {&pto::SimulationReport::loaded_bytes, &pto::SimulationReport::stored_bytes,
+                                                  &pto::SimulationReport::scattered_bytes, &pto::SimulationReport::instructions})
+      sum.*field += report.*field;
+  }
+  return sum;
 }
 
 /// Is the op small, and are all of its extents known?
@@ -68,8 +76,11 @@ TEST(PtoCost, IsWhatTheSimulatorCounts) {
         pto::ProgramOptions options;
         options.output = pto::Output::pto_cpp;
         options.blocks = blocks;
+        options.launches = name.starts_with("launched_") ? 2 : 0;
         const Expected<pto::TileProgram> program = planned(*op, chip, options);
         if (!program.ok() || !is_small(*program)) continue;
+        // How many of the sorted positions are a core's depends on the indices.
+        if (program->launches > 1 && program->tiles.split == pto::CoreSplit::destinations) continue;
         const Expected<pto::SimulationReport> ran = run_on_zeros(*program, blocks);
         if (!ran.ok()) continue;  // updates of one destination by several cores, where the op says that there are none
         const pto::CoreCost& longest = program->cost.longest;
@@ -161,6 +172,25 @@ TEST_P(PtoCores, UpdatesInAnyOrderAreSharedOut) {
   if (GetParam() == Chip::a3) return;  // it has no atomic of elements that several cores may use
   expect_shared(plan(histogram("i32", ""), GetParam()), kHistogramBytes, "i32");
   expect_shared(plan(histogram("f32", "order=relaxed"), GetParam()), kHistogramBytes, "f32");
+}
+
+/// Where the order counts, a launch sorts positions by the core that owns their row. What each core reads are its own indices, the sorted
+/// positions and rows, and its own updates, which are gathered by the positions: half of what is moved by index, the other half is written.
+TEST_P(PtoCores, UpdatesInOrderAreSortedByTheirOwner) {
+  for (const char* dtype : {"f32", "bf16"}) {
+    const pto::TileProgram program = plan(gradient(dtype, ""), GetParam());
+    EXPECT_EQ(program.launches, 2);
+    EXPECT_EQ(program.tiles.split, pto::CoreSplit::destinations);
+    const int64_t bytes = kRowsOfGradient * (4 + 1024 * bits(dtype == std::string("f32") ? DType::f32 : DType::bf16) / 8);
+    expect_shared(program, bytes, dtype);
+    EXPECT_LE(program.cost.longest.scattered_bytes, 2 * kRowsOfGradient * 4096 * 2 / program.blocks) << dtype;
+  }
+  for (const char* dtype : {"f32", "i32"}) {
+    if (GetParam() == Chip::a5 && dtype == std::string("i32")) continue;  // whose order does not count
+    const pto::TileProgram program = plan(histogram(dtype, ""), GetParam());
+    expect_shared(program, kHistogramBytes, dtype);
+    EXPECT_LE(program.cost.longest.scattered_bytes, 2 * kHistogramBytes / program.blocks) << dtype;
+  }
 }
 
 /// With one launch only, each core owns destinations and reads everything.
