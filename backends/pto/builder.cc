@@ -234,7 +234,7 @@ void ProgramBuilder::count_up(const Named& tile, const Number& from) {
   const int64_t valid = tile.type.tile.valid[1];
   const auto found = open_cols_.find(tile.name);
   const Number count = valid == kDynamic ? Number{found->second, {}} : number(valid);
-  loop("counted", number(0), count, number(1), static_cast<double>(tile.type.dims[1]), [&](const Number& at) {
+  loop("counted", number(0), count, number(1), [&](const Number& at) {
     run(Opcode::tsetval, {tile.name, use(at), i32(add(from, at, "number")).name});
   });
 }
@@ -246,7 +246,7 @@ Named ProgramBuilder::give(Opcode opcode, const std::string& hint, Type type, co
   return append(std::move(s), hint);
 }
 
-void ProgramBuilder::loop(const std::string& hint, const Number& from, const Number& to, const Number& step, double trips,
+void ProgramBuilder::loop(const std::string& hint, const Number& from, const Number& to, const Number& step,
                           const std::function<void(const Number&)>& body) {
   // One iteration needs no loop.
   if (from.value && to.value && step.value && *from.value < *to.value && *to.value - *from.value <= *step.value)

@@ -120,9 +120,8 @@ class ProgramBuilder {
              std::vector<Attribute> attributes = {});
   void barrier() { run(Opcode::barrier, {}, {{"pipe", "PIPE_ALL"}}); }  ///< of all pipes
 
-  /// Appends a loop; `body` appends its statements and gets the loop's variable. `trips`: about how many iterations a
-  /// core executes, for the cost report.
-  void loop(const std::string& hint, const Number& from, const Number& to, const Number& step, double trips,
+  /// Appends a loop; `body` appends its statements and gets the loop's variable.
+  void loop(const std::string& hint, const Number& from, const Number& to, const Number& step,
             const std::function<void(const Number&)>& body);
   /// Appends an `if` on the condition, an i1; `body` appends its statements.
   void when(const Named& condition, const std::function<void()>& body);

@@ -259,8 +259,8 @@ Expected<Combine> start_combine(Frame& frame, bool atomics) {
 
 void write_scalars(ProgramBuilder& b, const lowered::Graph& graph, const ElementTiles& tiles, const std::vector<Named>& into) {
   b.note("the scalar unit combines the elements, one after the other");
-  b.loop("each_row", b.number(0), tiles.valid_rows, b.number(1), static_cast<double>(tiles.rows), [&](const Number& row) {
-    b.loop("each", b.number(0), tiles.valid_cols, b.number(1), static_cast<double>(tiles.cols),
+  b.loop("each_row", b.number(0), tiles.valid_rows, b.number(1), [&](const Number& row) {
+    b.loop("each", b.number(0), tiles.valid_cols, b.number(1),
            [&](const Number& col) { write_element(b, graph, tiles, into, row, col); });
   });
 }

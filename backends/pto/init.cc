@@ -53,8 +53,7 @@ void map_lines(Frame& frame, const lowered::Graph& graph, const std::vector<Stor
   int64_t most = kScalarTileBytes / 8;
   if (from.value && end.value && *end.value > *from.value) most = std::min(most, *end.value - *from.value);
   const bool even = from.value && end.value && *end.value >= *from.value && (*end.value - *from.value) % most == 0;
-  const double trips = std::max(1.0, static_cast<double>(kAssumedExtent) / static_cast<double>(most));
-  b.loop("mapped", from, end, b.number(most), trips, [&](const Number& at) {
+  b.loop("mapped", from, end, b.number(most), [&](const Number& at) {
     const Number n = b.left(at, end, b.number(most), even);
     const auto part = [&](const Named& view, const Words& words) {
       const Number count = b.number(words.count), first = b.mul(at, count, "word"), wide = b.mul(n, count, "words");
@@ -110,7 +109,7 @@ void make_last_byte(Frame& frame, int pair, const Number& elements, const std::o
     return b.part("last", view, b.number(0), at, one, one);
   };
   if (rest.is(0)) return;
-  b.loop("last", b.number(0), frame.guarded(b.min(rest, one, "any")), one, 1, [&](const Number&) {
+  b.loop("last", b.number(0), frame.guarded(b.min(rest, one, "any")), one, [&](const Number&) {
     const Named place = byte_of(stored.pointer), byte = b.tile("byte", stored.words.element, 1, 1, one, one);
     b.load(place, byte);
     Named source = byte;
@@ -118,7 +117,7 @@ void make_last_byte(Frame& frame, int pair, const Number& elements, const std::o
       source = b.tile("source", stored.words.element, 1, 1, one, one);
       b.load(byte_of(frame.pointer(frame.plan.operand(pair))), source);
     }
-    b.loop("beside", b.number(0), rest, one, 1, [&](const Number& element) {
+    b.loop("beside", b.number(0), rest, one, [&](const Number& element) {
       const Number shift = b.mul(element, b.number(width), "shift");
       const Type scalar = make_scalar(DType::i8);
       Named made = value ? b.constant({DType::i8, false}, word_of(*value, DType::i8)) : Named();
@@ -148,7 +147,6 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
   const int64_t row = frame.pitch.factor * words.count, width = bits(words.element.dtype);
   Number begin = b.number(0), end;
   int64_t most = 0;
-  double trips = 1;
   if (in_rows) {
     const std::optional<Term> rows = quotient(frame.extent(result), frame.pitch);
     if (!rows || !rows->is_static() || !frame.pitch.is_static())
@@ -168,7 +166,6 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
     if (frame.per_word(result) > 1) make_last_byte(frame, pair, to, value);
     most = (copies || fills_at_once(frame, words, *value) ? kTileBytes : kScalarTileBytes) * 8 / width;
     if (begin.value && end.value && *end.value > *begin.value) most = std::min(most, *end.value - *begin.value);
-    trips = std::max(1.0, static_cast<double>(kAssumedExtent) / static_cast<double>(most));
   }
   const bool even = begin.value && end.value && *end.value >= *begin.value && (*end.value - *begin.value) % most == 0;
   const char* const suffix = in_rows ? "_rows" : "_line";
@@ -186,7 +183,7 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
   b.loop(in_rows  ? "made"
          : copies ? "copied"
                   : "filled",
-         begin, end, b.number(most), trips, [&](const Number& at) {
+         begin, end, b.number(most), [&](const Number& at) {
            const Number n = b.left(at, end, b.number(most), even);
            const Number lines = in_rows ? n : b.number(1), cols = in_rows ? b.number(row) : n;
            const auto part = [&](const Grid& of, const char* hint) {
@@ -250,11 +247,10 @@ void write_fill(Frame& frame, const Words& words, const Named& tile, const Numbe
   if (fills_at_once(frame, words, value))
     return b.run(Opcode::texpands, {b.constant(words.element, word_of(value, dtype, 0)).name, tile.name});
   const int64_t pitch = tile.type.dims[1];
-  const auto trips = [](int64_t extent) { return static_cast<double>(extent); };
   b.note(std::string(name(frame.chip)) + " fills no tiles of " + std::string(name(dtype)) + " with this: element by element");
-  b.loop("fill_row", b.number(0), rows, b.number(1), trips(tile.type.dims[0]), [&](const Number& row) {
+  b.loop("fill_row", b.number(0), rows, b.number(1), [&](const Number& row) {
     const Number start = b.mul(row, b.number(pitch), "row_start");
-    b.loop("fill_col", b.number(0), cols, b.number(words.count), trips(pitch / words.count), [&](const Number& col) {
+    b.loop("fill_col", b.number(0), cols, b.number(words.count), [&](const Number& col) {
       for (int64_t w = 0; w < words.count; ++w) {
         const Number at = b.add(b.add(start, col, "fill_at"), b.number(w), "fill_at");
         b.run(Opcode::tsetval, {tile.name, b.use(at), b.constant(words.element, word_of(value, dtype, w)).name});

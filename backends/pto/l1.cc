@@ -104,10 +104,8 @@ Expected<bool> write_l1(Frame& frame, const RowWalk& walk) {
   const char* const coalesce = walk.elements ? "elem" : "row";
 
   const Number step = b.number(tall);
-  const int64_t tiles = (rows + tall - 1) / tall;
-  const double turns = static_cast<double>(tiles) / b.planned_cores();
   const Number stride = b.mul(b.cores(), step, "stride"), from = b.mul(b.core(), step, "first_tile");
-  b.loop("first", from, all_rows, stride, std::max(1.0, turns), [&](const Number& first) {
+  b.loop("first", from, all_rows, stride, [&](const Number& first) {
     const Number valid = b.left(first, all_rows, step, rows % tall == 0);
     const Named index = walk.elements ? b.part("index_part", indices, first, zero, valid, words)
                                       : b.part("index_part", indices, zero, first, one, valid);

@@ -221,12 +221,11 @@ class RowWriter final : public TileMover {
     if (walk_.fractals == 0) return write_init(frame_, first, last);
     const Number column = b_.mul(total_, width, "block_col");
     Status made;
-    b_.loop("block", b_.number(0), b_.number(walk_.fractals), b_.number(1), static_cast<double>(walk_.fractals),
-            [&](const Number& at) {
-              const Number start = b_.mul(at, column, "block_start");
-              const Number to = b_.add(start, last, "to_element"), from = b_.add(start, first, "from_element");
-              made = write_init(frame_, from, to);
-            });
+    b_.loop("block", b_.number(0), b_.number(walk_.fractals), b_.number(1), [&](const Number& at) {
+      const Number start = b_.mul(at, column, "block_start");
+      const Number to = b_.add(start, last, "to_element"), from = b_.add(start, first, "from_element");
+      made = write_init(frame_, from, to);
+    });
     return made;
   }
 
@@ -244,7 +243,7 @@ class RowWriter final : public TileMover {
     const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
     const bool whole = extent.value && *extent.value % frame_.attempt.rows == 0;
     const auto look_through = [&](const Named& tile, const Number& count) {
-      b_.loop("seen", b_.number(0), count, b_.number(1), static_cast<double>(frame_.attempt.rows), [&](const Number& at) {
+      b_.loop("seen", b_.number(0), count, b_.number(1), [&](const Number& at) {
         add_fault(frame_, cell, b_.give(Opcode::tgetval, "bad", make_scalar(DType::i32), {tile.name, b_.use(at)}));
       });
     };
@@ -255,8 +254,7 @@ class RowWriter final : public TileMover {
     }
     TilePlace place;
     write_nest(frame_, walk_.outer, "around", place.outer, [&] {
-      const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
-      b_.loop("first", b_.number(0), extent, rows, tiles, [&](const Number& first) {
+      b_.loop("first", b_.number(0), extent, rows, [&](const Number& first) {
         place.first = first;
         place.count = b_.left(first, extent, rows, whole);
         Named bad;
@@ -274,8 +272,7 @@ class RowWriter final : public TileMover {
   Status axis(TilePlace& place) {
     const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
     const bool is_split = spread_ == Spread::tiles;
-    const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
-    const LoopTurns turns = turns_of(frame_, is_split, {b_.number(0), rows, tiles}, {"first_tile", "first_tile", "stride"});
+    const LoopTurns turns = turns_of(frame_, is_split, {b_.number(0), rows}, {"first_tile", "first_tile", "stride"});
     const Number bound = b_.mul(frame_.guarded(extent), has_place_, "bound");
     in_turns("first", turns, bound, [&](const Number& first) { tile(first, extent, place); });
     return failed_;
@@ -362,7 +359,7 @@ class RowWriter final : public TileMover {
     const Number from = b_.mul(b_.core(), size, "first_block"), step = b_.mul(blocks.cores, size, "block_stride");
     const Number bound = b_.mul(frame_.guarded(extent), blocks.works, "sorted_bound");
     const Number all_owned = b_.mul(blocks.cores, share_, "all_owned"), line = b_.number(blocks.line);
-    b_.loop("block", from, bound, step, 1, [&](const Number& first) {
+    b_.loop("block", from, bound, step, [&](const Number& first) {
       const Number count = b_.left(first, extent, size, *extent.value % blocks.size == 0);
       Named dropped;
       const Named rows = code_.rows({first, count, {}, {}}, none, total_, dropped);
@@ -375,19 +372,19 @@ class RowWriter final : public TileMover {
         const Number near = b_.min(b_.as_index("row_at", row.name, true), all_owned, "near");
         return b_.divide(near, share_, "owner");
       };
-      b_.loop("counted", none, count, one, 1, [&](const Number& at) {
+      b_.loop("counted", none, count, one, [&](const Number& at) {
         const Number next = b_.add(owner_of(cell("row", rows, at)), one, "next_owner");
         set_cell(places, next, plus(cell("so_far", places, next), b_.i32(1)));
       });
       const Number owners = b_.add(blocks.cores, one, "owners");
-      b_.loop("owner", none, owners, one, 1, [&](const Number& owner) {
+      b_.loop("owner", none, owners, one, [&](const Number& owner) {
         const Number next = b_.add(owner, one, "next_owner");
         const Named before = cell("before", places, owner), own = cell("own", places, next);
         set_cell(places, next, plus(before, own));
       });
       const Number start = b_.mul(b_.divide(first, size, "block_number"), line, "line_start");
       b_.store(places, b_.part("starts_part", blocks.starts, none, start, one, line));
-      b_.loop("sorted", none, count, one, 1, [&](const Number& at) {
+      b_.loop("sorted", none, count, one, [&](const Number& at) {
         const Named row = cell("row", rows, at);
         const Number owner = owner_of(row);
         const Named slot = cell("slot", places, owner);
@@ -408,7 +405,7 @@ class RowWriter final : public TileMover {
     const int64_t tall = frame_.attempt.rows;
     const Number none = b_.number(0), one = b_.number(1), height = b_.number(tall);
     const Number bound = b_.mul(frame_.guarded(b_.number(blocks.count)), blocks.works, "blocks_bound");
-    b_.loop("block", none, bound, one, 1, [&](const Number& block) {
+    b_.loop("block", none, bound, one, [&](const Number& block) {
       const Number at = b_.add(b_.mul(block, b_.number(blocks.line), "line_start"), b_.core(), "own_start");
       const auto load = [&](const char* hint, const Number& from) {
         return b_.give(Opcode::load_scalar, hint, make_scalar(DType::i32), {"starts", b_.use(from)});
@@ -417,7 +414,7 @@ class RowWriter final : public TileMover {
       b_.reads_about(to.name, std::max<int64_t>(1, blocks.size / b_.planned_cores()));
       const Number first = b_.as_index("first_of_own", from.name), end = b_.as_index("end_of_own", to.name);
       const Number base = b_.mul(block, b_.number(blocks.size), "block_start");
-      in_turns("first", {first, height, 1}, end, [&](const Number& turn) {
+      in_turns("first", {first, height}, end, [&](const Number& turn) {
         const Number count = tall == 1 ? one : b_.left(turn, end, height, false);
         const auto part_of = [&](const char* hint, const Named& view) {
           const Named part = b_.part(std::string(hint) + "_part", view, none, b_.add(base, turn, "own_at"), one, count);
@@ -441,10 +438,10 @@ class RowWriter final : public TileMover {
 
   /// Writes a loop over what one core does: `body` gets the loop's variable. With two buffers, two of its values per turn.
   void in_turns(const char* hint, const LoopTurns& turns, const Number& bound, const std::function<void(const Number&)>& body) {
-    if (!frame_.attempt.buffered) return b_.loop(hint, turns.from, bound, turns.step, turns.trips, body);
+    if (!frame_.attempt.buffered) return b_.loop(hint, turns.from, bound, turns.step, body);
     b_.note("two tiles a turn, each with buffers of its own");
     const Number both = b_.mul(turns.step, b_.number(2), "two_strides");
-    b_.loop(hint, turns.from, bound, both, std::max(1.0, turns.trips / 2), [&](const Number& at) {
+    b_.loop(hint, turns.from, bound, both, [&](const Number& at) {
       frame_.tile_loop = at.name;
       body(at);
       const Number second = b_.add(at, turns.step, "second");
@@ -470,7 +467,7 @@ class RowWriter final : public TileMover {
       }
       return out;
     };
-    in_turns("item", {b_.core(), b_.cores(), 1}, all, [&](const Number& item) {
+    in_turns("item", {b_.core(), b_.cores()}, all, [&](const Number& item) {
       Number rest = item;
       TilePlace place;
       place.window = digits(rest, walk_.window);

@@ -88,9 +88,9 @@ Spread spread_windows(Frame& frame, const WindowWalk& walk) {
 
 LoopTurns turns_of(Frame& frame, bool is_split, const LoopTurns& all, const std::array<const char*, 3>& hints) {
   ProgramBuilder& b = frame.build;
-  if (!is_split) return {all.from, all.step, std::max(1.0, all.trips)};
+  if (!is_split) return all;
   const Number from = b.add(all.from, b.mul(b.core(), all.step, hints[0]), hints[1]);
-  return {from, b.mul(b.cores(), all.step, hints[2]), std::max(1.0, all.trips / b.planned_cores())};
+  return {from, b.mul(b.cores(), all.step, hints[2])};
 }
 
 Status write_spread(Frame& frame, Spread spread, const std::function<Status()>& all) {
@@ -128,23 +128,21 @@ Status write_positions(Frame& frame, const PositionLoops& positions, std::vector
     const bool is_split = depth == 0 && (spread == Spread::outer || spread == Spread::slab);
     const Loop& loop = positions.loops[depth];
     const Number extent = frame.number(loop.extent);
-    const double trips = static_cast<double>(frame.assumed(loop.extent)) / (is_split ? b.planned_cores() : 1);
     const Number step = is_split ? b.cores() : b.number(1), first = is_split ? b.core() : b.number(0);
-    b.loop(depth == 0 ? positions.outer : positions.inner, first, extent, step, std::max(1.0, trips),
-           [&](const Number& variable) {
-             const bool makes = is_split && spread == Spread::slab && initialises_results(frame);
-             Number start, stop;
-             if (makes) {
-               const Number each = frame.number(loop.strides[static_cast<size_t>(frame.table(0))]);
-               start = b.mul(variable, each, "slab_start");
-               stop = b.add(start, each, "slab_stop");
-               failed = write_init(frame, start, stop);
-             }
-             at.push_back(variable);
-             if (failed.ok()) from(depth + 1);
-             at.pop_back();
-             if (makes && failed.ok()) failed = write_rounding(frame, start, stop);
-           });
+    b.loop(depth == 0 ? positions.outer : positions.inner, first, extent, step, [&](const Number& variable) {
+      const bool makes = is_split && spread == Spread::slab && initialises_results(frame);
+      Number start, stop;
+      if (makes) {
+        const Number each = frame.number(loop.strides[static_cast<size_t>(frame.table(0))]);
+        start = b.mul(variable, each, "slab_start");
+        stop = b.add(start, each, "slab_stop");
+        failed = write_init(frame, start, stop);
+      }
+      at.push_back(variable);
+      if (failed.ok()) from(depth + 1);
+      at.pop_back();
+      if (makes && failed.ok()) failed = write_rounding(frame, start, stop);
+    });
   };
   from(0);
   return failed;

@@ -38,10 +38,9 @@ bool initialises_results(const Frame& frame);
 void write_nest(Frame& frame, const std::vector<Loop>& loops, const char* hint, std::vector<Number>& at,
                 const std::function<void()>& body);
 
-/// A loop over pieces: where it begins, its step, and about how many turns it takes.
+/// A loop over pieces: where it begins, and its step.
 struct LoopTurns {
   Number from, step;
-  double trips;
 };
 /// The turns of one core, of a loop whose turns `all` are: core b takes those with the numbers b, b + cores, … if `is_split`, else
 /// all. `hints` are for the names of the core's first piece, of where it begins, and of its step.

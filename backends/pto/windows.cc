@@ -285,7 +285,7 @@ class WindowWriter final : public TileMover {
     const Number dim = frame_.number(c.dim), window = frame_.number(c.window), start = start_.starts[k];
     const Number cut = b_.min(b_.sub(dim, start, "room"), window, "cut");
     b_.note("a window that runs over the end goes on at the beginning");
-    b_.loop("piece", b_.number(0), b_.number(2), b_.number(1), 1.0, [&](const Number& piece) {
+    b_.loop("piece", b_.number(0), b_.number(2), b_.number(1), [&](const Number& piece) {
       const Number rest = b_.sub(window, cut, "rest");
       start_.spans[k] = {b_.mul(piece, cut, "lower"), b_.add(cut, b_.mul(piece, rest, "more"), "upper")};
       start_.starts[k] = b_.sub(start, b_.mul(piece, dim, "turn"), "piece_start");
@@ -303,12 +303,11 @@ class WindowWriter final : public TileMover {
   void around(size_t depth) {
     if (depth == walk_.around.size()) return rows();
     const LoopSpan left = span(walk_.around[depth]);
-    b_.loop("part", left.from, left.to, b_.number(1), static_cast<double>(frame_.assumed(walk_.around[depth].extent)),
-            [&](const Number& variable) {
-              around_at_.push_back(variable);
-              around(depth + 1);
-              around_at_.pop_back();
-            });
+    b_.loop("part", left.from, left.to, b_.number(1), [&](const Number& variable) {
+      around_at_.push_back(variable);
+      around(depth + 1);
+      around_at_.pop_back();
+    });
   }
 
   void rows() {
@@ -319,9 +318,8 @@ class WindowWriter final : public TileMover {
     // Rows are counted from the window's start, which may lie before the table; the loop begins at the first row that is
     // not dropped.
     const Number to = b_.mul(frame_.guarded(left.to), start_.valid, "upper");
-    const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
-    const LoopTurns turns = turns_of(frame_, is_split, {left.from, height, tiles}, {"first_tile", "first_row", "stride"});
-    b_.loop("row", turns.from, to, turns.step, turns.trips,
+    const LoopTurns turns = turns_of(frame_, is_split, {left.from, height}, {"first_tile", "first_row", "stride"});
+    b_.loop("row", turns.from, to, turns.step,
             [&](const Number& first) { columns(first, b_.left(first, left.to, height, even)); });
   }
 
@@ -340,9 +338,8 @@ class WindowWriter final : public TileMover {
     const bool is_split = spread_ == Spread::tiles && !walk_.has_axis;
     const Number step = b_.number(wide);
     const bool even = left.from.is(0) && left.to.value && *left.to.value % wide == 0;
-    const double pieces = static_cast<double>(frame_.assumed_trips(walk_.run.extent, wide));
-    const LoopTurns turns = turns_of(frame_, is_split, {left.from, step, pieces}, {"first_piece", "first_col", "col_stride"});
-    b_.loop("col", turns.from, left.to, turns.step, turns.trips, [&](const Number& col) {
+    const LoopTurns turns = turns_of(frame_, is_split, {left.from, step}, {"first_piece", "first_col", "col_stride"});
+    b_.loop("col", turns.from, left.to, turns.step, [&](const Number& col) {
       part_.col = col;
       part_.width = b_.left(col, left.to, step, even, "width", "cols_left");
       move();

@@ -58,13 +58,14 @@ NpuWish random_wish(Rng& rng) {
                                               pto::Output::pto_cpp, pto::Output::pto_cpp, pto::Output::pto_as});
   out.options.sync = rng.pick<pto::Sync>({pto::Sync::flags, pto::Sync::addresses, pto::Sync::addresses, pto::Sync::tool});
   out.options.buffers = rng.chance(50) ? 0 : 1;
-  out.options.launches = static_cast<int>(rng.pick<int64_t>({0, 1, 2, 2}));
   out.options.blocks = static_cast<int>(rng.pick<int64_t>({0, 1, 2, 3, 7}));
   out.options.tile_rows = rng.chance(40) ? rng.pick<int64_t>({1, 2, 8, 16, 32}) : 0;
   out.options.index_column = out.chip == pto::Chip::a5 && rng.chance(15);
   out.options.through_l1 = out.options.output == pto::Output::pto_cpp && rng.chance(70);
   return out;
 }
+
+int random_launches(uint64_t seed) { return static_cast<int>(Rng::stream(seed, 2).pick<int64_t>({0, 1, 2, 2})); }
 
 bool may_judge_signs(const Op& op) { return is_scatter(op) && oob_of(op) != OobPolicy::error && !normalizes_negative(op); }
 
@@ -248,6 +249,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   const NpuWish& wish = wish_ = random_wish(rng);
   // Draws of its own, so that the draws that follow are those of an op that is not asked.
   wish_.options.non_negative = may_judge_signs(op) && Rng::stream(seed, 1).chance(oob_of(op) == OobPolicy::wrap ? 40 : 10);
+  wish_.options.launches = random_launches(seed);
   if (wanted) wish_ = *wanted;
   ++tally_.ops;
   refusal_.clear();

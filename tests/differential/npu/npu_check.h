@@ -37,6 +37,8 @@ struct NpuWish {
   std::string text() const;
 };
 NpuWish random_wish(Rng& rng);
+/// ProgramOptions::launches for the data of `seed`; its draws are its own.
+int random_launches(uint64_t seed);
 /// May a program of the op refuse negative indices (ProgramOptions::non_negative)? The op's own policy lets them pass.
 bool may_judge_signs(const Op& op);
 

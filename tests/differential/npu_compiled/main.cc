@@ -255,6 +255,7 @@ std::optional<Planned> plan_drawn(uint64_t seed, int64_t number) {
   wish.options.output = pto::Output::pto_cpp;
   wish.options.kernel = fmt::format("drawn_{}", number);
   const uint64_t data_seed = rng.next();
+  wish.options.launches = random_launches(data_seed);
   wish.options.non_negative = may_judge_signs(op) && rng.chance(oob_of(op) == OobPolicy::wrap ? 40 : 10);
   const Expected<VerifiedOp> verified = VerifiedOp::of(op);
   const Expected<Plan> plan = canonical_plan(*verified);
