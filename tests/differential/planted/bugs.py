@@ -94,6 +94,8 @@ REPEATED = (30, ("--op", "strew1.scatter(operand=f32[9,5,6] indices=i32[20,6]{1,
 
 # The C++ of NPU programs: it is compiled and run, with a monitor of its flags. Each run of the compiler has the same budget of its own.
 NPU = (10, (), "strew_npu_compiled")
+NPU_PAIRS = (20, ("--op", "strew1.scatter(operand=i32[64,64] indices=i32[600,1] updates=i32[600,64] update_window_dims=[1] inserted_window_dims=[0] "
+                  "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place oob=skip_window)"), NPU[2])
 NPU_LAUNCHED = (20, ("--golden", "launched_gradient"), NPU[2])
 NPU_HISTOGRAM = (20, ("--golden", "launched_histogram"), NPU[2])
 NPU_HEADS = (20, ("--golden", "kv_prefill"), NPU[2])
@@ -397,7 +399,7 @@ BUGS = [
     ("npu: updates are applied before the results are made",
      "const Named is_now = b_.equal(launch, b_.number(number));", "const Named is_now = b_.equal(launch, b_.number(1 - number));", *NPU_HISTOGRAM),
     ("npu: both turns of a pair work on one tile",
-     "b_.when(b_.less(second, bound), [&] { body(second); });", "b_.when(b_.less(second, bound), [&] { body(at); });", 20, ("--golden", "batched_elements"), NPU[2]),
+     "b_.when(b_.less(second, bound), [&] { body(second); });", "b_.when(b_.less(second, bound), [&] { body(at); });", *NPU_PAIRS),
     ("npu: sorted positions lose their order",
      "set_cell(by_owner, place, b_.i32(b_.add(first, at, \"position\")));",
      "set_cell(by_owner, place, b_.i32(b_.sub(b_.add(first, count), b_.add(at, one))));", *NPU_LAUNCHED),
