@@ -158,7 +158,22 @@ void convert(const TileView& to, const TileView& from, int line) {
   ++core.counts().instructions;
   require_same_extents(core, to, from);
   std::vector<uint64_t> out = read_all(core, from);
-  for (uint64_t& element : out) element = from_float(to.type, to_float(from.type, element));
+  for (uint64_t& element : out) {
+    if (!is_float(from.type) && !is_float(to.type)) {
+      element = static_cast<uint64_t>(to_integer(from.type, element));
+      continue;
+    }
+    const float value = is_float(from.type) ? to_float(from.type, element) : static_cast<float>(to_integer(from.type, element));
+    if (is_float(to.type)) {
+      element = from_float(to.type, value);
+      continue;
+    }
+    const auto whole = static_cast<int64_t>(value);
+    if (static_cast<float>(whole) != value || to_integer(to.type, static_cast<uint64_t>(whole)) != whole)
+      core.fail("it converts " + std::to_string(value) +
+                " to an integer, expected a value of its type: chips differ in the others");
+    element = static_cast<uint64_t>(whole);
+  }
   write_all(core, to, out);
 }
 

@@ -415,12 +415,20 @@ void TCI(D& to, T first, int line = __builtin_LINE()) {
   static_assert(std::is_same_v<typename D::DType, T> && pto_cpu::is_one_of<T, int16_t, int32_t> && kDescending == 0);
   pto_cpu::ascend(to.view, pto_cpu::bits_of(first), line);
 }
-/// Between the floats that tiles compute with, or bf16 and f32; rounded to nearest, ties to even.
+/// The conversions of both chips, and a5's from i16 to wider integers.
+template <typename T, typename From>
+inline constexpr bool converts = std::is_same_v<From, float>  ? pto_cpu::is_one_of<T, half, bfloat16_t, int16_t, int32_t>
+                                 : std::is_same_v<From, half> ? pto_cpu::is_one_of<T, float, int8_t, uint8_t, int16_t, int32_t>
+                                 : std::is_same_v<From, bfloat16_t> ? pto_cpu::is_one_of<T, float, int32_t>
+                                 : std::is_same_v<From, int16_t>    ? pto_cpu::is_one_of<T, half, float> ||
+                                                                       (pto_cpu::kA5 && pto_cpu::is_one_of<T, int32_t, uint32_t>)
+                                 : std::is_same_v<From, int32_t>
+                                     ? std::is_same_v<T, float>
+                                     : pto_cpu::is_one_of<From, int8_t, uint8_t>&& std::is_same_v<T, half>;
+/// Rounded to nearest, ties to even.
 template <typename D, typename A>
 void TCVT(D& to, A& from, RoundMode, int line = __builtin_LINE()) {
-  static_assert(pto_cpu::is_one_of<typename D::DType, half, bfloat16_t, float> &&
-                pto_cpu::is_one_of<typename A::DType, half, bfloat16_t, float>);
-  static_assert(std::is_same_v<typename D::DType, float> || std::is_same_v<typename A::DType, float>);
+  static_assert(converts<typename D::DType, typename A::DType>);
   pto_cpu::convert(to.view, from.view, line);
 }
 
