@@ -63,6 +63,6 @@ STREW_API bool same_value(const Scalar& a, const Scalar& b);
 /// packed dtypes (less than 8 bits) start at the low bits of a byte; storing one keeps the other elements of its
 /// byte. No alignment is needed.
 STREW_API Scalar load_element(DType dtype, const void* base, int64_t index);
-void store_element(DType dtype, void* base, int64_t index, const Scalar& value);
+STREW_API void store_element(DType dtype, void* base, int64_t index, const Scalar& value);
 
 }  // namespace strew::inline v0

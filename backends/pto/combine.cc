@@ -21,10 +21,30 @@
 namespace strew::inline v0::pto {
 namespace {
 
+bool is_bitwise(ExprOp op) { return op == ExprOp::bit_and || op == ExprOp::bit_or || op == ExprOp::bit_xor; }
+
 /// Must the node's bf16 arithmetic be done in f32, because the chip has the instruction for f32 only?
 bool through_f32(const Frame& frame, const ExprNode& node) {
   const Operator* const row = find_operator(node.op);
   return row != nullptr && node.dtype == DType::bf16 && !frame.has(row->tile, DType::bf16) && frame.has(row->tile, DType::f32);
+}
+
+/// The operator of a node on tiles. Sums and maxima of truth values are disjunctions, products and minima conjunctions.
+const Operator* tile_operator(const ExprNode& node) {
+  if (node.dtype != DType::boolean) return find_operator(node.op);
+  if (node.op == ExprOp::add || node.op == ExprOp::max) return find_operator(ExprOp::bit_or);
+  if (node.op == ExprOp::mul || node.op == ExprOp::min) return find_operator(ExprOp::bit_and);
+  return is_bitwise(node.op) ? find_operator(node.op) : nullptr;
+}
+
+/// Must the node's arithmetic on bytes be done in i16, because the chip lacks the instruction for bytes?
+bool through_i16(const Frame& frame, const ExprNode& node) {
+  if (node.dtype != DType::i8 && node.dtype != DType::u8) return false;
+  const Operator* const row = find_operator(node.op);
+  if (row == nullptr || node.op == ExprOp::div) return false;
+  // PTO-AS has a difference in the place of txor.
+  const Opcode opcode = row->tile == Opcode::txor && frame.options.output == Output::pto_as ? Opcode::tsub : row->tile;
+  return !frame.has(opcode, frame.carrier_type(node.dtype)) && frame.has(opcode, DType::i16);
 }
 
 /// Evaluates the expression graph with tile instructions.
@@ -44,8 +64,10 @@ class Graph {
   const Named& value(int32_t node) const { return values_[static_cast<size_t>(node)]; }
 
   Named tile(const std::string& hint, DType dtype) {
-    return frame_.build.tile(hint, {frame_.carrier_type(dtype), false}, tiles_.rows, tiles_.cols, tiles_.valid_rows,
-                             tiles_.valid_cols);
+    const DType carrier = frame_.carrier_type(dtype);
+    const int64_t words = std::max(1, bits(dtype) / bits(carrier));
+    const Number wide = frame_.build.mul(tiles_.valid_cols, frame_.build.number(words), "words");
+    return frame_.build.tile(hint, {carrier, false}, tiles_.rows, tiles_.cols * words, tiles_.valid_rows, wide);
   }
 
   /// Ok if the chip and the reader of the text allow the instruction on this type.
@@ -81,12 +103,34 @@ class Graph {
     const Named& from = value(node.args[0]);
     const DType source = from.type.element.dtype;
     if (source == node.dtype) return from;
+    const DType written = frame_.plan.combine.nodes[static_cast<size_t>(node.args[0])].dtype;
+    if (source != written && written != DType::boolean) return no_conversion(written, node.dtype);
+    if (node.dtype == DType::boolean) return no_conversion(written, node.dtype);
+    if (const std::optional<std::vector<DType>> steps = widening(source, node.dtype)) {
+      Named out = from;
+      for (const DType step : *steps) out = converted(out, step);
+      return out;
+    }
     if (!converts(frame_.chip, source, node.dtype) || !is_float(source) || !is_float(node.dtype))
-      return unsupported(
-          fmt::format("the combiner converts {} to {}, which {} has no tile instruction for that rounds as strew "
-                      "does; updates of the result's type need none",
-                      name(source), name(node.dtype), name(frame_.chip)));
+      return no_conversion(source, node.dtype);
     return converted(from, node.dtype);
+  }
+  Status no_conversion(DType source, DType into) const {
+    return unsupported(
+        fmt::format("the combiner converts {} to {}, which {} has no tile instruction for that rounds as strew "
+                    "does; updates of the result's type need none",
+                    name(source), name(into), name(frame_.chip)));
+  }
+  /// The conversions that lead from an integer to a type that holds all its values, each to one that holds them, too; none if there are none.
+  std::optional<std::vector<DType>> widening(DType source, DType into) const {
+    const bool is_byte = source == DType::i8 || source == DType::u8;
+    if (!is_byte && source != DType::i16) return std::nullopt;
+    const DType by = is_byte ? DType::f16 : DType::f32;
+    if (into == by) return std::vector{by};
+    if (into == DType::u32 && source == DType::u8 && frame_.chip == Chip::a5 && frame_.carrier_type(into) == into)
+      return std::vector{by, DType::i16, into};
+    const bool holds = into == DType::f32 || into == DType::i32 || (is_byte && into == DType::i16);
+    return holds ? std::optional(std::vector{by, into}) : std::nullopt;
   }
 
   Named converted(const Named& from, DType dtype) {
@@ -96,7 +140,7 @@ class Graph {
   }
 
   Expected<Named> binary(const ExprNode& node) {
-    const Operator* const row = find_operator(node.op);
+    const Operator* const row = tile_operator(node);
     if (row == nullptr || (node.op == ExprOp::div && !is_float(node.dtype)))
       return unsupported(fmt::format("the combiner has {} on {}, expected add, sub, mul, div of floats, max, min, and, or, xor",
                                      name(node.op), name(node.dtype)));
@@ -109,13 +153,63 @@ class Graph {
       frame_.build.run(opcode, {left.name, right.name, wide.name});
       return converted(wide, node.dtype);
     }
-    STREW_TRY(check_allowed(opcode, node.dtype));
-    const Named out = tile("combined", node.dtype);
-    std::vector<std::string> operands = {a.name, c.name};
-    if (opcode == Opcode::txor) operands.push_back(tile("room", node.dtype).name);
+    if (opcode == Opcode::txor && frame_.options.output == Output::pto_as) {
+      // The instruction works in a scratch tile, which PTO-AS has not: a ^ b is (a | b) - (a & b).
+      const Named both = tile("both", node.dtype), either = tile("either", node.dtype);
+      frame_.build.run(Opcode::tand, {a.name, c.name, both.name});
+      frame_.build.run(Opcode::tor, {a.name, c.name, either.name});
+      return arithmetic(Opcode::tsub, either, both, node.dtype);
+    }
+    return arithmetic(opcode, a, c, node.dtype);
+  }
+
+  Expected<Named> arithmetic(Opcode opcode, const Named& a, const Named& c, DType dtype) {
+    const bool is_byte = dtype == DType::i8 || dtype == DType::u8;
+    if (is_byte && !frame_.has(opcode, frame_.carrier_type(dtype)) && frame_.has(opcode, DType::i16))
+      return in_i16(opcode, a, c, dtype);
+    STREW_TRY(check_allowed(opcode, dtype));
+    const Named out = tile("combined", dtype);
+    // Numbers without sign are ordered as those with sign are that are 2^(width - 1) less.
+    const bool is_biased =
+        (opcode == Opcode::tmax || opcode == Opcode::tmin) && is_unsigned_integer(dtype) && frame_.carrier_type(dtype) != dtype;
+    const Named left = is_biased ? biased(a, dtype) : a, right = is_biased ? biased(c, dtype) : c;
+    std::vector<std::string> operands = {left.name, right.name};
+    if (opcode == Opcode::txor) operands.push_back(tile("room", dtype).name);
     operands.push_back(out.name);
     frame_.build.run(opcode, operands);
+    return is_biased ? biased(out, dtype) : out;
+  }
+  Named biased(const Named& number, DType dtype) {
+    const Named out = tile("biased", dtype);
+    const int64_t least = -(int64_t{1} << (bits(dtype) - 1));
+    frame_.build.run(Opcode::tadds, {number.name, frame_.build.constant(out.type.element, least).name, out.name});
     return out;
+  }
+
+  /// Bytes are computed in i16, of which the low 8 bits are those of the result. f16 holds all bytes, and both chips convert by way of it.
+  Named in_i16(Opcode opcode, const Named& a, const Named& c, DType dtype) {
+    ProgramBuilder& b = frame_.build;
+    const DType carrier = frame_.carrier_type(dtype);
+    const Named left = converted(converted(a, DType::f16), DType::i16), right = converted(converted(c, DType::f16), DType::i16);
+    const Named out = tile("combined", DType::i16);
+    b.run(opcode, {left.name, right.name, out.name});
+    if (opcode != Opcode::tmax && opcode != Opcode::tmin) {
+      const Named ones = tile("ones", DType::i16);
+      b.run(Opcode::texpands, {b.constant({DType::i16, false}, 255).name, ones.name});
+      b.run(Opcode::tand, {out.name, ones.name, out.name});
+      if (carrier == DType::i8) {
+        // Of a byte of 128 or more, the sign is the top bit: x - 256 * (1 + min(max(x - 128, -1), 0)).
+        const Named sign = tile("sign", DType::i16);
+        const auto scalar = [&](int64_t value) { return b.constant({DType::i16, false}, value).name; };
+        b.run(Opcode::tadds, {out.name, scalar(-128), sign.name});
+        b.run(Opcode::tmaxs, {sign.name, scalar(-1), sign.name});
+        b.run(Opcode::tmins, {sign.name, scalar(0), sign.name});
+        b.run(Opcode::tadds, {sign.name, scalar(1), sign.name});
+        b.run(Opcode::tmuls, {sign.name, scalar(-256), sign.name});
+        b.run(Opcode::tadd, {out.name, sign.name, out.name});
+      }
+    }
+    return converted(converted(out, DType::f16), carrier);
   }
 
   Frame& frame_;
@@ -221,6 +315,7 @@ Expected<Combine> choose_combine(const Frame& frame) {
   bool any_order = true;
   for (int pair = 0; pair < plan.pairs; ++pair) {
     const DType dtype = dtype_of(plan.result(pair));
+    if (dtype == DType::boolean || bits(dtype) == 64) return out;
     any_order &= combiner->reorders(dtype);
     const DType moved = frame.carrier_type(dtype);
     if (!allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), moved)) return out;
@@ -231,6 +326,15 @@ Expected<Combine> choose_combine(const Frame& frame) {
   return out;
 }
 
+/// Is every 64-bit number only combined bit by bit, so that its words may be combined one by one?
+static bool is_bitwise(const Expr& graph) {
+  return std::ranges::all_of(graph.nodes, [&](const ExprNode& node) {
+    const auto wide = [&](int32_t arg) { return bits(graph.nodes[static_cast<size_t>(arg)].dtype) == 64; };
+    const bool is_input = node.op == ExprOp::current || node.op == ExprOp::update || node.op == ExprOp::extra;
+    return is_input || is_bitwise(node.op) || (bits(node.dtype) != 64 && std::ranges::none_of(node.args, wide));
+  });
+}
+
 Expected<Combine> start_combine(Frame& frame, bool atomics) {
   STREW_ASSIGN(Combine combine, choose_combine(frame));
   if (combine.way == CombineWay::assign || frame.one_by_one()) return combine;
@@ -238,8 +342,10 @@ Expected<Combine> start_combine(Frame& frame, bool atomics) {
   for (size_t t = 0; t < frame.plan.tensors.size(); ++t) {
     const PlanTensor& tensor = frame.plan.tensors[t];
     const Words& words = frame.words(static_cast<int>(t));
+    const bool in_words = tensor.role != Role::extra || tensor.extra == ExtraKind::per_element;
     if (tensor.role == Role::indices || !tensor.bound ||
-        (words.count == 1 && words.element.dtype == frame.carrier_type(tensor.dtype)))
+        ((words.count == 1 || (in_words && is_bitwise(frame.plan.combine))) &&
+         words.element.dtype == frame.carrier_type(tensor.dtype)))
       continue;
     return unsupported(
         fmt::format("arithmetic on {}, which {} only moves; {}f32 would work{}", name(tensor.dtype), name(frame.chip),
@@ -251,7 +357,7 @@ Expected<Combine> start_combine(Frame& frame, bool atomics) {
   bool converts = false;
   for (const ExprNode& node : frame.plan.combine.nodes) {
     narrowest = std::min(narrowest, bits(node.dtype));
-    converts |= node.op == ExprOp::convert || through_f32(frame, node);
+    converts |= node.op == ExprOp::convert || through_f32(frame, node) || through_i16(frame, node);
   }
   if (converts) frame.build.align_tiles(std::max(8, narrowest) / 8);
   return combine;

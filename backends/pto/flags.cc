@@ -1,7 +1,8 @@
 // write_flags(). Dependences within a body. A statement depends on earlier statements of other pipes that wrote what it
 // reads or writes, or read what it writes. Just before it, a set_flag of their pipe and a wait_flag of its own pipe are
 // inserted. A set_flag takes effect after everything that its pipe was given before, so one flag covers all earlier
-// statements of that pipe, and a pair of pipes gets a new flag only for a dependence that no earlier flag covers.
+// statements of that pipe, and a pair of pipes gets a new flag only for a dependence that no earlier flag covers. A pipe
+// that waits for another one also waits for all that this one has waited for before, so flags that follow from others are left out.
 // Vector instructions on a3, and stores on both chips, overlap within their own pipe: there a barrier of that pipe is
 // inserted instead.
 //
@@ -95,11 +96,16 @@ class FlagWriter {
     int event = 0;
   };
 
-  /// Inserts the flags into `statements`. `drained`: receives, for each statement that is a loop, the pipe pairs of its
-  /// loop-carried flags.
-  void body(std::vector<Statement>& statements, std::vector<std::vector<PipePair>>* drained = nullptr) {
+  /// What body() tells of a statement that was there before.
+  struct Waits {
+    std::vector<PipePair> drained;  ///< of a loop: the pipe pairs of its loop-carried flags
+    std::vector<PipePair> implied;  ///< the pipe pairs whose waits before the statement follow from others of the body
+  };
+
+  /// Inserts the flags into `statements`. `waits`: receives what there is to tell of each.
+  void body(std::vector<Statement>& statements, std::vector<Waits>* waits = nullptr) {
     std::vector<Touch> seen;
-    std::map<PipePair, size_t> covered;  // statements before this number have been waited for
+    Covered covered;
     std::vector<Statement> out;
     size_t number = 0;
     for (Statement& s : statements) {
@@ -108,16 +114,15 @@ class FlagWriter {
         seen.clear();
         covered.clear();
       }
-      for (const Touch& t : touched)
-        for (const Touch& earlier : seen) wait(earlier, t, covered, out);
+      const std::vector<PipePair> implied = wait(seen, touched, number, covered, out);
       seen.insert(seen.end(), touched.begin(), touched.end());
       ++number;
-      if (drained != nullptr) drained->emplace_back();
+      if (waits != nullptr) waits->push_back({{}, implied});
       if (s.opcode == Opcode::loop) {
         // The waits after the loop cover everything before it, too.
         const std::vector<PipePair> waited = loop(s, out);
-        for (const PipePair& pipes : waited) covered[pipes] = number;
-        if (drained != nullptr) drained->back() = waited;
+        for (const PipePair& pipes : waited) covered[pipes] = {number, true};
+        if (waits != nullptr) waits->back().drained = waited;
         continue;
       }
       if (s.opcode == Opcode::branch) body(s.body);
@@ -126,14 +131,49 @@ class FlagWriter {
     statements = std::move(out);
   }
 
-  void wait(const Touch& earlier, const Touch& later, std::map<PipePair, size_t>& covered, std::vector<Statement>& out) {
-    if (!depends(earlier, later)) return;
-    const PipePair pipes{earlier.pipe, later.pipe};
-    if (pipes.first == pipes.second && ordered_by_pipe(later)) return;
-    size_t& until = covered[pipes];
-    if (until > earlier.at) return;
-    until = later.at;
-    emit(pipes, out);
+  /// Of each pair of pipes: the second has waited for the first one's statements before number `until`. `direct`: a flag of theirs says so.
+  struct Cover {
+    size_t until = 0;
+    bool direct = true;
+  };
+  using Covered = std::map<PipePair, Cover>;
+
+  /// Inserts the flags before statement number `at`, which touches `touched`. Returns the pairs whose flags follow from others.
+  std::vector<PipePair> wait(const std::vector<Touch>& seen, const std::vector<Touch>& touched, size_t at, Covered& covered,
+                             std::vector<Statement>& out) {
+    std::map<PipePair, size_t> needed;  // by pair: 1 more than the number of the last statement to wait for
+    for (const Touch& later : touched)
+      for (const Touch& earlier : seen) {
+        const PipePair pipes{earlier.pipe, later.pipe};
+        if (!depends(earlier, later) || (pipes.first == pipes.second && ordered_by_pipe(later))) continue;
+        needed[pipes] = std::max(needed[pipes], earlier.at + 1);
+      }
+    // The latest statement has often waited for the others itself.
+    std::vector<std::pair<PipePair, size_t>> order(needed.begin(), needed.end());
+    std::ranges::stable_sort(order, std::greater<>(), &std::pair<PipePair, size_t>::second);
+    std::vector<PipePair> implied;
+    for (const auto& [pipes, until] : order) {
+      const Cover& known = covered[pipes];
+      if (known.until < until) {
+        emit(pipes, out);
+        cover(pipes, at, covered);
+      } else if (!known.direct) {
+        implied.push_back(pipes);
+      }
+    }
+    return implied;
+  }
+
+  /// Notes a flag before statement number `at`: what the first pipe has waited for, the second has, too.
+  static void cover(PipePair pipes, size_t at, Covered& covered) {
+    covered[pipes] = {at, true};
+    if (pipes.first == pipes.second) return;
+    for (const Pipe pipe : {Pipe::s, Pipe::v, Pipe::mte1, Pipe::mte2, Pipe::mte3}) {
+      const auto known = covered.find({pipe, pipes.first});
+      if (pipe == pipes.first || known == covered.end()) continue;
+      const size_t until = known->second.until;
+      if (Cover& own = covered[{pipe, pipes.second}]; own.until < until) own = {until, false};
+    }
   }
 
   void emit(PipePair pipes, std::vector<Statement>& out) {
@@ -151,7 +191,7 @@ class FlagWriter {
     bool touches = false;                 ///< does it read or write anything?
     bool nests = false, barrier = false;  ///< is the statement a loop or an `if`? is it a barrier of all pipes?
     size_t start = 0;                     ///< where the statement and the flags before it begin, in the body with flags
-    std::vector<PipePair> flagged;        ///< the pipe pairs of the wait_flags before it
+    std::vector<PipePair> flagged;        ///< the pipe pairs of the wait_flags before it, and of those that follow from others
     std::vector<PipePair> drained;        ///< for a loop: the pipe pairs of its own loop-carried flags
   };
 
@@ -228,15 +268,17 @@ class FlagWriter {
                        .barrier = s.opcode == Opcode::barrier});
       s.at.line = -1;  // marks the statements that were there before body() inserts flags
     }
-    std::vector<std::vector<PipePair>> drained;
-    body(statements, &drained);
+    std::vector<Waits> waits;
+    body(statements, &waits);
     size_t number = 0, start = 0;
     for (size_t i = 0; i < statements.size(); ++i) {
       Statement& s = statements[i];
       if (s.at.line < 0) {
         s.at = {};
         steps[number].start = std::exchange(start, i + 1);
-        steps[number].drained = std::move(drained[number]);
+        steps[number].drained = std::move(waits[number].drained);
+        const std::vector<PipePair>& implied = waits[number].implied;
+        steps[number].flagged.insert(steps[number].flagged.end(), implied.begin(), implied.end());
         ++number;
       } else if (s.opcode == Opcode::wait_flag && number < steps.size()) {  // waits behind the last statement cover nothing
         steps[number].flagged.emplace_back(pipe_from_name(s.attribute("src_pipe")), pipe_from_name(s.attribute("dst_pipe")));

@@ -64,7 +64,12 @@ DType Frame::signed_of(DType dtype) {
 bool Frame::computes_signed() const {
   if (plan.gather || has_extras(plan) || (chip != Chip::a3 && plan.init_kind != InitKind::fill)) return false;
   const Operator* const combiner = combiner_operator(plan);
-  return combiner != nullptr && !combiner->by_sign && same_types(plan);
+  if (combiner == nullptr || !same_types(plan) || combiner->op == ExprOp::div) return false;
+  // Of maxima and minima, tiles shift the numbers (combine.cc); those of bytes are computed in i16.
+  const auto is_byte = [](const PlanTensor& tensor) { return bits(tensor.dtype) <= 8; };
+  return !combiner->by_sign || (chip == Chip::a3 && std::ranges::none_of(plan.tensors, [&](const PlanTensor& tensor) {
+                                  return tensor.role != Role::indices && is_byte(tensor);
+                                }));
 }
 
 Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
@@ -73,14 +78,16 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
   };
   const auto t = static_cast<size_t>(tensor);
   types_[t] = slot.type;
-  if (!slot.type->strides.empty())
-    return unsupported(std::string(name(slot.role)) + ": it has strides, expected a contiguous tensor: a program's are");
+  if (!slot.type->strides.empty() && attempt.rounded != nullptr && is_rounded(slot.role))
+    return unsupported(std::string(name(slot.role)) +
+                       ": it has strides, expected a contiguous tensor where sums are wider than the result and rounded once");
   pointers_[t] = name_of(slot, tensor, plan);
   ProgramArgument argument{.name = pointers_[t],
                            .role = static_cast<ArgumentRole>(slot.role),
                            .index = slot.index,
                            .dtype = slot.type->dtype,
-                           .dims = slot.type->dims};
+                           .dims = slot.type->dims,
+                           .strides = slot.type->strides};
   if (slot.role == Role::indices) {
     // Indices are read as signed words, because ptoas has no unsigned scalars. Index code knows the type that they
     // stand for.
@@ -93,7 +100,7 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
     const ScalarWords words = scalar_words(argument.dtype);
     words_[t] = {{words.word, false}, words.count};
   } else if (carrier_type(argument.dtype) != argument.dtype) {
-    words_[t] = {{carrier_type(argument.dtype), false}, 1};
+    words_[t] = {{carrier_type(argument.dtype), false}, bits(argument.dtype) / bits(carrier_type(argument.dtype))};
   } else if (needs_signed_fill(*slot.type) && bits(argument.dtype) >= 8 && bits(argument.dtype) <= 32) {
     words_[t] = {{signed_of(argument.dtype), false}, 1};
   } else if (!words_of(chip, argument.dtype, words_[t])) {
@@ -131,6 +138,7 @@ Status Frame::start() {
   words_.resize(plan.tensors.size());
   per_word_.assign(plan.tensors.size(), 1);
   pointers_.resize(plan.tensors.size());
+  memory_.resize(plan.tensors.size());
   std::vector<int> places(plan.tensors.size(), -1);
   for (const TensorSlot& slot : slots_) {
     for (size_t t = 0; t < plan.tensors.size(); ++t) {
@@ -142,8 +150,7 @@ Status Frame::start() {
   }
   if (checks_first()) add_scratch("fault", {DType::i32, false}, 8);
   for (const Symbol& symbol : plan.symbols) {
-    if (symbol.is_stride) return unsupported("a stride is known at the call only, expected contiguous tensors");
-    ProgramArgument scalar{.role = ArgumentRole::scalar, .dtype = DType::i32, .dim = symbol.dim};
+    ProgramArgument scalar{.role = ArgumentRole::scalar, .dtype = DType::i32, .dim = symbol.dim, .is_stride = symbol.is_stride};
     for (size_t t = 0; t < plan.tensors.size(); ++t) {
       const PlanTensor& tensor = plan.tensors[t];
       if (tensor.role == symbol.role && tensor.index == symbol.index) scalar.tensor = places[t];
@@ -157,15 +164,50 @@ Status Frame::start() {
   }
   table_extents_.resize(plan.tensors.size());
   for (size_t s = 1; s < plan.sources.size(); ++s) find_table_extent(table_of(plan, s));
+  for (size_t t = 0; t < plan.tensors.size(); ++t)
+    if (has_strides(static_cast<int>(t))) measure(static_cast<int>(t), places[t]);
   return {};
 }
 
-/// Adds a parameter for an extent that is known at the call only: the next symbol of terms.
-void Frame::add_extent(ProgramArgument scalar) {
-  scalar.name = program.arguments[static_cast<size_t>(scalar.tensor)].name + "_dim" + std::to_string(scalar.dim);
+/// Adds a parameter for an extent or stride that is known at the call only, which is the next symbol of terms, and returns its name.
+std::string Frame::add_extent(ProgramArgument scalar) {
+  scalar.name = program.arguments[static_cast<size_t>(scalar.tensor)].name + (scalar.is_stride ? "_stride" : "_dim") +
+                std::to_string(scalar.dim);
   build.scalar(scalar.name);
   symbol_scalars_.push_back(scalar.name);
-  program.arguments.push_back(std::move(scalar));
+  program.arguments.push_back(scalar);
+  return scalar.name;
+}
+
+/// Computes the memory of a tensor with strides, which is argument number `place`, at the head of the function.
+void Frame::measure(int tensor, int place) {
+  const TensorType& type = type_of(tensor);
+  const auto known = [&](int64_t value, size_t d, bool is_stride) {
+    if (value != kDynamic) return build.number(value);
+    const auto same = [&](const ProgramArgument& a) {
+      return a.role == ArgumentRole::scalar && a.tensor == place && a.dim == static_cast<int>(d) && a.is_stride == is_stride;
+    };
+    const auto given = std::ranges::find_if(program.arguments, same);
+    return build.argument(given != program.arguments.end() ? given->name
+                                                           : add_extent({.role = ArgumentRole::scalar,
+                                                                         .dtype = DType::i32,
+                                                                         .tensor = place,
+                                                                         .dim = static_cast<int>(d),
+                                                                         .is_stride = is_stride}));
+  };
+  build.at_head([&] {
+    const Number zero = build.number(0), one = build.number(1);
+    Number low = zero, high = one;
+    for (size_t d = 0; d < type.dims.size(); ++d) {
+      const Number extent = known(type.dims[d], d, false), stride = known(type.strides[d], d, true);
+      const Number last = build.max(build.sub(extent, one, "last"), zero, "last"), reach = build.mul(last, stride, "reach");
+      low = build.sub(low, build.min(reach, zero, "below"), "before");
+      high = build.add(high, build.max(reach, zero, "above"), "after");
+    }
+    const Number each = build.number(per_word(tensor));
+    low = build.mul(build.ceil_div(low, each, "bytes_before"), each, "before");
+    memory_[static_cast<size_t>(tensor)] = {low, build.add(low, high, "memory")};
+  });
 }
 
 void Frame::add_scratch(const std::string& name, Element element, int64_t elements) {

@@ -106,8 +106,13 @@ class Frame {
   /// `term` / `divisor`, which must divide it.
   Number number(const Term& term, int64_t divisor) { return number(Term{term.factor / divisor, term.symbols}); }
   /// The element type in which numbers of `dtype` are moved and computed: usually `dtype` itself; the signed type of
-  /// the same width for unsigned numbers whose results have the same bits and for which the chip lacks instructions.
-  DType carrier_type(DType dtype) const { return signed_instead_ && is_unsigned_integer(dtype) ? signed_of(dtype) : dtype; }
+  /// the same width for unsigned numbers whose results have the same bits and for which the chip lacks instructions; u8 for truth values; and i32
+  /// for the words of 64-bit integers, of which only bitwise operators are computed.
+  DType carrier_type(DType dtype) const {
+    if (dtype == DType::boolean) return DType::u8;
+    if (is_integer(dtype) && bits(dtype) == 64) return DType::i32;
+    return signed_instead_ && is_unsigned_integer(dtype) ? signed_of(dtype) : dtype;
+  }
   /// Do the chip and the reader of the text allow the instruction on elements of this type?
   bool has(Opcode opcode, DType dtype) const { return allows(*info(opcode).legality, chip, reader_of(options.output), dtype); }
   /// Does the scalar unit combine the updates, element by element (combine.cc)?
@@ -116,9 +121,21 @@ class Frame {
   const std::string& pointer(int tensor) const { return pointers_[static_cast<size_t>(tensor)]; }
   /// A pair's result as the caller sees it: the table, unless that is an accumulator (Attempt::rounded).
   const Stored& stored(int pair) const { return stored_[static_cast<size_t>(pair)]; }
-  /// The number of elements of a tensor.
+  /// The number of elements of a tensor. One with strides may take more memory.
   Term extent(int tensor) const;
-  Number elements(int tensor) { return number(extent(tensor)); }
+  /// The elements of the tensor's memory.
+  Number elements(int tensor) {
+    return has_strides(tensor) ? memory_[static_cast<size_t>(tensor)].count : number(extent(tensor));
+  }
+  /// Has the tensor strides, or does some tensor of the op? All others are contiguous and row-major.
+  bool has_strides(int tensor) const {
+    return types_[static_cast<size_t>(tensor)] != nullptr && !type_of(tensor).strides.empty();
+  }
+  bool has_strides() const {
+    return std::ranges::any_of(types_, [](const TensorType* type) { return type != nullptr && !type->strides.empty(); });
+  }
+  /// The number of element [0, …, 0] of a tensor in its memory, whose elements elements() counts: strides may be negative.
+  const Number& origin(int tensor) const { return memory_[static_cast<size_t>(tensor)].origin; }
   /// How many elements of the tensor share a word of its memory: more than 1 of a packed dtype.
   int64_t per_word(int tensor) const { return per_word_[static_cast<size_t>(tensor)]; }
   /// The elements of the tensor's memory, counted in words of packed dtypes.
@@ -171,7 +188,8 @@ class Frame {
   Status add_tensor(const TensorSlot& slot, int tensor);
   void add_accumulator(const TensorSlot& slot, int tensor);
   void find_table_extent(int tensor);
-  void add_extent(ProgramArgument scalar);
+  std::string add_extent(ProgramArgument scalar);
+  void measure(int tensor, int place);
   const TensorType& type_of(int tensor) const { return *types_[static_cast<size_t>(tensor)]; }
 
   std::span<const TensorSlot> slots_;
@@ -180,7 +198,12 @@ class Frame {
   std::vector<Words> words_;
   std::vector<int64_t> per_word_;
   std::vector<std::string> pointers_;
-  std::vector<Stored> stored_;       ///< per pair
+  std::vector<Stored> stored_;  ///< per pair
+  /// The memory of a tensor with strides, as memory_of() says; of others, `origin` is 0.
+  struct Memory {
+    Number origin = ProgramBuilder::number(0), count;
+  };
+  std::vector<Memory> memory_;
   std::vector<Term> table_extents_;  ///< for each tensor that a look-up makes: the elements of its table
   std::vector<std::string> symbol_scalars_;
   std::map<std::pair<int64_t, std::vector<int>>, Number> numbers_;

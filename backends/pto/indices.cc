@@ -1,23 +1,10 @@
-// See indices.h. Index code uses the instructions that both chips have for tiles of i32: add, subtract, multiply,
-// maximum and minimum, with a tile or a scalar. There are no branches. So the sign of x is min(max(x, -1), 0). Whether
-// x lies in [0, n] is computed in two steps: x is clamped to [-1, n + 1], so that nothing overflows later; the distance
-// of that from x clamped to [0, n] is 0 for x inside and 1 or -1 outside.
-//
-// 64-bit indices are read as two words each and narrowed to i32. A value that does not fit becomes an end of the range
+// See indices.h. 64-bit indices are read as two words each and narrowed to i32. A value that does not fit becomes an end of the range
 // of i32, which is out of bounds too. A u32 of 2^31 or more also becomes the largest i32, unless the instruction's own
 // mode handles it: the chip reads indices as u32. Tested by tests/golden/pto_program_test.cc and
 // tests/differential/npu.
 #include "backends/pto/indices.h"
 
-#include <limits>
-
 namespace strew::inline v0::pto {
-namespace {
-
-constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();
-
-}  // namespace
-
 IndexCode::IndexCode(Frame& frame, const RowWalk& walk, size_t source)
     : frame_(frame),
       plan_(frame.plan),
@@ -25,7 +12,8 @@ IndexCode::IndexCode(Frame& frame, const RowWalk& walk, size_t source)
       walk_(walk),
       number_(source),
       source_(frame.plan.sources[source]),
-      table_(source == 0 ? frame.table(0) : table_of(frame.plan, source)) {
+      table_(source == 0 ? frame.table(0) : table_of(frame.plan, source)),
+      math_(frame.build, frame.attempt.rows) {
   for (const Component& c : source_.components) {
     const int indices = c.tensor;
     if (lines_.contains(indices)) continue;
@@ -34,44 +22,27 @@ IndexCode::IndexCode(Frame& frame, const RowWalk& walk, size_t source)
     const int64_t words = frame.words(indices).count;
     if (words == 1 && walk.axis.strides[static_cast<size_t>(indices)].is(1)) continue;
     const Number all = b_.mul(frame.elements(indices), b_.number(words), "words");
-    lines.whole = grid.line(frame.pointer(indices) + "_all", b_.number(0), {}, all);
+    const Number start = b_.sub(b_.number(0), frame.origin(indices), "start");
+    lines.whole = grid.line(frame.pointer(indices) + "_all", start, {}, all);
   }
   if (frame.options.index_column)
     column_ = b_.column_view("indices_column", frame.pointer(first().tensor), frame.elements(first().tensor));
-}
-
-Named IndexCode::line(const std::string& hint) {
-  return b_.tile(hint, {DType::i32, false}, 1, frame_.attempt.rows, b_.number(1), count_);
-}
-
-/// Applies `opcode` with a scalar to the tile, in place.
-void IndexCode::scale(const Named& tile, Opcode opcode, const Number& by) {
-  if ((opcode == Opcode::tadds && by.is(0)) || (opcode == Opcode::tmuls && by.is(1))) return;
-  b_.run(opcode, {tile.name, b_.i32(by).name, tile.name});
-}
-
-/// A tile with -1 for every negative element, else 0.
-Named IndexCode::sign(const Named& tile, const char* hint) {
-  const Named out = line(hint);
-  b_.run(Opcode::tmaxs, {tile.name, b_.i32(-1).name, out.name});
-  scale(out, Opcode::tmins, b_.number(0));
-  return out;
 }
 
 /// The words of the indices at at + offset, at + offset + stride, …, read by an mgather. The tile of these places is
 /// computed once for a tile of positions; for other offsets (components, high words) it is only shifted.
 Named IndexCode::words(const char* hint, const WordPlace& from) {
   if (where_.name.empty() || where_tensor_ != from.tensor) {
-    where_ = line("place");
+    where_ = math_.line("place");
     b_.count_up(where_, b_.number(0));
-    scale(where_, Opcode::tmuls, from.stride);
-    scale(where_, Opcode::tadds, b_.add(from.at, from.offset, "word"));
+    math_.scale(where_, Opcode::tmuls, from.stride);
+    math_.scale(where_, Opcode::tadds, b_.add(from.at, from.offset, "word"));
   } else {
-    scale(where_, Opcode::tadds, b_.sub(from.offset, where_offset_, "further"));
+    math_.scale(where_, Opcode::tadds, b_.sub(from.offset, where_offset_, "further"));
   }
   where_offset_ = from.offset;
   where_tensor_ = from.tensor;
-  const Named out = line(hint);
+  const Named out = math_.line(hint);
   b_.run(Opcode::mgather, {lines_.at(from.tensor).whole.name, where_.name, out.name},
          {{"coalesce", "elem"}, {"gatherOob", "undefined"}});
   return out;
@@ -87,33 +58,11 @@ Named IndexCode::widened(const WordPlace& from) {
   if (checked_) return low;
   word.offset = b_.add(word.offset, b_.number(1), "high_word");
   const Named high = words("high", word);
-  const Named low_sign = sign(low, "low_sign");
-  if (is_signed_integer(plan_.tensors[static_cast<size_t>(from.tensor)].dtype)) {
-    // high - sign(low) is 0 if the value fits i32; otherwise it has the value's sign.
-    scale(high, Opcode::tmaxs, b_.number(-2));
-    scale(high, Opcode::tmins, b_.number(1));
-    b_.run(Opcode::tsub, {high.name, low_sign.name, high.name});
-    scale(high, Opcode::tmaxs, b_.number(-1));
-    scale(high, Opcode::tmins, b_.number(1));
-  } else {
-    scale(high, Opcode::tmaxs, b_.number(-1));
-    scale(high, Opcode::tmins, b_.number(1));
-    b_.run(Opcode::tmul, {high.name, high.name, high.name});
-    b_.run(Opcode::tmul, {low_sign.name, low_sign.name, low_sign.name});
-    b_.run(Opcode::tmax, {high.name, low_sign.name, high.name});
-  }
-  // high is now -1, 0 or 1, and the result is low * (1 - high * high) + high * kEnd.
-  b_.run(Opcode::tmul, {high.name, high.name, low_sign.name});
-  scale(low_sign, Opcode::tmuls, b_.number(-1));
-  scale(low_sign, Opcode::tadds, b_.number(1));
-  b_.run(Opcode::tmul, {low.name, low_sign.name, low.name});
-  scale(high, Opcode::tmuls, b_.number(kEnd));
-  b_.run(Opcode::tadd, {low.name, high.name, low.name});
-  return low;
+  return math_.narrow(low, high, is_signed_integer(plan_.tensors[static_cast<size_t>(from.tensor)].dtype));
 }
 
 Named IndexCode::component(size_t k, const TilePlace& place) {
-  count_ = place.count;
+  math_.set_count(place.count);
   if (k == 0) where_ = {};  // the first of the components of another tile
   const Component& c = source_.components[k];
   const auto t = static_cast<size_t>(c.tensor);
@@ -129,53 +78,19 @@ Named IndexCode::component(size_t k, const TilePlace& place) {
     const std::string hint = source_.components.size() > 1 ? stem + "_" + std::to_string(k) : stem;
     const Number first = b_.add(offset, at, "index_at");
     const bool column = frame_.options.index_column;
-    const Named from = column ? b_.part(hint + "_part", column_, first, b_.number(0), count_, b_.number(1))
-                              : lines_.at(c.tensor).grid.line(hint + "_part", first, movers, count_);
-    tile = column ? b_.column_tile(hint, {DType::i32, false}, frame_.attempt.rows, count_) : line(hint);
+    const Number below = column ? b_.add(first, frame_.origin(c.tensor), "index_at") : first;
+    const Named from = column ? b_.part(hint + "_part", column_, below, b_.number(0), math_.count(), b_.number(1))
+                              : lines_.at(c.tensor).grid.line(hint + "_part", first, movers, math_.count());
+    tile = column ? b_.column_tile(hint, {DType::i32, false}, frame_.attempt.rows, math_.count()) : math_.line(hint);
     b_.load(from, tile);
   } else {
     for (const auto& [variable, strides] : movers)
       at = b_.add(at, b_.mul(variable, frame_.number(strides[t]), "index_at"), "index_at");
-    const WordPlace from{c.tensor, at, offset, stride};
+    const WordPlace from{c.tensor, b_.add(at, frame_.origin(c.tensor), "index_at"), offset, stride};
     tile = words_each > 1 ? widened(from) : words(stem.c_str(), from);
   }
-  if (c.normalize_negative) {
-    b_.note("negative indices count from the end");
-    const Named negative = sign(tile, "negative");
-    scale(negative, Opcode::tmuls, b_.sub(b_.number(0), frame_.number(c.dim), "minus_dim"));
-    b_.run(Opcode::tadd, {tile.name, negative.name, tile.name});
-  }
+  if (c.normalize_negative) math_.from_end(tile, frame_.number(c.dim));
   return tile;
-}
-
-void IndexCode::bound(const Named& tile, const Number& limit, Named& bad) {
-  scale(tile, Opcode::tmaxs, b_.number(-1));
-  scale(tile, Opcode::tmins, b_.add(limit, b_.number(1), "beyond"));
-  const Named off = line("off");
-  b_.run(Opcode::tmaxs, {tile.name, b_.i32(0).name, off.name});
-  scale(off, Opcode::tmins, limit);
-  // Both the distance (for `bad`) and the clamped value (for `tile`) are needed.
-  const Named distance = line("distance");
-  b_.run(Opcode::tsub, {tile.name, off.name, distance.name});
-  b_.run(Opcode::tmul, {distance.name, distance.name, distance.name});
-  b_.run(Opcode::tadds, {off.name, b_.i32(0).name, tile.name});
-  add_bad(distance, bad);
-}
-
-void IndexCode::add_bad(const Named& wrong, Named& bad) {
-  if (bad.name.empty()) {
-    bad = wrong;
-  } else {
-    b_.run(Opcode::tmax, {bad.name, wrong.name, bad.name});
-  }
-}
-
-/// u32 indices: replaces values of 2^31 or more, which are negative as i32, by the largest i32.
-void IndexCode::saturate(const Component& component, const Named& tile) {
-  if (component.dtype != DType::u32 || checked_) return;
-  const Named high = sign(tile, "from_2_31");
-  scale(high, Opcode::tmuls, b_.number(-kEnd));
-  b_.run(Opcode::tmax, {tile.name, high.name, tile.name});
 }
 
 void IndexCode::add_faults(const TilePlace& place, Named& bad) {
@@ -183,13 +98,13 @@ void IndexCode::add_faults(const TilePlace& place, Named& bad) {
     if (!source_.checks_first && !is_signed_integer(source_.components[k].dtype)) continue;
     const Named tile = component(k, place);
     if (!source_.checks_first) {
-      const Named negative = sign(tile, "negative");
-      scale(negative, Opcode::tmuls, b_.number(-1));
-      add_bad(negative, bad);
+      const Named negative = math_.sign(tile, "negative");
+      math_.scale(negative, Opcode::tmuls, b_.number(-1));
+      math_.add_bad(negative, bad);
       continue;
     }
     saturate(source_.components[k], tile);
-    bound(tile, frame_.last_start(source_.components[k]), bad);
+    math_.bound(tile, frame_.last_start(source_.components[k]), bad);
   }
 }
 
@@ -205,26 +120,26 @@ Named IndexCode::sum_rows(const TilePlace& place, const Number& base, Named& bad
     const Number last = frame_.last_start(c);
     const PlaceRule rule = rule_of(source_, k);
     if (rule == PlaceRule::clamped) {
-      scale(tile, Opcode::tmaxs, b_.number(0));
-      scale(tile, Opcode::tmins, last);
+      math_.scale(tile, Opcode::tmaxs, b_.number(0));
+      math_.scale(tile, Opcode::tmins, last);
     } else if (rule == PlaceRule::fits) {
-      bound(tile, last, bad);
+      math_.bound(tile, last, bad);
     } else if (rule == PlaceRule::inside || rule == PlaceRule::cut) {
       // Each row of the window is dropped by itself, so the row's step in this dim is added before the check. The
-      // minimum with kEnd / 2 keeps the sum from overflowing.
+      // minimum with IndexMath::kEnd / 2 keeps the sum from overflowing.
       Number step = b_.number(0);
       for (size_t w = 0; w < walk_.window.size(); ++w)
         if (const LoopMove& move = walk_.window[w].moves[number_]; move.is_bounded && move.component == static_cast<int>(k))
           step = b_.add(step, place.window[w]);
       if (!step.is(0)) {
-        scale(tile, Opcode::tmins, b_.number(kEnd / 2));
-        scale(tile, Opcode::tadds, step);
+        math_.scale(tile, Opcode::tmins, b_.number(IndexMath::kEnd / 2));
+        math_.scale(tile, Opcode::tadds, step);
       }
-      bound(tile, b_.sub(frame_.number(c.dim), b_.number(1), "last_place"), bad);
+      math_.bound(tile, b_.sub(frame_.number(c.dim), b_.number(1), "last_place"), bad);
       if (!step.is(0))
         moved = b_.sub(moved, b_.mul(step, frame_.number(c.strides[table], walk_.width), "step_rows"), "from_base");
     }
-    scale(tile, Opcode::tmuls, frame_.number(c.strides[table], walk_.width));
+    math_.scale(tile, Opcode::tmuls, frame_.number(c.strides[table], walk_.width));
     if (k == 0) {
       sum = tile;
     } else {
@@ -233,9 +148,9 @@ Named IndexCode::sum_rows(const TilePlace& place, const Number& base, Named& bad
   }
   const Number along = frame_.number(walk_.axis.strides[table], walk_.width);
   if (!along.is(0)) {
-    const Named numbers = line("number");
+    const Named numbers = math_.line("number");
     b_.count_up(numbers, place.first);
-    scale(numbers, Opcode::tmuls, along);
+    math_.scale(numbers, Opcode::tmuls, along);
     b_.run(Opcode::tadd, {sum.name, numbers.name, sum.name});
   }
   for (size_t i = 0; i < walk_.outer.size(); ++i)
@@ -243,19 +158,18 @@ Named IndexCode::sum_rows(const TilePlace& place, const Number& base, Named& bad
   for (size_t w = 0; w < place.window.size(); ++w)
     moved =
         b_.add(moved, b_.mul(place.window[w], frame_.number(walk_.window[w].strides[table], walk_.width), "in_window"), "moved");
-  scale(sum, Opcode::tadds, moved);
+  math_.scale(sum, Opcode::tadds, moved);
   return sum;
 }
 
-void IndexCode::send_away(const Named& rows, const Named& bad, const Number& total) {
-  if (bad.name.empty()) return;
-  scale(bad, Opcode::tmuls, b_.sub(b_.number(0), total, "beyond_all"));
-  b_.run(Opcode::tadd, {rows.name, bad.name, rows.name});
+/// u32 indices are compared as i32.
+void IndexCode::saturate(const Component& component, const Named& tile) {
+  if (component.dtype == DType::u32 && !checked_) math_.saturate(tile);
 }
 
 Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& total, Named bad) {
   Named out = sum_rows(place, base, bad);
-  send_away(out, bad, total);
+  math_.send_away(out, bad, total);
   return out;
 }
 
@@ -271,20 +185,13 @@ Named IndexCode::slab_rows(const TilePlace& place, const Number& base, bool owne
   const PlaceRule rule = rule_of(source_, 0);
   if (rule == PlaceRule::clamped && (owned || !as_u32)) {
     saturate(first(), tile);
-    scale(tile, Opcode::tmaxs, b_.number(0));
-    if (owned) scale(tile, Opcode::tmins, b_.sub(dim, b_.number(1), "last_place"));
+    math_.scale(tile, Opcode::tmaxs, b_.number(0));
+    if (owned) math_.scale(tile, Opcode::tmins, b_.sub(dim, b_.number(1), "last_place"));
   }
   if (rule == PlaceRule::wrapped && !as_u32) {
-    // The chip computes the remainder of u32. Adding a multiple of the extent makes a negative index positive and keeps
-    // its remainder.
-    b_.note("negative indices: up by a multiple of the extent, so that the chip's u32 remainder is the one wanted");
-    const Named negative = sign(tile, "negative");
-    const Number lift = b_.mul(b_.ceil_div(b_.number(kEnd + 1), dim, "times"), dim, "lift");
-    scale(negative, Opcode::tmuls, b_.number(-1));
-    scale(negative, Opcode::tmuls, lift);
-    b_.run(Opcode::tadd, {tile.name, negative.name, tile.name});
+    math_.lift(tile, dim);
   }
-  if (owned) scale(tile, Opcode::tadds, b_.sub(b_.number(0), base, "from_base"));
+  if (owned) math_.scale(tile, Opcode::tadds, b_.sub(b_.number(0), base, "from_base"));
   return tile;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "backends/pto/index_math.h"
 #include "backends/pto/tiles.h"
 
 namespace strew::inline v0::pto {
@@ -57,12 +58,8 @@ class IndexCode {
     Named whole;
   };
   Named sum_rows(const TilePlace& place, const Number& base, Named& bad);
-  /// Replaces the rows of bad positions by ones outside [0, total).
-  void send_away(const Named& rows, const Named& bad, const Number& total);
   bool is_lookup() const { return &source_ != &plan_.primary(); }
   const Component& first() const { return source_.components.front(); }
-  Named line(const std::string& hint);  ///< allocates a tile with an i32 for each position
-  void scale(const Named& tile, Opcode opcode, const Number& by);
   /// Where a component's words are in memory: at + offset, at + offset + stride, ….
   struct WordPlace {
     int tensor;
@@ -70,12 +67,7 @@ class IndexCode {
   };
   Named widened(const WordPlace& from);
   Named words(const char* hint, const WordPlace& from);
-  Named sign(const Named& tile, const char* hint);
-  /// Clamps `tile` to [0, limit], and makes the elements of `bad` 1 that were outside.
-  void bound(const Named& tile, const Number& limit, Named& bad);
   void saturate(const Component& component, const Named& tile);
-  /// Makes the elements of `bad` 1 where `wrong` has 1.
-  void add_bad(const Named& wrong, Named& bad);
 
   Frame& frame_;
   const Plan& plan_;
@@ -85,7 +77,7 @@ class IndexCode {
   const IndexSource& source_;
   const int table_;
   std::map<int, Lines> lines_;  ///< by index tensor
-  Number count_;                ///< how many positions the tile has whose indices component() read last
+  IndexMath math_;              ///< on as many numbers as the tile has positions whose indices component() read last
   Named column_;                ///< ProgramOptions::index_column: the indices as one column
   Named where_;                 ///< words(): the tile of the places from which it gathered last
   int where_tensor_ = -1;

@@ -87,9 +87,6 @@ Stored table_of_pair(const Frame& frame, int pair) {
 
 /// Makes elements [from, to) of `into` those of `source`, converted.
 Status convert_line(Frame& frame, const Stored& source, const Stored& into, const Number& from, const Number& to) {
-  if (bits(source.dtype) < 8 || bits(into.dtype) < 8)
-    return unsupported("elements of " + std::string(name(source.dtype)) + " become " + std::string(name(into.dtype)) +
-                       " before the updates, expected one dtype where several elements share a byte");
   ExprBuilder e;
   STREW_ASSIGN(const lowered::Graph graph, scalar_graph(e.returns({e.convert(e.current(0, source.dtype), into.dtype)})));
   map_lines(frame, graph, {source}, into, from, to);
@@ -139,6 +136,12 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
   const Words& words = frame.stored(pair).words;
   const bool copies = frame.plan.init_kind == InitKind::copy;
   const Stored& stored = frame.stored(pair);
+  const bool shares = copies && stored.dtype != frame.plan.tensors[static_cast<size_t>(operand)].dtype &&
+                      std::min(bits(stored.dtype), bits(frame.plan.tensors[static_cast<size_t>(operand)].dtype)) < 8;
+  if (shares && frame.attempt.rounded != nullptr)
+    return unsupported(
+        "elements of fewer than 8 bits are converted before sums that are wider than the result, expected one dtype");
+  if (shares || frame.has_strides(result) || (copies && frame.has_strides(operand))) return write_elements(frame, pair);
   if (const Stored source = operand_of(frame, pair); copies && stored.dtype != source.dtype)
     return convert_line(frame, source, stored, from, to);
   std::optional<Scalar> value;
@@ -261,11 +264,16 @@ void write_fill(Frame& frame, const Words& words, const Named& tile, const Numbe
 
 Status write_init(Frame& frame, const Number& from, const Number& to) {
   if (!initialises_results(frame)) return {};
+  bool whole = false;
+  for (int pair = 0; pair < frame.plan.pairs; ++pair)
+    whole |= frame.has_strides(frame.plan.result(pair)) || frame.has_strides(frame.plan.operand(pair));
   for (int pair = 0; pair < frame.plan.pairs; ++pair) {
     if (frame.plan.init_kind != InitKind::in_place) {
       STREW_TRY(check(frame, pair));
       frame.build.note(frame.plan.init_kind == InitKind::copy ? "the operand first" : "the value that is there before updates");
-      STREW_TRY(write_pair(frame, pair, from, to));
+      // Where a result has strides, one core makes all of each.
+      const Number all = whole ? frame.number(frame.extent(frame.plan.result(pair))) : to;
+      STREW_TRY(write_pair(frame, pair, from, all));
     }
     if (frame.attempt.rounded == nullptr) continue;
     if (frame.plan.init_kind != InitKind::in_place) frame.build.barrier();

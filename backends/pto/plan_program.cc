@@ -83,8 +83,12 @@ Status check_options(const ProgramOptions& options) {
 
 /// What the caller must guarantee, besides passing the arguments (TileProgram::requirements).
 std::vector<std::string> requirements_of(const TileProgram& program, const Plan& plan, const ProgramOptions& options) {
-  std::vector<std::string> out = {"every tensor is contiguous, row-major, and starts on 32 bytes",
-                                  "no other program touches the same memory while this one runs"};
+  const bool strides = std::ranges::any_of(program.arguments, [](const ProgramArgument& a) { return !a.strides.empty(); });
+  std::vector<std::string> out = {
+      strides ? "every tensor has the strides given here, or is contiguous and row-major without, and its "
+                "pointer, on 32 bytes, is that of its lowest element"
+              : "every tensor is contiguous, row-major, and starts on 32 bytes",
+      "no other program touches the same memory while this one runs"};
   for (const IndexSource& source : plan.sources) {
     if (source.oob != OobPolicy::undefined || source.components.empty()) continue;
     const int indices = plan.tensors[static_cast<size_t>(source.components.front().tensor)].index;
@@ -161,17 +165,13 @@ class Attempts {
       if (c.dim.is(0) && plan_.gather && !has_zero(plan_.positions))
         return unsupported("an indexed dim is 0, expected one that has places to gather from");
     if (options_.output == Output::pto_as) {
-      // If the modes of the chip's instructions implement the op, a straight line of any number of tiles (straight.cc);
-      // otherwise a program of one core, unrolled.
+      // If the modes of the chip's instructions implement the op, a straight line of any number of tiles (straight.cc); otherwise a program
+      // of one core, unrolled, in which tiles place single elements where no other form does without numbers (placed.cc).
       Frame frame(tensors_, plan_, chip_, options_, {});
       if (rounded_ != nullptr)
         return unsupported("pto-as: wide accumulation rounds the results after all updates, which takes loops; pto-ir has it");
-      if (frame.checks_first())
-        return unsupported(
-            "pto-as: " + std::string(plan_.checks_first() ? "policy error" : "a program that refuses negative indices") +
-            " writes nothing where its check of every index finds one, and the frozen grammar has no branch, no loop and "
-            "no statement that reads a number back; pto-ir has one");
-      return frame.start().ok() && write_straight(frame) ? finished(std::move(frame.program)) : written_out();
+      const bool judges = frame.checks_first();
+      return !judges && frame.start().ok() && write_straight(frame) ? finished(std::move(frame.program)) : written_out(judges);
     }
     STREW_ASSIGN(TileProgram best, planned());
     return finished(std::move(best));
@@ -339,7 +339,8 @@ class Attempts {
   /// The program without what finished() adds.
   Expected<TileProgram> planned() {
     const auto plan = [&] { return moves_nothing(plan_) ? initial_values() : search(); };
-    Expected<TileProgram> by_tiles = plan();
+    // Values of rows are folded by the scalar unit, window by window.
+    Expected<TileProgram> by_tiles = has_row_values(plan_) ? unsupported("rows of the op have values of their own") : plan();
     const bool refused = !by_tiles.ok() && by_tiles.status().code() == Code::unsupported;
     if (!refused || options_.output == Output::pto_as || options_.through_l1 || options_.index_column) return by_tiles;
     // Where tiles do not combine the elements, the scalar unit does.
@@ -348,8 +349,9 @@ class Attempts {
       return unsupported(by_tiles.status().message() + "; nor can the scalar unit combine: " + graph.status().message());
     scalars_ = &*graph;
     tallest_ = kMostRows;
+    single_ = has_row_values(plan_);
     Expected<TileProgram> by_scalars = plan();
-    if (!by_scalars.ok() && by_scalars.status().code() == Code::unsupported) {
+    if (!single_ && !by_scalars.ok() && by_scalars.status().code() == Code::unsupported) {
       single_ = true;
       by_scalars = plan();
     }
@@ -378,12 +380,23 @@ class Attempts {
     return std::move(tried->program);
   }
 
-  /// PTO-AS: the program of one core with all loops unrolled.
-  Expected<TileProgram> written_out() {
+  /// PTO-AS: the program of one core with all loops unrolled. `judges`: it looks at all indices before it writes.
+  Expected<TileProgram> written_out(bool judges) {
     options_.blocks = 1;
     options_.sync = Sync::tool;
     options_.buffers = 1;
-    STREW_ASSIGN(TileProgram program, planned());
+    Status by_loops = unsupported("pto-as: only tiles of single elements check indices");
+    if (!judges) {
+      Expected<TileProgram> program = planned();
+      by_loops = program.ok() ? unroll(*program, chip_) : program.status();
+      if (by_loops.ok()) return finished(std::move(*program));
+    }
+    if (by_loops.code() != Code::unsupported) return by_loops;
+    Frame frame(tensors_, plan_, chip_, options_, {});
+    STREW_TRY(frame.start());
+    STREW_TRY(write_placed(frame, moves_nothing(plan_)));
+    TileProgram program = std::move(frame.program);
+    frame.build.finish(program, options_.kernel);
     STREW_TRY(unroll(program, chip_));
     return finished(std::move(program));
   }
@@ -443,10 +456,14 @@ Expected<TileProgram> plan_program(std::span<const TensorSlot> tensors, const Pl
                                    const ProgramOptions& options) {
   const FpEnvironment environment(true);
   if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
-  if (has_row_values(plan)) return unsupported("programs map elements, and rows of the op have values of their own");
+  if (has_row_values(plan) && options.output == Output::pto_as)
+    return unsupported(
+        "pto-as: rows of the op have values of their own, which the scalar unit folds in order; pto-ir would work");
   if (plan.sources.empty()) return unsupported("nothing is indexed, expected an op with indices");
-  STREW_TRY(check_lookups(plan));
+  if (!moves_nothing(plan)) STREW_TRY(check_lookups(plan));
   if (plan.accumulate == Accumulate::native) return Attempts(tensors, plan, chip, options).best();
+  // Without updates, nothing is accumulated.
+  if (moves_nothing(plan)) return Attempts(tensors, plan, chip, options).best();
   if (combiner_operator(plan) == nullptr) return internal_error("wide accumulation of other than add, sub or mul");
   std::vector<DType> rounded;
   const Plan wide = accumulated(plan, rounded);

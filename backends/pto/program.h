@@ -7,6 +7,7 @@
 // number that it was planned for. Tested by tests/golden/pto_program_test.cc.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -36,17 +37,35 @@ inline std::string_view name(ArgumentRole role) {
   return name_among({"result", "operand", "indices", "updates", "extra", "scratch", "scalar", "launch"}, role);
 }
 
-/// One parameter of the function. Tensors are contiguous, row-major.
+/// One parameter of the function. Tensors without strides are contiguous and row-major. The pointer of one with strides is its lowest element (memory_of).
 struct ProgramArgument {
   std::string name;
   ArgumentRole role = ArgumentRole::result;
   int index = 0;  ///< its number among the arguments of its role
   DType dtype = DType::f32;
-  std::vector<int64_t> dims;  ///< a tensor's extents; kDynamic: a scalar argument gives the extent
+  std::vector<int64_t> dims;     ///< a tensor's extents; kDynamic: a scalar argument gives the extent
+  std::vector<int64_t> strides;  ///< in elements, as `dims`; empty: contiguous, row-major
   /// For a scalar that is an extent: of dim `dim` of arguments[tensor]. For scratch memory: as large as arguments[tensor]; -1: `dims` says it.
   int tensor = -1, dim = -1;
+  bool is_stride = false;  ///< a scalar that is the stride of that dim instead of its extent
   friend bool operator==(const ProgramArgument&, const ProgramArgument&) = default;
 };
+
+/// The memory of a tensor with strides: `count` elements, of which the one at [0, …, 0] is number `origin`.
+struct TensorMemory {
+  int64_t origin = 0, count = 0;
+};
+/// A tensor of elements of fewer than 8 bits begins with a whole byte.
+inline TensorMemory memory_of(DType dtype, std::span<const int64_t> dims, std::span<const int64_t> strides) {
+  int64_t low = 0, high = 0, elements = 1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    elements *= dims[d];
+    const int64_t reach = strides[d] * std::max<int64_t>(dims[d] - 1, 0);
+    (reach < 0 ? low : high) += reach;
+  }
+  const int64_t each = bits(dtype) < 8 ? 8 / bits(dtype) : 1, origin = (-low + each - 1) / each * each;
+  return {origin, elements == 0 ? 0 : origin + high + 1};
+}
 
 /// How the cores share the work.
 enum class CoreSplit : uint8_t {

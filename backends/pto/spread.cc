@@ -70,10 +70,11 @@ Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
 Spread spread_windows(Frame& frame, const WindowWalk& walk) {
   const Plan& plan = frame.plan;
   // Elements of several cores would share bytes.
-  if (frame.attempt.single) return Spread::single;
+  if (frame.per_word(frame.plan.result(0)) > 1) return Spread::single;
   const bool initialises = initialises_results(frame), one = plan.positions.empty();
   const auto table = static_cast<size_t>(frame.table(0));
-  const int64_t elements = frame.elements(frame.table(0)).value.value_or(-1);
+  // Only contiguous results are made slab by slab.
+  const int64_t elements = frame.has_strides() ? -1 : frame.elements(frame.table(0)).value.value_or(-1);
   const bool slabs = !one && !plan.positions[0].strides[table].is(0);
   const bool whole = slabs && covers(plan.positions[0], table, elements);
   if (!frame.scatter() && !one) return Spread::outer;

@@ -76,6 +76,9 @@ void write_fill(Frame& frame, const Words& words, const Named& tile, const Numbe
 /// Writes the initial values of elements [from, to) of every result and of its accumulator, if it has one, and a barrier. Writes nothing for
 /// init in_place without accumulators and for gathers.
 Status write_init(Frame& frame, const Number& from, const Number& to);
+/// Writes the initial values of all elements of the result of a pair: where it or its operand has strides, or elements of fewer than 8 bits
+/// are converted.
+Status write_elements(Frame& frame, int pair);
 /// Rounds elements [from, to) of accumulators to the results, after all updates. Writes nothing if there are none.
 Status write_rounding(Frame& frame, const Number& from, const Number& to);
 

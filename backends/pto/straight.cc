@@ -157,7 +157,8 @@ class StraightLine {
 }  // namespace
 
 bool write_straight(Frame& frame) {
-  if (frame.plan.sources.size() != 1 || has_zero(frame.plan.positions) || has_zero(frame.plan.window)) return false;
+  if (frame.plan.sources.size() != 1 || frame.has_strides() || has_zero(frame.plan.positions) || has_zero(frame.plan.window))
+    return false;
   const Expected<RowWalk> walk = row_walk(frame, int64_t{1} << 13);
   if (!walk.ok()) return false;
   const Expected<Combine> combine = start_combine(frame, true);

@@ -12,11 +12,16 @@
 namespace strew::inline v0::pto {
 namespace {
 
+std::string listed(const std::vector<int64_t>& numbers) {
+  std::string out;
+  for (size_t d = 0; d < numbers.size(); ++d)
+    out += (d > 0 ? "," : "") + (numbers[d] == kDynamic ? std::string("?") : std::to_string(numbers[d]));
+  return out;
+}
 std::string shape_text(const ProgramArgument& a) {
-  std::string out = std::string(name(a.dtype)) + "[";
-  for (size_t d = 0; d < a.dims.size(); ++d)
-    out += (d > 0 ? "," : "") + (a.dims[d] == kDynamic ? std::string("?") : std::to_string(a.dims[d]));
-  return out + "]";
+  const std::string strides =
+      a.strides.empty() ? "" : " with strides " + listed(a.strides) + " (the pointer is its lowest element)";
+  return std::string(name(a.dtype)) + "[" + listed(a.dims) + "]" + strides;
 }
 
 std::string launcher(const TileProgram& p) {
@@ -32,7 +37,9 @@ std::string launcher(const TileProgram& p) {
     }
     const bool scalar = a.role == ArgumentRole::scalar;
     comment += "//   " + a.name + ": " + std::string(name(a.role)) + (scalar ? "" : ", " + shape_text(a));
-    if (a.tensor >= 0) comment += ", dim " + std::to_string(a.dim) + " of " + p.arguments[static_cast<size_t>(a.tensor)].name;
+    if (a.tensor >= 0)
+      comment += std::string(a.is_stride ? ", stride of dim " : ", dim ") + std::to_string(a.dim) + " of " +
+                 p.arguments[static_cast<size_t>(a.tensor)].name;
     comment += "\n";
     declared += std::string(i > 0 ? ", " : "") + (scalar ? "int32_t " : "void* ") + a.name;
     parameters += std::string(i > 0 ? ", " : "") + (scalar ? "int32_t " : "void* ") + a.name;

@@ -1,5 +1,6 @@
-// See tiles.h. Tensors are contiguous, so of any two strides one divides the other: a step that the pitch of a grid divides
-// moves rows, a smaller step moves columns. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// See tiles.h. Of any two strides of a contiguous tensor one divides the other: a step that the pitch of a grid divides moves rows, a smaller
+// step moves columns. Of a tensor with strides, only the loop that has the pitch moves rows, and all others move columns: the rows of its view
+// are as long as its memory and overlap. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/tiles.h"
 
 namespace strew::inline v0::pto {
@@ -16,17 +17,19 @@ Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch)
   // An open extent may be 0 at the call. Nothing is moved then, but the program still divides by the pitch to count the
   // rows.
   const Number divisor = wide.value ? wide : build.max(wide, build.number(1), "pitch");
-  view_ = build.view(hint, frame.pointer(tensor), build.ceil_div(all, divisor, "rows"), wide, wide);
+  const Number rows = build.ceil_div(all, divisor, "rows");
+  view_ = build.view(hint, frame.pointer(tensor), rows, frame.has_strides(tensor) ? all : wide, wide);
 }
 
 Named Grid::part(const std::string& hint, const Number& first_row, const std::vector<Mover>& movers, const Number& col,
                  const Number& rows, const Number& cols) const {
   ProgramBuilder& build = frame_.build;
   const Number words = build.number(frame_.words(tensor_).count);
-  Number row = first_row, at = col;
+  Number row = first_row, at = build.add(col, frame_.origin(tensor_), "col");
   for (const auto& [variable, strides] : movers) {
     const Term& step = strides[static_cast<size_t>(tensor_)];
-    if (const std::optional<Term> rows_moved = quotient(step, pitch_)) {
+    const std::optional<Term> rows_moved = frame_.has_strides(tensor_) ? std::nullopt : quotient(step, pitch_);
+    if (rows_moved) {
       row = build.add(row, build.mul(variable, frame_.number(*rows_moved), "rows_in"), "row");
     } else {
       at = build.add(at, build.mul(variable, frame_.number(step), "cols_in"), "col");
@@ -40,7 +43,7 @@ Named Grid::part(const std::string& hint, const Number& first_row, const std::ve
 Number Grid::shift(const std::vector<Mover>& movers) const {
   ProgramBuilder& build = frame_.build;
   const int64_t each = frame_.per_word(tensor_);
-  Number at = build.number(0);
+  Number at = frame_.origin(tensor_);
   for (const auto& [variable, strides] : movers)
     at = build.add(at, build.mul(variable, frame_.number(strides[static_cast<size_t>(tensor_)]), "moved"), "at");
   return build.mul(build.remainder(at, build.number(each), "place"), build.number(8 / each), "shift");
@@ -48,7 +51,7 @@ Number Grid::shift(const std::vector<Mover>& movers) const {
 
 Named Grid::line(const std::string& hint, const Number& first, const std::vector<Mover>& movers, const Number& count) const {
   ProgramBuilder& build = frame_.build;
-  Number at = first;
+  Number at = build.add(first, frame_.origin(tensor_), "at");
   for (const auto& [variable, strides] : movers)
     at = build.add(at, build.mul(variable, frame_.number(strides[static_cast<size_t>(tensor_)]), "moved"), "at");
   return build.part(hint, view_, build.number(0), at, build.number(1), count);
@@ -126,6 +129,7 @@ void TileMover::move_elements() {
   }
   for (size_t t = 0; t < plan_.tensors.size(); ++t)
     if (plan_.tensors[t].role == Role::extra) all.extras.push_back(kept(extra(static_cast<int>(t)), static_cast<int>(t)));
+  all.extras.insert(all.extras.end(), row_values_.begin(), row_values_.end());
   std::vector<Named> into;
   for (int pair = 0; pair < plan_.pairs; ++pair) {
     if (frame_.per_word(plan_.result(pair)) > 1 && !frame_.scatter()) {

@@ -20,8 +20,8 @@ struct Mover {
   const std::vector<Term>& strides;
 };
 
-/// A view of a contiguous tensor as a matrix whose row length, `pitch` elements, is the stride of one loop. A step along any
-/// other loop is then a number of whole rows, or a number of columns.
+/// A view of a tensor as a matrix whose rows are `pitch` elements apart, the stride of one loop. A step along any other loop is then a number of
+/// whole rows, or a number of columns.
 class Grid {
  public:
   /// `pitch`: the tensor's stride from one row of a tile to the next; 0: the whole tensor is one row.
@@ -116,6 +116,7 @@ class TileMover {
   const Combine combine_;
   TileWriter tiles_;
   TileAt part_;
+  std::vector<Named> row_values_;  ///< of the row that is processed: a tile for each of Plan::locals
   Status failed_;
 };
 

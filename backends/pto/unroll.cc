@@ -21,7 +21,7 @@
 namespace strew::inline v0::pto {
 namespace {
 
-constexpr size_t kMostStatements = 300;
+constexpr size_t kMostStatements = 3000;
 const char* const kInstead = "; pto-ir would work";
 
 class Unroller {
@@ -197,8 +197,19 @@ class Unroller {
     return emit({.opcode = Opcode::mscatter, .operands = {{tile}, {indices}, {table.memory}}, .attributes = std::move(modes)});
   }
 
+  /// Does the statement add 0 to integers, or multiply them by 1? The result is then the value that it reads.
+  bool is_copy(const Statement& s) const {
+    if (s.opcode != Opcode::tadds && s.opcode != Opcode::tmuls) return false;
+    const Type &from = types_.at(s.operands[0][0]), &into = types_.at(s.operands[2][0]);
+    return from == into && is_integer(from.element.dtype) && number(s.operands[1][0]) == (s.opcode == Opcode::tmuls ? 1 : 0);
+  }
+
   Status computes(const Statement& s) {
     const Instruction& row = info(s.opcode);
+    if (is_copy(s)) {
+      STREW_ASSIGN(current_[s.operands[2][0]], read(s.operands[0][0]));
+      return {};
+    }
     Statement out{.opcode = s.opcode, .attributes = s.attributes};
     for (size_t g = 0; g + 1 < row.operands.size(); ++g) {
       if (row.operands[g].access == Access::write)

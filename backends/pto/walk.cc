@@ -31,24 +31,6 @@ Loop unit_loop(const Plan& plan) {
   return loop;
 }
 
-/// Splits every loop of a component whose coordinate advances only every `scale` iterations: into a loop over the
-/// coordinates and an inner loop of `scale` iterations.
-void split_scales(std::vector<Loop>& window) {
-  for (size_t i = 0; i < window.size(); ++i) {
-    const LoopMove move = window[i].move();
-    const std::optional<Term> coordinates = quotient(window[i].extent, move.scale);
-    if (!move.is_bounded || move.scale.is(1) || !coordinates) continue;
-    Loop inner = window[i];
-    inner.extent = move.scale;
-    inner.move().is_bounded = false;
-    inner.move().scale = constant(1);
-    for (Term& stride : window[i].strides) stride = stride * move.scale;
-    window[i].extent = *coordinates;
-    window[i].move().scale = constant(1);
-    window.insert(window.begin() + static_cast<ptrdiff_t>(i) + 1, std::move(inner));
-  }
-}
-
 /// Cuts rows into parts of `each` elements, over which a loop goes.
 void cut(const Plan& plan, const std::vector<int>& tensors, int64_t each, RowWalk& walk) {
   Loop part = unit_loop(plan);
@@ -107,8 +89,8 @@ std::vector<int> row_tensors(const Plan& plan) {
 /// a3's headers have instructions that move whole rows of such a matrix; ptoas does not.
 void find_fractals(const Frame& frame, RowWalk& walk) {
   const Plan& plan = frame.plan;
-  if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 || plan.sources.size() != 1 ||
-      plan.primary().components.size() != 1)
+  if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || frame.has_strides() || plan.pairs != 1 ||
+      plan.sources.size() != 1 || plan.primary().components.size() != 1)
     return;
   const Component& c = plan.primary().components[0];
   const auto table = static_cast<size_t>(frame.table(0)), other = static_cast<size_t>(slices_of(plan, 0));
@@ -130,6 +112,23 @@ void find_fractals(const Frame& frame, RowWalk& walk) {
   walk.fractals = across.extent.factor;
   walk.window.clear();
   walk.slab = true;
+}
+
+/// Fails at a tensor whose strides the rows of tiles cannot have. A core initialises a range of the table's memory, and mscatter and mgather
+/// count its rows, so tables are contiguous. Rows of the others are side by side in a tile, and must not overlap in memory.
+Status check_strides(const Frame& frame, const RowWalk& walk, const std::vector<int>& tensors) {
+  const Plan& plan = frame.plan;
+  for (size_t t = 0; t < plan.tensors.size(); ++t) {
+    const PlanTensor& tensor = plan.tensors[t];
+    const int number = static_cast<int>(t);
+    if (!tensor.bound || !frame.has_strides(number)) continue;
+    const Term& step = walk.axis.strides[t];
+    const bool apart = walk.elements || (step.is_static() && step.factor >= walk.width);
+    const bool is_table = plan.is_indexed(number) || tensor.role == Role::operand;
+    if (is_table || (std::ranges::count(tensors, number) > 0 && !apart))
+      return unsupported(std::string(name(tensor.role)) + " " + std::to_string(tensor.index) + " with strides");
+  }
+  return {};
 }
 
 /// Fails unless the extra input can be a tile of the shape of the updates: tiles have no broadcast along rows.
@@ -161,6 +160,22 @@ Status check_lookup(const IndexSource& lookup) {
 }
 
 }  // namespace
+
+void split_scales(std::vector<Loop>& window) {
+  for (size_t i = 0; i < window.size(); ++i) {
+    const LoopMove move = window[i].move();
+    const std::optional<Term> coordinates = quotient(window[i].extent, move.scale);
+    if (!move.is_bounded || move.scale.is(1) || !coordinates) continue;
+    Loop inner = window[i];
+    inner.extent = move.scale;
+    inner.move().is_bounded = false;
+    inner.move().scale = constant(1);
+    for (Term& stride : window[i].strides) stride = stride * move.scale;
+    window[i].extent = *coordinates;
+    window[i].move().scale = constant(1);
+    window.insert(window.begin() + static_cast<ptrdiff_t>(i) + 1, std::move(inner));
+  }
+}
 
 const char* chip_mode(const Plan& plan, PlaceRule rule) {
   switch (rule) {
@@ -221,6 +236,7 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   walk.elements = walk.width == 1 && std::ranges::all_of(tensors, [&](int t) {
                     return frame.words(t).count == 1 && (plan.is_indexed(t) || walk.axis.strides[static_cast<size_t>(t)].is(1));
                   });
+  STREW_TRY(check_strides(frame, walk, tensors));
   const Component& c = index_of(plan);
   walk.slab = plan.primary().components.size() == 1 && c.window.is(1) && walk.window.empty() && walk.axis.strides[table].is(0) &&
               c.strides[table].is(walk.width) && std::none_of(plan.sources.begin() + 1, plan.sources.end(), drops);
@@ -262,10 +278,17 @@ WindowWalk window_walk(const Frame& frame) {
   }
   const int64_t most = std::max<int64_t>(8, (int64_t{16} << 10) * 8 / frame.widest());
   walk.cols = std::min<int64_t>(walk.run.extent.is_static() ? std::max<int64_t>(walk.run.extent.factor, 1) : most, most);
-  // Of the remaining loops, the longest runs along the rows of a tile.
+  // Of the remaining loops, the longest runs along the rows of a tile, if these do not overlap in memory.
   if (walk.around.empty()) return walk;
-  const auto extent = [&](const Loop& loop) { return frame.assumed(loop.extent); };
+  const auto extent = [&](const Loop& loop) {
+    for (size_t t = 0; t < plan.tensors.size(); ++t)
+      if (const Term& step = loop.strides[t];
+          frame.has_strides(static_cast<int>(t)) && (!step.is_static() || step.factor < walk.cols))
+        return int64_t{-1};
+    return frame.assumed(loop.extent);
+  };
   const auto longest = std::ranges::max_element(walk.around.rbegin(), walk.around.rend(), {}, extent);  // the last of several
+  if (extent(*longest) < 0) return walk;
   walk.axis = *longest;
   walk.has_axis = true;
   walk.around.erase(std::next(longest).base());

@@ -42,6 +42,10 @@ std::optional<std::string> own_mode(const Plan& plan);
 /// program; write_windows() then moves whole windows.
 Expected<RowWalk> row_walk(const Frame& frame, int64_t most);
 
+/// Splits every loop of a component whose coordinate advances only every `scale` iterations: into a loop over the coordinates and an inner
+/// loop of `scale` iterations.
+void split_scales(std::vector<Loop>& window);
+
 /// The loops of a program of windows, within one position.
 struct WindowWalk {
   std::vector<Loop> around;  ///< the window loops outside a tile
@@ -56,7 +60,7 @@ int slices_of(const Plan& plan, int pair);
 /// Does the extra input have a value for each element of a window, so that it is loaded as tiles?
 bool in_tiles(const PlanTensor& tensor);
 
-// The forms that a program can have. Each is in the file of its name: rows.cc, windows.cc, l1.cc, straight.cc. All write the
+// The forms that a program can have. Each is in the file of its name: rows.cc, windows.cc, l1.cc, straight.cc, placed.cc. All write the
 // program's body into the frame, and fail with the reason if the chip or the output cannot express it.
 
 /// Programs that use mscatter and mgather. Windows are cut into rows (or single elements) of the table; a tile holds the
@@ -83,5 +87,9 @@ bool fits_l1(const RowWalk& walk, int64_t rows);
 /// Otherwise it has one tile, whose first row is an argument, and the caller repeats it. False: the op needs more than
 /// loads, one indexed instruction and stores.
 bool write_straight(Frame& frame);
+
+/// PTO-AS: single elements, whose places tile instructions compute from indices that mgather reads. `moves_nothing`: the op does, whatever the
+/// indices are.
+Status write_placed(Frame& frame, bool moves_nothing);
 
 }  // namespace strew::inline v0::pto

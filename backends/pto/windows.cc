@@ -9,6 +9,7 @@
 // order. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include <algorithm>
 
+#include "backends/pto/row_values.h"
 #include "backends/pto/spread.h"
 #include "backends/pto/tiles.h"
 #include "backends/pto/walk.h"
@@ -96,7 +97,7 @@ class StartCode {
   /// Component `k` of the index vector at `position`, as a number.
   Number load_index(size_t k) {
     const Component& c = source_.components[k];
-    Number at = frame_.number(c.index_offset);
+    Number at = b_.add(frame_.number(c.index_offset), frame_.origin(c.tensor), "index_at");
     for (size_t i = 0; i < plan_.positions.size(); ++i)
       at = b_.add(at, b_.mul(position_[i], frame_.number(plan_.positions[i].strides[static_cast<size_t>(c.tensor)]), "index_at"),
                   "index_at");
@@ -190,9 +191,10 @@ class StartCode {
 /// Reads and writes tiles of the table by plain loads and stores.
 class WindowWriter final : public TileMover {
  public:
-  WindowWriter(Frame& frame, WindowWalk walk, Combine combine)
+  WindowWriter(Frame& frame, WindowWalk walk, Combine combine, RowValues values)
       : TileMover(frame, std::move(combine), {frame, TileForm::rows, walk.has_axis ? frame.attempt.rows : 1, walk.cols}),
         walk_(std::move(walk)),
+        values_(std::move(values)),
         start_(frame, 0, position_) {
     for (size_t s = 1; s < plan_.sources.size(); ++s) lookups_.emplace_back(frame, s, position_);
   }
@@ -247,7 +249,7 @@ class WindowWriter final : public TileMover {
     const auto t = static_cast<size_t>(tensor);
     if (in_tiles(plan_.tensors[t]) || frame_.attempt.single) return read("extra", tensor);
     // A scalar that holds for the whole window.
-    Number at = b_.number(0);
+    Number at = frame_.origin(tensor);
     const auto move = [&](const Number& variable, const Term& stride) {
       at = b_.add(at, b_.mul(variable, frame_.number(stride), "extra_at"), "extra_at");
     };
@@ -279,7 +281,7 @@ class WindowWriter final : public TileMover {
 
   /// Policy wrap: visits the window in two pieces per component, up to the end of the dim and from its beginning.
   void pieces(size_t k) {
-    if (k == plan_.primary().components.size()) return around(0);
+    if (k == plan_.primary().components.size()) return has_row_values(plan_) ? row() : around(0);
     const Component& c = plan_.primary().components[k];
     if (rule_of(plan_.primary(), k) != PlaceRule::split) return pieces(k + 1);
     const Number dim = frame_.number(c.dim), window = frame_.number(c.window), start = start_.starts[k];
@@ -291,6 +293,41 @@ class WindowWriter final : public TileMover {
       start_.starts[k] = b_.sub(start, b_.mul(piece, dim, "turn"), "piece_start");
       pieces(k + 1);
       start_.starts[k] = start;
+    });
+  }
+
+  /// Writes what happens to the window of a position whose row has values of its own: to its elements, or to the one value that results hold
+  /// of it. Nothing cuts such a window.
+  void row() {
+    const Number zero = b_.number(0), one = b_.number(1);
+    Number reached = frame_.guarded(start_.valid);
+    for (const Loop& loop : walk_.around)
+      if (loop.extent.is_static() ? loop.extent.is(0) : plan_.per_row)
+        reached = b_.mul(reached, frame_.any(frame_.number(loop.extent)), "reached");
+    b_.loop("row", zero, reached, one, [&](const Number&) {
+      const auto elements = [&](const std::function<void(const Number&)>& body) {
+        std::vector<Number> at;
+        write_nest(frame_, walk_.around, "element", at, [&] {
+          Number element = zero;
+          for (size_t i = 0; i < at.size(); ++i)
+            element = b_.add(b_.mul(element, frame_.number(walk_.around[i].extent), "element"), at[i], "element");
+          around_at_ = at;
+          set_part(zero, one);
+          body(element);
+        });
+        around_at_.clear();
+      };
+      const auto read_input = [&](const lowered::Graph::Input& input) {
+        const bool is_update = input.op == ExprOp::update;
+        const int tensor = is_update ? slices_of(plan_, input.index) : plan_.extra(input.index);
+        const Named tile = is_update ? update(input.index) : extra(tensor);
+        return RowValues::Input{tile, frame_.per_word(tensor) > 1 ? std::optional(tiles_.shift(tensor, part_)) : std::nullopt};
+      };
+      row_values_ = values_.write(frame_, elements, read_input);
+      if (!plan_.per_row) return around(0);
+      around_at_.assign(walk_.around.size(), zero);
+      rows();
+      around_at_.clear();
     });
   }
 
@@ -323,8 +360,7 @@ class WindowWriter final : public TileMover {
             [&](const Number& first) { columns(first, b_.left(first, left.to, height, even)); });
   }
 
-  void columns(const Number& first, const Number& count) {
-    const LoopSpan left = span(walk_.run);
+  void set_part(const Number& first, const Number& count) {
     const int64_t wide = walk_.cols;
     part_ = {first, walk_.has_axis ? count : b_.number(1), b_.number(0), b_.number(wide), {}};
     for (size_t i = 0; i < plan_.positions.size(); ++i) part_.movers.push_back({position_[i], plan_.positions[i].strides});
@@ -334,6 +370,12 @@ class WindowWriter final : public TileMover {
     for (const StartCode& lookup : lookups_)
       for (size_t k = 0; k < lookup.starts.size(); ++k)
         part_.movers.push_back({lookup.starts[k], lookup.source().components[k].strides});
+  }
+
+  void columns(const Number& first, const Number& count) {
+    const LoopSpan left = span(walk_.run);
+    const int64_t wide = walk_.cols;
+    set_part(first, count);
     if (left.from.is(0) && left.to.is(wide)) return move();
     const bool is_split = spread_ == Spread::tiles && !walk_.has_axis;
     const Number step = b_.number(wide);
@@ -376,6 +418,7 @@ class WindowWriter final : public TileMover {
   }
 
   const WindowWalk walk_;
+  const RowValues values_;
   std::vector<Number> position_;  ///< the variables of the position loops
   StartCode start_;
   std::vector<StartCode> lookups_;  ///< by source, which begin with number 1
@@ -441,11 +484,12 @@ Status write_windows(Frame& frame) {
   STREW_TRY(check_fills(frame));
   // Tiles are read, combined and written one after another, so there are no atomics here.
   STREW_ASSIGN(Combine combine, start_combine(frame, false));
+  STREW_ASSIGN(RowValues values, RowValues::of(frame.plan));
   WindowWalk walk = window_walk(frame);
   if (combine.way == CombineWay::compute && !frame.attempt.single) STREW_TRY(check_extras(frame, walk));
   int64_t& rows = frame.attempt.rows;
   if (walk.axis.extent.is_static()) rows = std::clamp<int64_t>(walk.axis.extent.factor, 1, rows);
-  return WindowWriter(frame, std::move(walk), std::move(combine)).run();
+  return WindowWriter(frame, std::move(walk), std::move(combine), std::move(values)).run();
 }
 
 }  // namespace strew::inline v0::pto

@@ -317,10 +317,10 @@ TEST_F(Cli, NpuPrograms) {
   EXPECT_THAT(failure(2, "compile kv.onnx --emit pto-ir -o y.s"), HasSubstr("expected --target npu-a3 or npu-a5"));
   EXPECT_THAT(failure(2, "compile kv.onnx --emit pto-ir --target npu-a5 --sync never -o y.s"),
               HasSubstr("--sync: it is 'never', expected flags, addresses or tool"));
-  EXPECT_THAT(failure(1, "compile kv.onnx --emit pto-as --target npu-a5 -o y.s"), HasSubstr("pto-as: "));
+  EXPECT_THAT(failure(1, "compile kv.onnx --emit pto-cpp --gather-to l1 --target npu-a5 -o y.s"), HasSubstr("gather-to l1: "));
   EXPECT_FALSE(exists("y.s.json"));
   failure(1, "compile kv.onnx --emit pto-ir --target npu-a5 -o no/such/y.s");
-  for (const char* kind : {"pto-ir", "pto-ir-generic", "pto-cpp", "pto-host"}) {
+  for (const char* kind : {"pto-ir", "pto-ir-generic", "pto-cpp", "pto-host", "pto-as"}) {
     success("compile kv.onnx --emit " + std::string(kind) + " --target npu-a3 -o k.pto");
     EXPECT_TRUE(exists("k.pto")) << kind;
     const auto json = nlohmann::json::parse(read_file(path("k.pto.json"), 1 << 20).value());

@@ -51,8 +51,12 @@ Json json_of(const pto::TileProgram& program, const std::string& target) {
     Json shape = Json::array();
     for (const int64_t dim : a.dims) shape.push_back(dim == kDynamic ? Json("?") : Json(dim));
     Json arg = {{"name", a.name}, {"role", pto::name(a.role)}, {"dtype", name(a.dtype)}, {"shape", std::move(shape)}};
+    if (!a.strides.empty()) {
+      arg["strides"] = Json::array();
+      for (const int64_t stride : a.strides) arg["strides"].push_back(stride == kDynamic ? Json("?") : Json(stride));
+    }
     if (a.role == pto::ArgumentRole::scalar && a.tensor >= 0)
-      arg["extent"] = {{"of", program.arguments[static_cast<size_t>(a.tensor)].name}, {"dim", a.dim}};
+      arg[a.is_stride ? "stride" : "extent"] = {{"of", program.arguments[static_cast<size_t>(a.tensor)].name}, {"dim", a.dim}};
     args.push_back(std::move(arg));
   }
   return {{"kernel", program.kernel},

@@ -64,7 +64,7 @@ struct Launched {
 };
 
 /// Simulates a planned program on the tensors of a call. `module`: the program's own, or its text parsed again. `views`: the tensors that a call binds, in that order; they
-/// are contiguous and their extents are known. The results are written when the program has ended without an error.
+/// have the strides that the program's arguments have, and their extents are known. The results are written when the program has ended without an error.
 Expected<Launched> launch(const TileProgram& program, const Module& module, std::span<const TensorView> views,
                           const SimulateOptions& options);
 

@@ -36,6 +36,22 @@ int64_t bytes_of(DType dtype, std::span<const int64_t> dims) {
   return (out + 7) / 8;
 }
 
+std::vector<int64_t> strides_of(const TensorView& view) {
+  if (view.strides != nullptr) return {view.strides, view.strides + view.rank};
+  std::vector<int64_t> out(static_cast<size_t>(view.rank), 1);
+  for (size_t d = out.size(); d-- > 1;) out[d - 1] = out[d] * view.dims[d];
+  return out;
+}
+
+/// The bytes of a tensor of the call, from its lowest element on.
+std::span<std::byte> bytes_of(const pto::ProgramArgument& a, const TensorView& view) {
+  const std::span<const int64_t> dims(view.dims, static_cast<size_t>(view.rank));
+  if (a.strides.empty()) return {static_cast<std::byte*>(view.data), static_cast<size_t>(bytes_of(view.dtype, dims))};
+  const pto::TensorMemory memory = pto::memory_of(view.dtype, dims, strides_of(view));
+  return {static_cast<std::byte*>(view.data) - memory.origin * bits(view.dtype) / 8,
+          static_cast<size_t>((memory.count * bits(view.dtype) + 7) / 8)};
+}
+
 /// What the caller passes, and the tensor of the call behind each argument (-1: it has none).
 struct Bound {
   std::vector<ProgramBatch::Argument> arguments;
@@ -55,12 +71,14 @@ Bound bind(const pto::TileProgram& program, const NpuData& data, Arena& arena) {
     if (a.role == pto::ArgumentRole::launch) continue;  // the launcher counts
     if (a.role == pto::ArgumentRole::scalar) {
       const TensorView& view = views[static_cast<size_t>(out.tensors[static_cast<size_t>(a.tensor)])];
-      given.number = static_cast<int32_t>(view.dims[a.dim]);
+      given.number = static_cast<int32_t>(a.is_stride ? strides_of(view)[static_cast<size_t>(a.dim)] : view.dims[a.dim]);
       continue;
     }
     const bool scratch = a.role == pto::ArgumentRole::scratch, result = a.role == pto::ArgumentRole::result;
-    pto_cpu::Buffer buffer{
-        .name = a.name, .writable = scratch || result, .filled = !scratch && (!result || in_place), .agreed = a.name == "fault"};
+    pto_cpu::Buffer buffer{.name = a.name,
+                           .writable = scratch || result,
+                           .filled = !scratch && (!result || in_place || !a.strides.empty()),
+                           .agreed = a.name == "fault"};
     if (scratch && a.tensor >= 0) {
       const TensorView& as_large = views[static_cast<size_t>(out.tensors[static_cast<size_t>(a.tensor)])];
       buffer.bytes = bytes_of(a.dtype, {as_large.dims, static_cast<size_t>(as_large.rank)});
@@ -68,14 +86,14 @@ Bound bind(const pto::TileProgram& program, const NpuData& data, Arena& arena) {
       buffer.bytes = bytes_of(a.dtype, a.dims);
     } else {
       out.tensors.back() = next;
-      const TensorView& view = views[static_cast<size_t>(next++)];
-      buffer.bytes = bytes_of(view.dtype, {view.dims, static_cast<size_t>(view.rank)});
+      buffer.bytes = static_cast<int64_t>(bytes_of(a, views[static_cast<size_t>(next++)]).size());
     }
     buffer.data = arena.take(buffer.bytes);
     if (scratch)
       std::memset(buffer.data, 0x3C, static_cast<size_t>(buffer.bytes));
     else if (buffer.bytes > 0)
-      std::memcpy(buffer.data, views[static_cast<size_t>(out.tensors.back())].data, static_cast<size_t>(buffer.bytes));
+      std::memcpy(buffer.data, bytes_of(a, views[static_cast<size_t>(out.tensors.back())]).data(),
+                  static_cast<size_t>(buffer.bytes));
     given.memory = buffer.data;
     out.launch.buffers.push_back(std::move(buffer));
   }
@@ -119,9 +137,8 @@ CallResult call_compiled(const ProgramBatch& batch, size_t program, const NpuDat
       refused = word != 0;
     }
     if (p.arguments[i].role != pto::ArgumentRole::result) continue;
-    const TensorView& view = data.call.views()[static_cast<size_t>(bound.tensors[i])];
-    const auto bytes = static_cast<size_t>(bytes_of(view.dtype, {view.dims, static_cast<size_t>(view.rank)}));
-    if (bytes > 0) std::memcpy(view.data, bound.arguments[i].memory, bytes);
+    const std::span<std::byte> bytes = bytes_of(p.arguments[i], data.call.views()[static_cast<size_t>(bound.tensors[i])]);
+    if (!bytes.empty()) std::memcpy(bytes.data(), bound.arguments[i].memory, bytes.size());
   }
   if (refused != data.refused)
     out.wrong = refused ? "good indices were refused" : "a bad index was accepted";

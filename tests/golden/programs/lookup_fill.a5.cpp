@@ -89,8 +89,6 @@ extern "C" __global__ AICORE void lookup_fill(__gm__ float* table, __gm__ int32_
         GlobalTensor<float, table_part_shape, table_part_stride, Layout::ND> table_part(table + row * c1280 + cols_in_3, table_part_shape(), table_part_stride(c1 * c1280, c1 * c1280, c1 * c1280, c1280));
         set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
         wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
-        set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
-        wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0);
         TSTORE(table_part, combined);
         set_flag(PIPE_MTE3, PIPE_V, EVENT_ID4);
         set_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID4);
