@@ -36,6 +36,16 @@ NPU_F64_SUM = (30, ("--op", "strew1.scatter(operand=f64[4,8] indices=i32[40] upd
 NPU_WIDE = (30, ("--op", "strew1.scatter(operand=f16[4,8] indices=i32[40] updates=f16[40,8] update_window_dims=[1] "
                  "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add accumulate=wide)"), "strew_npu_differential")
 
+NPU_STRIDES = (30, ("--op", "strew1.scatter(operand=f32[6,8] indices=i32[9] updates=f32[9,8] result=f32[6,8]{-12,1} update_window_dims=[1] "
+                    "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1)"), "strew_npu_differential")
+NPU_ROW_SUM = (30, ("--op", "strew1.scatter(operand=f32[6,16] indices=i32[9] updates=f32[9,16] row_reductions=[add(4){%0=update(0):f32; return "
+                    "%0}] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr "
+                    "expr={%0=extra(0):f32; return %0})"), "strew_npu_differential")
+NPU_ERROR = (60, ("--op", "strew1.scatter(operand=f32[6,8] indices=i16[9] updates=f32[9,8] update_window_dims=[1] inserted_window_dims=[0] "
+                  "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place oob=error)"), "strew_npu_differential")
+NPU_PLACED = (60, ("--op", "strew1.gather(operand=f32[9,7] indices=i16[5,2] result=f32[5,3,3] offset_dims=[1,2] start_index_map=[0,1] "
+                   "index_vector_dim=1 slice_sizes=[3,3] oob=clamp)"), "strew_npu_differential")
+
 # Ops with look-ups, of which others are few.
 LOOKUPS = (60, ("--lookups",))
 ROWS = (60, ("--rows",))
@@ -393,6 +403,18 @@ BUGS = [
      "if (combine->way == CombineWay::atomic && chip_ == Chip::a3) return kMostRows; return kMostRows;", *NPU_SUM),
     ("npu: accumulators begin with what was there before the results were made",
      "if (frame.plan.init_kind != InitKind::in_place) frame.build.barrier();", "if (frame.plan.init_kind != InitKind::in_place) continue;", *NPU_WIDE),
+    ("npu: the pointer of a tensor with strides is that of its first element",
+     'low = build.sub(low, build.min(reach, zero, "below"), "before");', "low = zero;", *NPU_STRIDES),
+    ("npu: all elements of a row are folded into one lane",
+     'const Number lane = b_.remainder(element, lanes, "lane_of");', "const Number lane = b_.number(0);", *NPU_ROW_SUM),
+    ("npu: PTO-AS stores to place 0 where an index is bad",
+     "b_.run(Opcode::tsub, {places.name, away.name, places.name});", "", *NPU_ERROR),
+    ("npu: PTO-AS divides the numbers of lanes by another number",
+     "math_.scale(out, Opcode::tshrs, b_.number(kShift));", "math_.scale(out, Opcode::tshrs, b_.number(kShift - 1));", *NPU_PLACED),
+    ("npu: bytes that are computed in i16 keep what is above their 8 bits",
+     "b.run(Opcode::tand, {out.name, ones.name, out.name});", "", 60, ("--op",
+     "strew1.scatter(operand=u8[6,32] indices=i32[9] updates=u8[9,32] update_window_dims=[1] inserted_window_dims=[0] "
+     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=mul init=in_place)"), "strew_npu_differential"),
     ("soft floats: what is shifted out leaves no trace",
      "lost = e_(bit_xor, e_(shl, kept, by), a); return e_(bit_or, kept, one_if(not_zero(lost)));",
      "lost = e_(bit_xor, e_(shl, kept, by), a); return kept;", *NPU_F64_SUM),
