@@ -19,7 +19,11 @@ class IndexMath {
   /// Tiles have room for `capacity` numbers, of which `count` are valid.
   IndexMath(ProgramBuilder& builder, int64_t capacity, Number count = {})
       : b_(builder), capacity_(capacity), count_(std::move(count)) {}
-  void set_count(const Number& count) { count_ = count; }
+  /// The same of the tiles that are made from now on.
+  void set_size(int64_t capacity, const Number& count) {
+    capacity_ = capacity;
+    count_ = count;
+  }
   const Number& count() const { return count_; }
 
   Named line(const std::string& hint, DType dtype = DType::i32);  ///< allocates a tile

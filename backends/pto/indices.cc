@@ -62,7 +62,7 @@ Named IndexCode::widened(const WordPlace& from) {
 }
 
 Named IndexCode::component(size_t k, const TilePlace& place) {
-  math_.set_count(place.count);
+  math_.set_size(frame_.attempt.rows, place.count);
   if (k == 0) where_ = {};  // the first of the components of another tile
   const Component& c = source_.components[k];
   const auto t = static_cast<size_t>(c.tensor);
