@@ -106,8 +106,8 @@ Expected<std::vector<Tensor>> RunnableProgram::run(Runtime& runtime, std::vector
                                                    const ProgramOptions& options) const {
   return strew::run(runtime, *program_, *memory_, std::move(inputs), options, nullptr);
 }
-Status RunnableProgram::run_into(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs, std::span<const TensorView> outputs,
-                                 const ProgramOptions& options) const {
+Status RunnableProgram::run_into(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs,
+                                 std::span<const TensorView> outputs, const ProgramOptions& options) const {
   return strew::run_into(runtime, *program_, *memory_, std::move(inputs), outputs, options);
 }
 

@@ -51,8 +51,8 @@ std::string_view name(WindowCut cut) {
 }
 
 std::string print(const Walk& walk) {
-  constexpr std::string_view kWays[] = {"window after window", "elements with a register", "rows in registers",
-                                        "rows folded side by side", "offsets in vectors", "rows packed in vectors"};
+  constexpr std::string_view kWays[] = {"window after window",      "elements with a register", "rows in registers",
+                                        "rows folded side by side", "offsets in vectors",       "rows packed in vectors"};
   std::string out(kWays[static_cast<size_t>(walk.way)]);
   if (walk.panels > 1) out += fmt::format(", in {} panels", walk.panels);
   if (walk.together > 1) out += fmt::format(", {} positions at a time", walk.together);

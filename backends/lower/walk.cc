@@ -203,7 +203,8 @@ bool Question::folds_rows(const Entry& entry) const {
   constexpr int64_t kWidest = 8;
   if (plan.gather || plan.pairs != 1 || plan.sources.size() > 1 || !plan.primary().components.empty()) return false;
   if (!plan.window.empty() || has_row_values(plan)) return false;
-  if (entry.kind != EntryKind::range || entry.cut != WindowCut::none || plan.positions.size() < 2 || !reads_current()) return false;
+  if (entry.kind != EntryKind::range || entry.cut != WindowCut::none || plan.positions.size() < 2 || !reads_current())
+    return false;
   const auto result = static_cast<size_t>(plan.result(0));
   const auto moves_result = [&](const Loop& loop) { return loop.strides[result].is_static() && !loop.strides[result].is(0); };
   return plan.positions.back().strides[result].is(0) &&

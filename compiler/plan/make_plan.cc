@@ -133,10 +133,10 @@ class Planner {
     const int update = plan_.update(0);
     const Term& own = shape_.stride(update, dims_.slices_dim_of_indices(p));
     return own.is_static() && std::ranges::any_of(dims_.positions, [&](const AccessDims::Position& position) {
-      const Term& other = shape_.stride(update, position.slices_dim);
-      return position.operand_dim < 0 && !shape_.indices_dim(position.indices_dim).is(1) && other.is_static() &&
-             std::abs(other.factor) < std::abs(own.factor);
-    });
+             const Term& other = shape_.stride(update, position.slices_dim);
+             return position.operand_dim < 0 && !shape_.indices_dim(position.indices_dim).is(1) && other.is_static() &&
+                    std::abs(other.factor) < std::abs(own.factor);
+           });
   }
 
   Loop loop_over(const Term& extent, const Dims& dims) const {

@@ -67,7 +67,8 @@ Expected<Tensor> BufferPool::make(DType dtype, std::vector<int64_t> dims) {
     const std::shared_ptr<Blocks> blocks = from.lock();
     if (blocks == nullptr || !blocks->give(block, bytes)) std::free(block);
   });
-  return Tensor{dtype, std::move(dims), Buffer::keep({static_cast<std::byte*>(block), static_cast<size_t>(bytes)}, std::move(owner)), {}};
+  return Tensor{
+      dtype, std::move(dims), Buffer::keep({static_cast<std::byte*>(block), static_cast<size_t>(bytes)}, std::move(owner)), {}};
 }
 
 }  // namespace strew::inline v0

@@ -207,7 +207,8 @@ void Program::erase_merged(const std::vector<int>& into) {
     if (last >= 0) last = renumbered[last];
     const auto is_none = [&](int source) { return parts_.values[source].kind == ValueKind::none; };
     // What nobody reads may still be made of the results: the extent of one, in the shape of an operation whose result nobody reads.
-    const bool is_left = value.kind != ValueKind::input && ((value.like >= 0 && is_none(value.like)) || std::any_of(value.parts.begin(), value.parts.end(), is_none));
+    const bool is_left = value.kind != ValueKind::input && ((value.like >= 0 && is_none(value.like)) ||
+                                                            std::any_of(value.parts.begin(), value.parts.end(), is_none));
     if (value.kind != ValueKind::result && !is_left) continue;
     const auto kernel = static_cast<size_t>(value.index);
     if (value.kind == ValueKind::result) {

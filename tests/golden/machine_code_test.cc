@@ -226,25 +226,26 @@ TEST_F(MachineCode, RunsOfEqualRowsStayInRegisters) {
   EXPECT_EQ(count(text, "vmovups"), 24)
       << text;  // a row is stored and the next one loaded; after the loop the last one is stored
   EXPECT_EQ(count(sum(false, 64), "vmovups"), 16);
-  EXPECT_EQ(count(sum(true, 128), "vmovups"), count(sum(false, 128), "vmovups"));          // more than the registers hold
+  EXPECT_EQ(count(sum(true, 128), "vmovups"), count(sum(false, 128), "vmovups"));  // more than the registers hold
   const auto looked_up = [](int64_t width) {
-    return code(built(scatter_rows(f32({kUpdates / 8, width}), i32({kUpdates}), f32({kUpdates, width}))
-                          .combine(CombinerKind::add)
-                          .in_place()
-                          .oob(OobPolicy::undefined)
-                          .indices_are_sorted()
-                          .look_up(Role::updates, 0, gather_rows(f32({kTable, width}), i32({kUpdates})).oob(OobPolicy::undefined))),
-                EntryKind::range, "strategy=sequential,prefetch=0,vector_bytes=32");
+    return code(
+        built(scatter_rows(f32({kUpdates / 8, width}), i32({kUpdates}), f32({kUpdates, width}))
+                  .combine(CombinerKind::add)
+                  .in_place()
+                  .oob(OobPolicy::undefined)
+                  .indices_are_sorted()
+                  .look_up(Role::updates, 0, gather_rows(f32({kTable, width}), i32({kUpdates})).oob(OobPolicy::undefined))),
+        EntryKind::range, "strategy=sequential,prefetch=0,vector_bytes=32");
   };
-  EXPECT_EQ(count(looked_up(256), "vaddps"), 8);   // 32 vectors in four panels, which are one loop
+  EXPECT_EQ(count(looked_up(256), "vaddps"), 8);  // 32 vectors in four panels, which are one loop
   EXPECT_EQ(count(looked_up(256), "vmovups"), 24);
   EXPECT_EQ(count(sum(true, 8, kUpdates), "jne"), count(sum(false, 8, kUpdates), "jne"));  // a short row with an update or two
 }
 
 TEST_F(MachineCode, ReductionsOverTheLastDimFoldEightRowsSideBySide) {
   const auto sum = [](const std::string& indices, const std::string& updates, const std::string& batching) {
-    const Expected<Op> op = parse_op("strew1.scatter(operand=f32[1024] indices=i32[" + indices + ",0] updates=f32[" + updates + "] " +
-                                     batching + " combiner=add init=fill fill=0:f32)");
+    const Expected<Op> op = parse_op("strew1.scatter(operand=f32[1024] indices=i32[" + indices + ",0] updates=f32[" + updates +
+                                     "] " + batching + " combiner=add init=fill fill=0:f32)");
     EXPECT_TRUE(op.ok()) << op.status().message();
     return code(*op, EntryKind::range, "strategy=sequential");
   };

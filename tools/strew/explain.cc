@@ -383,8 +383,9 @@ std::string computes_line(const Program& imported) {
   }
   const size_t all = imported.computes().size();
   if (all == 0) return {};
-  return fmt::format("\naround the kernels: {} operation{}, {} folded or fused into them, {} interpreted (large ones as kernels), {} unused\n", all,
-                     all == 1 ? "" : "s", all - interpreted - unused, interpreted, unused);
+  return fmt::format(
+      "\naround the kernels: {} operation{}, {} folded or fused into them, {} interpreted (large ones as kernels), {} unused\n",
+      all, all == 1 ? "" : "s", all - interpreted - unused, interpreted, unused);
 }
 
 /// Prints a few lines for each distinct kernel.

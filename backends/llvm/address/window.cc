@@ -65,7 +65,8 @@ class WindowEmitter {
     };
     if (is_cut(outer) || is_cut(inner) || !body_.locals.empty() || has_row_values(f_.plan)) return false;
     return std::ranges::any_of(lowered::tensors_of(f_.plan, body_), [&](int tensor) {
-      const Term &step = loops_[inner].strides[static_cast<size_t>(tensor)], &step_around = loops_[outer].strides[static_cast<size_t>(tensor)];
+      const Term &step = loops_[inner].strides[static_cast<size_t>(tensor)],
+                 &step_around = loops_[outer].strides[static_cast<size_t>(tensor)];
       return step_around.is(1) && !step.is(0) && !step.is(1);
     });
   }

@@ -23,8 +23,8 @@ class PieceCache {
 
   /// What gives the region's results for these tensors. NoPiece: the interpreter does, for example because less than `interpreted_elements` of the
   /// region have been computed so far. Null: the region has become another one.
-  std::shared_ptr<const Choice> find(const Program& program, const Region& region, const std::function<const Tensor&(int value)>& tensor,
-                                     int64_t interpreted_elements);
+  std::shared_ptr<const Choice> find(const Program& program, const Region& region,
+                                     const std::function<const Tensor&(int value)>& tensor, int64_t interpreted_elements);
 
  private:
   /// What an op was made for.

@@ -300,7 +300,8 @@ class PieceBuilder {
     int64_t most = -1;
     const auto consider = [&](int k) {
       const Source& from = sources_[static_cast<size_t>(k)];
-      const int64_t moved = from.is_scalar ? 0 : 1 + std::ranges::count_if(from.view.strides, [](int64_t stride) { return stride != 0; });
+      const int64_t moved =
+          from.is_scalar ? 0 : 1 + std::ranges::count_if(from.view.strides, [](int64_t stride) { return stride != 0; });
       if (moved > most) {
         most = moved;
         best = k;
@@ -314,7 +315,8 @@ class PieceBuilder {
       if (seen[static_cast<size_t>(node)]) continue;
       seen[static_cast<size_t>(node)] = true;
       if (nodes_[static_cast<size_t>(node)].source >= 0) consider(nodes_[static_cast<size_t>(node)].source);
-      open.insert(open.end(), nodes_[static_cast<size_t>(node)].arguments.begin(), nodes_[static_cast<size_t>(node)].arguments.end());
+      open.insert(open.end(), nodes_[static_cast<size_t>(node)].arguments.begin(),
+                  nodes_[static_cast<size_t>(node)].arguments.end());
     }
     for (int k = 0; best < 0 && k < static_cast<int>(sources_.size()); ++k) consider(k);
     return best;
@@ -343,7 +345,8 @@ class PieceBuilder {
     if (reduce == nullptr) return ordered(builder.returns({made[static_cast<size_t>(roots[0])]}));
     std::vector<int32_t> moved, results;
     for (const ExprNode& node : reduce->function.nodes)
-      moved.push_back(node.op == ExprOp::update ? made[static_cast<size_t>(roots[static_cast<size_t>(node.index)])] : builder.copy(node, moved));
+      moved.push_back(node.op == ExprOp::update ? made[static_cast<size_t>(roots[static_cast<size_t>(node.index)])]
+                                                : builder.copy(node, moved));
     for (const int32_t result : reduce->function.results) results.push_back(moved[static_cast<size_t>(result)]);
     return ordered(builder.returns(std::move(results)));
   }

@@ -56,7 +56,8 @@ std::optional<View> moved(const SliceOp& op, const TensorType& type, const View&
     if (start < 0) return std::nullopt;
     if (to.dims[d] == kDynamic) to.dims[d] = checked::ceil_div(from.dims[d] - start, stride);
     if (to.dims[d] <= 0) return std::nullopt;  // nothing is moved, or the interpreter fails
-    const std::optional<int64_t> reach = checked::mul(to.dims[d] - 1, stride), last = reach ? checked::add(start, *reach) : std::nullopt;
+    const std::optional<int64_t> reach = checked::mul(to.dims[d] - 1, stride),
+                                 last = reach ? checked::add(start, *reach) : std::nullopt;
     if (!last || *last >= from.dims[d]) return std::nullopt;
     to.first += start * from.strides[d];
     to.strides[d] = to.dims[d] > 1 ? stride * from.strides[d] : 0;

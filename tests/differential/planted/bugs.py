@@ -124,7 +124,7 @@ BUGS = [
     ("programs: memory is free before its last reader", "if (--left_[v] > 0) return;", "if (--left_[v] > 1) return;", *PROGRAMS),
     ("pieces: a reverse begins at the first element", "to.first += (from.dims[d] - 1) * from.strides[d];", "", *PROGRAMS),
     ("pieces: a reshape merges dims that lie apart", "if (!merged_dims.empty() && merged_strides.back() == strides[d] * dims[d]) {", "if (!merged_dims.empty()) {", *PROGRAMS),
-    ("pieces: an op that was made for other dims is taken", "if (made.dims[l] != tensor(region.leaves[l]).dims) return false;", "", *PROGRAMS),
+    ("pieces: an op that was made for other dims is taken", "if (made.dims[l] != tensor(region.leaves[l]).dims) return false;", "static_cast<void>(l);", *PROGRAMS),
     ("pieces: a reduction begins with another call's initial value", "if (made.initials != initials) return false;", "", *PROGRAMS),
     ("pieces: what another operation reads joins a region", "|| program_.readers(v) != seen.readers) return false;", ") return false;", *PROGRAMS),
     ("pieces: only the first of several paths is followed", "for (; path != 0; path = paths_[static_cast<size_t>(path)].outer) {", "for (; path != 0; path = 0) {", *PROGRAMS),

@@ -132,8 +132,8 @@ std::string ProgramTally::text() const {
 std::string ProgramChecker::Way::text() const {
   static constexpr const char* kNames[] = {"inputs donated", "inputs read-only", "into the caller's outputs",
                                            "an output where an input is", "two runs at once"};
-  return fmt::format("backend {}, {} threads, at most {}, {}{}", backend, threads, most_threads, kNames[static_cast<size_t>(buffers)],
-                     compiles ? ", operations compiled" : "");
+  return fmt::format("backend {}, {} threads, at most {}, {}{}", backend, threads, most_threads,
+                     kNames[static_cast<size_t>(buffers)], compiles ? ", operations compiled" : "");
 }
 
 ProgramChecker::ProgramChecker(std::string backend)

@@ -24,10 +24,12 @@ using ::testing::IsEmpty;
 /// A function of %x: f32[24,16], %v: f32[16] and %i: i32[2,1], with a gather, so that there is something to import.
 Program program(const std::string& body, const std::string& result, const std::string& type) {
   const std::string text =
-      "func.func @main(%x: tensor<24x16xf32>, %v: tensor<16xf32>, %i: tensor<2x1xi32>) -> (" + type + ", tensor<2xf32>) {\n" + body +
+      "func.func @main(%x: tensor<24x16xf32>, %v: tensor<16xf32>, %i: tensor<2x1xi32>) -> (" + type + ", tensor<2xf32>) {\n" +
+      body +
       R"(  %g = "stablehlo.gather"(%v, %i) {dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0],
     index_vector_dim = 1>, slice_sizes = array<i64: 1>} : (tensor<16xf32>, tensor<2x1xi32>) -> tensor<2xf32>
-  return )" + result + ", %g : " + type + ", tensor<2xf32>\n}";
+  return )" +
+      result + ", %g : " + type + ", tensor<2xf32>\n}";
   Expected<Program> made = import_mlir_text(text, {});
   EXPECT_TRUE(made.ok()) << made.status().message();
   return made.ok() ? std::move(*made) : Program();
@@ -81,7 +83,8 @@ TEST(Pieces, ReductionsTakeWhatIsBeforeThem) {
   const std::string before =
       "  %z = stablehlo.constant dense<0.5> : tensor<f32>\n"
       "  %1 = stablehlo.multiply %x, %x : tensor<24x16xf32>\n";
-  for (const auto& [dims, kept] : {std::pair("0", "tensor<16xf32>"), std::pair("1", "tensor<24xf32>"), std::pair("0, 1", "tensor<f32>")})
+  for (const auto& [dims, kept] :
+       {std::pair("0", "tensor<16xf32>"), std::pair("1", "tensor<24xf32>"), std::pair("0, 1", "tensor<f32>")})
     EXPECT_EQ(counts(program(before + "  %r = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [" + dims +
                                  "] : (tensor<24x16xf32>, tensor<f32>) -> " + kept + "\n",
                              "%r", kept)),
@@ -173,10 +176,10 @@ TEST(Pieces, WhereNoKernelMayBeCompiledTheyAreInterpreted) {
 }
 
 TEST(Pieces, ThreadsRunOneProgram) {
-  const RunnableProgram runnable(program(
-      "  %1 = stablehlo.add %x, %x : tensor<24x16xf32>\n"
-      "  %2 = stablehlo.transpose %1, dims = [1, 0] : (tensor<24x16xf32>) -> tensor<16x24xf32>\n",
-      "%2", "tensor<16x24xf32>"));
+  const RunnableProgram runnable(
+      program("  %1 = stablehlo.add %x, %x : tensor<24x16xf32>\n"
+              "  %2 = stablehlo.transpose %1, dims = [1, 0] : (tensor<24x16xf32>) -> tensor<16x24xf32>\n",
+              "%2", "tensor<16x24xf32>"));
   Rng rng(3);
   const std::vector<Tensor> inputs = random_inputs(runnable.program(), rng);
   Runtime runtime;
