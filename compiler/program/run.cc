@@ -17,7 +17,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "base/fp_environment.h"
 #include "base/number.h"
@@ -48,12 +50,25 @@ Expected<Tensor> copy_of(const Tensor& tensor) {
 
 bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.size() && b.data() < a.data() + a.size(); }
 
-/// How often the elements of each value are read, whether what reads them is needed or not, unless it became part of a kernel: then it is never
-/// evaluated. The extents of a value may be read as often as one likes.
-std::vector<int> readers_of(const Program& imported) {
-  std::vector<int> out(imported.values().size(), 0);
+/// Of each value the first one that is the same input or the same result, whose tensor is the same.
+std::vector<int> firsts_of(const Program& imported) {
+  std::map<std::tuple<ValueKind, int, int>, int> first;
+  std::vector<int> out;
+  for (size_t v = 0; v < imported.values().size(); ++v) {
+    const Value& value = imported.value(static_cast<int>(v));
+    const bool has_tensor = value.kind == ValueKind::input || value.kind == ValueKind::result || value.kind == ValueKind::compute;
+    const auto number = static_cast<int>(v);
+    out.push_back(has_tensor ? first.try_emplace({value.kind, value.index, value.result}, number).first->second : number);
+  }
+  return out;
+}
+
+/// How often the elements of each tensor are read, by its first value, whether what reads them is needed or not, unless it became part of a kernel: then
+/// it is never evaluated. The extents of a value may be read as often as one likes.
+ProgramUses uses_of(const Program& imported) {
+  ProgramUses out{firsts_of(imported), std::vector<int>(imported.values().size(), 0)};
   const auto reads = [&](int v) {
-    if (v >= 0) ++out[v];
+    if (v >= 0) ++out.readers[out.first[v]];
   };
   for (const ProgramKernel& kernel : imported.kernels())
     for (const KernelArgument& argument : kernel.arguments) {
@@ -67,12 +82,6 @@ std::vector<int> readers_of(const Program& imported) {
     for (const int v : compute.arguments)
       if (compute.disposition == ComputeDisposition::interpreted) reads(v);
   for (const ProgramOutput& output : imported.outputs()) reads(output.value);
-  std::vector<int> of_input(imported.inputs().size(), 0);  // several values may be one input
-  const auto is_input = [](const Value& value) { return value.kind == ValueKind::input; };
-  for (size_t v = 0; v < out.size(); ++v)
-    if (is_input(imported.value(v))) of_input[imported.value(v).index] += out[v];
-  for (size_t v = 0; v < out.size(); ++v)
-    if (is_input(imported.value(v))) out[v] = of_input[imported.value(v).index];
   return out;
 }
 
@@ -85,8 +94,8 @@ class Runner {
         memory_(memory),
         calls_(calls),
         buffers_(buffers),
-        readers_(readers_of(imported)),
-        left_(readers_),
+        uses_(memory.uses_of(imported)),
+        left_(uses_.readers),
         values_(imported.values().size()) {}
 
   Expected<std::vector<Tensor>> run() {
@@ -291,7 +300,7 @@ class Runner {
 
   /// The value has been read once more. After the last time its memory goes back to the pool.
   void has_read(int v) {
-    if (--left_[v] > 0) return;
+    if (--left_[uses_.first[v]] > 0) return;
     const Value& value = imported_.value(v);
     auto* const all = value.kind == ValueKind::result ? &results_ : value.kind == ValueKind::compute ? &computed_ : nullptr;
     if (all == nullptr || static_cast<size_t>(value.index) >= all->size() || (*all)[value.index].empty()) return;
@@ -491,9 +500,10 @@ class Runner {
     if (!buffers_.reuses_inputs || tensor.data.read_only()) return nullptr;
     if (value.kind == ValueKind::result || value.kind == ValueKind::compute) {
       auto& all = value.kind == ValueKind::result ? results_ : computed_;
-      return left_[v] == 1 && (tensor.data.is_only_owner() || lent_.contains(v)) ? &all[value.index][value.result] : nullptr;
+      return left_[uses_.first[v]] == 1 && (tensor.data.is_only_owner() || lent_.contains(v)) ? &all[value.index][value.result]
+                                                                                              : nullptr;
     }
-    if (value.kind != ValueKind::input || readers_[v] != 1) return nullptr;
+    if (value.kind != ValueKind::input || uses_.readers[uses_.first[v]] != 1) return nullptr;
     Tensor* found = nullptr;
     for (const std::unique_ptr<Tensor>& input : inputs_) {
       if (input.get() == &tensor)
@@ -661,8 +671,8 @@ class Runner {
   ProgramMemory& memory_;
   const ProgramCalls& calls_;
   const ProgramBuffers& buffers_;
-  const std::vector<int> readers_;              ///< per value: how often its elements are read
-  std::vector<int> left_;                       ///< per value: how often they will be read yet
+  const ProgramUses& uses_;
+  std::vector<int> left_;                       ///< per first value of a tensor: how often it will be read yet
   std::vector<Tensor*> reused_;                 ///< operands that results of the current kernel are written over
   std::set<int> lent_;                          ///< values in memory of the caller's that may be written over
   std::vector<const Tensor*> values_;           ///< null: not evaluated so far
@@ -673,6 +683,11 @@ class Runner {
 };
 
 }  // namespace
+
+const ProgramUses& ProgramMemory::uses_of(const Program& program) {
+  std::call_once(once_, [&] { uses_ = strew::uses_of(program); });
+  return uses_;
+}
 
 Expected<std::vector<Tensor>> run_imported(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                                            ProgramMemory& memory, const ProgramCalls& calls, const ProgramBuffers& buffers) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,10 +30,23 @@ struct ProgramCalls {
   std::function<void(const Compute&, int64_t)> observe;
 };
 
+/// Who reads the tensors of a program.
+struct ProgramUses {
+  std::vector<int> first;    ///< per value: the first value that is the same input or result
+  std::vector<int> readers;  ///< per first value: how often its elements are read
+};
+
 /// What the runs of one program share. Threads may use it at the same time.
 struct ProgramMemory {
+  /// The same program in every call.
+  const ProgramUses& uses_of(const Program& program);
+
   PieceCache pieces;
   BufferPool buffers;
+
+ private:
+  std::once_flag once_;
+  ProgramUses uses_;
 };
 
 struct ProgramBuffers {

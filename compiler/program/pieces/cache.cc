@@ -9,7 +9,14 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr size_t kMostKernels = 256, kMostDims = 8;
+constexpr size_t kMostKernels = 256, kMostMade = 8;
+
+/// Does a reduction begin with values that are no constants?
+bool has_computed_initials(const Program& program, const Compute& reduction) {
+  for (size_t i = reduction.results.size(); reduction.as<ReduceOp>() != nullptr && i < reduction.arguments.size(); ++i)
+    if (program.constant_of(reduction.arguments[i]) == nullptr) return true;
+  return false;
+}
 
 /// How many elements the interpreter would compute.
 int64_t work_of(const Program& program, const Region& region, const std::function<const Tensor&(int)>& tensor) {
@@ -70,14 +77,17 @@ std::shared_ptr<const PieceCache::Choice> PieceCache::find(const Program& progra
   const auto found = std::ranges::find_if(of.made, fits);
   if (found != of.made.end()) return found->choice;
   of.done += work_of(program, region, tensor);
-  if (of.done < interpreted_elements || kernels_ >= kMostKernels || of.made.size() >= kMostDims) return none();
+  // Ops of other dims share kernels, those with other initial values do not.
+  if (of.made.size() >= kMostMade && has_computed_initials(program, last)) return none();
+  if (of.done < interpreted_elements || (of.made.empty() && kernels_ >= kMostKernels)) return none();
   Choice made = make_piece(program, region, tensor);
   if (const auto* const no = std::get_if<NoPiece>(&made); no != nullptr && no->apart >= 0) {
     apart_.insert(no->apart);
     entries_.erase(region.last());
     return nullptr;
   }
-  if (std::holds_alternative<Piece>(made)) ++kernels_;
+  if (of.made.empty() && std::holds_alternative<Piece>(made)) ++kernels_;
+  if (of.made.size() >= kMostMade) of.made.erase(of.made.begin());
   std::vector<std::vector<int64_t>> dims;
   for (const int leaf : region.leaves) dims.push_back(tensor(leaf).dims);
   of.made.push_back({std::move(dims), std::move(initials), std::make_shared<const Choice>(std::move(made))});

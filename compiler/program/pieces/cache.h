@@ -44,7 +44,7 @@ class PieceCache {
   std::mutex mutex_;
   std::map<int, Entry> entries_;  ///< by the number of the last Compute
   std::set<int> apart_;           ///< values that join no region
-  size_t kernels_ = 0;            ///< ops that were made
+  size_t kernels_ = 0;            ///< regions that have become kernels
 };
 
 }  // namespace strew::inline v0

@@ -114,14 +114,14 @@ NPU_HEADS = (20, ("--golden", "kv_prefill"), NPU[2])
 PROGRAMS = (60, (), "strew_program_differential")
 
 BUGS = [
-    ("programs: a kernel writes over an input that something else reads", "if (value.kind != ValueKind::input || readers_[v] != 1) return nullptr;",
+    ("programs: a kernel writes over an input that something else reads", "if (value.kind != ValueKind::input || uses_.readers[uses_.first[v]] != 1) return nullptr;",
      "if (value.kind != ValueKind::input) return nullptr;", *PROGRAMS),
     ("programs: a kernel writes over an input that is read-only", "if (!buffers_.reuses_inputs || tensor.data.read_only()) return nullptr;",
      "if (!buffers_.reuses_inputs) return nullptr;", *PROGRAMS),
     ("programs: a kernel's result lies in the output where an input still is",
      "if (is_apart(*given) || (operand != nullptr && operand->data.data() == given->data.data()))\n        return", "return", *PROGRAMS),
-    ("programs: an update is written over a tensor that is read later", "return left_[v] == 1 && (tensor.data", "return left_[v] >= 1 && (tensor.data", *PROGRAMS),
-    ("programs: memory is free before its last reader", "if (--left_[v] > 0) return;", "if (--left_[v] > 1) return;", *PROGRAMS),
+    ("programs: an update is written over a tensor that is read later", "return left_[uses_.first[v]] == 1 && (tensor.data", "return left_[uses_.first[v]] >= 1 && (tensor.data", *PROGRAMS),
+    ("programs: memory is free before its last reader", "if (--left_[uses_.first[v]] > 0) return;", "if (--left_[uses_.first[v]] > 1) return;", *PROGRAMS),
     ("pieces: a reverse begins at the first element", "to.first += (from.dims[d] - 1) * from.strides[d];", "", *PROGRAMS),
     ("pieces: a reshape merges dims that lie apart", "if (!merged_dims.empty() && merged_strides.back() == strides[d] * dims[d]) {", "if (!merged_dims.empty()) {", *PROGRAMS),
     ("pieces: an op that was made for other dims is taken", "if (made.dims[l] != tensor(region.leaves[l]).dims) return false;", "static_cast<void>(l);", *PROGRAMS),
