@@ -17,13 +17,13 @@ bool covers(const Loop& loop, size_t tensor, int64_t elements) {
          loop.strides[tensor].factor * loop.extent.factor == elements;
 }
 
-/// Can a launch sort the positions by the rows that they go to? Each has one row, and the number of positions is known.
+/// Can a launch sort the positions by the rows that they go to? Each has one row, which lies behind the one before it, and the number of positions is known.
 bool can_sort(const Frame& frame, const RowWalk& walk) {
   const Plan& plan = frame.plan;
   const auto reads_tiles = [](const PlanTensor& t) { return t.role == Role::extra && t.extra != ExtraKind::scalar; };
   return walk.outer.empty() && walk.window.empty() && walk.fractals == 0 && plan.symbols.empty() && plan.sources.size() == 1 &&
          walk.axis.extent.factor > 0 && std::ranges::none_of(plan.tensors, reads_tiles) &&
-         frame.options.output != Output::pto_as && !frame.options.index_column;
+         frame.options.output != Output::pto_as && !frame.options.index_column && !frame.has_strides();
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what strew's shared libraries export with cmake/exported_symbols.txt.
 
-    exported_symbols_test.py BUILD            exit 1 and the differences, if there are any, or if libstrew exports more than 250 C++ names
+    exported_symbols_test.py BUILD            exit 1 and the differences, if there are any, or if libstrew exports more C++ names than MOST
     exported_symbols_test.py BUILD --update   rewrites the list; look at its diff before you commit it
 
 The list has a section per library, "[libstrew.so]", and a line per symbol, demangled. STREW_API (include/strew/export.h) exports a symbol.
@@ -13,7 +13,7 @@ import sys
 
 LIST = pathlib.Path(__file__).resolve().parents[2] / "cmake/exported_symbols.txt"
 LIBRARIES = ("libstrew.so", "libstrew_rt.so", "libstrew_llvm.so", "libstrew_halide.so", "libstrew_pto.so", "libstrew_import_mlir.so")
-MOST = 251  # C++ names of libstrew.so, 26 of them ProgramBuilder's; the C interface is listed as it is
+MOST = 259  # C++ names of libstrew.so, 26 of them ProgramBuilder's; the C interface is listed as it is
 
 
 def exported(library):
