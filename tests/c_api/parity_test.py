@@ -66,7 +66,7 @@ def read_table(text):
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
-        row = re.fullmatch(r"([\w:~]+)(?:: ([\w ]+)| - (\S.*))", line)
+        row = re.fullmatch(r"([\w:~]+=?)(?:: ([\w ]+)| - (\S.*))", line)
         if row is None:
             bad.append(f"parity.txt:{number}: '{line}', expected 'C++ FUNCTION: C FUNCTIONS' or 'C++ FUNCTION - REASON'")
         elif row.group(1) in same or row.group(1) in exceptions:
