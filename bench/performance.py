@@ -189,7 +189,7 @@ def programs_table(path):
         yield f"| {name} | {show(ours['ns_per_call'])} | {100 * ours['spread'] / ours['ns_per_call']:.0f} % | " + " | ".join(cells) + f" | {faults} |"
     if "whole_models" in run:
         models = run["whole_models"]
-        yield f"\nThe {len(models['models'])} models of tests/models that strew runs whole, in one process (`run_program`, one thread): {show(models['total_ns'])} for a run of each; " \
+        yield f"\nThe {len(models['models'])} models of tests/models that strew runs whole, in one process (`RunnableProgram`, one thread): {show(models['total_ns'])} for a run of each; " \
             "the slowest are " + ", ".join(f"{name} {show(ns)}" for name, ns in sorted(models["models"].items(), key=lambda row: -row[1])[:3]) + "."
 
 

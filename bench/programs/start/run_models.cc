@@ -3,7 +3,7 @@
 //   run_models SECONDS < LIST     a line of LIST: NAME, FILE and one .npy file per input, between tabs
 //
 // A line of output per model: NAME, and the nanoseconds of a run (the median of runs of SECONDS in all, at least five), or "error" and why it did not
-// run. Inputs are read-only, and results are new tensors in each run, as of run_program (strew/run_program.h) without further wishes. One thread.
+// run. Inputs are read-only, and results are new tensors in each run, as of RunnableProgram (strew/run_program.h) without further wishes. One thread.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/assign.h"
@@ -35,7 +36,9 @@ std::vector<std::string> fields_of(const std::string& line) {
 /// The median of the nanoseconds of a run.
 Expected<double> time_of(Runtime& runtime, const std::vector<std::string>& fields, double seconds) {
   constexpr int64_t kMostBytes = int64_t{1} << 30;
-  STREW_ASSIGN(const Program program, import_file(fields[1], {}));
+  STREW_ASSIGN(Program imported, import_file(fields[1], {}));
+  const RunnableProgram runnable(std::move(imported));
+  const Program& program = runnable.program();
   std::vector<Tensor> given;
   for (size_t i = 2; i < fields.size() && i - 2 < program.inputs().size(); ++i) {
     STREW_ASSIGN(Tensor tensor, read_npy(fields[i], program.inputs()[i - 2].type.dtype, kMostBytes));
@@ -51,7 +54,7 @@ Expected<double> time_of(Runtime& runtime, const std::vector<std::string>& field
     for (const Tensor& tensor : given)
       inputs.push_back(std::make_unique<Tensor>(Tensor{tensor.dtype, tensor.dims, tensor.data.share(), {}}));
     const auto start = Clock::now();
-    const Expected<std::vector<Tensor>> results = run_program(runtime, program, std::move(inputs), options);
+    const Expected<std::vector<Tensor>> results = runnable.run(runtime, std::move(inputs), options);
     times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
     if (!results.ok()) return results.status();
   }
