@@ -198,7 +198,7 @@ int64_t Question::row_panels(const Entry& entry) const {
 }
 
 /// Do all updates of a run through the innermost position loop go to one element, and those of every other run to another? On Zen 4, sums of 1,024 rows of 1,024 f32
-/// take 0.3 ns per element side by side and 7 ns with loads and stores.
+/// take 0.14 ns per element side by side, and 3.3 ns with a window over the rows, whose elements lie apart.
 bool Question::folds_rows(const Entry& entry) const {
   constexpr int64_t kWidest = 8;
   if (plan.gather || plan.pairs != 1 || plan.sources.size() > 1 || !plan.primary().components.empty()) return false;

@@ -71,8 +71,8 @@ class WindowEmitter {
     });
   }
 
-  /// The two innermost loops in tiles, so that a line is used up while it is in the first-level cache. A copy of 1,000 x 1,000 f32 in another order of
-  /// dims takes a third of the time so on Zen 4, one of 1,024 x 1,024, whose lines compete for one place in the cache, a tenth.
+  /// The two innermost loops in tiles, so that a line is used up while it is in the first-level cache. On Zen 4, a copy of 1,024 x 1,024 f32 in another
+  /// order of dims, whose lines compete for one place in the cache, takes 0.14 of the time so, one of 300,000 x 64 0.28, one of 1,000 x 1,000 about as long.
   void tiles(const Pointers& p, const Found& found, Value* lo, Value* hi) {
     constexpr int64_t kOuter = 16, kInner = 8;  // elements of a line; lines
     const size_t level = loops_.size() - 1;
