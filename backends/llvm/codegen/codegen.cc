@@ -36,6 +36,7 @@
 
 #include "backends/llvm/codegen/failures.h"
 #include "backends/llvm/compute/blend_stores.h"
+#include "backends/llvm/compute/one_lane_stores.h"
 #include "base/module.h"
 #include "strew/export.h"
 
@@ -184,6 +185,7 @@ Status optimise(llvm::Module& module, const Target& target, bool has_bitcode) {
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
   add_blend_store_pass(passes, target);
+  add_one_lane_store_pass(passes, target);
   add_sanitizer_passes(passes);
   // Collected first, because a sanitizer's pass adds declarations to the module while it runs.
   std::vector<llvm::Function*> defined;

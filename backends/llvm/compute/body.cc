@@ -323,8 +323,7 @@ class LaneLoopEmitter {
     e_.when(e_.b.CreateICmpNE(rest, e_.i64(0)), emit);
   }
 
-  /// `rest` iterations from `at` on in one vector; less than `lanes`. A power of two that is known now needs no mask, and must have none: where
-  /// just one lane holds, LLVM 22 makes a scalar store of as many bytes as the value had before it was truncated (f64 updates of bf16).
+  /// `rest` iterations from `at` on in one vector; less than `lanes`. A power of two that is known now needs no mask.
   void masked(Value* at, Value* rest, int lanes) {
     const auto known = constant_of(rest);
     if (known && *known > 0 && std::has_single_bit(static_cast<uint64_t>(*known))) return elements(at, static_cast<int>(*known));
