@@ -2,8 +2,11 @@
 // the rules that the message needs. Tested by tests/unit/backends/reference/reference_scatter_test.
 #include "base/fault_text.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
+
+#include "base/number.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -50,6 +53,20 @@ Status fault_status(const FaultRule& rule, const strew_fault& fault, std::span<c
   return out_of_bounds("index out of bounds: " + rule.position_of + " position " + position_text(fault.position, position_dims) +
                        ", component " + std::to_string(fault.component) + ": value " + value + ", expected " +
                        expected_text(fault.bound, dim, rule.counts_from_end));
+}
+
+Status check_non_negative(const TensorView& tensor) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < tensor.rank; ++d) count *= tensor.dims[d];
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t value =
+        decode_i64(tensor.dtype, load_element(tensor.dtype, static_cast<const std::byte*>(tensor.data), i).bits[0]);
+    if (value >= 0) continue;
+    const std::string position = std::to_string(i);
+    return out_of_bounds("index out of bounds: update position [" + position + "] (linear " + position +
+                         "), component 0: value " + std::to_string(value) + ", expected 0 <= v");
+  }
+  return {};
 }
 
 }  // namespace strew::inline v0

@@ -9,6 +9,7 @@
 #include "strew/abi.h"
 #include "strew/bad_index.h"
 #include "strew/status.h"
+#include "strew/tensor_view.h"
 
 namespace strew::inline v0 {
 
@@ -33,5 +34,8 @@ int64_t full_position(int64_t position, std::span<const int64_t> dims, uint64_t 
 inline BadIndex bad_index_of(const strew_fault& fault, uint32_t source) {
   return {static_cast<int32_t>(source), fault.position, fault.component, fault.value, fault.bound};
 }
+
+/// Fails unless no element of the tensor is negative: signed integers of a byte or more, row-major. Names the first one that is, as an index of a scatter.
+Status check_non_negative(const TensorView& tensor);
 
 }  // namespace strew::inline v0

@@ -163,7 +163,32 @@ std::string report_text(const Manifest& manifest, const LibraryReport& report) {
             ", \"backend\": " + json_text(each.backend) + ", \"schedule\": " + json_text(each.schedule) +
             ", \"why\": " + json_text(each.why) + ", \"object_bytes\": " + std::to_string(each.object_bytes) + "}";
   }
+  text += "\n  ],\n  \"programs\": [";
+  for (size_t i = 0; i < report.programs.size(); ++i) {
+    const LibraryProgramReport& each = report.programs[i];
+    text += std::string(i == 0 ? "" : ",") + "\n    {\"program\": " + json_text(each.name) +
+            ", \"steps\": " + std::to_string(each.steps) + ", \"constant_bytes\": " + std::to_string(each.constant_bytes) +
+            ", \"arena_bytes\": " + std::to_string(each.arena_bytes) + "}";
+  }
   return text + "\n  ]\n}\n";
+}
+
+/// The programs as registry, header and report have them.
+struct Programs {
+  std::vector<RegistryProgram> registry;
+  std::vector<HeaderProgram> header;
+  std::vector<LibraryProgramReport> report;
+};
+Programs programs_of(const Manifest& manifest) {
+  Programs out;
+  for (const ManifestProgram& program : manifest.programs) {
+    int64_t bytes = 0;
+    for (const std::string& constant : program.steps.constants) bytes += static_cast<int64_t>(constant.size());
+    out.registry.push_back({program.name, &program.steps, {program.kernels.begin(), program.kernels.end()}});
+    out.header.push_back({program.name, &program.steps});
+    out.report.push_back({program.name, program.steps.steps.size(), bytes, program.steps.arena_bytes});
+  }
+  return out;
 }
 
 /// find_package(NAME) finds strew's runtime and defines NAME::NAME.
@@ -221,7 +246,7 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
     if (!job.status.ok()) return job.status.with_prefix(kernel.location + ": kernel " + kernel.name + ", target " + target.cpu);
     if (i % manifest.targets.size() == 0) {
       registry.push_back({kernel.name, {}});
-      header.push_back({kernel.name, &job.kernel, {}});
+      header.push_back({kernel.name, &job.kernel, {}, true, kernel.is_step});
     }
     registry.back().variants.push_back(job.kernel.symbol);
     header.back().variants.push_back(target.cpu);
@@ -232,12 +257,16 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
     members.push_back({job.kernel.symbol + kCode, std::move(job.object)});
     if (!job.descriptor.empty()) members.push_back({job.kernel.symbol + kDescriptor, std::move(job.descriptor)});
   }
-  STREW_ASSIGN(std::string registry_object, llvm->emit_registry(make_registry(manifest.name, registry), manifest.name + "_query",
-                                                                STREW_LIBRARY_VERSION, manifest.targets.front()));
+  const Programs programs = programs_of(manifest);
+  report.programs = programs.report;
+  STREW_ASSIGN(const DescriptorImage image, make_registry(manifest.name, registry, programs.registry));
+  STREW_ASSIGN(std::string registry_object,
+               llvm->emit_registry(image, manifest.name + "_query", STREW_LIBRARY_VERSION, manifest.targets.front()));
   members.push_back({manifest.name + "_registry.o", std::move(registry_object)});
   if (manifest.tvm_ffi) {
     std::vector<std::string> names;
-    for (const ManifestKernel& kernel : manifest.kernels) names.push_back(kernel.name);
+    for (const ManifestKernel& kernel : manifest.kernels)
+      if (!kernel.is_step) names.push_back(kernel.name);
     STREW_ASSIGN(std::string functions, llvm->emit_tvm_ffi(names, manifest.name + "_query", manifest.targets.front()));
     members.push_back({manifest.name + "_tvm_ffi.o", std::move(functions)});
   }
@@ -246,8 +275,8 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
   report.archive = folder + "/" + archive_name;
   report.header = folder + "/" + manifest.name + ".h";
   STREW_TRY(OutputFolder::replace(folder, {{archive_name, archive},
-                                           {manifest.name + ".h", make_header(manifest.name, header)},
-                                           {manifest.name + ".hpp", make_cpp_header(manifest.name, header)},
+                                           {manifest.name + ".h", make_header(manifest.name, header, programs.header)},
+                                           {manifest.name + ".hpp", make_cpp_header(manifest.name, header, programs.header)},
                                            {manifest.name + "Config.cmake", cmake_text(manifest.name)},
                                            {manifest.name + ".pc", pkg_config_text(manifest.name)},
                                            {OutputFolder::kReport, report_text(manifest, report)}}));

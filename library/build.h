@@ -29,8 +29,15 @@ struct LibraryVariant {
   bool reused = false;  ///< taken from the last output, whose kernel has the same symbol
   int64_t nanoseconds = 0;
 };
+/// What was made of a program.
+struct LibraryProgramReport {
+  std::string name;
+  size_t steps = 0;                             ///< calls of kernels, copies and checks
+  int64_t constant_bytes = 0, arena_bytes = 0;  ///< in the library; of the memory of a run
+};
 struct LibraryReport {
   std::vector<LibraryVariant> variants;
+  std::vector<LibraryProgramReport> programs;
   size_t archive_bytes = 0;
   std::string archive, header;  ///< paths
 };

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "library/names.h"
 #include "strew/dtype.h"
 #include "strew/text.h"
 
@@ -50,6 +51,95 @@ const char* c_type(DType dtype) {
 std::shared_ptr<const strew_kernel> descriptor_of(const Compiled& kernel) {
   return materialise(kernel.descriptor, [](const std::string&) { return nullptr; });
 }
+
+/// A program's functions: its tensors have known dims.
+class ProgramFunctions {
+ public:
+  ProgramFunctions(const HeaderProgram& program, size_t number) : program_(program), number_(number) {
+    std::map<std::string, int> used = {{"context", 1}, {"tensors", 1}};
+    for (const CallerTensor& tensor : program.steps->tensors) {
+      std::string name = parameter_name(tensor.name);
+      if (const int before = used[name]++; before > 0) name += "_" + std::to_string(before + 1);
+      names_.push_back(std::move(name));
+    }
+  }
+
+  std::string text() const { return comment("") + by_tensors() + by_pointers(); }
+  std::string cpp_text() const {
+    std::string parameters, arguments;
+    for (size_t i = 0; i < names_.size(); ++i) {
+      const DType dtype = tensor(i).type.dtype;
+      const std::string dtype_name = dtype == DType::boolean ? "boolean" : std::string(name(dtype));
+      parameters += std::string(i == 0 ? "" : ", ") + (is_written(i) ? "ResultView" : "InputView") + "<DType::" + dtype_name +
+                    ", " + std::to_string(tensor(i).type.rank()) + "> " + names_[i];
+      arguments += ", " + names_[i];
+    }
+    return comment("  ") + "  Status " + program_.name + "(" + parameters + ") const { return run_program(" +
+           std::to_string(number_) + arguments + "); }\n";
+  }
+
+ private:
+  const CallerTensor& tensor(size_t i) const { return program_.steps->tensors[i]; }
+  bool is_written(size_t i) const { return tensor(i).use != TensorUse::input; }
+
+  /// The file's name as a parameter of C.
+  static std::string parameter_name(const std::string& name) {
+    std::string out;
+    for (const char c : name) out += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ? c : '_';
+    return is_identifier(out) && !is_reserved(out) ? out : "p_" + out;
+  }
+  std::string comment(const std::string& indent) const {
+    std::string out = indent + "/* " + program_.name + ", a program of " + std::to_string(program_.steps->steps.size()) +
+                      " steps\n" + indent + " *\n";
+    for (size_t i = 0; i < names_.size(); ++i) {
+      const std::string does = tensor(i).use == TensorUse::input    ? "is read"
+                               : tensor(i).use == TensorUse::output ? "is written"
+                                                                    : "is read, and becomes " + tensor(i).updated;
+      out += indent + " *   " + names_[i] + "  " + type_text(tensor(i).type, {}) + "  " + does + "\n";
+    }
+    return out + indent + " *\n" + indent +
+           " * All are row-major. What is written must not overlap other tensors; after a failure it may hold anything.\n" +
+           indent + " */\n";
+  }
+  std::string by_tensors() const {
+    std::string out = "static inline strew_status " + program_.name + "(const strew_context* context";
+    for (const std::string& name : names_) out += ", const strew_tensor* " + name;
+    out += ") {\n  const strew_tensor tensors[" + std::to_string(names_.size()) + "] = {";
+    for (size_t i = 0; i < names_.size(); ++i) out += (i == 0 ? "*" : ", *") + names_[i];
+    return out + "};\n" + call();
+  }
+  std::string by_pointers() const {
+    std::string out = "static inline strew_status " + program_.name + "_at(const strew_context* context";
+    for (size_t i = 0; i < names_.size(); ++i)
+      out += std::string(", ") + (is_written(i) ? "" : "const ") + c_type(tensor(i).type.dtype) + "* " + names_[i];
+    out += ") {\n";
+    for (size_t i = 0; i < names_.size(); ++i) {
+      const std::vector<int64_t>& dims = tensor(i).type.dims;
+      if (dims.empty()) continue;
+      out += "  static const int64_t " + dims_name(i) + "[" + std::to_string(dims.size()) + "] = {";
+      for (size_t d = 0; d < dims.size(); ++d) out += (d == 0 ? "" : ", ") + std::to_string(dims[d]);
+      out += "};\n";
+    }
+    out += "  const strew_tensor tensors[" + std::to_string(names_.size()) + "] = {\n";
+    for (size_t i = 0; i < names_.size(); ++i) {
+      const TensorType& type = tensor(i).type;
+      out += "      {(void*)" + names_[i] + ", " + (type.dims.empty() ? "NULL" : dims_name(i)) + ", NULL, " +
+             std::to_string(type.rank()) + ", " + std::to_string(static_cast<int>(type.dtype)) + " /* " +
+             std::string(name(type.dtype)) + " */, " + (is_written(i) ? "0" : "1") + ", {0}},\n";
+    }
+    return out + "  };\n" + call();
+  }
+  /// No parameter begins so.
+  static std::string dims_name(size_t i) { return "strew_dims_" + std::to_string(i); }
+  std::string call() const {
+    return "  return strew_context_run_program(context, " + std::to_string(number_) + ", tensors, " +
+           std::to_string(names_.size()) + ", NULL);\n}\n\n";
+  }
+
+  const HeaderProgram& program_;
+  const size_t number_;
+  std::vector<std::string> names_;
+};
 
 /// One kernel's functions.
 class Functions {
@@ -304,7 +394,8 @@ static inline strew_status @NAME@_open(const strew_context_options* options, str
   return strew_context_open(@NAME@(), options, out);
 }
 
-/* Numbers for strew_context_run() and strew_context_kernel(). */
+)";
+constexpr const char* kNumbers = R"(/* Numbers for strew_context_run() and strew_context_kernel(). */
 enum {
 )";
 constexpr const char* kEnd = R"(#ifdef __cplusplus
@@ -339,18 +430,31 @@ constexpr const char* kCppEnd = R"(};
 
 }  // namespace
 
-std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels) {
+std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels,
+                        const std::vector<HeaderProgram>& programs) {
   std::string text = filled(kBegin, library);
+  std::string numbers;
   for (size_t k = 0; k < kernels.size(); ++k)
-    text += filled("  @UPPER@_", library) + kernels[k].name + " = " + std::to_string(k) + ",\n";
-  text += "};\n\n";
-  for (size_t k = 0; k < kernels.size(); ++k) text += Functions(kernels[k], k).text();
+    if (!kernels[k].is_step) numbers += filled("  @UPPER@_", library) + kernels[k].name + " = " + std::to_string(k) + ",\n";
+  if (!numbers.empty()) text += filled(kNumbers, library) + numbers + "};\n\n";
+  if (!programs.empty()) {
+    text += "/* Numbers for strew_context_run_program(). */\nenum {\n";
+    for (size_t p = 0; p < programs.size(); ++p)
+      text += filled("  @UPPER@_", library) + programs[p].name + " = " + std::to_string(p) + ",\n";
+    text += "};\n\n";
+  }
+  for (size_t k = 0; k < kernels.size(); ++k)
+    if (!kernels[k].is_step) text += Functions(kernels[k], k).text();
+  for (size_t p = 0; p < programs.size(); ++p) text += ProgramFunctions(programs[p], p).text();
   return text + kEnd;
 }
 
-std::string make_cpp_header(const std::string& library, const std::vector<HeaderKernel>& kernels) {
+std::string make_cpp_header(const std::string& library, const std::vector<HeaderKernel>& kernels,
+                            const std::vector<HeaderProgram>& programs) {
   std::string text = filled(kCppBegin, library);
-  for (size_t k = 0; k < kernels.size(); ++k) text += Functions(kernels[k], k).cpp_text() + "\n";
+  for (size_t k = 0; k < kernels.size(); ++k)
+    if (!kernels[k].is_step) text += Functions(kernels[k], k).cpp_text() + "\n";
+  for (size_t p = 0; p < programs.size(); ++p) text += ProgramFunctions(programs[p], p).cpp_text() + "\n";
   return text + kCppEnd;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/pipeline.h"
+#include "compiler/program/steps/steps.h"
 
 namespace strew::inline v0 {
 
@@ -15,13 +16,20 @@ struct HeaderKernel {
   const Compiled* baseline;           ///< its descriptor has the tensors
   std::vector<std::string> variants;  ///< texts of targets
   bool variants_agree = true;         ///< same_arguments() of all variants
+  bool is_step = false;               ///< of a program: there is no function for it
+};
+struct HeaderProgram {
+  std::string name;
+  const ProgramSteps* steps;
 };
 
 /// Do the entries of the two kernels, which are variants of one, take the same addresses and symbols in the same places?
 bool same_arguments(const Compiled& a, const Compiled& b);
 
-/// `kernels` in the order of the registry.
-std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels);
-std::string make_cpp_header(const std::string& library, const std::vector<HeaderKernel>& kernels);
+/// `kernels` and `programs` in the order of the registry.
+std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels,
+                        const std::vector<HeaderProgram>& programs);
+std::string make_cpp_header(const std::string& library, const std::vector<HeaderKernel>& kernels,
+                            const std::vector<HeaderProgram>& programs);
 
 }  // namespace strew::inline v0

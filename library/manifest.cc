@@ -12,6 +12,7 @@
 #include "base/machine.h"
 #include "compiler/import/option_text.h"
 #include "library/json_lines.h"
+#include "library/names.h"
 #include "schedules/target.h"
 #include "strew/import.h"
 #include "strew/text.h"
@@ -34,24 +35,6 @@ const Baseline* find_baseline(std::string_view arch) {
 
 using Kind = JsonValue::Kind;
 
-bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !text.empty() && letter(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
-/// Names that a generated header cannot use for functions.
-bool is_reserved(std::string_view name) {
-  constexpr std::string_view kKeywords[] = {
-      "auto",      "break",    "case",     "char",   "const",     "continue", "default", "do",     "double",   "else",
-      "enum",      "extern",   "float",    "for",    "goto",      "if",       "inline",  "int",    "long",     "register",
-      "restrict",  "return",   "short",    "signed", "sizeof",    "static",   "struct",  "switch", "typedef",  "union",
-      "unsigned",  "void",     "volatile", "while",  "class",     "new",      "delete",  "this",   "template", "typename",
-      "namespace", "operator", "private",  "public", "protected", "virtual",  "bool",    "true",   "false",    "try",
-      "catch",     "throw",    "using",    "and",    "or",        "not",      "xor",     "main"};
-  return std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords) || name.starts_with("strew_");
-}
-
 /// The values of a family's variables.
 using Choice = std::map<std::string, std::string, std::less<>>;
 
@@ -61,7 +44,7 @@ class Reader {
       : path_(path), folder_(std::filesystem::path(path).parent_path()), options_(options) {}
 
   Expected<Manifest> read(const JsonValue& root) {
-    STREW_TRY(check_members(root, "the manifest", {"library", "targets", "kernels", "wisdom", "tvm_ffi"}));
+    STREW_TRY(check_members(root, "the manifest", {"library", "targets", "kernels", "programs", "wisdom", "tvm_ffi"}));
     STREW_ASSIGN(out_.name, name_of(root, "library"));
     STREW_TRY(read_targets(root));
     STREW_TRY(read_wisdom_file(root));
@@ -69,16 +52,24 @@ class Reader {
       STREW_ASSIGN(const JsonValue* const tvm_ffi, member(root, "tvm_ffi", Kind::boolean));
       out_.tvm_ffi = tvm_ffi->boolean;
     }
-    STREW_ASSIGN(const JsonValue* const kernels, member(root, "kernels", Kind::list));
-    for (const JsonValue& kernel : kernels->items) STREW_TRY(read_kernel(kernel));
-    if (out_.kernels.empty()) return error(*kernels, "kernels: the list is empty, expected a kernel");
+    if (root.find("kernels") != nullptr || root.find("programs") == nullptr) {
+      STREW_ASSIGN(const JsonValue* const kernels, member(root, "kernels", Kind::list));
+      for (const JsonValue& kernel : kernels->items) STREW_TRY(read_kernel(kernel));
+      if (out_.kernels.empty()) return error(*kernels, "kernels: the list is empty, expected a kernel");
+    }
     std::sort(out_.kernels.begin(), out_.kernels.end(),
               [](const ManifestKernel& a, const ManifestKernel& b) { return a.name < b.name; });
     for (size_t i = 1; i < out_.kernels.size(); ++i)
       if (out_.kernels[i].name == out_.kernels[i - 1].name)
         return invalid_argument(out_.kernels[i].location + ": name: '" + out_.kernels[i].name +
                                 "' is the name of two kernels, also at " + out_.kernels[i - 1].location);
+    if (root.find("programs") != nullptr) {
+      STREW_ASSIGN(const JsonValue* const programs, member(root, "programs", Kind::list));
+      for (const JsonValue& program : programs->items) STREW_TRY(read_program(program));
+      if (out_.programs.empty()) return error(*programs, "programs: the list is empty, expected a program");
+    }
     STREW_TRY(check_generated_names());
+    add_steps();
     return std::move(out_);
   }
 
@@ -90,18 +81,83 @@ class Reader {
                                                 {out_.name + "_query", "the function that the library exports"},
                                                 {"registry", "a function of the library's class in C++"},
                                                 {"context", "a function of the library's class in C++"},
-                                                {"run", "a function of the library's class in C++"}};
+                                                {"run", "a function of the library's class in C++"},
+                                                {"run_program", "a function of the library's class in C++"}};
     for (const ManifestKernel& kernel : out_.kernels)
       taken.emplace(kernel.name + "_at", "the function by pointers of kernel " + kernel.name);
     for (const ManifestKernel& kernel : out_.kernels)
       if (out_.tvm_ffi && kernel.name[0] == '_')
         return invalid_argument(kernel.location + ": name: '" + kernel.name +
                                 "' begins with '_', which TVM-FFI keeps for itself, expected another name or no tvm_ffi");
-    for (const ManifestKernel& kernel : out_.kernels)
-      if (const auto found = taken.find(kernel.name); found != taken.end())
-        return invalid_argument(kernel.location + ": name: '" + kernel.name + "' is also the name of " + found->second +
-                                " in the header, expected another name");
+    const auto check = [&](const auto& named, const char* what) -> Status {
+      const auto [found, is_new] = taken.try_emplace(named.name, what + named.name);
+      if (is_new) return {};
+      return invalid_argument(named.location + ": name: '" + named.name + "' is also the name of " + found->second +
+                              " in the header, expected another name");
+    };
+    for (const ManifestProgram& program : out_.programs)
+      taken.emplace(program.name + "_at", "the function by pointers of program " + program.name);
+    for (const ManifestKernel& kernel : out_.kernels) STREW_TRY(check(kernel, "kernel "));
+    for (const ManifestProgram& program : out_.programs) STREW_TRY(check(program, "program "));
     return {};
+  }
+
+  /// A whole file, with what is said of how it is imported and run.
+  Status read_program(const JsonValue& program) {
+    STREW_TRY(check_members(program, "a program", {"name", "file", "extents", "in_place", "oob", "order", "accumulate"}));
+    STREW_ASSIGN(std::string name, name_of(program, "name"));
+    STREW_TRY(member(program, "file", Kind::text).status());
+    STREW_ASSIGN(const std::string file, text(program, "file"));
+    STREW_ASSIGN(const ImportOptions import_how, import_options(program, {}));
+    StepOptions how;
+    if (program.find("extents") != nullptr) {
+      STREW_ASSIGN(const JsonValue* const extents, member(program, "extents", Kind::object));
+      for (size_t i = 0; i < extents->names.size(); ++i) {
+        STREW_ASSIGN(const int64_t extent, whole_number(extents->items[i], "extents: " + extents->names[i]));
+        how.extents[extents->names[i]] = extent;
+      }
+    }
+    if (program.find("in_place") != nullptr) {
+      STREW_ASSIGN(const JsonValue* const in_place, member(program, "in_place", Kind::object));
+      for (size_t i = 0; i < in_place->names.size(); ++i) {
+        if (in_place->items[i].kind != Kind::text)
+          return error(in_place->items[i], "in_place: " + in_place->names[i] + ": it is " +
+                                               JsonValue::what(in_place->items[i].kind) + ", expected the name of an output");
+        how.in_place.emplace_back(in_place->names[i], in_place->items[i].text);
+      }
+    }
+    const std::string path = (folder_ / file).string();
+    if (std::find(out_.files.begin(), out_.files.end(), path) == out_.files.end()) out_.files.push_back(path);
+    const Expected<Program> imported = import_file(path, import_how);
+    if (!imported.ok()) return at(*program.find("file"), "file", imported.status());
+    Expected<ProgramSteps> steps = steps_of(*imported, how);
+    if (!steps.ok()) return at(program, "program " + name, steps.status());
+    out_.programs.push_back({std::move(name), location(program), *std::move(steps), {}});
+    return {};
+  }
+  Expected<int64_t> whole_number(const JsonValue& value, const std::string& field) const {
+    const auto whole = static_cast<int64_t>(value.number);
+    if (value.kind == Kind::number && static_cast<double>(whole) == value.number && whole >= 0) return whole;
+    return error(value, field + ": expected an integer that is 0 or more");
+  }
+  /// The kernels that the programs call, once each.
+  void add_steps() {
+    std::sort(out_.programs.begin(), out_.programs.end(),
+              [](const ManifestProgram& a, const ManifestProgram& b) { return a.name < b.name; });
+    std::map<std::string, size_t> known;
+    for (ManifestProgram& program : out_.programs) {
+      size_t number = 0;
+      for (const Step& step : program.steps.steps) {
+        program.kernels.push_back(0);
+        if (!step.op) continue;
+        const auto [found, is_new] = known.try_emplace(print(**step.op), out_.kernels.size());
+        program.kernels.back() = found->second;
+        if (!is_new) continue;
+        ManifestKernel kernel(program.name + "/" + std::to_string(number++), program.location, *step.op);
+        kernel.is_step = true;
+        out_.kernels.push_back(std::move(kernel));
+      }
+    }
   }
 
   std::string location(const JsonValue& value) const { return path_ + ":" + std::to_string(value.line); }
@@ -357,6 +413,19 @@ Expected<std::string> name_in_manifest(const std::filesystem::path& model, const
   return (from / model.filename()).lexically_relative(to).string();
 }
 
+/// The list with the one program. Extents that are open get a comment and 1, because somebody has to say what they are.
+std::string program_text(const Program& imported, const std::string& name, const std::string& model) {
+  std::string extents, types;
+  for (const std::string& extent : open_extents(imported)) extents += (extents.empty() ? "" : ", ") + json_text(extent) + ": 1";
+  for (const Value& value : imported.values())
+    if (value.kind == ValueKind::input)
+      types += "\n    // " + imported.input(value.index).name + ": " + type_text(value.type, value.symbols);
+  for (const ProgramOutput& output : imported.outputs())
+    types += "\n    // " + output.name + " = " + type_text(imported.type(output.value), imported.value(output.value).symbols);
+  return "  \"programs\": [" + types + "\n    {\"name\": " + json_text(name) + ", \"file\": " + json_text(model) +
+         (extents.empty() ? "" : ", \"extents\": {" + extents + "}") + "}\n  ]\n}\n";
+}
+
 }  // namespace
 
 Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions& options) {
@@ -366,14 +435,15 @@ Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions&
   return Reader(path, options).read(*root);
 }
 
-Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest) {
+Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest, bool whole) {
   STREW_ASSIGN(const Program imported, import_file(path, {}));
   if (imported.kernels().empty())
     return invalid_argument(path + ": the file has no scatter or gather, so a library of it has no kernel");
-  std::string out =
-      "{\n  \"library\": " + json_text(identifier_of(std::filesystem::path(path).stem().string()) + "_kernels") +
-      ",\n  \"targets\": [\"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\", \"armv8.2-a\", \"armv8.2-a+sve\"],\n  \"kernels\": [";
+  std::string out = "{\n  \"library\": " + json_text(identifier_of(std::filesystem::path(path).stem().string()) + "_kernels") +
+                    ",\n  \"targets\": [\"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\", \"armv8.2-a\", \"armv8.2-a+sve\"],\n";
   STREW_ASSIGN(const std::string model, name_in_manifest(path, manifest));
+  if (whole) return out + program_text(imported, identifier_of(std::filesystem::path(path).stem().string()), model);
+  out += "  \"kernels\": [";
   std::map<std::string, int> used;
   for (size_t i = 0; i < imported.kernels().size(); ++i) {
     const ProgramKernel& kernel = imported.kernel(i);

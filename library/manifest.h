@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/program/steps/steps.h"
 #include "strew/kernel_options.h"
 #include "strew/status.h"
 #include "strew/target.h"
@@ -23,14 +24,24 @@ struct ManifestKernel {
   VerifiedOp op;
   BackendChoice backend = BackendChoice::automatic;
   ScheduleOverrides schedule;
+  bool is_step = false;  ///< of a program: then the name is "PROGRAM/NUMBER", and the library has no function for it
+};
+
+/// A whole file, or a part of one, as one function.
+struct ManifestProgram {
+  std::string name;      ///< a C identifier, unique among kernels and programs
+  std::string location;  ///< FILE:LINE of the manifest
+  ProgramSteps steps;
+  std::vector<size_t> kernels;  ///< per step: its place in Manifest::kernels, for steps that call one
 };
 
 struct Manifest {
-  std::string name;                     ///< of the library: a C identifier
-  std::vector<Target> targets;          ///< the baseline of the architecture first; each later one has more features
-  std::vector<Target> left_out;         ///< targets that were asked for and are of another architecture
-  std::vector<ManifestKernel> kernels;  ///< sorted by name
-  std::vector<std::string> files;       ///< the files that it names, with their paths
+  std::string name;                       ///< of the library: a C identifier
+  std::vector<Target> targets;            ///< the baseline of the architecture first; each later one has more features
+  std::vector<Target> left_out;           ///< targets that were asked for and are of another architecture
+  std::vector<ManifestKernel> kernels;    ///< sorted by name; those of programs come last
+  std::vector<ManifestProgram> programs;  ///< sorted by name
+  std::vector<std::string> files;         ///< the files that it names, with their paths
   std::shared_ptr<const Wisdom> wisdom = Wisdom::none();  ///< measured schedules that its kernels take
   bool tvm_ffi = false;                                   ///< it exports a function of TVM-FFI for each kernel
 };
@@ -44,8 +55,8 @@ struct ManifestOptions {
 
 /// Reads a manifest. Files that it names are relative to its folder. Errors begin with "PATH:LINE: ".
 Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions& options = {});
-/// A manifest with the kernels of a model file, as text. `manifest`: the file that it shall be written to; the text names the model relative to
+/// A manifest with the kernels of a model file, or with the whole of it as a program, as text. `manifest`: the file that it shall be written to; the text names the model relative to
 /// that file's folder. Empty: by its absolute path, so that the text may be kept anywhere on this machine.
-Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest);
+Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest, bool whole = false);
 
 }  // namespace strew::inline v0

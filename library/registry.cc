@@ -1,12 +1,16 @@
-// See registry.h. The registry's image holds, one after another: the strew_library, the kernels, the distances to their variants, the names.
+// See registry.h. The registry's image holds, one after another: the strew_library, the kernels, the distances to their variants, the
+// programs with what they refer to, the names.
 #include "library/registry.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <string_view>
 
+#include "runtime/call/library_program.h"
 #include "runtime/call/packed_kernel.h"
+#include "strew/dtype.h"
 #include "strew/library.h"
 
 namespace strew::inline v0 {
@@ -36,6 +40,11 @@ class RegistryWriter {
     image_.bytes.insert(image_.bytes.begin() + at, text.begin(), text.end());
     return static_cast<int32_t>(at);
   }
+  uint32_t constant(const std::string& bytes) {
+    const uint32_t at = reserve(bytes.size());
+    if (!bytes.empty()) std::memcpy(image_.bytes.data() + at, bytes.data(), bytes.size());
+    return at;
+  }
   void bytes(const std::vector<char>& bytes) { image_.bytes.insert(image_.bytes.end(), bytes.begin(), bytes.end()); }
   void distance(size_t field, std::string symbol) {
     image_.distances.push_back({static_cast<uint32_t>(field), std::move(symbol)});
@@ -46,9 +55,109 @@ class RegistryWriter {
   DescriptorImage image_;
 };
 
+/// Writes what programs refer to.
+class ProgramWriter {
+ public:
+  explicit ProgramWriter(RegistryWriter& out) : out_(out) {}
+
+  LibraryProgram write(const RegistryProgram& program) {
+    const ProgramSteps& from = *program.steps;
+    std::vector<uint32_t> constants;
+    for (const std::string& bytes : from.constants) constants.push_back(out_.constant(bytes));
+    const std::vector<LibraryTensor> tensors = tensors_of(from);
+    std::vector<LibraryStep> steps;
+    for (size_t s = 0; s < from.steps.size(); ++s) {
+      std::vector<LibraryOperand> operands;
+      for (const StepOperand& operand : from.steps[s].operands) operands.push_back(operand_of(operand, constants));
+      steps.push_back({kind_of(from.steps[s].kind), program.kernels[s], static_cast<uint32_t>(operands.size()), list(operands)});
+    }
+    const int32_t name = out_.text(program.name);
+    return {name,
+            static_cast<uint32_t>(tensors.size()),
+            list(tensors),
+            static_cast<uint32_t>(steps.size()),
+            list(steps),
+            0,
+            from.arena_bytes};
+  }
+
+ private:
+  static LibraryStepKind kind_of(StepKind kind) {
+    switch (kind) {
+      case StepKind::kernel:
+        return LibraryStepKind::kernel;
+      case StepKind::copy:
+        return LibraryStepKind::copy;
+      case StepKind::non_negative:
+        return LibraryStepKind::non_negative;
+    }
+    return LibraryStepKind::kernel;
+  }
+  static LibraryUse use_of(TensorUse use) {
+    switch (use) {
+      case TensorUse::input:
+        return LibraryUse::input;
+      case TensorUse::output:
+        return LibraryUse::output;
+      case TensorUse::updated:
+        return LibraryUse::updated;
+    }
+    return LibraryUse::input;
+  }
+  std::vector<LibraryTensor> tensors_of(const ProgramSteps& from) {
+    std::vector<LibraryTensor> out;
+    for (const CallerTensor& tensor : from.tensors) {
+      int64_t elements = 1;
+      for (const int64_t extent : tensor.type.dims) elements *= extent;
+      const int32_t name = out_.text(tensor.name);
+      out.push_back({name, use_of(tensor.use), shape_of(tensor.type), storage_bytes(tensor.type.dtype, elements)});
+    }
+    return out;
+  }
+  LibraryOperand operand_of(const StepOperand& operand, const std::vector<uint32_t>& constants) {
+    const LibraryShape shape = shape_of(operand.type);
+    switch (operand.place) {
+      case StepPlace::tensor:
+        return {LibraryPlace::tensor, static_cast<uint32_t>(operand.number), operand.first, shape, 0};
+      case StepPlace::constant:
+        return {LibraryPlace::constant, 0, constants[static_cast<size_t>(operand.number)] + operand.first, shape, 0};
+      case StepPlace::arena:
+        break;
+    }
+    return {LibraryPlace::arena, 0, operand.first, shape, 0};
+  }
+  /// Extents and strides that are equal are written once.
+  LibraryShape shape_of(const TensorType& type) {
+    const int32_t strides = type.strides.empty() ? 0 : numbers(type.strides);
+    return {numbers(type.dims), strides, static_cast<uint16_t>(type.rank()), static_cast<uint8_t>(type.dtype), 0};
+  }
+  int32_t numbers(const std::vector<int64_t>& list_of) {
+    const auto [found, is_new] = numbers_.try_emplace(list_of, 0);
+    if (is_new) found->second = list(list_of);
+    return found->second;
+  }
+  template <class T>
+  int32_t list(const std::vector<T>& items) {
+    const uint32_t at = out_.reserve(items.size() * sizeof(T));
+    for (size_t i = 0; i < items.size(); ++i) out_.put(at + i * sizeof(T), items[i]);
+    return static_cast<int32_t>(at);
+  }
+
+  RegistryWriter& out_;
+  std::map<std::vector<int64_t>, int32_t> numbers_;
+};
+
 }  // namespace
 
-DescriptorImage make_registry(const std::string& library, const std::vector<RegistryKernel>& kernels) {
+Expected<DescriptorImage> make_registry(const std::string& library, const std::vector<RegistryKernel>& kernels,
+                                        const std::vector<RegistryProgram>& programs) {
+  size_t constants = 0;
+  for (const RegistryProgram& program : programs)
+    for (const std::string& bytes : program.steps->constants) constants += bytes.size();
+  constexpr size_t kMostConstants = size_t{1} << 30;
+  if (constants > kMostConstants)
+    return unsupported("programs: their constants are " + std::to_string(constants) + " bytes, expected at most " +
+                       std::to_string(kMostConstants) + "; larger ones can be inputs of the programs");
   RegistryWriter out;
   const uint32_t root = out.reserve(sizeof(strew_library));
   const uint32_t list = out.reserve(kernels.size() * sizeof(LibraryKernel));
@@ -63,9 +172,13 @@ DescriptorImage make_registry(const std::string& library, const std::vector<Regi
     written[k].name = out.text(kernels[k].name);
     out.put(list + k * sizeof(LibraryKernel), written[k]);
   }
+  ProgramWriter writer(out);
+  const uint32_t program_list = out.reserve(programs.size() * sizeof(LibraryProgram));
+  for (size_t p = 0; p < programs.size(); ++p) out.put(program_list + p * sizeof(LibraryProgram), writer.write(programs[p]));
   const int32_t name = out.text(library);
   out.put(root, strew_library{STREW_LIBRARY_MAGIC, STREW_LIBRARY_VERSION, STREW_ABI_VERSION,
-                              static_cast<uint32_t>(kernels.size()), name, static_cast<int32_t>(list)});
+                              static_cast<uint32_t>(kernels.size()), name, static_cast<int32_t>(list),
+                              static_cast<uint32_t>(programs.size()), static_cast<int32_t>(program_list)});
   return out.finish();
 }
 

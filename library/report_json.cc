@@ -20,11 +20,15 @@ std::string report_json(const LibraryReport& report, const Manifest& manifest) {
                         {"object_bytes", each.object_bytes},
                         {"reused", each.reused},
                         {"compile_ms", static_cast<double>(each.nanoseconds) / 1e6}});
-  return Json{{"archive", report.archive},
-              {"header", report.header},
-              {"left_out", left_out},
-              {"archive_bytes", report.archive_bytes},
-              {"variants", variants}}
+  Json programs = Json::array();
+  for (const LibraryProgramReport& each : report.programs)
+    programs.push_back({{"program", each.name},
+                        {"steps", each.steps},
+                        {"constant_bytes", each.constant_bytes},
+                        {"arena_bytes", each.arena_bytes}});
+  return Json{{"archive", report.archive}, {"header", report.header},
+              {"left_out", left_out},      {"archive_bytes", report.archive_bytes},
+              {"variants", variants},      {"programs", programs}}
              .dump(2) +
          "\n";
 }

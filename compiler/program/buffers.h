@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "strew/tensor.h"
@@ -12,7 +13,16 @@ namespace strew::inline v0 {
 
 class BufferPool {
  public:
-  BufferPool();
+  /// What becomes of memory whose last buffer is gone.
+  enum class Freed : uint8_t {
+    reused,  ///< large tensors get it
+    kept,    ///< nobody: no two tensors have the same address. All memory of the pool's tensors is in blocks()
+  };
+  explicit BufferPool(Freed freed = Freed::reused);
+  /// The memory of the tensors that were made, with Freed::kept. It lives as long as the pool or a tensor.
+  std::vector<std::span<std::byte>> blocks() const;
+  /// May the memory be given to another tensor? With Freed::kept, only that of the pool's own.
+  bool may_pass_on(const Buffer& buffer) const;
   /// A tensor whose elements may be anything. It may outlive the pool.
   Expected<Tensor> make(DType dtype, std::vector<int64_t> dims);
 

@@ -17,10 +17,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <map>
 #include <set>
-#include <tuple>
 
+#include "base/fault_text.h"
 #include "base/fp_environment.h"
 #include "base/number.h"
 #include "compiler/op/access_dims.h"
@@ -49,41 +48,6 @@ Expected<Tensor> copy_of(const Tensor& tensor) {
 }
 
 bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.size() && b.data() < a.data() + a.size(); }
-
-/// Of each value the first one that is the same input or the same result, whose tensor is the same.
-std::vector<int> firsts_of(const Program& imported) {
-  std::map<std::tuple<ValueKind, int, int>, int> first;
-  std::vector<int> out;
-  for (size_t v = 0; v < imported.values().size(); ++v) {
-    const Value& value = imported.value(static_cast<int>(v));
-    const bool has_tensor = value.kind == ValueKind::input || value.kind == ValueKind::result || value.kind == ValueKind::compute;
-    const auto number = static_cast<int>(v);
-    out.push_back(has_tensor ? first.try_emplace({value.kind, value.index, value.result}, number).first->second : number);
-  }
-  return out;
-}
-
-/// How often the elements of each tensor are read, by its first value, whether what reads them is needed or not, unless it became part of a kernel: then
-/// it is never evaluated. The extents of a value may be read as often as one likes.
-ProgramUses uses_of(const Program& imported) {
-  ProgramUses out{firsts_of(imported), std::vector<int>(imported.values().size(), 0)};
-  const auto reads = [&](int v) {
-    if (v >= 0) ++out.readers[out.first[v]];
-  };
-  for (const ProgramKernel& kernel : imported.kernels())
-    for (const KernelArgument& argument : kernel.arguments) {
-      if (argument.use == ArgumentUse::equal_extents) continue;
-      reads(argument.value);
-      reads(argument.other);
-    }
-  for (const Value& value : imported.values())
-    for (const int v : value.parts) reads(v);
-  for (const Compute& compute : imported.computes())
-    for (const int v : compute.arguments)
-      if (compute.disposition == ComputeDisposition::interpreted) reads(v);
-  for (const ProgramOutput& output : imported.outputs()) reads(output.value);
-  return out;
-}
 
 class Runner {
  public:
@@ -122,26 +86,13 @@ class Runner {
                        opaque.reason.empty() ? "strew does not run this operation" : "it is not run: " + opaque.reason, names);
   }
 
-  /// Marks the kernels that the outputs need. Walks back from the outputs and visits each value and kernel once.
+  /// Marks the kernels that the outputs need.
   Status mark_needed() {
-    needed_.assign(imported_.kernels().size(), false);
-    std::vector<bool> seen(imported_.values().size(), false);
-    std::vector<int> open;
-    const auto need_value = [&](int v) {
-      if (seen[v]) return;
-      seen[v] = true;
-      open.push_back(v);
-    };
-    for (const ProgramOutput& output : imported_.outputs()) need_value(output.value);
-    while (!open.empty()) {
-      const Value& value = imported_.value(open.back());
-      open.pop_back();
-      if (value.kind == ValueKind::opaque) return not_run(imported_.opaque(value.index));
-      each_source(imported_.parts(), value, need_value);
-      if (value.kind != ValueKind::result || needed_[value.index]) continue;
-      needed_[value.index] = true;
-      each_use(imported_.kernel(value.index), need_value);
-    }
+    ProgramNeeds needs = needs_of(imported_);
+    for (size_t v = 0; v < imported_.values().size(); ++v)
+      if (const Value& value = imported_.value(static_cast<int>(v)); needs.values[v] && value.kind == ValueKind::opaque)
+        return not_run(imported_.opaque(value.index));
+    needed_ = std::move(needs.kernels);
     return {};
   }
 
@@ -368,23 +319,22 @@ class Runner {
   }
 
   Status evaluate_stack(int v, const Value& value) {
-    STREW_ASSIGN(Tensor tensor, make_tensor(value.type.dtype, {static_cast<int64_t>(value.parts.size())}));
+    STREW_ASSIGN(Tensor tensor, memory_.buffers.make(value.type.dtype, {static_cast<int64_t>(value.parts.size())}));
     for (size_t i = 0; i < value.parts.size(); ++i) {
       STREW_ASSIGN(const Tensor* part, evaluate(value.parts[i]));
-      copy_elements(tensor.dtype, 1, part->data.data(), 0, tensor.data.data(), static_cast<int64_t>(i));
+      const int64_t bytes = storage_bytes(tensor.dtype, 1);
+      if (bits(tensor.dtype) < 8)
+        copy_elements(tensor.dtype, 1, part->data.data(), 0, tensor.data.data(), static_cast<int64_t>(i));
+      else
+        STREW_TRY(copy_by(calls_, tensor.data.data() + static_cast<int64_t>(i) * bytes, part->data.data(), bytes));
     }
     return keep(v, std::move(tensor));
   }
 
-  Status check_non_negative(const KernelArgument& argument) {
+  Status check_sign(const KernelArgument& argument) {
     STREW_ASSIGN(const Tensor* tensor, evaluate(argument.value));
-    for (int64_t i = 0, n = tensor->elements(); i < n; ++i) {
-      const int64_t value = integer_at(*tensor, i);
-      if (value >= 0 || !is_signed_integer(tensor->dtype)) continue;
-      return out_of_bounds(fmt::format(
-          "index out of bounds: update position [{0}] (linear {0}), component 0: value {1}, expected 0 <= v", i, value));
-    }
-    return {};
+    if (!is_signed_integer(tensor->dtype)) return {};
+    return calls_.check_non_negative ? calls_.check_non_negative(tensor->view()) : check_non_negative(tensor->view());
   }
 
   Status check_equal(const KernelArgument& argument) {
@@ -402,8 +352,7 @@ class Runner {
     for (const int v : kernel.tensors()) STREW_TRY(evaluate(v).status());
     for (const ArgumentUse use : {ArgumentUse::equal_extents, ArgumentUse::equal_scalars, ArgumentUse::non_negative})
       for (const KernelArgument& argument : kernel.arguments)
-        if (argument.use == use)
-          STREW_TRY(use == ArgumentUse::non_negative ? check_non_negative(argument) : check_equal(argument));
+        if (argument.use == use) STREW_TRY(use == ArgumentUse::non_negative ? check_sign(argument) : check_equal(argument));
     const std::vector<TensorSlot> slots = tensor_slots(kernel.op);
     std::vector<Tensor> results;
     std::vector<StridedTensor> bound;
@@ -479,9 +428,8 @@ class Runner {
     const Tensor& operand = *values_[kernel.tensor(index)];
     if (operand.dtype != result.dtype || operand.dims != result.dims)
       return invalid_argument("operand is {}{}, expected {}{}", operand.dtype, operand.dims, result.dtype, result.dims);
-    if (result.data.data() != operand.data.data())
-      std::memcpy(result.data.data(), operand.data.data(), static_cast<size_t>(result.data.size()));
-    return {};
+    if (result.data.data() == operand.data.data()) return {};
+    return copy_by(calls_, result.data.data(), operand.data.data(), result.data.size());
   }
 
   /// The tensor that result number `index` of the kernel may be written over: its operand, if nothing else reads that.
@@ -500,6 +448,7 @@ class Runner {
     if (!buffers_.reuses_inputs || tensor.data.read_only()) return nullptr;
     if (value.kind == ValueKind::result || value.kind == ValueKind::compute) {
       auto& all = value.kind == ValueKind::result ? results_ : computed_;
+      if (!lent_.contains(v) && !memory_.buffers.may_pass_on(tensor.data)) return nullptr;
       return left_[uses_.first[v]] == 1 && (tensor.data.is_only_owner() || lent_.contains(v)) ? &all[value.index][value.result]
                                                                                               : nullptr;
     }
@@ -654,14 +603,14 @@ class Runner {
     for (size_t i = 0; i < from.size(); ++i)
       for (size_t j = 0; j < from.size() && sources[i] == from[i]; ++j) {
         if (i == j || !overlap(from[i]->data, (*buffers_.outputs)[j].data)) continue;
-        STREW_ASSIGN(Tensor copy, copy_of(*from[i]));
+        STREW_ASSIGN(Tensor copy, memory_.buffers.make(from[i]->dtype, from[i]->dims));
+        STREW_TRY(copy_by(calls_, copy.data.data(), from[i]->data.data(), copy.data.size()));
         kept.push_back(std::make_unique<Tensor>(std::move(copy)));
         sources[i] = kept.back().get();
       }
     for (size_t i = 0; i < from.size(); ++i) {
       const Buffer& into = (*buffers_.outputs)[i].data;
-      if (into.data() != sources[i]->data.data() && into.size() > 0)
-        std::memmove(into.data(), sources[i]->data.data(), static_cast<size_t>(into.size()));
+      if (into.data() != sources[i]->data.data()) STREW_TRY(copy_by(calls_, into.data(), sources[i]->data.data(), into.size()));
     }
     return std::vector<Tensor>();
   }
@@ -683,6 +632,12 @@ class Runner {
 };
 
 }  // namespace
+
+Status copy_by(const ProgramCalls& calls, std::byte* to, const std::byte* from, int64_t bytes) {
+  if (calls.copy) return calls.copy(to, from, bytes);
+  if (bytes > 0) std::memmove(to, from, static_cast<size_t>(bytes));
+  return {};
+}
 
 const ProgramUses& ProgramMemory::uses_of(const Program& program) {
   std::call_once(once_, [&] { uses_ = strew::uses_of(program); });

@@ -12,6 +12,7 @@
 
 #include "compiler/program/buffers.h"
 #include "compiler/program/pieces/cache.h"
+#include "compiler/program/uses.h"
 #include "strew/bad_index.h"
 #include "strew/program.h"
 #include "strew/tensor.h"
@@ -28,16 +29,19 @@ struct ProgramCalls {
   int64_t interpreted_elements = 0;  ///< so many elements of a region are interpreted before it is worth a kernel
   /// Null, or told after each operation that was interpreted: the operation and its nanoseconds.
   std::function<void(const Compute&, int64_t)> observe;
+  /// Null: memmove. Copies elements of values that are not known before the run; sizes and constants are not copied by this.
+  std::function<Status(std::byte* to, const std::byte* from, int64_t bytes)> copy;
+  /// Null: the run looks itself whether an element is negative, which is an error. The tensor's elements are signed integers.
+  std::function<Status(const TensorView&)> check_non_negative;
 };
 
-/// Who reads the tensors of a program.
-struct ProgramUses {
-  std::vector<int> first;    ///< per value: the first value that is the same input or result
-  std::vector<int> readers;  ///< per first value: how often its elements are read
-};
+/// Copies by calls.copy, or by memmove.
+Status copy_by(const ProgramCalls& calls, std::byte* to, const std::byte* from, int64_t bytes);
 
 /// What the runs of one program share. Threads may use it at the same time.
 struct ProgramMemory {
+  explicit ProgramMemory(BufferPool::Freed freed = BufferPool::Freed::reused) : buffers(freed) {}
+
   /// The same program in every call.
   const ProgramUses& uses_of(const Program& program);
 

@@ -20,7 +20,7 @@ extern "C" {
  * strew_library_variant() tells about them. It refers to what lies around it, so it cannot be copied. Beyond these members its layout is strew's
  * own. */
 #define STREW_LIBRARY_MAGIC 0x57525453u /* "STRW" */
-#define STREW_LIBRARY_VERSION 3u        /* is raised with every change of the layout */
+#define STREW_LIBRARY_VERSION 4u        /* is raised with every change of the layout */
 typedef struct strew_library {
   uint32_t magic;   /* STREW_LIBRARY_MAGIC */
   uint32_t version; /* STREW_LIBRARY_VERSION */
@@ -28,6 +28,8 @@ typedef struct strew_library {
   uint32_t kernel_count;
   int32_t name; /* offset of the library's name from this struct, bytes */
   int32_t kernels;
+  uint32_t program_count; /* whole programs, which are made of its kernels */
+  int32_t programs;
 } strew_library;
 
 /* What a library says of a variant of a kernel. The texts live as long as the library. */
@@ -76,6 +78,13 @@ STREW_API strew_status strew_context_run(const strew_context* context, uint32_t 
  * not checked, nor whether buffers overlap. Returns 1 if the call was made and succeeded. Returns 0, with nothing done, if strew_context_run()
  * has to be called instead: for a kernel's first call, a large one, and one that fails. */
 STREW_API int strew_context_run_at(const strew_context* context, uint32_t kernel, void* const* data, const int64_t* numbers);
+/* Runs program number `program` of the registry: a whole file, or a part of one, with its kernels and the operations around them. tensors: its
+ * inputs in the order of the file, then the outputs that are not written over an input; all row-major, with the program's dtypes and dims, and
+ * those that are written apart from all others. Checks that before it writes. If it fails later, at an index out of bounds for example,
+ * what the tensors that it writes hold is not specified. Several threads may run one program; the context keeps the memory for what
+ * lies between kernels, once per program. Of `options`, bad_index tells the index of the kernel that failed. */
+STREW_API strew_status strew_context_run_program(const strew_context* context, uint32_t program, const strew_tensor* tensors,
+                                                 size_t tensor_count, const strew_call_options* options) STREW_CHECK_RESULT;
 /* The kernel of that number, for strew_kernel_run_many() and the others. It belongs to the caller, and does not need the context any more. */
 STREW_API strew_status strew_context_kernel(const strew_context* context, uint32_t kernel,
                                             strew_kernel_ref** out) STREW_CHECK_RESULT;
@@ -84,6 +93,9 @@ STREW_API const char* strew_library_name(const strew_library* library);
 /* The number of the kernel of that name; STREW_NO_KERNEL if there is none. */
 #define STREW_NO_KERNEL UINT32_MAX
 STREW_API uint32_t strew_library_find(const strew_library* library, const char* name);
+/* The number of the program of that name; STREW_NO_PROGRAM if there is none. */
+#define STREW_NO_PROGRAM UINT32_MAX
+STREW_API uint32_t strew_library_find_program(const strew_library* library, const char* name);
 /* Fills the members that the caller's struct has room for. Fails if there is no such kernel or variant, or if the library belongs to another
  * version of strew. */
 STREW_API strew_status strew_library_variant(const strew_library* library, uint32_t kernel, uint32_t variant,

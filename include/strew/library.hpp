@@ -128,6 +128,12 @@ class KernelLibrary {
     return taken(strew_context_run(context_.get(), kernel, tensors, sizeof...(views), nullptr));
   }
 
+  template <class... Views>
+  Status run_program(uint32_t program, const Views&... views) const {
+    const strew_tensor tensors[] = {views.tensor()...};
+    return taken(strew_context_run_program(context_.get(), program, tensors, sizeof...(views), nullptr));
+  }
+
  private:
   std::shared_ptr<strew_context> context_;
 };

@@ -1,9 +1,14 @@
 // See programs.h. Used by tests/golden/fusion_test.cc, tests/unit/compiler/import/fusion/fusion_test.cc and tests/replay.
 #include "tests/support/programs.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <numeric>
 
 #include "base/number.h"
+#include "library/registry.h"
+#include "runtime/call/library_program.h"
 #include "strew/run_program.h"
 #include "strew/text.h"
 #include "tests/support/options.h"
@@ -86,6 +91,46 @@ bool is_same_bytes(const Expected<std::vector<Tensor>>& a, const Expected<std::v
       return false;
   }
   return true;
+}
+
+std::map<std::string, int64_t> extents_of(const Program& imported, const std::vector<Tensor>& inputs) {
+  std::map<std::string, int64_t> out;
+  for (const Value& value : imported.values()) {
+    if (value.kind != ValueKind::input) continue;
+    const ProgramInput& input = imported.input(value.index);
+    for (size_t d = 0; d < input.type.dims.size(); ++d) {
+      if (input.type.dims[d] != kDynamic) continue;
+      const bool has_name = d < value.symbols.size() && !value.symbols[d].empty();
+      out[has_name ? value.symbols[d] : input.name + "." + std::to_string(d)] = inputs[static_cast<size_t>(value.index)].dims[d];
+    }
+  }
+  return out;
+}
+
+Status run_steps(Runtime& runtime, const ProgramSteps& steps, std::span<const TensorView> tensors, const KernelOptions& kernel,
+                 const CallOptions& call) {
+  struct Kernels final : LibraryKernels {
+    Kernels(Runtime& from, const ProgramSteps& of, const KernelOptions& how) : runtime(from), steps(of), options(how) {}
+    Status run(uint32_t number, std::span<const TensorView> operands, const CallOptions& how) override {
+      STREW_ASSIGN(const Kernel found, runtime.get(*steps.steps[number].op, options));
+      return found.run(operands, how);
+    }
+    Runtime& runtime;
+    const ProgramSteps& steps;
+    const KernelOptions& options;
+  };
+  std::vector<uint32_t> numbers(steps.steps.size());
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  STREW_ASSIGN(const DescriptorImage image, make_registry("drawn", {}, {{"program", &steps, std::move(numbers)}}));
+  std::vector<std::max_align_t> words(image.bytes.size() / sizeof(std::max_align_t) + 1);
+  std::memcpy(words.data(), image.bytes.data(), image.bytes.size());
+  const auto& library = *reinterpret_cast<const strew_library*>(words.data());
+  const LibraryProgram& program = program_of(library, 0);
+  STREW_TRY(check_program_tensors(library, program, tensors));
+  STREW_ASSIGN(const Buffer arena, Buffer::allocate(std::max<int64_t>(program.arena_bytes, 1)));
+  std::memset(arena.data(), 0xa5, static_cast<size_t>(arena.size()));
+  Kernels kernels(runtime, steps, kernel);
+  return run_program_of(library, program, tensors, arena.data(), kernels, call);
 }
 
 }  // namespace strew::test

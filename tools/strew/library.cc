@@ -44,6 +44,9 @@ std::string as_text(const LibraryReport& report, const Manifest& manifest) {
     reused += each.reused ? 1 : 0;
     nanoseconds += each.nanoseconds;
   }
+  for (const LibraryProgramReport& each : report.programs)
+    text += fmt::format("{}\n  program of {} steps, {} bytes of constants, {} bytes of memory per run\n", each.name, each.steps,
+                        each.constant_bytes, each.arena_bytes);
   return text + fmt::format("{}: {} variants, {} as before, {} bytes, {:.0f} ms of compilation\n", report.archive,
                             report.variants.size(), reused, report.archive_bytes, static_cast<double>(nanoseconds) / 1e6);
 }
@@ -68,7 +71,8 @@ Status write_depfile(const Options& options, const Manifest& manifest, const Lib
 /// Writes the manifest of a model to the file of -o, or prints it.
 int write_manifest(const Options& options) {
   const bool is_printed = options.output.empty() || options.output == "-";
-  const Expected<std::string> text = manifest_of_model(options.from_model, is_printed ? std::string() : options.output);
+  const Expected<std::string> text =
+      manifest_of_model(options.from_model, is_printed ? std::string() : options.output, options.whole);
   if (!text.ok()) return fail(text.status());
   if (is_printed) return fail(print_out(*text));
   Expected<PendingFile> file = PendingFile::create(options.output, *text);

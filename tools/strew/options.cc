@@ -423,6 +423,8 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   command->add_option("--from-model", options.from_model,
                       "write a manifest with the kernels of this model file instead: to the file of -o, where it names the model "
                       "relative to itself, or to stdout, with the model's absolute path");
+  command->add_flag("--whole", options.whole, "with --from-model: the whole file as one function, instead of its kernels")
+      ->needs("--from-model");
   command->add_option("--arch", options.arch,
                       "make the library for x86_64 or aarch64, and leave out the manifest's targets of the other (default: the "
                       "architecture of all targets, or this machine's if they have several)");

@@ -44,6 +44,7 @@ struct Options {
   std::string emit;
   std::string output;                ///< compile -o, library -o
   std::string from_model;            ///< library --from-model
+  bool whole = false;                ///< library --whole
   int jobs = 0;                      ///< library --jobs
   std::string arch;                  ///< library --arch
   std::vector<std::string> targets;  ///< library --target

@@ -3,6 +3,7 @@
 #include "strew/library.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <string_view>
 
 #include "base/cpus.h"
@@ -10,6 +11,7 @@
 #include "base/options.h"
 #include "bindings/c/runtime/handles.h"
 #include "bindings/c/runtime/library.h"
+#include "runtime/call/library_program.h"
 #include "runtime/call/packed_kernel.h"
 
 struct strew_context {
@@ -18,12 +20,14 @@ struct strew_context {
   std::shared_ptr<strew::Executor> executor;            ///< null: strew's own
   strew::FeatureSet allowed;                            ///< CPU features that variants may need
   std::vector<std::atomic<strew_kernel_ref*>> kernels;  ///< null until the first call
+  std::vector<std::atomic<std::byte*>> arenas;          ///< per program: the memory of a run that has ended; null: there is none
 
-  explicit strew_context(const strew_library& from) : library(&from), kernels(from.kernel_count) {}
+  explicit strew_context(const strew_library& from) : library(&from), kernels(from.kernel_count), arenas(from.program_count) {}
   strew_context(const strew_context&) = delete;
   strew_context& operator=(const strew_context&) = delete;
   ~strew_context() {
     for (const std::atomic<strew_kernel_ref*>& each : kernels) strew_kernel_release(each.load());
+    for (const std::atomic<std::byte*>& each : arenas) std::free(each.load());
   }
 };
 
@@ -102,6 +106,53 @@ inline strew_kernel_ref* opened_kernel(const strew_context* context, uint32_t nu
   return context->kernels[number].load(std::memory_order_acquire);
 }
 
+/// The kernels of a context, for its programs.
+class ContextKernels final : public LibraryKernels {
+ public:
+  explicit ContextKernels(const strew_context& context) : context_(context) {}
+  Status run(uint32_t number, std::span<const TensorView> tensors, const CallOptions& options) override {
+    STREW_ASSIGN(const strew_kernel_ref* const opened, kernel_in(&context_, number));
+    return opened->callable->run(tensors, options);
+  }
+
+ private:
+  const strew_context& context_;
+};
+
+/// The memory of one run.
+class Arena {
+ public:
+  Arena(std::atomic<std::byte*>& kept, int64_t bytes) : kept_(kept), memory_(kept.exchange(nullptr, std::memory_order_acquire)) {
+    constexpr size_t kAlignment = 64;
+    const size_t padded = (static_cast<size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;
+    if (memory_ == nullptr && padded > 0) memory_ = static_cast<std::byte*>(std::aligned_alloc(kAlignment, padded));
+  }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena() { std::free(kept_.exchange(memory_, std::memory_order_acq_rel)); }
+  std::byte* memory() const { return memory_; }
+
+ private:
+  std::atomic<std::byte*>& kept_;
+  std::byte* memory_;
+};
+
+Status run_program(strew_context& context, uint32_t number, std::span<const TensorView> tensors, const CallOptions& options) {
+  if (number >= context.library->program_count)
+    return invalid_argument("program: number " + std::to_string(number) + ", expected less than " +
+                            std::to_string(context.library->program_count));
+  const LibraryProgram& program = program_of(*context.library, number);
+  const char* const called = at_offset<char>(*context.library, program.name);
+  if (const Status status = check_program_tensors(*context.library, program, tensors); !status.ok())
+    return status.with_prefix(called);
+  const Arena arena(context.arenas[number], program.arena_bytes);
+  if (arena.memory() == nullptr && program.arena_bytes > 0)
+    return resource_exhausted(std::string(called) + ": out of memory: a run needs " + std::to_string(program.arena_bytes) +
+                              " bytes");
+  ContextKernels kernels(context);
+  return run_program_of(*context.library, program, tensors, arena.memory(), kernels, options);
+}
+
 }  // namespace
 
 Expected<strew_kernel_ref*> kernel_in(const strew_context* context, uint32_t number) {
@@ -148,6 +199,17 @@ strew_status strew_context_run(const strew_context* context, uint32_t kernel, co
   });
 }
 
+strew_status strew_context_run_program(const strew_context* context, uint32_t program, const strew_tensor* tensors,
+                                       size_t tensor_count, const strew_call_options* options) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(context, "context"));
+    STREW_TRY(check_tensors(tensors, tensor_count));
+    return with_call_options(options, [&](const CallOptions& how) {
+      return run_program(const_cast<strew_context&>(*context), program, as_views(tensors, tensor_count), how);
+    });
+  });
+}
+
 int strew_context_run_at(const strew_context* context, uint32_t kernel, void* const* data, const int64_t* numbers) {
   const strew_kernel_ref* const opened = opened_kernel(context, kernel);
   return opened != nullptr && opened->callable->run_addresses(data, numbers) ? 1 : 0;
@@ -172,6 +234,13 @@ uint32_t strew_library_find(const strew_library* library, const char* name) {
   for (uint32_t i = 0; i < library->kernel_count; ++i)
     if (std::string_view(name_of(*library, kernel_of(*library, i))) == name) return i;
   return STREW_NO_KERNEL;
+}
+
+uint32_t strew_library_find_program(const strew_library* library, const char* name) {
+  if (library == nullptr || name == nullptr || !check_library(*library).ok()) return STREW_NO_PROGRAM;
+  for (uint32_t i = 0; i < library->program_count; ++i)
+    if (std::string_view(at_offset<char>(*library, program_of(*library, i).name)) == name) return i;
+  return STREW_NO_PROGRAM;
 }
 
 strew_status strew_library_variant(const strew_library* library, uint32_t kernel, uint32_t variant, strew_variant* out) {

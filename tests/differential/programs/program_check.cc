@@ -15,11 +15,13 @@
 
 #include "compiler/import/import_bytes.h"
 #include "compiler/program/run.h"
+#include "compiler/program/steps/steps.h"
 #include "runtime/call/executor/thread_pool.h"
 #include "tests/differential/programs/program_inputs.h"
 #include "tests/differential/random_limits.h"
 #include "tests/support/elements.h"
 #include "tests/support/options.h"
+#include "tests/support/programs.h"
 #include "tests/support/rule_label.h"
 
 namespace strew::test {
@@ -101,8 +103,8 @@ void ProgramTally::add_finished(const Program& finished) {
 }
 
 std::string ProgramTally::write() const {
-  std::string out = fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", programs, nodes, kernels, operations, folded, calls, runs,
-                                failures, donated, refusals, bad_indices);
+  std::string out = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}\n", programs, nodes, kernels, operations, folded, calls,
+                                runs, failures, donated, refusals, bad_indices, stepped);
   for (const auto& [name, number] : kinds) out += fmt::format("{} {}\n", name, number);
   return out;
 }
@@ -111,10 +113,10 @@ void ProgramTally::merge(const std::string& report) {
   std::istringstream in(report);
   ProgramTally t;
   in >> t.programs >> t.nodes >> t.kernels >> t.operations >> t.folded >> t.calls >> t.runs >> t.failures >> t.donated >>
-      t.refusals >> t.bad_indices;
+      t.refusals >> t.bad_indices >> t.stepped;
   programs += t.programs, nodes += t.nodes, kernels += t.kernels, operations += t.operations, folded += t.folded;
   calls += t.calls, runs += t.runs, failures += t.failures, donated += t.donated, refusals += t.refusals,
-      bad_indices += t.bad_indices;
+      bad_indices += t.bad_indices, stepped += t.stepped;
   std::string name;
   for (int64_t number = 0; in >> name >> number;) kinds[name] += number;
 }
@@ -123,8 +125,8 @@ std::string ProgramTally::text() const {
   std::string out = fmt::format(
       "{} programs: {} nodes, {} kernels, {} operations around them, {} of which became part of kernels; {} calls, {} of which "
       "fail, {} for one bad index; {} runs, {} of "
-      "which have an output where an input is, and {} of which portable refuses",
-      programs, nodes, kernels, operations, folded, calls, failures, bad_indices, runs, donated, refusals);
+      "which have an output where an input is, and {} of which portable refuses; {} runs as steps of a library",
+      programs, nodes, kernels, operations, folded, calls, failures, bad_indices, runs, donated, refusals, stepped);
   for (const auto& [name, number] : kinds) out += fmt::format("\n  {:22}{:8}", name, number);
   return out;
 }
@@ -292,6 +294,54 @@ std::optional<std::string> ProgramChecker::compare_call(const RandomProgram& dra
     const auto found = run_and_compare(drawn, finished, inputs, want, one_error, way, rng);
     pool_.release_all();
     if (found) return found;
+  }
+  running_ = "steps of a kernel library";
+  auto found = run_as_steps(drawn, finished, inputs, want, one_error, rng);
+  pool_.release_all();
+  return found;
+}
+
+/// Some programs are refused, because an extent depends on an element or because an operation is only interpreted.
+std::optional<std::string> ProgramChecker::run_as_steps(const RandomProgram& drawn, const Program& finished,
+                                                        const std::vector<Tensor>& inputs, const Results& want, bool one_error,
+                                                        Rng& rng) {
+  StepOptions how;
+  how.extents = extents_of(finished, inputs);
+  std::vector<std::pair<size_t, size_t>> pairs;
+  for (size_t i = 0; want.ok() && i < inputs.size(); ++i)
+    for (size_t o = 0; o < want->size(); ++o)
+      if (inputs[i].dtype == (*want)[o].dtype && inputs[i].dims == (*want)[o].dims) pairs.emplace_back(i, o);
+  const bool updates = !pairs.empty() && rng.chance(50);
+  const auto [updated, becomes] = updates ? rng.pick(pairs) : std::pair<size_t, size_t>();
+  if (updates) how.in_place.emplace_back(finished.inputs()[updated].name, finished.outputs()[becomes].name);
+  const Expected<ProgramSteps> steps = steps_of(finished, how);
+  if (!steps.ok()) return steps.status().code() == Code::internal ? std::optional(steps.status().message()) : std::nullopt;
+  ++tally_.stepped;
+  std::vector<GuardedBuffer*> buffers;
+  std::vector<TensorView> views;
+  for (size_t t = 0; t < steps->tensors.size(); ++t) {
+    const CallerTensor& tensor = steps->tensors[t];
+    int64_t elements = 1;
+    for (const int64_t extent : tensor.type.dims) elements *= extent;
+    const auto bytes = static_cast<size_t>(storage_bytes(tensor.type.dtype, elements));
+    GuardedBuffer& buffer = pool_.take(bytes, Flush::end, tensor.name);
+    std::fill(buffer.all().begin(), buffer.all().end(), kCanary);
+    if (t < inputs.size() && bytes > 0) std::memcpy(buffer.writable(), inputs[t].data.data(), bytes);
+    void* const data = tensor.use == TensorUse::input ? const_cast<std::byte*>(buffer.read_only()) : buffer.writable();
+    views.push_back({data, tensor.type.dtype, tensor.type.rank(), tensor.type.dims.data(), nullptr});
+    buffers.push_back(&buffer);
+  }
+  KernelOptions options;
+  options.threads = rng.chance(50) ? 1 : 8;
+  const Status status = run_steps(*runtime_, *steps, views, options, {});
+  if (!status.ok() || !want.ok())
+    return difference(drawn, want, status.ok() ? Results(std::vector<Tensor>()) : Results(status), one_error);
+  for (size_t o = 0, next = inputs.size(); o < want->size(); ++o) {
+    const size_t t = updates && o == becomes ? updated : next++;
+    if (!is_kept_around(*buffers[t])) return fmt::format("out{}: bytes outside of the caller's buffer were written", o);
+    const Tensor got{
+        (*want)[o].dtype, steps->tensors[t].type.dims, Buffer::borrow({buffers[t]->writable(), buffers[t]->size()}), {}};
+    if (auto found = difference(drawn, o, (*want)[o], got)) return found;
   }
   return std::nullopt;
 }

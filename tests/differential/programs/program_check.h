@@ -21,6 +21,7 @@ struct ProgramTally {
   int64_t folded = 0;  ///< operations that became part of kernels
   int64_t calls = 0, runs = 0, failures = 0, donated = 0, refusals = 0;
   int64_t bad_indices = 0;  ///< calls that fail because of one index
+  int64_t stepped = 0;      ///< runs as a kernel library runs them
   std::map<std::string, int64_t> kinds, refused;
   std::map<std::string, int64_t> notes;  ///< what import did to kernels, without numbers, and how often
   void add(const RandomProgram& drawn);
@@ -69,6 +70,8 @@ class ProgramChecker {
   std::optional<std::string> run_and_compare(const RandomProgram& drawn, const Program& finished,
                                              const std::vector<Tensor>& inputs, const Results& want, bool one_error,
                                              const Way& way, Rng& rng);
+  std::optional<std::string> run_as_steps(const RandomProgram& drawn, const Program& finished, const std::vector<Tensor>& inputs,
+                                          const Results& want, bool one_error, Rng& rng);
   bool is_refusal(const Way& way, const Status& status);
   bool is_refusal(const Way& way, const Results& got);
   std::vector<std::unique_ptr<Tensor>> lent(const std::vector<Tensor>& inputs);

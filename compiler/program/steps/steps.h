@@ -1,0 +1,72 @@
+// ProgramSteps: a program for inputs of known dims, as calls of kernels one after another on memory that is laid out before. Nothing is decided when it runs,
+// so kernel libraries can hold it (library/) and run it without a compiler. Tested by tests/unit/compiler/program/steps_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "strew/program.h"
+#include "strew/verified.h"
+
+namespace strew::inline v0 {
+
+/// Where a tensor of a step lies.
+enum class StepPlace : uint8_t {
+  tensor,    ///< in the tensor of the caller's, ProgramSteps::tensors[number]
+  constant,  ///< in ProgramSteps::constants[number]
+  arena,     ///< in the memory of the run
+};
+
+struct StepOperand {
+  StepPlace place = StepPlace::arena;
+  int number = 0;
+  int64_t first = 0;  ///< byte of the place at which element [0, ..., 0] lies
+  TensorType type;    ///< of known dims; its strides are empty: row-major
+};
+
+enum class StepKind : uint8_t {
+  kernel,        ///< calls the kernel of `op`; the operands are in the order of tensor_slots(op)
+  copy,          ///< copies the bytes of the first operand to the second
+  non_negative,  ///< fails if an element of the operand is negative
+};
+struct Step {
+  StepKind kind = StepKind::kernel;
+  std::optional<VerifiedOp> op;  ///< of kind kernel
+  std::string location;          ///< of the file
+  std::vector<StepOperand> operands;
+};
+
+/// What the caller gives and gets.
+enum class TensorUse : uint8_t { input, output, updated };
+struct CallerTensor {
+  std::string name;  ///< of the input
+  TensorType type;   ///< of known dims
+  TensorUse use = TensorUse::input;
+  std::string updated;  ///< use updated: the name of the output that it becomes
+};
+
+struct ProgramSteps {
+  std::vector<CallerTensor> tensors;  ///< the inputs, in the order of the program, then the outputs that are no input's memory
+  std::vector<std::string> constants;
+  std::vector<Step> steps;
+  int64_t arena_bytes = 0;
+};
+
+struct StepOptions {
+  std::map<std::string, int64_t> extents;  ///< of the file's names for open extents
+  /// Inputs that are updated in place: name of an input, name of the output that lies in its memory.
+  std::vector<std::pair<std::string, std::string>> in_place;
+};
+
+/// The names that StepOptions::extents must have: of each extent that an input leaves open, the file's, or INPUT.DIM where it has none; once each.
+std::vector<std::string> open_extents(const Program& program);
+
+/// Fails if the extents of a tensor follow from elements of an input, and where an operation of a kind that is only interpreted reads what a kernel or a caller gives:
+/// names it.
+Expected<ProgramSteps> steps_of(const Program& program, const StepOptions& options);
+
+}  // namespace strew::inline v0

@@ -1,0 +1,162 @@
+// Programs as steps of a library: what is a step, what is known before, where tensors lie, and what is refused. That results are right is tested by
+// strew_program_differential and tests/library/programs_test.py.
+#include "compiler/program/steps/steps.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/support/programs.h"
+#include "tests/unit/compiler/import/stablehlo_testing.h"
+
+namespace strew::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+Program program(const std::string& text) {
+  Expected<Program> made = import_mlir_text(text, {});
+  EXPECT_TRUE(made.ok()) << made.status().message();
+  return made.ok() ? std::move(*made) : Program();
+}
+
+ProgramSteps steps(const Program& of, const StepOptions& options = {}) {
+  Expected<ProgramSteps> found = steps_of(of, options);
+  EXPECT_TRUE(found.ok()) << found.status().message();
+  return found.ok() ? std::move(*found) : ProgramSteps();
+}
+
+std::string refusal(const Program& of, const StepOptions& options = {}) {
+  const Expected<ProgramSteps> found = steps_of(of, options);
+  return found.ok() ? "" : found.status().message();
+}
+
+constexpr const char* kAdds =
+    R"("stablehlo.scatter"(%c, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1],
+    inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+  }) : (tensor<8x4xf32>, tensor<3x1xi32>, tensor<3x4xf32>) -> tensor<8x4xf32>
+)";
+
+/// %c: f32[8,4], %i: i32[3,1], %u: f32[3,4].
+Program function(const std::string& body, const std::string& result, const std::string& type = "tensor<8x4xf32>") {
+  return program("func.func @main(%c: tensor<8x4xf32>, %i: tensor<3x1xi32>, %u: tensor<3x4xf32>) -> " + type + " {\n" + body +
+                 "  return " + result + " : " + type + "\n}");
+}
+
+std::string places(const Step& step) {
+  std::string out;
+  for (const StepOperand& operand : step.operands)
+    out += operand.place == StepPlace::tensor     ? "t" + std::to_string(operand.number)
+           : operand.place == StepPlace::constant ? "c"
+                                                  : "a";
+  return out;
+}
+
+TEST(Steps, KernelsReadAndWriteTheCallersTensors) {
+  const ProgramSteps found = steps(function(std::string("  %r = ") + kAdds, "%r"));
+  ASSERT_THAT(found.steps, SizeIs(1));
+  EXPECT_EQ(places(found.steps[0]), "t3t0t1t2");  // result, operand, indices, updates
+  EXPECT_EQ(found.arena_bytes, 0);
+  ASSERT_THAT(found.tensors, SizeIs(4));
+  EXPECT_EQ(found.tensors[0].use, TensorUse::input);
+  EXPECT_EQ(found.tensors[3].use, TensorUse::output);
+}
+
+TEST(Steps, AnInputThatIsUpdatedIsResultAndOperand) {
+  StepOptions options;
+  options.in_place = {{"c", "result0"}};
+  const ProgramSteps found = steps(function(std::string("  %r = ") + kAdds, "%r"), options);
+  ASSERT_THAT(found.steps, SizeIs(1));
+  EXPECT_EQ(places(found.steps[0]), "t0t0t1t2");
+  ASSERT_THAT(found.tensors, SizeIs(3));
+  EXPECT_EQ(found.tensors[0].use, TensorUse::updated);
+  EXPECT_EQ(found.tensors[0].updated, "result0");
+}
+
+TEST(Steps, WhatFollowsFromConstantsIsAConstant) {
+  const ProgramSteps found =
+      steps(function("  %0 = stablehlo.constant dense<2.0> : tensor<f32>\n"
+                     "  %1 = stablehlo.sqrt %0 : tensor<f32>\n"
+                     "  %2 = stablehlo.broadcast_in_dim %1, dims = [] : (tensor<f32>) -> tensor<8x4xf32>\n"
+                     "  %r = " +
+                         std::string(kAdds).replace(std::string(kAdds).find("%c"), 2, "%2"),
+                     "%r"));
+  ASSERT_THAT(found.steps, SizeIs(1));
+  for (const StepOperand& operand : found.steps[0].operands)
+    EXPECT_NE(operand.place, StepPlace::arena) << "the broadcast is not computed by the call";
+}
+
+TEST(Steps, TensorsThatAreNotUsedAtOneTimeShareTheArena) {
+  // Each exponential waits for a sum over all of the one before, so that the three are kernels apart.
+  std::string body = "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n";
+  std::string last = "%c";
+  for (int n = 0; n < 3; ++n) {
+    const std::string e = "%e" + std::to_string(n), t = "%t" + std::to_string(n), s = "%s" + std::to_string(n),
+                      b = "%b" + std::to_string(n);
+    body += "  " + e + " = stablehlo.exponential " + last + " : tensor<8x4xf32>\n";
+    body += "  " + s + " = stablehlo.reduce(" + e +
+            " init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<8x4xf32>, "
+            "tensor<f32>) -> tensor<f32>\n";
+    body += "  " + b + " = stablehlo.broadcast_in_dim " + s + ", dims = [] : (tensor<f32>) -> tensor<8x4xf32>\n";
+    body += "  " + t + " = stablehlo.divide " + e + ", " + b + " : tensor<8x4xf32>\n";
+    last = t;
+  }
+  const std::string adds = std::string(kAdds).replace(std::string(kAdds).find("%c"), 2, last);
+  const ProgramSteps found = steps(function(body + "  %r = " + adds, "%r"));
+  int64_t tensors = 0;
+  for (const Step& step : found.steps)
+    for (const StepOperand& operand : step.operands)
+      tensors += operand.place == StepPlace::arena && operand.type.dims == std::vector<int64_t>{8, 4} ? 1 : 0;
+  EXPECT_GE(tensors, 6);
+  EXPECT_LE(found.arena_bytes, 3 * 128 + 64) << "at most two tensors of 128 bytes and a sum are used at one time";
+}
+
+TEST(Steps, ExtentsThatAreOpenAreGiven) {
+  const Program open = program(
+      "func.func @main(%c: tensor<?x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x4xf32> {\n"
+      "  %r = \"stablehlo.gather\"(%c, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], "
+      "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>} : (tensor<?x4xf32>, tensor<3x1xi32>) -> "
+      "tensor<3x4xf32>\n  return %r : tensor<3x4xf32>\n}");
+  EXPECT_THAT(open_extents(open), ElementsAre("c.0"));
+  EXPECT_THAT(refusal(open), HasSubstr("extents: dim 0 of input 'c' is open, expected the extent of 'c.0'"));
+  StepOptions options;
+  options.extents = {{"c.0", -1}};
+  EXPECT_THAT(refusal(open, options), HasSubstr("extents: 'c.0' is -1, expected 0 or more"));
+  options.extents = {{"c.0", 5}};
+  EXPECT_THAT(steps(open, options).tensors[0].type.dims, ElementsAre(5, 4));
+  options.extents["c.1"] = 4;
+  EXPECT_THAT(refusal(open, options), HasSubstr("extents: no input has an open extent 'c.1', did you mean 'c.0'?"));
+}
+
+TEST(Steps, WhatIsOnlyInterpretedIsRefusedByItsPlace) {
+  const std::string scan =
+      refusal(function("  %0 = stablehlo.concatenate %u, %u, dim = 0 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<6x4xf32>\n"
+                       "  %1 = stablehlo.slice %0 [1:4, 0:4] : (tensor<6x4xf32>) -> tensor<3x4xf32>\n"
+                       "  %r = " +
+                           std::string(kAdds).replace(std::string(kAdds).find("%u"), 2, "%1"),
+                       "%r"));
+  EXPECT_THAT(scan, HasSubstr("stablehlo.concatenate: no kernel does this operation, it is only interpreted"));
+}
+
+TEST(Steps, NamesOfInPlaceAreChecked) {
+  const Program adds = function(std::string("  %r = ") + kAdds, "%r");
+  const auto with = [&](std::vector<std::pair<std::string, std::string>> in_place) {
+    StepOptions options;
+    options.in_place = std::move(in_place);
+    return refusal(adds, options);
+  };
+  EXPECT_THAT(with({{"d", "result0"}}), HasSubstr("in_place: the program has no input 'd'"));
+  EXPECT_THAT(with({{"c", "result"}}), HasSubstr("in_place: the program has no output 'result', did you mean 'result0'?"));
+  EXPECT_THAT(with({{"u", "result0"}}), HasSubstr("in_place: output 'result0' is [8,4], expected [3,4], as input 'u' is"));
+  EXPECT_THAT(with({{"i", "result0"}}), HasSubstr("in_place: output 'result0' is of f32, expected i32, as input 'i' is"));
+  EXPECT_THAT(with({{"c", "result0"}, {"c", "result0"}}), HasSubstr("is named twice"));
+}
+
+}  // namespace
+}  // namespace strew::test
