@@ -3,9 +3,16 @@
 
 #include "base/strides.h"
 #include "compiler/program/run.h"
+#include "runtime/program_steps.h"
 #include "strew/run_program.h"
 
 namespace strew::inline v0 {
+
+/// What the runs of a RunnableProgram share.
+struct ProgramState {
+  ProgramMemory memory;
+  StepCache steps;
+};
 
 namespace {
 
@@ -79,8 +86,17 @@ Status check_apart(const Program& imported, const std::vector<Tensor>& outputs) 
   return {};
 }
 
-Status run_into(Runtime& runtime, const Program& imported, ProgramMemory& memory, std::vector<std::unique_ptr<Tensor>> inputs,
-                std::span<const TensorView> outputs, const ProgramOptions& options) {
+/// `steps` null: the program runs once.
+Expected<std::vector<Tensor>> run_or_step(Runtime& runtime, const Program& imported, ProgramMemory& memory, StepCache* steps,
+                                          std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options,
+                                          const std::vector<Tensor>* outputs) {
+  if (steps != nullptr)
+    if (auto results = steps->run(runtime, imported, inputs, options, outputs, memory.buffers)) return *std::move(results);
+  return run(runtime, imported, memory, std::move(inputs), options, outputs);
+}
+
+Status run_into(Runtime& runtime, const Program& imported, ProgramMemory& memory, StepCache* steps,
+                std::vector<std::unique_ptr<Tensor>> inputs, std::span<const TensorView> outputs, const ProgramOptions& options) {
   if (outputs.size() != imported.outputs().size())
     return invalid_argument("outputs: " + std::to_string(outputs.size()) + " are given, expected " +
                             std::to_string(imported.outputs().size()) + ", as many as the program has");
@@ -91,24 +107,24 @@ Status run_into(Runtime& runtime, const Program& imported, ProgramMemory& memory
     tensors.push_back(std::move(tensor));
   }
   STREW_TRY(check_apart(imported, tensors));
-  return run(runtime, imported, memory, std::move(inputs), options, &tensors).status();
+  return run_or_step(runtime, imported, memory, steps, std::move(inputs), options, &tensors).status();
 }
 
 }  // namespace
 
 RunnableProgram::RunnableProgram(Program program)
-    : program_(std::make_unique<const Program>(std::move(program))), memory_(std::make_unique<ProgramMemory>()) {}
+    : program_(std::make_unique<const Program>(std::move(program))), state_(std::make_unique<ProgramState>()) {}
 RunnableProgram::RunnableProgram(RunnableProgram&&) noexcept = default;
 RunnableProgram& RunnableProgram::operator=(RunnableProgram&&) noexcept = default;
 RunnableProgram::~RunnableProgram() = default;
 
 Expected<std::vector<Tensor>> RunnableProgram::run(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs,
                                                    const ProgramOptions& options) const {
-  return strew::run(runtime, *program_, *memory_, std::move(inputs), options, nullptr);
+  return run_or_step(runtime, *program_, state_->memory, &state_->steps, std::move(inputs), options, nullptr);
 }
 Status RunnableProgram::run_into(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs,
                                  std::span<const TensorView> outputs, const ProgramOptions& options) const {
-  return strew::run_into(runtime, *program_, *memory_, std::move(inputs), outputs, options);
+  return strew::run_into(runtime, *program_, state_->memory, &state_->steps, std::move(inputs), outputs, options);
 }
 
 Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
@@ -120,7 +136,7 @@ Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Program& impor
 Status run_program_into(Runtime& runtime, const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                         std::span<const TensorView> outputs, const ProgramOptions& options) {
   ProgramMemory memory;
-  return run_into(runtime, imported, memory, std::move(inputs), outputs, options);
+  return run_into(runtime, imported, memory, nullptr, std::move(inputs), outputs, options);
 }
 
 }  // namespace strew::inline v0

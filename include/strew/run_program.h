@@ -39,7 +39,7 @@ struct ProgramOptions {
   static constexpr int64_t kInterpreted = std::numeric_limits<int64_t>::max();
 };
 
-struct ProgramMemory;
+struct ProgramState;
 
 /// A program with what its runs share: which operations around the kernels are done by one kernel, and up to 256 MiB of memory of large tensors that are
 /// neither inputs nor outputs. Threads may run it at the same time.
@@ -60,7 +60,7 @@ class RunnableProgram {
 
  private:
   std::unique_ptr<const Program> program_;
-  std::unique_ptr<ProgramMemory> memory_;
+  std::unique_ptr<ProgramState> state_;
 };
 
 /// Runs whatever the outputs need and returns one tensor per output. Fails if they need an operation that strew does not run (Opaque);

@@ -96,13 +96,9 @@ bool is_same_bytes(const Expected<std::vector<Tensor>>& a, const Expected<std::v
 std::map<std::string, int64_t> extents_of(const Program& imported, const std::vector<Tensor>& inputs) {
   std::map<std::string, int64_t> out;
   for (const Value& value : imported.values()) {
-    if (value.kind != ValueKind::input) continue;
-    const ProgramInput& input = imported.input(value.index);
-    for (size_t d = 0; d < input.type.dims.size(); ++d) {
-      if (input.type.dims[d] != kDynamic) continue;
-      const bool has_name = d < value.symbols.size() && !value.symbols[d].empty();
-      out[has_name ? value.symbols[d] : input.name + "." + std::to_string(d)] = inputs[static_cast<size_t>(value.index)].dims[d];
-    }
+    for (size_t d = 0; value.kind == ValueKind::input && d < value.type.dims.size(); ++d)
+      if (imported.input(value.index).type.dims[d] == kDynamic)
+        out[extent_name(imported, value, d)] = inputs[static_cast<size_t>(value.index)].dims[d];
   }
   return out;
 }

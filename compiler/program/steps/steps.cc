@@ -269,12 +269,6 @@ class Notes {
   std::unordered_map<std::string, size_t> known_;
 };
 
-/// The name of an open extent of an input.
-std::string extent_name(const Program& program, const Value& input, size_t dim) {
-  const bool has_name = dim < input.symbols.size() && !input.symbols[dim].empty();
-  return has_name ? input.symbols[dim] : fmt::format("{}.{}", program.input(input.index).name, dim);
-}
-
 class StepFinder {
  public:
   StepFinder(const Program& program, const StepOptions& options) : program_(program), options_(options), dependence_(program) {}
@@ -432,6 +426,11 @@ class StepFinder {
 };
 
 }  // namespace
+
+std::string extent_name(const Program& program, const Value& input, size_t dim) {
+  const bool has_name = dim < input.symbols.size() && !input.symbols[dim].empty();
+  return has_name ? input.symbols[dim] : fmt::format("{}.{}", program.input(input.index).name, dim);
+}
 
 std::vector<std::string> open_extents(const Program& program) {
   std::vector<std::string> out;

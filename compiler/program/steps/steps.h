@@ -65,6 +65,9 @@ struct StepOptions {
 /// The names that StepOptions::extents must have: of each extent that an input leaves open, the file's, or INPUT.DIM where it has none; once each.
 std::vector<std::string> open_extents(const Program& program);
 
+/// The name of dim `dim`, which is open, of the value of an input.
+std::string extent_name(const Program& program, const Value& input, size_t dim);
+
 /// Fails if the extents of a tensor follow from elements of an input, and where an operation of a kind that is only interpreted reads what a kernel or a caller gives:
 /// names it.
 Expected<ProgramSteps> steps_of(const Program& program, const StepOptions& options);

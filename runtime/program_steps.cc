@@ -1,0 +1,187 @@
+// See program_steps.h. A step that fails makes the whole run fail, which the caller then does again in the other way: that has the messages, with the places of
+// the file. Inputs are never written by steps, so they can be read again.
+#include "runtime/program_steps.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/fault_text.h"
+#include "strew/prepared_op.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// Of inputs, outputs and the arena. For larger ones the time to find out what to call does not count.
+constexpr int64_t kMostBytes = int64_t{1} << 18;
+constexpr size_t kMostEntries = 8;
+/// After so many runs steps are made; so many more for each operation that is interpreted until then, because it has to be compiled.
+constexpr int64_t kRuns = 8, kRunsPerOperation = 2048;
+
+bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.size() && b.data() < a.data() + a.size(); }
+
+int64_t runs_before(const Program& program) {
+  int64_t runs = kRuns;
+  for (const Compute& compute : program.computes())
+    if (compute.disposition == ComputeDisposition::interpreted) runs += kRunsPerOperation;
+  return runs;
+}
+
+}  // namespace
+
+/// Steps with what their kernels are asked for.
+class ReadySteps {
+ public:
+  static Expected<std::shared_ptr<const ReadySteps>> make(const Program& program, std::span<const std::unique_ptr<Tensor>> inputs,
+                                                          const KernelOptions& options) {
+    StepOptions how;
+    for (const Value& value : program.values()) {
+      if (value.kind != ValueKind::input) continue;
+      const std::vector<int64_t>& dims = inputs[static_cast<size_t>(value.index)]->dims;
+      for (size_t d = 0; d < dims.size(); ++d)
+        if (program.input(value.index).type.dims[d] == kDynamic) how.extents[extent_name(program, value, d)] = dims[d];
+    }
+    STREW_ASSIGN(ProgramSteps steps, steps_of(program, how));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (steps.tensors[i].type.dims != inputs[i]->dims)
+        return invalid_argument("input " + std::to_string(i) + " does not fit its type");
+    auto out = std::make_shared<ReadySteps>();
+    out->input_count_ = inputs.size();
+    int64_t bytes = steps.arena_bytes;
+    for (const CallerTensor& tensor : steps.tensors) {
+      int64_t elements = 1;
+      for (const int64_t extent : tensor.type.dims) elements *= extent;
+      bytes += storage_bytes(tensor.type.dtype, elements);
+    }
+    if (bytes > kMostBytes) return unsupported("the program's tensors are " + std::to_string(bytes) + " bytes");
+    for (const Step& step : steps.steps) {
+      std::optional<PreparedOp> op;
+      if (step.op) {
+        STREW_ASSIGN(PreparedOp prepared, PreparedOp::of(**step.op, options));
+        op = std::move(prepared);
+      }
+      out->ops_.push_back(std::move(op));
+    }
+    out->steps_ = std::move(steps);
+    return std::shared_ptr<const ReadySteps>(std::move(out));
+  }
+
+  size_t output_count() const { return steps_.tensors.size() - input_count_; }
+  const TensorType& output(size_t number) const { return steps_.tensors[input_count_ + number].type; }
+
+  Status run(Runtime& runtime, std::span<const std::unique_ptr<Tensor>> inputs, std::span<const Tensor* const> outputs,
+             std::byte* arena) const {
+    std::vector<TensorView> views;
+    for (size_t s = 0; s < steps_.steps.size(); ++s) {
+      const Step& step = steps_.steps[s];
+      views.clear();
+      for (const StepOperand& operand : step.operands) {
+        const auto number = static_cast<size_t>(operand.number);
+        std::byte* base = arena;
+        if (operand.place == StepPlace::tensor)
+          base = number < input_count_ ? inputs[number]->data.data() : outputs[number - input_count_]->data.data();
+        else if (operand.place == StepPlace::constant)
+          base = reinterpret_cast<std::byte*>(const_cast<char*>(steps_.constants[number].data()));
+        const TensorType& type = operand.type;
+        views.push_back({base + operand.first, type.dtype, type.rank(), type.dims.data(),
+                         type.strides.empty() ? nullptr : type.strides.data()});
+      }
+      switch (step.kind) {
+        case StepKind::kernel: {
+          STREW_ASSIGN(const Kernel kernel, runtime.get(*ops_[s]));
+          STREW_TRY(kernel.run(views));
+          break;
+        }
+        case StepKind::copy:
+          std::memcpy(views[1].data, views[0].data, static_cast<size_t>(views[0].dims[0]));
+          break;
+        case StepKind::non_negative:
+          STREW_TRY(check_non_negative(views[0]));
+          break;
+      }
+    }
+    return {};
+  }
+
+  int64_t arena_bytes() const { return steps_.arena_bytes; }
+
+ private:
+  ProgramSteps steps_;
+  std::vector<std::optional<PreparedOp>> ops_;  ///< per step
+  size_t input_count_ = 0;
+};
+
+struct StepCache::Entry {
+  std::vector<std::vector<int64_t>> dims;  ///< of each input
+  KernelOptions options;
+  int64_t runs = 0;
+  bool is_refused = false;
+  std::shared_ptr<const ReadySteps> steps;
+};
+
+StepCache::StepCache() = default;
+StepCache::~StepCache() = default;
+
+std::shared_ptr<const ReadySteps> StepCache::find(const Program& program, std::span<const std::unique_ptr<Tensor>> inputs,
+                                                  const ProgramOptions& options) {
+  const std::lock_guard lock(mutex_);
+  const auto fits = [&](const Entry& entry) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (entry.dims[i] != inputs[i]->dims) return false;
+    return entry.options == options.kernel;
+  };
+  auto found = std::ranges::find_if(entries_, fits);
+  if (found == entries_.end()) {
+    if (entries_.size() >= kMostEntries) entries_.erase(entries_.begin());
+    Entry entry;
+    for (const std::unique_ptr<Tensor>& input : inputs) entry.dims.push_back(input->dims);
+    entry.options = options.kernel;
+    entries_.push_back(std::move(entry));
+    found = entries_.end() - 1;
+  }
+  if (found->steps != nullptr || found->is_refused) return found->steps;
+  if (++found->runs <= (options.interpreted_elements == 0 ? 0 : runs_before(program))) return nullptr;
+  Expected<std::shared_ptr<const ReadySteps>> made = ReadySteps::make(program, inputs, options.kernel);
+  found->is_refused = !made.ok();
+  if (made.ok()) found->steps = *std::move(made);
+  return found->steps;
+}
+
+std::optional<std::vector<Tensor>> StepCache::run(Runtime& runtime, const Program& program,
+                                                  std::span<const std::unique_ptr<Tensor>> inputs, const ProgramOptions& options,
+                                                  const std::vector<Tensor>* outputs, BufferPool& buffers) {
+  if (options.after_kernel || options.times != nullptr || options.interpreted_elements == ProgramOptions::kInterpreted) return {};
+  if (inputs.size() != program.inputs().size()) return {};
+  int64_t bytes = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    // A pointer to memory may have other dims than its type, and a tensor of another dtype is an error, which the other way tells.
+    if (inputs[i] == nullptr || program.inputs()[i].memory || inputs[i]->dtype != program.inputs()[i].type.dtype) return {};
+    bytes += inputs[i]->data.size();
+    for (size_t o = 0; outputs != nullptr && o < outputs->size(); ++o)
+      if (overlap(inputs[i]->data, (*outputs)[o].data)) return {};
+  }
+  if (bytes > kMostBytes) return {};
+  const std::shared_ptr<const ReadySteps> steps = find(program, inputs, options);
+  if (steps == nullptr) return {};
+  std::vector<Tensor> made;
+  std::vector<const Tensor*> places;
+  for (size_t o = 0; o < steps->output_count(); ++o) {
+    const TensorType& type = steps->output(o);
+    if (outputs != nullptr) {
+      if ((*outputs)[o].dims != type.dims) return {};
+      continue;
+    }
+    Expected<Tensor> tensor = buffers.make(type.dtype, type.dims);
+    if (!tensor.ok()) return {};
+    made.push_back(*std::move(tensor));
+  }
+  for (const Tensor& tensor : outputs != nullptr ? *outputs : made) places.push_back(&tensor);
+  constexpr size_t kAlignment = 64;
+  const std::unique_ptr<std::byte[]> memory(new std::byte[static_cast<size_t>(steps->arena_bytes()) + kAlignment]);
+  std::byte* const arena = memory.get() + (kAlignment - reinterpret_cast<uintptr_t>(memory.get()) % kAlignment) % kAlignment;
+  if (!steps->run(runtime, inputs, places, arena).ok()) return {};
+  return made;
+}
+
+}  // namespace strew::inline v0
