@@ -128,6 +128,25 @@ void make_last_byte(Frame& frame, int pair, const Number& elements, const std::o
   });
 }
 
+/// Packed elements: zeros in all bytes of the result that its elements fill. One element is written at a time, which reads the others of its byte.
+void clear_bytes(Frame& frame, int pair) {
+  ProgramBuilder& b = frame.build;
+  const int result = frame.plan.result(pair);
+  const Stored& stored = frame.stored(pair);
+  const Number each = b.number(frame.per_word(result)), zero = b.number(0), one = b.number(1), all = frame.words_in(result);
+  const Number end = frame.guarded(b.divide(frame.number(frame.extent(result)), each, "whole_bytes"));
+  if (end.is(0)) return;
+  const int64_t most = std::clamp<int64_t>(end.value.value_or(kScalarTileBytes), 1, kScalarTileBytes);
+  const Named view = b.view(stored.pointer + "_bytes", stored.pointer, one, all, all);
+  b.note("zeros first, because elements share bytes");
+  b.loop("cleared", zero, end, b.number(most), [&](const Number& at) {
+    const Number n = b.left(at, end, b.number(most), end.value && *end.value % most == 0);
+    const Named bytes = b.tile("zeros", stored.words.element, 1, most, one, n);
+    write_fill(frame, stored.words, bytes, one, n, {DType::u8, {0, 0}});
+    b.store(bytes, b.part("bytes", view, zero, at, one, n));
+  });
+}
+
 /// Initialises elements [from, to) of the result of a pair, as one line. PTO-AS: the whole result, in the rows as which
 /// updates view it (Frame::pitch), because a memref has one shape there.
 Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) {
@@ -141,7 +160,10 @@ Status write_pair(Frame& frame, int pair, const Number& from, const Number& to) 
   if (shares && frame.attempt.rounded != nullptr)
     return unsupported(
         "elements of fewer than 8 bits are converted before sums that are wider than the result, expected one dtype");
-  if (shares || frame.has_strides(result) || (copies && frame.has_strides(operand))) return write_elements(frame, pair);
+  if (shares || frame.has_strides(result) || (copies && frame.has_strides(operand))) {
+    if (frame.per_word(result) > 1 && !frame.has_strides(result)) clear_bytes(frame, pair);
+    return write_elements(frame, pair);
+  }
   if (const Stored source = operand_of(frame, pair); copies && stored.dtype != source.dtype)
     return convert_line(frame, source, stored, from, to);
   std::optional<Scalar> value;
@@ -260,6 +282,12 @@ void write_fill(Frame& frame, const Words& words, const Named& tile, const Numbe
       }
     });
   });
+}
+
+void clear_packed_results(Frame& frame) {
+  if (frame.scatter()) return;
+  for (int pair = 0; pair < frame.plan.pairs; ++pair)
+    if (frame.per_word(frame.plan.result(pair)) > 1 && !frame.has_strides(frame.plan.result(pair))) clear_bytes(frame, pair);
 }
 
 Status write_init(Frame& frame, const Number& from, const Number& to) {

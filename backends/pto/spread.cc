@@ -100,6 +100,7 @@ Status write_spread(Frame& frame, Spread spread, const std::function<Status()>& 
   Status failed;
   b.note("one core does it all");
   b.when(b.equal(b.core(), b.number(0)), [&] {
+    clear_packed_results(frame);
     if (initialises_results(frame)) failed = write_init(frame, b.number(0), frame.elements(frame.table(0)));
     if (failed.ok()) failed = all();
     if (failed.ok()) failed = write_rounding(frame, b.number(0), frame.elements(frame.table(0)));

@@ -73,6 +73,9 @@ Scalar whole_bytes(const Frame& frame, int tensor, const Scalar& value);
 /// Fills the valid part of a tile, `rows` x `cols` words, with copies of one element.
 void write_fill(Frame& frame, const Words& words, const Named& tile, const Number& rows, const Number& cols, const Scalar& value);
 
+/// Writes zeros over packed results of a gather that are contiguous, up to the last whole byte: each of their elements is written into a byte that
+/// holds others. What is beside the last elements in their byte is the caller's, and stays.
+void clear_packed_results(Frame& frame);
 /// Writes the initial values of elements [from, to) of every result and of its accumulator, if it has one, and a barrier. Writes nothing for
 /// init in_place without accumulators and for gathers.
 Status write_init(Frame& frame, const Number& from, const Number& to);

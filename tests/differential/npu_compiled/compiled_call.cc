@@ -52,6 +52,13 @@ std::span<std::byte> bytes_of(const pto::ProgramArgument& a, const TensorView& v
           static_cast<size_t>((memory.count * bits(view.dtype) + 7) / 8)};
 }
 
+/// Is the last byte of the contiguous tensor only partly its own?
+bool shares_last_byte(const TensorView& view) {
+  int64_t all = bits(view.dtype);
+  for (int d = 0; d < view.rank; ++d) all *= view.dims[d];
+  return all % 8 != 0;
+}
+
 /// What the caller passes, and the tensor of the call behind each argument (-1: it has none).
 struct Bound {
   std::vector<ProgramBatch::Argument> arguments;
@@ -87,6 +94,11 @@ Bound bind(const pto::TileProgram& program, const NpuData& data, Arena& arena) {
     } else {
       out.tensors.back() = next;
       buffer.bytes = static_cast<int64_t>(bytes_of(a, views[static_cast<size_t>(next++)]).size());
+    }
+    if (result && !buffer.filled && shares_last_byte(views[static_cast<size_t>(out.tensors.back())])) {
+      // What lies beside the last elements in their byte is the caller's: a program keeps it, so it reads the byte.
+      buffer.written.resize(static_cast<size_t>(buffer.bytes));
+      buffer.written.back() = true;
     }
     buffer.data = arena.take(buffer.bytes);
     if (scratch)
