@@ -75,6 +75,10 @@ struct CostInputs {
 CoreCost first_core_cost(const Function& function, const CostInputs& inputs);
 /// Fills in the cost of the program, from what each of its cores does.
 void add_cost(TileProgram& program, const CostInputs& inputs);
+/// What each launch after the first one costs, in instruction starts. A guess: nobody has published a measurement of it for such kernels (docs/npu.md,
+/// "How the planner chooses"). A test holds that no case of the benchmark takes another number of launches for a third of it, or three times
+/// as much.
+constexpr double kLaunchCost = 200;
 /// The estimated time of a core, in instruction starts. With two buffers, the pipes move different tiles at a time.
 double time_of(const CoreCost& cost, int buffers);
 

@@ -6,6 +6,7 @@
 //
 // Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and tests/differential/npu.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -29,8 +30,6 @@ constexpr int64_t kMostRowBytes = 32 << 10;
 constexpr int kCoresA3 = 48, kCoresA5 = 64, kVectorPerCube = 2;
 /// A program of shorter tiles, or of two buffers, must save the time that an instruction takes to start.
 constexpr double kLeastSaved = 1;
-/// What a launch costs more than one that follows: the time that so many instructions take to start.
-constexpr double kLaunchCost = 200;
 /// After so many shorter tiles that saved nothing, no others are tried.
 constexpr int kMostInVain = 4;
 
@@ -178,35 +177,58 @@ class Attempts {
   }
 
  private:
-  /// The cheapest program over all heights and ways to share the work. Flags and requirements are still missing (complete()).
+  /// The cheapest program over all heights and ways to share the work. Flags and requirements are still missing (finished()).
   Expected<TileProgram> search() {
-    std::optional<Tried> best;
+    std::map<int, Tried> best;  // by the number of launches
     int in_vain = 0;
     for (const int64_t rows : heights()) {
       Expected<std::optional<Tried>> written = attempt(wanted(rows));
       // Shorter tiles may be shared out in another way, which the output cannot express.
-      if (!written.ok() && best) break;
+      if (!written.ok() && !best.empty()) break;
       STREW_ASSIGN(std::optional<Tried> tried, std::move(written));
       if (!tried) continue;
-      for (const Sharing sharing : std::vector(tried->others)) {
+      const std::vector<Sharing> others = tried->others;
+      bool saves = keep(best, std::move(*tried));
+      for (const Sharing sharing : others) {
         STREW_ASSIGN(std::optional<Tried> other, attempt(wanted(rows, sharing)));
-        const bool prefers = options_.launches == 2 && other && other->program.launches > tried->program.launches;
-        if (other && (prefers || other->time + kLeastSaved <= tried->time)) tried = std::move(other);
+        if (other) saves |= keep(best, std::move(*other));
       }
-      const bool saves = !best || tried->time + kLeastSaved <= best->time;
       in_vain = saves ? 0 : in_vain + 1;
-      if (saves) best = std::move(tried);
       // The scalar unit's statements take long to write.
       if (in_vain == (scalars_ == nullptr ? kMostInVain : 1)) break;
     }
-    if (!best && options_.tile_rows > 0)
+    if (best.empty() && options_.tile_rows > 0)
       return unsupported(
           "tiles of " + std::to_string(options_.tile_rows) +
           " rows do not fit the buffer, or would lose the order of updates; without a height the planner takes one that does");
-    if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
-    STREW_TRY(try_buffers(*best));
-    add_cost(best->program, best->inputs);
-    return std::move(best->program);
+    if (best.empty())
+      return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
+    STREW_ASSIGN(Tried chosen, of_launches(best));
+    add_cost(chosen.program, chosen.inputs);
+    return std::move(chosen.program);
+  }
+
+  /// Keeps `tried` if it is the first of its number of launches or saves something. Returns whether it is kept.
+  static bool keep(std::map<int, Tried>& best, Tried tried) {
+    const auto [at, is_first] = best.try_emplace(tried.program.launches);
+    if (!is_first && tried.time + kLeastSaved > at->second.time) return false;
+    at->second = std::move(tried);
+    return true;
+  }
+
+  /// The cheapest of the programs of each number of launches, each with two buffers where that is cheaper; of as many launches as can be,
+  /// if ProgramOptions asks for several.
+  Expected<Tried> of_launches(std::map<int, Tried>& best) {
+    std::optional<Tried> chosen;
+    Status failed;
+    for (auto& [launches, tried] : best) {
+      const Status buffers = try_buffers(tried);
+      if (failed.ok()) failed = buffers;
+      if (!buffers.ok()) continue;
+      if (!chosen || options_.launches == 2 || tried.time + kLeastSaved <= chosen->time) chosen = std::move(tried);
+    }
+    if (!chosen) return failed;
+    return std::move(*chosen);
   }
 
   Attempt wanted(int64_t rows, Sharing sharing = Sharing::first) const {

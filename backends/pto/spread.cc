@@ -26,6 +26,14 @@ bool can_sort(const Frame& frame, const RowWalk& walk) {
          frame.options.output != Output::pto_as && !frame.options.index_column && !frame.has_strides();
 }
 
+/// Can a launch of its own make the results of a program of windows, each core a part? Accumulators would take a third launch; results with
+/// strides, and those of packed operands, are made as a whole.
+bool makes_parts(const Frame& frame) {
+  bool packed = false;
+  for (int pair = 0; pair < frame.plan.pairs; ++pair) packed |= frame.per_word(frame.plan.operand(pair)) > 1;
+  return !packed && frame.attempt.rounded == nullptr && !frame.has_strides() && frame.options.output != Output::pto_as;
+}
+
 }  // namespace
 
 CoreSplit split_of(Spread spread) {
@@ -36,6 +44,8 @@ CoreSplit split_of(Spread spread) {
 bool initialises_results(const Frame& frame) {
   return frame.scatter() && (frame.plan.init_kind != InitKind::in_place || frame.attempt.rounded != nullptr);
 }
+
+bool initialises_at_once(const Frame& frame) { return initialises_results(frame) && !frame.launches(); }
 
 Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
   const Plan& plan = frame.plan;
@@ -71,7 +81,8 @@ Spread spread_windows(Frame& frame, const WindowWalk& walk) {
   const Plan& plan = frame.plan;
   // Elements of several cores would share bytes.
   if (frame.per_word(frame.plan.result(0)) > 1) return Spread::single;
-  const bool initialises = initialises_results(frame), one = plan.positions.empty();
+  const bool initialises = initialises_at_once(frame), one = plan.positions.empty();
+  if (initialises && makes_parts(frame)) frame.others.push_back(Sharing::launches);
   const auto table = static_cast<size_t>(frame.table(0));
   // Only contiguous results are made slab by slab.
   const int64_t elements = frame.has_strides() ? -1 : frame.elements(frame.table(0)).value.value_or(-1);
@@ -101,7 +112,7 @@ Status write_spread(Frame& frame, Spread spread, const std::function<Status()>& 
   b.note("one core does it all");
   b.when(b.equal(b.core(), b.number(0)), [&] {
     clear_packed_results(frame);
-    if (initialises_results(frame)) failed = write_init(frame, b.number(0), frame.elements(frame.table(0)));
+    if (initialises_at_once(frame)) failed = write_init(frame, b.number(0), frame.elements(frame.table(0)));
     if (failed.ok()) failed = all();
     if (failed.ok()) failed = write_rounding(frame, b.number(0), frame.elements(frame.table(0)));
   });
@@ -132,7 +143,7 @@ Status write_positions(Frame& frame, const PositionLoops& positions, std::vector
     const Number extent = frame.number(loop.extent);
     const Number step = is_split ? b.cores() : b.number(1), first = is_split ? b.core() : b.number(0);
     b.loop(depth == 0 ? positions.outer : positions.inner, first, extent, step, [&](const Number& variable) {
-      const bool makes = is_split && spread == Spread::slab && initialises_results(frame);
+      const bool makes = is_split && spread == Spread::slab && initialises_at_once(frame);
       Number start, stop;
       if (makes) {
         const Number each = frame.number(loop.strides[static_cast<size_t>(frame.table(0))]);

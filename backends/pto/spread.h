@@ -33,6 +33,8 @@ Spread spread_windows(Frame& frame, const WindowWalk& walk);
 
 /// Does the program initialise the results before the updates?
 bool initialises_results(const Frame& frame);
+/// Does it do so in the launch of the updates?
+bool initialises_at_once(const Frame& frame);
 
 /// Writes the loops, outermost first, each from 0 to its extent. `at` holds their variables while `body` is written.
 void write_nest(Frame& frame, const std::vector<Loop>& loops, const char* hint, std::vector<Number>& at,
@@ -46,7 +48,7 @@ struct LoopTurns {
 /// all. `hints` are for the names of the core's first piece, of where it begins, and of its step.
 LoopTurns turns_of(Frame& frame, bool is_split, const LoopTurns& all, const std::array<const char*, 3>& hints);
 
-/// Writes what cores do: as `all` says, or with Spread::single, one core that initialises the results before it.
+/// Writes what cores do: as `all` says, or with Spread::single, one core that initialises the results before it, if no launch before has.
 Status write_spread(Frame& frame, Spread spread, const std::function<Status()>& all);
 
 /// The position loops, as write_positions() writes them.

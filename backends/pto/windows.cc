@@ -211,12 +211,30 @@ class WindowWriter final : public TileMover {
         return failed_;
       });
     };
-    STREW_TRY(write_spread(frame_, spread_, all));
+    STREW_TRY(frame_.launches() ? in_launches(all) : write_spread(frame_, spread_, all));
     frame_.program.tiles = tiles_.describe("copy", split_of(spread_));
     return {};
   }
 
  private:
+  /// Writes a program of two launches: in the first one each core makes its part of the results, in the second one windows are moved.
+  Status in_launches(const std::function<Status()>& all) {
+    const Number launch = frame_.add_launch(2), elements = frame_.elements(frame_.table(0));
+    const Named makes = b_.equal(launch, b_.number(0)), moves = b_.equal(launch, b_.number(1));
+    // Every element has a byte or more, so two cores never write into one line of the cache.
+    const Number line = b_.number(kCacheLine), lines = b_.ceil_div(elements, line, "lines");
+    const Number each = b_.mul(b_.ceil_div(lines, b_.cores(), "share"), line, "share_elements");
+    const Number begin = b_.min(b_.mul(b_.core(), each, "core_element"), elements, "begin");
+    const Number end = b_.min(b_.add(begin, each, "next_element"), elements, "end");
+    Status made, moved;
+    b_.note("the first launch makes what is there before updates");
+    b_.when(makes, [&] { made = write_init(frame_, begin, end); });
+    b_.note("the second launch moves the windows");
+    b_.when(moves, [&] { moved = write_spread(frame_, spread_, all); });
+    STREW_TRY(made);
+    return moved;
+  }
+
   bool current_first() const override { return true; }
 
   Named current(int pair) override {

@@ -51,6 +51,9 @@ CASES = [
     ("gradient bf16 into f32, any order", gradient("bf16", " order=relaxed"), 8192),
     ("gradient bf16 into f32, in order", gradient("bf16"), 8192),
     ("scatter into a copy", scatter("f32[262144,64]", "i32[4096,1]", "f32[4096,64]", ROWS + " init=copy oob=skip_window"), 262144),
+    ("scatter into a smaller copy", scatter("f32[65536,64]", "i32[4096,1]", "f32[4096,64]", ROWS + " init=copy oob=skip_window"), 65536),
+    ("window into a copy", scatter("f32[32,1024,128]", "i32[1]", "f32[1,1024,128]",
+                                   "update_window_dims=[0,1,2] scatter_dims_to_operand_dims=[0] index_vector_dim=0 init=copy oob=clamp"), 32),
 ]
 FIELDS = ("loaded_bytes", "stored_bytes", "indexed_bytes", "instructions", "scalars")
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "backends/reference/reference.h"
+#include "strew/tensor.h"
 #include "strew/text.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/op_blueprint.h"
@@ -44,6 +45,17 @@ bool sorted_hint(const Op& op) {
   return s != nullptr ? s->indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
 }
 
+/// The elements of results that are converted from the operands, one by one, before any update: each takes some hundred steps.
+int64_t converted_elements(const Op& op) {
+  const auto* const scatter = std::get_if<Scatter>(&op);
+  if (scatter == nullptr || scatter->init != InitKind::copy) return 0;
+  int64_t out = 0;
+  for (size_t pair = 0; pair < scatter->operands.size(); ++pair)
+    if (scatter->operands[pair].dtype != scatter->results[pair].dtype)
+      out += element_count(scatter->results[pair].dims).value_or(0);
+  return out;
+}
+
 }  // namespace
 
 DrawnData draw_npu_data(GuardedPool& pool, Rng& rng, const Blueprint& blueprint, const VerifiedOp& op,
@@ -53,7 +65,7 @@ DrawnData draw_npu_data(GuardedPool& pool, Rng& rng, const Blueprint& blueprint,
   // Extents that are open one by one may not fit each other, which a call refuses before it runs anything.
   if (!VerifiedOp::of(concrete).ok()) return {};
   const Geometry g = geometry_of(concrete);
-  if (g.position_count() * g.window_count() > limits.most_moved) return {nullptr, true};
+  if (g.position_count() * g.window_count() + converted_elements(concrete) > limits.most_moved) return {nullptr, true};
   const Pattern pattern = must_be_unique ? Pattern::unique : static_cast<Pattern>(rng.below(kPatternCount));
   auto data = std::make_unique<NpuData>(pool, rng, std::move(concrete),
                                         rng.pick<DataMode>({DataMode::ordinary, DataMode::nasty, DataMode::small}));

@@ -435,7 +435,7 @@ BUGS = [
     ("npu: an atomic combines updates that are not converted",
      "return Graph(frame, tiles).run(graph.node(graph.results[static_cast<size_t>(pair)]).args[1]);", "return tiles.update;", *NPU_LAUNCHED),
     ("npu: a packed result is not cleared before its elements are written",
-     "clear_packed_results(frame);\n    if (initialises_results(frame))", "if (initialises_results(frame))", 20, ("--golden", "gather_i4"), NPU[2]),
+     "clear_packed_results(frame);\n    if (initialises_at_once(frame))", "if (initialises_at_once(frame))", 20, ("--golden", "gather_i4"), NPU[2]),
     ("npu: a flag is left out whose pipe has waited for less",
      "if (Cover& own = covered[{pipe, pipes.second}]; own.until < until) own = {until, false};",
      "if (Cover& own = covered[{pipe, pipes.second}]; own.until < until) own = {at, false};", 40, (), NPU[2]),

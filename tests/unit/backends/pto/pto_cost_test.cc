@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "backends/pto/passes.h"
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/simulate.h"
 #include "compiler/pto/instructions.h"
@@ -190,6 +191,50 @@ TEST_P(PtoCores, UpdatesInOrderAreSortedByTheirOwner) {
     const pto::TileProgram program = plan(histogram(dtype, ""), GetParam());
     expect_shared(program, kHistogramBytes, dtype);
     EXPECT_LE(program.cost.longest.scattered_bytes, 2 * kHistogramBytes / program.blocks) << dtype;
+  }
+}
+
+std::string scatter_into_copy(int64_t rows) {
+  return "strew1.scatter(operand=f32[" + std::to_string(rows) +
+         ",64] indices=i32[4096,1] updates=f32[4096,64] update_window_dims=[1] inserted_window_dims=[0] "
+         "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=copy oob=skip_window)";
+}
+
+/// A window that is written into a copy: a launch makes the copy, with all cores.
+TEST_P(PtoCores, ACopyBeforeAWindowIsSharedOut) {
+  const pto::TileProgram program = plan(
+      "strew1.scatter(operand=f32[32,1024,128] indices=i32[1] updates=f32[1,1024,128] update_window_dims=[0,1,2] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=0 init=copy oob=clamp)",
+      GetParam());
+  EXPECT_EQ(program.launches, 2);
+  expect_shared(program, 33 * 1024 * 128 * 4, "window");
+  // Conversions take the scalar unit long, so they are shared out, too.
+  const pto::TileProgram converts = plan(
+      "strew1.scatter(operand=f16[72000] indices=i32[1] updates=u64[600] result=u64[72000] update_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=0 init=copy oob=clamp)",
+      GetParam());
+  EXPECT_EQ(converts.launches, 2);
+  EXPECT_LE(converts.cost.longest.scalars, 2 * 2 * 72600 / converts.blocks + 2 * 600);
+}
+
+/// What a launch costs is a guess (kLaunchCost). No case of the benchmark takes another number of launches if it costs a third of it, or
+/// three times as much.
+TEST_P(PtoCores, TheNumberOfLaunchesDoesNotHangOnWhatOneCosts) {
+  const std::vector<std::string> ops = {
+      histogram("i32", ""),     histogram("f32", "order=relaxed"), histogram("f32", ""), gradient("f32", "order=relaxed"),
+      gradient("f32", ""),      gradient("bf16", "order=relaxed"), gradient("bf16", ""), scatter_into_copy(262144),
+      scatter_into_copy(65536), scatter_into_copy(16384)};
+  for (const std::string& text : ops) {
+    const auto time = [&](int launches, int& planned_launches) {
+      const pto::TileProgram program = plan(text, GetParam(), {.output = pto::Output::pto_cpp, .launches = launches});
+      planned_launches = program.launches;
+      return pto::time_of(program.cost.longest, program.tiles.buffers);
+    };
+    int one = 0, several = 0;
+    const double at_once = time(1, one), launched = time(2, several);
+    ASSERT_LT(one, several) << text;
+    const double even = (at_once - launched) / (several - one);  // with this cost of a launch, both would take as long
+    EXPECT_TRUE(even < pto::kLaunchCost / 3 || even > pto::kLaunchCost * 3) << text << ": " << even;
   }
 }
 
