@@ -94,6 +94,7 @@ TEST(PtoError, Syntax) {
             {{{"\"a5\"", "\"a7\""}}, "1:38: module: found \"\"a7\"\", expected \"a3\" or \"a5\""},
             {{{"pto.target_arch = \"a5\"", "pto.target_arch = \"a5\", pto.target_arch = \"a5\""}},
              "1:44: module: attribute 'pto.target_arch' is there twice"},
+            {{{"target_arch = \"a5\"", "target_arch = \"a6\""}}, "1:38: module: found \"\"a6\"\", expected \"a3\" or \"a5\""},
             {{{"pto.target_arch", "pto.target_arc"}},
              "1:20: module: attribute 'pto.target_arc' is unknown, expected one of pto.target_arch, pto.backend, "
              "pto.kernel_kind; did "

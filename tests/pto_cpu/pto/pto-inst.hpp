@@ -1,6 +1,6 @@
 // The part of pto-isa's headers that the C++ of `--emit pto-cpp` names, of our own, for the CPU: g++ checks types, modes, numbers of arguments
 // and whether tiles and tables fit each other, and the program runs on the machine of tests/pto_cpu/machine, which checks flags and every
-// access. As in the real headers __NPU_ARCH__ names the chip: 2201 is a3, 3101 is a5.
+// access. As in the real headers __NPU_ARCH__ names the chip: 2201 is a3, 3101 and 3510 are a5.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@
 
 #if __NPU_ARCH__ == 2201
 #define PTO_NPU_ARCH_A2A3
-#elif __NPU_ARCH__ == 3101
+#elif __NPU_ARCH__ == 3101 || __NPU_ARCH__ == 3510
 #define PTO_NPU_ARCH_A5
 #else
-#error "define __NPU_ARCH__: 2201 for a3, 3101 for a5"
+#error "define __NPU_ARCH__: 2201 for a3, 3101 or 3510 for a5"
 #endif
 
 #define __global__
