@@ -439,4 +439,7 @@ BUGS = [
     ("npu: a flag is left out whose pipe has waited for less",
      "if (Cover& own = covered[{pipe, pipes.second}]; own.until < until) own = {until, false};",
      "if (Cover& own = covered[{pipe, pipes.second}]; own.until < until) own = {at, false};", 40, (), NPU[2]),
+    ("npu: cores that make a copy leave out the last line of their part",
+     'const Number end = b_.min(b_.add(begin, each, "next_element"), elements, "end");',
+     'const Number end = b_.min(b_.add(begin, b_.sub(each, line), "next_element"), elements, "end");', 20, ("--golden", "launched_window"), NPU[2]),
 ]
