@@ -28,8 +28,8 @@ constexpr int64_t kMostRows = 2048;
 constexpr int64_t kMostRowBytes = 32 << 10;
 /// The number of vector cores of the largest chips; a launch may use fewer or more.
 constexpr int kCoresA3 = 48, kCoresA5 = 64, kVectorPerCube = 2;
-/// A program of shorter tiles, or of two buffers, must save the time that an instruction takes to start.
-constexpr double kLeastSaved = 1;
+/// In instruction starts: what a program of two buffers or of more launches must save; and one of shorter tiles, or shared out in another way.
+constexpr double kLeastSaved = 1, kLeastSavedByTiles = 0.5;
 /// After so many shorter tiles that saved nothing, no others are tried.
 constexpr int kMostInVain = 4;
 
@@ -211,7 +211,7 @@ class Attempts {
   /// Keeps `tried` if it is the first of its number of launches or saves something. Returns whether it is kept.
   static bool keep(std::map<int, Tried>& best, Tried tried) {
     const auto [at, is_first] = best.try_emplace(tried.program.launches);
-    if (!is_first && tried.time + kLeastSaved > at->second.time) return false;
+    if (!is_first && tried.time + kLeastSavedByTiles > at->second.time) return false;
     at->second = std::move(tried);
     return true;
   }

@@ -26,12 +26,20 @@ bool can_sort(const Frame& frame, const RowWalk& walk) {
          frame.options.output != Output::pto_as && !frame.options.index_column && !frame.has_strides();
 }
 
+/// Do elements of some result share bytes?
+bool packs_results(const Frame& frame) {
+  bool out = false;
+  for (int pair = 0; pair < frame.plan.pairs; ++pair) out |= frame.per_word(frame.plan.result(pair)) > 1;
+  return out;
+}
+
 /// Can a launch of its own make the results of a program of windows, each core a part? Accumulators would take a third launch; results with
 /// strides, and those of packed operands, are made as a whole.
 bool makes_parts(const Frame& frame) {
   bool packed = false;
   for (int pair = 0; pair < frame.plan.pairs; ++pair) packed |= frame.per_word(frame.plan.operand(pair)) > 1;
-  return !packed && frame.attempt.rounded == nullptr && !frame.has_strides() && frame.options.output != Output::pto_as;
+  return !packed && !packs_results(frame) && frame.attempt.rounded == nullptr && !frame.has_strides() &&
+         frame.options.output != Output::pto_as;
 }
 
 }  // namespace
@@ -80,7 +88,7 @@ Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
 Spread spread_windows(Frame& frame, const WindowWalk& walk) {
   const Plan& plan = frame.plan;
   // Elements of several cores would share bytes.
-  if (frame.per_word(frame.plan.result(0)) > 1) return Spread::single;
+  if (packs_results(frame)) return Spread::single;
   const bool initialises = initialises_at_once(frame), one = plan.positions.empty();
   if (initialises && makes_parts(frame)) frame.others.push_back(Sharing::launches);
   const auto table = static_cast<size_t>(frame.table(0));
