@@ -78,6 +78,8 @@ class Backend {
   virtual bool interprets() const { return false; }
   /// Are its artifacts precompiled kernels? Then it has no object code, and its kernels need no CPU feature beyond the architecture's baseline.
   virtual bool is_precompiled() const { return false; }
+  /// Does it build plans with wide accumulation, which sum rows in registers (lowered::WideSum)?
+  virtual bool sums_in_registers() const { return false; }
   /// Ok, or Code::unsupported with the reason.
   virtual Status can_build(const BuildRequest& request) const = 0;
   virtual Expected<Artifact> build(const BuildRequest& request) const = 0;

@@ -15,6 +15,7 @@
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "compiler/op/slot_name.h"
+#include "compiler/rewrite/split_wide.h"
 #include "schedules/entries.h"
 #include "schedules/stores.h"
 #include "schedules/strategies/strategy.h"
@@ -527,10 +528,10 @@ class Builder {
   void add_parts() {
     if (r_.parts.empty()) return;
     k_.part_count = static_cast<uint8_t>(r_.parts.size());
-    k_.wide_dtype = static_cast<uint8_t>(scatter_->accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32);
+    k_.wide_dtype = static_cast<uint8_t>(wide_dtype(scatter_->accumulate));
     k_.widens_touched = r_.widens_touched;
     for (size_t i = 0; i < r_.parts.size(); ++i)
-      out_.external(offsetof(strew_kernel, parts) + i * sizeof(const strew_kernel*), r_.parts[i]);
+      if (!r_.parts[i].empty()) out_.external(offsetof(strew_kernel, parts) + i * sizeof(const strew_kernel*), r_.parts[i]);
   }
 
   const DescriptorRequest& r_;

@@ -54,7 +54,7 @@ struct DescriptorRequest {
   /// The entries interpret a program, whose symbol is SYMBOL_program
   bool has_program = false;
   std::vector<std::string> parts =
-      {};                       ///< wide accumulation: the symbols of the parts' descriptors, in the order of STREW_FOLD, …
+      {};                       ///< wide accumulation: the symbols of the parts' descriptors by STREW_FOLD, …; empty: absent
   bool widens_touched = false;  ///< wide accumulation: a call may use sparse widening (runtime/call/wide_sparse)
 };
 DescriptorImage make_descriptor(const DescriptorRequest& request);

@@ -1,14 +1,16 @@
 // See pipeline.h. plan_kernel() has the stages of the picture in docs/architecture.md. The knobs in a schedule's text
 // replace those that the heuristic chose. A backend that the caller names must be able to build the kernel; `auto`
-// takes the first that can, and the reference always can. A wide accumulation is a kernel made of two or three parts
+// takes the first that can, and the reference always can. A wide accumulation is a kernel made of parts
 // (compiler/rewrite/split_wide.h): fold (updates into a wide accumulator), narrow (the accumulator into the result,
-// rounded once) and, if operand and result differ in dtype, start (the initial values of the accumulator). The parts
+// rounded once) and, if operand and result differ in dtype, start (the initial values of the accumulator). Where it pays,
+// another part, sums, does it all in one pass over sorted destinations (runtime/call/wide_sums). The parts
 // pass through the same stages and end in the same object. Tested by tests/unit/backends/kernel_test.cc.
 #include "backends/pipeline.h"
 
 #include <algorithm>
 
 #include "backends/dump.h"
+#include "backends/lower/walk.h"
 #include "base/fp_environment.h"
 #include "base/machine.h"
 #include "base/options.h"
@@ -98,14 +100,35 @@ Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const Kern
   return part;
 }
 
+/// The part of a wide accumulation that sums rows in registers, for destinations that the op says are sorted. Fails with the reason if there is no such
+/// way for the plan.
+Expected<Compiled> schedule_sums(const KernelOptions& options, const Compiled& out) {
+  const auto not_so = [](const std::string& why) { return unsupported("not in registers: " + why); };
+  if (out.plan.order == Order::relaxed) return not_so("order relaxed says in which groups updates are summed");
+  if (const Status legal = strew::legal(Strategy::runs, out.plan); !legal.ok()) return not_so(legal.message());
+  STREW_ASSIGN(Compiled sums, schedule_kernel(out.identity, out.target, options, &out.schedule));
+  sums.part = STREW_SUMS;
+  if (sums.schedule.strategy != Strategy::sequential) sums.schedule.strategy = Strategy::runs;
+  sums.schedule.adapts = false;
+  if (const Status legal = check_schedule(sums.schedule, sums.plan, sums.target); !legal.ok()) return not_so(legal.message());
+  lowered::Kernel kernel = lowered::lower_kernel(sums.plan, sums.schedule);
+  lowered::run_passes(kernel, sums.target);
+  if (kernel.find(EntryKind::range)->walk.way != lowered::Walk::Way::row_run)
+    return not_so("the registers do not hold a row, or it is too short");
+  return sums;
+}
+
 /// Schedules the parts of a wide accumulation. If a call may have few updates for the size of the result, fold takes
 /// strategy owner and narrow strategy window, which sparse widening needs (runtime/call/wide_sparse).
-Status schedule_parts(const WideSplit& split, const KernelOptions& options, Compiled& out) {
+Status schedule_parts(WideSplit split, const KernelOptions& options, Compiled& out) {
   KernelOptions plain = options;
   // A part takes the whole op's schedule if there is a learned or a given one, else the heuristic's for the part.
   plain.schedule = {};
   plain.wisdom = nullptr;
   const bool is_given = options.schedule != ScheduleOverrides{} || (out.learned.schedule && out.schedule != out.heuristic);
+  Expected<Compiled> sums = schedule_sums(plain, out);
+  // Then the fold gets the calls of which the hint is false, or one destination has too many updates for one thread.
+  if (sums.ok()) split.fold.indices_are_sorted = false;
   STREW_ASSIGN(Compiled fold, schedule_part(split.fold, out, plain, is_given ? &out.schedule : nullptr));
   STREW_ASSIGN(Compiled narrow, schedule_part(split.narrow, out, plain, is_given ? &out.schedule : nullptr));
   const auto set_strategy = [](Compiled& part, Strategy strategy) {
@@ -117,19 +140,40 @@ Status schedule_parts(const WideSplit& split, const KernelOptions& options, Comp
   if (!is_given && sparse_widening_legal(fold.plan, narrow.plan) && updates_may_be_few(fold.plan))
     set_strategy(fold, Strategy::owner);
   set_strategy(narrow, Strategy::window);
-  out.parts.push_back(std::move(fold));
-  out.parts.push_back(std::move(narrow));
-  if (!split.start) return {};
-  STREW_ASSIGN(Compiled start, schedule_part(*split.start, out, plain, nullptr));
-  out.parts.push_back(std::move(start));
+  const auto add = [&](int number, Compiled part) {
+    part.part = number;
+    out.parts.push_back(std::move(part));
+  };
+  add(STREW_FOLD, std::move(fold));
+  add(STREW_NARROW, std::move(narrow));
+  if (split.start) {
+    STREW_ASSIGN(Compiled start, schedule_part(*split.start, out, plain, nullptr));
+    add(STREW_START, std::move(start));
+  }
+  if (sums.ok()) out.parts.push_back(*std::move(sums));
+  else out.sums = sums.status().message();
   return {};
 }
 
-/// Asks the backend whether it can build the kernel. Backends that interpret take a wide accumulation whole; others
-/// build its parts.
+bool has_part(const Compiled& kernel, int number) {
+  return std::ranges::find(kernel.parts, number, &Compiled::part) != kernel.parts.end();
+}
+
+/// Drops the parts that the backend does not build: one that interprets takes a wide accumulation whole.
+void drop_parts(const Backend& backend, Compiled& kernel) {
+  if (backend.interprets()) kernel.parts.clear();
+  if (backend.sums_in_registers() || !has_part(kernel, STREW_SUMS)) return;
+  kernel.parts.pop_back();
+  kernel.sums = "not in registers: backend " + std::string(backend.name()) + " builds no such part";
+}
+
+/// Asks the backend whether it can build the kernel with the parts that drop_parts() leaves.
 Status can_build(const Backend& backend, const Compiled& kernel) {
   BuildRequest request = kernel.request();
-  if (backend.interprets()) request.parts.clear();
+  if (backend.interprets())
+    request.parts.clear();
+  else if (!backend.sums_in_registers() && has_part(kernel, STREW_SUMS))
+    request.parts.pop_back();
   return backend.can_build(request);
 }
 
@@ -163,7 +207,7 @@ void choose_backend(BackendChoice wanted, Compiled& out) {
 /// Makes the symbol and the descriptor of the kernel, after those of its parts.
 void describe(Compiled& out) {
   const bool interpreted = out.backend->interprets();
-  if (interpreted) out.parts.clear();
+  drop_parts(*out.backend, out);
   std::string made_of = out.identity_text;
   for (Compiled& part : out.parts) {
     part.backend = out.backend;
@@ -178,8 +222,11 @@ void describe(Compiled& out) {
   request.target = print(out.target);
   request.backend = out.backend->name();
   request.has_entries = !interpreted && out.parts.empty();
-  for (const Compiled& part : out.parts) request.parts.push_back(part.symbol);
-  if (out.parts.size() == STREW_START) {
+  for (const Compiled& part : out.parts) {
+    request.parts.resize(static_cast<size_t>(part.part) + 1);
+    request.parts.back() = part.symbol;
+  }
+  if (!out.parts.empty() && !has_part(out, STREW_START)) {
     const Compiled &fold = out.parts[STREW_FOLD], &narrow = out.parts[STREW_NARROW];
     request.widens_touched = traits_of(fold.schedule.strategy).has_owners() && narrow.schedule.strategy == Strategy::window &&
                              sparse_widening_legal(fold.plan, narrow.plan);
@@ -216,8 +263,8 @@ Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& option
   out.program = program;
   if (!out.scheduled.ok()) return out;
   // The planner of NPU programs takes a wide accumulation whole.
-  const std::optional<WideSplit> split = is_npu(target) ? std::nullopt : split_wide(out.identity);
-  if (split) STREW_TRY(schedule_parts(*split, options, out));
+  std::optional<WideSplit> split = is_npu(target) ? std::nullopt : split_wide(out.identity);
+  if (split) STREW_TRY(schedule_parts(*std::move(split), options, out));
   choose_backend(options.backend, out);
   if (out.backend != nullptr) describe(out);
   return out;

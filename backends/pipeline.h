@@ -52,8 +52,10 @@ struct Compiled {
   Schedule schedule;
   Status scheduled;    ///< not ok: the schedule that was asked for is illegal, and the members below are not filled
   std::string symbol;  ///< empty if no backend was chosen
-  /// Wide accumulation: the kernels that this one is made of: STREW_FOLD, STREW_NARROW and, if there is one, STREW_START.
+  /// Wide accumulation: the kernels that this one is made of: those of STREW_FOLD, STREW_NARROW, STREW_START and STREW_SUMS that there are.
   std::vector<Compiled> parts;
+  int part = 0;  ///< of a part: which one
+  std::string sums;  ///< wide accumulation: why rows are summed in registers, or not
   /// The backends that `auto` chooses from, best first; for an NPU target, the one of the target's name.
   std::vector<Candidate> backends;
   const Backend* backend = nullptr;

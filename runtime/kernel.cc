@@ -151,7 +151,8 @@ int64_t bytes_of(const Callable& callable) {
   int64_t bytes = block_bytes(sizeof(Callable)) + block_bytes(callable.binder.bytes()) +
                   block_bytes(callable.parts.capacity() * sizeof(callable.parts[0])) +
                   (callable.learner != nullptr ? block_bytes(sizeof(Learner)) : 0);
-  for (const std::unique_ptr<const Callable>& part : callable.parts) bytes += bytes_of(*part);
+  for (const std::unique_ptr<const Callable>& part : callable.parts)
+    if (part != nullptr) bytes += bytes_of(*part);
   return bytes;
 }
 

@@ -91,6 +91,15 @@ struct Placing {
   }
 };
 
+/// Wide accumulation in one pass: the sums of a row are in registers from its first update to its last, so the positions of each destination must be
+/// adjacent.
+struct WideSum {
+  DType dtype = DType::f32;      ///< of the sums; the current value that Kernel::update reads and its result have it
+  Operand start;                 ///< what an element holds before its updates: the fill value, or the result's element
+  const Expr* widen = nullptr;   ///< of `start`
+  const Expr* narrow = nullptr;  ///< of the sum; what is stored
+};
+
 /// So many look-ups of an op may fill in a kernel, each of which doubles the code of a window. Of one with more, no bodies are made.
 inline constexpr size_t kMostFills = 2;
 
@@ -145,7 +154,8 @@ struct Kernel {
   std::vector<Body> init;         ///< per result
   std::vector<Body> merge;        ///< per result; of its private table
   std::vector<Entry> entries;
-  std::list<Expr> graphs;  ///< of init and merge
+  std::list<Expr> graphs;  ///< of init, merge and wide sums
+  std::optional<WideSum> wide;  ///< Plan::accumulate is not native
 
   const Entry* find(EntryKind kind) const;
   /// Of Plan::primary().

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/lower/kernel.h"
+#include "compiler/rewrite/split_wide.h"
 #include "schedules/stores.h"
 #include "schedules/strategies/strategy.h"
 #include "strew/expr_builder.h"
@@ -82,6 +83,27 @@ Body init_body(Kernel& kernel, int i) {
   return body;
 }
 
+/// Makes the update combine sums in the wider dtype, to which it converts updates directly, as the fold of split_wide() does.
+void widen_update(Kernel& kernel) {
+  const Plan& plan = kernel.plan;
+  const auto dtype_of = [&](int t) { return plan.tensors[static_cast<size_t>(t)].dtype; };
+  const DType narrow = dtype_of(plan.result(0)), wide = wide_dtype(plan.accumulate);
+  const auto graph = [&](const auto& result) {
+    ExprBuilder e;
+    const int32_t value = result(e);
+    kernel.graphs.push_back(e.returns({value}));
+    return &kernel.graphs.back();
+  };
+  kernel.update.graph = graph([&](ExprBuilder& e) {
+    const int32_t sum = e.current(0, wide), update = e.as(e.update(0, dtype_of(plan.update(0))), wide);
+    return e.apply(combiner_of(plan, 0), {sum, update});
+  });
+  const bool fills = plan.init_kind == InitKind::fill;
+  kernel.wide = WideSum{wide, fills ? constant_operand(plan.init_fill[0]) : tensor(plan.result(0)),
+                        graph([&](ExprBuilder& e) { return e.convert(e.current(0, narrow), wide); }),
+                        graph([&](ExprBuilder& e) { return e.convert(e.current(0, wide), narrow); })};
+}
+
 Body merge_body(Kernel& kernel, int i) {
   const Plan& plan = kernel.plan;
   kernel.graphs.push_back(merge_graph(plan, i));
@@ -143,7 +165,8 @@ const Entry* Kernel::find(EntryKind kind) const {
 }
 
 Kernel lower_kernel(const Plan& plan, const Schedule& schedule) {
-  Kernel kernel{plan, schedule, {}, update_body(plan), {}, {}, {}, {}, {}, {}, {}};
+  Kernel kernel{plan, schedule, {}, update_body(plan), {}, {}, {}, {}, {}, {}, {}, {}};
+  if (plan.accumulate != Accumulate::native) widen_update(kernel);
   for (size_t s = 0; s < plan.sources.size(); ++s) kernel.placings.push_back(placing_of(plan, s));
   for (const EntryKind kind : entries_of(plan, schedule)) kernel.entries.push_back(entry_of(kernel, kind));
   if (plan.gather && kernel.primary().dropped != Dropped::nothing) kernel.fill = fill_body(plan, kernel.update);

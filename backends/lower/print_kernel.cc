@@ -117,6 +117,10 @@ std::string print(const Kernel& kernel) {
         out += fmt::format("  window loop {} is {} by component {}{}\n", l, bounds == Bounds::cut ? "cut" : "split",
                            plan.window[l].moves[s].component, s == 0 ? "" : fmt::format(" of source {}", s));
   out += print(plan, "update", kernel.update);
+  if (const std::optional<WideSum>& wide = kernel.wide)
+    out += fmt::format("    sums in {}, from {}: {}; stored: {}\n", name(wide->dtype),
+                       wide->start.in_memory() ? name_of(plan, wide->start.number) : print(wide->start.value), print(*wide->widen),
+                       print(*wide->narrow));
   if (kernel.fill) out += print(plan, "fill", *kernel.fill);
   for (size_t m = 0; m < kernel.filled.size(); ++m) {
     std::string sources;

@@ -48,7 +48,7 @@ bool converts_operands(const Scatter& s) {
 std::optional<WideSplit> split_wide(const VerifiedOp& op) {
   const auto* s = std::get_if<Scatter>(&*op);
   if (s == nullptr || s->accumulate == Accumulate::native) return std::nullopt;
-  const DType wide = s->accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32;
+  const DType wide = wide_dtype(s->accumulate);
 
   WideSplit split{*s, *s, std::nullopt};
   Scatter& fold = split.fold;

@@ -18,6 +18,9 @@
 
 namespace strew::inline v0 {
 
+/// The dtype of the accumulators.
+constexpr DType wide_dtype(Accumulate accumulate) { return accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32; }
+
 struct WideSplit {
   /// Operands: the op's operands; of init in_place, the op's results; if there is a start, start's results. Results: the
   /// accumulators.

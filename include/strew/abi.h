@@ -196,8 +196,10 @@ enum {
 
 /* The parts of a kernel with wide accumulation, each a kernel of its own: fold applies the updates to the accumulators,
  * narrow rounds the accumulators to the results, start converts the operands to the results (absent where their dtypes
- * are equal). */
-enum { STREW_FOLD, STREW_NARROW, STREW_START, STREW_PART_COUNT };
+ * are equal). sums does all of it in one pass, with the accumulators of a row in registers, for calls whose destinations
+ * are sorted: its keys never decrease, and dropped ones stand only before and after the others. It binds the tensors of the
+ * whole kernel, and is absent where it would not pay or is not built. */
+enum { STREW_FOLD, STREW_NARROW, STREW_START, STREW_SUMS, STREW_PART_COUNT };
 
 typedef struct strew_kernel {
   uint32_t abi;         /* STREW_ABI_VERSION */
@@ -261,7 +263,7 @@ typedef struct strew_kernel {
 
   /* Wide accumulation: the parts have descriptors of their own, and this kernel has no entries. */
   uint8_t wide_dtype; /* DType of the accumulators */
-  uint8_t part_count; /* 0, 2 (no start) or 3 */
+  uint8_t part_count; /* 0, or one more than the number of the last part; a part that is absent is null */
 
   const struct strew_kernel* parts[STREW_PART_COUNT];
 

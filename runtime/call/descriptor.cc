@@ -26,7 +26,8 @@ Status check_descriptor(const strew_kernel& kernel) {
     if (kernel.tensors[i].rank > kMaxCallRank)
       return invalid_argument("kernel " + std::string(kernel.name) + ": rank of " + kernel.tensors[i].name + " is " +
                               std::to_string(kernel.tensors[i].rank) + ", expected at most " + std::to_string(kMaxCallRank));
-  for (uint32_t i = 0; i < kernel.part_count; ++i) STREW_TRY(check_descriptor(*kernel.parts[i]));
+  for (uint32_t i = 0; i < kernel.part_count; ++i)
+    if (kernel.parts[i] != nullptr) STREW_TRY(check_descriptor(*kernel.parts[i]));
   return {};
 }
 

@@ -32,8 +32,9 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   STREW_ASSIGN(Binder binder, Binder::make(kernel));
   std::unique_ptr<Callable> made(new Callable(kernel, std::move(binder)));
   for (uint32_t i = 0; i < kernel.part_count; ++i) {
-    STREW_ASSIGN(std::unique_ptr<Callable> part, make(*kernel.parts[i], executor, threads, limits));
-    made->parts.emplace_back(std::move(part));
+    made->parts.emplace_back();
+    if (kernel.parts[i] == nullptr) continue;
+    STREW_ASSIGN(made->parts.back(), make(*kernel.parts[i], executor, threads, limits));
   }
   made->range = kernel.entries[STREW_ENTRY_range];
   for (uint32_t s = 0; s < kernel.source_count; ++s)

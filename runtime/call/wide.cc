@@ -1,4 +1,5 @@
-// See wide.h. A call takes one of two ways. Sparse widening (runtime/call/wide_sparse) keeps accumulators only for the parts of the result
+// See wide.h. A call takes one of three ways. Where rows can be summed in registers and destinations are sorted, there are no accumulators in memory
+// (runtime/call/wide_sums). Sparse widening (runtime/call/wide_sparse) keeps accumulators only for the parts of the result
 // that updates reach. It is taken where the descriptor allows it, if updates are few compared with the result's elements, or if
 // accumulators for the whole result would exceed the schedule's scratch_mib. Otherwise the scratch holds an accumulator for each whole
 // result, and a copy of the operand in the result's dtype where operands have another one; that is fastest for many updates of a small
@@ -6,6 +7,7 @@
 // tests/unit/runtime/call/wide_sparse_test.cc and tests/differential.
 #include "runtime/call/wide.h"
 
+#include <cstring>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -17,6 +19,18 @@
 
 namespace strew::inline v0 {
 namespace {
+
+bool has_part(const Callable& callable, uint32_t part) {
+  return part < callable.parts.size() && callable.parts[part] != nullptr;
+}
+
+/// The call's number of the index tensor that has number `tensor` in the fold, which checks it and binds other tensors.
+int32_t tensor_of_call(const Callable& callable, int32_t tensor) {
+  const strew_kernel &kernel = callable.kernel, &fold = callable.parts[STREW_FOLD]->kernel;
+  uint32_t same = 0;
+  while (std::strcmp(kernel.tensors[same].name, fold.tensors[tensor].name) != 0) ++same;
+  return static_cast<int32_t>(same);
+}
 
 int64_t share(int64_t bits, int64_t elements) { return padded_bytes((elements * bits + 7) / 8); }
 
@@ -96,12 +110,15 @@ int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t elements) {
   int64_t bytes = 0;
   for (uint32_t i = 0; i < kernel.result_count; ++i) {
     bytes += share(wide_bits(kernel), elements);
-    if (kernel.part_count > STREW_START) bytes += share(kernel.tensors[i].bits, elements);
+    if (kernel.parts[STREW_START] != nullptr) bytes += share(kernel.tensors[i].bits, elements);
   }
   return bytes;
 }
 
-Status run_wide(const Callable& callable, std::span<const TensorView> tensors, const CallOptions& options) {
+namespace {
+
+/// Runs the stages, by one of the ways that keep accumulators in memory.
+Status run_stages(const Callable& callable, std::span<const TensorView> tensors, const CallOptions& options) {
   const strew_kernel& kernel = callable.kernel;
   if (kernel.widens_touched != 0) {
     STREW_ASSIGN(const bool done, try_sparse(callable, tensors, options));
@@ -112,7 +129,7 @@ Status run_wide(const Callable& callable, std::span<const TensorView> tensors, c
   if (!scratch)
     return resource_exhausted("accumulate wide: no memory for " + std::to_string(bytes) +
                               " bytes of scratch; use accumulate native");
-  const bool has_start = kernel.part_count > STREW_START;
+  const bool has_start = has_part(callable, STREW_START);
   std::vector<TensorView> sums, starts;
   char* at = scratch.data();
   for (const TensorView& result : tensors.first(kernel.result_count)) {
@@ -132,6 +149,19 @@ Status run_wide(const Callable& callable, std::span<const TensorView> tensors, c
   STREW_TRY(callable.parts[STREW_FOLD]->run(stages.fold, options));
   note_phase(*callable.limits, PhaseKind::wide_narrow, 0);
   return callable.parts[STREW_NARROW]->run(stages.narrow, CallOptions{options.threads, options.executor});
+}
+
+}  // namespace
+
+Status run_wide(const Callable& callable, std::span<const TensorView> tensors, const CallOptions& options) {
+  if (has_part(callable, STREW_SUMS)) {
+    STREW_ASSIGN(const bool done, try_sums(callable, tensors, options));
+    if (done) return {};
+  }
+  Status status = run_stages(callable, tensors, options);
+  if (options.bad_index != nullptr && status.code() == Code::out_of_bounds)
+    options.bad_index->source = tensor_of_call(callable, options.bad_index->source);
+  return status;
 }
 
 }  // namespace strew::inline v0

@@ -208,8 +208,10 @@ std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
     for (int kind = 0; kind < STREW_ENTRY_COUNT; ++kind)
       if ((traits_of(strategy).entries >> kind & 1) != 0) add(static_cast<EntryKind>(kind));
     // Where windows can be cut into columns, in case a few destinations turn out to be hot.
-    if (traits_of(strategy).has_owners() && legal_window(plan).ok()) add(EntryKind::clip);
+    const bool cuts_columns = traits_of(strategy).has_owners() && plan.accumulate == Accumulate::native;
+    if (cuts_columns && legal_window(plan).ok()) add(EntryKind::clip);
   }
+  if (plan.accumulate != Accumulate::native) add(EntryKind::keys);  // which say whether destinations are sorted
   return list;
 }
 

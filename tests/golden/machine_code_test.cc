@@ -242,6 +242,30 @@ TEST_F(MachineCode, RunsOfEqualRowsStayInRegisters) {
   EXPECT_EQ(count(sum(true, 8, kUpdates), "jne"), count(sum(false, 8, kUpdates), "jne"));  // a short row with an update or two
 }
 
+TEST_F(MachineCode, WideSumsOfRowsStayInRegisters) {
+  const auto sum = [](DType dtype, int64_t width) {
+    return code(built(scatter_rows(tensor(dtype, {kUpdates / 32, width}), i32({kUpdates}), tensor(dtype, {kUpdates, width}))
+                          .combine(CombinerKind::add)
+                          .accumulate(Accumulate::wide)
+                          .indices_are_sorted()
+                          .fill({Scalar{dtype, {0, 0}}})
+                          .oob(OobPolicy::skip_window)
+                          .look_up(Role::updates, 0,
+                                   gather_rows(tensor(dtype, {kTable, width}), i32({kUpdates})).oob(OobPolicy::undefined))),
+                EntryKind::range, "strategy=sequential,prefetch=0,vector_bytes=32");
+  };
+  for (const int64_t width : {64, 128}) {  // the second is done in two panels, which are one loop
+    const std::string f16 = sum(DType::f16, width);
+    EXPECT_EQ(count(f16, "vcvtph2ps"), 8) << f16;  // of an update; a row starts from the fill value, which is not loaded
+    EXPECT_EQ(count(f16, "vaddps"), 8) << f16;
+    EXPECT_EQ(count(f16, "vcvtps2ph"), 16) << f16;  // where a row is stored: when another one follows, and after the loop
+    EXPECT_EQ(count(f16, "vmovup[sd].*%ymm\\d+, .*\\(.*"), 0) << "sums are not stored: " << f16;
+  }
+  const std::string bf16 = sum(DType::bf16, 64);
+  EXPECT_EQ(count(bf16, "vaddps"), 8) << bf16;
+  EXPECT_EQ(count(bf16, "vpmovzxwd"), 8) << bf16;
+}
+
 TEST_F(MachineCode, ReductionsOverTheLastDimFoldEightRowsSideBySide) {
   const auto sum = [](const std::string& indices, const std::string& updates, const std::string& batching) {
     const Expected<Op> op = parse_op("strew1.scatter(operand=f32[1024] indices=i32[" + indices + ",0] updates=f32[" + updates +

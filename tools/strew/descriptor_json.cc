@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kRoles[] = {"result", "operand", "indices", "updates", "extra"};
 constexpr const char* kInits[] = {"in_place", "copy", "fill"};
-constexpr const char* kParts[] = {"fold", "narrow", "start"};
+constexpr const char* kParts[] = {"fold", "narrow", "start", "sums"};
 constexpr const char* kEntries[] = {
 #define STREW_ENTRY_NAME(kind, what) #kind,
     STREW_ENTRIES(STREW_ENTRY_NAME)
@@ -224,7 +224,7 @@ Json descriptor_json(const Compiled& kernel) {
   if (kernel.parts.empty()) return out;
   out["wide_dtype"] = name(static_cast<DType>(descriptor->wide_dtype));
   out["parts"] = Json::object();
-  for (size_t i = 0; i < kernel.parts.size(); ++i) out["parts"][kParts[i]] = descriptor_json(kernel.parts[i]);
+  for (const Compiled& part : kernel.parts) out["parts"][kParts[part.part]] = descriptor_json(part);
   return out;
 }
 

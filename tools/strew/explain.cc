@@ -205,10 +205,15 @@ std::string yes_or_reason(const Status& status) { return status.ok() ? "yes" : "
 /// Wide accumulation: the parts of the kernel, each with its schedule.
 std::string parts_text(const Compiled& stages) {
   static constexpr const char* kTitles[] = {"fold", "narrow", "start"};
-  std::string out;
-  for (size_t i = 0; i < stages.parts.size(); ++i)
-    out += fmt::format("  {:<11} {}\n              {}\n", kTitles[i], stages.parts[i].op_text, print(stages.parts[i].schedule));
-  return out;
+  std::string out, sums = stages.sums;
+  for (const Compiled& part : stages.parts) {
+    if (part.part == STREW_SUMS)
+      sums = "in registers and in one pass, where a call finds that destinations are sorted; else in memory, by fold and narrow\n" +
+             std::string(14, ' ') + print(part.schedule);
+    else
+      out += fmt::format("  {:<11} {}\n              {}\n", kTitles[part.part], part.op_text, print(part.schedule));
+  }
+  return sums.empty() ? out : out + fmt::format("  {:<11} {}\n", "sums", sums);
 }
 
 std::string choices_text(const char* title, const std::vector<Choice>& choices) {

@@ -42,6 +42,7 @@ namespace {
 class LlvmBackend final : public Backend {
  public:
   std::string_view name() const override { return "llvm"; }
+  bool sums_in_registers() const override { return true; }
   Status can_build(const BuildRequest& request) const override {
     for (const BuildRequest& unit : units_of(request)) STREW_TRY(llvm_can_build(unit.plan, unit.schedule, unit.target));
     return {};

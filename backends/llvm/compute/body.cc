@@ -435,6 +435,10 @@ Value* emit_row_part(Frame& frame, const Body& body, const Pointers& p, const Lo
   return LaneLoopEmitter(frame, body, p, loop).updated(part, current);
 }
 
+Value* emit_graph(Frame& frame, const Expr& graph, Value* input, int lanes) {
+  return compute(frame, lower_numeric(graph, frame.numeric.natives()), {input}, lanes).front();
+}
+
 Value* emit_element(Frame& frame, const Body& body, const Pointers& p, Value* current) {
   const lowered::Graph graph = lower_numeric(*body.graph, frame.numeric.natives());
   const std::vector<Value*> values = evaluate(frame, body, graph, {p, 1, {}, {}, current});

@@ -21,6 +21,9 @@ void emit_lane_loop(Frame& frame, const lowered::Body& body, const Pointers& p, 
 llvm::Value* emit_row_part(Frame& frame, const lowered::Body& body, const Pointers& p, const Loop& loop,
                            const lowered::RowPart& part, llvm::Value* current);
 
+/// Emits a graph of one input and one result, both in their storage form.
+llvm::Value* emit_graph(Frame& frame, const Expr& graph, llvm::Value* input, int lanes);
+
 /// Emits the update of one element, at p, whose result 0 holds `current` (in its storage form) already, so that it is not loaded. Returns what is
 /// stored there.
 llvm::Value* emit_element(Frame& frame, const lowered::Body& body, const Pointers& p, llvm::Value* current);

@@ -1,4 +1,4 @@
-// RowRun: combines runs of rows that go to one destination in registers. When a scatter's indices are sorted, positions that update the same row follow
+// RowRun: combines runs of rows that go to one destination in registers, which hold wide sums where the kernel has them (lowered::WideSum). When a scatter's indices are sorted, positions that update the same row follow
 // each other, so the row is loaded once, kept in vector registers while its updates are combined with it, and stored once. Where it is done:
 // Walk::Way::row_run. Tested by tests/differential and tests/golden/machine_code_test.cc.
 #pragma once
@@ -26,6 +26,7 @@ class RowRun {
     llvm::AllocaInst* slot;
   };
   llvm::Value* address(llvm::Value* row, const Register& one);
+  llvm::Value* load(llvm::Value* row, const Register& one);
   void store(llvm::Value* row);
 
   Frame& f_;

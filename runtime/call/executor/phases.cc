@@ -4,7 +4,6 @@
 #include "runtime/call/executor/phases.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -27,14 +26,6 @@ void log_copy(const strew_kernel& kernel, int64_t elements) {
   for (uint32_t i = 0; i < kernel.result_count; ++i) bytes += (elements * kernel.tensors[i].bits + 7) / 8;
   log(LogLevel::dispatch,
       std::string(kernel.name) + ": the whole operand was copied to the result, " + std::to_string(bytes) + " bytes");
-}
-
-/// Wide accumulation: the call's number of the index tensor that has number `tensor` in the fold, which checks it and binds other tensors.
-int32_t tensor_of_call(const Callable& callable, int32_t tensor) {
-  const strew_kernel &kernel = callable.kernel, &fold = callable.parts[STREW_FOLD]->kernel;
-  uint32_t same = 0;
-  while (std::strcmp(kernel.tensors[same].name, fold.tensors[tensor].name) != 0) ++same;
-  return static_cast<int32_t>(same);
 }
 
 }  // namespace
@@ -96,12 +87,7 @@ void make_result(const Callable& callable, const Call& call) {
 
 Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
   const FpEnvironment environment(true, !callable.computes_floats);  // costs are floats, even of kernels that compute none
-  if (!callable.parts.empty()) {
-    Status status = run_wide(callable, tensors, {call.threads, call.executor, bad_index});
-    if (bad_index != nullptr && status.code() == Code::out_of_bounds)
-      bad_index->source = tensor_of_call(callable, bad_index->source);
-    return status;
-  }
+  if (!callable.parts.empty()) return run_wide(callable, tensors, {call.threads, call.executor, bad_index});
   STREW_TRY(check_indices(callable, tensors, call, bad_index));
   make_result(callable, call);
   apply(callable, call, tensors, arguments_of(call, callable.program));

@@ -39,7 +39,9 @@ namespace strew::inline v0 {
   F(wide_start, "wide accumulation: the next phases convert operands of another dtype; has no threads of its own")   \
   F(wide_fold, "wide accumulation: the next phases fold updates into whole accumulators; has no threads of its own") \
   F(wide_narrow, "wide accumulation: the next phases round accumulators into the result; has no threads of its own") \
-  F(wide_sparse, "sparse widening: widens, folds and rounds only what updates reach")
+  F(wide_sparse, "sparse widening: widens, folds and rounds only what updates reach")                                \
+  F(wide_order, "wide accumulation: looks whether destinations are sorted")                                          \
+  F(wide_sums, "wide accumulation: the next phases sum rows in registers; has no threads of its own")
 enum class PhaseKind : uint8_t {
 #define STREW_PHASE_KIND(kind, what) kind,
   STREW_PHASES(STREW_PHASE_KIND)
