@@ -150,8 +150,10 @@ Status schedule_parts(WideSplit split, const KernelOptions& options, Compiled& o
     STREW_ASSIGN(Compiled start, schedule_part(*split.start, out, plain, nullptr));
     add(STREW_START, std::move(start));
   }
-  if (sums.ok()) out.parts.push_back(*std::move(sums));
-  else out.sums = sums.status().message();
+  if (sums.ok())
+    out.parts.push_back(*std::move(sums));
+  else
+    out.sums = sums.status().message();
   return {};
 }
 

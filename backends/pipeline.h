@@ -54,7 +54,7 @@ struct Compiled {
   std::string symbol;  ///< empty if no backend was chosen
   /// Wide accumulation: the kernels that this one is made of: those of STREW_FOLD, STREW_NARROW, STREW_START and STREW_SUMS that there are.
   std::vector<Compiled> parts;
-  int part = 0;  ///< of a part: which one
+  int part = 0;      ///< of a part: which one
   std::string sums;  ///< wide accumulation: why rows are summed in registers, or not
   /// The backends that `auto` chooses from, best first; for an NPU target, the one of the target's name.
   std::vector<Candidate> backends;

@@ -154,7 +154,7 @@ struct Kernel {
   std::vector<Body> init;         ///< per result
   std::vector<Body> merge;        ///< per result; of its private table
   std::vector<Entry> entries;
-  std::list<Expr> graphs;  ///< of init, merge and wide sums
+  std::list<Expr> graphs;       ///< of init, merge and wide sums
   std::optional<WideSum> wide;  ///< Plan::accumulate is not native
 
   const Entry* find(EntryKind kind) const;

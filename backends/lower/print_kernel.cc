@@ -119,8 +119,8 @@ std::string print(const Kernel& kernel) {
   out += print(plan, "update", kernel.update);
   if (const std::optional<WideSum>& wide = kernel.wide)
     out += fmt::format("    sums in {}, from {}: {}; stored: {}\n", name(wide->dtype),
-                       wide->start.in_memory() ? name_of(plan, wide->start.number) : print(wide->start.value), print(*wide->widen),
-                       print(*wide->narrow));
+                       wide->start.in_memory() ? name_of(plan, wide->start.number) : print(wide->start.value),
+                       print(*wide->widen), print(*wide->narrow));
   if (kernel.fill) out += print(plan, "fill", *kernel.fill);
   for (size_t m = 0; m < kernel.filled.size(); ++m) {
     std::string sources;

@@ -20,9 +20,7 @@
 namespace strew::inline v0 {
 namespace {
 
-bool has_part(const Callable& callable, uint32_t part) {
-  return part < callable.parts.size() && callable.parts[part] != nullptr;
-}
+bool has_part(const Callable& callable, uint32_t part) { return part < callable.parts.size() && callable.parts[part] != nullptr; }
 
 /// The call's number of the index tensor that has number `tensor` in the fold, which checks it and binds other tensors.
 int32_t tensor_of_call(const Callable& callable, int32_t tensor) {

@@ -1,7 +1,7 @@
 // Sums in registers: the part STREW_SUMS of a kernel with wide accumulation goes over the positions once. It keeps the accumulators of a row in
 // registers from the row's first update to its last, and rounds them into the result when another row follows. That gives the bits of fold and
 // narrowing if the positions of each destination are adjacent, which the hint that indices are sorted promises. A hint may be false, so every call
-// looks at the keys first, which takes a small part of the time of the rows; a call whose keys decrease somewhere takes one of the other ways
+// looks at the destinations first, which takes a small part of the time of the rows; a call where they decrease somewhere takes one of the other ways
 // (runtime/call/wide). Tested by tests/unit/runtime/call/wide_sums_test.cc and tests/differential.
 #include <algorithm>
 #include <array>
@@ -15,15 +15,38 @@
 namespace strew::inline v0 {
 namespace {
 
-/// The keys of a call, asked for block by block.
-class Keys {
+template <class T>
+bool never_decrease(const T* values, int64_t count) {
+  constexpr int64_t kTogether = 16;  // a constant, of which GCC makes vectors
+  int64_t i = 1;
+  for (; i + kTogether <= count; i += kTogether) {
+    T decreases = 0;
+    for (int64_t k = 0; k < kTogether; ++k) decreases |= static_cast<T>(values[i + k] < values[i + k - 1]);
+    if (decreases != 0) return false;
+  }
+  for (; i < count; ++i)
+    if (values[i] < values[i - 1]) return false;
+  return true;
+}
+
+/// The destinations of a call: its indices or, where these do not lie one after the other, the keys, which are asked for block by block.
+class Destinations {
  public:
-  Keys(const Callable& sums, const Call& call, const strew_args& args)
-      : scan_(sums.kernel.entries[STREW_ENTRY_keys], args), call_(call), sums_(sums) {}
+  Destinations(const Callable& sums, const Call& call, std::span<const TensorView> tensors, const strew_args& args)
+      : scan_(sums.kernel.entries[STREW_ENTRY_keys], args), call_(call), sums_(sums) {
+    const strew_index_source& source = sums.kernel.sources[0];
+    if (source.component_count != 1 || source.repeated_dims != 0) return;
+    const TensorView& view = tensors[source.components[0].tensor];
+    if (view.dtype != DType::i32 && view.dtype != DType::i64) return;
+    const bool is_aligned = reinterpret_cast<uintptr_t>(view.data) % static_cast<uintptr_t>(bits(view.dtype) / 8) == 0;
+    const bool is_dense = view.strides == nullptr || (view.rank == 1 && view.strides[0] == 1);
+    if (is_aligned && is_dense && elements(view) == call.positions) indices_ = &view;
+  }
 
   /// Do keys never decrease, but for dropped ones that stand before all others? kDroppedKey is the largest, so dropped ones may also stand at the end.
+  /// So it is if indices never decrease: strategy runs is legal for these kernels, so the policy keeps their order.
   bool are_sorted() const {
-    const int64_t first = first_kept(), positions = call_.positions;
+    const int64_t first = indices_ != nullptr ? 0 : first_kept(), positions = call_.positions;
     if (first == positions) return true;
     const ExecutionLimits& limits = *sums_.limits;
     const Nanoseconds alone = whole_ns(static_cast<double>(positions - first) * static_cast<double>(sums_.costs.key_ns));
@@ -34,7 +57,7 @@ class Keys {
     const auto look = [&](int chunk) {
       // A chunk begins with the last position of the one before.
       const int64_t begin = first + split.border(chunk), end = first + split.border(chunk + 1);
-      if (begin < end && !never_decrease(std::max(first, begin - 1), end, sorted)) sorted = false;
+      if (begin < end && !are_sorted(std::max(first, begin - 1), end, sorted)) sorted = false;
     };
     run_phase(team, limits, PhaseKind::wide_order, chunks, look, split.busy());
     return sorted;
@@ -72,15 +95,16 @@ class Keys {
   }
 
   /// Do the keys of [begin, end) never decrease? Stops early where `go_on` turns false.
-  bool never_decrease(int64_t begin, int64_t end, const std::atomic<bool>& go_on) const {
+  bool are_sorted(int64_t begin, int64_t end, const std::atomic<bool>& go_on) const {
+    if (indices_ != nullptr && indices_->dtype == DType::i32)
+      return never_decrease(static_cast<const int32_t*>(indices_->data) + begin, end - begin);
+    if (indices_ != nullptr) return never_decrease(static_cast<const int64_t*>(indices_->data) + begin, end - begin);
     std::array<uint32_t, kBlock + 1> keys;  // NOLINT: filled by the keys entry; the first is the last of the block before
     keys[0] = 0;
     while (begin < end && go_on) {
       const int64_t count = std::min(kBlock, end - begin);
       scan_.make(begin, count, keys.data() + 1);
-      uint32_t decreases = 0;
-      for (size_t i = 0; i < static_cast<size_t>(count); ++i) decreases |= static_cast<uint32_t>(keys[i + 1] < keys[i]);
-      if (decreases != 0) return false;
+      if (!never_decrease(keys.data(), count + 1)) return false;
       keys[0] = keys[static_cast<size_t>(count)];
       begin += count;
     }
@@ -90,6 +114,7 @@ class Keys {
   const KeyScan scan_;
   const Call& call_;
   const Callable& sums_;
+  const TensorView* indices_ = nullptr;  ///< if they lie one after the other
 };
 
 }  // namespace
@@ -102,8 +127,8 @@ Expected<bool> try_sums(const Callable& callable, std::span<const TensorView> te
   if (!keys_fit(sums.kernel, call.dyn)) return false;
   const strew_args args = arguments_of(call, sums.program);
   if (!call.moves_nothing()) {
-    const Keys keys(sums, call, args);
-    if (keys.fill_a_share(apply_call(sums, call, tensors, args).threads) || !keys.are_sorted()) return false;
+    const Destinations destinations(sums, call, tensors, args);
+    if (destinations.fill_a_share(apply_call(sums, call, tensors, args).threads) || !destinations.are_sorted()) return false;
   }
   note_phase(*sums.limits, PhaseKind::wide_sums, 0);
   STREW_TRY(sums.run_bound(tensors, call, options.bad_index));

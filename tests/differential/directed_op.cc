@@ -2,6 +2,8 @@
 // Tested by every differential run with --require-coverage, and by the iterations that start from a strategy.
 #include "tests/differential/directed_op.h"
 
+#include "backends/pipeline.h"
+#include "schedules/target.h"
 #include "tests/differential/fold_bounds.h"
 #include "tests/differential/random_combiner.h"
 #include "tests/differential/random_op.h"
@@ -78,6 +80,17 @@ Blueprint op_for_split(const EngineRoom& room, uint64_t seed, size_t number) {
   return blueprint;
 }
 
+bool sums_in_registers(const Op& op) {
+  const Scatter* const s = std::get_if<Scatter>(&op);
+  if (s == nullptr || s->accumulate == Accumulate::native || !s->indices_are_sorted) return false;
+  KernelOptions options;
+  options.target = *parse_target("x86-64");  // the fewest and shortest registers
+  options.backend = BackendChoice::llvm;
+  const auto verified = VerifiedOp::of(op);
+  const auto planned = verified.ok() ? plan_kernel(*verified, options) : Expected<Compiled>(verified.status());
+  return planned.ok() && std::ranges::find(planned->parts, STREW_SUMS, &Compiled::part) != planned->parts.end();
+}
+
 PhaseOp op_for_phase(const EngineRoom& room, Rng& rng, PhaseKind phase) {
   using K = PhaseKind;
   using S = Strategy;
@@ -93,8 +106,10 @@ PhaseOp op_for_phase(const EngineRoom& room, Rng& rng, PhaseKind phase) {
                                                 {K::runs, S::runs},
                                                 {K::private_apply, S::private_tables},
                                                 {K::wide_sparse, S::owner},
+                                                {K::wide_order, S::runs},
+                                                {K::wide_sums, S::runs},
                                                 {K::private_merge, S::private_tables}};
-  const bool wide = phase >= K::wide_start;
+  const bool wide = phase >= K::wide_start, in_registers = phase == K::wide_order || phase == K::wide_sums;
   PhaseOp out;
   for (const auto& [kind, strategy] : strategies)
     if (kind == phase) out.strategy = strategy;
@@ -102,7 +117,7 @@ PhaseOp op_for_phase(const EngineRoom& room, Rng& rng, PhaseKind phase) {
     OpWishes wishes;
     if (phase == K::check) wishes.oob = OobPolicy::error;
     if (phase == K::init || wide) wishes.scatter = true;
-    if (phase == K::columns) wishes.shape = Shape::row;
+    if (phase == K::columns || in_registers) wishes.shape = Shape::row;
     if (wide) wishes.combiner = CombinerKind::add, wishes.dtype = rng.chance(50) ? DType::bf16 : DType::f16;
     out.blueprint = aimed_at(rng, out.strategy, wishes);
     Scatter* s = std::get_if<Scatter>(&out.blueprint.frame);
@@ -114,6 +129,7 @@ PhaseOp op_for_phase(const EngineRoom& room, Rng& rng, PhaseKind phase) {
       s->accumulate = Accumulate::wide;
     }
     const Op op = make_op(out.blueprint);
+    if (in_registers && !sums_in_registers(op)) continue;
     if ((is_promised(op) || phase == K::wide_start) && room.allows(op, out.strategy)) break;
   }
   return out;

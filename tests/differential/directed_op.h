@@ -17,6 +17,9 @@ struct PhaseOp {
   Blueprint blueprint;
   Strategy strategy = Strategy::window;
 };
+/// Is the op a wide accumulation of which every kernel that is made for its shapes sums rows in registers, on every level of the CPU and with every
+/// schedule? Then calls are right also where the op says that indices are sorted and they are not.
+bool sums_in_registers(const Op& op);
 PhaseOp op_for_phase(const EngineRoom& room, Rng& rng, PhaseKind phase);
 /// An op that `strategy` is legal for; other strategies may be legal, too. If 200 tries fail, the last one is
 /// returned.

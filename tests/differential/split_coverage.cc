@@ -55,7 +55,8 @@ bool carries_out(PhaseKind kind, Strategy strategy) {
 }
 
 bool is_stage(PhaseKind kind) {
-  return kind == PhaseKind::wide_start || kind == PhaseKind::wide_fold || kind == PhaseKind::wide_narrow;
+  return kind == PhaseKind::wide_start || kind == PhaseKind::wide_fold || kind == PhaseKind::wide_narrow ||
+         kind == PhaseKind::wide_sums;
 }
 
 std::span<const int> counts_of(Strategy strategy) {

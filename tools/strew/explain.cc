@@ -208,8 +208,9 @@ std::string parts_text(const Compiled& stages) {
   std::string out, sums = stages.sums;
   for (const Compiled& part : stages.parts) {
     if (part.part == STREW_SUMS)
-      sums = "in registers and in one pass, where a call finds that destinations are sorted; else in memory, by fold and narrow\n" +
-             std::string(14, ' ') + print(part.schedule);
+      sums =
+          "in registers and in one pass, where a call finds that destinations are sorted; else in memory, by fold and narrow\n" +
+          std::string(14, ' ') + print(part.schedule);
     else
       out += fmt::format("  {:<11} {}\n              {}\n", kTitles[part.part], part.op_text, print(part.schedule));
   }

@@ -95,6 +95,13 @@ LONG_SORTED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[3,512] indices=i32[
                          "indices=i32[40] result=f32[40,512] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
                          "slice_sizes=[1,512])] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 "
                          "combiner=add init=in_place oob=skip_window indices_are_sorted=true)"))
+# Rows whose wide sums are in registers, where the hint is true and where it is not.
+WIDE_SORTED_ROWS = (30, ("--op", "strew1.scatter(operand=bf16[7,40] indices=i32[60] updates=bf16[60,40] update_window_dims=[1] inserted_window_dims=[0] "
+                         "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=skip_window accumulate=wide "
+                         "indices_are_sorted=true)"))
+WIDE_SORTED_FILL = (30, ("--op", "strew1.scatter(operand=f16[7,40] indices=i32[60] updates=f16[60,40] update_window_dims=[1] inserted_window_dims=[0] "
+                         "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=mul init=fill fill=1.5:f16 oob=clamp accumulate=wide "
+                         "indices_are_sorted=true)"))
 MIXED_SIGNS = (30, ("--op", "strew1.scatter(operand=f32[9,7] indices=u32[40] more_indices=i32[40] updates=f32[40] inserted_window_dims=[0,1] "
                     "scatter_dims_to_operand_dims=[0,1] index_vector_dim=1 init=in_place normalize_negative=true)"))
 # The first index tensor repeats along the batching dim, the second does not.
@@ -267,8 +274,8 @@ BUGS = [
     ("every panel of a row is the first",
      "rows(f.e.times(number, f.e.i64(length)));", "rows(f.e.times(f.e.i64(0), number));", *LONG_SORTED_ROWS),
     ("the last part of a row in registers is not stored",
-     "for (const Register& one : registers_)\n          f_.store_element(",
-     "for (const Register& one : llvm::ArrayRef(registers_).drop_back())\n          f_.store_element(", *SORTED_ROWS),
+     "for (const Register& one : registers_) {\n          Value* const sum",
+     "for (const Register& one : llvm::ArrayRef(registers_).drop_back()) {\n          Value* const sum", *SORTED_ROWS),
     ("the first wave's last private table is not merged",
      "for (int t = std::max(first, 1); t < end; ++t) {", "for (int t = std::max(first, 1); t < end - (first == 0 ? 1 : 0); ++t) {"),
     ("the number of private tables follows the threads",
@@ -301,6 +308,20 @@ BUGS = [
     ("wide: untouched elements are rounded too",
      "results.push_back(add_narrowing(graph, static_cast<int32_t>(i), s->results[i].dtype, wide))",
      "results.push_back(graph.convert(graph.update(static_cast<int32_t>(i), wide), s->results[i].dtype))"),
+    ("wide: sums in registers are rounded at every position",
+     "Value* const current = b.CreateLoad(one.slot->getAllocatedType(), one.slot);",
+     "Value* current = b.CreateLoad(one.slot->getAllocatedType(), one.slot);\n    if (f_.kernel.wide)\n"
+     "      current = emit_graph(f_, *f_.kernel.wide->widen, emit_graph(f_, *f_.kernel.wide->narrow, current, one.part.lanes), one.part.lanes);",
+     *WIDE_SORTED_ROWS),
+    ("wide: sums in registers go on with another row",
+     "for (const Register& one : registers_) b.CreateStore(load(row, one), one.slot);",
+     "if (!f_.kernel.wide)\n          for (const Register& one : registers_) b.CreateStore(load(row, one), one.slot);", *WIDE_SORTED_ROWS),
+    ("wide: sums in registers start from zero instead of the fill value",
+     "f_.numeric.literal_storage(wide->start.value, one.part.lanes)", "f_.numeric.literal_storage(Scalar{wide->start.value.dtype, {0, 0}}, one.part.lanes)",
+     *WIDE_SORTED_FILL),
+    ("wide: sums in registers trust the hint", "|| !destinations.are_sorted()) return false;", ") return false;", *WIDE_SORTED_ROWS),
+    ("wide: the last of sixteen neighbours is not compared", "decreases |= static_cast<T>(values[i + k] < values[i + k - 1]);",
+     "decreases |= static_cast<T>(k != 15 && values[i + k] < values[i + k - 1]);", *WIDE_SORTED_ROWS),
     ("complex division without Smith's scaling",
      "lower_float(e, ExprOp::ge, e(P::fabs, y.a), e(P::fabs, y.b)).a", "lower_float(e, ExprOp::ge, e(P::fabs, y.b), e(P::fabs, y.a)).a"),
     ("halide: windows are not cut",
