@@ -38,6 +38,9 @@ std::string op_text(const Case& c) {
          " indices_are_sorted=true" + c.more + ")";
 }
 
+/// Gets no update.
+constexpr int32_t kUntouched = 20;
+
 /// Destinations from -2 to 52 in no order; `inside`: in bounds.
 std::vector<int32_t> destinations(bool inside) {
   std::vector<int32_t> out(kPositions);
@@ -45,6 +48,7 @@ std::vector<int32_t> destinations(bool inside) {
   for (int32_t& each : out) {
     state = state * 1664525U + 1013904223U;
     each = static_cast<int32_t>((state >> 8) % (inside ? 47 : 55)) - (inside ? 0 : 2);
+    each += static_cast<int32_t>(each == kUntouched);
   }
   return out;
 }
@@ -88,8 +92,8 @@ Answer answer(const Case& c, const std::vector<int32_t>& to, const std::string& 
     }
   };
   fill(operand), fill(table);
-  // Row 49 gets no update: a signalling NaN of bf16 and f16 stays what it is.
-  if (size == 2) operand[bytes(49)] = 0x81, operand[bytes(49) + 1] = 0x7f;
+  // A signalling NaN of bf16 and f16 that no update reaches stays what it is.
+  if (size == 2) operand[bytes(kUntouched)] = 0x81, operand[bytes(kUntouched) + 1] = 0x7f;
   std::vector<int32_t> from(kPositions), given = to;
   for (size_t p = 0; p < from.size(); ++p) from[p] = static_cast<int32_t>(p * p % 73) - 1;
   out.result.assign(operand.size(), 0x12);
@@ -107,21 +111,20 @@ Answer answer(const Case& c, const std::vector<int32_t>& to, const std::string& 
 
 TEST(WideSums, SortedCallsStayInRegistersAndOthersHaveTheSameBits) {
   for (const std::string dtype : {"bf16", "f16", "f8e5m2", "f32"})
-    for (const std::string init : {"in_place", "copy", "fill"})
-      for (const int64_t width : {40, 64}) {
-        Case c{.dtype = dtype, .init = init == "fill" ? "fill fill=1.5:" + dtype : init, .width = width};
-        if (dtype == "f32") c.mode = "wide_f64";
-        for (const bool is_sorted : {true, false}) {
-          const std::vector<int32_t> to = is_sorted ? sorted(destinations(false)) : destinations(false);
-          const Answer expected = answer(c, to, "reference", 1);
-          for (const int threads : {1, 2, 3, 8}) {
-            const Answer got = answer(c, to, "llvm", threads);
-            EXPECT_TRUE(got.status.ok()) << got.status.message();
-            EXPECT_EQ(got.result, expected.result) << op_text(c) << " threads " << threads << " sorted " << is_sorted;
-            EXPECT_EQ(got.in_registers, is_sorted) << op_text(c) << " threads " << threads;
-          }
+    for (const std::string init : {"in_place", "copy", "fill"}) {
+      Case c{.dtype = dtype, .init = init == "fill" ? "fill fill=1.5:" + dtype : init};
+      if (dtype == "f32") c.mode = "wide_f64";
+      for (const bool is_sorted : {true, false}) {
+        const std::vector<int32_t> to = is_sorted ? sorted(destinations(false)) : destinations(false);
+        const Answer expected = answer(c, to, "reference", 1);
+        for (const int threads : {1, 2, 3, 8}) {
+          const Answer got = answer(c, to, "llvm", threads);
+          EXPECT_TRUE(got.status.ok()) << got.status.message();
+          EXPECT_EQ(got.result, expected.result) << op_text(c) << " threads " << threads << " sorted " << is_sorted;
+          EXPECT_EQ(got.in_registers, is_sorted) << op_text(c) << " threads " << threads;
         }
       }
+    }
 }
 
 TEST(WideSums, PoliciesAndCombiners) {
