@@ -128,7 +128,8 @@ Expected<bool> try_sums(const Callable& callable, std::span<const TensorView> te
   const strew_args args = arguments_of(call, sums.program);
   if (!call.moves_nothing()) {
     const Destinations destinations(sums, call, tensors, args);
-    if (destinations.fill_a_share(apply_call(sums, call, tensors, args).threads) || !destinations.are_sorted()) return false;
+    const int threads = sums.always_runs_alone ? 1 : apply_call(sums, call, tensors, args).threads;
+    if (destinations.fill_a_share(threads) || !destinations.are_sorted()) return false;
   }
   note_phase(*sums.limits, PhaseKind::wide_sums, 0);
   STREW_TRY(sums.run_bound(tensors, call, options.bad_index));
