@@ -320,8 +320,6 @@ BUGS = [
      "f_.numeric.literal_storage(wide->start.value, one.part.lanes)", "f_.numeric.literal_storage(Scalar{wide->start.value.dtype, {0, 0}}, one.part.lanes)",
      *WIDE_SORTED_FILL),
     ("wide: sums in registers trust the hint", "|| !destinations.are_sorted()) return false;", ") return false;", *WIDE_SORTED_ROWS),
-    ("wide: the last of sixteen neighbours is not compared", "decreases |= static_cast<T>(values[i + k] < values[i + k - 1]);",
-     "decreases |= static_cast<T>(k != 15 && values[i + k] < values[i + k - 1]);", *WIDE_SORTED_ROWS),
     ("complex division without Smith's scaling",
      "lower_float(e, ExprOp::ge, e(P::fabs, y.a), e(P::fabs, y.b)).a", "lower_float(e, ExprOp::ge, e(P::fabs, y.b), e(P::fabs, y.a)).a"),
     ("halide: windows are not cut",

@@ -141,7 +141,8 @@ TEST(WideSums, PoliciesAndCombiners) {
 /// Padding between the positions of a bag separates them, and one decrease at the border of blocks or chunks is enough.
 TEST(WideSums, OneDecreaseTakesTheOtherWay) {
   const std::vector<int32_t> good = sorted(destinations(true));
-  for (const size_t at : {size_t{1}, size_t{2}, size_t{499}, size_t{500}, size_t{998}, size_t{999}}) {
+  for (const size_t at :
+       {size_t{1}, size_t{2}, size_t{16}, size_t{17}, size_t{499}, size_t{500}, size_t{992}, size_t{998}, size_t{999}}) {
     std::vector<int32_t> to = good;
     to[at] = to[at - 1] > 0 ? 0 : -1;
     if (at == 1) to[0] = 3;
