@@ -247,6 +247,7 @@ void Program::rollback(const Checkpoint& to) {
   take_back(parts_.opaques, to.opaques);
   take_back(parts_.kernels, to.kernels);
   take_back(parts_.outputs, to.outputs);
+  take_back(parts_.nodes, to.nodes);
   take_back(value_states_, to.values);
   take_back(compute_states_, to.computes);
 }

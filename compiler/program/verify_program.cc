@@ -30,6 +30,8 @@ class Verifier {
       for (const int value : opaque.yields) STREW_TRY(in_range(value));
     }
     for (const ProgramOutput& output : program_.outputs) STREW_TRY(in_range(output.value));
+    for (size_t n = 0; n < program_.nodes.size(); ++n)
+      STREW_TRY(check_node(program_.nodes[n]).with_prefix("node " + std::to_string(n)));
     STREW_TRY(check_order());
     for (size_t k = 0; k < program_.kernels.size(); ++k)
       STREW_TRY(check_kernel(static_cast<int>(k)).with_prefix("kernel " + std::to_string(k)));
@@ -102,6 +104,15 @@ class Verifier {
     const bool is_string = type.dtype == DType::string;
     const auto has = static_cast<int64_t>(is_string ? constant.strings.size() : constant.bytes().size());
     return check(has == (is_string ? count : storage_bytes(type.dtype, count)), "a constant of another size than its type's");
+  }
+
+  Status check_node(const FileNode& node) const {
+    if (node.region >= 0) STREW_TRY(check(is_in(node.region, program_.opaques), "no such region"));
+    for (const int value : node.arguments)
+      if (value >= 0) STREW_TRY(in_range(value));
+    for (const int value : node.results)
+      if (value >= 0) STREW_TRY(in_range(value));
+    return {};
   }
 
   int results_of(int kernel) const {

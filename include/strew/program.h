@@ -259,6 +259,17 @@ struct ProgramOutput {
   int value = 0;  ///< number of a value, usually a kernel's result
 };
 
+/// A node of the file's graph as the importer read it: of ONNX a node, of TensorFlow Lite an operator, of MLIR an operation. Importing merges and
+/// drops operations; nodes and the numbers of their values stay. A function that the graph calls has its nodes here too, before the call.
+struct FileNode {
+  /// Its place among the nodes of its graph (a subgraph, the public functions of a module), from 0 on. Of a node in a function, the place of the call.
+  int number = 0;
+  int region = -1;              ///< number of the opaque operation in whose region it stands (the body of a loop); -1: in none
+  std::string location;         ///< as of Compute and Opaque
+  std::vector<int> arguments;   ///< value numbers, one per input of the node; -1: the input is left out, or its value was not read
+  std::vector<int> results;     ///< value numbers, one per output of the node; -1: the output is left out
+};
+
 /// Calls use(value) with the number of every value that `kernel` (a ProgramKernel) reads, once per reason. The number may be changed if the kernel
 /// may.
 template <class Kernel, class Use>
@@ -279,6 +290,7 @@ struct ProgramParts {
   std::vector<Opaque> opaques;
   std::vector<ProgramKernel> kernels;  ///< ordered so that a kernel reads only results of earlier ones
   std::vector<ProgramOutput> outputs;
+  std::vector<FileNode> nodes;         ///< what the file had, in its order; empty: the format has no graph
   std::shared_ptr<const void> source;  ///< keeps the bytes of the file while it is imported; null: they are copied
 };
 
@@ -304,6 +316,7 @@ class Program {
   const std::vector<Opaque>& opaques() const { return parts_.opaques; }
   const std::vector<ProgramKernel>& kernels() const { return parts_.kernels; }
   const std::vector<ProgramOutput>& outputs() const { return parts_.outputs; }
+  const std::vector<FileNode>& nodes() const { return parts_.nodes; }
 
   const ProgramInput& input(int number) const { return parts_.inputs[static_cast<size_t>(number)]; }
   const Constant& constant(int number) const { return parts_.constants[static_cast<size_t>(number)]; }
@@ -354,6 +367,7 @@ class Program {
   int add_kernel(ProgramKernel kernel);
   STREW_API int add_opaque(Opaque opaque);  ///< the number of the operation. Its results are values of kind opaque
   STREW_API void add_output(ProgramOutput output);
+  void add_node(FileNode node) { parts_.nodes.push_back(std::move(node)); }
 
   // Changing.
   /// A part that can be changed until the Edit ends: the program then counts what it reads again. Nothing may be added to the program before.
@@ -399,11 +413,11 @@ class Program {
 
   /// A point of time to which a program can return, as long as it has only been added to since.
   struct Checkpoint {
-    size_t inputs, constants, values, computes, opaques, kernels, outputs;
+    size_t inputs, constants, values, computes, opaques, kernels, outputs, nodes;
   };
   Checkpoint checkpoint() const {
     return {parts_.inputs.size(),  parts_.constants.size(), parts_.values.size(), parts_.computes.size(),
-            parts_.opaques.size(), parts_.kernels.size(),   parts_.outputs.size()};
+            parts_.opaques.size(), parts_.kernels.size(),   parts_.outputs.size(), parts_.nodes.size()};
   }
   STREW_API void rollback(const Checkpoint& to);
 

@@ -331,6 +331,77 @@ STREW_API strew_status strew_program_run_into(const strew_program* program, stre
                                               const strew_tensor* const* inputs, const uint8_t* may_overwrite, size_t input_count,
                                               const strew_tensor* outputs, size_t output_count) STREW_CHECK_RESULT;
 
+/* ---- Parts of programs (partition.h) ------------------------------------------------------------------------------------------------ */
+
+/* A node of the file's graph: of ONNX a node, of TensorFlow Lite an operator, of MLIR an operation. Values have numbers, which parts use, too. */
+typedef struct strew_node {
+  uint32_t size;
+  int32_t number;  /* its place among the nodes of its graph, from 0 on; of a node in a function that the graph calls, the place of the call */
+  int32_t region;  /* the opaque operation in whose region (the body of a loop) it stands; -1: in none */
+  int32_t opaque;  /* the opaque operation that it is, which strew does not run; -1: it runs it, or it has no results */
+  const char* location;     /* "FILE: node NAME (Gather)", "FILE:LINE: stablehlo.gather" */
+  const int32_t* arguments; /* the value of each input; -1: it is left out, or was not read */
+  size_t argument_count;
+  const int32_t* results; /* the value of each output; -1: it is left out */
+  size_t result_count;
+} strew_node;
+#define STREW_NODE_INIT \
+  { sizeof(strew_node), 0, 0, 0, NULL, NULL, 0, NULL, 0 }
+/* The nodes of the file in its order; none of a .strew or .pto file, and of a program that was cut out of another one. */
+STREW_API size_t strew_program_node_count(const strew_program* program);
+/* What it points to is valid as long as the program. */
+STREW_API strew_status strew_program_node(const strew_program* program, size_t number, strew_node* out) STREW_CHECK_RESULT;
+
+/* The file's name for a value, "" if it has none; null if there is no such value. Valid as long as the program. */
+STREW_API const char* strew_program_value_name(const strew_program* program, int32_t value);
+
+/* Is what makes the value left to strew? Not 0: yes. `name`: the file's for it, "" if it has none. */
+typedef int32_t (*strew_runnable_callback)(void* context, int32_t value, const char* name);
+typedef struct strew_partition_options {
+  uint32_t size;
+  uint8_t needs_kernel; /* not 0: only parts with a scatter or gather */
+  uint8_t join;         /* not 0: parts that could run at the same time become one */
+  uint8_t strings;      /* not 0: operations on tensors of strings are in parts, too; strew_program_run does not pass strings */
+  uint8_t reserved;
+  int64_t least_operations;         /* only parts of so many operations */
+  strew_runnable_callback runnable; /* may be null: all that strew runs is left to it */
+  void* context;
+} strew_partition_options;
+#define STREW_PARTITION_OPTIONS_INIT \
+  { sizeof(strew_partition_options), 0, 0, 0, 0, 1, NULL, NULL }
+
+/* The largest parts of a program that strew runs, ordered so that each follows those that it reads. */
+typedef struct strew_parts strew_parts;
+/* `options` may be null. The program must outlive the parts. */
+STREW_API strew_status strew_program_parts(const strew_program* program, const strew_partition_options* options,
+                                           strew_parts** out) STREW_CHECK_RESULT;
+STREW_API void strew_parts_free(strew_parts* parts);
+STREW_API size_t strew_parts_count(const strew_parts* parts);
+
+typedef struct strew_part {
+  uint32_t size;
+  int32_t region;        /* the opaque operation in whose region the part is; -1: in none */
+  const int32_t* inputs; /* value numbers, ascending */
+  size_t input_count;
+  const int32_t* outputs; /* what others read, ascending */
+  size_t output_count;
+  const int32_t* nodes; /* the nodes of the file that the part stands for, as numbers of strew_program_node, ascending */
+  size_t node_count;
+  size_t kernel_count;  /* scatters and gathers */
+  size_t compute_count; /* operations around them */
+} strew_part;
+#define STREW_PART_INIT \
+  { sizeof(strew_part), 0, NULL, 0, NULL, 0, NULL, 0, 0, 0 }
+/* What it points to is valid as long as the parts. */
+STREW_API strew_status strew_parts_get(const strew_parts* parts, size_t number, strew_part* out) STREW_CHECK_RESULT;
+/* A part as a program of its own, with the part's inputs and outputs in their order, by the file's names. Constants are copied. */
+STREW_API strew_status strew_parts_program(const strew_parts* parts, size_t number, strew_program** out) STREW_CHECK_RESULT;
+
+/* The program that computes the values called `to` from those called `from`, and from what else they need of the file's inputs. No `to`: the
+ * program's outputs. */
+STREW_API strew_status strew_program_cut_between(const strew_program* program, const char* const* from, size_t from_count,
+                                                 const char* const* to, size_t to_count, strew_program** out) STREW_CHECK_RESULT;
+
 /* ---- Wisdom (wisdom.h) ------------------------------------------------------------------------------------------------------------ */
 
 /* Schedules that were measured (docs/tuning.md), for requests (strew_request.wisdom). */

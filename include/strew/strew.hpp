@@ -24,6 +24,7 @@
 #include "strew/machine_costs.h"
 #include "strew/op.h"
 #include "strew/options.h"
+#include "strew/partition.h"
 #include "strew/pending_kernel.h"
 #include "strew/prepared_op.h"
 #include "strew/program.h"

@@ -172,9 +172,98 @@ static void test_cut(const char* examples) {
   strew_program_free(program);
 }
 
+/* Says no to one value. */
+static int32_t is_not_named(void* context, int32_t value, const char* name) {
+  (void)value;
+  return strcmp(name, (const char*)context) != 0;
+}
+
+/* The parts of a model that strew runs whole, and of the same model with an operation that the host keeps. */
+static void test_parts(const char* examples) {
+  strew_program *program = NULL, *part_program = NULL;
+  strew_parts* parts = NULL;
+  strew_part part = STREW_PART_INIT;
+  strew_node node = STREW_NODE_INIT;
+  strew_port port = STREW_PORT_INIT;
+  strew_partition_options options = STREW_PARTITION_OPTIONS_INIT;
+  const char* names[2] = {"no such value", NULL};
+  char path[4096];
+  size_t i, n;
+  snprintf(path, sizeof path, "%s/tflite_cache/append.tflite", examples);
+  if (!OK(strew_program_open(path, NULL, &program))) return;
+  n = strew_program_node_count(program);
+  CHECK(n > 1);
+  for (i = 0; i < n; ++i) {
+    OK(strew_program_node(program, i, &node));
+    CHECK(node.number == (int32_t)i && node.region == -1 && node.opaque == -1 && node.argument_count > 0 && node.result_count > 0);
+    CHECK(strstr(node.location, "append.tflite: operator ") != NULL);
+  }
+  options.join = 1;
+  if (OK(strew_program_parts(program, &options, &parts))) {
+    CHECK(strew_parts_count(parts) == 1);
+    OK(strew_parts_get(parts, 0, &part));
+    CHECK(part.region == -1 && part.kernel_count == strew_program_kernel_count(program));
+    CHECK(part.output_count == strew_program_output_count(program) && part.input_count <= strew_program_input_count(program));
+    CHECK(part.node_count > 0 && part.node_count <= n);
+    if (OK(strew_parts_program(parts, 0, &part_program))) {
+      CHECK(strew_program_input_count(part_program) == part.input_count && strew_program_output_count(part_program) == part.output_count);
+      CHECK(strew_program_node_count(part_program) == 0);
+      for (i = 0; i < part.input_count; ++i) {
+        OK(strew_program_input(part_program, i, &port));
+        CHECK(strcmp(port.name, strew_program_value_name(program, part.inputs[i])) == 0);
+      }
+      strew_program_free(part_program);
+      part_program = NULL;
+    }
+    FAILS(strew_parts_get(parts, 1, &part), STREW_CODE_INVALID_ARGUMENT, "number: 1");
+    FAILS(strew_parts_get(NULL, 0, &part), STREW_CODE_INVALID_ARGUMENT, "parts: null");
+    FAILS(strew_parts_get(parts, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+    FAILS(strew_parts_program(parts, 1, &part_program), STREW_CODE_INVALID_ARGUMENT, "number: 1");
+    FAILS(strew_parts_program(NULL, 0, &part_program), STREW_CODE_INVALID_ARGUMENT, "parts: null");
+    FAILS(strew_parts_program(parts, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+    strew_parts_free(parts);
+  }
+  options.needs_kernel = 1;
+  options.runnable = is_not_named;
+  OK(strew_program_output(program, 0, &port));
+  options.context = (void*)port.name;
+  if (OK(strew_program_parts(program, &options, &parts))) {
+    for (i = 0; i < strew_parts_count(parts); ++i) {
+      OK(strew_parts_get(parts, i, &part));
+      CHECK(part.kernel_count > 0 && part.kernel_count < strew_program_kernel_count(program));
+    }
+    strew_parts_free(parts);
+  }
+  options.least_operations = -1;
+  FAILS(strew_program_parts(program, &options, &parts), STREW_CODE_INVALID_ARGUMENT, "least_operations: -1");
+  options.size = 1;
+  FAILS(strew_program_parts(program, &options, &parts), STREW_CODE_INVALID_ARGUMENT, "options.size");
+  FAILS(strew_program_parts(NULL, NULL, &parts), STREW_CODE_INVALID_ARGUMENT, "program: null");
+  FAILS(strew_program_parts(program, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  FAILS(strew_program_node(program, n, &node), STREW_CODE_INVALID_ARGUMENT, "number: ");
+  FAILS(strew_program_node(NULL, 0, &node), STREW_CODE_INVALID_ARGUMENT, "program: null");
+  CHECK(strew_parts_count(NULL) == 0 && strew_program_node_count(NULL) == 0 && strew_program_value_name(NULL, 0) == NULL);
+  CHECK(strew_program_value_name(program, -1) == NULL && strew_program_value_name(program, 1 << 30) == NULL);
+  strew_parts_free(NULL);
+
+  names[0] = port.name;
+  if (OK(strew_program_cut_between(program, NULL, 0, names, 1, &part_program))) {
+    CHECK(strew_program_output_count(part_program) == 1);
+    strew_program_free(part_program);
+  }
+  names[0] = "no such value";
+  FAILS(strew_program_cut_between(program, names, 1, NULL, 0, &part_program), STREW_CODE_INVALID_ARGUMENT, "from: no value");
+  FAILS(strew_program_cut_between(program, NULL, 0, names, 2, &part_program), STREW_CODE_INVALID_ARGUMENT, "to[1]: null");
+  FAILS(strew_program_cut_between(program, NULL, 1, NULL, 0, &part_program), STREW_CODE_INVALID_ARGUMENT, "from: null");
+  FAILS(strew_program_cut_between(NULL, NULL, 0, NULL, 0, &part_program), STREW_CODE_INVALID_ARGUMENT, "program: null");
+  FAILS(strew_program_cut_between(program, NULL, 0, NULL, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  strew_program_free(program);
+}
+
 void test_programs_into(const char* examples) {
   test_in_place();
   test_shared_memory();
   test_model(examples);
   test_cut(examples);
+  test_parts(examples);
 }

@@ -38,6 +38,31 @@ def run_kernel(kernel):
     return kernel(np.arange(8, dtype=np.float32).reshape(2, 4), np.array([1]))
 
 
+def model_for_hosts():
+    """An ONNX file: picked = Gather(table, rows); product = MatMul(picked, picked); sum = x * picked + product."""
+    def varint(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+
+    def field(number, value):
+        if isinstance(value, int):
+            return varint(number << 3) + varint(value)
+        value = value.encode() if isinstance(value, str) else value
+        return varint(number << 3 | 2) + varint(len(value)) + value
+
+    def node(kind, inputs, output):
+        return field(1, b"".join(field(1, name) for name in inputs) + field(2, output) + field(3, output) + field(4, kind))
+
+    def value(name, number, dims, element=1):
+        shape = b"".join(field(1, field(1, extent)) for extent in dims)
+        return field(number, field(1, name) + field(2, field(1, field(1, element) + field(2, shape))))
+
+    graph = node("Gather", ["table", "rows"], "picked") + node("MatMul", ["picked", "picked"], "product")
+    graph += node("Mul", ["x", "picked"], "scaled") + node("Add", ["scaled", "product"], "sum") + field(2, "graph")
+    graph += value("x", 11, (2, 2)) + value("table", 11, (4, 2)) + value("rows", 11, (2,), 7)
+    graph += value("sum", 12, (2, 2)) + value("product", 13, (2, 2))
+    return field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 14))
+
+
 class Kernels(unittest.TestCase):
     def test_results_are_made_or_given(self):
         kernel = strew.kernel(ROWS)
@@ -142,6 +167,42 @@ class Programs(unittest.TestCase):
         with self.assertRaises(IndexError):
             program.run(inputs, out={output: cache})
         self.assertEqual(cache.sum(axis=1).tolist(), [0, 8, 0, 0, 0, 0, 8, 0])
+
+    def test_parts_for_hosts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "host.onnx"
+            path.write_bytes(model_for_hosts())
+            program = strew.open(path)
+            parts = program.partitions()
+            self.assertEqual([(part.inputs, part.outputs, part.kernels, part.operations) for part in parts],
+                             [(["table", "rows"], ["picked"], 1, 0), (["x", "picked", "product"], ["sum"], 0, 2)])
+            self.assertEqual([[number for number, _ in part.nodes] for part in parts], [[0], [2, 3]])
+            self.assertIn("node scaled (Mul)", parts[1].nodes[0][1])
+            self.assertEqual(len(program.partitions(needs_kernel=True)), 1)
+            self.assertEqual(len(program.partitions(least_operations=2)), 1)
+            x, table, rows = np.full((2, 2), 3, np.float32), np.arange(8, dtype=np.float32).reshape(4, 2), np.array([3, 1])
+            (picked,) = parts[0].program().run({"table": table, "rows": rows}).values()
+            np.testing.assert_array_equal(picked, table[rows])
+            inputs = {"x": x, "picked": picked, "product": picked @ picked}
+            last = parts[1].program()
+            del parts
+            np.testing.assert_array_equal(last.run(inputs)["sum"], x * picked + picked @ picked)
+            for same in (pickle.loads(pickle.dumps(last)), program.cut(["product", "picked"], ["sum"])):
+                np.testing.assert_array_equal(same.run(inputs)["sum"], x * picked + picked @ picked)
+            asked = []
+            kept = program.partitions(runnable=lambda name: asked.append(name) or name != "scaled")
+            self.assertEqual([part.outputs for part in kept], [["picked"], ["sum"]])
+            self.assertEqual(kept[1].inputs, ["product", "scaled"])
+            self.assertEqual(sorted(set(asked)), ["picked", "scaled", "sum"])
+            for error, message, call in (
+                (ValueError, "least_operations: -1", lambda: program.partitions(least_operations=-1)),
+                (TypeError, "", lambda: program.partitions(least_operations=1.5)),
+                (ZeroDivisionError, "", lambda: program.partitions(runnable=lambda name: 1 / 0)),
+                (ValueError, "did you mean 'product'", lambda: program.cut(["produkt"], ["sum"])),
+                (NotImplementedError, "expected its result 'product' in from", lambda: program.cut([], ["sum"])),
+            ):
+                with self.assertRaisesRegex(error, message):
+                    call()
 
     def test_no_file(self):
         with self.assertRaises(OSError):

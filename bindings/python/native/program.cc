@@ -2,10 +2,13 @@
 // tests/python/kernel_test.py.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/c/runtime/dlpack.h"
@@ -53,8 +56,11 @@ class Memory {
   DLManagedTensorVersioned* tensor_;
 };
 
+class Parts;
+
 class Program {
  public:
+  explicit Program(strew_program* owned) : program_(owned) {}
   Program(const std::string& path, const nb::dict& how) {
     const std::optional<std::string> oob = text_in(how, "oob"), order = text_in(how, "order");
     const std::optional<std::string> accumulate = text_in(how, "accumulate");
@@ -73,6 +79,20 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
   ~Program() { strew_program_free(program_); }
+
+  /// The program between values of these names.
+  Program* cut(const std::vector<std::string>& from, const std::vector<std::string>& to) const {
+    const auto pointers = [](const std::vector<std::string>& names) {
+      std::vector<const char*> out;
+      for (const std::string& name : names) out.push_back(name.c_str());
+      return out;
+    };
+    const std::vector<const char*> starts = pointers(from), ends = pointers(to);
+    strew_program* out = nullptr;
+    check(strew_program_cut_between(program_, starts.data(), starts.size(), ends.data(), ends.size(), &out));
+    return new Program(out);
+  }
+  Parts* parts(const nb::dict& how, const nb::object& runnable) const;
 
   /// (name, text of the op) of each kernel.
   nb::list kernels() const {
@@ -156,6 +176,88 @@ class Program {
   strew_program* program_ = nullptr;
 };
 
+/// The parts of a program, which lives as long.
+class Parts {
+ public:
+  Parts(const strew_program* program, strew_parts* owned) : program_(program), parts_(owned) {}
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+  ~Parts() { strew_parts_free(parts_); }
+
+  /// (inputs, outputs, nodes, number of kernels, number of other operations) of each: names of values, and (number, location) of nodes.
+  nb::list list() const {
+    nb::list out;
+    for (size_t i = 0; i < strew_parts_count(parts_); ++i) {
+      strew_part part = STREW_PART_INIT;
+      check(strew_parts_get(parts_, i, &part));
+      nb::list nodes;
+      for (size_t n = 0; n < part.node_count; ++n) {
+        strew_node node = STREW_NODE_INIT;
+        check(strew_program_node(program_, static_cast<size_t>(part.nodes[n]), &node));
+        nodes.append(nb::make_tuple(node.number, node.location));
+      }
+      out.append(nb::make_tuple(names(part.inputs, part.input_count), names(part.outputs, part.output_count), nodes,
+                                part.kernel_count, part.compute_count));
+    }
+    return out;
+  }
+  Program* program(size_t number) const {
+    strew_program* out = nullptr;
+    check(strew_parts_program(parts_, number, &out));
+    return new Program(out);
+  }
+
+ private:
+  nb::list names(const int32_t* values, size_t count) const {
+    nb::list out;
+    for (size_t i = 0; i < count; ++i) {
+      const std::string name = strew_program_value_name(program_, values[i]);
+      out.append(name.empty() ? "value_" + std::to_string(values[i]) : name);
+    }
+    return out;
+  }
+  const strew_program* program_;
+  strew_parts* parts_;
+};
+
+/// What the caller's function says of a value. Its exception ends the search.
+struct Runnable {
+  nb::object function;
+  std::exception_ptr failure;
+};
+int32_t is_runnable(void* context, int32_t value, const char* name) {
+  auto& runnable = *static_cast<Runnable*>(context);
+  if (runnable.failure) return 0;
+  try {
+    const std::string known = name[0] == 0 ? "value_" + std::to_string(value) : name;
+    return nb::cast<bool>(runnable.function(known)) ? 1 : 0;
+  } catch (...) {
+    runnable.failure = std::current_exception();
+    return 0;
+  }
+}
+
+Parts* Program::parts(const nb::dict& how, const nb::object& runnable) const {
+  strew_partition_options options = STREW_PARTITION_OPTIONS_INIT;
+  options.needs_kernel = nb::cast<bool>(how["needs_kernel"]) ? 1 : 0;
+  options.join = nb::cast<bool>(how["join"]) ? 1 : 0;
+  options.least_operations = nb::cast<int64_t>(how["least_operations"]);
+  Runnable asked{runnable, nullptr};
+  if (!runnable.is_none()) {
+    options.runnable = is_runnable;
+    options.context = &asked;
+  }
+  strew_parts* out = nullptr;
+  const strew_status status = strew_program_parts(program_, &options, &out);
+  std::unique_ptr<Parts> parts = status == nullptr ? std::make_unique<Parts>(program_, out) : nullptr;
+  if (asked.failure) {
+    strew_status_free(status);
+    std::rethrow_exception(asked.failure);
+  }
+  check(status);
+  return parts.release();
+}
+
 }  // namespace
 
 void add_programs(nb::module_& module) {
@@ -163,9 +265,12 @@ void add_programs(nb::module_& module) {
   nb::class_<Program>(module, "Program")
       .def(nb::init<const std::string&, const nb::dict&>(), nb::arg("path"), nb::arg("how"))
       .def("kernels", &Program::kernels)
+      .def("cut", &Program::cut)
+      .def("parts", &Program::parts, nb::arg("how"), nb::arg("runnable").none(), nb::keep_alive<0, 1>())
       .def("ports", &Program::ports)
       .def("run", &Program::run, nb::arg("inputs"), nb::arg("compile").none())
       .def("run_into", &Program::run_into, nb::arg("inputs"), nb::arg("outputs"), nb::arg("compile").none());
+  nb::class_<Parts>(module, "Parts").def("list", &Parts::list).def("program", &Parts::program, nb::arg("number"));
 }
 
 }  // namespace strew::python

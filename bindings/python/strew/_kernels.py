@@ -6,7 +6,7 @@ import contextlib
 import html
 import operator
 import os
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -105,9 +105,13 @@ class Program:
         kernels: the ops in it by name, as texts that `kernel` takes.
     """
 
-    def __init__(self, path: str, how: dict[str, Any]) -> None:
-        self.path, self._how = path, how
-        self._native = _native.Program(path, how)
+    def __init__(self, path: str, how: dict[str, Any], cut: tuple[list[str], list[str]] | None = None) -> None:
+        program = _native.Program(path, how)
+        self._start(path, how, program if cut is None else program.cut(*cut))
+        self._cut = cut
+
+    def _start(self, path: str, how: dict[str, Any], native: Any) -> None:
+        self.path, self._how, self._native = path, how, native
         self.inputs = [Port(*port) for port in self._native.ports(True)]
         self.outputs = [Port(*port) for port in self._native.ports(False)]
         self.kernels = dict(self._native.kernels())
@@ -138,6 +142,46 @@ class Program:
             return {port.name: out[port.name] for port in self.outputs}
         results = self._native.run(arrays, compile)
         return {port.name: self._output(port, memory) for port, memory in zip(self.outputs, results)}
+
+    def cut(self, inputs: list[str], outputs: list[str]) -> Program:
+        """The program between some values.
+
+        Args:
+            inputs: names of values that become inputs, beside those of the file that are needed.
+            outputs: names of values that become outputs; none: the program's outputs.
+
+        Raises:
+            ValueError: no value has such a name, or a value of `inputs` is not needed.
+            NotImplementedError: an operation between them is not run by strew; its result is no input.
+        """
+        return self._part(self._native.cut(list(inputs), list(outputs)))
+
+    def _part(self, native: Any) -> Program:
+        part = Program.__new__(Program)
+        part._start(self.path, self._how, native)
+        part._cut = ([port.name for port in part.inputs], [port.name for port in part.outputs])
+        return part
+
+    def partitions(
+        self, *, needs_kernel: bool = False, least_operations: int = 1, join: bool = False, runnable: Callable[[str], bool] | None = None,
+    ) -> list[Part]:
+        """The largest parts of the program that strew runs, for hosts that run the rest (docs/partitions.md).
+
+        Args:
+            needs_kernel: only parts with a scatter or gather.
+            least_operations: only parts of so many operations.
+            join: parts that could run at the same time become one.
+            runnable: is given names of values; where it is false, what makes the value is left to the host. None: nothing is.
+
+        Returns:
+            A list of `Part`, each behind those that it reads.
+
+        Raises:
+            ValueError: an argument is out of range.
+        """
+        how = {"needs_kernel": needs_kernel, "least_operations": operator.index(least_operations), "join": join}
+        parts = self._native.parts(how, runnable)
+        return [Part(self, parts, number, *found) for number, found in enumerate(parts.list())]
 
     def _results(self, out: dict[str, Any]) -> list[Any]:
         names = [port.name for port in self.outputs]
@@ -173,7 +217,32 @@ class Program:
         return f"<b>{html.escape(self.path)}</b>" + _table(rows + [(f"kernel {name}", op) for name, op in self.kernels.items()])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Program, (self.path, self._how)
+        return Program, (self.path, self._how, self._cut)
+
+
+class Part:
+    """Operations of a program that run as one. Made by `Program.partitions`.
+
+    Attributes:
+        inputs: the names of the values that it reads.
+        outputs: the names of the values that others read: operations that strew does not run, other parts, and the program's outputs.
+        nodes: the nodes of the file that it stands for: pairs of the place in the file's graph and the location ("m.onnx: node n (Add)").
+        kernels, operations: how many scatters and gathers it has, and how many operations around them.
+    """
+
+    def __init__(
+        self, whole: Program, parts: Any, number: int, inputs: list[str], outputs: list[str], nodes: list[tuple[int, str]], kernels: int,
+        operations: int,
+    ) -> None:
+        self.inputs, self.outputs, self.nodes, self.kernels, self.operations = inputs, outputs, nodes, kernels, operations
+        self._whole, self._parts, self._number = whole, parts, number
+
+    def program(self) -> Program:
+        """The part as a program of its own."""
+        return self._whole._part(self._parts.program(self._number))
+
+    def __repr__(self) -> str:
+        return f"part of {self._whole.path!r}: {', '.join(self.inputs)} -> {', '.join(self.outputs)}"
 
 
 def open(

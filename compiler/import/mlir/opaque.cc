@@ -4,6 +4,8 @@
 // tests/unit/compiler/import/stablehlo/stablehlo_opaque_test.cc.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/translation.h"
@@ -83,6 +85,8 @@ Status Translation::add_opaque(mlir::Operation* op, std::string reason) {
 }
 
 Status Translation::translate_region(mlir::Region& region, int opaque, int& next_result) {
+  const int outer = std::exchange(region_, opaque), outer_next = std::exchange(next_node_, 0),
+            outer_call = std::exchange(call_node_, -1);
   for (mlir::Block& block : region)
     for (const mlir::BlockArgument argument : block.getArguments())
       if (!is_bound(argument)) add_opaque_value(argument, opaque, next_result++);
@@ -96,6 +100,9 @@ Status Translation::translate_region(mlir::Region& region, int opaque, int& next
         if (is_bound(value)) out.edit_opaque(opaque)->yields.push_back(scopes_.back().lookup(value));
     }
   }
+  region_ = outer;
+  next_node_ = outer_next;
+  call_node_ = outer_call;
   return {};
 }
 
@@ -106,6 +113,7 @@ Status Translation::translate_blocks(mlir::func::FuncOp function, std::vector<in
   ProgramBuilder build(out, location(function));
   for (const mlir::Type type : function.getResultTypes())
     results.push_back(build.opaque_value(number, next_result++, value_type(type)));
+  out.add_node({next_node_++, region_, location(function), {}, results});
   return {};
 }
 

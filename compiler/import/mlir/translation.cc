@@ -60,7 +60,11 @@ Status Translation::translate_call(mlir::func::CallOp call) {
   scopes_.push_back(std::move(scope));
   callees_.push_back(call.getCallee().str());
   std::vector<int> results;
-  STREW_TRY(fatal(translate_body(function, results)));
+  const int outer_call = call_node_;
+  if (outer_call < 0) call_node_ = next_node_ - 1;
+  const Status status = fatal(translate_body(function, results));
+  call_node_ = outer_call;
+  STREW_TRY(status);
   callees_.pop_back();
   scopes_.pop_back();
   STREW_TRY(check_count(function, results.size()));
@@ -82,9 +86,28 @@ Status Translation::run_handler(mlir::Operation* op, const OpRow& row) {
   return status;
 }
 
+void Translation::add_node(mlir::Operation* op, int number) {
+  const llvm::DenseMap<mlir::Value, int>& scope = scopes_.back();
+  const auto value_of = [&](mlir::Value value) {
+    const auto found = scope.find(value);
+    return found == scope.end() ? -1 : found->second;
+  };
+  FileNode node{number, region_, location(op), {}, {}};
+  for (const mlir::Value operand : op->getOperands()) node.arguments.push_back(value_of(operand));
+  for (const mlir::Value result : op->getResults()) node.results.push_back(value_of(result));
+  out.add_node(std::move(node));
+}
+
 Status Translation::translate(mlir::Operation* op) {
   if (++operations_ > kMaxOperations)
     return fatal(parsed.fail(op, fmt::format("more than {} operations once calls are inlined", kMaxOperations)));
+  const int number = call_node_ >= 0 ? call_node_ : next_node_++;
+  STREW_TRY(translate_bound(op));
+  add_node(op, number);
+  return {};
+}
+
+Status Translation::translate_bound(mlir::Operation* op) {
   for (const mlir::Value value : op->getOperands())
     if (!is_bound(value)) return add_opaque(op, "it reads a value that is defined after it");
   if (op->getName().getDialectNamespace() == "mhlo") {

@@ -78,6 +78,8 @@ class Translation {
 
  private:
   Status translate(mlir::Operation* op);
+  Status translate_bound(mlir::Operation* op);
+  void add_node(mlir::Operation* op, int number);
   Status run_handler(mlir::Operation* op, const OpRow& row);
   Status add_opaque(mlir::Operation* op, std::string reason);
   Status translate_region(mlir::Region& region, int opaque, int& next_result);
@@ -92,6 +94,9 @@ class Translation {
   std::vector<llvm::DenseMap<mlir::Value, int>> scopes_;
   std::string function_;
   std::string path_;                  ///< of the region that is translated, "main/while/body/"; empty outside regions
+  int region_ = -1;                   ///< as of FileNode
+  int next_node_ = 0;                 ///< the number of the next operation of the region, or of the public functions
+  int call_node_ = -1;                ///< the number of the call that is being inlined there; -1: none
   std::vector<std::string> callees_;  ///< the functions that are being inlined
   std::set<std::string> names_;
   llvm::StringSet<> value_names_;

@@ -74,10 +74,22 @@ Status GraphNode::run() {
   for (size_t i = 0; i < results.all.size(); ++i) STREW_TRY(check_output(static_cast<int>(i), type(results.all[i])));
   for (size_t i = 0; i < results.all.size(); ++i) {
     if (!has_output(static_cast<int>(i))) continue;
-    STREW_TRY(define_output(static_cast<int>(i), results.all[i]));
+    STREW_TRY(define(static_cast<int>(i), results.all[i]));
     has_results_ = true;
   }
   return {};
+}
+
+Status GraphNode::define(int output, int value) {
+  STREW_TRY(define_output(output, value));
+  results_.resize(static_cast<size_t>(outputs()), -1);
+  results_[static_cast<size_t>(output)] = value;
+  return {};
+}
+
+void GraphNode::add_file_node(std::vector<int> arguments) {
+  results_.resize(static_cast<size_t>(outputs()), -1);
+  program_.add_node({number_, region_, where_, std::move(arguments), results_});
 }
 
 Expected<int> GraphNode::translate(Status& first_refusal) {
@@ -85,7 +97,10 @@ Expected<int> GraphNode::translate(Status& first_refusal) {
   const bool indexed = form_ != nullptr && form_->indexed;
   if (form_ != nullptr) {
     Status status = run();
-    if (status.ok()) return -1;
+    if (status.ok()) {
+      add_file_node(values_);
+      return -1;
+    }
     if (!status.message().starts_with(path_)) status = status.with_prefix(where_);
     if (has_results_) return status;
     reason = status.message();
@@ -158,14 +173,16 @@ Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelArguments argument
 
 Expected<int> GraphNode::add_opaque(const std::string& reason) {
   Opaque opaque{.operation = operation_, .location = where_, .reason = reason, .indexed = form_ != nullptr && form_->indexed};
+  std::vector<int> arguments(static_cast<size_t>(inputs()), -1);
   for (int i = 0; i < inputs(); ++i) {
     if (!has_input(i)) continue;
-    STREW_ASSIGN(const int value, opaque_argument(i));
-    if (value >= 0) opaque.arguments.push_back(value);
+    STREW_ASSIGN(arguments[static_cast<size_t>(i)], opaque_argument(i));
+    if (arguments[static_cast<size_t>(i)] >= 0) opaque.arguments.push_back(arguments[static_cast<size_t>(i)]);
   }
   const int number = program_.add_opaque(std::move(opaque));
   for (int i = 0; i < outputs(); ++i)
-    if (has_output(i)) STREW_TRY(define_output(i, builder().opaque_value(number, i, opaque_type(i))));
+    if (has_output(i)) STREW_TRY(define(i, builder().opaque_value(number, i, opaque_type(i))));
+  add_file_node(std::move(arguments));
   return number;
 }
 

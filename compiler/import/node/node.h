@@ -109,6 +109,7 @@ class GraphNode {
 
  protected:
   std::vector<bool> has_input_, has_output_;  ///< one each of which the node has; false: it is left out
+  int number_ = 0, region_ = -1;              ///< as of FileNode
   /// Calls the import function of the operator's row.
   virtual Expected<Values> import() = 0;
   /// What the format has to say before the inputs are read.
@@ -127,10 +128,13 @@ class GraphNode {
  private:
   Status run();
   Expected<int> add_opaque(const std::string& reason);
+  void add_file_node(std::vector<int> arguments);
+  Status define(int output, int value);
 
   std::string path_, where_, operation_;
   const OperatorForm* form_;
   std::vector<int> values_;
+  std::vector<int> results_;  ///< the value of each output; -1: it has none yet
   bool has_results_ = false;  ///< an output got its value
   Program& program_;
   mutable ProgramBuilder builder_;  ///< of the program, which is not the node's

@@ -145,6 +145,8 @@ Node::Node(Graph& graph, const NodeProto& proto, int number, int64_t opset, cons
       opset_(opset),
       op_(op),
       name_(name_of(proto, number)) {
+  number_ = graph.file_number(number);
+  region_ = graph.region();
   for (const std::string& name : proto.input()) has_input_.push_back(!name.empty());
   for (const std::string& name : proto.output()) has_output_.push_back(!name.empty());
 }

@@ -49,6 +49,7 @@ class Graph {
         has_symbols_(sees_outer && outer.has_symbols_),
         depth_(outer.depth_ + 1),
         call_(sees_outer ? outer.call_ : nullptr),
+        region_(outer.region_),
         prefix_(outer.prefix_ + name + "/") {}
 
   /// Refuses a name that is empty or taken. A kernel whose results have no names may not be added.
@@ -78,7 +79,14 @@ class Graph {
   int depth() const { return depth_; }  ///< how many graphs are around this one
   /// Of a function's body: the node that calls it, whose attributes the body's nodes may refer to. Null: the graph is no function's.
   const NodeProto* call() const { return call_; }
-  void set_call(const NodeProto& call) { call_ = &call; }
+  void set_call(const NodeProto& call, int number) {
+    call_ = &call;
+    call_number_ = number;
+  }
+  /// As of FileNode: the opaque operation whose region the graph is in, and the number of the graph's node `number`.
+  int region() const { return region_; }
+  void set_region(int opaque) { region_ = opaque; }
+  int file_number(int number) const { return call_number_ >= 0 ? call_number_ : number; }
   /// The path of the graph in names of kernels: "loop_1/body/".
   const std::string& prefix() const { return prefix_; }
 
@@ -96,6 +104,7 @@ class Graph {
   bool has_symbols_ = true;
   int depth_ = 0;
   const NodeProto* call_ = nullptr;
+  int region_ = -1, call_number_ = -1;
   std::string prefix_;
   std::map<std::string, int> names_;
   std::map<std::string_view, std::string_view> initializers_;
@@ -119,6 +128,7 @@ class Node : public GraphNode {
 
   int64_t opset() const { return opset_; }
   const std::string& name() const { return name_; }  ///< the node's name; if it has none, OpType_NUMBER
+  int number() const { return number_; }             ///< as of FileNode
   Graph& graph() const { return graph_; }
   const NodeProto& proto() const { return proto_; }
 

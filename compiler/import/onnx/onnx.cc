@@ -237,6 +237,7 @@ Status Translator::import_regions(Node& node, int opaque) {
     if (node.graph().depth() >= kMaxDepth) return node.error("graphs are nested more than {} deep", kMaxDepth);
     Graph region(node.graph(), attribute.g(), node.name() + "/" + attribute.name(), /*sees_outer=*/true);
     if (node.proto().op_type() != "If") region.hide_symbols();
+    region.set_region(opaque);
     const std::string of = " of " + attribute.name();
     ProgramBuilder& builder = node.builder();
     STREW_TRY(define_initializers(region));
@@ -286,22 +287,28 @@ Status Translator::import_call(Node& node, const Function& function) {
   constexpr uint64_t kNode = 7;  // of FunctionProto
   if (node.graph().depth() >= kMaxDepth) return node.error("functions call each other more than {} deep", kMaxDepth);
   Graph body(node.graph(), function.bytes, node.name(), /*sees_outer=*/false);
-  body.set_call(node.proto());
+  body.set_call(node.proto(), node.number());
+  FileNode call{node.number(), node.graph().region(), node.location(), {}, {}};
   for (size_t i = 0; i < function.inputs.size(); ++i) {
     const int number = static_cast<int>(i);
+    call.arguments.push_back(-1);
     if (!node.has_input(number)) continue;
     STREW_ASSIGN(const int value, node.graph().find(node.proto().input(number)));
+    call.arguments.back() = value;
     if (value < 0) return node.error("input {} is '{}', which nothing defines", i, node.proto().input(number));
     STREW_TRY(body.define(function.inputs[i], value, fmt::format("{}: input {}", node.location(), i)));
   }
   STREW_TRY(import_nodes(body, kNode, function.opset == 0 ? node.opset() : function.opset));
   for (size_t i = 0; i < function.outputs.size(); ++i) {
     const int number = static_cast<int>(i);
+    call.results.push_back(-1);
     if (!node.has_output(number)) continue;
     STREW_ASSIGN(const int value, body.find(function.outputs[i]));
+    call.results.back() = value;
     if (value < 0) return node.error("output '{}' of the function is not computed in it", function.outputs[i]);
     STREW_TRY(node.graph().define(node.proto().output(number), value, fmt::format("{}: output {}", node.location(), i)));
   }
+  node.graph().program().add_node(std::move(call));
   return {};
 }
 

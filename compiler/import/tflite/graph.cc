@@ -112,8 +112,9 @@ Node::Node(Graph& graph, const schema::Operator& op, int number, const std::stri
                 row == nullptr ? nullptr : &row->form),
       graph_(graph),
       op_(op),
-      number_(number),
       row_(row) {
+  number_ = number;
+  region_ = graph.region();
   for (const int64_t tensor : list_of(op.inputs())) has_input_.push_back(tensor != -1);
   for (const int64_t tensor : list_of(op.outputs())) has_output_.push_back(tensor != -1);
 }

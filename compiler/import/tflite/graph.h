@@ -75,6 +75,9 @@ class Graph {
   /// The tensor's constant; fails if the tensor is not one.
   Expected<Constant> constant(int32_t number, const std::string& what) const;
 
+  /// As of FileNode: the opaque operation whose region the subgraph is.
+  int region() const { return region_; }
+  void set_region(int opaque) { region_ = opaque; }
   /// Notes that a subgraph is the region of an operator. Returns false if it was noted before.
   bool mark_region(int32_t subgraph) { return regions_->insert(subgraph).second; }
 
@@ -84,7 +87,7 @@ class Graph {
   std::string_view file_;
   std::string path_, prefix_;
   int32_t number_ = 0;
-  int depth_ = 0;
+  int depth_ = 0, region_ = -1;
   std::vector<int> values_;                     ///< per tensor: its value; -1: not defined so far
   std::shared_ptr<std::set<int32_t>> regions_;  ///< subgraphs that are the region of an operator
 };
@@ -134,7 +137,6 @@ class Node : public GraphNode {
 
   Graph& graph_;
   const schema::Operator& op_;
-  int number_;
   const Operator* row_;
 };
 

@@ -107,6 +107,7 @@ Status Translator::import_region(const Graph& outer, const Region& region, const
   if (outer.depth() >= kMaxNested)
     return invalid_argument("{}: subgraphs are nested more than {} deep", outer.path(), kMaxNested);
   Graph graph(outer, region.subgraph, name);
+  graph.set_region(opaque);
   STREW_TRY(define_inputs(graph, [&](ProgramBuilder builder, size_t i, int32_t, const schema::Tensor& tensor) -> Expected<int> {
     const int result = first_result + static_cast<int>(i);
     return builder.opaque_value(opaque, result, tensor_type(tensor, fmt::format("{}: input {}", graph.path(), i)));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "strew/import.h"
+#include "strew/partition.h"
 #include "strew/verified.h"
 #include "tests/support/kernel_arguments.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
@@ -43,6 +44,34 @@ TEST(StablehloOpaque, OperationsAroundAKernelCutTheDataflow) {
   ASSERT_EQ(cut.outputs().size(), 1U);
   EXPECT_EQ(cut.outputs()[0].name, "%r");
   EXPECT_EQ(cut.input(1).type.dims, (std::vector<int64_t>{5, 4}));
+}
+
+std::string numbers_of(const Program& program, const std::vector<int>& nodes) {
+  std::string out;
+  for (const int n : nodes) out += " " + std::to_string(program.nodes()[n].number);
+  return out;
+}
+
+TEST(StablehloOpaque, PartsKnowTheirOperationsAndThoseOfCalls) {
+  const auto imported = import_mlir_text(
+      "func.func @main(%x: tensor<5x4xf32>, %i: tensor<3x1xi32>, %w: tensor<4x4xf32>) -> (tensor<3x4xf32>, tensor<5x4xf32>) {\n"
+      "  %y = func.call @twice(%x) : (tensor<5x4xf32>) -> tensor<5x4xf32>\n"
+      "  %t = stablehlo.dot_general %y, %w, contracting_dims = [1] x [0] : (tensor<5x4xf32>, tensor<4x4xf32>) -> tensor<5x4xf32>\n"
+      "  %z = stablehlo.exponential %y : tensor<5x4xf32>\n" +
+      gather("%r", "%t", "%i") +
+      "  return %r, %z : tensor<3x4xf32>, tensor<5x4xf32>\n}\n"
+      "func.func private @twice(%a: tensor<5x4xf32>) -> tensor<5x4xf32> {\n"
+      "  %b = stablehlo.negate %a : tensor<5x4xf32>\n  %c = stablehlo.add %b, %b : tensor<5x4xf32>\n"
+      "  return %c : tensor<5x4xf32>\n}\n");
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  const auto parts = partitions(*imported);
+  ASSERT_TRUE(parts.ok());
+  ASSERT_EQ(parts->size(), 2U);
+  EXPECT_EQ(numbers_of(*imported, (*parts)[0].nodes), " 0 0 0 2") << "of the call and of its two operations";
+  EXPECT_EQ(numbers_of(*imported, (*parts)[1].nodes), " 3");
+  EXPECT_THAT(imported->nodes()[(*parts)[1].nodes[0]].location, HasSubstr(":5: stablehlo.gather"));
+  EXPECT_EQ((*parts)[0].outputs.size(), 2U) << "for the product, and of the function";
+  for (const Part& part : *parts) EXPECT_TRUE(cut_part(*imported, part).ok());
 }
 
 TEST(StablehloOpaque, ARefusedGatherBesideAKernelSaysWhy) {
@@ -110,6 +139,14 @@ TEST(StablehloOpaque, KernelsInRegionsAreNamedByPath) {
   EXPECT_EQ(imported->opaque(0).yields.size(), 2U) << "of the body; the condition has no kernels";
   EXPECT_EQ(imported->opaque(1).yields.size(), 1U);
   for (int k = 0; k < 3; ++k) EXPECT_EQ(cut_kernel(*imported, k).kernels().size(), 1U);
+  std::vector<int> regions;
+  for (const Part& part : partitions(*imported).value()) {
+    regions.push_back(part.region);
+    for (const int n : part.nodes) EXPECT_EQ(imported->nodes()[n].region, part.region);
+    EXPECT_TRUE(cut_part(*imported, part).ok());
+  }
+  std::sort(regions.begin(), regions.end());
+  EXPECT_THAT(regions, testing::IsSupersetOf({0, 1})) << "of the loop, and of the condition";
 }
 
 TEST(StablehloOpaque, ValuesThatAreNoTensorsAreUntyped) {
