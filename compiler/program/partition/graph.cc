@@ -2,7 +2,7 @@
 #include "compiler/program/partition/graph.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <set>
 #include <utility>
 
 #include "compiler/program/cut.h"
@@ -59,6 +59,7 @@ void PartGraph::find_units(const Program& program) {
 
   node_of_.assign(values, -1);
   region_of_.assign(program.opaques().size(), -1);
+  opaque_node_.assign(program.opaques().size(), -1);
   sees_region_.assign(values, false);
   std::vector<bool> has_region(program.opaques().size(), false), is_result(values, false);
   for (size_t n = 0; n < program.nodes().size(); ++n) {
@@ -66,10 +67,14 @@ void PartGraph::find_units(const Program& program) {
     if (node.region >= 0) has_region[node.region] = true;
     for (const int v : node.results) {
       if (v < 0) continue;
-      if (node_of_[v] < 0) node_of_[v] = static_cast<int>(n);
+      if (node_of_[v] < 0) {
+        node_of_[v] = static_cast<int>(n);
+      } else {
+        handing_on_[v].push_back(static_cast<int>(n));
+      }
       is_result[v] = true;
       if (program.value(v).kind == ValueKind::opaque && node_of_[v] == static_cast<int>(n))
-        region_of_[program.value(v).index] = node.region;
+        region_of_[program.value(v).index] = node.region, opaque_node_[program.value(v).index] = static_cast<int>(n);
     }
   }
   for (size_t v = 0; v < values; ++v)
@@ -112,21 +117,28 @@ std::vector<int> PartGraph::sources(const Program& program, const std::vector<in
   return out;
 }
 
-/// The values of vertices on the way back from `values` through the nodes of the file.
-std::vector<int> PartGraph::file_sources(const Program& program, std::vector<int> values) const {
+/// The values of vertices on the way back from `values`, which the node `reader` reads, through the nodes of the file: those that make a value, and
+/// those before the reader that hand it on, from which the reader may have it.
+std::vector<int> PartGraph::file_sources(const Program& program, const std::vector<int>& values, int reader) const {
   std::vector<int> out;
-  if (program.nodes().empty()) return out;
-  std::unordered_set<int> seen;
-  while (!values.empty()) {
-    const int v = values.back();
-    values.pop_back();
-    if (v < 0 || !seen.insert(v).second) continue;
-    if (unit_of[v] >= 0 || program.value(v).kind == ValueKind::opaque) {
+  std::set<std::pair<int, int>> seen;
+  std::vector<std::pair<int, int>> open;  // values and their readers
+  const auto read = [&](const std::vector<int>& arguments, int by) {
+    for (const int v : arguments)
+      if (v >= 0 && seen.insert({v, by}).second) open.emplace_back(v, by);
+  };
+  read(values, reader);
+  while (!open.empty()) {
+    const auto [v, by] = open.back();
+    open.pop_back();
+    if (unit_of[v] >= 0 || program.value(v).kind == ValueKind::opaque)
       out.push_back(v);
-    } else if (node_of_[v] >= 0) {
-      const std::vector<int>& arguments = program.nodes()[node_of_[v]].arguments;
-      values.insert(values.end(), arguments.begin(), arguments.end());
-    }
+    else if (node_of_[v] >= 0)
+      read(program.nodes()[node_of_[v]].arguments, node_of_[v]);
+    const auto handing = handing_on_.find(v);
+    if (handing == handing_on_.end()) continue;
+    for (const int node : handing->second)
+      if (node < by) read(program.nodes()[node].arguments, node);
   }
   return out;
 }
@@ -175,24 +187,23 @@ void PartGraph::connect(const Program& program) {
     if (from != to) readers[from].push_back(to);
   };
   for (int u = 0; u < first; ++u) {
-    std::vector<int> arguments;
-    for (const int v : units[u].values)
-      if (node_of_[v] >= 0)
-        arguments.insert(arguments.end(), program.nodes()[node_of_[v]].arguments.begin(), program.nodes()[node_of_[v]].arguments.end());
     for (const int v : units[u].reads) add(vertex_of(v, program), u);
-    for (const int v : file_sources(program, std::move(arguments))) add(vertex_of(v, program), u);
+    for (const int v : units[u].values)
+      if (const int node = node_of_[v]; node >= 0)
+        for (const int source : file_sources(program, program.nodes()[node].arguments, node)) add(vertex_of(source, program), u);
     if (units[u].region >= 0) add(u, first + 2 * units[u].region + 1);
   }
   for (size_t o = 0; o < program.opaques().size(); ++o) {
     const Opaque& opaque = program.opaques()[o];
     const int begin = first + 2 * static_cast<int>(o), end = begin + 1;
     add(begin, end);
-    for (const auto& found : {sources(program, opaque.arguments), file_sources(program, opaque.arguments)})
+    const int node = opaque_node_[o];
+    for (const auto& found : {sources(program, opaque.arguments), file_sources(program, opaque.arguments, node)})
       for (const int v : found) {
         add(vertex_of(v, program), begin);
         add(vertex_of(v, program), end);
       }
-    for (const auto& found : {sources(program, opaque.yields), file_sources(program, opaque.yields)})
+    for (const auto& found : {sources(program, opaque.yields), file_sources(program, opaque.yields, node)})
       for (const int v : found) add(vertex_of(v, program), end);
     if (region_of_[o] >= 0) add(end, first + 2 * region_of_[o] + 1);
   }

@@ -6,7 +6,7 @@
 // does operations again that others do, too. A host goes by the file.
 #pragma once
 
-#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "strew/partition.h"
@@ -41,11 +41,12 @@ struct PartGraph {
 
   int vertex_of(int value, const Program& program) const;
   std::vector<int> sources(const Program& program, const std::vector<int>& values) const;
-  std::vector<int> file_sources(const Program& program, std::vector<int> values) const;
+  std::vector<int> file_sources(const Program& program, const std::vector<int>& values, int reader) const;
 
   std::vector<int> node_of_;  ///< per value: the first node that it is a result of; others hand it on. -1: none
+  std::map<int, std::vector<int>> handing_on_;  ///< value -> those others
   std::vector<bool> sees_region_;  ///< per value: a region of its opaque operation sees it, before the operation is done
-  std::vector<int> region_of_;     ///< per opaque operation
+  std::vector<int> region_of_, opaque_node_;  ///< per opaque operation: its region and its node; -1: none
 };
 
 }  // namespace strew::inline v0

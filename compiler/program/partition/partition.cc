@@ -52,7 +52,7 @@ class NodeFinder {
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {  // readers are behind
       const std::vector<int>& results = program_.nodes()[*node].results;
       const bool is_inside = !is_taken_[*node] && program_.nodes()[*node].region == part.region &&
-                             std::all_of(results.begin(), results.end(), [&](int v) { return stays(*node, v); });
+                             std::all_of(results.begin(), results.end(), [&](int v) { return stays(*node, v); }) && is_ready(*node, part);
       if (is_inside) inside.insert(*node);
     }
     part.nodes.assign(inside.begin(), inside.end());
@@ -62,6 +62,17 @@ class NodeFinder {
   }
 
  private:
+  /// May a node that only hands on a value be the part's? Not if it waits for what the part does not know.
+  bool is_ready(int node, const Part& part) const {
+    const FileNode& handing = program_.nodes()[node];
+    const auto is_of = [&](const std::vector<int>& values, int v) { return std::find(values.begin(), values.end(), v) != values.end(); };
+    const auto makes_one = [&](int v) { return v >= 0 && makers_[v][0] == node; };
+    if (std::any_of(handing.results.begin(), handing.results.end(), makes_one)) return true;
+    return std::all_of(handing.arguments.begin(), handing.arguments.end(), [&](int v) {
+      if (v < 0 || makers_[v].empty() || is_of(handing.results, v) || is_of(part.inputs, v)) return true;
+      return values_.contains(v) || program_.nodes()[makers_[v][0]].arguments.empty();
+    });
+  }
   bool is_unread(int v) const { return readers_[v].empty() && !is_read_outside_[v]; }
 
   /// The nodes from the part's inputs to its outputs, in the file's order.

@@ -140,7 +140,8 @@ TEST(StablehloOpaque, KernelsInRegionsAreNamedByPath) {
   EXPECT_EQ(imported->opaque(1).yields.size(), 1U);
   for (int k = 0; k < 3; ++k) EXPECT_EQ(cut_kernel(*imported, k).kernels().size(), 1U);
   std::vector<int> regions;
-  for (const Part& part : partitions(*imported).value()) {
+  const std::vector<Part> parts = partitions(*imported).value();
+  for (const Part& part : parts) {
     regions.push_back(part.region);
     for (const int n : part.nodes) EXPECT_EQ(imported->nodes()[n].region, part.region);
     EXPECT_TRUE(cut_part(*imported, part).ok());
