@@ -50,6 +50,9 @@ class Checker {
     Expected<std::vector<Part>> parts = partitions(program_, options);
     if (!parts.ok()) return parts.status().message();
     parts_ = std::move(*parts);
+    text_ = "\nkept:";
+    for (const auto& [kind, number] : kept_) text_ += fmt::format(" {}{}", kind == ValueKind::result ? "k" : "c", number);
+    for (const Part& part : parts_) text_ += fmt::format("\npart: inputs {}, outputs {}, kernels {}, computes {}", fmt::join(part.inputs, " "), fmt::join(part.outputs, " "), fmt::join(part.kernels, " "), fmt::join(part.computes, " "));
     tally.parts += std::ssize(parts_);
     tally.kept += std::ssize(kept_);
     for (size_t p = 0; p < parts_.size(); ++p)
@@ -60,6 +63,7 @@ class Checker {
     if (auto wrong = too_small(options.join)) return wrong;
     return run_parts(inputs, tally);
   }
+  const std::string& parts_text() const { return text_; }
 
  private:
   /// Operations that are in two parts, in none, or in one although the host keeps them.
@@ -201,13 +205,16 @@ class Checker {
   std::vector<Part> parts_;
   std::map<int, size_t> maker_;  ///< output -> part
   std::map<int, Tensor> known_;
+  std::string text_;  ///< what the host keeps, and the parts, for failures
 };
 
 }  // namespace
 
 std::optional<std::string> check_partitions(const Program& program, const std::vector<Tensor>& inputs, const RunsProgram& run,
                                             Rng& rng, PartitionTally& tally) {
-  return Checker(program, run).check(inputs, rng, tally);
+  Checker checker(program, run);
+  const auto wrong = checker.check(inputs, rng, tally);
+  return wrong ? *wrong + checker.parts_text() : wrong;
 }
 
 }  // namespace strew::test
