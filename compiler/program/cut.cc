@@ -69,8 +69,8 @@ class Copier {
         same.like = -1;
         made_[v] = out_.add_value(std::move(same));
       } else {
-        made_[v] = out_.add_input(is_of_file ? from_.inputs[value.index]
-                                             : ProgramInput{value_name(value, v), value.type, false, false});
+        made_[v] =
+            out_.add_input(is_of_file ? from_.inputs[value.index] : ProgramInput{value_name(value, v), value.type, false, false});
         if (is_of_file) first[value.index] = made_[v];
       }
       describe(v);

@@ -66,7 +66,8 @@ Expected<Program> cut(Program program, std::span<const std::string> from, std::s
       return unsupported("from: '{}' has no type in the file, expected a value that has one", from[i]);
     if (!std::binary_search(needs.inputs.begin(), needs.inputs.end(), starts[i]))
       return invalid_argument(
-          "from: '{}' is not read by what computes the outputs, or it became part of a kernel; expected a value between operations "
+          "from: '{}' is not read by what computes the outputs, or it became part of a kernel; expected a value between "
+          "operations "
           "(strew explain lists them)",
           from[i]);
   }
@@ -76,7 +77,8 @@ Expected<Program> cut(Program program, std::span<const std::string> from, std::s
       return unsupported("{}: strew does not run this operation; expected its result '{}' in from",
                          program.opaque(value.index).location, value_name(program, v));
     if (value.kind == ValueKind::none)
-      return unsupported("to: an operation between the values became part of a kernel; expected the kernel's result, or import without fusion");
+      return unsupported(
+          "to: an operation between the values became part of a kernel; expected the kernel's result, or import without fusion");
   }
   return make_cut(std::move(program).parts(), needs, outputs);
 }

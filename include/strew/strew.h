@@ -336,9 +336,10 @@ STREW_API strew_status strew_program_run_into(const strew_program* program, stre
 /* A node of the file's graph: of ONNX a node, of TensorFlow Lite an operator, of MLIR an operation. Values have numbers, which parts use, too. */
 typedef struct strew_node {
   uint32_t size;
-  int32_t number;  /* its place among the nodes of its graph, from 0 on; of a node in a function that the graph calls, the place of the call */
-  int32_t region;  /* the opaque operation in whose region (the body of a loop) it stands; -1: in none */
-  int32_t opaque;  /* the opaque operation that it is, which strew does not run; -1: it runs it, or it has no results */
+  int32_t
+      number; /* its place among the nodes of its graph, from 0 on; of a node in a function that the graph calls, the place of the call */
+  int32_t region;           /* the opaque operation in whose region (the body of a loop) it stands; -1: in none */
+  int32_t opaque;           /* the opaque operation that it is, which strew does not run; -1: it runs it, or it has no results */
   const char* location;     /* "FILE: node NAME (Gather)", "FILE:LINE: stablehlo.gather" */
   const int32_t* arguments; /* the value of each input; -1: it is left out, or was not read */
   size_t argument_count;

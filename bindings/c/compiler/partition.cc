@@ -1,8 +1,9 @@
 // Parts of programs in the C interface: what a host hands over of a graph that strew does not run whole. Tested by tests/c_api.
+#include "strew/partition.h"
+
 #include <algorithm>
 
 #include "bindings/c/compiler/handles.h"
-#include "strew/partition.h"
 
 struct strew_parts {
   const strew_program* program = nullptr;
@@ -51,14 +52,8 @@ strew_status strew_program_node(const strew_program* program, size_t number, str
     const Program& imported = program->imported();
     STREW_TRY(check_number(number, imported.nodes().size()));
     const FileNode& node = imported.nodes()[number];
-    strew_node given{sizeof(strew_node),
-                     node.number,
-                     node.region,
-                     -1,
-                     node.location.c_str(),
-                     node.arguments.data(),
-                     node.arguments.size(),
-                     node.results.data(),
+    strew_node given{sizeof(strew_node),    node.number,           node.region,           -1,
+                     node.location.c_str(), node.arguments.data(), node.arguments.size(), node.results.data(),
                      node.results.size()};
     for (const int v : node.results) {
       const bool is_new = std::find(node.arguments.begin(), node.arguments.end(), v) == node.arguments.end();
@@ -91,11 +86,11 @@ strew_status strew_parts_get(const strew_parts* parts, size_t number, strew_part
     STREW_TRY(check_not_null(parts, "parts"));
     STREW_TRY(check_number(number, parts->parts.size()));
     const Part& part = parts->parts[number];
-    return give_struct(out,
-                       strew_part{sizeof(strew_part), part.region, part.inputs.data(), part.inputs.size(), part.outputs.data(),
-                                  part.outputs.size(), part.nodes.data(), part.nodes.size(), part.kernels.size(),
-                                  part.computes.size()},
-                       "out");
+    return give_struct(
+        out,
+        strew_part{sizeof(strew_part), part.region, part.inputs.data(), part.inputs.size(), part.outputs.data(),
+                   part.outputs.size(), part.nodes.data(), part.nodes.size(), part.kernels.size(), part.computes.size()},
+        "out");
   });
 }
 

@@ -24,13 +24,13 @@ struct PartGraph {
     int region = -1;          ///< as of Part
     bool runnable = true;
   };
-  std::vector<Unit> units;               ///< the first vertices; the others are those of opaque operations
+  std::vector<Unit> units;                ///< the first vertices; the others are those of opaque operations
   std::vector<std::vector<int>> readers;  ///< per vertex: the vertices behind it
   std::vector<int> order;  ///< the vertices, each behind those that it needs. Some that need themselves are missing
   /// Per vertex: the most vertices that strew does not run, one behind the other, before it. Units of one level have only units between them.
   std::vector<int> level;
-  std::vector<int> unit_of;        ///< per value; -1: it belongs to none
-  std::vector<bool> is_exported;   ///< per value: an opaque operation, or an output of the program, reads it
+  std::vector<int> unit_of;       ///< per value; -1: it belongs to none
+  std::vector<bool> is_exported;  ///< per value: an opaque operation, or an output of the program, reads it
 
  private:
   void find_units(const Program& program);
@@ -43,7 +43,7 @@ struct PartGraph {
   std::vector<int> sources(const Program& program, const std::vector<int>& values) const;
   std::vector<int> file_sources(const Program& program, const std::vector<int>& values, int reader) const;
 
-  std::vector<int> node_of_;  ///< per value: the first node that it is a result of; others hand it on. -1: none
+  std::vector<int> node_of_;                    ///< per value: the first node that it is a result of; others hand it on. -1: none
   std::map<int, std::vector<int>> handing_on_;  ///< value -> those others
   std::vector<bool> sees_region_;  ///< per value: a region of its opaque operation sees it, before the operation is done
   std::vector<int> region_of_, opaque_node_;  ///< per opaque operation: its region and its node; -1: none

@@ -168,8 +168,8 @@ class Merger {
   std::vector<std::vector<int>> members_;  ///< per vertex that stands for a part, or for itself
   std::vector<std::vector<int>> sources_;  ///< per vertex: those that it needs
   std::vector<int> rank_;                  ///< per vertex that stands for a part, or for itself: its place in an order
-  std::vector<int> seen_;  ///< per vertex: the last search that saw it
-  std::set<std::pair<int, int>> failed_;  ///< pairs that were tried since the last success
+  std::vector<int> seen_;                  ///< per vertex: the last search that saw it
+  std::set<std::pair<int, int>> failed_;   ///< pairs that were tried since the last success
   int search_ = 0;
   int64_t visits_ = 0;
 };

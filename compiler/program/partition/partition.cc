@@ -21,7 +21,10 @@ namespace {
 class NodeFinder {
  public:
   explicit NodeFinder(const Program& program)
-      : program_(program), makers_(program.values().size()), readers_(program.values().size()), is_taken_(program.nodes().size()) {
+      : program_(program),
+        makers_(program.values().size()),
+        readers_(program.values().size()),
+        is_taken_(program.nodes().size()) {
     is_read_outside_.assign(program.values().size(), false);
     for (const ProgramOutput& output : program.outputs()) is_read_outside_[output.value] = true;
     for (const Opaque& opaque : program.opaques()) {
@@ -52,7 +55,8 @@ class NodeFinder {
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {  // readers are behind
       const std::vector<int>& results = program_.nodes()[*node].results;
       const bool is_inside = !is_taken_[*node] && program_.nodes()[*node].region == part.region &&
-                             std::all_of(results.begin(), results.end(), [&](int v) { return stays(*node, v); }) && is_ready(*node, part);
+                             std::all_of(results.begin(), results.end(), [&](int v) { return stays(*node, v); }) &&
+                             is_ready(*node, part);
       if (is_inside) inside.insert(*node);
     }
     part.nodes.assign(inside.begin(), inside.end());
@@ -65,7 +69,9 @@ class NodeFinder {
   /// May a node that only hands on a value be the part's? Not if it waits for what the part does not know.
   bool is_ready(int node, const Part& part) const {
     const FileNode& handing = program_.nodes()[node];
-    const auto is_of = [&](const std::vector<int>& values, int v) { return std::find(values.begin(), values.end(), v) != values.end(); };
+    const auto is_of = [&](const std::vector<int>& values, int v) {
+      return std::find(values.begin(), values.end(), v) != values.end();
+    };
     const auto makes_one = [&](int v) { return v >= 0 && makers_[v][0] == node; };
     if (std::any_of(handing.results.begin(), handing.results.end(), makes_one)) return true;
     return std::all_of(handing.arguments.begin(), handing.arguments.end(), [&](int v) {
@@ -83,7 +89,8 @@ class NodeFinder {
     while (!open.empty()) {
       const int v = open.back();
       open.pop_back();
-      const bool is_outside = program_.value(v).kind == ValueKind::opaque || std::binary_search(part.inputs.begin(), part.inputs.end(), v);
+      const bool is_outside =
+          program_.value(v).kind == ValueKind::opaque || std::binary_search(part.inputs.begin(), part.inputs.end(), v);
       if (is_outside || !values_.insert(v).second) continue;
       for (const int node : makers_[v]) {
         if (!found.insert(node).second) continue;

@@ -52,7 +52,9 @@ class Checker {
     parts_ = std::move(*parts);
     text_ = "\nkept:";
     for (const auto& [kind, number] : kept_) text_ += fmt::format(" {}{}", kind == ValueKind::result ? "k" : "c", number);
-    for (const Part& part : parts_) text_ += fmt::format("\npart: inputs {}, outputs {}, kernels {}, computes {}", fmt::join(part.inputs, " "), fmt::join(part.outputs, " "), fmt::join(part.kernels, " "), fmt::join(part.computes, " "));
+    for (const Part& part : parts_)
+      text_ += fmt::format("\npart: inputs {}, outputs {}, kernels {}, computes {}", fmt::join(part.inputs, " "),
+                           fmt::join(part.outputs, " "), fmt::join(part.kernels, " "), fmt::join(part.computes, " "));
     tally.parts += std::ssize(parts_);
     tally.kept += std::ssize(kept_);
     for (size_t p = 0; p < parts_.size(); ++p)
@@ -70,7 +72,8 @@ class Checker {
   std::optional<std::string> wrong_operations() const {
     std::set<std::pair<ValueKind, int>> found;
     for (const Part& part : parts_) {
-      for (const auto& [kind, numbers] : {std::pair(ValueKind::result, part.kernels), std::pair(ValueKind::compute, part.computes)})
+      for (const auto& [kind, numbers] :
+           {std::pair(ValueKind::result, part.kernels), std::pair(ValueKind::compute, part.computes)})
         for (const int number : numbers)
           if (kept_.contains({kind, number}) || !found.insert({kind, number}).second)
             return fmt::format("{} {} is in two parts, or kept", kind == ValueKind::result ? "kernel" : "compute", number);
@@ -151,7 +154,8 @@ class Checker {
         return internal_error(fmt::format("the host needs value {}, which is a part's and no output", each));
     std::vector<Tensor> given;
     for (const int each : needs.inputs) {
-      if (maker_.contains(each) && !known_.contains(each)) return internal_error(fmt::format("value {} is needed before it is made", each));
+      if (maker_.contains(each) && !known_.contains(each))
+        return internal_error(fmt::format("value {} is needed before it is made", each));
       given.push_back(copy_of(maker_.contains(each) ? known_.at(each) : inputs[program_.value(each).index]));
     }
     STREW_ASSIGN(std::vector<Tensor> results, run_(make_cut(program_.parts(), needs, {{"value", v}}), given));

@@ -17,6 +17,7 @@
 #include "compiler/program/run.h"
 #include "compiler/program/steps/steps.h"
 #include "runtime/call/executor/thread_pool.h"
+#include "tests/differential/programs/partition_check.h"
 #include "tests/differential/programs/program_inputs.h"
 #include "tests/differential/random_limits.h"
 #include "tests/support/elements.h"
@@ -372,6 +373,13 @@ std::optional<ProgramFailure> ProgramChecker::check(const RandomProgram& drawn, 
       if (found)
         failure = ProgramFailure{fmt::format("call {} with variables {}: {}", call, dims_text(variables), *found), running_,
                                  listing(*finished)};
+      if (call > 0 || failure) continue;
+      running_ = "parts";
+      Rng of_parts = Rng::stream(seed, kCalls);
+      PartitionTally parts;
+      const auto run = [&](const Program& program, const std::vector<Tensor>& given) { return interpreted(program, given); };
+      const auto wrong = check_partitions(*finished, inputs, run, of_parts, parts);
+      if (wrong) failure = ProgramFailure{*wrong, running_, listing(*finished)};
     }
   };
   const Caught caught = catch_fault(body);

@@ -1,5 +1,6 @@
 // ProgramChecker: runs random programs as import_file() leaves them, with everything that strew does by default, and compares the results with
-// those of the operations and kernels of the file one by one: the interpreter, and the reference for kernels.
+// those of the operations and kernels of the file one by one: the interpreter, and the reference for kernels. It does the same with parts of them
+// (partition_check.h).
 #pragma once
 
 #include <memory>

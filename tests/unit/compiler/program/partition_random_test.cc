@@ -17,7 +17,9 @@ TEST(PartitionRandom, PartsOfProgramsGiveTheBitsOfTheWhole) {
   Runtime runtime;
   const RunsProgram run = [&](const Program& program, const std::vector<Tensor>& inputs) {
     std::vector<std::unique_ptr<Tensor>> given;
-    for (const Tensor& input : inputs) given.push_back(std::make_unique<Tensor>(Tensor{input.dtype, input.dims, Buffer::share({input.data.data(), static_cast<size_t>(input.data.size())}, nullptr), {}}));
+    for (const Tensor& input : inputs)
+      given.push_back(std::make_unique<Tensor>(Tensor{
+          input.dtype, input.dims, Buffer::share({input.data.data(), static_cast<size_t>(input.data.size())}, nullptr), {}}));
     ProgramOptions options;
     options.kernel.backend = BackendChoice::reference;
     options.interpreted_elements = ProgramOptions::kInterpreted;
@@ -33,7 +35,8 @@ TEST(PartitionRandom, PartsOfProgramsGiveTheBitsOfTheWhole) {
     ASSERT_TRUE(finished.ok()) << finished.status().message();
     for (const Program* program : {&drawn.program, &*finished}) {
       const auto wrong = check_partitions(*program, inputs, run, rng, tally);
-      ASSERT_FALSE(wrong) << *wrong << "\nseed " << seed << (program == &drawn.program ? ", drawn\n" : ", finished\n") << listing(*program);
+      ASSERT_FALSE(wrong) << *wrong << "\nseed " << seed << (program == &drawn.program ? ", drawn\n" : ", finished\n")
+                          << listing(*program);
     }
   }
   EXPECT_GT(tally.parts, 1000);

@@ -1,4 +1,6 @@
 // partitions(), cut_part() and cut(): parts of graphs with operations that strew does not run.
+#include "strew/partition.h"
+
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "compiler/import/import_bytes.h"
-#include "strew/partition.h"
 #include "strew/run_program.h"
 #include "tests/support/onnx_writer.h"
 
@@ -26,7 +27,8 @@ OnnxNode node(const std::string& op, std::vector<std::string> inputs, const std:
 OnnxModel model_of(std::vector<OnnxNode> nodes, const std::vector<std::string>& outputs) {
   OnnxModel m;
   m.opset = 14;
-  m.inputs = {{"x", kFloat, {4, 4}}, {"y", kFloat, {4, 4}}, {"w", kFloat, {4, 4}}, {"table", kFloat, {4, 4}}, {"rows", kInt64, {4}}};
+  m.inputs = {
+      {"x", kFloat, {4, 4}}, {"y", kFloat, {4, 4}}, {"w", kFloat, {4, 4}}, {"table", kFloat, {4, 4}}, {"rows", kInt64, {4}}};
   m.nodes = {node("Gather", {"table", "rows"}, "picked")};
   m.nodes.insert(m.nodes.end(), nodes.begin(), nodes.end());
   for (const std::string& output : outputs) m.outputs.push_back({output, kFloat, {}, false});
@@ -85,29 +87,29 @@ TEST(Partition, NodesOfTheFileAreKept) {
 }
 
 TEST(Partition, ADiamondAroundAnOpaqueNodeIsTwoParts) {
-  const Program m = imported(model_of({node("Add", {"x", "y"}, "a"), node("MatMul", {"a", "w"}, "m"), node("Mul", {"a", "y"}, "b"),
-                                       node("Add", {"m", "b"}, "c")},
-                                      {"c", "picked"}));
+  const Program m = imported(model_of(
+      {node("Add", {"x", "y"}, "a"), node("MatMul", {"a", "w"}, "m"), node("Mul", {"a", "y"}, "b"), node("Add", {"m", "b"}, "c")},
+      {"c", "picked"}));
   EXPECT_THAT(parts_of(m), ElementsAre(kPicked, "x y -> a b | 1 3", "m b -> c | 4"));
 }
 
 TEST(Partition, AnOpaqueNodeBesideAPartDoesNotDivideIt) {
   // c is behind an opaque node, b is not; but nothing of the part is before that node.
-  const Program m = imported(model_of({node("MatMul", {"x", "w"}, "m"), node("Add", {"x", "y"}, "b"), node("Add", {"m", "b"}, "c")},
-                                      {"c", "picked"}));
+  const Program m = imported(
+      model_of({node("MatMul", {"x", "w"}, "m"), node("Add", {"x", "y"}, "b"), node("Add", {"m", "b"}, "c")}, {"c", "picked"}));
   EXPECT_THAT(parts_of(m), ElementsAre(kPicked, "x y m -> c | 2 3"));
 }
 
 TEST(Partition, OpaqueNodesAtTheStartAndAtTheEnd) {
-  const Program m = imported(model_of({node("MatMul", {"x", "w"}, "m"), node("Add", {"m", "y"}, "a"), node("Exp", {"a"}, "e"),
-                                       node("MatMul", {"e", "w"}, "out")},
-                                      {"out", "picked"}));
+  const Program m = imported(model_of(
+      {node("MatMul", {"x", "w"}, "m"), node("Add", {"m", "y"}, "a"), node("Exp", {"a"}, "e"), node("MatMul", {"e", "w"}, "out")},
+      {"out", "picked"}));
   EXPECT_THAT(parts_of(m), ElementsAre(kPicked, "y m -> e | 2 3"));
 }
 
 TEST(Partition, ChainsThatNothingConnectsAreParts) {
-  const Program m = imported(model_of({node("Add", {"x", "y"}, "a"), node("Exp", {"a"}, "b"), node("Mul", {"w", "y"}, "c")},
-                                      {"b", "c", "picked"}));
+  const Program m = imported(
+      model_of({node("Add", {"x", "y"}, "a"), node("Exp", {"a"}, "b"), node("Mul", {"w", "y"}, "c")}, {"b", "c", "picked"}));
   EXPECT_THAT(parts_of(m), ElementsAre(kPicked, "x y -> b | 1 2", "y w -> c | 3"));
   PartitionOptions joined;
   joined.join = true;
@@ -125,16 +127,17 @@ TEST(Partition, JoinedPartsDoNotWaitForEachOther) {
 
 TEST(Partition, PartsDoNotWaitForEachOtherInACircle) {
   // a1 and a2 could be one part, or b1 and b2; both could not run.
-  const Program m = imported(model_of({node("Add", {"x", "y"}, "a1"), node("Mul", {"x", "y"}, "b1"), node("MatMul", {"a1", "w"}, "m"),
-                                       node("MatMul", {"b1", "w"}, "n"), node("Add", {"a1", "n"}, "a2"), node("Add", {"b1", "m"}, "b2")},
-                                      {"a2", "b2", "picked"}));
+  const Program m =
+      imported(model_of({node("Add", {"x", "y"}, "a1"), node("Mul", {"x", "y"}, "b1"), node("MatMul", {"a1", "w"}, "m"),
+                         node("MatMul", {"b1", "w"}, "n"), node("Add", {"a1", "n"}, "a2"), node("Add", {"b1", "m"}, "b2")},
+                        {"a2", "b2", "picked"}));
   const std::vector<std::string> parts = parts_of(m);
   EXPECT_THAT(parts, ElementsAre(kPicked, "x y -> b1 | 2", "x y n -> a1 a2 | 1 5", "b1 m -> b2 | 6"));
 }
 
 TEST(Partition, AValueThatIsReadInsideAndOutsideIsAnOutput) {
-  const Program m = imported(model_of({node("Add", {"x", "y"}, "a"), node("Exp", {"a"}, "b"), node("MatMul", {"a", "w"}, "m")},
-                                      {"b", "m", "picked"}));
+  const Program m = imported(
+      model_of({node("Add", {"x", "y"}, "a"), node("Exp", {"a"}, "b"), node("MatMul", {"a", "w"}, "m")}, {"b", "m", "picked"}));
   EXPECT_THAT(parts_of(m), ElementsAre(kPicked, "x y -> a b | 1 2"));
 }
 
@@ -165,9 +168,9 @@ TEST(Partition, ShapesOfWhatAPartMakesAreItsOwn) {
 
 TEST(Partition, WhatOnlyTheFileReadsIsAnOutput) {
   // The shape is known, so the program reads a for b alone; but the host reads a for the node Shape, which is the second part's.
-  const std::vector<OnnxNode> nodes{node("Add", {"x", "y"}, "a"), node("Exp", {"a"}, "b"), node("Shape", {"a"}, "shape"),
-                                    node("ConstantOfShape", {"shape"}, "zeros"), node("MatMul", {"b", "w"}, "m"),
-                                    node("Add", {"m", "zeros"}, "r")};
+  const std::vector<OnnxNode> nodes{node("Add", {"x", "y"}, "a"),    node("Exp", {"a"}, "b"),
+                                    node("Shape", {"a"}, "shape"),   node("ConstantOfShape", {"shape"}, "zeros"),
+                                    node("MatMul", {"b", "w"}, "m"), node("Add", {"m", "zeros"}, "r")};
   EXPECT_THAT(parts_of(imported(model_of(nodes, {"r", "picked"}))), ElementsAre(kPicked, "x y -> a b | 1 2", "m -> r | 3 4 6"));
 }
 
@@ -177,8 +180,9 @@ TEST(Partition, NodesThatTheFileNeedsBetweenAreNotInOnePart) {
                                     node("ConstantOfShape", {"shape"}, "zeros"), node("Add", {"a", "zeros"}, "r")};
   EXPECT_THAT(parts_of(imported(model_of(nodes, {"r", "picked"}))), ElementsAre(kPicked, "x y -> a | 1", "a -> r | 3 4 5"));
   // The reshape does nothing, but the host gets the shape after a.
-  const std::vector<OnnxNode> waiting{node("Add", {"x", "y"}, "a"), node("MatMul", {"a", "w"}, "m"), node("Shape", {"m"}, "shape"),
-                                      node("Reshape", {"a", "shape"}, "same"), node("Exp", {"same"}, "r")};
+  const std::vector<OnnxNode> waiting{node("Add", {"x", "y"}, "a"), node("MatMul", {"a", "w"}, "m"),
+                                      node("Shape", {"m"}, "shape"), node("Reshape", {"a", "shape"}, "same"),
+                                      node("Exp", {"same"}, "r")};
   EXPECT_THAT(parts_of(imported(model_of(waiting, {"r", "picked"}))), ElementsAre(kPicked, "x y -> a | 1", "a -> r | 5"));
 }
 
@@ -195,8 +199,8 @@ TEST(Partition, WhatIsMergedIntoAKernelIsItsPart) {
 }
 
 TEST(Partition, TheHostMayKeepOperations) {
-  const Program m = imported(model_of({node("Add", {"x", "y"}, "a"), node("Exp", {"a"}, "b"), node("Mul", {"b", "w"}, "c")},
-                                      {"c", "picked"}));
+  const Program m =
+      imported(model_of({node("Add", {"x", "y"}, "a"), node("Exp", {"a"}, "b"), node("Mul", {"b", "w"}, "c")}, {"c", "picked"}));
   PartitionOptions options;
   options.runnable = [](const Program& program, int v) { return value_name(program, v) != "b"; };
   EXPECT_THAT(parts_of(m, options), ElementsAre(kPicked, "x y -> a | 1", "w b -> c | 3"));
@@ -205,8 +209,8 @@ TEST(Partition, TheHostMayKeepOperations) {
 }
 
 TEST(Partition, OnlyPartsThatAreWorthIt) {
-  const Program m = imported(model_of({node("Add", {"x", "y"}, "a"), node("Exp", {"a"}, "b"), node("Mul", {"w", "y"}, "c")},
-                                      {"b", "c", "picked"}));
+  const Program m = imported(
+      model_of({node("Add", {"x", "y"}, "a"), node("Exp", {"a"}, "b"), node("Mul", {"w", "y"}, "c")}, {"b", "c", "picked"}));
   PartitionOptions options;
   options.needs_kernel = true;
   EXPECT_THAT(parts_of(m, options), ElementsAre(kPicked));
@@ -249,9 +253,9 @@ OnnxModel loop_model() {
   for (const OnnxValue& v : std::vector<OnnxValue>{{"still", kBool, {}}, {"next", kFloat, {4, 4}}})
     body.message(12, OnnxModel::value_info(v));
   body.message(13, OnnxModel::value_info({"product", kFloat, {4, 4}}));
-  OnnxNode loop = node("Loop", {"times", "", "x"}, "last",
-                       {ProtoWriter().text(1, "body").message(6, body).varint(20, 5)});
-  OnnxModel m = model_of({node("Add", {"x", "y"}, "before"), loop, node("Add", {"last", "before"}, "after")}, {"after", "picked"});
+  OnnxNode loop = node("Loop", {"times", "", "x"}, "last", {ProtoWriter().text(1, "body").message(6, body).varint(20, 5)});
+  OnnxModel m =
+      model_of({node("Add", {"x", "y"}, "before"), loop, node("Add", {"last", "before"}, "after")}, {"after", "picked"});
   m.inputs.push_back({"times", kInt64, {}});
   m.declared.push_back({"last", kFloat, {4, 4}});
   return m;
@@ -259,7 +263,9 @@ OnnxModel loop_model() {
 
 TEST(Partition, NoPartReachesIntoALoop) {
   const Program m = imported(loop_model());
-  EXPECT_THAT(parts_of(m), ElementsAre(kPicked, "x y -> before | 1", "table rows last/body/product -> last/body/next | 1 3 in Loop", "before last -> after | 3"));
+  EXPECT_THAT(parts_of(m),
+              ElementsAre(kPicked, "x y -> before | 1", "table rows last/body/product -> last/body/next | 1 3 in Loop",
+                          "before last -> after | 3"));
   PartitionOptions joined;
   joined.join = true;
   const std::vector<Part> parts = partitions(m, joined).value();
@@ -297,8 +303,8 @@ TEST(Partition, PartsOfAnotherProgramAreRefused) {
 // ---- Between values that have names ------------------------------------------------------------------------------------------------
 
 Program chain() {
-  return imported(model_of({node("Add", {"x", "y"}, "first"), node("MatMul", {"first", "w"}, "product"), node("Exp", {"product"}, "second"),
-                            node("Mul", {"second", "y"}, "third")},
+  return imported(model_of({node("Add", {"x", "y"}, "first"), node("MatMul", {"first", "w"}, "product"),
+                            node("Exp", {"product"}, "second"), node("Mul", {"second", "y"}, "third")},
                            {"third", "picked"}));
 }
 

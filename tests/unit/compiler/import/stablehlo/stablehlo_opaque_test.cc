@@ -56,7 +56,8 @@ TEST(StablehloOpaque, PartsKnowTheirOperationsAndThoseOfCalls) {
   const auto imported = import_mlir_text(
       "func.func @main(%x: tensor<5x4xf32>, %i: tensor<3x1xi32>, %w: tensor<4x4xf32>) -> (tensor<3x4xf32>, tensor<5x4xf32>) {\n"
       "  %y = func.call @twice(%x) : (tensor<5x4xf32>) -> tensor<5x4xf32>\n"
-      "  %t = stablehlo.dot_general %y, %w, contracting_dims = [1] x [0] : (tensor<5x4xf32>, tensor<4x4xf32>) -> tensor<5x4xf32>\n"
+      "  %t = stablehlo.dot_general %y, %w, contracting_dims = [1] x [0] : (tensor<5x4xf32>, tensor<4x4xf32>) -> "
+      "tensor<5x4xf32>\n"
       "  %z = stablehlo.exponential %y : tensor<5x4xf32>\n" +
       gather("%r", "%t", "%i") +
       "  return %r, %z : tensor<3x4xf32>, tensor<5x4xf32>\n}\n"
