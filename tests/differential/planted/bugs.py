@@ -121,6 +121,13 @@ NPU_HEADS = (20, ("--golden", "kv_prefill"), NPU[2])
 PROGRAMS = (60, (), "strew_program_differential")
 
 BUGS = [
+    ("parts: two wait for each other in a circle", "if (next == to && at != from) return std::nullopt;", "", *PROGRAMS),
+    ("parts: an operation of the host's does not part what is before it from what is behind it", "level[v] + (is_run ? 0 : 1)", "level[v]", *PROGRAMS),
+    ("parts: what only operations of the host's read is no output", "if (group_of[u] < 0 || group_of[u] != group_of_value(v)) is_output[v] = true;",
+     "if (group_of[u] >= 0 && group_of[u] != group_of_value(v)) is_output[v] = true;", *PROGRAMS),
+    ("parts: unions keep the place of one of the two in the order", "rank_[whole] = *rank;", "rank_[whole] = ranks.back();", *PROGRAMS),
+    ("cuts: the first result of a kernel stands for all", "made_[v] = first_of_kernel_[value.index] + value.result;", "made_[v] = first_of_kernel_[value.index];",
+     *PROGRAMS),
     ("programs: a kernel writes over an input that something else reads", "if (value.kind != ValueKind::input || uses_.readers[uses_.first[v]] != 1) return nullptr;",
      "if (value.kind != ValueKind::input) return nullptr;", *PROGRAMS),
     ("programs: a kernel writes over an input that is read-only", "if (!buffers_.reuses_inputs || tensor.data.read_only()) return nullptr;",

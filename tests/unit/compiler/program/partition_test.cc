@@ -196,6 +196,9 @@ TEST(Partition, WhatIsMergedIntoAKernelIsItsPart) {
   const Program m = imported(model);
   ASSERT_EQ(m.kernels().size(), 1U) << "the test is about a kernel of several nodes";
   EXPECT_THAT(parts_of(m), ElementsAre("y table rows places into -> out | 0 1 3"));
+  PartitionOptions options;
+  options.runnable = [](const Program& program, int v) { return value_name(program, v) != "scaled"; };
+  EXPECT_THAT(parts_of(m, options), IsEmpty()) << "the kernel does what the host keeps";
 }
 
 TEST(Partition, TheHostMayKeepOperations) {
