@@ -13,6 +13,8 @@ import strew
 NANOBIND = """
 strew._native.Memory
 strew._native.Memory.__init__
+strew._native.Parts
+strew._native.Parts.__init__
 strew._native.Program
 strew._native.build_library
 strew._native.clear

@@ -185,7 +185,7 @@ class Parts {
   ~Parts() { strew_parts_free(parts_); }
 
   /// (inputs, outputs, nodes, number of kernels, number of other operations) of each: names of values, and (number, location) of nodes.
-  nb::list list() const {
+  nb::list describe() const {
     nb::list out;
     for (size_t i = 0; i < strew_parts_count(parts_); ++i) {
       strew_part part = STREW_PART_INIT;
@@ -270,7 +270,7 @@ void add_programs(nb::module_& module) {
       .def("ports", &Program::ports)
       .def("run", &Program::run, nb::arg("inputs"), nb::arg("compile").none())
       .def("run_into", &Program::run_into, nb::arg("inputs"), nb::arg("outputs"), nb::arg("compile").none());
-  nb::class_<Parts>(module, "Parts").def("list", &Parts::list).def("program", &Parts::program, nb::arg("number"));
+  nb::class_<Parts>(module, "Parts").def("describe", &Parts::describe).def("program", &Parts::program, nb::arg("number"));
 }
 
 }  // namespace strew::python

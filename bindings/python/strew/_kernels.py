@@ -181,7 +181,7 @@ class Program:
         """
         how = {"needs_kernel": needs_kernel, "least_operations": operator.index(least_operations), "join": join}
         parts = self._native.parts(how, runnable)
-        return [Part(self, parts, number, *found) for number, found in enumerate(parts.list())]
+        return [Part(self, parts, number, *found) for number, found in enumerate(parts.describe())]
 
     def _results(self, out: dict[str, Any]) -> list[Any]:
         names = [port.name for port in self.outputs]
