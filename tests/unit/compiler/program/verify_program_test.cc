@@ -72,6 +72,9 @@ TEST(VerifyProgram, WrongNumbersAreFound) {
   const auto add = [&](ProgramParts& m, KernelArgument argument) { kernel(m).arguments.push_back(std::move(argument)); };
   const auto of = [](ProgramParts& m, ValueKind kind) -> Value& { return m.values[static_cast<size_t>(value_of(m, kind))]; };
   const Row rows[] = {
+      {[](ProgramParts& m) { m.nodes[0].results[0] = 99; }, "node 0: the imported program is wrong: value 99 does not exist"},
+      {[](ProgramParts& m) { m.nodes[1].arguments[0] = 99; }, "node 1: the imported program is wrong: value 99 does not exist"},
+      {[](ProgramParts& m) { m.nodes[1].region = 0; }, "node 1: the imported program is wrong: no such region"},
       {[&](ProgramParts& m) { kernel(m).arguments[1] = 99; }, "kernel 0: the imported program is wrong: value 99 does not exist"},
       {[&](ProgramParts& m) { kernel(m).arguments[1] = -1; }, "value -1 does not exist"},
       {[&](ProgramParts& m) { kernel(m).arguments.erase(kernel(m).arguments.begin()); }, "another number of arguments"},

@@ -44,6 +44,11 @@ TEST(TfliteOpaque, CutsTheDataflow) {
   EXPECT_FALSE(m.opaque(0).indexed);
   ASSERT_EQ(m.opaque(0).arguments.size(), 1u);
   EXPECT_EQ(value_name(m, m.opaque(0).arguments[0]), "logits");
+  ASSERT_EQ(m.nodes().size(), 2u);
+  EXPECT_EQ(m.nodes()[1].number, 1);
+  EXPECT_EQ(m.nodes()[0].location, m.opaque(0).location);
+  EXPECT_EQ(m.nodes()[0].arguments, m.opaque(0).arguments);
+  EXPECT_EQ(m.nodes()[0].results, std::vector<int>{m.kernel(0).tensor(0)});
   ASSERT_EQ(m.kernels().size(), 1u);
   const Program alone = cut_kernel(m, 0);
   ASSERT_EQ(alone.inputs().size(), 2u);
