@@ -264,10 +264,10 @@ struct ProgramOutput {
 struct FileNode {
   /// Its place among the nodes of its graph (a subgraph, the public functions of a module), from 0 on. Of a node in a function, the place of the call.
   int number = 0;
-  int region = -1;              ///< number of the opaque operation in whose region it stands (the body of a loop); -1: in none
-  std::string location;         ///< as of Compute and Opaque
-  std::vector<int> arguments;   ///< value numbers, one per input of the node; -1: the input is left out, or its value was not read
-  std::vector<int> results;     ///< value numbers, one per output of the node; -1: the output is left out
+  int region = -1;             ///< number of the opaque operation in whose region it stands (the body of a loop); -1: in none
+  std::string location;        ///< as of Compute and Opaque
+  std::vector<int> arguments;  ///< value numbers, one per input of the node; -1: the input is left out, or its value was not read
+  std::vector<int> results;    ///< value numbers, one per output of the node; -1: the output is left out
 };
 
 /// Calls use(value) with the number of every value that `kernel` (a ProgramKernel) reads, once per reason. The number may be changed if the kernel
@@ -416,7 +416,7 @@ class Program {
     size_t inputs, constants, values, computes, opaques, kernels, outputs, nodes;
   };
   Checkpoint checkpoint() const {
-    return {parts_.inputs.size(),  parts_.constants.size(), parts_.values.size(), parts_.computes.size(),
+    return {parts_.inputs.size(),  parts_.constants.size(), parts_.values.size(),  parts_.computes.size(),
             parts_.opaques.size(), parts_.kernels.size(),   parts_.outputs.size(), parts_.nodes.size()};
   }
   STREW_API void rollback(const Checkpoint& to);
