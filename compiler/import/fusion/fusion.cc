@@ -38,18 +38,24 @@ std::string place(const std::string& location) {
   return is_number ? location.substr(name + 2) + " of line " + number : location;
 }
 
-void absorb(const FusionContext& context, int number, int gather, std::string note) {
+void take_conditions(const FusionContext& context, int number, int gather, std::string note) {
   const ProgramKernel& from = context.kernel(gather);
-  {
-    const auto kernel = context.program.edit_kernel(number);
-    ProgramKernel& to = *kernel;
-    to.notes.push_back(std::move(note));
-    for (const KernelArgument& condition : from.arguments)
-      if (condition.other >= 0 && std::find(to.arguments.begin(), to.arguments.end(), condition) == to.arguments.end())
-        to.arguments.push_back(condition);
-    if (stem(to.name) == stem(from.name)) to.name = from.name;
-  }
+  const auto to = context.program.edit_kernel(number);
+  to->notes.push_back(std::move(note));
+  for (const KernelArgument& condition : from.arguments)
+    if (condition.other >= 0 && std::find(to->arguments.begin(), to->arguments.end(), condition) == to->arguments.end())
+      to->arguments.push_back(condition);
+}
+
+void stop_reading(const FusionContext& context, int gather) {
   context.program.edit_kernel(gather, ComputeDisposition::folded)->arguments.clear();
+}
+
+void absorb(const FusionContext& context, int number, int gather, std::string note) {
+  take_conditions(context, number, gather, std::move(note));
+  const std::string name = context.kernel(gather).name;
+  if (stem(context.kernel(number).name) == stem(name)) context.program.edit_kernel(number)->name = name;
+  stop_reading(context, gather);
 }
 
 size_t indices_slot(const Op& op) {
@@ -84,14 +90,14 @@ Status fuse_program(Program& program, const ImportOptions& options) {
   };
   for_each(computes, "fill masks", [&](int c) { fuse_fill_mask(context, c); });
   for_each(kernels(), "indices", [&](int k) { fuse_indices(context, k), fuse_filled_operand(context, k); });
-  for_each(computes, "transposes of results", [&](int c) { fuse_result_transpose(context, c); });
+  for_each(computes, "transposes of results", [&](int c) { fuse_result_transpose(context, c, options); });
   for_each(1, "transposes of arguments", [&](int) { fuse_argument_transposes(context); });
   for_each(1, "rows", [&](int) { fuse_rows(context); });
   for_each(computes, "result shapes", [&](int c) { fuse_result_shape(context, c); });
   const bool is_native = !options.override_accumulate || options.accumulate == Accumulate::native;
   if (is_native) {
     for_each(1, "updates in place", [&](int) { fuse_update_idioms(context, options); });
-    for_each(kernels(), "updates", [&](int k) { fuse_updates(context, k); });
+    for_each(1, "updates", [&](int) { fuse_updates(context); });
   }
   for_each(1, "look-ups", [&](int) { fuse_lookups(context, options); });
   if (is_native) for_each(computes, "reductions", [&](int c) { fuse_reduction(context, c, options); });

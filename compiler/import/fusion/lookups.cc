@@ -2,16 +2,23 @@
 // docs/semantics.md (section 2, "Look-ups") the scatter means what both meant together; an index that is out of bounds is an error as before, which then
 // names the look-up.
 //
+// If several scatters read the result, each looks the rows up if that moves fewer bytes than storing them once and reading them again. What is compared
+// are bytes per row: a row of a table that is larger than a cache costs whole lines, and rows that are stored lie one behind the other. The rule is the
+// same on every machine, so that a file becomes the same kernels, and the same library, wherever it is read.
+//
 // The gather's own expression has moved into the scatter before (fuse.cc), or keeps the two apart. Tested by
 // tests/unit/compiler/import/fusion/fusion_lookups_test.cc and tests/golden/fusion_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/assign.h"
 #include "compiler/import/fusion/steps.h"
 #include "compiler/import/importer.h"
+#include "compiler/op/dims.h"
+#include "strew/tensor.h"
 
 namespace strew::inline v0::fusion {
 namespace {
@@ -36,46 +43,164 @@ Tensors tensors_of(const ProgramKernel& kernel) {
   return out;
 }
 
-/// Makes the tensor of the slot a look-up. Returns the gather's kernel, which nobody reads then; -1 if nothing changes.
-int fuse_lookup(const FusionContext& context, int number, const TensorSlot& slot, size_t at, const ImportOptions& options) {
-  const int value = context.kernel(number).tensor(at), gather = context.gather_of(value);
-  if (gather < 0) return -1;
-  const ProgramKernel& from = context.kernel(gather);
-  const std::string where = place(from.location);
-  const auto refuse = [&](const std::string& why) {
-    context.program.edit_kernel(number)->notes.push_back(fmt::format("not looked up: the result of {}: {}", where, why));
-    return -1;
-  };
-  Expected<Gather> looked_up = lookup_of_gather(context, gather, value, 1, options);
-  if (!looked_up.ok()) return refuse(looked_up.status().message());
-  Lookup lookup{slot.role, slot.index, std::move(looked_up).value()};
+/// A tensor that a scatter reads as updates or as an extra.
+struct Reading {
+  int scatter;
+  TensorSlot slot;  ///< it points into the op, so it holds until that is replaced
+  size_t at;        ///< the number of the tensor
+};
 
-  const OobPolicy lookup_policy = lookup.gather.oob;
-  Scatter fused = std::get<Scatter>(*context.kernel(number).op);
+/// The scatter with a look-up in the place of the tensor, and its tensors.
+struct Fused {
+  Scatter op;
+  std::vector<int> tensors;
+  OobPolicy policy;  ///< of the look-up
+};
+Expected<Fused> with_lookup(const FusionContext& context, const Reading& reading, int gather, Gather rows) {
+  const ProgramKernel& to = context.kernel(reading.scatter);
+  Lookup lookup{reading.slot.role, reading.slot.index, std::move(rows)};
+  Fused out{std::get<Scatter>(*to.op), {}, lookup.gather.oob};
   lookup.gather.result.strides.clear();
   const auto before = [&](const Lookup& each) { return std::pair(each.of, each.index) < std::pair(lookup.of, lookup.index); };
-  const auto place_of = std::count_if(fused.lookups.begin(), fused.lookups.end(), before);
-  fused.lookups.insert(fused.lookups.begin() + place_of, std::move(lookup));
-  Tensors tensors = tensors_of(context.kernel(number));
-  const std::vector<int> read = from.tensors();
-  tensors.bound[at] = read[0];
+  const auto place_of = std::count_if(out.op.lookups.begin(), out.op.lookups.end(), before);
+  out.op.lookups.insert(out.op.lookups.begin() + place_of, std::move(lookup));
+  Tensors tensors = tensors_of(to);
+  const std::vector<int> read = context.kernel(gather).tensors();
+  tensors.bound[reading.at] = read[0];
   tensors.of_lookups.insert(tensors.of_lookups.begin() + place_of, {read.begin() + 1, read.end()});
   for (const std::vector<int>& indices : tensors.of_lookups)
     tensors.bound.insert(tensors.bound.end(), indices.begin(), indices.end());
-  const Expected<VerifiedOp> verified = VerifiedOp::of(fused);
-  if (!verified.ok()) return refuse(verified.status().message());
-  replace_op(context, number, std::move(fused), tensors.bound, ComputeDisposition::folded, "");
-  const std::string what = fmt::format("{} {}", name(slot.role), slot.index);
-  std::vector<std::string> notes = from.notes;
-  if (lookup_policy != oob_of(from.op)) {
-    std::erase_if(notes, [](const std::string& note) { return note.starts_with("policy "); });
-    keep_other_policy(*context.program.edit_kernel(number), options);
-  }
-  absorb(context, number, gather, fmt::format("fused with {}: its result ({}) is looked up, and not stored", where, what));
-  const auto kernel = context.program.edit_kernel(number);
-  for (const std::string& note : notes) kernel->notes.push_back(fmt::format("look-up of {}: {}", what, note));
-  return gather;
+  out.tensors = std::move(tensors.bound);
+  STREW_TRY(VerifiedOp::of(out.op).status());
+  return out;
 }
+
+/// How many bytes a row costs that `readers` scatters read: looked up by each, or stored by the gather.
+struct RowCosts {
+  int64_t looked_up, stored;
+};
+std::optional<RowCosts> row_costs(const Gather& gather, int64_t readers) {
+  constexpr int64_t kLine = 64, kCached = 256 << 10;
+  if (!is_static(gather.slice_sizes)) return std::nullopt;  // windows as large as the call's tensors are long rows
+  const auto bytes = [&](const std::vector<int64_t>& dims) -> std::optional<int64_t> {
+    if (!is_static(dims)) return std::nullopt;
+    const Expected<int64_t> elements = element_count(dims);
+    return elements.ok() ? std::optional(storage_bytes(gather.operand.dtype, *elements)) : std::nullopt;
+  };
+  const std::optional<int64_t> row = bytes(gather.slice_sizes), table = bytes(gather.operand.dims);
+  if (!row) return std::nullopt;
+  const bool is_cached = table && *table <= kCached;
+  const int64_t found = is_cached ? *row : (*row + kLine - 1) / kLine * kLine;
+  return RowCosts{readers * found, found + (readers + 1) * *row};
+}
+
+class LookupFusion {
+ public:
+  LookupFusion(const FusionContext& context, const ImportOptions& options)
+      : context_(context), options_(options), merged_(context.program.kernels().size(), -1) {}
+
+  void run() {
+    const auto kernels = static_cast<int>(merged_.size());
+    for (int k = 0; k < kernels; ++k)
+      for (const Reading& reading : readings_of(k, context_.kernel(k).op)) scatters_[context_.kernel(k).tensor(reading.at)].push_back(k);
+    for (int k = 0; k < kernels; ++k) {
+      const Op op = context_.kernel(k).op;  // as it is before
+      for (const Reading& reading : readings_of(k, op)) fuse(reading);
+    }
+    context_.program.erase_merged(merged_);
+  }
+
+ private:
+  static bool can_look_up(const Op& op, const TensorSlot& slot) {
+    return (slot.role == Role::updates || slot.role == Role::extra) && lookup_of(op, slot.role, slot.index) == nullptr;
+  }
+  /// `op`: the kernel's, into which the slots point.
+  static std::vector<Reading> readings_of(int kernel, const Op& op) {
+    std::vector<Reading> out;
+    if (!is_scatter(op)) return out;
+    const std::vector<TensorSlot> slots = input_slots(op);
+    for (size_t i = 0; i < slots.size(); ++i)
+      if (can_look_up(op, slots[i])) out.push_back({kernel, slots[i], i});
+    return out;
+  }
+
+  void refuse(const Reading& reading, int gather, const std::string& why) const {
+    context_.program.edit_kernel(reading.scatter)
+        ->notes.push_back(
+            fmt::format("not looked up: the result of {}: {}", place(context_.kernel(gather).location), why));
+  }
+
+  void fuse(const Reading& reading) {
+    const int value = context_.kernel(reading.scatter).tensor(reading.at), gather = context_.gather_of(value);
+    if (gather < 0) return;
+    const std::vector<int>& scatters = scatters_[value];
+    const int readers = context_.program.readers(value), all = static_cast<int>(scatters.size());
+    const auto [found, is_first] = shared_.try_emplace(value, readers == all ? all : 0);
+    Expected<Gather> rows = lookup_of_gather(context_, gather, value, found->second > 0 ? readers : 1, options_);
+    if (!rows.ok()) return refuse(reading, gather, rows.status().message());
+    if (is_first && found->second > 1) {
+      if (const std::string why = obstacle(value, gather, *rows); !why.empty()) {
+        found->second = 0;
+        return refuse(reading, gather, why);
+      }
+    }
+    Expected<Fused> fused = with_lookup(context_, reading, gather, *rows);
+    if (!fused.ok()) return refuse(reading, gather, fused.status().message());
+    apply(reading, gather, *rows, std::move(*fused), all);
+    if (context_.program.readers(value) > 0) return;
+    if (all > 1) stop_reading(context_, gather);
+    merged_[static_cast<size_t>(gather)] = reading.scatter;
+  }
+
+  /// Why not all scatters that read the value look it up; empty: they do.
+  std::string obstacle(int value, int gather, const Gather& rows) const {
+    const std::vector<int>& scatters = scatters_.at(value);
+    if (std::ranges::adjacent_find(scatters) != scatters.end()) return "another operation reads its result, too";
+    for (const int scatter : scatters) {
+      const Op op = context_.kernel(scatter).op;
+      for (const Reading& reading : readings_of(scatter, op)) {
+        if (context_.kernel(scatter).tensor(reading.at) != value) continue;
+        const Expected<Fused> fused = with_lookup(context_, reading, gather, rows);
+        if (!fused.ok()) return fmt::format("another scatter reads it, which cannot: {}", fused.status().message());
+      }
+    }
+    const auto readers = static_cast<int64_t>(scatters.size());
+    const std::optional<RowCosts> costs = row_costs(rows, readers);
+    if (!costs || costs->looked_up <= costs->stored) return "";
+    return fmt::format("{} scatters read it, and each row would cost {} bytes, where stored rows cost {}", readers,
+                       costs->looked_up, costs->stored);
+  }
+
+  /// `readers`: how many scatters look these rows up.
+  void apply(const Reading& reading, int gather, const Gather& rows, Fused fused, int readers) {
+    const ProgramKernel& from = context_.kernel(gather);
+    const std::string where = place(from.location), what = fmt::format("{} {}", name(reading.slot.role), reading.slot.index);
+    std::vector<std::string> notes = from.notes;
+    const int number = reading.scatter;
+    replace_op(context_, number, std::move(fused.op), fused.tensors, ComputeDisposition::folded, "");
+    if (fused.policy != oob_of(from.op)) {
+      std::erase_if(notes, [](const std::string& note) { return note.starts_with("policy "); });
+      keep_other_policy(*context_.program.edit_kernel(number), options_);
+    }
+    const std::string note = fmt::format("fused with {}: its result ({}) is looked up, and not stored", where, what);
+    if (readers == 1) {
+      absorb(context_, number, gather, note);
+    } else {
+      const std::optional<RowCosts> costs = row_costs(rows, readers);
+      const std::string bytes =
+          costs ? fmt::format(": {} bytes for each row, where stored rows cost {}", costs->looked_up, costs->stored) : "";
+      take_conditions(context_, number, gather, fmt::format("{}, by {} scatters{}", note, readers, bytes));
+    }
+    const auto kernel = context_.program.edit_kernel(number);
+    for (const std::string& each : notes) kernel->notes.push_back(fmt::format("look-up of {}: {}", what, each));
+  }
+
+  const FusionContext& context_;
+  const ImportOptions& options_;
+  std::vector<int> merged_;                   ///< per kernel: the last scatter that looks up what it gathered; -1: it stays
+  std::map<int, std::vector<int>> scatters_;  ///< per value: the scatters that read it as updates or as an extra, in order
+  std::map<int, int> shared_;  ///< per value: how many scatters look it up, if all that read it do; else 0
+};
 
 }  // namespace
 
@@ -95,21 +220,6 @@ Expected<Gather> lookup_of_gather(const FusionContext& context, int number, int 
   return g;
 }
 
-void fuse_lookups(const FusionContext& context, const ImportOptions& options) {
-  std::vector<int> merged(context.program.kernels().size(), -1);
-  for (size_t k = 0; k < merged.size(); ++k) {
-    const auto number = static_cast<int>(k);
-    if (!is_scatter(context.kernel(number).op)) continue;
-    const Op op = context.kernel(number).op;  // the slots point into it
-    const std::vector<TensorSlot> slots = input_slots(op);
-    for (size_t i = 0; i < slots.size(); ++i) {
-      const bool has_positions = slots[i].role == Role::updates || slots[i].role == Role::extra;
-      if (!has_positions || lookup_of(op, slots[i].role, slots[i].index) != nullptr) continue;
-      if (const int gather = fuse_lookup(context, number, slots[i], i, options); gather >= 0)
-        merged[static_cast<size_t>(gather)] = number;
-    }
-  }
-  context.program.erase_merged(merged);
-}
+void fuse_lookups(const FusionContext& context, const ImportOptions& options) { LookupFusion(context, options).run(); }
 
 }  // namespace strew::inline v0::fusion

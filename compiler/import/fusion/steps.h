@@ -29,8 +29,11 @@ bool replace_op(const FusionContext& context, int kernel, Op op, const std::vect
 std::string operations(size_t count);
 /// "tensor.gather of line 2", from the location "FILE:2: tensor.gather"; another location as it is.
 std::string place(const std::string& location);
-/// The scatter's kernel now does what the gather's did: it checks the conditions of that, and has its name if both are named after one function. The
-/// gather's kernel reads nothing until it is erased.
+/// The scatter's kernel checks the conditions of the gather's, because it does what that does. `note`: for the report.
+void take_conditions(const FusionContext& context, int scatter, int gather, std::string note);
+/// The gather's kernel reads nothing until it is erased.
+void stop_reading(const FusionContext& context, int gather);
+/// Only the scatter's kernel does what the gather's did: besides, it has that one's name if both are named after one function.
 void absorb(const FusionContext& context, int scatter, int gather, std::string note);
 
 /// The position of the indices in the list of a kernel's arguments.
@@ -43,7 +46,7 @@ void follow_extents(Program& program);
 void fuse_indices(const FusionContext& context, int kernel);
 // transposes.cc
 /// Merges `compute` if it is a transpose of a kernel's result, together with transposes of the kernel's arguments.
-void fuse_result_transpose(const FusionContext& context, int compute);
+void fuse_result_transpose(const FusionContext& context, int compute, const ImportOptions& options);
 /// Merges transposes of gathers' operands and scatters' updates.
 void fuse_argument_transposes(const FusionContext& context);
 // rows.cc: merges the broadcasts of indices along the elements of a row.
@@ -61,13 +64,14 @@ void fuse_result_shape(const FusionContext& context, int compute);
 /// destination: the scatter combines them, and the gather is erased.
 void fuse_update_idioms(const FusionContext& context, const ImportOptions& options);
 // fuse.cc
-/// Moves the elementwise operations that compute a scatter's updates into the scatter's combiner.
-void fuse_updates(const FusionContext& context, int kernel);
+/// Moves the elementwise operations that compute scatters' updates into their combiners. Updates that several scatters read are computed in each if that
+/// moves fewer bytes.
+void fuse_updates(const FusionContext& context);
 // lookups.cc
 /// The gather, with the policy that it gets of the options, as a look-up has it; `unsupported` with the reason if it cannot be one. `value`: its result, of
 /// which the kernel that looks it up reads `readers` uses.
 Expected<Gather> lookup_of_gather(const FusionContext& context, int kernel, int value, int readers, const ImportOptions& options);
-/// Merges gathers whose results only a scatter reads: the scatter looks their rows up.
+/// Merges gathers whose results only scatters read: the scatters look their rows up.
 void fuse_lookups(const FusionContext& context, const ImportOptions& options);
 // reductions.cc
 /// Merges `compute` if it reduces what a gather gives, or what elementwise operations make of that, over index positions: a scatter looks the rows up.

@@ -9,18 +9,25 @@
 // If all that is missing is the order of the window in a scatter's updates, these get a transpose, or another one than they had: they are
 // moved once, where operand and result were each moved before.
 //
+// A gather's result in any other order is a gather of transposed indices (if positions are exchanged) from a transposed operand (if dims of the window
+// are), which is taken where these have fewer bytes than the result: then the rows need not be stored for the transpose, and a scatter may look
+// them up. Positions are exchanged only under policies that report no index, because a message names the first bad position in the file's order.
+//
 // The results keep every bit, for whatever combiner: only the names of coordinates change. An index position is visited when it was before,
 // since positions are in the row-major order of the indices' dims, which are not touched; and it brings the same updates to the same elements,
 // of which each lies in another place of the tensor. So each element is the same fold of the same updates, in the same order. Policies judge
 // each dim by its own start and extent, which move with it. The order of the components, and with it the component that an error names, stays.
 //
 // Tested by tests/unit/compiler/import/fusion/fusion_transposes_test.cc.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "compiler/import/fusion/steps.h"
+#include "compiler/import/importer.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "strew/tensor.h"
@@ -142,6 +149,95 @@ bool fuse_gather(const FusionContext& context, int number, const Dims& order, bo
   return replace_op(context, number, std::move(*changed), arguments, ComputeDisposition::folded, note, kNoteIsFirst);
 }
 
+/// A gather whose result a transpose reads, as a gather of transposed indices from a transposed operand.
+class TurnedGather {
+ public:
+  /// `order`: of the dims of what replaces the gather's result.
+  TurnedGather(const FusionContext& context, int number, Dims order)
+      : context_(context),
+        number_(number),
+        gather_(std::get<Gather>(*context.kernel(number).op)),
+        access_(context.kernel(number).op.access()),
+        order_(std::move(order)),
+        table_(sorted_by([&](size_t d) { return access_.slices[d].operand_dim; }, gather_.operand.dims.size())),
+        positions_(sorted_by([&](size_t d) { return access_.slices[d].indices_dim; }, gather_.indices.dims.size())) {}
+
+  bool run(const ImportOptions& options) {
+    const ProgramKernel& kernel = context_.kernel(number_);
+    const bool is_whole = kernel.find(ArgumentUse::slice_sizes) == nullptr && !kernel.file_positions && gather_.extras.empty() &&
+                          gather_.more_indices.empty() && is_plain(gather_.operand) && is_plain(gather_.indices) &&
+                          is_plain(gather_.result);
+    const int64_t saved = known_bytes(gather_.result);
+    const int64_t table = moves(table_) ? known_bytes(gather_.operand) : 0;
+    const int64_t indices = moves(positions_) ? known_bytes(gather_.indices) : 0;
+    if (!is_whole || saved < 0 || table < 0 || indices < 0) return false;
+    if (table + indices >= saved)
+      return refuse(fmt::format("its operand and indices would be, which have {} bytes, and it has {}", table + indices, saved));
+    if (moves(positions_) && final_policy(kernel, options) == OobPolicy::error)
+      return refuse("positions would be exchanged, and an error would name another one than the file has");
+    std::vector<int> arguments = kernel.tensors();
+    if (moves(table_)) arguments[0] = transposed(arguments[0], table_, ", its operand");
+    if (moves(positions_)) arguments[1] = transposed(arguments[1], positions_, ", its indices");
+    const char* const what = table == 0 ? "the indices are" : indices == 0 ? "the operand is" : "operand and indices are";
+    const std::string note =
+        fmt::format("folded: the result is written in the order of its transpose: {} transposed instead, {} bytes of {}", what,
+                    table + indices, saved);
+    return replace_op(context_, number_, turned(), arguments, ComputeDisposition::folded, note, kNoteIsFirst);
+  }
+
+ private:
+  static bool moves(const Dims& order) { return !std::is_sorted(order.begin(), order.end()); }
+  static int64_t known_bytes(const TensorType& type) {
+    const int64_t elements = known_elements(type);
+    return elements < 0 ? -1 : storage_bytes(type.dtype, elements);
+  }
+  bool refuse(const std::string& why) const {
+    context_.program.edit_kernel(number_)->notes.push_back("the transpose of its result is not folded: " + why);
+    return false;
+  }
+
+  /// The order of a tensor's dims that has those which `dim_of` tells of the result's dims as the new result has them. Others stay where they are.
+  template <class DimOf>
+  Dims sorted_by(const DimOf& dim_of, size_t rank) const {
+    Dims wanted, out = all_dims(rank);
+    for (const int64_t d : order_)
+      if (const int64_t dim = dim_of(static_cast<size_t>(d)); dim >= 0) wanted.push_back(dim);
+    Dims places = wanted;
+    std::sort(places.begin(), places.end());
+    for (size_t i = 0; i < places.size(); ++i) out[places[i]] = wanted[i];
+    return out;
+  }
+
+  Gather turned() const {
+    Gather out = gather_;
+    const Dims names = inverse(table_), positions = inverse(positions_);
+    out.operand = permuted(gather_.operand, table_);
+    out.indices = permuted(gather_.indices, positions_);
+    out.result = permuted(gather_.result, order_);
+    out.dims.window_dims.clear();
+    for (size_t e = 0; e < order_.size(); ++e)
+      if (access_.slices[order_[e]].operand_dim >= 0) out.dims.window_dims.push_back(static_cast<int64_t>(e));
+    for (int64_t& d : out.dims.indices_batching_dims) d = positions[d];
+    rename_operand(out.dims, names);
+    for (size_t d = 0; d < names.size(); ++d) out.slice_sizes[names[d]] = gather_.slice_sizes[d];
+    out.indices_are_sorted = out.indices_are_sorted && !moves(positions_);
+    return out;
+  }
+
+  int transposed(int value, const Dims& order, const char* what) const {
+    return context_.program.add_compute({TransposeOp{order},
+                                         context_.kernel(number_).location + what,
+                                         {value},
+                                         {permuted(context_.reader.type(value), order)}});
+  }
+
+  const FusionContext& context_;
+  int number_;
+  const Gather gather_;       ///< before fusion
+  const AccessDims& access_;  ///< the kernel's, until its op is replaced
+  const Dims order_, table_, positions_;  ///< of the dims of result, operand and indices, in terms of those before
+};
+
 class ScatterFusion {
  public:
   /// `order`: of the dims of what replaces the result.
@@ -249,7 +345,7 @@ class ScatterFusion {
 
 }  // namespace
 
-void fuse_result_transpose(const FusionContext& context, int number) {
+void fuse_result_transpose(const FusionContext& context, int number, const ImportOptions& options) {
   const Compute& transpose = context.program.compute(number);
   if (!context.program.is_needed(number) || transpose.as<TransposeOp>() == nullptr) return;
   const Value& from = context.program.value(transpose.arguments[0]);
@@ -258,7 +354,8 @@ void fuse_result_transpose(const FusionContext& context, int number) {
   const Dims order = transpose.as<TransposeOp>()->permutation;
   const bool is_folded = is_scatter(context.kernel(kernel).op)
                              ? ScatterFusion(context, kernel, order).run()
-                             : fuse_gather(context, kernel, order, true) || fuse_gather(context, kernel, order, false);
+                             : fuse_gather(context, kernel, order, true) || fuse_gather(context, kernel, order, false) ||
+                                   TurnedGather(context, kernel, order).run(options);
   if (is_folded) context.program.become_result(context.program.result_of(number), kernel, ComputeDisposition::folded);
 }
 

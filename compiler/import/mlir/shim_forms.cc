@@ -104,6 +104,21 @@ ParseResult parse_group(OpAsmParser& parser, OperationState& state, bool is_outs
 /// Is the arrow before types what comes next? That between the dims of a convolution is followed by a list.
 bool is_type_arrow(llvm::StringRef ahead) { return ahead.consume_front("->") && !ahead.ltrim().starts_with("["); }
 
+/// Does the key have a list for each operand: `contracting_dims = [1] x [0]`?
+bool is_pair(const OperationState& state, llvm::StringRef key) {
+  return short_name(state) == "dot_general" && (key == "contracting_dims" || key == "batching_dims");
+}
+/// Parses the second list. The two become attributes of the generic form's dimension numbers.
+ParseResult parse_pair(OpAsmParser& parser, OperationState& state, llvm::StringRef key, mlir::Attribute first) {
+  mlir::Attribute second;
+  if (parser.parseKeyword("x") || parse_value(parser, second)) return failure();
+  const std::string name = key.drop_back(llvm::StringRef("dims").size()).str() + "dimensions";
+  if (state.attributes.get("lhs_" + name)) return parser.emitError(parser.getNameLoc()) << "'" << key << "' is given twice";
+  state.addAttribute("lhs_" + name, first);
+  state.addAttribute("rhs_" + name, second);
+  return success();
+}
+
 /// Parses the operands, the "key = value" items, and whatever else stands before the types.
 ParseResult parse_items(OpAsmParser& parser, OperationState& state, Operands& operands) {
   const char* last = text_ahead(parser).data();
@@ -121,6 +136,11 @@ ParseResult parse_items(OpAsmParser& parser, OperationState& state, Operands& op
       const std::string name = generic_key(short_name(state), key).str();
       mlir::Attribute value;
       if (parse_value(parser, value)) return failure();
+      if (is_pair(state, key)) {
+        if (parse_pair(parser, state, key, value)) return failure();
+        last = ahead.data();
+        continue;
+      }
       if (state.attributes.get(name)) return parser.emitError(parser.getNameLoc()) << "'" << name << "' is given twice";
       state.addAttribute(name, value);
     } else if (skip_piece(parser, &operands)) {

@@ -7,6 +7,7 @@
 // own node tests and a generated matrix).
 #include <algorithm>
 
+#include "compiler/import/fusion/one_hot.h"
 #include "compiler/import/node/operations.h"
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
@@ -216,6 +217,18 @@ Expected<int> import_scatter_nd(Node& node) {
   return add_scatter(node, scatter_nd(in.data.type, in.indices.type, in.updates.type), kind, in);
 }
 
+/// MatMul (opset 1) by a one-hot tensor that is a look-up; of ranks that have no batch dims. Another one is opaque, as if no row named the operator.
+Expected<int> import_mat_mul(Node& node) {
+  const TensorType a = node.type(node[0]), b = node.type(node[1]);
+  constexpr const char* kNotRun = "";
+  if (a.rank() == 0 || b.rank() != 2) return unsupported(kNotRun);
+  const fusion::Product product{
+      .lhs = node[0], .rhs = node[1], .lhs_contracting = {a.rank() - 1}, .rhs_contracting = {0}, .result = a.dtype};
+  STREW_ASSIGN(auto lookup, fusion::lookup_of_product(node.graph().program(), node.location(), product));
+  if (!lookup) return unsupported(kNotRun);
+  return node.kernel(Op(std::move(lookup->gather)), {lookup->table, lookup->indices}, {}, /*fixed_policy=*/true);
+}
+
 Expected<int64_t> find_axis(const Node& node, int rank) {
   const int64_t given = node.integer("axis", -2), axis = given < 0 ? given + rank : given;
   if (axis < 1 || axis >= rank)
@@ -299,6 +312,7 @@ std::vector<Operator> indexed_operators() {
       {"Scatter", kScatter, 9, {"axis", reduction}, import_scatter_elements, 10, "since 11 it is called ScatterElements"},
       {"ScatterElements", kScatter, 11, {"axis", reduction}, import_scatter_elements},
       {"ScatterND", kScatter, 11, {reduction}, import_scatter_nd},
+      {"MatMul", {.inputs = "A B"}, 1, {}, import_mat_mul},
       {"TensorScatter",
        {.inputs = "past_cache update write_indices?~", .indexed = true},
        24,

@@ -10,7 +10,7 @@ namespace strew::inline v0 {
 
 /// Is `text`, which follows "#stablehlo.", that of dimension numbers?
 bool holds_dimension_numbers(llvm::StringRef text);
-/// Parses them to a dictionary from the kind, "scatter" or "gather", to the dictionary of the numbers. Null, with a message, if they are malformed.
+/// Parses them to a dictionary from the kind, "scatter", "gather" or "dot", to the dictionary of the numbers. Null, with a message, if they are malformed.
 mlir::Attribute parse_dimension_numbers(mlir::DialectAsmParser& parser);
 
 Expected<DimensionNumbers> scatter_dims_from(mlir::Attribute attribute);

@@ -16,6 +16,7 @@ constexpr std::array kStablehloOps{
     OpRow{"stablehlo.dynamic_gather", import_dynamic_gather, OpRow::kIndexed},
     OpRow{"stablehlo.dynamic_slice", import_dynamic_slice, OpRow::kIndexed},
     OpRow{"stablehlo.dynamic_update_slice", import_dynamic_update_slice, OpRow::kIndexed},
+    OpRow{"stablehlo.dot_general", import_dot_general},
     OpRow{"stablehlo.constant", import_constant},
     OpRow{"stablehlo.custom_call", import_custom_call},
     OpRow{"stablehlo.iota", import_as<read_iota>},

@@ -21,6 +21,7 @@ Status import_dynamic_slice(Translation& t, mlir::Operation* op);
 Status import_dynamic_update_slice(Translation& t, mlir::Operation* op);
 Status import_custom_call(Translation& t, mlir::Operation* op);
 Status import_dynamic_gather(Translation& t, mlir::Operation* op);
+Status import_dot_general(Translation& t, mlir::Operation* op);  // dot_general.cc
 // reduce.cc, reduce_window.cc, elementwise.cc: operations with a function. Elementwise operations share one handler, which finds them in
 // scalar_op.h, so they have no rows.
 Status import_reduce(Translation& t, mlir::Operation* op);

@@ -66,6 +66,7 @@ const std::vector<Grower::Kind>& Grower::table() {
                                       {"dynamic_update_slice", 3, &Grower::dynamic_update_slice},
                                       {"tensor_scatter", 3, &Grower::tensor_scatter},
                                       {"messages", 6, &Grower::messages},
+                                      {"messages_shared", 4, &Grower::messages_shared},
                                       {"bags", 4, &Grower::bags},
                                       {"transposed", 5, &Grower::transposed}};
   return list;

@@ -127,7 +127,10 @@ class Grower {
 
   // Several nodes: idioms.cc.
   Expected<Drawn> row_of(const std::vector<Draw>& nodes);
+  std::vector<Draw> rows_and_work();
+  Draw row_scatter();
   Expected<Drawn> messages();
+  Expected<Drawn> messages_shared();
   Expected<Drawn> bags();
   Expected<Drawn> transposed();
 
