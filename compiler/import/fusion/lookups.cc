@@ -102,7 +102,8 @@ class LookupFusion {
   void run() {
     const auto kernels = static_cast<int>(merged_.size());
     for (int k = 0; k < kernels; ++k)
-      for (const Reading& reading : readings_of(k, context_.kernel(k).op)) scatters_[context_.kernel(k).tensor(reading.at)].push_back(k);
+      for (const Reading& reading : readings_of(k, context_.kernel(k).op))
+        scatters_[context_.kernel(k).tensor(reading.at)].push_back(k);
     for (int k = 0; k < kernels; ++k) {
       const Op op = context_.kernel(k).op;  // as it is before
       for (const Reading& reading : readings_of(k, op)) fuse(reading);
@@ -126,8 +127,7 @@ class LookupFusion {
 
   void refuse(const Reading& reading, int gather, const std::string& why) const {
     context_.program.edit_kernel(reading.scatter)
-        ->notes.push_back(
-            fmt::format("not looked up: the result of {}: {}", place(context_.kernel(gather).location), why));
+        ->notes.push_back(fmt::format("not looked up: the result of {}: {}", place(context_.kernel(gather).location), why));
   }
 
   void fuse(const Reading& reading) {
@@ -199,7 +199,7 @@ class LookupFusion {
   const ImportOptions& options_;
   std::vector<int> merged_;                   ///< per kernel: the last scatter that looks up what it gathered; -1: it stays
   std::map<int, std::vector<int>> scatters_;  ///< per value: the scatters that read it as updates or as an extra, in order
-  std::map<int, int> shared_;  ///< per value: how many scatters look it up, if all that read it do; else 0
+  std::map<int, int> shared_;                 ///< per value: how many scatters look it up, if all that read it do; else 0
 };
 
 }  // namespace

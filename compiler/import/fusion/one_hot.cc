@@ -49,7 +49,8 @@ Dims others(size_t rank, int64_t dim) {
 }
 
 /// The index as a tensor over the one-hot tensor's other dims. Nothing if more than dims of 1 stand between the two.
-std::optional<int> indices_over(Program& program, const std::string& location, const Quantity& index, const Dims& frame, int64_t dim) {
+std::optional<int> indices_over(Program& program, const std::string& location, const Quantity& index, const Dims& frame,
+                                int64_t dim) {
   const std::vector<Coord>& at = index.element.at;
   const Dims& own = program.type(index.element.value).dims;
   Dims wanted, read;
@@ -110,7 +111,8 @@ Expected<std::optional<ProductLookup>> lookup_of_product(Program& program, const
                        table.dtype, product.result);
   if (!is_integer(table.dtype) && (!is_float(table.dtype) || constant == nullptr || !keeps_sums(*constant)))
     return unsupported(
-        "one operand is one-hot, but the product is no look-up in {}: x * 0 is NaN where x is infinite or NaN, and 0 + -0 is 0; expected "
+        "one operand is one-hot, but the product is no look-up in {}: x * 0 is NaN where x is infinite or NaN, and 0 + -0 is 0; "
+        "expected "
         "integers, or a constant of the file with finite elements and without -0",
         table.dtype);
   if (looked_up < 0 || looked_up >= table.rank() || !is_static(table.dims) ||

@@ -225,16 +225,14 @@ class TurnedGather {
   }
 
   int transposed(int value, const Dims& order, const char* what) const {
-    return context_.program.add_compute({TransposeOp{order},
-                                         context_.kernel(number_).location + what,
-                                         {value},
-                                         {permuted(context_.reader.type(value), order)}});
+    return context_.program.add_compute(
+        {TransposeOp{order}, context_.kernel(number_).location + what, {value}, {permuted(context_.reader.type(value), order)}});
   }
 
   const FusionContext& context_;
   int number_;
-  const Gather gather_;       ///< before fusion
-  const AccessDims& access_;  ///< the kernel's, until its op is replaced
+  const Gather gather_;                   ///< before fusion
+  const AccessDims& access_;              ///< the kernel's, until its op is replaced
   const Dims order_, table_, positions_;  ///< of the dims of result, operand and indices, in terms of those before
 };
 

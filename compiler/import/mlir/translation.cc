@@ -163,7 +163,8 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, const std::vector<i
   added.name = kernel_name(from);
   added.set_tensors(arguments);
   added.fixed_policy = fixed_policy;
-  if (fixed_policy) added.notes.push_back(fmt::format("{} is what the operation means: --oob does not apply", strew::name(oob_of(added.op))));
+  if (fixed_policy)
+    added.notes.push_back(fmt::format("{} is what the operation means: --oob does not apply", strew::name(oob_of(added.op))));
   if (has_xla_rule)
     added.notes.push_back(fmt::format(
         "policy {}, XLA's rule: the module has the attribute '{}'",

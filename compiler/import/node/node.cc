@@ -167,7 +167,8 @@ Expected<int> GraphNode::kernel(const Expected<Op>& op, KernelArguments argument
   STREW_TRY(name_kernel(kernel));
   kernel.arguments = std::move(arguments);
   kernel.fixed_policy = fixed_policy;
-  if (fixed_policy) kernel.notes.push_back(fmt::format("{} is what the operation means: --oob does not apply", name(oob_of(kernel.op))));
+  if (fixed_policy)
+    kernel.notes.push_back(fmt::format("{} is what the operation means: --oob does not apply", name(oob_of(kernel.op))));
   return builder().kernel(std::move(kernel))[0];
 }
 

@@ -45,7 +45,8 @@ Expected<DimensionNumbers> dims_from(mlir::Attribute attribute, std::string_view
 }  // namespace
 
 bool holds_dimension_numbers(llvm::StringRef text) {
-  return (text.consume_front("scatter") || text.consume_front("gather") || text.consume_front("dot")) && text.ltrim().starts_with("<");
+  return (text.consume_front("scatter") || text.consume_front("gather") || text.consume_front("dot")) &&
+         text.ltrim().starts_with("<");
 }
 
 mlir::Attribute parse_dimension_numbers(mlir::DialectAsmParser& parser) {
