@@ -12,6 +12,8 @@
 #include "compiler/import/builder/program_builder.h"
 #include "compiler/import/fusion/reader.h"
 #include "compiler/op/dims.h"
+#include "compiler/op/message.h"
+#include "strew/tensor.h"
 
 namespace strew::inline v0::fusion {
 namespace {

@@ -1,6 +1,6 @@
 // iota, and the operations that only move elements. Each of these is one walk over the result, in which the source
-// address is a sum of one stride per dim. Rows along the last dim are copied by element width, so an element costs a
-// load and a store; elements below 8 bits go through load_element. Tested by tests/unit/compiler/program/interpret/interpret_test.cc.
+// address is a sum of one stride per dim. Dims that lie one behind the other in both tensors are one row, which is copied at once. In other rows an
+// element, copied by its width, costs a load and a store; elements below 8 bits go through load_element. Tested by tests/unit/compiler/program/interpret/interpret_test.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -15,10 +15,30 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
+/// Merges dims along which the elements of both tensors lie one behind the other, and leaves out dims of 1, so that rows are as long as they can be.
+void merge_dims(Dims& extents, Dims& from_strides, Dims& to_strides) {
+  Dims merged, from, to;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    if (extents[d] == 1) continue;
+    if (!merged.empty() && from.back() == extents[d] * from_strides[d] && to.back() == extents[d] * to_strides[d]) {
+      merged.back() *= extents[d];
+      from.back() = from_strides[d];
+      to.back() = to_strides[d];
+      continue;
+    }
+    merged.push_back(extents[d]);
+    from.push_back(from_strides[d]);
+    to.push_back(to_strides[d]);
+  }
+  extents = std::move(merged);
+  from_strides = std::move(from);
+  to_strides = std::move(to);
+}
+
 /// Copies a box of `extents` elements. Addresses and strides count elements.
-void copy_box(const Dims& extents, const Tensor& from, int64_t from_at, const Dims& from_strides, Tensor& to, int64_t to_at,
-              const Dims& to_strides) {
+void copy_box(Dims extents, const Tensor& from, int64_t from_at, Dims from_strides, Tensor& to, int64_t to_at, Dims to_strides) {
   if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return;
+  merge_dims(extents, from_strides, to_strides);
   const bool is_scalar = extents.empty();
   const Dims outer(extents.begin(), extents.end() - (is_scalar ? 0 : 1));
   const int64_t count = is_scalar ? 1 : extents.back(), from_stride = is_scalar ? 1 : from_strides.back(),
@@ -30,6 +50,10 @@ void copy_box(const Dims& extents, const Tensor& from, int64_t from_at, const Di
       constexpr auto kBytes = static_cast<int64_t>(sizeof zero);
       const std::byte* const source = from.data.data() + read * kBytes;
       std::byte* const target = to.data.data() + write * kBytes;
+      if (from_stride == 1 && to_stride == 1) {
+        std::memcpy(target, source, static_cast<size_t>(count * kBytes));
+        return true;
+      }
       for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * to_stride * kBytes, source + i * from_stride * kBytes, kBytes);
       return true;
     });

@@ -148,6 +148,8 @@ BUGS = [
      'if (context.program.readers(value) != readers) return unsupported("another operation reads its result, too");', "(void)readers;", *PROGRAMS),
     ("programs: an index that differs along a row counts as one that repeats", "if (at[d].dim == dim && !repeats_along(quantity.element.value, static_cast<int64_t>(d))) return true;",
      "(void)at;", *PROGRAMS),
+    ("programs: dims that lie apart in an argument are interpreted as one row", "from.back() == extents[d] * from_strides[d] && to.back()", "to.back()",
+     *PROGRAMS),
     ("programs: a gather turns, and its operand does not", "if (moves(table_)) arguments[0] = transposed(arguments[0], table_, \", its operand\");", "",
      *PROGRAMS),
     ("programs: an error names the position that a turned gather has",
