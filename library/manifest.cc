@@ -15,6 +15,7 @@
 #include "library/names.h"
 #include "schedules/target.h"
 #include "strew/import.h"
+#include "strew/partition.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {
@@ -104,7 +105,8 @@ class Reader {
 
   /// A whole file, with what is said of how it is imported and run.
   Status read_program(const JsonValue& program) {
-    STREW_TRY(check_members(program, "a program", {"name", "file", "extents", "in_place", "oob", "order", "accumulate"}));
+    STREW_TRY(
+        check_members(program, "a program", {"name", "file", "from", "to", "extents", "in_place", "oob", "order", "accumulate"}));
     STREW_ASSIGN(std::string name, name_of(program, "name"));
     STREW_TRY(member(program, "file", Kind::text).status());
     STREW_ASSIGN(const std::string file, text(program, "file"));
@@ -128,12 +130,31 @@ class Reader {
     }
     const std::string path = (folder_ / file).string();
     if (std::find(out_.files.begin(), out_.files.end(), path) == out_.files.end()) out_.files.push_back(path);
-    const Expected<Program> imported = import_file(path, import_how);
+    Expected<Program> imported = import_file(path, import_how);
     if (!imported.ok()) return at(*program.find("file"), "file", imported.status());
+    STREW_ASSIGN(const std::vector<std::string> from, value_names(program, "from"));
+    STREW_ASSIGN(const std::vector<std::string> to, value_names(program, "to"));
+    if (!from.empty() || !to.empty()) {
+      imported = cut(*std::move(imported), from, to);
+      if (!imported.ok()) return at(program, "program " + name, imported.status());
+    }
     Expected<ProgramSteps> steps = steps_of(*imported, how);
     if (!steps.ok()) return at(program, "program " + name, steps.status());
     out_.programs.push_back({std::move(name), location(program), *std::move(steps), {}});
     return {};
+  }
+  /// The names in a list of values; none if there is no such member.
+  Expected<std::vector<std::string>> value_names(const JsonValue& program, const char* field) const {
+    std::vector<std::string> out;
+    if (program.find(field) == nullptr) return out;
+    STREW_ASSIGN(const JsonValue* const names, member(program, field, Kind::list));
+    for (const JsonValue& each : names->items) {
+      if (each.kind != Kind::text)
+        return error(each, std::string(field) + ": an item is " + JsonValue::what(each.kind) + ", expected the name of a value");
+      out.push_back(each.text);
+    }
+    if (out.empty()) return error(*names, std::string(field) + ": the list is empty, expected names of values, or no list");
+    return out;
   }
   Expected<int64_t> whole_number(const JsonValue& value, const std::string& field) const {
     const auto whole = static_cast<int64_t>(value.number);

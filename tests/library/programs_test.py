@@ -262,7 +262,27 @@ def check_manifests(check):
     refused("extents: no input has an open extent 'batch'", {**good, "extents": {"batch": 1}})
     refused("extents: batch: expected an integer that is 0 or more", {**good, "extents": {"batch": -1}})
     refused("is open, expected the extent of", {"name": "p", "file": str(dynamic)})
+    refused("from: it is a text, expected a list", {**good, "from": "arg0"})
+    refused("to: the list is empty", {**good, "to": []})
+    refused("to: an item is a number", {**good, "to": [1]})
+    refused("result9", {**good, "to": ["result9"]})
     refused("x86-64-v9", good, targets=["x86-64-v9"])
+
+
+def check_parts(check):
+    """Of a decoder layer with matrix products, which strew does not run, the look-up of the tokens and the update of one cache are functions."""
+    folder = MODELS / "torch_dynamo/decoder_static"
+    case = json.loads((folder / "case.json").read_text())
+    kernels = {kernel["node"]: kernel for kernel in case["kernels"]}
+    file = os.path.relpath(folder / "model.onnx", check.folder)
+    embedding = {"name": "embedding", "file": file, "to": ["embedding"]}
+    update = {"name": "update", "file": file, "from": list(kernels["index_put"]["inputs"])[-1:], "to": ["index_put"]}
+    manifest = {"library": "parts", "targets": ["x86-64-v3"], "programs": [embedding, update]}
+    (check.folder / "parts.json").write_text(json.dumps(manifest))
+    report = json.loads(check.run(check.strew, "library", "parts.json", "-o", "parts", "--json").stdout)
+    check.that([each["program"] for each in report["programs"]] == ["embedding", "update"], f"the parts are {report['programs']}")
+    header = (check.folder / "parts/parts.h").read_text()
+    check.that("embedding  f32[" in header and "index_put  f32[" in header, "the header does not name the values of the parts")
 
 
 def check_from_model(check):
@@ -287,6 +307,7 @@ def main():
     check_programs(check)
     check_manifests(check)
     check_from_model(check)
+    check_parts(check)
     print("failed" if check.failures else f"{len(PROGRAMS)} whole files run as functions of a library")
     return 1 if check.failures else 0
 
