@@ -126,8 +126,6 @@ BUGS = [
     ("parts: what only operations of the host's read is no output", "if (group_of[u] < 0 || group_of[u] != group_of_value(v)) is_output[v] = true;",
      "if (group_of[u] >= 0 && group_of[u] != group_of_value(v)) is_output[v] = true;", *PROGRAMS),
     ("parts: unions keep the place of one of the two in the order", "rank_[whole] = *rank;", "rank_[whole] = ranks.back();", *PROGRAMS),
-    ("cuts: the first result of a kernel stands for all", "made_[v] = first_of_kernel_[value.index] + value.result;", "made_[v] = first_of_kernel_[value.index];",
-     *PROGRAMS),
     ("programs: a kernel writes over an input that something else reads", "if (value.kind != ValueKind::input || uses_.readers[uses_.first[v]] != 1) return nullptr;",
      "if (value.kind != ValueKind::input) return nullptr;", *PROGRAMS),
     ("programs: a kernel writes over an input that is read-only", "if (!buffers_.reuses_inputs || tensor.data.read_only()) return nullptr;",
