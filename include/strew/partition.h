@@ -2,7 +2,8 @@
 // is divided into the largest parts that it does run, each with its inputs and outputs by number and name, the nodes of the file that it stands
 // for, and a program of its own.
 //
-//   for (const Part& part : partitions(program).value()) {
+//   const std::vector<Part> parts = partitions(program).value();
+//   for (const Part& part : parts) {
 //     RunnableProgram runnable(cut_part(program, part).value());
 //     ...
 //   }
