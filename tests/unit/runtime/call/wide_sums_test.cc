@@ -75,6 +75,7 @@ Answer answer(const Case& c, const std::vector<int32_t>& to, const std::string& 
   KernelOptions options;
   options.backend = test::backend(backend);
   options.threads = threads;
+  if (threads > 1) test::set_schedule(options, "strategy=runs");
   const auto kernel = runtime.get(*op, options);
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();
   if (!kernel.ok()) return {};
