@@ -294,15 +294,21 @@ bool Reader::counts(const Quantity& quantity, int64_t dim) const {
     return extent != kDynamic && extent - 1 <= range_of(value.type.dtype).high;  // else iota wraps
   }
   if (value.kind != ValueKind::constant) return false;
-  int64_t extent = -1;  // of the constant in the one dim over which the frame reaches it
+  int64_t extent = 0, behind = 1,
+          all = 1;  // in the dim that counts, of the dims behind it, and of all dims that the frame reaches
   for (size_t d = 0; d < at.size(); ++d) {
+    const int64_t own = value.type.dims[d];
     if (at[d].dim < 0) continue;
-    if (at[d].dim != dim || extent >= 0) return false;
-    extent = value.type.dims[d];
+    if (own > kMaxScanned || (at[d].dim == dim && extent > 0)) return false;
+    behind = at[d].dim == dim ? 1 : behind * own;
+    if (at[d].dim == dim) extent = own;
+    all *= own;
+    if (all > kMaxScanned) return false;
   }
-  int64_t next = 0;
-  const auto is_next = [&](const Scalar& scalar) { return integer_of(scalar) == next++; };
-  return scan(program_.constant(value.index), at, is_next) && next == extent;
+  if (extent == 0) return false;
+  int64_t seen = 0;
+  const auto is_next = [&](const Scalar& scalar) { return integer_of(scalar) == seen++ / behind % extent; };
+  return scan(program_.constant(value.index), at, is_next) && seen == all;
 }
 
 std::optional<std::vector<Quantity>> Reader::conjuncts(const Quantity& quantity) const {

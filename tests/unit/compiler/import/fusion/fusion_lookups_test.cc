@@ -109,6 +109,59 @@ TEST(FusionLookups, AnotherReaderKeepsTheGather) {
   EXPECT_THAT(text, Not(HasSubstr("lookups")));
 }
 
+/// Two scatters, a sum and a maximum, of rows of `columns` elements that are looked up in a table of `rows` rows and weighted by `work`.
+std::string two_scatters(int rows, int columns, const std::string& work = "multiply %g, %f") {
+  std::string text =
+      R"(func.func @main(%x: TABLE, %i: tensor<9x1xi32>, %j: tensor<9x1xi32>, %w: tensor<9xf32>) -> (TABLE, TABLE) {
+  %g = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0],
+    start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, COLUMNS>}> : (TABLE, tensor<9x1xi32>) -> SLICES
+  %f = stablehlo.broadcast_in_dim %w, dims = [0] : (tensor<9xf32>) -> SLICES
+  %v = stablehlo.WORK : SLICES
+)";
+  for (const char* const combine : {"add", "maximum"})
+    text += std::string("  %") + combine + R"( = "stablehlo.scatter"(%x, %j, %v) <{scatter_dimension_numbers = #stablehlo.scatter<
+    update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.)" +
+            combine + R"( %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (TABLE, tensor<9x1xi32>, SLICES) -> TABLE
+)";
+  text += "  return %add, %maximum : TABLE, TABLE\n}\n";
+  const std::string size = std::to_string(columns);
+  text = replaced(replaced(text, "COLUMNS", size), "WORK", work);
+  return replaced(replaced(text, "TABLE", "tensor<" + std::to_string(rows) + "x" + size + "xf32>"), "SLICES",
+                  "tensor<9x" + size + "xf32>");
+}
+
+TEST(FusionLookups, TwoScattersLookTheSameRowsUp) {
+  const std::string text = folded(two_scatters(7, 4), kIndices);
+  EXPECT_THAT(text, HasSubstr("2; "));
+  EXPECT_THAT(text, HasSubstr("looked up, and not stored, by 2 scatters: 32 bytes for each row, where stored rows cost 64"));
+  EXPECT_THAT(text, HasSubstr("maximum")) << "the second scatter does the work, too";
+  EXPECT_THAT(text, HasSubstr("multiply"));
+  EXPECT_THAT(text, HasSubstr("lookups=[updates(0)=gather("));
+}
+
+/// Four bytes of a table that no cache holds cost a line each time.
+TEST(FusionLookups, ShortRowsOfALargeTableAreStored) {
+  const std::string text = folded(two_scatters(70'000, 1), {{0, 69'999, 3, 70'000, -1}});
+  EXPECT_THAT(text, HasSubstr("3; "));
+  EXPECT_THAT(text, Not(HasSubstr("lookups=")));
+  const auto program = import_mlir_text(two_scatters(70'000, 1));
+  ASSERT_TRUE(program.ok());
+  EXPECT_THAT(program->kernel(1).notes,
+              testing::Contains(HasSubstr("2 scatters read it, and each row would cost 128 bytes, where stored rows cost 76")));
+}
+
+/// A function that takes long is computed once.
+TEST(FusionLookups, LongWorkIsDoneOnce) {
+  const std::string text = folded(two_scatters(7, 4, "power %g, %f"), kIndices);
+  EXPECT_THAT(text, HasSubstr("3; "));
+  EXPECT_THAT(text, Not(HasSubstr("lookups=")));
+  EXPECT_THAT(text, Not(HasSubstr("power")));
+}
+
 TEST(FusionLookups, AnErrorNamesTheLookup) {
   ImportOptions options;
   options.override_oob = true;

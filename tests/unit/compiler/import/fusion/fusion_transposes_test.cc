@@ -266,6 +266,48 @@ TEST(FusionTransposes, GathersOnBothSides) {
   EXPECT_THAT(folded(form, rng), HasSubstr("operand=f32[7,3]"));
 }
 
+/// What no order of dims says: positions or dims of the window are exchanged. The indices, or the operand, are transposed instead if they are smaller.
+TEST(FusionTransposes, GathersThatTurn) {
+  test::Rng rng(7);
+  Form form{.gather = true,
+            .operand = {7, 2, 3},
+            .before = {0, 1, 2},
+            .after = {1, 0, 2, 3},
+            .between = {0, 1, 2},
+            .removed = {0},
+            .components = {0},
+            .positions = {5, 4},
+            .window = {2, 3},
+            .at = {2, 3}};
+  // The last policy that folded() tries is clamp, which reports no index.
+  EXPECT_THAT(folded(form, rng), HasSubstr("operand=f32[7,2,3] indices=i32[4,5,1] result=f32[4,5,2,3] offset_dims=[2,3]"));
+  form.after = {0, 1, 3, 2};
+  EXPECT_THAT(folded(form, rng), HasSubstr("operand=f32[7,3,2] indices=i32[5,4,1] result=f32[5,4,3,2] offset_dims=[2,3]"));
+  form.after = {3, 1, 2, 0};
+  EXPECT_THAT(folded(form, rng), HasSubstr("operand=f32[7,3,2] indices=i32[4,5,1] result=f32[3,4,2,5] offset_dims=[0,2]"));
+  form.operand = {70, 2, 3};  // as many elements as it takes to move rather the rows
+  EXPECT_THAT(folded(form, rng), HasSubstr("operand=f32[70,2,3] indices=i32[5,4,1] result=f32[5,4,2,3]"));
+}
+
+TEST(FusionTransposes, AnErrorNamesThePositionOfTheFile) {
+  Form form{.gather = true,
+            .operand = {7, 3},
+            .before = {0, 1},
+            .after = {1, 0, 2},
+            .between = {0, 1, 2},
+            .removed = {0},
+            .components = {0},
+            .positions = {5, 4},
+            .window = {3},
+            .at = {2}};
+  ImportOptions options;
+  options.gather_oob = OobPolicy::error;
+  const auto program = import_mlir_text(form.text(), options);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_THAT(print(program->kernel(0).op), HasSubstr("indices=i32[5,4,1] result=f32[5,4,3]"));
+  EXPECT_THAT(program->kernel(0).notes, testing::Contains(HasSubstr("positions would be exchanged")));
+}
+
 Dims random_order(size_t rank, test::Rng& rng) {
   Dims out = identity(rank);
   if (rng.below(4) != 0) rng.shuffle(out);

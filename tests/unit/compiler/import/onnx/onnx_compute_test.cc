@@ -289,6 +289,10 @@ void shapes_and_numbers() {
   expect({.nodes = {node("ReduceProd", {"x", "axes"})}, .constants = {{"axes", {0}}}}, {1, 3}, {0, 4, 10});
   EXPECT_THAT(run({.nodes = {node("OneHot", {"x", "s_3", "values"})}, .constants = {{"s_3", {3}}, {"values", {0, 1}}}}).values,
               ElementsAre(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+  // x has the indices of two rows, which are its own, and others.
+  expect({.nodes = {node("OneHot", {"x", "s_2", "values"}, {"h"}), node("MatMul", {"h", "x"})},
+          .constants = {{"s_2", {2}}, {"values", {0, 1}}}},
+         {2, 3, 3}, {0, 1, 2, 3, 4, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 TEST(OnnxCompute, ShapesAndNumbers) { shapes_and_numbers(); }
 
@@ -373,6 +377,19 @@ TEST(OnnxCompute, ConstantsThatAreComputedAtRunTimeAreRefusedWhereTheyMustBeKnow
               HasSubstr("expected one integer per dim: 2"));
   EXPECT_THAT(reason({.nodes = {node("Tile", {"x", "repeats"})}, .constants = {{"repeats", {2, -1}}}}),
               HasSubstr("a number of repeats is -1"));
+}
+
+TEST(OnnxCompute, AProductByAOneHotTensorIsALookUp) {
+  // x is {{0, 1, 2}, {3, 4, 5}}: as indices of two rows, counted from the end if negative.
+  const Model model{.nodes = {node("OneHot", {"x", "s_2", "values"}, {"h"}), node("MatMul", {"h", "x"}, {"y"})},
+                    .constants = {{"s_2", {2}}, {"values", {0, 1}}}};
+  const Program m = imported(model);
+  EXPECT_THAT(m.opaques(), IsEmpty());
+  EXPECT_THAT(print(m.kernel(0).op), HasSubstr("strew1.gather(operand=i64[2,3] indices=i64[2,3] result=i64[2,3,3]"));
+  EXPECT_EQ(reason({.nodes = {node("OneHot", {"x", "s_2", "values"}, {"h"}), node("MatMul", {"h", "x"}, {"y"})},
+                    .constants = {{"s_2", {2}}, {"values", {0, 2}}}}),
+            "")
+      << "2 is not 1";
 }
 
 TEST(OnnxCompute, OpaqueValuesAreTypedAsFarAsTheFileTells) {

@@ -330,6 +330,19 @@ std::string dynamic_gather(const std::string& sizes, const std::string& type) {
          type + ") -> tensor<2xf32>\n";
 }
 
+/// A product by a tensor that is one-hot for 1, -2, 0 and 4, of %m in this element type.
+std::string product(const std::string& dtype) {
+  const std::string hot = "tensor<4x2x" + dtype + ">", table = "tensor<2x3x" + dtype + ">";
+  return "  %ids = stablehlo.convert %f : (tensor<4xf32>) -> tensor<4xi32>\n"
+         "  %wide = stablehlo.broadcast_in_dim %ids, dims = [0] : (tensor<4xi32>) -> tensor<4x2xi32>\n"
+         "  %numbers = stablehlo.iota dim = 1 : tensor<4x2xi32>\n"
+         "  %equal = stablehlo.compare EQ, %wide, %numbers, SIGNED : (tensor<4x2xi32>, tensor<4x2xi32>) -> tensor<4x2xi1>\n"
+         "  %hot = stablehlo.convert %equal : (tensor<4x2xi1>) -> " +
+         hot + "\n  %table = stablehlo.convert %m : (tensor<2x3xf32>) -> " + table +
+         "\n  %y = stablehlo.dot_general %hot, %table, contracting_dims = [1] x [0] : (" + hot + ", " + table +
+         ") -> tensor<4x3x" + dtype + ">\n";
+}
+
 std::string window(const std::string& padding) {
   return "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n  %y = \"stablehlo.reduce_window\"(%f, %z) <{window_dimensions = "
          "array<i64: 4>, padding = dense<[[" +
@@ -363,6 +376,12 @@ std::vector<Example> kernels_constants_and_calls() {
        {5, 6},
        dynamic_gather("[1, 2, 1]", "tensor<3xi32>"),
        "slice_sizes is tensor<3xi32>"},
+      {"stablehlo.dot_general",
+       product("i32"),
+       "tensor<4x3xi32>",
+       {4, 5, 6, 0, 0, 0, 1, 2, 3, 0, 0, 0},
+       product("f32"),
+       "the product is no look-up in f32"},
       {"stablehlo.dynamic_slice",
        "  %n = stablehlo.constant dense<1> : tensor<i32>\n  %y = stablehlo.dynamic_slice %f, %n, sizes = [2] : (tensor<4xf32>, "
        "tensor<i32>) -> tensor<2xf32>\n",
