@@ -679,6 +679,9 @@ class PlacedWriter {
 Status write_placed(Frame& frame, bool moves_nothing) {
   Combine combine;
   if (!moves_nothing) {
+    // A result's lanes know of the look-ups of its own updates only.
+    if (frame.plan.pairs > 1 && std::any_of(frame.plan.sources.begin() + 1, frame.plan.sources.end(), drops))
+      return unsupported("pto-as: a look-up that drops a position drops it for several results; pto-ir would work");
     STREW_ASSIGN(combine, start_combine(frame, true));
   }
   return PlacedWriter(frame, std::move(combine), moves_nothing).run();
