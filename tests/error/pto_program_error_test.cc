@@ -35,6 +35,19 @@ std::string rows(const std::string& dtype, const std::string& more, const std::s
          ")";
 }
 
+TEST(PtoProgramErrors, ALookUpThatDropsForSeveralResults) {
+  const std::string op =
+      "scatter(operand=[i64[2,1],u16[2,1]] indices=i32[2,1,1] updates=[i64[2,1],u16[2,1]] "
+      "lookups=[updates(0)=gather(operand=i64[3] "
+      "indices=i64[2,1,1] result=i64[2,1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=2 slice_sizes=[1] "
+      "oob=skip_window)] inserted_window_dims=[1] input_batching_dims=[0] scatter_indices_batching_dims=[0] "
+      "scatter_dims_to_operand_dims=[1] index_vector_dim=2 oob=error)";
+  pto::ProgramOptions options;
+  EXPECT_EQ(refusal(op, options), "it was planned");
+  options.output = pto::Output::pto_as;
+  EXPECT_THAT(refusal(op, options), HasSubstr("a look-up that drops a position drops it for several results"));
+}
+
 TEST(PtoProgramErrors, Options) {
   const std::string op = rows("f32", "init=in_place oob=skip_window");
   pto::ProgramOptions options;
