@@ -292,7 +292,7 @@ void shapes_and_numbers() {
   // x has the indices of two rows, which are its own, and others.
   expect({.nodes = {node("OneHot", {"x", "s_2", "values"}, {"h"}), node("MatMul", {"h", "x"})},
           .constants = {{"s_2", {2}}, {"values", {0, 1}}}},
-         {2, 3, 3}, {0, 1, 2, 3, 4, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+         {2, 3, 3}, {0, 1, 2, 3, 4, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /*can_be_open=*/false);
 }
 TEST(OnnxCompute, ShapesAndNumbers) { shapes_and_numbers(); }
 
