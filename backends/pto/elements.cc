@@ -39,7 +39,6 @@ class ElementInit {
     const int64_t most = kInitBytes * 8 / bits(frame_.words(result_).element.dtype) / frame_.words(result_).count;
     wide_ = std::clamp<int64_t>(run.value.value_or(most), 1, most);
     const Number step = b_.number(wide_);
-    const double pieces = std::max(1.0, static_cast<double>(run.value.value_or(kAssumedExtent)) / static_cast<double>(wide_));
     std::vector<Number> at;
     b_.loop("made", b_.number(0), frame_.allowed, b_.number(1), [&](const Number&) {
       write_nest(frame_, loops_, "init", at, [&] {

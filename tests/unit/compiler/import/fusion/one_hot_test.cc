@@ -19,7 +19,8 @@ std::string module(const std::string& product, const std::string& type, const st
       "  %2 = stablehlo.compare EQ, %0, %1, SIGNED : (tensor<7x5xi32>, tensor<7x5xi32>) -> tensor<7x5xi1>\n"
       "  %h = stablehlo.convert %2 : (tensor<7x5xi1>) -> tensor<7x5xDT>\n"
       "PRODUCT\n"
-      "  %g = \"stablehlo.gather\"(%t, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], "
+      "  %g = \"stablehlo.gather\"(%t, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = "
+      "[0], "
       "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 3>}> : (tensor<5x3xDT>, tensor<2x1xi32>) -> "
       "tensor<2x3xDT>\n"
       "  return %r, %g : TYPE, tensor<2x3xDT>\n}\n";
@@ -69,7 +70,8 @@ std::string looked_up(const std::string& text) {
 
 TEST(OneHot, AProductOfIntegersIsALookUp) {
   const char* const wanted =
-      "strew1.gather(operand=i32[5,3] indices=i32[7] result=i32[7,3] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
+      "strew1.gather(operand=i32[5,3] indices=i32[7] result=i32[7,3] offset_dims=[1] collapsed_slice_dims=[0] "
+      "start_index_map=[0] "
       "index_vector_dim=1 slice_sizes=[1,3] oob=fill_window fill=0:i32)";
   EXPECT_EQ(looked_up(module(kPretty, "tensor<7x3xi32>")), wanted);
   EXPECT_EQ(looked_up(module(kGeneric, "tensor<7x3xi32>")), wanted);
