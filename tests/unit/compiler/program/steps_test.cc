@@ -70,7 +70,7 @@ TEST(Steps, KernelsReadAndWriteTheCallersTensors) {
 
 TEST(Steps, AnInputThatIsUpdatedIsResultAndOperand) {
   StepOptions options;
-  options.in_place = {{"c", "result0"}};
+  options.in_place = {{"arg0", "result0"}};
   const ProgramSteps found = steps(function(std::string("  %r = ") + kAdds, "%r"), options);
   ASSERT_THAT(found.steps, SizeIs(1));
   EXPECT_EQ(places(found.steps[0]), "t0t0t1t2");
@@ -123,15 +123,15 @@ TEST(Steps, ExtentsThatAreOpenAreGiven) {
       "  %r = \"stablehlo.gather\"(%c, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], "
       "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>} : (tensor<?x4xf32>, tensor<3x1xi32>) -> "
       "tensor<3x4xf32>\n  return %r : tensor<3x4xf32>\n}");
-  EXPECT_THAT(open_extents(open), ElementsAre("c.0"));
-  EXPECT_THAT(refusal(open), HasSubstr("extents: dim 0 of input 'c' is open, expected the extent of 'c.0'"));
+  EXPECT_THAT(open_extents(open), ElementsAre("arg0.0"));
+  EXPECT_THAT(refusal(open), HasSubstr("extents: dim 0 of input 'arg0' is open, expected the extent of 'arg0.0'"));
   StepOptions options;
-  options.extents = {{"c.0", -1}};
-  EXPECT_THAT(refusal(open, options), HasSubstr("extents: 'c.0' is -1, expected 0 or more"));
-  options.extents = {{"c.0", 5}};
+  options.extents = {{"arg0.0", -1}};
+  EXPECT_THAT(refusal(open, options), HasSubstr("extents: 'arg0.0' is -1, expected 0 or more"));
+  options.extents = {{"arg0.0", 5}};
   EXPECT_THAT(steps(open, options).tensors[0].type.dims, ElementsAre(5, 4));
-  options.extents["c.1"] = 4;
-  EXPECT_THAT(refusal(open, options), HasSubstr("extents: no input has an open extent 'c.1', did you mean 'c.0'?"));
+  options.extents["arg0.1"] = 4;
+  EXPECT_THAT(refusal(open, options), HasSubstr("extents: no input has an open extent 'arg0.1', did you mean 'arg0.0'?"));
 }
 
 TEST(Steps, WhatIsOnlyInterpretedIsRefusedByItsPlace) {
@@ -152,10 +152,10 @@ TEST(Steps, NamesOfInPlaceAreChecked) {
     return refusal(adds, options);
   };
   EXPECT_THAT(with({{"d", "result0"}}), HasSubstr("in_place: the program has no input 'd'"));
-  EXPECT_THAT(with({{"c", "result"}}), HasSubstr("in_place: the program has no output 'result', did you mean 'result0'?"));
-  EXPECT_THAT(with({{"u", "result0"}}), HasSubstr("in_place: output 'result0' is [8,4], expected [3,4], as input 'u' is"));
-  EXPECT_THAT(with({{"i", "result0"}}), HasSubstr("in_place: output 'result0' is of f32, expected i32, as input 'i' is"));
-  EXPECT_THAT(with({{"c", "result0"}, {"c", "result0"}}), HasSubstr("is named twice"));
+  EXPECT_THAT(with({{"arg0", "result"}}), HasSubstr("in_place: the program has no output 'result', did you mean 'result0'?"));
+  EXPECT_THAT(with({{"arg2", "result0"}}), HasSubstr("in_place: output 'result0' is [8,4], expected [3,4], as input 'arg2' is"));
+  EXPECT_THAT(with({{"arg1", "result0"}}), HasSubstr("in_place: output 'result0' is of f32, expected i32, as input 'arg1' is"));
+  EXPECT_THAT(with({{"arg0", "result0"}, {"arg0", "result0"}}), HasSubstr("is named twice"));
 }
 
 }  // namespace
