@@ -435,7 +435,12 @@ Expected<std::string> name_in_manifest(const std::filesystem::path& model, const
 }
 
 /// The list with the one program. Extents that are open get a comment and 1, because somebody has to say what they are.
-std::string program_text(const Program& imported, const std::string& name, const std::string& model) {
+std::string program_text(const Program& imported, const std::string& name, const std::string& model, const WholeModel& whole) {
+  const auto names = [](const char* field, const std::vector<std::string>& values) {
+    std::string list;
+    for (const std::string& value : values) list += (list.empty() ? "" : ", ") + json_text(value);
+    return list.empty() ? list : ", \"" + std::string(field) + "\": [" + list + "]";
+  };
   std::string extents, types;
   for (const std::string& extent : open_extents(imported)) extents += (extents.empty() ? "" : ", ") + json_text(extent) + ": 1";
   for (const Value& value : imported.values())
@@ -444,7 +449,8 @@ std::string program_text(const Program& imported, const std::string& name, const
   for (const ProgramOutput& output : imported.outputs())
     types += "\n    // " + output.name + " = " + type_text(imported.type(output.value), imported.value(output.value).symbols);
   return "  \"programs\": [" + types + "\n    {\"name\": " + json_text(name) + ", \"file\": " + json_text(model) +
-         (extents.empty() ? "" : ", \"extents\": {" + extents + "}") + "}\n  ]\n}\n";
+         names("from", whole.from) + names("to", whole.to) + (extents.empty() ? "" : ", \"extents\": {" + extents + "}") +
+         "}\n  ]\n}\n";
 }
 
 }  // namespace
@@ -456,14 +462,22 @@ Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions&
   return Reader(path, options).read(*root);
 }
 
-Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest, bool whole) {
-  STREW_ASSIGN(const Program imported, import_file(path, {}));
+Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest, const WholeModel* whole) {
+  STREW_ASSIGN(Program imported, import_file(path, {}));
   if (imported.kernels().empty())
     return invalid_argument(path + ": the file has no scatter or gather, so a library of it has no kernel");
-  std::string out = "{\n  \"library\": " + json_text(identifier_of(std::filesystem::path(path).stem().string()) + "_kernels") +
+  const std::string stem = identifier_of(std::filesystem::path(path).stem().string());
+  std::string out = "{\n  \"library\": " + json_text(stem + "_kernels") +
                     ",\n  \"targets\": [\"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\", \"armv8.2-a\", \"armv8.2-a+sve\"],\n";
   STREW_ASSIGN(const std::string model, name_in_manifest(path, manifest));
-  if (whole) return out + program_text(imported, identifier_of(std::filesystem::path(path).stem().string()), model);
+  if (whole != nullptr) {
+    if (!whole->from.empty() || !whole->to.empty()) {
+      Expected<Program> part = cut(std::move(imported), whole->from, whole->to);
+      if (!part.ok()) return part.status().with_prefix(path);
+      imported = *std::move(part);
+    }
+    return out + program_text(imported, stem, model, *whole);
+  }
   out += "  \"kernels\": [";
   std::map<std::string, int> used;
   for (size_t i = 0; i < imported.kernels().size(); ++i) {

@@ -55,8 +55,12 @@ struct ManifestOptions {
 
 /// Reads a manifest. Files that it names are relative to its folder. Errors begin with "PATH:LINE: ".
 Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions& options = {});
-/// A manifest with the kernels of a model file, or with the whole of it as a program, as text. `manifest`: the file that it shall be written to; the text names the model relative to
+/// What of a model file becomes a program.
+struct WholeModel {
+  std::vector<std::string> from, to;  ///< names of values, as for cut(); both empty: the whole file
+};
+/// A manifest with the kernels of a model file, or with a program of it, as text. `manifest`: the file that it shall be written to; the text names the model relative to
 /// that file's folder. Empty: by its absolute path, so that the text may be kept anywhere on this machine.
-Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest, bool whole = false);
+Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest, const WholeModel* whole = nullptr);
 
 }  // namespace strew::inline v0

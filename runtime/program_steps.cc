@@ -148,6 +148,15 @@ std::shared_ptr<const ReadySteps> StepCache::find(const Program& program, std::s
   return found->steps;
 }
 
+void StepCache::refuse(const ReadySteps* steps) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_) {
+    if (entry.steps.get() != steps) continue;
+    entry.steps = nullptr;
+    entry.is_refused = true;
+  }
+}
+
 std::optional<std::vector<Tensor>> StepCache::run(Runtime& runtime, const Program& program,
                                                   std::span<const std::unique_ptr<Tensor>> inputs, const ProgramOptions& options,
                                                   const std::vector<Tensor>* outputs, BufferPool& buffers) {
@@ -180,7 +189,9 @@ std::optional<std::vector<Tensor>> StepCache::run(Runtime& runtime, const Progra
   constexpr size_t kAlignment = 64;
   const std::unique_ptr<std::byte[]> memory(new std::byte[static_cast<size_t>(steps->arena_bytes()) + kAlignment]);
   std::byte* const arena = memory.get() + (kAlignment - reinterpret_cast<uintptr_t>(memory.get()) % kAlignment) % kAlignment;
-  if (!steps->run(runtime, inputs, places, arena).ok()) return {};
+  const Status status = steps->run(runtime, inputs, places, arena);
+  if (status.code() == Code::unsupported) refuse(steps.get());
+  if (!status.ok()) return {};
   return made;
 }
 

@@ -39,6 +39,8 @@ class StepCache {
   /// Null: there are none, or none yet.
   std::shared_ptr<const ReadySteps> find(const Program& program, std::span<const std::unique_ptr<Tensor>> inputs,
                                          const ProgramOptions& options);
+  /// Never gives the steps again: a kernel of theirs cannot be had.
+  void refuse(const ReadySteps* steps);
 
   std::mutex mutex_;
   std::vector<Entry> entries_;

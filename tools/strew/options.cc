@@ -425,6 +425,13 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
                       "relative to itself, or to stdout, with the model's absolute path");
   command->add_flag("--whole", options.whole, "with --from-model: the whole file as one function, instead of its kernels")
       ->needs("--from-model");
+  for (const auto& [name, values, what] :
+       {std::tuple("--from", &options.from, "the values that the function reads, by their names in the file"),
+        std::tuple("--to", &options.to, "the values that the function computes")})
+    command
+        ->add_option(name, *values, std::string("with --whole: only a part of the file: ") + what + "; with commas between them")
+        ->delimiter(',')
+        ->needs("--whole");
   command->add_option("--arch", options.arch,
                       "make the library for x86_64 or aarch64, and leave out the manifest's targets of the other (default: the "
                       "architecture of all targets, or this machine's if they have several)");

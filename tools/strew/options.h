@@ -42,14 +42,15 @@ struct Options {
   std::string kernel_name;             ///< --kernel
   std::vector<std::string> libraries;  ///< --library
   std::string emit;
-  std::string output;                ///< compile -o, library -o
-  std::string from_model;            ///< library --from-model
-  bool whole = false;                ///< library --whole
-  int jobs = 0;                      ///< library --jobs
-  std::string arch;                  ///< library --arch
-  std::vector<std::string> targets;  ///< library --target
-  std::string depfile;               ///< library --depfile
-  bool freestanding = false;         ///< library --freestanding
+  std::string output;                 ///< compile -o, library -o
+  std::string from_model;             ///< library --from-model
+  bool whole = false;                 ///< library --whole
+  std::vector<std::string> from, to;  ///< library --from, --to
+  int jobs = 0;                       ///< library --jobs
+  std::string arch;                   ///< library --arch
+  std::vector<std::string> targets;   ///< library --target
+  std::string depfile;                ///< library --depfile
+  bool freestanding = false;          ///< library --freestanding
   bool time = false, verify = false, json = false, verbose = false;
   bool trust_indices = false;  ///< --trust-indices: `run` leaves policy `undefined` unchecked
   ImportOptions import;
