@@ -270,13 +270,11 @@ def check_manifests(check):
 
 
 def check_parts(check):
-    """Of a decoder layer with matrix products, which strew does not run, the look-up of the tokens and the update of one cache are functions."""
-    folder = MODELS / "torch_dynamo/decoder_static"
-    case = json.loads((folder / "case.json").read_text())
-    kernels = {kernel["node"]: kernel for kernel in case["kernels"]}
-    file = os.path.relpath(folder / "model.onnx", check.folder)
+    """Of a decoder layer with matrix products, which strew does not run, the look-up of the tokens is a function, and so is the update of one cache by the
+    results of a product and of a concatenation."""
+    file = os.path.relpath(MODELS / "torch_dynamo/decoder_static/model.onnx", check.folder)
     embedding = {"name": "embedding", "file": file, "to": ["embedding"]}
-    update = {"name": "update", "file": file, "from": ["linear_1"], "to": ["index_put"]}
+    update = {"name": "update", "file": file, "from": ["cat_1", "linear_1"], "to": ["index_put"]}
     manifest = {"library": "parts", "targets": ["x86-64-v3"], "programs": [embedding, update]}
     (check.folder / "parts.json").write_text(json.dumps(manifest))
     report = json.loads(check.run(check.strew, "library", "parts.json", "-o", "parts", "--json").stdout)
