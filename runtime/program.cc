@@ -90,9 +90,14 @@ Status check_apart(const Program& imported, const std::vector<Tensor>& outputs) 
 Expected<std::vector<Tensor>> run_or_step(Runtime& runtime, const Program& imported, ProgramMemory& memory, StepCache* steps,
                                           std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options,
                                           const std::vector<Tensor>* outputs) {
+  int64_t waits = StepCache::kNobody;
   if (steps != nullptr)
-    if (auto results = steps->run(runtime, imported, inputs, options, outputs, memory.buffers)) return *std::move(results);
-  return run(runtime, imported, memory, std::move(inputs), options, outputs);
+    if (auto results = steps->run(runtime, imported, inputs, options, outputs, memory.buffers, waits)) return *std::move(results);
+  if (waits == StepCache::kNobody) return run(runtime, imported, memory, std::move(inputs), options, outputs);
+  const auto start = std::chrono::steady_clock::now();
+  Expected<std::vector<Tensor>> results = run(runtime, imported, memory, std::move(inputs), options, outputs);
+  steps->spent(waits, elapsed_since(start));
+  return results;
 }
 
 Status run_into(Runtime& runtime, const Program& imported, ProgramMemory& memory, StepCache* steps,

@@ -16,16 +16,17 @@ namespace {
 /// Of inputs, outputs and the arena. For larger ones the time to find out what to call does not count.
 constexpr int64_t kMostBytes = int64_t{1} << 18;
 constexpr size_t kMostEntries = 8;
-/// After so many runs steps are made; so many more for each operation that is interpreted until then, because it has to be compiled.
-constexpr int64_t kRuns = 8, kRunsPerOperation = 2048;
+/// When runs have taken so long, steps are made; so much longer for each operation that is interpreted until then, because it has to be compiled, which takes
+/// some ten times as long.
+constexpr int64_t kNanoseconds = 50'000, kNanosecondsPerOperation = 1'000'000;
 
 bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.size() && b.data() < a.data() + a.size(); }
 
-int64_t runs_before(const Program& program) {
-  int64_t runs = kRuns;
+int64_t nanoseconds_before(const Program& program) {
+  int64_t nanoseconds = kNanoseconds;
   for (const Compute& compute : program.computes())
-    if (compute.disposition == ComputeDisposition::interpreted) runs += kRunsPerOperation;
-  return runs;
+    if (compute.disposition == ComputeDisposition::interpreted) nanoseconds += kNanosecondsPerOperation;
+  return nanoseconds;
 }
 
 }  // namespace
@@ -115,7 +116,9 @@ class ReadySteps {
 struct StepCache::Entry {
   std::vector<std::vector<int64_t>> dims;  ///< of each input
   KernelOptions options;
-  int64_t runs = 0;
+  int64_t number = 0;
+  int64_t nanoseconds = 0;  ///< of runs so far
+  int64_t needed = 0;       ///< nanoseconds that runs must have taken
   bool is_refused = false;
   std::shared_ptr<const ReadySteps> steps;
 };
@@ -124,7 +127,7 @@ StepCache::StepCache() = default;
 StepCache::~StepCache() = default;
 
 std::shared_ptr<const ReadySteps> StepCache::find(const Program& program, std::span<const std::unique_ptr<Tensor>> inputs,
-                                                  const ProgramOptions& options) {
+                                                  const ProgramOptions& options, int64_t& waits) {
   const std::lock_guard lock(mutex_);
   const auto fits = [&](const Entry& entry) {
     for (size_t i = 0; i < inputs.size(); ++i)
@@ -137,15 +140,26 @@ std::shared_ptr<const ReadySteps> StepCache::find(const Program& program, std::s
     Entry entry;
     for (const std::unique_ptr<Tensor>& input : inputs) entry.dims.push_back(input->dims);
     entry.options = options.kernel;
+    entry.number = made_++;
+    entry.needed = options.interpreted_elements == 0 ? 0 : nanoseconds_before(program);
     entries_.push_back(std::move(entry));
     found = entries_.end() - 1;
   }
   if (found->steps != nullptr || found->is_refused) return found->steps;
-  if (++found->runs <= (options.interpreted_elements == 0 ? 0 : runs_before(program))) return nullptr;
+  if (found->nanoseconds < found->needed) {
+    waits = found->number;
+    return nullptr;
+  }
   Expected<std::shared_ptr<const ReadySteps>> made = ReadySteps::make(program, inputs, options.kernel);
   found->is_refused = !made.ok();
   if (made.ok()) found->steps = *std::move(made);
   return found->steps;
+}
+
+void StepCache::spent(int64_t waits, int64_t nanoseconds) {
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_)
+    if (entry.number == waits) entry.nanoseconds += nanoseconds;
 }
 
 void StepCache::refuse(const ReadySteps* steps) {
@@ -159,7 +173,8 @@ void StepCache::refuse(const ReadySteps* steps) {
 
 std::optional<std::vector<Tensor>> StepCache::run(Runtime& runtime, const Program& program,
                                                   std::span<const std::unique_ptr<Tensor>> inputs, const ProgramOptions& options,
-                                                  const std::vector<Tensor>* outputs, BufferPool& buffers) {
+                                                  const std::vector<Tensor>* outputs, BufferPool& buffers, int64_t& waits) {
+  waits = kNobody;
   if (options.after_kernel || options.times != nullptr || options.interpreted_elements == ProgramOptions::kInterpreted) return {};
   if (inputs.size() != program.inputs().size()) return {};
   int64_t bytes = 0;
@@ -171,7 +186,7 @@ std::optional<std::vector<Tensor>> StepCache::run(Runtime& runtime, const Progra
       if (overlap(inputs[i]->data, (*outputs)[o].data)) return {};
   }
   if (bytes > kMostBytes) return {};
-  const std::shared_ptr<const ReadySteps> steps = find(program, inputs, options);
+  const std::shared_ptr<const ReadySteps> steps = find(program, inputs, options, waits);
   if (steps == nullptr) return {};
   std::vector<Tensor> made;
   std::vector<const Tensor*> places;

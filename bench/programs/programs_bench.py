@@ -80,7 +80,7 @@ def context_of(args):
 def run_models(args):
     import whole_models
     start = time.perf_counter()
-    done, failed = whole_models.run(0.01, min(os.sched_getaffinity(0)))
+    done, failed = whole_models.run(0.05, min(os.sched_getaffinity(0)))
     if args.models:
         for name, ns in sorted(done.items(), key=lambda row: -row[1]):
             print(f"  {name:60s}{show(ns):>10s}")
