@@ -72,8 +72,8 @@ Status write_depfile(const Options& options, const Manifest& manifest, const Lib
 int write_manifest(const Options& options) {
   const bool is_printed = options.output.empty() || options.output == "-";
   const WholeModel part{options.from, options.to};
-  const Expected<std::string> text = manifest_of_model(options.from_model, is_printed ? std::string() : options.output,
-                                                       options.whole ? &part : nullptr);
+  const Expected<std::string> text =
+      manifest_of_model(options.from_model, is_printed ? std::string() : options.output, options.whole ? &part : nullptr);
   if (!text.ok()) return fail(text.status());
   if (is_printed) return fail(print_out(*text));
   Expected<PendingFile> file = PendingFile::create(options.output, *text);
