@@ -14,8 +14,9 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
+
+from commands import Commands
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests/library"
@@ -24,26 +25,7 @@ OP = ("strew1.scatter(operand=f32[4] indices=i64[3] updates=f32[3] inserted_wind
       "index_vector_dim=1 combiner=add oob=skip_window)")
 
 
-class Check:
-    def __init__(self, build, folder):
-        self.build, self.folder, self.failures = build, folder, 0
-        self.strew = build / "bin/strew"
-
-    def that(self, good, what):
-        if not good:
-            self.failures += 1
-            print("FAILED:", what)
-
-    def run(self, *command, expected=0, **environment):
-        words = " ".join(map(str, command))
-        try:
-            done = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, check=False,
-                                  env=dict(os.environ, **environment))
-        except OSError as error:
-            done = subprocess.CompletedProcess(command, -1, "", str(error))
-        self.that(done.returncode == expected, f"{words} ended with {done.returncode}, expected {expected}\n{done.stdout}{done.stderr}")
-        return done
-
+class Check(Commands):
     def library(self, manifest, folder, *options):
         return json.loads(self.run(self.strew, "library", manifest, "-o", folder, "--json", *options).stdout or "{\"variants\": []}")
 

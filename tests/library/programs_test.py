@@ -13,10 +13,11 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 
 import numpy as np
+
+from commands import Commands
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODELS = ROOT / "tests/models"
@@ -102,24 +103,6 @@ int main() {
   return cache[3] == 1 && cache[5] == 3 && cache[15] == 4 && cache[0] == 0 && cache[6] == 0 ? 0 : 1;
 }
 """
-
-
-class Check:
-    def __init__(self, build, folder):
-        self.build, self.folder, self.failures = build, folder, 0
-        self.strew = build / "bin/strew"
-
-    def that(self, good, what):
-        if not good:
-            self.failures += 1
-            print("FAILED:", what)
-
-    def run(self, *command, expected=0, **environment):
-        done = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, check=False,
-                              env=dict(os.environ, **environment))
-        self.that(done.returncode == expected,
-                  f"{' '.join(map(str, command))} ended with {done.returncode}, expected {expected}\n{done.stdout}{done.stderr}")
-        return done
 
 
 def model_of(name):
@@ -306,7 +289,7 @@ def main():
     folder = build / "library_programs_test"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    check = Check(build, folder)
+    check = Commands(build, folder)
     check_programs(check)
     check_manifests(check)
     check_from_model(check)
