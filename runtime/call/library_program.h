@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "strew/call_options.h"
 #include "strew/library.h"
@@ -29,6 +30,7 @@ struct LibraryTensor {
   int32_t name;  ///< offset of its name
   LibraryUse use;
   LibraryShape shape;
+  uint32_t unused;
   int64_t bytes;  ///< of its elements
 };
 
@@ -59,6 +61,11 @@ struct LibraryProgram {
   uint32_t unused;
   int64_t arena_bytes;
 };
+
+// Without padding, whose bytes could differ from run to run.
+static_assert(std::has_unique_object_representations_v<LibraryTensor> &&
+              std::has_unique_object_representations_v<LibraryOperand> && std::has_unique_object_representations_v<LibraryStep> &&
+              std::has_unique_object_representations_v<LibraryProgram>);
 
 /// The array of `T` at `offset` of the registry.
 template <class T>
