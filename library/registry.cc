@@ -107,10 +107,8 @@ class ProgramWriter {
   std::vector<LibraryTensor> tensors_of(const ProgramSteps& from) {
     std::vector<LibraryTensor> out;
     for (const CallerTensor& tensor : from.tensors) {
-      int64_t elements = 1;
-      for (const int64_t extent : tensor.type.dims) elements *= extent;
       const int32_t name = out_.text(tensor.name);
-      out.push_back({name, use_of(tensor.use), shape_of(tensor.type), 0, storage_bytes(tensor.type.dtype, elements)});
+      out.push_back({name, use_of(tensor.use), shape_of(tensor.type), 0, tensor.bytes()});
     }
     return out;
   }

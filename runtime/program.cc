@@ -78,8 +78,7 @@ Expected<Tensor> output_tensor(const ProgramOutput& output, const TensorType& ty
 Status check_apart(const Program& imported, const std::vector<Tensor>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
-      const Buffer &a = outputs[i].data, &b = outputs[j].data;
-      if (a.data() < b.data() + b.size() && b.data() < a.data() + a.size())
+      if (overlap(outputs[i].data, outputs[j].data))
         return invalid_argument("output '" + imported.outputs()[i].name + "': its buffer overlaps that of output '" +
                                 imported.outputs()[j].name + "', expected buffers of their own");
     }

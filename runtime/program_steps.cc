@@ -20,8 +20,6 @@ constexpr size_t kMostEntries = 8;
 /// some ten times as long.
 constexpr int64_t kNanoseconds = 50'000, kNanosecondsPerOperation = 1'000'000;
 
-bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.size() && b.data() < a.data() + a.size(); }
-
 int64_t nanoseconds_before(const Program& program) {
   int64_t nanoseconds = kNanoseconds;
   for (const Compute& compute : program.computes())
@@ -51,9 +49,7 @@ class ReadySteps {
     out->input_count_ = inputs.size();
     int64_t bytes = steps.arena_bytes;
     for (const CallerTensor& tensor : steps.tensors) {
-      int64_t elements = 1;
-      for (const int64_t extent : tensor.type.dims) elements *= extent;
-      bytes += storage_bytes(tensor.type.dtype, elements);
+      bytes += tensor.bytes();
     }
     if (bytes > kMostBytes) return unsupported("the program's tensors are " + std::to_string(bytes) + " bytes");
     for (const Step& step : steps.steps) {

@@ -3,7 +3,6 @@
 // tests/unit/compiler/program/steps_test.cc and strew_program_differential.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

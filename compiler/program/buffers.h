@@ -11,6 +11,9 @@
 
 namespace strew::inline v0 {
 
+/// Do the two share a byte?
+inline bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.size() && b.data() < a.data() + a.size(); }
+
 class BufferPool {
  public:
   /// What becomes of memory whose last buffer is gone.

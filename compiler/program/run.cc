@@ -47,8 +47,6 @@ Expected<Tensor> copy_of(const Tensor& tensor) {
   return copy;
 }
 
-bool overlap(const Buffer& a, const Buffer& b) { return a.data() < b.data() + b.size() && b.data() < a.data() + a.size(); }
-
 class Runner {
  public:
   Runner(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs, ProgramMemory& memory, const ProgramCalls& calls,

@@ -43,10 +43,15 @@ struct Step {
 /// What the caller gives and gets.
 enum class TensorUse : uint8_t { input, output, updated };
 struct CallerTensor {
-  std::string name;  ///< of the input
+  std::string name;  ///< of the input or output
   TensorType type;   ///< of known dims
   TensorUse use = TensorUse::input;
   std::string updated;  ///< use updated: the name of the output that it becomes
+  int64_t bytes() const {
+    int64_t elements = 1;
+    for (const int64_t extent : type.dims) elements *= extent;
+    return storage_bytes(type.dtype, elements);
+  }
 };
 
 struct ProgramSteps {
