@@ -29,6 +29,7 @@ ROOMS = {
     "bindings/c/runtime/": ("runtime/call/",),
     "bindings/c/compiler/": ("bindings/c/runtime/", "runtime/call/", "compiler/", "schedules/", "backends/", "runtime/", "library/", "tune/"),
     "bindings/python/native/": ("bindings/c/runtime/",),
+    "bindings/torch/": (),
     "library/": ("runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
     "tune/": ("runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
 }
@@ -38,6 +39,9 @@ OWNERS = {
     "llvm/": ("backends/llvm/", "compiler/import/"),
     "mlir/": ("compiler/import/",),
     "Halide": ("backends/halide/",),
+    "ATen/": ("bindings/torch/",),
+    "c10/": ("bindings/torch/",),
+    "torch/": ("bindings/torch/",),
     "google/protobuf": ("compiler/import/onnx/",),
     "flatbuffers/": ("compiler/import/tflite/",),
 }

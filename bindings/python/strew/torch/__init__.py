@@ -1,0 +1,13 @@
+"""strew in PyTorch: its kernels in the place of PyTorch's own indexed operators on the CPU.
+
+    import torch, strew.torch
+    strew.torch.enable()
+    x = torch.zeros(10_000, 64).index_add_(0, torch.randint(10_000, (300_000,)), torch.randn(300_000, 64))
+
+Programs stay as they are: models, autograd, PyTorch Geometric. Results are the same bits on any number of threads. What strew does not run with PyTorch's own results goes to
+PyTorch's kernel before anything is written; `report` says what and why. docs/torch.md has the operators, the bits and the errors.
+"""
+
+from ._override import Report, disable, enable, is_enabled, report
+
+__all__ = ["Report", "disable", "enable", "is_enabled", "report"]

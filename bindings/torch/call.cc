@@ -1,0 +1,192 @@
+#include "bindings/torch/call.h"
+
+#include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "bindings/torch/tensors.h"
+
+namespace strew::aten {
+namespace {
+
+/// What a parallel region of PyTorch's pool costs: its threads wait for work for a while.
+constexpr int64_t kDispatchNanoseconds = 4000;
+
+int32_t threads_of_pool(void*) { return at::in_parallel_region() ? 1 : at::get_num_threads(); }
+
+void run_in_pool(void*, int32_t count, strew_task task, void* context) {
+  at::parallel_for(0, count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) task(context, static_cast<int32_t>(i));
+  });
+}
+
+/// The runtime of PyTorch's calls, on its threads. It is never destroyed: calls may come while the process ends. Null if it could not be made.
+strew_runtime* make_runtime() {
+  strew_executor_callbacks callbacks = STREW_EXECUTOR_CALLBACKS_INIT;
+  callbacks.threads = threads_of_pool;
+  callbacks.parallel_for = run_in_pool;
+  callbacks.dispatch_ns = kDispatchNanoseconds;
+  strew_executor* executor = nullptr;
+  strew_runtime* runtime = nullptr;
+  strew_status status = strew_executor_create(&callbacks, &executor);
+  if (status == nullptr) status = strew_runtime_create(nullptr, executor, &runtime);
+  strew_status_free(status);
+  strew_executor_free(executor);
+  return runtime;
+}
+
+/// The place that remembers the kernels of all calls.
+strew_site* site() {
+  static strew_site* const made = [] {
+    strew_site* out = nullptr;
+    strew_runtime* const runtime = make_runtime();
+    if (runtime != nullptr) strew_status_free(strew_site_create(runtime, &out));
+    return out;
+  }();
+  return made;
+}
+
+/// A call does not wait for the compiler, unless the environment says so (docs/options.md).
+const char* compile_mode() {
+  static const char* const mode = [] {
+    const char* const text = std::getenv("STREW_COMPILE");
+    return text != nullptr && std::strcmp(text, strew_options_from_environment().compile) == 0 ? nullptr : "background";
+  }();
+  return mode;
+}
+
+constexpr const char* kCombiners[] = {"assign", "add", "mul", "max", "min"};
+
+/// All of a definition, and the number of threads that the schedule is for, as one number.
+uint64_t variant_of(const Definition& what, size_t tensors, int threads) {
+  uint64_t number = static_cast<uint64_t>(threads);
+  number = number << 8 | tensors;
+  number = number << 8 | static_cast<uint64_t>(what.axis);
+  number = number << 4 | static_cast<uint64_t>(what.form);
+  number = number << 4 | static_cast<uint64_t>(what.combiner);
+  number = number << 1 | static_cast<uint64_t>(what.init);
+  number = number << 1 | static_cast<uint64_t>(what.accumulates_wide);
+  return number << 1 | static_cast<uint64_t>(what.takes_negative);
+}
+
+struct Request {
+  const Definition* what;
+  const Tensors* tensors;
+};
+
+bool is_gather(Form form) {
+  switch (form) {
+    case Form::gather:
+    case Form::gather_elements:
+    case Form::gather_at:
+      return true;
+    case Form::scatter_rows:
+    case Form::scatter_elements:
+    case Form::scatter_at:
+      return false;
+  }
+  return false;
+}
+
+/// Whether the result is another tensor than what is indexed.
+bool has_operand(const Definition& what) { return is_gather(what.form) || what.init == Init::copy; }
+
+strew_status builder_of(const Request& request, strew_op_builder** out) {
+  const Definition& what = *request.what;
+  const strew_tensor* const all = request.tensors->data();
+  const strew_tensor& operand = all[has_operand(what) ? 1 : 0];
+  const strew_tensor* const inputs = all + (has_operand(what) ? 2 : 1);
+  const auto indices = [&](size_t updates) {
+    std::array<strew_tensor, kMostTensors> each{inputs[0]};
+    for (size_t i = 1 + updates; inputs + i < all + request.tensors->count(); ++i) each[i - updates] = inputs[i];
+    return each;
+  };
+  switch (what.form) {
+    case Form::scatter_rows:
+      return strew_op_builder_scatter_rows(&operand, &inputs[0], &inputs[1], out);
+    case Form::scatter_elements:
+      return strew_op_builder_scatter_elements(&operand, &inputs[0], &inputs[1], what.axis, out);
+    case Form::scatter_at:
+      return strew_op_builder_scatter_at(&operand, indices(1).data(),
+                                         request.tensors->count() - static_cast<size_t>(inputs - all) - 1, &inputs[1], out);
+    case Form::gather:
+      return strew_op_builder_gather(&operand, &inputs[0], what.axis, 0, out);
+    case Form::gather_elements:
+      return strew_op_builder_gather_elements(&operand, &inputs[0], what.axis, out);
+    case Form::gather_at:
+      return strew_op_builder_gather_at(&operand, indices(0).data(), request.tensors->count() - static_cast<size_t>(inputs - all),
+                                        out);
+  }
+  return nullptr;
+}
+
+strew_status make_op(void* context, strew_op** out) {
+  const Request& request = *static_cast<const Request*>(context);
+  const Definition& what = *request.what;
+  strew_op_builder* made = nullptr;
+  strew_status status = builder_of(request, &made);
+  const std::unique_ptr<strew_op_builder, void (*)(strew_op_builder*)> builder(made, strew_op_builder_free);
+  const auto set = [&](const char* field, const char* value) {
+    if (status == nullptr) status = strew_op_builder_set(made, field, value);
+  };
+  set("oob", "error");
+  set("normalize_negative", what.takes_negative ? "true" : "false");
+  if (!is_gather(what.form)) {
+    set("combiner", kCombiners[static_cast<size_t>(what.combiner)]);
+    if (what.init == Init::in_place) set("init", "in_place");
+    if (what.accumulates_wide) set("accumulate", "wide");
+  }
+  if (status == nullptr && has_operand(what)) status = strew_op_builder_tensor(made, STREW_RESULT, request.tensors->data());
+  return status == nullptr ? strew_op_builder_build(made, out) : status;
+}
+
+}  // namespace
+
+void Tensors::add(void* data, const at::Tensor& tensor, const int64_t* dims, const int64_t* strides, int64_t rank) {
+  const std::optional<strew_dtype> dtype = dtype_of(tensor.scalar_type());
+  if (count_ == all_.size() || !dtype) {
+    fit_ = false;
+    return;
+  }
+  all_[count_++] = {data, dims, strides, static_cast<int32_t>(rank), static_cast<uint8_t>(*dtype), 0, {0, 0}};
+}
+
+Reason run(const Definition& what, const Tensors& tensors, const Bounds& bounds) {
+  if (!tensors.fit() || site() == nullptr) return Reason::refused;
+  const int threads = threads_of_pool(nullptr);
+  Request made_from{&what, &tensors};
+  strew_request request = STREW_REQUEST_INIT;
+  request.threads = threads;
+  request.compile = compile_mode();
+  strew_bad_index bad = STREW_BAD_INDEX_INIT;
+  strew_call_options options = STREW_CALL_OPTIONS_INIT;
+  options.bad_index = &bad;
+  const strew_status status = strew_site_run_tensors(site(), tensors.data(), tensors.count(), make_op, &made_from,
+                                                     variant_of(what, tensors.count(), threads), &request, &options);
+  if (status == nullptr) return Reason::none;
+  const bool is_bounds = strew_status_code(status) == STREW_CODE_OUT_OF_BOUNDS;
+  const std::string text = std::string(" (strew: ") + strew_status_message(status) + "; nothing was written)";
+  strew_status_free(status);
+  if (is_bounds) {
+    const size_t number = std::min(static_cast<size_t>(bad.component), bounds.dims.size() - 1);
+    bounds.raise(bad.value, bounds.dims[number], bounds.sizes[number], text);
+  }
+  return Reason::refused;
+}
+
+void raise_runtime_error(int64_t value, int64_t dim, int64_t size, const std::string& strew) {
+  TORCH_CHECK(false, "index ", value, " is out of bounds for dimension ", dim, " with size ", size, strew);
+}
+void raise_index_error(int64_t value, int64_t dim, int64_t size, const std::string& strew) {
+  TORCH_CHECK_INDEX(false, "index ", value, " is out of bounds for dimension ", dim, " with size ", size, strew);
+}
+void raise_in_self(int64_t, int64_t, int64_t, const std::string& strew) {
+  TORCH_CHECK_INDEX(false, "index out of range in self", strew);
+}
+
+}  // namespace strew::aten

@@ -1,0 +1,81 @@
+// One call of a kernel on PyTorch's tensors: the op in a few words, the tensors, and the failure as PyTorch's exceptions say it. Threads are those of PyTorch's own
+// pool. Tested by tests/torch.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "bindings/torch/report.h"
+#include "strew/strew.h"
+
+namespace strew::aten {
+
+/// Of strew/forms.h.
+enum class Form : uint8_t { scatter_rows, scatter_elements, scatter_at, gather, gather_elements, gather_at };
+/// What becomes of the result's elements that no index names.
+enum class Init : uint8_t { in_place, copy };
+enum class Combiner : uint8_t { assign, add, mul, max, min };
+
+/// All that makes an op but its tensors.
+struct Definition {
+  Form form = Form::scatter_rows;
+  int64_t axis = 0;
+  Init init = Init::in_place;
+  Combiner combiner = Combiner::assign;
+  bool accumulates_wide = false;
+  bool takes_negative = false;  ///< negative indices count from the end
+};
+
+constexpr size_t kMostTensors = 16;
+constexpr size_t kMostDims = 16;
+
+/// The tensors of a call: the result, the operand unless the result is updated in place, the indices, the updates; of a form `_at` further indices come last.
+class Tensors {
+ public:
+  /// One that is written.
+  void add_result(const at::Tensor& tensor) {
+    add(tensor.mutable_data_ptr(), tensor, tensor.sizes().data(), tensor.strides().data(), tensor.dim());
+  }
+  void add_input(const at::Tensor& tensor) { add_view(tensor, tensor.sizes().data(), tensor.strides().data(), tensor.dim()); }
+  /// Other dims and strides of the tensor's memory. They are not copied.
+  void add_view(const at::Tensor& tensor, const int64_t* dims, const int64_t* strides, int64_t rank) {
+    add(const_cast<void*>(tensor.const_data_ptr()), tensor, dims, strides, rank);
+  }
+  void add_result_view(const at::Tensor& tensor, const int64_t* dims, const int64_t* strides, int64_t rank) {
+    add(tensor.mutable_data_ptr(), tensor, dims, strides, rank);
+  }
+
+  bool fit() const { return fit_; }
+  size_t count() const { return count_; }
+  const strew_tensor* data() const { return all_.data(); }
+
+ private:
+  void add(void* data, const at::Tensor& tensor, const int64_t* dims, const int64_t* strides, int64_t rank);
+
+  std::array<strew_tensor, kMostTensors> all_;
+  size_t count_ = 0;
+  bool fit_ = true;  ///< there were not more of them, and strew has their dtypes
+};
+
+/// How PyTorch says that an index is out of bounds: it throws. `strew`: what strew says, in parentheses.
+using RaiseBounds = void (*)(int64_t value, int64_t dim, int64_t size, const std::string& strew);
+/// The dims that the indices are for: one, or of the forms `_at` one per index tensor.
+struct Bounds {
+  RaiseBounds raise;
+  c10::ArrayRef<int64_t> dims, sizes;
+};
+
+/// Runs the op. An index out of bounds is an exception of PyTorch's, and then nothing was written. Whatever else strew does not accept is a reason to hand the
+/// call over, and nothing was written either.
+Reason run(const Definition& what, const Tensors& tensors, const Bounds& bounds);
+
+/// "index 9 is out of bounds for dimension 0 with size 4", as RuntimeError and as IndexError, and "index out of range in self".
+void raise_runtime_error(int64_t value, int64_t dim, int64_t size, const std::string& strew);
+void raise_index_error(int64_t value, int64_t dim, int64_t size, const std::string& strew);
+void raise_in_self(int64_t value, int64_t dim, int64_t size, const std::string& strew);
+
+}  // namespace strew::aten

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "bindings/torch/call.h"
+#include "bindings/torch/operators/operators.h"
+#include "bindings/torch/operators/scatter_result.h"
+#include "bindings/torch/tensors.h"
+
+namespace strew::aten {
+namespace {
+
+/// The indices of self[i, :, j]: which dims they index, and what they are broadcast to.
+struct Indices {
+  std::array<const at::Tensor*, kMostDims> tensors;
+  std::array<int64_t, kMostDims> indexed;  ///< dims of self, ascending
+  size_t count = 0;
+  std::array<int64_t, kMostDims> dims;  ///< of the indices, broadcast
+  int64_t rank = 0;
+  bool are_adjacent = true;
+
+  bool is_indexed(int64_t d) const { return std::find(indexed.begin(), end(), d) != end(); }
+  const int64_t* end() const { return indexed.begin() + count; }
+};
+
+/// Merges the dims of one more index. False if they do not broadcast.
+bool broadcast(Indices& all, const at::Tensor& index) {
+  const int64_t rank = std::max(all.rank, index.dim());
+  std::array<int64_t, kMostDims> merged;
+  for (int64_t back = 1; back <= rank; ++back) {
+    const int64_t own = back <= index.dim() ? index.size(index.dim() - back) : 1;
+    const int64_t before = back <= all.rank ? all.dims[static_cast<size_t>(all.rank - back)] : 1;
+    if (own != before && own != 1 && before != 1) return false;
+    merged[static_cast<size_t>(rank - back)] = own == 1 ? before : own;
+  }
+  all.dims = merged;
+  all.rank = rank;
+  return true;
+}
+
+Reason read(const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& given, std::array<at::Tensor, kMostDims>& kept,
+            Indices& out) {
+  if (static_cast<int64_t>(given.size()) > self.dim()) return Reason::shape;
+  for (size_t d = 0; d < given.size(); ++d) {
+    const std::optional<at::Tensor> each = given.get(d);
+    if (!each || !each->defined()) continue;
+    if (const Reason reason = plain(*each, true); reason != Reason::none) return reason;
+    if (each->scalar_type() == c10::ScalarType::Bool || each->scalar_type() == c10::ScalarType::Byte) return Reason::argument;
+    if (each->scalar_type() != c10::ScalarType::Long && each->scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
+    if (static_cast<size_t>(each->dim()) > kMostDims) return Reason::shape;
+    out.are_adjacent = out.are_adjacent && (out.count == 0 || out.indexed[out.count - 1] == static_cast<int64_t>(d) - 1);
+    kept[out.count] = *each;
+    out.tensors[out.count] = &kept[out.count];
+    out.indexed[out.count++] = static_cast<int64_t>(d);
+    if (!broadcast(out, *each)) return Reason::shape;
+  }
+  return out.count == 0 ? Reason::argument : Reason::none;
+}
+
+struct View {
+  std::array<int64_t, 2 * kMostDims> dims, strides;
+  int64_t rank = 0;
+  void add(int64_t extent, int64_t stride) {
+    dims[static_cast<size_t>(rank)] = extent;
+    strides[static_cast<size_t>(rank++)] = stride;
+  }
+};
+
+/// Of a tensor that is broadcast to `rank` dims: the stride of one of these. `extent` is that of the result; false if the tensor has another.
+bool stride_of(const at::Tensor& tensor, int64_t rank, int64_t dim, int64_t extent, int64_t& stride) {
+  const int64_t own = dim - (rank - tensor.dim());
+  stride = own < 0 || tensor.size(own) == 1 ? 0 : tensor.stride(own);
+  return own < 0 || tensor.size(own) == 1 || tensor.size(own) == extent;
+}
+
+/// The values, the dims of the indices first, then those of self that are not indexed. False if they do not broadcast to self[indices].
+bool view_values(const at::Tensor& self, const Indices& indices, const at::Tensor& values, View& out) {
+  const int64_t free = self.dim() - static_cast<int64_t>(indices.count), rank = indices.rank + free;
+  if (values.dim() > rank) return false;
+  const int64_t first = indices.are_adjacent ? indices.indexed[0] : 0;  // where the dims of the indices are in self[indices]
+  bool fits = true;
+  int64_t stride = 0;
+  for (int64_t d = 0; d < indices.rank; ++d) {
+    const int64_t extent = indices.dims[static_cast<size_t>(d)];
+    fits = fits && stride_of(values, rank, first + d, extent, stride);
+    out.add(extent, stride);
+  }
+  for (int64_t d = 0, seen = 0; d < self.dim(); ++d) {
+    if (indices.is_indexed(d)) continue;
+    fits = fits && stride_of(values, rank, seen < first ? seen : seen + indices.rank, self.size(d), stride);
+    out.add(self.size(d), stride);
+    ++seen;
+  }
+  return fits;
+}
+
+View view_operand(const at::Tensor& self, const Indices& indices) {
+  View view;
+  for (size_t k = 0; k < indices.count; ++k) view.add(self.size(indices.indexed[k]), self.stride(indices.indexed[k]));
+  for (int64_t d = 0; d < self.dim(); ++d)
+    if (!indices.is_indexed(d)) view.add(self.size(d), self.stride(d));
+  return view;
+}
+
+View view_index(const Indices& indices, size_t number) {
+  View view;
+  for (int64_t d = 0; d < indices.rank; ++d) {
+    int64_t stride = 0;
+    stride_of(*indices.tensors[number], indices.rank, d, indices.dims[static_cast<size_t>(d)], stride);
+    view.add(indices.dims[static_cast<size_t>(d)], stride);
+  }
+  return view;
+}
+
+}  // namespace
+
+Reason index_put(Target& target, const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& given,
+                 const at::Tensor& values, bool accumulate, bool) {
+  if (const Reason reason = plain(self); reason != Reason::none) return reason;
+  if (const Reason reason = plain(values, true); reason != Reason::none) return reason;
+  if (values.scalar_type() != self.scalar_type() ||
+      (accumulate ? !adds_alike(self.scalar_type()) : !dtype_of(self.scalar_type())))
+    return Reason::dtype;
+  if (static_cast<size_t>(self.dim()) > kMostDims) return Reason::shape;
+  std::array<at::Tensor, kMostDims> kept;
+  Indices indices;
+  if (const Reason reason = read(self, given, kept, indices); reason != Reason::none) return reason;
+  View updates;
+  if (!view_values(self, indices, values, updates)) return Reason::shape;
+  if (!elements_apart(self) || !apart(self, values)) return Reason::overlap;
+  for (size_t k = 0; k < indices.count; ++k)
+    if (!apart(self, *indices.tensors[k])) return Reason::overlap;
+  const View operand = view_operand(self, indices);
+  std::array<View, kMostDims> views;
+  for (size_t k = 0; k < indices.count; ++k) views[k] = view_index(indices, k);
+  Tensors tensors;
+  tensors.add_result_view(target.given(), operand.dims.data(), operand.strides.data(), operand.rank);
+  tensors.add_view(*indices.tensors[0], views[0].dims.data(), views[0].strides.data(), views[0].rank);
+  tensors.add_view(values, updates.dims.data(), updates.strides.data(), updates.rank);
+  for (size_t k = 1; k < indices.count; ++k)
+    tensors.add_view(*indices.tensors[k], views[k].dims.data(), views[k].strides.data(), views[k].rank);
+  const Definition what{Form::scatter_at, 0, Init::in_place, accumulate ? Combiner::add : Combiner::assign, false, true};
+  return run(what, tensors, {raise_index_error, {indices.indexed.data(), indices.count}, {operand.dims.data(), indices.count}});
+}
+
+}  // namespace strew::aten

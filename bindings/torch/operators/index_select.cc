@@ -1,0 +1,50 @@
+#include <ATen/EmptyTensor.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "bindings/torch/call.h"
+#include "bindings/torch/operators/operators.h"
+#include "bindings/torch/tensors.h"
+
+namespace strew::aten {
+namespace {
+
+void raise_in_data(int64_t value, int64_t, int64_t size, const std::string& strew) {
+  TORCH_CHECK(false, "INDICES element is out of DATA bounds, id=", value, " axis_dim=", size, strew);
+}
+
+}  // namespace
+
+Reason index_select(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index) {
+  if (const Reason reason = plain_all(self, index); reason != Reason::none) return reason;
+  if (!dtype_of(self.scalar_type())) return Reason::dtype;
+  if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
+  const std::optional<int64_t> axis = dim_of(self, dim);
+  if (!axis || index.dim() != 1 || static_cast<size_t>(self.dim()) > kMostDims) return Reason::shape;
+  std::array<int64_t, kMostDims> dims;
+  std::copy_n(self.sizes().begin(), self.dim(), dims.begin());
+  dims[static_cast<size_t>(*axis)] = index.numel();
+  const at::IntArrayRef sizes(dims.data(), static_cast<size_t>(self.dim()));
+  const at::Tensor* result = nullptr;
+  if (target.is_new()) {
+    result = &target.keep(at::Tensor(at::detail::empty_cpu(sizes, self.scalar_type())));
+  } else {
+    result = &target.given();
+    if (const Reason reason = plain(*result); reason != Reason::none) return reason;
+    if (result->scalar_type() != self.scalar_type()) return Reason::dtype;
+    if (result->sizes() != sizes) return Reason::shape;
+    if (!elements_apart(*result) || !apart(*result, self) || !apart(*result, index)) return Reason::overlap;
+  }
+  Tensors tensors;
+  tensors.add_result(*result);
+  tensors.add_input(self);
+  tensors.add_input(index);
+  // PyTorch has two kernels with words of their own.
+  const bool is_along_second = *axis == 1 && result->is_contiguous();
+  return run({Form::gather, *axis}, tensors,
+             {is_along_second ? raise_in_data : raise_in_self, *axis, self.sizes()[static_cast<size_t>(*axis)]});
+}
+
+}  // namespace strew::aten

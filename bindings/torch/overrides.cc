@@ -1,0 +1,89 @@
+// The table of what strew replaces, and the functions by which Python switches it on: strew.torch (bindings/python/strew/torch) opens this library beside the
+// PyTorch that it was built for. Tested by tests/torch.
+#include <ATen/ops/_index_put_impl.h>
+#include <ATen/ops/index_add.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/scatter_add.h>
+#include <torch/headeronly/version.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "bindings/torch/operators/operators.h"
+#include "bindings/torch/override.h"
+#include "bindings/torch/report.h"
+
+namespace strew::aten {
+namespace {
+
+namespace ops = at::_ops;
+
+/// The overloads of an operator that PyTorch has three of: a new tensor, in place, into `out`.
+template <class New, class InPlace, class Out, auto kTry>
+void replace_three(torch::Library& library) {
+  replace<New, kTry>(library);
+  replace<InPlace, kTry>(library);
+  replace<Out, kTry>(library);
+}
+
+void replace_all(torch::Library& library) {
+  replace_three<ops::index_add, ops::index_add_, ops::index_add_out, index_add>(library);
+  replace_three<ops::scatter_add, ops::scatter_add_, ops::scatter_add_out, scatter_add>(library);
+  replace<ops::_index_put_impl_, index_put>(library);
+  replace<ops::index_select, index_select>(library);
+  replace<ops::index_select_out, index_select>(library);
+}
+
+/// Once per process, and never taken back: other threads may be in a kernel at any time. strew.torch.disable() makes the kernels hand every call over.
+void replace_once() {
+  static torch::Library* const library = [] {
+    auto* const made = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, __FILE__, __LINE__);
+    replace_all(*made);
+    return made;
+  }();
+  (void)library;
+}
+
+/// Copies as much of a text as there is room for, with a zero byte behind it; the length of all of it.
+size_t give(const std::string& text, char* out, size_t room) {
+  if (room > 0) {
+    const size_t length = std::min(text.size(), room - 1);
+    std::memcpy(out, text.data(), length);
+    out[length] = 0;
+  }
+  return text.size();
+}
+
+}  // namespace
+
+std::atomic<bool>& is_enabled() {
+  static std::atomic<bool> enabled{false};
+  return enabled;
+}
+
+}  // namespace strew::aten
+
+#define STREW_TORCH_API extern "C" __attribute__((visibility("default")))
+
+/// The version of PyTorch that the library was built for: 2015 is 2.15.
+STREW_TORCH_API int strew_torch_built_for() { return TORCH_VERSION_MAJOR * 1000 + TORCH_VERSION_MINOR; }
+/// Switches the kernels on (1) or off (0). The length of the text of what went wrong, 0 for nothing.
+STREW_TORCH_API size_t strew_torch_enable(int on, char* out, size_t room) {
+  try {
+    if (on != 0) strew::aten::replace_once();
+    strew::aten::is_enabled().store(on != 0, std::memory_order_relaxed);
+    return 0;
+  } catch (const std::exception& error) {
+    return strew::aten::give(error.what(), out, room);
+  }
+}
+/// The length of the report's text.
+STREW_TORCH_API size_t strew_torch_report(char* out, size_t room) {
+  return strew::aten::give(strew::aten::report_text(), out, room);
+}
+STREW_TORCH_API void strew_torch_clear_report() { strew::aten::clear_report(); }
