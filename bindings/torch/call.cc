@@ -62,6 +62,32 @@ const char* compile_mode() {
 
 constexpr const char* kCombiners[] = {"assign", "add", "mul", "max", "min"};
 
+/// The graph of the element's old value %1 and the update %0, of this dtype: null for what an op has a word for.
+std::string graph_of(Combiner combiner, strew_dtype type) {
+  const std::string dtype = strew_dtype_name(type);
+  const auto graph = [&](const char* compare, const char* nan, const char* taken, const char* other) {
+    return "{%0=update(0):" + dtype + "; %1=current(0):" + dtype + "; %2=" + compare + "(%1,%0):bool; %3=ne(" + nan + "," + nan +
+           "):bool; %4=or(%2,%3):bool; %5=select(%4," + taken + "," + other + "):" + dtype + "; return %5}";
+  };
+  switch (combiner) {
+    case Combiner::max_or_kept:
+      return graph("lt", "%0", "%0", "%1");
+    case Combiner::min_or_kept:
+      return graph("gt", "%0", "%0", "%1");
+    case Combiner::max_or_update:
+      return graph("gt", "%1", "%1", "%0");
+    case Combiner::min_or_update:
+      return graph("lt", "%1", "%1", "%0");
+    case Combiner::assign:
+    case Combiner::add:
+    case Combiner::mul:
+    case Combiner::max:
+    case Combiner::min:
+      return "";
+  }
+  return "";
+}
+
 /// All of a definition, and the number of threads that the schedule is for, as one number.
 uint64_t variant_of(const Definition& what, size_t tensors, int threads) {
   uint64_t number = static_cast<uint64_t>(threads);
@@ -69,9 +95,10 @@ uint64_t variant_of(const Definition& what, size_t tensors, int threads) {
   number = number << 8 | static_cast<uint64_t>(what.axis);
   number = number << 4 | static_cast<uint64_t>(what.form);
   number = number << 4 | static_cast<uint64_t>(what.combiner);
-  number = number << 1 | static_cast<uint64_t>(what.init);
+  number = number << 2 | static_cast<uint64_t>(what.init);
   number = number << 1 | static_cast<uint64_t>(what.accumulates_wide);
-  return number << 1 | static_cast<uint64_t>(what.takes_negative);
+  number = number << 1 | static_cast<uint64_t>(what.takes_negative);
+  return number << 1 | static_cast<uint64_t>(what.skips_bad);
 }
 
 struct Request {
@@ -134,11 +161,16 @@ strew_status make_op(void* context, strew_op** out) {
   const auto set = [&](const char* field, const char* value) {
     if (status == nullptr) status = strew_op_builder_set(made, field, value);
   };
-  set("oob", "error");
+  set("oob", what.skips_bad ? "skip_window" : "error");
   set("normalize_negative", what.takes_negative ? "true" : "false");
   if (!is_gather(what.form)) {
-    set("combiner", kCombiners[static_cast<size_t>(what.combiner)]);
+    const auto dtype = static_cast<strew_dtype>(request.tensors->data()->dtype);
+    const std::string graph = graph_of(what.combiner, dtype);
+    set("combiner", graph.empty() ? kCombiners[static_cast<size_t>(what.combiner)] : "expr");
+    if (!graph.empty()) set("expr", graph.c_str());
     if (what.init == Init::in_place) set("init", "in_place");
+    if (what.init == Init::zeros) set("init", "fill");
+    if (what.init == Init::zeros) set("fill", (std::string("0:") + strew_dtype_name(dtype)).c_str());
     if (what.accumulates_wide) set("accumulate", "wide");
   }
   if (status == nullptr && has_operand(what)) status = strew_op_builder_tensor(made, STREW_RESULT, request.tensors->data());

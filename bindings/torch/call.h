@@ -16,9 +16,11 @@ namespace strew::aten {
 
 /// Of strew/forms.h.
 enum class Form : uint8_t { scatter_rows, scatter_elements, scatter_at, gather, gather_elements, gather_at };
-/// What becomes of the result's elements that no index names.
-enum class Init : uint8_t { in_place, copy };
-enum class Combiner : uint8_t { assign, add, mul, max, min };
+/// What the result's elements hold before the updates: what they held before the call, the operand's, or zeros.
+enum class Init : uint8_t { in_place, copy, zeros };
+/// `max` and `min` are of integers. Of floats PyTorch keeps NaNs, and where both are zeros it keeps the element, or takes the update where its loop is over
+/// vectors: x86's maximum of equal operands is the second one.
+enum class Combiner : uint8_t { assign, add, mul, max, min, max_or_kept, min_or_kept, max_or_update, min_or_update };
 
 /// All that makes an op but its tensors.
 struct Definition {
@@ -28,6 +30,7 @@ struct Definition {
   Combiner combiner = Combiner::assign;
   bool accumulates_wide = false;
   bool takes_negative = false;  ///< negative indices count from the end
+  bool skips_bad = false;       ///< an index out of bounds is left out, in place of an error
 };
 
 constexpr size_t kMostTensors = 16;

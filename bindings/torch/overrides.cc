@@ -1,9 +1,19 @@
 // The table of what strew replaces, and the functions by which Python switches it on: strew.torch (bindings/python/strew/torch) opens this library beside the
 // PyTorch that it was built for. Tested by tests/torch.
 #include <ATen/ops/_index_put_impl.h>
+#include <ATen/ops/embedding_dense_backward.h>
+#include <ATen/ops/gather.h>
+#include <ATen/ops/index.h>
 #include <ATen/ops/index_add.h>
+#include <ATen/ops/index_copy.h>
+#include <ATen/ops/index_fill.h>
+#include <ATen/ops/index_reduce.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/put.h>
+#include <ATen/ops/scatter.h>
 #include <ATen/ops/scatter_add.h>
+#include <ATen/ops/scatter_reduce.h>
+#include <ATen/ops/take.h>
 #include <torch/headeronly/version.h>
 #include <torch/library.h>
 
@@ -33,10 +43,25 @@ void replace_three(torch::Library& library) {
 
 void replace_all(torch::Library& library) {
   replace_three<ops::index_add, ops::index_add_, ops::index_add_out, index_add>(library);
-  replace_three<ops::scatter_add, ops::scatter_add_, ops::scatter_add_out, scatter_add>(library);
-  replace<ops::_index_put_impl_, index_put>(library);
+  replace_three<ops::index_copy, ops::index_copy_, ops::index_copy_out, index_copy>(library);
+  replace_three<ops::index_reduce, ops::index_reduce_, ops::index_reduce_out, index_reduce>(library);
+  replace<ops::index_fill__int_Scalar, index_fill>(library);
   replace<ops::index_select, index_select>(library);
   replace<ops::index_select_out, index_select>(library);
+  replace<ops::index_Tensor, index>(library);
+  replace<ops::index_Tensor_out, index>(library);
+  replace<ops::_index_put_impl_, index_put>(library);
+  replace<ops::take, take>(library);
+  replace<ops::take_out, take>(library);
+  replace<ops::put_, put>(library);
+  replace<ops::gather, gather>(library);
+  replace<ops::gather_out, gather>(library);
+  replace_three<ops::scatter_src, ops::scatter__src, ops::scatter_src_out, scatter>(library);
+  replace_three<ops::scatter_value, ops::scatter__value, ops::scatter_value_out, scatter_value>(library);
+  replace_three<ops::scatter_reduce, ops::scatter__reduce, ops::scatter_reduce_out, scatter_with>(library);
+  replace_three<ops::scatter_add, ops::scatter_add_, ops::scatter_add_out, scatter_add>(library);
+  replace_three<ops::scatter_reduce_two, ops::scatter_reduce__two, ops::scatter_reduce_two_out, scatter_reduce>(library);
+  replace<ops::embedding_dense_backward, embedding_dense_backward>(library);
 }
 
 /// Once per process, and never taken back: other threads may be in a kernel at any time. strew.torch.disable() makes the kernels hand every call over.

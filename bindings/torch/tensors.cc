@@ -88,6 +88,8 @@ std::optional<strew_dtype> dtype_of(c10::ScalarType dtype) {
 
 bool is_narrow_float(c10::ScalarType dtype) { return dtype == c10::ScalarType::Half || dtype == c10::ScalarType::BFloat16; }
 
+bool moves_alike(c10::ScalarType dtype) { return dtype == c10::ScalarType::Bool || adds_alike(dtype); }
+
 bool adds_alike(c10::ScalarType dtype) {
   switch (dtype) {
     case c10::ScalarType::Char:

@@ -24,6 +24,8 @@ Reason plain_all(const at::Tensor& first, const Rest&... rest) {
   return reason;
 }
 
+/// Whether PyTorch moves elements of this dtype by all of its indexed operators.
+bool moves_alike(c10::ScalarType dtype);
 /// Whether sums of this dtype have PyTorch's bits: not those of bool, nor of what PyTorch does not add.
 bool adds_alike(c10::ScalarType dtype);
 /// Whether PyTorch's scatter_add and others add it in float32, and round once.

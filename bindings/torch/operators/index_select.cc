@@ -1,11 +1,10 @@
-#include <ATen/EmptyTensor.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "bindings/torch/call.h"
 #include "bindings/torch/operators/operators.h"
+#include "bindings/torch/operators/written.h"
 #include "bindings/torch/tensors.h"
 
 namespace strew::aten {
@@ -19,7 +18,7 @@ void raise_in_data(int64_t value, int64_t, int64_t size, const std::string& stre
 
 Reason index_select(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index) {
   if (const Reason reason = plain_all(self, index); reason != Reason::none) return reason;
-  if (!dtype_of(self.scalar_type())) return Reason::dtype;
+  if (!moves_alike(self.scalar_type())) return Reason::dtype;
   if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
   const std::optional<int64_t> axis = dim_of(self, dim);
   if (!axis || index.dim() != 1 || static_cast<size_t>(self.dim()) > kMostDims) return Reason::shape;
@@ -28,15 +27,7 @@ Reason index_select(Target& target, const at::Tensor& self, int64_t dim, const a
   dims[static_cast<size_t>(*axis)] = index.numel();
   const at::IntArrayRef sizes(dims.data(), static_cast<size_t>(self.dim()));
   const at::Tensor* result = nullptr;
-  if (target.is_new()) {
-    result = &target.keep(at::Tensor(at::detail::empty_cpu(sizes, self.scalar_type())));
-  } else {
-    result = &target.given();
-    if (const Reason reason = plain(*result); reason != Reason::none) return reason;
-    if (result->scalar_type() != self.scalar_type()) return Reason::dtype;
-    if (result->sizes() != sizes) return Reason::shape;
-    if (!elements_apart(*result) || !apart(*result, self) || !apart(*result, index)) return Reason::overlap;
-  }
+  if (const Reason reason = gathered_to(target, self, sizes, result, index); reason != Reason::none) return reason;
   Tensors tensors;
   tensors.add_result(*result);
   tensors.add_input(self);

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <optional>
+#include <string_view>
 
 #include "bindings/torch/override.h"
 #include "bindings/torch/report.h"
@@ -12,10 +13,31 @@
 namespace strew::aten {
 
 Reason index_add(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& source,
-                 const at::Scalar& alpha);
-Reason scatter_add(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src);
+                 const c10::Scalar& alpha);
+Reason index_copy(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& source);
+Reason index_fill(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const c10::Scalar& value);
+Reason index_reduce(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& source,
+                    std::string_view reduce, bool include_self);
+Reason index_select(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index);
+
+Reason index(Target& target, const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& indices);
 Reason index_put(Target& target, const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& indices,
                  const at::Tensor& values, bool accumulate, bool unsafe);
-Reason index_select(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index);
+Reason take(Target& target, const at::Tensor& self, const at::Tensor& index);
+Reason put(Target& target, const at::Tensor& self, const at::Tensor& index, const at::Tensor& source, bool accumulate);
+
+Reason gather(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, bool sparse_grad);
+Reason scatter(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src);
+Reason scatter_value(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const c10::Scalar& value);
+/// scatter(..., reduce="add"), an older form of scatter_reduce.
+Reason scatter_with(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src,
+                    std::string_view reduce);
+Reason scatter_add(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src);
+Reason scatter_reduce(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src,
+                      std::string_view reduce, bool include_self);
+
+/// Of the gradient of an embedding: rows of `grad` are added to the rows of a new table that `indices` names.
+Reason embedding_dense_backward(Target& target, const at::Tensor& grad, const at::Tensor& indices, c10::SymInt num_weights,
+                                c10::SymInt padding_idx, bool scale_grad_by_freq);
 
 }  // namespace strew::aten

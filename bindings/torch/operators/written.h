@@ -1,4 +1,4 @@
-// What a scatter of PyTorch's writes: self, out, or a new tensor. Tested by tests/torch.
+// What an operator of PyTorch's writes: self, out, or a new tensor. Tested by tests/torch.
 #pragma once
 
 #include <ATen/EmptyTensor.h>
@@ -31,6 +31,21 @@ Reason written_by(Target& target, const at::Tensor& self, Written& out, const In
   const bool separate =
       elements_apart(given) && (out.init == Init::in_place || apart(given, self)) && (apart(given, inputs) && ...);
   return separate ? Reason::none : Reason::overlap;
+}
+
+/// Of a gather: the tensor of these dims that receives the elements. `inputs`: what it reads besides `self`.
+template <class... Inputs>
+Reason gathered_to(Target& target, const at::Tensor& self, at::IntArrayRef sizes, const at::Tensor*& out,
+                   const Inputs&... inputs) {
+  if (target.is_new()) {
+    out = &target.keep(at::Tensor(at::detail::empty_cpu(sizes, self.scalar_type())));
+    return Reason::none;
+  }
+  out = &target.given();
+  if (const Reason reason = plain(*out); reason != Reason::none) return reason;
+  if (out->scalar_type() != self.scalar_type()) return Reason::dtype;
+  if (out->sizes() != sizes) return Reason::shape;
+  return elements_apart(*out) && apart(*out, self) && (apart(*out, inputs) && ...) ? Reason::none : Reason::overlap;
 }
 
 }  // namespace strew::aten

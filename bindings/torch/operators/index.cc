@@ -1,10 +1,11 @@
+// Indexing by tensors, self[i, :, j]: index and index_put.
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "bindings/torch/call.h"
 #include "bindings/torch/operators/operators.h"
-#include "bindings/torch/operators/scatter_result.h"
+#include "bindings/torch/operators/written.h"
 #include "bindings/torch/tensors.h"
 
 namespace strew::aten {
@@ -112,14 +113,70 @@ View view_index(const Indices& indices, size_t number) {
   return view;
 }
 
+/// The dims of self[indices].
+size_t dims_of_indexed(const at::Tensor& self, const Indices& indices, std::array<int64_t, 2 * kMostDims>& dims) {
+  size_t rank = 0;
+  const auto add_indices = [&] {
+    for (int64_t d = 0; d < indices.rank; ++d) dims[rank++] = indices.dims[static_cast<size_t>(d)];
+  };
+  if (!indices.are_adjacent) add_indices();
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (indices.are_adjacent && d == indices.indexed[0]) add_indices();
+    if (!indices.is_indexed(d)) dims[rank++] = self.size(d);
+  }
+  return rank;
+}
+
+/// Whether PyTorch's result is contiguous for sure: it orders the dims of the result as those of self and of the indices lie.
+bool gives_contiguous(const at::Tensor& self, const Indices& indices) {
+  for (size_t k = 0; k < indices.count; ++k)
+    if (!indices.tensors[k]->is_contiguous()) return false;
+  int64_t least = 0;
+  for (int64_t d = self.dim() - 1; d >= 0; --d) {
+    if (self.size(d) == 1) continue;
+    if (self.stride(d) == 0 || self.stride(d) < least) return false;
+    least = self.stride(d);
+  }
+  return true;
+}
+
 }  // namespace
+
+Reason index(Target& target, const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& given) {
+  if (const Reason reason = plain(self); reason != Reason::none) return reason;
+  if (!moves_alike(self.scalar_type())) return Reason::dtype;
+  if (static_cast<size_t>(self.dim()) > kMostDims) return Reason::shape;
+  std::array<at::Tensor, kMostDims> kept;
+  Indices indices;
+  if (const Reason reason = read(self, given, kept, indices); reason != Reason::none) return reason;
+  if (target.is_new() && !gives_contiguous(self, indices)) return Reason::layout;
+  std::array<int64_t, 2 * kMostDims> dims;
+  const size_t rank = dims_of_indexed(self, indices, dims);
+  const at::Tensor* result = nullptr;
+  if (const Reason reason = gathered_to(target, self, {dims.data(), rank}, result); reason != Reason::none) return reason;
+  for (size_t k = 0; k < indices.count; ++k)
+    if (!target.is_new() && !apart(*result, *indices.tensors[k])) return Reason::overlap;
+  View written;
+  if (!view_values(self, indices, *result, written)) return Reason::shape;
+  const View operand = view_operand(self, indices);
+  std::array<View, kMostDims> views;
+  Tensors tensors;
+  tensors.add_result_view(*result, written.dims.data(), written.strides.data(), written.rank);
+  tensors.add_view(self, operand.dims.data(), operand.strides.data(), operand.rank);
+  for (size_t k = 0; k < indices.count; ++k) {
+    views[k] = view_index(indices, k);
+    tensors.add_view(*indices.tensors[k], views[k].dims.data(), views[k].strides.data(), views[k].rank);
+  }
+  return run({Form::gather_at, 0, Init::in_place, Combiner::assign, false, true, false}, tensors,
+             {raise_index_error, {indices.indexed.data(), indices.count}, {operand.dims.data(), indices.count}});
+}
 
 Reason index_put(Target& target, const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& given,
                  const at::Tensor& values, bool accumulate, bool) {
   if (const Reason reason = plain(self); reason != Reason::none) return reason;
   if (const Reason reason = plain(values, true); reason != Reason::none) return reason;
   if (values.scalar_type() != self.scalar_type() ||
-      (accumulate ? !adds_alike(self.scalar_type()) : !dtype_of(self.scalar_type())))
+      (accumulate ? !adds_alike(self.scalar_type()) : !moves_alike(self.scalar_type())))
     return Reason::dtype;
   if (static_cast<size_t>(self.dim()) > kMostDims) return Reason::shape;
   std::array<at::Tensor, kMostDims> kept;
@@ -139,7 +196,7 @@ Reason index_put(Target& target, const at::Tensor& self, const c10::List<std::op
   tensors.add_view(values, updates.dims.data(), updates.strides.data(), updates.rank);
   for (size_t k = 1; k < indices.count; ++k)
     tensors.add_view(*indices.tensors[k], views[k].dims.data(), views[k].strides.data(), views[k].rank);
-  const Definition what{Form::scatter_at, 0, Init::in_place, accumulate ? Combiner::add : Combiner::assign, false, true};
+  const Definition what{Form::scatter_at, 0, Init::in_place, accumulate ? Combiner::add : Combiner::assign, false, true, false};
   return run(what, tensors, {raise_index_error, {indices.indexed.data(), indices.count}, {operand.dims.data(), indices.count}});
 }
 

@@ -1,0 +1,42 @@
+#include "bindings/torch/operators/elements.h"
+
+#include "bindings/torch/tensors.h"
+
+namespace strew::aten {
+
+Reason along(const at::Tensor& tensor, int64_t dim, const at::Tensor& index, const at::Tensor* other, Along& out) {
+  if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
+  const std::optional<int64_t> axis = dim_of(tensor, dim);
+  if (!axis || index.dim() != tensor.dim() || static_cast<size_t>(tensor.dim()) > kMostDims) return Reason::shape;
+  if (other != nullptr && other->dim() != tensor.dim()) return Reason::shape;
+  out = {*axis, true, true};
+  for (int64_t d = 0; d < index.dim(); ++d) {
+    if (other != nullptr && index.size(d) > other->size(d)) return Reason::shape;
+    if (d == *axis) continue;
+    if (index.size(d) > tensor.size(d)) return Reason::shape;
+    out.is_whole = out.is_whole && index.size(d) == tensor.size(d);
+    out.of_rows = out.of_rows && (index.size(d) == 1 || index.stride(d) == 0);
+  }
+  return Reason::none;
+}
+
+CutView::CutView(const at::Tensor& tensor, const at::Tensor& index, const Along& how, int64_t extent_of_axis)
+    : rank(index.dim()) {
+  size_t at = 0;
+  const auto add = [&](int64_t d) {
+    dims[at] = d == how.axis ? extent_of_axis : index.size(d);
+    strides[at++] = tensor.stride(d);
+  };
+  if (how.of_rows) add(how.axis);
+  for (int64_t d = 0; d < rank; ++d)
+    if (!how.of_rows || d != how.axis) add(d);
+}
+
+void add_index(Tensors& tensors, const at::Tensor& index, const Along& how) {
+  if (how.of_rows)
+    tensors.add_view(index, index.sizes().data() + how.axis, index.strides().data() + how.axis, 1);
+  else
+    tensors.add_input(index);
+}
+
+}  // namespace strew::aten

@@ -1,0 +1,146 @@
+// Operators whose index has one dim, for rows along a dim: index_add, index_copy, index_fill and index_reduce.
+#include <ATen/EmptyTensor.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "bindings/torch/call.h"
+#include "bindings/torch/operators/operators.h"
+#include "bindings/torch/operators/written.h"
+#include "bindings/torch/tensors.h"
+
+namespace strew::aten {
+namespace {
+
+/// The dims of a tensor with one of them in front.
+struct InFront {
+  InFront(const at::Tensor& tensor, int64_t dim) : rank(tensor.dim()) {
+    dims[0] = tensor.size(dim);
+    strides[0] = tensor.stride(dim);
+    size_t at = 1;
+    for (int64_t d = 0; d < rank; ++d) {
+      if (d == dim) continue;
+      dims[at] = tensor.size(d);
+      strides[at++] = tensor.stride(d);
+    }
+  }
+  std::array<int64_t, kMostDims> dims, strides;
+  int64_t rank;
+};
+
+/// Whether the extents are the same but for one dim.
+bool same_but(const at::Tensor& one, const at::Tensor& other, int64_t dim) {
+  if (one.dim() != other.dim()) return false;
+  for (int64_t d = 0; d < one.dim(); ++d)
+    if (d != dim && one.size(d) != other.size(d)) return false;
+  return true;
+}
+
+/// What all of them ask of their arguments but dtypes. `source`: null for a value.
+Reason accepted(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor* source,
+                int64_t& axis, Written& written) {
+  if (const Reason reason = source != nullptr ? plain_all(self, index, *source) : plain_all(self, index); reason != Reason::none)
+    return reason;
+  if (source != nullptr && source->scalar_type() != self.scalar_type()) return Reason::dtype;
+  const std::optional<int64_t> found = dim_of(self, dim);
+  if (!found || index.dim() != 1 || static_cast<size_t>(self.dim()) > kMostDims) return Reason::shape;
+  axis = *found;
+  if (source == nullptr) return written_by(target, self, written, index);
+  if (!same_but(self, *source, axis) || source->size(axis) != index.numel()) return Reason::shape;
+  return written_by(target, self, written, index, *source);
+}
+
+Reason scatter_rows(const Written& written, const at::Tensor& self, int64_t axis, const at::Tensor& index,
+                    const at::Tensor& source, Definition what, RaiseBounds raise) {
+  const InFront result(*written.tensor, axis), operand(self, axis);
+  Tensors tensors;
+  tensors.add_result_view(*written.tensor, result.dims.data(), result.strides.data(), result.rank);
+  if (written.init == Init::copy) tensors.add_view(self, operand.dims.data(), operand.strides.data(), operand.rank);
+  tensors.add_input(index);
+  what.form = Form::scatter_rows;
+  what.init = written.init;
+  const Bounds bounds{raise, axis, self.sizes()[static_cast<size_t>(axis)]};
+  if (source.dim() == 0) {
+    InFront shape = result;
+    shape.dims[0] = index.numel();
+    shape.strides.fill(0);
+    tensors.add_view(source, shape.dims.data(), shape.strides.data(), shape.rank);
+    return run(what, tensors, bounds);
+  }
+  const InFront updates(source, axis);
+  tensors.add_view(source, updates.dims.data(), updates.strides.data(), updates.rank);
+  return run(what, tensors, bounds);
+}
+
+/// PyTorch makes a scatter_add of these, which rounds sums of 16 bits once and has other words for a bad index. In other calls every addition is rounded.
+bool is_scatter_add(const at::Tensor& self, int64_t axis, const at::Tensor& index) {
+  return self.dim() > 1 && (axis == 0 || axis == self.dim() - 1) && index.scalar_type() == c10::ScalarType::Long;
+}
+
+void raise_index_copy(int64_t value, int64_t dim, int64_t size, const std::string& strew) {
+  TORCH_CHECK_INDEX(false, "index_copy_(): index ", value, " is out of bounds for dimension ", dim, " with size ", size, strew);
+}
+
+bool is_one(const c10::Scalar& alpha) {
+  return alpha.isIntegral(false) ? alpha.toLong() == 1 : alpha.isFloatingPoint() && alpha.toDouble() == 1;
+}
+
+}  // namespace
+
+Reason index_add(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& source,
+                 const c10::Scalar& alpha) {
+  // Complex numbers are multiplied by alpha even if that is 1, which changes infinities and the signs of zeros.
+  if (!adds_alike(self.scalar_type()) || self.is_complex()) return Reason::dtype;
+  if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
+  if (!is_one(alpha)) return Reason::argument;
+  int64_t axis = 0;
+  Written written;
+  if (const Reason reason = accepted(target, self, dim, index, &source, axis, written); reason != Reason::none) return reason;
+  Definition what;
+  what.combiner = Combiner::add;
+  const bool is_scatter = is_scatter_add(self, axis, index);
+  what.accumulates_wide = is_scatter && is_narrow_float(self.scalar_type());
+  return scatter_rows(written, self, axis, index, source, what, is_scatter ? raise_runtime_error : raise_in_self);
+}
+
+Reason index_copy(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& source) {
+  if (!moves_alike(self.scalar_type())) return Reason::dtype;
+  if (index.scalar_type() != c10::ScalarType::Long) return Reason::index_dtype;
+  int64_t axis = 0;
+  Written written;
+  if (const Reason reason = accepted(target, self, dim, index, &source, axis, written); reason != Reason::none) return reason;
+  return scatter_rows(written, self, axis, index, source, {}, raise_index_copy);
+}
+
+Reason index_fill(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const c10::Scalar& value) {
+  if (!moves_alike(self.scalar_type()) || (value.isComplex() && !self.is_complex())) return Reason::dtype;
+  if (index.scalar_type() != c10::ScalarType::Long) return Reason::index_dtype;
+  int64_t axis = 0;
+  Written written;
+  if (const Reason reason = accepted(target, self, dim, index, nullptr, axis, written); reason != Reason::none) return reason;
+  at::Tensor filled(at::detail::empty_cpu({}, self.scalar_type()));
+  filled.fill_(value);
+  Definition what;
+  what.takes_negative = true;
+  return scatter_rows(written, self, axis, index, filled, what, raise_index_error);
+}
+
+Reason index_reduce(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& source,
+                    std::string_view reduce, bool include_self) {
+  if (!adds_alike(self.scalar_type()) || self.is_complex()) return Reason::dtype;
+  if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
+  const bool is_product = reduce == "prod", is_extremum = reduce == "amax" || reduce == "amin";
+  // Which of two zeros is the larger one depends on where PyTorch's loop over vectors ends.
+  if (!include_self || !(is_product || (is_extremum && !self.is_floating_point()))) return Reason::argument;
+  int64_t axis = 0;
+  Written written;
+  if (const Reason reason = accepted(target, self, dim, index, &source, axis, written); reason != Reason::none) return reason;
+  Definition what;
+  what.combiner = is_product ? Combiner::mul : reduce == "amax" ? Combiner::max : Combiner::min;
+  return scatter_rows(written, self, axis, index, source, what, raise_in_self);
+}
+
+}  // namespace strew::aten

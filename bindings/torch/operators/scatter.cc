@@ -1,0 +1,193 @@
+// scatter, scatter_add and scatter_reduce.
+#include <ATen/EmptyTensor.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "bindings/torch/call.h"
+#include "bindings/torch/operators/elements.h"
+#include "bindings/torch/operators/operators.h"
+#include "bindings/torch/operators/written.h"
+#include "bindings/torch/tensors.h"
+
+namespace strew::aten {
+namespace {
+
+/// Runs the scatter of `src`, a tensor or, without dims, one value for all.
+Reason scatter_into(Written written, const at::Tensor& self, const Along& how, const at::Tensor& index, const at::Tensor& src,
+                    Combiner combiner) {
+  if (!how.is_whole && written.init == Init::copy) {  // an op copies no more than its operand
+    written.tensor->copy_(self);
+    written.init = Init::in_place;
+  }
+  const int64_t extent = self.size(how.axis);
+  const CutView result(*written.tensor, index, how, extent), operand(self, index, how, extent);
+  Tensors tensors;
+  tensors.add_result_view(*written.tensor, result.dims.data(), result.strides.data(), result.rank);
+  if (written.init == Init::copy) tensors.add_view(self, operand.dims.data(), operand.strides.data(), operand.rank);
+  add_index(tensors, index, how);
+  const CutView shape(index, index, how, index.size(how.axis));
+  constexpr std::array<int64_t, kMostDims> kNoStrides{};
+  if (src.dim() == 0) {
+    tensors.add_view(src, shape.dims.data(), kNoStrides.data(), shape.rank);
+    return run({how.of_rows ? Form::scatter_rows : Form::scatter_elements, how.of_rows ? 0 : how.axis, written.init, combiner,
+                false, false, false},
+               tensors, {raise_runtime_error, how.axis, extent});
+  }
+  const CutView updates(src, index, how, index.size(how.axis));
+  tensors.add_view(src, updates.dims.data(), updates.strides.data(), updates.rank);
+  const bool is_wide = (combiner == Combiner::add || combiner == Combiner::mul) && is_narrow_float(self.scalar_type());
+  return run({how.of_rows ? Form::scatter_rows : Form::scatter_elements, how.of_rows ? 0 : how.axis, written.init, combiner,
+              is_wide, false, false},
+             tensors, {raise_runtime_error, how.axis, extent});
+}
+
+/// What every scatter of a tensor asks of its arguments.
+Reason accepted(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src, Along& how,
+                Written& written) {
+  if (const Reason reason = plain_all(self, index, src); reason != Reason::none) return reason;
+  if (src.scalar_type() != self.scalar_type()) return Reason::dtype;
+  if (const Reason reason = along(self, dim, index, &src, how); reason != Reason::none) return reason;
+  return written_by(target, self, written, index, src);
+}
+
+/// PyTorch's loop over the vectors of rows, which it takes for such tensors; in others it goes element by element. They differ in which of two zeros is the
+/// larger one.
+bool is_vectorised(const at::Tensor& result, const Along& how, const at::Tensor& index, const at::Tensor& src) {
+  constexpr int64_t kLeastRow = 16;
+  if (how.axis != 0 || index.stride(0) != 1 || index.numel() / index.size(0) < kLeastRow) return false;
+  for (int64_t d = 1; d < index.dim(); ++d)
+    if (src.size(d) != index.size(d) || index.stride(d) > 1 || (index.stride(d) == 1 && index.size(d) != 1)) return false;
+  return result.is_contiguous() && src.is_contiguous();
+}
+
+struct Reduction {
+  Combiner combiner;
+  bool is_mean = false;
+};
+std::optional<Reduction> reduction_of(std::string_view reduce, bool is_float, bool is_vectorised) {
+  if (reduce == "sum") return Reduction{Combiner::add};
+  if (reduce == "mean") return Reduction{Combiner::add, true};
+  if (reduce == "prod") return Reduction{Combiner::mul};
+  if (reduce == "amax")
+    return Reduction{!is_float ? Combiner::max : is_vectorised ? Combiner::max_or_update : Combiner::max_or_kept};
+  if (reduce == "amin")
+    return Reduction{!is_float ? Combiner::min : is_vectorised ? Combiner::min_or_update : Combiner::min_or_kept};
+  return std::nullopt;
+}
+
+/// What elements that are named begin with where their old values do not take part.
+c10::Scalar neutral(Combiner combiner, const at::Tensor& self) {
+  const bool is_float = self.is_floating_point();
+  switch (combiner) {
+    case Combiner::mul:
+      return 1;
+    case Combiner::max:
+    case Combiner::max_or_kept:
+    case Combiner::max_or_update:
+      if (is_float) return -std::numeric_limits<double>::infinity();
+      break;
+    case Combiner::min:
+    case Combiner::min_or_kept:
+    case Combiner::min_or_update:
+      if (is_float) return std::numeric_limits<double>::infinity();
+      break;
+    case Combiner::assign:
+    case Combiner::add:
+      return 0;
+  }
+  const int64_t bits = 8 * static_cast<int64_t>(self.element_size());
+  const bool is_unsigned = self.scalar_type() == c10::ScalarType::Byte;
+  const int64_t most = is_unsigned ? 255 : static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
+  return combiner == Combiner::max ? (is_unsigned ? 0 : -most - 1) : most;
+}
+
+/// A tensor without dims that holds the value, in the dtype of `self`.
+at::Tensor value_like(const at::Tensor& self, const c10::Scalar& value) {
+  at::Tensor made(at::detail::empty_cpu({}, self.scalar_type()));
+  made.fill_(value);
+  return made;
+}
+
+/// The steps that PyTorch takes from the sum to the mean.
+void divide(const at::Tensor& result, int64_t dim, const at::Tensor& index, const at::Tensor& src, bool include_self) {
+  at::Tensor count = include_self ? at::ones_like(result) : at::zeros_like(result);
+  count.scatter_add_(dim, index, at::ones_like(src));
+  count.masked_fill_(count.eq(0), 1);
+  at::Tensor(result).div_(count);
+}
+
+std::optional<Combiner> combiner_of(std::string_view reduce) {
+  if (reduce == "add") return Combiner::add;
+  if (reduce == "multiply") return Combiner::mul;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Reason scatter_add(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src) {
+  Along how;
+  Written written;
+  if (!adds_alike(self.scalar_type())) return Reason::dtype;
+  if (const Reason reason = accepted(target, self, dim, index, src, how, written); reason != Reason::none) return reason;
+  return scatter_into(written, self, how, index, src, Combiner::add);
+}
+
+Reason scatter(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src) {
+  Along how;
+  Written written;
+  if (!moves_alike(self.scalar_type())) return Reason::dtype;
+  if (const Reason reason = accepted(target, self, dim, index, src, how, written); reason != Reason::none) return reason;
+  return scatter_into(written, self, how, index, src, Combiner::assign);
+}
+
+Reason scatter_value(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const c10::Scalar& value) {
+  if (const Reason reason = plain_all(self, index); reason != Reason::none) return reason;
+  if (!moves_alike(self.scalar_type()) || (value.isComplex() && !self.is_complex())) return Reason::dtype;
+  Along how;
+  Written written;
+  if (const Reason reason = along(self, dim, index, nullptr, how); reason != Reason::none) return reason;
+  if (const Reason reason = written_by(target, self, written, index); reason != Reason::none) return reason;
+  return scatter_into(written, self, how, index, value_like(self, value), Combiner::assign);
+}
+
+Reason scatter_with(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src,
+                    std::string_view reduce) {
+  const std::optional<Combiner> combiner = combiner_of(reduce);
+  if (!combiner) return Reason::argument;
+  Along how;
+  Written written;
+  if (!adds_alike(self.scalar_type()) || (*combiner == Combiner::mul && self.is_complex())) return Reason::dtype;
+  if (const Reason reason = accepted(target, self, dim, index, src, how, written); reason != Reason::none) return reason;
+  return scatter_into(written, self, how, index, src, *combiner);
+}
+
+Reason scatter_reduce(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src,
+                      std::string_view reduce, bool include_self) {
+  if (!adds_alike(self.scalar_type())) return Reason::dtype;
+  Along how;
+  Written written;
+  if (const Reason reason = accepted(target, self, dim, index, src, how, written); reason != Reason::none) return reason;
+  const bool is_float = self.is_floating_point();
+  const std::optional<Reduction> reduction = reduction_of(reduce, is_float, is_vectorised(*written.tensor, how, index, src));
+  if (!reduction) return Reason::argument;
+  const bool is_extremum = reduction->combiner != Combiner::add && reduction->combiner != Combiner::mul;
+  if ((is_extremum || reduction->combiner == Combiner::mul) && self.is_complex()) return Reason::dtype;
+  // Means of integers are rounded down; of 16 bits some are divided before they are rounded.
+  if (reduction->is_mean && (!is_float || is_narrow_float(self.scalar_type()))) return Reason::dtype;
+  if (!include_self) {
+    const at::Tensor first = value_like(self, neutral(reduction->combiner, self));
+    if (const Reason reason = scatter_into(written, self, how, index, first, Combiner::assign); reason != Reason::none)
+      return reason;
+    written.init = Init::in_place;
+  }
+  if (const Reason reason = scatter_into(written, self, how, index, src, reduction->combiner); reason != Reason::none)
+    return reason;
+  if (reduction->is_mean) divide(*written.tensor, how.axis, index, src, include_self);
+  return Reason::none;
+}
+
+}  // namespace strew::aten
