@@ -1,7 +1,5 @@
 // scatter, scatter_add and scatter_reduce.
 #include <ATen/EmptyTensor.h>
-#include <ATen/ops/ones_like.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <limits>
 #include <optional>
@@ -112,11 +110,20 @@ at::Tensor value_like(const at::Tensor& self, const c10::Scalar& value) {
   return made;
 }
 
-/// The steps that PyTorch takes from the sum to the mean.
-void divide(const at::Tensor& result, int64_t dim, const at::Tensor& index, const at::Tensor& src, bool include_self) {
-  at::Tensor count = include_self ? at::ones_like(result) : at::zeros_like(result);
-  count.scatter_add_(dim, index, at::ones_like(src));
+/// Divides the sums by how many updates there are of each element, as PyTorch does. Of rows there is one number for each.
+void divide(const at::Tensor& result, const Along& how, const at::Tensor& index, bool include_self) {
+  const bool by_row = how.of_rows && how.is_whole;
+  const at::Tensor one = value_like(result, 1), first = include_self ? one : value_like(result, 0);
+  const at::Tensor each = by_row ? index.as_strided({index.size(how.axis)}, {index.stride(how.axis)}) : index;
+  at::Tensor count =
+      first.expand(by_row ? at::IntArrayRef(result.size(how.axis)) : result.sizes()).clone(at::MemoryFormat::Contiguous);
+  count.scatter_add_(by_row ? 0 : how.axis, each, one.expand(each.sizes()));
   count.masked_fill_(count.eq(0), 1);
+  if (by_row) {
+    at::DimVector dims(static_cast<size_t>(result.dim()), 1);
+    dims[static_cast<size_t>(how.axis)] = count.numel();
+    count = count.view(dims);
+  }
   at::Tensor(result).div_(count);
 }
 
@@ -186,7 +193,7 @@ Reason scatter_reduce(Target& target, const at::Tensor& self, int64_t dim, const
   }
   if (const Reason reason = scatter_into(written, self, how, index, src, reduction->combiner); reason != Reason::none)
     return reason;
-  if (reduction->is_mean) divide(*written.tensor, how.axis, index, src, include_self);
+  if (reduction->is_mean) divide(*written.tensor, how, index, include_self);
   return Reason::none;
 }
 
