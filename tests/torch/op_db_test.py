@@ -65,7 +65,7 @@ def check_samples(op, dtype, failures, label):
         if op.supports_out:
             result = op.op(sample.input, *sample.args, **sample.kwargs)
             for out in outs_for(result):
-                failures.check(f"{what} out of {list(out.size())}", outcomes.compare(lambda *all: call_out(op, (all[0], *all[1]), all[2], all[3]), *given, out))
+                failures.check(f"{what} out of {list(out.size())}", outcomes.compare(lambda *all: call_out(op, (all[0], *all[1]), all[2], all[3]), *given, out, has_out=True))
 
 
 def check_gradients(op, dtype, failures, label):
