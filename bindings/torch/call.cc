@@ -98,6 +98,8 @@ uint64_t variant_of(const Definition& what, size_t tensors, int threads) {
   number = number << 2 | static_cast<uint64_t>(what.init);
   number = number << 1 | static_cast<uint64_t>(what.accumulates_wide);
   number = number << 1 | static_cast<uint64_t>(what.takes_negative);
+  number = number << 1 | static_cast<uint64_t>(what.looks_up);
+  number = number << 1 | static_cast<uint64_t>(what.is_weighted);
   return number << 1 | static_cast<uint64_t>(what.skips_bad);
 }
 
@@ -115,6 +117,7 @@ bool is_gather(Form form) {
     case Form::scatter_rows:
     case Form::scatter_elements:
     case Form::scatter_at:
+    case Form::sddmm:
       return false;
   }
   return false;
@@ -122,6 +125,26 @@ bool is_gather(Form form) {
 
 /// Whether the result is another tensor than what is indexed.
 bool has_operand(const Definition& what) { return is_gather(what.form) || what.init == Init::copy; }
+
+/// The order in which sddmm adds products: in eight sums side by side.
+constexpr int32_t kSddmmLanes = 8;
+
+/// A type of a table. An op may not take a row of a table that has none, so only the call says how many rows there are.
+class OpenRows {
+ public:
+  explicit OpenRows(const strew_tensor& table) : open_(table) {
+    std::copy_n(table.dims, table.rank, dims_.begin());
+    dims_[0] = STREW_OPEN;
+    open_.dims = dims_.data();
+  }
+  OpenRows(const OpenRows&) = delete;
+  OpenRows& operator=(const OpenRows&) = delete;
+  const strew_tensor* get() const { return &open_; }
+
+ private:
+  std::array<int64_t, kMostDims> dims_;
+  strew_tensor open_;
+};
 
 strew_status builder_of(const Request& request, strew_op_builder** out) {
   const Definition& what = *request.what;
@@ -148,16 +171,53 @@ strew_status builder_of(const Request& request, strew_op_builder** out) {
     case Form::gather_at:
       return strew_op_builder_gather_at(&operand, indices(0).data(), request.tensors->count() - static_cast<size_t>(inputs - all),
                                         out);
+    case Form::sddmm: {
+      const OpenRows lhs(all[2]), rhs(all[3]);
+      return strew_op_builder_sddmm(lhs.get(), &all[4], rhs.get(), &all[5], kSddmmLanes, out);
+    }
   }
   return nullptr;
+}
+
+using OwnedBuilder = std::unique_ptr<strew_op_builder, void (*)(strew_op_builder*)>;
+
+/// A scatter of rows whose updates are looked up in the table.
+strew_status look_up_builder_of(const Request& request, strew_op_builder** out) {
+  const strew_tensor* const all = request.tensors->data();
+  const size_t count = request.tensors->count(), first = has_operand(*request.what) ? 2 : 1;
+  const strew_tensor &table = all[first + 1], &numbers = all[count - 1];
+  const OpenRows open(table);
+  std::array<int64_t, 2 * kMostDims> dims;
+  strew_tensor updates = table;
+  strew_op_builder* made = nullptr;
+  strew_status status = strew_op_builder_gather_rows(open.get(), &numbers, &made);
+  const OwnedBuilder gather(made, strew_op_builder_free);
+  if (status == nullptr) status = strew_op_builder_set(made, "oob", "error");
+  if (status != nullptr) return status;
+  std::copy_n(table.dims + 1, table.rank - 1, std::copy_n(numbers.dims, numbers.rank, dims.begin()));
+  updates.dims = dims.data();
+  updates.strides = nullptr;
+  updates.rank = table.rank - 1 + numbers.rank;
+  status = strew_op_builder_scatter_rows(&all[first - 1], &all[first], &updates, out);
+  if (status == nullptr) status = strew_op_builder_look_up(*out, STREW_UPDATES, 0, made);
+  if (status == nullptr && request.what->is_weighted) status = strew_op_builder_extra(*out, "per_position", &all[first + 2]);
+  return status;
+}
+
+/// The sum of the old value and the weighted update.
+std::string weighted_graph_of(strew_dtype type) {
+  const std::string dtype = strew_dtype_name(type);
+  return "{%0=update(0):" + dtype + "; %1=extra(0):" + dtype + "; %2=multiply(%0,%1):" + dtype + "; %3=current(0):" + dtype +
+         "; %4=add(%3,%2):" + dtype + "; return %4}";
 }
 
 strew_status make_op(void* context, strew_op** out) {
   const Request& request = *static_cast<const Request*>(context);
   const Definition& what = *request.what;
   strew_op_builder* made = nullptr;
-  strew_status status = builder_of(request, &made);
-  const std::unique_ptr<strew_op_builder, void (*)(strew_op_builder*)> builder(made, strew_op_builder_free);
+  strew_status status = what.looks_up ? look_up_builder_of(request, &made) : builder_of(request, &made);
+  const OwnedBuilder builder(made, strew_op_builder_free);
+  if (what.form == Form::sddmm) return status == nullptr ? strew_op_builder_build(made, out) : status;
   const auto set = [&](const char* field, const char* value) {
     if (status == nullptr) status = strew_op_builder_set(made, field, value);
   };
@@ -165,7 +225,7 @@ strew_status make_op(void* context, strew_op** out) {
   set("normalize_negative", what.takes_negative ? "true" : "false");
   if (!is_gather(what.form)) {
     const auto dtype = static_cast<strew_dtype>(request.tensors->data()->dtype);
-    const std::string graph = graph_of(what.combiner, dtype);
+    const std::string graph = what.is_weighted ? weighted_graph_of(dtype) : graph_of(what.combiner, dtype);
     set("combiner", graph.empty() ? kCombiners[static_cast<size_t>(what.combiner)] : "expr");
     if (!graph.empty()) set("expr", graph.c_str());
     if (what.init == Init::in_place) set("init", "in_place");
@@ -205,7 +265,9 @@ Reason run(const Definition& what, const Tensors& tensors, const Bounds& bounds)
   const std::string text = std::string(" (strew: ") + strew_status_message(status) + "; nothing was written)";
   strew_status_free(status);
   if (is_bounds) {
-    const size_t number = std::min(static_cast<size_t>(bad.component), bounds.dims.size() - 1);
+    const bool is_looked_up =
+        (what.looks_up || what.form == Form::sddmm) && static_cast<size_t>(bad.source) == tensors.count() - 1;
+    const size_t number = is_looked_up ? 1 : std::min(static_cast<size_t>(bad.component), bounds.dims.size() - 1);
     bounds.raise(bad.value, bounds.dims[number], bounds.sizes[number], text);
   }
   return Reason::refused;

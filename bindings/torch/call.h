@@ -15,7 +15,7 @@
 namespace strew::aten {
 
 /// Of strew/forms.h.
-enum class Form : uint8_t { scatter_rows, scatter_elements, scatter_at, gather, gather_elements, gather_at };
+enum class Form : uint8_t { scatter_rows, scatter_elements, scatter_at, gather, gather_elements, gather_at, sddmm };
 /// What the result's elements hold before the updates: what they held before the call, the operand's, or zeros.
 enum class Init : uint8_t { in_place, copy, zeros };
 /// `max` and `min` are of integers. Of floats PyTorch keeps NaNs, and where both are zeros it keeps the element, or takes the update where its loop is over
@@ -31,12 +31,17 @@ struct Definition {
   bool accumulates_wide = false;
   bool takes_negative = false;  ///< negative indices count from the end
   bool skips_bad = false;       ///< an index out of bounds is left out, in place of an error
+  /// Updates are rows of a table, whose numbers a further index has (docs/fusion.md). `weighted`: they are multiplied by one number each.
+  bool looks_up = false;
+  bool is_weighted = false;
 };
 
 constexpr size_t kMostTensors = 16;
 constexpr size_t kMostDims = 16;
 
-/// The tensors of a call: the result, the operand unless the result is updated in place, the indices, the updates; of a form `_at` further indices come last.
+/// The tensors of a call: the result, the operand unless the result is updated in place, the indices, the updates or the table, the weights; of a form `_at`
+/// further indices come last, and so do the numbers of rows that are looked up. Of form sddmm: the result with strides of 0 along rows, no index, both tables, and the
+/// numbers of their rows.
 class Tensors {
  public:
   /// One that is written.
@@ -50,6 +55,12 @@ class Tensors {
   }
   void add_result_view(const at::Tensor& tensor, const int64_t* dims, const int64_t* strides, int64_t rank) {
     add(tensor.mutable_data_ptr(), tensor, dims, strides, rank);
+  }
+
+  /// Index vectors without entries, of which form sddmm has one per result. `dims`: {results, 0}, which are not copied.
+  void add_no_index(const at::Tensor& result, const int64_t* dims) {
+    add(result.mutable_data_ptr(), result, dims, nullptr, 2);
+    if (fit_) all_[count_ - 1].dtype = STREW_I32;
   }
 
   bool fit() const { return fit_; }
@@ -66,7 +77,7 @@ class Tensors {
 
 /// How PyTorch says that an index is out of bounds: it throws. `strew`: what strew says, in parentheses.
 using RaiseBounds = void (*)(int64_t value, int64_t dim, int64_t size, const std::string& strew);
-/// The dims that the indices are for: one, or of the forms `_at` one per index tensor.
+/// The dims that the indices are for: one, of the forms `_at` one per index tensor, and with a look-up that of the result and that of the table.
 struct Bounds {
   RaiseBounds raise;
   c10::ArrayRef<int64_t> dims, sizes;

@@ -195,7 +195,7 @@ class Checker {
       if (!got.ok()) return fmt::format("output {}: {}", i, got.status().message());
       if (!want.ok()) continue;
       const Tensor& all = (*want)[i];
-      if (got->dims != all.dims || std::memcmp(got->data.data(), all.data.data(), static_cast<size_t>(all.data.size())) != 0)
+      if (got->dims != all.dims || !std::equal(got->data.begin(), got->data.end(), all.data.begin(), all.data.end()))
         return fmt::format("output {} has other bits than the whole program gives", i);
     }
     if (!want.ok()) return fmt::format("the whole fails ({}), and its parts do not", want.status().message());

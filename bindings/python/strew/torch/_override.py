@@ -1,9 +1,8 @@
-"""Switches strew's kernels on and off. They are in a library of C++ for each version of PyTorch (bindings/torch)."""
+"""The library of C++ for each version of PyTorch (bindings/torch), which has strew's kernels, and the switch for those in the place of PyTorch's own."""
 
 from __future__ import annotations
 
 import ctypes
-import functools
 import json
 import pathlib
 import re
@@ -18,8 +17,7 @@ _LIBRARIES = pathlib.Path(__file__).parent.parent / "torch_kernels"
 _enabled = False
 
 
-@functools.cache
-def _library() -> ctypes.CDLL:
+def _load() -> ctypes.CDLL:
     version = ".".join(re.split(r"[.+a-z]", torch.__version__)[:2])
     path = _LIBRARIES / f"libstrew_torch-{version}.so"
     if not path.exists():
@@ -28,12 +26,16 @@ def _library() -> ctypes.CDLL:
             f"strew.torch has no kernels for torch {torch.__version__}, only for {', '.join(built) or 'no version'}; "
             "install one of these, or build strew with -DSTREW_TORCH=SITE_PACKAGES/torch"
         )
-    library = ctypes.CDLL(str(path))
-    library.strew_torch_enable.restype = library.strew_torch_report.restype = ctypes.c_size_t
-    built_for = "{}.{}".format(*divmod(library.strew_torch_built_for(), 1000))
+    kernels = ctypes.CDLL(str(path))
+    kernels.strew_torch_enable.restype = kernels.strew_torch_report.restype = ctypes.c_size_t
+    built_for = "{}.{}".format(*divmod(kernels.strew_torch_built_for(), 1000))
     if built_for != version:
         raise ImportError(f"{path} was built for torch {built_for}, and torch is {torch.__version__}")
-    return library
+    return kernels
+
+
+# When the package is imported: functions that torch.compile traces cannot open a library.
+_kernels = _load()
 
 
 def enable() -> None:
@@ -43,7 +45,7 @@ def enable() -> None:
     `disable` may come at any time, also while other threads run operators.
 
     Raises:
-        ImportError: strew was not built for this version of PyTorch.
+        RuntimeError: PyTorch refused them.
 
     >>> import torch, strew.torch
     >>> strew.torch.enable()
@@ -68,7 +70,7 @@ def is_enabled() -> bool:
 def _switch(on: bool) -> None:
     global _enabled
     text = ctypes.create_string_buffer(1000)
-    if _library().strew_torch_enable(int(on), text, ctypes.c_size_t(len(text))) != 0:
+    if _kernels.strew_torch_enable(int(on), text, ctypes.c_size_t(len(text))) != 0:
         raise RuntimeError(f"strew.torch: {text.value.decode()}")
     _enabled = on
 
@@ -98,12 +100,9 @@ def report(clear: bool = False) -> Report:
     Args:
         clear: count from zero again.
     """
-    if not _enabled and _library.cache_info().currsize == 0:
-        return Report()
-    library = _library()
-    text = ctypes.create_string_buffer(library.strew_torch_report(None, ctypes.c_size_t(0)) + 10_000)  # counts may grow meanwhile
-    library.strew_torch_report(text, ctypes.c_size_t(len(text)))
+    text = ctypes.create_string_buffer(_kernels.strew_torch_report(None, ctypes.c_size_t(0)) + 10_000)  # counts may grow meanwhile
+    _kernels.strew_torch_report(text, ctypes.c_size_t(len(text)))
     counts = Report(json.loads(text.value))
     if clear:
-        library.strew_torch_clear_report()
+        _kernels.strew_torch_clear_report()
     return counts
