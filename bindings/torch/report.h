@@ -18,7 +18,7 @@ namespace strew::aten {
   X(shape, "the shapes do not fit, or an error is to be found")                                                          \
   X(empty, "a tensor has no elements or no dims")                                                                        \
   X(overlap, "elements of the result share memory with each other or with an argument")                                  \
-  X(layout, "the result would have another layout")                                                                      \
+  X(layout, "the result would have another layout, or PyTorch goes over the elements in another order")                  \
   X(argument, "an argument has a value that strew leaves to PyTorch (alpha, a mask, an index that is not a tensor)")     \
   X(refused, "strew has no kernel for it")
 

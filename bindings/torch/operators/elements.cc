@@ -17,6 +17,8 @@ Reason along(const at::Tensor& tensor, int64_t dim, const at::Tensor& index, con
     out.is_whole = out.is_whole && index.size(d) == tensor.size(d);
     out.of_rows = out.of_rows && (index.size(d) == 1 || index.stride(d) == 0);
   }
+  // PyTorch refuses these in some of its loops, and takes them in others.
+  if (out.of_rows && index.scalar_type() != c10::ScalarType::Long) return Reason::index_dtype;
   return Reason::none;
 }
 

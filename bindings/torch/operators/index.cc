@@ -1,6 +1,7 @@
 // Indexing by tensors, self[i, :, j]: index and index_put.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "bindings/torch/call.h"
@@ -113,6 +114,33 @@ View view_index(const Indices& indices, size_t number) {
   return view;
 }
 
+/// Whether the strides of dims that have more than one element become smaller.
+bool descend(const int64_t* dims, const int64_t* strides, int64_t rank) {
+  int64_t before = std::numeric_limits<int64_t>::max();
+  for (int64_t d = 0; d < rank; ++d) {
+    if (dims[d] == 1) continue;
+    if (strides[d] >= before || strides[d] == 0) return false;
+    before = strides[d];
+  }
+  return true;
+}
+
+/// Whether PyTorch goes over the indices in the order of their dims. It goes as the values lie, or where all have the same one as the indices do; the order decides the bits of
+/// sums, and which of equal indices is the last.
+bool in_order(const Indices& indices, const View& updates) {
+  const int64_t* const dims = indices.dims.data();
+  if (std::count_if(dims, dims + indices.rank, [](int64_t extent) { return extent != 1; }) <= 1) return true;
+  if (descend(dims, updates.strides.data(), indices.rank)) return true;
+  const bool is_one_value =
+      std::all_of(updates.strides.begin(), updates.strides.begin() + indices.rank, [](int64_t stride) { return stride == 0; });
+  if (!is_one_value) return false;
+  for (size_t k = 0; k < indices.count; ++k) {
+    const View index = view_index(indices, k);
+    if (!descend(index.dims.data(), index.strides.data(), index.rank)) return false;
+  }
+  return true;
+}
+
 /// The dims of self[indices].
 size_t dims_of_indexed(const at::Tensor& self, const Indices& indices, std::array<int64_t, 2 * kMostDims>& dims) {
   size_t rank = 0;
@@ -184,6 +212,7 @@ Reason index_put(Target& target, const at::Tensor& self, const c10::List<std::op
   if (const Reason reason = read(self, given, kept, indices); reason != Reason::none) return reason;
   View updates;
   if (!view_values(self, indices, values, updates)) return Reason::shape;
+  if (!in_order(indices, updates)) return Reason::layout;
   if (!elements_apart(self) || !apart(self, values)) return Reason::overlap;
   for (size_t k = 0; k < indices.count; ++k)
     if (!apart(self, *indices.tensors[k])) return Reason::overlap;
