@@ -37,21 +37,44 @@ class Target {
   at::Tensor made_;
 };
 
+/// Calls a kernel through its boxes, for versions of PyTorch that give no other way.
+class ThroughBoxes final : public c10::OperatorKernel {
+ public:
+  explicit ThroughBoxes(c10::SafeKernelFunction kernel) : kernel_(std::move(kernel)) {}
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) const {
+    kernel_.callBoxed(op, keys, stack);
+  }
+
+ private:
+  c10::SafeKernelFunction kernel_;
+};
+
+/// The kernel itself from 2.15 on, where it can be had.
+template <class Safe>
+c10::KernelFunction kernel_of(const Safe& kernel) {
+  if constexpr (requires { kernel.kernelFunction(); })
+    return kernel.kernelFunction();
+  else
+    return c10::KernelFunction::makeFromBoxedFunctor(std::make_unique<ThroughBoxes>(kernel));
+}
+
 /// PyTorch's kernel of an operator, and what became of the calls. `Op`: of at::_ops.
 template <class Op>
 struct Replaced {
-  static inline c10::SafeKernelFunction* kernel = nullptr;  ///< never destroyed: calls may come while the process ends
+  /// Never destroyed: calls may come while the process ends.
+  static inline const c10::OperatorHandle* op = nullptr;
+  static inline const c10::KernelFunction* kernel = nullptr;
   static inline Counts counts;
 
   static void find() {
-    const c10::OperatorHandle op = c10::Dispatcher::singleton().findSchemaOrThrow(Op::name, Op::overload_name);
-    kernel = new c10::SafeKernelFunction(op.getComputedKernelForDispatchKey(c10::DispatchKey::CPU));
+    op = new c10::OperatorHandle(c10::Dispatcher::singleton().findSchemaOrThrow(Op::name, Op::overload_name));
+    kernel = new c10::KernelFunction(kernel_of(op->getComputedKernelForDispatchKey(c10::DispatchKey::CPU)));
     list_overload(Op::name, Op::overload_name, &counts);
   }
 
   template <class R, class... Args>
   static R hand_over(c10::DispatchKeySet keys, Args... args) {
-    return kernel->kernelFunction().template call<R, Args...>(kernel->opHandle(), keys, std::forward<Args>(args)...);
+    return kernel->template call<R, Args...>(*op, keys, std::forward<Args>(args)...);
   }
 };
 

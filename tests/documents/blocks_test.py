@@ -9,11 +9,11 @@ CPP and C declare; the compiler checks them. Blocks `json` of all documents are 
 The blocks of docs/fusion.md are checked in the same way, but its programs are complete, and run. A block `strew FILE` is the text of an op; it lies in FILE,
 on one line. The programs print texts of ops, which are those of these blocks, in their order.
 
-Blocks `python` of the documents in PYTHON run, those of a document in one process.
+Blocks `python` of the documents in PYTHON run, those of a document in one process; those that import strew.torch, and what follows them, in another one, which has PyTorch.
 
 The one thing that is not as printed: a budget of the tuner is cut to a second.
 
-Exit status 77: no NumPy in .venv, or no Python package, which some blocks need.
+Exit status 77: no NumPy in .venv, no PyTorch in .venv-torch, or no Python package, which some blocks need.
 """
 import argparse
 import json
@@ -25,7 +25,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PYTHON = ["README.md", "docs/python.md", "docs/fusion.md"]
+PYTHON = ["README.md", "docs/python.md", "docs/fusion.md", "docs/torch.md"]
 CPP = """
 #include <memory>
 #include <vector>
@@ -109,14 +109,14 @@ class Check:
         (self.folder / name).write_text(" ".join(text.split("\n")) + "\n")
         return self.run(where, f"strew explain {name} --emit op").strip()
 
-    def python(self, name, found):
+    def python(self, name, found, venv=".venv"):
         """Blocks in their lines of the document, so that a traceback names these."""
         lines = []
         for start, _, text in found:
             lines += [""] * (start - len(lines)) + text.split("\n")
-        script = self.folder / (pathlib.Path(name).name + ".py")
+        script = self.folder / f"{pathlib.Path(name).name}{venv}.py"
         script.write_text("\n".join(lines) + "\n")
-        self.run(f"{name}, python", f"PYTHONPATH=build/python .venv/bin/python3 {script.name}")
+        self.run(f"{name}, python", f"PYTHONPATH=build/python {venv}/bin/python3 {script.name}")
 
 
 def program(texts, prelude, function):
@@ -175,12 +175,15 @@ def check_fusion(check, has_numpy):
     return len(found)
 
 
-def check_python(check, has_package):
+def check_python(check, has_package, has_torch):
     for name in PYTHON:
-        if has_package:
-            check.python(name, [block for block in blocks(ROOT / name) if block[1] == "python"])
-        else:
-            check.skipped.append(f"{name}, python")
+        found = [block for block in blocks(ROOT / name) if block[1] == "python"]
+        first = next((n for n, block in enumerate(found) if "strew.torch" in block[2]), len(found))
+        for venv, its, has in ((".venv", found[:first], has_package), (".venv-torch", found[first:], has_torch)):
+            if its and has:
+                check.python(name, its, venv)
+            elif its:
+                check.skipped.append(f"{name}, python of {venv}")
 
 
 def self_test(check):
@@ -205,7 +208,7 @@ def main():
     folder = build / "documents_test"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    for name in ["examples", "tests", ".venv"]:
+    for name in ["examples", "tests", ".venv", ".venv-torch"]:
         if (ROOT / name).exists():
             (folder / name).symlink_to(ROOT / name)
     (folder / "build").symlink_to(build)
@@ -215,7 +218,8 @@ def main():
     has_numpy = python.exists() and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
     has_package = has_numpy and any((build / "python/strew").glob("_native*.so"))
     count = check_readme(check, has_numpy) + check_fusion(check, has_numpy)
-    check_python(check, has_package)
+    has_torch = has_package and (ROOT / ".venv-torch/bin/python3").exists() and any((build / "python/strew/torch_kernels").glob("*.so"))
+    check_python(check, has_package, has_torch)
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         for line, language, text in blocks(path):
             if language != "json":
@@ -227,7 +231,7 @@ def main():
                 check.failed.append(f"{path.name}:{line}: {error}")
     for each in check.failed:
         print(each)
-    print(f"{count} blocks, {len(check.failed)} failures, {len(check.skipped)} skipped (they need NumPy in .venv, and the Python package): {', '.join(check.skipped)}")
+    print(f"{count} blocks, {len(check.failed)} failures, {len(check.skipped)} skipped (they need NumPy in .venv, PyTorch in .venv-torch, and the Python package): {', '.join(check.skipped)}")
     if check.failed or (check.skipped and os.environ.get("CI") == "true"):
         sys.exit(1)
     sys.exit(77 if check.skipped else 0)
