@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+"""PyTorch's indexed operators with strew.torch enabled and without, in one process by turns.
+
+    torch_bench.py [--only REGEX] [--rounds N] [--threads 1,2] [--malloc default,kept] [--json OUT]
+
+Before a case is timed, the bits of both results are compared. Then N rounds (at least 15): in each, both are timed, who is first changes from round to round. A figure is the median of the
+rounds, with its quartiles; the ratio is the median, with its quartiles, over the rounds of PyTorch's time over strew's, so that what disturbs a round disturbs both. "faults" are the pages
+that the system had to provide per call.
+
+Each number of threads, and each way of glibc's malloc, is a process of its own: "default" gives large blocks back to the system as soon as they are free, so that every new tensor is made of new
+pages; "kept" keeps them (environment variables MALLOC_...).
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "python"), str(HERE.parent / "peers")]
+from fused_report import show  # noqa: E402
+from python_bench import seconds_of  # noqa: E402
+
+import torch  # noqa: E402
+
+import strew.torch  # noqa: E402
+
+MALLOC = {"default": {}, "kept": {"MALLOC_MMAP_THRESHOLD_": str(1 << 33), "MALLOC_TRIM_THRESHOLD_": str(1 << 34), "MALLOC_TOP_PAD_": str(1 << 28)}}
+NODES, EDGES, WIDTH = 10_000, 300_000, 64
+
+
+class Case:
+    """`call` is timed. `result` gives what is compared: that of a call on fresh data, where `call` updates its table again and again."""
+
+    def __init__(self, call, result):
+        self.call, self.result = call, result
+
+
+def updating(table, call):
+    """Of a call that writes into a table."""
+    return Case(lambda: call(table), lambda: call(table.clone()))
+
+
+def making(call):
+    return Case(call, call)
+
+
+def graph(dtype=torch.float32):
+    draw = torch.Generator().manual_seed(1)
+    return (torch.zeros(NODES, WIDTH, dtype=dtype), torch.randint(0, NODES, (EDGES,), generator=draw), torch.randn(EDGES, WIDTH, generator=draw).to(dtype))
+
+
+def large_index_add():
+    table, index, updates = graph()
+    return updating(table, lambda t: t.index_add_(0, index, updates))
+
+
+def narrow_index_add():
+    table, index, updates = graph(torch.bfloat16)
+    return updating(table, lambda t: t.index_add_(0, index, updates))
+
+
+def new_index_add():
+    table, index, updates = graph()
+    return making(lambda: table.index_add(0, index, updates))
+
+
+def expanded_scatter_add():
+    table, index, updates = graph()
+    index = index[:, None].expand_as(updates)
+    return updating(table, lambda t: t.scatter_add_(0, index, updates))
+
+
+def sorted_scatter_add():
+    table, index, updates = graph()
+    index = index.sort().values[:, None].expand_as(updates)
+    return updating(table, lambda t: t.scatter_add_(0, index, updates))
+
+
+def full_scatter_add():
+    table, index, updates = graph()
+    index = index[:, None].expand_as(updates).contiguous()
+    return updating(table, lambda t: t.scatter_add_(0, index, updates))
+
+
+def second_scatter_add():
+    draw = torch.Generator().manual_seed(1)
+    index, updates = torch.randint(0, WIDTH, (80_000, WIDTH), generator=draw), torch.randn(80_000, WIDTH, generator=draw)
+    return updating(torch.zeros(80_000, WIDTH), lambda t: t.scatter_add_(1, index, updates))
+
+
+def large_index_put():
+    table, index, updates = graph()
+    return updating(table, lambda t: t.index_put_((index,), updates, accumulate=True))
+
+
+def large_index_select():
+    _, index, updates = graph()
+    table = updates[:NODES].contiguous()
+    return making(lambda: table.index_select(0, index))
+
+
+def given_index_select():
+    _, index, updates = graph()
+    table, out = updates[:NODES].contiguous(), torch.empty(EDGES, WIDTH)
+    return making(lambda: torch.index_select(table, 0, index, out=out))
+
+
+def embedding_backward():
+    draw = torch.Generator().manual_seed(1)
+    weight = torch.randn(50_000, WIDTH, generator=draw).requires_grad_()
+    rows, outer = torch.randint(0, 50_000, (32_768,), generator=draw), torch.randn(32_768, WIDTH, generator=draw)
+    result = torch.nn.functional.embedding(rows, weight)
+    return making(lambda: torch.autograd.grad(result, weight, outer, retain_graph=True)[0])
+
+
+def pages():
+    """Slots of a paged cache of 4096 tokens with 8 heads of 128 numbers, and a token for 32 of them."""
+    draw = torch.Generator().manual_seed(1)
+    return torch.zeros(4096, 8, 128, dtype=torch.bfloat16), torch.randperm(4096, generator=draw)[:32], torch.randn(32, 8, 128, generator=draw).to(torch.bfloat16)
+
+
+def paged_index_copy():
+    cache, slots, tokens = pages()
+    return updating(cache, lambda c: c.index_copy_(0, slots, tokens))
+
+
+def paged_index_put():
+    cache, slots, tokens = pages()
+    return updating(cache, lambda c: c.index_put_((slots,), tokens))
+
+
+def few():
+    return torch.zeros(8, 16), torch.tensor([1, 2, 3, 1, 0, 7, 6, 1]), torch.ones(8, 16)
+
+
+def tiny_index_add():
+    table, index, updates = few()
+    return updating(table, lambda t: t.index_add_(0, index, updates))
+
+
+def tiny_scatter_add():
+    table, index, updates = few()
+    index = index[:, None].expand_as(updates)
+    return updating(table, lambda t: t.scatter_add_(0, index, updates))
+
+
+def tiny_index_put():
+    table, index, updates = few()
+    return updating(table, lambda t: t.index_put_((index,), updates, accumulate=True))
+
+
+def tiny_index_select():
+    table, index, _ = few()
+    return making(lambda: table.index_select(0, index))
+
+
+def handed_over_index_add():
+    """strew leaves every alpha but 1 to PyTorch."""
+    table, index, updates = few()
+    return updating(table, lambda t: t.index_add_(0, index, updates, alpha=0.5))
+
+
+def handed_over_index_put():
+    """Masks, too."""
+    table, _, _ = few()
+    mask, value = torch.arange(8) < 4, torch.ones(16)
+    return updating(table, lambda t: t.index_put_((mask,), value))
+
+
+CASES = {
+    "index_add_ 300k x 64 -> 10k": large_index_add,
+    "index_add_ 300k x 64 -> 10k, bfloat16": narrow_index_add,
+    "index_add 300k x 64 -> 10k, new tensor": new_index_add,
+    "scatter_add_ 300k x 64 -> 10k, expanded index": expanded_scatter_add,
+    "scatter_add_ 300k x 64 -> 10k, expanded and sorted": sorted_scatter_add,
+    "scatter_add_ 300k x 64 -> 10k, full index": full_scatter_add,
+    "scatter_add_ 80k x 64, dim 1": second_scatter_add,
+    "index_put_ accumulate 300k x 64 -> 10k": large_index_put,
+    "index_select 10k -> 300k x 64, new tensor": large_index_select,
+    "index_select 10k -> 300k x 64, out=": given_index_select,
+    "embedding backward, 32k of 50k rows of 64": embedding_backward,
+    "paged cache, index_copy_ 32 x 2 KiB": paged_index_copy,
+    "paged cache, index_put_ 32 x 2 KiB": paged_index_put,
+    "index_add_ 8 x 64 B": tiny_index_add,
+    "scatter_add_ 8 x 64 B": tiny_scatter_add,
+    "index_put_ accumulate 8 x 64 B": tiny_index_put,
+    "index_select 8 x 64 B": tiny_index_select,
+    "handed over: index_add_ 8 x 64 B, alpha 0.5": handed_over_index_add,
+    "handed over: index_put_ 8 x 64 B, a mask": handed_over_index_put,
+}
+
+
+# What is compared: who runs, and the switch that makes it so.
+RUNNERS = {"eager": strew.torch.disable, "strew eager": strew.torch.enable}
+
+
+def same_bits(case, threads):
+    """PyTorch's own sums are those of one thread only there: index_put_ adds atomically on several."""
+    torch.set_num_threads(1)
+    strew.torch.disable()
+    want = case.result().clone()
+    torch.set_num_threads(threads)
+    strew.torch.enable()
+    return all(torch.equal(case.result(), want) for _ in range(2))
+
+
+def faults():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def measure(name, options):
+    case = CASES[name]()
+    if not same_bits(case, options.threads):
+        sys.exit(f"{name}: other bits than PyTorch's")
+    time.sleep(0.3)  # kernels that were asked for are compiled now
+    strew.torch.report(clear=True)
+    case.call()
+    by_strew = sum(counts["replaced"] for counts in strew.torch.report().values())
+    seconds, pages_per_call = {runner: [] for runner in RUNNERS}, {}
+    for number in range(options.rounds):
+        order = list(RUNNERS) if number % 2 else list(RUNNERS)[::-1]
+        for runner in order:
+            RUNNERS[runner]()
+            seconds[runner].append(seconds_of(case.call, options.least))
+    for runner, switch in RUNNERS.items():
+        switch()
+        before = faults()
+        for _ in range(5):
+            case.call()
+        pages_per_call[runner] = (faults() - before) / 5
+    ratios = [theirs / ours for theirs, ours in zip(seconds["eager"], seconds["strew eager"], strict=True)]
+    rows = {runner: {"quartiles": statistics.quantiles(values, n=4), "faults": pages_per_call[runner]} for runner, values in seconds.items()}
+    return {"case": name, "threads": options.threads, "malloc": options.malloc, "rounds": options.rounds, "by_strew": by_strew, "rows": rows, "ratio": statistics.quantiles(ratios, n=4)}
+
+
+def in_child(options):
+    """One process: a record per line."""
+    torch.set_num_threads(options.threads)
+    for name in CASES:
+        if re.search(options.only, name):
+            print(json.dumps(measure(name, options)), flush=True)
+
+
+def line_of(record):
+    cells = [f"{record['case']:<52} T={record['threads']} {record['malloc']:<8}"]
+    for row in record["rows"].values():
+        low, median, high = (show(each * 1e9) for each in row["quartiles"])
+        cells.append(f"{median:>9} [{low}, {high}] {row['faults']:.0f} faults".ljust(44))
+    low, median, high = record["ratio"]
+    return "".join(cells) + f"{median:6.2f} [{low:.2f}, {high:.2f}]" + ("" if record["by_strew"] else "  handed over")
+
+
+def run_children(options):
+    records = []
+    for threads in options.threads.split(","):
+        for malloc in options.malloc.split(","):
+            command = [sys.executable, __file__, "--child", "--only", options.only, "--rounds", str(options.rounds), "--least", str(options.least), "--threads", threads, "--malloc", malloc]
+            with subprocess.Popen(command, env={**os.environ, **MALLOC[malloc]}, stdout=subprocess.PIPE, text=True) as child:
+                for line in child.stdout:
+                    records.append(json.loads(line))
+                    print(line_of(records[-1]), flush=True)
+            if child.returncode:
+                sys.exit(f"torch_bench.py: the process with {threads} threads and malloc {malloc} failed")
+    return records
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", default="", help="cases whose names match")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--least", type=float, default=0.02, help="seconds of calls in a figure, at least")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--malloc", default="default,kept")
+    parser.add_argument("--json")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        options.threads = int(options.threads)
+        return in_child(options)
+    print(f"torch {torch.__version__}, load {os.getloadavg()[0]:.1f}, {options.rounds} rounds; medians [quartiles]; the last column: eager over strew eager")
+    print(f"{'case':<52} {'':<12} " + "".join(f"{runner:<44}" for runner in RUNNERS))
+    records = run_children(options)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(records, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
