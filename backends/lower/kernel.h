@@ -125,7 +125,14 @@ struct Walk {
     to_the_end,    ///< every position does, as far as the row of positions goes
     in_two_loops,  ///< all but the last positions of a row do, which have a loop of their own
   };
+  /// Squares of elements of a window that are transposed in registers (tiles.h).
+  struct Tile {
+    size_t rows = 0;  ///< the window loop whose iterations are a tile's rows; its columns are iterations of the innermost
+    int size = 0;     ///< rows, and columns; 0: there are no tiles
+    bool rows_inside = false;  ///< one tile follows another along the rows' loop; else along the columns'
+  };
   Way way = Way::windows;
+  Tile tile;
   int panels = 1;    ///< row_run: so many equal parts of the rows, one after the other, each with all positions
   int together = 1;  ///< positions per iteration of the loop
   int unroll = 0;    ///< of the loop; 0: the compiler's choice

@@ -54,6 +54,9 @@ std::string print(const Walk& walk) {
   constexpr std::string_view kWays[] = {"window after window",      "elements with a register", "rows in registers",
                                         "rows folded side by side", "offsets in vectors",       "rows packed in vectors"};
   std::string out(kWays[static_cast<size_t>(walk.way)]);
+  if (walk.tile.size > 0)
+    out += fmt::format(", in tiles of {0} x {0} over window loop {1} and the innermost{2}", walk.tile.size, walk.tile.rows,
+                       walk.tile.rows_inside ? ", that loop inside" : "");
   if (walk.panels > 1) out += fmt::format(", in {} panels", walk.panels);
   if (walk.together > 1) out += fmt::format(", {} positions at a time", walk.together);
   if (walk.unroll > 0) out += fmt::format(", unrolled by {}", walk.unroll);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backends/lower/tiles.h"
 #include "backends/lower/vector_code.h"
 #include "base/cpus.h"
 #include "schedules/target.h"
@@ -289,6 +290,11 @@ void choose_order(Kernel& kernel, const Target& target) {
   }
 }
 
+void choose_tiles(Kernel& kernel, const Target& /*target*/) {
+  for (Entry& entry : kernel.entries)
+    if (walks_positions(entry.kind)) entry.walk.tile = tile_of(kernel, entry);
+}
+
 /// Prefetches the window that lies `prefetch` positions ahead: where a scatter will write, or a gather read. That position's index may be out of
 /// bounds, which is harmless, because a prefetch never faults. The look-ahead stops at the end of the innermost position loop, so that the index
 /// array is never read past its end: where windows are short code, the loop over the last positions is another one, which prefetches nothing.
@@ -319,13 +325,14 @@ void choose_packing(Kernel& kernel, const Target& target) {
     } else if (walk.way == Walk::Way::windows && q.has_one_source() && q.pays_packing(entry)) {
       walk.way = Walk::Way::packed_rows;
       walk.together = kPackedRows;
-    } else if (walk.way == Walk::Way::windows && (q.waits_for_sinks(entry) || q.is_short(entry))) {
+    } else if (walk.way == Walk::Way::windows && walk.tile.size == 0 && (q.waits_for_sinks(entry) || q.is_short(entry))) {
       walk.together = q.schedule.unroll;
     }
   }
 }
 
-constexpr Pass kPasses[] = {{"order", choose_order}, {"prefetch", choose_prefetch}, {"packing", choose_packing}};
+constexpr Pass kPasses[] = {
+    {"order", choose_order}, {"tiles", choose_tiles}, {"prefetch", choose_prefetch}, {"packing", choose_packing}};
 
 }  // namespace
 

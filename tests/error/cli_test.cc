@@ -435,7 +435,7 @@ TEST_F(Cli, ExplainAndCompileShowOneStage) {
   EXPECT_THAT(success("compile kv.onnx --emit lowered:none -o - --target x86-64-v3"), HasSubstr("window after window"));
   EXPECT_THAT(failure(2, "explain kv.onnx --emit asm"),
               HasSubstr("--emit: stage is 'asm', expected op, plan, lowered, lowered:none"));
-  EXPECT_THAT(failure(2, "compile kv.onnx --emit lowered:tiles -o -"), HasSubstr("--emit: kind is 'lowered:tiles'"));
+  EXPECT_THAT(failure(2, "compile kv.onnx --emit lowered:panels -o -"), HasSubstr("--emit: kind is 'lowered:panels'"));
   EXPECT_THAT(failure(1, "compile kv.onnx --emit lowered --target npu-a5 -o -"), HasSubstr("--emit lowered: programs for NPUs"));
 }
 

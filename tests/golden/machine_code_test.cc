@@ -368,6 +368,22 @@ TEST_F(MachineCode, OperandsAreCopiedThroughAndPastTheCaches) {
   EXPECT_THAT(init, HasSubstr("memcpy"));
 }
 
+// Eight vectors of eight elements are loaded, transposed by three steps of shuffles and stored.
+TEST_F(MachineCode, CopiesInAnotherOrderOfDimsAreTransposedInRegisters) {
+  const auto op = parse_op(
+      "strew1.scatter(operand=f32[2000,64] indices=i32[0] updates=f32[2000,64]{1,2000} update_window_dims=[0,1] init=in_place "
+      "oob=undefined index_vector_dim=0)");
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  const std::string range = code(*op, EntryKind::range, "strategy=sequential");
+  EXPECT_EQ(count(range, "vunpck[lh]ps"), 16) << range;
+  EXPECT_EQ(count(range, "vperm2f128|vinsertf128"), 8) << range;
+  EXPECT_EQ(count(range, "vmovups"), 16) << range;
+  EXPECT_EQ(count(range, "vmovss|vinsertps|vgather\\S*"), 0) << range;
+  const std::string wide = code(*op, EntryKind::range, "strategy=sequential", "znver5");
+  EXPECT_EQ(count(wide, "vpunpck[lh]dq"), 32) << wide;
+  EXPECT_EQ(count(wide, "vshuf[if]64x2"), 32) << wide;
+}
+
 TEST_F(MachineCode, ShortSlicesAreLoopsNotCalls) {
   const Op op = built(dynamic_update_slice(f32({384, 1024}), i32({2}), f32({10, 1024})).in_place());
   EXPECT_THAT(code(op, EntryKind::range), Not(HasSubstr("memcpy")));

@@ -56,6 +56,7 @@ struct Inputs {
   std::vector<bool> splats = {};       ///< per tensor: the same element for all lanes; empty: none is
   llvm::ArrayRef<Value*> locals = {};  ///< row-local values
   Value* current = nullptr;            ///< of result 0, if it is known
+  llvm::ArrayRef<Value*> loaded = {};  ///< per tensor: its elements, if they are known; empty: none are
 };
 
 Value* load(Frame& f, const Body& body, const lowered::Graph::Input& input, const Inputs& from) {
@@ -73,6 +74,7 @@ Value* load(Frame& f, const Body& body, const lowered::Graph::Input& input, cons
   if (input.op == ExprOp::current && from.current != nullptr) return from.current;
   const int tensor = pointer_of(f.plan, operand);
   const auto t = static_cast<size_t>(tensor);
+  if (!from.loaded.empty() && from.loaded[t] != nullptr) return from.loaded[t];
   const bool is_splat = !from.splats.empty() && from.splats[t];
   Value* v = f.load_element(tensor, from.p[t], is_splat ? 1 : from.lanes);
   return is_splat ? splat(v) : v;
@@ -433,6 +435,13 @@ void emit_lane_loop(Frame& frame, const Body& body, const Pointers& p, const Loo
 
 Value* emit_row_part(Frame& frame, const Body& body, const Pointers& p, const Loop& loop, const RowPart& part, Value* current) {
   return LaneLoopEmitter(frame, body, p, loop).updated(part, current);
+}
+
+std::vector<Value*> emit_lanes(Frame& frame, const Body& body, const lowered::Graph& graph, const Pointers& p, const Loop& loop,
+                               int lanes, llvm::ArrayRef<Value*> loaded) {
+  std::vector<bool> splats;
+  for (const Term& stride : loop.strides) splats.push_back(stride.is(0));
+  return evaluate(frame, body, graph, {p, lanes, std::move(splats), {}, nullptr, loaded});
 }
 
 Value* emit_graph(Frame& frame, const Expr& graph, Value* input, int lanes) {

@@ -21,6 +21,11 @@ void emit_lane_loop(Frame& frame, const lowered::Body& body, const Pointers& p, 
 llvm::Value* emit_row_part(Frame& frame, const lowered::Body& body, const Pointers& p, const Loop& loop,
                            const lowered::RowPart& part, llvm::Value* current);
 
+/// Emits the graph of the body for `lanes` elements along `loop`, the first of which is at p, and returns the results, which are not stored. `loaded`: per
+/// tensor, its elements, where they are known.
+std::vector<llvm::Value*> emit_lanes(Frame& frame, const lowered::Body& body, const lowered::Graph& graph, const Pointers& p,
+                                     const Loop& loop, int lanes, llvm::ArrayRef<llvm::Value*> loaded);
+
 /// Emits a graph of one input and one result, both in their storage form.
 llvm::Value* emit_graph(Frame& frame, const Expr& graph, llvm::Value* input, int lanes);
 

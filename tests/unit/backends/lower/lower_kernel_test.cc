@@ -1,5 +1,6 @@
 // Lowered kernels: what policies become, that passes change nothing but how positions are walked, and kernels without index sources (copies, maps,
 // reductions, row-local values) and with two of them, which run in llvm and portable with the bits of plain loops.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -105,7 +106,7 @@ TEST(LoweredKernel, PassesDecideHowPositionsAreWalkedAndNothingElse) {
     names.emplace_back(pass.name);
     pass.run(lowered, kernel.target);
   }
-  EXPECT_THAT(names, ElementsAre("order", "prefetch", "packing"));
+  EXPECT_THAT(names, ElementsAre("order", "tiles", "prefetch", "packing"));
   const lowered::Walk& walk = lowered.find(EntryKind::range)->walk;
   EXPECT_EQ(walk.way, lowered::Walk::Way::packed_rows);
   EXPECT_EQ(walk.together, lowered::kPackedRows);
@@ -218,6 +219,173 @@ TEST(KernelWithoutSources, Copies) {
       expected[static_cast<size_t>(r * kColumns + c)] = from[static_cast<size_t>(c * kRows + r)];
   run_all<float>(made.plan, std::vector<float>(from.size()), {from.data()},
                  [&](const auto& got, const std::string& name) { EXPECT_TRUE(same_bits(got, expected)) << name; });
+}
+
+/// Windows whose updates lie in columns: [rows, between, columns], of which the last moves the updates by rows * between elements.
+template <class T>
+struct InColumns {
+  int64_t rows, between, columns;
+
+  int64_t elements() const { return rows * between * columns; }
+  /// strides: of the result, the update and an extra of as many elements as the window has columns.
+  PlanMaker plan(DType dtype) const {
+    PlanMaker made(dtype);
+    made.plan.tensors.push_back({Role::extra, 0, dtype, ExtraKind::per_element});
+    made.plan.window = {PlanMaker::loop(rows, {between * columns, 1, 0}), PlanMaker::loop(columns, {1, rows * between, 1})};
+    if (between > 1) made.plan.window.insert(made.plan.window.begin() + 1, PlanMaker::loop(between, {columns, rows, 0}));
+    return made;
+  }
+  T update(const std::vector<T>& updates, int64_t r, int64_t b, int64_t c) const {
+    return updates[static_cast<size_t>((c * between + b) * rows + r)];
+  }
+  std::vector<T> expected(const std::function<T(int64_t at, int64_t r, int64_t b, int64_t c)>& element) const {
+    std::vector<T> out;
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t b = 0; b < between; ++b)
+        for (int64_t c = 0; c < columns; ++c) out.push_back(element(static_cast<int64_t>(out.size()), r, b, c));
+    return out;
+  }
+};
+
+template <class T>
+std::vector<T> counted(int64_t count, int factor) {
+  std::vector<T> out;
+  for (int64_t i = 0; i < count; ++i) out.push_back(static_cast<T>(i * factor + i / 251));
+  return out;
+}
+
+lowered::Walk::Tile tile_of(const Plan& plan, const std::string& target = "x86-64-v3") {
+  Schedule schedule;
+  schedule.vector_bytes = parse_target(target)->vector_bytes;
+  lowered::Kernel kernel = lowered::lower_kernel(plan, schedule);
+  lowered::run_passes(kernel, *parse_target(target));
+  return kernel.find(EntryKind::range)->walk.tile;
+}
+
+template <class T>
+class TransposedWindows : public testing::Test {};
+using TransposedTypes = testing::Types<uint8_t, uint16_t, uint32_t, uint64_t>;
+TYPED_TEST_SUITE(TransposedWindows, TransposedTypes);
+
+/// Whole tiles, tiles that overlap, extents below the smallest tile, and a loop between those of the tiles.
+TYPED_TEST(TransposedWindows, AreCopiedAndCombined) {
+  using T = TypeParam;
+  constexpr DType kTypes[] = {DType::u8, DType::u16, DType::u32, DType::u64};
+  const DType dtype = kTypes[std::countr_zero(sizeof(T))];
+  for (const auto& [rows, between, columns] : std::vector<std::array<int64_t, 3>>{{16, 1, 16},
+                                                                                  {64, 1, 32},
+                                                                                  {33, 1, 20},
+                                                                                  {4, 1, 4},
+                                                                                  {7, 1, 5},
+                                                                                  {3, 1, 40},
+                                                                                  {40, 1, 3},
+                                                                                  {100, 1, 17},
+                                                                                  {17, 3, 18},
+                                                                                  {130, 2, 21}}) {
+    const InColumns<T> in{rows, between, columns};
+    const std::string shape = fmt::format("{}x{}x{} u{}", rows, between, columns, 8 * sizeof(T));
+    const std::vector<T> from = counted<T>(in.elements(), 7), extra = counted<T>(columns, 3),
+                         before = counted<T>(in.elements(), 5);
+    PlanMaker copy = in.plan(dtype);
+    ExprBuilder moved;
+    copy.plan.combine = moved.returns({moved.update(0, dtype)});
+    copy.plan.pure_move = true;
+    EXPECT_EQ(tile_of(copy.plan).size > 0, rows >= 4 && columns >= 4 && (between > 1 || rows > 1)) << shape;
+    run_all<T>(copy.plan, before, {from.data(), extra.data()}, [&](const auto& got, const std::string& name) {
+      EXPECT_TRUE(same_bits(got, in.expected([&](int64_t, int64_t r, int64_t b, int64_t c) { return in.update(from, r, b, c); })))
+          << name << " " << shape;
+    });
+    for (const int terms : {1, 12}) {  // rows in registers, and in memory
+      PlanMaker sum = in.plan(dtype);
+      ExprBuilder e;
+      int32_t value = e.apply(ExprOp::add, {e.current(0, dtype), e.update(0, dtype)});
+      for (int i = 0; i < terms; ++i)
+        value = e.apply(ExprOp::add, {e.apply(ExprOp::bit_xor, {value, e.update(0, dtype)}), e.extra(0, dtype)});
+      sum.plan.combine = e.returns({value});
+      const auto summed = in.expected([&](int64_t at, int64_t r, int64_t b, int64_t c) {
+        const T update = in.update(from, r, b, c);
+        T x = static_cast<T>(before[static_cast<size_t>(at)] + update);
+        for (int i = 0; i < terms; ++i) x = static_cast<T>((x ^ update) + extra[static_cast<size_t>(c)]);
+        return x;
+      });
+      run_all<T>(sum.plan, before, {from.data(), extra.data()}, [&](const auto& got, const std::string& name) {
+        EXPECT_TRUE(same_bits(got, summed)) << name << " " << shape << " " << terms;
+      });
+    }
+  }
+}
+
+/// The result lies in columns, and so does an extra; the updates lie in rows.
+TYPED_TEST(TransposedWindows, AreWrittenInColumns) {
+  using T = TypeParam;
+  constexpr DType kTypes[] = {DType::u8, DType::u16, DType::u32, DType::u64};
+  const DType dtype = kTypes[std::countr_zero(sizeof(T))];
+  constexpr int64_t kRows = 35, kColumns = 50;
+  const std::vector<T> from = counted<T>(kRows * kColumns, 7), extra = counted<T>(kRows * kColumns, 3);
+  for (const int terms : {1, 12}) {
+    for (const bool reads_result : {false, true}) {
+      PlanMaker made(dtype);
+      made.plan.tensors.push_back({Role::extra, 0, dtype, ExtraKind::per_element});
+      made.plan.window = {PlanMaker::loop(kRows, {1, kColumns, 1}), PlanMaker::loop(kColumns, {kRows, 1, kRows})};
+      ExprBuilder e;
+      int32_t value = e.apply(ExprOp::add, {reads_result ? e.current(0, dtype) : e.extra(0, dtype), e.update(0, dtype)});
+      for (int i = 0; i < terms; ++i) value = e.apply(ExprOp::sub, {e.extra(0, dtype), value});
+      made.plan.combine = e.returns({value});
+      EXPECT_GT(tile_of(made.plan).size, 0);
+      const std::vector<T> before = counted<T>(kRows * kColumns, 11);
+      std::vector<T> expected = before;
+      for (int64_t r = 0; r < kRows; ++r)
+        for (int64_t c = 0; c < kColumns; ++c) {
+          const auto at = static_cast<size_t>(c * kRows + r);
+          T x = static_cast<T>((reads_result ? before[at] : extra[at]) + from[static_cast<size_t>(r * kColumns + c)]);
+          for (int i = 0; i < terms; ++i) x = static_cast<T>(extra[at] - x);
+          expected[at] = x;
+        }
+      run_all<T>(made.plan, before, {from.data(), extra.data()}, [&](const auto& got, const std::string& name) {
+        EXPECT_TRUE(same_bits(got, expected)) << name << " " << terms << reads_result;
+      });
+    }
+  }
+}
+
+TEST(Tiles, AreChosenByTheVectorsAndTheExtents) {
+  const auto size = [](DType dtype, int64_t rows, int64_t columns, const std::string& target = "x86-64-v3") {
+    PlanMaker made = InColumns<float>{rows, 1, columns}.plan(dtype);
+    ExprBuilder e;
+    made.plan.combine = e.returns({e.update(0, dtype)});
+    return tile_of(made.plan, target).size;
+  };
+  EXPECT_EQ(size(DType::f32, 64, 64), 8);
+  EXPECT_EQ(size(DType::f32, 64, 64, "x86-64-v4"), 16);
+  EXPECT_EQ(size(DType::f32, 64, 64, "x86-64-v2"), 4);
+  EXPECT_EQ(size(DType::f64, 64, 64, "x86-64-v2"), 0);  // two elements in a vector
+  EXPECT_EQ(size(DType::u8, 64, 64, "x86-64-v4"), 16);
+  EXPECT_EQ(size(DType::f32, 64, 24, "x86-64-v4"), 8);  // 24 = 3 * 8
+  EXPECT_EQ(size(DType::f32, 64, 3), 0);
+  EXPECT_EQ(size(DType::f32, 3, 64), 0);
+  EXPECT_EQ(size(DType::complex128, 64, 64), 0);
+  EXPECT_EQ(size(DType::u4, 64, 64), 0);
+}
+
+TEST(Tiles, FollowOneAnotherAlongTheLongerLoopUnlessLinesCompete) {
+  const auto rows_inside = [](int64_t rows, int64_t columns) {
+    PlanMaker made = InColumns<float>{rows, 1, columns}.plan(DType::f32);
+    ExprBuilder e;
+    made.plan.combine = e.returns({e.update(0, DType::f32)});
+    return tile_of(made.plan).rows_inside;
+  };
+  EXPECT_TRUE(rows_inside(2000, 64));
+  EXPECT_FALSE(rows_inside(64, 2000));
+  EXPECT_FALSE(rows_inside(2000, 256));
+}
+
+/// Where results do not move along a loop, the order of loops is that of a sum.
+TEST(Tiles, AreNotMadeOfSums) {
+  PlanMaker made(DType::f32);
+  made.plan.window = {PlanMaker::loop(32, {0, 1}), PlanMaker::loop(32, {1, 32})};
+  ExprBuilder e;
+  made.plan.combine = e.returns({e.add(e.current(0, DType::f32), e.update(0, DType::f32))});
+  EXPECT_EQ(tile_of(made.plan).size, 0);
 }
 
 TEST(KernelWithoutSources, Maps) {
