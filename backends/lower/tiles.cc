@@ -53,7 +53,7 @@ int64_t covered(const Term& extent, int size) {
 /// The size that takes the least time; 0: the loops are shorter than the smallest tiles.
 int best_size(const Loop& rows, const Loop& columns, int largest) {
   // Time per element in quarters of that in the largest tiles.
-  const auto cost = [](int size) { return size >= 16 ? 4 : size >= 8 ? 5 : 9; };
+  const auto cost = [](int size) { return size >= 16 ? 4 : size >= 8 ? 5 : 6; };
   int best = 0;
   int64_t least = 0;
   for (int size = largest; size >= kSmallest; size /= 2) {

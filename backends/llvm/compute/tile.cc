@@ -16,6 +16,8 @@ using llvm::Value;
 constexpr int64_t kStraightTileNodes = 128;  // in all rows together
 constexpr unsigned kShuffledBytes = 16;      // within which machines shuffle at once
 
+size_t at(int n) { return static_cast<size_t>(n); }
+
 using Rows = llvm::SmallVector<Value*, 16>;
 using Indices = llvm::SmallVector<int, 64>;
 
@@ -48,7 +50,6 @@ Rows transposed(Emitter& e, const Rows& rows) {
   const auto lanes = static_cast<int>(rows.size());
   const int part = std::min<int>(lanes, static_cast<int>(8 * kShuffledBytes / rows[0]->getType()->getScalarSizeInBits()));
   Rows from = rows, to = rows;
-  const auto at = [](int n) { return static_cast<size_t>(n); };
   for (int step = 1; step < part; step *= 2) {
     for (int group = 0; group < lanes; group += part)
       for (int r = 0; r < part / 2; ++r) {
@@ -74,7 +75,7 @@ Rows transposed(Emitter& e, const Rows& rows) {
 /// Memory for the rows of a tile, on the call's stack.
 llvm::AllocaInst* stack(Frame& f, int tensor, int size) {
   llvm::BasicBlock& entry = f.e.function.getEntryBlock();
-  llvm::Type* const row = f.numeric.storage_type(f.plan.tensors[static_cast<size_t>(tensor)].dtype, size);
+  llvm::Type* const row = f.numeric.storage_type(f.plan.tensors[at(tensor)].dtype, size);
   return llvm::IRBuilder<>(&entry, entry.getFirstInsertionPt())
       .CreateAlloca(llvm::ArrayType::get(row, static_cast<uint64_t>(size)));
 }
@@ -106,16 +107,15 @@ void TileEmitter::emit(const Pointers& p, Value* row, Value* column) {
 /// The rows of the tile, of a tensor that lies in columns.
 TileEmitter::Rows TileEmitter::load(int tensor, Value* first) {
   Rows columns;
-  const Term& step = columns_.strides[static_cast<size_t>(tensor)];
+  const Term& step = columns_.strides[at(tensor)];
   for (int i = 0; i < size_; ++i) columns.push_back(f_.load_element(tensor, f_.advance(tensor, first, f_.e.i64(i), step), size_));
   return transposed(f_.e, columns);
 }
 
 void TileEmitter::store(int tensor, Value* first, const Rows& rows) {
   const Rows columns = transposed(f_.e, rows);
-  const Term& step = columns_.strides[static_cast<size_t>(tensor)];
-  for (int i = 0; i < size_; ++i)
-    f_.store_element(tensor, f_.advance(tensor, first, f_.e.i64(i), step), columns[static_cast<size_t>(i)]);
+  const Term& step = columns_.strides[at(tensor)];
+  for (int i = 0; i < size_; ++i) f_.store_element(tensor, f_.advance(tensor, first, f_.e.i64(i), step), columns[at(i)]);
 }
 
 /// Emits row `i` of the tile at `first`, whose elements in columns are `loaded`, and stores the results but those in columns, which it returns.
@@ -128,22 +128,21 @@ TileEmitter::Rows TileEmitter::row(const Pointers& first, Value* i, llvm::ArrayR
     if (std::ranges::find(writes_, tensor) != writes_.end())
       in_columns.push_back(values[k]);
     else
-      f_.store_element(tensor, p[static_cast<size_t>(tensor)], values[k]);
+      f_.store_element(tensor, p[at(tensor)], values[k]);
   }
   return in_columns;
 }
 
 void TileEmitter::straight(const Pointers& first) {
   std::vector<Rows> tiles(first.size()), results(writes_.size());
-  for (const int tensor : reads_) tiles[static_cast<size_t>(tensor)] = load(tensor, first[static_cast<size_t>(tensor)]);
+  for (const int tensor : reads_) tiles[at(tensor)] = load(tensor, first[at(tensor)]);
   for (int i = 0; i < size_; ++i) {
     std::vector<Value*> loaded(first.size());
-    for (const int tensor : reads_)
-      loaded[static_cast<size_t>(tensor)] = tiles[static_cast<size_t>(tensor)][static_cast<size_t>(i)];
+    for (const int tensor : reads_) loaded[at(tensor)] = tiles[at(tensor)][at(i)];
     const Rows values = row(first, f_.e.i64(i), loaded);
     for (size_t k = 0; k < values.size(); ++k) results[k].push_back(values[k]);
   }
-  for (size_t k = 0; k < writes_.size(); ++k) store(writes_[k], first[static_cast<size_t>(writes_[k])], results[k]);
+  for (size_t k = 0; k < writes_.size(); ++k) store(writes_[k], first[at(writes_[k])], results[k]);
 }
 
 void TileEmitter::in_loop(const Pointers& first) {
@@ -151,22 +150,21 @@ void TileEmitter::in_loop(const Pointers& first) {
   const auto place = [&](llvm::AllocaInst* tile, Value* i) { return f_.e.b.CreateGEP(type_of(tile), tile, i); };
   std::vector<llvm::AllocaInst*> tiles, results;
   for (const int tensor : reads_) {
-    const Rows rows = load(tensor, first[static_cast<size_t>(tensor)]);
+    const Rows rows = load(tensor, first[at(tensor)]);
     tiles.push_back(stack(f_, tensor, size_));
-    for (int i = 0; i < size_; ++i) f_.e.b.CreateStore(rows[static_cast<size_t>(i)], place(tiles.back(), f_.e.i64(i)));
+    for (int i = 0; i < size_; ++i) f_.e.b.CreateStore(rows[at(i)], place(tiles.back(), f_.e.i64(i)));
   }
   for (const int tensor : writes_) results.push_back(stack(f_, tensor, size_));
   f_.e.loop(f_.e.i64(0), f_.e.i64(size_), {1, 1}, [&](Value* i) {
     std::vector<Value*> loaded(first.size());
-    for (size_t k = 0; k < reads_.size(); ++k)
-      loaded[static_cast<size_t>(reads_[k])] = f_.e.b.CreateLoad(type_of(tiles[k]), place(tiles[k], i));
+    for (size_t k = 0; k < reads_.size(); ++k) loaded[at(reads_[k])] = f_.e.b.CreateLoad(type_of(tiles[k]), place(tiles[k], i));
     const Rows values = row(first, i, loaded);
     for (size_t k = 0; k < values.size(); ++k) f_.e.b.CreateStore(values[k], place(results[k], i));
   });
   for (size_t k = 0; k < writes_.size(); ++k) {
     Rows rows;
     for (int i = 0; i < size_; ++i) rows.push_back(f_.e.b.CreateLoad(type_of(results[k]), place(results[k], f_.e.i64(i))));
-    store(writes_[k], first[static_cast<size_t>(writes_[k])], rows);
+    store(writes_[k], first[at(writes_[k])], rows);
   }
 }
 

@@ -89,7 +89,7 @@ REDUCED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[21] indices=i32[21,13,0
 # Several updates of one element between the rows that are folded side by side.
 REDUCED_MIDDLE = (30, ("--op", "strew1.scatter(operand=i16[3] indices=i32[4,3,11,0] updates=i16[4,3,11] input_batching_dims=[0] "
                        "scatter_indices_batching_dims=[1] index_vector_dim=3 combiner=sub init=in_place)"))
-TRANSPOSED = (30, ("--op", "strew1.scatter(operand=f32[37,21] indices=i32[0] updates=f32[37,21]{1,37} update_window_dims=[0,1] init=in_place)"))
+TRANSPOSED = (30, ("--op", "strew1.scatter(operand=complex128[37,21] indices=i32[0] updates=complex128[37,21]{1,37} update_window_dims=[0,1] init=in_place)"))
 # Looked-up rows of more vectors than the registers hold, with AVX-512.
 LONG_SORTED_ROWS = (30, ("--op", "strew1.scatter(operand=f32[3,512] indices=i32[40] updates=f32[40,512] lookups=[updates(0)=gather(operand=f32[70,512] "
                          "indices=i32[40] result=f32[40,512] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
@@ -119,6 +119,15 @@ NPU_HEADS = (20, ("--golden", "kv_prefill"), NPU[2])
 
 # Whole programs against the interpreter and the reference.
 PROGRAMS = (60, (), "strew_program_differential")
+
+# Windows whose updates lie in columns: tiles, what they leave of both loops, and a loop between these two.
+COLUMNS = (30, ("--op", "strew1.scatter(operand=f32[21,37] indices=i32[0] updates=f32[21,37]{1,21} update_window_dims=[0,1] index_vector_dim=0 "
+                "combiner=add init=in_place oob=undefined)"))
+COLUMNS_LONG = (30, ("--op", "strew1.scatter(operand=f32[21,37] indices=i32[0] updates=f32[21,37]{1,21} update_window_dims=[0,1] index_vector_dim=0 "
+                     "combiner=expr expr={%0=update(0):f32; " + "".join(f"%{i}=subtract(%0,%{i - 1}):f32; " for i in range(1, 40)) + "return %39} "
+                     "init=in_place oob=undefined)"))
+COLUMNS_OF_PLANES = (30, ("--op", "strew1.scatter(operand=f32[21,3,37] indices=i32[0] updates=f32[21,3,37]{1,21,63} update_window_dims=[0,1,2] "
+                          "index_vector_dim=0 init=in_place oob=undefined)"))
 
 BUGS = [
     ("parts: two wait for each other in a circle", "if (next == to && at != from) return std::nullopt;", "", *PROGRAMS),
@@ -281,7 +290,7 @@ BUGS = [
      "std::all_of(plan.positions.begin(), plan.positions.end() - 1, moves_result)",
      "std::any_of(plan.positions.begin(), plan.positions.end() - 1, moves_result)", *REDUCED_MIDDLE),
     ("tiles: the last one is whole",
-     "Value* const j1 = e_.smin(e_.add(j0, e_.i64(kInner)), end);", "Value* const j1 = e_.smin(e_.add(j0, e_.i64(kInner)), e_.b.CreateSub(end, e_.i64(1)));",
+     "Value* const j1 = e_.smin(e_.add(j0, e_.i64(kInner)), columns.hi);", "Value* const j1 = e_.smin(e_.add(j0, e_.i64(kInner)), e_.b.CreateSub(columns.hi, e_.i64(1)));",
      *TRANSPOSED),
     ("every panel of a row is the first",
      "rows(f.e.times(number, f.e.i64(length)));", "rows(f.e.times(f.e.i64(0), number));", *LONG_SORTED_ROWS),
@@ -444,6 +453,20 @@ BUGS = [
      "b.run(Opcode::tand, {out.name, ones.name, out.name});", "", 60, ("--op",
      "strew1.scatter(operand=u8[6,32] indices=i32[9] updates=u8[9,32] update_window_dims=[1] inserted_window_dims=[0] "
      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=mul init=in_place)"), "strew_npu_differential"),
+    ("tiles: the upper halves of two vectors are the lower ones", "first + (upper ? part / 2 : 0) + i;", "first + i;", *PROGRAMS),
+    ("tiles: odd parts of two vectors are the even ones", "int first = odd ? part : 0; first < 2", "int first = 0; first < 2", *PROGRAMS),
+    ("tiles: the last one of a loop ends before it", "*const last_column = e_.b.CreateSub(end, size);",
+     "*const last_column = e_.b.CreateSub(end, e_.i64(tile().size + 1));", *PROGRAMS),
+    ("tiles: the last one of a loop ends behind it", "Value *const row = e_.smin(i, last_row), ", "Value *const row = i, ", *PROGRAMS),
+    ("tiles: rows of a long expression are all the first one", "loaded[at(reads_[k])] = f_.e.b.CreateLoad(type_of(tiles[k]), place(tiles[k], i));",
+     "loaded[at(reads_[k])] = f_.e.b.CreateLoad(type_of(tiles[k]), place(tiles[k], f_.e.i64(0)));", *COLUMNS_LONG),
+    ("tiles: rows that they leave of results that are read are not done",
+     "return tiles(p, found, tile().rows, {rows_end, hi}, {e_.i64(0), end});", "return;", *COLUMNS),
+    ("tiles: columns that they leave of results that are read are done twice",
+     "tiles(p, found, tile().rows, {lo, rows_end}, {columns_end, end});",
+     "tiles(p, found, tile().rows, {lo, rows_end}, {e_.b.CreateSub(columns_end, e_.i64(1)), end});", *COLUMNS),
+    ("tiles: a loop between those of a tile does not move them", "across(f_.step(from, loops_[level].strides, i), there, level + 1, lo, hi);",
+     "across(from, there, level + 1, lo, hi);", *COLUMNS_OF_PLANES),
     ("soft floats: what is shifted out leaves no trace",
      "lost = e_(bit_xor, e_(shl, kept, by), a); return e_(bit_or, kept, one_if(not_zero(lost)));",
      "lost = e_(bit_xor, e_(shl, kept, by), a); return kept;", *NPU_F64_SUM),
