@@ -361,6 +361,8 @@ TEST(Tiles, AreChosenByTheVectorsAndTheExtents) {
   EXPECT_EQ(size(DType::f64, 64, 64, "x86-64-v2"), 0);  // two elements in a vector
   EXPECT_EQ(size(DType::u8, 64, 64, "x86-64-v4"), 16);
   EXPECT_EQ(size(DType::f32, 64, 24, "x86-64-v4"), 8);  // 24 = 3 * 8
+  EXPECT_EQ(size(DType::f32, 5, 7), 4);
+  EXPECT_EQ(size(DType::f32, 5, 5), 0);  // tiles would do 64 elements for 25
   EXPECT_EQ(size(DType::f32, 64, 3), 0);
   EXPECT_EQ(size(DType::f32, 3, 64), 0);
   EXPECT_EQ(size(DType::complex128, 64, 64), 0);
