@@ -57,6 +57,8 @@ Reason put(Target& target, const at::Tensor& self, const at::Tensor& index, cons
   if (index.scalar_type() != c10::ScalarType::Long) return Reason::index_dtype;
   if (!self.is_contiguous() || index.sizes() != source.sizes() || static_cast<size_t>(index.dim()) > kMostDims)
     return Reason::shape;
+  // PyTorch goes over others as they lie, and the order decides the bits of sums and which of equal indices is the last.
+  if (index.dim() > 1 && !(index.is_contiguous() && source.is_contiguous())) return Reason::layout;
   Written written;
   if (const Reason reason = written_by(target, self, written, index, source); reason != Reason::none) return reason;
   const int64_t count = self.numel(), one = 1;
