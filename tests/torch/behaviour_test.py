@@ -124,7 +124,21 @@ CALLS = {
     "scatter_add": lambda t, i, u, dim: t.scatter_add_(dim, i[:, None].expand(3, 2) if i.dim() == 1 else i, u),
     "index_put": lambda t, i, u, dim: t.index_put_((i,) if dim == 0 else (i,) * 3, u, accumulate=True),
     "index_select": lambda t, i, u, dim: t.index_select(dim, i),
+    "index_copy": lambda t, i, u, dim: t.index_copy_(dim, i, u),
+    "index_reduce": lambda t, i, u, dim: t.index_reduce_(dim, i, u, "amax"),
+    "index_fill": lambda t, i, u, dim: t.index_fill_(dim, i, 1.0),
+    "scatter": lambda t, i, u, dim: t.scatter_(dim, i[:, None].expand(3, 2), u),
+    "scatter_reduce": lambda t, i, u, dim: t.scatter_reduce_(dim, i[:, None].expand(3, 2), u, "amax"),
+    "gather": lambda t, i, u, dim: t.gather(dim, i[:, None].expand(3, 2)),
+    "index": lambda t, i, u, dim: torch.ops.aten.index.Tensor(t, [i] if dim == 0 else [i] * 3),
+    "take": lambda t, i, u, dim: t.view(-1)[:4].take(i),
+    "put": lambda t, i, u, dim: t.view(-1)[:4].put_(i, u[:, 0], accumulate=True),
+    "embedding": lambda t, i, u, dim: torch.nn.functional.embedding(i, t),
+    "embedding_dense_backward": lambda t, i, u, dim: torch.ops.aten.embedding_dense_backward(u, i, 4, -1, False),
 }
+# Those that do not read the updates, or take no dim.
+WITHOUT_UPDATES = ("index_select", "index_fill", "gather", "index", "take", "embedding")
+WITHOUT_DIM = ("take", "put", "embedding", "embedding_dense_backward")
 SITUATIONS = {
     "an index too large": {"index": index_of(4)},
     "a negative index": {"index": index_of(-1)},
@@ -156,7 +170,7 @@ def table_of_errors():
     yield "|---|---|---|"
     for name, call in CALLS.items():
         for situation, given in SITUATIONS.items():
-            if name == "index_select" and "updates" in given:
+            if name in WITHOUT_UPDATES and "updates" in given or name in WITHOUT_DIM and "dim" in given:
                 continue
             yield f"| `{name}` | {situation} | {what_happens(call, **given)} |"
 

@@ -144,6 +144,8 @@ def names_another(got, want, given):
 def differences(got, want, given, has_out=False):
     """How the outcome `got` differs from what it should be, `want`. `given`: the arguments before the calls. `has_out`: the last tensor is written, and after an error it may hold
     anything, because PyTorch gives it its size and copies `self` into it first."""
+    if "INTERNAL ASSERT FAILED" in str(want.error):  # a mistake of PyTorch's own: index_reduce prod of 16 bits with an expanded source
+        return []
     if (got.error is None) != (want.error is None):
         return [f"{got.error!r} instead of {want.error!r}"]
     if want.error is not None:
