@@ -156,7 +156,7 @@ def scatter(draw):
     drawn = scatter_add(draw)
     if draw.chance(0.3):
         drawn.arguments[3] = draw.choice((0, 1, -2.5, True))
-    drawn.named = {"reduce": draw.choice(("add", "multiply"))} if draw.chance(0.2) else {}
+    drawn.named = {"reduce": draw.choice(("add", "multiply"))} if draw.chance(0.4) else {}
     return drawn
 
 
@@ -287,7 +287,8 @@ def main():
         for overload in OPERATORS[name][1]:
             ran, handed_over = outcomes.calls_of(overload)
             print(f"strew ran {overload} {ran} times, and handed over {handed_over} calls")
-            failures.require(f"strew ran a part of the calls of {overload}", ran * 25 > ran + handed_over)
+            if ran + handed_over >= 60:  # of fewer, none may fit
+                failures.require(f"strew ran a part of the calls of {overload}", ran * 25 > ran + handed_over)
     return failures.end()
 
 
