@@ -2,7 +2,7 @@
 // tensor_slots(op), and collects the outputs. One kernel runs at a time.
 //
 // Operations around the kernels are evaluated when something needs their results: large ones as kernels of their own, each of which does a region of
-// operations (compiler/program/pieces), small ones by compiler/program/interpret. Both give the same bits.
+// operations or writes a part of its result (compiler/program/pieces), small ones by compiler/program/interpret. Both give the same bits.
 //
 // The memory of a tensor that nobody reads any more is used again: an update of it is written over it, and the others take it from a pool, which the runs
 // of a program share.
@@ -164,6 +164,8 @@ class Runner {
     bool is_done = false;
     if (const auto* const piece = std::get_if<Piece>(choice.get())) {
       STREW_ASSIGN(is_done, run_piece(region, *piece));
+    } else if (const auto* const assembly = std::get_if<Assembly>(choice.get())) {
+      STREW_ASSIGN(is_done, put_together(region, *assembly));
     } else if (const auto* const alias = std::get_if<Alias>(choice.get())) {
       computed_[region.last()].push_back(make_alias(imported_.result_of(region.last()), *alias));
       is_done = true;
@@ -182,17 +184,22 @@ class Runner {
   Tensor make_alias(int v, const Alias& alias) {
     const Tensor& from = *values_[alias.value];
     const int64_t bytes = storage_bytes(from.dtype, 1);
-    int64_t elements = 1;
-    for (const int64_t extent : alias.dims) elements *= extent;
-    Tensor* const taken = elements * bytes == from.data.size() ? writable(alias.value) : nullptr;
     Tensor out{from.dtype, alias.dims, {}, {}};
-    if (taken == nullptr) {
-      out.data = from.data.share(alias.first * bytes, elements * bytes);
-      return out;
-    }
-    if (!taken->data.owns()) lent_.insert(v);
-    out.data = std::move(taken->data);
+    if (Tensor* const taken = writable_whole(alias))
+      out.data = take(v, *taken);
+    else
+      out.data = from.data.share(alias.first * bytes, alias.elements() * bytes);
     return out;
+  }
+  /// The tensor that the alias is all of, if its elements may be written over; else null.
+  Tensor* writable_whole(const Alias& alias) {
+    const Tensor& from = *values_[alias.value];
+    return alias.elements() * storage_bytes(from.dtype, 1) == from.data.size() ? writable(alias.value) : nullptr;
+  }
+  /// The memory of a tensor that may be written over becomes that of value `v`.
+  Buffer take(int v, Tensor& taken) {
+    if (!taken.data.owns()) lent_.insert(v);
+    return std::move(taken.data);
   }
 
   Status interpret_one(int number) {
@@ -212,30 +219,71 @@ class Runner {
   }
 
   Expected<bool> run_piece(const Region& region, const Piece& piece) {
-    const Compute& last = imported_.compute(region.last());
-    const std::vector<TensorSlot> slots = tensor_slots(piece.op);
     std::vector<Tensor> results;
+    std::vector<std::byte*> places;
+    for (const TensorSlot& slot : tensor_slots(piece.op)) {
+      if (slot.role != Role::result) continue;
+      STREW_ASSIGN(Tensor result, make_computed(region.last(), slot.index, *slot.type));
+      places.push_back(result.data.data());
+      results.push_back(std::move(result));
+    }
+    STREW_ASSIGN(const bool is_done, call_piece(imported_.compute(region.last()), piece, places));
+    if (is_done) computed_[region.last()] = std::move(results);
+    return is_done;
+  }
+
+  /// Runs the kernel of a piece of what ends with `last`; its results begin at `results`. False: nothing is written.
+  Expected<bool> call_piece(const Compute& last, const Piece& piece, const std::vector<std::byte*>& results) {
+    const bool has_components = std::visit([](const auto& op) { return !op.dims.index_map.empty(); }, *piece.op);
     std::vector<TensorView> views;
     auto read = piece.reads.begin();
+    const std::vector<TensorSlot> slots = tensor_slots(piece.op);
     for (const TensorSlot& slot : slots) {
       const TensorType& type = *slot.type;
       const int64_t* const strides = type.strides.empty() ? nullptr : type.strides.data();
-      void* data = nullptr;
+      std::byte* data = nullptr;
       if (slot.role == Role::result) {
-        STREW_ASSIGN(Tensor result, make_computed(region.last(), slot.index, type));
-        data = result.data.data();
-        results.push_back(std::move(result));
-      } else if (slot.role != Role::indices) {
+        data = results[static_cast<size_t>(slot.index)];
+      } else if (slot.role != Role::indices || has_components) {
         const Tensor& from = read->value >= 0 ? *values_[read->value] : piece.constants[static_cast<size_t>(read->constant)];
         data = from.data.data() + storage_bytes(type.dtype, 1) * read->first;
         ++read;
       }
-      views.push_back({data, type.dtype, type.rank(), type.dims.data(), strides});
+      views.push_back({static_cast<void*>(data), type.dtype, type.rank(), type.dims.data(), strides});
     }
     const Expected<bool> is_done = calls_.run_piece(last, piece.op, views);
-    if (!is_done.ok()) return is_done.status().with_prefix(last.location);
-    if (*is_done) computed_[region.last()] = std::move(results);
-    return is_done;
+    if (is_done.ok()) return is_done;
+    if (has_components && is_done.status().code() == Code::out_of_bounds) return false;  // the interpreter has the message
+    return is_done.status().with_prefix(last.location);
+  }
+
+  /// Makes the result of the region's last operation from its parts. What it changes and nobody else reads is written over.
+  Expected<bool> put_together(const Region& region, const Assembly& assembly) {
+    const Compute& last = imported_.compute(region.last());
+    const TensorType type{last.results[0].dtype, assembly.dims, {}};
+    const int64_t bytes = storage_bytes(type.dtype, 1);
+    const auto* const changed = assembly.writes.empty() ? nullptr : std::get_if<Alias>(&assembly.writes[0].what);
+    Tensor* const taken = changed != nullptr && changed->dims == assembly.dims ? writable_whole(*changed) : nullptr;
+    const Tensor* const given = given_output(ValueKind::compute, region.last(), 0);
+    const bool is_over = taken != nullptr && (given == nullptr || taken->data.data() == given->data.data());
+    Tensor result = is_over ? borrowed(taken->data, type.dtype, type.dims) : Tensor{};
+    if (!is_over) {
+      STREW_ASSIGN(result, make_computed(region.last(), 0, type));
+    }
+    for (size_t w = is_over ? 1 : 0; w < assembly.writes.size(); ++w) {
+      const Assembly::Write& write = assembly.writes[w];
+      std::byte* const to = result.data.data() + write.first * bytes;
+      if (const auto* const alias = std::get_if<Alias>(&write.what)) {
+        const std::byte* const from = values_[alias->value]->data.data() + alias->first * bytes;
+        STREW_TRY(copy_by(calls_, to, from, alias->elements() * bytes));
+        continue;
+      }
+      STREW_ASSIGN(const bool is_done, call_piece(last, std::get<Piece>(write.what), {to}));
+      if (!is_done) return false;
+    }
+    if (is_over) result.data = take(imported_.result_of(region.last()), *taken);
+    computed_[region.last()].push_back(std::move(result));
+    return true;
   }
 
   /// Memory for a result of an operation: the caller's for the output, or new one.

@@ -27,6 +27,9 @@ Expected<Tensor> evaluate(const UpdateOp& op, const TensorType& type, const Argu
 Expected<Tensor> evaluate(const ConcatenateOp& op, const TensorType& type, const Arguments& arguments);
 Expected<Tensor> evaluate(const ReverseOp& op, const TensorType& type, const Arguments& arguments);
 
+/// The dims of the result of an operation with takes_shape, whose last argument is `shape`; `from`: those of the first argument.
+Expected<std::vector<int64_t>> taken_dims(const Compute& compute, const std::vector<int64_t>& from, const Tensor& shape);
+
 /// Element i of a tensor of integers.
 inline int64_t integer_at(const Tensor& tensor, int64_t i) {
   return decode_i64(tensor.dtype, load_element(tensor.dtype, tensor.data.data(), i).bits[0]);

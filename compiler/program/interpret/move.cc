@@ -89,34 +89,40 @@ Status check_shape(const Dims& dims, size_t rank) {
   return element_count(dims).status();
 }
 
-Expected<Dims> broadcast_dims(const BroadcastOp& op, const TensorType& type, const Arguments& arguments) {
-  Dims dims = type.dims;
-  if (!op.takes_shape) return dims;
-  dims = given_shape(*arguments.back());
+/// `shape`: the last argument, if the operation takes it; else null.
+Expected<Dims> dims_of(const BroadcastOp& op, const TensorType& type, const Dims& from, const Tensor* shape) {
+  if (shape == nullptr) return type.dims;
+  Dims dims = given_shape(*shape);
   STREW_TRY(check_shape(dims, type.dims.size()));
-  for (size_t d = 0; d < arguments[0]->dims.size(); ++d) {
+  for (size_t d = 0; d < from.size(); ++d) {
     int64_t& extent = dims[op.dims[d]];
-    if (extent == 1) extent = arguments[0]->dims[d];
+    if (extent == 1) extent = from[d];
   }
   return dims;
 }
 
-/// The dims of a reshape. Open dims are the elements of the second argument (takes_shape); without one, a single open dim follows
-/// from the number of elements.
-Expected<Dims> reshaped_dims(const ReshapeOp& op, const TensorType& type, const Arguments& arguments) {
+/// The dims of a reshape. Open dims are the elements of the shape; without one, a single open dim follows from the number of elements.
+Expected<Dims> dims_of(const ReshapeOp& op, const TensorType& type, const Dims& from, const Tensor* shape_tensor) {
   Dims dims = type.dims;
-  const Dims shape = op.takes_shape ? given_shape(*arguments.back()) : Dims();
+  const Dims shape = shape_tensor != nullptr ? given_shape(*shape_tensor) : Dims();
   for (size_t d = 0; d < dims.size(); ++d) {
     if (d < shape.size() && dims[d] == kDynamic) {
       dims[d] = shape[d] < 0 ? kDynamic : shape[d];
-      if (shape[d] == 0 && !op.allows_zero && d < arguments[0]->dims.size()) dims[d] = arguments[0]->dims[d];
+      if (shape[d] == 0 && !op.allows_zero && d < from.size()) dims[d] = from[d];
     }
   }
   Dims others = dims;
   std::erase(others, kDynamic);
   STREW_ASSIGN(const int64_t known, element_count(others));
+  STREW_ASSIGN(const int64_t elements, element_count(from));
   for (int64_t& dim : dims)
-    if (dim == kDynamic) dim = known == 0 ? 0 : arguments[0]->elements() / known;
+    if (dim == kDynamic) dim = known == 0 ? 0 : elements / known;
+  return dims;
+}
+
+Expected<Dims> dims_of(const IotaOp& /*op*/, const TensorType& type, const Dims& /*from*/, const Tensor* shape) {
+  Dims dims = shape != nullptr ? given_shape(*shape) : type.dims;
+  STREW_TRY(check_shape(dims, type.dims.size()));
   return dims;
 }
 
@@ -135,9 +141,20 @@ Expected<Dims> starts_of(const Dims& known, const Arguments& arguments, size_t f
 
 }  // namespace
 
+Expected<Dims> taken_dims(const Compute& compute, const Dims& from, const Tensor& shape) {
+  return std::visit(
+      [&](const auto& op) -> Expected<Dims> {
+        if constexpr (requires { dims_of(op, compute.results[0], from, &shape); })
+          return dims_of(op, compute.results[0], from, &shape);
+        else
+          return internal_error("an operation that takes no shape has one");
+      },
+      compute.op);
+}
+
 Expected<Tensor> evaluate(const BroadcastOp& op, const TensorType& type, const Arguments& arguments) {
   const Tensor& from = *arguments[0];
-  STREW_ASSIGN(Dims dims, broadcast_dims(op, type, arguments));
+  STREW_ASSIGN(Dims dims, dims_of(op, type, from.dims, op.takes_shape ? arguments.back() : nullptr));
   STREW_TRY(check_extents(dims, type, "result"));
   const Dims own = contiguous_strides(from.dims);
   Dims strides(dims.size(), 0);
@@ -153,7 +170,7 @@ Expected<Tensor> evaluate(const BroadcastOp& op, const TensorType& type, const A
 
 Expected<Tensor> evaluate(const ReshapeOp& op, const TensorType& type, const Arguments& arguments) {
   const Tensor& from = *arguments[0];
-  STREW_ASSIGN(Dims dims, reshaped_dims(op, type, arguments));
+  STREW_ASSIGN(Dims dims, dims_of(op, type, from.dims, op.takes_shape ? arguments.back() : nullptr));
   STREW_ASSIGN(Tensor to, make_result(type, std::move(dims)));
   if (to.elements() != from.elements())
     return invalid_argument("operand has {} elements, expected {}", from.elements(), to.elements());
@@ -246,8 +263,7 @@ Expected<Tensor> evaluate(const ConcatenateOp& op, const TensorType& type, const
 }
 
 Expected<Tensor> evaluate(const IotaOp& op, const TensorType& type, const Arguments& arguments) {
-  Dims dims = op.takes_shape ? given_shape(*arguments.back()) : type.dims;
-  STREW_TRY(check_shape(dims, type.dims.size()));
+  STREW_ASSIGN(Dims dims, dims_of(op, type, {}, op.takes_shape ? arguments.back() : nullptr));
   STREW_ASSIGN(Tensor to, make_result(type, std::move(dims)));
   const auto along = static_cast<size_t>(op.dim);
   const int64_t run = contiguous_strides(to.dims)[along], extent = to.dims[along];

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/number.h"
+#include "compiler/program/interpret/interpret.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -29,6 +30,24 @@ int64_t work_of(const Program& program, const Region& region, const std::functio
     most = std::max(most, elements);
   }
   return most * static_cast<int64_t>(region.members.size());
+}
+
+/// The extents that members take from leaves.
+std::vector<int64_t> shapes_of(const Program& program, const Region& region, const std::function<const Tensor&(int)>& tensor) {
+  std::vector<int64_t> out;
+  for (const int member : region.members) {
+    const int shape = shape_of(program.compute(member));
+    for (int64_t i = 0; shape >= 0 && i < tensor(shape).elements(); ++i) out.push_back(integer_at(tensor(shape), i));
+  }
+  return out;
+}
+
+size_t kernel_count(const PieceChoice& choice) {
+  if (std::holds_alternative<Piece>(choice)) return 1;
+  const auto* const assembly = std::get_if<Assembly>(&choice);
+  if (assembly == nullptr) return 0;
+  return static_cast<size_t>(std::ranges::count_if(
+      assembly->writes, [](const Assembly::Write& write) { return std::holds_alternative<Piece>(write.what); }));
 }
 
 }  // namespace
@@ -60,16 +79,14 @@ std::shared_ptr<const PieceCache::Choice> PieceCache::find(const Program& progra
   if (of.region.get() != &region) return nullptr;
   if (!of.can_compile) return none();
   const Compute& last = program.compute(region.last());
-  std::vector<std::vector<Scalar>> initials;
-  if (last.as<ReduceOp>() != nullptr) {
-    initials.emplace_back();
-    for (size_t i = last.results.size(); i < last.arguments.size(); ++i) {
-      const Tensor& initial = tensor(last.arguments[i]);
-      initials[0].push_back(load_element(initial.dtype, initial.data.data(), 0));
-    }
+  const std::vector<int64_t> shapes = shapes_of(program, region, tensor);
+  std::vector<Scalar> initials;
+  for (size_t i = last.results.size(); last.as<ReduceOp>() != nullptr && i < last.arguments.size(); ++i) {
+    const Tensor& initial = tensor(last.arguments[i]);
+    initials.push_back(load_element(initial.dtype, initial.data.data(), 0));
   }
   const auto fits = [&](const Made& made) {
-    if (made.initials != initials) return false;
+    if (made.initials != initials || made.shapes != shapes) return false;
     for (size_t l = 0; l < region.leaves.size(); ++l)
       if (made.dims[l] != tensor(region.leaves[l]).dims) return false;
     return true;
@@ -80,17 +97,17 @@ std::shared_ptr<const PieceCache::Choice> PieceCache::find(const Program& progra
   // Ops of other dims share kernels, those with other initial values do not.
   if (of.made.size() >= kMostMade && has_computed_initials(program, last)) return none();
   if (of.done < interpreted_elements || (of.made.empty() && kernels_ >= kMostKernels)) return none();
-  Choice made = make_piece(program, region, tensor);
+  Choice made = choose_pieces(program, region, tensor);
   if (const auto* const no = std::get_if<NoPiece>(&made); no != nullptr && no->apart >= 0) {
     apart_.insert(no->apart);
     entries_.erase(region.last());
     return nullptr;
   }
-  if (of.made.empty() && std::holds_alternative<Piece>(made)) ++kernels_;
+  if (of.made.empty()) kernels_ += kernel_count(made);
   if (of.made.size() >= kMostMade) of.made.erase(of.made.begin());
   std::vector<std::vector<int64_t>> dims;
   for (const int leaf : region.leaves) dims.push_back(tensor(leaf).dims);
-  of.made.push_back({std::move(dims), std::move(initials), std::make_shared<const Choice>(std::move(made))});
+  of.made.push_back({std::move(dims), shapes, std::move(initials), std::make_shared<const Choice>(std::move(made))});
   return of.made.back().choice;
 }
 

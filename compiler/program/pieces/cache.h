@@ -7,13 +7,13 @@
 #include <mutex>
 #include <vector>
 
-#include "compiler/program/pieces/piece.h"
+#include "compiler/program/pieces/assembly.h"
 
 namespace strew::inline v0 {
 
 class PieceCache {
  public:
-  using Choice = std::variant<NoPiece, Alias, Piece>;
+  using Choice = PieceChoice;
 
   /// What is interpreted.
   static std::shared_ptr<const Choice> none();
@@ -29,8 +29,9 @@ class PieceCache {
  private:
   /// What an op was made for.
   struct Made {
-    std::vector<std::vector<int64_t>> dims;     ///< of each leaf
-    std::vector<std::vector<Scalar>> initials;  ///< of a reduction: one list
+    std::vector<std::vector<int64_t>> dims;  ///< of each leaf
+    std::vector<int64_t> shapes;             ///< the elements of each leaf that is the shape of a result
+    std::vector<Scalar> initials;            ///< of a reduction
     std::shared_ptr<const Choice> choice;
   };
   struct Entry {

@@ -40,34 +40,57 @@ struct Node {
   std::vector<int> arguments;
 };
 
+/// Makes the op's one window begin where the values `starts` say. It is an error if it leaves the tensor.
+template <class Access>
+void place(Access& op, const std::vector<int>& starts, const std::function<const Tensor&(int value)>& tensor) {
+  for (size_t d = 0; d < starts.size(); ++d) {
+    const TensorType type{tensor(starts[d]).dtype, {}, {}};
+    if (d == 0)
+      op.indices = type;
+    else
+      op.more_indices.push_back(type);
+    op.dims.index_map.push_back(static_cast<int64_t>(d));
+  }
+  op.oob = OobPolicy::error;
+}
+
 class PieceBuilder {
  public:
-  PieceBuilder(const Program& program, const Region& region, const std::function<const Tensor&(int)>& tensor, bool has_literals)
-      : program_(program), region_(region), tensor_(tensor), has_literals_(has_literals), last_(program.compute(region.last())) {}
+  PieceBuilder(const Program& program, const Region& region, const std::function<const Tensor&(int)>& tensor,
+               const PiecePlace& placement, bool has_literals)
+      : program_(program), region_(region), tensor_(tensor), placement_(placement), has_literals_(has_literals) {
+    const Compute* const last = region.members.empty() ? nullptr : &program.compute(region.last());
+    if (last != nullptr && last->as<ReduceOp>() != nullptr) reduction_ = last;
+  }
 
   std::variant<NoPiece, Alias, Piece> build() {
     if (!find_dims()) return NoPiece{};
-    const auto* const reduce = last_.as<ReduceOp>();
-    frame_ = reduce != nullptr ? dims_.at(last_.arguments[0]) : dims_.at(program_.result_of(region_.last()));
+    frame_ = dims_.at(reduction_ != nullptr ? reduction_->arguments[0] : region_.value);
     int64_t elements = 1;
     for (const int64_t extent : frame_) elements *= extent;
     if (elements == 0) return NoPiece{};
     std::vector<int> roots;
-    if (reduce != nullptr)
-      for (size_t i = 0; i < last_.results.size(); ++i) roots.push_back(node_of(last_.arguments[i], 0));
+    if (reduction_ != nullptr)
+      for (size_t i = 0; i < reduction_->results.size(); ++i) roots.push_back(node_of(reduction_->arguments[i], 0));
     else
-      roots.push_back(node_of(program_.result_of(region_.last()), 0));
+      roots.push_back(node_of(region_.value, 0));
     if (apart_ >= 0 || is_bad_) return NoPiece{apart_};
     if (sources_.empty()) return NoPiece{};
-    if (reduce == nullptr && is_copy(roots[0])) return Alias{sources_[0].value, sources_[0].view.first, frame_};
+    if (reduction_ == nullptr && placement_.is_all() && is_copy(roots[0]))
+      return Alias{sources_[0].value, sources_[0].view.first, frame_};
     return emit(roots, elements);
   }
   bool has_no_source() const { return sources_.empty(); }
+  std::optional<Dims> result_dims() {
+    if (!find_dims()) return std::nullopt;
+    return dims_.at(region_.value);
+  }
 
  private:
   /// Movement on the way from the result to a value, the last one first: paths_[0] is none.
   struct Path {
     const Compute* move = nullptr;
+    int value = -1;  ///< what the movement gives
     int outer = -1;
   };
 
@@ -87,7 +110,7 @@ class PieceBuilder {
       else if (compute.as<MapOp>() != nullptr)
         dims = mapped_dims(compute);
       else if (compute.as<IotaOp>() != nullptr)
-        dims = compute.results[0].dims;
+        dims = counted_dims(compute);
       else
         dims = moved_dims(compute);
       if (!dims || !check_extents(*dims, compute.results[0], "").ok()) return false;
@@ -107,8 +130,20 @@ class PieceBuilder {
   }
   std::optional<Dims> moved_dims(const Compute& compute) const {
     View view = View::of(dims_.at(compute.arguments[0]));
-    if (!move(compute, view)) return std::nullopt;
+    TensorType type = compute.results[0];
+    if (compute.takes_shape()) {
+      Expected<Dims> taken = taken_dims(compute, view.dims, tensor_(shape_of(compute)));
+      if (!taken.ok()) return std::nullopt;
+      type.dims = *std::move(taken);
+    }
+    if (!move(compute, type, view)) return std::nullopt;
     return std::move(view.dims);
+  }
+  std::optional<Dims> counted_dims(const Compute& compute) const {
+    if (!compute.takes_shape()) return compute.results[0].dims;
+    Expected<Dims> taken = taken_dims(compute, {}, tensor_(shape_of(compute)));
+    if (!taken.ok()) return std::nullopt;
+    return *std::move(taken);
   }
   std::optional<Dims> reduced_dims(const Compute& compute) const {
     const Dims& from = dims_.at(compute.arguments[0]);
@@ -148,8 +183,9 @@ class PieceBuilder {
       }
       return add(std::move(node));
     }
-    if (const auto* iota = compute.as<IotaOp>(); iota != nullptr) return count(*iota, compute.results[0], path);
-    paths_.push_back({&compute, path});
+    if (const auto* iota = compute.as<IotaOp>(); iota != nullptr)
+      return count(*iota, {compute.results[0].dtype, dims_.at(value), {}}, path);
+    paths_.push_back({&compute, value, path});
     return node_of(compute.arguments[0], static_cast<int>(paths_.size()) - 1);
   }
 
@@ -198,8 +234,9 @@ class PieceBuilder {
   /// Applies the movement of the path, the innermost first. A reshape that strides cannot say is kept apart from what it reads.
   bool follow(int path, View& view) {
     for (; path != 0; path = paths_[static_cast<size_t>(path)].outer) {
-      const Compute& compute = *paths_[static_cast<size_t>(path)].move;
-      if (move(compute, view)) continue;
+      const Path& step = paths_[static_cast<size_t>(path)];
+      const Compute& compute = *step.move;
+      if (move(compute, {compute.results[0].dtype, dims_.at(step.value), {}}, view)) continue;
       apart_ = compute.arguments[0];
       is_bad_ = is_bad_ || !is_member(apart_);
       return false;
@@ -217,14 +254,14 @@ class PieceBuilder {
 
   std::variant<NoPiece, Alias, Piece> emit(const std::vector<int>& roots, int64_t elements) {
     Scatter s;
-    last_.as<ReduceOp>() != nullptr ? fold_into(s) : compute_all(s);
-    std::vector<Piece::Read> reads;
+    reduction_ != nullptr ? fold_into(s) : compute_all(s);
+    std::vector<Piece::Read> of_updates, of_extras;
     std::vector<int> updates;
     for (const int root : roots) {
       updates.push_back(best_update(root));
       const Source& from = sources_[static_cast<size_t>(updates.back())];
       s.updates.push_back({dtype_of(from), frame_, strides_of(from)});
-      reads.push_back({from.value, from.constant, from.view.first});
+      of_updates.push_back({from.value, from.constant, from.view.first});
     }
     std::map<int, int32_t> extras;
     for (size_t k = 0; k < sources_.size(); ++k) {
@@ -233,30 +270,39 @@ class PieceBuilder {
       extras[static_cast<int>(k)] = static_cast<int32_t>(s.extras.size());
       s.extras.push_back(from.is_scalar ? Extra{ExtraKind::scalar, {dtype_of(from), {}, {}}}
                                         : Extra{ExtraKind::per_element, {dtype_of(from), frame_, strides_of(from)}});
-      reads.push_back({from.value, from.constant, from.view.first});
+      of_extras.push_back({from.value, from.constant, from.view.first});
     }
     if (s.extras.size() > static_cast<size_t>(kMaxExtras)) return NoPiece{};
     set_combiner(s, graph(roots, updates, extras));
     Expected<VerifiedOp> op = VerifiedOp::of(Op(std::move(s)));
     if (!op.ok()) return NoPiece{};
+    std::vector<Piece::Read> reads;
+    for (const TensorSlot& slot : tensor_slots(*op)) {
+      const auto number = static_cast<size_t>(slot.index);
+      if (slot.role == Role::updates) reads.push_back(of_updates[number]);
+      if (slot.role == Role::extra) reads.push_back(of_extras[number]);
+      if (slot.role == Role::indices && !placement_.starts.empty()) reads.push_back({placement_.starts[number], -1, 0});
+    }
     return Piece{std::move(*op), std::move(reads), std::move(constants_), elements};
   }
 
   /// One position, whose window is the whole result. Every element is written, so the result's buffer may hold anything.
   void compute_all(Scatter& s) const {
-    s.results = {{last_.results[0].dtype, frame_, {}}};
+    const bool is_placed = !placement_.starts.empty();
+    s.results = {{program_.value(region_.value).type.dtype, is_placed ? placement_.whole : frame_, placement_.strides}};
     s.operands = s.results;
     s.init = InitKind::in_place;
     s.oob = OobPolicy::undefined;
     s.indices = {DType::i32, {0}, {}};
     s.dims.window_dims.resize(frame_.size());
     std::iota(s.dims.window_dims.begin(), s.dims.window_dims.end(), 0);
+    if (is_placed) place(s, placement_.starts, [this](int value) -> const Tensor& { return tensor_(value); });
   }
 
   /// The dims behind all that are reduced are the window, the others are positions; those that are kept are batching dims.
   void fold_into(Scatter& s) const {
     size_t behind = frame_.size();
-    while (behind > 0 && !is_reduced(last_, behind - 1)) --behind;
+    while (behind > 0 && !is_reduced(*reduction_, behind - 1)) --behind;
     Dims kept;
     s.indices.dtype = DType::i32;
     s.indices_are_sorted = true;
@@ -265,22 +311,22 @@ class PieceBuilder {
       if (d >= behind) {
         s.dims.window_dims.push_back(static_cast<int64_t>(d));
       } else {
-        is_behind = is_behind || is_reduced(last_, d);
-        if (!is_reduced(last_, d)) {
+        is_behind = is_behind || is_reduced(*reduction_, d);
+        if (!is_reduced(*reduction_, d)) {
           if (is_behind) s.indices_are_sorted = false;
           s.dims.operand_batching_dims.push_back(static_cast<int64_t>(kept.size()));
           s.dims.indices_batching_dims.push_back(s.indices.rank());
         }
         s.indices.dims.push_back(frame_[d]);
       }
-      if (!is_reduced(last_, d)) kept.push_back(frame_[d]);
+      if (!is_reduced(*reduction_, d)) kept.push_back(frame_[d]);
     }
     s.dims.index_vector_dim = s.indices.rank();
     s.indices.dims.push_back(0);
     s.init = InitKind::fill;
-    for (size_t i = 0; i < last_.results.size(); ++i) {
-      const Tensor& initial = tensor_(last_.arguments[last_.results.size() + i]);
-      s.results.push_back({last_.results[i].dtype, kept, {}});
+    for (size_t i = 0; i < reduction_->results.size(); ++i) {
+      const Tensor& initial = tensor_(reduction_->arguments[reduction_->results.size() + i]);
+      s.results.push_back({reduction_->results[i].dtype, kept, {}});
       s.fill.push_back(convert(load_element(initial.dtype, initial.data.data(), 0), s.results.back().dtype));
     }
     s.operands = s.results;
@@ -341,13 +387,13 @@ class PieceBuilder {
         });
       }
     }
-    const auto* const reduce = last_.as<ReduceOp>();
-    if (reduce == nullptr) return ordered(builder.returns({made[static_cast<size_t>(roots[0])]}));
+    if (reduction_ == nullptr) return ordered(builder.returns({made[static_cast<size_t>(roots[0])]}));
+    const Expr& function = reduction_->as<ReduceOp>()->function;
     std::vector<int32_t> moved, results;
-    for (const ExprNode& node : reduce->function.nodes)
+    for (const ExprNode& node : function.nodes)
       moved.push_back(node.op == ExprOp::update ? made[static_cast<size_t>(roots[static_cast<size_t>(node.index)])]
                                                 : builder.copy(node, moved));
-    for (const int32_t result : reduce->function.results) results.push_back(moved[static_cast<size_t>(result)]);
+    for (const int32_t result : function.results) results.push_back(moved[static_cast<size_t>(result)]);
     return ordered(builder.returns(std::move(results)));
   }
   /// The result of a map's function, whose arguments are its extra inputs.
@@ -362,10 +408,11 @@ class PieceBuilder {
   const Program& program_;
   const Region& region_;
   const std::function<const Tensor&(int)>& tensor_;
+  const PiecePlace& placement_;
   const bool has_literals_;
-  const Compute& last_;
-  std::map<int, Dims> dims_;  ///< per value of the region
-  Dims frame_;                ///< of what is computed for each element
+  const Compute* reduction_ = nullptr;  ///< the last member if it is one
+  std::map<int, Dims> dims_;            ///< per value of the region
+  Dims frame_;                          ///< of what is computed for each element
   std::vector<Path> paths_{Path{}};
   std::map<std::pair<int, int>, int> known_;  ///< by value and path
   std::vector<Node> nodes_;
@@ -377,13 +424,48 @@ class PieceBuilder {
 
 }  // namespace
 
-std::variant<NoPiece, Alias, Piece> make_piece(const Program& program, const Region& region,
+std::variant<NoPiece, Alias, Piece> make_slice(const Program& program, int number,
                                                const std::function<const Tensor&(int value)>& tensor) {
-  PieceBuilder builder(program, region, tensor, true);
+  const Compute& compute = program.compute(number);
+  const auto& slice = *compute.as<SliceOp>();
+  const Tensor& from = tensor(compute.arguments[0]);
+  const Dims& sizes = compute.results[0].dims;
+  const auto are_all = [](const Dims& list, int64_t value) {
+    return std::ranges::all_of(list, [value](int64_t each) { return each == value; });
+  };
+  const bool has_elements = std::ranges::all_of(sizes, [](int64_t size) { return size > 0; });
+  if (!has_elements || !are_all(slice.starts, 0) || !are_all(slice.strides, 1)) return NoPiece{};
+  const std::vector<int> starts(compute.arguments.begin() + 1, compute.arguments.end());
+  Gather gather;
+  gather.operand = {from.dtype, from.dims, {}};
+  gather.result = {from.dtype, sizes, {}};
+  gather.slice_sizes = sizes;
+  gather.dims.window_dims.resize(sizes.size());
+  std::iota(gather.dims.window_dims.begin(), gather.dims.window_dims.end(), 0);
+  place(gather, starts, tensor);
+  Expected<VerifiedOp> op = VerifiedOp::of(Op(std::move(gather)));
+  if (!op.ok()) return NoPiece{};
+  std::vector<Piece::Read> reads;
+  for (const TensorSlot& slot : tensor_slots(*op)) {
+    if (slot.role == Role::operand) reads.push_back({compute.arguments[0], -1, 0});
+    if (slot.role == Role::indices) reads.push_back({starts[static_cast<size_t>(slot.index)], -1, 0});
+  }
+  return Piece{std::move(*op), std::move(reads), {}, View::of(sizes).elements()};
+}
+
+std::optional<std::vector<int64_t>> dims_of_piece(const Program& program, const Region& region,
+                                                  const std::function<const Tensor&(int value)>& tensor) {
+  return PieceBuilder(program, region, tensor, {}, true).result_dims();
+}
+
+std::variant<NoPiece, Alias, Piece> make_piece(const Program& program, const Region& region,
+                                               const std::function<const Tensor&(int value)>& tensor,
+                                               const PiecePlace& placement) {
+  PieceBuilder builder(program, region, tensor, placement, true);
   std::variant<NoPiece, Alias, Piece> piece = builder.build();
   // An op has updates, so a constant must be one where nothing else is read.
   if (!builder.has_no_source()) return piece;
-  return PieceBuilder(program, region, tensor, false).build();
+  return PieceBuilder(program, region, tensor, placement, false).build();
 }
 
 }  // namespace strew::inline v0

@@ -55,7 +55,11 @@ std::optional<View> moved(const SliceOp& op, const TensorType& type, const View&
     const int64_t start = op.starts[d], stride = op.strides[d];
     if (start < 0) return std::nullopt;
     if (to.dims[d] == kDynamic) to.dims[d] = checked::ceil_div(from.dims[d] - start, stride);
-    if (to.dims[d] <= 0) return std::nullopt;  // nothing is moved, or the interpreter fails
+    if (to.dims[d] < 0) return std::nullopt;
+    if (to.dims[d] == 0) {
+      to.strides[d] = 0;
+      continue;
+    }
     const std::optional<int64_t> reach = checked::mul(to.dims[d] - 1, stride),
                                  last = reach ? checked::add(start, *reach) : std::nullopt;
     if (!last || *last >= from.dims[d]) return std::nullopt;
@@ -93,8 +97,8 @@ std::optional<View> moved(const ReshapeOp& /*op*/, const TensorType& type, const
     if (known == 0 || elements % known != 0) return std::nullopt;
     *open = elements / known;
   }
-  if (std::find(to.dims.begin(), to.dims.end(), kDynamic) != to.dims.end() || to.elements() != elements || elements == 0)
-    return std::nullopt;
+  if (std::find(to.dims.begin(), to.dims.end(), kDynamic) != to.dims.end() || to.elements() != elements) return std::nullopt;
+  if (elements == 0) return to;
   Dims dims = from.dims, strides = from.strides;
   squeeze(dims, strides);
   // From the innermost dim on, each dim of the result takes its part of what is left of a dim of the argument.
@@ -135,15 +139,15 @@ bool View::is_contiguous() const {
 }
 
 bool moves(const Compute& compute) {
-  if (compute.arguments.size() != 1 || compute.takes_shape()) return false;
+  if (compute.arguments.size() != (compute.takes_shape() ? 2 : 1)) return false;
   if (compute.as<BroadcastOp>() != nullptr)
-    return std::find(compute.results[0].dims.begin(), compute.results[0].dims.end(), kDynamic) == compute.results[0].dims.end();
+    return compute.takes_shape() ||
+           std::find(compute.results[0].dims.begin(), compute.results[0].dims.end(), kDynamic) == compute.results[0].dims.end();
   return compute.as<TransposeOp>() != nullptr || compute.as<ReverseOp>() != nullptr || compute.as<ReshapeOp>() != nullptr ||
          compute.as<SliceOp>() != nullptr;
 }
 
-bool move(const Compute& compute, View& view) {
-  const TensorType& type = compute.results[0];
+bool move(const Compute& compute, const TensorType& type, View& view) {
   const std::optional<View> to = std::visit(
       [&](const auto& op) -> std::optional<View> {
         if constexpr (requires { moved(op, type, view); })
@@ -152,7 +156,7 @@ bool move(const Compute& compute, View& view) {
           return std::nullopt;
       },
       compute.op);
-  if (!to || !fits(to->dims, type)) return false;
+  if (!to || !fits(to->dims, compute.results[0])) return false;
   view = *to;
   return true;
 }

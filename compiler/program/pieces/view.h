@@ -21,11 +21,11 @@ struct View {
   bool is_contiguous() const;
 };
 
-/// Is the operation one that moves elements, and that may have a view as its result? The shapes and starts of such operations are known before the call.
+/// Is the operation one that moves elements, and that may have a view as its result? The starts of such operations are known before the call.
 bool moves(const Compute& compute);
 
-/// Makes the argument's view that of the result. Does nothing and returns false if strides cannot say it (a reshape that merges dims which lie apart),
-/// or if the argument does not fit, which the interpreter reports.
-bool move(const Compute& compute, View& view);
+/// Makes the argument's view that of the result, which is of type `type`: the operation's, but with the dims that it takes (takes_shape). Does nothing and
+/// returns false if strides cannot say it (a reshape that merges dims which lie apart), or if the argument does not fit, which the interpreter reports.
+bool move(const Compute& compute, const TensorType& type, View& view);
 
 }  // namespace strew::inline v0

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/number.h"
+#include "compiler/import/builder/program_builder.h"
 #include "compiler/program/buffers.h"
 #include "compiler/program/pieces/view.h"
 #include "strew/run_program.h"
@@ -217,15 +219,143 @@ func.func @main(%x: tensor<8x4xf32>, %i: tensor<2x1xi32>, %u: tensor<2xf32>) -> 
   EXPECT_EQ((*got)[0].data.data(), memory);
 }
 
+TEST(Pieces, ConcatenationsAreWrittenPartByPart) {
+  const Program columns = program(
+      "  %1 = stablehlo.slice %x [0:24, 8:16] : (tensor<24x16xf32>) -> tensor<24x8xf32>\n"
+      "  %2 = stablehlo.negate %1 : tensor<24x8xf32>\n"
+      "  %3 = stablehlo.slice %x [0:24, 0:8] : (tensor<24x16xf32>) -> tensor<24x8xf32>\n"
+      "  %4 = stablehlo.concatenate %2, %3, dim = 1 : (tensor<24x8xf32>, tensor<24x8xf32>) -> tensor<24x16xf32>\n",
+      "%4", kX);
+  EXPECT_EQ(counts(columns), std::pair(size_t{2}, size_t{0})) << "negated columns, and others";
+  const Program rows =
+      program("  %1 = stablehlo.concatenate %x, %x, dim = 0 : (tensor<24x16xf32>, tensor<24x16xf32>) -> tensor<48x16xf32>\n",
+              "%1", "tensor<48x16xf32>");
+  EXPECT_EQ(counts(rows), std::pair(size_t{0}, size_t{0})) << "rows are copied";
+  const Program read = program(
+      "  %1 = stablehlo.negate %x : tensor<24x16xf32>\n"
+      "  %2 = stablehlo.concatenate %1, %x, dim = 1 : (tensor<24x16xf32>, tensor<24x16xf32>) -> tensor<24x32xf32>\n"
+      "  %3 = stablehlo.concatenate %2, %2, dim = 0 : (tensor<24x32xf32>, tensor<24x32xf32>) -> tensor<48x32xf32>\n",
+      "%3", "tensor<48x32xf32>");
+  EXPECT_EQ(counts(read), std::pair(size_t{2}, size_t{0})) << "what is read twice is put together once, and copied";
+}
+
+TEST(Pieces, PaddingIsWrittenAroundWhatItPads) {
+  const Program padded = program(
+      "  %z = stablehlo.constant dense<7.0> : tensor<f32>\n"
+      "  %1 = stablehlo.negate %x : tensor<24x16xf32>\n"
+      "  %2 = stablehlo.pad %1, %z, low = [1, 2], high = [0, 3], interior = [0, 0] : (tensor<24x16xf32>, tensor<f32>) -> "
+      "tensor<25x21xf32>\n",
+      "%2", "tensor<25x21xf32>");
+  EXPECT_EQ(counts(padded), std::pair(size_t{3}, size_t{0}))
+      << "padding on two sides, and the elements between; the row above is copied";
+  const Program spread = program(
+      "  %z = stablehlo.constant dense<7.0> : tensor<f32>\n"
+      "  %2 = stablehlo.pad %x, %z, low = [0, -1], high = [1, 0], interior = [2, 1] : (tensor<24x16xf32>, tensor<f32>) -> "
+      "tensor<71x30xf32>\n",
+      "%2", "tensor<71x30xf32>");
+  EXPECT_EQ(counts(spread).second, 0u);
+}
+
+TEST(Pieces, ResultsWithoutElementsNeedNoKernel) {
+  const Program none = program(
+      "  %1 = stablehlo.slice %x [3:3, 0:16] : (tensor<24x16xf32>) -> tensor<0x16xf32>\n"
+      "  %2 = stablehlo.negate %1 : tensor<0x16xf32>\n"
+      "  %3 = stablehlo.reshape %2 : (tensor<0x16xf32>) -> tensor<0x4x4xf32>\n",
+      "%3", "tensor<0x4x4xf32>");
+  EXPECT_EQ(counts(none), std::pair(size_t{0}, size_t{0}));
+}
+
+/// f32[6,4] updated by f32[2,3], which is negated before, at [1,0], or at the place that in2 and in3 say.
+Program update_program(bool is_known, bool reads_twice) {
+  Program made;
+  ProgramBuilder build(made, "drawn");
+  const int into = build.input({.name = "in0", .type = {DType::f32, {6, 4}, {}}}),
+            part = build.input({.name = "in1", .type = {DType::f32, {2, 3}, {}}}),
+            row = build.input({.name = "in2", .type = {DType::i64, {}, {}}}),
+            column = build.input({.name = "in3", .type = {DType::i32, {}, {}}});
+  const int changed = build.apply(ExprOp::neg, {part}).value();
+  const int result =
+      is_known ? build.update(into, changed, {1, 0}).value() : build.update_from(into, changed, {row, column}).value();
+  made.add_output({"out0", result});
+  if (reads_twice) made.add_output({"out1", into});
+  return made;
+}
+
+std::vector<Tensor> update_inputs(int64_t row, int64_t column) {
+  Rng rng(3);
+  std::vector<Tensor> out;
+  out.push_back(random_tensor({DType::f32, {6, 4}, {}}, rng));
+  out.push_back(random_tensor({DType::f32, {2, 3}, {}}, rng));
+  out.push_back(std::move(make_tensor(DType::i64, {}).value()));
+  out.push_back(std::move(make_tensor(DType::i32, {}).value()));
+  store_element(DType::i64, out[2].data.data(), 0, {DType::i64, {encode_i64(DType::i64, row), 0}});
+  store_element(DType::i32, out[3].data.data(), 0, {DType::i32, {encode_i64(DType::i32, column), 0}});
+  return out;
+}
+
+TEST(Pieces, UpdatesWriteTheirPartInPlaceWhereNobodyElseReadsTheTensor) {
+  Runtime runtime;
+  for (const bool is_known : {true, false})
+    for (const bool reads_twice : {true, false}) {
+      const Program update = update_program(is_known, reads_twice);
+      const std::vector<Tensor> inputs = update_inputs(4, 1);
+      std::vector<std::unique_ptr<Tensor>> given = copies(inputs);
+      const std::byte* const memory = given[0]->data.data();
+      ProgramTimes times;
+      const auto got = run_program(runtime, update, std::move(given), options_of(0, &times));
+      const auto want = run_program(runtime, update, copies(inputs), options_of(ProgramOptions::kInterpreted, nullptr));
+      EXPECT_EQ(difference(got, want), "");
+      EXPECT_EQ((*got)[0].data.data() == memory, !reads_twice);
+      EXPECT_THAT(times.interpreted, IsEmpty());
+      EXPECT_EQ(times.compiled.size(), 1u);
+    }
+}
+
+TEST(Pieces, WhatLeavesATensorIsTheInterpretersError) {
+  Runtime runtime;
+  for (const auto& [row, column] : {std::pair(5, 0), std::pair(0, -1), std::pair(0, 2)}) {
+    const Program update = update_program(false, true);
+    const auto got = run_program(runtime, update, copies(update_inputs(row, column)), options_of(0, nullptr));
+    const auto want =
+        run_program(runtime, update, copies(update_inputs(row, column)), options_of(ProgramOptions::kInterpreted, nullptr));
+    ASSERT_FALSE(want.ok());
+    EXPECT_EQ(got.status().message(), want.status().message());
+  }
+}
+
+TEST(Pieces, ShapesThatOnlyTheCallKnowsAreExtentsOfThePiece) {
+  Program made;
+  ProgramBuilder build(made, "drawn");
+  const int value = build.input({.name = "in0", .type = {DType::f32, {1, 4}, {}}}),
+            shape = build.input({.name = "in1", .type = {DType::i32, {2}, {}}});
+  made.add_output({"out0", build.broadcast_to(build.apply(ExprOp::neg, {value}).value(), shape, {0, 1}).value()});
+  const RunnableProgram runnable(std::move(made));
+  Runtime runtime;
+  Rng rng(4);
+  for (const int64_t rows : {3, 5, 3}) {
+    std::vector<Tensor> inputs;
+    inputs.push_back(random_tensor({DType::f32, {1, 4}, {}}, rng));
+    inputs.push_back(std::move(make_tensor(DType::i32, {2}).value()));
+    store_element(DType::i32, inputs[1].data.data(), 0, {DType::i32, {encode_i64(DType::i32, rows), 0}});
+    store_element(DType::i32, inputs[1].data.data(), 1, {DType::i32, {encode_i64(DType::i32, 4), 0}});
+    ProgramTimes times;
+    const auto got = runnable.run(runtime, copies(inputs), options_of(0, &times));
+    const auto want = runnable.run(runtime, copies(inputs), options_of(ProgramOptions::kInterpreted, nullptr));
+    EXPECT_EQ(difference(got, want), "");
+    EXPECT_THAT((*got)[0].dims, ElementsAre(rows, 4));
+    EXPECT_THAT(times.interpreted, IsEmpty());
+  }
+}
+
 TEST(Views, SayWhatStridesCan) {
   Compute reshape{ReshapeOp{}, "", {0}, {{DType::f32, {6, 2, 2}, {}}}, ComputeDisposition::interpreted, -1};
   View view{{3, 2, 4}, 5, {8, 4, 1}};
-  ASSERT_TRUE(move(reshape, view));
+  ASSERT_TRUE(move(reshape, reshape.results[0], view));
   EXPECT_EQ(view, (View{{6, 2, 2}, 5, {4, 2, 1}}));
   View apart{{3, 2, 4}, 0, {10, 4, 1}};  // 6 rows of which every third begins 2 elements later
-  EXPECT_FALSE(move(reshape, apart));
+  EXPECT_FALSE(move(reshape, reshape.results[0], apart));
   View repeated{{3, 2, 4}, 0, {0, 0, 1}};
-  EXPECT_TRUE(move(reshape, repeated));
+  EXPECT_TRUE(move(reshape, reshape.results[0], repeated));
   EXPECT_THAT(repeated.strides, ElementsAre(0, 2, 1));
 }
 

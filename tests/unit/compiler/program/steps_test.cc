@@ -135,13 +135,39 @@ TEST(Steps, ExtentsThatAreOpenAreGiven) {
 }
 
 TEST(Steps, WhatIsOnlyInterpretedIsRefusedByItsPlace) {
-  const std::string scan =
-      refusal(function("  %0 = stablehlo.concatenate %u, %u, dim = 0 : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<6x4xf32>\n"
-                       "  %1 = stablehlo.slice %0 [1:4, 0:4] : (tensor<6x4xf32>) -> tensor<3x4xf32>\n"
-                       "  %r = " +
-                           std::string(kAdds).replace(std::string(kAdds).find("%u"), 2, "%1"),
-                       "%r"));
-  EXPECT_THAT(scan, HasSubstr("stablehlo.concatenate: no kernel does this operation, it is only interpreted"));
+  const std::string scan = refusal(function(
+      std::string(
+          "  %z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+          "  %1 = \"stablehlo.reduce_window\"(%u, %z) <{window_dimensions = array<i64: 3, 1>, padding = dense<[[2, 0], [0, "
+          "0]]> : tensor<2x2xi64>}> ({\n"
+          "    ^bb0(%p: tensor<f32>, %q: tensor<f32>):\n"
+          "      %t = stablehlo.add %p, %q : tensor<f32>\n"
+          "      stablehlo.return %t : tensor<f32>\n"
+          "  }) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>\n"
+          "  %r = ") +
+          std::string(kAdds).replace(std::string(kAdds).find("%u"), 2, "%1"),
+      "%r"));
+  EXPECT_THAT(scan, HasSubstr("stablehlo.reduce_window: no kernel does this operation, it is only interpreted"));
+}
+
+TEST(Steps, PartsOfAConcatenationAreWrittenIntoTheCallersTensor) {
+  const ProgramSteps found = steps(
+      function(std::string("  %r = ") + kAdds +
+                   "  %n = stablehlo.negate %u : tensor<3x4xf32>\n"
+                   "  %z = stablehlo.constant dense<1.0> : tensor<1x4xf32>\n"
+                   "  %o = stablehlo.concatenate %n, %r, %z, dim = 0 : (tensor<3x4xf32>, tensor<8x4xf32>, tensor<1x4xf32>) -> "
+                   "tensor<12x4xf32>\n",
+               "%o", "tensor<12x4xf32>"));
+  ASSERT_THAT(found.steps, SizeIs(4));
+  EXPECT_EQ(places(found.steps[1]).substr(0, 2), "t3") << "the negated rows";
+  EXPECT_EQ(found.steps[1].operands[0].first, 0);
+  EXPECT_EQ(found.steps[2].kind, StepKind::copy);
+  EXPECT_EQ(places(found.steps[2]), "at3");
+  EXPECT_EQ(found.steps[2].operands[1].first, 3 * 4 * 4);
+  EXPECT_EQ(found.steps[3].kind, StepKind::copy);
+  EXPECT_EQ(places(found.steps[3]), "ct3");
+  EXPECT_EQ(found.steps[3].operands[1].first, 11 * 4 * 4);
+  EXPECT_EQ(found.arena_bytes, 8 * 4 * 4);
 }
 
 TEST(Steps, NamesOfInPlaceAreChecked) {
