@@ -55,18 +55,31 @@ Status fault_status(const FaultRule& rule, const strew_fault& fault, std::span<c
                        expected_text(fault.bound, dim, rule.counts_from_end));
 }
 
+namespace {
+
+int64_t integer_at(const TensorView& tensor, int64_t i) {
+  return decode_i64(tensor.dtype, load_element(tensor.dtype, static_cast<const std::byte*>(tensor.data), i).bits[0]);
+}
+
+}  // namespace
+
 Status check_non_negative(const TensorView& tensor) {
   int64_t count = 1;
   for (int32_t d = 0; d < tensor.rank; ++d) count *= tensor.dims[d];
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t value =
-        decode_i64(tensor.dtype, load_element(tensor.dtype, static_cast<const std::byte*>(tensor.data), i).bits[0]);
+    const int64_t value = integer_at(tensor, i);
     if (value >= 0) continue;
     const std::string position = std::to_string(i);
     return out_of_bounds("index out of bounds: update position [" + position + "] (linear " + position +
                          "), component 0: value " + std::to_string(value) + ", expected 0 <= v");
   }
   return {};
+}
+
+Status check_equal(const TensorView& tensor, const TensorView& other, const std::string& what, const std::string& where) {
+  const int64_t have = integer_at(tensor, 0), want = integer_at(other, 0);
+  if (have == want) return {};
+  return invalid_argument(what + " is " + std::to_string(have) + ", expected " + std::to_string(want) + where);
 }
 
 }  // namespace strew::inline v0

@@ -38,4 +38,7 @@ inline BadIndex bad_index_of(const strew_fault& fault, uint32_t source) {
 /// Fails unless no element of the tensor is negative: signed integers of a byte or more, row-major. Names the first one that is, as an index of a scatter.
 Status check_non_negative(const TensorView& tensor);
 
+/// Fails unless the elements of two tensors of rank 0 are the same integer: "`what` is 3, expected 4`where`".
+Status check_equal(const TensorView& tensor, const TensorView& other, const std::string& what, const std::string& where);
+
 }  // namespace strew::inline v0

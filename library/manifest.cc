@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "backends/reference/reference.h"
 #include "base/file.h"
 #include "base/machine.h"
 #include "compiler/import/option_text.h"
@@ -112,6 +113,7 @@ class Reader {
     STREW_ASSIGN(const std::string file, text(program, "file"));
     STREW_ASSIGN(const ImportOptions import_how, import_options(program, {}));
     StepOptions how;
+    how.run_known = run_reference;
     if (program.find("extents") != nullptr) {
       STREW_ASSIGN(const JsonValue* const extents, member(program, "extents", Kind::object));
       for (size_t i = 0; i < extents->names.size(); ++i) {

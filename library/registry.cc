@@ -69,7 +69,10 @@ class ProgramWriter {
     for (size_t s = 0; s < from.steps.size(); ++s) {
       std::vector<LibraryOperand> operands;
       for (const StepOperand& operand : from.steps[s].operands) operands.push_back(operand_of(operand, constants));
-      steps.push_back({kind_of(from.steps[s].kind), program.kernels[s], static_cast<uint32_t>(operands.size()), list(operands)});
+      const Step& step = from.steps[s];
+      const bool has_texts = step.kind == StepKind::equal;
+      steps.push_back({step.kind, program.kernels[s], static_cast<uint32_t>(operands.size()), list(operands),
+                       has_texts ? out_.text(step.what) : 0, has_texts ? out_.text(step.where) : 0});
     }
     const int32_t name = out_.text(program.name);
     return {name,
@@ -82,47 +85,19 @@ class ProgramWriter {
   }
 
  private:
-  static LibraryStepKind kind_of(StepKind kind) {
-    switch (kind) {
-      case StepKind::kernel:
-        return LibraryStepKind::kernel;
-      case StepKind::copy:
-        return LibraryStepKind::copy;
-      case StepKind::non_negative:
-        return LibraryStepKind::non_negative;
-    }
-    return LibraryStepKind::kernel;
-  }
-  static LibraryUse use_of(TensorUse use) {
-    switch (use) {
-      case TensorUse::input:
-        return LibraryUse::input;
-      case TensorUse::output:
-        return LibraryUse::output;
-      case TensorUse::updated:
-        return LibraryUse::updated;
-    }
-    return LibraryUse::input;
-  }
   std::vector<LibraryTensor> tensors_of(const ProgramSteps& from) {
     std::vector<LibraryTensor> out;
     for (const CallerTensor& tensor : from.tensors) {
       const int32_t name = out_.text(tensor.name);
-      out.push_back({name, use_of(tensor.use), shape_of(tensor.type), 0, tensor.bytes()});
+      out.push_back({name, tensor.use, shape_of(tensor.type), 0, tensor.bytes()});
     }
     return out;
   }
   LibraryOperand operand_of(const StepOperand& operand, const std::vector<uint32_t>& constants) {
     const LibraryShape shape = shape_of(operand.type);
-    switch (operand.place) {
-      case StepPlace::tensor:
-        return {LibraryPlace::tensor, static_cast<uint32_t>(operand.number), operand.first, shape, 0};
-      case StepPlace::constant:
-        return {LibraryPlace::constant, 0, constants[static_cast<size_t>(operand.number)] + operand.first, shape, 0};
-      case StepPlace::arena:
-        break;
-    }
-    return {LibraryPlace::arena, 0, operand.first, shape, 0};
+    const bool is_constant = operand.place == StepPlace::constant, is_tensor = operand.place == StepPlace::tensor;
+    return {operand.place, is_tensor ? static_cast<uint32_t>(operand.number) : 0U,
+            operand.first + (is_constant ? constants[static_cast<size_t>(operand.number)] : 0), shape, 0};
   }
   /// Extents and strides that are equal are written once.
   LibraryShape shape_of(const TensorType& type) {

@@ -3,11 +3,11 @@
 #include "runtime/program_steps.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
-#include "base/fault_text.h"
+#include "backends/reference/reference.h"
+#include "runtime/call/run_steps.h"
 #include "strew/prepared_op.h"
 
 namespace strew::inline v0 {
@@ -35,6 +35,7 @@ class ReadySteps {
   static Expected<std::shared_ptr<const ReadySteps>> make(const Program& program, std::span<const std::unique_ptr<Tensor>> inputs,
                                                           const KernelOptions& options) {
     StepOptions how;
+    how.run_known = run_reference;
     for (const Value& value : program.values()) {
       if (value.kind != ValueKind::input) continue;
       const std::vector<int64_t>& dims = inputs[static_cast<size_t>(value.index)]->dims;
@@ -69,41 +70,51 @@ class ReadySteps {
 
   Status run(Runtime& runtime, std::span<const std::unique_ptr<Tensor>> inputs, std::span<const Tensor* const> outputs,
              std::byte* arena) const {
-    std::vector<TensorView> views;
-    for (size_t s = 0; s < steps_.steps.size(); ++s) {
-      const Step& step = steps_.steps[s];
-      views.clear();
-      for (const StepOperand& operand : step.operands) {
-        const auto number = static_cast<size_t>(operand.number);
-        std::byte* base = arena;
-        if (operand.place == StepPlace::tensor)
-          base = number < input_count_ ? inputs[number]->data.data() : outputs[number - input_count_]->data.data();
-        else if (operand.place == StepPlace::constant)
-          base = reinterpret_cast<std::byte*>(const_cast<char*>(steps_.constants[number].data()));
-        const TensorType& type = operand.type;
-        views.push_back({base + operand.first, type.dtype, type.rank(), type.dims.data(),
-                         type.strides.empty() ? nullptr : type.strides.data()});
-      }
-      switch (step.kind) {
-        case StepKind::kernel: {
-          STREW_ASSIGN(const Kernel kernel, runtime.get(*ops_[s]));
-          STREW_TRY(kernel.run(views));
-          break;
-        }
-        case StepKind::copy:
-          std::memcpy(views[1].data, views[0].data, static_cast<size_t>(views[0].dims[0]));
-          break;
-        case StepKind::non_negative:
-          STREW_TRY(check_non_negative(views[0]));
-          break;
-      }
-    }
-    return {};
+    Run all{*this, runtime, inputs, outputs, arena};
+    return run_steps(all);
   }
 
   int64_t arena_bytes() const { return steps_.arena_bytes; }
 
  private:
+  /// For run_steps().
+  struct Run {
+    const ReadySteps& of;
+    Runtime& runtime;
+    std::span<const std::unique_ptr<Tensor>> inputs;
+    std::span<const Tensor* const> outputs;
+    std::byte* arena;
+
+    size_t size() const { return of.steps_.steps.size(); }
+    const Step& step(size_t s) const { return of.steps_.steps[s]; }
+    StepKind kind(size_t s) const { return step(s).kind; }
+    const std::string& what(size_t s) const { return step(s).what; }
+    const std::string& where(size_t s) const { return step(s).where; }
+    void bind(size_t s, std::vector<TensorView>& views) const {
+      for (const StepOperand& operand : step(s).operands) {
+        const TensorType& type = operand.type;
+        views.push_back({place_of(operand) + operand.first, type.dtype, type.rank(), type.dims.data(),
+                         type.strides.empty() ? nullptr : type.strides.data()});
+      }
+    }
+    Status run_kernel(size_t s, std::span<const TensorView> views) const {
+      STREW_ASSIGN(const Kernel kernel, runtime.get(*of.ops_[s]));
+      return kernel.run(views);
+    }
+    std::byte* place_of(const StepOperand& operand) const {
+      const auto number = static_cast<size_t>(operand.number);
+      switch (operand.place) {
+        case StepPlace::tensor:
+          return number < inputs.size() ? inputs[number]->data.data() : outputs[number - inputs.size()]->data.data();
+        case StepPlace::constant:
+          return reinterpret_cast<std::byte*>(const_cast<char*>(of.steps_.constants[number].data()));
+        case StepPlace::arena:
+          break;
+      }
+      return arena;
+    }
+  };
+
   ProgramSteps steps_;
   std::vector<std::optional<PreparedOp>> ops_;  ///< per step
   size_t input_count_ = 0;

@@ -386,11 +386,12 @@ class Runner {
   Status check_equal(const KernelArgument& argument) {
     STREW_ASSIGN(const Tensor* tensor, evaluate(argument.value));
     STREW_ASSIGN(const Tensor* other, evaluate(argument.other));
-    const bool are_extents = argument.use == ArgumentUse::equal_extents;
-    const int64_t have = are_extents ? tensor->dims[argument.dim] : integer_at(*tensor, 0);
-    const int64_t want = are_extents ? other->dims[argument.other_dim] : integer_at(*other, 0);
+    if (argument.use == ArgumentUse::equal_scalars)
+      return calls_.check_equal ? calls_.check_equal(argument, tensor->view(), other->view())
+                                : strew::check_equal(tensor->view(), other->view(), argument.a, argument.b);
+    const int64_t have = tensor->dims[argument.dim], want = other->dims[argument.other_dim];
     if (have == want) return {};
-    return invalid_argument("{} is {}, expected {}{}{}", argument.a, have, want, are_extents ? ", " : "", argument.b);
+    return invalid_argument("{} is {}, expected {}, {}", argument.a, have, want, argument.b);
   }
 
   Status run_kernel(int k) {

@@ -33,6 +33,8 @@ struct ProgramCalls {
   std::function<Status(std::byte* to, const std::byte* from, int64_t bytes)> copy;
   /// Null: the run looks itself whether an element is negative, which is an error. The tensor's elements are signed integers.
   std::function<Status(const TensorView&)> check_non_negative;
+  /// Null: the run compares two integers, which are checked before a kernel runs, by check_equal (base/fault_text.h) itself.
+  std::function<Status(const KernelArgument&, const TensorView&, const TensorView& other)> check_equal;
 };
 
 /// Copies by calls.copy, or by memmove.

@@ -2,12 +2,11 @@
 #include "runtime/call/library_program.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include "base/fault_text.h"
 #include "base/strides.h"
+#include "runtime/call/run_steps.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -37,7 +36,7 @@ Status check_tensor(const strew_library& library, const LibraryTensor& expected,
     return bad("dims are " + dims_of(given.dims, rank) + ", expected " + dims_of(dims, rank));
   if (expected.bytes == 0) return {};
   if (given.data == nullptr) return bad("data: null, expected a pointer");
-  if (expected.use != LibraryUse::input && given.read_only != 0)
+  if (expected.use != TensorUse::input && given.read_only != 0)
     return bad("it is read-only, expected a tensor that may be written");
   if (given.strides == nullptr) return {};
   const std::vector<int64_t> packed = contiguous_strides({dims, dims + rank});
@@ -48,19 +47,49 @@ Status check_tensor(const strew_library& library, const LibraryTensor& expected,
   return {};
 }
 
-Status run_step(const LibraryStep& step, std::span<const TensorView> operands, LibraryKernels& kernels,
-                const CallOptions& options) {
-  switch (step.kind) {
-    case LibraryStepKind::kernel:
-      return kernels.run(step.kernel, operands, options);
-    case LibraryStepKind::copy:
-      std::memcpy(operands[1].data, operands[0].data, static_cast<size_t>(operands[0].dims[0]));
-      return {};
-    case LibraryStepKind::non_negative:
-      return check_non_negative(operands[0]);
+/// The steps of a program, for run_steps().
+class ProgramOfLibrary {
+ public:
+  ProgramOfLibrary(const strew_library& library, const LibraryProgram& program, std::span<const TensorView> tensors,
+                   std::byte* arena, LibraryKernels& kernels, const CallOptions& options)
+      : library_(library),
+        steps_(at_offset<LibraryStep>(library, program.steps), program.step_count),
+        tensors_(tensors),
+        arena_(arena),
+        kernels_(kernels),
+        options_(options) {}
+
+  size_t size() const { return steps_.size(); }
+  StepKind kind(size_t s) const { return steps_[s].kind; }
+  const char* what(size_t s) const { return at_offset<char>(library_, steps_[s].what); }
+  const char* where(size_t s) const { return at_offset<char>(library_, steps_[s].where); }
+  void bind(size_t s, std::vector<TensorView>& views) const {
+    const auto* const list = at_offset<LibraryOperand>(library_, steps_[s].operands);
+    for (uint32_t o = 0; o < steps_[s].operand_count; ++o)
+      views.push_back(view_of(library_, list[o].shape, place_of(list[o]) + list[o].first));
   }
-  return internal_error("library: a program has a step of kind " + std::to_string(static_cast<uint32_t>(step.kind)));
-}
+  Status run_kernel(size_t s, std::span<const TensorView> views) { return kernels_.run(steps_[s].kernel, views, options_); }
+
+ private:
+  std::byte* place_of(const LibraryOperand& operand) const {
+    switch (operand.place) {
+      case StepPlace::tensor:
+        return static_cast<std::byte*>(tensors_[operand.number].data);
+      case StepPlace::constant:
+        return const_cast<std::byte*>(at_offset<std::byte>(library_, 0));
+      case StepPlace::arena:
+        break;
+    }
+    return arena_;
+  }
+
+  const strew_library& library_;
+  const std::span<const LibraryStep> steps_;
+  const std::span<const TensorView> tensors_;
+  std::byte* const arena_;
+  LibraryKernels& kernels_;
+  const CallOptions& options_;
+};
 
 }  // namespace
 
@@ -71,7 +100,7 @@ Status check_program_tensors(const strew_library& library, const LibraryProgram&
   const auto* const expected = at_offset<LibraryTensor>(library, program.tensors);
   for (size_t i = 0; i < tensors.size(); ++i) STREW_TRY(check_tensor(library, expected[i], tensors[i]));
   for (size_t i = 0; i < tensors.size(); ++i)
-    for (size_t j = 0; j < tensors.size() && expected[i].use != LibraryUse::input; ++j) {
+    for (size_t j = 0; j < tensors.size() && expected[i].use != TensorUse::input; ++j) {
       const auto a = reinterpret_cast<uintptr_t>(tensors[i].data), b = reinterpret_cast<uintptr_t>(tensors[j].data);
       const bool overlap = a < b + static_cast<uintptr_t>(expected[j].bytes) && b < a + static_cast<uintptr_t>(expected[i].bytes);
       if (i == j || !overlap || expected[i].bytes == 0 || expected[j].bytes == 0) continue;
@@ -84,29 +113,8 @@ Status check_program_tensors(const strew_library& library, const LibraryProgram&
 
 Status run_program_of(const strew_library& library, const LibraryProgram& program, std::span<const TensorView> tensors,
                       std::byte* arena, LibraryKernels& kernels, const CallOptions& options) {
-  std::vector<TensorView> operands;
-  const auto* const steps = at_offset<LibraryStep>(library, program.steps);
-  for (uint32_t s = 0; s < program.step_count; ++s) {
-    operands.clear();
-    const auto* const list = at_offset<LibraryOperand>(library, steps[s].operands);
-    for (uint32_t o = 0; o < steps[s].operand_count; ++o) {
-      std::byte* base = nullptr;
-      switch (list[o].place) {
-        case LibraryPlace::tensor:
-          base = static_cast<std::byte*>(tensors[list[o].number].data);
-          break;
-        case LibraryPlace::constant:
-          base = const_cast<std::byte*>(at_offset<std::byte>(library, 0));
-          break;
-        case LibraryPlace::arena:
-          base = arena;
-          break;
-      }
-      operands.push_back(view_of(library, list[o].shape, base + list[o].first));
-    }
-    STREW_TRY(run_step(steps[s], operands, kernels, options));
-  }
-  return {};
+  ProgramOfLibrary steps(library, program, tensors, arena, kernels, options);
+  return run_steps(steps);
 }
 
 }  // namespace strew::inline v0

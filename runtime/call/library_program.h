@@ -8,6 +8,7 @@
 #include <span>
 #include <type_traits>
 
+#include "base/step.h"
 #include "strew/call_options.h"
 #include "strew/library.h"
 #include "strew/status.h"
@@ -24,31 +25,29 @@ struct LibraryShape {
   uint8_t unused;
 };
 
-enum class LibraryUse : uint32_t { input, output, updated };
 /// What a caller gives.
 struct LibraryTensor {
   int32_t name;  ///< offset of its name
-  LibraryUse use;
+  TensorUse use;
   LibraryShape shape;
   uint32_t unused;
   int64_t bytes;  ///< of its elements
 };
 
-enum class LibraryPlace : uint32_t { tensor, constant, arena };
 struct LibraryOperand {
-  LibraryPlace place;
+  StepPlace place;
   uint32_t number;  ///< of the caller's tensor
   int64_t first;    ///< byte of element [0, ..., 0] in the caller's tensor or in the arena; offset of a constant's
   LibraryShape shape;
   uint32_t unused;
 };
 
-enum class LibraryStepKind : uint32_t { kernel, copy, non_negative };
 struct LibraryStep {
-  LibraryStepKind kind;
+  StepKind kind;
   uint32_t kernel;  ///< of kind kernel: its number in the library
   uint32_t operand_count;
-  int32_t operands;  ///< offset of an array of LibraryOperand
+  int32_t operands;     ///< offset of an array of LibraryOperand
+  int32_t what, where;  ///< of kind equal: offsets of texts
 };
 
 /// strew_library.programs is the offset of an array of these.

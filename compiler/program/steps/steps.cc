@@ -14,6 +14,7 @@
 
 #include "base/fault_text.h"
 #include "base/nearest.h"
+#include "compiler/op/dims.h"
 #include "compiler/op/message.h"
 #include "compiler/program/run.h"
 #include "compiler/program/uses.h"
@@ -29,8 +30,31 @@ constexpr int64_t kArenaAlignment = 64;
 /// What the program's outputs need, and which of it depends on elements of inputs.
 class Dependence {
  public:
-  explicit Dependence(const Program& program) : program_(program), needs_(needs_of(program)) {
-    for (const Value& value : program.values()) depends_.push_back(depends(value));
+  /// `runs_known`: StepOptions::run_known is there.
+  Dependence(const Program& program, bool runs_known) : program_(program), runs_known_(runs_known), needs_(needs_of(program)) {
+    // Fusion makes kernels read values with larger numbers than their results.
+    depends_.assign(program.values().size(), false);
+    for (bool is_new = true; is_new;) {
+      is_new = false;
+      for (size_t v = 0; v < depends_.size(); ++v) {
+        if (depends_[v] || !depends(program.value(static_cast<int>(v)))) continue;
+        depends_[v] = true;
+        is_new = true;
+      }
+    }
+  }
+
+  bool depends(const ProgramKernel& kernel) const {
+    if (!runs_known_) return true;
+    for (const TensorSlot& slot : tensor_slots(kernel.op)) {
+      if (!is_static(slot.type->dims)) return true;
+      int64_t elements = 1;
+      for (const int64_t extent : slot.type->dims) elements *= extent;
+      if (elements > kMostFolded) return true;
+    }
+    bool does = false;
+    each_use(kernel, [&](int v) { does = does || depends_[v]; });
+    return does;
   }
 
   bool depends(const Compute& compute) const {
@@ -57,10 +81,8 @@ class Dependence {
     for (size_t k = 0; k < program_.kernels().size(); ++k) {
       const ProgramKernel& kernel = program_.kernel(static_cast<int>(k));
       for (const KernelArgument& argument : kernel.arguments) {
-        const bool is_element = argument.use == ArgumentUse::slice_sizes || argument.use == ArgumentUse::result_shape ||
-                                argument.use == ArgumentUse::equal_scalars;
-        const bool is_unknown = depends_[argument.value] || (argument.other >= 0 && depends_[argument.other]);
-        if (needs_.kernels[k] && is_element && is_unknown)
+        const bool is_extent = argument.use == ArgumentUse::slice_sizes || argument.use == ArgumentUse::result_shape;
+        if (needs_.kernels[k] && is_extent && depends_[argument.value])
           return unsupported("{}: its extents follow from elements of an input, expected extents that are known before",
                              kernel.location);
       }
@@ -73,9 +95,10 @@ class Dependence {
   bool depends(const Value& value) const {
     switch (value.kind) {
       case ValueKind::input:
-      case ValueKind::result:
       case ValueKind::opaque:
         return true;
+      case ValueKind::result:
+        return depends(program_.kernel(value.index));
       case ValueKind::constant:
       case ValueKind::zeros:
       case ValueKind::extent:
@@ -90,6 +113,7 @@ class Dependence {
   }
 
   const Program& program_;
+  const bool runs_known_;
   const ProgramNeeds needs_;
   std::vector<bool> depends_;  ///< per value
 };
@@ -119,6 +143,7 @@ struct Block {
   int64_t offset = 0;         ///< in the arena
   /// Copies of constants to it, which are steps if another step writes the rest of it.
   std::vector<Step> pending;
+  bool is_known = false;  ///< a known kernel has written it: it is a constant unless a step writes over it
 };
 
 /// What the run has noted.
@@ -132,7 +157,7 @@ class Notes {
   }
 
   void kernel(const std::string& location, const VerifiedOp& op, std::span<const TensorView> views) {
-    Step step{StepKind::kernel, op, location, {}};
+    Step step{StepKind::kernel, op, location, {}, "", ""};
     const std::vector<TensorSlot> slots = tensor_slots(op);
     for (const TensorView& view : views)
       if (slots[static_cast<size_t>(&view - views.data())].role == Role::result) written(view);
@@ -144,7 +169,7 @@ class Notes {
     if (bytes == 0) return;
     const TensorView source(from, DType::u8, std::span(&bytes, 1)),
         target(static_cast<void*>(to), DType::u8, std::span(&bytes, 1));
-    Step step{StepKind::copy, {}, "", {read(source)}};
+    Step step{StepKind::copy, {}, "", {read(source)}, "", ""};
     Block* const block = block_of(to);
     const bool is_known = step.operands[0].place == StepPlace::constant && block != nullptr && block->first < 0;
     if (!is_known) written(target);
@@ -155,7 +180,28 @@ class Notes {
     else
       add(std::move(step));
   }
-  void non_negative(const TensorView& tensor) { add({StepKind::non_negative, {}, "", {read(tensor)}}); }
+  /// The kernel has run, because its tensors are known. It is a step only if a result lies in a caller's tensor.
+  void known_kernel(const std::string& location, const VerifiedOp& op, std::span<const TensorView> views) {
+    const std::vector<TensorSlot> slots = tensor_slots(op);
+    bool gives_output = false;
+    for (size_t i = 0; i < views.size(); ++i) {
+      if (slots[i].role != Role::result) continue;
+      gives_output = gives_output || place(views[i]).place == StepPlace::tensor;
+      if (Block* const block = block_of(views[i].data)) {
+        block->is_known = true;
+        block->pending.clear();
+      }
+    }
+    if (gives_output) kernel(location, op, views);
+  }
+  void non_negative(const TensorView& tensor) { add({StepKind::non_negative, {}, "", {read(tensor)}, "", ""}); }
+  /// What is known now is compared now.
+  Status equal(const TensorView& tensor, const TensorView& other, const std::string& what, const std::string& where) {
+    StepOperand first = read(tensor), second = read(other);
+    if (first.place == StepPlace::constant && second.place == StepPlace::constant) return check_equal(tensor, other, what, where);
+    add({StepKind::equal, {}, "", {std::move(first), std::move(second)}, what, where});
+    return {};
+  }
 
   /// All but the caller's tensors.
   ProgramSteps finish() && {
@@ -199,6 +245,11 @@ class Notes {
     if (block == nullptr || block->first >= 0) return;
     block->first = static_cast<int>(steps_.size());
     const auto number = static_cast<size_t>(block - blocks_.data());
+    if (block->is_known) {
+      const auto bytes = static_cast<int64_t>(block->memory.size());
+      const TensorView all(static_cast<void*>(block->memory.data()), DType::u8, std::span(&bytes, 1));
+      add({StepKind::copy, {}, "", {constant(all), place(all)}, "", ""});
+    }
     std::vector<Step> pending = std::move(block->pending);
     for (Step& step : pending) add(std::move(step));
     blocks_[number].pending.clear();
@@ -271,7 +322,8 @@ class Notes {
 
 class StepFinder {
  public:
-  StepFinder(const Program& program, const StepOptions& options) : program_(program), options_(options), dependence_(program) {}
+  StepFinder(const Program& program, const StepOptions& options)
+      : program_(program), options_(options), dependence_(program, options.run_known != nullptr) {}
 
   Expected<ProgramSteps> find() {
     STREW_TRY(find_updated());
@@ -383,8 +435,13 @@ class StepFinder {
   Expected<std::vector<Tensor>> run(ProgramMemory& memory, Notes& notes, const std::vector<Tensor>* outputs) {
     Status refused;
     ProgramCalls calls;
-    calls.run_kernel = [&](const ProgramKernel& kernel, std::span<const TensorView> views, BadIndex*) -> Status {
-      notes.kernel(kernel.location, kernel.op, views);
+    calls.run_kernel = [&](const ProgramKernel& kernel, std::span<const TensorView> views, BadIndex* bad) -> Status {
+      if (dependence_.depends(kernel)) {
+        notes.kernel(kernel.location, kernel.op, views);
+        return {};
+      }
+      STREW_TRY(options_.run_known(kernel.op, views, bad));
+      notes.known_kernel(kernel.location, kernel.op, views);
       return {};
     };
     calls.run_piece = [&](const Compute& last, const VerifiedOp& op, std::span<const TensorView> views) -> Expected<bool> {
@@ -401,6 +458,9 @@ class StepFinder {
     calls.copy = [&](std::byte* to, const std::byte* from, int64_t bytes) -> Status {
       notes.copy(to, from, bytes);
       return {};
+    };
+    calls.check_equal = [&](const KernelArgument& argument, const TensorView& tensor, const TensorView& other) {
+      return notes.equal(tensor, other, argument.a, argument.b);
     };
     calls.check_non_negative = [&](const TensorView& tensor) -> Status {
       notes.non_negative(tensor);

@@ -3,45 +3,38 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/step.h"
+#include "strew/bad_index.h"
 #include "strew/program.h"
+#include "strew/tensor_view.h"
 #include "strew/verified.h"
 
 namespace strew::inline v0 {
 
-/// Where a tensor of a step lies.
-enum class StepPlace : uint8_t {
-  tensor,    ///< in the tensor of the caller's, ProgramSteps::tensors[number]
-  constant,  ///< in ProgramSteps::constants[number]
-  arena,     ///< in the memory of the run
-};
-
 struct StepOperand {
   StepPlace place = StepPlace::arena;
-  int number = 0;
+  int number = 0;     ///< in ProgramSteps::tensors or constants
   int64_t first = 0;  ///< byte of the place at which element [0, ..., 0] lies
   TensorType type;    ///< of known dims; its strides are empty: row-major
 };
 
-enum class StepKind : uint8_t {
-  kernel,        ///< calls the kernel of `op`; the operands are in the order of tensor_slots(op)
-  copy,          ///< copies the bytes of the first operand to the second
-  non_negative,  ///< fails if an element of the operand is negative
-};
 struct Step {
   StepKind kind = StepKind::kernel;
   std::optional<VerifiedOp> op;  ///< of kind kernel
   std::string location;          ///< of the file
   std::vector<StepOperand> operands;
+  std::string what, where;  ///< of kind equal: check_equal's (base/fault_text.h)
 };
 
 /// What the caller gives and gets.
-enum class TensorUse : uint8_t { input, output, updated };
 struct CallerTensor {
   std::string name;  ///< of the input or output
   TensorType type;   ///< of known dims
@@ -65,6 +58,9 @@ struct StepOptions {
   std::map<std::string, int64_t> extents;  ///< of the file's names for open extents
   /// Inputs that are updated in place: name of an input, name of the output that lies in its memory.
   std::vector<std::pair<std::string, std::string>> in_place;
+  /// Null, or runs the op on tensors in the order of tensor_slots(op), as run_reference() does. Then small kernels whose tensors are all known, such as those that put
+  /// a shape together, are run when the steps are found, and what follows from them is known, too.
+  std::function<Status(const VerifiedOp& op, std::span<const TensorView>, BadIndex*)> run_known;
 };
 
 /// The names that StepOptions::extents must have: of each extent that an input leaves open, the file's, or INPUT.DIM where it has none; once each.

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "backends/reference/reference.h"
 #include "compiler/import/import_bytes.h"
 #include "compiler/program/run.h"
 #include "compiler/program/steps/steps.h"
@@ -307,6 +308,7 @@ std::optional<std::string> ProgramChecker::run_as_steps(const RandomProgram& dra
                                                         const std::vector<Tensor>& inputs, const Results& want, bool one_error,
                                                         Rng& rng) {
   StepOptions how;
+  how.run_known = run_reference;
   how.extents = extents_of(finished, inputs);
   std::vector<std::pair<size_t, size_t>> pairs;
   for (size_t i = 0; want.ok() && i < inputs.size(); ++i)

@@ -5,8 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
+#include "backends/reference/reference.h"
+#include "tests/support/paths.h"
 #include "tests/support/programs.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
 
@@ -168,6 +172,63 @@ TEST(Steps, PartsOfAConcatenationAreWrittenIntoTheCallersTensor) {
   EXPECT_EQ(places(found.steps[3]), "ct3");
   EXPECT_EQ(found.steps[3].operands[1].first, 11 * 4 * 4);
   EXPECT_EQ(found.arena_bytes, 8 * 4 * 4);
+}
+
+/// As run_reference(); counts its calls.
+StepOptions known_options(int* calls) {
+  StepOptions options;
+  options.run_known = [calls](const VerifiedOp& op, std::span<const TensorView> tensors, BadIndex* bad) {
+    ++*calls;
+    return run_reference(op, tensors, bad);
+  };
+  return options;
+}
+
+TEST(Steps, KernelsThatReadOnlyConstantsAreRunBefore) {
+  std::string known = kAdds;
+  for (const auto& [from, to] : {std::pair("%c", "%0"), std::pair("%i", "%1"), std::pair("%u", "%2")})
+    known.replace(known.find(from), 2, to);
+  const std::string first =
+      "  %0 = stablehlo.constant dense<1.0> : tensor<8x4xf32>\n"
+      "  %1 = stablehlo.constant dense<[[1], [2], [1]]> : tensor<3x1xi32>\n"
+      "  %2 = stablehlo.constant dense<3.0> : tensor<3x4xf32>\n"
+      "  %k = " +
+      known;
+  const std::string adds = std::string(kAdds).replace(std::string(kAdds).find("%c"), 2, "%k");
+  int calls = 0;
+  const Program of = function(first + "  %m = " + adds + "  %r = stablehlo.negate %m : tensor<8x4xf32>\n", "%r");
+  const ProgramSteps found = steps(of, known_options(&calls));
+  EXPECT_EQ(calls, 2) << "one in the run that finds the dims, and one in that which finds the steps";
+  ASSERT_THAT(found.steps, SizeIs(3)) << "the update writes over a copy of what is known";
+  EXPECT_EQ(places(found.steps[0]), "ca");
+  EXPECT_EQ(places(found.steps[1]), "aat1t2");
+  EXPECT_EQ(places(found.steps[2]), "t3ca");
+  Rng rng(3);
+  std::vector<Tensor> tensors = random_inputs(of, rng);
+  const auto want = run_copy(of, tensors, "reference");
+  ASSERT_TRUE(want.ok()) << want.status().message();
+  tensors.push_back(std::move(make_tensor(DType::f32, {8, 4}).value()));
+  std::vector<TensorView> views;
+  for (const Tensor& tensor : tensors) views.push_back(tensor.view());
+  Runtime runtime;
+  const Status done = run_steps(runtime, found, views, {}, {});
+  ASSERT_TRUE(done.ok()) << done.message();
+  EXPECT_EQ(std::memcmp(tensors[3].data.data(), (*want)[0].data.data(), 8 * 4 * 4), 0);
+}
+
+TEST(Steps, IntegersThatAreNotEqualFailTheRun) {
+  // That ids are below the number of segments is checked before the sum.
+  Expected<Program> imported = import_file((source_folder() / "tests/models/tflite/bincount/model.tflite").string(), {});
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  const ProgramSteps found = steps(*imported);
+  EXPECT_EQ(std::ranges::count(found.steps, StepKind::equal, &Step::kind), 1);
+  Tensor ids = std::move(make_tensor(DType::i32, {12}).value()), sums = std::move(make_tensor(DType::i32, {6}).value());
+  const std::vector<TensorView> views{ids.view(), sums.view()};
+  Runtime runtime;
+  EXPECT_TRUE(run_steps(runtime, found, views, {}, {}).ok());
+  reinterpret_cast<int32_t*>(ids.data.data())[3] = 6;
+  EXPECT_EQ(run_steps(runtime, found, views, {}, {}).message(),
+            "the number of segment ids that are not less than num_segments is 1, expected 0");
 }
 
 TEST(Steps, NamesOfInPlaceAreChecked) {
