@@ -40,6 +40,67 @@ using Kind = JsonValue::Kind;
 /// The values of a family's variables.
 using Choice = std::map<std::string, std::string, std::less<>>;
 
+/// A target that a library may have; errors begin with its text.
+Expected<Target> library_target(const std::string& text) {
+  if (text.starts_with("native"))
+    return invalid_argument("'" + text + "' differs from machine to machine, expected the name of a CPU");
+  STREW_ASSIGN(Target target, parse_target(text, machine()));
+  if (find_baseline(target.arch) == nullptr)
+    return unsupported("'" + text + "': no library can have a target of architecture " + target.arch +
+                       ", expected a CPU of x86_64 or aarch64");
+  return target;
+}
+/// The targets of one architecture, its baseline among them, by the number of their features.
+Status arrange_targets(Manifest& out, std::string arch) {
+  std::vector<Target>& targets = out.targets;
+  const auto differs = [](std::string_view arch) { return [arch](const Target& target) { return target.arch != arch; }; };
+  if (arch.empty()) {
+    const bool is_one = !targets.empty() && std::none_of(targets.begin(), targets.end(), differs(targets[0].arch));
+    arch = is_one ? targets[0].arch : std::string(machine().cpu->arch);
+  }
+  const Baseline* const baseline = find_baseline(arch);
+  if (baseline == nullptr) return invalid_argument("arch: '" + arch + "', expected x86_64 or aarch64");
+  std::copy_if(targets.begin(), targets.end(), std::back_inserter(out.left_out), differs(arch));
+  targets.erase(std::remove_if(targets.begin(), targets.end(), differs(arch)), targets.end());
+  STREW_ASSIGN(const Target lowest, parse_target(baseline->target, machine()));
+  if (std::find(targets.begin(), targets.end(), lowest) == targets.end()) targets.insert(targets.begin(), lowest);
+  const auto count = [](const Target& target) { return std::popcount(features_of(target)); };
+  // The baseline stays first among targets without features.
+  std::stable_sort(targets.begin(), targets.end(), [&](const Target& a, const Target& b) {
+    return std::pair(count(a), !(a == lowest)) < std::pair(count(b), !(b == lowest));
+  });
+  return {};
+}
+
+/// The kernels that the programs call, once each.
+void add_steps(Manifest& out) {
+  std::sort(out.programs.begin(), out.programs.end(),
+            [](const ManifestProgram& a, const ManifestProgram& b) { return a.name < b.name; });
+  std::map<std::string, size_t> known;
+  for (ManifestProgram& program : out.programs) {
+    size_t number = 0;
+    for (const Step& step : program.steps.steps) {
+      program.kernels.push_back(0);
+      if (!step.op) continue;
+      const auto [found, is_new] = known.try_emplace(print(**step.op), out.kernels.size());
+      program.kernels.back() = found->second;
+      if (!is_new) continue;
+      ManifestKernel kernel(program.name + "/" + std::to_string(number++), program.location, *step.op);
+      kernel.is_step = true;
+      out.kernels.push_back(std::move(kernel));
+    }
+  }
+}
+
+/// The steps of a file, or of a part of it.
+Expected<ProgramSteps> steps_of_part(Program imported, const WholeModel& part, StepOptions how) {
+  if (!part.from.empty() || !part.to.empty()) {
+    STREW_ASSIGN(imported, cut(std::move(imported), part.from, part.to));
+  }
+  how.run_known = run_reference;
+  return steps_of(imported, how);
+}
+
 class Reader {
  public:
   Reader(const std::string& path, const ManifestOptions& options)
@@ -71,7 +132,7 @@ class Reader {
       if (out_.programs.empty()) return error(*programs, "programs: the list is empty, expected a program");
     }
     STREW_TRY(check_generated_names());
-    add_steps();
+    add_steps(out_);
     return std::move(out_);
   }
 
@@ -113,7 +174,6 @@ class Reader {
     STREW_ASSIGN(const std::string file, text(program, "file"));
     STREW_ASSIGN(const ImportOptions import_how, import_options(program, {}));
     StepOptions how;
-    how.run_known = run_reference;
     if (program.find("extents") != nullptr) {
       STREW_ASSIGN(const JsonValue* const extents, member(program, "extents", Kind::object));
       for (size_t i = 0; i < extents->names.size(); ++i) {
@@ -136,11 +196,7 @@ class Reader {
     if (!imported.ok()) return at(*program.find("file"), "file", imported.status());
     STREW_ASSIGN(const std::vector<std::string> from, value_names(program, "from"));
     STREW_ASSIGN(const std::vector<std::string> to, value_names(program, "to"));
-    if (!from.empty() || !to.empty()) {
-      imported = cut(*std::move(imported), from, to);
-      if (!imported.ok()) return at(program, "program " + name, imported.status());
-    }
-    Expected<ProgramSteps> steps = steps_of(*imported, how);
+    Expected<ProgramSteps> steps = steps_of_part(*std::move(imported), {from, to}, std::move(how));
     if (!steps.ok()) return at(program, "program " + name, steps.status());
     out_.programs.push_back({std::move(name), location(program), *std::move(steps), {}});
     return {};
@@ -163,26 +219,6 @@ class Reader {
     if (value.kind == Kind::number && static_cast<double>(whole) == value.number && whole >= 0) return whole;
     return error(value, field + ": expected an integer that is 0 or more");
   }
-  /// The kernels that the programs call, once each.
-  void add_steps() {
-    std::sort(out_.programs.begin(), out_.programs.end(),
-              [](const ManifestProgram& a, const ManifestProgram& b) { return a.name < b.name; });
-    std::map<std::string, size_t> known;
-    for (ManifestProgram& program : out_.programs) {
-      size_t number = 0;
-      for (const Step& step : program.steps.steps) {
-        program.kernels.push_back(0);
-        if (!step.op) continue;
-        const auto [found, is_new] = known.try_emplace(print(**step.op), out_.kernels.size());
-        program.kernels.back() = found->second;
-        if (!is_new) continue;
-        ManifestKernel kernel(program.name + "/" + std::to_string(number++), program.location, *step.op);
-        kernel.is_step = true;
-        out_.kernels.push_back(std::move(kernel));
-      }
-    }
-  }
-
   std::string location(const JsonValue& value) const { return path_ + ":" + std::to_string(value.line); }
   Status error(const JsonValue& value, const std::string& what) const { return invalid_argument(location(value) + ": " + what); }
   /// `status` with the place of `value`; ok stays ok.
@@ -226,16 +262,6 @@ class Reader {
     return found->text;
   }
 
-  /// A target that a library may have; errors begin with its text.
-  static Expected<Target> library_target(const std::string& text) {
-    if (text.starts_with("native"))
-      return invalid_argument("'" + text + "' differs from machine to machine, expected the name of a CPU");
-    STREW_ASSIGN(Target target, parse_target(text, machine()));
-    if (find_baseline(target.arch) == nullptr)
-      return unsupported("'" + text + "': no library can have a target of architecture " + target.arch +
-                         ", expected a CPU of x86_64 or aarch64");
-    return target;
-  }
   /// Appends the targets of the options, or else those of the manifest.
   Status read_all_targets(const JsonValue& root) {
     const auto keep = [&](Target target) {
@@ -268,28 +294,9 @@ class Reader {
     out_.wisdom = *wisdom;
     return {};
   }
-  /// The targets of one architecture, its baseline among them, by the number of their features.
   Status read_targets(const JsonValue& root) {
     STREW_TRY(read_all_targets(root));
-    std::vector<Target>& targets = out_.targets;
-    const auto differs = [](std::string_view arch) { return [arch](const Target& target) { return target.arch != arch; }; };
-    std::string arch = options_.arch;
-    if (arch.empty()) {
-      const bool is_one = !targets.empty() && std::none_of(targets.begin(), targets.end(), differs(targets[0].arch));
-      arch = is_one ? targets[0].arch : std::string(machine().cpu->arch);
-    }
-    const Baseline* const baseline = find_baseline(arch);
-    if (baseline == nullptr) return invalid_argument("arch: '" + arch + "', expected x86_64 or aarch64");
-    std::copy_if(targets.begin(), targets.end(), std::back_inserter(out_.left_out), differs(arch));
-    targets.erase(std::remove_if(targets.begin(), targets.end(), differs(arch)), targets.end());
-    STREW_ASSIGN(const Target lowest, parse_target(baseline->target, machine()));
-    if (std::find(targets.begin(), targets.end(), lowest) == targets.end()) targets.insert(targets.begin(), lowest);
-    const auto count = [](const Target& target) { return std::popcount(features_of(target)); };
-    // The baseline stays first among targets without features.
-    std::stable_sort(targets.begin(), targets.end(), [&](const Target& a, const Target& b) {
-      return std::pair(count(a), !(a == lowest)) < std::pair(count(b), !(b == lowest));
-    });
-    return {};
+    return arrange_targets(out_, options_.arch);
   }
 
   /// One kernel, or, with "for", a family: one for each combination of values.
@@ -421,6 +428,10 @@ std::string identifier_of(std::string_view name) {
   return is_identifier(out) && !is_reserved(out) ? out : "kernel_" + out;
 }
 
+/// What a model's function is called, and the library that has it or the model's kernels.
+std::string stem_of(const std::string& path) { return identifier_of(std::filesystem::path(path).stem().string()); }
+std::string library_of(const std::string& stem) { return stem + "_kernels"; }
+
 /// How a manifest names a model: relative to the manifest's folder, or, if it is printed, by its absolute path. Links to folders are followed,
 /// because ".." after one leads elsewhere; a link that is the model itself keeps its name, which has the ending.
 Expected<std::string> name_in_manifest(const std::filesystem::path& model, const std::filesystem::path& manifest) {
@@ -464,12 +475,30 @@ Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions&
   return Reader(path, options).read(*root);
 }
 
+Expected<Manifest> manifest_of_program(const std::string& path, const WholeModel& part, const ImportOptions& import,
+                                       const StepOptions& how, const std::string& target) {
+  Manifest out;
+  const std::string stem = stem_of(path);
+  out.name = library_of(stem);
+  Expected<Target> parsed = library_target(target);
+  if (!parsed.ok()) return parsed.status().with_prefix("--target");
+  out.targets.push_back(*std::move(parsed));
+  STREW_TRY(arrange_targets(out, ""));
+  STREW_ASSIGN(Program imported, import_file(path, import));
+  Expected<ProgramSteps> steps = steps_of_part(std::move(imported), part, how);
+  if (!steps.ok()) return steps.status().message().starts_with(path) ? steps.status() : steps.status().with_prefix(path);
+  out.files.push_back(path);
+  out.programs.push_back({stem, path, *std::move(steps), {}});
+  add_steps(out);
+  return out;
+}
+
 Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest, const WholeModel* whole) {
   STREW_ASSIGN(Program imported, import_file(path, {}));
   if (imported.kernels().empty())
     return invalid_argument(path + ": the file has no scatter or gather, so a library of it has no kernel");
-  const std::string stem = identifier_of(std::filesystem::path(path).stem().string());
-  std::string out = "{\n  \"library\": " + json_text(stem + "_kernels") +
+  const std::string stem = stem_of(path);
+  std::string out = "{\n  \"library\": " + json_text(library_of(stem)) +
                     ",\n  \"targets\": [\"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\", \"armv8.2-a\", \"armv8.2-a+sve\"],\n";
   STREW_ASSIGN(const std::string model, name_in_manifest(path, manifest));
   if (whole != nullptr) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/program/steps/steps.h"
+#include "strew/import.h"
 #include "strew/kernel_options.h"
 #include "strew/status.h"
 #include "strew/target.h"
@@ -62,5 +63,9 @@ struct WholeModel {
 /// A manifest with the kernels of a model file, or with a program of it, as text. `manifest`: the file that it shall be written to; the text names the model relative to
 /// that file's folder. Empty: by its absolute path, so that the text may be kept anywhere on this machine.
 Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest, const WholeModel* whole = nullptr);
+
+/// The manifest of a library with one program: the model file or a part of it, for one CPU and those that have less.
+Expected<Manifest> manifest_of_program(const std::string& path, const WholeModel& part, const ImportOptions& import,
+                                       const StepOptions& how, const std::string& target);
 
 }  // namespace strew::inline v0

@@ -289,6 +289,50 @@ def check_from_model(check):
     check.that("--whole requires --from-model" in done.stderr, f"--whole without a model: {done.stderr}")
 
 
+ROLLING = r"""
+#include "rolling_kernels.h"
+
+int main(void) {
+  strew_context* context = NULL;
+  float cache[24] = {0}, row[6] = {1, 2, 3, 4, 5, 6};
+  int32_t at = 1;
+  if (rolling_kernels_open(NULL, &context) != NULL || rolling_at(context, cache, row, &at) != NULL) return 1;
+  strew_context_free(context);
+  return cache[3] == 1 && cache[5] == 3 && cache[15] == 4 && cache[0] == 0 && cache[6] == 0 ? 0 : 1;
+}
+"""
+
+
+def check_compile(check):
+    """`strew compile --whole` makes the same library without a manifest; a mistake is one line, and no folder is written."""
+    _, rolling = model_of("kv_cache_rolling")
+    shutil.copy(rolling, check.folder / "rolling.mlir")
+    check.run(check.strew, "compile", "rolling.mlir", "--whole", "--in-place", "arg0=result0", "--target", "x86-64", "-o", "rolling")
+    (check.folder / "rolling.c").write_text(ROLLING)
+    check.run("cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", "rolling_main", "rolling.c", "-Irolling", f"-I{ROOT}/include", "-Lrolling",
+              "-lrolling_kernels", f"-L{check.build}/lib", f"-Wl,-rpath,{check.build}/lib", "-lstrew_rt", "-lm")
+    check.run(check.folder / "rolling_main")
+    open_file = MODELS / "torch_dynamo/dynamic_scatter_add/model.onnx"
+    report = json.loads(check.run(check.strew, "compile", open_file, "--whole", "--extents", "s14=6,s86=5,s78=5", "--json", "-o", "open").stdout)
+    check.that([each["program"] for each in report["programs"]] == ["model"], f"a file with open extents: {report}")
+    decoder = MODELS / "torch_dynamo/decoder_static/model.onnx"
+    check.run(check.strew, "compile", decoder, "--whole", "--to", "embedding", "-o", "embedding")
+    check.that("embedding  f32[" in (check.folder / "embedding/model_kernels.h").read_text(), "the header does not name the part's output")
+    for expected, words, *arguments in [
+            (2, "--emit: it is 'obj', expected none with --whole", "--whole", "--emit", "obj"),
+            (2, "--schedule: it is 'unroll=1', expected none with --whole", "--whole", "--schedule", "unroll=1"),
+            (2, "--extents: it is 'n', expected NAME=EXTENT", "--whole", "--extents", "n"),
+            (2, "--extents: it is 'n=-1', expected NAME=EXTENT", "--whole", "--extents", "n=-1"),
+            (2, "--in-place: it is 'arg0', expected INPUT=OUTPUT", "--whole", "--in-place", "arg0"),
+            (2, "--from requires --whole", "--from", "arg0"),
+            (1, "in_place: the program has no input 'arg00', did you mean 'arg0'?", "--whole", "--in-place", "arg00=result0"),
+            (1, "extents: no input has an open extent 'n'", "--whole", "--extents", "n=1"),
+            (1, "--target: 'native' differs from machine to machine", "--whole", "--target", "native")]:
+        done = check.run(check.strew, "compile", "rolling.mlir", *arguments, "-o", "bad", expected=expected)
+        check.that(words in done.stderr and done.stderr.count("\n") == 1, f"expected {words!r}: {done.stderr}")
+        check.that(not (check.folder / "bad").exists(), f"a folder was left: {words}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--strew", type=pathlib.Path, required=True)
@@ -301,6 +345,7 @@ def main():
     check_manifests(check)
     check_from_model(check)
     check_parts(check)
+    check_compile(check)
     shutil.rmtree(folder)  # elf.py looks at every program of the build tree
     print("failed" if check.failures else f"{len(PROGRAMS)} whole files run as functions of a library")
     return 1 if check.failures else 0

@@ -1,4 +1,6 @@
 // strew library: makes a kernel library of a manifest, or prints a manifest for a model file. Tested by tests/library.
+#include "tools/strew/library.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,10 +9,8 @@
 
 #include "base/pending_file.h"
 #include "library/build.h"
-#include "library/manifest.h"
 #include "strew/text.h"
 #include "tools/strew/message.h"
-#include "tools/strew/options.h"
 
 namespace strew::cli {
 namespace {
@@ -82,6 +82,18 @@ int write_manifest(const Options& options) {
 
 }  // namespace
 
+int write_library(const Options& options, const Manifest& manifest) {
+  LibraryOptions wanted;
+  wanted.jobs = options.jobs;
+  wanted.freestanding = options.freestanding;
+  wanted.progress = show_progress;
+  const Expected<LibraryReport> report = build_library(manifest, options.output, wanted);
+  if (!report.ok()) return fail(report.status());
+  if (!options.depfile.empty())
+    if (const Status status = write_depfile(options, manifest, *report); !status.ok()) return fail(status);
+  return fail(print_out(options.json ? report_json(*report, manifest) : as_text(*report, manifest)));
+}
+
 int library(const Options& options) {
   if (!options.from_model.empty()) {
     if (!options.file.empty())
@@ -93,16 +105,7 @@ int library(const Options& options) {
     return usage_error("MANIFEST: it is missing, expected the file that lists the kernels, or --from-model FILE");
   if (options.output.empty()) return usage_error("-o: it is missing, expected the folder to write");
   const Expected<Manifest> manifest = read_manifest(options.file, {options.arch, options.targets});
-  if (!manifest.ok()) return fail(manifest.status());
-  LibraryOptions wanted;
-  wanted.jobs = options.jobs;
-  wanted.freestanding = options.freestanding;
-  wanted.progress = show_progress;
-  const Expected<LibraryReport> report = build_library(*manifest, options.output, wanted);
-  if (!report.ok()) return fail(report.status());
-  if (!options.depfile.empty())
-    if (const Status status = write_depfile(options, *manifest, *report); !status.ok()) return fail(status);
-  return fail(print_out(options.json ? report_json(*report, *manifest) : as_text(*report, *manifest)));
+  return manifest.ok() ? write_library(options, *manifest) : fail(manifest.status());
 }
 
 }  // namespace strew::cli

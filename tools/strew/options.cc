@@ -225,6 +225,16 @@ void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_v
   add_wisdom_option(app, options, "take schedules that were measured from this file");
 }
 
+/// Behind --whole.
+void add_part_options(CLI::App& app, Options& options) {
+  for (const auto& [name, values, what] :
+       {std::tuple("--from", &options.from, "the values that the function reads, by their names in the file"),
+        std::tuple("--to", &options.to, "the values that the function computes")})
+    app.add_option(name, *values, std::string("with --whole: only a part of the file: ") + what + "; with commas between them")
+        ->delimiter(',')
+        ->needs("--whole");
+}
+
 void add_library_option(CLI::App& app, Options& options) {
   app.add_option(
       "--library", options.libraries,
@@ -400,15 +410,34 @@ void add_model_commands(CLI::App& app, Options& options, Raw& raw) {
   command->add_option("-o", options.output, "the folder to write")->required();
   command->add_flag("--data", options.data, "also random legal inputs, and the reference's results, as .npy files");
 
-  command = app.add_subcommand("compile", "write one kernel as text or as an object");
+  command = app.add_subcommand("compile", "write one kernel as text or as an object, or the whole file as one function");
   add_import_options(*command, options, raw);
   add_kernel_options(*command, options, raw, kCompileTarget);
   add_program_options(*command, raw);
+  command->add_option(
+      "--emit", options.emit,
+      "op, plan, lowered, ll, asm, obj, halide; for NPU targets pto-as, pto-ir, pto-ir-generic, pto-cpp, pto-host");
+  command->add_option("-o", options.output, "the file to write, - for stdout; with --whole: the folder")->required();
+  command->add_flag(
+      "--whole", options.whole,
+      "instead of one kernel, the whole file as one function: a kernel library of the target and the CPUs that have less");
+  add_part_options(*command, options);
   command
-      ->add_option("--emit", options.emit,
-                   "op, plan, lowered, ll, asm, obj, halide; for NPU targets pto-as, pto-ir, pto-ir-generic, pto-cpp, pto-host")
-      ->required();
-  command->add_option("-o", options.output, "the file to write, - for stdout")->required();
+      ->add_option(
+          "--extents", options.extents,
+          "with --whole: NAME=EXTENT, the extents that the file leaves open, by their names there, or by INPUT.DIM; with commas "
+          "between them")
+      ->delimiter(',')
+      ->needs("--whole");
+  command
+      ->add_option(
+          "--in-place", options.in_place,
+          "with --whole: INPUT=OUTPUT, inputs that the function updates: the output lies in the input's memory; with commas "
+          "between them")
+      ->delimiter(',')
+      ->needs("--whole");
+  command->add_option("--jobs", options.jobs, "with --whole: the most kernels to compile at a time (default: all cores)")
+      ->check(in_range(1, 1024));
 }
 
 void add_commands(CLI::App& app, Options& options, Raw& raw) {
@@ -425,13 +454,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
                       "relative to itself, or to stdout, with the model's absolute path");
   command->add_flag("--whole", options.whole, "with --from-model: the whole file as one function, instead of its kernels")
       ->needs("--from-model");
-  for (const auto& [name, values, what] :
-       {std::tuple("--from", &options.from, "the values that the function reads, by their names in the file"),
-        std::tuple("--to", &options.to, "the values that the function computes")})
-    command
-        ->add_option(name, *values, std::string("with --whole: only a part of the file: ") + what + "; with commas between them")
-        ->delimiter(',')
-        ->needs("--whole");
+  add_part_options(*command, options);
   command->add_option("--arch", options.arch,
                       "make the library for x86_64 or aarch64, and leave out the manifest's targets of the other (default: the "
                       "architecture of all targets, or this machine's if they have several)");

@@ -44,8 +44,10 @@ struct Options {
   std::string emit;
   std::string output;                 ///< compile -o, library -o
   std::string from_model;             ///< library --from-model
-  bool whole = false;                 ///< library --whole
-  std::vector<std::string> from, to;  ///< library --from, --to
+  bool whole = false;                 ///< library --whole, compile --whole
+  std::vector<std::string> from, to;  ///< library --from, --to; compile --from, --to
+  std::vector<std::string> extents;   ///< compile --extents: NAME=EXTENT
+  std::vector<std::string> in_place;  ///< compile --in-place: INPUT=OUTPUT
   int jobs = 0;                       ///< library --jobs
   std::string arch;                   ///< library --arch
   std::vector<std::string> targets;   ///< library --target
