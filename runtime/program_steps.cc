@@ -98,8 +98,11 @@ class ReadySteps {
       }
     }
     Status run_kernel(size_t s, std::span<const TensorView> views) const {
-      STREW_ASSIGN(const Kernel kernel, runtime.get(*of.ops_[s]));
-      return kernel.run(views);
+      const Expected<Kernel> kernel = runtime.get(*of.ops_[s]);
+      // Options that do not fit the op, such as a schedule of the caller's, never will.
+      if (kernel.status().code() == Code::invalid_argument) return unsupported(kernel.status().message());
+      STREW_TRY(kernel.status());
+      return kernel->run(views);
     }
     std::byte* place_of(const StepOperand& operand) const {
       const auto number = static_cast<size_t>(operand.number);

@@ -10,6 +10,9 @@
 #include <string>
 
 #include "backends/reference/reference.h"
+#include "compiler/program/buffers.h"
+#include "runtime/program_steps.h"
+#include "strew/schedule.h"
 #include "tests/support/paths.h"
 #include "tests/support/programs.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
@@ -229,6 +232,74 @@ TEST(Steps, IntegersThatAreNotEqualFailTheRun) {
   reinterpret_cast<int32_t*>(ids.data.data())[3] = 6;
   EXPECT_EQ(run_steps(runtime, found, views, {}, {}).message(),
             "the number of segment ids that are not less than num_segments is 1, expected 0");
+}
+
+/// Runs the steps that a cache has or makes of the program, into the caller's outputs.
+std::optional<std::vector<Tensor>> run_cached(StepCache& cache, const Program& of, const std::vector<Tensor>& inputs,
+                                              const ProgramOptions& options, std::vector<Tensor>& outputs) {
+  std::vector<std::unique_ptr<Tensor>> given;
+  for (const Tensor& input : inputs)
+    given.push_back(std::make_unique<Tensor>(Tensor{input.dtype, input.dims, input.data.share(), {}}));
+  Runtime runtime;
+  BufferPool buffers;
+  int64_t waits = 0;
+  return cache.run(runtime, of, given, options, &outputs, buffers, waits);
+}
+
+TEST(StepCache, KeepsStepsForTheLastEightSetsOfDims) {
+  const Program open = program(
+      "func.func @main(%c: tensor<?x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x4xf32> {\n"
+      "  %r = \"stablehlo.gather\"(%c, %i) {dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], "
+      "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>} : (tensor<?x4xf32>, tensor<3x1xi32>) -> "
+      "tensor<3x4xf32>\n  return %r : tensor<3x4xf32>\n}");
+  StepCache cache;
+  ProgramOptions options;
+  options.interpreted_elements = 0;
+  Rng rng(5);
+  for (const int64_t rows : {3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 3, 12, 4}) {
+    std::vector<Tensor> inputs;
+    inputs.push_back(random_tensor({DType::f32, {rows, 4}, {}}, rng));
+    inputs.push_back(std::move(make_tensor(DType::i32, {3, 1}).value()));
+    for (int64_t i = 0; i < 3; ++i) reinterpret_cast<int32_t*>(inputs[1].data.data())[i] = static_cast<int32_t>(rows - 1 - i);
+    std::vector<Tensor> outputs;
+    outputs.push_back(std::move(make_tensor(DType::f32, {3, 4}).value()));
+    ASSERT_TRUE(run_cached(cache, open, inputs, options, outputs).has_value()) << rows;
+    const auto want = run_copy(open, inputs, "reference");
+    ASSERT_TRUE(want.ok()) << want.status().message();
+    EXPECT_EQ(std::memcmp(outputs[0].data.data(), (*want)[0].data.data(), 3 * 4 * 4), 0) << rows;
+  }
+}
+
+TEST(StepCache, StepsWhoseKernelCannotBeHadAreNotTriedAgain) {
+  // The scatter's rows have owners; nothing of a sum of two tensors has.
+  const Program of = program(
+      "func.func @main(%c: tensor<8x4xf32>, %i: tensor<3x1xi32>, %u: tensor<3x4xf32>) -> (tensor<8x4xf32>, tensor<3x4xf32>) {\n"
+      "  %r = " +
+      std::string(kAdds) +
+      "  %n = stablehlo.add %u, %u : tensor<3x4xf32>\n"
+      "  return %r, %n : tensor<8x4xf32>, tensor<3x4xf32>\n}");
+  Rng rng(5);
+  std::vector<Tensor> inputs = random_inputs(of, rng);
+  for (int64_t i = 0; i < 3; ++i) reinterpret_cast<int32_t*>(inputs[1].data.data())[i] = static_cast<int32_t>(i);
+  const auto outputs_of = [] {
+    std::vector<Tensor> out;
+    out.push_back(std::move(make_tensor(DType::f32, {8, 4}).value()));
+    out.push_back(std::move(make_tensor(DType::f32, {3, 4}).value()));
+    return out;
+  };
+  const auto is_written = [](const Tensor& tensor) {
+    return std::any_of(tensor.data.data(), tensor.data.data() + tensor.data.size(),
+                       [](std::byte b) { return b != std::byte{0}; });
+  };
+  StepCache cache;
+  ProgramOptions options;
+  options.interpreted_elements = 0;
+  options.kernel.schedule = parse_schedule_text("strategy=owner").value().knobs;
+  std::vector<Tensor> first = outputs_of(), second = outputs_of();
+  EXPECT_FALSE(run_cached(cache, of, inputs, options, first).has_value());
+  EXPECT_TRUE(is_written(first[0])) << "the first kernel has run";
+  EXPECT_FALSE(run_cached(cache, of, inputs, options, second).has_value());
+  EXPECT_FALSE(is_written(second[0])) << "nothing has";
 }
 
 TEST(Steps, NamesOfInPlaceAreChecked) {
