@@ -185,10 +185,12 @@ class Runner {
     const Tensor& from = *values_[alias.value];
     const int64_t bytes = storage_bytes(from.dtype, 1);
     Tensor out{from.dtype, alias.dims, {}, {}};
-    if (Tensor* const taken = writable_whole(alias))
+    if (Tensor* const taken = writable_whole(alias)) {
       out.data = take(v, *taken);
-    else
+    } else {
       out.data = from.data.share(alias.first * bytes, alias.elements() * bytes);
+      lent_.erase(alias.value);  // memory of the caller's does not count who shares it
+    }
     return out;
   }
   /// The tensor that the alias is all of, if its elements may be written over; else null.

@@ -157,7 +157,6 @@ BUGS = [
     ("pieces: what somebody else reads is written over by an update", "return alias.elements() * storage_bytes(from.dtype, 1) == from.data.size() ? writable(alias.value) : nullptr;", "return alias.elements() * storage_bytes(from.dtype, 1) == from.data.size() && !from.data.read_only() ? const_cast<Tensor*>(&from) : nullptr;", *PROGRAMS),
     ("pieces: a place that the call knows is not checked", "op.oob = OobPolicy::error;\n}", "op.oob = OobPolicy::clamp;\n}", *PROGRAMS),
     ("steps: a kernel is known although what it reads is not", "each_use(kernel, [&](int v) { does = does || depends_[v]; });", "", *PROGRAMS),
-    ("steps: a step writes over what is known, which is not there", "if (block->is_known) {", "if (false) {", *PROGRAMS),
     ("pieces: only the first of several paths is followed", "for (; path != 0; path = paths_[static_cast<size_t>(path)].outer) {", "for (; path != 0; path = 0) {", *PROGRAMS),
     ("programs: a tensor that is two outputs is moved to both", "if (!again && from[i]->dtype", "(void)again; if (from[i]->dtype", *PROGRAMS),
     ("programs: a transpose that a kernel takes over is not inverted", "out[order[d]] = static_cast<int64_t>(d);", "out[d] = order[d];", *PROGRAMS),

@@ -265,6 +265,35 @@ TEST(Pieces, ResultsWithoutElementsNeedNoKernel) {
   EXPECT_EQ(counts(none), std::pair(size_t{0}, size_t{0}));
 }
 
+TEST(Pieces, WhatLiesInMemoryOfTheCallersIsNotUpdatedWhileAPartOfItIsRead) {
+  const std::string text = R"(
+func.func @main(%x: tensor<8x4xf32>, %i: tensor<2x1xi32>) -> tensor<32xf32> {
+  %r = stablehlo.reshape %x : (tensor<8x4xf32>) -> tensor<32xf32>
+  %u = stablehlo.slice %r [0:2] : (tensor<32xf32>) -> tensor<2xf32>
+  %s = "stablehlo.scatter"(%r, %i, %u) ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %t = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %t : tensor<f32>
+  }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
+    : (tensor<32xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<32xf32>
+  return %s : tensor<32xf32>
+})";
+  const Expected<Program> imported = import_mlir_text(text, {});
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  Rng rng(3);
+  std::vector<Tensor> inputs = random_inputs(*imported, rng);
+  reinterpret_cast<int32_t*>(inputs[1].data.data())[0] = 1;
+  reinterpret_cast<int32_t*>(inputs[1].data.data())[1] = 0;
+  Runtime runtime;
+  const auto want = run_program(runtime, *imported, copies(inputs), options_of(ProgramOptions::kInterpreted, nullptr));
+  std::vector<std::unique_ptr<Tensor>> lent;
+  for (const Tensor& input : inputs) {
+    lent.push_back(std::make_unique<Tensor>(Tensor{input.dtype, input.dims, {}, {}}));
+    lent.back()->data = Buffer::borrow({input.data.data(), static_cast<size_t>(input.data.size())});
+  }
+  EXPECT_EQ(difference(run_program(runtime, *imported, std::move(lent), options_of(0, nullptr)), want), "");
+}
+
 /// f32[6,4] updated by f32[2,3], which is negated before, at [1,0], or at the place that in2 and in3 say.
 Program update_program(bool is_known, bool reads_twice) {
   Program made;
