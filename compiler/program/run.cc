@@ -4,8 +4,7 @@
 // Operations around the kernels are evaluated when something needs their results: large ones as kernels of their own, each of which does a region of
 // operations or writes a part of its result (compiler/program/pieces), small ones by compiler/program/interpret. Both give the same bits.
 //
-// The memory of a tensor that nobody reads any more is used again: an update of it is written over it, and the others take it from a pool, which the runs
-// of a program share.
+// The memory of a tensor that nobody reads any more is used again: an update is written over it, or the pool that a program's runs share gives it to others.
 //
 // A result whose dims the op leaves open gets them from the operand (scatter), or from indices and slice sizes (gather;
 // a slice size that nothing gives is the operand's whole dim). An op with static strides gets copies of its tensors in
@@ -392,8 +391,7 @@ class Runner {
       return calls_.check_equal ? calls_.check_equal(argument, tensor->view(), other->view())
                                 : strew::check_equal(tensor->view(), other->view(), argument.a, argument.b);
     const int64_t have = tensor->dims[argument.dim], want = other->dims[argument.other_dim];
-    if (have == want) return {};
-    return invalid_argument("{} is {}, expected {}, {}", argument.a, have, want, argument.b);
+    return have == want ? Status() : invalid_argument("{} is {}, expected {}, {}", argument.a, have, want, argument.b);
   }
 
   Status run_kernel(int k) {
