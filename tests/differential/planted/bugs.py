@@ -168,8 +168,6 @@ BUGS = [
      *PROGRAMS),
     ("programs: a gather turns, and its operand does not", "if (moves(table_)) arguments[0] = transposed(arguments[0], table_, \", its operand\");", "",
      *PROGRAMS),
-    ("programs: an error names the position that a turned gather has",
-     "if (moves(positions_) && final_policy(kernel, options) == OobPolicy::error)", "if (moves(positions_) && table + indices < 0)", *PROGRAMS),
     ("programs: a gather that scatters share is gone before the last has looked it up", "if (context_.program.readers(value) > 0) return;", "", *PROGRAMS),
     ("programs: one component counts from the end, so all do", "if (normalises && !column.normalised && range.low < 0) return false;", "", *PROGRAMS),
     ("programs: one component is clipped, so all are", "if (clamps && !clamps_by_itself() && !column.clamped && !inside) return false;", "(void)inside;", *PROGRAMS),
