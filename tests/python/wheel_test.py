@@ -79,6 +79,15 @@ kernel = strew.kernel(op, compile="blocking")
 assert kernel.backend == "portable", kernel.backend
 assert kernel(table, np.array([2])).tolist() == [[1, 1]]
 """
+TORCH = """
+import sys
+import torch
+import strew.torch
+strew.torch.enable()
+assert torch.zeros(3).index_add_(0, torch.tensor([2, 0, 2]), torch.ones(3)).tolist() == [1, 0, 2]
+assert strew.torch.report()["aten::index_add_"]["replaced"] == 1
+assert strew.torch.spmm(torch.tensor([1, 1]), torch.tensor([0, 1]), torch.ones(2, 2), num_rows=2).tolist() == [[0, 0], [2, 2]]
+"""
 TWICE = """
 first, names = strew, [name for name in sys.modules if name == "strew" or name.startswith("strew.")]
 for name in names:
@@ -193,6 +202,8 @@ def main():
         shutil.copytree(fresh.packages / "strew.libs", fresh.folder / "other/strew.libs", symlinks=True)
         fresh.check("the package", ANSWERS + LLVM + OWN_FILES)
         fresh.check("without the extras", ANSWERS + WITHOUT_EXTRAS)
+        (torch,) = ROOT.glob(".venv-torch/lib/python3*/site-packages")  # ./dev wheel has made it
+        fresh.check("beside PyTorch", TORCH + OWN_FILES, PYTHONPATH=str(torch))
         check_environments(fresh)
         fresh.install(*extras)
         # Halide's package from where this test has it, as a copy: all of strew's files are to be in the environment.
