@@ -20,7 +20,7 @@ extern "C" {
  * strew_library_variant() tells about them. It refers to what lies around it, so it cannot be copied. Beyond these members its layout is strew's
  * own. */
 #define STREW_LIBRARY_MAGIC 0x57525453u /* "STRW" */
-#define STREW_LIBRARY_VERSION 4u        /* is raised with every change of the layout */
+#define STREW_LIBRARY_VERSION 5u        /* is raised with every change of the layout */
 typedef struct strew_library {
   uint32_t magic;   /* STREW_LIBRARY_MAGIC */
   uint32_t version; /* STREW_LIBRARY_VERSION */
