@@ -259,8 +259,8 @@ def check_case(seed, number, names, failures):
     if draw.chance(0.2) and form != "out" and not draw.large:
         function, given = with_gradients(draw, form, function, given)
     at_once = (1, 2, 8)[number // 200 % 3]  # PyTorch takes long to change it
-    # PyTorch alone is not repeatable where it uses several; put without accumulate not even for few elements.
-    threads, of_torch = ((1, 2, 8), 1) if draw.large else ((at_once,), 1 if name == "put" else at_once)
+    # PyTorch alone is not repeatable where it uses several, some of its operators not even for few elements.
+    threads, of_torch = ((1, 2, 8) if draw.large else (at_once,)), 1
     what = f"--replay {seed}:{number}  {name} {form} {seen(given)} {drawn.named or ''}"
     failures.check(what, outcomes.compare(function, *given, threads=threads, threads_of_torch=of_torch, has_out=form == "out"))
     return what
