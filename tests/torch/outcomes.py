@@ -173,10 +173,11 @@ def compare(function, *given, threads=(1,), threads_of_torch=1, has_out=False):
         want = outcome(function, *given)
     found = []
     for count in threads:
-        before = calls_by_strew()
+        before, left = calls_by_strew(), calls_by_torch()
         with enabled(True, count):
             got = outcome(function, *given)
-        if count == threads_of_torch or calls_by_strew() > before:  # PyTorch's own results depend on the number of threads
+        # PyTorch's own results depend on the number of threads.
+        if count == threads_of_torch or (calls_by_strew() > before and calls_by_torch() == left):
             found += [f"{each} (threads: {count})" for each in differences(got, want, given, has_out)]
     return found
 
@@ -191,6 +192,11 @@ def gradients(call, wrt):
 
 def calls_by_strew():
     return sum(counts["replaced"] for counts in strew.torch.report().values())
+
+
+def calls_by_torch():
+    """How many calls were handed over while strew.torch was enabled."""
+    return sum(calls_of(overload)[1] for overload in strew.torch.report())
 
 
 def calls_of(overload):
