@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
+#include <torch/csrc/stable/c/shim.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,10 +20,18 @@ constexpr int64_t kDispatchNanoseconds = 4000;
 
 int32_t threads_of_pool(void*) { return at::in_parallel_region() ? 1 : at::get_num_threads(); }
 
+struct Tasks {
+  strew_task run;
+  void* context;
+};
+/// By the function of PyTorch's library: its header's template is a parallel loop only where OpenMP is switched on, and would be one of another pool.
 void run_in_pool(void*, int32_t count, strew_task task, void* context) {
-  at::parallel_for(0, count, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) task(context, static_cast<int32_t>(i));
-  });
+  Tasks tasks{task, context};
+  const auto range = [](int64_t begin, int64_t end, void* given) {
+    const Tasks& all = *static_cast<const Tasks*>(given);
+    for (int64_t i = begin; i < end; ++i) all.run(all.context, static_cast<int32_t>(i));
+  };
+  torch_parallel_for(0, count, 1, range, &tasks);
 }
 
 /// The runtime of PyTorch's calls, on its threads. It is never destroyed: calls may come while the process ends. Null if it could not be made.
