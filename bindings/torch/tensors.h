@@ -1,4 +1,4 @@
-// What strew's kernels may be given of PyTorch's tensors, and that as strew's. Whatever is not proven here goes to PyTorch's own kernel. Tested by tests/torch.
+// Which of PyTorch's tensors strew's kernels may be given. Whatever is not proven here goes to PyTorch's own kernel. Tested by tests/torch.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -5,7 +5,6 @@
 
 Exit status 0: right, 1: wrong.
 """
-import argparse
 import re
 import sys
 
@@ -43,14 +42,7 @@ def check_sample(op, sample, failures, what):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", type=int, default=0, help="the seed of the samples' numbers (default: a fresh one)")
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
-    seed = options.seed or outcomes.fresh_seed()
-    print(f"--seed {seed} replays this")
-    torch.manual_seed(seed)
-    failures = outcomes.Failures()
+    options, failures = op_db_test.begin(), outcomes.Failures()
     with outcomes.enabled(True):
         for op in op_db_test.op_db:
             if op.name not in op_db_test.OPERATORS or not re.search(options.only, op.name) or not op.supports_autograd:

@@ -100,7 +100,8 @@ def check_errors(op, failures, label):
         failures.check(f"{label} error {number}", outcomes.compare(lambda x, args, kwargs: op.op(x, *args, **kwargs), *given))
 
 
-def main():
+def begin():
+    """The options of a test of PyTorch's samples, whose numbers come from the seed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=0, help="the seed of the samples' numbers (default: a fresh one)")
     parser.add_argument("--only", default="")
@@ -108,7 +109,11 @@ def main():
     seed = options.seed or outcomes.fresh_seed()
     print(f"--seed {seed} replays this")
     torch.manual_seed(seed)
-    failures = outcomes.Failures()
+    return options
+
+
+def main():
+    options, failures = begin(), outcomes.Failures()
     for op in op_db:
         if op.name not in OPERATORS or not re.search(options.only, op.name):
             continue

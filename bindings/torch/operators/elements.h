@@ -15,8 +15,8 @@ namespace strew::aten {
 /// How an index goes over a tensor.
 struct Along {
   int64_t axis = 0;
-  bool of_rows =
-      false;  ///< every element of a row has the index of the row, as in `index.unsqueeze(1).expand(-1, features)` of PyTorch Geometric
+  /// Every element of a row has the index of the row, as in `index.unsqueeze(1).expand(-1, features)` of PyTorch Geometric.
+  bool of_rows = false;
   bool is_whole = true;  ///< the index names elements of all of the tensor but along the axis
 };
 /// `tensor`: what the index selects from. `other`: of a scatter, what has an element for each index.

@@ -27,20 +27,18 @@ Reason scatter_into(Written written, const at::Tensor& self, const Along& how, c
   tensors.add_result_view(*written.tensor, result.dims.data(), result.strides.data(), result.rank);
   if (written.init == Init::copy) tensors.add_view(self, operand.dims.data(), operand.strides.data(), operand.rank);
   add_index(tensors, index, how);
-  const CutView shape(index, index, how, index.size(how.axis));
-  constexpr std::array<int64_t, kMostDims> kNoStrides{};
-  if (src.dim() == 0) {
-    tensors.add_view(src, shape.dims.data(), kNoStrides.data(), shape.rank);
-    return run({how.of_rows ? Form::scatter_rows : Form::scatter_elements, how.of_rows ? 0 : how.axis, written.init, combiner,
-                false, false, false},
-               tensors, {raise_runtime_error, how.axis, extent});
-  }
-  const CutView updates(src, index, how, index.size(how.axis));
+  // One value for all has strides of 0.
+  const bool is_value = src.dim() == 0;
+  CutView updates(is_value ? index : src, index, how, index.size(how.axis));
+  if (is_value) updates.strides.fill(0);
   tensors.add_view(src, updates.dims.data(), updates.strides.data(), updates.rank);
-  const bool is_wide = (combiner == Combiner::add || combiner == Combiner::mul) && is_narrow_float(self.scalar_type());
-  return run({how.of_rows ? Form::scatter_rows : Form::scatter_elements, how.of_rows ? 0 : how.axis, written.init, combiner,
-              is_wide, false, false},
-             tensors, {raise_runtime_error, how.axis, extent});
+  Definition what;
+  what.form = how.of_rows ? Form::scatter_rows : Form::scatter_elements;
+  what.axis = how.of_rows ? 0 : how.axis;
+  what.init = written.init;
+  what.combiner = combiner;
+  what.accumulates_wide = (combiner == Combiner::add || combiner == Combiner::mul) && is_narrow_float(self.scalar_type());
+  return run(what, tensors, {raise_runtime_error, how.axis, extent});
 }
 
 /// What every scatter of a tensor asks of its arguments.
@@ -129,6 +127,15 @@ void divide(const at::Tensor& result, const Along& how, const at::Tensor& index,
   at::Tensor(result).div_(count);
 }
 
+/// A scatter of a tensor of a dtype that is acceptable.
+Reason scatter_by(Combiner combiner, Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index,
+                  const at::Tensor& src) {
+  Along how;
+  Written written;
+  if (const Reason reason = accepted(target, self, dim, index, src, how, written); reason != Reason::none) return reason;
+  return scatter_into(written, self, how, index, src, combiner);
+}
+
 std::optional<Combiner> combiner_of(std::string_view reduce) {
   if (reduce == "add") return Combiner::add;
   if (reduce == "multiply") return Combiner::mul;
@@ -138,19 +145,13 @@ std::optional<Combiner> combiner_of(std::string_view reduce) {
 }  // namespace
 
 Reason scatter_add(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src) {
-  Along how;
-  Written written;
   if (!adds_alike(self.scalar_type())) return Reason::dtype;
-  if (const Reason reason = accepted(target, self, dim, index, src, how, written); reason != Reason::none) return reason;
-  return scatter_into(written, self, how, index, src, Combiner::add);
+  return scatter_by(Combiner::add, target, self, dim, index, src);
 }
 
 Reason scatter(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src) {
-  Along how;
-  Written written;
   if (!moves_alike(self.scalar_type())) return Reason::dtype;
-  if (const Reason reason = accepted(target, self, dim, index, src, how, written); reason != Reason::none) return reason;
-  return scatter_into(written, self, how, index, src, Combiner::assign);
+  return scatter_by(Combiner::assign, target, self, dim, index, src);
 }
 
 Reason scatter_value(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const c10::Scalar& value) {
@@ -167,11 +168,8 @@ Reason scatter_with(Target& target, const at::Tensor& self, int64_t dim, const a
                     std::string_view reduce) {
   const std::optional<Combiner> combiner = combiner_of(reduce);
   if (!combiner) return Reason::argument;
-  Along how;
-  Written written;
   if (!adds_alike(self.scalar_type()) || (*combiner == Combiner::mul && self.is_complex())) return Reason::dtype;
-  if (const Reason reason = accepted(target, self, dim, index, src, how, written); reason != Reason::none) return reason;
-  return scatter_into(written, self, how, index, src, *combiner);
+  return scatter_by(*combiner, target, self, dim, index, src);
 }
 
 Reason scatter_reduce(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src,
