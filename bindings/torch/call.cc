@@ -257,18 +257,25 @@ void Tensors::add(void* data, const at::Tensor& tensor, const int64_t* dims, con
   all_[count_++] = {data, dims, strides, static_cast<int32_t>(rank), static_cast<uint8_t>(*dtype), 0, {0, 0}};
 }
 
-Reason run(const Definition& what, const Tensors& tensors, const Bounds& bounds) {
-  if (!tensors.fit() || site() == nullptr) return Reason::refused;
-  const int threads = threads_of_pool(nullptr);
-  Request made_from{&what, &tensors};
+strew_status run_at_site(const Tensors& tensors, strew_make_op make_op, void* context, uint64_t variant, int threads,
+                         strew_bad_index* bad) {
   strew_request request = STREW_REQUEST_INIT;
   request.threads = threads;
   request.compile = compile_mode();
-  strew_bad_index bad = STREW_BAD_INDEX_INIT;
   strew_call_options options = STREW_CALL_OPTIONS_INIT;
-  options.bad_index = &bad;
-  const strew_status status = strew_site_run_tensors(site(), tensors.data(), tensors.count(), make_op, &made_from,
-                                                     variant_of(what, tensors.count(), threads), &request, &options);
+  options.bad_index = bad;
+  return strew_site_run_tensors(site(), tensors.data(), tensors.count(), make_op, context, variant, &request, &options);
+}
+
+int threads_of_calls() { return threads_of_pool(nullptr); }
+
+Reason run(const Definition& what, const Tensors& tensors, const Bounds& bounds) {
+  if (!tensors.fit() || site() == nullptr) return Reason::refused;
+  const int threads = threads_of_calls();
+  Request made_from{&what, &tensors};
+  strew_bad_index bad = STREW_BAD_INDEX_INIT;
+  const strew_status status =
+      run_at_site(tensors, make_op, &made_from, variant_of(what, tensors.count(), threads), threads, &bad);
   if (status == nullptr) return Reason::none;
   const bool is_bounds = strew_status_code(status) == STREW_CODE_OUT_OF_BOUNDS;
   const std::string text = std::string(" (strew: ") + strew_status_message(status) + "; nothing was written)";

@@ -87,6 +87,13 @@ struct Bounds {
 /// call over, and nothing was written either.
 Reason run(const Definition& what, const Tensors& tensors, const Bounds& bounds);
 
+/// The same of any op, which follows from the tensors and from `variant`: a number of 63 bits with the highest of these set, for those that are no Definition. Of a
+/// bad index, `bad` says where it is.
+strew_status run_at_site(const Tensors& tensors, strew_make_op make_op, void* context, uint64_t variant, int threads,
+                         strew_bad_index* bad);
+/// The number of threads that a call of this thread may use.
+int threads_of_calls();
+
 /// "index 9 is out of bounds for dimension 0 with size 4", as RuntimeError and as IndexError, and "index out of range in self".
 void raise_runtime_error(int64_t value, int64_t dim, int64_t size, const std::string& strew);
 void raise_index_error(int64_t value, int64_t dim, int64_t size, const std::string& strew);

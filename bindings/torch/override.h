@@ -19,6 +19,8 @@ namespace strew::aten {
 
 /// Whether calls are run by strew at all.
 std::atomic<bool>& is_enabled();
+/// How many graphs that strew compiled this thread is in: their calls are run by strew, too.
+int& enabled_here();
 
 /// Where an operator's result goes: into a new tensor, into `self`, or into `out`.
 class Target {
@@ -81,7 +83,7 @@ struct Replaced {
 /// Runs `attempt` unless strew is disabled; true if it ran.
 template <class Op, class Attempt>
 bool tried(const Attempt& attempt) {
-  const Reason reason = is_enabled().load(std::memory_order_relaxed) ? attempt() : Reason::disabled;
+  const Reason reason = is_enabled().load(std::memory_order_relaxed) || enabled_here() > 0 ? attempt() : Reason::disabled;
   Replaced<Op>::counts.add(reason);
   return reason == Reason::none;
 }

@@ -90,6 +90,10 @@ std::atomic<bool>& is_enabled() {
   static std::atomic<bool> enabled{false};
   return enabled;
 }
+int& enabled_here() {
+  static thread_local int count = 0;
+  return count;
+}
 
 }  // namespace strew::aten
 
@@ -102,6 +106,16 @@ STREW_TORCH_API size_t strew_torch_enable(int on, char* out, size_t room) {
   try {
     if (on != 0) strew::aten::replace_once();
     strew::aten::is_enabled().store(on != 0, std::memory_order_relaxed);
+    return 0;
+  } catch (const std::exception& error) {
+    return strew::aten::give(error.what(), out, room);
+  }
+}
+/// The same for calls of this thread only, beside what was switched for all: each 1 is taken back by a 0.
+STREW_TORCH_API size_t strew_torch_enable_here(int on, char* out, size_t room) {
+  try {
+    if (on != 0) strew::aten::replace_once();
+    strew::aten::enabled_here() += on != 0 ? 1 : -1;
     return 0;
   } catch (const std::exception& error) {
     return strew::aten::give(error.what(), out, room);

@@ -11,7 +11,23 @@ has the operators, the bits and the errors.
 The import raises ImportError if strew was not built for the installed version of PyTorch.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ._operators import sddmm, spmm
 from ._override import Report, disable, enable, is_enabled, report
 
-__all__ = ["Report", "disable", "enable", "is_enabled", "report", "sddmm", "spmm"]
+if TYPE_CHECKING:
+    from ._compile import backend, inductor_options
+
+__all__ = ["Report", "backend", "disable", "enable", "inductor_options", "is_enabled", "report", "sddmm", "spmm"]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs the modules of torch.compile, which take a second to load."""
+    if name in ("backend", "inductor_options"):
+        from . import _compile
+
+        return getattr(_compile, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

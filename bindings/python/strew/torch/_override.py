@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import pathlib
 import re
+from collections.abc import Iterator
 
 import torch
 
@@ -27,7 +29,7 @@ def _load() -> ctypes.CDLL:
             "install one of these, or build strew with -DSTREW_TORCH=SITE_PACKAGES/torch"
         )
     kernels = ctypes.CDLL(str(path))
-    kernels.strew_torch_enable.restype = kernels.strew_torch_report.restype = ctypes.c_size_t
+    kernels.strew_torch_enable.restype = kernels.strew_torch_enable_here.restype = kernels.strew_torch_report.restype = ctypes.c_size_t
     built_for = "{}.{}".format(*divmod(kernels.strew_torch_built_for(), 1000))
     if built_for != version:
         raise ImportError(f"{path} was built for torch {built_for}, and torch is {torch.__version__}")
@@ -65,6 +67,18 @@ def disable() -> None:
 def is_enabled() -> bool:
     """Whether `enable` was called, and `disable` was not since."""
     return _enabled
+
+
+@contextlib.contextmanager
+def here() -> Iterator[None]:
+    """Strew's kernels run PyTorch's operators in this thread, whether `enable` was called or not."""
+    text = ctypes.create_string_buffer(1000)
+    if _kernels.strew_torch_enable_here(1, text, ctypes.c_size_t(len(text))) != 0:
+        raise RuntimeError(f"strew.torch: {text.value.decode()}")
+    try:
+        yield
+    finally:
+        _kernels.strew_torch_enable_here(0, text, ctypes.c_size_t(len(text)))
 
 
 def _switch(on: bool) -> None:

@@ -1,0 +1,145 @@
+"""torch.compile with strew: a backend of dynamo that runs PyTorch's operators as they are, but for the chains that strew runs in one pass, and a pass inside inductor that does the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._dynamo.backends.registry import register_backend
+from torch._dynamo.utils import detect_fake_mode
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._inductor.custom_graph_pass import CustomGraphPass, get_hash_for_files
+from torch.fx import Graph, GraphModule
+from torch.fx._lazy_graph_module import _LazyGraphModule
+from torch.utils.checkpoint import CheckpointPolicy
+
+from . import _chains, _override, _rows
+from ._chains import fold_chains
+from ._rows import gather_of, is_zeros
+
+__all__ = ["FoldChains", "backend", "inductor_options"]
+
+
+def prefer_recomputing(graph: Graph) -> None:
+    """Of a graph of forward and backward pass: what the backward pass makes again rather than keeps. Rows that indices found, where the table has fewer, and zeros."""
+    for node in graph.nodes:
+        gather = gather_of(node)
+        is_larger = gather is not None and node.meta["val"].numel() >= gather.table.meta["val"].numel()
+        if "recompute" not in node.meta and (is_larger or is_zeros(node)):
+            node.meta["recompute"] = CheckpointPolicy.PREFER_RECOMPUTE
+
+
+# ---- The backend `strew` ----------------------------------------------------------------------------------------------------------------------------------------------------
+
+
+def _write_in_place(module: GraphModule) -> None:
+    """Updates of tensors that nobody reads afterwards, a cache for example, are made in place. Graphs come without any, and would copy the tensor twice."""
+    from torch._inductor.fx_passes.post_grad import decompose_auto_functionalized
+    from torch._inductor.fx_passes.reinplace import reinplace_inplaceable_ops
+    from torch._inductor.fx_utils import FakeTensorUpdater
+    from torch._inductor.virtualized import V
+
+    fake_mode = detect_fake_mode([node.meta.get("val") for node in module.graph.nodes])
+    if fake_mode is None:
+        return
+    _reinplace()
+    with V.set_fake_mode(fake_mode):
+        reinplace_inplaceable_ops(FakeTensorUpdater(module), module.graph)
+        decompose_auto_functionalized(module.graph)
+
+
+def _compile_graph(module: GraphModule, example_inputs: Any) -> Callable[[list[Any]], Any]:
+    fold_chains(module.graph)
+    _write_in_place(module)
+    _LazyGraphModule.force_recompile(module)
+    run = module.forward
+
+    def call(inputs: list[Any]) -> Any:
+        arguments = tuple(inputs)
+        inputs.clear()  # what is read for the last time may be freed
+        with _override.here():
+            return run(*arguments)
+
+    call._boxed_call = True  # type: ignore[attr-defined]
+    return call
+
+
+def _partition(module: GraphModule, inputs: Any, **arguments: Any) -> tuple[GraphModule, GraphModule]:
+    prefer_recomputing(module.graph)
+    fw_bw: tuple[GraphModule, GraphModule] = min_cut_rematerialization_partition(module, inputs, **arguments)
+    return fw_bw
+
+
+_aot = aot_autograd(fw_compiler=_compile_graph, bw_compiler=_compile_graph, partition_fn=_partition, keep_inference_input_mutations=True)
+
+
+def backend(module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+    """The backend of `torch.compile(function, backend=strew.torch.backend)`; where strew is installed, its name is "strew".
+
+    A gather of rows, elementwise operators and a scatter that adds rows become one operator, forward and backward, and what is between them is never in memory. Everything else runs by
+    PyTorch's operators, in which strew's kernels have the place that `strew.torch.enable` gives them. Results are those of eager PyTorch, bit for bit.
+
+    >>> import torch, strew.torch
+    >>> dst, src, x = torch.tensor([1, 0, 1]), torch.tensor([0, 2, 2]), torch.arange(6.0).reshape(3, 2)
+    >>> layer = torch.compile(lambda x: torch.zeros(2, 2).index_add_(0, dst, x[src] * 0.5), backend=strew.torch.backend)
+    >>> layer(x)
+    tensor([[2.0000, 2.5000],
+            [2.0000, 3.0000]])
+    """
+    return _aot(module, example_inputs)
+
+
+register_backend(backend, name="strew")
+
+
+# ---- The pass inside inductor -----------------------------------------------------------------------------------------------------------------------------------------------
+
+
+def _uuid() -> Any:
+    """For inductor's cache: other sources of the passes make other code."""
+    return get_hash_for_files((__file__, _chains.__file__, _rows.__file__))
+
+
+class PreferRecomputing(CustomGraphPass):
+    """A pass of inductor over forward and backward pass in one graph (`joint_custom_post_pass`)."""
+
+    def __call__(self, graph: Graph) -> None:
+        prefer_recomputing(graph)
+
+    def uuid(self) -> Any:
+        return _uuid()
+
+
+class FoldChains(CustomGraphPass):
+    """A pass of inductor over either (`post_grad_custom_pre_pass`): chains become operators of strew."""
+
+    def __call__(self, graph: Graph) -> None:
+        fold_chains(graph, recomputes=True)
+
+    def uuid(self) -> Any:
+        return _uuid()
+
+
+def _reinplace() -> None:
+    """Tells inductor that an update whose operand nobody reads afterwards can be made in place."""
+    from torch._inductor.fx_passes import reinplace
+
+    reinplace.inplaceable_ops[torch.ops.strew.update.default] = reinplace.InplaceableOp(torch.ops.strew.update_.default, 0)
+
+
+def inductor_options() -> dict[str, Any]:
+    """Options of inductor with which it leaves the chains to strew, and makes the code around them.
+
+    For `torch.compile(function, options=strew.torch.inductor_options())`, and for `inductor_configs` of AOTInductor. Sums along rows are then the same bits in every run, on any number of
+    threads; what inductor itself generates may differ from eager PyTorch in the last bits, as it does without strew.
+
+    Returns:
+        A dict, to which options of your own may be added.
+
+    >>> strew.torch.inductor_options().keys()
+    dict_keys(['joint_custom_post_pass', 'post_grad_custom_pre_pass'])
+    """
+    _reinplace()
+    return {"joint_custom_post_pass": PreferRecomputing(), "post_grad_custom_pre_pass": FoldChains()}

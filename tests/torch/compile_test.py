@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""torch.compile with strew: drawn chains of gathers, elementwise operators and scatters through the backend `strew`, bit for bit those of eager PyTorch, forward and backward, and through inductor with
+strew's pass, by tolerance; what is folded and what is not; updates in place; open extents; errors; inductor's cache.
+
+    compile_test.py [BUILD] [--seed N] [--iterations N] [--inductor N] [--only N]
+
+Exit status 0: right, 1: wrong.
+"""
+import argparse
+import contextlib
+import random
+import sys
+import warnings
+
+import torch
+import torch.nn.functional as F
+
+import strew.torch
+from strew.torch import _compile
+
+FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+
+
+class Drawn:
+    """A function of tables, weights of edges and a bias, by words that say what it does, and its arguments."""
+
+    def __init__(self, rng, dtype):
+        self.words, self.window = [], rng.choice(((), (1,), (3,), (8,), (16,), (33,), (2, 4), (4, 16)))
+        self.rows, self.sources, self.edges = rng.randint(1, 30), rng.randint(1, 30), rng.choice((1, 2, 17, 300))
+        index = rng.choice((torch.int32, torch.int64)) if rng.random() < 0.3 else torch.int64
+        self.dst, self.src, self.other = (torch.randint(n, (self.edges,)).to(index) for n in (self.rows, self.sources, self.rows))
+        self.arguments = [torch.randn(self.sources, *self.window), torch.randn(self.rows, *self.window), torch.randn(self.edges),
+                          torch.randn(self.window), torch.rand(self.edges, *self.window[:-1]) + 0.5]
+        self.arguments = [each.to(dtype) for each in self.arguments]
+        self.steps = [rng.choice(("weight", "other", "bias", "scalar", "quotient", "leaky", "negative", "where", "square", "exp", "relu", "detach", "heads", "twice"))
+                      for _ in range(rng.randint(0, 4))]
+        self.gather = rng.choice(("index", "index_select", "gather", "embedding"))
+        self.scatter = rng.choice(("index_add", "index_put", "scatter_add", "scatter_reduce", "new_zeros"))
+        self.base = rng.random() < 0.15
+        if self.gather == "embedding" and len(self.window) != 1:
+            self.gather = "index"
+        if self.scatter in ("scatter_add", "scatter_reduce", "new_zeros"):
+            self.dst = self.dst.long()
+
+    def __repr__(self):
+        return f"{self.gather} {self.steps} {self.scatter}{' onto a tensor' if self.base else ''}, window {self.window}, {self.edges} edges, {self.arguments[0].dtype}, {self.dst.dtype}"
+
+    def wide(self, index):
+        return index.view(-1, *[1] * len(self.window)).expand(-1, *self.window)
+
+    def gathered(self, table, index):
+        if self.gather == "index":
+            return table[index]
+        if self.gather == "index_select":
+            return table.index_select(0, index)
+        if self.gather == "gather":
+            return torch.gather(table, 0, self.wide(index).long())
+        return F.embedding(index, table)
+
+    def step(self, word, m, y, weight, bias, heads):
+        ones = [1] * len(self.window)
+        if word == "weight":
+            return m * weight.view(-1, *ones)
+        if word == "heads":
+            return m * heads.unsqueeze(-1) if self.window else m / heads
+        if word == "other":
+            return m + self.gathered(y, self.other)
+        if word == "bias":
+            return m - bias
+        if word == "scalar":
+            return m * 0.3
+        if word == "quotient":
+            return m / 3 + 0.1
+        if word == "leaky":
+            return F.leaky_relu(m, 0.2)
+        if word == "negative":
+            return -m
+        if word == "where":
+            return torch.where(m > 0.25, m, weight.view(-1, *ones).to(m.dtype) * 2)
+        if word == "square":
+            return m * m
+        if word == "exp":
+            return (m * 0.1).exp()
+        if word == "relu":
+            return m.relu()
+        if word == "detach":
+            return m.detach() * m
+        return m + m * weight.view(-1, *ones)
+
+    def __call__(self, x, y, weight, bias, heads):
+        m = self.gathered(x, self.src)
+        for word in self.steps:
+            m = self.step(word, m, y, weight, bias, heads)
+        into = y * 1 if self.base else torch.zeros(self.rows, *self.window, dtype=m.dtype)
+        if self.scatter == "index_add":
+            return into.index_add(0, self.dst, m)
+        if self.scatter == "index_put":
+            return into.index_put((self.dst,), m, accumulate=True)
+        if self.scatter == "scatter_add":
+            return into.scatter_add(0, self.wide(self.dst), m)
+        if self.scatter == "scatter_reduce":
+            return into.scatter_reduce(0, self.wide(self.dst), m, "sum")
+        return m.new_zeros(self.rows, *self.window).scatter_add_(0, self.wide(self.dst), m)
+
+    def run(self, function):
+        """The result and the gradients."""
+        leaves = [each.clone().requires_grad_() for each in self.arguments]
+        result = function(*leaves)
+        if not result.requires_grad:
+            return [result]
+        scale = torch.linspace(-1, 1, result.numel(), dtype=torch.float64).to(result.dtype).view(result.shape)
+        gradients = torch.autograd.grad((result * scale).sum(), leaves, allow_unused=True)
+        return [result.detach(), *gradients]
+
+
+def same_bits(one, other):
+    if one is None or other is None:
+        return one is other
+    integer = {2: torch.int16, 4: torch.int32, 8: torch.int64}[one.element_size()]
+    nan = one.isnan() & other.isnan()
+    return one.dtype is other.dtype and one.shape == other.shape and bool(((one.contiguous().view(integer) == other.contiguous().view(integer)) | nan).all())
+
+
+class Folded:
+    """Counts the chains that are folded meanwhile."""
+
+    def __init__(self):
+        self.count = 0
+
+    @contextlib.contextmanager
+    def counting(self):
+        fold = _compile.fold_chains
+
+        def counted(graph, **how):
+            number = fold(graph, **how)
+            self.count += number
+            return number
+
+        _compile.fold_chains = counted
+        try:
+            yield self
+        finally:
+            _compile.fold_chains = fold
+
+
+def check_backend(seed, iterations, only, failures):
+    with Folded().counting() as folded:
+        for number in range(iterations) if only is None else (only,):
+            rng = random.Random(f"{seed} {number}")
+            torch.manual_seed(rng.getrandbits(32))
+            drawn = Drawn(rng, rng.choice(FLOATS))
+            torch.set_num_threads(1)
+            expected = drawn.run(drawn)
+            torch._dynamo.reset()
+            compiled = torch.compile(drawn.__call__, backend="strew", dynamic=rng.random() < 0.2)
+            for threads in (1, 2, 8):
+                torch.set_num_threads(threads)
+                got = drawn.run(compiled)
+                wrong = [place for place, (a, b) in enumerate(zip(expected, got, strict=True)) if not same_bits(a, b)]
+                if wrong:
+                    failures.append(f"draw {number} (--only {number}), {threads} threads: results {wrong} differ: {drawn}")
+                    break
+    if only is None and folded.count < iterations // 2:
+        failures.append(f"of {iterations} drawn functions only {folded.count} chains were folded")
+    return folded.count
+
+
+def check_inductor(seed, iterations, only, failures):
+    options = strew.torch.inductor_options()
+    with Folded().counting() as folded:
+        for number in range(iterations) if only is None else (only,):
+            rng = random.Random(f"{seed} inductor {number}")
+            torch.manual_seed(rng.getrandbits(32))
+            drawn = Drawn(rng, rng.choice(FLOATS))
+            torch.set_num_threads(1)
+            exact = Drawn.run(drawn, drawn)
+            torch._dynamo.reset()
+            compiled = torch.compile(drawn.__call__, options=options)
+            results = []
+            for threads in (1, 2, 2):
+                torch.set_num_threads(threads)
+                results.append(drawn.run(compiled))
+            # Inductor computes 16 bits in float32, and its row sums in an order of its own.
+            eps = torch.finfo(drawn.arguments[0].dtype).eps
+            for place, (a, b) in enumerate(zip(exact, results[0], strict=True)):
+                if a is not None and not torch.allclose(a.double(), b.double(), rtol=64 * eps, atol=64 * eps * max(1.0, float(a.abs().max()) if a.numel() else 1.0), equal_nan=True):
+                    failures.append(f"inductor, draw {number}: result {place} differs by {(a.double() - b.double()).abs().max()}: {drawn}")
+            if not all(same_bits(a, b) for a, b in zip(results[1], results[2], strict=True)):
+                failures.append(f"inductor, draw {number}: two runs on two threads differ: {drawn}")
+    if only is None and iterations and folded.count < iterations // 2:
+        failures.append(f"of {iterations} drawn functions only {folded.count} chains were folded in inductor")
+
+
+def graph_of(function, *arguments, backward=False):
+    """The operators of the graphs that the backend `strew` runs."""
+    graphs, compile_graph = [], _compile._write_in_place
+
+    def watched(module):
+        compile_graph(module)
+        graphs.append([str(node.target) for node in module.graph.nodes if node.op == "call_function"])
+
+    torch._dynamo.reset()
+    _compile._write_in_place = watched
+    try:
+        result = torch.compile(function, backend="strew")(*arguments)
+        if backward:
+            result.sum().backward()
+    finally:
+        _compile._write_in_place = compile_graph
+    return graphs
+
+
+def check_what_is_folded(failures):
+    dst, src, x, w = torch.randint(6, (50,)), torch.randint(5, (50,)), torch.randn(5, 4), torch.rand(50)
+
+    def expect(what, graphs, *expected):
+        found = [[name for name in graph if "strew" in name or "index" in name or "copy" in name or "scatter" in name] for graph in graphs]
+        if found != [list(each) for each in expected]:
+            failures.append(f"{what}: {found}, expected {expected}")
+
+    leaf = x.clone().requires_grad_()
+    expect("forward and backward", graph_of(lambda x: torch.zeros(6, 4).index_add_(0, dst, x[src] * w[:, None]), leaf, backward=True),
+           ["strew.op.default"], ["strew.op.default"])
+
+    def read_twice(x):
+        messages = x[src] * 2
+        return torch.zeros(6, 4).index_add_(0, dst, messages) + messages.sum()
+
+    expect("messages that something else reads", graph_of(read_twice, x), ["aten.index.Tensor", "aten.index_add.default"])
+    cache = torch.zeros(9, 4)
+    slots = torch.tensor([3, 1])
+
+    def append(cache, rows):
+        cache[slots] = rows
+        return cache.sum()
+
+    expect("a cache is written in place", graph_of(append, cache, torch.ones(2, 4)), ["aten.index_put_.default"])
+    if cache.sum() != 8:
+        failures.append("the cache was not written")
+
+    def add_in_place(table, rows):
+        table.index_add_(0, slots, rows * 2)
+        return rows.sum()
+
+    expect("a table is added to in place", graph_of(add_in_place, cache, torch.ones(2, 4)), ["strew.update_.default"])
+    if cache.sum() != 24:
+        failures.append("the table was not added to")
+    # Of strew's own operator that updates a tensor, functions of functions make one that does not.
+    text = "strew1.scatter(operand=f32[3] indices=i64[1] updates=f32[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=error)"
+    one = torch.func.functionalize(lambda t: torch.ops.strew.update_(t.clone(), text, [torch.tensor([1]), torch.ones(1)]))(torch.zeros(3))
+    if one.tolist() != [0, 1, 0]:
+        failures.append(f"update_ under functionalize: {one.tolist()}")
+
+
+def check_inductor_writes_in_place(failures):
+    from torch._inductor.utils import run_and_get_code
+
+    dst, table, rows = torch.randint(9, (50,)), torch.zeros(9, 4), torch.randn(50, 4)
+
+    def add_in_place(table, rows):
+        table.index_add_(0, dst, rows * 2)
+        return rows.sum()
+
+    expected = table.clone()
+    add_in_place(expected, rows)
+    torch._dynamo.reset()
+    # Compiled anew, so that there is code to look at.
+    with torch._inductor.config.patch(force_disable_caches=True):
+        _, code = run_and_get_code(torch.compile(add_in_place, options=strew.torch.inductor_options()), table, rows)
+    if not torch.equal(table, expected) or "strew.update_.default" not in code[0]:
+        failures.append("inductor does not add to the table in place")
+
+
+def check_repeatable(failures):
+    """What inductor makes of such sums on two threads is not, without strew."""
+    torch.set_num_threads(2)
+    ids, weight = torch.randint(20, (64, 50)), torch.randn(20, 8)
+
+    def bags(weight):
+        return F.embedding(ids, weight).mul(0.1).sum(1)
+
+    torch._dynamo.reset()
+    compiled = torch.compile(bags, options=strew.torch.inductor_options())
+    gradients = []
+    for threads in (1, 2, 2, 8):
+        torch.set_num_threads(threads)
+        leaf = weight.clone().requires_grad_()
+        (compiled(leaf) * torch.linspace(-1, 1, 64)[:, None]).sum().backward()
+        gradients.append(leaf.grad)
+    if not all(torch.equal(gradients[0], each) for each in gradients[1:]):
+        failures.append("gradients of an embedding differ from run to run in inductor")
+
+
+def check_errors(failures):
+    x, bad = torch.randn(5, 4), torch.tensor([0, 7, 1])
+    op, index = torch.ops.strew.op, torch.tensor([1])
+    rows = "strew1.scatter(operand=f32[3] indices=i64[1] updates=f32[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add{} oob=error)"
+    fill, in_place, ones = rows.format(" init=fill fill=0:f32"), rows.format(" init=in_place"), torch.ones(1)
+    cases = (
+        ("a bad index of a table", IndexError, "out of bounds", lambda: torch.compile(lambda x: torch.zeros(3, 4).index_add_(0, torch.tensor([0, 1, 2]), x.index_select(0, bad) * 2), backend="strew")(x)),
+        ("a bad index of the result", IndexError, "out of bounds", lambda: torch.compile(lambda x: torch.zeros(3, 4).index_add_(0, bad, x[:3] * 2), backend="strew")(x)),
+        ("no text of an op", RuntimeError, "op", lambda: op("nonsense", [index], [3])),
+        ("too few inputs", RuntimeError, "expected 2 inputs, but got 1", lambda: op(fill, [index], [3])),
+        ("a dtype", RuntimeError, "expected indices to be i64", lambda: op(fill, [index.int(), ones], [3])),
+        ("a rank", RuntimeError, "of 1 dims", lambda: op(fill, [index, torch.ones(1, 1)], [3])),
+        ("a size", RuntimeError, "result", lambda: op(fill, [index, ones], [4])),
+        ("an op that updates in place", RuntimeError, "in place", lambda: op(in_place, [index, ones], [3])),
+        ("an op that does not", RuntimeError, "init=in_place", lambda: torch.ops.strew.update(torch.zeros(3), fill, [index, ones])),
+        ("self of another dtype", RuntimeError, "expected self to be", lambda: torch.ops.strew.update_(torch.zeros(3, dtype=torch.float64), in_place, [index, ones])),
+        ("a leaf that requires grad", RuntimeError, "leaf", lambda: torch.ops.strew.update_(torch.zeros(3, requires_grad=True), in_place, [index, ones])),
+        ("a derivative", RuntimeError, "not implemented", lambda: op(fill, [index, torch.ones(1, requires_grad=True)], [3]).sum().backward()),
+        ("an index of an update", IndexError, "nothing was written", lambda: torch.ops.strew.update_(torch.zeros(3), in_place, [torch.tensor([3]), ones])),
+    )
+    for what, kind, words, call in cases:
+        torch._dynamo.reset()
+        try:
+            call()
+            failures.append(f"{what}: no error")
+        except kind as error:
+            if words not in str(error):
+                failures.append(f"{what}: {error}")
+        except Exception as error:  # noqa: BLE001
+            failures.append(f"{what}: {type(error).__name__}: {error}")
+    # A saved tensor that is overwritten is PyTorch's error.
+    saved = torch.randn(3)
+    result = (torch.randn(3, requires_grad=True) * saved).sum()
+    torch.ops.strew.update_(saved, in_place, [index, ones])
+    try:
+        result.backward()
+        failures.append("a saved tensor that was updated: no error")
+    except RuntimeError as error:
+        if "modified by an inplace operation" not in str(error):
+            failures.append(f"a saved tensor that was updated: {error}")
+
+
+def check_options(failures):
+    """What inductor's cache keys the passes by, and that they can be sent to its workers."""
+    import pickle
+
+    one, other = (strew.torch.inductor_options() for _ in range(2))
+    for name, each in one.items():
+        if not each.uuid() or each.uuid() != other[name].uuid() or pickle.loads(pickle.dumps(each)).uuid() != each.uuid():
+            failures.append(f"{name}: its uuid is {each.uuid()!r}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", nargs="?")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--iterations", type=int, default=60, help="functions through the backend strew")
+    parser.add_argument("--inductor", type=int, default=6, help="functions through inductor, a few seconds each")
+    parser.add_argument("--only", type=int, help="one of the drawn functions")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    torch._dynamo.config.cache_size_limit = 64
+    failures = []
+    print(f"seed {arguments.seed}")
+    count = check_backend(arguments.seed, arguments.iterations, arguments.only, failures)
+    if arguments.only is None or arguments.inductor != 6:
+        check_inductor(arguments.seed, arguments.inductor, arguments.only, failures)
+    if arguments.only is None:
+        for check in (check_what_is_folded, check_inductor_writes_in_place, check_repeatable, check_errors, check_options):
+            check(failures)
+    print(f"{count} chains folded")
+    for each in failures:
+        print("FAILED", each)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
