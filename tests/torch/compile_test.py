@@ -308,7 +308,7 @@ def check_errors(failures):
         ("an op that does not", RuntimeError, "init=in_place", lambda: torch.ops.strew.update(torch.zeros(3), fill, [index, ones])),
         ("self of another dtype", RuntimeError, "expected self to be", lambda: torch.ops.strew.update_(torch.zeros(3, dtype=torch.float64), in_place, [index, ones])),
         ("a leaf that requires grad", RuntimeError, "leaf", lambda: torch.ops.strew.update_(torch.zeros(3, requires_grad=True), in_place, [index, ones])),
-        ("a derivative", RuntimeError, "not implemented", lambda: op(fill, [index, torch.ones(1, requires_grad=True)], [3]).sum().backward()),
+        ("a derivative", RuntimeError, "derivative for strew::op", lambda: op(fill, [index, torch.ones(1, requires_grad=True)], [3]).sum().backward()),
         ("an index of an update", IndexError, "nothing was written", lambda: torch.ops.strew.update_(torch.zeros(3), in_place, [torch.tensor([3]), ones])),
     )
     for what, kind, words, call in cases:
