@@ -347,8 +347,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--iterations", type=int, default=60, help="functions through the backend strew")
-    parser.add_argument("--inductor", type=int, default=6, help="functions through inductor, a few seconds each")
+    parser.add_argument("--iterations", type=int, default=40, help="functions through the backend strew")
+    parser.add_argument("--inductor", type=int, default=4, help="functions through inductor, a few seconds each")
     parser.add_argument("--only", type=int, help="one of the drawn functions")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -356,7 +356,7 @@ def main():
     failures = []
     print(f"seed {arguments.seed}")
     count = check_backend(arguments.seed, arguments.iterations, arguments.only, failures)
-    if arguments.only is None or arguments.inductor != 6:
+    if arguments.only is None or arguments.inductor != 4:
         check_inductor(arguments.seed, arguments.inductor, arguments.only, failures)
     if arguments.only is None:
         for check in (check_what_is_folded, check_inductor_writes_in_place, check_repeatable, check_errors, check_options):

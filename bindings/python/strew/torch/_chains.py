@@ -6,6 +6,7 @@ The operators that are folded have PyTorch's bits for every element: one roundin
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import struct
@@ -257,6 +258,11 @@ class _Op:
             raise _Unfit
 
     @property
+    def inputs(self) -> int:
+        """How many tensors of the updates' extents it reads."""
+        return sum(each.kind == "per_element" for each in (self.updates, *self.extras) if each is not None)
+
+    @property
     def lookups(self) -> list[_Tensor]:
         found = [self.updates, *self.extras] if self.updates is not None else []
         return [each for each in found if each.gather is not None]
@@ -446,6 +452,21 @@ def _say_zeros(graph: Graph) -> None:
         graph.erase_node(node)
 
 
+def _op_of(chain: _Chain, passing: set[Node], readers: int, recomputes: bool) -> _Op | None:
+    """The chain as one op, or the sum alone as an op, or None. `readers`: how many chains end with the same updates."""
+    updates = chain.scatter.updates
+    if updates in passing and any(identity_of(node) is None for node in chain.inside & passing):
+        with contextlib.suppress(_Unfit):
+            op = _Op(chain, passing)
+            # Each reads all inputs; else they are read once, and the updates are written once and read by each. Writing counts for three.
+            if (readers - 1) * op.inputs <= readers + 3:
+                return op
+    if recomputes and not _is_same_everywhere(updates):
+        with contextlib.suppress(_Unfit):
+            return _Op(chain, set())
+    return None
+
+
 def _is_same_everywhere(node: Node) -> bool:
     """Whether all elements are equal, so that the order of sums does not matter."""
     return node.target is aten.full.default
@@ -499,14 +520,14 @@ def fold_chains(graph: Graph, *, recomputes: bool = False) -> int:
             chains.append(_Chain(node, scatter))
     ops: list[_Op] = []
     while chains:  # a chain that stays reads what others would have left out
-        passing, ops, unfit = set().union(*(chain.inside for chain in chains)) if recomputes else _passing(chains), [], []
+        passing = set().union(*(chain.inside for chain in chains)) if recomputes else _passing(chains)
+        readers = collections.Counter(chain.scatter.updates for chain in chains)
+        ops, unfit = [], []
         for chain in chains:
-            try:
-                is_chain = chain.scatter.updates in passing and any(identity_of(node) is None for node in chain.inside & passing)
-                if not is_chain and (not recomputes or _is_same_everywhere(chain.scatter.updates)):
-                    raise _Unfit
-                ops.append(_Op(chain, passing))
-            except _Unfit:
+            op = _op_of(chain, passing, readers[chain.scatter.updates], recomputes)
+            if op is not None:
+                ops.append(op)
+            else:
                 unfit.append(chain)
         if not unfit:
             break
