@@ -47,6 +47,10 @@ class _Graph:
     def __init__(self) -> None:
         self._nodes: dict[str, int] = {}
 
+    def is_only(self, text: str) -> bool:
+        """Whether this is all of it."""
+        return list(self._nodes) == [text]
+
     def add(self, text: str) -> int:
         return self._nodes.setdefault(text, len(self._nodes))
 
@@ -394,7 +398,7 @@ def _replace(graph: Graph, op: _Op, replaced: dict[Node, Node]) -> None:
     """Puts the operator in the place of the chain's last node. `replaced`: what took the places of other chains."""
     chain, scatter = op.chain, op.chain.scatter
     dtype = _dtype(chain.node)
-    adds_plainly = not op.extras and op.graph.add("update(0):" + _DTYPES[dtype]) == op.value
+    adds_plainly = op.graph.is_only(f"update(0):{_DTYPES[dtype]}")
     # Sums of 16 bits that are rounded once are sums of float32; of an op with a graph, strew makes these as a result of their own.
     is_apart = scatter.rounds_once and not adds_plainly
     if is_apart and scatter.operand is not None:
