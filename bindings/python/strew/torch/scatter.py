@@ -180,8 +180,9 @@ def _extreme(src: torch.Tensor, index: torch.Tensor, dim: int, out: torch.Tensor
             is_best |= src != src
         if out is not None:
             is_best &= src != places.read(out)
-        column = torch.arange(count, device=src.device)[(...,) + (None,) * (src.dim() - dim - 1)]
-        arg = index.new_full(places.shape, count).scatter_reduce_(dim, places.full, torch.where(is_best, column, count), "amin")
+        number = torch.int32 if count < 2**31 else torch.int64  # there is one for each element of src
+        column = torch.arange(count, dtype=number, device=src.device)[(...,) + (None,) * (src.dim() - dim - 1)]
+        arg = column.new_full(places.shape, count).scatter_reduce_(dim, places.full, torch.where(is_best, column, count), "amin").long()
         is_found = arg < count
     rest = src.new_zeros(()) if out is None else out
     result = torch.where(is_found, src.gather(dim, arg.clamp(max=count - 1)), rest) if count else rest.expand(places.shape).clone()
