@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Training of a recommender as DLRM is: tables of embeddings that are summed over bags, layers for the numbers, products of all pairs, layers for the click.
 
-    train.py [BUILD] [--full] [--steps N] [--threads T]
+    dlrm.py [BUILD] [--full] [--steps N] [--threads T]
 
 With dense gradients of the tables and with sparse ones, each with PyTorch's kernels and with strew's in their place: losses and weights have to be the same bits. A third way sums the bags by
 `strew.torch.spmm`, whose gradient is one pass, too. The program exits with 1 if bits differ, or if a loss is not a number.

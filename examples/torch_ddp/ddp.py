@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Two processes train a graph network together (DistributedDataParallel over gloo), each on edges of its own, with strew's kernels: both have the same weights, and two runs the same bits.
 
-    ranks.py [BUILD] [--full] [--steps N] [--threads T]
+    ddp.py [BUILD] [--full] [--steps N] [--threads T]
 
 Run by ctest as example_torch_ddp. `--full`: 50,000 nodes and 400,000 edges per process. Exit status 1: other weights.
 """

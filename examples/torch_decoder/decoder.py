@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Decoding with a paged cache of keys and values, by a small transformer with random weights: the same tokens with strew's kernels and without.
 
-    decode.py [BUILD] [--full] [--tokens N] [--threads T]
+    decoder.py [BUILD] [--full] [--tokens N] [--threads T]
 
 The cache of a layer has a row for each slot of each page; a sequence owns pages, in any order, and the table of pages says which. A step writes a row per sequence, of the keys by
 `index_copy_`, of the values by `index_put_`, and reads the pages of all tokens so far by `index_select`. strew checks the slots before it writes: with a bad one, the cache is as it was.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Training of a graph network by PyTorch Geometric, in three ways: its layers as they are; the same with strew's kernels in the place of PyTorch's; and layers that sum the messages in one pass.
 
-    train.py [BUILD] [--model gcn|sage] [--full] [--steps N] [--threads T]
+    gnn.py [BUILD] [--model gcn|sage] [--full] [--steps N] [--threads T]
 
 The third way replaces `propagate` of a layer, which makes a message per edge and sums them, by `strew.torch.spmm`, which makes no messages. Losses and weights have to be the same bits in
 all three; the program exits with 1 otherwise. `--full`: a graph of the size of ogbn-arxiv (169,343 nodes, 1,166,243 edges, 128 features), which takes 6 GB of memory in the first two ways.
