@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""PyTorch's indexed operators with strew.torch enabled and without, in one process by turns.
+"""PyTorch's indexed operators and steps of whole models, with strew.torch and without, in one process by turns.
 
-    torch_bench.py [--only REGEX] [--rounds N] [--threads 1,2] [--malloc default,kept] [--json OUT]
+    torch_bench.py [--only REGEX] [--columns REGEX] [--rounds N] [--threads 1,2] [--malloc default,kept] [--json OUT]
 
-Before a case is timed, the bits of both results are compared. Then N rounds (at least 15): in each, both are timed, who is first changes from round to round. A figure is the median of the
-rounds, with its quartiles; the ratio is the median, with its quartiles, over the rounds of PyTorch's time over strew's, so that what disturbs a round disturbs both. "faults" are the pages
-that the system had to provide per call.
+Columns: "eager"; "torch.compile" by inductor; "torch.sparse.mm", where that has the sums; "strew eager", the same calls as eager with strew.torch enabled; "strew.torch", its own operators where PyTorch has
+none; "strew compiled", torch.compile with the backend strew, where that is installed. Operators have two of them, steps (steps.py) all that apply.
+
+Before a case is timed, its results are compared with eager's: of an operator, bit for bit. Of a step, strew eager has to have eager's bits with one thread; the others, and all with several threads,
+where products of matrices and PyTorch's own sums depend on the threads, have to be close, and "=" behind a figure says that the bits are the same, "~" that they are not. Then N rounds (at least 15): in
+each, all columns are timed, and the order turns from round to round. A figure is the median of the rounds, with its quartiles; the ratio is the median, with its quartiles, over the rounds of the first
+column's time over another's, so that what disturbs a round disturbs both. "faults" are the pages that the system had to provide per call.
 
 Each number of threads, and each way of glibc's malloc, is a process of its own: "default" gives large blocks back to the system as soon as they are free, so that every new tensor is made of new
 pages; "kept" keeps them (environment variables MALLOC_...).
@@ -27,6 +31,7 @@ from fused_report import show  # noqa: E402
 from python_bench import seconds_of  # noqa: E402
 
 import torch  # noqa: E402
+from steps import STEPS  # noqa: E402
 
 import strew.torch  # noqa: E402
 
@@ -196,71 +201,109 @@ CASES = {
 }
 
 
-# What is compared: who runs, and the switch that makes it so.
-RUNNERS = {"eager": strew.torch.disable, "strew eager": strew.torch.enable}
+COMPILED = "strew" in torch._dynamo.list_backends(exclude_tags=())
 
 
-def same_bits(case, threads):
+def columns_of(made):
+    """Each column's call, and whether strew is enabled."""
+    if isinstance(made, Case):
+        return {"eager": (made.call, False), "strew eager": (made.call, True)}
+    columns = {"eager": (made.plain, False), "torch.compile": (torch.compile(made.plain), False), "torch.sparse.mm": (made.sparse, False), "strew eager": (made.plain, True),
+               "strew.torch": (made.operators, True), "strew compiled": (torch.compile(made.plain, backend="strew") if COMPILED else None, True)}
+    return {column: way for column, way in columns.items() if way[0] is not None}
+
+
+def run(way):
+    call, enabled = way
+    (strew.torch.enable if enabled else strew.torch.disable)()
+    return call()
+
+
+def compare_operator(name, case, threads):
     """PyTorch's own sums are those of one thread only there: index_put_ adds atomically on several."""
     torch.set_num_threads(1)
-    strew.torch.disable()
-    want = case.result().clone()
+    want = run((case.result, False)).clone()
     torch.set_num_threads(threads)
-    strew.torch.enable()
-    return all(torch.equal(case.result(), want) for _ in range(2))
+    if not all(torch.equal(run((case.result, True)), want) for _ in range(2)):
+        sys.exit(f"{name}: other bits than PyTorch's")
+    return {"eager": True, "strew eager": True}
+
+
+def compare_step(name, columns, threads):
+    """Whether each column has eager's bits. Operators that keep a cache leave it as it is from call to call."""
+    want = [each.clone() for each in run(columns["eager"])]
+    same = {}
+    for column, way in columns.items():
+        got = run(way)
+        scales = [each.float().abs().max().clamp(min=1e-30) for each in want]
+        far = [number for number, (one, other) in enumerate(zip(got, want, strict=True)) if (one.float() - other.float()).abs().max() / scales[number] > (0.05 if one.dtype == torch.bfloat16 else 1e-3)]
+        if far:
+            sys.exit(f"{name}, {column}: results {far} are far from eager's")
+        same[column] = all(map(torch.equal, got, want))
+    if threads == 1 and not same["strew eager"]:
+        sys.exit(f"{name}: other bits than PyTorch's")
+    return same
 
 
 def faults():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
-def measure(name, options):
-    case = CASES[name]()
-    if not same_bits(case, options.threads):
-        sys.exit(f"{name}: other bits than PyTorch's")
+def measure(name, make, options):
+    made = make()
+    columns = {column: way for column, way in columns_of(made).items() if column in ("eager", "strew eager") or re.search(options.columns, column)}
+    same = compare_operator(name, made, options.threads) if isinstance(made, Case) else compare_step(name, columns, options.threads)
     time.sleep(0.3)  # kernels that were asked for are compiled now
     strew.torch.report(clear=True)
-    case.call()
+    run(columns["strew eager"])
     by_strew = sum(counts["replaced"] for counts in strew.torch.report().values())
-    seconds, pages_per_call = {runner: [] for runner in RUNNERS}, {}
+    seconds, pages_per_call = {column: [] for column in columns}, {}
     for number in range(options.rounds):
-        order = list(RUNNERS) if number % 2 else list(RUNNERS)[::-1]
-        for runner in order:
-            RUNNERS[runner]()
-            seconds[runner].append(seconds_of(case.call, options.least))
-    for runner, switch in RUNNERS.items():
-        switch()
+        order = list(columns)[number % len(columns):] + list(columns)[:number % len(columns)]
+        for column in order:
+            run(columns[column])
+            seconds[column].append(seconds_of(columns[column][0], options.least))
+    for column, way in columns.items():
+        run(way)
         before = faults()
         for _ in range(5):
-            case.call()
-        pages_per_call[runner] = (faults() - before) / 5
-    ratios = [theirs / ours for theirs, ours in zip(seconds["eager"], seconds["strew eager"], strict=True)]
-    rows = {runner: {"quartiles": statistics.quantiles(values, n=4), "faults": pages_per_call[runner]} for runner, values in seconds.items()}
-    return {"case": name, "threads": options.threads, "malloc": options.malloc, "rounds": options.rounds, "by_strew": by_strew, "rows": rows, "ratio": statistics.quantiles(ratios, n=4)}
+            way[0]()
+        pages_per_call[column] = (faults() - before) / 5
+    rows = {column: {"quartiles": statistics.quantiles(values, n=4), "faults": pages_per_call[column], "same_bits": same[column],
+                     "ratio": statistics.quantiles([theirs / ours for theirs, ours in zip(seconds["eager"], values, strict=True)], n=4)} for column, values in seconds.items()}
+    return {"case": name, "threads": options.threads, "malloc": options.malloc, "rounds": options.rounds, "by_strew": by_strew, "rows": rows, "ratio": rows["strew eager"]["ratio"]}
 
 
 def in_child(options):
     """One process: a record per line."""
     torch.set_num_threads(options.threads)
-    for name in CASES:
+    for name, make in {**CASES, **STEPS}.items():
         if re.search(options.only, name):
-            print(json.dumps(measure(name, options)), flush=True)
+            print(json.dumps(measure(name, make, options)), flush=True)
+            torch._dynamo.reset()
 
 
 def line_of(record):
-    cells = [f"{record['case']:<52} T={record['threads']} {record['malloc']:<8}"]
-    for row in record["rows"].values():
+    """Operators on one line; steps on a line for each column."""
+    def cells(row):
         low, median, high = (show(each * 1e9) for each in row["quartiles"])
-        cells.append(f"{median:>9} [{low}, {high}] {row['faults']:.0f} faults".ljust(44))
-    low, median, high = record["ratio"]
-    return "".join(cells) + f"{median:6.2f} [{low:.2f}, {high:.2f}]" + ("" if record["by_strew"] else "  handed over")
+        return f"{median:>9} [{low}, {high}] {row['faults']:.0f} faults"
+
+    def ratio(row):
+        low, median, high = row["ratio"]
+        return f"{median:6.2f} [{low:.2f}, {high:.2f}]"
+    head, handed_over = f"{record['case']:<52} T={record['threads']} {record['malloc']:<8}", "" if record["by_strew"] else "  handed over"
+    if record["case"] not in STEPS:
+        return head + "".join(cells(row).ljust(44) for row in record["rows"].values()) + ratio(record["rows"]["strew eager"]) + handed_over
+    lines = [f"    {column:<16} {cells(row):<50} {ratio(row):<22} {'=' if row['same_bits'] else '~'}" for column, row in record["rows"].items()]
+    return "\n".join([head + handed_over, *lines])
 
 
 def run_children(options):
     records = []
     for threads in options.threads.split(","):
         for malloc in options.malloc.split(","):
-            command = [sys.executable, __file__, "--child", "--only", options.only, "--rounds", str(options.rounds), "--least", str(options.least), "--threads", threads, "--malloc", malloc]
+            command = [sys.executable, __file__, "--child", "--only", options.only, "--columns", options.columns, "--rounds", str(options.rounds), "--least", str(options.least), "--threads", threads, "--malloc", malloc]
             with subprocess.Popen(command, env={**os.environ, **MALLOC[malloc]}, stdout=subprocess.PIPE, text=True) as child:
                 for line in child.stdout:
                     records.append(json.loads(line))
@@ -273,6 +316,7 @@ def run_children(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", default="", help="cases whose names match")
+    parser.add_argument("--columns", default="", help="of steps, columns besides eager and strew eager whose names match")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--least", type=float, default=0.02, help="seconds of calls in a figure, at least")
     parser.add_argument("--threads", default="1,2")
@@ -283,8 +327,8 @@ def main():
     if options.child:
         options.threads = int(options.threads)
         return in_child(options)
-    print(f"torch {torch.__version__}, load {os.getloadavg()[0]:.1f}, {options.rounds} rounds; medians [quartiles]; the last column: eager over strew eager")
-    print(f"{'case':<52} {'':<12} " + "".join(f"{runner:<44}" for runner in RUNNERS))
+    print(f"torch {torch.__version__}, load {os.getloadavg()[0]:.1f}, {options.rounds} rounds; medians [quartiles]; ratios: eager over the column; of operators, eager over strew eager")
+    print(f"{'case':<52} {'':<12} " + "".join(f"{column:<44}" for column in ("eager", "strew eager")))
     records = run_children(options)
     if options.json:
         with open(options.json, "w") as file:
