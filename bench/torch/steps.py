@@ -19,10 +19,10 @@ NODES, EDGES, WIDTH = 10_000, 300_000, 64
 
 
 class Step:
-    """`plain`: unmodified PyTorch. `sparse`: by torch.sparse.mm. `operators`: by strew.torch's."""
+    """`plain`: unmodified PyTorch. `sparse`: by torch.sparse.mm. `operators`: by strew.torch's. `written`: tensors that the calls write, compared, too."""
 
-    def __init__(self, plain, sparse=None, operators=None):
-        self.plain, self.sparse, self.operators = plain, sparse, operators
+    def __init__(self, plain, sparse=None, operators=None, written=()):
+        self.plain, self.sparse, self.operators, self.written = plain, sparse, operators, written
 
 
 def graph():
@@ -132,8 +132,8 @@ def paged_write():
     def step():
         for cache in caches:
             cache.index_copy_(0, slots, rows)
-        return caches
-    return Step(step)
+        return []
+    return Step(step, written=caches)
 
 
 def decode_step():

@@ -229,12 +229,15 @@ def compare_operator(name, case, threads):
     return {"eager": True, "strew eager": True}
 
 
-def compare_step(name, columns, threads):
-    """Whether each column has eager's bits. Operators that keep a cache leave it as it is from call to call."""
-    want = [each.clone() for each in run(columns["eager"])]
-    same = {}
+def compare_step(name, columns, written, threads):
+    """Whether each column has eager's bits."""
+    def results(way):
+        for each in written:
+            each.zero_()
+        return [each.clone() for each in (*run(way), *written)]
+    want, same = results(columns["eager"]), {}
     for column, way in columns.items():
-        got = run(way)
+        got = results(way)
         scales = [each.float().abs().max().clamp(min=1e-30) for each in want]
         far = [number for number, (one, other) in enumerate(zip(got, want, strict=True)) if (one.float() - other.float()).abs().max() / scales[number] > (0.05 if one.dtype == torch.bfloat16 else 1e-3)]
         if far:
@@ -252,7 +255,7 @@ def faults():
 def measure(name, make, options):
     made = make()
     columns = {column: way for column, way in columns_of(made).items() if column in ("eager", "strew eager") or re.search(options.columns, column)}
-    same = compare_operator(name, made, options.threads) if isinstance(made, Case) else compare_step(name, columns, options.threads)
+    same = compare_operator(name, made, options.threads) if isinstance(made, Case) else compare_step(name, columns, made.written, options.threads)
     time.sleep(0.3)  # kernels that were asked for are compiled now
     strew.torch.report(clear=True)
     run(columns["strew eager"])
