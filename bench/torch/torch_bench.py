@@ -4,7 +4,7 @@
     torch_bench.py [--only REGEX] [--columns REGEX] [--rounds N] [--threads 1,2] [--malloc default,kept] [--json OUT]
 
 Columns: "eager"; "torch.compile" by inductor; "torch.sparse.mm", where that has the sums; "strew eager", the same calls as eager with strew.torch enabled; "strew.torch", its own operators where PyTorch has
-none; "strew compiled", torch.compile with the backend strew, where that is installed. Operators have two of them, steps (steps.py) all that apply.
+none; "backend strew" and "inductor, strew", torch.compile with strew's backend and with strew's pass inside inductor. Operators have two of them, steps (steps.py) all that apply.
 
 Before a case is timed, its results are compared with eager's: of an operator, bit for bit. Of a step, strew eager has to have eager's bits with one thread; the others, and all with several threads,
 where products of matrices and PyTorch's own sums depend on the threads, have to be close, and "=" behind a figure says that the bits are the same, "~" that they are not. Then N rounds (at least 15): in
@@ -201,15 +201,13 @@ CASES = {
 }
 
 
-COMPILED = "strew" in torch._dynamo.list_backends(exclude_tags=())
-
-
 def columns_of(made):
     """Each column's call, and whether strew is enabled."""
     if isinstance(made, Case):
         return {"eager": (made.call, False), "strew eager": (made.call, True)}
     columns = {"eager": (made.plain, False), "torch.compile": (torch.compile(made.plain), False), "torch.sparse.mm": (made.sparse, False), "strew eager": (made.plain, True),
-               "strew.torch": (made.operators, True), "strew compiled": (torch.compile(made.plain, backend="strew") if COMPILED else None, True)}
+               "strew.torch": (made.operators, True), "backend strew": (torch.compile(made.plain, backend=strew.torch.backend), True),
+               "inductor, strew": (torch.compile(made.plain, options=strew.torch.inductor_options()), True)}
     return {column: way for column, way in columns.items() if way[0] is not None}
 
 

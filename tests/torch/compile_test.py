@@ -249,6 +249,20 @@ def check_what_is_folded(failures):
     expect("a table is added to in place", graph_of(add_in_place, cache, torch.ones(2, 4)), ["strew.update_.default"])
     if cache.sum() != 24:
         failures.append("the table was not added to")
+    weight, grad = torch.ones(4), torch.full((4,), 2.0)
+
+    def descend(weight, grad):
+        weight.sub_(grad, alpha=0.25)
+        weight.add_(weight.flip(0))  # reads what it writes
+
+    graphs = [[name for name in graph if "copy" in name or "sub" in name or "add" in name] for graph in graph_of(descend, weight, grad)]
+    if graphs != [["aten.sub.Tensor", "aten.add.Tensor", "aten.copy_.default"]]:
+        failures.append(f"a step of descent: {graphs}")
+    descent = graph_of(lambda weight: (weight.sub_(grad, alpha=0.25), grad.sum())[1], weight)
+    if [name for name in descent[0] if "copy" in name or "sub" in name] != ["aten.sub_.Tensor"]:
+        failures.append(f"a step of descent in place: {descent}")
+    if weight.tolist() != [0.5] * 4:
+        failures.append(f"a step of descent: {weight.tolist()}")
     # Of strew's own operator that updates a tensor, functions of functions make one that does not.
     text = "strew1.scatter(operand=f32[3] indices=i64[1] updates=f32[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=error)"
     one = torch.func.functionalize(lambda t: torch.ops.strew.update_(t.clone(), text, [torch.tensor([1]), torch.ones(1)]))(torch.zeros(3))

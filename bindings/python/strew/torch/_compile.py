@@ -11,7 +11,7 @@ from torch._dynamo.backends.registry import register_backend
 from torch._dynamo.utils import detect_fake_mode
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._inductor.custom_graph_pass import CustomGraphPass, get_hash_for_files
-from torch.fx import Graph, GraphModule
+from torch.fx import Graph, GraphModule, Node
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.utils.checkpoint import CheckpointPolicy
 
@@ -48,6 +48,38 @@ def _write_in_place(module: GraphModule) -> None:
     with V.set_fake_mode(fake_mode):
         reinplace_inplaceable_ops(FakeTensorUpdater(module), module.graph)
         decompose_auto_functionalized(module.graph)
+    for node in list(module.graph.nodes):
+        if node.target is torch.ops.aten.copy_.default:
+            _compute_in_place(module.graph, node)
+
+
+_IN_PLACE = ("add", "sub", "mul", "div", "addcmul", "addcdiv", "lerp")
+
+
+def _compute_in_place(graph: Graph, copy: Node) -> None:
+    """Of a tensor that receives what an elementwise operator made of it, as an optimizer's step does: the operator that writes into the tensor itself."""
+    target, source = copy.args[:2]
+    if not isinstance(source, Node) or source.op != "call_function" or not isinstance(source.target, torch._ops.OpOverload) or list(source.users) != [copy]:
+        return
+    _, name = source.target._schema.name.split("::")
+    if name not in _IN_PLACE or source.target.namespace != "aten" or source.args[0] is not target or copy.users:
+        return
+    written, made = target.meta["val"], source.meta["val"]
+    if written.dtype is not made.dtype or written.shape != made.shape or written.stride() != made.stride():
+        return
+    storage = written.untyped_storage()._cdata
+    if any(isinstance(each.meta.get("val"), torch.Tensor) and each.meta["val"].untyped_storage()._cdata == storage for each in source.all_input_nodes if each is not target):
+        return
+    # Whoever else reads the tensor, or a view of it, has to do so before.
+    between = False
+    for node in graph.nodes:
+        if node is source:
+            between = True
+        elif between and node is not copy:
+            if any(isinstance(each.meta.get("val"), torch.Tensor) and each.meta["val"].untyped_storage()._cdata == storage for each in node.all_input_nodes):
+                return
+    source.target = getattr(getattr(torch.ops.aten, name + "_"), source.target._overloadname)
+    graph.erase_node(copy)
 
 
 def _compile_graph(module: GraphModule, example_inputs: Any) -> Callable[[list[Any]], Any]:
