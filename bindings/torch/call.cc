@@ -127,6 +127,7 @@ bool is_gather(Form form) {
     case Form::scatter_elements:
     case Form::scatter_at:
     case Form::sddmm:
+    case Form::tensor_scatter:
       return false;
   }
   return false;
@@ -184,6 +185,8 @@ strew_status builder_of(const Request& request, strew_op_builder** out) {
       const OpenRows lhs(all[2]), rhs(all[3]);
       return strew_op_builder_sddmm(lhs.get(), &all[4], rhs.get(), &all[5], kSddmmLanes, out);
     }
+    case Form::tensor_scatter:
+      return strew_op_builder_tensor_scatter(&operand, &inputs[0], &inputs[1], what.axis, 0, out);
   }
   return nullptr;
 }

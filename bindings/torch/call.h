@@ -15,7 +15,16 @@
 namespace strew::aten {
 
 /// Of strew/forms.h.
-enum class Form : uint8_t { scatter_rows, scatter_elements, scatter_at, gather, gather_elements, gather_at, sddmm };
+enum class Form : uint8_t {
+  scatter_rows,
+  scatter_elements,
+  scatter_at,
+  gather,
+  gather_elements,
+  gather_at,
+  sddmm,
+  tensor_scatter
+};
 /// What the result's elements hold before the updates: what they held before the call, the operand's, or zeros.
 enum class Init : uint8_t { in_place, copy, zeros };
 /// `max` and `min` are of integers. Of floats PyTorch keeps NaNs, and where both are zeros it keeps the element, or takes the update where its loop is over

@@ -13,6 +13,7 @@ import random
 import sys
 import warnings
 
+import own
 import torch
 
 import strew.torch
@@ -77,24 +78,11 @@ def check_derivatives(failures):
         "spmm, mean": (lambda t, w: strew.torch.spmm(dst, src, t, w, num_rows=6, reduce="mean"), (table, weight)),
         "sddmm": (lambda a, b: strew.torch.sddmm(dst, src, a, b), (other, table)),
     }
-    for name, (function, inputs) in functions.items():
-        if not torch.autograd.gradcheck(function, inputs) or not torch.autograd.gradgradcheck(function, inputs):
-            failures.append(f"derivatives of {name}")
-    for op, arguments in ((torch.ops.strew.spmm, (dst, src, table, weight, 6)), (torch.ops.strew.spmm, (dst, src, table.detach(), None, 6)),
-                          (torch.ops.strew.sddmm, (dst, src, other, table))):
-        for test, outcome in torch.library.opcheck(op, arguments).items():
-            if outcome != "SUCCESS":
-                failures.append(f"opcheck of {op}: {test}: {outcome}")
-    # PyTorch's error for a saved tensor that was written.
+    own.derivatives(failures, functions)
+    own.registrations(failures, [(torch.ops.strew.spmm, (dst, src, table, weight, 6)), (torch.ops.strew.spmm, (dst, src, table.detach(), None, 6)),
+                                 (torch.ops.strew.sddmm, (dst, src, other, table))])
     changed = torch.randn(5, 4, dtype=torch.float64)
-    result = strew.torch.spmm(dst, src, changed, weight, num_rows=6).sum()
-    changed.add_(1)
-    try:
-        result.backward()
-        failures.append("a table that was written after the forward pass: no error")
-    except RuntimeError as error:
-        if "modified by an inplace operation" not in str(error):
-            failures.append(f"a table that was written: {error}")
+    own.written_after_forward(failures, "spmm", lambda: strew.torch.spmm(dst, src, changed, weight, num_rows=6), changed)
 
 
 def check_graphs(failures):
@@ -134,13 +122,7 @@ def check_errors(failures):
         (lambda: strew.torch.sddmm(dst, src, table, table[:, :3]), RuntimeError, "rows of the same shape"),
         (lambda: strew.torch.sddmm(dst, src, table, table.double()), RuntimeError, "floating point of the same dtype"),
     )
-    for number, (call, kind, text) in enumerate(cases):
-        try:
-            call()
-            failures.append(f"error {number}: none, expected {text!r}")
-        except Exception as error:  # noqa: BLE001  whatever it is, it is compared
-            if type(error) is not kind or text not in str(error):
-                failures.append(f"error {number}: {type(error).__name__}: {error}; expected {kind.__name__} with {text!r}")
+    own.errors(failures, cases)
 
 
 def check_docstrings(failures):

@@ -6,7 +6,7 @@ import torch
 
 from . import _override  # noqa: F401  has opened the library
 
-__all__ = ["sddmm", "spmm"]
+__all__ = ["kv_append", "kv_append_", "sddmm", "spmm"]
 
 
 def spmm(
@@ -65,3 +65,60 @@ def sddmm(dst: torch.Tensor, src: torch.Tensor, lhs: torch.Tensor, rhs: torch.Te
     """
     result: torch.Tensor = torch.ops.strew.sddmm(dst, src, lhs, rhs)
     return result
+
+
+def kv_append_(
+    cache: torch.Tensor | list[torch.Tensor], index: torch.Tensor, values: torch.Tensor | list[torch.Tensor], *, dim: int | None = None,
+) -> None:
+    """Writes the keys and values of new tokens into caches, in place; all of a call, or nothing if an index is out of bounds.
+
+    It is `torch.ops.strew.kv_append_`, with gradients; `torch.compile` and `torch.export` keep it in place.
+
+    Args:
+        cache: a tensor of any dtype, or a list of them, which is written at the same places: keys and values, or those of many layers. Without `dim` it has slots,
+            [slots, ...], or blocks of them, [blocks, block size, ...] (vLLM's paged cache); with `dim` it has sequences, [batch, ...] (a static cache, ONNX's TensorScatter).
+        index: int32 or int64 of one dim. Without `dim`, the slot of each token, counted through all blocks (vLLM's slot mapping); -1 stands for padding, which is left out,
+            and of equal slots the last one counts. With `dim`, the position of each sequence from which on its tokens are written; there may be fewer than the cache has.
+        values: [tokens, ...], or with `dim` the cache's dims with the number of new tokens in that dim; a list where `cache` is one.
+        dim: the dim of the positions, as 2 of [batch, heads, length, width]; None: slots.
+
+    Raises:
+        IndexError: an index is out of bounds, or the tokens do not fit behind it.
+        RuntimeError: the shapes or dtypes do not fit, elements of a cache share memory with each other or with the values, or a cache is a leaf that requires a gradient.
+
+    >>> cache = torch.zeros(2, 2, 1)  # two blocks of two slots
+    >>> strew.torch.kv_append_(cache, torch.tensor([3, -1, 0]), torch.tensor([[5.0], [6.0], [7.0]]))
+    >>> cache.flatten()
+    tensor([7., 0., 0., 5.])
+    >>> keys, values = torch.zeros(2, 4), torch.zeros(2, 4)  # two sequences of up to four tokens
+    >>> strew.torch.kv_append_([keys, values], torch.tensor([0, 2]), [torch.ones(2, 1), torch.full((2, 1), 2.0)], dim=1)
+    >>> values
+    tensor([[2., 0., 0., 0.],
+            [0., 0., 2., 0.]])
+    """
+    torch.ops.strew.kv_append_(_listed(cache), index, _listed(values), dim)
+
+
+def kv_append(
+    cache: torch.Tensor | list[torch.Tensor], index: torch.Tensor, values: torch.Tensor | list[torch.Tensor], *, dim: int | None = None,
+) -> torch.Tensor | list[torch.Tensor]:
+    """As `kv_append_`, but into copies.
+
+    Args:
+        cache, index, values, dim: those of `kv_append_`.
+
+    Returns:
+        A new tensor, contiguous, or a list of them where `cache` is one.
+
+    Raises:
+        IndexError, RuntimeError: as `kv_append_`.
+
+    >>> strew.torch.kv_append(torch.zeros(4), torch.tensor([3]), torch.tensor([5.0]))
+    tensor([0., 0., 0., 5.])
+    """
+    made: list[torch.Tensor] = torch.ops.strew.kv_append(_listed(cache), index, _listed(values), dim)
+    return made[0] if isinstance(cache, torch.Tensor) else made
+
+
+def _listed(tensors: torch.Tensor | list[torch.Tensor]) -> list[torch.Tensor]:
+    return [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)

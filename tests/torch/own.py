@@ -1,0 +1,44 @@
+"""What the tests of strew's own operators share: each looks for one kind of failure, and appends what it finds to a list."""
+import torch
+
+
+def errors(failures, cases):
+    """`cases`: (a call, the class of its exception, a part of the text). `unchanged` may follow: a tensor that has to be as before."""
+    for number, (call, kind, text, *unchanged) in enumerate(cases):
+        before = [each.clone() for each in unchanged]
+        try:
+            call()
+            failures.append(f"error {number}: none, expected {text!r}")
+        except Exception as error:  # noqa: BLE001  whatever it is, it is compared
+            if type(error) is not kind or text not in str(error):
+                failures.append(f"error {number}: {type(error).__name__}: {error}; expected {kind.__name__} with {text!r}")
+        if not all(torch.equal(*pair) for pair in zip(before, unchanged, strict=True)):
+            failures.append(f"error {number}: something was written")
+
+
+def derivatives(failures, functions):
+    """First and second ones against differences. `functions`: by name, a function and its float64 arguments."""
+    for name, (function, inputs) in functions.items():
+        if not torch.autograd.gradcheck(function, inputs) or not torch.autograd.gradgradcheck(function, inputs):
+            failures.append(f"derivatives of {name}")
+
+
+def registrations(failures, calls):
+    """PyTorch's opcheck: schema, fake tensors, autograd, aot_dispatch. `calls`: (an operator, its arguments)."""
+    for op, arguments in calls:
+        for test, outcome in torch.library.opcheck(op, arguments).items():
+            if outcome != "SUCCESS":
+                failures.append(f"opcheck of {op}: {test}: {outcome}")
+
+
+def written_after_forward(failures, name, forward, tensor):
+    """PyTorch has to notice that `tensor`, which autograd keeps of `forward()`, was written before the backward pass."""
+    result = forward().sum()
+    with torch.no_grad():
+        tensor.add_(1)
+    try:
+        result.backward()
+        failures.append(f"{name}: a tensor that was written after the forward pass: no error")
+    except RuntimeError as error:
+        if "modified by an inplace operation" not in str(error):
+            failures.append(f"{name}: a tensor that was written: {error}")
