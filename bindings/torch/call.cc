@@ -108,7 +108,9 @@ uint64_t variant_of(const Definition& what, size_t tensors, int threads) {
   number = number << 1 | static_cast<uint64_t>(what.accumulates_wide);
   number = number << 1 | static_cast<uint64_t>(what.takes_negative);
   number = number << 1 | static_cast<uint64_t>(what.looks_up);
-  number = number << 1 | static_cast<uint64_t>(what.is_weighted);
+  number = number << 2 | static_cast<uint64_t>(what.weight);
+  number = number << 1 | static_cast<uint64_t>(what.is_sorted);
+  number = number << 1 | static_cast<uint64_t>(what.returns_arg);
   return number << 1 | static_cast<uint64_t>(what.skips_bad);
 }
 
@@ -193,11 +195,22 @@ strew_status builder_of(const Request& request, strew_op_builder** out) {
 
 using OwnedBuilder = std::unique_ptr<strew_op_builder, void (*)(strew_op_builder*)>;
 
+/// Where the tensors of an op are that looks its updates up.
+struct Places {
+  explicit Places(const Definition& what) : indices((what.returns_arg ? 2U : 1U) + (has_operand(what) ? 1U : 0U)) {
+    table = indices + 1;
+    weight = table + (what.returns_arg ? 2U : 1U);
+  }
+  size_t indices, table, weight;
+};
+
+constexpr const char* kWeightKinds[] = {"", "per_position", "per_element"};
+
 /// A scatter of rows whose updates are looked up in the table.
 strew_status look_up_builder_of(const Request& request, strew_op_builder** out) {
   const strew_tensor* const all = request.tensors->data();
-  const size_t count = request.tensors->count(), first = has_operand(*request.what) ? 2 : 1;
-  const strew_tensor &table = all[first + 1], &numbers = all[count - 1];
+  const Places at(*request.what);
+  const strew_tensor &table = all[at.table], &numbers = all[request.tensors->count() - 1];
   const OpenRows open(table);
   std::array<int64_t, 2 * kMostDims> dims;
   strew_tensor updates = table;
@@ -210,17 +223,34 @@ strew_status look_up_builder_of(const Request& request, strew_op_builder** out) 
   updates.dims = dims.data();
   updates.strides = nullptr;
   updates.rank = table.rank - 1 + numbers.rank;
-  status = strew_op_builder_scatter_rows(&all[first - 1], &all[first], &updates, out);
+  status = strew_op_builder_scatter_rows(&all[has_operand(*request.what) ? 1 : 0], &all[at.indices], &updates, out);
   if (status == nullptr) status = strew_op_builder_look_up(*out, STREW_UPDATES, 0, made);
-  if (status == nullptr && request.what->is_weighted) status = strew_op_builder_extra(*out, "per_position", &all[first + 2]);
+  if (status == nullptr && request.what->weight != Weight::none)
+    status = strew_op_builder_extra(*out, kWeightKinds[static_cast<size_t>(request.what->weight)], &all[at.weight]);
   return status;
 }
 
-/// The sum of the old value and the weighted update.
-std::string weighted_graph_of(strew_dtype type) {
-  const std::string dtype = strew_dtype_name(type);
-  return "{%0=update(0):" + dtype + "; %1=extra(0):" + dtype + "; %2=multiply(%0,%1):" + dtype + "; %3=current(0):" + dtype +
-         "; %4=add(%3,%2):" + dtype + "; return %4}";
+/// The old value and the weighted update, combined.
+std::string weighted_graph_of(const Request& request) {
+  const strew_tensor* const all = request.tensors->data();
+  const Places at(*request.what);
+  const auto name = [](const strew_tensor& tensor) {
+    return std::string(strew_dtype_name(static_cast<strew_dtype>(tensor.dtype)));
+  };
+  const std::string table = name(all[at.table]), weight = name(all[at.weight]), result = name(all[0]);
+  const Combiner combiner = request.what->combiner;
+  const char* const fold = combiner == Combiner::max ? "maximum" : combiner == Combiner::min ? "minimum" : "add";
+  std::string graph = "{%0=update(0):" + table + "; %1=extra(0):" + weight + "; %2=current(0):" + result + "; ";
+  int last = 2;
+  const auto add = [&](const std::string& node, const std::string& dtype) {
+    graph += "%" + std::to_string(++last) + "=" + node + ":" + dtype + "; ";
+    return "%" + std::to_string(last);
+  };
+  const std::string row = table == weight ? "%0" : add("convert(%0)", weight);
+  const std::string product = add("multiply(" + row + ",%1)", weight);
+  const std::string update = weight == result ? product : add("convert(" + product + ")", result);
+  const std::string combined = add(std::string(fold) + "(%2," + update + ")", result);
+  return graph + "return " + combined + "}";
 }
 
 strew_status make_op(void* context, strew_op** out) {
@@ -237,13 +267,15 @@ strew_status make_op(void* context, strew_op** out) {
   set("normalize_negative", what.takes_negative ? "true" : "false");
   if (!is_gather(what.form)) {
     const auto dtype = static_cast<strew_dtype>(request.tensors->data()->dtype);
-    const std::string graph = what.is_weighted ? weighted_graph_of(dtype) : graph_of(what.combiner, dtype);
+    const std::string graph = what.weight != Weight::none ? weighted_graph_of(request) : graph_of(what.combiner, dtype);
     set("combiner", graph.empty() ? kCombiners[static_cast<size_t>(what.combiner)] : "expr");
     if (!graph.empty()) set("expr", graph.c_str());
     if (what.init == Init::in_place) set("init", "in_place");
     if (what.init == Init::zeros) set("init", "fill");
-    if (what.init == Init::zeros) set("fill", (std::string("0:") + strew_dtype_name(dtype)).c_str());
+    if (what.init == Init::zeros && !what.returns_arg) set("fill", (std::string("0:") + strew_dtype_name(dtype)).c_str());
     if (what.accumulates_wide) set("accumulate", "wide");
+    if (what.is_sorted) set("indices_are_sorted", "true");
+    if (what.returns_arg && status == nullptr) status = strew_op_builder_return_arg(made);
   }
   if (status == nullptr && has_operand(what)) status = strew_op_builder_tensor(made, STREW_RESULT, request.tensors->data());
   return status == nullptr ? strew_op_builder_build(made, out) : status;

@@ -23,6 +23,23 @@ def derivatives(failures, functions):
             failures.append(f"derivatives of {name}")
 
 
+def forward_derivatives(failures, functions):
+    """Forward mode and torch.func against reverse mode. `functions`: by name, a function and its arguments."""
+    for name, (function, inputs) in functions.items():
+        given = tuple(each.detach() for each in inputs)
+        tangents = tuple(torch.randn_like(each) for each in given)
+        value, along = torch.func.jvp(function, given, tangents)
+        rows, pullback = torch.func.vjp(function, *given)
+        gradient = torch.randn_like(value)
+        by_rows = sum((each * tangent).sum() for each, tangent in zip(pullback(gradient), tangents, strict=True))
+        if not torch.equal(value, function(*given)) or not torch.equal(rows, value):
+            failures.append(f"{name}: other values under torch.func")
+        if not torch.allclose((along * gradient).sum(), by_rows):
+            failures.append(f"{name}: jvp and vjp disagree")
+        if not torch.allclose(torch.func.jacfwd(function)(*given), torch.func.jacrev(function)(*given)):
+            failures.append(f"{name}: jacfwd and jacrev disagree")
+
+
 def registrations(failures, calls):
     """PyTorch's opcheck: schema, fake tensors, autograd, aot_dispatch. `calls`: (an operator, its arguments)."""
     for op, arguments in calls:

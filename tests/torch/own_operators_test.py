@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Operators of strew's own in PyTorch (strew.torch.spmm, sddmm): PyTorch's opcheck, first and second derivatives against differences, values against PyTorch's two steps bit for bit, errors, graphs
-of torch.compile, and the examples in the docstrings of strew.torch.
+"""Messages along edges in PyTorch (strew.torch.spmm, spmm_csr, sddmm): PyTorch's opcheck, first and second derivatives against differences, values against PyTorch's two steps bit for bit, errors,
+graphs of torch.compile, and the examples in the docstrings of strew.torch.
 
     own_operators_test.py [BUILD] [--seed N] [--iterations N]
 
@@ -22,16 +22,20 @@ from strew.torch import _operators, _override
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
-def two_steps(dst, src, table, weight, num_rows):
+def messages_of(src, table, weight):
     messages = table[src]
-    if weight is not None:
-        messages = messages * weight.view(-1, *[1] * (table.dim() - 1))
-    return torch.zeros(num_rows, *table.shape[1:], dtype=table.dtype).index_add_(0, dst, messages)
+    return messages if weight is None else messages * weight.view(*weight.shape, *[1] * (messages.dim() - weight.dim()))
+
+
+def two_steps(dst, src, table, weight, num_rows):
+    messages = messages_of(src, table, weight)
+    return torch.zeros(num_rows, *table.shape[1:], dtype=messages.dtype).index_add_(0, dst, messages).to(table.dtype)
 
 
 def edges_of(rng, count, rows, sources):
     index = rng.choice((torch.int32, torch.int64))
-    return torch.randint(rows, (count,)).to(index), torch.randint(sources, (count,)).to(index)
+    dst = torch.randint(rows, (count,)).to(index)
+    return dst.sort().values if rng.random() < 0.3 else dst, torch.randint(sources, (count,)).to(index)
 
 
 def drawn(rng):
@@ -42,47 +46,115 @@ def drawn(rng):
         table = table.repeat_interleave(2, 0)[::2]
     if rng.random() < 0.3:
         table = table.transpose(0, -1).contiguous().transpose(0, -1)
-    return *edges_of(rng, count, rows, sources), table, torch.randn(count).to(dtype) if rng.random() < 0.5 else None, rows
+    weight = None
+    if rng.random() < 0.6:
+        weight = torch.randn(count, *table.shape[1 : rng.randint(1, table.dim())]).to(dtype)
+        weight = weight.t().contiguous().t() if rng.random() < 0.3 and weight.dim() == 2 else weight
+        weight = weight.float() if rng.random() < 0.3 and dtype.itemsize == 2 else weight
+    return *edges_of(rng, count, rows, sources), table, weight, rows
+
+
+def same(one, other):
+    """The same bits, but for the signs of zeros, of which strew's maximum takes +0."""
+    return one.dtype == other.dtype and torch.equal(one, other)
+
+
+def check_extrema(what, given, failures):
+    dst, src, table, weight, rows = given
+    messages = messages_of(src, table, weight)
+    index = dst.long().view(-1, *[1] * (messages.dim() - 1)).expand_as(messages)
+    for reduce in ("amax", "amin"):
+        expected = torch.zeros(rows, *table.shape[1:], dtype=messages.dtype).scatter_reduce_(0, index, messages, reduce, include_self=False)
+        result, arg = torch.ops.strew.spmm_extremum(dst, src, table, weight, rows, reduce)
+        won = messages.gather(0, arg.clamp_min(0)) if len(dst) else torch.zeros_like(expected)
+        if not same(result, expected.to(table.dtype)) or not torch.equal(torch.where(arg < 0, 0, won), expected):
+            failures.append(f"{what}: {reduce}")
+        if not torch.equal(arg.flatten(1)[:, :1].flatten() < 0 if arg.dim() > 1 else arg < 0, torch.bincount(dst, minlength=rows) == 0):
+            failures.append(f"{what}: {reduce}: rows without edges")
 
 
 def check_values(rng, iterations, failures):
     for number in range(iterations):
-        dst, src, table, weight, rows = drawn(rng)
+        given = dst, src, table, weight, rows = drawn(rng)
         dst64 = dst.long()  # index_add_ of int32 rounds every sum of 16 bits
         expected = two_steps(dst64, src, table, weight, rows)
+        weights = "no weights" if weight is None else f"weights of {weight.dtype} {list(weight.shape)}"
+        what = f"draw {number}: {table.dtype} {list(table.shape)}, {len(dst)} edges, {weights}"
         for threads in (1, 2, 8):
             torch.set_num_threads(threads)
             result = strew.torch.spmm(dst, src, table, weight, num_rows=rows)
             if not torch.equal(result, expected):
-                failures.append(f"draw {number}: spmm of {table.dtype} {list(table.shape)}, {len(dst)} edges, {threads} threads: not the bits of two steps")
+                failures.append(f"{what}: spmm on {threads} threads: not the bits of two steps")
         mean = strew.torch.spmm(dst, src, table, weight, num_rows=rows, reduce="mean")
         counts = torch.bincount(dst64, minlength=rows).clamp(min=1).to(table.dtype).view(-1, *[1] * (table.dim() - 1))
         if not torch.equal(mean, expected / counts):
-            failures.append(f"draw {number}: mean")
+            failures.append(f"{what}: mean")
+        check_extrema(what, given, failures)
+        order = dst64.argsort(stable=True)
+        offsets = torch.cat([torch.zeros(1, dtype=torch.int64), torch.bincount(dst64, minlength=rows).cumsum(0)]).to(dst.dtype)
+        compressed = strew.torch.spmm_csr(offsets, src[order], table, weight if weight is None else weight[order])
+        if not torch.equal(compressed, expected):
+            failures.append(f"{what}: spmm_csr")
         other = torch.randn(rows, *table.shape[1:]).to(table.dtype)
-        dots = strew.torch.sddmm(dst, src, other, table)
-        products = other[dst64].double() * table[src].double()
-        wide, most = (each.flatten(1).sum(1) if table.dim() > 1 else each for each in (products, products.abs()))
-        if ((dots.double() - wide).abs() > 8 * torch.finfo(table.dtype).eps * most).any():
-            failures.append(f"draw {number}: sddmm of {table.dtype} {list(table.shape)}")
+        for head_dims in range(table.dim()):
+            dots = strew.torch.sddmm(dst, src, other, table, head_dims=head_dims)
+            products = other[dst64].double() * table[src].double()
+            wide, most = (each.flatten(head_dims + 1).sum(head_dims + 1) if table.dim() > head_dims + 1 else each for each in (products, products.abs()))
+            if dots.shape != wide.shape or ((dots.double() - wide).abs() > torch.finfo(table.dtype).eps * (8 * most + torch.finfo(table.dtype).tiny)).any():
+                failures.append(f"{what}: sddmm with {head_dims} dims of heads")
+
+
+def check_special(failures):
+    """Infinities, NaN, zeros and ties."""
+    table = torch.tensor([[float("inf"), float("nan"), 0.0], [float("-inf"), 1.0, -0.0], [2.0, 3.0, 0.0]])
+    dst, src = torch.tensor([1, 1, 1, 3]), torch.tensor([1, 0, 2, 1])
+    for reduce, expected, edges in (("amax", [float("inf"), float("nan"), 0.0], [1, 1, 1]), ("amin", [float("-inf"), float("nan"), -0.0], [0, 1, 0])):
+        result, arg = torch.ops.strew.spmm_extremum(dst, src, table, None, 4, reduce)
+        if not torch.equal(result[1].nan_to_num(7, 8, 9), torch.tensor(expected).nan_to_num(7, 8, 9)) or arg[1].tolist() != edges:
+            failures.append(f"{reduce} of special values: {result[1]}, {arg[1]}")
+        if arg[3].tolist() != [3, 3, 3] or arg[0].tolist() != [-1, -1, -1] or result[0].tolist() != [0, 0, 0]:
+            failures.append(f"{reduce} of one and of none: {result}, {arg}")
+    leaf = torch.ones(3, 2, requires_grad=True)
+    strew.torch.spmm(torch.tensor([0, 0, 1]), torch.tensor([2, 1, 1]), leaf, num_rows=2, reduce="amax").sum().backward()
+    if leaf.grad[:, 0].tolist() != [0, 1, 1]:
+        failures.append(f"the gradient of a tie: {leaf.grad}")
 
 
 def check_derivatives(failures):
     rng = random.Random(7)
     dst, src = edges_of(rng, 30, 6, 5)
     table, other = (torch.randn(n, 4, dtype=torch.float64, requires_grad=True) for n in (5, 6))
-    weight = torch.randn(30, dtype=torch.float64, requires_grad=True)
-    functions = {
-        "spmm": (lambda t, w: strew.torch.spmm(dst, src, t, w, num_rows=6), (table, weight)),
-        "spmm without weights": (lambda t: strew.torch.spmm(dst, src, t, num_rows=6), (table,)),
-        "spmm, mean": (lambda t, w: strew.torch.spmm(dst, src, t, w, num_rows=6, reduce="mean"), (table, weight)),
-        "sddmm": (lambda a, b: strew.torch.sddmm(dst, src, a, b), (other, table)),
+    heads, others = (torch.randn(n, 2, 3, dtype=torch.float64, requires_grad=True) for n in (5, 6))
+    weight, weights = (torch.randn(30, *shape, dtype=torch.float64, requires_grad=True) for shape in ((), (2,)))
+    spmm, sddmm = strew.torch.spmm, strew.torch.sddmm
+    smooth = {
+        "spmm": (lambda t, w: spmm(dst, src, t, w, num_rows=6), (table, weight)),
+        "spmm without weights": (lambda t: spmm(dst, src, t, num_rows=6), (table,)),
+        "spmm, mean": (lambda t, w: spmm(dst, src, t, w, num_rows=6, reduce="mean"), (table, weight)),
+        "spmm of heads": (lambda t, w: spmm(dst, src, t, w, num_rows=6), (heads, weights)),
+        "sddmm": (lambda a, b: sddmm(dst, src, a, b), (other, table)),
+        "sddmm of heads": (lambda a, b: sddmm(dst, src, a, b, head_dims=1), (others, heads)),
     }
-    own.derivatives(failures, functions)
-    own.registrations(failures, [(torch.ops.strew.spmm, (dst, src, table, weight, 6)), (torch.ops.strew.spmm, (dst, src, table.detach(), None, 6)),
-                                 (torch.ops.strew.sddmm, (dst, src, other, table))])
+    own.derivatives(failures, smooth)
+    own.derivatives(failures, {
+        "spmm, amax": (lambda t, w: spmm(dst, src, t, w, num_rows=6, reduce="amax"), (table, weight)),
+        "spmm, amin": (lambda t: spmm(dst, src, t, num_rows=6, reduce="amin"), (heads,)),
+        "spmm of heads, amin": (lambda t, w: spmm(dst, src, t, w, num_rows=6, reduce="amin"), (heads, weights)),
+    })
+    own.forward_derivatives(failures, smooth)
+    op, extremum, dots = torch.ops.strew.spmm, torch.ops.strew.spmm_extremum, torch.ops.strew.sddmm
+    own.registrations(failures, [
+        (op, (dst, src, table, weight, 6)), (op, (dst, src, table.detach(), None, 6)), (op, (dst, src, heads, weights, 6, "mean")),
+        (extremum, (dst, src, table, weight, 6, "amax")), (extremum, (dst, src, heads, weights, 6, "amin")), (extremum, (dst, src, table.detach(), None, 6, "amax")),
+        (dots, (dst, src, other, table)), (dots, (dst, src, others, heads, 1)), (torch.ops.strew.csr_rows, (torch.tensor([0, 2, 2, 5]), 5)),
+    ])
     changed = torch.randn(5, 4, dtype=torch.float64)
-    own.written_after_forward(failures, "spmm", lambda: strew.torch.spmm(dst, src, changed, weight, num_rows=6), changed)
+    own.written_after_forward(failures, "spmm", lambda: spmm(dst, src, changed, weight, num_rows=6), changed)
+    # 16 bits with weights of float32, whose gradient is float32.
+    half, single = torch.randn(5, 4).bfloat16().requires_grad_(), torch.randn(30, requires_grad=True)
+    spmm(dst, src, half, single, num_rows=6).float().square().sum().backward()
+    if half.grad.dtype != torch.bfloat16 or single.grad.dtype != torch.float32:
+        failures.append("gradients of 16 bits with weights of float32")
 
 
 def check_graphs(failures):
@@ -117,7 +189,22 @@ def check_errors(failures):
         (lambda: strew.torch.spmm(dst, src, table, weight[:2], num_rows=2), RuntimeError, "expected weight to have one number per edge"),
         (lambda: strew.torch.spmm(dst, src, table, weight.double(), num_rows=2), RuntimeError, "weight and table expected to have the same dtype"),
         (lambda: strew.torch.spmm(dst, src, table, num_rows=-1), RuntimeError, "expected num_rows of 0 or more"),
-        (lambda: strew.torch.spmm(dst, src, table, num_rows=2, reduce="max"), ValueError, "expected 'sum' or 'mean'"),
+        (lambda: strew.torch.spmm(dst, src, table, num_rows=2, reduce="max"), ValueError, "reduce: 'max', expected 'sum', 'mean', 'amax' or 'amin'"),
+        (lambda: strew.torch.spmm(bad, src, table, weight, num_rows=2, reduce="amax"), RuntimeError, "index 9 is out of bounds for dimension 0 with size 2"),
+        (lambda: strew.torch.spmm(dst, bad, table, num_rows=2, reduce="amin"), RuntimeError, "index 9 is out of bounds for dimension 0 with size 3"),
+        (lambda: torch.ops.strew.spmm(dst, src, table, None, 2, "max"), RuntimeError, 'expected reduce of "sum" or "mean", but got "max"'),
+        (lambda: torch.ops.strew.spmm_extremum(dst, src, table, None, 2, "sum"), RuntimeError, 'expected reduce of "amax" or "amin", but got "sum"'),
+        (lambda: strew.torch.spmm(dst, src, table, torch.randn(3, 2), num_rows=2), RuntimeError, "for each of the first features of a row of [3, 4], but its shape is [3, 2]"),
+        (lambda: strew.torch.spmm(dst, src, table, weight.bfloat16(), num_rows=2), RuntimeError, "weight and table expected to have the same dtype"),
+        (lambda: strew.torch.spmm(dst, src, table.to("meta"), num_rows=2), RuntimeError, "Expected all tensors to be on the same device, but got cpu and meta"),
+        (lambda: strew.torch.spmm(dst, src, table.to_sparse(), num_rows=2), NotImplementedError, "Could not run 'strew::spmm'"),
+        (lambda: strew.torch.spmm_csr(torch.tensor([0, 2, 1]), src, table), RuntimeError, "csr_rows(): crow_indices: "),
+        (lambda: strew.torch.spmm_csr(torch.tensor([0, 2]), src, table), RuntimeError, "csr_rows(): crow_indices: "),
+        (lambda: strew.torch.spmm_csr(torch.tensor([1, 3]), src, table), RuntimeError, "csr_rows(): crow_indices: "),
+        (lambda: strew.torch.spmm_csr(src[:0], src, table), RuntimeError, "one number more than there are rows"),
+        (lambda: strew.torch.spmm_csr(table, src, table), RuntimeError, "expected crow_indices to be int32 or int64 of one dim"),
+        (lambda: strew.torch.sddmm(dst, src, table, table, head_dims=2), RuntimeError, "expected head_dims from 0 to 1, the dims of a row, but got 2"),
+        (lambda: strew.torch.sddmm(bad, src, table[..., None], table[..., None], head_dims=1), RuntimeError, "index 9 is out of bounds for dimension 0 with size 3 (strew: edge 1"),
         (lambda: strew.torch.sddmm(dst, bad, table, table), RuntimeError, "index 9 is out of bounds for dimension 0 with size 3"),
         (lambda: strew.torch.sddmm(dst, src, table, table[:, :3]), RuntimeError, "rows of the same shape"),
         (lambda: strew.torch.sddmm(dst, src, table, table.double()), RuntimeError, "floating point of the same dtype"),
@@ -144,6 +231,7 @@ def main():
     torch.manual_seed(args.seed)
     failures = []
     check_values(random.Random(args.seed), args.iterations, failures)
+    check_special(failures)
     check_derivatives(failures)
     check_graphs(failures)
     check_errors(failures)

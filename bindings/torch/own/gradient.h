@@ -68,5 +68,9 @@ inline at::Tensor tangent_of(const at::Tensor& tensor) { return tensor.defined()
 inline at::Tensor primal_of(const at::Tensor& tensor) {
   return torch::autograd::isFwGradDefined(tensor) ? tensor._fw_primal(0) : tensor;
 }
+/// Of two derivatives, the first of which may be undefined.
+inline at::Tensor sum_of(const at::Tensor& first, const at::Tensor& second) {
+  return first.defined() ? first.add(second) : second;
+}
 
 }  // namespace strew::aten

@@ -3,24 +3,6 @@
 #include <c10/util/Exception.h>
 
 namespace strew::aten {
-namespace {
-
-/// Calls `see` with the places and numbers of an index until it returns true, and returns the place.
-template <class T, class See>
-std::optional<int64_t> find(const at::Tensor& index, const See& see) {
-  const T* const numbers = index.const_data_ptr<T>();
-  const int64_t count = index.numel(), stride = index.stride(0);
-  for (int64_t i = 0; i < count; ++i)
-    if (see(i, static_cast<int64_t>(numbers[i * stride]))) return i;
-  return std::nullopt;
-}
-template <class See>
-std::optional<int64_t> find_in(const at::Tensor& index, const See& see) {
-  return index.scalar_type() == c10::ScalarType::Int ? find<int32_t>(index, see) : find<int64_t>(index, see);
-}
-
-}  // namespace
-
 void check_index(const char* name, const char* argument, const at::Tensor& index, int64_t dims) {
   const bool is_integer = index.scalar_type() == c10::ScalarType::Long || index.scalar_type() == c10::ScalarType::Int;
   TORCH_CHECK(is_integer && index.dim() == dims, name, "(): expected ", argument, " to be int32 or int64 of ",
@@ -33,7 +15,7 @@ void check_device(const char* name, const at::Tensor& one, const at::Tensor& oth
 }
 
 std::optional<int64_t> first_outside(const at::Tensor& index, int64_t least, int64_t end) {
-  return find_in(index, [=](int64_t, int64_t number) { return number < least || number >= end; });
+  return each_number(index, [=](int64_t, int64_t number) { return number < least || number >= end; });
 }
 
 bool is_sorted(const at::Tensor& index) {
@@ -43,7 +25,7 @@ bool is_sorted(const at::Tensor& index) {
     before = number;
     return is_less;
   };
-  return !find_in(index, falls);
+  return !each_number(index, falls);
 }
 
 }  // namespace strew::aten

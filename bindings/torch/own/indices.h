@@ -14,6 +14,20 @@ void check_index(const char* name, const char* argument, const at::Tensor& index
 /// Raises unless both are on the same device: of tensors of two, PyTorch calls the kernel of one of them.
 void check_device(const char* name, const at::Tensor& one, const at::Tensor& other);
 
+/// Calls `see` with the places and numbers of an index of one dim until it returns true, and returns the place.
+template <class T, class See>
+std::optional<int64_t> each_number_of(const at::Tensor& index, const See& see) {
+  const T* const numbers = index.const_data_ptr<T>();
+  const int64_t count = index.numel(), stride = index.stride(0);
+  for (int64_t i = 0; i < count; ++i)
+    if (see(i, static_cast<int64_t>(numbers[i * stride]))) return i;
+  return std::nullopt;
+}
+template <class See>
+std::optional<int64_t> each_number(const at::Tensor& index, const See& see) {
+  return index.scalar_type() == c10::ScalarType::Int ? each_number_of<int32_t>(index, see) : each_number_of<int64_t>(index, see);
+}
+
 /// Of an index of one dim: the first place whose number is less than `least` or not less than `end`.
 std::optional<int64_t> first_outside(const at::Tensor& index, int64_t least, int64_t end);
 /// Of an index of one dim: whether no number is less than the one before.

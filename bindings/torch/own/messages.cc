@@ -1,0 +1,105 @@
+#include "bindings/torch/own/messages.h"
+
+#include <ATen/ops/arange.h>
+
+#include <algorithm>
+#include <array>
+
+#include "bindings/torch/own/indices.h"
+#include "bindings/torch/tensors.h"
+
+namespace strew::aten {
+
+void check_edges(const char* name, const at::Tensor& dst, const at::Tensor& src) {
+  check_index(name, "dst", dst);
+  check_index(name, "src", src);
+  TORCH_CHECK(dst.sym_numel() == src.sym_numel(), name, "(): dst and src have one number per edge each, but got ",
+              dst.sym_numel(), " and ", src.sym_numel());
+  check_device(name, dst, src);
+}
+
+void check_messages(const Messages& given) {
+  const at::Tensor& table = given.table;
+  check_edges(given.name, given.dst, given.src);
+  TORCH_CHECK(table.dim() >= 1, given.name, "(): expected table to have rows, but it has no dims");
+  TORCH_CHECK(table.is_floating_point(), given.name, "(): expected table to be floating point, but got ", table.scalar_type());
+  TORCH_CHECK(given.num_rows.is_symbolic() || given.num_rows >= 0, given.name, "(): expected num_rows of 0 or more, but got ",
+              given.num_rows);
+  check_device(given.name, given.dst, table);
+  if (!given.weight) return;
+  const at::Tensor& weight = *given.weight;
+  const bool fits = weight.dim() >= 1 && weight.dim() <= table.dim() && weight.sym_size(0) == given.dst.sym_numel() &&
+                    weight.sym_sizes().slice(1) == table.sym_sizes().slice(1, static_cast<size_t>(weight.dim()) - 1);
+  TORCH_CHECK(fits, given.name, "(): expected weight to have one number per edge, ", given.dst.sym_numel(),
+              ", or one for each of the first features of a row of ", table.sym_sizes(), ", but its shape is ",
+              weight.sym_sizes());
+  const bool is_wider = is_narrow_float(table.scalar_type()) && weight.scalar_type() == c10::ScalarType::Float;
+  TORCH_CHECK(weight.scalar_type() == table.scalar_type() || is_wider, given.name,
+              "(): weight and table expected to have the same dtype, or weight to be Float and table Half or BFloat16, but got ",
+              weight.scalar_type(), " and ", table.scalar_type());
+  check_device(given.name, table, weight);
+}
+
+c10::SymDimVector dims_of_result(const Messages& given) {
+  c10::SymDimVector dims(given.table.sym_sizes().begin(), given.table.sym_sizes().end());
+  dims[0] = given.num_rows;
+  return dims;
+}
+
+c10::ScalarType combined_dtype(const Messages& given) {
+  const c10::ScalarType dtype = given.table.scalar_type();
+  return given.weight && is_narrow_float(dtype) ? c10::ScalarType::Float : dtype;
+}
+
+Reason combine(const Messages& given, Combiner combiner, const at::Tensor& result, const at::Tensor* arg) {
+  const at::Tensor &dst = given.dst, &src = given.src, &table = given.table;
+  Reason reason = plain_all(dst, src, table, result);
+  if (reason == Reason::none && given.weight) reason = plain(*given.weight);
+  if (reason != Reason::none) return reason;
+  if (!adds_alike(table.scalar_type())) return Reason::dtype;
+  if (table.dim() >= static_cast<int64_t>(kMostDims)) return Reason::shape;
+  std::array<int64_t, kMostDims> dims, strides{}, strides_of_numbers{1};
+  std::copy(table.sizes().begin(), table.sizes().end(), dims.begin());
+  dims[0] = dst.numel();
+  at::Tensor numbers;
+  Definition what;
+  Tensors tensors;
+  tensors.add_result(result);
+  if (arg != nullptr) tensors.add_result(*arg);
+  tensors.add_input(dst);
+  tensors.add_input(table);
+  if (arg != nullptr) {
+    numbers = at::arange(dst.numel(), arg->options());
+    tensors.add_view(numbers, dims.data(), strides_of_numbers.data(), table.dim());
+  }
+  if (given.weight) {
+    const at::Tensor& weight = *given.weight;
+    what.weight = weight.dim() == 1 ? Weight::per_position : Weight::per_element;
+    std::copy(weight.strides().begin(), weight.strides().end(), strides.begin());
+    tensors.add_view(weight, dims.data(), strides.data(), weight.dim() == 1 ? 1 : table.dim());
+  }
+  tensors.add_input(src);
+  what.init = Init::zeros;
+  what.combiner = combiner;
+  what.looks_up = true;
+  what.is_sorted = table.dim() > 1 && is_sorted(dst);  // of single elements, looking takes as long as what it saves
+  what.returns_arg = arg != nullptr;
+  // As index_add has it: of rows, sums of 16 bits are rounded once.
+  what.accumulates_wide = combiner == Combiner::add && is_narrow_float(result.scalar_type()) && table.dim() > 1;
+  const std::array<int64_t, 2> of_dims{0, 0}, sizes{result.size(0), table.size(0)};
+  return run(what, tensors, {raise_runtime_error, of_dims, sizes});
+}
+
+at::Tensor weights_of_messages(const at::Tensor& weight, int64_t rank) {
+  c10::SymDimVector dims(weight.sym_sizes().begin(), weight.sym_sizes().end());
+  dims.resize(static_cast<size_t>(rank), 1);
+  return weight.view_symint(dims);
+}
+
+at::Tensor messages_of(const Messages& given) {
+  const at::Tensor rows = given.table.index_select(0, given.src);
+  if (!given.weight) return rows;
+  return rows.to(given.weight->scalar_type()).mul(weights_of_messages(*given.weight, rows.dim()));
+}
+
+}  // namespace strew::aten
