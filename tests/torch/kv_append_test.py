@@ -166,7 +166,7 @@ def check_errors(failures):
         (lambda: kv_append_(cache[:1].expand(4, 8, 2, 3), slots, values), RuntimeError, "more than one element of the written-to tensor refers to a single memory location", cache),
         (lambda: kv_append_(cache, slots, cache.flatten(0, 1)[:4]), RuntimeError, "refer to a single memory location", cache),
         (dual, NotImplementedError, "forward AD with strew::kv_append"),
-        (lambda: kv_append_(cache.to_sparse(), slots, values), NotImplementedError, "Could not run 'strew::kv_append_'"),
+        (lambda: kv_append_(cache.to_sparse(), slots, values), NotImplementedError, "neither sparse, quantised nor nested, but got one with layout Sparse"),
         (lambda: kv_append_(cache, slots, values.to("meta")), RuntimeError, "Expected all tensors to be on the same device, but got cpu and meta", cache),
     ])
 

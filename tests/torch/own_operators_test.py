@@ -197,7 +197,7 @@ def check_errors(failures):
         (lambda: strew.torch.spmm(dst, src, table, torch.randn(3, 2), num_rows=2), RuntimeError, "for each of the first features of a row of [3, 4], but its shape is [3, 2]"),
         (lambda: strew.torch.spmm(dst, src, table, weight.bfloat16(), num_rows=2), RuntimeError, "weight and table expected to have the same dtype"),
         (lambda: strew.torch.spmm(dst, src, table.to("meta"), num_rows=2), RuntimeError, "Expected all tensors to be on the same device, but got cpu and meta"),
-        (lambda: strew.torch.spmm(dst, src, table.to_sparse(), num_rows=2), NotImplementedError, "Could not run 'strew::spmm'"),
+        (lambda: strew.torch.spmm(dst, src, table.to_sparse(), num_rows=2), NotImplementedError, "neither sparse, quantised nor nested, but got one with layout Sparse"),
         (lambda: strew.torch.spmm_csr(torch.tensor([0, 2, 1]), src, table), RuntimeError, "csr_rows(): crow_indices: "),
         (lambda: strew.torch.spmm_csr(torch.tensor([0, 2]), src, table), RuntimeError, "csr_rows(): crow_indices: "),
         (lambda: strew.torch.spmm_csr(torch.tensor([1, 3]), src, table), RuntimeError, "csr_rows(): crow_indices: "),

@@ -14,6 +14,7 @@ namespace {
 
 void check(const at::Tensor& crow_indices) {
   check_index("csr_rows", "crow_indices", crow_indices);
+  check_strided("csr_rows", crow_indices);
   TORCH_CHECK(crow_indices.sym_numel() >= 1,
               "csr_rows(): expected crow_indices to have one number more than there are rows, but it has none");
 }

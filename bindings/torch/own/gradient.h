@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/autograd/VariableTypeUtils.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/saved_variable.h>
@@ -49,6 +50,13 @@ OwnedNode own(Node* node) {
 template <class Call>
 auto below_autograd(const Call& call) {
   const at::AutoDispatchBelowADInplaceOrView guard;
+  return call();
+}
+
+/// Calls an operator below autocast.
+template <class Call>
+auto below_autocast(const Call& call) {
+  const c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::AutocastCPU);
   return call();
 }
 

@@ -1,5 +1,6 @@
 #include "bindings/torch/own/indices.h"
 
+#include <c10/core/Layout.h>
 #include <c10/util/Exception.h>
 
 namespace strew::aten {
@@ -9,7 +10,21 @@ void check_index(const char* name, const char* argument, const at::Tensor& index
               dims == 1 ? "one dim" : "two dims", ", but got ", index.scalar_type(), " of ", index.dim(), " dims");
 }
 
+void check_strided(const char* name, const at::Tensor& tensor) {
+  const auto refuse = [&](const auto& what) {
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        false, "strew::", name,
+        "(): expected tensors in the CPU's memory that are neither sparse, quantised nor nested, but got ", what);
+  };
+  if (tensor.is_nested()) refuse("a nested one");
+  if (tensor.is_quantized()) refuse("a quantised one");
+  if (tensor.layout() != c10::kStrided) refuse(c10::str("one with layout ", tensor.layout()));
+  if (!tensor.device().is_cpu() && !tensor.device().is_meta()) refuse(c10::str("one on ", tensor.device()));
+}
+
 void check_device(const char* name, const at::Tensor& one, const at::Tensor& other) {
+  check_strided(name, one);
+  check_strided(name, other);
   TORCH_CHECK(one.device() == other.device(), name, "(): Expected all tensors to be on the same device, but got ", one.device(),
               " and ", other.device());
 }

@@ -11,7 +11,9 @@ namespace strew::aten {
 /// Raises unless it is int32 or int64 of so many dims. `name`: the operator. `argument`: which one it is.
 void check_index(const char* name, const char* argument, const at::Tensor& index, int64_t dims = 1);
 
-/// Raises unless both are on the same device: of tensors of two, PyTorch calls the kernel of one of them.
+/// Raises unless it lies in the CPU's memory (or has none, as fake tensors) and is neither sparse, quantised nor nested.
+void check_strided(const char* name, const at::Tensor& tensor);
+/// And unless the other one is on the same device: of tensors of two, PyTorch calls the kernel of one of them.
 void check_device(const char* name, const at::Tensor& one, const at::Tensor& other);
 
 /// Calls `see` with the places and numbers of an index of one dim until it returns true, and returns the place.

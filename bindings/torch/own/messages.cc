@@ -9,35 +9,43 @@
 #include "bindings/torch/tensors.h"
 
 namespace strew::aten {
+namespace {
+
+/// Whether weights of the one dtype are for tables of the other one, though they differ.
+bool is_wider_weight(c10::ScalarType weight, c10::ScalarType table) {
+  return weight == c10::ScalarType::Float && is_narrow_float(table);
+}
+
+}  // namespace
 
 void check_edges(const char* name, const at::Tensor& dst, const at::Tensor& src) {
   check_index(name, "dst", dst);
   check_index(name, "src", src);
+  check_device(name, dst, src);
   TORCH_CHECK(dst.sym_numel() == src.sym_numel(), name, "(): dst and src have one number per edge each, but got ",
               dst.sym_numel(), " and ", src.sym_numel());
-  check_device(name, dst, src);
 }
 
 void check_messages(const Messages& given) {
   const at::Tensor& table = given.table;
   check_edges(given.name, given.dst, given.src);
+  check_device(given.name, given.dst, table);
   TORCH_CHECK(table.dim() >= 1, given.name, "(): expected table to have rows, but it has no dims");
   TORCH_CHECK(table.is_floating_point(), given.name, "(): expected table to be floating point, but got ", table.scalar_type());
   TORCH_CHECK(given.num_rows.is_symbolic() || given.num_rows >= 0, given.name, "(): expected num_rows of 0 or more, but got ",
               given.num_rows);
-  check_device(given.name, given.dst, table);
   if (!given.weight) return;
   const at::Tensor& weight = *given.weight;
+  check_device(given.name, table, weight);
   const bool fits = weight.dim() >= 1 && weight.dim() <= table.dim() && weight.sym_size(0) == given.dst.sym_numel() &&
                     weight.sym_sizes().slice(1) == table.sym_sizes().slice(1, static_cast<size_t>(weight.dim()) - 1);
   TORCH_CHECK(fits, given.name, "(): expected weight to have one number per edge, ", given.dst.sym_numel(),
               ", or one for each of the first features of a row of ", table.sym_sizes(), ", but its shape is ",
               weight.sym_sizes());
-  const bool is_wider = is_narrow_float(table.scalar_type()) && weight.scalar_type() == c10::ScalarType::Float;
+  const bool is_wider = is_wider_weight(weight.scalar_type(), table.scalar_type());
   TORCH_CHECK(weight.scalar_type() == table.scalar_type() || is_wider, given.name,
               "(): weight and table expected to have the same dtype, or weight to be Float and table Half or BFloat16, but got ",
               weight.scalar_type(), " and ", table.scalar_type());
-  check_device(given.name, table, weight);
 }
 
 c10::SymDimVector dims_of_result(const Messages& given) {
@@ -88,6 +96,14 @@ Reason combine(const Messages& given, Combiner combiner, const at::Tensor& resul
   what.accumulates_wide = combiner == Combiner::add && is_narrow_float(result.scalar_type()) && table.dim() > 1;
   const std::array<int64_t, 2> of_dims{0, 0}, sizes{result.size(0), table.size(0)};
   return run(what, tensors, {raise_runtime_error, of_dims, sizes});
+}
+
+Promoted promote(const at::Tensor& table, const std::optional<at::Tensor>& weight) {
+  if (!weight || !table.is_floating_point() || !weight->is_floating_point() ||
+      is_wider_weight(weight->scalar_type(), table.scalar_type()))
+    return {table, weight};
+  const c10::ScalarType wider = c10::promoteTypes(table.scalar_type(), weight->scalar_type());
+  return {table.to(wider), weight->to(wider)};
 }
 
 at::Tensor weights_of_messages(const at::Tensor& weight, int64_t rank) {

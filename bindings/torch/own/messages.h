@@ -35,6 +35,12 @@ c10::ScalarType combined_dtype(const Messages& given);
 Reason combine(const Messages& given, Combiner combiner, const at::Tensor& result, const at::Tensor* arg);
 /// The messages themselves, by PyTorch's own operators. With gradients of the table and the weights.
 at::Tensor messages_of(const Messages& given);
+/// Under autocast: both in the wider of their dtypes, unless the operators take them as they are. No dtype is lowered.
+struct Promoted {
+  at::Tensor table;
+  std::optional<at::Tensor> weight;
+};
+Promoted promote(const at::Tensor& table, const std::optional<at::Tensor>& weight);
 /// The weights as a tensor that is broadcast to the messages.
 at::Tensor weights_of_messages(const at::Tensor& weight, int64_t rank);
 

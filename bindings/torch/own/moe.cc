@@ -30,12 +30,12 @@ Permuted moe_permute(const at::Tensor& hidden_states, const at::Tensor& topk_ids
 
 void check(const at::Tensor& hidden_states, const at::Tensor& topk_ids, const c10::SymInt& num_experts) {
   check_index("moe_permute", "topk_ids", topk_ids, 2);
+  check_device("moe_permute", hidden_states, topk_ids);
   TORCH_CHECK(hidden_states.dim() >= 1 && hidden_states.sym_size(0) == topk_ids.sym_size(0),
               "moe_permute(): expected hidden_states and topk_ids to have one row per token each, but got ",
               hidden_states.sym_sizes(), " and ", topk_ids.sym_sizes());
   TORCH_CHECK(num_experts.is_symbolic() || num_experts >= 0, "moe_permute(): expected num_experts of 0 or more, but got ",
               num_experts);
-  check_device("moe_permute", hidden_states, topk_ids);
 }
 
 /// The numbers of the rows of tokens, one for each of their experts: 0, 0, 1, 1, ...
@@ -110,8 +110,10 @@ Permuted permute_of_meta(const at::Tensor& hidden_states, const at::Tensor& topk
 at::Tensor unpermute(const at::Tensor& permuted, const at::Tensor& inv_permuted_idx,
                      const std::optional<at::Tensor>& topk_weights) {
   check_index("moe_unpermute", "inv_permuted_idx", inv_permuted_idx, 2);
+  check_device("moe_unpermute", permuted, inv_permuted_idx);
   std::optional<at::Tensor> weights;
   if (topk_weights) {
+    check_device("moe_unpermute", permuted, *topk_weights);
     TORCH_CHECK(topk_weights->sym_sizes() == inv_permuted_idx.sym_sizes(),
                 "moe_unpermute(): expected topk_weights to have one number for each of inv_permuted_idx, ",
                 inv_permuted_idx.sym_sizes(), ", but its shape is ", topk_weights->sym_sizes());
@@ -158,3 +160,5 @@ TORCH_LIBRARY_FRAGMENT(strew, library) {
 TORCH_LIBRARY_IMPL(strew, CPU, library) { library.impl("moe_permute", TORCH_FN(strew::aten::permute_on_cpu)); }
 TORCH_LIBRARY_IMPL(strew, Meta, library) { library.impl("moe_permute", TORCH_FN(strew::aten::permute_of_meta)); }
 TORCH_LIBRARY_IMPL(strew, Autograd, library) { library.impl("moe_permute", TORCH_FN(strew::aten::permute_with_gradient)); }
+// vmap, too, has a rule for spmm.
+TORCH_LIBRARY_IMPL(strew, FuncTorchBatched, library) { library.impl("moe_unpermute", TORCH_FN(strew::aten::unpermute)); }

@@ -22,6 +22,8 @@ namespace {
 
 void check(const at::Tensor& dst, const at::Tensor& src, const at::Tensor& lhs, const at::Tensor& rhs, int64_t head_dims) {
   check_edges("sddmm", dst, src);
+  check_device("sddmm", dst, lhs);
+  check_device("sddmm", lhs, rhs);
   TORCH_CHECK(lhs.dim() >= 1 && lhs.dim() == rhs.dim() && lhs.sym_sizes().slice(1) == rhs.sym_sizes().slice(1),
               "sddmm(): expected lhs and rhs to have rows of the same shape, but got ", lhs.sym_sizes(), " and ",
               rhs.sym_sizes());
@@ -30,8 +32,6 @@ void check(const at::Tensor& dst, const at::Tensor& src, const at::Tensor& lhs, 
               rhs.scalar_type());
   TORCH_CHECK(head_dims >= 0 && head_dims < lhs.dim(), "sddmm(): expected head_dims from 0 to ", lhs.dim() - 1,
               ", the dims of a row, but got ", head_dims);
-  check_device("sddmm", dst, lhs);
-  check_device("sddmm", lhs, rhs);
 }
 
 /// The dims of the result: one number per edge and head.
@@ -150,6 +150,14 @@ at::Tensor sddmm_with_gradient(const at::Tensor& dst, const at::Tensor& src, con
   return result;
 }
 
+at::Tensor sddmm_in_autocast(const at::Tensor& dst, const at::Tensor& src, const at::Tensor& lhs, const at::Tensor& rhs,
+                             int64_t head_dims) {
+  return below_autocast([&] {
+    const c10::ScalarType wider = c10::promoteTypes(lhs.scalar_type(), rhs.scalar_type());
+    return sddmm(dst, src, lhs.to(wider), rhs.to(wider), head_dims);
+  });
+}
+
 }  // namespace
 
 at::Tensor sddmm(const at::Tensor& dst, const at::Tensor& src, const at::Tensor& lhs, const at::Tensor& rhs, int64_t head_dims) {
@@ -164,4 +172,5 @@ TORCH_LIBRARY_FRAGMENT(strew, library) {
 }
 TORCH_LIBRARY_IMPL(strew, CPU, library) { library.impl("sddmm", TORCH_FN(strew::aten::sddmm_on_cpu)); }
 TORCH_LIBRARY_IMPL(strew, Meta, library) { library.impl("sddmm", TORCH_FN(strew::aten::sddmm_of_meta)); }
+TORCH_LIBRARY_IMPL(strew, AutocastCPU, library) { library.impl("sddmm", TORCH_FN(strew::aten::sddmm_in_autocast)); }
 TORCH_LIBRARY_IMPL(strew, Autograd, library) { library.impl("sddmm", TORCH_FN(strew::aten::sddmm_with_gradient)); }

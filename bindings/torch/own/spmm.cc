@@ -113,6 +113,14 @@ at::Tensor spmm_with_gradient(const at::Tensor& dst, const at::Tensor& src, cons
   return result;
 }
 
+at::Tensor spmm_in_autocast(const at::Tensor& dst, const at::Tensor& src, const at::Tensor& table,
+                            const std::optional<at::Tensor>& weight, c10::SymInt num_rows, std::string_view reduce) {
+  return below_autocast([&] {
+    const Promoted given = promote(table, weight);
+    return spmm(dst, src, given.table, given.weight, num_rows, reduce);
+  });
+}
+
 }  // namespace
 
 at::Tensor spmm(const at::Tensor& dst, const at::Tensor& src, const at::Tensor& table, const std::optional<at::Tensor>& weight,
@@ -129,4 +137,5 @@ TORCH_LIBRARY_FRAGMENT(strew, library) {
 }
 TORCH_LIBRARY_IMPL(strew, CPU, library) { library.impl("spmm", TORCH_FN(strew::aten::spmm_on_cpu)); }
 TORCH_LIBRARY_IMPL(strew, Meta, library) { library.impl("spmm", TORCH_FN(strew::aten::spmm_of_meta)); }
+TORCH_LIBRARY_IMPL(strew, AutocastCPU, library) { library.impl("spmm", TORCH_FN(strew::aten::spmm_in_autocast)); }
 TORCH_LIBRARY_IMPL(strew, Autograd, library) { library.impl("spmm", TORCH_FN(strew::aten::spmm_with_gradient)); }

@@ -140,6 +140,14 @@ Pair extremum_with_gradient(const at::Tensor& dst, const at::Tensor& src, const 
   return result;
 }
 
+Pair extremum_in_autocast(const at::Tensor& dst, const at::Tensor& src, const at::Tensor& table,
+                          const std::optional<at::Tensor>& weight, c10::SymInt num_rows, std::string_view reduce) {
+  return below_autocast([&] {
+    const Promoted given = promote(table, weight);
+    return spmm_extremum(dst, src, given.table, given.weight, num_rows, reduce);
+  });
+}
+
 }  // namespace
 }  // namespace strew::aten
 
@@ -150,4 +158,5 @@ TORCH_LIBRARY_FRAGMENT(strew, library) {
 }
 TORCH_LIBRARY_IMPL(strew, CPU, library) { library.impl("spmm_extremum", TORCH_FN(strew::aten::extremum_on_cpu)); }
 TORCH_LIBRARY_IMPL(strew, Meta, library) { library.impl("spmm_extremum", TORCH_FN(strew::aten::extremum_of_meta)); }
+TORCH_LIBRARY_IMPL(strew, AutocastCPU, library) { library.impl("spmm_extremum", TORCH_FN(strew::aten::extremum_in_autocast)); }
 TORCH_LIBRARY_IMPL(strew, Autograd, library) { library.impl("spmm_extremum", TORCH_FN(strew::aten::extremum_with_gradient)); }
