@@ -100,13 +100,15 @@ def check_autograd(failures):
         made = cache * 2
         kv_append_(made[:], index, values, **dim)  # through a view
         return made * made
-    own.derivatives(failures, {
+    functions = {
         "kv_append": (lambda c, v: kv_append(c, slots, v).square(), (cache, values)),
         "kv_append of slots without blocks": (lambda c, v: kv_append(c.flatten(0, 1), slots, v).square(), (cache, values)),
         "kv_append at positions": (lambda c, v: kv_append(c, positions, v, dim=2).square(), (static, tokens)),
         "kv_append_": (lambda c, v: in_place(c, slots, v), (cache, values)),
         "kv_append_ at positions": (lambda c, v: in_place(c, positions, v, dim=-2), (static, tokens)),
-    })
+    }
+    own.derivatives(failures, functions)
+    own.compiled_backward(failures, functions)
     plain, slots, values = numbers()
     for count in (1, 2):
         before = plain._version

@@ -76,6 +76,7 @@ def check_derivatives(failures):
     }
     own.derivatives(failures, functions)
     own.forward_derivatives(failures, functions)
+    own.compiled_backward(failures, functions)
     own.registrations(failures, [
         (torch.ops.strew.moe_permute, (x, ids, 4)), (torch.ops.strew.moe_permute, (x.detach(), ids.int(), 4)),
         (torch.ops.strew.moe_unpermute, (x, inverse, weights[:3])), (torch.ops.strew.moe_unpermute, (x.detach(), inverse)),

@@ -40,6 +40,23 @@ def forward_derivatives(failures, functions):
             failures.append(f"{name}: jacfwd and jacrev disagree")
 
 
+def compiled_backward(failures, functions):
+    """PyTorch's compiled autograd against autograd. `functions`: by name, a function and its arguments."""
+    from torch._dynamo import compiled_autograd
+
+    def gradients(function, inputs):
+        leaves = [each.detach().clone().requires_grad_() for each in inputs]
+        function(*leaves).sin().sum().backward()
+        return [each.grad for each in leaves]
+    for name, (function, inputs) in functions.items():
+        expected = gradients(function, inputs)
+        torch._dynamo.reset()
+        with compiled_autograd._enable(torch.compile(backend="aot_eager", fullgraph=True)):
+            result = gradients(function, inputs)
+        if not all(torch.allclose(*pair) for pair in zip(result, expected, strict=True)):
+            failures.append(f"compiled autograd of {name}")
+
+
 def registrations(failures, calls):
     """PyTorch's opcheck: schema, fake tensors, autograd, aot_dispatch. `calls`: (an operator, its arguments)."""
     for op, arguments in calls:

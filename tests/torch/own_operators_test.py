@@ -136,12 +136,14 @@ def check_derivatives(failures):
         "sddmm of heads": (lambda a, b: sddmm(dst, src, a, b, head_dims=1), (others, heads)),
     }
     own.derivatives(failures, smooth)
-    own.derivatives(failures, {
+    extrema = {
         "spmm, amax": (lambda t, w: spmm(dst, src, t, w, num_rows=6, reduce="amax"), (table, weight)),
         "spmm, amin": (lambda t: spmm(dst, src, t, num_rows=6, reduce="amin"), (heads,)),
         "spmm of heads, amin": (lambda t, w: spmm(dst, src, t, w, num_rows=6, reduce="amin"), (heads, weights)),
-    })
+    }
+    own.derivatives(failures, extrema)
     own.forward_derivatives(failures, smooth)
+    own.compiled_backward(failures, {**smooth, **extrema})
     op, extremum, dots = torch.ops.strew.spmm, torch.ops.strew.spmm_extremum, torch.ops.strew.sddmm
     own.registrations(failures, [
         (op, (dst, src, table, weight, 6)), (op, (dst, src, table.detach(), None, 6)), (op, (dst, src, heads, weights, 6, "mean")),

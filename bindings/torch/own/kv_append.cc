@@ -224,41 +224,43 @@ std::vector<at::Tensor> new_of_meta(at::TensorList caches, const at::Tensor& ind
   return made;
 }
 
-/// The gradient of one cache afterwards goes to the cache before, but for what was written, and to the values. Of equal slots each gets it, as PyTorch's index_put has it.
-struct KvAppendBackward final : GradientNode {
-  std::optional<int64_t> dim;
-  std::vector<c10::SymInt> written;  ///< the dims of the values
-  std::string name() const override { return "strew::KvAppendBackward"; }
+/// The gradient of one cache afterwards goes to the cache before, but for what was written, and to the values. Of equal slots each gets it, as PyTorch's index_put has it. Sizes are
+/// those of the values, the constant is the dim of positions.
+struct KvAppendBackward {
+  static constexpr const char* kName = "strew::KvAppendBackward";
 
-  Gradients apply(Gradients&& gradients) override {
+  static Gradients gradients(const Gradients& of_results, const Kept& kept) {
     Gradients result(2);
-    const at::Tensor& gradient = gradients[0];
+    const at::Tensor& gradient = of_results[0];
     if (!gradient.defined()) return result;
-    const at::Tensor index = kept(0);
-    if (task_should_compute_output(0)) {
-      const at::Tensor zeros = at::zeros({}, gradient.options()).expand_symint(written);
-      result[0] = kv_append(gradient, index, zeros, dim)[0];
+    const at::Tensor index = kept.tensors[0];
+    if (kept.needed[0]) {
+      const at::Tensor zeros = at::zeros({}, gradient.options()).expand_symint(kept.sizes);
+      result[0] = kv_append(gradient, index, zeros, kept.constant)[0];
     }
-    if (task_should_compute_output(1)) result[1] = dim ? at_positions(gradient, index) : at_slots(gradient, index);
+    if (kept.needed[1])
+      result[1] =
+          kept.constant ? at_positions(gradient, index, kept.sizes, *kept.constant) : at_slots(gradient, index, kept.sizes);
     return result;
   }
 
  private:
-  at::Tensor at_slots(const at::Tensor& gradient, const at::Tensor& slots) const {
+  static at::Tensor at_slots(const at::Tensor& gradient, const at::Tensor& slots, const std::vector<c10::SymInt>& written) {
     const at::Tensor flat = gradient.dim() == static_cast<int64_t>(written.size()) ? gradient : gradient.flatten(0, 1);
     std::vector<c10::SymInt> column(written.size(), 1);
     column[0] = written[0];
     const at::Tensor is_token = slots.ne(kPaddingSlot).view_symint(column);
     return at::where(is_token, flat.index_select(0, slots.clamp_min(0)), at::zeros({}, gradient.options()));
   }
-  at::Tensor at_positions(const at::Tensor& gradient, const at::Tensor& positions) const {
-    const int64_t axis = *dim < 0 ? *dim + gradient.dim() : *dim;
+  static at::Tensor at_positions(const at::Tensor& gradient, const at::Tensor& positions, const std::vector<c10::SymInt>& written,
+                                 int64_t dim) {
+    const auto axis = static_cast<size_t>(dim < 0 ? dim + gradient.dim() : dim);
     std::vector<c10::SymInt> column(written.size(), 1), tokens = column;
     column[0] = written[0];
-    tokens[static_cast<size_t>(axis)] = written[static_cast<size_t>(axis)];
+    tokens[axis] = written[axis];
     const at::Tensor first = positions.to(c10::ScalarType::Long).view_symint(column);
-    const at::Tensor along = first.add(at::arange(written[static_cast<size_t>(axis)], first.options()).view_symint(tokens));
-    return gradient.gather(axis, along.expand_symint(written));
+    const at::Tensor along = first.add(at::arange(written[axis], first.options()).view_symint(tokens));
+    return gradient.gather(static_cast<int64_t>(axis), along.expand_symint(written));
   }
 };
 
@@ -270,10 +272,10 @@ std::vector<OwnedNode> nodes_of(const Append& given) {
   std::vector<OwnedNode> nodes;
   for (size_t i = 0; i < given.caches.size(); ++i)
     nodes.push_back(node_of<KvAppendBackward>(
-        [&](KvAppendBackward& node) {
+        [&](GradientNode<KvAppendBackward>& node) {
           node.keep({given.index});
-          node.dim = given.dim;
-          node.written = given.values[i].sym_sizes().vec();
+          node.constant = given.dim;
+          node.sizes = given.values[i].sym_sizes().vec();
         },
         given.caches[i], given.values[i]));
   return nodes;

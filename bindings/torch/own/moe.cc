@@ -123,11 +123,11 @@ at::Tensor unpermute(const at::Tensor& permuted, const at::Tensor& inv_permuted_
 }
 
 /// A token's gradient is the sum of those of its rows.
-struct MoePermuteBackward final : GradientNode {
-  std::string name() const override { return "strew::MoePermuteBackward"; }
-  Gradients apply(Gradients&& gradients) override {
+struct MoePermuteBackward {
+  static constexpr const char* kName = "strew::MoePermuteBackward";
+  static Gradients gradients(const Gradients& of_results, const Kept& kept) {
     Gradients result(1);
-    if (gradients[0].defined()) result[0] = unpermute(gradients[0], kept(0), std::nullopt);
+    if (of_results[0].defined()) result[0] = unpermute(of_results[0], kept.tensors[0], std::nullopt);
     return result;
   }
 };
@@ -136,7 +136,8 @@ Permuted permute_with_gradient(const at::Tensor& hidden_states, const at::Tensor
   check(hidden_states, topk_ids, num_experts);
   Permuted result = below_autograd([&] { return moe_permute(hidden_states, topk_ids, num_experts); });
   const at::Tensor& inverse = std::get<2>(result);
-  const OwnedNode node = node_of<MoePermuteBackward>([&](MoePermuteBackward& made) { made.keep({inverse}); }, hidden_states);
+  const OwnedNode node =
+      node_of<MoePermuteBackward>([&](GradientNode<MoePermuteBackward>& made) { made.keep({inverse}); }, hidden_states);
   if (node) torch::autograd::set_history(std::get<0>(result), node);
   if (const at::Tensor tangent = tangent_of(hidden_states); tangent.defined())
     std::get<0>(result)._set_fw_grad(std::get<0>(moe_permute(tangent, topk_ids, num_experts)), /*level=*/0,

@@ -115,17 +115,16 @@ at::Tensor sddmm_of_meta(const at::Tensor& dst, const at::Tensor& src, const at:
   return at::empty_symint(dims_of_dots(dst, lhs, head_dims), lhs.options());
 }
 
-struct SddmmBackward final : GradientNode {
-  c10::SymInt lhs_rows, rhs_rows;
-  std::string name() const override { return "strew::SddmmBackward"; }
+struct SddmmBackward {
+  static constexpr const char* kName = "strew::SddmmBackward";
 
-  Gradients apply(Gradients&& gradients) override {
+  static Gradients gradients(const Gradients& of_results, const Kept& kept) {
     Gradients result(2);
-    const at::Tensor& gradient = gradients[0];
+    const at::Tensor& gradient = of_results[0];
     if (!gradient.defined()) return result;
-    const at::Tensor dst = kept(0), src = kept(1), lhs = kept(2), rhs = kept(3);
-    if (task_should_compute_output(0)) result[0] = spmm(dst, src, rhs, gradient, lhs_rows, "sum");
-    if (task_should_compute_output(1)) result[1] = spmm(src, dst, lhs, gradient, rhs_rows, "sum");
+    const at::Tensor dst = kept.tensors[0], src = kept.tensors[1], lhs = kept.tensors[2], rhs = kept.tensors[3];
+    if (kept.needed[0]) result[0] = spmm(dst, src, rhs, gradient, kept.sizes[0], "sum");
+    if (kept.needed[1]) result[1] = spmm(src, dst, lhs, gradient, kept.sizes[1], "sum");
     return result;
   }
 };
@@ -134,9 +133,8 @@ at::Tensor sddmm_with_gradient(const at::Tensor& dst, const at::Tensor& src, con
                                int64_t head_dims) {
   check(dst, src, lhs, rhs, head_dims);
   const OwnedNode node = node_of<SddmmBackward>(
-      [&](SddmmBackward& made) {
-        made.lhs_rows = lhs.sym_size(0);
-        made.rhs_rows = rhs.sym_size(0);
+      [&](GradientNode<SddmmBackward>& made) {
+        made.sizes = {lhs.sym_size(0), rhs.sym_size(0)};
         made.keep({dst, src, lhs, rhs});
       },
       lhs, rhs);

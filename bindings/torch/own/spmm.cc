@@ -66,21 +66,21 @@ at::Tensor spmm_of_meta(const at::Tensor& dst, const at::Tensor& src, const at::
 }
 
 /// The transpose: every edge carries the gradient of its row back.
-struct SpmmBackward final : GradientNode {
-  c10::SymInt table_rows, num_rows;
-  bool is_mean = false;
-  std::string name() const override { return "strew::SpmmBackward"; }
+struct SpmmBackward {
+  static constexpr int64_t kMean = 1;
+  static constexpr const char* kName = "strew::SpmmBackward";
 
-  Gradients apply(Gradients&& gradients) override {
+  static Gradients gradients(const Gradients& of_results, const Kept& kept) {
     Gradients result(2);
-    if (!gradients[0].defined()) return result;
-    const at::Tensor dst = kept(0), src = kept(1), table = kept(2), weight = kept(3);
-    const at::Tensor gradient = is_mean ? gradients[0].div(divisors(dst, num_rows, gradients[0])) : gradients[0];
-    if (task_should_compute_output(0)) {
+    if (!of_results[0].defined()) return result;
+    const at::Tensor dst = kept.tensors[0], src = kept.tensors[1], table = kept.tensors[2], weight = kept.tensors[3];
+    const at::Tensor gradient =
+        kept.constant == kMean ? of_results[0].div(divisors(dst, kept.sizes[1], of_results[0])) : of_results[0];
+    if (kept.needed[0]) {
       const std::optional<at::Tensor> factors = weight.defined() ? std::optional(weight) : std::nullopt;
-      result[0] = spmm(src, dst, gradient, factors, table_rows, "sum");
+      result[0] = spmm(src, dst, gradient, factors, kept.sizes[0], "sum");
     }
-    if (task_should_compute_output(1)) {
+    if (kept.needed[1]) {
       const c10::ScalarType dtype = weight.scalar_type();
       result[1] = sddmm(dst, src, gradient.to(dtype), table.to(dtype), weight.dim() - 1);
     }
@@ -93,10 +93,9 @@ at::Tensor spmm_with_gradient(const at::Tensor& dst, const at::Tensor& src, cons
   check({"spmm", dst, src, table, weight, num_rows}, reduce);
   const at::Tensor none;
   const OwnedNode node = node_of<SpmmBackward>(
-      [&](SpmmBackward& made) {
-        made.table_rows = table.sym_size(0);
-        made.num_rows = num_rows;
-        made.is_mean = reduce == "mean";
+      [&](GradientNode<SpmmBackward>& made) {
+        made.sizes = {table.sym_size(0), num_rows};
+        if (reduce == "mean") made.constant = SpmmBackward::kMean;
         made.keep({dst, src, weight && weight->requires_grad() ? table : none, weight ? *weight : none});
       },
       table, weight);

@@ -93,19 +93,18 @@ struct Winners {
 };
 
 /// Each element's gradient goes to the first message that has its value. By PyTorch's operators, which have derivatives of their own.
-struct SpmmExtremumBackward final : GradientNode {
-  c10::SymInt table_rows;
-  std::string name() const override { return "strew::SpmmExtremumBackward"; }
+struct SpmmExtremumBackward {
+  static constexpr const char* kName = "strew::SpmmExtremumBackward";
 
-  Gradients apply(Gradients&& gradients) override {
+  static Gradients gradients(const Gradients& of_results, const Kept& kept) {
     Gradients result(2);
-    if (!gradients[0].defined()) return result;
-    const at::Tensor src = kept(0), table = kept(1), weight = kept(2);
-    const Winners winners(src, weight, kept(3));
-    const at::Tensor gradient = gradients[0].masked_fill(winners.is_any.logical_not(), 0);
-    if (task_should_compute_output(0)) {
+    if (!of_results[0].defined()) return result;
+    const at::Tensor src = kept.tensors[0], table = kept.tensors[1], weight = kept.tensors[2];
+    const Winners winners(src, weight, kept.tensors[3]);
+    const at::Tensor gradient = of_results[0].masked_fill(winners.is_any.logical_not(), 0);
+    if (kept.needed[0]) {
       c10::SymDimVector dims(gradient.sym_sizes().begin(), gradient.sym_sizes().end());
-      dims[0] = table_rows;
+      dims[0] = kept.sizes[0];
       at::Tensor weighted = gradient;
       if (weight.defined()) {
         const at::Tensor factors = weight.flatten().index_select(0, winners.factor).view_symint(gradient.sym_sizes());
@@ -113,7 +112,7 @@ struct SpmmExtremumBackward final : GradientNode {
       }
       result[0] = at::zeros_symint(dims, gradient.options()).scatter_add(0, winners.row, weighted);
     }
-    if (task_should_compute_output(1)) {
+    if (kept.needed[1]) {
       const c10::ScalarType dtype = weight.scalar_type();
       const at::Tensor products = gradient.to(dtype).mul(table.gather(0, winners.row).to(dtype)).flatten();
       const at::Tensor zeros = at::zeros_symint({weight.sym_numel()}, products.options());
@@ -131,8 +130,8 @@ Pair extremum_with_gradient(const at::Tensor& dst, const at::Tensor& src, const 
   Pair result = below_autograd([&] { return spmm_extremum(dst, src, table, weight, num_rows, reduce); });
   const at::Tensor none;
   const OwnedNode node = node_of<SpmmExtremumBackward>(
-      [&](SpmmExtremumBackward& made) {
-        made.table_rows = table.sym_size(0);
+      [&](GradientNode<SpmmExtremumBackward>& made) {
+        made.sizes = {table.sym_size(0)};
         made.keep({src, weight && weight->requires_grad() ? table : none, weight ? *weight : none, std::get<1>(result)});
       },
       table, weight);
