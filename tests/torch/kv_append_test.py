@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""strew.torch.kv_append_ and kv_append: caches of drawn shapes, layouts and dtypes against loops over tokens, derivatives, version counters, errors with nothing written, opcheck, torch.compile
-without a copy of the cache, torch.export.
+"""strew.torch.kv_append_ and kv_append: caches of drawn shapes, layouts and dtypes against loops over tokens, derivatives, version counters, errors with nothing written,
+opcheck, torch.compile without a copy of the cache, torch.export.
 
     kv_append_test.py [BUILD] [--seed N] [--iterations N]
 
@@ -149,7 +149,8 @@ def check_errors(failures):
         (lambda: kv_append_(cache, -late.int(), values), IndexError, "kv_append_(): index -2 is out of bounds", cache),
         (lambda: kv_append_([cache, other], late, [values, values]), IndexError, "index 32 is out of bounds", cache, other),
         (lambda: kv_append(cache, late, values), IndexError, "kv_append(): index 32 is out of bounds"),
-        (lambda: kv_append_(static, positions + 1, tokens, dim=2), IndexError, "index 4 is out of bounds for dimension 2 with size 6 (strew: position 1, where 3 tokens have to fit", static),
+        (lambda: kv_append_(static, positions + 1, tokens, dim=2), IndexError,
+         "index 4 is out of bounds for dimension 2 with size 6 (strew: position 1, where 3 tokens have to fit", static),
         (lambda: kv_append_(static, positions - 2, tokens, dim=2), IndexError, "index -1 is out of bounds for dimension 2", static),
         (lambda: kv_append_(cache, slots[:3], values), RuntimeError, "expected one slot per token, but got 3 slots", cache),
         (lambda: kv_append_(cache, slots.float(), values), RuntimeError, "expected slots to be int32 or int64 of one dim, but got Float"),

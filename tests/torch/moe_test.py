@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""strew.torch.moe_permute and moe_unpermute: drawn tokens and experts against PyTorch's sort and sums written out, bit for bit, derivatives, opcheck, torch.func, aot_eager and inductor, errors.
+"""strew.torch.moe_permute and moe_unpermute: drawn tokens and experts against PyTorch's sort and sums written out, bit for bit, derivatives, opcheck, torch.func, aot_eager
+and inductor, errors.
 
     moe_test.py [BUILD] [--seed N] [--iterations N]
 
@@ -49,7 +50,8 @@ def check_values(rng, iterations, failures):
             if not all(torch.equal(*pair) for pair in zip(result, expected, strict=True)):
                 failures.append(f"draw {number}: moe_permute of {dtype} {list(x.shape)}, {k} of {experts} experts, {threads} threads")
             if not torch.equal(moe_unpermute(result[0], result[2], weights), sums):
-                failures.append(f"draw {number}: moe_unpermute of {dtype} {list(x.shape)}, {k} of {experts} experts, weights {weights is not None and weights.dtype}, {threads} threads")
+                kind = "no weights" if weights is None else f"weights of {weights.dtype}"
+                failures.append(f"draw {number}: moe_unpermute of {dtype} {list(x.shape)}, {k} of {experts} experts, {kind}, {threads} threads")
     torch.set_num_threads(1)
 
 
@@ -91,7 +93,8 @@ def check_compiled(failures):
         result = function(x, given[1], weights)
         return result, *torch.autograd.grad(result.sin().sum(), (x, weights))
     expected = outcome(layer_written_out)
-    for name, function in (("eager", layer), ("aot_eager", torch.compile(layer, backend="aot_eager", fullgraph=True)), ("inductor", torch.compile(layer, fullgraph=True, dynamic=True))):
+    of_eager, of_inductor = torch.compile(layer, backend="aot_eager", fullgraph=True), torch.compile(layer, fullgraph=True, dynamic=True)
+    for name, function in (("eager", layer), ("aot_eager", of_eager), ("inductor", of_inductor)):
         if not all(torch.allclose(*pair, atol=1e-3) for pair in zip(outcome(function), expected, strict=True)):
             failures.append(f"a layer, {name}")
 

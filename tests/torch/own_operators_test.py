@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Messages along edges in PyTorch (strew.torch.spmm, spmm_csr, sddmm): PyTorch's opcheck, first and second derivatives against differences, values against PyTorch's two steps bit for bit, errors,
-graphs of torch.compile, and the examples in the docstrings of strew.torch.
+"""Messages along edges in PyTorch (strew.torch.spmm, spmm_csr, sddmm): PyTorch's opcheck, first and second derivatives against differences, values against PyTorch's two steps
+bit for bit, errors, graphs of torch.compile, and the examples in the docstrings of strew.torch.
 
     own_operators_test.py [BUILD] [--seed N] [--iterations N]
 

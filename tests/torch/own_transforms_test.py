@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What PyTorch has around strew's own operators: torch.vmap against one call each, also of gradients, and without its loop over the batch; autocast; subclasses and modes of dispatch; negative
-views; refusals of sparse, quantised and nested tensors and of other devices.
+"""What PyTorch has around strew's own operators: torch.vmap against one call each, also of gradients, and without its loop over the batch; autocast; subclasses and modes of
+dispatch; negative views; refusals of sparse, quantised and nested tensors and of other devices.
 
     own_transforms_test.py [BUILD] [--seed N]
 
@@ -14,6 +14,7 @@ import warnings
 import own
 import torch
 from host_test import Seen, Subclass, Wrapper
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 import strew.torch
 
@@ -114,7 +115,8 @@ def check_tensors(failures):
     cache, slots, values = torch.randn(6, 2), torch.tensor([1]), torch.randn(1, 2)
     if not torch.equal(-kv_append(torch._neg_view(cache), slots, torch._neg_view(values)), kv_append(cache, slots, values)):
         failures.append("kv_append of negative views")
-    own.errors(failures, [(lambda: strew.torch.kv_append_(torch._neg_view(cache), slots, values), RuntimeError, "doesn't currently support mutable TensorLists with negation", cache)])
+    text = "doesn't currently support mutable TensorLists with negation"
+    own.errors(failures, [(lambda: strew.torch.kv_append_(torch._neg_view(cache), slots, values), RuntimeError, text, cache)])
     with Seen() as seen:
         spmm(dst, src, table, weight, num_rows=ROWS)
     if seen.names != ["strew.spmm.default"]:
@@ -133,11 +135,15 @@ def check_refusals(failures):
     cases = []
     for text, tensor in strange:
         cases += [(call, NotImplementedError, f"neither sparse, quantised nor nested, but got {text}") for call in (
-            lambda t=tensor: spmm(dst, src, t, num_rows=ROWS), lambda t=tensor: spmm(dst, src, table, t, num_rows=ROWS), lambda t=tensor: spmm(dst, src, t, num_rows=ROWS, reduce="amax"),
+            lambda t=tensor: spmm(dst, src, t, num_rows=ROWS), lambda t=tensor: spmm(dst, src, table, t, num_rows=ROWS),
+            lambda t=tensor: spmm(dst, src, t, num_rows=ROWS, reduce="amax"),
             lambda t=tensor: sddmm(dst, src, table, t), lambda t=tensor: moe_permute(t, torch.tensor([[0]]), num_experts=1), lambda t=tensor: moe_unpermute(t, torch.tensor([[0]])),
             lambda t=tensor: kv_append(t, dst, table), lambda t=tensor: kv_append(table, dst, t),
         )]
     own.errors(failures, cases)
+    with FakeTensorMode():  # which has devices that are not there
+        index, on_gpu = torch.zeros(3, dtype=torch.int64, device="cuda"), torch.zeros(3, 4, device="cuda")
+        own.errors(failures, [(lambda: spmm(index, index, on_gpu, num_rows=3), NotImplementedError, "nor nested, but got one on cuda:0")])
 
 
 def main():

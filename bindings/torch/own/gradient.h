@@ -1,5 +1,5 @@
-// What strew's own operators do above the CPU's key: a node of autograd that keeps tensors, and calls of the operator below it. Nodes are like those of PyTorch's own operators, because
-// torch.func accepts no torch::autograd::Function. Tested by tests/torch.
+// What strew's own operators do above the CPU's key: a node of autograd that keeps tensors, and calls of the operator below it. Nodes are like those of
+// PyTorch's own operators, because torch.func accepts no torch::autograd::Function. Tested by tests/torch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -33,7 +33,8 @@ struct Kept {
   std::vector<bool> needed;  ///< which of the tensors that node_of names ask for a gradient
 };
 
-/// The gradient of one operator. `Formula` has a kName, and a function `gradients(const Gradients&, const Kept&)` from those of the results to those of the tensors that node_of names.
+/// The gradient of one operator. `Formula` has a kName, and a function `gradients(const Gradients&, const Kept&)` from those of the results to those of the
+/// tensors that node_of names.
 template <class Formula>
 struct GradientNode final : torch::autograd::Node {
   std::vector<c10::SymInt> sizes;

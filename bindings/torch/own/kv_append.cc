@@ -1,5 +1,5 @@
-// strew::kv_append_ and kv_append: new keys and values are written into caches of language models, at slots of a paged cache, or from a position of each sequence on. All indices are
-// checked before anything is written. Tested by tests/torch/kv_append_test.py.
+// strew::kv_append_ and kv_append: new keys and values are written into caches of language models, at slots of a paged cache, or from a position of each
+// sequence on. All indices are checked before anything is written. Tested by tests/torch/kv_append_test.py.
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/arange.h>
@@ -224,8 +224,8 @@ std::vector<at::Tensor> new_of_meta(at::TensorList caches, const at::Tensor& ind
   return made;
 }
 
-/// The gradient of one cache afterwards goes to the cache before, but for what was written, and to the values. Of equal slots each gets it, as PyTorch's index_put has it. Sizes are
-/// those of the values, the constant is the dim of positions.
+/// The gradient of one cache afterwards goes to the cache before, but for what was written, and to the values. Of equal slots each gets it, as PyTorch's
+/// index_put has it. Sizes are those of the values, the constant is the dim of positions.
 struct KvAppendBackward {
   static constexpr const char* kName = "strew::KvAppendBackward";
 

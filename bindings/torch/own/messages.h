@@ -30,8 +30,8 @@ c10::SymDimVector dims_of_result(const Messages& given);
 
 /// The dtype that messages are combined in: 16 bits with weights are float32.
 c10::ScalarType combined_dtype(const Messages& given);
-/// Combines messages in `result`, of combined_dtype or, where each sum of 16 bits is rounded once, of the table's. `arg`: null, or receives the numbers of the edges that a maximum or
-/// minimum is from, -1 for none. Whatever is not Reason::none left both as they were.
+/// Combines messages in `result`, of combined_dtype or, where each sum of 16 bits is rounded once, of the table's. `arg`: null, or receives the numbers of the
+/// edges that a maximum or minimum is from, -1 for none. Whatever is not Reason::none left both as they were.
 Reason combine(const Messages& given, Combiner combiner, const at::Tensor& result, const at::Tensor* arg);
 /// The messages themselves, by PyTorch's own operators. With gradients of the table and the weights.
 at::Tensor messages_of(const Messages& given);

@@ -1,5 +1,5 @@
-"""Rules of torch.vmap for strew's own operators: a batch of tables or weights is one more dim of the rows, and one call. A batch of indices is one call each; these operators have no
-common bounds for them."""
+"""Rules of torch.vmap for strew's own operators: a batch of tables or weights is one more dim of the rows, and one call. A batch of indices is one call
+each; these operators have no common bounds for them."""
 
 from __future__ import annotations
 

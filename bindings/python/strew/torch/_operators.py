@@ -14,8 +14,8 @@ def spmm(
 ) -> torch.Tensor:
     """Messages along edges: ``result[dst[e]] += weight[e] * table[src[e]]``, in one pass. The messages, one row per edge, are never in memory.
 
-    It is `torch.ops.strew.spmm`, with gradients (also of gradients, and in forward mode) for `table` and `weight`, under `torch.compile` and `torch.func`, and whether `enable` was called
-    or not. Sums are in the order of the edges, on any number of threads, and have the bits of
+    It is `torch.ops.strew.spmm`, with gradients (also of gradients, and in forward mode) for `table` and `weight`, under `torch.compile` and `torch.func`, and whether `enable` was
+    called or not. Sums are in the order of the edges, on any number of threads, and have the bits of
     ``torch.zeros(num_rows, ...).index_add_(0, dst, table[src] * weight[:, None])``. Edges that are sorted by `dst` take less time.
 
     Args:
