@@ -91,8 +91,9 @@ struct GradientNode final : torch::autograd::Node {
   }
 
  private:
-  Kept kept() const {
+  Kept kept() {
     Kept given{{}, sizes, constant, {}};
+    const std::lock_guard<std::mutex> lock(mutex_);  // other threads may release them
     for (const torch::autograd::SavedVariable& each : saved_) given.tensors.push_back(each.unpack());
     for (size_t i = 0; i < next_edges().size(); ++i) given.needed.push_back(task_should_compute_output(i));
     return given;
