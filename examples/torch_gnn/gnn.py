@@ -4,7 +4,7 @@
     gnn.py [BUILD] [--model gcn|sage] [--full] [--steps N] [--threads T]
 
 The third way replaces `propagate` of a layer, which makes a message per edge and sums them, by `strew.torch.spmm`, which makes no messages. Losses and weights have to be the same bits in
-all three, and the third may make no messages; the program exits with 1 otherwise. `--full`: a graph of the size of ogbn-arxiv (169,343 nodes, 1,166,243 edges, 128 features), which takes 6 GB of memory in the first two ways.
+all three, and the third may make no messages; the program exits with 1 otherwise. `--full`: a graph of the size of ogbn-arxiv (169,343 nodes, 1,166,243 edges, 128 features), which takes 2 GB of memory in the first two ways.
 
 Run by ctest as example_torch_gnn, on a small graph.
 """

@@ -192,6 +192,8 @@ def check_special(failures):
         failures.check("maxima of NaN and others", unlike(got, [torch.tensor([nan, -inf, -0.0, 0.0, 3.0, 0.0]), torch.tensor([1, 3, 5, 9, 7, 9])]))
     for got in everywhere(lambda: scatters.scatter_min(src, index, out=torch.tensor([5.0, 0.0, 0.0, nan, 3.0, 7.0]))):
         failures.check("minima of NaN and others", unlike(got, [torch.tensor([nan, -inf, 0.0, nan, 3.0, 7.0]), torch.tensor([1, 3, 9, 9, 9, 9])]))
+    for got in everywhere(lambda: scatters.scatter(src, index, dim_size=6, reduce="max")):
+        failures.check("maxima without their places", unlike(got, [torch.tensor([nan, -inf, -0.0, 0.0, 3.0, 0.0])]))
     sums = scatters.scatter_logsumexp(torch.tensor([-inf, -inf, inf, 1.0, nan, 800.0, 800.0]), torch.tensor([0, 0, 1, 1, 2, 4, 4]))
     failures.check("logsumexp of infinite elements", outcomes.different("", sums, torch.tensor([0.0, inf, nan, 0.0, torch.tensor(800.0) + torch.tensor(2.0).log()])))
     counts = scatters.scatter_mean(torch.ones(1000, dtype=torch.bfloat16), torch.zeros(1000, dtype=torch.int64))

@@ -27,6 +27,7 @@ any other.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -166,9 +167,13 @@ def _mean(src: torch.Tensor, index: torch.Tensor, dim: int, out: torch.Tensor | 
     return places.add(src, out).div_(counts, rounding_mode=None if src.is_floating_point() else rounding)
 
 
-def _extreme(src: torch.Tensor, index: torch.Tensor, dim: int, out: torch.Tensor | None, dim_size: int | None, reduce: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """`reduce`: "amin" or "amax". The gradient goes to the element that `arg` names."""
+def _extreme(
+    src: torch.Tensor, index: torch.Tensor, dim: int, out: torch.Tensor | None, dim_size: int | None, reduce: str, needs_arg: bool = True,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """`reduce`: "amin" or "amax". The gradient goes to the element that `arg` names. The search for it costs most of the time: only gradients, `out` and a caller who `needs_arg` have it."""
     places = _Places(src, index, dim, out, dim_size)
+    if not needs_arg and out is None and not (src.requires_grad and torch.is_grad_enabled()):
+        return src.new_zeros(places.shape).scatter_reduce_(places.dim, places.full, src, reduce, include_self=False), None
     dim, count = places.dim, src.size(places.dim)
     with torch.no_grad():
         if out is None:
@@ -189,6 +194,9 @@ def _extreme(src: torch.Tensor, index: torch.Tensor, dim: int, out: torch.Tensor
     return (result if out is None else out.copy_(result)), arg
 
 
+_LEAST, _GREATEST = (functools.partial(_extreme, reduce=reduce, needs_arg=False) for reduce in ("amin", "amax"))
+
+
 def scatter_min(src: torch.Tensor, index: torch.Tensor, dim: int = -1, out: torch.Tensor | None = None, dim_size: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
     """The least element of each place, and where it is in `src` along `dim`: the first of equal ones; the size of that dim where there is none, or none less than what `out` holds.
     Arguments and errors: those of the module.
@@ -196,7 +204,9 @@ def scatter_min(src: torch.Tensor, index: torch.Tensor, dim: int = -1, out: torc
     >>> scatter_min(torch.tensor([5, 7, 4, 4]), torch.tensor([2, 0, 2, 2]))
     (tensor([7, 0, 4]), tensor([1, 4, 2]))
     """
-    return _extreme(src, index, dim, out, dim_size, "amin")
+    result, arg = _extreme(src, index, dim, out, dim_size, "amin")
+    assert arg is not None
+    return result, arg
 
 
 def scatter_max(src: torch.Tensor, index: torch.Tensor, dim: int = -1, out: torch.Tensor | None = None, dim_size: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -209,7 +219,9 @@ def scatter_max(src: torch.Tensor, index: torch.Tensor, dim: int = -1, out: torc
             [2, 4, 3, 0, 0, 0]]), tensor([[5, 5, 3, 4, 0, 1],
             [1, 4, 3, 5, 5, 5]]))
     """
-    return _extreme(src, index, dim, out, dim_size, "amax")
+    result, arg = _extreme(src, index, dim, out, dim_size, "amax")
+    assert arg is not None
+    return result, arg
 
 
 def scatter(src: torch.Tensor, index: torch.Tensor, dim: int = -1, out: torch.Tensor | None = None, dim_size: int | None = None, reduce: str = "sum") -> torch.Tensor:
@@ -221,7 +233,7 @@ def scatter(src: torch.Tensor, index: torch.Tensor, dim: int = -1, out: torch.Te
     >>> scatter(torch.randn(10, 6, 64), torch.tensor([0, 1, 0, 1, 2, 1]), dim=1, reduce="sum").shape
     torch.Size([10, 3, 64])
     """
-    return _named(reduce, {"sum": scatter_sum, "add": scatter_sum, "mul": scatter_mul, "mean": scatter_mean, "min": scatter_min, "max": scatter_max}, src, index, dim, out, dim_size)
+    return _named(reduce, {"sum": scatter_sum, "add": scatter_sum, "mul": scatter_mul, "mean": scatter_mean, "min": _LEAST, "max": _GREATEST}, src, index, dim, out, dim_size)
 
 
 def scatter_std(
@@ -341,7 +353,9 @@ def segment_coo(src: torch.Tensor, index: torch.Tensor, out: torch.Tensor | None
     >>> segment_coo(torch.randn(10, 6, 64), torch.tensor([0, 0, 1, 1, 1, 2]).view(1, -1), reduce="sum").shape
     torch.Size([10, 3, 64])
     """
-    return _named(reduce, {"sum": segment_sum_coo, "add": segment_sum_coo, "mean": segment_mean_coo, "min": segment_min_coo, "max": segment_max_coo}, src, index, out, dim_size)
+    mean = functools.partial(_mean, rounding="trunc")
+    functions = {"sum": scatter_sum, "add": scatter_sum, "mean": mean, "min": _LEAST, "max": _GREATEST}
+    return _named(reduce, functions, src, index, _coo(src, index), out, dim_size)
 
 
 def gather_coo(src: torch.Tensor, index: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
@@ -392,8 +406,8 @@ def _csr(src: torch.Tensor, indptr: torch.Tensor) -> tuple[torch.Tensor, torch.T
     return src, _segments(pointers, src.size(dim)), dim, segments
 
 
-def _by_csr(src: torch.Tensor, indptr: torch.Tensor, out: torch.Tensor | None, reduce: str) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The result, and of "amin" and "amax" the places."""
+def _by_csr(src: torch.Tensor, indptr: torch.Tensor, out: torch.Tensor | None, reduce: str, needs_arg: bool = True) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The result, and of "amin" and "amax" the places, if it `needs_arg`."""
     given, count = src, src.size(indptr.dim() - 1) if isinstance(src, torch.Tensor) and isinstance(indptr, torch.Tensor) and src.dim() >= indptr.dim() else 0
     src, index, dim, segments = _csr(src, indptr)
     if out is not None:
@@ -405,7 +419,8 @@ def _by_csr(src: torch.Tensor, indptr: torch.Tensor, out: torch.Tensor | None, r
     elif reduce == "mean":
         result = _mean(src, index, dim, None, size, "trunc")
     else:
-        result, arg = _extreme(src, index, dim, None, size, reduce)
+        result, arg = _extreme(src, index, dim, None, size, reduce, needs_arg)
+    if arg is not None:
         arg = arg.narrow(dim, 0, segments)
         if index.dim() == 1:
             arg = torch.where(arg < src.size(dim), arg + indptr.flatten()[0], count)
@@ -465,7 +480,8 @@ def segment_csr(src: torch.Tensor, indptr: torch.Tensor, out: torch.Tensor | Non
     >>> segment_csr(torch.randn(10, 6, 64), torch.tensor([0, 2, 5, 6]).view(1, -1), reduce="sum").shape
     torch.Size([10, 3, 64])
     """
-    return _named(reduce, {"sum": segment_sum_csr, "add": segment_sum_csr, "mean": segment_mean_csr, "min": segment_min_csr, "max": segment_max_csr}, src, indptr, out)
+    least, greatest = (functools.partial(_by_csr, reduce=each, needs_arg=False) for each in ("amin", "amax"))
+    return _named(reduce, {"sum": segment_sum_csr, "add": segment_sum_csr, "mean": segment_mean_csr, "min": least, "max": greatest}, src, indptr, out)
 
 
 def gather_csr(src: torch.Tensor, indptr: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
