@@ -90,8 +90,7 @@ class OnePassGAT(GATConv):
     """Each head's messages, weighted by its attention, in one pass."""
 
     def propagate(self, edge_index, x, alpha, size=None):
-        heads = [strew.torch.spmm(edge_index[1], edge_index[0], x[0][:, head].contiguous(), alpha[:, head].contiguous(), num_rows=x[1].size(0)) for head in range(self.heads)]
-        return torch.stack(heads, 1)
+        return strew.torch.spmm(edge_index[1], edge_index[0], x[0], alpha, num_rows=x[1].size(0))
 
 
 def gat_step():
@@ -133,7 +132,11 @@ def paged_write():
         for cache in caches:
             cache.index_copy_(0, slots, rows)
         return []
-    return Step(step, written=caches)
+
+    def operators():
+        strew.torch.kv_append_(caches, slots, [rows] * len(caches))
+        return []
+    return Step(step, operators=operators, written=caches)
 
 
 def decode_step():
@@ -166,11 +169,9 @@ def experts_step():
         result = torch.zeros(tokens, width).index_add_(0, source, moved * weights[order].unsqueeze(1))
         return [result.detach(), *torch.autograd.grad(result.square().sum(), (x, weights))]
 
-    places = torch.arange(tokens * chosen)
-
     def operators():
-        moved = x.index_select(0, source)
-        result = strew.torch.spmm(source, places, moved, weights[order], num_rows=tokens)
+        moved, _, rows, _ = strew.torch.moe_permute(x, experts.view(tokens, chosen), num_experts=8)
+        result = strew.torch.moe_unpermute(moved, rows, weights.view(tokens, chosen))
         return [result.detach(), *torch.autograd.grad(result.square().sum(), (x, weights))]
     return Step(plain, operators=operators)
 
