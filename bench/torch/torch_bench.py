@@ -165,17 +165,56 @@ def tiny_index_select():
     return making(lambda: table.index_select(0, index))
 
 
-def handed_over_index_add():
-    """strew leaves every alpha but 1 to PyTorch."""
-    table, index, updates = few()
-    return updating(table, lambda t: t.index_add_(0, index, updates, alpha=0.5))
-
-
-def handed_over_index_put():
-    """Masks, too."""
+def masked_index_put():
     table, _, _ = few()
     mask, value = torch.arange(8) < 4, torch.ones(16)
     return updating(table, lambda t: t.index_put_((mask,), value))
+
+
+def masked_select():
+    """Half of a million elements, at random."""
+    table = torch.randn(1000, 1000)
+    mask = torch.rand(1000, 1000) < 0.5
+    return making(lambda: table[mask])
+
+
+def masked_rows():
+    """Rows of images are put between those of text."""
+    table, rows = torch.randn(2048, 1024), torch.randn(512, 1024)
+    mask = torch.zeros(2048, dtype=torch.bool)
+    mask[100:612] = True
+    return updating(table, lambda t: t.masked_scatter_(mask[:, None].expand_as(t), rows))
+
+
+def scaled_index_add():
+    table, index, updates = graph()
+    return updating(table, lambda t: t.index_add_(0, index, updates, alpha=-0.1))
+
+
+def segment_sum():
+    data, lengths = torch.randn(EDGES, WIDTH), torch.full((NODES,), EDGES // NODES)
+    return making(lambda: torch.segment_reduce(data, "sum", lengths=lengths))
+
+
+def sparse_step():
+    """What SGD does with the gradient of an embedding with `sparse=True`."""
+    table, index, gradient = torch.randn(500000, 64), torch.randint(0, 500000, (32768,)), torch.randn(32768, 64)
+    sparse = torch.sparse_coo_tensor(index[None], gradient, table.size(), check_invariants=False)
+    return updating(table, lambda t: t.add_(sparse, alpha=-0.01))
+
+
+def bag_backward(mode):
+    """Of 2048 bags of 16."""
+    index, sizes = torch.randint(0, 50000, (32768,)), torch.full((2048,), 16)
+    bags, gradient = torch.arange(32768) // 16, torch.randn(2048, 64)
+    return making(lambda: torch.ops.aten._embedding_bag_dense_backward(gradient, index, bags, sizes, sizes, 50000, False, mode, None))
+
+
+def handed_over_index_add():
+    """strew leaves sums of complex numbers to PyTorch."""
+    table, index, updates = few()
+    table, updates = table.to(torch.complex64), updates.to(torch.complex64)
+    return updating(table, lambda t: t.index_add_(0, index, updates))
 
 
 CASES = {
@@ -196,8 +235,15 @@ CASES = {
     "scatter_add_ 8 x 64 B": tiny_scatter_add,
     "index_put_ accumulate 8 x 64 B": tiny_index_put,
     "index_select 8 x 64 B": tiny_index_select,
-    "handed over: index_add_ 8 x 64 B, alpha 0.5": handed_over_index_add,
-    "handed over: index_put_ 8 x 64 B, a mask": handed_over_index_put,
+    "index_add_ 300k x 64 -> 10k, alpha -0.1": scaled_index_add,
+    "segment_reduce sum, 10k of 30 x 64": segment_sum,
+    "w += sparse gradient, 32k of 500k rows of 64": sparse_step,
+    "embedding_bag backward, sum, 2048 bags of 16 x 64": lambda: bag_backward(0),
+    "embedding_bag backward, mean, 2048 bags of 16 x 64": lambda: bag_backward(1),
+    "index_put_ 8 x 64 B, a mask": masked_index_put,
+    "x[mask], half of 1M": masked_select,
+    "masked_scatter_, 512 of 2048 rows of 4 KiB": masked_rows,
+    "handed over: index_add_ 8 x 128 B, complex64": handed_over_index_add,
 }
 
 

@@ -108,7 +108,8 @@ uint64_t variant_of(const Definition& what, size_t tensors, int threads) {
   number = number << 1 | static_cast<uint64_t>(what.accumulates_wide);
   number = number << 1 | static_cast<uint64_t>(what.takes_negative);
   number = number << 1 | static_cast<uint64_t>(what.looks_up);
-  number = number << 2 | static_cast<uint64_t>(what.weight);
+  number = number << 2 | static_cast<uint64_t>(what.factor);
+  number = number << 1 | static_cast<uint64_t>(what.is_fused);
   number = number << 1 | static_cast<uint64_t>(what.is_sorted);
   number = number << 1 | static_cast<uint64_t>(what.returns_arg);
   return number << 1 | static_cast<uint64_t>(what.skips_bad);
@@ -195,22 +196,22 @@ strew_status builder_of(const Request& request, strew_op_builder** out) {
 
 using OwnedBuilder = std::unique_ptr<strew_op_builder, void (*)(strew_op_builder*)>;
 
-/// Where the tensors of an op are that looks its updates up.
+/// Where the tensors of a scatter are.
 struct Places {
   explicit Places(const Definition& what) : indices((what.returns_arg ? 2U : 1U) + (has_operand(what) ? 1U : 0U)) {
-    table = indices + 1;
-    weight = table + (what.returns_arg ? 2U : 1U);
+    updates = indices + 1;
+    factor = updates + (what.returns_arg ? 2U : 1U);
   }
-  size_t indices, table, weight;
+  size_t indices, updates, factor;
 };
 
-constexpr const char* kWeightKinds[] = {"", "per_position", "per_element"};
+constexpr const char* kFactorKinds[] = {"", "per_position", "per_element", "scalar"};
 
 /// A scatter of rows whose updates are looked up in the table.
 strew_status look_up_builder_of(const Request& request, strew_op_builder** out) {
   const strew_tensor* const all = request.tensors->data();
   const Places at(*request.what);
-  const strew_tensor &table = all[at.table], &numbers = all[request.tensors->count() - 1];
+  const strew_tensor &table = all[at.updates], &numbers = all[request.tensors->count() - 1];
   const OpenRows open(table);
   std::array<int64_t, 2 * kMostDims> dims;
   strew_tensor updates = table;
@@ -225,31 +226,30 @@ strew_status look_up_builder_of(const Request& request, strew_op_builder** out) 
   updates.rank = table.rank - 1 + numbers.rank;
   status = strew_op_builder_scatter_rows(&all[has_operand(*request.what) ? 1 : 0], &all[at.indices], &updates, out);
   if (status == nullptr) status = strew_op_builder_look_up(*out, STREW_UPDATES, 0, made);
-  if (status == nullptr && request.what->weight != Weight::none)
-    status = strew_op_builder_extra(*out, kWeightKinds[static_cast<size_t>(request.what->weight)], &all[at.weight]);
   return status;
 }
 
-/// The old value and the weighted update, combined.
-std::string weighted_graph_of(const Request& request) {
+/// The old value and the update times the factor, combined.
+std::string graph_with_factor_of(const Request& request) {
   const strew_tensor* const all = request.tensors->data();
   const Places at(*request.what);
   const auto name = [](const strew_tensor& tensor) {
     return std::string(strew_dtype_name(static_cast<strew_dtype>(tensor.dtype)));
   };
-  const std::string table = name(all[at.table]), weight = name(all[at.weight]), result = name(all[0]);
+  const std::string update = name(all[at.updates]), factor = name(all[at.factor]), result = name(all[0]);
   const Combiner combiner = request.what->combiner;
   const char* const fold = combiner == Combiner::max ? "maximum" : combiner == Combiner::min ? "minimum" : "add";
-  std::string graph = "{%0=update(0):" + table + "; %1=extra(0):" + weight + "; %2=current(0):" + result + "; ";
+  std::string graph = "{%0=update(0):" + update + "; %1=extra(0):" + factor + "; %2=current(0):" + result + "; ";
   int last = 2;
   const auto add = [&](const std::string& node, const std::string& dtype) {
     graph += "%" + std::to_string(++last) + "=" + node + ":" + dtype + "; ";
     return "%" + std::to_string(last);
   };
-  const std::string row = table == weight ? "%0" : add("convert(%0)", weight);
-  const std::string product = add("multiply(" + row + ",%1)", weight);
-  const std::string update = weight == result ? product : add("convert(" + product + ")", result);
-  const std::string combined = add(std::string(fold) + "(%2," + update + ")", result);
+  if (request.what->is_fused) return graph + "%3=fma(%0,%1,%2):" + result + "; return %3}";
+  const std::string row = update == factor ? "%0" : add("convert(%0)", factor);
+  const std::string product = add("multiply(" + row + ",%1)", factor);
+  const std::string converted = factor == result ? product : add("convert(" + product + ")", result);
+  const std::string combined = add(std::string(fold) + "(%2," + converted + ")", result);
   return graph + "return " + combined + "}";
 }
 
@@ -260,6 +260,9 @@ strew_status make_op(void* context, strew_op** out) {
   strew_status status = what.looks_up ? look_up_builder_of(request, &made) : builder_of(request, &made);
   const OwnedBuilder builder(made, strew_op_builder_free);
   if (what.form == Form::sddmm) return status == nullptr ? strew_op_builder_build(made, out) : status;
+  if (status == nullptr && what.factor != Factor::none)
+    status = strew_op_builder_extra(made, kFactorKinds[static_cast<size_t>(what.factor)],
+                                    request.tensors->data() + Places(what).factor);
   const auto set = [&](const char* field, const char* value) {
     if (status == nullptr) status = strew_op_builder_set(made, field, value);
   };
@@ -267,7 +270,7 @@ strew_status make_op(void* context, strew_op** out) {
   set("normalize_negative", what.takes_negative ? "true" : "false");
   if (!is_gather(what.form)) {
     const auto dtype = static_cast<strew_dtype>(request.tensors->data()->dtype);
-    const std::string graph = what.weight != Weight::none ? weighted_graph_of(request) : graph_of(what.combiner, dtype);
+    const std::string graph = what.factor == Factor::none ? graph_of(what.combiner, dtype) : graph_with_factor_of(request);
     set("combiner", graph.empty() ? kCombiners[static_cast<size_t>(what.combiner)] : "expr");
     if (!graph.empty()) set("expr", graph.c_str());
     if (what.init == Init::in_place) set("init", "in_place");

@@ -27,12 +27,12 @@ enum class Form : uint8_t {
 };
 /// What the result's elements hold before the updates: what they held before the call, the operand's, or zeros.
 enum class Init : uint8_t { in_place, copy, zeros };
-/// `max` and `min` are strew's (docs/semantics.md), which are PyTorch's for integers. Of floats PyTorch keeps NaNs, and where both are zeros it keeps the element, or takes the update where its loop is over
-/// vectors: x86's maximum of equal operands is the second one.
+/// `max` and `min` are strew's (docs/semantics.md), which are PyTorch's for integers. Of floats PyTorch keeps NaNs, and where both are zeros it keeps the element,
+/// or takes the update where its loop is over vectors: x86's maximum of equal operands is the second one.
 enum class Combiner : uint8_t { assign, add, mul, max, min, max_or_kept, min_or_kept, max_or_update, min_or_update };
 
-/// By what updates that are looked up are multiplied: nothing, one number per position, or one per element.
-enum class Weight : uint8_t { none, per_position, per_element };
+/// What updates are multiplied by before they are combined: nothing, a number for each position or each element, or one for all.
+enum class Factor : uint8_t { none, per_position, per_element, scalar };
 
 /// All that makes an op but its tensors.
 struct Definition {
@@ -43,19 +43,19 @@ struct Definition {
   bool accumulates_wide = false;
   bool takes_negative = false;  ///< negative indices count from the end
   bool skips_bad = false;       ///< an index out of bounds is left out, in place of an error
-  /// Updates are rows of a table, whose numbers a further index has (docs/fusion.md). Products are rounded to the table's dtype, or to that of the weights if this is
-  /// another one; then they are combined in the result's.
+  /// Updates are rows of a table, whose numbers a further index has (docs/fusion.md).
   bool looks_up = false;
-  Weight weight = Weight::none;
-  bool is_sorted = false;  ///< the numbers of the result's rows do not fall
-  bool returns_arg =
-      false;  ///< of a max or min that looks up: a second result has the number of the update that each element is from
+  /// Products are rounded to the updates' dtype, or to that of the factors if this is another one; then they are combined in the result's.
+  Factor factor = Factor::none;
+  bool is_fused = false;     ///< of one dtype: the product is not rounded before the sum is
+  bool is_sorted = false;    ///< the numbers of the result's rows do not fall
+  bool returns_arg = false;  ///< of a max or min that looks up: a second result has the numbers of the updates that win
 };
 
 constexpr size_t kMostTensors = 16;
 constexpr size_t kMostDims = 16;
 
-/// The tensors of a call: the result, the operand unless the result is updated in place, the indices, the updates or the table, the weights; of a form `_at`
+/// The tensors of a call: the result, the operand unless the result is updated in place, the indices, the updates or the table, the factors; of a form `_at`
 /// further indices come last, and so do the numbers of rows that are looked up. With `returns_arg` the second result comes second, and the numbers of the
 /// updates come behind the table. Of form sddmm: the result with strides of 0 along rows, no index, both tables, and the
 /// numbers of their rows.

@@ -1,4 +1,4 @@
-// A kernel of strew in the place of PyTorch's at the CPU key: it tries, and hands over to the kernel that was there where it may not. Tested by tests/torch.
+// A kernel of strew in the place of PyTorch's at the CPU's keys: it tries, and hands over to the kernel that was there where it may not. Tested by tests/torch.
 //
 // One function of strew serves the three overloads of an operator. It is given where the result goes (Target), then the arguments but `out`, and returns why it did
 // nothing, or that it ran.
@@ -68,9 +68,9 @@ struct Replaced {
   static inline const c10::KernelFunction* kernel = nullptr;
   static inline Counts counts;
 
-  static void find() {
+  static void find(c10::DispatchKey key) {
     op = new c10::OperatorHandle(c10::Dispatcher::singleton().findSchemaOrThrow(Op::name, Op::overload_name));
-    kernel = new c10::KernelFunction(kernel_of(op->getComputedKernelForDispatchKey(c10::DispatchKey::CPU)));
+    kernel = new c10::KernelFunction(kernel_of(op->getComputedKernelForDispatchKey(key)));
     list_overload(Op::name, Op::overload_name, &counts);
   }
 
@@ -129,12 +129,12 @@ struct Override<Op, kTry, at::Tensor&(const at::Tensor&, Rest...)> {
   }
 };
 
-/// Puts strew's kernel in the place of PyTorch's, which stays at hand.
+/// Puts strew's kernel in the place of PyTorch's, which stays at hand. `key`: that of the library.
 template <class Op, auto kTry>
-void replace(torch::Library& library) {
-  Replaced<Op>::find();
+void replace(torch::Library& library, c10::DispatchKey key = c10::DispatchKey::CPU) {
+  Replaced<Op>::find(key);
   const std::string name = Op::overload_name[0] == 0 ? std::string(Op::name) : std::string(Op::name) + "." + Op::overload_name;
-  library.impl(name.c_str(), torch::dispatch(c10::DispatchKey::CPU, TORCH_FN((Override<Op, kTry>::call))));
+  library.impl(name.c_str(), torch::dispatch(key, TORCH_FN((Override<Op, kTry>::call))));
 }
 
 }  // namespace strew::aten

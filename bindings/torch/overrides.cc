@@ -1,6 +1,9 @@
 // The table of what strew replaces, and the functions by which Python switches it on: strew.torch (bindings/python/strew/torch) opens this library beside the
 // PyTorch that it was built for. Tested by tests/torch.
+#include <ATen/ops/_embedding_bag_dense_backward.h>
 #include <ATen/ops/_index_put_impl.h>
+#include <ATen/ops/_segment_reduce_backward.h>
+#include <ATen/ops/add.h>
 #include <ATen/ops/embedding_dense_backward.h>
 #include <ATen/ops/gather.h>
 #include <ATen/ops/index.h>
@@ -9,10 +12,12 @@
 #include <ATen/ops/index_fill.h>
 #include <ATen/ops/index_reduce.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/masked_scatter.h>
 #include <ATen/ops/put.h>
 #include <ATen/ops/scatter.h>
 #include <ATen/ops/scatter_add.h>
 #include <ATen/ops/scatter_reduce.h>
+#include <ATen/ops/segment_reduce.h>
 #include <ATen/ops/take.h>
 #include <torch/headeronly/version.h>
 #include <torch/library.h>
@@ -51,6 +56,7 @@ void replace_all(torch::Library& library) {
   replace<ops::index_Tensor, index>(library);
   replace<ops::index_Tensor_out, index>(library);
   replace<ops::_index_put_impl_, index_put>(library);
+  replace<ops::masked_scatter_, masked_scatter>(library);
   replace<ops::take, take>(library);
   replace<ops::take_out, take>(library);
   replace<ops::put_, put>(library);
@@ -61,17 +67,31 @@ void replace_all(torch::Library& library) {
   replace_three<ops::scatter_reduce, ops::scatter__reduce, ops::scatter_reduce_out, scatter_with>(library);
   replace_three<ops::scatter_add, ops::scatter_add_, ops::scatter_add_out, scatter_add>(library);
   replace_three<ops::scatter_reduce_two, ops::scatter_reduce__two, ops::scatter_reduce_two_out, scatter_reduce>(library);
+  replace<ops::segment_reduce, segment_reduce>(library);
+  replace<ops::_segment_reduce_backward, segment_reduce_backward>(library);
   replace<ops::embedding_dense_backward, embedding_dense_backward>(library);
+  replace<ops::_embedding_bag_dense_backward, embedding_bag_dense_backward>(library);
+}
+
+/// Of tensors with a sparse one among them.
+void replace_sparse(torch::Library& library) {
+  constexpr c10::DispatchKey kKey = c10::DispatchKey::SparseCPU;
+  replace<ops::add_Tensor, add_sparse>(library, kKey);
+  replace<ops::add__Tensor, add_sparse>(library, kKey);
+  replace<ops::add_out, add_sparse>(library, kKey);
 }
 
 /// Once per process, and never taken back: other threads may be in a kernel at any time. strew.torch.disable() makes the kernels hand every call over.
 void replace_once() {
-  static torch::Library* const library = [] {
-    auto* const made = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, __FILE__, __LINE__);
-    replace_all(*made);
-    return made;
+  static const bool done = [] {
+    const auto library = [](c10::DispatchKey key) {
+      return new torch::Library(torch::Library::IMPL, "aten", key, __FILE__, __LINE__);
+    };
+    replace_all(*library(c10::DispatchKey::CPU));
+    replace_sparse(*library(c10::DispatchKey::SparseCPU));
+    return true;
   }();
-  (void)library;
+  (void)done;
 }
 
 /// Copies as much of a text as there is room for, with a zero byte behind it; the length of all of it.

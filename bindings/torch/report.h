@@ -19,7 +19,8 @@ namespace strew::aten {
   X(empty, "a tensor has no elements or no dims")                                                                        \
   X(overlap, "elements of the result share memory with each other or with an argument")                                  \
   X(layout, "the result would have another layout, or PyTorch goes over the elements in another order")                  \
-  X(argument, "an argument has a value that strew leaves to PyTorch (alpha, a mask, an index that is not a tensor)")     \
+  X(argument, "an argument has a value that strew leaves to PyTorch (a mode, a dim, an index that is not a tensor)")     \
+  X(slower, "PyTorch's kernel is faster")                                                                                \
   X(refused, "strew has no kernel for it")
 
 enum class Reason : uint8_t {

@@ -1,5 +1,8 @@
 #include "bindings/torch/tensors.h"
 
+#include <ATen/EmptyTensor.h>
+#include <ATen/core/Tensor.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -120,6 +123,12 @@ Reason plain(const at::Tensor& tensor, bool may_be_scalar) {
   return Reason::none;
 }
 
+bool is_plain_sparse(const at::Tensor& tensor) {
+  const c10::DispatchKeySet keys = tensor.key_set();
+  return keys.has(c10::DispatchKey::SparseCPU) && !keys.has_any(kSpecial) && tensor.layout() == c10::Layout::Sparse &&
+         !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides();
+}
+
 bool elements_apart(const at::Tensor& tensor) {
   if (tensor.is_non_overlapping_and_dense()) return true;
   constexpr size_t kMostDims = 16;
@@ -145,6 +154,12 @@ bool apart(const at::Tensor& one, const at::Tensor& other) {
 bool same_view(const at::Tensor& one, const at::Tensor& other) {
   return one.unsafeGetTensorImpl() == other.unsafeGetTensorImpl() ||
          (one.const_data_ptr() == other.const_data_ptr() && one.sizes() == other.sizes() && one.strides() == other.strides());
+}
+
+at::Tensor value_of(c10::ScalarType dtype, const c10::Scalar& value) {
+  at::Tensor made(at::detail::empty_cpu({}, dtype));
+  made.fill_(value);
+  return made;
 }
 
 std::optional<int64_t> dim_of(const at::Tensor& tensor, int64_t dim) {

@@ -24,6 +24,9 @@ Reason plain_all(const at::Tensor& first, const Rest&... rest) {
   return reason;
 }
 
+/// Whether the tensor is sparse (COO), in the CPU's memory, and nobody above its key has a say in it.
+bool is_plain_sparse(const at::Tensor& tensor);
+
 /// Whether PyTorch moves elements of this dtype by all of its indexed operators.
 bool moves_alike(c10::ScalarType dtype);
 /// Whether sums of this dtype have PyTorch's bits: not those of bool, nor of what PyTorch does not add.
@@ -38,6 +41,9 @@ bool apart(const at::Tensor& one, const at::Tensor& other);
 
 /// Whether they are the same elements in the same order.
 bool same_view(const at::Tensor& one, const at::Tensor& other);
+
+/// A tensor without dims that holds the value.
+at::Tensor value_of(c10::ScalarType dtype, const c10::Scalar& value);
 
 /// The dim as counted from 0, or nothing if there is none of this number.
 std::optional<int64_t> dim_of(const at::Tensor& tensor, int64_t dim);

@@ -111,26 +111,143 @@ def indices_of(draw, size):
     return given
 
 
+def is_mask(index):
+    return index is not None and index.dtype in (torch.bool, torch.uint8)
+
+
 def taken_size(size, given):
     """The size of self[given], or None where the indices do not fit."""
     try:
-        return list(torch.empty(size, device="meta")[tuple(slice(None) if each is None else torch.zeros(each.size(), dtype=torch.int64, device="meta") for each in given)].size())
+        return list(torch.empty(size, dtype=torch.uint8)[tuple(slice(None) if each is None else each.bool() if is_mask(each) else torch.zeros(each.size(), dtype=torch.int64)
+                                                               for each in given)].size())
     except (IndexError, RuntimeError):
         return None
+
+
+def index(draw):
+    size = [4000, 24] if draw.large else draw.size()
+    self, given = draw.target(size, draw.choice(MOVES)), indices_of(draw, size)
+    return Drawn([self, given], taken_size(size, given))
 
 
 def index_put(draw):
     dtype = draw.choice(MOVES)
     size = [4000, 24] if draw.large else draw.size()
     self, given = draw.target(size, dtype), indices_of(draw, size)
-    masks = any(each is not None and each.dtype in (torch.bool, torch.uint8) for each in given)
-    taken = None if masks else taken_size(size, given)
+    taken = taken_size(size, given)
     values = [each if draw.chance(0.8) else 1 for each in taken] if taken is not None else []
     values = values[draw.randrange(len(values) + 1) if draw.chance(0.15) else 0:]
     if draw.chance(0.03):
         values = draw.size()
     source = shared(draw, self, draw.tensor(values, dtype if draw.chance(0.96) else draw.choice(SUMS)))
     return Drawn([self, given, source, draw.chance(0.6)], None)
+
+
+def masked_scatter(draw):
+    dtype = draw.choice(MOVES)
+    size = [4000, 24] if draw.large else draw.size()
+    self, kept = draw.target(size, dtype), mask(draw, size)
+    if draw.chance(0.4):  # one value for each row, or for all
+        kept = mask(draw, [each if d < len(size) // 2 else 1 for d, each in enumerate(size)])
+        kept = kept.expand(size) if draw.chance(0.5) else kept
+    elif draw.chance(0.2):
+        kept = mask(draw, size[draw.randrange(len(size) + 1):] if draw.chance(0.7) else draw.size())
+    count = int(kept.expand(size).sum()) if fits(kept.size(), size) else draw.extent()
+    source = draw.tensor([max(0, count + draw.choice((0, 0, 0, 3, -1)))] if draw.chance(0.6) else [draw.extent(), count], dtype if draw.chance(0.97) else draw.choice(SUMS))
+    return Drawn([self, draw.laid_out(kept) if draw.chance(0.2) else kept, shared(draw, self, source)], None)
+
+
+def fits(size, other):
+    """Whether a tensor of one size can be expanded to another."""
+    return len(size) <= len(other) and all(a in (1, b) for a, b in zip(reversed(size), reversed(other), strict=False))
+
+
+def segment_reduce(draw):
+    """Lengths or offsets, of each row of the dims before the axis; some do not fit. PyTorch reads beyond the data where they are too large and unsafe, so none of these is drawn."""
+    dtype = draw.choice(SUMS)
+    size = [7000, 24] if draw.large else draw.size(least=1)
+    axis = 0 if draw.large else draw.choice([0] * 3 + list(range(len(size))))
+    blocks, rows, parts = size[:axis], size[axis], draw.choice((300, 9000)) if draw.large else draw.extent()
+    cuts = torch.randint(0, rows + 1, [*blocks, max(0, parts - 1)], generator=draw.numbers).sort(-1)[0]
+    ends = torch.cat([torch.zeros([*blocks, 1], dtype=torch.int64), cuts, torch.full([*blocks, 1], rows)], -1)
+    unsafe = draw.chance(0.3)
+    kind = torch.int64 if draw.chance(0.7) else torch.int32
+    if draw.chance(0.5):
+        if draw.chance(0.2):
+            ends = ends[..., draw.choice((0, 1)):-1]
+        named = {"offsets": ends.to(kind)}
+    else:
+        lengths = ends.diff(dim=-1)
+        if draw.chance(0.2) and (unsafe or draw.chance(0.3)):
+            lengths = lengths[..., :-1]
+        if not unsafe and draw.chance(0.05) and lengths.numel():
+            lengths.view(-1)[0] = draw.choice((-1, rows + 1))
+        named = {"lengths": lengths.to(kind)}
+    named.update(axis=axis if draw.chance(0.9) else axis - len(size), unsafe=unsafe)
+    if draw.chance(0.4):
+        named["initial"] = draw.choice((0, 1, -2.5, math.nan, math.inf))
+    drawn = Drawn([draw.tensor(size, dtype), draw.choice(("sum", "mean", "max", "min", "prod"))], None)
+    drawn.named = named
+    return drawn
+
+
+def plus_sparse(self, indices, values, size, coalesced, alpha, form):
+    """`self` and a sparse tensor of these indices and values."""
+    sparse = torch.sparse_coo_tensor(indices, values, size, is_coalesced=coalesced, check_invariants=False)
+    if form == "in place":
+        return self.add_(sparse, alpha=alpha)
+    return torch.add(self, sparse, alpha=alpha, **({"out": torch.empty_like(self)} if form == "out" else {}))
+
+
+def add_sparse(draw):
+    """Only what PyTorch does right: it checks no indices, and writes beside the tensors if rows have no elements, or if all dims are sparse and the tensor does not begin where its memory
+    does."""
+    dtype = draw.choice(SUMS)
+    size = draw.choice(([2000, 24], [70000])) if draw.large else draw.size(least=1)
+    dims, count = 1 if draw.large or draw.chance(0.8) else draw.randrange(1, len(size) + 1), 60000 if draw.large else draw.extent()
+    coalesced = draw.chance(0.5) and math.prod(size[:dims]) > 0
+    if math.prod(size) == 0:
+        count, coalesced = 0, False
+    indices = [torch.randint(0, max(1, each), (count,), generator=draw.numbers) for each in size[:dims]]
+    if coalesced:
+        indices = list(torch.unravel_index(torch.arange(math.prod(size[:dims])), size[:dims]))
+        kept = torch.rand(len(indices[0]), generator=draw.numbers) < 0.6
+        indices = [each[kept] for each in indices]
+    values = draw.tensor([len(indices[0]), *size[dims:]], dtype if draw.chance(0.97) else draw.choice(SUMS), ("contiguous",) * 9 + ("stepped",))
+    if values.is_contiguous():  # PyTorch takes the stride of a single row for its length, and writes beyond it
+        values = values.clone(memory_format=torch.contiguous_format)
+    self = draw.target(size if draw.chance(0.97) else draw.size(), dtype)
+    if dims == len(size) and self.storage_offset():
+        self = self.clone()
+    alpha = draw.alpha(dtype) if draw.chance(0.5) else draw.choice((-0.1, 0.3)) if dtype.is_floating_point else 3
+    return Drawn([self, torch.stack(indices), values, size, coalesced, alpha, draw.choice(("in place", "new", "out"))], None)
+
+
+def bag_gradients(table, indices, offsets, weights, named):
+    """The bags and their gradients."""
+    leaf = table.detach().clone().requires_grad_()
+    return outcomes.gradients(lambda: torch.nn.functional.embedding_bag(indices, leaf, offsets, per_sample_weights=weights, **named), [leaf])
+
+
+def embedding_bag(draw):
+    """Bags of one dim with offsets, some without indices, or bags of the same size. PyTorch's sort is another one for many indices. All are right: PyTorch's own errors name other indices in
+    each run."""
+    rows, width = max(1, draw.extent()), draw.choice((1, 3, 8, 16, 19, 64))
+    table = draw.tensor([rows, width], draw.choice((torch.float32, torch.float32, torch.float64, torch.bfloat16, torch.float16)), ("contiguous",))
+    kind, mode = draw.choice((torch.int64, torch.int32)), draw.choice(("sum", "sum", "mean", "mean", "max"))
+    count = draw.choice((32765, 33000)) if draw.large else draw.choice((0, 1, 5, 40, 300))
+    indices = torch.randint(0, rows, (count,), generator=draw.numbers)
+    named = {"mode": mode, "padding_idx": draw.randrange(rows) if draw.chance(0.3) else None, "scale_grad_by_freq": draw.chance(0.1)}
+    offsets = None
+    if draw.chance(0.3):
+        indices = indices[: count - count % 5].view(-1, 5)
+    else:
+        offsets = torch.cat([torch.zeros(1, dtype=torch.int64), torch.randint(0, count + 1, (draw.extent(),), generator=draw.numbers).sort()[0]])
+        named["include_last_offset"] = draw.chance(0.2)
+        if named["include_last_offset"]:
+            offsets = torch.cat([offsets, torch.tensor([count])])
+    weights = draw.values(indices.size(), table.dtype) if mode == "sum" and draw.chance(0.4) else None
+    return Drawn([table, indices.to(kind), offsets if offsets is None else offsets.to(kind), weights, named], None)
 
 
 def index_copy(draw):
@@ -200,6 +317,8 @@ OPERATORS = {
     "index_add": (index_add, three("index_add")),
     "scatter_add": (scatter_add, three("scatter_add")),
     "index_put": (index_put, ("aten::_index_put_impl_",)),
+    "index": (index, ("aten::index.Tensor", "aten::index.Tensor_out")),
+    "masked_scatter": (masked_scatter, ("aten::masked_scatter_",)),
     "index_select": (index_select, ("aten::index_select", "aten::index_select.out")),
     "index_copy": (index_copy, three("index_copy")),
     "index_reduce": (index_reduce, three("index_reduce")),
@@ -207,10 +326,14 @@ OPERATORS = {
     "scatter": (scatter, three("scatter", "src") + three("scatter", "value") + three("scatter", "reduce")),
     "scatter_reduce": (scatter_reduce, three("scatter_reduce", "two")),
     "gather": (gather, ("aten::gather", "aten::gather.out")),
+    "segment_reduce": (segment_reduce, ("aten::segment_reduce", "aten::_segment_reduce_backward")),
+    "add_sparse": (add_sparse, ("aten::add.Tensor", "aten::add_.Tensor", "aten::add.out")),
+    "embedding_bag": (embedding_bag, ("aten::_embedding_bag_dense_backward",)),
     "take": (take, ("aten::take", "aten::take.out")),
     "put": (put, ("aten::put_",)),
 }
-WITHOUT_IN_PLACE = ("index_select", "gather", "take")
+OWN_CALLS = {"add_sparse": plus_sparse, "embedding_bag": bag_gradients}  # others are called by their names
+WITHOUT_IN_PLACE = ("index", "segment_reduce", "add_sparse", "embedding_bag", "index_select", "gather", "take")
 
 
 def given_out(draw, drawn):
@@ -225,13 +348,14 @@ def given_out(draw, drawn):
 
 def in_form(draw, name, drawn):
     """What is called, and with what: torch.NAME, Tensor.NAME_, or torch.NAME with `out=`."""
+    function = OWN_CALLS.get(name) or getattr(torch, name, None) or getattr(torch.ops.aten, name)
     forms = ["function"] + (["in place"] if name not in WITHOUT_IN_PLACE else []) + (["out"] if drawn.size is not None else [])
     form, given = draw.choice(forms), drawn.arguments
     if form == "out":
-        return form, lambda *all: getattr(torch, name)(*all[:-1], **drawn.named, out=all[-1]), [*given, given_out(draw, drawn)]
+        return form, lambda *all: function(*all[:-1], **drawn.named, out=all[-1]), [*given, given_out(draw, drawn)]
     if form == "in place":
         return form, lambda self, *all: getattr(self, name + "_")(*all, **drawn.named), given
-    return form, lambda *all: getattr(torch, name)(*all, **drawn.named), given
+    return form, lambda *all: function(*all, **drawn.named), given
 
 
 def with_gradients(draw, form, function, given):

@@ -138,6 +138,7 @@ CALLS = {
 }
 # Those that do not read the updates, or take no dim.
 WITHOUT_UPDATES = ("index_select", "index_fill", "gather", "index", "take", "embedding")
+WITH_MASKS = ("index", "index_put")
 WITHOUT_DIM = ("take", "put", "embedding", "embedding_dense_backward")
 SITUATIONS = {
     "an index too large": {"index": index_of(4)},
@@ -151,6 +152,7 @@ SITUATIONS = {
     "updates of another size": {"updates": torch.ones(2, 3)},
     "updates of another size, an index too large": {"updates": torch.ones(2, 3), "index": index_of(4)},
     "updates of another dtype, an index too large": {"updates": torch.ones(3, 2, dtype=torch.float64), "index": index_of(4)},
+    "a mask of another size": {"index": torch.tensor([True, False, True])},
     "an index of floats, no such dim": {"index": index_of(3, torch.float32), "dim": 2},
 }
 
@@ -171,6 +173,8 @@ def table_of_errors():
     for name, call in CALLS.items():
         for situation, given in SITUATIONS.items():
             if name in WITHOUT_UPDATES and "updates" in given or name in WITHOUT_DIM and "dim" in given:
+                continue
+            if "mask" in situation and name not in WITH_MASKS:
                 continue
             yield f"| `{name}` | {situation} | {what_happens(call, **given)} |"
 

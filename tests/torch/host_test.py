@@ -31,6 +31,10 @@ def add_in_place(table, index, updates):
     return table.index_add_(0, index, updates)
 
 
+def halves(table):
+    return torch.arange(len(table)) % 2 == 0
+
+
 # Each operator: what is called with a table, indices and updates, and the overload.
 WRITES = {
     "index_add_": (add_in_place, "aten::index_add_"),
@@ -43,6 +47,8 @@ MAKES = {
     "index_add": (lambda t, i, u: t.index_add(0, i, u), "aten::index_add"),
     "scatter_add": (lambda t, i, u: t.scatter_add(0, i[:, None].expand_as(u), u), "aten::scatter_add"),
     "index_put": (lambda t, i, u: t.index_put((i,), u, accumulate=True), "aten::_index_put_impl_"),
+    "index_put of a mask": (lambda t, i, u: t.index_put((halves(t),), u[0]), "aten::_index_put_impl_"),
+    "masked_scatter": (lambda t, i, u: t.masked_scatter(halves(t)[:, None], u), "aten::masked_scatter_"),
     "index_select": (lambda t, i, u: t.index_select(0, i), "aten::index_select"),
     "index_select out": (lambda t, i, u: torch.index_select(t, 0, i, out=torch.empty_like(u)), "aten::index_select.out"),
 }
@@ -264,6 +270,48 @@ def compiled(failures):
         failures.require(f"strew ran a part of {name}, compiled by aot_eager", outcomes.calls_by_strew() > 0)
 
 
+def sparse_gradients(failures):
+    """Steps of an optimizer, a sum of gradients that are and are not sparse, versions, indices out of bounds."""
+    def steps(momentum):
+        table, index, updates = numbers()
+        layer = torch.nn.Embedding.from_pretrained(table.clone(), freeze=False, sparse=True)
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1, momentum=momentum)
+        for _ in range(3):
+            optimizer.zero_grad()
+            (layer(index) * updates).sum().backward()
+            optimizer.step()
+        return layer.weight.detach()
+
+    def accumulated():
+        table, index, updates = numbers()
+        leaf = table.clone().requires_grad_()
+        (leaf * 3).sum().backward()
+        (torch.nn.functional.embedding(index, leaf, sparse=True) * updates).sum().backward()
+        return leaf.grad
+
+    def version():
+        table, index, updates = numbers()
+        before = table._version
+        table.add_(torch.sparse_coo_tensor(index[None], updates, table.size(), check_invariants=False))
+        return torch.tensor(table._version - before)
+    for name, call in {"SGD": lambda: steps(0), "SGD with momentum": lambda: steps(0.9), "gradients": accumulated, "a version counter": version}.items():
+        strew.torch.report(clear=True)
+        failures.check(f"{name} with sparse gradients", outcomes.compare(call, threads=(1, 2)))
+        failures.require(f"{name} with sparse gradients: strew ran some", outcomes.calls_of("aten::add_.Tensor")[0] + outcomes.calls_of("aten::add.Tensor")[0] > 0)
+    failures.check("a sum of two sparse tensors", outcomes.compare(lambda: numbers()[0].to_sparse() + numbers(4)[0].to_sparse()))
+    table, index, updates = numbers()
+    index[-1] = ROWS
+    with outcomes.enabled(True):
+        sparse = torch.sparse_coo_tensor(index[None], updates, table.size(), check_invariants=False)
+        found = outcomes.outcome(lambda: table.clone().add_(sparse))
+        failures.require("an index out of bounds among equal ones is left out", torch.equal(found.results[0], table.clone().index_add_(0, index[:-1], updates[:-1])))
+        known = torch.sparse_coo_tensor(torch.tensor([[1, ROWS]]), updates[:2], table.size(), is_coalesced=True, check_invariants=False)
+        given = table.clone()
+        found = outcomes.outcome(given.add_, known)
+        failures.require("an index out of bounds is an error that says where", f"index {ROWS} is out of bounds for dimension 0 with size {ROWS}" in str(found.error))
+        failures.require("nothing was written", torch.equal(given, table))
+
+
 def forked(failures):
     """In the child, after the parent has used its threads."""
     with outcomes.enabled(True, 2):
@@ -322,7 +370,7 @@ def repeatable(failures):
         failures.check(f"{name} of many", outcomes.compare(call, table, index, updates, threads=(1, 2, 8, 2)))
 
 
-TESTS = (runs_by_strew, switches, writes_nothing_after_an_error, versions, subclasses, views, without_memory, transforms, settings, compiled, threads, repeatable, forked)
+TESTS = (runs_by_strew, switches, writes_nothing_after_an_error, versions, subclasses, views, without_memory, transforms, settings, compiled, threads, repeatable, sparse_gradients, forked)
 
 
 def main():

@@ -25,10 +25,10 @@ OPERATORS = {
     "index_add": ("aten::index_add", "aten::index_add_", "aten::index_add.out", "aten::index_select"),
     "scatter_add": ("aten::scatter_add", "aten::scatter_add_", "aten::scatter_add.out"),
     "index_put": ("aten::_index_put_impl_",),
+    "masked_scatter": ("aten::masked_scatter_",),
     "index_select": ("aten::index_select", "aten::index_select.out", "aten::index_add_"),
     "index_copy": ("aten::index_copy", "aten::index_copy_", "aten::index_copy.out", "aten::index_select"),
     "index_reduce": ("aten::index_reduce", "aten::index_reduce_", "aten::index_reduce.out"),
-    "index_reduce mean": (),  # strew leaves it to PyTorch
     "index_fill": ("aten::index_fill_.int_Scalar",),
     "scatter": ("aten::scatter.src", "aten::scatter_.src", "aten::scatter.src_out"),
     "scatter_reduce": ("aten::scatter_reduce.two", "aten::scatter_reduce_.two", "aten::scatter_reduce.two_out"),
@@ -37,6 +37,8 @@ OPERATORS = {
     "take": ("aten::take", "aten::take.out"),
     "put": ("aten::put_",),
     "take_along_dim": ("aten::gather",),
+    "_segment_reduce": ("aten::segment_reduce", "aten::_segment_reduce_backward"),
+    "nn.functional.embedding_bag": ("aten::_embedding_bag_dense_backward",),
     "nn.functional.embedding": ("aten::index_select", "aten::embedding_dense_backward"),
 }
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64,

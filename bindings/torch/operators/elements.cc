@@ -1,5 +1,7 @@
 #include "bindings/torch/operators/elements.h"
 
+#include <ATen/core/DimVector.h>
+
 #include "bindings/torch/tensors.h"
 
 namespace strew::aten {
@@ -39,6 +41,20 @@ void add_index(Tensors& tensors, const at::Tensor& index, const Along& how) {
     tensors.add_view(index, index.sizes().data() + how.axis, index.strides().data() + how.axis, 1);
   else
     tensors.add_input(index);
+}
+
+void divide_by_counts(const at::Tensor& sums, int64_t axis, const at::Tensor& index, bool by_row, bool include_self) {
+  const at::Tensor one = value_of(sums.scalar_type(), 1), first = include_self ? one : value_of(sums.scalar_type(), 0);
+  at::Tensor count = first.expand(by_row ? at::IntArrayRef(sums.size(axis)) : sums.sizes()).clone(at::MemoryFormat::Contiguous);
+  count.scatter_add_(by_row ? 0 : axis, index.to(c10::ScalarType::Long), one.expand(index.sizes()));
+  count.masked_fill_(count.eq(0), 1);
+  if (by_row) {
+    at::DimVector dims(static_cast<size_t>(sums.dim()), 1);
+    dims[static_cast<size_t>(axis)] = count.numel();
+    count = count.view(dims);
+  }
+  at::Tensor mean(sums);
+  sums.is_floating_point() ? mean.div_(count) : mean.div_(count, "floor");
 }
 
 }  // namespace strew::aten

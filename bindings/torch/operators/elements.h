@@ -32,4 +32,7 @@ struct CutView {
 /// The index for the op: one number per row, or all.
 void add_index(Tensors& tensors, const at::Tensor& index, const Along& how);
 
+/// Divides sums by how many updates there are of each element, as PyTorch does: those of integers are rounded down. `by_row`: the index has one number for each row, and one dim.
+void divide_by_counts(const at::Tensor& sums, int64_t axis, const at::Tensor& index, bool by_row, bool include_self);
+
 }  // namespace strew::aten

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bindings/torch/call.h"
+#include "bindings/torch/operators/masks.h"
 #include "bindings/torch/operators/operators.h"
 #include "bindings/torch/operators/written.h"
 #include "bindings/torch/tensors.h"
@@ -14,8 +15,9 @@ namespace {
 
 /// The indices of self[i, :, j]: which dims they index, and what they are broadcast to.
 struct Indices {
-  std::array<const at::Tensor*, kMostDims> tensors;
-  std::array<int64_t, kMostDims> indexed;  ///< dims of self, ascending
+  std::array<at::Tensor, kMostDims> tensors;
+  std::array<int64_t, kMostDims> indexed;  ///< dims of what is indexed, ascending
+  std::array<int64_t, kMostDims> named;    ///< the same as dims of self, where masks are not one dim
   size_t count = 0;
   std::array<int64_t, kMostDims> dims;  ///< of the indices, broadcast
   int64_t rank = 0;
@@ -40,21 +42,47 @@ bool broadcast(Indices& all, const at::Tensor& index) {
   return true;
 }
 
-Reason read(const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& given, std::array<at::Tensor, kMostDims>& kept,
-            Indices& out) {
-  if (static_cast<int64_t>(given.size()) > self.dim()) return Reason::shape;
+/// One more index, of the dim `indexed` of what is indexed.
+Reason add(Indices& all, const at::Tensor& index, int64_t indexed, int64_t dim_of_self) {
+  if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
+  if (static_cast<size_t>(index.dim()) > kMostDims) return Reason::shape;
+  all.are_adjacent = all.are_adjacent && (all.count == 0 || all.indexed[all.count - 1] == indexed - 1);
+  all.tensors[all.count] = index;
+  all.indexed[all.count] = indexed;
+  all.named[all.count++] = dim_of_self;
+  return broadcast(all, index) ? Reason::none : Reason::shape;
+}
+
+/// Reads the indices. `written`: what none of them may share memory with, or null. A mask becomes the places where it is true, and the dims that it is for become one: `indexed` is then other dims of self's memory.
+Reason read(const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& given, const at::Tensor* written,
+            at::Tensor& indexed, Indices& out) {
+  indexed = self;
+  int64_t at = 0;  // the dim of self
   for (size_t d = 0; d < given.size(); ++d) {
+    if (at >= self.dim()) return Reason::shape;
     const std::optional<at::Tensor> each = given.get(d);
-    if (!each || !each->defined()) continue;
-    if (const Reason reason = plain(*each, true); reason != Reason::none) return reason;
-    if (each->scalar_type() == c10::ScalarType::Bool || each->scalar_type() == c10::ScalarType::Byte) return Reason::argument;
-    if (each->scalar_type() != c10::ScalarType::Long && each->scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
-    if (static_cast<size_t>(each->dim()) > kMostDims) return Reason::shape;
-    out.are_adjacent = out.are_adjacent && (out.count == 0 || out.indexed[out.count - 1] == static_cast<int64_t>(d) - 1);
-    kept[out.count] = *each;
-    out.tensors[out.count] = &kept[out.count];
-    out.indexed[out.count++] = static_cast<int64_t>(d);
-    if (!broadcast(out, *each)) return Reason::shape;
+    if (!each || !each->defined()) {
+      ++at;
+      continue;
+    }
+    const int64_t number = static_cast<int64_t>(d);
+    const bool is_mask = each->scalar_type() == c10::ScalarType::Bool;
+    if (const Reason reason = plain(*each, !is_mask); reason != Reason::none) return reason;
+    if (written != nullptr && !apart(*written, *each)) return Reason::overlap;
+    if (!is_mask) {
+      if (const Reason reason = add(out, *each, number, at++); reason != Reason::none) return reason;
+      continue;
+    }
+    const int64_t masked = each->dim();
+    if (at + masked > self.dim() || self.sizes().slice(static_cast<size_t>(at), static_cast<size_t>(masked)) != each->sizes())
+      return Reason::shape;
+    const std::optional<at::Tensor> merged = merge_dims(indexed, number, masked);
+    if (!merged) return Reason::layout;
+    indexed = *merged;
+    const at::Tensor places = places_of(*each);
+    if (places.numel() == 0) return Reason::empty;
+    if (const Reason reason = add(out, places, number, at); reason != Reason::none) return reason;
+    at += masked;
   }
   return out.count == 0 ? Reason::argument : Reason::none;
 }
@@ -108,7 +136,7 @@ View view_index(const Indices& indices, size_t number) {
   View view;
   for (int64_t d = 0; d < indices.rank; ++d) {
     int64_t stride = 0;
-    stride_of(*indices.tensors[number], indices.rank, d, indices.dims[static_cast<size_t>(d)], stride);
+    stride_of(indices.tensors[number], indices.rank, d, indices.dims[static_cast<size_t>(d)], stride);
     view.add(indices.dims[static_cast<size_t>(d)], stride);
   }
   return view;
@@ -158,7 +186,7 @@ size_t dims_of_indexed(const at::Tensor& self, const Indices& indices, std::arra
 /// Whether PyTorch's result is contiguous for sure: it orders the dims of the result as those of self and of the indices lie.
 bool gives_contiguous(const at::Tensor& self, const Indices& indices) {
   for (size_t k = 0; k < indices.count; ++k)
-    if (!indices.tensors[k]->is_contiguous()) return false;
+    if (!indices.tensors[k].is_contiguous()) return false;
   int64_t least = 0;
   for (int64_t d = self.dim() - 1; d >= 0; --d) {
     if (self.size(d) == 1) continue;
@@ -170,20 +198,21 @@ bool gives_contiguous(const at::Tensor& self, const Indices& indices) {
 
 }  // namespace
 
-Reason index(Target& target, const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& given) {
-  if (const Reason reason = plain(self); reason != Reason::none) return reason;
-  if (!moves_alike(self.scalar_type())) return Reason::dtype;
-  if (static_cast<size_t>(self.dim()) > kMostDims) return Reason::shape;
-  std::array<at::Tensor, kMostDims> kept;
+Reason index(Target& target, const at::Tensor& given_self, const c10::List<std::optional<at::Tensor>>& given) {
+  if (const Reason reason = plain(given_self); reason != Reason::none) return reason;
+  if (!moves_alike(given_self.scalar_type())) return Reason::dtype;
+  if (static_cast<size_t>(given_self.dim()) > kMostDims) return Reason::shape;
+  const at::Tensor* const out = target.is_new() ? nullptr : &target.given();
+  if (out != nullptr)
+    if (const Reason reason = plain(*out); reason != Reason::none) return reason;
+  at::Tensor self;
   Indices indices;
-  if (const Reason reason = read(self, given, kept, indices); reason != Reason::none) return reason;
+  if (const Reason reason = read(given_self, given, out, self, indices); reason != Reason::none) return reason;
   if (target.is_new() && !gives_contiguous(self, indices)) return Reason::layout;
   std::array<int64_t, 2 * kMostDims> dims;
   const size_t rank = dims_of_indexed(self, indices, dims);
   const at::Tensor* result = nullptr;
   if (const Reason reason = gathered_to(target, self, {dims.data(), rank}, result); reason != Reason::none) return reason;
-  for (size_t k = 0; k < indices.count; ++k)
-    if (!target.is_new() && !apart(*result, *indices.tensors[k])) return Reason::overlap;
   View written;
   if (!view_values(self, indices, *result, written)) return Reason::shape;
   const View operand = view_operand(self, indices);
@@ -193,40 +222,38 @@ Reason index(Target& target, const at::Tensor& self, const c10::List<std::option
   tensors.add_view(self, operand.dims.data(), operand.strides.data(), operand.rank);
   for (size_t k = 0; k < indices.count; ++k) {
     views[k] = view_index(indices, k);
-    tensors.add_view(*indices.tensors[k], views[k].dims.data(), views[k].strides.data(), views[k].rank);
+    tensors.add_view(indices.tensors[k], views[k].dims.data(), views[k].strides.data(), views[k].rank);
   }
   return run({Form::gather_at, 0, Init::in_place, Combiner::assign, false, true, false}, tensors,
-             {raise_index_error, {indices.indexed.data(), indices.count}, {operand.dims.data(), indices.count}});
+             {raise_index_error, {indices.named.data(), indices.count}, {operand.dims.data(), indices.count}});
 }
 
-Reason index_put(Target& target, const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& given,
+Reason index_put(Target&, const at::Tensor& given_self, const c10::List<std::optional<at::Tensor>>& given,
                  const at::Tensor& values, bool accumulate, bool) {
-  if (const Reason reason = plain(self); reason != Reason::none) return reason;
+  if (const Reason reason = plain(given_self); reason != Reason::none) return reason;
   if (const Reason reason = plain(values, true); reason != Reason::none) return reason;
-  if (values.scalar_type() != self.scalar_type() ||
-      (accumulate ? !adds_alike(self.scalar_type()) : !moves_alike(self.scalar_type())))
+  if (values.scalar_type() != given_self.scalar_type() ||
+      (accumulate ? !adds_alike(given_self.scalar_type()) : !moves_alike(given_self.scalar_type())))
     return Reason::dtype;
-  if (static_cast<size_t>(self.dim()) > kMostDims) return Reason::shape;
-  std::array<at::Tensor, kMostDims> kept;
+  if (static_cast<size_t>(given_self.dim()) > kMostDims) return Reason::shape;
+  at::Tensor self;
   Indices indices;
-  if (const Reason reason = read(self, given, kept, indices); reason != Reason::none) return reason;
+  if (const Reason reason = read(given_self, given, &given_self, self, indices); reason != Reason::none) return reason;
   View updates;
   if (!view_values(self, indices, values, updates)) return Reason::shape;
   if (!in_order(indices, updates)) return Reason::layout;
   if (!elements_apart(self) || !apart(self, values)) return Reason::overlap;
-  for (size_t k = 0; k < indices.count; ++k)
-    if (!apart(self, *indices.tensors[k])) return Reason::overlap;
   const View operand = view_operand(self, indices);
   std::array<View, kMostDims> views;
   for (size_t k = 0; k < indices.count; ++k) views[k] = view_index(indices, k);
   Tensors tensors;
-  tensors.add_result_view(target.given(), operand.dims.data(), operand.strides.data(), operand.rank);
-  tensors.add_view(*indices.tensors[0], views[0].dims.data(), views[0].strides.data(), views[0].rank);
+  tensors.add_result_view(self, operand.dims.data(), operand.strides.data(), operand.rank);
+  tensors.add_view(indices.tensors[0], views[0].dims.data(), views[0].strides.data(), views[0].rank);
   tensors.add_view(values, updates.dims.data(), updates.strides.data(), updates.rank);
   for (size_t k = 1; k < indices.count; ++k)
-    tensors.add_view(*indices.tensors[k], views[k].dims.data(), views[k].strides.data(), views[k].rank);
+    tensors.add_view(indices.tensors[k], views[k].dims.data(), views[k].strides.data(), views[k].rank);
   const Definition what{Form::scatter_at, 0, Init::in_place, accumulate ? Combiner::add : Combiner::assign, false, true, false};
-  return run(what, tensors, {raise_index_error, {indices.indexed.data(), indices.count}, {operand.dims.data(), indices.count}});
+  return run(what, tensors, {raise_index_error, {indices.named.data(), indices.count}, {operand.dims.data(), indices.count}});
 }
 
 }  // namespace strew::aten

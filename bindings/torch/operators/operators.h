@@ -23,6 +23,7 @@ Reason index_select(Target& target, const at::Tensor& self, int64_t dim, const a
 Reason index(Target& target, const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& indices);
 Reason index_put(Target& target, const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& indices,
                  const at::Tensor& values, bool accumulate, bool unsafe);
+Reason masked_scatter(Target& target, const at::Tensor& self, const at::Tensor& mask, const at::Tensor& source);
 Reason take(Target& target, const at::Tensor& self, const at::Tensor& index);
 Reason put(Target& target, const at::Tensor& self, const at::Tensor& index, const at::Tensor& source, bool accumulate);
 
@@ -36,8 +37,23 @@ Reason scatter_add(Target& target, const at::Tensor& self, int64_t dim, const at
 Reason scatter_reduce(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src,
                       std::string_view reduce, bool include_self);
 
+Reason segment_reduce(Target& target, const at::Tensor& data, std::string_view reduce, const std::optional<at::Tensor>& lengths,
+                      const std::optional<at::Tensor>& indices, const std::optional<at::Tensor>& offsets, int64_t axis,
+                      bool unsafe, const std::optional<c10::Scalar>& initial);
+Reason segment_reduce_backward(Target& target, const at::Tensor& grad, const at::Tensor& output, const at::Tensor& data,
+                               std::string_view reduce, const std::optional<at::Tensor>& lengths,
+                               const std::optional<at::Tensor>& offsets, int64_t axis, const std::optional<c10::Scalar>& initial);
+
+/// `other` is sparse, `self` is not.
+Reason add_sparse(Target& target, const at::Tensor& self, const at::Tensor& other, const c10::Scalar& alpha);
+
 /// Of the gradient of an embedding: rows of `grad` are added to the rows of a new table that `indices` names.
-Reason embedding_dense_backward(Target& target, const at::Tensor& grad, const at::Tensor& indices, c10::SymInt num_weights,
-                                c10::SymInt padding_idx, bool scale_grad_by_freq);
+Reason embedding_dense_backward(Target& target, const at::Tensor& grad, const at::Tensor& indices, const c10::SymInt& num_weights,
+                                const c10::SymInt& padding_idx, bool scale_grad_by_freq);
+/// Of that of a sum or mean of rows of an embedding for each bag.
+Reason embedding_bag_dense_backward(Target& target, const at::Tensor& grad, const at::Tensor& indices, const at::Tensor& bags,
+                                    const at::Tensor& bag_sizes, const at::Tensor& max_indices, const c10::SymInt& num_weights,
+                                    bool scale_grad_by_freq, int64_t mode, const std::optional<at::Tensor>& weights,
+                                    int64_t padding);
 
 }  // namespace strew::aten

@@ -1,6 +1,4 @@
 // Operators whose index has one dim, for rows along a dim: index_add, index_copy, index_fill and index_reduce.
-#include <ATen/EmptyTensor.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -8,6 +6,7 @@
 #include <string_view>
 
 #include "bindings/torch/call.h"
+#include "bindings/torch/operators/elements.h"
 #include "bindings/torch/operators/operators.h"
 #include "bindings/torch/operators/written.h"
 #include "bindings/torch/tensors.h"
@@ -53,8 +52,9 @@ Reason accepted(Target& target, const at::Tensor& self, int64_t dim, const at::T
   return written_by(target, self, written, index, *source);
 }
 
+/// `scale`: the factor of `what`, or null.
 Reason scatter_rows(const Written& written, const at::Tensor& self, int64_t axis, const at::Tensor& index,
-                    const at::Tensor& source, Definition what, RaiseBounds raise) {
+                    const at::Tensor& source, Definition what, RaiseBounds raise, const at::Tensor* scale = nullptr) {
   const InFront result(*written.tensor, axis), operand(self, axis);
   Tensors tensors;
   tensors.add_result_view(*written.tensor, result.dims.data(), result.strides.data(), result.rank);
@@ -62,17 +62,14 @@ Reason scatter_rows(const Written& written, const at::Tensor& self, int64_t axis
   tensors.add_input(index);
   what.form = Form::scatter_rows;
   what.init = written.init;
-  const Bounds bounds{raise, axis, self.sizes()[static_cast<size_t>(axis)]};
-  if (source.dim() == 0) {
-    InFront shape = result;
-    shape.dims[0] = index.numel();
-    shape.strides.fill(0);
-    tensors.add_view(source, shape.dims.data(), shape.strides.data(), shape.rank);
-    return run(what, tensors, bounds);
-  }
-  const InFront updates(source, axis);
+  // One value for all has strides of 0.
+  const bool is_value = source.dim() == 0;
+  InFront updates = is_value ? result : InFront(source, axis);
+  if (is_value) updates.dims[0] = index.numel();
+  if (is_value) updates.strides.fill(0);
   tensors.add_view(source, updates.dims.data(), updates.strides.data(), updates.rank);
-  return run(what, tensors, bounds);
+  if (scale != nullptr) tensors.add_input(*scale);
+  return run(what, tensors, {raise, axis, self.sizes()[static_cast<size_t>(axis)]});
 }
 
 /// PyTorch makes a scatter_add of these, which rounds sums of 16 bits once and has other words for a bad index. In other calls every addition is rounded.
@@ -95,14 +92,23 @@ Reason index_add(Target& target, const at::Tensor& self, int64_t dim, const at::
   // Complex numbers are multiplied by alpha even if that is 1, which changes infinities and the signs of zeros.
   if (!adds_alike(self.scalar_type()) || self.is_complex()) return Reason::dtype;
   if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
-  if (!is_one(alpha)) return Reason::argument;
+  const bool is_float = self.is_floating_point(), is_narrow = is_narrow_float(self.scalar_type());
+  if (alpha.isComplex() || alpha.isBoolean() || (!is_float && !alpha.isIntegral(false))) return Reason::argument;
   int64_t axis = 0;
   Written written;
   if (const Reason reason = accepted(target, self, dim, index, &source, axis, written); reason != Reason::none) return reason;
   Definition what;
   what.combiner = Combiner::add;
+  if (!is_one(alpha)) {
+    // PyTorch's sums of rows use fused multiply-adds, those of single elements do not. Of rows of 16 bits only its loop over vectors does.
+    if (is_narrow && self.dim() > 1) return Reason::dtype;
+    what.factor = Factor::scalar;
+    what.is_fused = is_float && self.dim() > 1;
+    const at::Tensor scale = value_of(self.scalar_type(), alpha);
+    return scatter_rows(written, self, axis, index, source, what, raise_in_self, &scale);
+  }
   const bool is_scatter = is_scatter_add(self, axis, index);
-  what.accumulates_wide = is_scatter && is_narrow_float(self.scalar_type());
+  what.accumulates_wide = is_scatter && is_narrow;
   return scatter_rows(written, self, axis, index, source, what, is_scatter ? raise_runtime_error : raise_in_self);
 }
 
@@ -121,26 +127,30 @@ Reason index_fill(Target& target, const at::Tensor& self, int64_t dim, const at:
   int64_t axis = 0;
   Written written;
   if (const Reason reason = accepted(target, self, dim, index, nullptr, axis, written); reason != Reason::none) return reason;
-  at::Tensor filled(at::detail::empty_cpu({}, self.scalar_type()));
-  filled.fill_(value);
   Definition what;
   what.takes_negative = true;
-  return scatter_rows(written, self, axis, index, filled, what, raise_index_error);
+  return scatter_rows(written, self, axis, index, value_of(self.scalar_type(), value), what, raise_index_error);
 }
 
 Reason index_reduce(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& source,
                     std::string_view reduce, bool include_self) {
   if (!adds_alike(self.scalar_type()) || self.is_complex()) return Reason::dtype;
   if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
-  const bool is_product = reduce == "prod", is_extremum = reduce == "amax" || reduce == "amin";
+  const bool is_product = reduce == "prod", is_mean = reduce == "mean", is_extremum = reduce == "amax" || reduce == "amin";
   // Which of two zeros is the larger one depends on where PyTorch's loop over vectors ends.
-  if (!include_self || !(is_product || (is_extremum && !self.is_floating_point()))) return Reason::argument;
+  if (!include_self || !(is_product || is_mean || (is_extremum && !self.is_floating_point()))) return Reason::argument;
+  // PyTorch counts in the dtype, and not all of its sums of 16 bits can count to more.
+  constexpr int64_t kMostCounted = 255;
+  if (is_mean && is_narrow_float(self.scalar_type()) && index.numel() > kMostCounted) return Reason::dtype;
   int64_t axis = 0;
   Written written;
   if (const Reason reason = accepted(target, self, dim, index, &source, axis, written); reason != Reason::none) return reason;
   Definition what;
-  what.combiner = is_product ? Combiner::mul : reduce == "amax" ? Combiner::max : Combiner::min;
-  return scatter_rows(written, self, axis, index, source, what, raise_in_self);
+  what.combiner = is_product ? Combiner::mul : is_mean ? Combiner::add : reduce == "amax" ? Combiner::max : Combiner::min;
+  if (const Reason reason = scatter_rows(written, self, axis, index, source, what, raise_in_self); reason != Reason::none)
+    return reason;
+  if (is_mean) divide_by_counts(*written.tensor, axis, index, true, true);
+  return Reason::none;
 }
 
 }  // namespace strew::aten

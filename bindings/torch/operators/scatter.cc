@@ -1,6 +1,4 @@
 // scatter, scatter_add and scatter_reduce.
-#include <ATen/EmptyTensor.h>
-
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -103,30 +101,6 @@ c10::Scalar neutral(Combiner combiner, const at::Tensor& self) {
   return combiner == Combiner::max ? (is_unsigned ? 0 : -most - 1) : most;
 }
 
-/// A tensor without dims that holds the value, in the dtype of `self`.
-at::Tensor value_like(const at::Tensor& self, const c10::Scalar& value) {
-  at::Tensor made(at::detail::empty_cpu({}, self.scalar_type()));
-  made.fill_(value);
-  return made;
-}
-
-/// Divides the sums by how many updates there are of each element, as PyTorch does. Of rows there is one number for each.
-void divide(const at::Tensor& result, const Along& how, const at::Tensor& index, bool include_self) {
-  const bool by_row = how.of_rows && how.is_whole;
-  const at::Tensor one = value_like(result, 1), first = include_self ? one : value_like(result, 0);
-  const at::Tensor each = by_row ? index.as_strided({index.size(how.axis)}, {index.stride(how.axis)}) : index;
-  at::Tensor count =
-      first.expand(by_row ? at::IntArrayRef(result.size(how.axis)) : result.sizes()).clone(at::MemoryFormat::Contiguous);
-  count.scatter_add_(by_row ? 0 : how.axis, each, one.expand(each.sizes()));
-  count.masked_fill_(count.eq(0), 1);
-  if (by_row) {
-    at::DimVector dims(static_cast<size_t>(result.dim()), 1);
-    dims[static_cast<size_t>(how.axis)] = count.numel();
-    count = count.view(dims);
-  }
-  at::Tensor(result).div_(count);
-}
-
 /// A scatter of a tensor of a dtype that is acceptable.
 Reason scatter_by(Combiner combiner, Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index,
                   const at::Tensor& src) {
@@ -161,7 +135,7 @@ Reason scatter_value(Target& target, const at::Tensor& self, int64_t dim, const 
   Written written;
   if (const Reason reason = along(self, dim, index, nullptr, how); reason != Reason::none) return reason;
   if (const Reason reason = written_by(target, self, written, index); reason != Reason::none) return reason;
-  return scatter_into(written, self, how, index, value_like(self, value), Combiner::assign);
+  return scatter_into(written, self, how, index, value_of(self.scalar_type(), value), Combiner::assign);
 }
 
 Reason scatter_with(Target& target, const at::Tensor& self, int64_t dim, const at::Tensor& index, const at::Tensor& src,
@@ -179,21 +153,27 @@ Reason scatter_reduce(Target& target, const at::Tensor& self, int64_t dim, const
   Written written;
   if (const Reason reason = accepted(target, self, dim, index, src, how, written); reason != Reason::none) return reason;
   const bool is_float = self.is_floating_point();
-  const std::optional<Reduction> reduction = reduction_of(reduce, is_float, is_vectorised(*written.tensor, how, index, src));
+  const bool is_rows_of_vectors = is_vectorised(*written.tensor, how, index, src);
+  const std::optional<Reduction> reduction = reduction_of(reduce, is_float, is_rows_of_vectors);
   if (!reduction) return Reason::argument;
   const bool is_extremum = reduction->combiner != Combiner::add && reduction->combiner != Combiner::mul;
   if ((is_extremum || reduction->combiner == Combiner::mul) && self.is_complex()) return Reason::dtype;
-  // Means of integers are rounded down; of 16 bits some are divided before they are rounded.
-  if (reduction->is_mean && (!is_float || is_narrow_float(self.scalar_type()))) return Reason::dtype;
+  // Its loop over vectors divides sums of 16 bits before they are rounded.
+  if (reduction->is_mean && (self.is_complex() || (is_narrow_float(self.scalar_type()) && is_rows_of_vectors)))
+    return Reason::dtype;
   if (!include_self) {
-    const at::Tensor first = value_like(self, neutral(reduction->combiner, self));
+    const at::Tensor first = value_of(self.scalar_type(), neutral(reduction->combiner, self));
     if (const Reason reason = scatter_into(written, self, how, index, first, Combiner::assign); reason != Reason::none)
       return reason;
     written.init = Init::in_place;
   }
   if (const Reason reason = scatter_into(written, self, how, index, src, reduction->combiner); reason != Reason::none)
     return reason;
-  if (reduction->is_mean) divide(*written.tensor, how, index, include_self);
+  if (reduction->is_mean) {
+    const bool by_row = how.of_rows && how.is_whole;
+    const at::Tensor each = by_row ? index.as_strided({index.size(how.axis)}, {index.stride(how.axis)}) : index;
+    divide_by_counts(*written.tensor, how.axis, each, by_row, include_self);
+  }
   return Reason::none;
 }
 

@@ -82,7 +82,7 @@ Reason combine(const Messages& given, Combiner combiner, const at::Tensor& resul
   }
   if (given.weight) {
     const at::Tensor& weight = *given.weight;
-    what.weight = weight.dim() == 1 ? Weight::per_position : Weight::per_element;
+    what.factor = weight.dim() == 1 ? Factor::per_position : Factor::per_element;
     std::copy(weight.strides().begin(), weight.strides().end(), strides.begin());
     tensors.add_view(weight, dims.data(), strides.data(), weight.dim() == 1 ? 1 : table.dim());
   }
