@@ -249,6 +249,26 @@ def check_what_is_folded(failures):
     expect("a table is added to in place", graph_of(add_in_place, cache, torch.ones(2, 4)), ["strew.update_.default"])
     if cache.sum() != 24:
         failures.append("the table was not added to")
+    caches = [torch.zeros(9, 4) for _ in range(2)]
+
+    def append_twice(*caches):
+        for number, cache in enumerate(caches):
+            cache.index_copy_(0, slots, torch.full((2, 4), number + 1.0)).index_fill_(0, slots[:1], 7)
+        return caches[0].sum() + caches[1][2:].sum()
+
+    expect("caches are written one after the other", graph_of(append_twice, *caches), ["aten.index_copy_.default", "aten.index_fill_.int_Scalar"] * 2)
+    if [cache.sum().item() for cache in caches] != [32, 36]:
+        failures.append(f"caches that are written twice: {[cache.sum().item() for cache in caches]}")
+
+    def read_as_it_was(cache):
+        before = cache[3:4]
+        cache.index_fill_(0, slots, 0)
+        return before + cache.sum()
+
+    expected = read_as_it_was(caches[0].clone())
+    graphs = graph_of(read_as_it_was, caches[0].clone())
+    if not torch.equal(torch.compile(read_as_it_was, backend="strew")(caches[0].clone()), expected):
+        failures.append(f"a view of a cache that is written: {graphs}")
     weight, grad = torch.ones(4), torch.full((4,), 2.0)
 
     def descend(weight, grad):

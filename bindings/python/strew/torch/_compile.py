@@ -53,32 +53,51 @@ def _write_in_place(module: GraphModule) -> None:
             _compute_in_place(module.graph, node)
 
 
-_IN_PLACE = ("add", "sub", "mul", "div", "addcmul", "addcdiv", "lerp")
+# Operators that have a form in place, which reads an element of `self` no later than it writes it.
+_IN_PLACE = (
+    "add", "sub", "mul", "div", "addcmul", "addcdiv", "lerp", "index_add", "index_copy", "index_fill", "index_put", "index_reduce", "masked_fill", "masked_scatter", "put",
+    "scatter", "scatter_add", "scatter_reduce",
+)  # fmt: skip
+
+
+def _storage_of(node: Node) -> Any:
+    value = node.meta.get("val")
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+
+
+def _form_in_place(node: Node) -> Any:
+    """The operator that writes into the node's first argument, or None."""
+    if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
+        return None
+    name = node.target._schema.name.split("::")[1]
+    if name not in _IN_PLACE or not isinstance(node.args[0], Node):
+        return None
+    target, made = node.args[0].meta.get("val"), node.meta.get("val")
+    is_alike = isinstance(target, torch.Tensor) and target.dtype is made.dtype and target.shape == made.shape and target.stride() == made.stride()
+    return getattr(getattr(torch.ops.aten, name + "_"), node.target._overloadname, None) if is_alike else None
 
 
 def _compute_in_place(graph: Graph, copy: Node) -> None:
-    """Of a tensor that receives what an elementwise operator made of it, as an optimizer's step does: the operator that writes into the tensor itself."""
-    target, source = copy.args[:2]
-    if not isinstance(source, Node) or source.op != "call_function" or not isinstance(source.target, torch._ops.OpOverload) or list(source.users) != [copy]:
+    """Of a tensor that receives what operators made of it, as a cache or an optimizer's step does: the operators that write into the tensor itself."""
+    target, last = copy.args[:2]
+    made: list[Node] = []
+    node: Any = last
+    while node is not target:
+        if not isinstance(node, Node) or _form_in_place(node) is None or (made and list(node.users) != [made[-1]]):
+            return
+        made.append(node)
+        node = node.args[0]
+    if not made or copy.users or any(user.op == "output" for user in last.users):
         return
-    _, name = source.target._schema.name.split("::")
-    if name not in _IN_PLACE or source.target.namespace != "aten" or source.args[0] is not target or copy.users:
+    # Nobody reads the tensor as it was, or a view of it, from then on.
+    storage, first = _storage_of(target), made[-1]
+    if any(_storage_of(each) == storage for part in made for each in part.all_input_nodes if each not in (target, *made)):
         return
-    written, made = target.meta["val"], source.meta["val"]
-    if written.dtype is not made.dtype or written.shape != made.shape or written.stride() != made.stride():
+    later = list(graph.nodes)[list(graph.nodes).index(first) + 1 :]
+    if any(_storage_of(each) == storage for node in later if node is not copy for each in node.all_input_nodes):
         return
-    storage = written.untyped_storage()._cdata
-    if any(isinstance(each.meta.get("val"), torch.Tensor) and each.meta["val"].untyped_storage()._cdata == storage for each in source.all_input_nodes if each is not target):
-        return
-    # Whoever else reads the tensor, or a view of it, has to do so before.
-    between = False
-    for node in graph.nodes:
-        if node is source:
-            between = True
-        elif between and node is not copy:
-            if any(isinstance(each.meta.get("val"), torch.Tensor) and each.meta["val"].untyped_storage()._cdata == storage for each in node.all_input_nodes):
-                return
-    source.target = getattr(getattr(torch.ops.aten, name + "_"), source.target._overloadname)
+    for node in made:
+        node.target = _form_in_place(node)
     graph.erase_node(copy)
 
 
