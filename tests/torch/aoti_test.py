@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """examples/torch_aoti: a layer is exported and compiled ahead of time, strew's operator is in the package, and a program in C++ without Python runs it, with eager PyTorch's results.
 
-    aoti_test.py BUILD
+    aoti_test.py
 
 Exit status 0: right, 1: wrong.
 """
@@ -13,14 +13,15 @@ import zipfile
 
 import torch
 
+import strew.torch
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLE = ROOT / "examples" / "torch_aoti"
 
 
 def main():
-    build = pathlib.Path(sys.argv[1])
     version = ".".join(torch.__version__.split(".")[:2])
-    library = build / "python" / "strew" / "torch_kernels" / f"libstrew_torch-{version}.so"
+    library = pathlib.Path(strew.__file__).parent / "torch_kernels" / f"libstrew_torch-{version}.so"
     root = pathlib.Path(torch.__file__).parent
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)

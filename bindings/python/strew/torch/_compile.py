@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -44,9 +45,9 @@ def _write_in_place(module: GraphModule) -> None:
     fake_mode = detect_fake_mode([node.meta.get("val") for node in module.graph.nodes])
     if fake_mode is None:
         return
-    _reinplace()
     with V.set_fake_mode(fake_mode):
-        reinplace_inplaceable_ops(FakeTensorUpdater(module), module.graph)
+        takes_graph = "graph" in inspect.signature(FakeTensorUpdater).parameters  # before 2.15
+        reinplace_inplaceable_ops(FakeTensorUpdater(module.graph if takes_graph else module), module.graph)
         decompose_auto_functionalized(module.graph)
     for node in list(module.graph.nodes):
         if node.target is torch.ops.aten.copy_.default:
@@ -67,14 +68,14 @@ def _storage_of(node: Node) -> Any:
 
 def _form_in_place(node: Node) -> Any:
     """The operator that writes into the node's first argument, or None."""
-    if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
+    if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload) or not isinstance(node.args[0], Node):
         return None
-    name = node.target._schema.name.split("::")[1]
-    if name not in _IN_PLACE or not isinstance(node.args[0], Node):
+    namespace, name = node.target._schema.name.split("::")
+    if (namespace, name) != ("strew", "update") and (namespace != "aten" or name not in _IN_PLACE):
         return None
     target, made = node.args[0].meta.get("val"), node.meta.get("val")
     is_alike = isinstance(target, torch.Tensor) and target.dtype is made.dtype and target.shape == made.shape and target.stride() == made.stride()
-    return getattr(getattr(torch.ops.aten, name + "_"), node.target._overloadname, None) if is_alike else None
+    return getattr(getattr(getattr(torch.ops, namespace), name + "_"), node.target._overloadname, None) if is_alike else None
 
 
 def _compute_in_place(graph: Graph, copy: Node) -> None:
@@ -174,7 +175,9 @@ class FoldChains(CustomGraphPass):
 
 
 def _reinplace() -> None:
-    """Tells inductor that an update whose operand nobody reads afterwards can be made in place."""
+    """Tells inductor that an update whose operand nobody reads afterwards can be made in place. Before PyTorch 2.15 it cannot call such operators, and copies."""
+    if tuple(int(each) for each in torch.__version__.split(".")[:2]) < (2, 15):
+        return
     from torch._inductor.fx_passes import reinplace
 
     reinplace.inplaceable_ops[torch.ops.strew.update.default] = reinplace.InplaceableOp(torch.ops.strew.update_.default, 0)
