@@ -186,7 +186,7 @@ def segment_reduce(draw):
     named.update(axis=axis if draw.chance(0.9) else axis - len(size), unsafe=unsafe)
     if draw.chance(0.4):
         named["initial"] = draw.choice((0, 1, -2.5, math.nan, math.inf))
-    drawn = Drawn([draw.tensor(size, dtype), draw.choice(("sum", "mean", "max", "min", "prod"))], None)
+    drawn = Drawn([draw.tensor(size, dtype), draw.choice(("sum", "mean", "max", "amax", "min", "amin", "prod"))], None)
     drawn.named = named
     return drawn
 

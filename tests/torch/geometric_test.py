@@ -19,7 +19,7 @@ import torch_geometric.utils as utils
 import strew.torch
 
 NODES, EDGES, WIDTH, GRAPHS = 60, 500, 16, 5
-HANDED_OVER = {"aten::index.Tensor": {"an argument has a value that strew leaves to PyTorch (alpha, a mask, an index that is not a tensor)"}}
+HANDED_OVER = {"aten::_segment_reduce_backward": {"an argument has a value that strew leaves to PyTorch (a mode, a dim, an index that is not a tensor)"}}  # of maxima and minima
 
 
 def graph(sorted_by_target=False):

@@ -96,8 +96,8 @@ std::optional<Reduction> reduction_of(std::string_view reduce) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (reduce == "sum" || reduce == "mean") return Reduction{Combiner::add, 0};
   if (reduce == "prod") return Reduction{Combiner::mul, 1};
-  if (reduce == "max") return Reduction{Combiner::max_or_kept, -kInfinity};
-  if (reduce == "min") return Reduction{Combiner::min_or_kept, kInfinity};
+  if (reduce == "max" || reduce == "amax") return Reduction{Combiner::max_or_kept, -kInfinity};
+  if (reduce == "min" || reduce == "amin") return Reduction{Combiner::min_or_kept, kInfinity};
   return std::nullopt;
 }
 

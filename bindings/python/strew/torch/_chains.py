@@ -143,16 +143,12 @@ def _threshold_backward(graph: _Graph, dtype: torch.dtype, of: list[_Operand]) -
     return _choose(graph, dtype, is_below, zero, gradient.number)
 
 
-def _sum_like(name: str) -> Callable[[_Graph, torch.dtype, list[_Operand]], int]:
-    return lambda graph, dtype, of: _arithmetic(name)(graph, dtype, of[:2])
-
-
 _ELEMENTWISE: dict[Any, Callable[[_Graph, torch.dtype, list[_Operand]], int]] = {
     aten.mul.Tensor: _arithmetic("multiply"),
     aten.mul.Scalar: _arithmetic("multiply"),
     aten.div.Tensor: _arithmetic("divide"),
-    aten.add.Tensor: _sum_like("add"),
-    aten.sub.Tensor: _sum_like("subtract"),
+    aten.add.Tensor: _arithmetic("add"),
+    aten.sub.Tensor: _arithmetic("subtract"),
     aten.neg.default: _arithmetic("negate"),
     aten.leaky_relu.default: _leaky_relu,
     aten.leaky_relu_backward.default: _leaky_relu_backward,
