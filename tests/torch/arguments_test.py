@@ -181,7 +181,7 @@ def segment_reduce(draw):
         if draw.chance(0.2) and (unsafe or draw.chance(0.3)):
             lengths = lengths[..., :-1]
         if not unsafe and draw.chance(0.05) and lengths.numel():
-            lengths.view(-1)[0] = draw.choice((-1, rows + 1))
+            lengths[(0,) * lengths.dim()] = draw.choice((-1, rows + 1))
         named = {"lengths": lengths.to(kind)}
     named.update(axis=axis if draw.chance(0.9) else axis - len(size), unsafe=unsafe)
     if draw.chance(0.4):
