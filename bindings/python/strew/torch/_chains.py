@@ -480,7 +480,8 @@ def _flatten_indices(graph: Graph) -> None:
         if node.target is aten._unsafe_masked_index_put_accumulate.default and is_zeros(node.args[0]):
             operand, mask, indices, updates = node.args
         elif node.target in (aten.index_put.default, aten._unsafe_index_put.default):
-            operand, mask, indices, updates = node.args[0], None, *node.args[1:3]
+            operand, indices, updates = node.args[:3]
+            mask = None
         else:
             continue
         shape, window = shape_of(indices[0]), (shape_of(operand) or ())[1:]

@@ -44,6 +44,11 @@ def shape_of(node: Any) -> tuple[Any, ...] | None:
     return tuple(value.shape) if isinstance(value, torch.Tensor) else None
 
 
+def dims_of(node: Any) -> tuple[Any, ...]:
+    """The same of a node that is known to be a tensor."""
+    return tuple(node.meta["val"].shape)
+
+
 def same_shape(one: Any, other: Any) -> bool:
     return one is not None and other is not None and len(one) == len(other) and all(statically_known_true(a == b) for a, b in zip(one, other, strict=True))
 
@@ -107,7 +112,7 @@ def gather_of(node: Node) -> Gather | None:
     if node.target is aten.embedding.default and _is_index(node.args[1]):
         return Gather(table, node.args[1])
     if node.target is aten.gather.default and _is_first(node.args[1], table):
-        shape, extents = shape_of(node), shape_of(table)
+        shape, extents = dims_of(node), dims_of(table)
         index = _along_rows(node.args[2], shape)
         if index is not None and same_shape(shape[1:], extents[1:]):
             return Gather(table, index)
@@ -132,7 +137,7 @@ def _rows_scatter(node: Node) -> Scatter | None:
         _, dim, index, updates = node.args[:4]
         if not _is_first(dim, operand) or not _is_index(index) or _argument(node, 4, "alpha", 1) != 1:
             return None
-        return Scatter(index, updates, [], operand, rounds_once=len(shape_of(operand)) > 1 and _dtype(index) is torch.int64)
+        return Scatter(index, updates, [], operand, rounds_once=len(dims_of(operand)) > 1 and _dtype(index) is torch.int64)
     if node.target in (aten.index_put.default, aten._unsafe_index_put.default):
         _, indices, updates = node.args[:3]
         if len(indices) != 1 or not _is_index(indices[0]) or not _argument(node, 3, "accumulate", False):
@@ -141,7 +146,7 @@ def _rows_scatter(node: Node) -> Scatter | None:
     is_sum = node.target is aten.scatter_reduce.two and _argument(node, 4, "reduce", "") == "sum" and _argument(node, 5, "include_self", True)
     if node.target is aten.scatter_add.default or is_sum:
         _, dim, index, updates = node.args[:4]
-        along = _along_rows(index, shape_of(updates)) if _is_first(dim, operand) else None
+        along = _along_rows(index, dims_of(updates)) if _is_first(dim, operand) else None
         return Scatter(along, updates, [], operand, rounds_once=True) if along is not None else None
     return None
 
@@ -154,7 +159,7 @@ def scatter_of(node: Node) -> Scatter | None:
         updates, index, rows, padding, scales = node.args
         if not _is_index(index) or padding != -1 or scales:
             return None
-        return Scatter(index, updates, [rows, *shape_of(node)[1:]], skips_bad=True) if _fits(node, index, updates) else None
+        return Scatter(index, updates, [rows, *dims_of(node)[1:]], skips_bad=True) if _fits(node, index, updates) else None
     found = _rows_scatter(node)
     if found is None or not _fits(node, found.index, found.updates):
         return None
@@ -164,5 +169,5 @@ def scatter_of(node: Node) -> Scatter | None:
 
 def _fits(node: Node, index: Node, updates: Any) -> bool:
     """Whether updates are one row per index, each as large as the result's, and of its dtype."""
-    shape, extents = shape_of(node), shape_of(updates)
-    return extents is not None and _dtype(updates) is _dtype(node) and same_shape(extents, (*shape_of(index), *shape[1:]))
+    extents = shape_of(updates)
+    return extents is not None and _dtype(updates) is _dtype(node) and same_shape(extents, (*dims_of(index), *dims_of(node)[1:]))

@@ -354,7 +354,7 @@ def segment_coo(src: torch.Tensor, index: torch.Tensor, out: torch.Tensor | None
     torch.Size([10, 3, 64])
     """
     mean = functools.partial(_mean, rounding="trunc")
-    functions = {"sum": scatter_sum, "add": scatter_sum, "mean": mean, "min": _LEAST, "max": _GREATEST}
+    functions: dict[str, Callable[..., Any]] = {"sum": scatter_sum, "add": scatter_sum, "mean": mean, "min": _LEAST, "max": _GREATEST}
     return _named(reduce, functions, src, index, _coo(src, index), out, dim_size)
 
 
