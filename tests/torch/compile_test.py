@@ -226,6 +226,15 @@ def check_what_is_folded(failures):
     expect("forward and backward", graph_of(lambda x: torch.zeros(6, 4).index_add_(0, dst, x[src] * w[:, None]), leaf, backward=True),
            ["strew.op.default"], ["strew.op.default"])
 
+    # What runs is what the graph says.
+    layer = torch.compile(lambda x: torch.zeros(6, 4).index_add_(0, dst, x[src] * w[:, None]), backend="strew")
+    layer(leaf).sum().backward()
+    with torch.profiler.profile() as profile:
+        layer(leaf).sum().backward()
+    names = [event.name for event in profile.events()]
+    if names.count("strew::op") != 2 or any(name in names for name in ("aten::index", "aten::index_select", "aten::index_add", "aten::index_put", "aten::mul")):
+        failures.append(f"forward and backward run {sorted(set(names))}")
+
     def read_twice(x):
         messages = x[src] * 2
         return torch.zeros(6, 4).index_add_(0, dst, messages) + messages.sum()

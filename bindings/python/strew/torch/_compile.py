@@ -105,7 +105,8 @@ def _compute_in_place(graph: Graph, copy: Node) -> None:
 def _compile_graph(module: GraphModule, example_inputs: Any) -> Callable[[list[Any]], Any]:
     fold_chains(module.graph)
     _write_in_place(module)
-    _LazyGraphModule.force_recompile(module)
+    module.recompile()
+    _LazyGraphModule.force_recompile(module)  # now, rather than in the first call
     run = module.forward
 
     def call(inputs: list[Any]) -> Any:
