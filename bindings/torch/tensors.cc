@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -160,6 +161,11 @@ at::Tensor value_of(c10::ScalarType dtype, const c10::Scalar& value) {
   at::Tensor made(at::detail::empty_cpu({}, dtype));
   made.fill_(value);
   return made;
+}
+
+bool fits_narrow(c10::ScalarType dtype, const c10::Scalar& value) {
+  const double given = value.toDouble();
+  return !std::isfinite(given) || std::isfinite(value_of(dtype, value).item<double>());
 }
 
 std::optional<int64_t> dim_of(const at::Tensor& tensor, int64_t dim) {

@@ -44,6 +44,8 @@ bool same_view(const at::Tensor& one, const at::Tensor& other);
 
 /// A tensor without dims that holds the value.
 at::Tensor value_of(c10::ScalarType dtype, const c10::Scalar& value);
+/// Whether the dtype, a float of 16 bits, has the value or one near it. PyTorch's kernels raise where it has not.
+bool fits_narrow(c10::ScalarType dtype, const c10::Scalar& value);
 
 /// The dim as counted from 0, or nothing if there is none of this number.
 std::optional<int64_t> dim_of(const at::Tensor& tensor, int64_t dim);

@@ -370,7 +370,16 @@ def repeatable(failures):
         failures.check(f"{name} of many", outcomes.compare(call, table, index, updates, threads=(1, 2, 8, 2)))
 
 
-TESTS = (runs_by_strew, switches, writes_nothing_after_an_error, versions, subclasses, views, without_memory, transforms, settings, compiled, threads, repeatable, sparse_gradients, forked)
+def corners(failures):
+    """Factors that 16 bits have not, and segments that begin behind the first row of another dim."""
+    for dtype in (torch.float16, torch.bfloat16):
+        one = torch.ones(1, dtype=dtype)
+        failures.check(f"a large alpha of {dtype}", outcomes.compare(lambda t: t.index_add_(0, torch.tensor([0]), one, alpha=1e300), torch.zeros(3, dtype=dtype)))
+    data, offsets = torch.arange(8.0).view(1, 4, 2), torch.tensor([[1, 3]])
+    failures.check("segments of dim 1", outcomes.compare(lambda d: torch.segment_reduce(d, "sum", offsets=offsets, axis=1), data))
+
+
+TESTS = (corners, runs_by_strew, switches, writes_nothing_after_an_error, versions, subclasses, views, without_memory, transforms, settings, compiled, threads, repeatable, sparse_gradients, forked)
 
 
 def main():

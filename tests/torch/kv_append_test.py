@@ -134,6 +134,16 @@ def check_autograd(failures):
         failures.append("torch.func.grad of kv_append")
 
 
+def check_views_of_one(failures):
+    """Keys and values in one tensor."""
+    both = torch.zeros(2, 3, 4, 5)
+    keys, values = (torch.randn(2, 5, requires_grad=True) for _ in "kv")
+    strew.torch.kv_append_([both[0], both[1]], torch.tensor([1, 7]), [keys, values])
+    gradients = torch.autograd.grad((both * 3).sum(), (keys, values))
+    if not all((each == 3).all() for each in gradients):
+        failures.append(f"gradients of views of one cache: {gradients}")
+
+
 def check_errors(failures):
     cache, slots, values = numbers()
     static, tokens, positions = torch.randn(3, 2, 6, 2), torch.randn(2, 2, 3, 2), torch.tensor([1, 3])
@@ -222,6 +232,7 @@ def main():
     failures = []
     check_values(random.Random(args.seed), args.iterations, failures)
     check_autograd(failures)
+    check_views_of_one(failures)
     check_errors(failures)
     check_compiled(failures)
     for failure in failures[:20]:

@@ -214,6 +214,31 @@ def check_errors(failures):
     own.errors(failures, cases)
 
 
+def check_corners(failures):
+    """No edges, no rows, and indices where strew has no kernel."""
+    none, table = torch.zeros(0, dtype=torch.int64), torch.randn(4, 3, requires_grad=True)
+    weight = torch.zeros(0, requires_grad=True)
+    for reduce in ("sum", "mean", "amax", "amin"):
+        gradients = torch.autograd.grad(strew.torch.spmm(none, none, table, weight, num_rows=3, reduce=reduce).sum(), (table, weight))
+        if gradients[0].any() or gradients[1].shape != weight.shape:
+            failures.append(f"{reduce} of no edges: gradients {gradients}")
+    one, many = torch.tensor([0]), torch.tensor([9])
+    narrow = torch.zeros(3).bfloat16()
+    cases = (
+        ("no rows", lambda: strew.torch.spmm(many, one, torch.zeros(3, 2), num_rows=0)),
+        ("rows without elements", lambda: strew.torch.spmm(many, one, torch.zeros(3, 0), num_rows=2)),
+        ("one dim of 16 bits", lambda: strew.torch.spmm(one, many, narrow, torch.ones(1).bfloat16(), num_rows=2)),
+        ("maxima of rows without elements", lambda: strew.torch.spmm(one, many, torch.zeros(3, 0), num_rows=2, reduce="amax")),
+    )
+    for what, call in cases:
+        try:
+            call()
+            failures.append(f"an index out of bounds, {what}: no error")
+        except RuntimeError as error:
+            if "index 9 is out of bounds" not in str(error):
+                failures.append(f"an index out of bounds, {what}: {error}")
+
+
 def check_docstrings(failures):
     for module in (_operators, _override):
         result = doctest.testmod(module, extraglobs={"strew": strew, "torch": torch})
@@ -237,6 +262,7 @@ def main():
     check_derivatives(failures)
     check_graphs(failures)
     check_errors(failures)
+    check_corners(failures)
     check_docstrings(failures)
     for failure in failures[:20]:
         print(failure)

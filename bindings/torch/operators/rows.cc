@@ -94,6 +94,7 @@ Reason index_add(Target& target, const at::Tensor& self, int64_t dim, const at::
   if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
   const bool is_float = self.is_floating_point(), is_narrow = is_narrow_float(self.scalar_type());
   if (alpha.isComplex() || alpha.isBoolean() || (!is_float && !alpha.isIntegral(false))) return Reason::argument;
+  if (is_narrow && !fits_narrow(self.scalar_type(), alpha)) return Reason::argument;
   int64_t axis = 0;
   Written written;
   if (const Reason reason = accepted(target, self, dim, index, &source, axis, written); reason != Reason::none) return reason;

@@ -37,8 +37,9 @@ bool read_lengths(const T* given, bool are_offsets, bool is_complete, Segments& 
     const int64_t begin = are_offsets ? own[0] : 0;
     int64_t at = begin;
     for (int64_t k = 0; k < out.per_block; ++k) {
-      const int64_t length = are_offsets ? own[k + 1] - own[k] : own[k];
-      if (length < 0 || length > out.rows_per_block - at || at < 0) return false;
+      if (at < 0 || (are_offsets && own[k + 1] < own[k])) return false;
+      const int64_t length = are_offsets ? int64_t{own[k + 1]} - own[k] : own[k];
+      if (length < 0 || length > out.rows_per_block - at) return false;
       lengths[block * out.per_block + k] = length;
       at += length;
     }
@@ -121,6 +122,7 @@ Reason segment_reduce(Target& target, const at::Tensor& data, std::string_view r
   Segments segments;
   const bool is_complete = !unsafe && lengths && lengths->defined();
   if (const Reason reason = read(data, lengths, offsets, axis, is_complete, segments); reason != Reason::none) return reason;
+  if (segments.first != 0 && dim_of(data, axis) != 0) return Reason::shape;
   const at::DimVector dims = reduced_dims(data, axis, segments);
   const at::Tensor& result = target.keep(at::Tensor(at::detail::empty_cpu(dims, data.scalar_type())));
   const bool begins_at_zero = reduction->combiner == Combiner::add && !initial;

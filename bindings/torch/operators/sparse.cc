@@ -26,6 +26,7 @@ Reason add_sparse(Target& target, const at::Tensor& self, const at::Tensor& othe
   if (const Reason reason = plain_all(indices, values); reason != Reason::none) return reason;
   // PyTorch adds others in another order.
   if (!self.is_contiguous() || !values.is_contiguous()) return Reason::layout;
+  if (is_narrow && !fits_narrow(self.scalar_type(), alpha)) return Reason::argument;
   Written written;
   if (const Reason reason = written_by(target, self, written, indices, values); reason != Reason::none) return reason;
   if (!written.tensor->is_contiguous()) return Reason::layout;

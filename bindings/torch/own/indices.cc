@@ -3,6 +3,11 @@
 #include <c10/core/Layout.h>
 #include <c10/util/Exception.h>
 
+#include <optional>
+#include <string>
+
+#include "bindings/torch/call.h"
+
 namespace strew::aten {
 void check_index(const char* name, const char* argument, const at::Tensor& index, int64_t dims) {
   const bool is_integer = index.scalar_type() == c10::ScalarType::Long || index.scalar_type() == c10::ScalarType::Int;
@@ -31,6 +36,11 @@ void check_device(const char* name, const at::Tensor& one, const at::Tensor& oth
 
 std::optional<int64_t> first_outside(const at::Tensor& index, int64_t least, int64_t end) {
   return each_number(index, [=](int64_t, int64_t number) { return number < least || number >= end; });
+}
+
+void require_rows(const at::Tensor& index, int64_t rows) {
+  if (const std::optional<int64_t> bad = first_outside(index, 0, rows))
+    raise_runtime_error(index[*bad].item<int64_t>(), 0, rows, " (strew: edge " + std::to_string(*bad) + "; nothing was written)");
 }
 
 bool is_sorted(const at::Tensor& index) {

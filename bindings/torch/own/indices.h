@@ -32,6 +32,8 @@ std::optional<int64_t> each_number(const at::Tensor& index, const See& see) {
 
 /// Of an index of one dim: the first place whose number is less than `least` or not less than `end`.
 std::optional<int64_t> first_outside(const at::Tensor& index, int64_t least, int64_t end);
+/// Throws unless the index of one dim, one number per edge, is in [0, rows).
+void require_rows(const at::Tensor& index, int64_t rows);
 /// Of an index of one dim: whether no number is less than the one before.
 bool is_sorted(const at::Tensor& index);
 

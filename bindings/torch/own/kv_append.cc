@@ -264,21 +264,21 @@ struct KvAppendBackward {
   }
 };
 
-std::vector<OwnedNode> nodes_of(const Append& given) {
+void refuse_forward_mode(const Append& given) {
   for (size_t i = 0; i < given.caches.size(); ++i)
     TORCH_CHECK_NOT_IMPLEMENTED(
         !torch::autograd::isFwGradDefined(given.caches[i]) && !torch::autograd::isFwGradDefined(given.values[i]),
         "Trying to use forward AD with strew::", given.name, " that does not support it");
-  std::vector<OwnedNode> nodes;
-  for (size_t i = 0; i < given.caches.size(); ++i)
-    nodes.push_back(node_of<KvAppendBackward>(
-        [&](GradientNode<KvAppendBackward>& node) {
-          node.keep({given.index});
-          node.constant = given.dim;
-          node.sizes = given.values[i].sym_sizes().vec();
-        },
-        given.caches[i], given.values[i]));
-  return nodes;
+}
+
+OwnedNode node_of_cache(const Append& given, size_t i) {
+  return node_of<KvAppendBackward>(
+      [&](GradientNode<KvAppendBackward>& node) {
+        node.keep({given.index});
+        node.constant = given.dim;
+        node.sizes = given.values[i].sym_sizes().vec();
+      },
+      given.caches[i], given.values[i]);
 }
 
 void in_place_with_gradient(at::TensorList caches, const at::Tensor& index, at::TensorList values, std::optional<int64_t> dim) {
@@ -286,20 +286,23 @@ void in_place_with_gradient(at::TensorList caches, const at::Tensor& index, at::
   check(given);
   for (size_t i = 0; i < caches.size(); ++i)
     torch::autograd::check_inplace(caches[i], torch::autograd::compute_requires_grad(caches[i], values[i]));
-  const std::vector<OwnedNode> nodes = nodes_of(given);
+  refuse_forward_mode(given);
   {
     const at::AutoDispatchBelowAutograd guard;
     kv_append_in_place(caches, index, values, dim);
   }
+  // One after the other: caches may be views of one tensor, whose history the one before has changed.
   for (size_t i = 0; i < caches.size(); ++i)
-    if (nodes[i]) torch::autograd::rebase_history(caches[i], nodes[i]);
+    if (const OwnedNode node = node_of_cache(given, i); node) torch::autograd::rebase_history(caches[i], node);
 }
 
 std::vector<at::Tensor> new_with_gradient(at::TensorList caches, const at::Tensor& index, at::TensorList values,
                                           std::optional<int64_t> dim) {
   const Append given{"kv_append", caches, index, values, dim};
   check(given);
-  const std::vector<OwnedNode> nodes = nodes_of(given);
+  refuse_forward_mode(given);
+  std::vector<OwnedNode> nodes;
+  for (size_t i = 0; i < caches.size(); ++i) nodes.push_back(node_of_cache(given, i));
   std::vector<at::Tensor> made = below_autograd([&] { return kv_append(caches, index, values, dim); });
   for (size_t i = 0; i < made.size(); ++i)
     if (nodes[i]) torch::autograd::set_history(made[i], nodes[i]);

@@ -133,7 +133,9 @@ at::Tensor op_on_cpu(c10::string_view text, at::TensorList inputs, at::IntArrayR
 
 at::Tensor op_of_meta(c10::string_view text, at::TensorList inputs, c10::SymIntArrayRef size) {
   const ParsedOp& op = parsed("op", text);
-  TORCH_CHECK(inputs.size() + 1 == op.slots.size(), "op(): expected ", op.slots.size() - 1, " inputs, but got ", inputs.size());
+  TORCH_CHECK(!op.writes_self, "op(): the op updates a tensor in place; expected one that makes its result");
+  TORCH_CHECK(inputs.size() + 1 == op.slots.size() && !inputs.empty(), "op(): expected ", op.slots.size() - 1,
+              " inputs, but got ", inputs.size());
   return at::empty_symint(size, inputs[0].options().dtype(op.result_dtype));
 }
 

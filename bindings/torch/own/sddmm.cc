@@ -43,6 +43,8 @@ c10::SymDimVector dims_of_dots(const at::Tensor& dst, const at::Tensor& lhs, int
 
 at::Tensor sddmm_in_steps(const at::Tensor& dst, const at::Tensor& src, const at::Tensor& lhs, const at::Tensor& rhs,
                           int64_t head_dims) {
+  require_rows(dst, lhs.size(0));
+  require_rows(src, rhs.size(0));
   const at::Tensor products = lhs.index_select(0, dst).mul(rhs.index_select(0, src));
   return products.dim() == head_dims + 1 ? products : products.flatten(head_dims + 1).sum(head_dims + 1);
 }
@@ -79,8 +81,7 @@ void number(Number* out, const at::Tensor& index, int64_t heads) {
 
 /// The numbers of the heads of the rows that an index names, where each head is a row.
 at::Tensor number_heads(const at::Tensor& index, int64_t rows, int64_t heads) {
-  if (const std::optional<int64_t> bad = first_outside(index, 0, rows))
-    raise_runtime_error(index[*bad].item<int64_t>(), 0, rows, " (strew: edge " + std::to_string(*bad) + "; nothing was written)");
+  require_rows(index, rows);
   const bool is_small = rows * heads <= std::numeric_limits<int32_t>::max();
   at::Tensor made(at::detail::empty_cpu({index.numel() * heads}, is_small ? c10::ScalarType::Int : c10::ScalarType::Long));
   if (is_small)

@@ -13,6 +13,7 @@
 
 #include "bindings/torch/call.h"
 #include "bindings/torch/own/gradient.h"
+#include "bindings/torch/own/indices.h"
 #include "bindings/torch/own/messages.h"
 #include "bindings/torch/tensors.h"
 
@@ -33,6 +34,8 @@ at::Tensor divisors(const at::Tensor& dst, const c10::SymInt& num_rows, const at
 
 /// The same in two steps, for what strew has no kernel for. index_add_ rounds sums of 16 bits once if its index is int64.
 at::Tensor sums_in_steps(const Messages& given, at::IntArrayRef dims) {
+  require_rows(given.dst, dims[0]);
+  require_rows(given.src, given.table.size(0));
   const at::Tensor messages = messages_of(given);
   const at::Tensor sums = at::zeros(dims, messages.options()).index_add_(0, given.dst.to(c10::ScalarType::Long), messages);
   return sums.to(given.table.scalar_type());

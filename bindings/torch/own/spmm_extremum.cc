@@ -5,6 +5,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <torch/library.h>
 
 #include <limits>
@@ -16,6 +17,7 @@
 
 #include "bindings/torch/call.h"
 #include "bindings/torch/own/gradient.h"
+#include "bindings/torch/own/indices.h"
 #include "bindings/torch/own/messages.h"
 #include "bindings/torch/tensors.h"
 
@@ -39,6 +41,8 @@ void check(const Messages& given, std::string_view reduce) {
 
 /// By PyTorch's own operators, for what strew has no kernel for: the first edge whose message is the extremum.
 Pair extremum_in_steps(const Messages& given, at::IntArrayRef dims, bool is_max) {
+  require_rows(given.dst, dims[0]);
+  require_rows(given.src, given.table.size(0));
   const at::Tensor messages = messages_of(given).detach(), dst = given.dst.to(c10::ScalarType::Long);
   const double least = is_max ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   at::DimVector column(static_cast<size_t>(messages.dim()), 1);
@@ -100,6 +104,13 @@ struct SpmmExtremumBackward {
     Gradients result(2);
     if (!of_results[0].defined()) return result;
     const at::Tensor src = kept.tensors[0], table = kept.tensors[1], weight = kept.tensors[2];
+    if (src.sym_numel() == 0) {  // nobody won
+      c10::SymDimVector dims(of_results[0].sym_sizes().begin(), of_results[0].sym_sizes().end());
+      dims[0] = kept.sizes[0];
+      if (kept.needed[0]) result[0] = at::zeros_symint(dims, of_results[0].options());
+      if (kept.needed[1]) result[1] = at::zeros_like(weight);
+      return result;
+    }
     const Winners winners(src, weight, kept.tensors[3]);
     const at::Tensor gradient = of_results[0].masked_fill(winners.is_any.logical_not(), 0);
     if (kept.needed[0]) {

@@ -159,7 +159,9 @@ def scatter_of(node: Node) -> Scatter | None:
         updates, index, rows, padding, scales = node.args
         if not _is_index(index) or padding != -1 or scales:
             return None
-        return Scatter(index, updates, [rows, *dims_of(node)[1:]], skips_bad=True) if _fits(node, index, updates) else None
+        size = [rows, *dims_of(node)[1:]]
+        is_known = all(isinstance(extent, (int, Node)) for extent in size)  # no node has an extent that is a symbol
+        return Scatter(index, updates, size, skips_bad=True) if is_known and _fits(node, index, updates) else None
     found = _rows_scatter(node)
     if found is None or not _fits(node, found.index, found.updates):
         return None
