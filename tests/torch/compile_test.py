@@ -11,6 +11,7 @@ import contextlib
 import random
 import sys
 import warnings
+import weakref
 
 import torch
 import torch.nn.functional as F
@@ -299,6 +300,128 @@ def check_what_is_folded(failures):
         failures.append(f"update_ under functionalize: {one.tolist()}")
 
 
+def run_with_gradients(function, leaves):
+    """The results and the gradients of fresh copies of the leaves; those that require none are given as they are."""
+    own = [each.clone().requires_grad_(each.is_floating_point()) for each in leaves]
+    results = function(*own)
+    results = results if isinstance(results, tuple) else (results,)
+    total = sum((each * torch.linspace(-1, 1, each.numel(), dtype=torch.float64).to(each.dtype).view(each.shape)).sum() for each in results)
+    return [each.detach() for each in results] + list(torch.autograd.grad(total, [each for each in own if each.requires_grad], allow_unused=True))
+
+
+def corner_cases():
+    """Functions and their arguments, made anew with each call, and each once wrong: what they read is updated, chains share what they read, an operand is an update, numbers and dtypes at their ends, no elements."""
+    draw = torch.Generator().manual_seed(3)
+    n, d, e = 7, 3, 20
+    dst, src = (torch.randint(n, (e,), generator=draw) for _ in range(2))
+    perm = torch.randperm(n, generator=draw)
+    h, x, one = torch.randn(n, d, generator=draw), torch.randn(n, d, generator=draw), torch.randn(n, 1, generator=draw)
+    zeros, w = torch.zeros, torch.randn(e, d, generator=draw)
+    halfway = (1 + 2**-11 + 2**-40, 1 + 2**-8 + 2**-40)  # above what lies between two numbers of 16 bits, and float32 has just that
+
+    buffer = x.clone()  # an input of the graph, which updates it
+
+    def read_before(w):
+        rows, waves = buffer[src], (buffer * 0.01).sin()[src]
+        with torch.no_grad():
+            buffer.add_(100)
+        return (rows * w).sum() + (waves * w).sum() + buffer.mean()
+
+    def deep(x):
+        m = x[src]
+        for _ in range(700):
+            m = m * 1.001
+        return zeros(n, d).index_add_(0, dst, m)
+
+    def shared(one, h):
+        g = one[src] * 2
+        return zeros(n, 1).index_add_(0, dst, g), zeros(n, d).index_add_(0, dst, h[src] * g)
+
+    def two_kinds(v, y):
+        g = v.index_select(0, perm)
+        return zeros(n).index_add_(0, perm, g * 2), (y * 1).index_add(0, perm, g * 0.5)
+
+    return {
+        "a tensor that is read and updated": (read_before, (w,)),
+        "a column that two chains read": (shared, (one, h)),
+        "the same column, as it is": (lambda one, h: (zeros(n, 1).index_add_(0, dst, one[src]), zeros(n, d).index_add_(0, dst, h[src] * one[src])), (one, h)),
+        "chains onto zeros and onto a tensor": (two_kinds, (one[:, 0].contiguous(), h[:, 0].contiguous())),
+        "updates that are the operand": (lambda x: (y := x + 1).index_add(0, perm, y * 0.5), (x,)),
+        "a factor that float32 has not": (lambda x: zeros(n, d).index_add_(0, dst, x[src] * 1e300), (x,)),
+        "an integer that float64 has not": (lambda x: zeros(n, d).index_add_(0, dst, x[src] + (2**54 + 2**30 + 1)), (x,)),
+        "float64 to float16": (lambda x: zeros(n, d, dtype=torch.float16).index_put((perm,), x[perm].to(torch.float16), accumulate=True), (torch.full((n, d), halfway[0], dtype=torch.float64),)),
+        "float64 to bfloat16": (lambda x: zeros(n, d, dtype=torch.bfloat16).index_put((perm,), x[perm].to(torch.bfloat16), accumulate=True), (torch.full((n, d), halfway[1], dtype=torch.float64),)),
+        "negative zeros": (lambda x: torch.full((n, d), -0.0).index_add_(0, dst, x[src] * 0), (x,)),
+        "no elements": (lambda x: zeros(n, 2, 0).index_add_(0, dst, x[src] * torch.ones(e, 1, 0)), (torch.zeros(n, 2, 0),)),
+        "no elements, indices of two dims": (lambda u: zeros(n, 0).index_put((dst.view(4, 5),), u, accumulate=True), (torch.zeros(4, 5, 0),)),
+        "700 operators": (deep, (x,)),
+    }
+
+
+def check_corner_cases(failures):
+    for what, (function, leaves) in corner_cases().items():
+        torch._dynamo.reset()
+        try:
+            torch.set_num_threads(1)
+            compiled = torch.compile(corner_cases()[what][0], backend="strew")
+            expected, got = run_with_gradients(function, leaves), run_with_gradients(compiled, leaves)
+            wrong = [place for place, (a, b) in enumerate(zip(expected, got, strict=True)) if not same_bits(a, b)]
+            if wrong:
+                failures.append(f"{what}: results {wrong} differ")
+        except Exception as error:  # noqa: BLE001
+            failures.append(f"{what}: {type(error).__name__}: {str(error)[-300:]}")
+
+
+def check_inductor_corner_cases(failures):
+    """Those that the pass inside inductor failed on. Tensors are compared closely; what inductor itself does with constants that float32 has not, or with many operators, is not looked at."""
+    for what in ("a tensor that is read and updated", "a column that two chains read", "updates that are the operand", "no elements, indices of two dims"):
+        function, leaves = corner_cases()[what]
+        torch._dynamo.reset()
+        try:
+            compiled = torch.compile(corner_cases()[what][0], options=strew.torch.inductor_options())
+            expected, got = run_with_gradients(function, leaves), run_with_gradients(compiled, leaves)
+            if not all(torch.allclose(a, b, rtol=1e-4, atol=1e-4) for a, b in zip(expected, got, strict=True)):
+                failures.append(f"inductor, {what}: other results")
+        except Exception as error:  # noqa: BLE001
+            failures.append(f"inductor, {what}: {type(error).__name__}: {str(error)[-300:]}")
+
+
+def check_sizes_from_data(failures):
+    """Extents that only the data has."""
+    mask, table, dst, src = torch.rand(30) > 0.4, torch.randn(7, 3), torch.randint(6, (30,)), torch.randint(7, (30,))
+
+    def chosen(table):
+        i = mask.nonzero().squeeze(1)
+        return torch.zeros(6, 3).index_add_(0, dst[i], table[src[i]] * 2)
+
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
+        torch._dynamo.reset()
+        try:
+            expected, got = run_with_gradients(chosen, (table,)), run_with_gradients(torch.compile(chosen, backend="strew", fullgraph=True), (table,))
+            if not all(map(same_bits, expected, got)):
+                failures.append("extents that only the data has: other results")
+        except Exception as error:  # noqa: BLE001
+            failures.append(f"extents that only the data has: {type(error).__name__}: {str(error)[-300:]}")
+
+
+def check_memory(failures):
+    """What a graph reads for the last time is freed before it ends."""
+    seen = []
+
+    def look(tensor):
+        seen.append(given() is None)
+        return tensor
+
+    graph = torch.fx.Graph()
+    first = graph.call_function(torch.ops.aten.neg.default, (graph.placeholder("given"),))
+    graph.output((graph.call_function(look, (first,)),))
+    inputs = [torch.ones(3)]
+    given = weakref.ref(inputs[0])
+    results = _compile._compile_graph(torch.fx.GraphModule({}, graph), inputs)(inputs)
+    if seen != [True] or results[0].tolist() != [-1] * 3:
+        failures.append(f"an input of a graph lives as long as the graph runs: {seen}")
+
+
 def check_inductor_writes_in_place(failures):
     from torch._inductor.utils import run_and_get_code
 
@@ -317,6 +440,27 @@ def check_inductor_writes_in_place(failures):
     by = "strew.update_.default" if torch.__version__ >= "2.15" else "strew.update.default"
     if not torch.equal(table, expected) or by not in code[0]:
         failures.append("inductor does not add to the table in place")
+
+
+def check_inductor_without_gradients(failures):
+    """What only graphs without gradients have: an operand that is also read as updates, and masked updates, whose indices may count from the end."""
+    n, perm, x = 7, torch.randperm(7), torch.randn(7, 3)
+    index, mask, updates = torch.tensor([[0, -1, 6], [2, 2, -7]]), torch.tensor([[True, True, False], [True, True, True]]).unsqueeze(-1), torch.randn(2, 3, 4)
+    cases = {
+        "an operand that is the updates": lambda: (y := x.exp()).index_add(0, perm, y),
+        "an operand that the updates are made of": lambda: (y := x.exp()).index_add(0, perm, y * 0.5),
+        "masked updates": lambda: torch.ops.aten._unsafe_masked_index_put_accumulate(torch.zeros(n, 4), mask, [index], updates),
+        "masked updates of integers": lambda: torch.ops.aten._unsafe_masked_index_put_accumulate(torch.zeros(n, 4, dtype=torch.int64), mask, [index], updates.long()),
+    }
+    for what, call in cases.items():
+        torch._dynamo.reset()
+        try:
+            with torch.no_grad():
+                expected, got = call(), torch.compile(call, options=strew.torch.inductor_options())()
+            if not torch.allclose(expected, got, rtol=1e-5, atol=1e-5):
+                failures.append(f"inductor, {what}: other results")
+        except Exception as error:  # noqa: BLE001
+            failures.append(f"inductor, {what}: {type(error).__name__}: {str(error)[-300:]}")
 
 
 def check_repeatable(failures):
@@ -406,7 +550,7 @@ def main():
     if arguments.only is None or arguments.inductor != 4:
         check_inductor(arguments.seed, arguments.inductor, arguments.only, failures)
     if arguments.only is None:
-        for check in (check_what_is_folded, check_inductor_writes_in_place, check_repeatable, check_errors, check_options):
+        for check in (check_what_is_folded, check_corner_cases, check_inductor_corner_cases, check_sizes_from_data, check_memory, check_inductor_writes_in_place, check_inductor_without_gradients, check_repeatable, check_errors, check_options):
             check(failures)
     print(f"{count} chains folded")
     for each in failures:

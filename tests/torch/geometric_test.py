@@ -2,7 +2,7 @@
 """Layers and functions of PyTorch Geometric, unmodified, with strew.torch enabled and without: results and gradients bit for bit with one thread, the same in each run with two. strew
 runs some operator of each, and none goes to PyTorch but for the reasons in HANDED_OVER, which docs/torch.md has. `--print` shows the counts.
 
-    geometric_test.py [BUILD] [--only REGEX] [--print]
+    geometric_test.py [--only REGEX] [--print]
 
 Exit status 0: right, 1: wrong.
 """
@@ -147,7 +147,6 @@ def check(name, call, show, failures):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("build", nargs="?")
     parser.add_argument("--only", default="")
     parser.add_argument("--print", action="store_true")
     options = parser.parse_args()

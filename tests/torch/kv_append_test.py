@@ -2,7 +2,7 @@
 """strew.torch.kv_append_ and kv_append: caches of drawn shapes, layouts and dtypes against loops over tokens, derivatives, version counters, errors with nothing written,
 opcheck, torch.compile without a copy of the cache, torch.export.
 
-    kv_append_test.py [BUILD] [--seed N] [--iterations N]
+    kv_append_test.py [--seed N] [--iterations N]
 
 Exit status 0: right, 1: wrong.
 """
@@ -222,7 +222,6 @@ def check_compiled(failures):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("build", nargs="?")
     parser.add_argument("--seed", type=int, default=random.randrange(2**31))
     parser.add_argument("--iterations", type=int, default=300)
     args = parser.parse_args()

@@ -2,7 +2,7 @@
 """strew.torch.moe_permute and moe_unpermute: drawn tokens and experts against PyTorch's sort and sums written out, bit for bit, derivatives, opcheck, torch.func, aot_eager
 and inductor, errors.
 
-    moe_test.py [BUILD] [--seed N] [--iterations N]
+    moe_test.py [--seed N] [--iterations N]
 
 Exit status 0: right, 1: wrong.
 """
@@ -121,7 +121,6 @@ def check_errors(failures):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("build", nargs="?")
     parser.add_argument("--seed", type=int, default=random.randrange(2**31))
     parser.add_argument("--iterations", type=int, default=200)
     args = parser.parse_args()

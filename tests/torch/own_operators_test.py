@@ -2,7 +2,7 @@
 """Messages along edges in PyTorch (strew.torch.spmm, spmm_csr, sddmm): PyTorch's opcheck, first and second derivatives against differences, values against PyTorch's two steps
 bit for bit, errors, graphs of torch.compile, and the examples in the docstrings of strew.torch.
 
-    own_operators_test.py [BUILD] [--seed N] [--iterations N]
+    own_operators_test.py [--seed N] [--iterations N]
 
 Exit status 0: right, 1: wrong.
 """
@@ -249,7 +249,6 @@ def check_docstrings(failures):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("build", nargs="?")
     parser.add_argument("--seed", type=int, default=random.randrange(2**31))
     parser.add_argument("--iterations", type=int, default=300)
     args = parser.parse_args()

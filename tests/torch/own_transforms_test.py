@@ -2,7 +2,7 @@
 """What PyTorch has around strew's own operators: torch.vmap against one call each, also of gradients, and without its loop over the batch; autocast; subclasses and modes of
 dispatch; negative views; refusals of sparse, quantised and nested tensors and of other devices.
 
-    own_transforms_test.py [BUILD] [--seed N]
+    own_transforms_test.py [--seed N]
 
 Exit status 0: right, 1: wrong.
 """
@@ -148,7 +148,6 @@ def check_refusals(failures):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("build", nargs="?")
     parser.add_argument("--seed", type=int, default=random.randrange(2**31))
     args = parser.parse_args()
     print(f"own_transforms_test: --seed {args.seed}")

@@ -2,7 +2,7 @@
 """The functions of torch_scatter in strew.torch.scatter: values against plain loops bit for bit, with strew.torch enabled and without, on 1, 2 and 8 threads; against PyTorch Geometric's scatter and
 segment; first and second derivatives against differences; torch.compile; the documented examples of torch_scatter; errors.
 
-    scatter_test.py [BUILD] [--seed N] [--iterations N]
+    scatter_test.py [--seed N] [--iterations N]
 
 Exit status 0: right, 1: wrong.
 """
@@ -197,6 +197,11 @@ def check_special(failures):
     sums = scatters.scatter_logsumexp(torch.tensor([-inf, -inf, inf, 1.0, nan, 800.0, 800.0]), torch.tensor([0, 0, 1, 1, 2, 4, 4]))
     failures.check("logsumexp of infinite elements", outcomes.different("", sums, torch.tensor([0.0, inf, nan, 0.0, torch.tensor(800.0) + torch.tensor(2.0).log()])))
     counts = scatters.scatter_mean(torch.ones(1000, dtype=torch.bfloat16), torch.zeros(1000, dtype=torch.int64))
+    # An index without the dim that it names, in which src has one element.
+    mean = scatters.scatter_mean(torch.tensor([[[1.0], [2.0], [3.0]]] * 3), torch.tensor([[0, 0, 0], [0, 0, 0], [1, 1, 1]]), dim=-1, dim_size=3)
+    failures.require("means along a dim that index lacks", torch.equal(mean[0], torch.tensor([[1.0, 0, 0], [2, 0, 0], [3, 0, 0]])) and torch.equal(mean[2, 0], torch.tensor([0.0, 1, 0])))
+    larger = scatters.scatter_logsumexp(torch.tensor([0.0]), torch.tensor([0]), out=torch.tensor([1000.0]))
+    failures.require("logsumexp onto a much larger number", larger.item() == 1000)
     failures.require("a mean of 1000 ones of bfloat16 is 1", counts.item() == 1)
 
 
@@ -329,7 +334,6 @@ def check_errors(failures):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("build", nargs="?")
     parser.add_argument("--seed", type=int, default=outcomes.fresh_seed())
     parser.add_argument("--iterations", type=int, default=60)
     options = parser.parse_args()

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.fx import Graph, Node
 
-from ._rows import Gather, Scatter, gather_of, identity_of, is_zeros, same_shape, scatter_of, shape_of
+from ._rows import INDEX_DTYPES, NARROW, Gather, Scatter, dtype_of, gather_of, identity_of, is_zeros, same_shape, scatter_of, shape_of
 
 __all__ = ["fold_chains"]
 
@@ -26,19 +26,15 @@ _DTYPES = {
     torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16", torch.bool: "bool",
     torch.int32: "i32", torch.int64: "i64",
 }  # fmt: skip
-_NARROW = (torch.float16, torch.bfloat16)
-_FLOATS = (torch.float32, torch.float64, *_NARROW)
+_FLOATS = (torch.float32, torch.float64, *NARROW)
 _MOST_LOOKUPS = 2  # of an op that fills, on every backend (docs/fusion.md)
 _MOST_TENSORS = 12
+_MOST_NODES = 200  # of a chain: what comes before is read
+_MOST_INTEGER = 1 << 53  # that float64 has exactly, and so has each less than it
 
 
 class _Unfit(Exception):
     """What cannot be folded."""
-
-
-def _dtype(node: Node) -> torch.dtype:
-    dtype: torch.dtype = node.meta["val"].dtype
-    return dtype
 
 
 class _Graph:
@@ -58,6 +54,7 @@ class _Graph:
         return self.add(f"{name}({','.join(f'%{each}' for each in of)}):{_DTYPES[dtype]}")
 
     def constant(self, value: float, dtype: torch.dtype) -> int:
+        value = torch.tensor(value, dtype=torch.float64).to(dtype).item()  # what float32 has not is infinite
         bits = struct.pack(">d" if dtype is torch.float64 else ">f", value).hex()
         return self.add(f"constant(0x{bits}):{_DTYPES[dtype]}")
 
@@ -77,7 +74,7 @@ class _Operand:
 
 
 def _wide(dtype: torch.dtype) -> torch.dtype:
-    return torch.float32 if dtype in _NARROW else dtype
+    return torch.float32 if dtype in NARROW else dtype
 
 
 def _in(graph: _Graph, operand: _Operand, dtype: torch.dtype, wide: torch.dtype) -> int:
@@ -167,19 +164,19 @@ def _is_elementwise(node: Node) -> bool:
     """Whether the node is an elementwise operator that an op's graph can have, by its name and dtypes alone."""
     if node.op != "call_function" or shape_of(node) is None:
         return False
-    dtype, tensors = _dtype(node), [each for each in node.args if shape_of(each) is not None]
+    dtype, tensors = dtype_of(node), [each for each in node.args if shape_of(each) is not None]
     if node.target in _CONVERSIONS:
         only_dtype = node.target is not aten._to_copy.default or set(node.kwargs) <= {"dtype"}
-        return only_dtype and dtype in _FLOATS and bool(tensors) and _dtype(tensors[0]) in _FLOATS
+        return only_dtype and dtype in _FLOATS and bool(tensors) and dtype_of(tensors[0]) in _FLOATS
     if node.target is aten.where.self:
-        return dtype in _FLOATS and len(tensors) == 3 and all(_dtype(each) is dtype for each in tensors[1:])
+        return dtype in _FLOATS and len(tensors) == 3 and all(dtype_of(each) is dtype for each in tensors[1:])
     if node.target in _COMPARISONS:
-        return _dtype(tensors[0]) in _FLOATS and all(_dtype(each) is _dtype(tensors[0]) for each in tensors)
+        return dtype_of(tensors[0]) in _FLOATS and all(dtype_of(each) is dtype_of(tensors[0]) for each in tensors)
     if node.target in (aten.add.Tensor, aten.sub.Tensor) and (len(node.args) > 2 or node.kwargs.get("alpha", 1) != 1):
         return False
     if node.target is not aten.add.Tensor and node.target is not aten.sub.Tensor and node.kwargs:
         return False
-    return node.target in _ELEMENTWISE and dtype in _FLOATS and all(_dtype(each) is dtype for each in tensors)
+    return node.target in _ELEMENTWISE and dtype in _FLOATS and all(dtype_of(each) is dtype for each in tensors)
 
 
 def _broadcasts_to(shape: tuple[Any, ...] | None, dims: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -200,7 +197,7 @@ class _Chain:
         self._visit(scatter.updates)
 
     def _visit(self, node: Node) -> None:
-        if node in self.inside or not same_shape(shape_of(node), self.dims):
+        if node in self.inside or len(self.inside) >= _MOST_NODES or not same_shape(shape_of(node), self.dims):
             return
         source = identity_of(node)
         if source is not None:
@@ -216,11 +213,11 @@ class _Chain:
 
 def _passing(chains: Iterable[_Chain]) -> set[Node]:
     """The nodes that only these chains read: with the chains folded, nobody computes them."""
-    ends = {(chain.scatter.updates, chain.node) for chain in chains}
+    ends = {(chain.scatter.updates, chain.node) for chain in chains if chain.scatter.updates is not chain.scatter.operand}
     inside = set().union(*(chain.inside for chain in chains))
     passing: set[Node] = set()
     for node in sorted(inside, reverse=True):
-        if all(user in passing or ((node, user) in ends and user.all_input_nodes.count(node) == 1) for user in node.users):
+        if all(user in passing or (node, user) in ends for user in node.users):
             passing.add(node)
     return passing
 
@@ -245,7 +242,7 @@ class _Op:
     """The op of a chain, while it is put together."""
 
     def __init__(self, chain: _Chain, passing: set[Node]) -> None:
-        self.chain, self._passing, self.graph = chain, passing, _Graph()
+        self.chain, self._passing, self.graph = chain, passing & chain.inside, _Graph()
         self.updates: _Tensor | None = None
         self.extras: list[_Tensor] = []
         self._numbers: dict[Node, int] = {}
@@ -288,25 +285,27 @@ class _Op:
         gather = gather_of(node)
         if gather is not None and self.chain.scatter.operand is None:
             return self._read(node, gather)
-        dtype = _dtype(node)
+        dtype = dtype_of(node)
         if node.target in _CONVERSIONS:
-            value = self._value(node.args[0])  # type: ignore[arg-type]
-            return value if _dtype(node.args[0]) is dtype else self.graph.apply("convert", dtype, value)  # type: ignore[arg-type]
+            value, given = self._value(node.args[0]), dtype_of(node.args[0])  # type: ignore[arg-type]
+            if given is torch.float64 and dtype in NARROW:  # PyTorch goes by float32
+                value = self.graph.apply("convert", torch.float32, value)
+            return value if given is dtype else self.graph.apply("convert", dtype, value)
         operands = [_Operand(self._value(each)) if isinstance(each, Node) else self._constant(each) for each in node.args]
         if node.target is aten.where.self:
             return _choose(self.graph, dtype, *(each.number for each in operands))
         if node.target in _COMPARISONS:
-            return _compare(self.graph, _COMPARISONS[node.target], _dtype(node.args[0]), operands)  # type: ignore[arg-type]
+            return _compare(self.graph, _COMPARISONS[node.target], dtype_of(node.args[0]), operands)  # type: ignore[arg-type]
         return _ELEMENTWISE[node.target](self.graph, dtype, operands)
 
     def _constant(self, value: Any) -> _Operand:
-        if not isinstance(value, (bool, int, float)):
+        if not isinstance(value, (bool, int, float)) or (isinstance(value, int) and abs(value) > _MOST_INTEGER):
             raise _Unfit
         return _Operand(constant=float(value))
 
     def _read(self, node: Node, gather: Gather | None = None) -> int:
         """A tensor that the op reads."""
-        if _dtype(node) not in _DTYPES:
+        if dtype_of(node) not in _DTYPES:
             raise _Unfit
         while node.target is aten.expand.default:  # the op repeats what it reads
             node = node.args[0]  # type: ignore[assignment]
@@ -314,16 +313,16 @@ class _Op:
         if full is None:
             raise _Unfit
         made = self._tensor(node, full, gather)
-        dtype = _DTYPES[_dtype(node)]
+        dtype = _DTYPES[dtype_of(node)]
         # The updates are of the result's dtype, which is what decides how they are added.
-        if made.kind == "per_element" and self.updates is None and _dtype(node) in _FLOATS:
+        if made.kind == "per_element" and self.updates is None and dtype_of(node) in _FLOATS:
             self.updates = made
             return self.graph.add(f"update(0):{dtype}")
         self.extras.append(made)
         return self.graph.add(f"extra({len(self.extras) - 1}):{dtype}")
 
     def _tensor(self, node: Node, full: tuple[Any, ...], gather: Gather | None) -> _Tensor:
-        dims, dtype = self.chain.dims, _dtype(node)
+        dims, dtype = self.chain.dims, dtype_of(node)
         is_one = [not same_shape((dim,), (extent,)) for dim, extent in zip(dims, full, strict=True)]
         if gather is not None or not any(is_one):
             is_short = len(shape_of(node) or ()) < len(dims)
@@ -354,7 +353,7 @@ def _gather_text(made: _Tensor, what: str) -> str:
     offsets = f" offset_dims=[{','.join(map(str, range(1, len(window) + 1)))}]" if window else ""
     negative = " normalize_negative=true" if made.gather.takes_negative else ""  # type: ignore[union-attr]
     return (
-        f"{what}=gather(operand={type_of}[?{window_text}] indices={_type(_dtype(index), shape_of(index) or ())} result={made.type}{offsets} "
+        f"{what}=gather(operand={type_of}[?{window_text}] indices={_type(dtype_of(index), shape_of(index) or ())} result={made.type}{offsets} "
         f"collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1{window_text}] oob=error{negative})"
     )
 
@@ -367,7 +366,7 @@ def _text(op: _Op, result: torch.dtype, adds_plainly: bool, is_wide: bool, value
     size = scatter.size if scatter.operand is None else list(shape_of(scatter.operand) or ())
     lookups = [_gather_text(updates, "updates(0)")] if updates.gather is not None else []
     lookups += [_gather_text(each, f"extra({number})") for number, each in enumerate(op.extras) if each.gather is not None]
-    fields = [f"operand={_type(result, size)}", f"indices={_type(_dtype(scatter.index), shape_of(scatter.index) or ())}", f"updates={updates.type}"]
+    fields = [f"operand={_type(result, size)}", f"indices={_type(dtype_of(scatter.index), shape_of(scatter.index) or ())}", f"updates={updates.type}"]
     if op.extras:
         fields.append(f"extras=[{','.join(f'{each.kind}:{each.type}' for each in op.extras)}]")
     if lookups:
@@ -393,7 +392,7 @@ def _text(op: _Op, result: torch.dtype, adds_plainly: bool, is_wide: bool, value
 def _replace(graph: Graph, op: _Op, replaced: dict[Node, Node]) -> None:
     """Puts the operator in the place of the chain's last node. `replaced`: what took the places of other chains."""
     chain, scatter = op.chain, op.chain.scatter
-    dtype = _dtype(chain.node)
+    dtype = dtype_of(chain.node)
     adds_plainly = op.graph.is_only(f"update(0):{_DTYPES[dtype]}")
     # Sums of 16 bits that are rounded once are sums of float32; of an op with a graph, strew makes these as a result of their own.
     is_apart = scatter.rounds_once and not adds_plainly
@@ -428,7 +427,7 @@ def _replace(graph: Graph, op: _Op, replaced: dict[Node, Node]) -> None:
 
 
 def _viewed(graph: Graph, node: Node, shape: list[Any]) -> Node:
-    if not all(isinstance(each, int) for each in shape):
+    if not all(isinstance(each, int) and each != 0 for each in shape):  # of no elements, -1 says nothing
         raise _Unfit
     view = graph.call_function(aten.reshape.default, (node, shape))
     view.meta = {**node.meta, "val": node.meta["val"].reshape(shape)}
@@ -485,7 +484,9 @@ def _flatten_indices(graph: Graph) -> None:
         else:
             continue
         shape, window = shape_of(indices[0]), (shape_of(operand) or ())[1:]
-        if len(indices) != 1 or not shape or _dtype(indices[0]) not in (torch.int32, torch.int64) or not all(isinstance(dim, int) for dim in window):
+        if len(indices) != 1 or not shape or dtype_of(indices[0]) not in INDEX_DTYPES or not all(isinstance(dim, int) and dim > 0 for dim in window):
+            continue
+        if not dtype_of(operand).is_floating_point or operand.meta["val"].device.type != "cpu":
             continue
         if (mask is None and len(shape) < 2) or not same_shape(shape_of(updates), (*shape, *window)):
             continue
@@ -496,9 +497,14 @@ def _flatten_indices(graph: Graph) -> None:
             if mask is None:
                 node.args = (operand, [index], rows, *node.args[3:])
                 continue
-            chosen = graph.call_function(aten.where.ScalarOther, (_viewed(graph, mask, [-1]), index, -1))
-            chosen.meta = dict(index.meta)
-            made = graph.call_function(aten.embedding_dense_backward.default, (rows, chosen, operand.args[0][0], -1, False))
+            extent = operand.args[0][0]
+            from_end, is_negative = (graph.call_function(target, (index, other)) for target, other in ((aten.add.Tensor, extent), (aten.lt.Scalar, 0)))
+            counted = graph.call_function(aten.where.self, (is_negative, from_end, index))
+            chosen = graph.call_function(aten.where.ScalarOther, (_viewed(graph, mask, [-1]), counted, -1))
+            for each in (from_end, counted, chosen):
+                each.meta = dict(index.meta)
+            is_negative.meta = {**index.meta, "val": index.meta["val"].lt(0)}
+            made = graph.call_function(aten.embedding_dense_backward.default, (rows, chosen, extent, -1, False))
             made.meta = dict(node.meta)
         node.replace_all_uses_with(made)
         graph.erase_node(node)

@@ -14,6 +14,9 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._inductor.custom_graph_pass import CustomGraphPass, get_hash_for_files
 from torch.fx import Graph, GraphModule, Node
 from torch.fx._lazy_graph_module import _LazyGraphModule
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+from torch.fx.graph import _BoxedCodeGen
+from torch.fx.node import map_arg
 from torch.utils.checkpoint import CheckpointPolicy
 
 from . import _chains, _override, _rows
@@ -27,9 +30,15 @@ def prefer_recomputing(graph: Graph) -> None:
     """Of a graph of forward and backward pass: what the backward pass makes again rather than keeps. Rows that indices found, where the table has fewer, and zeros."""
     for node in graph.nodes:
         gather = gather_of(node)
-        is_larger = gather is not None and node.meta["val"].numel() >= gather.table.meta["val"].numel()
+        is_larger = gather is not None and statically_known_true(node.meta["val"].numel() >= gather.table.meta["val"].numel())
         if "recompute" not in node.meta and (is_larger or is_zeros(node)):
             node.meta["recompute"] = CheckpointPolicy.PREFER_RECOMPUTE
+    # What is read of a tensor that the graph updates is kept: the backward pass would read what it has been updated to.
+    updated = {_storage_of(node.args[0]) for node in graph.nodes if node.target is torch.ops.aten.copy_.default}
+    for node in graph.nodes:
+        is_view = node.op != "call_function" or node.target is torch.ops.aten.copy_.default or _storage_of(node) in updated
+        if not is_view and any(_storage_of(each) in updated for each in node.all_input_nodes):
+            node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
 
 
 # ---- The backend `strew` ----------------------------------------------------------------------------------------------------------------------------------------------------
@@ -66,6 +75,13 @@ def _storage_of(node: Node) -> Any:
     return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
 
 
+def _reads(node: Node, tensor: Node) -> bool:
+    """Whether arguments of the node but the first one share memory with the tensor."""
+    others: list[Node] = []
+    map_arg((node.args[1:], node.kwargs), others.append)
+    return any(_storage_of(each) == _storage_of(tensor) for each in others)
+
+
 def _form_in_place(node: Node) -> Any:
     """The operator that writes into the node's first argument, or None."""
     if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload) or not isinstance(node.args[0], Node):
@@ -92,7 +108,7 @@ def _compute_in_place(graph: Graph, copy: Node) -> None:
         return
     # Nobody reads the tensor as it was, or a view of it, from then on.
     storage, first = _storage_of(target), made[-1]
-    if any(_storage_of(each) == storage for part in made for each in part.all_input_nodes if each not in (target, *made)):
+    if any(_reads(part, each) for part in made for each in (target, *made)):
         return
     later = list(graph.nodes)[list(graph.nodes).index(first) + 1 :]
     if any(_storage_of(each) == storage for node in later if node is not copy for each in node.all_input_nodes):
@@ -105,15 +121,14 @@ def _compute_in_place(graph: Graph, copy: Node) -> None:
 def _compile_graph(module: GraphModule, example_inputs: Any) -> Callable[[list[Any]], Any]:
     fold_chains(module.graph)
     _write_in_place(module)
+    module.graph.set_codegen(_BoxedCodeGen())  # the code takes the list of inputs, and frees each when it was read for the last time
     module.recompile()
     _LazyGraphModule.force_recompile(module)  # now, rather than in the first call
     run = module.forward
 
     def call(inputs: list[Any]) -> Any:
-        arguments = tuple(inputs)
-        inputs.clear()  # what is read for the last time may be freed
         with _override.here():
-            return run(*arguments)
+            return run(inputs)
 
     call._boxed_call = True  # type: ignore[attr-defined]
     return call
@@ -177,11 +192,12 @@ class FoldChains(CustomGraphPass):
 
 def _reinplace() -> None:
     """Tells inductor that an update whose operand nobody reads afterwards can be made in place. Before PyTorch 2.15 it cannot call such operators, and copies."""
-    if tuple(int(each) for each in torch.__version__.split(".")[:2]) < (2, 15):
+    if torch.__version__ < (2, 15):
         return
     from torch._inductor.fx_passes import reinplace
 
-    reinplace.inplaceable_ops[torch.ops.strew.update.default] = reinplace.InplaceableOp(torch.ops.strew.update_.default, 0)
+    in_place = torch.ops.strew.update_.default
+    reinplace.inplaceable_ops[torch.ops.strew.update.default] = reinplace.InplaceableOp(in_place, 0, extra_check=lambda node: not _reads(node, node.args[0]))
 
 
 def inductor_options() -> dict[str, Any]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import torch
 from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-__all__ = ["Gather", "Scatter", "gather_of", "identity_of", "is_zeros", "scatter_of", "shape_of", "same_shape"]
+__all__ = ["INDEX_DTYPES", "NARROW", "Gather", "Scatter", "dtype_of", "gather_of", "identity_of", "is_zeros", "scatter_of", "shape_of", "same_shape"]
 
 aten = torch.ops.aten
-_INDEX_DTYPES = (torch.int32, torch.int64)
-_NARROW = (torch.float16, torch.bfloat16)
+INDEX_DTYPES = (torch.int32, torch.int64)
+NARROW = (torch.float16, torch.bfloat16)
 
 
 @dataclasses.dataclass
@@ -53,7 +54,7 @@ def same_shape(one: Any, other: Any) -> bool:
     return one is not None and other is not None and len(one) == len(other) and all(statically_known_true(a == b) for a, b in zip(one, other, strict=True))
 
 
-def _dtype(node: Node) -> torch.dtype:
+def dtype_of(node: Node) -> torch.dtype:
     dtype: torch.dtype = node.meta["val"].dtype
     return dtype
 
@@ -92,7 +93,7 @@ def _along_rows(index: Any, shape: tuple[Any, ...]) -> Node | None:
 
 def _is_index(node: Any) -> bool:
     shape = shape_of(node)
-    return shape is not None and len(shape) == 1 and _dtype(node) in _INDEX_DTYPES
+    return shape is not None and len(shape) == 1 and dtype_of(node) in INDEX_DTYPES
 
 
 def _is_first(dim: Any, tensor: Node) -> bool:
@@ -127,7 +128,9 @@ def is_zeros(node: Any) -> bool:
     """Whether the node makes a tensor of zeros whose extents it says itself."""
     if not isinstance(node, Node):
         return False
-    return node.target is aten.zeros.default or (node.target is aten.full.default and not isinstance(node.args[1], Node) and node.args[1] == 0)
+    if node.target is aten.full.default and isinstance(node.args[1], (bool, int, float)):
+        return node.args[1] == 0 and math.copysign(1, node.args[1]) == 1  # -0 is another one
+    return node.target is aten.zeros.default
 
 
 def _rows_scatter(node: Node) -> Scatter | None:
@@ -137,7 +140,7 @@ def _rows_scatter(node: Node) -> Scatter | None:
         _, dim, index, updates = node.args[:4]
         if not _is_first(dim, operand) or not _is_index(index) or _argument(node, 4, "alpha", 1) != 1:
             return None
-        return Scatter(index, updates, [], operand, rounds_once=len(dims_of(operand)) > 1 and _dtype(index) is torch.int64)
+        return Scatter(index, updates, [], operand, rounds_once=len(dims_of(operand)) > 1 and dtype_of(index) is torch.int64)
     if node.target in (aten.index_put.default, aten._unsafe_index_put.default):
         _, indices, updates = node.args[:3]
         if len(indices) != 1 or not _is_index(indices[0]) or not _argument(node, 3, "accumulate", False):
@@ -153,7 +156,7 @@ def _rows_scatter(node: Node) -> Scatter | None:
 
 def scatter_of(node: Node) -> Scatter | None:
     """The node as a scatter that adds rows of floats, or None."""
-    if node.op != "call_function" or not shape_of(node) or not _dtype(node).is_floating_point:
+    if node.op != "call_function" or not shape_of(node) or not dtype_of(node).is_floating_point:
         return None
     if node.target is aten.embedding_dense_backward.default:
         updates, index, rows, padding, scales = node.args
@@ -165,11 +168,11 @@ def scatter_of(node: Node) -> Scatter | None:
     found = _rows_scatter(node)
     if found is None or not _fits(node, found.index, found.updates):
         return None
-    found.rounds_once = found.rounds_once and _dtype(node) in _NARROW
+    found.rounds_once = found.rounds_once and dtype_of(node) in NARROW
     return dataclasses.replace(found, operand=None, size=list(found.operand.args[0])) if is_zeros(found.operand) else found  # type: ignore[union-attr]
 
 
 def _fits(node: Node, index: Node, updates: Any) -> bool:
     """Whether updates are one row per index, each as large as the result's, and of its dtype."""
     extents = shape_of(updates)
-    return extents is not None and _dtype(updates) is _dtype(node) and same_shape(extents, (*dims_of(index), *dims_of(node)[1:]))
+    return extents is not None and dtype_of(updates) is dtype_of(node) and same_shape(extents, (*dims_of(index), *dims_of(node)[1:]))

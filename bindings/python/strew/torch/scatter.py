@@ -16,7 +16,7 @@ What the functions have in common:
 - The result has `dim_size` places along `dim`; None: the largest index and one more. Places that no index names are 0, in products 1.
 - With `out` the result is written there and returned; `dim_size` is not used then. The functions whose names begin with scatter_, and the segments of COO, go on from what `out`
   holds; those of CSR write over it.
-- A tensor's dtype is that of its result. Sums and products of float16 and bfloat16 are those of float32, rounded once.
+- A result has the dtype of `src`. Sums and products of float16 and bfloat16 are those of float32, rounded once.
 
 Errors, before anything is written: TypeError for what is no tensor or has another dtype, ValueError for shapes, sizes and names, IndexError for a dim that `src` lacks. An index that
 is out of bounds is PyTorch's RuntimeError; strew has written nothing then.
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class _Places:
-    """Where the elements of `src` go: `index` as it was given, `full` repeated to the shape of `src`, and the shape of the result."""
+    """Where the elements of `src` go: `index` as it was given, `column` with the dims of `src`, `full` repeated to its shape, and the shape of the result."""
 
     def __init__(self, src: torch.Tensor, index: torch.Tensor, dim: int, out: torch.Tensor | None, dim_size: int | None) -> None:
         _check_tensors(src, index, "index")
@@ -56,7 +56,7 @@ class _Places:
             raise ValueError(f"index: shape {list(index.shape)}, expected one that can be repeated to that of src, {list(src.shape)}, with each element of dim {self.dim}")
         if index.numel() == src.size(self.dim):
             self.index = index.flatten()
-        self.full = column.expand(src.shape)
+        self.column, self.full = column, column.expand(src.shape)
         self.shape = list(src.shape)
         if out is not None:
             _check_out(out, src, self.dim)
@@ -78,12 +78,10 @@ class _Places:
 
     def counts(self) -> torch.Tensor:
         """How many elements there are of each place, at least 1: int64, of a shape that is repeated to the result's."""
-        dim = min(self.dim, self.index.dim() - 1)
-        shape = list(self.index.shape)
-        shape[dim] = self.shape[self.dim]
-        ones = torch.ones((), dtype=torch.int64, device=self.index.device).expand(self.index.shape)
-        counts = torch.zeros(shape, dtype=torch.int64, device=self.index.device).scatter_add_(dim, self.index, ones).clamp_(min=1)
-        return counts[(...,) + (None,) * (len(self.shape) - max(self.dim + 1, self.index.dim()))]
+        shape = list(self.column.shape)
+        shape[self.dim] = self.shape[self.dim]
+        ones = torch.ones((), dtype=torch.int64, device=self.index.device).expand(self.column.shape)
+        return torch.zeros(shape, dtype=torch.int64, device=self.index.device).scatter_add_(self.dim, self.column, ones).clamp_(min=1)
 
     def greatest(self, src: torch.Tensor) -> torch.Tensor:
         """The greatest element of each place, -inf where there is none; without gradients: what is made of it does not depend on it but for rounding."""
@@ -265,7 +263,8 @@ def scatter_logsumexp(
     _check_floats(src)
     places = _Places(src, index, dim, out, dim_size)
     greatest = places.greatest(src)
-    centre = torch.where(greatest.isfinite(), greatest, 0)
+    most = greatest if out is None else torch.maximum(greatest, out.detach())
+    centre = torch.where(most.isfinite(), most, 0)
     sums = places.add((src - places.read(centre)).exp_())
     if out is not None:
         sums = sums + (out - centre).exp_()
