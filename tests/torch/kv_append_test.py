@@ -6,10 +6,7 @@ opcheck, torch.compile without a copy of the cache, torch.export.
 
 Exit status 0: right, 1: wrong.
 """
-import argparse
-import random
 import sys
-import warnings
 
 import own
 import torch
@@ -220,25 +217,5 @@ def check_compiled(failures):
         failures.append(f"inductor copies the cache: {code[0]}")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", type=int, default=random.randrange(2**31))
-    parser.add_argument("--iterations", type=int, default=300)
-    args = parser.parse_args()
-    print(f"kv_append_test: --seed {args.seed} --iterations {args.iterations}")
-    warnings.filterwarnings("ignore")
-    torch.manual_seed(args.seed)
-    failures = []
-    check_values(random.Random(args.seed), args.iterations, failures)
-    check_autograd(failures)
-    check_views_of_one(failures)
-    check_errors(failures)
-    check_compiled(failures)
-    for failure in failures[:20]:
-        print(failure)
-    print(f"kv_append_test: {len(failures)} failures")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(own.main("kv_append_test", check_values, 300, (check_autograd, check_views_of_one, check_errors, check_compiled)))

@@ -6,10 +6,7 @@ and inductor, errors.
 
 Exit status 0: right, 1: wrong.
 """
-import argparse
-import random
 import sys
-import warnings
 
 import own
 import torch
@@ -119,24 +116,5 @@ def check_errors(failures):
     ])
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", type=int, default=random.randrange(2**31))
-    parser.add_argument("--iterations", type=int, default=200)
-    args = parser.parse_args()
-    print(f"moe_test: --seed {args.seed} --iterations {args.iterations}")
-    warnings.filterwarnings("ignore")
-    torch.manual_seed(args.seed)
-    failures = []
-    check_values(random.Random(args.seed), args.iterations, failures)
-    check_derivatives(failures)
-    check_compiled(failures)
-    check_errors(failures)
-    for failure in failures[:20]:
-        print(failure)
-    print(f"moe_test: {len(failures)} failures")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(own.main("moe_test", check_values, 200, (check_derivatives, check_compiled, check_errors)))

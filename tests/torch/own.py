@@ -1,4 +1,8 @@
 """What the tests of strew's own operators share: each looks for one kind of failure, and appends what it finds to a list."""
+import argparse
+import random
+import warnings
+
 import torch
 
 
@@ -76,3 +80,25 @@ def written_after_forward(failures, name, forward, tensor):
     except RuntimeError as error:
         if "modified by an inplace operation" not in str(error):
             failures.append(f"{name}: a tensor that was written: {error}")
+
+
+def main(name, check_drawn, iterations, checks):
+    """The exit status of such a test. `check_drawn` gets a source of numbers, which --seed replays, and `iterations`, how often it draws, unless that is None; each check gets the list of failures."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=random.randrange(2**31))
+    if iterations is not None:
+        parser.add_argument("--iterations", type=int, default=iterations)
+    options = parser.parse_args()
+    print(f"{name}: {' '.join(f'--{option} {value}' for option, value in vars(options).items())}")
+    warnings.filterwarnings("ignore")
+    warnings.filterwarnings("error", message=".*performance drop.*")  # PyTorch's loop over a batch, for operators without a rule
+    torch.manual_seed(options.seed)
+    failures = []
+    drawn = () if iterations is None else (options.iterations,)
+    check_drawn(random.Random(options.seed), *drawn, failures)
+    for check in checks:
+        check(failures)
+    for failure in failures[:20]:
+        print(failure)
+    print(f"{name}: {len(failures)} failures")
+    return 1 if failures else 0

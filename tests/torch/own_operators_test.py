@@ -6,18 +6,16 @@ bit for bit, errors, graphs of torch.compile, and the examples in the docstrings
 
 Exit status 0: right, 1: wrong.
 """
-import argparse
 import doctest
 import inspect
 import random
 import sys
-import warnings
 
 import own
 import torch
 
 import strew.torch
-from strew.torch import _operators, _override
+from strew.torch import _compile, _operators, _override
 
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
@@ -240,34 +238,12 @@ def check_corners(failures):
 
 
 def check_docstrings(failures):
-    for module in (_operators, _override):
+    for module in (_compile, _operators, _override):
         result = doctest.testmod(module, extraglobs={"strew": strew, "torch": torch})
         if result.failed or not result.attempted:
             failures.append(f"{module.__name__}: {result}")
     failures += [f"strew.torch.{name}: no docstring" for name in strew.torch.__all__ if not inspect.getdoc(getattr(strew.torch, name))]
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", type=int, default=random.randrange(2**31))
-    parser.add_argument("--iterations", type=int, default=300)
-    args = parser.parse_args()
-    print(f"own_operators_test: --seed {args.seed} --iterations {args.iterations}")
-    warnings.filterwarnings("ignore")
-    torch.manual_seed(args.seed)
-    failures = []
-    check_values(random.Random(args.seed), args.iterations, failures)
-    check_special(failures)
-    check_derivatives(failures)
-    check_graphs(failures)
-    check_errors(failures)
-    check_corners(failures)
-    check_docstrings(failures)
-    for failure in failures[:20]:
-        print(failure)
-    print(f"own_operators_test: {len(failures)} failures")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(own.main("own_operators_test", check_values, 300, (check_special, check_derivatives, check_graphs, check_errors, check_corners, check_docstrings)))

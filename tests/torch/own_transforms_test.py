@@ -6,10 +6,7 @@ dispatch; negative views; refusals of sparse, quantised and nested tensors and o
 
 Exit status 0: right, 1: wrong.
 """
-import argparse
-import random
 import sys
-import warnings
 
 import own
 import torch
@@ -146,24 +143,5 @@ def check_refusals(failures):
         own.errors(failures, [(lambda: spmm(index, index, on_gpu, num_rows=3), NotImplementedError, "nor nested, but got one on cuda:0")])
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", type=int, default=random.randrange(2**31))
-    args = parser.parse_args()
-    print(f"own_transforms_test: --seed {args.seed}")
-    warnings.filterwarnings("ignore")
-    warnings.filterwarnings("error", message=".*performance drop.*")  # PyTorch's loop over a batch, for operators without a rule
-    torch.manual_seed(args.seed)
-    failures = []
-    check_vmap(random.Random(args.seed), failures)
-    check_autocast(failures)
-    check_tensors(failures)
-    check_refusals(failures)
-    for failure in failures[:20]:
-        print(failure)
-    print(f"own_transforms_test: {len(failures)} failures")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(own.main("own_transforms_test", check_vmap, None, (check_autocast, check_tensors, check_refusals)))
