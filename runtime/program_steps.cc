@@ -183,7 +183,7 @@ void StepCache::refuse(const ReadySteps* steps) {
 
 std::optional<std::vector<Tensor>> StepCache::run(Runtime& runtime, const Program& program,
                                                   std::span<const std::unique_ptr<Tensor>> inputs, const ProgramOptions& options,
-                                                  const std::vector<Tensor>* outputs, BufferPool& buffers, int64_t& waits) {
+                                                  ProgramOutputs* outputs, BufferPool& buffers, int64_t& waits) {
   waits = kNobody;
   if (options.after_kernel || options.times != nullptr || options.interpreted_elements == ProgramOptions::kInterpreted) return {};
   if (inputs.size() != program.inputs().size()) return {};
@@ -192,8 +192,7 @@ std::optional<std::vector<Tensor>> StepCache::run(Runtime& runtime, const Progra
     // A pointer to memory may have other dims than its type, and a tensor of another dtype is an error, which the other way tells.
     if (inputs[i] == nullptr || program.inputs()[i].memory || inputs[i]->dtype != program.inputs()[i].type.dtype) return {};
     bytes += inputs[i]->data.size();
-    for (size_t o = 0; outputs != nullptr && o < outputs->size(); ++o)
-      if (overlap(inputs[i]->data, (*outputs)[o].data)) return {};
+    if (outputs != nullptr && outputs->overlaps(inputs[i]->data)) return {};
   }
   if (bytes > kMostBytes) return {};
   const std::shared_ptr<const ReadySteps> steps = find(program, inputs, options, waits);
@@ -203,14 +202,16 @@ std::optional<std::vector<Tensor>> StepCache::run(Runtime& runtime, const Progra
   for (size_t o = 0; o < steps->output_count(); ++o) {
     const TensorType& type = steps->output(o);
     if (outputs != nullptr) {
-      if ((*outputs)[o].dims != type.dims) return {};
+      const Expected<const Tensor*> given = outputs->at(program, o, type.dtype, type.dims);
+      if (!given.ok()) return {};
+      places.push_back(*given);
       continue;
     }
     Expected<Tensor> tensor = buffers.make(type.dtype, type.dims);
     if (!tensor.ok()) return {};
     made.push_back(*std::move(tensor));
   }
-  for (const Tensor& tensor : outputs != nullptr ? *outputs : made) places.push_back(&tensor);
+  for (const Tensor& tensor : made) places.push_back(&tensor);
   constexpr size_t kAlignment = 64;
   const std::unique_ptr<std::byte[]> memory(new std::byte[static_cast<size_t>(steps->arena_bytes()) + kAlignment]);
   std::byte* const arena = memory.get() + (kAlignment - reinterpret_cast<uintptr_t>(memory.get()) % kAlignment) % kAlignment;

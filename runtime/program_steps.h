@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/program/buffers.h"
+#include "compiler/program/outputs.h"
 #include "compiler/program/steps/steps.h"
 #include "strew/run_program.h"
 #include "strew/tensor.h"
@@ -33,7 +34,7 @@ class StepCache {
   /// `waits` is what spent() wants to be told of, or kNobody.
   std::optional<std::vector<Tensor>> run(Runtime& runtime, const Program& program,
                                          std::span<const std::unique_ptr<Tensor>> inputs, const ProgramOptions& options,
-                                         const std::vector<Tensor>* outputs, BufferPool& buffers, int64_t& waits);
+                                         ProgramOutputs* outputs, BufferPool& buffers, int64_t& waits);
   /// A run of the caller's took so long.
   void spent(int64_t waits, int64_t nanoseconds);
 

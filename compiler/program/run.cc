@@ -265,7 +265,7 @@ class Runner {
     const int64_t bytes = storage_bytes(type.dtype, 1);
     const auto* const changed = assembly.writes.empty() ? nullptr : std::get_if<Alias>(&assembly.writes[0].what);
     Tensor* const taken = changed != nullptr && changed->dims == assembly.dims ? writable_whole(*changed) : nullptr;
-    const Tensor* const given = given_output(ValueKind::compute, region.last(), 0);
+    STREW_ASSIGN(const Tensor* const given, given_output(ValueKind::compute, region.last(), 0, type.dtype, assembly.dims));
     const bool is_over = taken != nullptr && (given == nullptr || taken->data.data() == given->data.data());
     Tensor result = is_over ? borrowed(taken->data, type.dtype, type.dims) : Tensor{};
     if (!is_over) {
@@ -289,10 +289,8 @@ class Runner {
 
   /// Memory for a result of an operation: the caller's for the output, or new one.
   Expected<Tensor> make_computed(int compute, int index, const TensorType& type) {
-    if (const Tensor* const given = given_output(ValueKind::compute, compute, index)) {
-      if (given->dims != type.dims) return other_dims(output_of(ValueKind::compute, compute, index), given->dims, type.dims);
-      if (is_apart(*given)) return borrowed(given->data, type.dtype, type.dims);
-    }
+    STREW_ASSIGN(const Tensor* const given, given_output(ValueKind::compute, compute, index, type.dtype, type.dims));
+    if (given != nullptr && is_apart(*given)) return borrowed(given->data, type.dtype, type.dims);
     return memory_.buffers.make(type.dtype, type.dims);
   }
 
@@ -521,11 +519,9 @@ class Runner {
   /// Memory for a result: the caller's for the output, that of the operand that it updates, or new one.
   Expected<Tensor> make_result(int k, int index, const TensorType& type, std::vector<int64_t> dims) {
     Tensor* const operand = reusable_operand(imported_.kernel(k), index, type, dims);
-    if (const Tensor* const given = given_output(ValueKind::result, k, index)) {
-      if (given->dims != dims) return other_dims(output_of(ValueKind::result, k, index), given->dims, dims);
-      if (is_apart(*given) || (operand != nullptr && operand->data.data() == given->data.data()))
-        return borrowed(given->data, type.dtype, std::move(dims));
-    }
+    STREW_ASSIGN(const Tensor* const given, given_output(ValueKind::result, k, index, type.dtype, dims));
+    if (given != nullptr && (is_apart(*given) || (operand != nullptr && operand->data.data() == given->data.data())))
+      return borrowed(given->data, type.dtype, std::move(dims));
     if (operand == nullptr) return memory_.buffers.make(type.dtype, std::move(dims));
     reused_.push_back(operand);
     return borrowed(operand->data, type.dtype, std::move(dims));
@@ -547,12 +543,11 @@ class Runner {
     }
     return -1;
   }
-  const Tensor* given_output(ValueKind kind, int number, int index) const {
+  /// The caller's buffer for what is such a result; null: it is no output, or the caller gives none.
+  Expected<const Tensor*> given_output(ValueKind kind, int number, int index, DType dtype, const std::vector<int64_t>& dims) {
     const int output = buffers_.outputs != nullptr ? output_of(kind, number, index) : -1;
-    return output < 0 ? nullptr : &(*buffers_.outputs)[output];
-  }
-  Status other_dims(int output, const std::vector<int64_t>& given, const std::vector<int64_t>& expected) const {
-    return invalid_argument("output '{}': dims are {}, expected {}", imported_.outputs()[output].name, given, expected);
+    if (output < 0) return nullptr;
+    return buffers_.outputs->at(imported_, static_cast<size_t>(output), dtype, dims);
   }
 
   Expected<std::vector<int64_t>> result_dims(const ProgramKernel& kernel, const TensorType& type) {
@@ -641,23 +636,25 @@ class Runner {
   }
 
   /// Copies what does not lie in the caller's buffers.
-  Expected<std::vector<Tensor>> collect_into(const std::vector<const Tensor*>& from) const {
-    for (size_t i = 0; i < from.size(); ++i)
-      if ((*buffers_.outputs)[i].dims != from[i]->dims)
-        return other_dims(static_cast<int>(i), (*buffers_.outputs)[i].dims, from[i]->dims);
+  Expected<std::vector<Tensor>> collect_into(const std::vector<const Tensor*>& from) {
+    std::vector<const Tensor*> into;
+    for (size_t i = 0; i < from.size(); ++i) {
+      STREW_ASSIGN(const Tensor* const given, buffers_.outputs->at(imported_, i, from[i]->dtype, from[i]->dims));
+      into.push_back(given);
+    }
     std::vector<const Tensor*> sources = from;
     std::vector<std::unique_ptr<Tensor>> kept;  // inputs that are outputs, and lie where another output will
     for (size_t i = 0; i < from.size(); ++i)
       for (size_t j = 0; j < from.size() && sources[i] == from[i]; ++j) {
-        if (i == j || !overlap(from[i]->data, (*buffers_.outputs)[j].data)) continue;
+        if (i == j || !overlap(from[i]->data, into[j]->data)) continue;
         STREW_ASSIGN(Tensor copy, memory_.buffers.make(from[i]->dtype, from[i]->dims));
         STREW_TRY(copy_by(calls_, copy.data.data(), from[i]->data.data(), copy.data.size()));
         kept.push_back(std::make_unique<Tensor>(std::move(copy)));
         sources[i] = kept.back().get();
       }
     for (size_t i = 0; i < from.size(); ++i) {
-      const Buffer& into = (*buffers_.outputs)[i].data;
-      if (into.data() != sources[i]->data.data()) STREW_TRY(copy_by(calls_, into.data(), sources[i]->data.data(), into.size()));
+      const Buffer& to = into[i]->data;
+      if (to.data() != sources[i]->data.data()) STREW_TRY(copy_by(calls_, to.data(), sources[i]->data.data(), to.size()));
     }
     return std::vector<Tensor>();
   }

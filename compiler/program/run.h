@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/program/buffers.h"
+#include "compiler/program/outputs.h"
 #include "compiler/program/pieces/cache.h"
 #include "compiler/program/uses.h"
 #include "strew/bad_index.h"
@@ -58,8 +59,8 @@ struct ProgramMemory {
 struct ProgramBuffers {
   /// Kernels that update an input may write to its buffer, if it is not read-only and nothing else reads the input.
   bool reuses_inputs = false;
-  /// Null, or where each output is to lie, as run_program_into (strew/run_program.h) documents. The tensors that run_imported() returns then lie there.
-  const std::vector<Tensor>* outputs = nullptr;
+  /// Null, or where each output is to lie, as run_program_into (strew/run_program.h) documents. run_imported() then returns no tensors.
+  ProgramOutputs* outputs = nullptr;
 };
 
 /// Does what run_program (strew/run_program.h) documents: runs everything that the outputs need.

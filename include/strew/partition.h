@@ -39,6 +39,8 @@ struct Part {
 struct PartitionOptions {
   /// Only parts with a scatter or gather.
   bool needs_kernel = false;
+  /// Parts hold scatters and gathers, with what became part of them, and no other operations.
+  bool kernels_only = false;
   /// Only parts of so many operations: kernels and computes.
   int64_t least_operations = 1;
   /// Parts that could run at the same time become one, although no value connects them.

@@ -39,6 +39,10 @@ struct ProgramOptions {
   static constexpr int64_t kInterpreted = std::numeric_limits<int64_t>::max();
 };
 
+/// Memory for output number `output`: called once for each, when its dims are known, and before it is written. The address of a row-major tensor of the caller's;
+/// anything for one without elements. A failure ends the run.
+using OutputMaker = std::function<Expected<void*>(size_t output, DType dtype, std::span<const int64_t> dims)>;
+
 struct ProgramState;
 
 /// A program with what its runs share: which operations around the kernels are done by one kernel, and up to 256 MiB of memory of large tensors that are
@@ -56,6 +60,9 @@ class RunnableProgram {
                                               const ProgramOptions& options) const;
   /// Does what run_program_into() documents.
   STREW_API Status run_into(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs, std::span<const TensorView> outputs,
+                            const ProgramOptions& options) const;
+  /// run_into() with buffers that the caller gives when it is told their dims. They must not overlap anything.
+  STREW_API Status run_with(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs, const OutputMaker& make_output,
                             const ProgramOptions& options) const;
 
  private:

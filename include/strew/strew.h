@@ -287,6 +287,10 @@ typedef struct strew_import_options {
 
 STREW_API strew_status strew_program_open(const char* path, const strew_import_options* options,
                                           strew_program** out) STREW_CHECK_RESULT;
+/* The same of a file whose `size` bytes are in memory; they are copied. `name`, such as "model.onnx", says the format by its ending and starts messages, and external
+ * data lies in the folder that it names. max_file_bytes does not count. */
+STREW_API strew_status strew_program_read(const void* bytes, size_t size, const char* name, const strew_import_options* options,
+                                          strew_program** out) STREW_CHECK_RESULT;
 STREW_API void strew_program_free(strew_program* program);
 
 STREW_API size_t strew_program_kernel_count(const strew_program* program);
@@ -331,6 +335,14 @@ STREW_API strew_status strew_program_run_into(const strew_program* program, stre
                                               const strew_tensor* const* inputs, const uint8_t* may_overwrite, size_t input_count,
                                               const strew_tensor* outputs, size_t output_count) STREW_CHECK_RESULT;
 
+/* Memory for output number `output` of a run: called once for each, on the calling thread, when its dims are known, and before it is written. The address of a
+ * row-major tensor of the caller's, with the dtype of the output, that overlaps no other of the run; null ends the run, unless the tensor has no elements. */
+typedef void* (*strew_make_output)(void* context, size_t output, const int64_t* dims, int32_t rank);
+/* strew_program_run_into into buffers that the caller gives when it is told their dims. */
+STREW_API strew_status strew_program_run_with(const strew_program* program, strew_runtime* runtime, const strew_request* request,
+                                              const strew_tensor* const* inputs, const uint8_t* may_overwrite, size_t input_count,
+                                              strew_make_output make_output, void* context) STREW_CHECK_RESULT;
+
 /* ---- Parts of programs (partition.h) ------------------------------------------------------------------------------------------------ */
 
 /* A node of the file's graph: of ONNX a node, of TensorFlow Lite an operator, of MLIR an operation. Values have numbers, which parts use, too. */
@@ -363,7 +375,7 @@ typedef struct strew_partition_options {
   uint8_t needs_kernel; /* not 0: only parts with a scatter or gather */
   uint8_t join;         /* not 0: parts that could run at the same time become one */
   uint8_t strings;      /* not 0: operations on tensors of strings are in parts, too; strew_program_run does not pass strings */
-  uint8_t reserved;
+  uint8_t kernels_only; /* not 0: parts hold scatters and gathers, with what became part of them, and no other operations */
   int64_t least_operations;         /* only parts of so many operations */
   strew_runnable_callback runnable; /* may be null: all that strew runs is left to it */
   void* context;

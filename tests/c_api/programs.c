@@ -5,16 +5,65 @@
 #include "dlpack_types.h"
 
 static strew_program* open_text(const char* text) {
-  static const char kPath[] = "c_api_program.strew";
   strew_program* program = NULL;
-  FILE* const file = fopen(kPath, "w");
-  CHECK(file != NULL);
-  if (file == NULL) return NULL;
-  fprintf(file, "%s\n", text);
-  fclose(file);
-  OK(strew_program_open(kPath, NULL, &program));
-  remove(kPath);
+  OK(strew_program_read(text, strlen(text), "c_api_program.strew", NULL, &program));
   return program;
+}
+
+static void test_read(void) {
+  strew_program* program = NULL;
+  strew_import_options options = STREW_IMPORT_OPTIONS_INIT;
+  FAILS(strew_program_read(NULL, 1, "a.strew", NULL, &program), STREW_CODE_INVALID_ARGUMENT, "bytes: null");
+  FAILS(strew_program_read(kRows, strlen(kRows), NULL, NULL, &program), STREW_CODE_INVALID_ARGUMENT, "name: null");
+  FAILS(strew_program_read(kRows, strlen(kRows), "a.strew", NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  FAILS(strew_program_read(kRows, strlen(kRows), "a.text", NULL, &program), STREW_CODE_INVALID_ARGUMENT, "a.text: the ending");
+  FAILS(strew_program_read(kRows, strlen(kRows) / 2, "a.strew", NULL, &program), STREW_CODE_INVALID_ARGUMENT, "a.strew");
+  FAILS(strew_program_read(NULL, 0, "a.onnx", NULL, &program), STREW_CODE_INVALID_ARGUMENT, "a.onnx");
+  options.order = "any";
+  FAILS(strew_program_read(kRows, strlen(kRows), "a.strew", &options, &program), STREW_CODE_INVALID_ARGUMENT, "order: it is 'any'");
+}
+
+typedef struct {
+  float* data;
+  int64_t dims[2];
+  size_t output;
+  int calls;
+} Given;
+static void* give(void* context, size_t output, const int64_t* dims, int32_t rank) {
+  Given* const given = (Given*)context;
+  ++given->calls;
+  given->output = output;
+  if (rank == 2) memcpy(given->dims, dims, sizeof given->dims);
+  return given->data;
+}
+
+/* The caller gives the output's memory when it is told its dims. */
+static void test_given_when_known(void) {
+  strew_program* const program = open_text(kRows);
+  strew_runtime* const runtime = strew_runtime_process();
+  const strew_tensor* inputs[3];
+  float result[40];
+  Given given = {result, {0, 0}, 7, 0};
+  Rows rows;
+  int i;
+  if (program == NULL) return;
+  fill(&rows);
+  for (i = 0; i < 40; ++i) rows.table[i] = 100;
+  for (i = 0; i < 3; ++i) inputs[i] = &rows.tensors[i];
+  for (i = 1; i <= 40; ++i) { /* the later ones are steps that are known */
+    memset(result, 0, sizeof result);
+    OK(strew_program_run_with(program, runtime, NULL, inputs, NULL, 3, give, &given));
+    CHECK(given.calls == i && given.output == 0 && given.dims[0] == 10 && given.dims[1] == 4);
+    CHECK(rows.table[0] == 100 && result[0] == 101 && result[4] == 100 && result[8] == 102);
+  }
+  given.data = NULL;
+  FAILS(strew_program_run_with(program, runtime, NULL, inputs, NULL, 3, give, &given), STREW_CODE_INVALID_ARGUMENT, "data: null");
+  FAILS(strew_program_run_with(program, runtime, NULL, inputs, NULL, 3, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "make_output: null");
+  FAILS(strew_program_run_with(program, runtime, NULL, inputs, NULL, 2, give, &given), STREW_CODE_INVALID_ARGUMENT, "input_count: 2");
+  FAILS(strew_program_run_with(program, runtime, NULL, NULL, NULL, 3, give, &given), STREW_CODE_INVALID_ARGUMENT, "inputs: null");
+  FAILS(strew_program_run_with(program, NULL, NULL, inputs, NULL, 3, give, &given), STREW_CODE_INVALID_ARGUMENT, "runtime: null");
+  FAILS(strew_program_run_with(NULL, runtime, NULL, inputs, NULL, 3, give, &given), STREW_CODE_INVALID_ARGUMENT, "program: null");
+  strew_program_free(program);
 }
 
 /* An op that updates its operand: its program has the operand, the indices and the updates as inputs, and the result as output. */
@@ -238,6 +287,17 @@ static void test_parts(const char* examples) {
     }
     strew_parts_free(parts);
   }
+  options.runnable = NULL;
+  options.needs_kernel = 0;
+  options.kernels_only = 1;
+  if (OK(strew_program_parts(program, &options, &parts))) {
+    CHECK(strew_parts_count(parts) > 0);
+    for (i = 0; i < strew_parts_count(parts); ++i) {
+      OK(strew_parts_get(parts, i, &part));
+      CHECK(part.kernel_count > 0 && part.compute_count == 0);
+    }
+    strew_parts_free(parts);
+  }
   options.least_operations = -1;
   FAILS(strew_program_parts(program, &options, &parts), STREW_CODE_INVALID_ARGUMENT, "least_operations: -1");
   options.size = 1;
@@ -283,6 +343,8 @@ static void test_parts(const char* examples) {
 }
 
 void test_programs_into(const char* examples) {
+  test_read();
+  test_given_when_known();
   test_in_place();
   test_shared_memory();
   test_model(examples);

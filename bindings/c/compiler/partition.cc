@@ -32,6 +32,7 @@ Expected<PartitionOptions> options_of(const strew_partition_options* given) {
   PartitionOptions out;
   out.needs_kernel = known.needs_kernel != 0;
   out.join = known.join != 0;
+  out.kernels_only = known.kernels_only != 0;
   out.strings = known.strings != 0;
   out.least_operations = known.least_operations;
   if (known.runnable != nullptr)

@@ -1,6 +1,7 @@
 // Programs of the C interface: files with scatters and gathers, whole or kernel by kernel. Tested by tests/c_api.
 #include "bindings/c/compiler/handles.h"
 #include "bindings/c/runtime/dlpack.h"
+#include "compiler/import/import_bytes.h"
 #include "compiler/import/option_text.h"
 #include "strew/run_program.h"
 #include "strew/tensor.h"
@@ -86,6 +87,18 @@ Status give_outputs(std::vector<Tensor> tensors, DLManagedTensorVersioned** outp
   return {};
 }
 
+Expected<ImportOptions> import_options(const strew_import_options* options) {
+  constexpr strew_import_options kDefaults = STREW_IMPORT_OPTIONS_INIT;
+  STREW_ASSIGN(const strew_import_options known, known_fields(options, kDefaults, "options"));
+  ImportOptions wanted;
+  wanted.check_undefined = known.check_undefined != 0;
+  wanted.max_file_bytes = known.max_file_bytes;
+  if (known.oob != nullptr) STREW_TRY(set_oob(known.oob, wanted));
+  if (known.order != nullptr) STREW_TRY(set_order(known.order, wanted));
+  if (known.accumulate != nullptr) STREW_TRY(set_accumulate(known.accumulate, wanted));
+  return wanted;
+}
+
 }  // namespace
 }  // namespace strew::inline v0::c_api
 
@@ -96,15 +109,21 @@ strew_status strew_program_open(const char* path, const strew_import_options* op
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(path, "path"));
     STREW_TRY(check_not_null(out, "out"));
-    constexpr strew_import_options kDefaults = STREW_IMPORT_OPTIONS_INIT;
-    STREW_ASSIGN(const strew_import_options known, known_fields(options, kDefaults, "options"));
-    ImportOptions wanted;
-    wanted.check_undefined = known.check_undefined != 0;
-    wanted.max_file_bytes = known.max_file_bytes;
-    if (known.oob != nullptr) STREW_TRY(set_oob(known.oob, wanted));
-    if (known.order != nullptr) STREW_TRY(set_order(known.order, wanted));
-    if (known.accumulate != nullptr) STREW_TRY(set_accumulate(known.accumulate, wanted));
+    STREW_ASSIGN(const ImportOptions wanted, import_options(options));
     STREW_ASSIGN(Program imported, import_file(path, wanted));
+    *out = new strew_program{RunnableProgram(std::move(imported))};
+    return {};
+  });
+}
+
+strew_status strew_program_read(const void* bytes, size_t size, const char* name, const strew_import_options* options,
+                                strew_program** out) {
+  return guarded([&]() -> Status {
+    if (size != 0) STREW_TRY(check_not_null(bytes, "bytes"));
+    STREW_TRY(check_not_null(name, "name"));
+    STREW_TRY(check_not_null(out, "out"));
+    STREW_ASSIGN(const ImportOptions wanted, import_options(options));
+    STREW_ASSIGN(Program imported, import_bytes({static_cast<const char*>(bytes), size}, name, wanted));
     *out = new strew_program{RunnableProgram(std::move(imported))};
     return {};
   });
@@ -195,5 +214,23 @@ strew_status strew_program_run_into(const strew_program* program, strew_runtime*
     ProgramOptions options;
     STREW_ASSIGN(options.kernel, kernel_options(request));
     return program->runnable.run_into(*runtime->runtime, std::move(tensors), as_views(outputs, output_count), options);
+  });
+}
+
+strew_status strew_program_run_with(const strew_program* program, strew_runtime* runtime, const strew_request* request,
+                                    const strew_tensor* const* inputs, const uint8_t* may_overwrite, size_t input_count,
+                                    strew_make_output make_output, void* context) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(program, "program"));
+    STREW_TRY(check_not_null(runtime, "runtime"));
+    if (make_output == nullptr) return invalid_argument("make_output: null, expected a function");
+    STREW_ASSIGN(std::vector<std::unique_ptr<Tensor>> tensors,
+                 input_tensors(program->imported(), inputs, may_overwrite, input_count));
+    ProgramOptions options;
+    STREW_ASSIGN(options.kernel, kernel_options(request));
+    const auto maker = [&](size_t output, DType, std::span<const int64_t> dims) -> Expected<void*> {
+      return make_output(context, output, dims.data(), static_cast<int32_t>(dims.size()));
+    };
+    return program->runnable.run_with(*runtime->runtime, std::move(tensors), maker, options);
   });
 }

@@ -156,10 +156,12 @@ void PartGraph::find_reads(const Program& program) {
 void PartGraph::find_runnable(const Program& program, const PartitionOptions& options) {
   const auto is_string = [&](int v) { return program.type(v).dtype == DType::string; };
   const auto is_refused = [&](int v) { return options.runnable && !options.runnable(program, v); };
+  const auto is_compute = [&](int v) { return program.value(v).kind == ValueKind::compute; };
   for (Unit& unit : units) {
     const bool has_strings = std::any_of(unit.values.begin(), unit.values.end(), is_string) ||
                              std::any_of(unit.reads.begin(), unit.reads.end(), is_string);
-    unit.runnable = (options.strings || !has_strings) && std::none_of(unit.values.begin(), unit.values.end(), is_refused);
+    unit.runnable = (options.strings || !has_strings) && std::none_of(unit.values.begin(), unit.values.end(), is_refused) &&
+                    (!options.kernels_only || std::none_of(unit.values.begin(), unit.values.end(), is_compute));
   }
   if (!options.runnable) return;
   // An operation that became part of a kernel is done by that kernel.

@@ -357,7 +357,10 @@ class StepFinder {
       tensors.tensors.push_back({program_.outputs()[o].name, {outputs[o].dtype, outputs[o].dims, {}}, TensorUse::output, ""});
       notes.add_tensor(memory_of(outputs[o]));
     }
-    STREW_TRY(run(second, notes, &outputs).status());
+    std::vector<TensorView> views;
+    for (const Tensor& output : outputs) views.push_back(output.view());
+    STREW_ASSIGN(ProgramOutputs given, ProgramOutputs::of(program_, views));
+    STREW_TRY(run(second, notes, &given).status());
     ProgramSteps out = std::move(notes).finish();
     out.tensors = std::move(tensors.tensors);
     return out;
@@ -432,7 +435,7 @@ class StepFinder {
     return Tensor{result.dtype, result.dims, Buffer::borrow(memory_of(*lies_in)), {}};
   }
 
-  Expected<std::vector<Tensor>> run(ProgramMemory& memory, Notes& notes, const std::vector<Tensor>* outputs) {
+  Expected<std::vector<Tensor>> run(ProgramMemory& memory, Notes& notes, ProgramOutputs* outputs) {
     Status refused;
     ProgramCalls calls;
     calls.run_kernel = [&](const ProgramKernel& kernel, std::span<const TensorView> views, BadIndex* bad) -> Status {

@@ -1,0 +1,89 @@
+#include "bindings/onnxruntime/api.h"
+
+#include <cstdio>
+#include <string_view>
+
+namespace strew::ort {
+namespace {
+
+const abi::Api* the_api = nullptr;
+const abi::EpApi* the_ep_api = nullptr;
+
+/// The oldest version of the interface: enough to say that the runtime is too old.
+constexpr uint32_t kOldest = 1;
+
+/// Do functions at several places of both tables answer what the declarations say?
+bool answers(const abi::Api& api, const abi::EpApi& ep) {
+  constexpr const char* kWords = "strew looks whether the interface is as declared";
+  abi::Status* const status = api.CreateStatus(abi::ErrorCode::fail, kWords);
+  const bool has_words = status != nullptr && std::string_view(api.GetErrorMessage(status)) == kWords;
+  if (status != nullptr) api.ReleaseStatus(status);
+  if (!has_words) return false;
+  abi::KernelDefBuilder* made = nullptr;
+  if (ep.CreateKernelDefBuilder(&made) != nullptr || made == nullptr) return false;
+  const auto release = [&](bool result) {
+    ep.ReleaseKernelDefBuilder(made);
+    return result;
+  };
+  const abi::DataType* type = nullptr;
+  if (ep.KernelDefBuilder_SetOperatorType(made, "ScatterND") != nullptr || ep.KernelDefBuilder_SetDomain(made, "") != nullptr ||
+      ep.KernelDefBuilder_SetSinceVersion(made, 16, 17) != nullptr ||
+      ep.KernelDefBuilder_SetExecutionProvider(made, "strew") != nullptr ||
+      ep.GetTensorDataType(abi::ElementType::f32, &type) != nullptr ||
+      ep.KernelDefBuilder_AddTypeConstraint(made, "T", &type, 1) != nullptr)
+    return release(false);
+  abi::KernelDef* definition = nullptr;
+  if (ep.KernelDefBuilder_Build(made, &definition) != nullptr || definition == nullptr) return release(false);
+  int first = 0, last = 0;
+  const bool is_kept = std::string_view(ep.KernelDef_GetOperatorType(definition)) == "ScatterND" &&
+                       ep.KernelDef_GetSinceVersion(definition, &first, &last) == nullptr && first == 16 && last == 17;
+  ep.ReleaseKernelDef(definition);
+  return release(is_kept);
+}
+
+}  // namespace
+
+const abi::Api& api() { return *the_api; }
+const abi::EpApi& ep_api() { return *the_ep_api; }
+
+abi::Status* open_api(const abi::ApiBase& base) {
+  const std::string version = base.GetVersionString();
+  const std::string expected = std::string("expected ONNX Runtime ") + abi::kFirstRelease + " or later, whose interface has version " +
+                               std::to_string(abi::kVersion);
+  const auto refuse = [&](const std::string& what) -> abi::Status* {
+    const abi::Api* const oldest = base.GetApi(kOldest);
+    return oldest == nullptr ? nullptr
+                             : oldest->CreateStatus(abi::ErrorCode::fail, (std::string("strew ") + strew_version() + ": ONNX Runtime is " + version + what).c_str());
+  };
+  // A version that is not known is said on stderr, too, so it is not asked for where the release tells that it is not there.
+  int major = 0, minor = 0, first_major = 0, first_minor = 0;
+  if (std::sscanf(version.c_str(), "%d.%d", &major, &minor) == 2 &&
+      std::sscanf(abi::kFirstRelease, "%d.%d", &first_major, &first_minor) == 2 &&
+      (major < first_major || (major == first_major && minor < first_minor)))
+    return refuse(", " + expected);
+  const abi::Api* const api = base.GetApi(abi::kVersion);
+  if (api == nullptr) return refuse(", which does not have that interface; " + expected);
+  const abi::EpApi* const ep = api->GetEpApi();
+  if (ep == nullptr || !answers(*api, *ep)) return refuse(", whose interface is not the one that strew knows; " + expected);
+  the_api = api;
+  the_ep_api = ep;
+  return nullptr;
+}
+
+abi::Status* make_status(abi::ErrorCode code, const std::string& message) { return api().CreateStatus(code, message.c_str()); }
+
+abi::Status* from_strew(strew_status status, abi::ErrorCode code, const std::string& where) {
+  const strew_code said = strew_status_code(status);
+  const bool is_ours = said == STREW_CODE_INTERNAL || said == STREW_CODE_RESOURCE_EXHAUSTED;
+  abi::Status* const out = make_status(is_ours ? abi::ErrorCode::fail : code, "strew: " + where + ": " + strew_status_message(status));
+  strew_status_free(status);
+  return out;
+}
+
+bool succeeded(abi::Status* status) {
+  if (status == nullptr) return true;
+  api().ReleaseStatus(status);
+  return false;
+}
+
+}  // namespace strew::ort

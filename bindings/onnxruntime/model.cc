@@ -1,0 +1,374 @@
+#include "bindings/onnxruntime/model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace strew::ort {
+namespace {
+
+/// Larger constants are inputs of the model: they are not copied, and which elements they have decides nothing.
+constexpr size_t kMostConstantBytes = size_t{1} << 16;
+
+/// A message in the format of protocol buffers. The numbers of fields are those of ONNX's files.
+class Message {
+ public:
+  void number(int field, int64_t value) {
+    tag(field, 0);
+    varint(static_cast<uint64_t>(value));
+  }
+  void real(int field, float value) {
+    tag(field, 5);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void text(int field, std::string_view value) {
+    tag(field, 2);
+    varint(value.size());
+    bytes_.append(value);
+  }
+  void message(int field, const Message& value) { text(field, value.bytes_); }
+  std::string take() && { return std::move(bytes_); }
+
+ private:
+  void tag(int field, int kind) { varint(static_cast<uint64_t>(field) << 3 | static_cast<uint64_t>(kind)); }
+  void varint(uint64_t value) {
+    for (; value >= 128; value >>= 7) bytes_ += static_cast<char>(value | 128);
+    bytes_ += static_cast<char>(value);
+  }
+  std::string bytes_;
+};
+
+/// The numbers of the interface's element types are those of TensorProto.DataType.
+int64_t number_of(abi::ElementType type) { return static_cast<int64_t>(type); }
+
+/// The domain of operators that nobody knows.
+constexpr const char* kForeign = "onnxruntime";
+
+/// Operators whose results strew computes with ONNX Runtime's bits, beside those of operators.h. The importer folds them into kernels.
+constexpr std::string_view kSame[] = {"Abs", "Add", "And", "Cast", "Ceil", "Concat", "ConstantOfShape", "Div", "Equal", "Expand", "Flatten", "Floor",
+                                      "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Mul", "Neg", "Not", "Or", "Range", "Reshape", "Shape",
+                                      "Slice", "Split", "Sqrt", "Squeeze", "Sub", "Tile", "Transpose", "Unsqueeze", "Where", "Xor"};
+
+bool is_same(const NodeText& node) {
+  if (!node.domain.empty() && node.domain != "ai.onnx") return false;
+  return find_operator(node.domain, node.type) != nullptr || std::find(std::begin(kSame), std::end(kSame), node.type) != std::end(kSame);
+}
+
+Message value_info(const std::string& name, const ValueType& type) {
+  Message tensor, type_proto, out;
+  tensor.number(1, number_of(type.element));
+  if (type.dims) {
+    Message shape;
+    for (size_t d = 0; d < type.dims->size(); ++d) {
+      Message dim;
+      if ((*type.dims)[d] != STREW_OPEN)
+        dim.number(1, (*type.dims)[d]);
+      else if (!type.symbols[d].empty())
+        dim.text(2, type.symbols[d]);
+      shape.message(1, dim);
+    }
+    tensor.message(2, shape);
+  }
+  type_proto.message(1, tensor);
+  out.text(1, name);
+  out.message(2, type_proto);
+  return out;
+}
+
+/// A tensor with its elements.
+abi::Status* tensor_proto(const abi::Value* value, const std::string& name, Message* out) {
+  abi::ElementType type = abi::ElementType::undefined;
+  const int64_t* dims = nullptr;
+  size_t rank = 0, bytes = 0;
+  const void* data = nullptr;
+  STREW_ORT_TRY(api().GetTensorElementTypeAndShapeDataReference(value, &type, &dims, &rank));
+  STREW_ORT_TRY(api().GetTensorSizeInBytes(value, &bytes));
+  STREW_ORT_TRY(api().GetTensorData(value, &data));
+  for (size_t d = 0; d < rank; ++d) out->number(1, dims[d]);
+  out->number(2, number_of(type));
+  if (!name.empty()) out->text(8, name);
+  out->text(9, {static_cast<const char*>(data), bytes});
+  return nullptr;
+}
+
+template <class T>
+abi::Status* read_array(const abi::Attribute* attribute, abi::AttributeType type, std::vector<T>* out) {
+  size_t bytes = 0;
+  succeeded(api().ReadOpAttr(attribute, type, nullptr, 0, &bytes));  // fails, and says how long it is
+  out->resize(bytes / sizeof(T));
+  return out->empty() ? nullptr : api().ReadOpAttr(attribute, type, out->data(), bytes, &bytes);
+}
+
+/// AttributeProto. `is_known`: it is of a type that operators of ours have.
+abi::Status* attribute_proto(const abi::Attribute* attribute, Message* out, bool* is_known) {
+  const char* name = nullptr;
+  abi::AttributeType type = abi::AttributeType::undefined;
+  STREW_ORT_TRY(api().OpAttr_GetName(attribute, &name));
+  STREW_ORT_TRY(api().OpAttr_GetType(attribute, &type));
+  out->text(1, name);
+  enum { kFloat = 1, kInt = 2, kString = 3, kTensor = 4, kFloats = 6, kInts = 7 };
+  size_t bytes = 0;
+  *is_known = true;
+  switch (type) {
+    case abi::AttributeType::number: {
+      int64_t value = 0;
+      STREW_ORT_TRY(api().ReadOpAttr(attribute, type, &value, sizeof value, &bytes));
+      out->number(3, value);
+      out->number(20, kInt);
+      return nullptr;
+    }
+    case abi::AttributeType::numbers: {
+      std::vector<int64_t> values;
+      STREW_ORT_TRY(read_array(attribute, type, &values));
+      for (const int64_t value : values) out->number(8, value);
+      out->number(20, kInts);
+      return nullptr;
+    }
+    case abi::AttributeType::real: {
+      float value = 0;
+      STREW_ORT_TRY(api().ReadOpAttr(attribute, type, &value, sizeof value, &bytes));
+      out->real(2, value);
+      out->number(20, kFloat);
+      return nullptr;
+    }
+    case abi::AttributeType::reals: {
+      std::vector<float> values;
+      STREW_ORT_TRY(read_array(attribute, type, &values));
+      for (const float value : values) out->real(7, value);
+      out->number(20, kFloats);
+      return nullptr;
+    }
+    case abi::AttributeType::text: {
+      std::string value;
+      STREW_ORT_TRY(read_text(attribute, &value));
+      out->text(4, value);
+      out->number(20, kString);
+      return nullptr;
+    }
+    case abi::AttributeType::tensor: {
+      abi::Value* value = nullptr;
+      STREW_ORT_TRY(api().OpAttr_GetTensorAttributeAsOrtValue(attribute, &value));
+      const Owned<abi::Value> owned(value);
+      Message tensor;
+      STREW_ORT_TRY(tensor_proto(value, "", &tensor));
+      out->message(5, tensor);
+      out->number(20, kTensor);
+      return nullptr;
+    }
+    case abi::AttributeType::undefined:
+    case abi::AttributeType::texts:
+    case abi::AttributeType::graph:
+      *is_known = false;
+      return nullptr;
+  }
+  return nullptr;
+}
+
+/// Is every element the same, bit for bit?
+bool is_uniform(const char* data, size_t bytes, size_t element) {
+  return bytes >= element && std::memcmp(data, data + element, bytes - element) == 0;
+}
+
+class Writer {
+ public:
+  abi::Status* write(const abi::Graph* graph, Model* out) {
+    std::vector<const abi::ValueInfo*> inputs, outputs, initializers;
+    std::vector<const abi::Node*> nodes;
+    STREW_ORT_TRY(read_list(api().Graph_GetNumInputs, api().Graph_GetInputs, graph, &inputs));
+    STREW_ORT_TRY(read_list(api().Graph_GetNumOutputs, api().Graph_GetOutputs, graph, &outputs));
+    STREW_ORT_TRY(read_list(api().Graph_GetNumInitializers, api().Graph_GetInitializers, graph, &initializers));
+    STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graph, &nodes));
+    for (const abi::ValueInfo* const info : initializers) STREW_ORT_TRY(add_initializer(info, out));
+    for (const abi::ValueInfo* const info : inputs) STREW_ORT_TRY(add_input(info));
+    for (const abi::Node* const node : nodes) STREW_ORT_TRY(add_node(node, out));
+    for (const abi::ValueInfo* const info : outputs) STREW_ORT_TRY(add_output(info));
+    return finish(graph, out);
+  }
+
+  abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes, const std::vector<std::string>& outputs,
+                          Model* out) {
+    std::vector<const abi::ValueInfo*> all;
+    for (const abi::Node* const node : nodes) {
+      std::vector<const abi::ValueInfo*> made;
+      STREW_ORT_TRY(outputs_of(node, &made));
+      for (const abi::ValueInfo* const info : made) {
+        std::string name;
+        STREW_ORT_TRY(name_of(info, &name));
+        made_here_.insert(name);
+        if (std::find(outputs.begin(), outputs.end(), name) != outputs.end()) all.push_back(info);
+      }
+    }
+    for (const abi::Node* const node : nodes) {
+      std::vector<const abi::ValueInfo*> read;
+      STREW_ORT_TRY(inputs_of(node, &read));
+      for (const abi::ValueInfo* const info : read) {
+        std::string name;
+        STREW_ORT_TRY(name_of(info, &name));
+        if (!name.empty() && !made_here_.contains(name) && !defined_.contains(name)) STREW_ORT_TRY(add_initializer(info, out));
+      }
+    }
+    for (const abi::Node* const node : nodes) STREW_ORT_TRY(add_node(node, out));
+    for (const abi::ValueInfo* const info : all) STREW_ORT_TRY(add_output(info));
+    return finish(graph, out);
+  }
+
+ private:
+  abi::Status* add_input(const abi::ValueInfo* info) {
+    std::string name;
+    STREW_ORT_TRY(name_of(info, &name));
+    if (name.empty() || !defined_.insert(name).second) return nullptr;
+    ValueType type;
+    if (succeeded(type_of(info, &type)) && type.element != abi::ElementType::undefined) graph_.message(11, value_info(name, type));
+    return nullptr;
+  }
+
+  abi::Status* add_initializer(const abi::ValueInfo* info, Model* out) {
+    std::string name;
+    STREW_ORT_TRY(name_of(info, &name));
+    bool is_constant = false;
+    const abi::Value* value = nullptr;
+    STREW_ORT_TRY(api().ValueInfo_IsConstantInitializer(info, &is_constant));
+    if (!is_constant || !succeeded(api().ValueInfo_GetInitializerValue(info, &value)) || value == nullptr) return add_input(info);
+    abi::ElementType type = abi::ElementType::undefined;
+    const int64_t* dims = nullptr;
+    size_t rank = 0, bytes = 0;
+    const void* data = nullptr;
+    if (!succeeded(api().GetTensorElementTypeAndShapeDataReference(value, &type, &dims, &rank)) || !dtype_of(type) ||
+        !succeeded(api().GetTensorSizeInBytes(value, &bytes)) || !succeeded(api().GetTensorData(value, &data)))
+      return add_input(info);
+    const auto bits = static_cast<size_t>(strew_dtype_bits(*dtype_of(type)));
+    const auto* const elements = static_cast<const char*>(data);
+    if (bytes <= kMostConstantBytes) {
+      Message tensor;
+      STREW_ORT_TRY(tensor_proto(value, name, &tensor));
+      graph_.message(5, tensor);
+    } else if (bits >= 8 && is_uniform(elements, bytes, bits / 8)) {
+      add_constant_of_shape(name, type, {dims, rank}, {elements, bits / 8}, out);
+    } else {
+      return add_input(info);
+    }
+    defined_.insert(name);
+    return nullptr;
+  }
+
+  /// A large constant with one value: ONNX Runtime has computed what the file has as such a node.
+  void add_constant_of_shape(const std::string& name, abi::ElementType type, std::span<const int64_t> dims, std::string_view element, Model* out) {
+    Message shape, value, attribute, node;
+    shape.number(1, static_cast<int64_t>(dims.size()));
+    shape.number(2, number_of(abi::ElementType::i64));
+    shape.text(8, name + "/shape");
+    shape.text(9, {reinterpret_cast<const char*>(dims.data()), dims.size() * sizeof(int64_t)});
+    graph_.message(5, shape);
+    value.number(1, 1);
+    value.number(2, number_of(type));
+    value.text(9, element);
+    attribute.text(1, "value");
+    attribute.message(5, value);
+    attribute.number(20, 4);
+    node.text(1, name + "/shape");
+    node.text(2, name);
+    node.text(4, "ConstantOfShape");
+    node.message(5, attribute);
+    graph_.message(1, node);
+    out->nodes.push_back(nullptr);
+  }
+
+  abi::Status* add_node(const abi::Node* node, Model* out) {
+    NodeText text;
+    size_t subgraphs = 0;
+    STREW_ORT_TRY(read_node(node, &text));
+    STREW_ORT_TRY(api().Node_GetNumSubgraphs(node, &subgraphs));
+    std::vector<const abi::ValueInfo*> inputs, outputs, implicit;
+    std::vector<const abi::Attribute*> attributes;
+    STREW_ORT_TRY(inputs_of(node, &inputs));
+    STREW_ORT_TRY(outputs_of(node, &outputs));
+    STREW_ORT_TRY(read_list(api().Node_GetNumAttributes, api().Node_GetAttributes, node, &attributes));
+    bool is_known = subgraphs == 0 && is_same(text);
+    Message proto, known;
+    for (const abi::Attribute* const attribute : attributes) {
+      if (!is_known) break;
+      Message each;
+      STREW_ORT_TRY(attribute_proto(attribute, &each, &is_known));
+      known.message(5, each);
+    }
+    if (!is_known) {  // the bodies of a loop read values that are no inputs of the node
+      STREW_ORT_TRY(read_list(api().Node_GetNumImplicitInputs, api().Node_GetImplicitInputs, node, &implicit));
+      inputs.insert(inputs.end(), implicit.begin(), implicit.end());
+    }
+    for (const abi::ValueInfo* const info : inputs) {
+      std::string name;
+      STREW_ORT_TRY(name_of(info, &name));
+      if (info != nullptr) STREW_ORT_TRY(add_input(info));  // of a graph around this one
+      proto.text(1, name);
+    }
+    for (const abi::ValueInfo* const info : outputs) STREW_ORT_TRY(add_result(info, &proto));
+    proto.text(3, text.name);
+    proto.text(4, text.type);
+    if (!is_known) proto.text(7, kForeign);
+    std::string bytes = std::move(proto).take() + (is_known ? std::move(known).take() : "");
+    graph_.text(1, bytes);
+    out->nodes.push_back(node);
+    return nullptr;
+  }
+
+  abi::Status* add_result(const abi::ValueInfo* info, Message* node) {
+    std::string name;
+    STREW_ORT_TRY(name_of(info, &name));
+    node->text(2, name);
+    ValueType type;
+    if (name.empty()) return nullptr;
+    defined_.insert(name);
+    if (succeeded(type_of(info, &type)) && type.element != abi::ElementType::undefined) graph_.message(13, value_info(name, type));
+    return nullptr;
+  }
+
+  abi::Status* add_output(const abi::ValueInfo* info) {
+    std::string name;
+    ValueType type;
+    STREW_ORT_TRY(name_of(info, &name));
+    if (succeeded(type_of(info, &type)) && type.element != abi::ElementType::undefined) graph_.message(12, value_info(name, type));
+    return nullptr;
+  }
+
+  abi::Status* finish(const abi::Graph* graph, Model* out) {
+    Message model;
+    int64_t version = 0;
+    STREW_ORT_TRY(api().Graph_GetOnnxIRVersion(graph, &version));
+    model.number(1, version);
+    model.message(7, graph_);
+    STREW_ORT_TRY(add_opsets(graph, &model));
+    out->bytes = std::move(model).take();
+    return nullptr;
+  }
+
+  abi::Status* add_opsets(const abi::Graph* graph, Message* model) {
+    size_t count = 0;
+    STREW_ORT_TRY(api().Graph_GetNumOperatorSets(graph, &count));
+    std::vector<const char*> domains(count);
+    std::vector<int64_t> versions(count);
+    STREW_ORT_TRY(api().Graph_GetOperatorSets(graph, domains.data(), versions.data(), count));
+    const auto add = [&](const char* domain, int64_t version) {
+      Message opset;
+      opset.text(1, domain);
+      opset.number(2, version);
+      model->message(8, opset);
+    };
+    for (size_t i = 0; i < count; ++i)
+      if (std::string_view(domains[i]).empty() || std::string_view(domains[i]) == "ai.onnx") add("", versions[i]);
+    add(kForeign, 1);
+    return nullptr;
+  }
+
+  Message graph_;
+  std::set<std::string> defined_, made_here_;
+};
+
+}  // namespace
+
+abi::Status* write_model(const abi::Graph* graph, Model* out) { return Writer().write(graph, out); }
+abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes, const std::vector<std::string>& outputs,
+                        Model* out) {
+  return Writer().write_part(graph, nodes, outputs, out);
+}
+
+}  // namespace strew::ort

@@ -1,0 +1,19 @@
+// A graph of ONNX Runtime's as the bytes of an ONNX model, in memory: what strew's importer reads. Operators that strew does not compute with the same bits as
+// ONNX Runtime are written as operators that nobody knows, so that they stay where they are. Tested by tests/onnxruntime.
+#pragma once
+
+#include "bindings/onnxruntime/graph.h"
+
+namespace strew::ort {
+
+struct Model {
+  std::string bytes;
+  /// The nodes in the order of the model's; null: one that the graph does not have, which makes a constant.
+  std::vector<const abi::Node*> nodes;
+};
+abi::Status* write_model(const abi::Graph* graph, Model* out);
+/// Of some nodes alone, in their order: what they read of the others are inputs. `outputs`: the names of what the others read.
+abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes, const std::vector<std::string>& outputs,
+                        Model* out);
+
+}  // namespace strew::ort

@@ -1,0 +1,319 @@
+// The execution provider: what ONNX Runtime finds in libstrew_ep.so. ort.register_execution_provider_library() opens it, and sessions to which its device is
+// added get a provider of their own. Tested by tests/onnxruntime.
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include "bindings/onnxruntime/claims.h"
+#include "bindings/onnxruntime/groups.h"
+
+namespace strew::ort {
+namespace {
+
+/// ONNX Runtime keeps the options of a provider as entries of the session's configuration, with this before their names.
+constexpr const char* kOptionPrefix = "ep.strewexecutionprovider.";
+
+struct Options {
+  RuntimeOptions runtime;
+  std::string ops;      ///< names of operators, with commas: only these; "": all
+  std::string session;  ///< a name by which strew.ort.report() finds the session
+  uint64_t verify_every = 0;
+};
+
+abi::Status* read_entry(const abi::SessionOptions* options, const char* name, std::string* out) {
+  const std::string key = std::string(kOptionPrefix) + name;
+  int has_entry = 0;
+  out->clear();
+  if (options == nullptr) return nullptr;
+  STREW_ORT_TRY(api().HasSessionConfigEntry(options, key.c_str(), &has_entry));
+  if (has_entry == 0) return nullptr;
+  size_t size = 0;
+  succeeded(api().GetSessionConfigEntry(options, key.c_str(), nullptr, &size));
+  out->assign(size, '\0');
+  if (size > 0) STREW_ORT_TRY(api().GetSessionConfigEntry(options, key.c_str(), out->data(), &size));
+  *out = out->c_str();
+  return nullptr;
+}
+
+template <class T>
+abi::Status* read_number(const abi::SessionOptions* options, const char* name, T most, T* out) {
+  std::string text;
+  STREW_ORT_TRY(read_entry(options, name, &text));
+  if (text.empty()) return nullptr;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  if (error == std::errc() && end == text.data() + text.size() && *out >= 0 && *out <= most) return nullptr;
+  return make_status(abi::ErrorCode::invalid_argument, std::string("strew: provider option ") + name + " is '" + text +
+                                                           "', expected a number from 0 to " + std::to_string(most));
+}
+
+abi::Status* check_ops(const std::string& ops) {
+  for (size_t at = 0; at < ops.size();) {
+    const size_t end = std::min(ops.find(',', at), ops.size());
+    const std::string name = ops.substr(at, end - at);
+    const auto known = strew::ort::operators();
+    if (std::none_of(known.begin(), known.end(), [&](const Operator& op) { return name == op.name; })) {
+      std::string names;
+      for (const Operator& op : known)
+        if (names.find(op.name) == std::string::npos || names.empty()) names += (names.empty() ? "" : ", ") + std::string(op.name);
+      return make_status(abi::ErrorCode::invalid_argument,
+                         "strew: provider option ops names '" + name + "', expected operators with commas between them, of: " + names);
+    }
+    at = end + 1;
+  }
+  return nullptr;
+}
+
+abi::Status* read_options(const abi::SessionOptions* session, Options* out) {
+  constexpr int32_t kMostThreads = 1024;
+  STREW_ORT_TRY(read_number(session, "threads", kMostThreads, &out->runtime.threads));
+  STREW_ORT_TRY(read_number<uint64_t>(session, "verify", INT64_MAX, &out->verify_every));
+  STREW_ORT_TRY(read_entry(session, "cache_dir", &out->runtime.cache_dir));
+  STREW_ORT_TRY(read_entry(session, "wisdom", &out->runtime.wisdom));
+  STREW_ORT_TRY(read_entry(session, "ops", &out->ops));
+  STREW_ORT_TRY(read_entry(session, "session", &out->session));
+  return check_ops(out->ops);
+}
+
+/// Is the operator in a list with commas? An empty list has all.
+bool names(const std::string& ops, const char* name) {
+  if (ops.empty()) return true;
+  const std::string all = "," + ops + ",";
+  return all.find("," + std::string(name) + ",") != std::string::npos;
+}
+
+struct Provider : abi::Ep {
+  Options options;
+  Session session;
+  Registry registry;
+  std::shared_ptr<Report> report = std::make_shared<Report>();
+  /// The programs of the groups that were found, by the names of their outputs.
+  std::map<std::vector<std::string>, OwnedProgram> programs;
+};
+
+/// The reports of sessions that have a name, by it.
+class Reports {
+ public:
+  void add(const std::string& name, const std::shared_ptr<Report>& report) {
+    const std::lock_guard lock(mutex_);
+    all_[name] = report;
+  }
+  /// Another session may have got the name meanwhile.
+  void remove(const std::string& name, const std::shared_ptr<Report>& report) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = all_.find(name); found != all_.end() && found->second == report) all_.erase(found);
+  }
+  std::shared_ptr<Report> find(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = all_.find(name);
+    return found == all_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Report>> all_;
+};
+Reports& reports() {
+  static auto& all = *new Reports();
+  return all;
+}
+
+abi::Status* claim_node(Provider& provider, const abi::Node* node, abi::SupportInfo* support) {
+  Claim claim;
+  STREW_ORT_TRY(read_node(node, &claim.node));
+  const Operator* const op = find_operator(claim.node.domain, claim.node.type);
+  if (op == nullptr) return nullptr;
+  const abi::KernelDef* definition = nullptr;
+  STREW_ORT_TRY(ep_api().EpGraphSupportInfo_LookUpKernel(support, node, &definition));
+  if (!names(provider.options.ops, op->name))
+    claim.reason = "the provider option ops does not name the operator";
+  else if (definition == nullptr)
+    claim.reason = "strew has no kernel for its version " + std::to_string(claim.node.version) + " and these element types";
+  else
+    STREW_ORT_TRY(why_not(node, *op, &claim.reason));
+  claim.is_taken = claim.reason.empty();
+  if (claim.is_taken) {
+    STREW_ORT_TRY(ep_api().EpGraphSupportInfo_AddSingleNode(support, node));
+    claim.reason = "a kernel of its own";
+  }
+  provider.report->add(std::move(claim));
+  return nullptr;
+}
+
+/// Are the group's indexed operators all left to strew?
+abi::Status* may_take(const Provider& provider, const Group& group, bool* out) {
+  *out = true;
+  for (const abi::Node* const node : group.nodes) {
+    NodeText text;
+    STREW_ORT_TRY(read_node(node, &text));
+    const Operator* const op = find_operator(text.domain, text.type);
+    *out = *out && (op == nullptr || names(provider.options.ops, op->name));
+  }
+  return nullptr;
+}
+
+abi::Status* claim_group(Provider& provider, const Group& group, abi::SupportInfo* support) {
+  abi::NodeFusionOptions options{abi::kVersion, false};
+  STREW_ORT_TRY(ep_api().EpGraphSupportInfo_AddNodesToFuse(support, group.nodes.data(), group.nodes.size(), &options));
+  for (const abi::Node* const node : group.nodes) {
+    Claim claim;
+    STREW_ORT_TRY(read_node(node, &claim.node));
+    claim.is_taken = true;
+    claim.reason = "one of " + std::to_string(group.nodes.size()) + " nodes that run as one";
+    provider.report->add(std::move(claim));
+  }
+  provider.programs[output_names(group.program.get())] = group.program;
+  return nullptr;
+}
+
+abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::SupportInfo* support) {
+  std::vector<const abi::Node*> nodes;
+  STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graph, &nodes));
+  std::vector<Group> groups;
+  std::string why;
+  std::set<const abi::Node*> taken;
+  STREW_ORT_TRY(find_groups(graph, &groups, &why));
+  if (!why.empty()) provider.report->add({{"", "(the graph)", "", 0}, false, "no groups: " + why});
+  for (const Group& group : groups) {
+    bool may = false;
+    STREW_ORT_TRY(may_take(provider, group, &may));
+    if (!may) continue;
+    STREW_ORT_TRY(claim_group(provider, group, support));
+    taken.insert(group.nodes.begin(), group.nodes.end());
+  }
+  for (const abi::Node* const node : nodes)
+    if (!taken.contains(node)) STREW_ORT_TRY(claim_node(provider, node, support));
+  return nullptr;
+}
+
+abi::Status* compile(Provider& provider, const abi::Graph** graphs, const abi::Node** fused, size_t count, abi::NodeComputeInfo** infos) {
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<const abi::ValueInfo*> outputs;
+    STREW_ORT_TRY(read_list(api().Graph_GetNumOutputs, api().Graph_GetOutputs, graphs[i], &outputs));
+    std::vector<std::string> made(outputs.size());
+    for (size_t o = 0; o < outputs.size(); ++o) STREW_ORT_TRY(name_of(outputs[o], &made[o]));
+    std::sort(made.begin(), made.end());
+    const auto found = std::find_if(provider.programs.begin(), provider.programs.end(), [&](const auto& each) {
+      std::vector<std::string> names = each.first;
+      std::sort(names.begin(), names.end());
+      return names == made;
+    });
+    if (found == provider.programs.end()) return failure("strew: a group that was not found in the graph is to be compiled");
+    STREW_ORT_TRY(make_compute(&provider.session, found->second, fused[i], &infos[i]));
+  }
+  return nullptr;
+}
+
+abi::Status* create_provider(const abi::SessionOptions* options, abi::Ep** out) {
+  auto made = std::make_unique<Provider>();
+  static_cast<abi::Ep&>(*made) = {};
+  made->ort_version_supported = abi::kVersion;
+  made->GetName = [](const abi::Ep*) { return kProviderName; };
+  made->GetCapability = [](abi::Ep* ep, const abi::Graph* graph, abi::SupportInfo* support) {
+    return guarded([&] { return get_capability(*static_cast<Provider*>(ep), graph, support); });
+  };
+  made->Compile = [](abi::Ep* ep, const abi::Graph** graphs, const abi::Node** fused, size_t count, abi::NodeComputeInfo** infos,
+                     abi::Node**) { return guarded([&] { return compile(*static_cast<Provider*>(ep), graphs, fused, count, infos); }); };
+  made->ReleaseNodeComputeInfos = [](abi::Ep*, abi::NodeComputeInfo** infos, size_t count) {
+    std::for_each(infos, infos + count, release_compute);
+  };
+  made->GetKernelRegistry = [](abi::Ep* ep, const abi::KernelRegistry** registry) -> abi::Status* {
+    *registry = static_cast<Provider*>(ep)->registry.get();
+    return nullptr;
+  };
+  made->IsConcurrentRunSupported = [](abi::Ep*, bool* is_supported) -> abi::Status* {
+    *is_supported = true;
+    return nullptr;
+  };
+  STREW_ORT_TRY(read_options(options, &made->options));
+  STREW_ORT_TRY(Runtime::find(made->options.runtime, &made->session.runtime));
+  made->session.verify_every = made->options.verify_every;
+  STREW_ORT_TRY(made->registry.open(&made->session));
+  if (!made->options.session.empty()) reports().add(made->options.session, made->report);
+  *out = made.release();
+  return nullptr;
+}
+
+struct Factory : abi::EpFactory {};
+
+abi::Status* supported_devices(abi::EpFactory* factory, const abi::HardwareDevice* const* devices, size_t count, abi::EpDevice** out,
+                               size_t most, size_t* out_count) {
+  *out_count = 0;
+  for (size_t i = 0; i < count && *out_count < most; ++i) {
+    if (api().HardwareDevice_Type(devices[i]) != abi::DeviceKind::cpu) continue;
+    STREW_ORT_TRY(ep_api().CreateEpDevice(factory, devices[i], nullptr, nullptr, &out[*out_count]));
+    ++*out_count;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Factory> make_factory() {
+  auto made = std::make_unique<Factory>();
+  static_cast<abi::EpFactory&>(*made) = {};
+  made->ort_version_supported = abi::kVersion;
+  made->GetName = [](const abi::EpFactory*) { return kProviderName; };
+  made->GetVendor = [](const abi::EpFactory*) { return "strew"; };
+  made->GetVendorId = [](const abi::EpFactory*) { return uint32_t{0}; };
+  made->GetVersion = [](const abi::EpFactory*) { return strew_version(); };
+  made->GetSupportedDevices = supported_devices;
+  made->CreateEp = [](abi::EpFactory*, const abi::HardwareDevice* const*, const abi::KeyValuePairs* const*, size_t,
+                      const abi::SessionOptions* options, const abi::Logger*,
+                      abi::Ep** out) { return guarded([&] { return create_provider(options, out); }); };
+  made->ReleaseEp = [](abi::EpFactory*, abi::Ep* ep) {
+    auto* const provider = static_cast<Provider*>(ep);
+    if (!provider->options.session.empty()) reports().remove(provider->options.session, provider->report);
+    delete provider;
+  };
+  // Tensors lie in the CPU's memory, from ONNX Runtime's own allocator.
+  made->CreateAllocator = [](abi::EpFactory*, const abi::MemoryInfo*, const abi::KeyValuePairs*, abi::Allocator** out) -> abi::Status* {
+    *out = nullptr;
+    return nullptr;
+  };
+  made->ReleaseAllocator = [](abi::EpFactory*, abi::Allocator*) {};
+  made->CreateDataTransfer = [](abi::EpFactory*, abi::DataTransfer** out) -> abi::Status* {
+    *out = nullptr;
+    return nullptr;
+  };
+  made->IsStreamAware = [](const abi::EpFactory*) { return false; };
+  return made;
+}
+
+}  // namespace
+}  // namespace strew::ort
+
+extern "C" {
+
+/// What ONNX Runtime calls of a library that is registered.
+STREW_API strew::ort::abi::Status* CreateEpFactories(const char*, const strew::ort::abi::ApiBase* base, const strew::ort::abi::Logger*,
+                                                     strew::ort::abi::EpFactory** out, size_t most, size_t* count) {
+  using namespace strew::ort;  // NOLINT(google-build-using-namespace)
+  *count = 0;
+  if (abi::Status* const status = open_api(*base); status != nullptr) return status;
+  if (most == 0) return failure("strew: there is no room for a provider factory, expected room for one");
+  return guarded([&]() -> abi::Status* {
+    out[0] = make_factory().release();
+    *count = 1;
+    return nullptr;
+  });
+}
+
+STREW_API strew::ort::abi::Status* ReleaseEpFactory(strew::ort::abi::EpFactory* factory) {
+  delete static_cast<strew::ort::Factory*>(factory);
+  return nullptr;
+}
+
+/// The report of the session with that name (Report::text()), as much of it as fits, with a zero byte at the end. The result is its length; -1: there is no such
+/// session.
+STREW_API int64_t strew_ep_report(const char* session, char* out, size_t size) {
+  const std::shared_ptr<strew::ort::Report> report = strew::ort::reports().find(session);
+  if (report == nullptr) return -1;
+  const std::string text = report->text();
+  if (size > 0) {
+    const size_t kept = std::min(size - 1, text.size());
+    std::memcpy(out, text.data(), kept);
+    out[kept] = '\0';
+  }
+  return static_cast<int64_t>(text.size());
+}
+}

@@ -1,0 +1,120 @@
+#include "bindings/onnxruntime/tensors.h"
+
+namespace strew::ort {
+
+std::optional<strew_dtype> dtype_of(abi::ElementType type) {
+  using enum abi::ElementType;
+  switch (type) {
+    case f32:
+      return STREW_F32;
+    case u8:
+      return STREW_U8;
+    case i8:
+      return STREW_I8;
+    case u16:
+      return STREW_U16;
+    case i16:
+      return STREW_I16;
+    case i32:
+      return STREW_I32;
+    case i64:
+      return STREW_I64;
+    case boolean:
+      return STREW_BOOL;
+    case f16:
+      return STREW_F16;
+    case f64:
+      return STREW_F64;
+    case u32:
+      return STREW_U32;
+    case u64:
+      return STREW_U64;
+    case complex64:
+      return STREW_COMPLEX64;
+    case complex128:
+      return STREW_COMPLEX128;
+    case bf16:
+      return STREW_BF16;
+    case f8e4m3fn:
+      return STREW_F8E4M3FN;
+    case f8e4m3fnuz:
+      return STREW_F8E4M3FNUZ;
+    case f8e5m2:
+      return STREW_F8E5M2;
+    case f8e5m2fnuz:
+      return STREW_F8E5M2FNUZ;
+    case u4:
+      return STREW_U4;
+    case i4:
+      return STREW_I4;
+    case f4e2m1:
+      return STREW_F4E2M1;
+    case u2:
+      return STREW_U2;
+    case i2:
+      return STREW_I2;
+    case undefined:
+    case string:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+const std::vector<abi::ElementType>& element_types() {
+  static const std::vector<abi::ElementType> all = [] {
+    std::vector<abi::ElementType> found;
+    for (int number = 0; number <= static_cast<int>(abi::ElementType::i2); ++number) {
+      const auto type = static_cast<abi::ElementType>(number);
+      const abi::DataType* data_type = nullptr;
+      if (dtype_of(type) && succeeded(ep_api().GetTensorDataType(type, &data_type)) && data_type != nullptr) found.push_back(type);
+    }
+    return found;
+  }();
+  return all;
+}
+
+abi::Status* view_of(const abi::Value* value, bool is_input, strew_tensor* out) {
+  abi::ElementType type = abi::ElementType::undefined;
+  const int64_t* dims = nullptr;
+  size_t rank = 0;
+  void* data = nullptr;
+  STREW_ORT_TRY(api().GetTensorElementTypeAndShapeDataReference(value, &type, &dims, &rank));
+  STREW_ORT_TRY(api().GetTensorMutableData(const_cast<abi::Value*>(value), &data));
+  const std::optional<strew_dtype> dtype = dtype_of(type);
+  if (!dtype) return failure("strew: element type " + std::to_string(static_cast<int>(type)) + " of a tensor is not supported");
+  *out = {data, dims, nullptr, static_cast<int32_t>(rank), static_cast<uint8_t>(*dtype), static_cast<uint8_t>(is_input), {0, 0}};
+  return nullptr;
+}
+
+abi::Status* type_of(const abi::ValueInfo* info, ValueType* out) {
+  const abi::TypeInfo* type = nullptr;
+  const abi::TensorInfo* tensor = nullptr;
+  STREW_ORT_TRY(api().GetValueInfoTypeInfo(info, &type));
+  if (type != nullptr) STREW_ORT_TRY(api().CastTypeInfoToTensorInfo(type, &tensor));
+  if (tensor == nullptr) return failure("strew: the value is no tensor");
+  STREW_ORT_TRY(api().GetTensorElementType(tensor, &out->element));
+  if (!api().TensorTypeAndShape_HasShape(tensor)) return nullptr;
+  size_t rank = 0;
+  STREW_ORT_TRY(api().GetDimensionsCount(tensor, &rank));
+  std::vector<int64_t> dims(rank);
+  std::vector<const char*> symbols(rank);
+  STREW_ORT_TRY(api().GetDimensions(tensor, dims.data(), rank));
+  STREW_ORT_TRY(api().GetSymbolicDimensions(tensor, symbols.data(), rank));
+  for (size_t d = 0; d < rank; ++d) {
+    if (dims[d] < 0) dims[d] = STREW_OPEN;
+    out->symbols.emplace_back(symbols[d] != nullptr ? symbols[d] : "");
+  }
+  out->dims = std::move(dims);
+  return nullptr;
+}
+
+std::optional<int64_t> elements_of(const ValueType& type) {
+  if (!type.dims) return std::nullopt;
+  int64_t count = 1;
+  for (const int64_t extent : *type.dims) {
+    if (extent == STREW_OPEN || __builtin_mul_overflow(count, extent, &count)) return std::nullopt;
+  }
+  return count;
+}
+
+}  // namespace strew::ort

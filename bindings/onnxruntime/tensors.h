@@ -1,0 +1,31 @@
+// ONNX Runtime's tensors as strew's: element types, and views of values. Tested by tests/onnxruntime.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings/onnxruntime/api.h"
+
+namespace strew::ort {
+
+/// strew's element type; none: strew does not take these (strings, which are objects of C++ there).
+std::optional<strew_dtype> dtype_of(abi::ElementType type);
+/// The element types that strew takes and this release of ONNX Runtime has.
+const std::vector<abi::ElementType>& element_types();
+
+/// A view of a value, valid as long as it is. `is_input`: it is not to be written.
+abi::Status* view_of(const abi::Value* value, bool is_input, strew_tensor* out);
+
+/// What a graph says of a value: its element type and dims, STREW_OPEN where they are open. No dims: not even the rank is known.
+struct ValueType {
+  abi::ElementType element = abi::ElementType::undefined;
+  std::optional<std::vector<int64_t>> dims;
+  std::vector<std::string> symbols;  ///< the names of open dims, else ""; as many as dims
+};
+/// Fails for what is no tensor.
+abi::Status* type_of(const abi::ValueInfo* info, ValueType* out);
+/// The number of elements, if all dims are known.
+std::optional<int64_t> elements_of(const ValueType& type);
+
+}  // namespace strew::ort
