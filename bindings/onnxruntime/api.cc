@@ -6,9 +6,6 @@
 namespace strew::ort {
 namespace {
 
-const abi::Api* the_api = nullptr;
-const abi::EpApi* the_ep_api = nullptr;
-
 /// The oldest version of the interface: enough to say that the runtime is too old.
 constexpr uint32_t kOldest = 1;
 
@@ -43,9 +40,6 @@ bool answers(const abi::Api& api, const abi::EpApi& ep) {
 
 }  // namespace
 
-const abi::Api& api() { return *the_api; }
-const abi::EpApi& ep_api() { return *the_ep_api; }
-
 abi::Status* open_api(const abi::ApiBase& base) {
   const std::string version = base.GetVersionString();
   const std::string expected = std::string("expected ONNX Runtime ") + abi::kFirstRelease + " or later, whose interface has version " +
@@ -65,8 +59,7 @@ abi::Status* open_api(const abi::ApiBase& base) {
   if (api == nullptr) return refuse(", which does not have that interface; " + expected);
   const abi::EpApi* const ep = api->GetEpApi();
   if (ep == nullptr || !answers(*api, *ep)) return refuse(", whose interface is not the one that strew knows; " + expected);
-  the_api = api;
-  the_ep_api = ep;
+  functions = {api, ep};
   return nullptr;
 }
 

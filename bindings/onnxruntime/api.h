@@ -10,9 +10,14 @@
 
 namespace strew::ort {
 
-/// The functions of the runtime that registered this library; there is one in a process.
-const abi::Api& api();
-const abi::EpApi& ep_api();
+/// The functions of the runtime that registered this library; there is one in a process. open_api() finds them.
+struct Functions {
+  const abi::Api* api = nullptr;
+  const abi::EpApi* ep = nullptr;
+};
+inline Functions functions;
+inline const abi::Api& api() { return *functions.api; }
+inline const abi::EpApi& ep_api() { return *functions.ep; }
 
 /// Takes the functions from `base`, and tries those that answer at once: tables of another order would answer something else. A failure is one sentence with both
 /// versions.

@@ -5,20 +5,6 @@
 namespace strew::ort {
 namespace {
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < ' ') {
-      constexpr const char* kDigits = "0123456789abcdef";
-      out += std::string("\\u00") + kDigits[static_cast<unsigned char>(c) >> 4] + kDigits[c & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
 /// A gather of less than this is done by ONNX Runtime in the time that a call of a kernel of ours takes.
 constexpr int64_t kLeastGatheredBytes = 4096;
 
@@ -69,10 +55,10 @@ std::string why_small(const Types& types, Form form, const Attributes& attribute
   constexpr const char* kSmall = "the gather is so small that ONNX Runtime's own kernel takes no longer";
   const std::optional<strew_dtype> dtype = dtype_of(types.operand().element);
   if (writes(form) || !types.is_complete() || !dtype) return "";
-  std::vector<int64_t> dims;
+  Dims dims;
   if (const std::optional<int64_t> indices = elements_of(types.indices()), operand = elements_of(types.operand()); indices && operand) {
     if (!succeeded(result_dims(form, attributes, types.inputs(), &dims))) return "";
-    const std::optional<int64_t> count = elements_of({types.operand().element, dims, {}});
+    const std::optional<int64_t> count = elements_of({types.operand().element, std::vector<int64_t>(dims.data(), dims.data() + dims.size()), {}});
     return count && *count * strew_dtype_bits(*dtype) / 8 < kLeastGatheredBytes ? kSmall : "";
   }
   // Shapes are vectors, and places of them are constants.
@@ -81,22 +67,6 @@ std::string why_small(const Types& types, Form form, const Attributes& attribute
 }
 
 }  // namespace
-
-void Report::add(Claim claim) {
-  const std::lock_guard lock(mutex_);
-  claims_.push_back(std::move(claim));
-}
-
-std::string Report::text() const {
-  const std::lock_guard lock(mutex_);
-  std::string out = "[";
-  for (const Claim& claim : claims_) {
-    out += out.size() > 1 ? ", " : "";
-    out += "{\"node\": " + quoted(claim.node.name) + ", \"operator\": " + quoted(claim.node.type) +
-           ", \"runs\": " + (claim.is_taken ? "\"strew\"" : "\"ONNX Runtime\"") + ", \"why\": " + quoted(claim.reason) + "}";
-  }
-  return out + "]";
-}
 
 abi::Status* why_not(const abi::Node* node, const Operator& op, std::string* out) {
   Attributes attributes;

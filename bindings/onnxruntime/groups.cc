@@ -108,6 +108,7 @@ abi::Status* run(const GroupCompute& compute, abi::KernelContext* context) {
   return from_strew(status, abi::ErrorCode::invalid_argument, compute.name);
 }
 
+/// The names of a program's inputs or outputs.
 template <class Count, class Get>
 std::vector<std::string> port_names(const strew_program* program, const Count& count, const Get& get) {
   std::vector<std::string> out;
@@ -117,6 +118,13 @@ std::vector<std::string> port_names(const strew_program* program, const Count& c
     out.emplace_back(went_well(get(program, i, &port), &ignored) ? port.name : "");
   }
   return out;
+}
+
+std::vector<std::string> input_names(const strew_program* program) {
+  return port_names(program, strew_program_input_count, strew_program_input);
+}
+std::vector<std::string> output_names(const strew_program* program) {
+  return port_names(program, strew_program_output_count, strew_program_output);
 }
 
 abi::Status* places_of(const std::vector<std::string>& names, const std::vector<const abi::ValueInfo*>& infos, std::vector<size_t>* out) {
@@ -132,11 +140,39 @@ abi::Status* places_of(const std::vector<std::string>& names, const std::vector<
 
 }  // namespace
 
-std::vector<std::string> input_names(const strew_program* program) {
-  return port_names(program, strew_program_input_count, strew_program_input);
+abi::Status* results_of(const std::vector<const abi::Node*>& nodes, std::set<std::string>* out) {
+  for (const abi::Node* const node : nodes) {
+    std::vector<const abi::ValueInfo*> results;
+    STREW_ORT_TRY(outputs_of(node, &results));
+    for (const abi::ValueInfo* const info : results) {
+      std::string name;
+      STREW_ORT_TRY(name_of(info, &name));
+      if (!name.empty()) out->insert(name);
+    }
+  }
+  return nullptr;
 }
-std::vector<std::string> output_names(const strew_program* program) {
-  return port_names(program, strew_program_output_count, strew_program_output);
+
+abi::Status* program_of(const abi::Graph* graph, const OwnedProgram& found, OwnedProgram* out) {
+  std::vector<const abi::ValueInfo*> outputs;
+  STREW_ORT_TRY(read_list(api().Graph_GetNumOutputs, api().Graph_GetOutputs, graph, &outputs));
+  const std::vector<std::string> made = output_names(found.get());
+  std::vector<std::string> wanted(outputs.size());
+  for (size_t o = 0; o < outputs.size(); ++o) STREW_ORT_TRY(name_of(outputs[o], &wanted[o]));
+  const auto is_made = [&](const std::string& name) { return std::find(made.begin(), made.end(), name) != made.end(); };
+  if (std::all_of(wanted.begin(), wanted.end(), is_made)) {
+    *out = found;
+    return nullptr;
+  }
+  std::vector<const abi::Node*> nodes;
+  STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graph, &nodes));
+  Model model;
+  STREW_ORT_TRY(write_part(graph, nodes, wanted, &model));
+  strew_program* read = nullptr;
+  std::string why;
+  if (!went_well(strew_program_read(model.bytes.data(), model.bytes.size(), "group.onnx", nullptr, &read), &why)) return failure("strew: " + why);
+  *out = owned(read);
+  return nullptr;
 }
 
 namespace {

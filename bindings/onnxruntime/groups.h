@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 
 #include "bindings/onnxruntime/kernels.h"
 #include "bindings/onnxruntime/model.h"
@@ -18,9 +19,10 @@ struct Group {
 /// The groups of a graph for which one kernel does more than one node. `why`: why there are none, if the graph could not be read.
 abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::string* why);
 
-/// The names of a program's inputs and outputs.
-std::vector<std::string> input_names(const strew_program* program);
-std::vector<std::string> output_names(const strew_program* program);
+/// The names of all that the nodes make, in order: by them a group is found again.
+abi::Status* results_of(const std::vector<const abi::Node*>& nodes, std::set<std::string>* out);
+/// The program of a graph that has a group's nodes and nothing else. `found`: what find_groups() made of them, which may make less than the graph's outputs.
+abi::Status* program_of(const abi::Graph* graph, const OwnedProgram& found, OwnedProgram* out);
 
 /// What runs a group, as a node with these inputs and outputs.
 abi::Status* make_compute(Session* session, OwnedProgram program, const abi::Node* fused, abi::NodeComputeInfo** out);

@@ -104,7 +104,7 @@ abi::Status* verify(const NodeKernel& kernel, std::span<const strew_tensor> inpu
   STREW_ORT_TRY(check(kernel, strew_prepare(op, &request, &prepared)));
   const std::unique_ptr<strew_prepared, void (*)(strew_prepared*)> owned(prepared, strew_prepared_free);
   strew_kernel_ref* reference = nullptr;
-  STREW_ORT_TRY(check(kernel, strew_get(kernel.session->runtime->get(), prepared, -1, &reference)));
+  STREW_ORT_TRY(check(kernel, strew_get(kernel.session->runtime->get(), prepared, STREW_NO_TIMEOUT, &reference)));
   const std::unique_ptr<strew_kernel_ref, void (*)(strew_kernel_ref*)> owned_kernel(reference, strew_kernel_release);
   Tensors tensors;
   tensors.add(result);
@@ -149,7 +149,8 @@ abi::Status* read_inputs(const NodeKernel& kernel, const abi::KernelContext* con
 abi::Status* compute(NodeKernel& kernel, abi::KernelContext* context) {
   std::array<strew_tensor, kMostInputs> inputs;
   size_t count = 0;
-  std::vector<int64_t> zeros, dims;
+  std::vector<int64_t> zeros;
+  Dims dims;
   STREW_ORT_TRY(read_inputs(kernel, context, &inputs, &count, &zeros));
   const std::span<const strew_tensor> given(inputs.data(), count);
   STREW_ORT_TRY(result_dims(kernel.op->form, kernel.attributes, given, &dims));
@@ -159,7 +160,7 @@ abi::Status* compute(NodeKernel& kernel, abi::KernelContext* context) {
   STREW_ORT_TRY(view_of(output, false, &result));
   const Calling calling(context, kernel.session->pool);
   const bool in_place = writes(kernel.op->form) && result.data == inputs[0].data;
-  if (writes(kernel.op->form)) (in_place ? kernel.session->in_place : kernel.session->copied).fetch_add(1, std::memory_order_relaxed);
+  if (writes(kernel.op->form)) kernel.session->report->count_scatter(in_place);
   if (in_place) inputs[0].read_only = 0;
   const uint64_t every = kernel.session->verify_every;
   if (every == 0 || kernel.calls.fetch_add(1, std::memory_order_relaxed) % every != 0) return run(kernel, given, result, in_place);

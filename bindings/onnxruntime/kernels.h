@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bindings/onnxruntime/operators.h"
+#include "bindings/onnxruntime/report.h"
 #include "bindings/onnxruntime/runtime.h"
 
 namespace strew::ort {
@@ -14,8 +15,7 @@ struct Session {
   Runtime* runtime = nullptr;
   Pool pool;
   uint64_t verify_every = 0;  ///< every n-th call of a kernel is run on the reference, too; 0: none
-  /// Scatters whose result lay in the memory of the operand, and those that had to copy it.
-  std::atomic<uint64_t> in_place{0}, copied{0};
+  std::shared_ptr<Report> report = std::make_shared<Report>();
 };
 
 /// All operators' kernels, for all their versions and element types. It lives as long as the session.

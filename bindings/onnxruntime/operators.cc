@@ -131,7 +131,7 @@ abi::Status* check_elements(const Attributes& attributes, Inputs inputs) {
 }
 
 /// `batch`: the number of dims that both have. `slices`: what the index vectors select, or, of a scatter, replace.
-abi::Status* check_vectors(int64_t batch, Inputs inputs, std::vector<int64_t>* slices) {
+abi::Status* check_vectors(int64_t batch, Inputs inputs, Dims* slices) {
   const strew_tensor &operand = inputs[0], &indices = inputs[1];
   if (indices.rank == 0) return refuse("the rank of indices", 0, "1 or more");
   if (batch < 0 || batch >= std::min(operand.rank, indices.rank))
@@ -142,7 +142,7 @@ abi::Status* check_vectors(int64_t batch, Inputs inputs, std::vector<int64_t>* s
   if (from > operand.rank)
     return refuse("the last dim of indices", components, "at most " + std::to_string(operand.rank - batch) + ", the dims of data that it may index");
   slices->assign(indices.dims, indices.dims + indices.rank - 1);
-  slices->insert(slices->end(), operand.dims + from, operand.dims + operand.rank);
+  slices->append(operand.dims + from, operand.dims + operand.rank);
   if (inputs.size() < 3) return nullptr;
   STREW_ORT_TRY(check_rank("updates", inputs[2], static_cast<int64_t>(slices->size())));
   for (size_t d = 0; d < slices->size(); ++d)
@@ -169,16 +169,18 @@ abi::Status* check_cache(const Attributes& attributes, Inputs inputs) {
 
 }  // namespace
 
-abi::Status* result_dims(Form form, const Attributes& attributes, Inputs inputs, std::vector<int64_t>* out) {
+abi::Status* result_dims(Form form, const Attributes& attributes, Inputs inputs, Dims* out) {
   const strew_tensor &operand = inputs[0], &indices = inputs[1];
   const int64_t *const sizes = operand.dims, *const extents = indices.dims;
+  if (static_cast<size_t>(operand.rank + indices.rank) > Dims::kMost)
+    return refuse("the rank of data", operand.rank, "with that of indices at most " + std::to_string(Dims::kMost));
   switch (form) {
     case Form::gather: {
       int64_t axis = 0;
       STREW_ORT_TRY(check_axis(attributes, operand, &axis));
       out->assign(sizes, sizes + axis);
-      out->insert(out->end(), extents, extents + indices.rank);
-      out->insert(out->end(), sizes + axis + 1, sizes + operand.rank);
+      out->append(extents, extents + indices.rank);
+      out->append(sizes + axis + 1, sizes + operand.rank);
       return nullptr;
     }
     case Form::gather_elements:
@@ -191,7 +193,7 @@ abi::Status* result_dims(Form form, const Attributes& attributes, Inputs inputs,
       STREW_ORT_TRY(check_elements(attributes, inputs));
       break;
     case Form::scatter_nd: {
-      std::vector<int64_t> slices;
+      Dims slices;
       STREW_ORT_TRY(check_vectors(0, inputs, &slices));
       break;
     }

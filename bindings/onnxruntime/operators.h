@@ -55,6 +55,6 @@ abi::Status* read_attributes(Form form, const AttributeReader& reader, Attribute
 strew_status make_op(Form form, const Attributes& attributes, std::span<const strew_tensor> inputs, bool in_place, strew_op** out);
 
 /// The dims of the result. Fails unless the inputs' dims are as the operator says.
-abi::Status* result_dims(Form form, const Attributes& attributes, std::span<const strew_tensor> inputs, std::vector<int64_t>* out);
+abi::Status* result_dims(Form form, const Attributes& attributes, std::span<const strew_tensor> inputs, Dims* out);
 
 }  // namespace strew::ort

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -87,37 +88,9 @@ struct Provider : abi::Ep {
   Options options;
   Session session;
   Registry registry;
-  std::shared_ptr<Report> report = std::make_shared<Report>();
-  /// The programs of the groups that were found, by the names of their outputs.
-  std::map<std::vector<std::string>, OwnedProgram> programs;
+  /// The programs of the groups that were found, by what their nodes make.
+  std::map<std::set<std::string>, OwnedProgram> programs;
 };
-
-/// The reports of sessions that have a name, by it.
-class Reports {
- public:
-  void add(const std::string& name, const std::shared_ptr<Report>& report) {
-    const std::lock_guard lock(mutex_);
-    all_[name] = report;
-  }
-  /// Another session may have got the name meanwhile.
-  void remove(const std::string& name, const std::shared_ptr<Report>& report) {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = all_.find(name); found != all_.end() && found->second == report) all_.erase(found);
-  }
-  std::shared_ptr<Report> find(const std::string& name) {
-    const std::lock_guard lock(mutex_);
-    const auto found = all_.find(name);
-    return found == all_.end() ? nullptr : found->second;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Report>> all_;
-};
-Reports& reports() {
-  static auto& all = *new Reports();
-  return all;
-}
 
 abi::Status* claim_node(Provider& provider, const abi::Node* node, abi::SupportInfo* support) {
   Claim claim;
@@ -137,7 +110,7 @@ abi::Status* claim_node(Provider& provider, const abi::Node* node, abi::SupportI
     STREW_ORT_TRY(ep_api().EpGraphSupportInfo_AddSingleNode(support, node));
     claim.reason = "a kernel of its own";
   }
-  provider.report->add(std::move(claim));
+  provider.session.report->add(std::move(claim));
   return nullptr;
 }
 
@@ -161,9 +134,11 @@ abi::Status* claim_group(Provider& provider, const Group& group, abi::SupportInf
     STREW_ORT_TRY(read_node(node, &claim.node));
     claim.is_taken = true;
     claim.reason = "one of " + std::to_string(group.nodes.size()) + " nodes that run as one";
-    provider.report->add(std::move(claim));
+    provider.session.report->add(std::move(claim));
   }
-  provider.programs[output_names(group.program.get())] = group.program;
+  std::set<std::string> results;
+  STREW_ORT_TRY(results_of(group.nodes, &results));
+  provider.programs[results] = group.program;
   return nullptr;
 }
 
@@ -174,7 +149,7 @@ abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::Su
   std::string why;
   std::set<const abi::Node*> taken;
   STREW_ORT_TRY(find_groups(graph, &groups, &why));
-  if (!why.empty()) provider.report->add({{"", "(the graph)", "", 0}, false, "no groups: " + why});
+  if (!why.empty()) provider.session.report->add({{"", "(the graph)", "", 0}, false, "no groups: " + why});
   for (const Group& group : groups) {
     bool may = false;
     STREW_ORT_TRY(may_take(provider, group, &may));
@@ -189,18 +164,15 @@ abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::Su
 
 abi::Status* compile(Provider& provider, const abi::Graph** graphs, const abi::Node** fused, size_t count, abi::NodeComputeInfo** infos) {
   for (size_t i = 0; i < count; ++i) {
-    std::vector<const abi::ValueInfo*> outputs;
-    STREW_ORT_TRY(read_list(api().Graph_GetNumOutputs, api().Graph_GetOutputs, graphs[i], &outputs));
-    std::vector<std::string> made(outputs.size());
-    for (size_t o = 0; o < outputs.size(); ++o) STREW_ORT_TRY(name_of(outputs[o], &made[o]));
-    std::sort(made.begin(), made.end());
-    const auto found = std::find_if(provider.programs.begin(), provider.programs.end(), [&](const auto& each) {
-      std::vector<std::string> names = each.first;
-      std::sort(names.begin(), names.end());
-      return names == made;
-    });
+    std::vector<const abi::Node*> nodes;
+    std::set<std::string> results;
+    STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graphs[i], &nodes));
+    STREW_ORT_TRY(results_of(nodes, &results));
+    const auto found = provider.programs.find(results);
     if (found == provider.programs.end()) return failure("strew: a group that was not found in the graph is to be compiled");
-    STREW_ORT_TRY(make_compute(&provider.session, found->second, fused[i], &infos[i]));
+    OwnedProgram program;
+    STREW_ORT_TRY(program_of(graphs[i], found->second, &program));
+    STREW_ORT_TRY(make_compute(&provider.session, std::move(program), fused[i], &infos[i]));
   }
   return nullptr;
 }
@@ -230,7 +202,7 @@ abi::Status* create_provider(const abi::SessionOptions* options, abi::Ep** out) 
   STREW_ORT_TRY(Runtime::find(made->options.runtime, &made->session.runtime));
   made->session.verify_every = made->options.verify_every;
   STREW_ORT_TRY(made->registry.open(&made->session));
-  if (!made->options.session.empty()) reports().add(made->options.session, made->report);
+  if (!made->options.session.empty()) list_report(made->options.session, made->session.report);
   *out = made.release();
   return nullptr;
 }
@@ -262,7 +234,7 @@ std::unique_ptr<Factory> make_factory() {
                       abi::Ep** out) { return guarded([&] { return create_provider(options, out); }); };
   made->ReleaseEp = [](abi::EpFactory*, abi::Ep* ep) {
     auto* const provider = static_cast<Provider*>(ep);
-    if (!provider->options.session.empty()) reports().remove(provider->options.session, provider->report);
+    if (!provider->options.session.empty()) unlist_report(provider->options.session, provider->session.report);
     delete provider;
   };
   // Tensors lie in the CPU's memory, from ONNX Runtime's own allocator.
@@ -306,7 +278,7 @@ STREW_API strew::ort::abi::Status* ReleaseEpFactory(strew::ort::abi::EpFactory* 
 /// The report of the session with that name (Report::text()), as much of it as fits, with a zero byte at the end. The result is its length; -1: there is no such
 /// session.
 STREW_API int64_t strew_ep_report(const char* session, char* out, size_t size) {
-  const std::shared_ptr<strew::ort::Report> report = strew::ort::reports().find(session);
+  const std::shared_ptr<strew::ort::Report> report = strew::ort::find_report(session);
   if (report == nullptr) return -1;
   const std::string text = report->text();
   if (size > 0) {

@@ -39,7 +39,10 @@ void run_tasks(void*, int32_t count, strew_task task, void* context) {
   for (int32_t i = 0; i < count; ++i) task(context, i);
 }
 
-int32_t cores() { return std::max<int32_t>(1, static_cast<int32_t>(std::thread::hardware_concurrency())); }
+int32_t cores() {
+  static const auto count = std::max<int32_t>(1, static_cast<int32_t>(std::thread::hardware_concurrency()));
+  return count;
+}
 
 /// A call does not wait for the compiler, unless the environment says so (docs/options.md).
 const char* compile_mode() {

@@ -2,62 +2,25 @@
 
 namespace strew::ort {
 
+namespace {
+
+/// By the number of the element type; STREW_DTYPE_COUNT: strew has none.
+constexpr std::array<strew_dtype, 26> kDTypes = {
+    STREW_DTYPE_COUNT, STREW_F32,       STREW_U8,         STREW_I8,     STREW_U16,       STREW_I16, STREW_I32,
+    STREW_I64,         STREW_STRING,    STREW_BOOL,       STREW_F16,    STREW_F64,       STREW_U32, STREW_U64,
+    STREW_COMPLEX64,   STREW_COMPLEX128, STREW_BF16,      STREW_F8E4M3FN, STREW_F8E4M3FNUZ, STREW_F8E5M2, STREW_F8E5M2FNUZ,
+    STREW_U4,          STREW_I4,        STREW_F4E2M1,     STREW_U2,     STREW_I2};
+static_assert(kDTypes[static_cast<size_t>(abi::ElementType::f16)] == STREW_F16);
+static_assert(kDTypes[static_cast<size_t>(abi::ElementType::bf16)] == STREW_BF16);
+static_assert(kDTypes[static_cast<size_t>(abi::ElementType::u4)] == STREW_U4);
+static_assert(kDTypes[static_cast<size_t>(abi::ElementType::i2)] == STREW_I2);
+
+}  // namespace
+
 std::optional<strew_dtype> dtype_of(abi::ElementType type) {
-  using enum abi::ElementType;
-  switch (type) {
-    case f32:
-      return STREW_F32;
-    case u8:
-      return STREW_U8;
-    case i8:
-      return STREW_I8;
-    case u16:
-      return STREW_U16;
-    case i16:
-      return STREW_I16;
-    case i32:
-      return STREW_I32;
-    case i64:
-      return STREW_I64;
-    case boolean:
-      return STREW_BOOL;
-    case f16:
-      return STREW_F16;
-    case f64:
-      return STREW_F64;
-    case u32:
-      return STREW_U32;
-    case u64:
-      return STREW_U64;
-    case complex64:
-      return STREW_COMPLEX64;
-    case complex128:
-      return STREW_COMPLEX128;
-    case bf16:
-      return STREW_BF16;
-    case f8e4m3fn:
-      return STREW_F8E4M3FN;
-    case f8e4m3fnuz:
-      return STREW_F8E4M3FNUZ;
-    case f8e5m2:
-      return STREW_F8E5M2;
-    case f8e5m2fnuz:
-      return STREW_F8E5M2FNUZ;
-    case u4:
-      return STREW_U4;
-    case i4:
-      return STREW_I4;
-    case f4e2m1:
-      return STREW_F4E2M1;
-    case u2:
-      return STREW_U2;
-    case i2:
-      return STREW_I2;
-    case undefined:
-    case string:
-      return std::nullopt;
-  }
-  return std::nullopt;
+  const auto number = static_cast<size_t>(type);
+  if (number >= kDTypes.size() || kDTypes[number] == STREW_DTYPE_COUNT || kDTypes[number] == STREW_STRING) return std::nullopt;
+  return kDTypes[number];
 }
 
 const std::vector<abi::ElementType>& element_types() {

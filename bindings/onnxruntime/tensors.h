@@ -1,6 +1,7 @@
 // ONNX Runtime's tensors as strew's: element types, and views of values. Tested by tests/onnxruntime.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,26 @@
 #include "bindings/onnxruntime/api.h"
 
 namespace strew::ort {
+
+/// The extents of a tensor whose rank is only known in a call, without memory of their own.
+class Dims {
+ public:
+  static constexpr size_t kMost = 32;
+  void assign(const int64_t* first, const int64_t* last) {
+    count_ = 0;
+    append(first, last);
+  }
+  void append(const int64_t* first, const int64_t* last) {
+    for (; first < last && count_ < kMost; ++first) all_[count_++] = *first;
+  }
+  const int64_t* data() const { return all_.data(); }
+  size_t size() const { return count_; }
+  int64_t operator[](size_t d) const { return all_[d]; }
+
+ private:
+  std::array<int64_t, kMost> all_;
+  size_t count_ = 0;
+};
 
 /// strew's element type; none: strew does not take these (strings, which are objects of C++ there).
 std::optional<strew_dtype> dtype_of(abi::ElementType type);

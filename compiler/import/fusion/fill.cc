@@ -112,22 +112,40 @@ void fuse_fill_mask(const FusionContext& context, int compute) {
   context.program.become_result(result, number, ComputeDisposition::folded);
 }
 
+namespace {
+
+/// The list that has the extents of what repeats a constant; -1: there is none.
+int shape_of(const FusionContext& context, int value) {
+  const Compute* const repeat = context.program.compute_of(value);
+  if (repeat == nullptr || repeat->as<BroadcastOp>() == nullptr || repeat->arguments.size() != 2) return -1;
+  // The extents of what is repeated take the place of those in the list where they are not 1.
+  const std::vector<int64_t>& repeated = context.program.type(repeat->arguments[0]).dims;
+  return std::ranges::all_of(repeated, [](int64_t extent) { return extent == 1; }) ? repeat->arguments[1] : -1;
+}
+
+}  // namespace
+
 void fuse_filled_operand(const FusionContext& context, int kernel) {
   const auto* scatter = std::get_if<Scatter>(&*context.kernel(kernel).op);
   if (scatter == nullptr || scatter->init != InitKind::copy) return;
   Scatter filled = *scatter;
   filled.init = InitKind::fill;
   std::vector<int> arguments = context.kernel(kernel).tensors();
+  int shape = -1;
   for (size_t i = 0; i < filled.operands.size(); ++i) {
-    const std::vector<int64_t>& dims = filled.results[i].dims;
-    if (!is_static(dims)) return;
+    if (!is_static(filled.results[i].dims)) {
+      shape = filled.operands.size() == 1 ? shape_of(context, arguments[i]) : -1;
+      if (shape < 0) return;
+    }
     const auto value = context.reader.constant(context.reader.quantity(context.reader.elements_of(arguments[i])));
     if (!value || value->dtype != filled.results[i].dtype) return;
     filled.fill.push_back(*value);
   }
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<int64_t>(filled.operands.size()));
-  replace_op(context, kernel, std::move(filled), arguments, ComputeDisposition::folded,
-             "folded: the operand is one value everywhere, with which the result is filled");
+  if (replace_op(context, kernel, std::move(filled), arguments, ComputeDisposition::folded,
+                 "folded: the operand is one value everywhere, with which the result is filled") &&
+      shape >= 0)
+    context.program.edit_kernel(kernel)->arguments.emplace_back(ArgumentUse::result_shape, shape);
 }
 
 }  // namespace strew::inline v0::fusion

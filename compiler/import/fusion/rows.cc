@@ -200,8 +200,11 @@ class RowFusion {
     for (const Element& column : left.columns)
       if (!is_static(reader_.type(column.value).dims)) return -1;
     std::vector<int> parts;
-    for (const Element& column : left.columns)
+    for (Element& column : left.columns) {
+      for (Coord& coord : column.at)  // along a row, all elements are the same
+        if (coord.dim >= 0 && targets[coord.dim] < 0) coord = {-1, 0};
       parts.push_back(add_column(context_, number_, column.value, column, dims, targets));
+    }
     dims.back() = static_cast<int64_t>(parts.size());
     const DType dtype = reader_.type(value_).dtype;
     value_ = parts.size() == 1 ? parts[0] : add_movement(context_, number_, ConcatenateOp{vector_dim}, parts, {dtype, dims, {}});

@@ -243,7 +243,10 @@ std::optional<std::vector<Tensor>> run_cached(StepCache& cache, const Program& o
   Runtime runtime;
   BufferPool buffers;
   int64_t waits = 0;
-  return cache.run(runtime, of, given, options, &outputs, buffers, waits);
+  std::vector<TensorView> views;
+  for (const Tensor& output : outputs) views.push_back(output.view());
+  ProgramOutputs places = std::move(ProgramOutputs::of(of, views).value());
+  return cache.run(runtime, of, given, options, &places, buffers, waits);
 }
 
 TEST(StepCache, KeepsStepsForTheLastEightSetsOfDims) {

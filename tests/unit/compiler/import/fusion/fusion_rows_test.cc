@@ -208,23 +208,29 @@ TEST(FusionRows, TheMessageHasTheFilesCoordinates) {
               HasSubstr("update position [3,0] (linear 12), component 1: value 9, expected 0 <= v <= 6"));
 }
 
-/// ONNX, with a number of rows that is known at the call: `op` of indices [n] that Expand brings to [n,3].
-Expected<Program> expanded(const std::string& op, bool fold) {
+/// ONNX, with a number of rows that is known at the call: `op` of indices [n] that Expand brings to [n,3]. `rows`: how many updates there are, if only the number of
+/// the indices is known at the call. `into_zeros`: a scatter's operand is ConstantOfShape of the shape of `data`, whose rows are then known at the call, too.
+Expected<Program> expanded(const std::string& op, bool fold, int64_t rows = testing::kSymbolic, bool into_zeros = false) {
   testing::OnnxModel m;
   m.opset = 18;
   m.inputs = {{"data", testing::kFloat, {7, 3}},
               {"i", testing::kInt64, {testing::kSymbolic}, true, {"n"}},
-              {"u", testing::kFloat, {testing::kSymbolic, 3}, true, {"n"}}};
+              {"u", testing::kFloat, {rows, 3}, true, {"n"}}};
+  if (into_zeros) m.inputs[0] = {"data", testing::kFloat, {testing::kSymbolic, 3}, true, {"rows"}};
   m.outputs = {{"y", testing::kFloat, {}, false}};
   const int64_t one = 1;
   m.initializers = {{"axes", testing::kInt64, {1}, std::string(reinterpret_cast<const char*>(&one), sizeof one)}};
   m.nodes = {{"Unsqueeze", "column", "", {"i", "axes"}, {"c"}, {}},
              {"Shape", "shape", "", {"u"}, {"s"}, {}},
              {"Expand", "expand", "", {"c", "s"}, {"e"}, {}}};
+  if (into_zeros) {
+    m.nodes.push_back({"Shape", "shape_of_data", "", {"data"}, {"s2"}, {}});
+    m.nodes.push_back({"ConstantOfShape", "zeros", "", {"s2"}, {"z"}, {}});
+  }
   if (op == "GatherElements")
     m.nodes.push_back({op, "op", "", {"data", "e"}, {"y"}, {}});
   else
-    m.nodes.push_back({op, "op", "", {"data", "e", "u"}, {"y"}, {testing::onnx_string("reduction", "add")}});
+    m.nodes.push_back({op, "op", "", {into_zeros ? "z" : "data", "e", "u"}, {"y"}, {testing::onnx_string("reduction", "add")}});
   ImportOptions options;
   options.fuse = fold;
   return import_bytes(m.bytes(), "m.onnx", options);
@@ -255,6 +261,45 @@ TEST(FusionRows, AnOpenNumberOfRows) {
         }
       }
     }
+  }
+}
+
+TEST(FusionRows, AnOpenNumberOfIndicesForAKnownNumberOfRows) {
+  test::Rng rng(7);
+  for (const std::string op : {"ScatterElements", "GatherElements"}) {
+    const auto folded = expanded(op, true, 5), plain = expanded(op, false, 5);
+    ASSERT_TRUE(folded.ok() && plain.ok()) << folded.status().message() << plain.status().message();
+    EXPECT_THAT(folded->kernel(0).notes[0], HasSubstr("which are a row here"));
+    for (const int64_t n : {5, 1}) {  // one index is for all rows
+      std::vector<Tensor> inputs;
+      inputs.push_back(test::random_tensor({DType::f32, {7, 3}, {}}, rng));
+      inputs.push_back(test::random_tensor({DType::i64, {n}, {}}, rng));
+      inputs.push_back(test::random_tensor({DType::f32, {5, 3}, {}}, rng));
+      for (int64_t e = 0; e < n; ++e)
+        store_element(DType::i64, inputs[1].data.data(), e, {DType::i64, {encode_i64(DType::i64, rng.below(7) - 7), 0}});
+      const auto want = test::run_copy(*plain, inputs, "reference");
+      for (const char* backend : {"reference", "auto"})
+        EXPECT_TRUE(test::is_same_bytes(test::run_copy(*folded, inputs, backend), want)) << op << " of " << n << " on " << backend;
+    }
+  }
+}
+
+TEST(FusionRows, ZerosOfAnOpenShapeAreAFill) {
+  test::Rng rng(8);
+  const auto folded = expanded("ScatterElements", true, testing::kSymbolic, true);
+  const auto plain = expanded("ScatterElements", false, testing::kSymbolic, true);
+  ASSERT_TRUE(folded.ok() && plain.ok()) << folded.status().message() << plain.status().message();
+  EXPECT_THAT(print(folded->kernel(0).op), HasSubstr("init=fill fill=0:f32"));
+  for (const int64_t rows : {7, 1, 0}) {
+    std::vector<Tensor> inputs;
+    inputs.push_back(test::random_tensor({DType::f32, {rows, 3}, {}}, rng));
+    inputs.push_back(test::random_tensor({DType::i64, {5}, {}}, rng));
+    inputs.push_back(test::random_tensor({DType::f32, {5, 3}, {}}, rng));
+    for (int64_t e = 0; e < 5; ++e)
+      store_element(DType::i64, inputs[1].data.data(), e, {DType::i64, {encode_i64(DType::i64, rows == 0 ? 0 : rng.below(rows)), 0}});
+    const auto want = test::run_copy(*plain, inputs, "reference");
+    for (const char* backend : {"reference", "auto"})
+      EXPECT_TRUE(test::is_same_bytes(test::run_copy(*folded, inputs, backend), want)) << rows << " rows on " << backend;
   }
 }
 
