@@ -76,7 +76,9 @@ abi::Status* why_not(const abi::Node* node, const Operator& op, std::string* out
   }
   Types types;
   STREW_ORT_TRY(types.read(node, op.form));
-  if (!types.is_complete()) return nullptr;
+  // The length of index vectors may be what only the call knows; kernels are made for calls.
+  const bool has_vectors = op.form == Form::gather_nd || op.form == Form::scatter_nd;
+  if (!types.is_complete() || (has_vectors && (types.indices().dims->empty() || types.indices().dims->back() == STREW_OPEN))) return nullptr;
   strew_op* made = nullptr;
   const strew_status status = make_op(op.form, attributes, types.inputs(), false, &made);
   const std::unique_ptr<strew_op, void (*)(strew_op*)> owned(made, strew_op_free);

@@ -196,6 +196,7 @@ bool read_part(const strew_program* program, const Model& model, const strew_par
 abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::string* why) {
   Model model;
   STREW_ORT_TRY(write_model(graph, &model));
+  if (!model.has_operators) return nullptr;
   strew_program* read = nullptr;
   if (!went_well(strew_program_read(model.bytes.data(), model.bytes.size(), "graph.onnx", nullptr, &read), why)) return nullptr;
   const OwnedProgram program = owned(read);

@@ -49,6 +49,20 @@ constexpr std::string_view kSame[] = {"Abs", "Add", "And", "Cast", "Ceil", "Conc
                                       "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Mul", "Neg", "Not", "Or", "Range", "Reshape", "Shape",
                                       "Slice", "Split", "Sqrt", "Squeeze", "Sub", "Tile", "Transpose", "Unsqueeze", "Where", "Xor"};
 
+/// Does the graph say enough of what the node reads? The importer wants the rank of a tensor, and the length of index vectors.
+abi::Status* has_types(const NodeText& node, const std::vector<const abi::ValueInfo*>& inputs, bool* out) {
+  const Operator* const op = find_operator(node.domain, node.type);
+  const bool has_vectors = op != nullptr && (op->form == Form::gather_nd || op->form == Form::scatter_nd);
+  *out = true;
+  for (size_t i = 0; i < inputs.size() && *out; ++i) {
+    ValueType type;
+    if (inputs[i] == nullptr) continue;
+    *out = succeeded(type_of(inputs[i], &type)) && type.dims &&
+           !(has_vectors && i == 1 && (type.dims->empty() || type.dims->back() == STREW_OPEN));
+  }
+  return nullptr;
+}
+
 bool is_same(const NodeText& node) {
   if (!node.domain.empty() && node.domain != "ai.onnx") return false;
   return find_operator(node.domain, node.type) != nullptr || std::find(std::begin(kSame), std::end(kSame), node.type) != std::end(kSame);
@@ -179,7 +193,7 @@ class Writer {
     STREW_ORT_TRY(read_list(api().Graph_GetNumInitializers, api().Graph_GetInitializers, graph, &initializers));
     STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graph, &nodes));
     for (const abi::ValueInfo* const info : initializers) STREW_ORT_TRY(add_initializer(info, out));
-    for (const abi::ValueInfo* const info : inputs) STREW_ORT_TRY(add_input(info));
+    for (const abi::ValueInfo* const info : inputs) STREW_ORT_TRY(add_input(info, out));
     for (const abi::Node* const node : nodes) STREW_ORT_TRY(add_node(node, out));
     for (const abi::ValueInfo* const info : outputs) STREW_ORT_TRY(add_output(info));
     return finish(graph, out);
@@ -213,12 +227,22 @@ class Writer {
   }
 
  private:
-  abi::Status* add_input(const abi::ValueInfo* info) {
+  abi::Status* add_input(const abi::ValueInfo* info, Model* out) {
     std::string name;
     STREW_ORT_TRY(name_of(info, &name));
     if (name.empty() || !defined_.insert(name).second) return nullptr;
     ValueType type;
-    if (succeeded(type_of(info, &type)) && type.element != abi::ElementType::undefined) graph_.message(11, value_info(name, type));
+    if (succeeded(type_of(info, &type)) && type.dims) {
+      graph_.message(11, value_info(name, type));
+      return nullptr;
+    }
+    // What is no tensor, or has a rank that is not known, comes from an operator that nobody knows: the importer wants no type of it.
+    Message node;
+    node.text(2, name);
+    node.text(4, "Input");
+    node.text(7, kForeign);
+    graph_.message(1, node);
+    out->nodes.push_back(nullptr);
     return nullptr;
   }
 
@@ -228,14 +252,14 @@ class Writer {
     bool is_constant = false;
     const abi::Value* value = nullptr;
     STREW_ORT_TRY(api().ValueInfo_IsConstantInitializer(info, &is_constant));
-    if (!is_constant || !succeeded(api().ValueInfo_GetInitializerValue(info, &value)) || value == nullptr) return add_input(info);
+    if (!is_constant || !succeeded(api().ValueInfo_GetInitializerValue(info, &value)) || value == nullptr) return add_input(info, out);
     abi::ElementType type = abi::ElementType::undefined;
     const int64_t* dims = nullptr;
     size_t rank = 0, bytes = 0;
     const void* data = nullptr;
     if (!succeeded(api().GetTensorElementTypeAndShapeDataReference(value, &type, &dims, &rank)) || !dtype_of(type) ||
         !succeeded(api().GetTensorSizeInBytes(value, &bytes)) || !succeeded(api().GetTensorData(value, &data)))
-      return add_input(info);
+      return add_input(info, out);
     const auto bits = static_cast<size_t>(strew_dtype_bits(*dtype_of(type)));
     const auto* const elements = static_cast<const char*>(data);
     if (bytes <= kMostConstantBytes) {
@@ -245,7 +269,7 @@ class Writer {
     } else if (bits >= 8 && is_uniform(elements, bytes, bits / 8)) {
       add_constant_of_shape(name, type, {dims, rank}, {elements, bits / 8}, out);
     } else {
-      return add_input(info);
+      return add_input(info, out);
     }
     defined_.insert(name);
     return nullptr;
@@ -283,7 +307,9 @@ class Writer {
     STREW_ORT_TRY(inputs_of(node, &inputs));
     STREW_ORT_TRY(outputs_of(node, &outputs));
     STREW_ORT_TRY(read_list(api().Node_GetNumAttributes, api().Node_GetAttributes, node, &attributes));
-    bool is_known = subgraphs == 0 && is_same(text);
+    bool is_known = false;
+    STREW_ORT_TRY(has_types(text, inputs, &is_known));
+    is_known = is_known && subgraphs == 0 && is_same(text);
     Message proto, known;
     for (const abi::Attribute* const attribute : attributes) {
       if (!is_known) break;
@@ -298,7 +324,7 @@ class Writer {
     for (const abi::ValueInfo* const info : inputs) {
       std::string name;
       STREW_ORT_TRY(name_of(info, &name));
-      if (info != nullptr) STREW_ORT_TRY(add_input(info));  // of a graph around this one
+      if (info != nullptr) STREW_ORT_TRY(add_input(info, out));  // of a graph around this one
       proto.text(1, name);
     }
     for (const abi::ValueInfo* const info : outputs) STREW_ORT_TRY(add_result(info, &proto));
@@ -308,6 +334,7 @@ class Writer {
     std::string bytes = std::move(proto).take() + (is_known ? std::move(known).take() : "");
     graph_.text(1, bytes);
     out->nodes.push_back(node);
+    out->has_operators = out->has_operators || (is_known && find_operator(text.domain, text.type) != nullptr);
     return nullptr;
   }
 
@@ -318,7 +345,7 @@ class Writer {
     ValueType type;
     if (name.empty()) return nullptr;
     defined_.insert(name);
-    if (succeeded(type_of(info, &type)) && type.element != abi::ElementType::undefined) graph_.message(13, value_info(name, type));
+    if (succeeded(type_of(info, &type)) && type.dims) graph_.message(13, value_info(name, type));
     return nullptr;
   }
 

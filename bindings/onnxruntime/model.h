@@ -10,6 +10,7 @@ struct Model {
   std::string bytes;
   /// The nodes in the order of the model's; null: one that the graph does not have, which makes a constant.
   std::vector<const abi::Node*> nodes;
+  bool has_operators = false;  ///< indexed ones, that the importer may know
 };
 abi::Status* write_model(const abi::Graph* graph, Model* out);
 /// Of some nodes alone, in their order: what they read of the others are inputs. `outputs`: the names of what the others read.

@@ -148,6 +148,13 @@ abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::Su
   std::vector<Group> groups;
   std::string why;
   std::set<const abi::Node*> taken;
+  bool has_operators = false;
+  for (const abi::Node* const node : nodes) {
+    NodeText text;
+    STREW_ORT_TRY(read_node(node, &text));
+    has_operators = has_operators || find_operator(text.domain, text.type) != nullptr;
+  }
+  if (!has_operators) return nullptr;
   STREW_ORT_TRY(find_groups(graph, &groups, &why));
   if (!why.empty()) provider.session.report->add({{"", "(the graph)", "", 0}, false, "no groups: " + why});
   for (const Group& group : groups) {
