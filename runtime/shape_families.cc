@@ -70,11 +70,10 @@ class AccessExtents {
       if (dims_.operand[d].kind == OperandDimKind::window) extent(true, gather.slice_sizes[d]);
   }
   void extent(bool is_window, int64_t& value) const {
-    if (kind_ != (is_window ? FamilyKind::counts : FamilyKind::windows) && value != kDynamic) visit_(value);
+    if (kind_ != (is_window ? FamilyKind::counts : FamilyKind::windows)) visit_(value);
   }
   void strides(TensorType& type) const {
-    for (int64_t& stride : type.strides)
-      if (stride != kDynamic) visit_(stride);
+    for (int64_t& stride : type.strides) visit_(stride);
   }
 
   const AccessDims dims_;  ///< from before the visitor changes extents
@@ -82,7 +81,8 @@ class AccessExtents {
   Visit& visit_;
 };
 
-/// Calls visit(extent) for each extent of the kind's classes, and for each stride, in a fixed order. What a look-up makes has the extents of the tensor
+/// Calls visit(extent) for each extent of the kind's classes, and for each stride, in a fixed order. Those that are open are among them: ops that differ in what is open
+/// belong to one family, and their lists of extents have the same length. What a look-up makes has the extents of the tensor
 /// that it stands for, so both are opened by the same requests.
 template <class Visit>
 void for_each_extent(Op& op, FamilyKind kind, Visit visit) {
@@ -112,6 +112,11 @@ bool fits(const std::vector<int64_t>& fixed, const std::vector<bool>& varies, co
   for (size_t i = 0; i < fixed.size(); ++i)
     if (!varies[i] && fixed[i] != extents[i]) return false;
   return true;
+}
+
+/// Is there nothing that could be opened?
+bool is_open(const std::vector<int64_t>& extents) {
+  return std::all_of(extents.begin(), extents.end(), [](int64_t extent) { return extent == kDynamic; });
 }
 
 /// How many requests of a family get kernels of their own.
@@ -179,10 +184,11 @@ std::shared_ptr<ShapeFamilies::General> ShapeFamilies::note(const PreparedOp& op
   for (size_t k = 0; k < kFamilyKinds.size(); ++k) {
     const auto found = families_[k].find(keys[k]);
     if (found == families_[k].end() || found->second.general == nullptr || found->second.general->is_refused) continue;
+    if (is_open(extents[k])) continue;
     if (fits(found->second.fixed, found->second.varies, extents[k])) return found->second.general;
   }
   for (size_t k = 0; k < kFamilyKinds.size(); ++k) {
-    if (extents[k].empty()) continue;
+    if (is_open(extents[k])) continue;
     if (families_[k].size() >= kMostFamilies) families_[k].clear();
     if (auto general = join(kFamilyKinds[k], families_[k][keys[k]], op, std::move(extents[k]))) return general;
   }
@@ -200,10 +206,11 @@ std::vector<PreparedOp> possible_generals(const PreparedOp& op, int exact) {
     std::vector<int64_t> values = extents;
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
-    const auto add = [&](const std::function<bool(size_t)>& is_open) {
+    std::erase(values, kDynamic);
+    const auto add = [&](const std::function<bool(size_t)>& opens) {
       std::vector<bool> varies;
       for (const int64_t extent : extents)
-        varies.push_back(is_open(static_cast<size_t>(std::lower_bound(values.begin(), values.end(), extent) - values.begin())));
+        varies.push_back(extent != kDynamic && opens(static_cast<size_t>(std::lower_bound(values.begin(), values.end(), extent) - values.begin())));
       Expected<PreparedOp> general = PreparedOp::of(open_some(*op.op(), kind, varies), op.options());
       if (general.ok() && known.insert(print(*general->op())).second) out.push_back(*std::move(general));
     };
@@ -223,7 +230,7 @@ Expected<std::vector<Sharing>> explain_sharing(const Op& op, const KernelOptions
   for (const FamilyKind kind : kFamilyKinds) {
     std::vector<int64_t> extents;
     std::string text = print(open_extents(op, kind, &extents));
-    if (!extents.empty() && (out.empty() || out.back().op != text))
+    if (!is_open(extents) && (out.empty() || out.back().op != text))
       out.push_back({kind, exact_kernels(kind, exact), std::move(text)});
   }
   return out;

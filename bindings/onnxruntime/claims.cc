@@ -5,9 +5,6 @@
 namespace strew::ort {
 namespace {
 
-/// A gather of less than this is done by ONNX Runtime in the time that a call of a kernel of ours takes.
-constexpr int64_t kLeastGatheredBytes = 4096;
-
 /// The tensors of an op, of which only the types are known. A rank that is not known is one that suits the others.
 class Types {
  public:

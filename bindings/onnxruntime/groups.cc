@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "bindings/onnxruntime/claims.h"
+
 namespace strew::ort {
 namespace {
 
@@ -49,15 +51,27 @@ bool copies_much(const strew_op* op) {
   return operand > updates;
 }
 
+/// Is it a gather of so few elements that ONNX Runtime takes no longer?
+bool is_small(const strew_op* op) {
+  strew_slot result = STREW_SLOT_INIT;
+  std::string ignored;
+  if (std::string_view(strew_op_text(op)).find(".scatter(") != std::string_view::npos || !went_well(strew_op_slot(op, 0, &result), &ignored))
+    return false;
+  const int64_t bytes = bytes_of(result);
+  return bytes >= 0 && bytes < kLeastGatheredBytes;
+}
+
 bool is_worth_it(const strew_program* program) {
+  bool all_small = true;
   for (size_t k = 0; k < strew_program_kernel_count(program); ++k) {
     strew_op* made = nullptr;
     std::string ignored;
     if (!went_well(strew_program_kernel_op(program, k, &made), &ignored)) return false;
     const OwnedOp op(made);
     if (copies_much(made)) return false;
+    all_small = all_small && is_small(made);
   }
-  return true;
+  return !all_small;
 }
 
 /// A group as a node of a session.
@@ -214,6 +228,7 @@ abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::
     // The part's program may do again what nodes outside of the group do, too. The group's own reads what these make.
     Model own;
     STREW_ORT_TRY(write_part(graph, group.nodes, outputs, &own));
+    if (!own.has_operators) continue;
     strew_program* made = nullptr;
     if (!went_well(strew_program_read(own.bytes.data(), own.bytes.size(), "group.onnx", nullptr, &made), why)) continue;
     group.program = owned(made);

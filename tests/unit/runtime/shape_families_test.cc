@@ -46,6 +46,19 @@ TEST(ShapeFamilies, TheThirdCountBecomesASymbol) {
   for (const int64_t count : {4, 1, 100'000}) EXPECT_EQ(general(families, prepared(add_rows(128, count, 16))), op) << count;
 }
 
+// They have the same form with all extents open, and what is open in one is an extent of the other.
+TEST(ShapeFamilies, RequestsThatDifferInWhatIsOpen) {
+  ShapeFamilies families(2);
+  for (const int64_t rows : {10, 11}) EXPECT_EQ(general(families, prepared(add_rows(rows, 4, 16))), "");
+  const std::string op = general(families, prepared(add_rows(12, 4, 16)));
+  EXPECT_THAT(op, HasSubstr("operand=f32[?,16] indices=i32[4] updates=f32[4,16]"));
+  EXPECT_EQ(general(families, prepared(add_rows(kDynamic, 4, 16))), op);
+  EXPECT_EQ(general(families, prepared(add_rows(10, kDynamic, 16))), "");
+  EXPECT_EQ(general(families, prepared(add_rows(kDynamic, kDynamic, 16))), "");
+  EXPECT_EQ(general(families, prepared(add_rows(kDynamic, kDynamic, kDynamic))), "");
+  EXPECT_EQ(general(families, prepared(add_rows(13, 4, 16))), op);
+}
+
 TEST(ShapeFamilies, TheSameRequestIsNoNewEvidence) {
   ShapeFamilies families(2);
   for (int i = 0; i < 10; ++i)

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""strew's provider as a guest of ONNX Runtime: in place where nothing else reads, never where something does; many threads in one session, sessions that come and go; loops and branches; options
+and their errors; reports; kernels on disk; a runtime that is too old.
+
+    host_test.py [--runs N]
+
+Exit status 0: right, 1: wrong.
+"""
+import argparse
+import gc
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+
+from providers import Failures, TensorProto, differs, helper, make_model, np, ort, runs, session, strew, value
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def chain(length, outputs=("y",)):
+    """A table whose negative is written to, row by row."""
+    nodes = [helper.make_node("Neg", ["x"], ["t0"])]
+    nodes += [helper.make_node("ScatterND", [f"t{i}", "i", "u"], [f"t{i + 1}"], name=f"write{i}", reduction="add") for i in range(length)]
+    nodes.append(helper.make_node("Neg", [f"t{length}"], ["y"]))
+    return make_model(nodes, [value("x", FLOAT, (64, 64)), value("i", INT64, (1, 1)), value("u", FLOAT, (1, 64))], [value(name, FLOAT, (64, 64)) for name in outputs])
+
+
+def feeds_of(seed=1):
+    rng = np.random.default_rng(seed)
+    return {"x": rng.standard_normal((64, 64), np.float32), "i": rng.integers(0, 64, (1, 1)), "u": rng.standard_normal((1, 64), np.float32)}
+
+
+def check_in_place(failures):
+    feeds = feeds_of()
+    expected = session(chain(8), with_strew=False).run(None, feeds)
+    with_strew = session(chain(8))
+    failures.check(differs(with_strew.run(None, feeds), expected) is None, "a chain of writes: the result differs")
+    report = strew.ort.report(with_strew)
+    failures.check((report.in_place, report.copied) == (8, 0), f"a chain of writes: {report.in_place} in place, {report.copied} copied, expected 8 and 0")
+    # Values that something else reads, too: as an output, and as what another node reads.
+    for outputs in (("y", "t0"), ("y", "t3"), ("y", "t0", "t3", "t8")):
+        expected = session(chain(8, outputs), with_strew=False).run(None, feeds)
+        with_strew = session(chain(8, outputs))
+        for _ in range(2):
+            if difference := differs(with_strew.run(None, feeds), expected):
+                failures.append(f"a chain of writes with outputs {outputs}: {difference}")
+        copies = 2 * sum({"y": 0, "t0": 1, "t3": 2, "t8": 1}[name] for name in outputs)  # an output has memory of its own, and what writes to its elements afterwards copies it
+        failures.check(strew.ort.report(with_strew).copied == copies, f"a chain of writes with outputs {outputs}: {strew.ort.report(with_strew).copied} copied, expected {copies}")
+    # An input of the graph and an initialiser are never written.
+    node = helper.make_node("ScatterND", ["table", "i", "u"], ["y"], name="write", reduction="add")
+    table = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
+    for initializers in ([], [helper.make_tensor("table", FLOAT, (64, 64), table.ravel())]):
+        inputs = [value("i", INT64, (1, 1)), value("u", FLOAT, (1, 64))] + ([] if initializers else [value("table", FLOAT, (64, 64))])
+        given = {"i": feeds["i"], "u": feeds["u"]} | ({} if initializers else {"table": table.copy()})
+        with_strew = session(make_model([node], inputs, [value("y", FLOAT, (64, 64))], initializers=initializers))
+        results = [with_strew.run(None, given)[0] for _ in range(3)]
+        failures.check(all(differs([each], results[:1]) is None for each in results), "a write to an input or an initialiser adds up from run to run")
+        failures.check(initializers or differs([given["table"]], [table]) is None, "a write to an input: the input was written")
+    # The caller's own cache, bound as input and output.
+    cache = ort.OrtValue.ortvalue_from_numpy(table.copy())
+    with_strew = session(make_model([node], [value("table", FLOAT, (64, 64)), value("i", INT64, (1, 1)), value("u", FLOAT, (1, 64))], [value("y", FLOAT, (64, 64))]))
+    binding = with_strew.io_binding()
+    binding.bind_ortvalue_input("table", cache)
+    binding.bind_cpu_input("i", feeds["i"])
+    binding.bind_cpu_input("u", feeds["u"])
+    binding.bind_ortvalue_output("y", cache)
+    with_strew.run_with_iobinding(binding)
+    expected = table.copy()
+    expected[feeds["i"][0, 0]] += feeds["u"][0]
+    failures.check(differs([cache.numpy()], [expected]) is None and strew.ort.report(with_strew).in_place == 1, "a cache that is bound as input and output was not updated in place")
+
+
+def layer():
+    """Rows that are looked up, weighted and added up by an index: nodes that run as one."""
+    nodes = [helper.make_node("Gather", ["x", "source"], ["rows"], name="look_up"), helper.make_node("Mul", ["rows", "weight"], ["weighted"], name="weigh"),
+             helper.make_node("Unsqueeze", ["target", "one"], ["column"], name="column"), helper.make_node("Shape", ["rows"], ["shape"], name="shape"),
+             helper.make_node("Expand", ["column", "shape"], ["index"], name="expand"), helper.make_node("ScatterElements", ["zeros", "index", "weighted"], ["y"], name="add", reduction="add")]
+    zeros = helper.make_tensor("zeros", FLOAT, (50, 16), np.zeros(800, np.float32))
+    inputs = [value("x", FLOAT, ("n", 16)), value("source", INT64, ("e",)), value("target", INT64, ("e",)), value("weight", FLOAT, ("e", 1))]
+    return make_model(nodes, inputs, [value("y", FLOAT, (50, 16))], initializers=[zeros, helper.make_tensor("one", INT64, (1,), [1])])
+
+
+def layer_feeds(seed, edges=400, rows=50):
+    rng = np.random.default_rng(seed)
+    return {"x": rng.standard_normal((rows, 16), np.float32), "source": rng.integers(0, rows, edges), "target": rng.integers(0, 50, edges), "weight": rng.random((edges, 1), np.float32)}
+
+
+def check_groups(failures):
+    alone, with_strew = session(layer(), with_strew=False), session(layer())
+    failures.check({name for (name, _), who in runs(with_strew).items() if who == "strew"} >= {"look_up", "weigh", "expand", "add"}, f"a layer: {strew.ort.report(with_strew)}")
+    for number, (edges, rows) in enumerate(((400, 50), (1, 1), (0, 3), (3000, 20), (400, 50))):
+        feeds = layer_feeds(number, edges, rows)
+        if difference := differs(with_strew.run(None, feeds), alone.run(None, feeds)):
+            failures.append(f"a layer of {edges} edges and {rows} rows: {difference}")
+    feeds = layer_feeds(9)
+    for name, bad in (("source", 50), ("target", -51)):
+        wrong = feeds | {name: feeds[name].copy()}
+        wrong[name][7] = bad
+        try:
+            with_strew.run(None, wrong)
+            failures.append(f"a layer with {name} {bad}: no error")
+        except Exception as error:  # noqa: BLE001
+            failures.check(f"value {bad}" in str(error) and type(error).__name__ == "InvalidArgument", f"a layer with {name} {bad}: {type(error).__name__}: {error}")
+    failures.check(differs(with_strew.run(None, feeds), alone.run(None, feeds)) is None, "a layer after an error: the result differs")
+
+
+def check_threads(failures, count):
+    """Eight threads call one session, and sessions end while others run."""
+    wrong = []
+
+    def call(with_strew, feeds, expected):
+        for _ in range(count // 8):
+            if difference := differs(with_strew.run(None, feeds), expected):
+                wrong.append(difference)
+
+    for model, make in ((chain(4), feeds_of), (layer(), layer_feeds)):
+        alone, with_strew = session(model, with_strew=False), session(model, threads=2)
+        threads = []
+        for seed in range(8):
+            feeds = make(seed)
+            threads.append(threading.Thread(target=call, args=(with_strew, feeds, alone.run(None, feeds))))
+        for each in threads:
+            each.start()
+        for _ in range(20):
+            session(model).run(None, make(3))
+            gc.collect()
+        for each in threads:
+            each.join()
+    failures.check(not wrong, f"eight threads: {len(wrong)} results differ: {wrong[:1]}")
+
+
+def check_bodies(failures):
+    """The bodies of If and of Loop, which read values of the graph around them."""
+    body = helper.make_graph([helper.make_node("ScatterND", ["table", "i", "u"], ["written"], name="inside", reduction="add"), helper.make_node("Identity", ["going"], ["goes"])], "body",
+                             [value("number", INT64, ()), value("going", TensorProto.BOOL, ()), value("table", FLOAT, (64, 64))], [value("goes", TensorProto.BOOL, ()), value("written", FLOAT, (64, 64))])
+    loop = helper.make_node("Loop", ["times", "", "x"], ["y"], body=body, name="loop")
+    branches = {f"{name}_branch": helper.make_graph([helper.make_node("ScatterND", ["x", "i", "u"], [f"{name}_out"], name=f"in_{name}", reduction=reduction)], name, [], [value(f"{name}_out", FLOAT, (64, 64))])
+                for name, reduction in (("then", "add"), ("else", "mul"))}
+    branch = helper.make_node("If", ["condition"], ["z"], name="if", **branches)
+    inputs = [value("times", INT64, ()), value("condition", TensorProto.BOOL, ()), value("x", FLOAT, (64, 64)), value("i", INT64, (1, 1)), value("u", FLOAT, (1, 64))]
+    model = make_model([loop, branch], inputs, [value("y", FLOAT, (64, 64)), value("z", FLOAT, (64, 64))])
+    alone, with_strew = session(model, with_strew=False), session(model)
+    failures.check({name for (name, _), who in runs(with_strew).items() if who == "strew"} == {"inside", "in_then", "in_else"}, f"bodies: {strew.ort.report(with_strew)}")
+    for times, condition in ((0, True), (5, False)):
+        feeds = feeds_of() | {"times": np.array(times), "condition": np.array(condition)}
+        for _ in range(2):
+            if difference := differs(with_strew.run(None, feeds), alone.run(None, feeds)):
+                failures.append(f"bodies, {times} times, {condition}: {difference}")
+
+
+def expect(failures, where, words, function, *arguments, **options):
+    try:
+        function(*arguments, **options)
+        failures.append(f"{where}: no error, expected: {words}")
+    except Exception as error:  # noqa: BLE001
+        failures.check(words in str(error), f"{where}: {error}, expected: {words}")
+
+
+def check_options(failures):
+    for name, bad, words in (("threads", -1, "threads is '-1', expected a number from 0 to 1024"), ("threads", 1025, "threads is '1025'"), ("verify", -3, "verify is '-3'"),
+                             ("ops", ["ScatterND", "Scatterer"], "ops names 'Scatterer', expected operators with commas between them, of: Gather, "), ("wisdom", "/no/such/file", "/no/such/file")):
+        options = ort.SessionOptions()
+        options.log_severity_level = 4
+        strew.ort.session_options(options, **{name: bad})
+        expect(failures, f"option {name} {bad!r}", words, ort.InferenceSession, chain(1).SerializeToString(), options)
+    only = session(chain(2), ops="ScatterElements")
+    failures.check(set(runs(only).values()) == {"ONNX Runtime"} and "ops does not name" in strew.ort.report(only).nodes[0].why, f"ops: {strew.ort.report(only)}")
+    feeds = feeds_of()
+    expected = session(chain(2), with_strew=False).run(None, feeds)
+    failures.check(differs(only.run(None, feeds), expected) is None, "ops: the result differs")
+    verified = session(chain(2), verify=1)
+    failures.check(all(differs(verified.run(None, feeds), expected) is None for _ in range(3)), "verify: the result differs")
+    expect(failures, "report", "it was not made with strew.ort.session_options()", strew.ort.report, session(chain(1), with_strew=False))
+    text = str(strew.ort.report(only))
+    failures.check("ONNX Runtime" in text and "write0" in text and "in place: 0" in text, f"the report's text: {text}")
+    strew.ort.register()
+    strew.ort.register()
+    failures.check(sum(device.ep_name == strew.ort.PROVIDER for device in ort.get_ep_devices()) == 1, "the library was registered twice")
+    small = helper.make_node("Gather", ["shape", "one"], ["y"], name="extent")
+    model = make_model([helper.make_node("Shape", ["x"], ["shape"]), small], [value("x", FLOAT, ("n", "m")), value("one", INT64, (1,))], [value("y", INT64, (1,))])
+    failures.check(runs(session(model)) == {("extent", "Gather"): "ONNX Runtime"}, f"a gather of a shape: {runs(session(model))}")
+
+
+IN_ANOTHER_PROCESS = """
+import sys
+sys.path.insert(0, {folder!r})
+import host_test as t
+feeds = t.layer_feeds(1)
+with_strew = t.session(t.layer(), cache_dir={cache!r})
+expected = t.session(t.layer(), with_strew=False).run(None, feeds)
+t.sys.exit(0 if all(t.differs(with_strew.run(None, feeds), expected) is None for _ in range(3)) else 1)
+"""
+
+
+def check_cache(failures):
+    """Kernels on disk; a folder that cannot be written is no error."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with tempfile.TemporaryDirectory() as cache:
+        for number, place in enumerate((cache, cache, "/proc/no_such_folder")):
+            environment = os.environ | {"STREW_COMPILE": "blocking", "STREW_CACHE_MODE": "read_write"}
+            environment.pop("STREW_CACHE", None)
+            done = subprocess.run([sys.executable, "-c", IN_ANOTHER_PROCESS.format(folder=folder, cache=place)], capture_output=True, text=True, env=environment, check=False)
+            failures.check(done.returncode == 0, f"cache_dir, process {number}: exit status {done.returncode}: {done.stderr[-500:]}")
+        failures.check(sum(len(files) for _, _, files in os.walk(cache)) > 0, "cache_dir: no kernel is there")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", nargs="?")
+    parser.add_argument("--runs", type=int, default=1000, help="calls by eight threads")
+    arguments = parser.parse_args()
+    failures = Failures()
+    checks = (check_in_place, check_groups, check_bodies, check_options, check_cache)
+    for check in checks:
+        check(failures)
+    check_threads(failures, arguments.runs)
+    return failures.report(len(checks) + 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
