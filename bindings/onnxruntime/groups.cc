@@ -174,7 +174,7 @@ abi::Status* program_of(const abi::Graph* graph, const OwnedProgram& found, Owne
   std::vector<std::string> wanted(outputs.size());
   for (size_t o = 0; o < outputs.size(); ++o) STREW_ORT_TRY(name_of(outputs[o], &wanted[o]));
   const auto is_made = [&](const std::string& name) { return std::find(made.begin(), made.end(), name) != made.end(); };
-  if (std::all_of(wanted.begin(), wanted.end(), is_made)) {
+  if (made.size() == wanted.size() && std::all_of(wanted.begin(), wanted.end(), is_made)) {
     *out = found;
     return nullptr;
   }

@@ -21,7 +21,7 @@ abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::
 
 /// The names of all that the nodes make, in order: by them a group is found again.
 abi::Status* results_of(const std::vector<const abi::Node*>& nodes, std::set<std::string>* out);
-/// The program of a graph that has a group's nodes and nothing else. `found`: what find_groups() made of them, which may make less than the graph's outputs.
+/// The program of a graph that has a group's nodes and nothing else. `found`: what find_groups() made of them, which may make other values than the graph's outputs.
 abi::Status* program_of(const abi::Graph* graph, const OwnedProgram& found, OwnedProgram* out);
 
 /// What runs a group, as a node with these inputs and outputs.

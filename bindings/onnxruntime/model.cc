@@ -49,17 +49,46 @@ constexpr std::string_view kSame[] = {"Abs", "Add", "And", "Cast", "Ceil", "Conc
                                       "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Mul", "Neg", "Not", "Or", "Range", "Reshape", "Shape",
                                       "Slice", "Split", "Sqrt", "Squeeze", "Sub", "Tile", "Transpose", "Unsqueeze", "Where", "Xor"};
 
+/// Operators whose operands broadcast.
+constexpr std::string_view kBroadcasts[] = {"Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "Or", "Sub", "Where", "Xor"};
+
+/// Is it known which extents of the operands are repeated? The importer takes open extents for equal ones. Those with one name are equal.
+bool knows_broadcast(const std::vector<ValueType>& operands) {
+  size_t rank = 0;
+  for (const ValueType& each : operands) rank = std::max(rank, each.dims->size());
+  for (size_t back = 1; back <= rank; ++back) {
+    const ValueType* first = nullptr;
+    for (const ValueType& each : operands) {
+      if (each.dims->size() < back) continue;
+      const size_t d = each.dims->size() - back;
+      const int64_t extent = (*each.dims)[d];
+      if (extent == 1) continue;
+      if (first == nullptr) {
+        first = &each;
+        continue;
+      }
+      const size_t other = first->dims->size() - back;
+      const bool is_open = extent == STREW_OPEN || (*first->dims)[other] == STREW_OPEN;
+      if (is_open && ((*first->dims)[other] != extent || each.symbols[d].empty() || each.symbols[d] != first->symbols[other])) return false;
+    }
+  }
+  return true;
+}
+
 /// Does the graph say enough of what the node reads? The importer wants the rank of a tensor, and the length of index vectors.
 abi::Status* has_types(const NodeText& node, const std::vector<const abi::ValueInfo*>& inputs, bool* out) {
   const Operator* const op = find_operator(node.domain, node.type);
   const bool has_vectors = op != nullptr && (op->form == Form::gather_nd || op->form == Form::scatter_nd);
+  std::vector<ValueType> types;
   *out = true;
   for (size_t i = 0; i < inputs.size() && *out; ++i) {
     ValueType type;
     if (inputs[i] == nullptr) continue;
     *out = succeeded(type_of(inputs[i], &type)) && type.dims &&
            !(has_vectors && i == 1 && (type.dims->empty() || type.dims->back() == STREW_OPEN));
+    if (*out) types.push_back(std::move(type));
   }
+  if (*out && std::find(std::begin(kBroadcasts), std::end(kBroadcasts), node.type) != std::end(kBroadcasts)) *out = knows_broadcast(types);
   return nullptr;
 }
 
