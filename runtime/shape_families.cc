@@ -210,7 +210,8 @@ std::vector<PreparedOp> possible_generals(const PreparedOp& op, int exact) {
     const auto add = [&](const std::function<bool(size_t)>& opens) {
       std::vector<bool> varies;
       for (const int64_t extent : extents)
-        varies.push_back(extent != kDynamic && opens(static_cast<size_t>(std::lower_bound(values.begin(), values.end(), extent) - values.begin())));
+        varies.push_back(extent != kDynamic &&
+                         opens(static_cast<size_t>(std::lower_bound(values.begin(), values.end(), extent) - values.begin())));
       Expected<PreparedOp> general = PreparedOp::of(open_some(*op.op(), kind, varies), op.options());
       if (general.ok() && known.insert(print(*general->op())).second) out.push_back(*std::move(general));
     };

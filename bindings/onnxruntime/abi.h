@@ -257,8 +257,8 @@ struct EpFactory {
   const char* (*GetVendor)(const EpFactory* factory);
   Status* (*GetSupportedDevices)(EpFactory* factory, const HardwareDevice* const* devices, size_t count, EpDevice** out,
                                  size_t most, size_t* out_count);
-  Status* (*CreateEp)(EpFactory* factory, const HardwareDevice* const* devices, const KeyValuePairs* const* metadata, size_t count,
-                      const SessionOptions* options, const Logger* logger, Ep** out);
+  Status* (*CreateEp)(EpFactory* factory, const HardwareDevice* const* devices, const KeyValuePairs* const* metadata,
+                      size_t count, const SessionOptions* options, const Logger* logger, Ep** out);
   void (*ReleaseEp)(EpFactory* factory, Ep* ep);
   uint32_t (*GetVendorId)(const EpFactory* factory);
   const char* (*GetVersion)(const EpFactory* factory);

@@ -42,12 +42,14 @@ bool answers(const abi::Api& api, const abi::EpApi& ep) {
 
 abi::Status* open_api(const abi::ApiBase& base) {
   const std::string version = base.GetVersionString();
-  const std::string expected = std::string("expected ONNX Runtime ") + abi::kFirstRelease + " or later, whose interface has version " +
-                               std::to_string(abi::kVersion);
+  const std::string expected = std::string("expected ONNX Runtime ") + abi::kFirstRelease +
+                               " or later, whose interface has version " + std::to_string(abi::kVersion);
   const auto refuse = [&](const std::string& what) -> abi::Status* {
     const abi::Api* const oldest = base.GetApi(kOldest);
-    return oldest == nullptr ? nullptr
-                             : oldest->CreateStatus(abi::ErrorCode::fail, (std::string("strew ") + strew_version() + ": ONNX Runtime is " + version + what).c_str());
+    return oldest == nullptr
+               ? nullptr
+               : oldest->CreateStatus(abi::ErrorCode::fail,
+                                      (std::string("strew ") + strew_version() + ": ONNX Runtime is " + version + what).c_str());
   };
   // A version that is not known is said on stderr, too, so it is not asked for where the release tells that it is not there.
   int major = 0, minor = 0, first_major = 0, first_minor = 0;
@@ -68,7 +70,8 @@ abi::Status* make_status(abi::ErrorCode code, const std::string& message) { retu
 abi::Status* from_strew(strew_status status, abi::ErrorCode code, const std::string& where) {
   const strew_code said = strew_status_code(status);
   const bool is_ours = said == STREW_CODE_INTERNAL || said == STREW_CODE_RESOURCE_EXHAUSTED;
-  abi::Status* const out = make_status(is_ours ? abi::ErrorCode::fail : code, "strew: " + where + ": " + strew_status_message(status));
+  abi::Status* const out =
+      make_status(is_ours ? abi::ErrorCode::fail : code, "strew: " + where + ": " + strew_status_message(status));
   strew_status_free(status);
   return out;
 }

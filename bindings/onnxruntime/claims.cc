@@ -32,7 +32,9 @@ abi::Status* Types::read(const abi::Node* node, Form form) {
     if (info != nullptr) {
       STREW_ORT_TRY(type_of(info, &type));
     } else {  // the write indices of TensorScatter
-      type = {abi::ElementType::i64, std::vector<int64_t>{types_[0].dims && !types_[0].dims->empty() ? types_[0].dims->front() : STREW_OPEN}, {""}};
+      type = {abi::ElementType::i64,
+              std::vector<int64_t>{types_[0].dims && !types_[0].dims->empty() ? types_[0].dims->front() : STREW_OPEN},
+              {""}};
     }
     is_complete_ = is_complete_ && type.dims.has_value();
   }
@@ -42,7 +44,8 @@ abi::Status* Types::read(const abi::Node* node, Form form) {
       is_complete_ = false;
       continue;
     }
-    tensors_.push_back({nullptr, type.dims->data(), nullptr, static_cast<int32_t>(type.dims->size()), static_cast<uint8_t>(*dtype), 0, {0, 0}});
+    tensors_.push_back(
+        {nullptr, type.dims->data(), nullptr, static_cast<int32_t>(type.dims->size()), static_cast<uint8_t>(*dtype), 0, {0, 0}});
   }
   return nullptr;
 }
@@ -53,14 +56,17 @@ std::string why_small(const Types& types, Form form, const Attributes& attribute
   const std::optional<strew_dtype> dtype = dtype_of(types.operand().element);
   if (writes(form) || !types.is_complete() || !dtype) return "";
   Dims dims;
-  if (const std::optional<int64_t> indices = elements_of(types.indices()), operand = elements_of(types.operand()); indices && operand) {
+  if (const std::optional<int64_t> indices = elements_of(types.indices()), operand = elements_of(types.operand());
+      indices && operand) {
     if (!succeeded(result_dims(form, attributes, types.inputs(), &dims))) return "";
-    const std::optional<int64_t> count = elements_of({types.operand().element, std::vector<int64_t>(dims.data(), dims.data() + dims.size()), {}});
+    const std::optional<int64_t> count =
+        elements_of({types.operand().element, std::vector<int64_t>(dims.data(), dims.data() + dims.size()), {}});
     return count && *count * strew_dtype_bits(*dtype) / 8 < kLeastGatheredBytes ? kSmall : "";
   }
   // Shapes are vectors, and places of them are constants.
   const std::optional<int64_t> indices = elements_of(types.indices());
-  return types.operand().dims->size() == 1 && types.operand().element == abi::ElementType::i64 && indices && *indices < 8 ? kSmall : "";
+  return types.operand().dims->size() == 1 && types.operand().element == abi::ElementType::i64 && indices && *indices < 8 ? kSmall
+                                                                                                                          : "";
 }
 
 }  // namespace
@@ -75,7 +81,8 @@ abi::Status* why_not(const abi::Node* node, const Operator& op, std::string* out
   STREW_ORT_TRY(types.read(node, op.form));
   // The length of index vectors may be what only the call knows; kernels are made for calls.
   const bool has_vectors = op.form == Form::gather_nd || op.form == Form::scatter_nd;
-  if (!types.is_complete() || (has_vectors && (types.indices().dims->empty() || types.indices().dims->back() == STREW_OPEN))) return nullptr;
+  if (!types.is_complete() || (has_vectors && (types.indices().dims->empty() || types.indices().dims->back() == STREW_OPEN)))
+    return nullptr;
   strew_op* made = nullptr;
   const strew_status status = make_op(op.form, attributes, types.inputs(), false, &made);
   const std::unique_ptr<strew_op, void (*)(strew_op*)> owned(made, strew_op_free);

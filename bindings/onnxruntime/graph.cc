@@ -1,5 +1,7 @@
 #include "bindings/onnxruntime/graph.h"
 
+#include <algorithm>
+
 namespace strew::ort {
 
 abi::Status* read_node(const abi::Node* node, NodeText* out) {
@@ -37,13 +39,25 @@ abi::Status* read_text(const abi::Attribute* attribute, std::string* out) {
   return nullptr;
 }
 
+abi::Status* places_of(const std::vector<std::string>& names, const std::vector<const abi::ValueInfo*>& infos,
+                       std::vector<size_t>* out) {
+  std::vector<std::string> all(infos.size());
+  for (size_t i = 0; i < infos.size(); ++i) STREW_ORT_TRY(name_of(infos[i], &all[i]));
+  for (const std::string& name : names) {
+    const auto found = std::find(all.begin(), all.end(), name);
+    if (found == all.end()) return failure("strew: a node of several that were made one has no '" + name + "'");
+    out->push_back(static_cast<size_t>(found - all.begin()));
+  }
+  return nullptr;
+}
+
 std::optional<int64_t> NodeReader::number(const char* name) const {
   const abi::Attribute* attribute = nullptr;
   int64_t out = 0;
   size_t bytes = 0;
   if (!succeeded(api().Node_GetAttributeByName(node_, name, &attribute)) || attribute == nullptr) return std::nullopt;
   return succeeded(api().ReadOpAttr(attribute, abi::AttributeType::number, &out, sizeof out, &bytes)) ? std::optional(out)
-                                                                                                     : std::nullopt;
+                                                                                                      : std::nullopt;
 }
 
 std::optional<std::string> NodeReader::text(const char* name) const {

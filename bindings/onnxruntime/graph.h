@@ -7,8 +7,8 @@ namespace strew::ort {
 
 /// A list of pointers, which the interface gives by its length and into an array.
 template <class T, class From>
-abi::Status* read_list(abi::Status* (*const count)(const From*, size_t*), abi::Status* (*const get)(const From*, const T**, size_t),
-                       const From* from, std::vector<const T*>* out) {
+abi::Status* read_list(abi::Status* (*const count)(const From*, size_t*),
+                       abi::Status* (*const get)(const From*, const T**, size_t), const From* from, std::vector<const T*>* out) {
   size_t size = 0;
   STREW_ORT_TRY(count(from, &size));
   out->assign(size, nullptr);
@@ -24,6 +24,10 @@ abi::Status* read_node(const abi::Node* node, NodeText* out);
 abi::Status* inputs_of(const abi::Node* node, std::vector<const abi::ValueInfo*>* out);
 abi::Status* outputs_of(const abi::Node* node, std::vector<const abi::ValueInfo*>* out);
 abi::Status* name_of(const abi::ValueInfo* info, std::string* out);
+
+/// The numbers of the values with these names, of which none may lack.
+abi::Status* places_of(const std::vector<std::string>& names, const std::vector<const abi::ValueInfo*>& infos,
+                       std::vector<size_t>* out);
 
 /// The attributes of a node.
 class NodeReader final : public AttributeReader {

@@ -1,8 +1,12 @@
 #include "bindings/onnxruntime/groups.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "bindings/onnxruntime/claims.h"
+#include "bindings/onnxruntime/compute.h"
+#include "bindings/onnxruntime/model.h"
 
 namespace strew::ort {
 namespace {
@@ -24,8 +28,8 @@ bool went_well(strew_status status, std::string* why) {
   return false;
 }
 
-/// Elements of a slot; -1: an extent is open.
-int64_t bytes_of(const strew_slot& slot) {
+/// The bytes of a tensor; -1: an extent is open.
+int64_t slot_bytes(const strew_slot& slot) {
   int64_t count = 1;
   for (int32_t d = 0; d < slot.rank; ++d) {
     if (slot.dims[d] == STREW_OPEN) return -1;
@@ -44,7 +48,7 @@ bool copies_much(const strew_op* op) {
     std::string ignored;
     if (!went_well(strew_op_slot(op, i, &slot), &ignored)) return true;
     if (slot.role != STREW_RESULT && slot.role != STREW_UPDATES) continue;
-    const int64_t bytes = bytes_of(slot);
+    const int64_t bytes = slot_bytes(slot);
     if (bytes < 0) return true;
     (slot.role == STREW_RESULT ? operand : updates) += bytes;
   }
@@ -55,9 +59,10 @@ bool copies_much(const strew_op* op) {
 bool is_small(const strew_op* op) {
   strew_slot result = STREW_SLOT_INIT;
   std::string ignored;
-  if (std::string_view(strew_op_text(op)).find(".scatter(") != std::string_view::npos || !went_well(strew_op_slot(op, 0, &result), &ignored))
+  if (std::string_view(strew_op_text(op)).find(".scatter(") != std::string_view::npos ||
+      !went_well(strew_op_slot(op, 0, &result), &ignored))
     return false;
-  const int64_t bytes = bytes_of(result);
+  const int64_t bytes = slot_bytes(result);
   return bytes >= 0 && bytes < kLeastGatheredBytes;
 }
 
@@ -74,53 +79,99 @@ bool is_worth_it(const strew_program* program) {
   return !all_small;
 }
 
+/// What an input of a program is bound to: an input of the node, or what an expansion hands over of it, or its dims.
+struct Binding {
+  enum class Kind : uint8_t { value, narrow, shape } kind = Kind::value;
+  size_t number = 0;          ///< of the node's input
+  std::vector<bool> repeats;  ///< of kind narrow
+};
+
 /// A group as a node of a session.
-struct GroupCompute : abi::NodeComputeInfo {
-  Session* session;
-  OwnedProgram program;
-  std::vector<size_t> inputs, outputs;  ///< per input and output of the program: its number at the node
-  std::string name;
-};
+class GroupNode final : public FusedNode {
+ public:
+  GroupNode(Session* session, OwnedProgram program, std::string name, std::vector<Binding> inputs, std::vector<size_t> outputs)
+      : session_(session),
+        program_(std::move(program)),
+        name_(std::move(name)),
+        inputs_(std::move(inputs)),
+        outputs_(std::move(outputs)) {}
 
-/// Where outputs are asked for while a program runs.
-struct Outputs {
-  const GroupCompute* compute;
-  abi::KernelContext* context;
-  abi::Status* failed = nullptr;
-};
-void* make_output(void* context, size_t output, const int64_t* dims, int32_t rank) {
-  auto& outputs = *static_cast<Outputs*>(context);
-  abi::Value* value = nullptr;
-  void* data = nullptr;
-  if (outputs.failed != nullptr) return nullptr;
-  outputs.failed = api().KernelContext_GetOutput(outputs.context, outputs.compute->outputs[output], dims, static_cast<size_t>(rank), &value);
-  if (outputs.failed == nullptr) outputs.failed = api().GetTensorMutableData(value, &data);
-  return data;
-}
+ private:
+  /// What inputs are bound to in a call, beside the values themselves.
+  struct Bound {
+    strew_tensor tensor;
+    Dims dims;
+    std::vector<std::byte> nothing;  ///< what is handed over of a tensor without elements
+  };
+  /// Where outputs are asked for while a program runs.
+  struct Outputs {
+    const GroupNode* node;
+    abi::KernelContext* context;
+    abi::Status* failed;
+  };
 
-abi::Status* run(const GroupCompute& compute, abi::KernelContext* context) {
-  std::vector<strew_tensor> tensors(compute.inputs.size());
-  std::vector<const strew_tensor*> inputs;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const abi::Value* value = nullptr;
-    STREW_ORT_TRY(api().KernelContext_GetInput(context, compute.inputs[i], &value));
-    if (value == nullptr) return failure("strew: " + compute.name + ": an input is missing");
-    STREW_ORT_TRY(view_of(value, true, &tensors[i]));
-    inputs.push_back(&tensors[i]);
+  static void* make_output(void* context, size_t output, const int64_t* dims, int32_t rank) {
+    auto& outputs = *static_cast<Outputs*>(context);
+    abi::Value* value = nullptr;
+    void* data = nullptr;
+    if (outputs.failed != nullptr) return nullptr;
+    outputs.failed =
+        api().KernelContext_GetOutput(outputs.context, outputs.node->outputs_[output], dims, static_cast<size_t>(rank), &value);
+    if (outputs.failed == nullptr) outputs.failed = api().GetTensorMutableData(value, &data);
+    return data;
   }
-  const Calling calling(context, compute.session->pool);
-  strew_request request = compute.session->runtime->request();
-  request.threads = compute.session->runtime->threads();
-  Outputs outputs{&compute, context};
-  const strew_status status = strew_program_run_with(compute.program.get(), compute.session->runtime->get(), &request, inputs.data(), nullptr,
-                                                     inputs.size(), make_output, &outputs);
-  if (status == nullptr) return outputs.failed;
-  if (outputs.failed != nullptr) {
-    strew_status_free(status);
-    return outputs.failed;
+
+  static abi::Status* bind(const abi::KernelContext* context, const Binding& binding, Bound* out) {
+    STREW_ORT_TRY(input(context, binding.number, &out->tensor));
+    const strew_tensor whole = out->tensor;
+    switch (binding.kind) {
+      case Binding::Kind::value:
+        return nullptr;
+      case Binding::Kind::narrow: {
+        narrow_dims(binding.repeats, whole.dims, &out->dims);
+        out->tensor.dims = out->dims.data();
+        const bool is_empty = std::find(whole.dims, whole.dims + whole.rank, 0) != whole.dims + whole.rank;
+        if (is_empty) out->nothing.resize(static_cast<size_t>(bytes_of(out->tensor)));
+        if (is_empty) out->tensor.data = out->nothing.data();
+        return nullptr;
+      }
+      case Binding::Kind::shape: {
+        const int64_t rank = whole.rank;
+        out->dims.assign(&rank, &rank + 1);
+        out->tensor = {const_cast<int64_t*>(whole.dims), out->dims.data(), nullptr, 1, STREW_I64, 1, {0, 0}};
+        return nullptr;
+      }
+    }
+    return nullptr;
   }
-  return from_strew(status, abi::ErrorCode::invalid_argument, compute.name);
-}
+
+  abi::Status* run(abi::KernelContext* context) override {
+    std::vector<Bound> bound(inputs_.size());
+    std::vector<const strew_tensor*> inputs;
+    for (size_t i = 0; i < bound.size(); ++i) {
+      STREW_ORT_TRY(bind(context, inputs_[i], &bound[i]));
+      inputs.push_back(&bound[i].tensor);
+    }
+    const Calling calling(context, session_->pool);
+    strew_request request = session_->runtime->request();
+    request.threads = session_->runtime->threads();
+    Outputs outputs{this, context, nullptr};
+    const strew_status status = strew_program_run_with(program_.get(), session_->runtime->get(), &request, inputs.data(), nullptr,
+                                                       inputs.size(), make_output, &outputs);
+    if (status == nullptr) return outputs.failed;
+    if (outputs.failed != nullptr) {
+      strew_status_free(status);
+      return outputs.failed;
+    }
+    return from_strew(status, abi::ErrorCode::invalid_argument, name_);
+  }
+
+  Session* const session_;
+  const OwnedProgram program_;
+  const std::string name_;
+  const std::vector<Binding> inputs_;
+  const std::vector<size_t> outputs_;  ///< per output of the program: its number at the node
+};
 
 /// The names of a program's inputs or outputs.
 template <class Count, class Get>
@@ -141,14 +192,21 @@ std::vector<std::string> output_names(const strew_program* program) {
   return port_names(program, strew_program_output_count, strew_program_output);
 }
 
-abi::Status* places_of(const std::vector<std::string>& names, const std::vector<const abi::ValueInfo*>& infos, std::vector<size_t>* out) {
-  std::vector<std::string> all(infos.size());
-  for (size_t i = 0; i < infos.size(); ++i) STREW_ORT_TRY(name_of(infos[i], &all[i]));
-  for (const std::string& name : names) {
-    const auto found = std::find(all.begin(), all.end(), name);
-    if (found == all.end()) return failure("strew: the node of a group has no '" + name + "', which its program reads or makes");
-    out->push_back(static_cast<size_t>(found - all.begin()));
-  }
+}  // namespace
+
+namespace {
+
+/// The program of some nodes alone; null, and why, if there is none.
+abi::Status* read_program(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
+                          const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, OwnedProgram* out,
+                          std::string* why) {
+  Model model;
+  STREW_ORT_TRY(write_part(graph, nodes, outputs, expansions, &model));
+  strew_program* read = nullptr;
+  out->reset();
+  if (model.has_operators &&
+      went_well(strew_program_read(model.bytes.data(), model.bytes.size(), "group.onnx", nullptr, &read), why))
+    *out = owned(read);
   return nullptr;
 }
 
@@ -167,27 +225,28 @@ abi::Status* results_of(const std::vector<const abi::Node*>& nodes, std::set<std
   return nullptr;
 }
 
-abi::Status* program_of(const abi::Graph* graph, const OwnedProgram& found, OwnedProgram* out) {
+namespace {
+
+/// The program of a graph that has the group's nodes and nothing else. Its outputs need not be what find_groups() found.
+abi::Status* program_of(const abi::Graph* graph, const Group& found, OwnedProgram* out) {
   std::vector<const abi::ValueInfo*> outputs;
   STREW_ORT_TRY(read_list(api().Graph_GetNumOutputs, api().Graph_GetOutputs, graph, &outputs));
-  const std::vector<std::string> made = output_names(found.get());
+  const std::vector<std::string> made = output_names(found.program.get());
   std::vector<std::string> wanted(outputs.size());
   for (size_t o = 0; o < outputs.size(); ++o) STREW_ORT_TRY(name_of(outputs[o], &wanted[o]));
   const auto is_made = [&](const std::string& name) { return std::find(made.begin(), made.end(), name) != made.end(); };
   if (made.size() == wanted.size() && std::all_of(wanted.begin(), wanted.end(), is_made)) {
-    *out = found;
+    *out = found.program;
     return nullptr;
   }
   std::vector<const abi::Node*> nodes;
   STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graph, &nodes));
-  Model model;
-  STREW_ORT_TRY(write_part(graph, nodes, wanted, &model));
-  strew_program* read = nullptr;
   std::string why;
-  if (!went_well(strew_program_read(model.bytes.data(), model.bytes.size(), "group.onnx", nullptr, &read), &why)) return failure("strew: " + why);
-  *out = owned(read);
-  return nullptr;
+  STREW_ORT_TRY(read_program(graph, nodes, wanted, found.expansions, out, &why));
+  return *out != nullptr ? nullptr : failure("strew: " + why);
 }
+
+}  // namespace
 
 namespace {
 
@@ -207,7 +266,44 @@ bool read_part(const strew_program* program, const Model& model, const strew_par
 
 }  // namespace
 
-abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::string* why) {
+namespace {
+
+/// The expansions whose results the group reads.
+abi::Status* expansions_of(const Group& group, const std::vector<Expansion>& all, std::vector<Expansion>* out) {
+  std::set<std::string> read;
+  for (const abi::Node* const node : group.nodes) {
+    std::vector<const abi::ValueInfo*> inputs;
+    STREW_ORT_TRY(inputs_of(node, &inputs));
+    for (const abi::ValueInfo* const info : inputs) {
+      std::string name;
+      STREW_ORT_TRY(name_of(info, &name));
+      read.insert(name);
+    }
+  }
+  std::copy_if(all.begin(), all.end(), std::back_inserter(*out), [&](const Expansion& each) { return read.contains(each.to); });
+  return nullptr;
+}
+
+/// The groups' programs, and what the groups that read what is expanded get in its place.
+abi::Status* make_programs(const abi::Graph* graph, std::vector<Group>* groups, std::vector<Expansion>* expansions,
+                           std::string* why) {
+  for (Group& group : *groups) STREW_ORT_TRY(read_program(graph, group.nodes, group.outputs, {}, &group.program, why));
+  std::erase_if(*groups, [](const Group& group) { return group.program == nullptr || !is_worth_it(group.program.get()); });
+  std::set<const abi::Node*> inside;
+  for (const Group& group : *groups) inside.insert(group.nodes.begin(), group.nodes.end());
+  STREW_ORT_TRY(find_expansions(graph, inside, expansions));
+  for (Group& group : *groups) {
+    STREW_ORT_TRY(expansions_of(group, *expansions, &group.expansions));
+    if (!group.expansions.empty())
+      STREW_ORT_TRY(read_program(graph, group.nodes, group.outputs, group.expansions, &group.program, why));
+    if (group.program == nullptr) return failure("strew: a group that reads what is expanded is refused: " + *why);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::vector<Expansion>* expansions, std::string* why) {
   Model model;
   STREW_ORT_TRY(write_model(graph, &model));
   if (!model.has_operators) return nullptr;
@@ -222,47 +318,41 @@ abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::
   for (size_t p = 0; p < strew_parts_count(found); ++p) {
     strew_part part = STREW_PART_INIT;
     Group group;
-    std::vector<std::string> outputs;
-    if (!went_well(strew_parts_get(found, p, &part), why) || !read_part(read, model, part, &group.nodes, &outputs) || group.nodes.size() < 2)
-      continue;
-    // The part's program may do again what nodes outside of the group do, too. The group's own reads what these make.
-    Model own;
-    STREW_ORT_TRY(write_part(graph, group.nodes, outputs, &own));
-    if (!own.has_operators) continue;
-    strew_program* made = nullptr;
-    if (!went_well(strew_program_read(own.bytes.data(), own.bytes.size(), "group.onnx", nullptr, &made), why)) continue;
-    group.program = owned(made);
-    if (is_worth_it(made)) out->push_back(std::move(group));
+    // The part's program may do again what nodes outside of the group do, too. The group's own, which is made of its nodes, reads what these make.
+    if (went_well(strew_parts_get(found, p, &part), why) && read_part(read, model, part, &group.nodes, &group.outputs) &&
+        group.nodes.size() > 1)
+      out->push_back(std::move(group));
   }
-  return nullptr;
+  return make_programs(graph, out, expansions, why);
 }
 
-abi::Status* make_compute(Session* session, OwnedProgram program, const abi::Node* fused, abi::NodeComputeInfo** out) {
-  auto made = std::make_unique<GroupCompute>();
-  static_cast<abi::NodeComputeInfo&>(*made) = {};
-  made->ort_version_supported = abi::kVersion;
-  made->session = session;
+abi::Status* make_compute(Session* session, const abi::Graph* graph, const Group& group, const abi::Node* fused,
+                          abi::NodeComputeInfo** out) {
+  OwnedProgram program;
+  STREW_ORT_TRY(program_of(graph, group, &program));
   NodeText text;
   STREW_ORT_TRY(read_node(fused, &text));
-  made->name = "group '" + text.name + "'";
   std::vector<const abi::ValueInfo*> inputs, outputs;
   STREW_ORT_TRY(inputs_of(fused, &inputs));
   STREW_ORT_TRY(outputs_of(fused, &outputs));
-  STREW_ORT_TRY(places_of(input_names(program.get()), inputs, &made->inputs));
-  STREW_ORT_TRY(places_of(output_names(program.get()), outputs, &made->outputs));
-  made->program = std::move(program);
-  made->CreateState = [](abi::NodeComputeInfo* info, abi::NodeComputeContext*, void** state) -> abi::Status* {
-    *state = info;
-    return nullptr;
-  };
-  made->Compute = [](abi::NodeComputeInfo* info, void*, abi::KernelContext* context) {
-    return guarded([&] { return run(*static_cast<GroupCompute*>(info), context); });
-  };
-  made->ReleaseState = [](abi::NodeComputeInfo*, void*) {};
-  *out = made.release();
+  std::vector<Binding> bindings;
+  for (std::string name : input_names(program.get())) {
+    Binding binding;
+    for (const Expansion& expansion : group.expansions) {
+      if (name != expansion.narrow_name() && name != expansion.shape_name()) continue;
+      binding = {name == expansion.narrow_name() ? Binding::Kind::narrow : Binding::Kind::shape, 0, expansion.repeats};
+      name = expansion.to;
+      break;
+    }
+    std::vector<size_t> place;
+    STREW_ORT_TRY(places_of({name}, inputs, &place));
+    binding.number = place[0];
+    bindings.push_back(std::move(binding));
+  }
+  std::vector<size_t> made;
+  STREW_ORT_TRY(places_of(output_names(program.get()), outputs, &made));
+  *out = new GroupNode(session, std::move(program), "group '" + text.name + "'", std::move(bindings), std::move(made));
   return nullptr;
 }
-
-void release_compute(abi::NodeComputeInfo* info) { delete static_cast<GroupCompute*>(info); }
 
 }  // namespace strew::ort

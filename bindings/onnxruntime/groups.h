@@ -5,8 +5,8 @@
 #include <memory>
 #include <set>
 
+#include "bindings/onnxruntime/expansions.h"
 #include "bindings/onnxruntime/kernels.h"
-#include "bindings/onnxruntime/model.h"
 
 namespace strew::ort {
 
@@ -14,18 +14,19 @@ using OwnedProgram = std::shared_ptr<strew_program>;
 
 struct Group {
   std::vector<const abi::Node*> nodes;  ///< valid during the call that got the graph
+  std::vector<std::string> outputs;     ///< the names of what others read
+  std::vector<Expansion> expansions;    ///< whose results it reads
   OwnedProgram program;
 };
-/// The groups of a graph for which one kernel does more than one node. `why`: why there are none, if the graph could not be read.
-abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::string* why);
+/// The groups of a graph for which one kernel does more than one node, and the expansions that only they read. `why`: why there are none, or fewer, if strew
+/// refuses the graph.
+abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::vector<Expansion>* expansions, std::string* why);
 
-/// The names of all that the nodes make, in order: by them a group is found again.
+/// The names of all that the nodes make: by them a group is found again.
 abi::Status* results_of(const std::vector<const abi::Node*>& nodes, std::set<std::string>* out);
-/// The program of a graph that has a group's nodes and nothing else. `found`: what find_groups() made of them, which may make other values than the graph's outputs.
-abi::Status* program_of(const abi::Graph* graph, const OwnedProgram& found, OwnedProgram* out);
 
-/// What runs a group, as a node with these inputs and outputs.
-abi::Status* make_compute(Session* session, OwnedProgram program, const abi::Node* fused, abi::NodeComputeInfo** out);
-void release_compute(abi::NodeComputeInfo* info);
+/// What runs a group as the node `fused`. `graph` has the group's nodes and nothing else.
+abi::Status* make_compute(Session* session, const abi::Graph* graph, const Group& group, const abi::Node* fused,
+                          abi::NodeComputeInfo** out);
 
 }  // namespace strew::ort

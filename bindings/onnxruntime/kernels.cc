@@ -28,7 +28,7 @@ class InfoReader final : public AttributeReader {
     std::array<char, 64> out{};
     size_t size = out.size();
     return succeeded(api().KernelInfoGetAttribute_string(info_, name, out.data(), &size)) ? std::optional<std::string>(out.data())
-                                                                                         : std::nullopt;
+                                                                                          : std::nullopt;
   }
 
  private:
@@ -77,14 +77,8 @@ abi::Status* run(const NodeKernel& kernel, std::span<const strew_tensor> inputs,
   Request made_from{&kernel, inputs, in_place};
   strew_request request = kernel.session->runtime->request();
   request.threads = kernel.session->runtime->threads();
-  return check(kernel, strew_site_run_tensors(kernel.session->runtime->site(), tensors.all.data(), tensors.count, make_requested, &made_from,
-                                              variant_of(kernel, in_place, request.threads), &request, nullptr));
-}
-
-int64_t bytes_of(const strew_tensor& tensor) {
-  int64_t count = 1;
-  for (int32_t d = 0; d < tensor.rank; ++d) count *= tensor.dims[d];
-  return (count * strew_dtype_bits(static_cast<strew_dtype>(tensor.dtype)) + 7) / 8;
+  return check(kernel, strew_site_run_tensors(kernel.session->runtime->site(), tensors.all.data(), tensors.count, make_requested,
+                                              &made_from, variant_of(kernel, in_place, request.threads), &request, nullptr));
 }
 
 /// The same on the reference, into memory of its own, and the first byte that differs is a failure. `operand`: what it held before the call.
@@ -116,13 +110,6 @@ abi::Status* verify(const NodeKernel& kernel, std::span<const strew_tensor> inpu
   if (differs == expected.end()) return nullptr;
   return failure("strew: node '" + kernel.name + "' (" + kernel.op->name + "): the result differs from the reference at byte " +
                  std::to_string(differs - expected.begin()) + ", which is an error in strew: please report it with the model");
-}
-
-abi::Status* input(const abi::KernelContext* context, size_t number, strew_tensor* out) {
-  const abi::Value* value = nullptr;
-  STREW_ORT_TRY(api().KernelContext_GetInput(context, number, &value));
-  if (value == nullptr) return failure("strew: input " + std::to_string(number) + " is missing");
-  return view_of(value, true, out);
 }
 
 /// The inputs as make_op() takes them. TensorScatter has its indices last, and they may be left out: `zeros` has room for them.
@@ -163,7 +150,8 @@ abi::Status* compute(NodeKernel& kernel, abi::KernelContext* context) {
   if (writes(kernel.op->form)) kernel.session->report->count_scatter(in_place);
   if (in_place) inputs[0].read_only = 0;
   const uint64_t every = kernel.session->verify_every;
-  if (every == 0 || kernel.calls.fetch_add(1, std::memory_order_relaxed) % every != 0) return run(kernel, given, result, in_place);
+  if (every == 0 || kernel.calls.fetch_add(1, std::memory_order_relaxed) % every != 0)
+    return run(kernel, given, result, in_place);
   const auto* const bytes = static_cast<const std::byte*>(inputs[0].data);
   const std::vector<std::byte> before(bytes, bytes + bytes_of(inputs[0]));
   STREW_ORT_TRY(run(kernel, given, result, in_place));

@@ -45,12 +45,15 @@ int64_t number_of(abi::ElementType type) { return static_cast<int64_t>(type); }
 constexpr const char* kForeign = "onnxruntime";
 
 /// Operators whose results strew computes with ONNX Runtime's bits, beside those of operators.h. The importer folds them into kernels.
-constexpr std::string_view kSame[] = {"Abs", "Add", "And", "Cast", "Ceil", "Concat", "ConstantOfShape", "Div", "Equal", "Expand", "Flatten", "Floor",
-                                      "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Mul", "Neg", "Not", "Or", "Range", "Reshape", "Shape",
-                                      "Slice", "Split", "Sqrt", "Squeeze", "Sub", "Tile", "Transpose", "Unsqueeze", "Where", "Xor"};
+constexpr std::string_view kSame[] = {"Abs",      "Add",     "And",         "Cast",      "Ceil",  "Concat",  "ConstantOfShape",
+                                      "Div",      "Equal",   "Expand",      "Flatten",   "Floor", "Greater", "GreaterOrEqual",
+                                      "Identity", "Less",    "LessOrEqual", "Mul",       "Neg",   "Not",     "Or",
+                                      "Range",    "Reshape", "Shape",       "Slice",     "Split", "Sqrt",    "Squeeze",
+                                      "Sub",      "Tile",    "Transpose",   "Unsqueeze", "Where", "Xor"};
 
 /// Operators whose operands broadcast.
-constexpr std::string_view kBroadcasts[] = {"Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "Or", "Sub", "Where", "Xor"};
+constexpr std::string_view kBroadcasts[] = {"Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual",
+                                            "Mul", "Or",  "Sub", "Where", "Xor"};
 
 /// Is it known which extents of the operands are repeated? The importer takes open extents for equal ones. Those with one name are equal.
 bool knows_broadcast(const std::vector<ValueType>& operands) {
@@ -69,7 +72,8 @@ bool knows_broadcast(const std::vector<ValueType>& operands) {
       }
       const size_t other = first->dims->size() - back;
       const bool is_open = extent == STREW_OPEN || (*first->dims)[other] == STREW_OPEN;
-      if (is_open && ((*first->dims)[other] != extent || each.symbols[d].empty() || each.symbols[d] != first->symbols[other])) return false;
+      if (is_open && ((*first->dims)[other] != extent || each.symbols[d].empty() || each.symbols[d] != first->symbols[other]))
+        return false;
     }
   }
   return true;
@@ -88,13 +92,15 @@ abi::Status* has_types(const NodeText& node, const std::vector<const abi::ValueI
            !(has_vectors && i == 1 && (type.dims->empty() || type.dims->back() == STREW_OPEN));
     if (*out) types.push_back(std::move(type));
   }
-  if (*out && std::find(std::begin(kBroadcasts), std::end(kBroadcasts), node.type) != std::end(kBroadcasts)) *out = knows_broadcast(types);
+  if (*out && std::find(std::begin(kBroadcasts), std::end(kBroadcasts), node.type) != std::end(kBroadcasts))
+    *out = knows_broadcast(types);
   return nullptr;
 }
 
 bool is_same(const NodeText& node) {
   if (!node.domain.empty() && node.domain != "ai.onnx") return false;
-  return find_operator(node.domain, node.type) != nullptr || std::find(std::begin(kSame), std::end(kSame), node.type) != std::end(kSame);
+  return find_operator(node.domain, node.type) != nullptr ||
+         std::find(std::begin(kSame), std::end(kSame), node.type) != std::end(kSame);
 }
 
 Message value_info(const std::string& name, const ValueType& type) {
@@ -228,8 +234,8 @@ class Writer {
     return finish(graph, out);
   }
 
-  abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes, const std::vector<std::string>& outputs,
-                          Model* out) {
+  abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
+                          const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, Model* out) {
     std::vector<const abi::ValueInfo*> all;
     for (const abi::Node* const node : nodes) {
       std::vector<const abi::ValueInfo*> made;
@@ -241,6 +247,7 @@ class Writer {
         if (std::find(outputs.begin(), outputs.end(), name) != outputs.end()) all.push_back(info);
       }
     }
+    for (const Expansion& expansion : expansions) add_expansion(expansion, out);
     for (const abi::Node* const node : nodes) {
       std::vector<const abi::ValueInfo*> read;
       STREW_ORT_TRY(inputs_of(node, &read));
@@ -266,12 +273,7 @@ class Writer {
       return nullptr;
     }
     // What is no tensor, or has a rank that is not known, comes from an operator that nobody knows: the importer wants no type of it.
-    Message node;
-    node.text(2, name);
-    node.text(4, "Input");
-    node.text(7, kForeign);
-    graph_.message(1, node);
-    out->nodes.push_back(nullptr);
+    add_foreign(name, out);
     return nullptr;
   }
 
@@ -281,7 +283,8 @@ class Writer {
     bool is_constant = false;
     const abi::Value* value = nullptr;
     STREW_ORT_TRY(api().ValueInfo_IsConstantInitializer(info, &is_constant));
-    if (!is_constant || !succeeded(api().ValueInfo_GetInitializerValue(info, &value)) || value == nullptr) return add_input(info, out);
+    if (!is_constant || !succeeded(api().ValueInfo_GetInitializerValue(info, &value)) || value == nullptr)
+      return add_input(info, out);
     abi::ElementType type = abi::ElementType::undefined;
     const int64_t* dims = nullptr;
     size_t rank = 0, bytes = 0;
@@ -305,25 +308,78 @@ class Writer {
   }
 
   /// A large constant with one value: ONNX Runtime has computed what the file has as such a node.
-  void add_constant_of_shape(const std::string& name, abi::ElementType type, std::span<const int64_t> dims, std::string_view element, Model* out) {
-    Message shape, value, attribute, node;
-    shape.number(1, static_cast<int64_t>(dims.size()));
-    shape.number(2, number_of(abi::ElementType::i64));
-    shape.text(8, name + "/shape");
-    shape.text(9, {reinterpret_cast<const char*>(dims.data()), dims.size() * sizeof(int64_t)});
-    graph_.message(5, shape);
+  void add_constant_of_shape(const std::string& name, abi::ElementType type, std::span<const int64_t> dims,
+                             std::string_view element, Model* out) {
+    add_list(name + "/shape", dims);
+    Message value, attribute;
     value.number(1, 1);
     value.number(2, number_of(type));
     value.text(9, element);
     attribute.text(1, "value");
     attribute.message(5, value);
     attribute.number(20, 4);
-    node.text(1, name + "/shape");
-    node.text(2, name);
-    node.text(4, "ConstantOfShape");
-    node.message(5, attribute);
+    add_made("ConstantOfShape", {name + "/shape"}, name, {attribute}, out);
+  }
+
+  void add_foreign(const std::string& output, Model* out) {
+    Message node;
+    node.text(2, output);
+    node.text(4, "Input");
+    node.text(7, kForeign);
     graph_.message(1, node);
     out->nodes.push_back(nullptr);
+  }
+
+  /// A constant of the model: a list of integers.
+  void add_list(const std::string& name, std::span<const int64_t> elements) {
+    Message list;
+    list.number(1, static_cast<int64_t>(elements.size()));
+    list.number(2, number_of(abi::ElementType::i64));
+    list.text(8, name);
+    list.text(9, {reinterpret_cast<const char*>(elements.data()), elements.size_bytes()});
+    graph_.message(5, list);
+  }
+
+  /// A node that the graph does not have.
+  void add_made(const char* type, const std::vector<std::string>& inputs, const std::string& output,
+                const std::vector<Message>& attributes, Model* out) {
+    Message node;
+    for (const std::string& input : inputs) node.text(1, input);
+    node.text(2, output);
+    node.text(4, type);
+    for (const Message& attribute : attributes) node.message(5, attribute);
+    graph_.message(1, node);
+    out->nodes.push_back(nullptr);
+  }
+
+  /// Extents that are known are constants, so that the importer knows them, too; the others are elements of the shape that a call has.
+  void add_expansion(const Expansion& expansion, Model* out) {
+    const std::vector<int64_t>& dims = *expansion.type.dims;
+    const std::string given = expansion.shape_name(), whole = given + "/whole";
+    graph_.message(11, value_info(expansion.narrow_name(), expansion.narrow_type()));
+    graph_.message(13, value_info(expansion.to, expansion.type));
+    std::vector<std::string> parts;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const auto number = static_cast<int64_t>(d);
+      const std::string& part = parts.emplace_back(given + "/" + std::to_string(d));
+      if (dims[d] != STREW_OPEN) {
+        add_list(part, std::array{dims[d]});
+        continue;
+      }
+      add_list(part + "/first", std::array{number});
+      add_list(part + "/end", std::array{number + 1});
+      add_made("Slice", {given, part + "/first", part + "/end"}, part, {}, out);
+    }
+    if (std::find(dims.begin(), dims.end(), STREW_OPEN) != dims.end())
+      graph_.message(11,
+                     value_info(given, {abi::ElementType::i64, std::vector<int64_t>{static_cast<int64_t>(dims.size())}, {""}}));
+    Message axis;
+    axis.text(1, "axis");
+    axis.number(3, 0);
+    axis.number(20, 2);
+    add_made("Concat", parts, whole, {axis}, out);
+    add_made("Expand", {expansion.narrow_name(), whole}, expansion.to, {}, out);
+    defined_.insert(expansion.to);
   }
 
   abi::Status* add_node(const abi::Node* node, Model* out) {
@@ -382,7 +438,8 @@ class Writer {
     std::string name;
     ValueType type;
     STREW_ORT_TRY(name_of(info, &name));
-    if (succeeded(type_of(info, &type)) && type.element != abi::ElementType::undefined) graph_.message(12, value_info(name, type));
+    if (succeeded(type_of(info, &type)) && type.element != abi::ElementType::undefined)
+      graph_.message(12, value_info(name, type));
     return nullptr;
   }
 
@@ -422,9 +479,9 @@ class Writer {
 }  // namespace
 
 abi::Status* write_model(const abi::Graph* graph, Model* out) { return Writer().write(graph, out); }
-abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes, const std::vector<std::string>& outputs,
-                        Model* out) {
-  return Writer().write_part(graph, nodes, outputs, out);
+abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
+                        const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, Model* out) {
+  return Writer().write_part(graph, nodes, outputs, expansions, out);
 }
 
 }  // namespace strew::ort

@@ -2,6 +2,7 @@
 // ONNX Runtime are written as operators that nobody knows, so that they stay where they are. Tested by tests/onnxruntime.
 #pragma once
 
+#include "bindings/onnxruntime/expansions.h"
 #include "bindings/onnxruntime/graph.h"
 
 namespace strew::ort {
@@ -13,8 +14,9 @@ struct Model {
   bool has_operators = false;  ///< indexed ones, that the importer may know
 };
 abi::Status* write_model(const abi::Graph* graph, Model* out);
-/// Of some nodes alone, in their order: what they read of the others are inputs. `outputs`: the names of what the others read.
-abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes, const std::vector<std::string>& outputs,
-                        Model* out);
+/// Of some nodes alone, in their order: what they read of the others are inputs. `outputs`: the names of what the others read. What `expansions` make is made anew of
+/// what they hand over and of a shape, which are inputs with the names that they have.
+abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
+                        const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, Model* out);
 
 }  // namespace strew::ort

@@ -42,8 +42,8 @@ std::span<const Operator> operators() { return kOperators; }
 
 const Operator* find_operator(std::string_view domain, std::string_view name) {
   if (domain == "ai.onnx") domain = "";
-  const auto* const found =
-      std::find_if(std::begin(kOperators), std::end(kOperators), [&](const Operator& op) { return domain == op.domain && name == op.name; });
+  const auto* const found = std::find_if(std::begin(kOperators), std::end(kOperators),
+                                         [&](const Operator& op) { return domain == op.domain && name == op.name; });
   return found == std::end(kOperators) ? nullptr : found;
 }
 
@@ -61,7 +61,8 @@ abi::Status* read_attributes(Form form, const AttributeReader& reader, Attribute
   return nullptr;
 }
 
-strew_status make_op(Form form, const Attributes& attributes, std::span<const strew_tensor> inputs, bool in_place, strew_op** out) {
+strew_status make_op(Form form, const Attributes& attributes, std::span<const strew_tensor> inputs, bool in_place,
+                     strew_op** out) {
   strew_op_builder* made = nullptr;
   strew_status status = nullptr;
   const strew_tensor &operand = inputs[0], &indices = inputs[1];
@@ -95,7 +96,8 @@ strew_status make_op(Form form, const Attributes& attributes, std::span<const st
 namespace {
 
 abi::Status* refuse(const std::string& what, int64_t value, const std::string& expected) {
-  return make_status(abi::ErrorCode::invalid_argument, "strew: " + what + " is " + std::to_string(value) + ", expected " + expected);
+  return make_status(abi::ErrorCode::invalid_argument,
+                     "strew: " + what + " is " + std::to_string(value) + ", expected " + expected);
 }
 
 /// The extent of an input in a dim must be that, or, if `may_be_less`, at most that.
@@ -136,11 +138,13 @@ abi::Status* check_vectors(int64_t batch, Inputs inputs, Dims* slices) {
   if (indices.rank == 0) return refuse("the rank of indices", 0, "1 or more");
   if (batch < 0 || batch >= std::min(operand.rank, indices.rank))
     return refuse("attribute batch_dims", batch,
-                  "0 or more, and less than the ranks of data, " + std::to_string(operand.rank) + ", and of indices, " + std::to_string(indices.rank));
+                  "0 or more, and less than the ranks of data, " + std::to_string(operand.rank) + ", and of indices, " +
+                      std::to_string(indices.rank));
   for (int64_t d = 0; d < batch; ++d) STREW_ORT_TRY(check_extent("indices", indices, d, operand.dims[d], "data"));
   const int64_t components = indices.dims[indices.rank - 1], from = batch + components;
   if (from > operand.rank)
-    return refuse("the last dim of indices", components, "at most " + std::to_string(operand.rank - batch) + ", the dims of data that it may index");
+    return refuse("the last dim of indices", components,
+                  "at most " + std::to_string(operand.rank - batch) + ", the dims of data that it may index");
   slices->assign(indices.dims, indices.dims + indices.rank - 1);
   slices->append(operand.dims + from, operand.dims + operand.rank);
   if (inputs.size() < 3) return nullptr;
@@ -159,7 +163,8 @@ abi::Status* check_cache(const Attributes& attributes, Inputs inputs) {
   STREW_ORT_TRY(check_rank("update", update, cache.rank));
   STREW_ORT_TRY(check_rank("write_indices", indices, 1));
   STREW_ORT_TRY(check_extent("write_indices", indices, 0, cache.dims[0], "past_cache"));
-  for (int64_t d = 0; d < cache.rank; ++d) STREW_ORT_TRY(check_extent("update", update, d, cache.dims[d], "past_cache", d == axis));
+  for (int64_t d = 0; d < cache.rank; ++d)
+    STREW_ORT_TRY(check_extent("update", update, d, cache.dims[d], "past_cache", d == axis));
   if (!attributes.is_circular) return nullptr;
   const auto* const starts = static_cast<const int64_t*>(indices.data);
   for (int64_t b = 0; b < indices.dims[0]; ++b)  // strew's op would wrap them, too
@@ -172,7 +177,7 @@ abi::Status* check_cache(const Attributes& attributes, Inputs inputs) {
 abi::Status* result_dims(Form form, const Attributes& attributes, Inputs inputs, Dims* out) {
   const strew_tensor &operand = inputs[0], &indices = inputs[1];
   const int64_t *const sizes = operand.dims, *const extents = indices.dims;
-  if (static_cast<size_t>(operand.rank + indices.rank) > Dims::kMost)
+  if (static_cast<size_t>(operand.rank) + static_cast<size_t>(indices.rank) > Dims::kMost)
     return refuse("the rank of data", operand.rank, "with that of indices at most " + std::to_string(Dims::kMost));
   switch (form) {
     case Form::gather: {

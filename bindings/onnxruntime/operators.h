@@ -52,7 +52,8 @@ abi::Status* read_attributes(Form form, const AttributeReader& reader, Attribute
 
 /// The op of these tensors: of a scatter the operand, the indices and the updates, else the operand and the indices. Extents may be STREW_OPEN. `in_place`: the
 /// result lies in the operand's memory.
-strew_status make_op(Form form, const Attributes& attributes, std::span<const strew_tensor> inputs, bool in_place, strew_op** out);
+strew_status make_op(Form form, const Attributes& attributes, std::span<const strew_tensor> inputs, bool in_place,
+                     strew_op** out);
 
 /// The dims of the result. Fails unless the inputs' dims are as the operator says.
 abi::Status* result_dims(Form form, const Attributes& attributes, std::span<const strew_tensor> inputs, Dims* out);

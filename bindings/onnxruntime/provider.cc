@@ -8,6 +8,7 @@
 #include <set>
 
 #include "bindings/onnxruntime/claims.h"
+#include "bindings/onnxruntime/compute.h"
 #include "bindings/onnxruntime/groups.h"
 
 namespace strew::ort {
@@ -57,9 +58,10 @@ abi::Status* check_ops(const std::string& ops) {
     if (std::none_of(known.begin(), known.end(), [&](const Operator& op) { return name == op.name; })) {
       std::string names;
       for (const Operator& op : known)
-        if (names.find(op.name) == std::string::npos || names.empty()) names += (names.empty() ? "" : ", ") + std::string(op.name);
-      return make_status(abi::ErrorCode::invalid_argument,
-                         "strew: provider option ops names '" + name + "', expected operators with commas between them, of: " + names);
+        if (names.find(op.name) == std::string::npos || names.empty())
+          names += (names.empty() ? "" : ", ") + std::string(op.name);
+      return make_status(abi::ErrorCode::invalid_argument, "strew: provider option ops names '" + name +
+                                                               "', expected operators with commas between them, of: " + names);
     }
     at = end + 1;
   }
@@ -88,8 +90,9 @@ struct Provider : abi::Ep {
   Options options;
   Session session;
   Registry registry;
-  /// The programs of the groups that were found, by what their nodes make.
-  std::map<std::set<std::string>, OwnedProgram> programs;
+  /// What was found in the graphs, by what its nodes make.
+  std::map<std::set<std::string>, Group> groups;
+  std::map<std::set<std::string>, Expansion> expansions;
 };
 
 abi::Status* claim_node(Provider& provider, const abi::Node* node, abi::SupportInfo* support) {
@@ -114,18 +117,6 @@ abi::Status* claim_node(Provider& provider, const abi::Node* node, abi::SupportI
   return nullptr;
 }
 
-/// Are the group's indexed operators all left to strew?
-abi::Status* may_take(const Provider& provider, const Group& group, bool* out) {
-  *out = true;
-  for (const abi::Node* const node : group.nodes) {
-    NodeText text;
-    STREW_ORT_TRY(read_node(node, &text));
-    const Operator* const op = find_operator(text.domain, text.type);
-    *out = *out && (op == nullptr || names(provider.options.ops, op->name));
-  }
-  return nullptr;
-}
-
 abi::Status* claim_group(Provider& provider, const Group& group, abi::SupportInfo* support) {
   abi::NodeFusionOptions options{abi::kVersion, false};
   STREW_ORT_TRY(ep_api().EpGraphSupportInfo_AddNodesToFuse(support, group.nodes.data(), group.nodes.size(), &options));
@@ -138,7 +129,19 @@ abi::Status* claim_group(Provider& provider, const Group& group, abi::SupportInf
   }
   std::set<std::string> results;
   STREW_ORT_TRY(results_of(group.nodes, &results));
-  provider.programs[results] = group.program;
+  provider.groups[results] = group;
+  return nullptr;
+}
+
+abi::Status* claim_expansion(Provider& provider, const Expansion& expansion, abi::SupportInfo* support) {
+  abi::NodeFusionOptions options{abi::kVersion, false};
+  STREW_ORT_TRY(ep_api().EpGraphSupportInfo_AddNodesToFuse(support, &expansion.node, 1, &options));
+  Claim claim;
+  STREW_ORT_TRY(read_node(expansion.node, &claim.node));
+  claim.is_taken = true;
+  claim.reason = "nothing is repeated in memory, because only nodes that strew runs read it";
+  provider.session.report->add(std::move(claim));
+  provider.expansions[{expansion.to}] = expansion;
   return nullptr;
 }
 
@@ -146,6 +149,7 @@ abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::Su
   std::vector<const abi::Node*> nodes;
   STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graph, &nodes));
   std::vector<Group> groups;
+  std::vector<Expansion> expansions;
   std::string why;
   std::set<const abi::Node*> taken;
   bool has_operators = false;
@@ -155,31 +159,32 @@ abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::Su
     has_operators = has_operators || find_operator(text.domain, text.type) != nullptr;
   }
   if (!has_operators) return nullptr;
-  STREW_ORT_TRY(find_groups(graph, &groups, &why));
+  STREW_ORT_TRY(find_groups(graph, &groups, &expansions, &why));
   if (!why.empty()) provider.session.report->add({{"", "(the graph)", "", 0}, false, "no groups: " + why});
   for (const Group& group : groups) {
-    bool may = false;
-    STREW_ORT_TRY(may_take(provider, group, &may));
-    if (!may) continue;
     STREW_ORT_TRY(claim_group(provider, group, support));
     taken.insert(group.nodes.begin(), group.nodes.end());
   }
+  for (const Expansion& expansion : expansions) STREW_ORT_TRY(claim_expansion(provider, expansion, support));
   for (const abi::Node* const node : nodes)
     if (!taken.contains(node)) STREW_ORT_TRY(claim_node(provider, node, support));
   return nullptr;
 }
 
-abi::Status* compile(Provider& provider, const abi::Graph** graphs, const abi::Node** fused, size_t count, abi::NodeComputeInfo** infos) {
+abi::Status* compile(Provider& provider, const abi::Graph** graphs, const abi::Node** fused, size_t count,
+                     abi::NodeComputeInfo** infos) {
   for (size_t i = 0; i < count; ++i) {
     std::vector<const abi::Node*> nodes;
     std::set<std::string> results;
     STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graphs[i], &nodes));
     STREW_ORT_TRY(results_of(nodes, &results));
-    const auto found = provider.programs.find(results);
-    if (found == provider.programs.end()) return failure("strew: a group that was not found in the graph is to be compiled");
-    OwnedProgram program;
-    STREW_ORT_TRY(program_of(graphs[i], found->second, &program));
-    STREW_ORT_TRY(make_compute(&provider.session, std::move(program), fused[i], &infos[i]));
+    if (const auto expansion = provider.expansions.find(results); expansion != provider.expansions.end()) {
+      STREW_ORT_TRY(make_compute(expansion->second, fused[i], &infos[i]));
+      continue;
+    }
+    const auto found = provider.groups.find(results);
+    if (found == provider.groups.end()) return failure("strew: nodes that were not found in the graph are to be compiled");
+    STREW_ORT_TRY(make_compute(&provider.session, graphs[i], found->second, fused[i], &infos[i]));
   }
   return nullptr;
 }
@@ -193,9 +198,11 @@ abi::Status* create_provider(const abi::SessionOptions* options, abi::Ep** out) 
     return guarded([&] { return get_capability(*static_cast<Provider*>(ep), graph, support); });
   };
   made->Compile = [](abi::Ep* ep, const abi::Graph** graphs, const abi::Node** fused, size_t count, abi::NodeComputeInfo** infos,
-                     abi::Node**) { return guarded([&] { return compile(*static_cast<Provider*>(ep), graphs, fused, count, infos); }); };
+                     abi::Node**) {
+    return guarded([&] { return compile(*static_cast<Provider*>(ep), graphs, fused, count, infos); });
+  };
   made->ReleaseNodeComputeInfos = [](abi::Ep*, abi::NodeComputeInfo** infos, size_t count) {
-    std::for_each(infos, infos + count, release_compute);
+    std::for_each(infos, infos + count, FusedNode::release);
   };
   made->GetKernelRegistry = [](abi::Ep* ep, const abi::KernelRegistry** registry) -> abi::Status* {
     *registry = static_cast<Provider*>(ep)->registry.get();
@@ -216,8 +223,8 @@ abi::Status* create_provider(const abi::SessionOptions* options, abi::Ep** out) 
 
 struct Factory : abi::EpFactory {};
 
-abi::Status* supported_devices(abi::EpFactory* factory, const abi::HardwareDevice* const* devices, size_t count, abi::EpDevice** out,
-                               size_t most, size_t* out_count) {
+abi::Status* supported_devices(abi::EpFactory* factory, const abi::HardwareDevice* const* devices, size_t count,
+                               abi::EpDevice** out, size_t most, size_t* out_count) {
   *out_count = 0;
   for (size_t i = 0; i < count && *out_count < most; ++i) {
     if (api().HardwareDevice_Type(devices[i]) != abi::DeviceKind::cpu) continue;
@@ -245,7 +252,8 @@ std::unique_ptr<Factory> make_factory() {
     delete provider;
   };
   // Tensors lie in the CPU's memory, from ONNX Runtime's own allocator.
-  made->CreateAllocator = [](abi::EpFactory*, const abi::MemoryInfo*, const abi::KeyValuePairs*, abi::Allocator** out) -> abi::Status* {
+  made->CreateAllocator = [](abi::EpFactory*, const abi::MemoryInfo*, const abi::KeyValuePairs*,
+                             abi::Allocator** out) -> abi::Status* {
     *out = nullptr;
     return nullptr;
   };
@@ -261,11 +269,13 @@ std::unique_ptr<Factory> make_factory() {
 }  // namespace
 }  // namespace strew::ort
 
+// NOLINTBEGIN(readability-identifier-naming): ONNX Runtime looks for these names
 extern "C" {
 
 /// What ONNX Runtime calls of a library that is registered.
-STREW_API strew::ort::abi::Status* CreateEpFactories(const char*, const strew::ort::abi::ApiBase* base, const strew::ort::abi::Logger*,
-                                                     strew::ort::abi::EpFactory** out, size_t most, size_t* count) {
+STREW_API strew::ort::abi::Status* CreateEpFactories(const char*, const strew::ort::abi::ApiBase* base,
+                                                     const strew::ort::abi::Logger*, strew::ort::abi::EpFactory** out,
+                                                     size_t most, size_t* count) {
   using namespace strew::ort;  // NOLINT(google-build-using-namespace)
   *count = 0;
   if (abi::Status* const status = open_api(*base); status != nullptr) return status;
@@ -281,6 +291,7 @@ STREW_API strew::ort::abi::Status* ReleaseEpFactory(strew::ort::abi::EpFactory* 
   delete static_cast<strew::ort::Factory*>(factory);
   return nullptr;
 }
+// NOLINTEND(readability-identifier-naming)
 
 /// The report of the session with that name (Report::text()), as much of it as fits, with a zero byte at the end. The result is its length; -1: there is no such
 /// session.

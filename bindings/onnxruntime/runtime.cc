@@ -68,7 +68,9 @@ abi::Status* Runtime::find(const RuntimeOptions& options, Runtime** out) {
 }
 
 abi::Status* Runtime::open() {
-  const auto check = [](strew_status status) { return status == nullptr ? nullptr : from_strew(status, abi::ErrorCode::invalid_argument, "provider options"); };
+  const auto check = [](strew_status status) {
+    return status == nullptr ? nullptr : from_strew(status, abi::ErrorCode::invalid_argument, "provider options");
+  };
   strew_executor_callbacks callbacks = STREW_EXECUTOR_CALLBACKS_INIT;
   callbacks.context = this;
   callbacks.threads = [](void* runtime) { return static_cast<const Runtime*>(runtime)->threads(); };

@@ -6,10 +6,10 @@ namespace {
 
 /// By the number of the element type; STREW_DTYPE_COUNT: strew has none.
 constexpr std::array<strew_dtype, 26> kDTypes = {
-    STREW_DTYPE_COUNT, STREW_F32,       STREW_U8,         STREW_I8,     STREW_U16,       STREW_I16, STREW_I32,
-    STREW_I64,         STREW_STRING,    STREW_BOOL,       STREW_F16,    STREW_F64,       STREW_U32, STREW_U64,
-    STREW_COMPLEX64,   STREW_COMPLEX128, STREW_BF16,      STREW_F8E4M3FN, STREW_F8E4M3FNUZ, STREW_F8E5M2, STREW_F8E5M2FNUZ,
-    STREW_U4,          STREW_I4,        STREW_F4E2M1,     STREW_U2,     STREW_I2};
+    STREW_DTYPE_COUNT, STREW_F32,        STREW_U8,     STREW_I8,       STREW_U16,        STREW_I16,    STREW_I32,
+    STREW_I64,         STREW_STRING,     STREW_BOOL,   STREW_F16,      STREW_F64,        STREW_U32,    STREW_U64,
+    STREW_COMPLEX64,   STREW_COMPLEX128, STREW_BF16,   STREW_F8E4M3FN, STREW_F8E4M3FNUZ, STREW_F8E5M2, STREW_F8E5M2FNUZ,
+    STREW_U4,          STREW_I4,         STREW_F4E2M1, STREW_U2,       STREW_I2};
 static_assert(kDTypes[static_cast<size_t>(abi::ElementType::f16)] == STREW_F16);
 static_assert(kDTypes[static_cast<size_t>(abi::ElementType::bf16)] == STREW_BF16);
 static_assert(kDTypes[static_cast<size_t>(abi::ElementType::u4)] == STREW_U4);
@@ -29,7 +29,8 @@ const std::vector<abi::ElementType>& element_types() {
     for (int number = 0; number <= static_cast<int>(abi::ElementType::i2); ++number) {
       const auto type = static_cast<abi::ElementType>(number);
       const abi::DataType* data_type = nullptr;
-      if (dtype_of(type) && succeeded(ep_api().GetTensorDataType(type, &data_type)) && data_type != nullptr) found.push_back(type);
+      if (dtype_of(type) && succeeded(ep_api().GetTensorDataType(type, &data_type)) && data_type != nullptr)
+        found.push_back(type);
     }
     return found;
   }();
@@ -47,6 +48,19 @@ abi::Status* view_of(const abi::Value* value, bool is_input, strew_tensor* out) 
   if (!dtype) return failure("strew: element type " + std::to_string(static_cast<int>(type)) + " of a tensor is not supported");
   *out = {data, dims, nullptr, static_cast<int32_t>(rank), static_cast<uint8_t>(*dtype), static_cast<uint8_t>(is_input), {0, 0}};
   return nullptr;
+}
+
+abi::Status* input(const abi::KernelContext* context, size_t number, strew_tensor* out) {
+  const abi::Value* value = nullptr;
+  STREW_ORT_TRY(api().KernelContext_GetInput(context, number, &value));
+  if (value == nullptr) return failure("strew: input " + std::to_string(number) + " is missing");
+  return view_of(value, true, out);
+}
+
+int64_t bytes_of(const strew_tensor& tensor) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < tensor.rank; ++d) count *= tensor.dims[d];
+  return (count * strew_dtype_bits(static_cast<strew_dtype>(tensor.dtype)) + 7) / 8;
 }
 
 abi::Status* type_of(const abi::ValueInfo* info, ValueType* out) {

@@ -38,6 +38,11 @@ const std::vector<abi::ElementType>& element_types();
 /// A view of a value, valid as long as it is. `is_input`: it is not to be written.
 abi::Status* view_of(const abi::Value* value, bool is_input, strew_tensor* out);
 
+/// A view of an input of a call, which must be there.
+abi::Status* input(const abi::KernelContext* context, size_t number, strew_tensor* out);
+
+int64_t bytes_of(const strew_tensor& tensor);
+
 /// What a graph says of a value: its element type and dims, STREW_OPEN where they are open. No dims: not even the rank is known.
 struct ValueType {
   abi::ElementType element = abi::ElementType::undefined;

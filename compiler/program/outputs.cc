@@ -1,3 +1,4 @@
+// See outputs.h. Tested by tests/unit/compiler/program/program_test.cc and tests/c_api.
 #include "compiler/program/outputs.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 
 #include "base/strides.h"
 #include "compiler/op/message.h"
+#include "compiler/program/buffers.h"
 
 namespace strew::inline v0 {
 

@@ -20,7 +20,8 @@ static void test_read(void) {
   FAILS(strew_program_read(kRows, strlen(kRows) / 2, "a.strew", NULL, &program), STREW_CODE_INVALID_ARGUMENT, "a.strew");
   FAILS(strew_program_read(NULL, 0, "a.onnx", NULL, &program), STREW_CODE_INVALID_ARGUMENT, "a.onnx");
   options.order = "any";
-  FAILS(strew_program_read(kRows, strlen(kRows), "a.strew", &options, &program), STREW_CODE_INVALID_ARGUMENT, "order: it is 'any'");
+  FAILS(strew_program_read(kRows, strlen(kRows), "a.strew", &options, &program), STREW_CODE_INVALID_ARGUMENT,
+        "order: it is 'any'");
 }
 
 typedef struct {
@@ -58,8 +59,10 @@ static void test_given_when_known(void) {
   }
   given.data = NULL;
   FAILS(strew_program_run_with(program, runtime, NULL, inputs, NULL, 3, give, &given), STREW_CODE_INVALID_ARGUMENT, "data: null");
-  FAILS(strew_program_run_with(program, runtime, NULL, inputs, NULL, 3, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "make_output: null");
-  FAILS(strew_program_run_with(program, runtime, NULL, inputs, NULL, 2, give, &given), STREW_CODE_INVALID_ARGUMENT, "input_count: 2");
+  FAILS(strew_program_run_with(program, runtime, NULL, inputs, NULL, 3, NULL, NULL), STREW_CODE_INVALID_ARGUMENT,
+        "make_output: null");
+  FAILS(strew_program_run_with(program, runtime, NULL, inputs, NULL, 2, give, &given), STREW_CODE_INVALID_ARGUMENT,
+        "input_count: 2");
   FAILS(strew_program_run_with(program, runtime, NULL, NULL, NULL, 3, give, &given), STREW_CODE_INVALID_ARGUMENT, "inputs: null");
   FAILS(strew_program_run_with(program, NULL, NULL, inputs, NULL, 3, give, &given), STREW_CODE_INVALID_ARGUMENT, "runtime: null");
   FAILS(strew_program_run_with(NULL, runtime, NULL, inputs, NULL, 3, give, &given), STREW_CODE_INVALID_ARGUMENT, "program: null");
@@ -95,7 +98,8 @@ static void test_in_place(void) {
   OK(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1)); /* copied first, and back at the end */
   CHECK(rows.table[0] == 102 && rows.table[8] == 104);
   rows.indices[1] = 10;
-  FAILS(strew_program_run_into(program, runtime, NULL, inputs, may_overwrite, 3, &output, 1), STREW_CODE_OUT_OF_BOUNDS, "value 10");
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, may_overwrite, 3, &output, 1), STREW_CODE_OUT_OF_BOUNDS,
+        "value 10");
   CHECK(rows.table[0] == 102);
   rows.indices[1] = 0;
 
@@ -103,7 +107,8 @@ static void test_in_place(void) {
   FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT,
         "dims are [9,4], expected [10,4]");
   output.dims = columns;
-  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "dim 1 is 10, expected 4");
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT,
+        "dim 1 is 10, expected 4");
   output = rows.tensors[0];
   output.data = NULL;
   FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "data: null");
@@ -118,16 +123,20 @@ static void test_in_place(void) {
   FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT,
         "dtype is i32, expected f32");
   output.dtype = STREW_DTYPE_COUNT;
-  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "expected a strew_dtype");
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT,
+        "expected a strew_dtype");
   output.dtype = STREW_F32;
   output.rank = 1;
-  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "rank is 1, expected 2");
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT,
+        "rank is 1, expected 2");
   output.rank = 2;
   may_overwrite[2] = 1; /* the updates are read-only */
   FAILS(strew_program_run_into(program, runtime, NULL, inputs, may_overwrite, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT,
         "expected may_overwrite 0");
-  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 2, &output, 1), STREW_CODE_INVALID_ARGUMENT, "input_count: 2");
-  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 2), STREW_CODE_INVALID_ARGUMENT, "output_count: 2");
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 2, &output, 1), STREW_CODE_INVALID_ARGUMENT,
+        "input_count: 2");
+  FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, &output, 2), STREW_CODE_INVALID_ARGUMENT,
+        "output_count: 2");
   FAILS(strew_program_run_into(program, runtime, NULL, inputs, NULL, 3, NULL, 1), STREW_CODE_INVALID_ARGUMENT, "outputs: null");
   FAILS(strew_program_run_into(program, runtime, NULL, NULL, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "inputs: null");
   FAILS(strew_program_run_into(program, NULL, NULL, inputs, NULL, 3, &output, 1), STREW_CODE_INVALID_ARGUMENT, "runtime: null");
@@ -191,8 +200,8 @@ static void test_model(const char* examples) {
         strew_tensor both[16];
         memcpy(both, outputs, sizeof both);
         both[i].data = outputs[0].data;
-        FAILS(strew_program_run_into(program, strew_runtime_process(), NULL, inputs, NULL, n, both, m), STREW_CODE_INVALID_ARGUMENT,
-              "overlaps that of output");
+        FAILS(strew_program_run_into(program, strew_runtime_process(), NULL, inputs, NULL, n, both, m),
+              STREW_CODE_INVALID_ARGUMENT, "overlaps that of output");
       }
     }
   }
@@ -259,7 +268,8 @@ static void test_parts(const char* examples) {
     kept_name = strew_program_value_name(program, kept);
     CHECK(kept_name != NULL && kept_name[0] != 0);
     if (OK(strew_parts_program(parts, 0, &part_program))) {
-      CHECK(strew_program_input_count(part_program) == part.input_count && strew_program_output_count(part_program) == part.output_count);
+      CHECK(strew_program_input_count(part_program) == part.input_count &&
+            strew_program_output_count(part_program) == part.output_count);
       CHECK(strew_program_node_count(part_program) == 0);
       for (i = 0; i < part.input_count; ++i) {
         OK(strew_program_input(part_program, i, &port));

@@ -106,6 +106,55 @@ def check_groups(failures):
     failures.check(differs(with_strew.run(None, feeds), alone.run(None, feeds)) is None, "a layer after an error: the result differs")
 
 
+def two_sums(width, extra_reader=False, **dims):
+    """Two sums of rows by one index, which is expanded once, with a matrix product between them."""
+    nodes, rows = [helper.make_node("Unsqueeze", ["target", "one"], ["column"]), helper.make_node("Expand", ["column", "shape"], ["index"], name="expand")], "x"
+    for number in range(2):
+        nodes += [helper.make_node("MatMul", [rows, "weights"], [f"mixed{number}"]), helper.make_node("Gather", [f"mixed{number}", "source"], [f"rows{number}"], name=f"look_up{number}"),
+                  helper.make_node("ScatterElements", ["zeros", "index", f"rows{number}"], [f"sums{number}"], name=f"add{number}", reduction="add")]
+        rows = f"sums{number}"
+    outputs = [value("sums1", FLOAT, (50, width))]
+    if extra_reader:
+        nodes.append(helper.make_node("Neg", ["index"], ["negative"]))
+        outputs.append(value("negative", INT64, None))
+    edges = dims.get("edges", "e")
+    inputs = [value("x", FLOAT, (50, width)), value("source", INT64, (edges,)), value("target", INT64, (dims.get("targets", edges),)), value("shape", INT64, (2,))]
+    initializers = [helper.make_tensor("zeros", FLOAT, (50, width), np.zeros(50 * width, np.float32)), helper.make_tensor("one", INT64, (1,), [1]),
+                    helper.make_tensor("weights", FLOAT, (width, width), np.eye(width, dtype=np.float32).ravel())]
+    if "edges" in dims:
+        inputs.pop()
+        initializers.append(helper.make_tensor("shape", INT64, (2,), [edges, width]))
+    return make_model(nodes, inputs, outputs, initializers=initializers)
+
+
+def check_expansions(failures):
+    """An index that several groups read is not written out, unless something else reads it, too."""
+    for width, options in ((16, {"edges": 400}), (16, {}), (16, {"targets": "t"}), (1, {})):
+        model = two_sums(width, **options)
+        alone, with_strew = session(model, with_strew=False), session(model)
+        if width == 16:
+            failures.check(("expand", "Expand") in runs(with_strew), f"two sums, {options}: {strew.ort.report(with_strew)}")
+        for edges, targets in ((400, 400), (400, 400)) if "edges" in options else ((400, 400), (1, 1), (0, 0), (30, 30), *(((30, 1),) if "targets" in options else ())):
+            feeds = layer_feeds(edges, edges)
+            feeds = {"x": np.random.default_rng(2).standard_normal((50, width)).astype(np.float32), "source": feeds["source"], "target": feeds["target"][:targets]}
+            if "edges" not in options:
+                feeds["shape"] = np.array([edges, width])
+            for _ in range(2):
+                if difference := differs(with_strew.run(None, feeds), alone.run(None, feeds)):
+                    failures.append(f"two sums of {edges} edges, {targets} targets, width {width}, {options}: {difference}")
+    model = two_sums(16, extra_reader=True, edges=400)
+    alone, with_strew = session(model, with_strew=False), session(model)
+    failures.check(("expand", "Expand") not in runs(with_strew), f"an index that is read elsewhere: {strew.ort.report(with_strew)}")
+    feeds = {name: each for name, each in layer_feeds(1).items() if name != "weight"}
+    failures.check(differs(with_strew.run(None, feeds), alone.run(None, feeds)) is None, "an index that is read elsewhere: the result differs")
+    bad = session(two_sums(16))
+    try:
+        bad.run(None, feeds | {"shape": np.array([399, 16])})
+        failures.append("an Expand to another extent: no error")
+    except Exception as error:  # noqa: BLE001
+        failures.check("dim 0 of the shape is 399, expected 1 or the extent of the input there, 400" in str(error), f"an Expand to another extent: {error}")
+
+
 def check_threads(failures, count):
     """Eight threads call one session, and sessions end while others run."""
     wrong = []
@@ -212,7 +261,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1000, help="calls by eight threads")
     arguments = parser.parse_args()
     failures = Failures()
-    checks = (check_in_place, check_groups, check_bodies, check_options, check_cache)
+    checks = (check_in_place, check_groups, check_expansions, check_bodies, check_options, check_cache)
     for check in checks:
         check(failures)
     check_threads(failures, arguments.runs)

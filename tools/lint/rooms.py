@@ -30,6 +30,7 @@ ROOMS = {
     "bindings/c/compiler/": ("bindings/c/runtime/", "runtime/call/", "compiler/", "schedules/", "backends/", "runtime/", "library/", "tune/"),
     "bindings/python/native/": ("bindings/c/runtime/",),
     "bindings/torch/": (),
+    "bindings/onnxruntime/": (),
     "library/": ("runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
     "tune/": ("runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
 }

@@ -279,7 +279,8 @@ TEST(FusionRows, AnOpenNumberOfIndicesForAKnownNumberOfRows) {
         store_element(DType::i64, inputs[1].data.data(), e, {DType::i64, {encode_i64(DType::i64, rng.below(7) - 7), 0}});
       const auto want = test::run_copy(*plain, inputs, "reference");
       for (const char* backend : {"reference", "auto"})
-        EXPECT_TRUE(test::is_same_bytes(test::run_copy(*folded, inputs, backend), want)) << op << " of " << n << " on " << backend;
+        EXPECT_TRUE(test::is_same_bytes(test::run_copy(*folded, inputs, backend), want))
+            << op << " of " << n << " on " << backend;
     }
   }
 }
@@ -296,7 +297,8 @@ TEST(FusionRows, ZerosOfAnOpenShapeAreAFill) {
     inputs.push_back(test::random_tensor({DType::i64, {5}, {}}, rng));
     inputs.push_back(test::random_tensor({DType::f32, {5, 3}, {}}, rng));
     for (int64_t e = 0; e < 5; ++e)
-      store_element(DType::i64, inputs[1].data.data(), e, {DType::i64, {encode_i64(DType::i64, rows == 0 ? 0 : rng.below(rows)), 0}});
+      store_element(DType::i64, inputs[1].data.data(), e,
+                    {DType::i64, {encode_i64(DType::i64, rows == 0 ? 0 : rng.below(rows)), 0}});
     const auto want = test::run_copy(*plain, inputs, "reference");
     for (const char* backend : {"reference", "auto"})
       EXPECT_TRUE(test::is_same_bytes(test::run_copy(*folded, inputs, backend), want)) << rows << " rows on " << backend;
