@@ -129,6 +129,16 @@ struct Override<Op, kTry, at::Tensor&(const at::Tensor&, Rest...)> {
   }
 };
 
+/// _embedding_bag(weight, ...) -> (Tensor, Tensor, Tensor, Tensor), of several new tensors, which are given in the place of the target.
+template <class Op, auto kTry, class... Made, class... Rest>
+struct Override<Op, kTry, std::tuple<Made...>(const at::Tensor&, Rest...)> {
+  static std::tuple<Made...> call(c10::DispatchKeySet keys, const at::Tensor& self, Rest... rest) {
+    std::tuple<Made...> made;
+    if (tried<Op>([&] { return kTry(made, self, rest...); })) return made;
+    return Replaced<Op>::template hand_over<std::tuple<Made...>, const at::Tensor&, Rest...>(keys, self, rest...);
+  }
+};
+
 /// Puts strew's kernel in the place of PyTorch's, which stays at hand. `key`: that of the library.
 template <class Op, auto kTry>
 void replace(torch::Library& library, c10::DispatchKey key = c10::DispatchKey::CPU) {

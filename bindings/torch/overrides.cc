@@ -1,6 +1,8 @@
 // The table of what strew replaces, and the functions by which Python switches it on: strew.torch (bindings/python/strew/torch) opens this library beside the
 // PyTorch that it was built for. Tested by tests/torch.
+#include <ATen/ops/_embedding_bag.h>
 #include <ATen/ops/_embedding_bag_dense_backward.h>
+#include <ATen/ops/_embedding_bag_forward_only.h>
 #include <ATen/ops/_index_put_impl.h>
 #include <ATen/ops/_segment_reduce_backward.h>
 #include <ATen/ops/add.h>
@@ -70,6 +72,8 @@ void replace_all(torch::Library& library) {
   replace<ops::segment_reduce, segment_reduce>(library);
   replace<ops::_segment_reduce_backward, segment_reduce_backward>(library);
   replace<ops::embedding_dense_backward, embedding_dense_backward>(library);
+  replace<ops::_embedding_bag, embedding_bag>(library);
+  replace<ops::_embedding_bag_forward_only, embedding_bag_forward_only>(library);
   replace<ops::_embedding_bag_dense_backward, embedding_bag_dense_backward>(library);
 }
 

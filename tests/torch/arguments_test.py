@@ -223,21 +223,29 @@ def add_sparse(draw):
     return Drawn([self, torch.stack(indices), values, size, coalesced, alpha, draw.choice(("in place", "new", "out"))], None)
 
 
-def bag_gradients(table, indices, offsets, weights, named):
-    """The bags and their gradients."""
-    leaf = table.detach().clone().requires_grad_()
-    return outcomes.gradients(lambda: torch.nn.functional.embedding_bag(indices, leaf, offsets, per_sample_weights=weights, **named), [leaf])
+def bags_and_gradients(table, indices, offsets, weights, named):
+    """The bags' rows, sizes and winners, where nobody asks for gradients; and with gradients."""
+    modes = ("sum", "mean", "max")
+    given = {"mode": modes.index(named["mode"]), "per_sample_weights": weights, "include_last_offset": named.get("include_last_offset", False)}
+    if indices.dim() == 1:
+        plain = torch.embedding_bag(table, indices, offsets, **given, padding_idx=named["padding_idx"])
+    else:
+        plain = torch.nn.functional.embedding_bag(indices, table, offsets, per_sample_weights=weights, **named)
+    leaves = [each if each is None else each.detach().clone().requires_grad_() for each in (table, weights)]
+    return plain, outcomes.gradients(lambda: torch.nn.functional.embedding_bag(indices, leaves[0], offsets, per_sample_weights=leaves[1], **named), [each for each in leaves if each is not None])
 
 
 def embedding_bag(draw):
-    """Bags of one dim with offsets, some without indices, or bags of the same size. PyTorch's sort is another one for many indices. All are right: PyTorch's own errors name other indices in
-    each run."""
+    """Bags of one dim with offsets, some without indices, or bags of the same size. PyTorch's sort is another one for many indices. Where PyTorch has a kernel of its own for float32 and 16
+    bits, its errors name other indices in each run: then none is out of bounds."""
     rows, width = max(1, draw.extent()), draw.choice((1, 3, 8, 16, 19, 64))
-    table = draw.tensor([rows, width], draw.choice((torch.float32, torch.float32, torch.float64, torch.bfloat16, torch.float16)), ("contiguous",))
+    table = draw.tensor([rows, width], draw.choice((torch.float32, torch.float32, torch.float64, torch.bfloat16, torch.float16)), ("contiguous",) * 6 + ("transposed", "stepped", "expanded"))
     kind, mode = draw.choice((torch.int64, torch.int32)), draw.choice(("sum", "sum", "mean", "mean", "max"))
     count = draw.choice((32765, 33000)) if draw.large else draw.choice((0, 1, 5, 40, 300))
     indices = torch.randint(0, rows, (count,), generator=draw.numbers)
-    named = {"mode": mode, "padding_idx": draw.randrange(rows) if draw.chance(0.3) else None, "scale_grad_by_freq": draw.chance(0.1)}
+    named = {"mode": mode, "padding_idx": draw.randrange(rows) if draw.chance(0.4) else None, "scale_grad_by_freq": draw.chance(0.1)}
+    if count and draw.chance(0.1) and (named["padding_idx"] is not None or table.dtype == torch.float64 or mode == "max"):
+        indices[draw.randrange(count)] = draw.choice((rows, -1, 2**30))
     offsets = None
     if draw.chance(0.3):
         indices = indices[: count - count % 5].view(-1, 5)
@@ -247,7 +255,7 @@ def embedding_bag(draw):
         if named["include_last_offset"]:
             offsets = torch.cat([offsets, torch.tensor([count])])
     weights = draw.values(indices.size(), table.dtype) if mode == "sum" and draw.chance(0.4) else None
-    return Drawn([table, indices.to(kind), offsets if offsets is None else offsets.to(kind), weights, named], None)
+    return Drawn([table, indices.to(kind), offsets if offsets is None else offsets.to(kind if draw.chance(0.9) else torch.int64), weights, named], None)
 
 
 def index_copy(draw):
@@ -328,11 +336,11 @@ OPERATORS = {
     "gather": (gather, ("aten::gather", "aten::gather.out")),
     "segment_reduce": (segment_reduce, ("aten::segment_reduce", "aten::_segment_reduce_backward")),
     "add_sparse": (add_sparse, ("aten::add.Tensor", "aten::add_.Tensor", "aten::add.out")),
-    "embedding_bag": (embedding_bag, ("aten::_embedding_bag_dense_backward",)),
+    "embedding_bag": (embedding_bag, ("aten::_embedding_bag", "aten::_embedding_bag_forward_only", "aten::_embedding_bag_dense_backward")),
     "take": (take, ("aten::take", "aten::take.out")),
     "put": (put, ("aten::put_",)),
 }
-OWN_CALLS = {"add_sparse": plus_sparse, "embedding_bag": bag_gradients}  # others are called by their names
+OWN_CALLS = {"add_sparse": plus_sparse, "embedding_bag": bags_and_gradients}  # others are called by their names
 WITHOUT_IN_PLACE = ("index", "segment_reduce", "add_sparse", "embedding_bag", "index_select", "gather", "take")
 
 

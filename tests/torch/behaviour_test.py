@@ -134,12 +134,13 @@ CALLS = {
     "take": lambda t, i, u, dim: t.view(-1)[:4].take(i),
     "put": lambda t, i, u, dim: t.view(-1)[:4].put_(i, u[:, 0], accumulate=True),
     "embedding": lambda t, i, u, dim: torch.nn.functional.embedding(i, t),
+    "embedding_bag": lambda t, i, u, dim: torch.nn.functional.embedding_bag(i, t, torch.tensor([0]), mode="max"),
     "embedding_dense_backward": lambda t, i, u, dim: torch.ops.aten.embedding_dense_backward(u, i, 4, -1, False),
 }
 # Those that do not read the updates, or take no dim.
-WITHOUT_UPDATES = ("index_select", "index_fill", "gather", "index", "take", "embedding")
+WITHOUT_UPDATES = ("index_select", "index_fill", "gather", "index", "take", "embedding", "embedding_bag")
 WITH_MASKS = ("index", "index_put")
-WITHOUT_DIM = ("take", "put", "embedding", "embedding_dense_backward")
+WITHOUT_DIM = ("take", "put", "embedding", "embedding_bag", "embedding_dense_backward")
 SITUATIONS = {
     "an index too large": {"index": index_of(4)},
     "a negative index": {"index": index_of(-1)},

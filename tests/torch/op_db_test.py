@@ -38,7 +38,7 @@ OPERATORS = {
     "put": ("aten::put_",),
     "take_along_dim": ("aten::gather",),
     "_segment_reduce": ("aten::segment_reduce", "aten::_segment_reduce_backward"),
-    "nn.functional.embedding_bag": ("aten::_embedding_bag_dense_backward",),
+    "nn.functional.embedding_bag": ("aten::_embedding_bag", "aten::_embedding_bag_forward_only", "aten::_embedding_bag_dense_backward"),
     "nn.functional.embedding": ("aten::index_select", "aten::embedding_dense_backward"),
 }
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64,

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 #include "bindings/torch/override.h"
 #include "bindings/torch/report.h"
@@ -50,6 +51,15 @@ Reason add_sparse(Target& target, const at::Tensor& self, const at::Tensor& othe
 /// Of the gradient of an embedding: rows of `grad` are added to the rows of a new table that `indices` names.
 Reason embedding_dense_backward(Target& target, const at::Tensor& grad, const at::Tensor& indices, const c10::SymInt& num_weights,
                                 const c10::SymInt& padding_idx, bool scale_grad_by_freq);
+/// Rows of the table reduced for each bag; which bag an index is in; the bags' sizes; of maxima, the indices that they are from.
+using FourTensors = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+Reason embedding_bag(FourTensors& made, const at::Tensor& table, const at::Tensor& indices, const at::Tensor& offsets,
+                     bool scale_grad_by_freq, int64_t mode, bool sparse, const std::optional<at::Tensor>& weights,
+                     bool include_last_offset, int64_t padding);
+/// The same where nobody asks for a gradient.
+Reason embedding_bag_forward_only(FourTensors& made, const at::Tensor& table, const at::Tensor& indices,
+                                  const at::Tensor& offsets, bool scale_grad_by_freq, int64_t mode, bool sparse,
+                                  const std::optional<at::Tensor>& weights, bool include_last_offset, int64_t padding);
 /// Of that of a sum or mean of rows of an embedding for each bag.
 Reason embedding_bag_dense_backward(Target& target, const at::Tensor& grad, const at::Tensor& indices, const at::Tensor& bags,
                                     const at::Tensor& bag_sizes, const at::Tensor& max_indices, const c10::SymInt& num_weights,
