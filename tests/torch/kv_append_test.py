@@ -141,6 +141,22 @@ def check_views_of_one(failures):
         failures.append(f"gradients of views of one cache: {gradients}")
 
 
+def check_dtypes(failures):
+    """The second of two caches in each dtype of PyTorch's, also in those that its operators do not move."""
+    dtypes = {each for each in vars(torch).values() if isinstance(each, torch.dtype) and not str(each).startswith(("torch.qu", "torch.qi"))}
+    positions = torch.tensor([1, 3], dtype=torch.int32)
+    forms = {"slots": ((6, 4), (2, 4), {}), "blocks": ((3, 2, 4), (2, 4), {}), "positions": ((2, 6, 4), (2, 2, 4), {"dim": 1}), "many dims": ((2, 6, *[1] * 16), (2, 2, *[1] * 16), {"dim": 1})}
+    for dtype in sorted(dtypes, key=str):
+        for form, (shape, rows, given) in forms.items():
+            caches, values = ([torch.randint(2, (*size[:-1], size[-1] * dtype.itemsize), dtype=torch.uint8) for _ in "kv"] for size in (shape, rows))
+            expected = kv_append(caches, positions, values, **given)
+            as_given = [[pair[0].clone(), pair[1].clone().view(dtype)] for pair in (caches, values)]
+            made = kv_append(as_given[0], positions, as_given[1], **given)
+            kv_append_(as_given[0], positions, as_given[1], **given)
+            if not all(torch.equal(each.view(torch.uint8), want) for result in (made, as_given[0]) for each, want in zip(result, expected, strict=True)):
+                failures.append(f"{dtype}, {form}")
+
+
 def check_errors(failures):
     cache, slots, values = numbers()
     static, tokens, positions = torch.randn(3, 2, 6, 2), torch.randn(2, 2, 3, 2), torch.tensor([1, 3])
@@ -218,4 +234,4 @@ def check_compiled(failures):
 
 
 if __name__ == "__main__":
-    sys.exit(own.main("kv_append_test", check_values, 300, (check_autograd, check_views_of_one, check_errors, check_compiled)))
+    sys.exit(own.main("kv_append_test", check_values, 300, (check_autograd, check_views_of_one, check_dtypes, check_errors, check_compiled)))

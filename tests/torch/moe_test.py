@@ -74,6 +74,7 @@ def check_derivatives(failures):
         "both": (lambda x, w: layer(x, ids, w), (x, weights)),
     }
     own.derivatives(failures, functions)
+    own.derivatives(failures, {"moe_permute of complex numbers": (lambda x: moe_permute(x, ids, num_experts=4)[0].square(), (torch.complex(x.detach(), x.detach().cos()).requires_grad_(),))})
     own.forward_derivatives(failures, functions)
     own.compiled_backward(failures, functions)
     own.registrations(failures, [
@@ -112,7 +113,8 @@ def check_errors(failures):
         (lambda: moe_unpermute(rows, inverse, weights[:2]), RuntimeError, "expected topk_weights to have one number for each of inv_permuted_idx, [3, 2], but its shape is [2, 2]"),
         (lambda: moe_unpermute(rows, inverse, weights.double()), RuntimeError, "weight and table expected to have the same dtype"),
         (lambda: moe_unpermute(rows, inverse[0], weights[0]), RuntimeError, "expected inv_permuted_idx to be int32 or int64 of two dims"),
-        (lambda: moe_unpermute(rows.long(), inverse), RuntimeError, "expected table to be floating point"),
+        (lambda: moe_unpermute(rows.long(), inverse), RuntimeError, "moe_unpermute(): expected permuted to be floating point, but got Long"),
+        (lambda: moe_unpermute(rows + 1j, inverse), RuntimeError, "moe_unpermute(): expected permuted to be floating point, but got ComplexFloat"),
     ])
 
 

@@ -131,14 +131,16 @@ def changed_outside(got, want):
 
 
 def names_another(got, want, given):
-    """Whether the errors are the same but for the index, and this is one of the arguments' and out of bounds, too."""
-    bounds = r"index (-?\d+) (?:is out of bounds for dimension (?:-?\d+) with size|on a tensor of) (\d+)"
+    """Whether the errors are the same but for the index, and this is one of the arguments' and out of bounds, too. It is for the same dim unless several tensors are indices."""
+    bounds = r"index (-?\d+) (?:is out of bounds for dimension (-?\d+) with size|on a tensor of) (\d+)"
     ours, theirs = re.search(bounds, got), re.search(bounds, want)
     if not ours or not theirs or got[:ours.start()] != want[:theirs.start()]:
         return False
-    value, size = int(ours[1]), int(ours[2])
-    known = any(bool((each == value).any()) for each in tensors_in(given) if each.dtype in (torch.int64, torch.int32))
-    return known and (value < 0 or value >= size)
+    value, size = int(ours[1]), int(ours[3])
+    indices = [each for each in tensors_in(given) if each.dtype in (torch.int64, torch.int32)]
+    if len(indices) == 1 and ours.groups()[1:] != theirs.groups()[1:]:
+        return False
+    return any(bool((each == value).any()) for each in indices) and (value < 0 or value >= size)
 
 
 def shares(one, other):

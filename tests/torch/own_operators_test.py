@@ -237,6 +237,21 @@ def check_corners(failures):
                 failures.append(f"an index out of bounds, {what}: {error}")
 
 
+def check_many_dims(failures):
+    """Rows of more dims than an op may have: as those of few dims, signs of zeros too."""
+    dst, src = edges_of(random.Random(7), 60, 5, 4)
+    table = (torch.randn(4, 3, 2) * 2).round().copysign(torch.randn(4, 3, 2))  # many zeros of both signs
+    weights = {"none": None, "one per edge": torch.randn(60), "one per head": torch.randn(60, 3)}
+    for reduce in ("sum", "mean", "amax", "amin"):
+        for what, weight in weights.items():
+            for heads in (0, 15):  # dims of extent 1 in front of those of the heads, behind them
+                many = table.view(4, *[1] * heads, 3, *[1] * (15 - heads), 2)
+                own = weight.view(60, *[1] * heads, 3) if weight is not None and weight.dim() == 2 else weight
+                got, want = strew.torch.spmm(dst, src, many, own, num_rows=5, reduce=reduce), strew.torch.spmm(dst, src, table, weight, num_rows=5, reduce=reduce)
+                if not same(got.view(5, 3, 2), want) or not torch.equal(got.view(5, 3, 2).signbit(), want.signbit()):
+                    failures.append(f"{reduce} of rows with 17 dims, weights: {what}")
+
+
 def check_docstrings(failures):
     for module in (_compile, _operators, _override):
         result = doctest.testmod(module, extraglobs={"strew": strew, "torch": torch})
@@ -246,4 +261,4 @@ def check_docstrings(failures):
 
 
 if __name__ == "__main__":
-    sys.exit(own.main("own_operators_test", check_values, 300, (check_special, check_derivatives, check_graphs, check_errors, check_corners, check_docstrings)))
+    sys.exit(own.main("own_operators_test", check_values, 300, (check_special, check_derivatives, check_graphs, check_errors, check_corners, check_many_dims, check_docstrings)))

@@ -17,7 +17,7 @@ namespace {
 struct Indices {
   std::array<at::Tensor, kMostDims> tensors;
   std::array<int64_t, kMostDims> indexed;  ///< dims of what is indexed, ascending
-  std::array<int64_t, kMostDims> named;    ///< the same as dims of self, where masks are not one dim
+  std::array<int64_t, kMostDims> named;    ///< what PyTorch calls each in an error: how many dims of self the ones before index
   size_t count = 0;
   std::array<int64_t, kMostDims> dims;  ///< of the indices, broadcast
   int64_t rank = 0;
@@ -43,13 +43,13 @@ bool broadcast(Indices& all, const at::Tensor& index) {
 }
 
 /// One more index, of the dim `indexed` of what is indexed.
-Reason add(Indices& all, const at::Tensor& index, int64_t indexed, int64_t dim_of_self) {
+Reason add(Indices& all, const at::Tensor& index, int64_t indexed, int64_t named) {
   if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
   if (static_cast<size_t>(index.dim()) > kMostDims) return Reason::shape;
   all.are_adjacent = all.are_adjacent && (all.count == 0 || all.indexed[all.count - 1] == indexed - 1);
   all.tensors[all.count] = index;
   all.indexed[all.count] = indexed;
-  all.named[all.count++] = dim_of_self;
+  all.named[all.count++] = named;
   return broadcast(all, index) ? Reason::none : Reason::shape;
 }
 
@@ -57,7 +57,8 @@ Reason add(Indices& all, const at::Tensor& index, int64_t indexed, int64_t dim_o
 Reason read(const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& given, const at::Tensor* written,
             at::Tensor& indexed, Indices& out) {
   indexed = self;
-  int64_t at = 0;  // the dim of self
+  int64_t at = 0;     // the dim of self
+  int64_t named = 0;  // how many dims were indexed before
   for (size_t d = 0; d < given.size(); ++d) {
     if (at >= self.dim()) return Reason::shape;
     const std::optional<at::Tensor> each = given.get(d);
@@ -70,7 +71,8 @@ Reason read(const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& 
     if (const Reason reason = plain(*each, !is_mask); reason != Reason::none) return reason;
     if (written != nullptr && !apart(*written, *each)) return Reason::overlap;
     if (!is_mask) {
-      if (const Reason reason = add(out, *each, number, at++); reason != Reason::none) return reason;
+      if (const Reason reason = add(out, *each, number, named++); reason != Reason::none) return reason;
+      ++at;
       continue;
     }
     const int64_t masked = each->dim();
@@ -81,8 +83,9 @@ Reason read(const at::Tensor& self, const c10::List<std::optional<at::Tensor>>& 
     indexed = *merged;
     const at::Tensor places = places_of(*each);
     if (places.numel() == 0) return Reason::empty;
-    if (const Reason reason = add(out, places, number, at); reason != Reason::none) return reason;
+    if (const Reason reason = add(out, places, number, named); reason != Reason::none) return reason;
     at += masked;
+    named += masked;
   }
   return out.count == 0 ? Reason::argument : Reason::none;
 }

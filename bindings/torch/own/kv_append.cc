@@ -188,8 +188,35 @@ bool append_by_strew(const Append& given, size_t i) {
   return run(what, tensors, {raise_index_error, axis, cache.sizes()[static_cast<size_t>(axis)]}) == Reason::none;
 }
 
-void append(const Append& given) {
-  check(given);
+/// The elements as integers where neither strew nor PyTorch moves them as what they are.
+at::Tensor as_moved(const char* name, const at::Tensor& tensor) {
+  const c10::ScalarType dtype = tensor.scalar_type();
+  const bool has_kernel = dtype_of(dtype) && tensor.dim() <= static_cast<int64_t>(kMostDims);
+  if (moves_alike(dtype) || has_kernel) return tensor;
+  switch (tensor.element_size()) {
+    case 1:
+      return tensor.view(c10::ScalarType::Byte);
+    case 2:
+      return tensor.view(c10::ScalarType::Short);
+    case 4:
+      return tensor.view(c10::ScalarType::Int);
+    case 8:
+      return tensor.view(c10::ScalarType::Long);
+    default:  // PyTorch adds dtypes from release to release
+      TORCH_CHECK_NOT_IMPLEMENTED(false, "strew::", name, "(): expected elements of 1, 2, 4 or 8 bytes, but got ", dtype);
+  }
+}
+std::vector<at::Tensor> all_as_moved(const char* name, at::TensorList tensors) {
+  std::vector<at::Tensor> moved;
+  for (const at::Tensor& each : tensors) moved.push_back(as_moved(name, each));
+  return moved;
+}
+
+void append(const Append& of_any_dtype) {
+  check(of_any_dtype);
+  const std::vector<at::Tensor> caches = all_as_moved(of_any_dtype.name, of_any_dtype.caches),
+                                values = all_as_moved(of_any_dtype.name, of_any_dtype.values);
+  const Append given{of_any_dtype.name, caches, of_any_dtype.index, values, of_any_dtype.dim};
   for (size_t i = 0; i < given.caches.size(); ++i) {
     at::assert_no_internal_overlap(given.caches[i]);
     at::assert_no_overlap(given.caches[i], given.index);
@@ -212,7 +239,10 @@ std::vector<at::Tensor> new_on_cpu(at::TensorList caches, const at::Tensor& inde
   check({"kv_append", caches, index, values, dim});
   check_bounds({"kv_append", caches, index, values, dim});
   std::vector<at::Tensor> copies;
-  for (const at::Tensor& each : caches) copies.push_back(each.clone(at::MemoryFormat::Contiguous));
+  for (const at::Tensor& each : caches) {
+    const at::Tensor copy = as_moved("kv_append", each).clone(at::MemoryFormat::Contiguous);
+    copies.push_back(copy.scalar_type() == each.scalar_type() ? copy : copy.view(each.scalar_type()));
+  }
   append({"kv_append", copies, index, values, dim});
   return copies;
 }

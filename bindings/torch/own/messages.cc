@@ -1,6 +1,7 @@
 #include "bindings/torch/own/messages.h"
 
 #include <ATen/ops/arange.h>
+#include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <array>
@@ -96,6 +97,18 @@ Reason combine(const Messages& given, Combiner combiner, const at::Tensor& resul
   what.accumulates_wide = combiner == Combiner::add && is_narrow_float(result.scalar_type()) && table.dim() > 1;
   const std::array<int64_t, 2> of_dims{0, 0}, sizes{result.size(0), table.size(0)};
   return run(what, tensors, {raise_runtime_error, of_dims, sizes});
+}
+
+std::optional<FewDims> few_dims(const Messages& given) {
+  const at::Tensor& table = given.table;
+  if (table.dim() < static_cast<int64_t>(kMostDims)) return std::nullopt;
+  const size_t weighted = given.weight ? static_cast<size_t>(given.weight->dim()) : 1;
+  const at::IntArrayRef dims = table.sizes();
+  const int64_t heads = c10::multiply_integers(dims.slice(1, weighted - 1));
+  const int64_t features = c10::multiply_integers(dims.slice(weighted));
+  FewDims few{table.reshape({dims[0], heads, features}), std::nullopt};
+  if (given.weight) few.weight = given.weight->reshape({given.weight->size(0), heads});
+  return few;
 }
 
 Promoted promote(const at::Tensor& table, const std::optional<at::Tensor>& weight) {

@@ -33,6 +33,12 @@ c10::ScalarType combined_dtype(const Messages& given);
 /// Combines messages in `result`, of combined_dtype or, where each sum of 16 bits is rounded once, of the table's. `arg`: null, or receives the numbers of the
 /// edges that a maximum or minimum is from, -1 for none. Whatever is not Reason::none left both as they were.
 Reason combine(const Messages& given, Combiner combiner, const at::Tensor& result, const at::Tensor* arg);
+/// Messages of rows that have more dims than an op may have, with at most three: those that the weights have, and the others.
+struct FewDims {
+  at::Tensor table;
+  std::optional<at::Tensor> weight;
+};
+std::optional<FewDims> few_dims(const Messages& given);
 /// The messages themselves, by PyTorch's own operators. With gradients of the table and the weights.
 at::Tensor messages_of(const Messages& given);
 /// Under autocast: both in the wider of their dtypes, unless the operators take them as they are. No dtype is lowered.

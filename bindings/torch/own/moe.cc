@@ -3,6 +3,8 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/view_as_complex.h>
+#include <ATen/ops/view_as_real.h>
 #include <torch/library.h>
 
 #include <cstdint>
@@ -111,6 +113,8 @@ at::Tensor unpermute(const at::Tensor& permuted, const at::Tensor& inv_permuted_
                      const std::optional<at::Tensor>& topk_weights) {
   check_index("moe_unpermute", "inv_permuted_idx", inv_permuted_idx, 2);
   check_device("moe_unpermute", permuted, inv_permuted_idx);
+  TORCH_CHECK(permuted.is_floating_point(), "moe_unpermute(): expected permuted to be floating point, but got ",
+              permuted.scalar_type());
   std::optional<at::Tensor> weights;
   if (topk_weights) {
     check_device("moe_unpermute", permuted, *topk_weights);
@@ -127,7 +131,12 @@ struct MoePermuteBackward {
   static constexpr const char* kName = "strew::MoePermuteBackward";
   static Gradients gradients(const Gradients& of_results, const Kept& kept) {
     Gradients result(1);
-    if (of_results[0].defined()) result[0] = unpermute(of_results[0], kept.tensors[0], std::nullopt);
+    const at::Tensor& gradient = of_results[0];
+    if (!gradient.defined()) return result;
+    // Sums of complex numbers are those of their two parts.
+    result[0] = gradient.is_complex()
+                    ? at::view_as_complex(unpermute(at::view_as_real(gradient.resolve_conj()), kept.tensors[0], std::nullopt))
+                    : unpermute(gradient, kept.tensors[0], std::nullopt);
     return result;
   }
 };

@@ -57,6 +57,8 @@ at::Tensor spmm_on_cpu(const at::Tensor& dst, const at::Tensor& src, const at::T
   check(given, reduce);
   at::DimVector dims(table.sizes().begin(), table.sizes().end());
   dims[0] = num_rows.expect_int();
+  if (const std::optional<FewDims> few = few_dims(given))
+    return spmm_on_cpu(dst, src, few->table, few->weight, num_rows, reduce).view(dims);
   at::Tensor result = sums(given, dims);
   return reduce == "mean" ? result.div_(divisors(dst, num_rows, result)) : result;
 }

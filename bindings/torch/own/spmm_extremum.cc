@@ -66,6 +66,10 @@ Pair extremum_on_cpu(const at::Tensor& dst, const at::Tensor& src, const at::Ten
   const bool is_max = reduce == "amax";
   at::DimVector dims(table.sizes().begin(), table.sizes().end());
   dims[0] = num_rows.expect_int();
+  if (const std::optional<FewDims> few = few_dims(given)) {
+    const auto [values, arg] = extremum_on_cpu(dst, src, few->table, few->weight, num_rows, reduce);
+    return {values.view(dims), arg.view(dims)};
+  }
   if (dims[0] == 0) return extremum_in_steps(given, dims, is_max);
   const at::Tensor result(at::detail::empty_cpu(dims, combined_dtype(given)));
   const at::Tensor arg(at::detail::empty_cpu(dims, c10::ScalarType::Long));
