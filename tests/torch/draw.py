@@ -13,12 +13,13 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-45, -1e-40, 3
 
 
 class Draw(random.Random):
-    """One case's numbers. `wild`: infinities, NaN and values of every size are among them."""
+    """One case's numbers. `wild`: infinities, NaN and values of every size are among them. `zeros`: zeros of both signs are."""
 
     def __init__(self, seed):
         super().__init__(seed)
         self.numbers = torch.Generator().manual_seed(self.getrandbits(40))
         self.wild = self.random() < 0.3
+        self.zeros = self.random() < 0.15
         self.large = self.random() < 0.04  # enough for several threads
 
     def chance(self, probability):
@@ -50,6 +51,8 @@ class Draw(random.Random):
             return torch.randint(0, 100, size, generator=self.numbers).to(dtype)
         number = torch.randn(size, generator=self.numbers, dtype=torch.float64)
         number *= 2.0 ** torch.randint(-12, 12, size, generator=self.numbers)
+        if self.zeros:
+            number *= torch.rand(size, generator=self.numbers) < 0.3
         if self.wild and number.numel():
             special = torch.tensor(SPECIAL, dtype=torch.float64)[torch.randint(0, len(SPECIAL), size, generator=self.numbers)]
             number = torch.where(torch.rand(size, generator=self.numbers) < 0.2, special, number)

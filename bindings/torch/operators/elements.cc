@@ -2,6 +2,8 @@
 
 #include <ATen/core/DimVector.h>
 
+#include <limits>
+
 #include "bindings/torch/tensors.h"
 
 namespace strew::aten {
@@ -41,6 +43,31 @@ void add_index(Tensors& tensors, const at::Tensor& index, const Along& how) {
     tensors.add_view(index, index.sizes().data() + how.axis, index.strides().data() + how.axis, 1);
   else
     tensors.add_input(index);
+}
+
+c10::Scalar neutral(Combiner combiner, const at::Tensor& self) {
+  const bool is_float = self.is_floating_point();
+  switch (combiner) {
+    case Combiner::mul:
+      return 1;
+    case Combiner::max:
+    case Combiner::max_or_kept:
+    case Combiner::max_or_update:
+      if (is_float) return -std::numeric_limits<double>::infinity();
+      break;
+    case Combiner::min:
+    case Combiner::min_or_kept:
+    case Combiner::min_or_update:
+      if (is_float) return std::numeric_limits<double>::infinity();
+      break;
+    case Combiner::assign:
+    case Combiner::add:
+      return 0;
+  }
+  const int64_t bits = 8 * static_cast<int64_t>(self.element_size());
+  const bool is_unsigned = self.scalar_type() == c10::ScalarType::Byte;
+  const int64_t most = is_unsigned ? 255 : static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
+  return combiner == Combiner::max ? (is_unsigned ? 0 : -most - 1) : most;
 }
 
 void divide_by_counts(const at::Tensor& sums, int64_t axis, const at::Tensor& index, bool by_row, bool include_self) {

@@ -35,4 +35,7 @@ void add_index(Tensors& tensors, const at::Tensor& index, const Along& how);
 /// Divides sums by how many updates there are of each element, as PyTorch does: those of integers are rounded down. `by_row`: the index has one number for each row, and one dim.
 void divide_by_counts(const at::Tensor& sums, int64_t axis, const at::Tensor& index, bool by_row, bool include_self);
 
+/// What elements that are named begin with where their old values do not take part.
+c10::Scalar neutral(Combiner combiner, const at::Tensor& self);
+
 }  // namespace strew::aten

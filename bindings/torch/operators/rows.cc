@@ -1,4 +1,6 @@
 // Operators whose index has one dim, for rows along a dim: index_add, index_copy, index_fill and index_reduce.
+#include <ATen/ops/maximum.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,6 +11,7 @@
 #include "bindings/torch/operators/elements.h"
 #include "bindings/torch/operators/operators.h"
 #include "bindings/torch/operators/written.h"
+#include "bindings/torch/own/indices.h"
 #include "bindings/torch/tensors.h"
 
 namespace strew::aten {
@@ -81,6 +84,45 @@ void raise_index_copy(int64_t value, int64_t dim, int64_t size, const std::strin
   TORCH_CHECK_INDEX(false, "index_copy_(): index ", value, " is out of bounds for dimension ", dim, " with size ", size, strew);
 }
 
+/// Whether PyTorch's maximum takes the second one of two zeros in vectors of 64 bytes, and keeps the first one elsewhere.
+bool has_vectors_of_64_bytes() {
+  static const bool has = [] {
+    constexpr int64_t kFloats = 16;
+    const auto takes_second = [](int64_t count) {
+      const at::Tensor first = value_of(c10::ScalarType::Float, -0.0).expand({count}).contiguous();
+      return at::maximum(first, first.abs()).signbit().logical_not();
+    };
+    return takes_second(kFloats).all().item<bool>() && !takes_second(kFloats - 1).any().item<bool>();
+  }();
+  return has;
+}
+
+/// Which of two zeros is the larger one: it depends on where PyTorch's loops over vectors, row by row, begin and end. Nothing where they end within a row.
+std::optional<bool> takes_update_of_zeros(const at::Tensor& result, int64_t axis, const at::Tensor& source) {
+  constexpr int64_t kVector = 64, kLeastOfThreads = 32768;
+  const int64_t row = result.numel() / result.size(axis), bytes = row * static_cast<int64_t>(result.element_size());
+  bool has_neighbours = false;  // elements of a row that are neighbours in memory
+  for (int64_t d = 0; d < result.dim(); ++d)
+    has_neighbours = has_neighbours || (d != axis && result.size(d) > 1 && result.stride(d) == 1);
+  if (!has_neighbours) return false;
+  if (!has_vectors_of_64_bytes()) return std::nullopt;
+  if (bytes < kVector) return false;
+  if (axis == 0 && result.is_contiguous() && source.is_contiguous() && bytes % kVector == 0 && row < kLeastOfThreads) return true;
+  return std::nullopt;
+}
+
+std::optional<Combiner> combiner_of(std::string_view reduce, const at::Tensor& result, int64_t axis, const at::Tensor& source) {
+  if (reduce == "prod") return Combiner::mul;
+  if (reduce == "mean") return Combiner::add;
+  if (reduce != "amax" && reduce != "amin") return std::nullopt;
+  const bool is_max = reduce == "amax";
+  if (!result.is_floating_point()) return is_max ? Combiner::max : Combiner::min;
+  const std::optional<bool> takes_update = takes_update_of_zeros(result, axis, source);
+  if (!takes_update) return std::nullopt;
+  if (*takes_update) return is_max ? Combiner::max_or_update : Combiner::min_or_update;
+  return is_max ? Combiner::max_or_kept : Combiner::min_or_kept;
+}
+
 bool is_one(const c10::Scalar& alpha) {
   return alpha.isIntegral(false) ? alpha.toLong() == 1 : alpha.isFloatingPoint() && alpha.toDouble() == 1;
 }
@@ -137,20 +179,31 @@ Reason index_reduce(Target& target, const at::Tensor& self, int64_t dim, const a
                     std::string_view reduce, bool include_self) {
   if (!adds_alike(self.scalar_type()) || self.is_complex()) return Reason::dtype;
   if (index.scalar_type() != c10::ScalarType::Long && index.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
-  const bool is_product = reduce == "prod", is_mean = reduce == "mean", is_extremum = reduce == "amax" || reduce == "amin";
-  // Which of two zeros is the larger one depends on where PyTorch's loop over vectors ends.
-  if (!include_self || !(is_product || is_mean || (is_extremum && !self.is_floating_point()))) return Reason::argument;
+  if (!include_self && index.scalar_type() != c10::ScalarType::Long) return Reason::index_dtype;
+  const bool is_mean = reduce == "mean";
   // PyTorch counts in the dtype, and not all of its sums of 16 bits can count to more.
   constexpr int64_t kMostCounted = 255;
   if (is_mean && is_narrow_float(self.scalar_type()) && index.numel() > kMostCounted) return Reason::dtype;
   int64_t axis = 0;
   Written written;
   if (const Reason reason = accepted(target, self, dim, index, &source, axis, written); reason != Reason::none) return reason;
+  const std::optional<Combiner> combiner = combiner_of(reduce, *written.tensor, axis, source);
+  if (!combiner) return Reason::layout;
+  if (!include_self) {  // PyTorch fills the rows first, by index_fill_, which has another error
+    const int64_t size = self.size(axis);
+    if (const std::optional<int64_t> bad = first_outside(index, -size, size))
+      raise_index_error(index[*bad].item<int64_t>(), axis, size,
+                        " (strew: index " + std::to_string(*bad) + "; nothing was written)");
+    const at::Tensor first = value_of(self.scalar_type(), neutral(*combiner, self));
+    if (const Reason reason = scatter_rows(written, self, axis, index, first, {}, raise_in_self); reason != Reason::none)
+      return reason;
+    written.init = Init::in_place;
+  }
   Definition what;
-  what.combiner = is_product ? Combiner::mul : is_mean ? Combiner::add : reduce == "amax" ? Combiner::max : Combiner::min;
+  what.combiner = *combiner;
   if (const Reason reason = scatter_rows(written, self, axis, index, source, what, raise_in_self); reason != Reason::none)
     return reason;
-  if (is_mean) divide_by_counts(*written.tensor, axis, index, true, true);
+  if (is_mean) divide_by_counts(*written.tensor, axis, index, true, include_self);
   return Reason::none;
 }
 

@@ -1,5 +1,4 @@
 // scatter, scatter_add and scatter_reduce.
-#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -73,32 +72,6 @@ std::optional<Reduction> reduction_of(std::string_view reduce, bool is_float, bo
   if (reduce == "amin")
     return Reduction{!is_float ? Combiner::min : is_vectorised ? Combiner::min_or_update : Combiner::min_or_kept};
   return std::nullopt;
-}
-
-/// What elements that are named begin with where their old values do not take part.
-c10::Scalar neutral(Combiner combiner, const at::Tensor& self) {
-  const bool is_float = self.is_floating_point();
-  switch (combiner) {
-    case Combiner::mul:
-      return 1;
-    case Combiner::max:
-    case Combiner::max_or_kept:
-    case Combiner::max_or_update:
-      if (is_float) return -std::numeric_limits<double>::infinity();
-      break;
-    case Combiner::min:
-    case Combiner::min_or_kept:
-    case Combiner::min_or_update:
-      if (is_float) return std::numeric_limits<double>::infinity();
-      break;
-    case Combiner::assign:
-    case Combiner::add:
-      return 0;
-  }
-  const int64_t bits = 8 * static_cast<int64_t>(self.element_size());
-  const bool is_unsigned = self.scalar_type() == c10::ScalarType::Byte;
-  const int64_t most = is_unsigned ? 255 : static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
-  return combiner == Combiner::max ? (is_unsigned ? 0 : -most - 1) : most;
 }
 
 /// A scatter of a tensor of a dtype that is acceptable.
