@@ -211,9 +211,20 @@ def bag_backward(mode):
 
 
 def handed_over_index_reduce():
-    """strew leaves maxima of floats to PyTorch, whose loop decides which of two zeros is the larger one."""
-    table, index, updates = few()
-    return updating(table, lambda t: t.index_reduce_(0, index, updates, "amax"))
+    """strew leaves maxima of such rows to PyTorch, whose vectors, at which ends which of two zeros is the larger one changes, end within a row."""
+    index, updates = torch.tensor([1, 2, 3, 1, 0, 7, 6, 1]), torch.ones(8, 17)
+    return updating(torch.zeros(8, 17), lambda t: t.index_reduce_(0, index, updates, "amax"))
+
+
+def bags(mode, dtype=torch.float32, padding=None):
+    """2048 bags of 16."""
+    index, offsets, table = torch.randint(0, 50000, (32768,)), torch.arange(0, 32768, 16), torch.randn(50000, 64).to(dtype)
+    return making(lambda: torch.nn.functional.embedding_bag(index, table, offsets, mode=mode, padding_idx=padding))
+
+
+def rows_reduced(reduce):
+    table, index, updates = graph()
+    return updating(table, lambda t: t.index_reduce_(0, index, updates, reduce))
 
 
 CASES = {
@@ -238,11 +249,15 @@ CASES = {
     "segment_reduce sum, 10k of 30 x 64": segment_sum,
     "w += sparse gradient, 32k of 500k rows of 64": sparse_step,
     "embedding_bag backward, sum, 2048 bags of 16 x 64": lambda: bag_backward(0),
+    "embedding_bag, sum of float64, 2048 bags of 16 x 64": lambda: bags("sum", torch.float64),
+    "embedding_bag, sum with padding, 2048 bags of 16 x 64": lambda: bags("sum", padding=0),
+    "embedding_bag, max, 2048 bags of 16 x 64": lambda: bags("max"),
+    "index_reduce_ amax 300k x 64 -> 10k": lambda: rows_reduced("amax"),
     "embedding_bag backward, mean, 2048 bags of 16 x 64": lambda: bag_backward(1),
     "index_put_ 8 x 64 B, a mask": masked_index_put,
     "x[mask], half of 1M": masked_select,
     "masked_scatter_, 512 of 2048 rows of 4 KiB": masked_rows,
-    "handed over: index_reduce_ amax, 8 x 64 B": handed_over_index_reduce,
+    "handed over: index_reduce_ amax, 8 x 68 B": handed_over_index_reduce,
 }
 
 

@@ -37,7 +37,7 @@ Reason embedding_dense_backward(Target& target, const at::Tensor& grad, const at
 
 namespace {
 
-constexpr int64_t kSum = 0, kMean = 1;  // modes of embedding_bag
+constexpr int64_t kSum = 0, kMean = 1, kMax = 2;  // modes of embedding_bag
 
 /// PyTorch adds the rows of a bag in the order of its sort, which need not be a stable one. From so many indices on it takes a radix sort, where it has that; then the order is that of the
 /// indices, as sums have it here.
@@ -62,28 +62,57 @@ void fill_shares(const at::Tensor& bags, const at::Tensor& sizes, const at::Tens
     share[i] = static_cast<Share>(is_bag ? 1.0 / static_cast<double>(size[bag[i]]) : 0);
   }
 }
+template <class Share>
+void fill_shares_of(const at::Tensor& bags, const at::Tensor& sizes, const at::Tensor& shares) {
+  const bool is_long = bags.scalar_type() == c10::ScalarType::Long;
+  is_long ? fill_shares<int64_t, Share>(bags, sizes, shares) : fill_shares<int32_t, Share>(bags, sizes, shares);
+}
 at::Tensor shares_of(const at::Tensor& bags, const at::Tensor& sizes, c10::ScalarType dtype) {
-  const bool is_long = bags.scalar_type() == c10::ScalarType::Long, is_double = dtype == c10::ScalarType::Double;
-  const auto fill = is_long ? (is_double ? fill_shares<int64_t, double> : fill_shares<int64_t, float>)
-                            : (is_double ? fill_shares<int32_t, double> : fill_shares<int32_t, float>);
+  const auto fill = dtype == c10::ScalarType::Double     ? fill_shares_of<double>
+                    : dtype == c10::ScalarType::Half     ? fill_shares_of<c10::Half>
+                    : dtype == c10::ScalarType::BFloat16 ? fill_shares_of<c10::BFloat16>
+                                                         : fill_shares_of<float>;
   at::Tensor shares(at::detail::empty_cpu({bags.numel()}, dtype));
   fill(bags, sizes, shares);
   return shares;
 }
 
+/// Of maxima: each element goes to the row that it is from, in the order of the bags. Bags without rows have none.
+Reason backward_of_maxima(Target& target, const at::Tensor& grad, const at::Tensor& bag_sizes, const at::Tensor& winners,
+                          int64_t rows) {
+  if (const Reason reason = plain_all(grad, bag_sizes, winners); reason != Reason::none) return reason;
+  if (!grad.is_floating_point() || !adds_alike(grad.scalar_type())) return Reason::dtype;
+  if (winners.scalar_type() != c10::ScalarType::Long && winners.scalar_type() != c10::ScalarType::Int) return Reason::index_dtype;
+  if (rows <= 0 || grad.dim() != 2 || winners.sizes() != grad.sizes() || bag_sizes.dim() != 1 ||
+      bag_sizes.numel() != grad.size(0))
+    return Reason::shape;
+  const at::Tensor full = bag_sizes.nonzero().squeeze(1);
+  if (full.numel() == 0) return Reason::empty;
+  const bool are_all = full.numel() == bag_sizes.numel();
+  const at::Tensor updates = are_all ? grad : grad.index_select(0, full), to = are_all ? winners : winners.index_select(0, full);
+  const at::Tensor& result = target.keep(at::Tensor(at::detail::empty_cpu({rows, grad.size(1)}, grad.scalar_type())));
+  Tensors tensors;
+  tensors.add_result(result);
+  tensors.add_input(to);
+  tensors.add_input(updates);
+  const Definition what{Form::scatter_elements, 0, Init::zeros, Combiner::add, false, false, false};
+  return run(what, tensors, {raise_in_self, 0, rows});
+}
+
 }  // namespace
 
 Reason embedding_bag_dense_backward(Target& target, const at::Tensor& grad, const at::Tensor& indices, const at::Tensor& bags,
-                                    const at::Tensor& bag_sizes, const at::Tensor&, const c10::SymInt& num_weights,
+                                    const at::Tensor& bag_sizes, const at::Tensor& winners, const c10::SymInt& num_weights,
                                     bool scale_grad_by_freq, int64_t mode, const std::optional<at::Tensor>& weights,
                                     int64_t padding) {
+  if (mode == kMax && !num_weights.is_symbolic())
+    return backward_of_maxima(target, grad, bag_sizes, winners, num_weights.expect_int());
   if (const Reason reason = plain_all(grad, indices, bags); reason != Reason::none) return reason;
   const bool is_mean = mode == kMean, is_weighted = weights && weights->defined();
   if ((mode != kSum && !is_mean) || scale_grad_by_freq || num_weights.is_symbolic() || (is_mean && is_weighted))
     return Reason::argument;
   const c10::ScalarType dtype = grad.scalar_type();
-  if (!grad.is_floating_point() || !adds_alike(dtype) || ((is_mean || is_weighted) && is_narrow_float(dtype)))
-    return Reason::dtype;
+  if (!grad.is_floating_point() || !adds_alike(dtype)) return Reason::dtype;
   if (indices.scalar_type() != bags.scalar_type() ||
       (indices.scalar_type() != c10::ScalarType::Long && indices.scalar_type() != c10::ScalarType::Int))
     return Reason::index_dtype;
@@ -117,7 +146,7 @@ Reason embedding_bag_dense_backward(Target& target, const at::Tensor& grad, cons
   what.combiner = Combiner::add;
   what.looks_up = true;
   what.factor = factors.defined() ? Factor::per_position : Factor::none;
-  what.is_fused = factors.defined();
+  what.is_fused = factors.defined() && !is_narrow_float(dtype);  // of 16 bits, PyTorch rounds the products
   const std::array<int64_t, 2> of_dims{0, 0}, sizes{rows, grad.size(0)};
   if (const Reason reason = run(what, tensors, {raise_in_self, of_dims, sizes}); reason != Reason::none) return reason;
   if (padding >= 0 && padding < rows) result.select(0, padding).zero_();
