@@ -254,7 +254,7 @@ def embedding_bag(draw):
         named["include_last_offset"] = draw.chance(0.2)
         if named["include_last_offset"]:
             offsets = torch.cat([offsets, torch.tensor([count])])
-    weights = draw.values(indices.size(), table.dtype) if mode == "sum" and draw.chance(0.4) else None
+    weights = draw.tensor(indices.size(), table.dtype, ("contiguous", "contiguous", "stepped")) if mode == "sum" and draw.chance(0.4) else None
     return Drawn([table, indices.to(kind), offsets if offsets is None else offsets.to(kind if draw.chance(0.9) else torch.int64), weights, named], None)
 
 

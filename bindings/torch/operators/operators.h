@@ -60,7 +60,7 @@ Reason embedding_bag(FourTensors& made, const at::Tensor& table, const at::Tenso
 Reason embedding_bag_forward_only(FourTensors& made, const at::Tensor& table, const at::Tensor& indices,
                                   const at::Tensor& offsets, bool scale_grad_by_freq, int64_t mode, bool sparse,
                                   const std::optional<at::Tensor>& weights, bool include_last_offset, int64_t padding);
-/// Of that of a sum or mean of rows of an embedding for each bag.
+/// Of the gradient of a sum, mean or maximum of rows of an embedding for each bag.
 Reason embedding_bag_dense_backward(Target& target, const at::Tensor& grad, const at::Tensor& indices, const at::Tensor& bags,
                                     const at::Tensor& bag_sizes, const at::Tensor& max_indices, const c10::SymInt& num_weights,
                                     bool scale_grad_by_freq, int64_t mode, const std::optional<at::Tensor>& weights,
