@@ -264,8 +264,21 @@ def index_copy(draw):
     return drawn
 
 
+def zeros_of_rows(draw):
+    """Rows of all lengths around PyTorch's vectors, of few values: which of two zeros is the larger one depends on where in a row they are."""
+    size, dtype = [4, draw.choice((1, 3, 4, 8, 12, 16, 19, 32, 33, 64))], draw.choice((torch.float32, torch.float64, torch.bfloat16, torch.float16))
+    if draw.chance(0.2):
+        size = [size[1], size[0]]
+    dim, values = draw.choice((0, 0, 1)), torch.tensor([0.0, -0.0, 0.0, -0.0, 1.0, -1.0, math.nan]).to(dtype)
+    rows = [20 if d == dim else each for d, each in enumerate(size)]
+    self, source = (values[torch.randint(0, draw.choice((5, 6, 7)), each, generator=draw.numbers)] for each in (size, rows))
+    if draw.chance(0.3):
+        self, source = (draw.laid_out(each, ("contiguous", "transposed", "stepped")) for each in (self, source))
+    return Drawn([self, dim, torch.randint(0, size[dim], (20,), generator=draw.numbers), source], self.size())
+
+
 def index_reduce(draw):
-    drawn = index_add(draw)
+    drawn = zeros_of_rows(draw) if draw.chance(0.3) else index_add(draw)
     drawn.arguments.append(draw.choice(("prod", "mean", "amax", "amin")))
     drawn.named = {"include_self": draw.chance(0.7)}
     return drawn
