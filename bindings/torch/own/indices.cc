@@ -1,5 +1,6 @@
 #include "bindings/torch/own/indices.h"
 
+#include <ATen/EmptyTensor.h>
 #include <c10/core/Layout.h>
 #include <c10/util/Exception.h>
 
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "bindings/torch/call.h"
+#include "bindings/torch/tensors.h"
 
 namespace strew::aten {
 void check_index(const char* name, const char* argument, const at::Tensor& index, int64_t dims) {
@@ -51,6 +53,21 @@ bool is_sorted(const at::Tensor& index) {
     return is_less;
   };
   return !each_number(index, falls);
+}
+
+at::Tensor select_rows(const at::Tensor& table, const at::Tensor& numbers) {
+  if (plain_all(table, numbers) != Reason::none || table.dim() > static_cast<int64_t>(kMostDims))
+    return table.index_select(0, numbers);
+  at::DimVector dims(table.sizes().begin(), table.sizes().end());
+  dims[0] = numbers.numel();
+  at::Tensor rows(at::detail::empty_cpu(dims, table.scalar_type()));
+  Tensors tensors;
+  tensors.add_result(rows);
+  tensors.add_input(table);
+  tensors.add_input(numbers);
+  Definition what;
+  what.form = Form::gather;
+  return run(what, tensors, {raise_index_error, 0, table.size(0)}) == Reason::none ? rows : table.index_select(0, numbers);
 }
 
 }  // namespace strew::aten

@@ -37,4 +37,7 @@ void require_rows(const at::Tensor& index, int64_t rows);
 /// Of an index of one dim: whether no number is less than the one before.
 bool is_sorted(const at::Tensor& index);
 
+/// rows[i] = table[numbers[i]]
+at::Tensor select_rows(const at::Tensor& table, const at::Tensor& numbers);
+
 }  // namespace strew::aten

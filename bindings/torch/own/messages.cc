@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
+#include "bindings/torch/own/edge_order.h"
 #include "bindings/torch/own/indices.h"
 #include "bindings/torch/tensors.h"
 
@@ -15,6 +17,14 @@ namespace {
 /// Whether weights of the one dtype are for tables of the other one, though they differ.
 bool is_wider_weight(c10::ScalarType weight, c10::ScalarType table) {
   return weight == c10::ScalarType::Float && is_narrow_float(table);
+}
+
+/// Null if they are summed as they come.
+std::shared_ptr<const EdgeOrder> order_of(const Messages& given, int64_t num_rows) {
+  const at::Tensor& table = given.table;
+  const int64_t row_bytes = table.numel() / table.size(0) * static_cast<int64_t>(table.element_size());
+  const int64_t moved = given.weight ? static_cast<int64_t>(given.weight->nbytes()) / given.dst.numel() : 0;
+  return known_order({given.dst, given.src}, {num_rows, table.size(0)}, row_bytes, moved);
 }
 
 }  // namespace
@@ -61,28 +71,32 @@ c10::ScalarType combined_dtype(const Messages& given) {
 }
 
 Reason combine(const Messages& given, Combiner combiner, const at::Tensor& result, const at::Tensor* arg) {
-  const at::Tensor &dst = given.dst, &src = given.src, &table = given.table;
-  Reason reason = plain_all(dst, src, table, result);
+  const at::Tensor& table = given.table;
+  Reason reason = plain_all(given.dst, given.src, table, result);
   if (reason == Reason::none && given.weight) reason = plain(*given.weight);
   if (reason != Reason::none) return reason;
   if (!adds_alike(table.scalar_type())) return Reason::dtype;
   if (table.dim() >= static_cast<int64_t>(kMostDims)) return Reason::shape;
+  Definition what;
+  what.is_sorted = table.dim() > 1 && is_sorted(given.dst);  // of single elements, looking takes as long as what it saves
+  const std::shared_ptr<const EdgeOrder> order = what.is_sorted ? nullptr : order_of(given, result.size(0));
+  what.is_sorted = what.is_sorted || order != nullptr;
+  const at::Tensor dst = order ? order->sorted[0] : given.dst, src = order ? order->sorted[1] : given.src;
   std::array<int64_t, kMostDims> dims, strides{}, strides_of_numbers{1};
   std::copy(table.sizes().begin(), table.sizes().end(), dims.begin());
   dims[0] = dst.numel();
-  at::Tensor numbers;
-  Definition what;
+  at::Tensor numbers, weight;
   Tensors tensors;
   tensors.add_result(result);
   if (arg != nullptr) tensors.add_result(*arg);
   tensors.add_input(dst);
   tensors.add_input(table);
   if (arg != nullptr) {
-    numbers = at::arange(dst.numel(), arg->options());
+    numbers = order ? order->order : at::arange(dst.numel(), arg->options());
     tensors.add_view(numbers, dims.data(), strides_of_numbers.data(), table.dim());
   }
   if (given.weight) {
-    const at::Tensor& weight = *given.weight;
+    weight = order ? select_rows(*given.weight, order->order) : *given.weight;
     what.factor = weight.dim() == 1 ? Factor::per_position : Factor::per_element;
     std::copy(weight.strides().begin(), weight.strides().end(), strides.begin());
     tensors.add_view(weight, dims.data(), strides.data(), weight.dim() == 1 ? 1 : table.dim());
@@ -91,7 +105,6 @@ Reason combine(const Messages& given, Combiner combiner, const at::Tensor& resul
   what.init = Init::zeros;
   what.combiner = combiner;
   what.looks_up = true;
-  what.is_sorted = table.dim() > 1 && is_sorted(dst);  // of single elements, looking takes as long as what it saves
   what.returns_arg = arg != nullptr;
   // As index_add has it: of rows, sums of 16 bits are rounded once.
   what.accumulates_wide = combiner == Combiner::add && is_narrow_float(result.scalar_type()) && table.dim() > 1;

@@ -77,22 +77,6 @@ Order order_of(const at::Tensor& topk_ids, int64_t num_experts) {
   return order;
 }
 
-/// rows[i] = table[numbers[i]]
-at::Tensor select_rows(const at::Tensor& table, const at::Tensor& numbers) {
-  if (plain_all(table, numbers) != Reason::none || table.dim() > static_cast<int64_t>(kMostDims))
-    return table.index_select(0, numbers);
-  at::DimVector dims(table.sizes().begin(), table.sizes().end());
-  dims[0] = numbers.numel();
-  at::Tensor rows(at::detail::empty_cpu(dims, table.scalar_type()));
-  Tensors tensors;
-  tensors.add_result(rows);
-  tensors.add_input(table);
-  tensors.add_input(numbers);
-  Definition what;
-  what.form = Form::gather;
-  return run(what, tensors, {raise_index_error, 0, table.size(0)}) == Reason::none ? rows : table.index_select(0, numbers);
-}
-
 Permuted permute_on_cpu(const at::Tensor& hidden_states, const at::Tensor& topk_ids, int64_t num_experts) {
   check(hidden_states, topk_ids, num_experts);
   const Order order = order_of(topk_ids, num_experts);
