@@ -66,8 +66,13 @@ uint64_t print_of(const std::vector<at::Tensor>& indices) {
 at::Tensor made(int64_t count, c10::ScalarType dtype) { return at::Tensor(at::detail::empty_cpu({count}, dtype)); }
 
 strew_tensor view_of(const at::Tensor& tensor) {
-  return {const_cast<void*>(tensor.const_data_ptr()), tensor.sizes().data(), nullptr, 1,
-          static_cast<uint8_t>(*dtype_of(tensor.scalar_type())), 0, {0, 0}};
+  return {const_cast<void*>(tensor.const_data_ptr()),
+          tensor.sizes().data(),
+          nullptr,
+          1,
+          static_cast<uint8_t>(*dtype_of(tensor.scalar_type())),
+          0,
+          {0, 0}};
 }
 
 template <class T>
@@ -108,7 +113,7 @@ std::shared_ptr<const Graph> sort(const std::vector<at::Tensor>& indices, const 
     std::memcpy(copy.mutable_data_ptr(), each.const_data_ptr(), each.nbytes());
     graph->given.push_back(std::move(copy));
     graph->order.sorted.push_back(each.scalar_type() == c10::ScalarType::Int ? in_order_of<int32_t>(each, order)
-                                                                            : in_order_of<int64_t>(each, order));
+                                                                             : in_order_of<int64_t>(each, order));
     graph->bytes += 2 * each.nbytes();
   }
   return graph;

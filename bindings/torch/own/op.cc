@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -17,6 +18,8 @@
 #include <vector>
 
 #include "bindings/torch/call.h"
+#include "bindings/torch/own/edge_order.h"
+#include "bindings/torch/own/indices.h"
 #include "bindings/torch/tensors.h"
 
 namespace strew::aten {
@@ -32,6 +35,10 @@ void check(const char* name, strew_status status) {
   TORCH_CHECK(false, name, "(): ", text);
 }
 
+/// What an input of a scatter of rows is: something that all edges share; a table whose rows are looked up; an index with a number per edge, first the one of the
+/// result's rows, then those of the tables in their order; or elements of each edge.
+enum class Part : uint8_t { shared, table, index, of_edges };
+
 /// An op and what its calls bind.
 struct ParsedOp {
   std::string text;
@@ -40,6 +47,8 @@ struct ParsedOp {
   bool writes_self = false;  ///< its result is updated in place
   std::vector<strew_slot> slots;
   std::unique_ptr<strew_op, void (*)(strew_op*)> op{nullptr, strew_op_free};
+  std::string sorted_text;  ///< the op of sorted edges (edge_order.h); empty for what is no scatter of rows that are looked up
+  std::vector<Part> parts;  ///< of each input, where sorted_text is not empty
 };
 
 /// PyTorch's dtype for one of strew's.
@@ -49,6 +58,40 @@ c10::ScalarType scalar_type_of(const char* name, uint8_t dtype) {
       return static_cast<c10::ScalarType>(each);
   TORCH_CHECK(false, name, "(): the result is ", strew_dtype_name(static_cast<strew_dtype>(dtype)),
               ", which is none of PyTorch's dtypes");
+}
+
+/// What the inputs of a scatter of rows of one pair have, by its canonical text. Nothing for other ops.
+std::vector<Part> parts_of(std::string_view text, const std::vector<strew_slot>& slots) {
+  const auto has = [&](const std::string& what) { return text.find(what) != std::string_view::npos; };
+  if (!text.starts_with("strew1.scatter(") || !has(" lookups=[") || has("batching_dims=") || has(" indices_are_sorted=") ||
+      !has(" inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 ") || slots[0].rank < 2)
+    return {};
+  constexpr std::string_view kinds = " extras=[";
+  size_t kind = text.find(kinds), extras = 0;
+  if (kind != std::string_view::npos) kind += kinds.size();
+  std::vector<Part> parts;
+  for (size_t i = 1; i < slots.size(); ++i) {
+    switch (slots[i].role) {
+      case STREW_INDICES:
+        if (slots[i].rank != 1) return {};
+        parts.push_back(Part::index);
+        break;
+      case STREW_UPDATES:
+        parts.push_back(has("updates(0)=gather(") ? Part::table : Part::of_edges);
+        break;
+      case STREW_EXTRA: {
+        const bool is_of_edges = text.substr(kind).starts_with("per_position:") || text.substr(kind).starts_with("per_element:");
+        const bool is_table = has("extra(" + std::to_string(extras++) + ")=gather(");
+        parts.push_back(is_table ? Part::table : is_of_edges ? Part::of_edges : Part::shared);
+        kind = std::min(text.find(",per_", kind), text.find(",scalar:", kind));
+        kind = kind == std::string_view::npos ? text.size() : kind + 1;
+        break;
+      }
+      default:  // a role of another number of pairs
+        return {};
+    }
+  }
+  return parts;
 }
 
 std::unique_ptr<ParsedOp> parse(const char* name, std::string_view text) {
@@ -65,7 +108,10 @@ std::unique_ptr<ParsedOp> parse(const char* name, std::string_view text) {
               "(): the op has several results; expected one");
   TORCH_CHECK(made->slots[0].strides == nullptr, name, "(): the op's result has strides; expected a contiguous one");
   made->result_dtype = scalar_type_of(name, made->slots[0].dtype);
-  made->writes_self = std::string_view(strew_op_text(op)).find(" init=in_place") != std::string_view::npos;
+  const std::string canonical = strew_op_text(op);
+  made->writes_self = canonical.find(" init=in_place") != std::string::npos;
+  made->parts = parts_of(canonical, made->slots);
+  if (!made->parts.empty()) made->sorted_text = canonical.substr(0, canonical.size() - 1) + " indices_are_sorted=true)";
   return made;
 }
 
@@ -104,16 +150,51 @@ strew_status make_parsed(void* context, strew_op** out) {
   return strew_op_parse(static_cast<const ParsedOp*>(context)->text.c_str(), out);
 }
 
+/// The order in which the edges of this call are summed, or null for the one that they have.
+std::shared_ptr<const EdgeOrder> order_of(const ParsedOp& op, const at::Tensor& result, at::TensorList inputs) {
+  if (op.parts.empty() || result.size(0) == 0 || inputs[0].dim() != 1 || inputs[0].numel() == 0) return nullptr;
+  const int64_t edges = inputs[0].numel(), row_bytes = static_cast<int64_t>(result.nbytes()) / result.size(0);
+  std::vector<at::Tensor> numbers;
+  std::vector<int64_t> rows{result.size(0)};
+  int64_t moved = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const at::Tensor& each = inputs[i];
+    const strew_slot& slot = op.slots[i + 1];
+    if (plain(each, true) != Reason::none || each.dim() != slot.rank) return nullptr;
+    switch (op.parts[i]) {
+      case Part::shared:
+        break;
+      case Part::table:
+        rows.push_back(each.size(0));
+        break;
+      case Part::index:
+        if (dtype_of(each.scalar_type()) != static_cast<strew_dtype>(slot.dtype)) return nullptr;
+        numbers.push_back(each);
+        break;
+      case Part::of_edges:
+        if (each.size(0) != edges) return nullptr;
+        moved += static_cast<int64_t>(each.nbytes()) / edges;
+        break;
+    }
+  }
+  return known_order(numbers, rows, row_bytes, moved);
+}
+
 /// Runs the op into `result`.
-void run_into(const char* name, const ParsedOp& op, const at::Tensor& result, at::TensorList inputs) {
-  TORCH_CHECK(inputs.size() + 1 == op.slots.size(), name, "(): expected ", op.slots.size() - 1, " inputs, but got ",
+void run_into(const char* name, const ParsedOp& given, const at::Tensor& result, at::TensorList inputs) {
+  TORCH_CHECK(inputs.size() + 1 == given.slots.size(), name, "(): expected ", given.slots.size() - 1, " inputs, but got ",
               inputs.size());
+  const std::shared_ptr<const EdgeOrder> order = order_of(given, result, inputs);
+  const ParsedOp& op = order ? parsed(name, given.sorted_text) : given;
   std::vector<at::Tensor> kept;
   kept.reserve(inputs.size());
   Tensors tensors;
   tensors.add_result(result);
+  size_t numbers = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    kept.push_back(fitted(name, inputs[i], op.slots[i + 1]));
+    const bool is_index = order && given.parts[i] == Part::index, is_of_edges = order && given.parts[i] == Part::of_edges;
+    const at::Tensor input = is_index ? order->sorted[numbers++] : is_of_edges ? select_rows(inputs[i], order->order) : inputs[i];
+    kept.push_back(fitted(name, input, op.slots[i + 1]));
     tensors.add_input(kept.back());
   }
   const int threads = threads_of_calls();
