@@ -484,6 +484,41 @@ def check_repeatable(failures):
         failures.append("gradients of an embedding differ from run to run in inductor")
 
 
+def check_repeated_edges(failures):
+    """Edges that come again and again are summed in the order of their destinations: the same bits, and the same errors."""
+    rows, count = 300, 17000
+    dst, src = torch.randint(rows, (count,)), torch.randint(-rows, rows, (count,))
+    x, heads, each, gate = torch.randn(rows, 4, 16), torch.randn(count, 4, 1), torch.randn(count, 1, 1), torch.randn(4, 16)
+
+    def layer(x, heads):
+        messages = x[src] * heads * each + x[dst] * gate
+        return torch.zeros(rows, 4, 16).index_add_(0, dst, messages)
+
+    torch._dynamo.reset()
+    compiled = torch.compile(layer, backend="strew")
+    for turn in range(12):
+        if turn == 6:  # from here on no number is negative, and the edges are sorted after some calls
+            src.clamp_(min=0)
+        torch.set_num_threads(1)  # PyTorch's own sums are the same in every run only there
+        expected = run_with_gradients(layer, [x, heads])
+        torch.set_num_threads((1, 2, 8)[turn % 3])
+        if not all(same_bits(*pair) for pair in zip(run_with_gradients(compiled, [x, heads]), expected, strict=True)):
+            failures.append(f"edges that are given again, call {turn}: other bits than eager's")
+    text = "strew1.scatter(operand=f32[300,64] indices=i64[?] updates=f32[?,64] lookups=[updates(0)=gather(operand=f32[?,64] indices=i64[?] result=f32[?,64] offset_dims=[1] collapsed_slice_dims=[0] " \
+           "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,64] oob=error)] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add " \
+           "init=fill fill=0:f32 oob=error)"
+    table = torch.randn(rows, 64)
+    src[5] = rows - 1
+    for _ in range(6):
+        torch.ops.strew.op(text, [dst, table, src], [rows, 64])
+    try:
+        torch.ops.strew.op(text, [dst, table[: rows - 1], src], [rows, 64])
+        failures.append("edges that were given again, of a table with fewer rows: no error")
+    except IndexError as error:
+        if "nothing was written" not in str(error):
+            failures.append(f"edges that were given again, of a table with fewer rows: {error}")
+
+
 def check_errors(failures):
     x, bad = torch.randn(5, 4), torch.tensor([0, 7, 1])
     op, index = torch.ops.strew.op, torch.tensor([1])
@@ -552,7 +587,7 @@ def main():
         if arguments.only is None or arguments.inductor != 4:
             check_inductor(arguments.seed, arguments.inductor, arguments.only, failures)
         if arguments.only is None:
-            for check in (check_what_is_folded, check_corner_cases, check_inductor_corner_cases, check_sizes_from_data, check_memory, check_inductor_writes_in_place, check_inductor_without_gradients, check_repeatable, check_errors, check_options):
+            for check in (check_what_is_folded, check_corner_cases, check_inductor_corner_cases, check_sizes_from_data, check_memory, check_inductor_writes_in_place, check_inductor_without_gradients, check_repeatable, check_repeated_edges, check_errors, check_options):
                 check(failures)
     print(f"{count} chains folded")
     for each in failures:

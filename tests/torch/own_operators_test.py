@@ -102,6 +102,56 @@ def check_values(rng, iterations, failures):
                 failures.append(f"{what}: sddmm with {head_dims} dims of heads")
 
 
+def repeated_calls(rng):
+    """Sums along edges that strew sorts once they were given several times: a call without arguments each, and its result by PyTorch."""
+    rows, count, width = rng.randint(1, 2000), rng.randint(16384, 20000), rng.choice((64, 70, 128))
+    index, dtype = rng.choice((torch.int32, torch.int64)), rng.choice((torch.float32, torch.float64, torch.bfloat16))
+    table = torch.randn(rng.randint(1, 500), 2, width).to(dtype)
+    weight = rng.choice((None, torch.randn(count).to(dtype), torch.randn(count, 2).to(dtype)))
+    dst, src = torch.randint(rows, (count,), dtype=index), torch.randint(len(table), (count,), dtype=index)
+    reduce = rng.choice(("sum", "sum", "mean", "amax"))
+
+    def call():
+        return strew.torch.spmm(dst, src, table, weight, num_rows=rows, reduce=reduce)
+
+    def expected():
+        messages = messages_of(src, table, weight)
+        zeros = torch.zeros(rows, *table.shape[1:], dtype=messages.dtype)
+        if reduce == "amax":
+            return zeros.scatter_reduce_(0, dst.long().view(-1, 1, 1).expand_as(messages), messages, "amax", include_self=False)
+        sums = zeros.index_add_(0, dst.long(), messages)
+        return sums if reduce == "sum" else sums / torch.bincount(dst, minlength=rows).clamp(min=1).to(dtype).view(-1, 1, 1)
+    return call, expected, dst, src, table, rows
+
+
+def check_repeated(rng, iterations, failures):
+    """Edges that come again and again, also with other numbers in the same memory, and of which one is out of bounds in the end."""
+    for number in range(max(2, iterations // 50)):
+        call, expected, dst, src, table, rows = repeated_calls(rng)
+        for turn in range(12):
+            if turn == 6:  # a single number in memory that was seen before
+                dst[rng.randrange(len(dst))], src[rng.randrange(len(src))] = rng.randrange(rows), rng.randrange(len(table))
+            torch.set_num_threads(rng.choice((1, 2, 8)))
+            if not same(call(), expected()):
+                failures.append(f"edges that are given again, case {number}, call {turn}: other bits")
+                break
+        place = rng.randrange(len(dst))
+        for index, size in ((src, len(table)), (dst, rows)):
+            index[place] = size
+            own.errors(failures, [(call, RuntimeError, f"index {size} is out of bounds for dimension 0 with size {size}")])
+
+
+def check_fewer_rows(failures):
+    """Edges whose order is known, with a table and a result of fewer rows than they name."""
+    dst, src = torch.randint(100, (20000,)), torch.randint(100, (20000,))
+    dst[7], src[9], table = 99, 99, torch.randn(100, 64)
+    for _ in range(6):
+        strew.torch.spmm(dst, src, table, num_rows=100)
+    calls = ((lambda: strew.torch.spmm(dst, src, table, num_rows=99), RuntimeError, "index 99 is out of bounds for dimension 0 with size 99"),
+             (lambda: strew.torch.spmm(dst, src, table[:99], num_rows=100), RuntimeError, "index 99 is out of bounds for dimension 0 with size 99"))
+    own.errors(failures, calls)
+
+
 def check_special(failures):
     """Infinities, NaN, zeros and ties."""
     table = torch.tensor([[float("inf"), float("nan"), 0.0], [float("-inf"), 1.0, -0.0], [2.0, 3.0, 0.0]])
@@ -260,5 +310,10 @@ def check_docstrings(failures):
     failures += [f"strew.torch.{name}: no docstring" for name in strew.torch.__all__ if not inspect.getdoc(getattr(strew.torch, name))]
 
 
+def check_all_values(rng, iterations, failures):
+    check_values(rng, iterations, failures)
+    check_repeated(rng, iterations, failures)
+
+
 if __name__ == "__main__":
-    sys.exit(own.main("own_operators_test", check_values, 300, (check_special, check_derivatives, check_graphs, check_errors, check_corners, check_many_dims, check_docstrings)))
+    sys.exit(own.main("own_operators_test", check_all_values, 300, (check_special, check_fewer_rows, check_derivatives, check_graphs, check_errors, check_corners, check_many_dims, check_docstrings)))
