@@ -116,6 +116,12 @@ def given_index_select():
     return making(lambda: torch.index_select(table, 0, index, out=out))
 
 
+def second_index_select():
+    draw = torch.Generator().manual_seed(1)
+    table, index, out = torch.randn(64, 5000, generator=draw), torch.randint(0, 5000, (200_000,), generator=draw), torch.empty(64, 200_000)
+    return making(lambda: torch.index_select(table, 1, index, out=out))
+
+
 def embedding_backward():
     draw = torch.Generator().manual_seed(1)
     weight = torch.randn(50_000, WIDTH, generator=draw).requires_grad_()
@@ -238,6 +244,7 @@ CASES = {
     "index_put_ accumulate 300k x 64 -> 10k": large_index_put,
     "index_select 10k -> 300k x 64, new tensor": large_index_select,
     "index_select 10k -> 300k x 64, out=": given_index_select,
+    "index_select 64 x 5k -> 64 x 200k, dim 1, out=": second_index_select,
     "embedding backward, 32k of 50k rows of 64": embedding_backward,
     "paged cache, index_copy_ 32 x 2 KiB": paged_index_copy,
     "paged cache, index_put_ 32 x 2 KiB": paged_index_put,

@@ -111,6 +111,8 @@ uint64_t variant_of(const Definition& what, size_t tensors, int threads) {
   number = number << 2 | static_cast<uint64_t>(what.factor);
   number = number << 1 | static_cast<uint64_t>(what.is_fused);
   number = number << 1 | static_cast<uint64_t>(what.is_sorted);
+  number = number << 1 | static_cast<uint64_t>(what.is_batched);
+  number = number << 1 | static_cast<uint64_t>(what.is_checked);
   number = number << 1 | static_cast<uint64_t>(what.returns_arg);
   return number << 1 | static_cast<uint64_t>(what.skips_bad);
 }
@@ -178,7 +180,7 @@ strew_status builder_of(const Request& request, strew_op_builder** out) {
       return strew_op_builder_scatter_at(&operand, indices(1).data(),
                                          request.tensors->count() - static_cast<size_t>(inputs - all) - 1, &inputs[1], out);
     case Form::gather:
-      return strew_op_builder_gather(&operand, &inputs[0], what.axis, 0, out);
+      return strew_op_builder_gather(&operand, &inputs[0], what.axis, what.is_batched ? what.axis : 0, out);
     case Form::gather_elements:
       return strew_op_builder_gather_elements(&operand, &inputs[0], what.axis, out);
     case Form::gather_at:
@@ -266,7 +268,7 @@ strew_status make_op(void* context, strew_op** out) {
   const auto set = [&](const char* field, const char* value) {
     if (status == nullptr) status = strew_op_builder_set(made, field, value);
   };
-  set("oob", what.skips_bad ? "skip_window" : "error");
+  set("oob", what.is_checked ? "undefined" : what.skips_bad ? "skip_window" : "error");
   set("normalize_negative", what.takes_negative ? "true" : "false");
   if (!is_gather(what.form)) {
     const auto dtype = static_cast<strew_dtype>(request.tensors->data()->dtype);

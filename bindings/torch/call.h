@@ -47,8 +47,11 @@ struct Definition {
   bool looks_up = false;
   /// Products are rounded to the updates' dtype, or to that of the factors if this is another one; then they are combined in the result's.
   Factor factor = Factor::none;
-  bool is_fused = false;     ///< of one dtype: the product is not rounded before the sum is
-  bool is_sorted = false;    ///< the numbers of the result's rows do not fall
+  bool is_fused = false;   ///< of one dtype: the product is not rounded before the sum is
+  bool is_sorted = false;  ///< the numbers of the result's rows do not fall
+  bool is_batched =
+      false;  ///< of form gather: the index has the operand's dims before the axis, too, and names elements of each of these
+  bool is_checked = false;   ///< the caller found all indices in bounds
   bool returns_arg = false;  ///< of a max or min that looks up: a second result has the numbers of the updates that win
 };
 
