@@ -15,16 +15,17 @@
 namespace strew::aten {
 namespace {
 
-/// Fewer edges are summed in less time than it takes to look for their order.
-constexpr int64_t kLeastEdges = 16384;
+/// Sums of less are made in less time than it takes to look for their order.
+constexpr int64_t kLeastBytes = int64_t{2} << 20;
 /// Shorter rows are added to memory as fast as to registers.
 constexpr int64_t kLeastRowBytes = 128;
 /// And so are those that are not many times what is moved into the order.
 constexpr int64_t kLeastRowOfMoved = 8;
 /// With fewer edges to a row, a row in registers saves little.
-constexpr int64_t kLeastEdgesOfRow = 4;
-/// Sorting, and the memory for it, takes as long as two or three calls save. A graph that one step has and no other is not sorted.
-constexpr int kCallsBeforeSorting = 4;
+int64_t least_edges_of_row(int64_t row_bytes) { return row_bytes < 512 ? 4 : 2; }
+/// How many calls there have to be before edges are sorted. Of short rows, sorting, and the memory for it, takes as long as two or
+/// three calls save, so that a graph that one step has and no other is not sorted; of long ones it takes less than one call saves.
+int calls_before_sorting(int64_t row_bytes) { return row_bytes < 2048 ? 4 : 1; }
 /// Of all orders that are kept, and of what they were found for.
 constexpr size_t kMostBytes = size_t{256} << 20;
 constexpr size_t kMostGraphs = 64;
@@ -181,8 +182,8 @@ Graphs& graphs() {
 std::shared_ptr<const EdgeOrder> known_order(const std::vector<at::Tensor>& indices, const std::vector<int64_t>& rows,
                                              int64_t row_bytes, int64_t moved_bytes) {
   const int64_t count = indices[0].numel();
-  if (count < kLeastEdges || row_bytes < kLeastRowBytes || row_bytes < kLeastRowOfMoved * moved_bytes ||
-      count / kLeastEdgesOfRow < rows[0])
+  if (count * row_bytes < kLeastBytes || row_bytes < kLeastRowBytes || row_bytes < kLeastRowOfMoved * moved_bytes ||
+      count / least_edges_of_row(row_bytes) < rows[0])
     return nullptr;
   size_t bytes = static_cast<size_t>(count) * sizeof(int64_t);
   for (const at::Tensor& each : indices) {
@@ -197,7 +198,7 @@ std::shared_ptr<const EdgeOrder> known_order(const std::vector<at::Tensor>& indi
     return nullptr;
   }
   if (seen.graph == nullptr) {
-    if (seen.calls < kCallsBeforeSorting) return nullptr;
+    if (seen.calls < calls_before_sorting(row_bytes)) return nullptr;
     seen.graph = sort(indices, rows);
     graphs().keep(print, seen.graph);
     if (seen.graph == nullptr) return nullptr;
