@@ -14,11 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/torch/call.h"
 #include "bindings/torch/own/gradient.h"
 #include "bindings/torch/own/indices.h"
 #include "bindings/torch/own/messages.h"
-#include "bindings/torch/tensors.h"
 
 namespace strew::aten {
 namespace {
