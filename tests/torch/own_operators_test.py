@@ -317,4 +317,5 @@ def check_all_values(rng, iterations, failures):
 
 
 if __name__ == "__main__":
-    sys.exit(own.main("own_operators_test", check_all_values, 300, (check_special, check_fewer_rows, check_derivatives, check_graphs, check_errors, check_corners, check_many_dims, check_docstrings)))
+    checks = (check_special, check_fewer_rows, check_derivatives, check_graphs, check_errors, check_corners, check_many_dims, check_docstrings)
+    sys.exit(own.main("own_operators_test", check_all_values, 300, checks))
