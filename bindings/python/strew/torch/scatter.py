@@ -6,7 +6,7 @@ A program that imports torch_scatter in other places, too, can be given this mod
 ``sys.modules["torch_scatter"] = strew.torch.scatter``.
 
 Everything here is made of operators of PyTorch (`scatter_add_`, `scatter_reduce_`, `gather`, `index_select`). So gradients, also of gradients, `torch.compile` and other devices work
-as they do there. strew runs these operators while `strew.torch.enable` is in force; otherwise PyTorch's kernels do, with the same bits on one thread.
+as they do there; `torch.jit.trace` takes them, and `torch.jit.script`, which torch_scatter's are made for, does not. strew runs these operators while `strew.torch.enable` is in force; otherwise PyTorch's kernels do, with the same bits on one thread.
 
 What the functions have in common:
 
@@ -188,7 +188,10 @@ def _extreme(
         arg = column.new_full(places.shape, count).scatter_reduce_(dim, places.full, torch.where(is_best, column, count), "amin").long()
         is_found = arg < count
     rest = src.new_zeros(()) if out is None else out
-    result = torch.where(is_found, src.gather(dim, arg.clamp(max=count - 1)), rest) if count else rest.expand(places.shape).clone()
+    if count:
+        result = torch.where(is_found, src.gather(dim, arg.clamp(max=count - 1)), rest)
+    else:  # nothing is added, but a gradient finds its way
+        result = rest.expand(places.shape).scatter_add(dim, places.full, src)
     return (result if out is None else out.copy_(result)), arg
 
 
@@ -376,11 +379,13 @@ def gather_coo(src: torch.Tensor, index: torch.Tensor, out: torch.Tensor | None 
 
 
 def _pointers(src: torch.Tensor, indptr: torch.Tensor, most: int | None) -> torch.Tensor:
-    """`indptr` with the first dims of `src`, or of one dim if it is the same for all of these. `most`: what no pointer exceeds, None: anything."""
+    """`indptr` with the first dims of `src`, or of one dim if it is the same for all of these. No pointer is no segment, as one is. `most`: what no pointer exceeds, None: anything."""
     _check_tensors(src, indptr, "indptr")
     dim = indptr.dim() - 1
-    if indptr.dim() > src.dim() or not indptr.size(-1) or any(size not in (1, whole) for size, whole in zip(indptr.shape[:-1], src.shape)):
+    if indptr.dim() > src.dim() or any(size not in (1, whole) for size, whole in zip(indptr.shape[:-1], src.shape)):
         raise ValueError(f"indptr: shape {list(indptr.shape)}, expected pointers along dim {dim}, with the dims of src before that, {list(src.shape[:dim])}, or 1")
+    if not indptr.size(-1):
+        indptr = indptr.new_zeros(*indptr.shape[:-1], 1)
     if indptr.numel() and ((indptr[..., 1:] < indptr[..., :-1]).any() or indptr.min() < 0 or (most is not None and indptr.max() > most)):
         raise ValueError("indptr: expected pointers that do not decrease, from 0 to " + (f"{most}, the size of dim {dim} of src" if most is not None else "any size"))
     return indptr.flatten() if indptr.numel() == indptr.size(-1) else indptr.expand(*src.shape[:dim], indptr.size(-1))
@@ -421,7 +426,7 @@ def _by_csr(src: torch.Tensor, indptr: torch.Tensor, out: torch.Tensor | None, r
         result, arg = _extreme(src, index, dim, None, size, reduce, needs_arg)
     if arg is not None:
         arg = arg.narrow(dim, 0, segments)
-        if index.dim() == 1:
+        if index.dim() == 1 and segments:
             arg = torch.where(arg < src.size(dim), arg + indptr.flatten()[0], count)
     result = result.narrow(dim, 0, segments)
     return (result if out is None else out.copy_(result)), arg
@@ -490,7 +495,7 @@ def gather_csr(src: torch.Tensor, indptr: torch.Tensor, out: torch.Tensor | None
     tensor([1, 1, 3, 3])
     """
     pointers = _pointers(src, indptr, None)
-    dim, segments = indptr.dim() - 1, indptr.size(-1) - 1
+    dim, segments = indptr.dim() - 1, pointers.size(-1) - 1
     if src.size(dim) != segments:
         raise ValueError(f"indptr: {segments} segments, expected {src.size(dim)}, the size of dim {dim} of src")
     count = int(pointers.max()) if pointers.numel() else 0
