@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import threading
+import warnings
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -254,6 +255,25 @@ def settings(failures):
         failures.check(f"{name} of copies on write", outcomes.compare(lazily))
 
 
+def deterministic_put(failures):
+    """What PyTorch refuses as not deterministic, or warns of, with `torch.use_deterministic_algorithms`: overwriting elements by put_."""
+    table, index, updates = torch.zeros(5), torch.tensor([1, 3, 1]), torch.ones(3)
+    for warn_only in (False, True):
+        torch.use_deterministic_algorithms(True, warn_only=warn_only)
+        try:
+            for accumulate in (False, True):
+                what, call = f"put_, deterministic, accumulate={accumulate}, warn_only={warn_only}", lambda *all, accumulate=accumulate: all[0].put_(*all[1:], accumulate=accumulate)
+                failures.check(what, outcomes.compare(call, table, index, updates))
+                with outcomes.enabled(True), warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    error = outcomes.outcome(lambda call=call: call(table.clone(), index, updates)).error
+                found = [type(error).__name__, len(caught)]
+                expected = ["NoneType", 0] if accumulate else ["NoneType", 1] if warn_only else ["RuntimeError", 0]
+                failures.require(f"{what}: {found}, expected {expected}", found == expected)
+        finally:
+            torch.use_deterministic_algorithms(False)
+
+
 def compiled(failures):
     for name, (call, overload) in BOTH.items():
         def model(table, index, updates):
@@ -379,7 +399,7 @@ def corners(failures):
     failures.check("segments of dim 1", outcomes.compare(lambda d: torch.segment_reduce(d, "sum", offsets=offsets, axis=1), data))
 
 
-TESTS = (corners, runs_by_strew, switches, writes_nothing_after_an_error, versions, subclasses, views, without_memory, transforms, settings, compiled, threads, repeatable, sparse_gradients, forked)
+TESTS = (corners, runs_by_strew, switches, writes_nothing_after_an_error, versions, subclasses, views, without_memory, transforms, settings, deterministic_put, compiled, threads, repeatable, sparse_gradients, forked)
 
 
 def main():

@@ -1,4 +1,5 @@
 // gather and take.
+#include <ATen/Context.h>
 #include <ATen/EmptyTensor.h>
 
 #include <array>
@@ -55,6 +56,8 @@ Reason put(Target& target, const at::Tensor& self, const at::Tensor& index, cons
       (accumulate ? !adds_alike(self.scalar_type()) : !moves_alike(self.scalar_type())))
     return Reason::dtype;
   if (index.scalar_type() != c10::ScalarType::Long) return Reason::index_dtype;
+  // PyTorch raises or warns then.
+  if (!accumulate && at::globalContext().deterministicAlgorithms()) return Reason::argument;
   if (!self.is_contiguous() || index.sizes() != source.sizes() || static_cast<size_t>(index.dim()) > kMostDims)
     return Reason::shape;
   // PyTorch goes over others as they lie, and the order decides the bits of sums and which of equal indices is the last.
