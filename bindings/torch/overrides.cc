@@ -21,6 +21,7 @@
 #include <ATen/ops/scatter_reduce.h>
 #include <ATen/ops/segment_reduce.h>
 #include <ATen/ops/take.h>
+#include <c10/util/Exception.h>
 #include <torch/headeronly/version.h>
 #include <torch/library.h>
 
@@ -85,12 +86,20 @@ void replace_sparse(torch::Library& library) {
   replace<ops::add_out, add_sparse>(library, kKey);
 }
 
+/// Before 2.15 PyTorch warns of kernels that are replaced, which is what `enable` is called for.
+class NoWarnings final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning&) override {}
+};
+
 /// Once per process, and never taken back: other threads may be in a kernel at any time. strew.torch.disable() makes the kernels hand every call over.
 void replace_once() {
   static const bool done = [] {
     const auto library = [](c10::DispatchKey key) {
       return new torch::Library(torch::Library::IMPL, "aten", key, __FILE__, __LINE__);
     };
+    NoWarnings none;
+    const c10::WarningUtils::WarningHandlerGuard quiet(&none);
     replace_all(*library(c10::DispatchKey::CPU));
     replace_sparse(*library(c10::DispatchKey::SparseCPU));
     return true;

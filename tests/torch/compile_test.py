@@ -8,8 +8,11 @@ Exit status 0: right, 1: wrong.
 """
 import argparse
 import contextlib
+import pathlib
 import random
+import subprocess
 import sys
+import tempfile
 import warnings
 import weakref
 
@@ -561,6 +564,21 @@ def check_errors(failures):
             failures.append(f"a saved tensor that was updated: {error}")
 
 
+def check_name(failures):
+    """`backend="strew"` where strew is installed, and PyTorch finds it by its entry point: here one in a folder of its own. As the first call, and after strew.torch.backend."""
+    call = "x = torch.ones(3); assert torch.equal(torch.compile(lambda x: x[torch.tensor([1, 0])] * 2, backend='strew')(x), torch.full((2,), 2.0))"
+    with tempfile.TemporaryDirectory() as folder:
+        info = pathlib.Path(folder, "strew_entry-1.dist-info")
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strew_entry\nVersion: 1\n")
+        (info / "entry_points.txt").write_text("[torch_dynamo_backends]\nstrew = strew.torch._compile:backend\n")
+        for first in ("", "strew.torch.backend; "):
+            code = f"import sys, torch, strew.torch; sys.path.append({folder!r}); {first}{call}"
+            done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], text=True, capture_output=True)
+            if done.returncode:
+                failures.append(f"the backend by its name, {first}: {done.stderr[-300:]}")
+
+
 def check_options(failures):
     """What inductor's cache keys the passes by, and that they can be sent to its workers."""
     import pickle
@@ -587,7 +605,7 @@ def main():
         if arguments.only is None or arguments.inductor != 4:
             check_inductor(arguments.seed, arguments.inductor, arguments.only, failures)
         if arguments.only is None:
-            for check in (check_what_is_folded, check_corner_cases, check_inductor_corner_cases, check_sizes_from_data, check_memory, check_inductor_writes_in_place, check_inductor_without_gradients, check_repeatable, check_repeated_edges, check_errors, check_options):
+            for check in (check_what_is_folded, check_corner_cases, check_inductor_corner_cases, check_sizes_from_data, check_memory, check_inductor_writes_in_place, check_inductor_without_gradients, check_repeatable, check_repeated_edges, check_errors, check_options, check_name):
                 check(failures)
     print(f"{count} chains folded")
     for each in failures:

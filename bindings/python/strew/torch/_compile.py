@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch._dynamo.backends.common import aot_autograd
-from torch._dynamo.backends.registry import register_backend
+from torch._dynamo.backends.registry import list_backends, register_backend
 from torch._dynamo.utils import detect_fake_mode
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._inductor.custom_graph_pass import CustomGraphPass, get_hash_for_files
@@ -159,7 +159,8 @@ def backend(module: GraphModule, example_inputs: list[Any]) -> Callable[..., Any
     return _aot(module, example_inputs)
 
 
-register_backend(backend, name="strew")
+if "strew" not in list_backends():  # where strew is installed, PyTorch finds the name by its entry point, and registers it itself
+    register_backend(backend, name="strew")
 
 
 # ---- The pass inside inductor -----------------------------------------------------------------------------------------------------------------------------------------------
