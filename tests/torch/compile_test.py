@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """torch.compile with strew: drawn chains of gathers, elementwise operators and scatters through the backend `strew`, bit for bit those of eager PyTorch, forward and backward, and through inductor with
-strew's pass, by tolerance; what is folded and what is not; updates in place; open extents; errors; inductor's cache.
+strew's pass, by tolerance; drawn programs that update what they read; what is folded and what is not; updates in place; open extents; errors; inductor's cache.
 
     compile_test.py [--seed N] [--iterations N] [--inductor N] [--only N]
 
@@ -20,6 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch._inductor.utils import fresh_cache
 
+import draw_programs
 import strew.torch
 from strew.torch import _compile
 
@@ -126,6 +127,10 @@ def same_bits(one, other):
     return one.dtype is other.dtype and one.shape == other.shape and bool(((one.contiguous().view(integer) == other.contiguous().view(integer)) | nan).all())
 
 
+def close(one, other):
+    return one is other if one is None or other is None else torch.allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
 class Folded:
     """Counts the chains that are folded meanwhile."""
 
@@ -168,6 +173,35 @@ def check_backend(seed, iterations, only, failures):
     if only is None and folded.count < iterations // 2:
         failures.append(f"of {iterations} drawn functions only {folded.count} chains were folded")
     return folded.count
+
+
+def check_programs(what, same, dtypes, door, without_strew, seed, iterations, only, failures):
+    """Programs that update in place what they read. One that eager PyTorch refuses, because a gradient needs what was overwritten, or that PyTorch runs otherwise than eagerly without strew,
+    too, says nothing of strew."""
+    def wrong(program, expected, how):
+        torch._dynamo.reset()
+        try:
+            got = program.run(torch.compile(program.__call__, **how))
+        except Exception as error:  # noqa: BLE001
+            return f"{type(error).__name__}: {str(error)[-300:]}"
+        return [place for place, (a, b) in enumerate(zip(expected, got, strict=True)) if not same(a, b)]
+
+    count = 0
+    torch.set_num_threads(1)
+    for number in range(iterations) if only is None else (only,):
+        rng = random.Random(f"{seed} {what} {number}")
+        torch.manual_seed(rng.getrandbits(32))
+        program = draw_programs.Program(rng, rng.choice(dtypes))
+        try:
+            expected = program.run(program)
+        except RuntimeError:
+            continue
+        found = wrong(program, expected, door)
+        count += not found
+        if found and not wrong(program, expected, without_strew):
+            failures.append(f"{what} {number} (--only {number}): {found}: {program}")
+    if only is None and count < iterations // 2:
+        failures.append(f"{what}: of {iterations} only {count} had eager PyTorch's results")
 
 
 def check_inductor(seed, iterations, only, failures):
@@ -592,8 +626,8 @@ def check_options(failures):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--iterations", type=int, default=40, help="functions through the backend strew")
-    parser.add_argument("--inductor", type=int, default=4, help="functions through inductor, a few seconds each")
+    parser.add_argument("--iterations", type=int, default=40, help="functions through the backend strew, and half as many programs")
+    parser.add_argument("--inductor", type=int, default=4, help="functions through inductor, a few seconds each, and a quarter as many programs")
     parser.add_argument("--only", type=int, help="one of the drawn functions")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -602,8 +636,12 @@ def main():
     print(f"seed {arguments.seed}")
     with fresh_cache():  # what an earlier run compiled does not come through strew's passes again
         count = check_backend(arguments.seed, arguments.iterations, arguments.only, failures)
+        check_programs("program", same_bits, FLOATS, {"backend": "strew"}, {"backend": "aot_eager"}, arguments.seed, arguments.iterations // 2, arguments.only, failures)
         if arguments.only is None or arguments.inductor != 4:
             check_inductor(arguments.seed, arguments.inductor, arguments.only, failures)
+            # Of float64: what is wrong is larger there than what inductor rounds otherwise.
+            options = {"options": strew.torch.inductor_options()}
+            check_programs("inductor's program", close, (torch.float64,), options, {}, arguments.seed, arguments.inductor // 4, arguments.only, failures)
         if arguments.only is None:
             for check in (check_what_is_folded, check_corner_cases, check_inductor_corner_cases, check_sizes_from_data, check_memory, check_inductor_writes_in_place, check_inductor_without_gradients, check_repeatable, check_repeated_edges, check_errors, check_options, check_name):
                 check(failures)
