@@ -44,6 +44,16 @@ def prefer_recomputing(graph: Graph) -> None:
 # ---- The backend `strew` ----------------------------------------------------------------------------------------------------------------------------------------------------
 
 
+def _reinplace() -> None:
+    """Tells inductor that an update whose operand nobody reads afterwards can be made in place. Before PyTorch 2.15 it cannot call such operators, and copies."""
+    if torch.__version__ < (2, 15):
+        return
+    from torch._inductor.fx_passes import reinplace
+
+    in_place = torch.ops.strew.update_.default
+    reinplace.inplaceable_ops[torch.ops.strew.update.default] = reinplace.InplaceableOp(in_place, 0, extra_check=lambda node: not _reads(node, node.args[0]))
+
+
 def _write_in_place(module: GraphModule) -> None:
     """Updates of tensors that nobody reads afterwards, a cache for example, are made in place. Graphs come without any, and would copy the tensor twice."""
     from torch._inductor.fx_passes.post_grad import decompose_auto_functionalized
@@ -54,6 +64,7 @@ def _write_in_place(module: GraphModule) -> None:
     fake_mode = detect_fake_mode([node.meta.get("val") for node in module.graph.nodes])
     if fake_mode is None:
         return
+    _reinplace()
     with V.set_fake_mode(fake_mode):
         takes_graph = "graph" in inspect.signature(FakeTensorUpdater).parameters  # before 2.15
         reinplace_inplaceable_ops(FakeTensorUpdater(module.graph if takes_graph else module), module.graph)
@@ -189,16 +200,6 @@ class FoldChains(CustomGraphPass):
 
     def uuid(self) -> Any:
         return _uuid()
-
-
-def _reinplace() -> None:
-    """Tells inductor that an update whose operand nobody reads afterwards can be made in place. Before PyTorch 2.15 it cannot call such operators, and copies."""
-    if torch.__version__ < (2, 15):
-        return
-    from torch._inductor.fx_passes import reinplace
-
-    in_place = torch.ops.strew.update_.default
-    reinplace.inplaceable_ops[torch.ops.strew.update.default] = reinplace.InplaceableOp(in_place, 0, extra_check=lambda node: not _reads(node, node.args[0]))
 
 
 def inductor_options() -> dict[str, Any]:
