@@ -25,12 +25,13 @@ import strew.torch
 from strew.torch import _compile
 
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+SUMS, EXTREMA = ("index_add", "index_put", "scatter_add", "scatter_reduce", "new_zeros"), ("amax", "amin")
 
 
 class Drawn:
     """A function of tables, weights of edges and a bias, by words that say what it does, and its arguments."""
 
-    def __init__(self, rng, dtype):
+    def __init__(self, rng, dtype, scatters):
         self.words, self.window = [], rng.choice(((), (1,), (3,), (8,), (16,), (33,), (2, 4), (4, 16)))
         self.rows, self.sources, self.edges = rng.randint(1, 30), rng.randint(1, 30), rng.choice((1, 2, 17, 300))
         index = rng.choice((torch.int32, torch.int64)) if rng.random() < 0.3 else torch.int64
@@ -41,12 +42,15 @@ class Drawn:
         self.steps = [rng.choice(("weight", "other", "bias", "scalar", "quotient", "leaky", "negative", "where", "square", "exp", "relu", "detach", "heads", "twice"))
                       for _ in range(rng.randint(0, 4))]
         self.gather = rng.choice(("index", "index_select", "gather", "embedding"))
-        self.scatter = rng.choice(("index_add", "index_put", "scatter_add", "scatter_reduce", "new_zeros"))
+        self.scatter = rng.choice(scatters)
         self.base = rng.random() < 0.15
         if self.gather == "embedding" and len(self.window) != 1:
             self.gather = "index"
-        if self.scatter in ("scatter_add", "scatter_reduce", "new_zeros"):
+        if self.scatter not in ("index_add", "index_put"):
             self.dst = self.dst.long()
+        if self.scatter in EXTREMA:  # many are equal, zeros of both signs among them, and some are NaN
+            self.arguments = [torch.round(each) * rng.choice((1, -1)) for each in self.arguments]
+            self.arguments[0].view(-1)[:: rng.choice((5, 1000))] = float("nan")
 
     def __repr__(self):
         return f"{self.gather} {self.steps} {self.scatter}{' onto a tensor' if self.base else ''}, window {self.window}, {self.edges} edges, {self.arguments[0].dtype}, {self.dst.dtype}"
@@ -98,6 +102,9 @@ class Drawn:
         for word in self.steps:
             m = self.step(word, m, y, weight, bias, heads)
         into = y * 1 if self.base else torch.zeros(self.rows, *self.window, dtype=m.dtype)
+        if self.scatter in EXTREMA:
+            into = into if self.rows % 2 else torch.full((self.rows, *self.window), float("-inf" if self.scatter == "amax" else "inf"), dtype=m.dtype)
+            return into.scatter_reduce(0, self.wide(self.dst), m, self.scatter)
         if self.scatter == "index_add":
             return into.index_add(0, self.dst, m)
         if self.scatter == "index_put":
@@ -158,7 +165,7 @@ def check_backend(seed, iterations, only, failures):
         for number in range(iterations) if only is None else (only,):
             rng = random.Random(f"{seed} {number}")
             torch.manual_seed(rng.getrandbits(32))
-            drawn = Drawn(rng, rng.choice(FLOATS))
+            drawn = Drawn(rng, rng.choice(FLOATS), SUMS + EXTREMA)
             torch.set_num_threads(1)
             expected = drawn.run(drawn)
             torch._dynamo.reset()
@@ -210,7 +217,7 @@ def check_inductor(seed, iterations, only, failures):
         for number in range(iterations) if only is None else (only,):
             rng = random.Random(f"{seed} inductor {number}")
             torch.manual_seed(rng.getrandbits(32))
-            drawn = Drawn(rng, rng.choice(FLOATS))
+            drawn = Drawn(rng, rng.choice(FLOATS), SUMS)
             torch.set_num_threads(1)
             exact = Drawn.run(drawn, drawn)
             torch._dynamo.reset()
@@ -265,6 +272,9 @@ def check_what_is_folded(failures):
     expect("forward and backward", graph_of(lambda x: torch.zeros(6, 4).index_add_(0, dst, x[src] * w[:, None]), leaf, backward=True),
            ["strew.op.default"], ["strew.op.default"])
 
+    in_place = "strew.update_.default" if torch.__version__ >= "2.15" else "strew.update.default"
+    for what, value, folded in (("zeros", 0.0, ["strew.op.default"]), ("-inf", float("-inf"), ["strew.op.default"]), ("ones", 1.0, ["aten.index.Tensor", in_place])):
+        expect(f"maxima onto {what}", graph_of(lambda x, value=value: torch.full((6, 4), value).scatter_reduce_(0, dst[:, None].expand(-1, 4), x[src] * w[:, None], "amax"), x), folded)
     # What runs is what the graph says.
     layer = torch.compile(lambda x: torch.zeros(6, 4).index_add_(0, dst, x[src] * w[:, None]), backend="strew")
     layer(leaf).sum().backward()
@@ -384,6 +394,7 @@ def corner_cases():
         "a column that two chains read": (shared, (one, h)),
         "the same column, as it is": (lambda one, h: (zeros(n, 1).index_add_(0, dst, one[src]), zeros(n, d).index_add_(0, dst, h[src] * one[src])), (one, h)),
         "chains onto zeros and onto a tensor": (two_kinds, (one[:, 0].contiguous(), h[:, 0].contiguous())),
+        "maxima": (lambda x: torch.full((n, d), float("-inf")).scatter_reduce(0, dst[:, None].expand(-1, d), x[src] * 2, "amax").clamp(min=0), (x,)),
         "updates that are the operand": (lambda x: (y := x + 1).index_add(0, perm, y * 0.5), (x,)),
         "a factor that float32 has not": (lambda x: zeros(n, d).index_add_(0, dst, x[src] * 1e300), (x,)),
         "an integer that float64 has not": (lambda x: zeros(n, d).index_add_(0, dst, x[src] + (2**54 + 2**30 + 1)), (x,)),
@@ -412,7 +423,7 @@ def check_corner_cases(failures):
 
 def check_inductor_corner_cases(failures):
     """Those that the pass inside inductor failed on. Tensors are compared closely; what inductor itself does with constants that float32 has not, or with many operators, is not looked at."""
-    for what in ("a tensor that is read and updated", "a column that two chains read", "updates that are the operand", "no elements, indices of two dims"):
+    for what in ("a tensor that is read and updated", "a column that two chains read", "maxima", "updates that are the operand", "no elements, indices of two dims"):
         function, leaves = corner_cases()[what]
         torch._dynamo.reset()
         try:

@@ -1,4 +1,4 @@
-"""Chains in a graph of torch.fx: a gather of rows, elementwise operators, a scatter that adds rows. One operator of strew takes the place of each (docs/fusion.md), and the rows between are never in
+"""Chains in a graph of torch.fx: a gather of rows, elementwise operators, a scatter that adds rows or finds their extrema. One operator of strew takes the place of each (docs/fusion.md), and the rows between are never in
 memory. Nothing is folded whose values something else reads, too: they are in memory anyway.
 
 The operators that are folded have PyTorch's bits for every element: one rounding each, by IEEE 754. Others, `exp` for example, stay, and a chain begins with what they return.
@@ -358,6 +358,14 @@ def _gather_text(made: _Tensor, what: str) -> str:
     )
 
 
+def _extremum(graph: _Graph, scatter: Scatter, dtype: torch.dtype, current: int, value: int) -> int:
+    """PyTorch's, which keeps NaN: the current value unless the update is beyond it, or the update unless the current value is beyond that. They differ in zeros."""
+    is_beyond = "gt" if scatter.reduce == "amax" else "lt"
+    taken, other = (current, value) if scatter.takes_update else (value, current)
+    is_taken = graph.apply("or", torch.bool, graph.apply(is_beyond, torch.bool, taken, other), graph.apply("ne", torch.bool, taken, taken))
+    return _choose(graph, dtype, is_taken, taken, other)
+
+
 def _text(op: _Op, result: torch.dtype, adds_plainly: bool, is_wide: bool, value: int) -> str:
     scatter, updates = op.chain.scatter, op.updates
     if updates is None:
@@ -377,10 +385,10 @@ def _text(op: _Op, result: torch.dtype, adds_plainly: bool, is_wide: bool, value
     if adds_plainly:
         fields.append("combiner=add")
     else:
-        current = op.graph.apply  # the sum is of the result's dtype
-        total = current("add", result, op.graph.add(f"current(0):{_DTYPES[result]}"), value)
-        fields += ["combiner=expr", f"expr={op.graph.returns(total)}"]
-    fields += ["init=in_place"] if scatter.operand is not None else ["init=fill", f"fill=0:{_DTYPES[result]}"]
+        current = op.graph.add(f"current(0):{_DTYPES[result]}")  # what is combined is of the result's dtype
+        combined = op.graph.apply("add", result, current, value) if scatter.reduce == "sum" else _extremum(op.graph, scatter, result, current, value)
+        fields += ["combiner=expr", f"expr={op.graph.returns(combined)}"]
+    fields += ["init=in_place"] if scatter.operand is not None else ["init=fill", f"fill={scatter.fill:g}:{_DTYPES[result]}"]
     fields.append(f"oob={'skip_window' if scatter.skips_bad else 'error'}")
     if scatter.takes_negative:
         fields.append("normalize_negative=true")
@@ -393,7 +401,7 @@ def _replace(graph: Graph, op: _Op, replaced: dict[Node, Node]) -> None:
     """Puts the operator in the place of the chain's last node. `replaced`: what took the places of other chains."""
     chain, scatter = op.chain, op.chain.scatter
     dtype = dtype_of(chain.node)
-    adds_plainly = op.graph.is_only(f"update(0):{_DTYPES[dtype]}")
+    adds_plainly = scatter.reduce == "sum" and op.graph.is_only(f"update(0):{_DTYPES[dtype]}")
     # Sums of 16 bits that are rounded once are sums of float32; of an op with a graph, strew makes these as a result of their own.
     is_apart = scatter.rounds_once and not adds_plainly
     if is_apart and scatter.operand is not None:
@@ -460,7 +468,7 @@ def _op_of(chain: _Chain, passing: set[Node], readers: int, recomputes: bool) ->
             # Each reads all inputs; else they are read once, and the updates are written once and read by each. Writing counts for three.
             if (readers - 1) * op.inputs <= readers + 3:
                 return op
-    if recomputes and not _is_same_everywhere(updates):
+    if recomputes and chain.scatter.reduce == "sum" and not _is_same_everywhere(updates):
         with contextlib.suppress(_Unfit):
             return _Op(chain, set())
     return None

@@ -28,15 +28,18 @@ class Gather:
 
 @dataclasses.dataclass
 class Scatter:
-    """The node is `operand`, or zeros of `size`, to whose rows `index` the rows of `updates` are added. `rounds_once`: sums of 16 bits are those of float32, rounded in the end."""
+    """The node is `operand`, or of `size` and `fill` everywhere, to whose rows `index` the rows of `updates` are added. `rounds_once`: sums of 16 bits are those of float32, rounded in the end."""
 
     index: Node
     updates: Node
     size: list[Any]  # extents, or nodes that have them
-    operand: Node | None = None  # None: zeros
+    operand: Node | None = None  # None: `fill`
+    fill: float = 0.0
     takes_negative: bool = False
     rounds_once: bool = False
     skips_bad: bool = False  # indices out of bounds are passed over
+    reduce: str = "sum"  # or the extrema "amax" and "amin"
+    takes_update: bool = False  # of a zero and an update that is the other zero, an extremum is the update
 
 
 def shape_of(node: Any) -> tuple[Any, ...] | None:
@@ -133,6 +136,25 @@ def is_zeros(node: Any) -> bool:
     return node.target is aten.zeros.default
 
 
+def _filled_with(node: Any) -> float | None:
+    """The number that all elements of a tensor are that says its extents itself: 0, or the ends of the floats, which each dtype has."""
+    if is_zeros(node):
+        return 0.0
+    is_full = isinstance(node, Node) and node.target is aten.full.default and isinstance(node.args[1], float)
+    return node.args[1] if is_full and math.isinf(node.args[1]) else None
+
+
+def _takes_update(operand: Node, index: Node, updates: Node) -> bool | None:
+    """Which zero is an extremum of two: PyTorch has a loop over vectors of rows, which takes the update, and others, which keep the element (is_vectorised in
+    bindings/torch/operators/scatter.cc). None: that is not known before the call."""
+    values = [node.meta["val"] for node in (operand, index, updates)]
+    if not all(isinstance(number, int) for each in values for number in (*each.shape, *each.stride())):
+        return None
+    sizes, strides = values[1].shape, values[1].stride()
+    repeats = all(stride == 0 or (stride == 1 and size == 1) for size, stride in zip(sizes[1:], strides[1:], strict=True))
+    return strides[0] == 1 and math.prod(sizes[1:]) >= 16 and repeats and values[0].is_contiguous() and values[2].is_contiguous()
+
+
 def _rows_scatter(node: Node) -> Scatter | None:
     """The forms whose first argument is the operand."""
     operand = node.args[0]
@@ -146,16 +168,22 @@ def _rows_scatter(node: Node) -> Scatter | None:
         if len(indices) != 1 or not _is_index(indices[0]) or not _argument(node, 3, "accumulate", False):
             return None
         return Scatter(indices[0], updates, [], operand, takes_negative=True)
-    is_sum = node.target is aten.scatter_reduce.two and _argument(node, 4, "reduce", "") == "sum" and _argument(node, 5, "include_self", True)
-    if node.target is aten.scatter_add.default or is_sum:
-        _, dim, index, updates = node.args[:4]
-        along = _along_rows(index, dims_of(updates)) if _is_first(dim, operand) else None
+    reduce = "sum" if node.target is aten.scatter_add.default else None
+    if node.target is aten.scatter_reduce.two and _argument(node, 5, "include_self", True):
+        reduce = _argument(node, 4, "reduce", "")
+    if reduce not in ("sum", "amax", "amin"):
+        return None
+    _, dim, index, updates = node.args[:4]
+    along = _along_rows(index, dims_of(updates)) if _is_first(dim, operand) else None
+    if along is None or reduce == "sum":
         return Scatter(along, updates, [], operand, rounds_once=True) if along is not None else None
-    return None
+    takes_update = _takes_update(operand, index, updates)
+    is_known = takes_update is not None and dtype_of(along) is torch.int64
+    return Scatter(along, updates, [], operand, reduce=reduce, takes_update=bool(takes_update)) if is_known else None
 
 
 def scatter_of(node: Node) -> Scatter | None:
-    """The node as a scatter that adds rows of floats, or None."""
+    """The node as a scatter that adds rows of floats or finds their extrema, or None."""
     if node.op != "call_function" or not shape_of(node) or not dtype_of(node).is_floating_point:
         return None
     if node.target is aten.embedding_dense_backward.default:
@@ -169,7 +197,10 @@ def scatter_of(node: Node) -> Scatter | None:
     if found is None or not _fits(node, found.index, found.updates):
         return None
     found.rounds_once = found.rounds_once and dtype_of(node) in NARROW
-    return dataclasses.replace(found, operand=None, size=list(found.operand.args[0])) if is_zeros(found.operand) else found  # type: ignore[union-attr]
+    fill = _filled_with(found.operand)
+    if fill is None or (fill and found.reduce == "sum"):
+        return found
+    return dataclasses.replace(found, operand=None, fill=fill, size=list(found.operand.args[0]))  # type: ignore[union-attr]
 
 
 def _fits(node: Node, index: Node, updates: Any) -> bool:
