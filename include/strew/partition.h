@@ -39,7 +39,7 @@ struct Part {
 struct PartitionOptions {
   /// Only parts with a scatter or gather.
   bool needs_kernel = false;
-  /// Parts hold scatters and gathers, with what became part of them, and no other operations.
+  /// Parts hold scatters and gathers, with what became part of them, and no other operations but those that make values without a name, which never leave a part.
   bool kernels_only = false;
   /// Only parts of so many operations: kernels and computes.
   int64_t least_operations = 1;

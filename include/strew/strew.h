@@ -375,7 +375,8 @@ typedef struct strew_partition_options {
   uint8_t needs_kernel; /* not 0: only parts with a scatter or gather */
   uint8_t join;         /* not 0: parts that could run at the same time become one */
   uint8_t strings;      /* not 0: operations on tensors of strings are in parts, too; strew_program_run does not pass strings */
-  uint8_t kernels_only; /* not 0: parts hold scatters and gathers, with what became part of them, and no other operations */
+  uint8_t
+      kernels_only; /* not 0: parts hold scatters and gathers, with what became part of them, and no other operations, but for values without a name */
   int64_t least_operations;         /* only parts of so many operations */
   strew_runnable_callback runnable; /* may be null: all that strew runs is left to it */
   void* context;
