@@ -142,7 +142,7 @@ BUGS = [
     ("programs: a kernel writes over an input that is read-only", "if (!buffers_.reuses_inputs || tensor.data.read_only()) return nullptr;",
      "if (!buffers_.reuses_inputs) return nullptr;", *PROGRAMS),
     ("programs: a kernel's result lies in the output where an input still is",
-     "if (is_apart(*given) || (operand != nullptr && operand->data.data() == given->data.data()))\n        return", "return", *PROGRAMS),
+     "if (given != nullptr && (is_apart(*given) || (operand != nullptr && operand->data.data() == given->data.data())))\n      return", "if (given != nullptr) return", *PROGRAMS),
     ("programs: an update is written over a tensor that is read later", "return left_[uses_.first[v]] == 1 && (tensor.data", "return left_[uses_.first[v]] >= 1 && (tensor.data", *PROGRAMS),
     ("programs: memory is free before its last reader", "if (--left_[uses_.first[v]] > 0) return;", "if (--left_[uses_.first[v]] > 1) return;", *PROGRAMS),
     ("pieces: a reverse begins at the first element", "to.first += (from.dims[d] - 1) * from.strides[d];", "", *PROGRAMS),
