@@ -159,7 +159,13 @@ abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::Su
     has_operators = has_operators || find_operator(text.domain, text.type) != nullptr;
   }
   if (!has_operators) return nullptr;
-  STREW_ORT_TRY(find_groups(graph, &groups, &expansions, &why));
+  if (abi::Status* const status = find_groups(graph, &groups, &expansions, &why); status != nullptr) {
+    // Kernels of single nodes need none of this.
+    why = api().GetErrorMessage(status);
+    api().ReleaseStatus(status);
+    groups.clear();
+    expansions.clear();
+  }
   if (!why.empty()) provider.session.report->add({{"", "(the graph)", "", 0}, false, "no groups: " + why});
   for (const Group& group : groups) {
     STREW_ORT_TRY(claim_group(provider, group, support));
