@@ -212,6 +212,9 @@ std::optional<std::vector<Tensor>> StepCache::run(Runtime& runtime, const Progra
     made.push_back(*std::move(tensor));
   }
   for (const Tensor& tensor : made) places.push_back(&tensor);
+  // A buffer that the caller gives just now may be an input's: a step would write over what later steps read.
+  for (const std::unique_ptr<Tensor>& input : inputs)
+    if (outputs != nullptr && outputs->overlaps(input->data)) return {};
   constexpr size_t kAlignment = 64;
   const std::unique_ptr<std::byte[]> memory(new std::byte[static_cast<size_t>(steps->arena_bytes()) + kAlignment]);
   std::byte* const arena = memory.get() + (kAlignment - reinterpret_cast<uintptr_t>(memory.get()) % kAlignment) % kAlignment;

@@ -162,7 +162,10 @@ struct Api {
   Status* (*OpAttr_GetType)(const Attribute* attribute, AttributeType* type);
   Status* (*OpAttr_GetName)(const Attribute* attribute, const char** name);
   Status* (*Node_GetNumSubgraphs)(const Node* node, size_t* count);
-  Unused unused_366[12];
+  Unused unused_366[2];
+  /// The provider that has the node already; null or "": none has.
+  Status* (*Node_GetEpName)(const Node* node, const char** name);
+  Unused unused_369[9];
   Status* (*GetTensorData)(const Value* value, const void** data);
   Unused unused_379[11];
   bool (*TensorTypeAndShape_HasShape)(const TensorInfo* tensor);
@@ -202,6 +205,7 @@ static_assert(offsetof(Api, Graph_GetNodes) == 345 * sizeof(Unused));
 static_assert(offsetof(Api, Node_GetId) == 348 * sizeof(Unused));
 static_assert(offsetof(Api, Node_GetNumAttributes) == 359 * sizeof(Unused));
 static_assert(offsetof(Api, Node_GetNumSubgraphs) == 365 * sizeof(Unused));
+static_assert(offsetof(Api, Node_GetEpName) == 368 * sizeof(Unused));
 static_assert(offsetof(Api, GetTensorData) == 378 * sizeof(Unused));
 static_assert(offsetof(Api, TensorTypeAndShape_HasShape) == 390 * sizeof(Unused));
 static_assert(offsetof(Api, GetTensorElementTypeAndShapeDataReference) == 414 * sizeof(Unused));

@@ -13,6 +13,9 @@ abi::Status* read_node(const abi::Node* node, NodeText* out) {
   out->name = name != nullptr ? name : "";
   out->type = type != nullptr ? type : "";
   out->domain = domain != nullptr ? domain : "";
+  const char* provider = nullptr;
+  STREW_ORT_TRY(api().Node_GetEpName(node, &provider));
+  out->provider = provider != nullptr ? provider : "";
   return nullptr;
 }
 

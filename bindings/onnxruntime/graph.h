@@ -18,6 +18,8 @@ abi::Status* read_list(abi::Status* (*const count)(const From*, size_t*),
 struct NodeText {
   std::string name, type, domain;
   int version = 0;
+  std::string provider;  ///< that has the node already; "": none has
+  bool is_onnx() const { return domain.empty() || domain == "ai.onnx"; }
 };
 abi::Status* read_node(const abi::Node* node, NodeText* out);
 /// Inputs that are left out are null.

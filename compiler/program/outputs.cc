@@ -57,9 +57,15 @@ Expected<const Tensor*> ProgramOutputs::at(const Program& program, size_t output
   std::optional<Tensor>& found = tensors_[output];
   const ProgramOutput& named = program.outputs()[output];
   if (!found) {
-    STREW_ASSIGN(void* const data, maker_(output, dtype, dims));
-    const TensorView view{data, dtype, static_cast<int32_t>(dims.size()), dims.data(), nullptr};
-    STREW_ASSIGN(found, output_tensor(named, program.value(named.value).type, view));
+    STREW_TRY(failed_);
+    const Expected<void*> data = maker_(output, dtype, dims);
+    failed_ = data.status();
+    STREW_TRY(failed_);
+    const TensorView view{*data, dtype, static_cast<int32_t>(dims.size()), dims.data(), nullptr};
+    Expected<Tensor> tensor = output_tensor(named, program.value(named.value).type, view);
+    failed_ = tensor.status();
+    STREW_TRY(failed_);
+    found = *std::move(tensor);
   }
   if (found->dims == dims) return &*found;
   return invalid_argument("output '{}': dims are {}, expected {}", named.name, found->dims, dims);

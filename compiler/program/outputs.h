@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "strew/program.h"
@@ -23,7 +24,7 @@ class ProgramOutputs {
   /// Fails if a buffer does not suit its output, or overlaps another one.
   static Expected<ProgramOutputs> of(const Program& program, std::span<const TensorView> given);
   /// Each buffer is asked for once, with the dims of the output.
-  explicit ProgramOutputs(const Program& program, OutputMaker maker)
+  ProgramOutputs(const Program& program, OutputMaker maker)
       : maker_(std::move(maker)), tensors_(program.outputs().size()) {}
 
   /// The buffer of an output with these dims. Fails if it has others.
@@ -35,6 +36,7 @@ class ProgramOutputs {
   ProgramOutputs() = default;
 
   OutputMaker maker_;
+  Status failed_;  ///< what the caller gave that does not suit, or why it gave nothing: it is not asked again
   std::vector<std::optional<Tensor>> tensors_;
 };
 

@@ -61,7 +61,7 @@ class RunnableProgram {
   /// Does what run_program_into() documents.
   STREW_API Status run_into(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs, std::span<const TensorView> outputs,
                             const ProgramOptions& options) const;
-  /// run_into() with buffers that the caller gives when it is told their dims. They must not overlap anything.
+  /// run_into() with buffers that the caller gives when it is told their dims. They must not overlap each other.
   STREW_API Status run_with(Runtime& runtime, std::vector<std::unique_ptr<Tensor>> inputs, const OutputMaker& make_output,
                             const ProgramOptions& options) const;
 

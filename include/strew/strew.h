@@ -288,7 +288,7 @@ typedef struct strew_import_options {
 STREW_API strew_status strew_program_open(const char* path, const strew_import_options* options,
                                           strew_program** out) STREW_CHECK_RESULT;
 /* The same of a file whose `size` bytes are in memory; they are copied. `name`, such as "model.onnx", says the format by its ending and starts messages, and external
- * data lies in the folder that it names. max_file_bytes does not count. */
+ * data lies in the folder that it names. max_file_bytes is not applied. */
 STREW_API strew_status strew_program_read(const void* bytes, size_t size, const char* name, const strew_import_options* options,
                                           strew_program** out) STREW_CHECK_RESULT;
 STREW_API void strew_program_free(strew_program* program);
@@ -336,7 +336,7 @@ STREW_API strew_status strew_program_run_into(const strew_program* program, stre
                                               const strew_tensor* outputs, size_t output_count) STREW_CHECK_RESULT;
 
 /* Memory for output number `output` of a run: called once for each, on the calling thread, when its dims are known, and before it is written. The address of a
- * row-major tensor of the caller's, with the dtype of the output, that overlaps no other of the run; null ends the run, unless the tensor has no elements. */
+ * row-major tensor of the caller's, with the dtype of the output, that overlaps no other output; null ends the run, unless the tensor has no elements. */
 typedef void* (*strew_make_output)(void* context, size_t output, const int64_t* dims, int32_t rank);
 /* strew_program_run_into into buffers that the caller gives when it is told their dims. */
 STREW_API strew_status strew_program_run_with(const strew_program* program, strew_runtime* runtime, const strew_request* request,
