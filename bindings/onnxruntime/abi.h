@@ -38,8 +38,9 @@ struct Allocator;
 struct DataTransfer;
 struct NodeComputeContext;
 struct EpApi;
+struct ModelEditorApi;
 
-enum class ErrorCode : int32_t { fail = 1, invalid_argument = 2, not_implemented = 9, ep_fail = 11 };
+enum class ErrorCode : int32_t { fail = 1, invalid_argument = 2, not_implemented = 9, invalid_graph = 10, ep_fail = 11 };
 enum class ElementType : int32_t {
   undefined,
   f32,
@@ -100,7 +101,11 @@ struct Api {
   void (*ReleaseStatus)(Status* status);
   Unused unused_94[2];
   void (*ReleaseValue)(Value* value);
-  Unused unused_97[140];
+  Unused unused_97[114];
+  /// `size`: of a text its bytes, of a list its elements, else 1.
+  Status* (*CreateOpAttr)(const char* name, const void* data, int size, AttributeType type, Attribute** out);
+  void (*ReleaseOpAttr)(Attribute* attribute);
+  Unused unused_213[24];
   Status* (*HasSessionConfigEntry)(const SessionOptions* options, const char* key, int* out);
   Status* (*GetSessionConfigEntry)(const SessionOptions* options, const char* key, char* out, size_t* size);
   Unused unused_239[5];
@@ -116,7 +121,8 @@ struct Api {
   Unused unused_275[14];
   Status* (*GetValueInfoName)(const ValueInfo* info, const char** name);
   Status* (*GetValueInfoTypeInfo)(const ValueInfo* info, const TypeInfo** type);
-  Unused unused_291[6];
+  const ModelEditorApi* (*GetModelEditorApi)();
+  Unused unused_292[5];
   const char* (*GetKeyValue)(const KeyValuePairs* pairs, const char* key);
   Unused unused_298[9];
   DeviceKind (*HardwareDevice_Type)(const HardwareDevice* device);
@@ -185,6 +191,8 @@ static_assert(offsetof(Api, KernelContext_GetInput) == 90 * sizeof(Unused));
 static_assert(offsetof(Api, KernelContext_GetOutput) == 91 * sizeof(Unused));
 static_assert(offsetof(Api, ReleaseStatus) == 93 * sizeof(Unused));
 static_assert(offsetof(Api, ReleaseValue) == 96 * sizeof(Unused));
+static_assert(offsetof(Api, CreateOpAttr) == 211 * sizeof(Unused));
+static_assert(offsetof(Api, ReleaseOpAttr) == 212 * sizeof(Unused));
 static_assert(offsetof(Api, HasSessionConfigEntry) == 237 * sizeof(Unused));
 static_assert(offsetof(Api, GetSessionConfigEntry) == 238 * sizeof(Unused));
 static_assert(offsetof(Api, KernelInfo_GetNodeName) == 244 * sizeof(Unused));
@@ -193,6 +201,7 @@ static_assert(offsetof(Api, ReadOpAttr) == 272 * sizeof(Unused));
 static_assert(offsetof(Api, KernelContext_ParallelFor) == 274 * sizeof(Unused));
 static_assert(offsetof(Api, GetValueInfoName) == 289 * sizeof(Unused));
 static_assert(offsetof(Api, GetValueInfoTypeInfo) == 290 * sizeof(Unused));
+static_assert(offsetof(Api, GetModelEditorApi) == 291 * sizeof(Unused));
 static_assert(offsetof(Api, GetKeyValue) == 297 * sizeof(Unused));
 static_assert(offsetof(Api, HardwareDevice_Type) == 307 * sizeof(Unused));
 static_assert(offsetof(Api, GetEpApi) == 317 * sizeof(Unused));
@@ -209,6 +218,16 @@ static_assert(offsetof(Api, Node_GetEpName) == 368 * sizeof(Unused));
 static_assert(offsetof(Api, GetTensorData) == 378 * sizeof(Unused));
 static_assert(offsetof(Api, TensorTypeAndShape_HasShape) == 390 * sizeof(Unused));
 static_assert(offsetof(Api, GetTensorElementTypeAndShapeDataReference) == 414 * sizeof(Unused));
+
+/// OrtModelEditorApi: what makes nodes. A runtime for devices with little memory may come without it.
+struct ModelEditorApi {
+  Unused unused_0[6];
+  /// Copies the attributes.
+  Status* (*CreateNode)(const char* type, const char* domain, const char* name, const char* const* inputs, size_t input_count,
+                        const char* const* outputs, size_t output_count, Attribute** attributes, size_t attribute_count,
+                        Node** out);
+};
+static_assert(offsetof(ModelEditorApi, CreateNode) == 6 * sizeof(Unused));
 
 struct ApiBase {
   const Api* (*GetApi)(uint32_t version);

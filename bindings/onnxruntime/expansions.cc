@@ -55,7 +55,7 @@ abi::Status* read_expansion(const abi::Node* node, Expansion* out, bool* is_one)
 /// The extents of what the node makes: those that are not 1 of both.
 abi::Status* expanded_dims(const strew_tensor& from, const strew_tensor& shape, size_t rank, Dims* out) {
   const auto* const wanted = static_cast<const int64_t*>(shape.data);
-  const auto lengths = static_cast<size_t>(shape.dims[0]), own = static_cast<size_t>(from.rank);
+  const size_t lengths = shape.rank == 1 ? static_cast<size_t>(shape.dims[0]) : 0, own = static_cast<size_t>(from.rank);
   if (shape.rank != 1 || shape.dtype != STREW_I64 || std::max(lengths, own) != rank || rank > Dims::kMost)
     return make_status(abi::ErrorCode::invalid_argument,
                        "strew: Expand: the shape has " + std::to_string(lengths) + " elements, expected " + std::to_string(rank));
@@ -165,12 +165,33 @@ abi::Status* find_expansions(const abi::Graph* graph, const std::set<const abi::
   return nullptr;
 }
 
-abi::Status* make_compute(const Expansion& expansion, const abi::Node* fused, abi::NodeComputeInfo** out) {
+abi::Status* describe(const Expansion& expansion, const abi::Node* fused, ExpansionContext* out) {
   std::vector<const abi::ValueInfo*> inputs;
   STREW_ORT_TRY(inputs_of(fused, &inputs));
   std::vector<size_t> places;
   STREW_ORT_TRY(places_of({expansion.from, expansion.shape}, inputs, &places));
-  *out = new ExpandNode(expansion.repeats, places[0], places[1]);
+  *out = {expansion.repeats, places[0], places[1]};
+  return nullptr;
+}
+
+abi::Status* make_compute(const ExpansionContext& expansion, const abi::Node* fused, abi::NodeComputeInfo** out) {
+  NodeText text;
+  std::vector<const abi::ValueInfo*> inputs, outputs;
+  STREW_ORT_TRY(read_node(fused, &text));
+  STREW_ORT_TRY(inputs_of(fused, &inputs));
+  STREW_ORT_TRY(outputs_of(fused, &outputs));
+  for (const size_t number : {expansion.from, expansion.shape})
+    if (number >= inputs.size() || inputs[number] == nullptr)
+      return bad_context(text.name, "it has no input " + std::to_string(number) + ", which its context reads");
+  ValueType from, shape, to;
+  STREW_ORT_TRY(type_of(inputs[expansion.from], &from));
+  STREW_ORT_TRY(type_of(inputs[expansion.shape], &shape));
+  if (outputs.size() != 1) return bad_context(text.name, "it has " + std::to_string(outputs.size()) + " outputs, expected 1");
+  STREW_ORT_TRY(type_of(outputs[0], &to));
+  if (from.element != to.element || shape.element != abi::ElementType::i64 || !dtype_of(to.element) ||
+      strew_dtype_bits(*dtype_of(to.element)) < 8)
+    return bad_context(text.name, "its inputs and its output do not have the element types of an Expand");
+  *out = new ExpandNode(expansion.repeats, expansion.from, expansion.shape);
   return nullptr;
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <set>
 
-#include "bindings/onnxruntime/graph.h"
+#include "bindings/onnxruntime/context.h"
 
 namespace strew::ort {
 
@@ -26,8 +26,11 @@ struct Expansion {
 /// Those of the graph whose results `readers`, the nodes of groups, read and nobody else.
 abi::Status* find_expansions(const abi::Graph* graph, const std::set<const abi::Node*>& readers, std::vector<Expansion>* out);
 
-/// What runs the node.
-abi::Status* make_compute(const Expansion& expansion, const abi::Node* fused, abi::NodeComputeInfo** out);
+/// The expansion as the node `fused`.
+abi::Status* describe(const Expansion& expansion, const abi::Node* fused, ExpansionContext* out);
+
+/// What runs the node `fused`. Fails unless the context fits it.
+abi::Status* make_compute(const ExpansionContext& expansion, const abi::Node* fused, abi::NodeComputeInfo** out);
 
 /// The dims of what is handed over, where those of the result are `dims`. Of a result without elements, nothing is handed over.
 void narrow_dims(const std::vector<bool>& repeats, const int64_t* dims, Dims* out);

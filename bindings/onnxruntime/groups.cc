@@ -79,22 +79,11 @@ bool is_worth_it(const strew_program* program) {
   return !all_small;
 }
 
-/// What an input of a program is bound to: an input of the node, or what an expansion hands over of it, or its dims.
-struct Binding {
-  enum class Kind : uint8_t { value, narrow, shape } kind = Kind::value;
-  size_t number = 0;          ///< of the node's input
-  std::vector<bool> repeats;  ///< of kind narrow
-};
-
 /// A group as a node of a session.
 class GroupNode final : public FusedNode {
  public:
-  GroupNode(Session* session, OwnedProgram program, std::string name, std::vector<Binding> inputs, std::vector<size_t> outputs)
-      : session_(session),
-        program_(std::move(program)),
-        name_(std::move(name)),
-        inputs_(std::move(inputs)),
-        outputs_(std::move(outputs)) {}
+  GroupNode(Session* session, OwnedProgram program, std::string name, const GroupContext& group)
+      : session_(session), program_(std::move(program)), name_(std::move(name)), inputs_(group.inputs), outputs_(group.outputs) {}
 
  private:
   /// What inputs are bound to in a call, beside the values themselves.
@@ -121,13 +110,17 @@ class GroupNode final : public FusedNode {
     return data;
   }
 
-  static abi::Status* bind(const abi::KernelContext* context, const Binding& binding, Bound* out) {
+  abi::Status* bind(const abi::KernelContext* context, const Binding& binding, Bound* out) const {
     STREW_ORT_TRY(input(context, binding.number, &out->tensor));
     const strew_tensor whole = out->tensor;
     switch (binding.kind) {
       case Binding::Kind::value:
         return nullptr;
       case Binding::Kind::narrow: {
+        if (static_cast<size_t>(whole.rank) != binding.repeats.size())
+          return make_status(abi::ErrorCode::invalid_argument, "strew: " + name_ + ": input " + std::to_string(binding.number) +
+                                                                   " has rank " + std::to_string(whole.rank) + ", expected " +
+                                                                   std::to_string(binding.repeats.size()));
         narrow_dims(binding.repeats, whole.dims, &out->dims);
         out->tensor.dims = out->dims.data();
         const bool is_empty = std::find(whole.dims, whole.dims + whole.rank, 0) != whole.dims + whole.rank;
@@ -196,10 +189,10 @@ std::vector<std::string> output_names(const strew_program* program) {
 
 namespace {
 
-/// The program of some nodes alone; null, and why, if there is none.
+/// The program of some nodes alone, and the bytes of its model; null, and why, if there is none.
 abi::Status* read_program(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
                           const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, OwnedProgram* out,
-                          std::string* why) {
+                          std::string* bytes, std::string* why) {
   Model model;
   STREW_ORT_TRY(write_part(graph, nodes, outputs, expansions, &model));
   strew_program* read = nullptr;
@@ -207,6 +200,7 @@ abi::Status* read_program(const abi::Graph* graph, const std::vector<const abi::
   if (model.has_operators &&
       went_well(strew_program_read(model.bytes.data(), model.bytes.size(), "group.onnx", nullptr, &read), why))
     *out = owned(read);
+  *bytes = std::move(model.bytes);
   return nullptr;
 }
 
@@ -228,7 +222,7 @@ abi::Status* results_of(const std::vector<const abi::Node*>& nodes, std::set<std
 namespace {
 
 /// The program of a graph that has the group's nodes and nothing else. Its outputs need not be what find_groups() found.
-abi::Status* program_of(const abi::Graph* graph, const Group& found, OwnedProgram* out) {
+abi::Status* program_of(const abi::Graph* graph, const Group& found, OwnedProgram* out, std::string* model) {
   std::vector<const abi::ValueInfo*> outputs;
   STREW_ORT_TRY(read_list(api().Graph_GetNumOutputs, api().Graph_GetOutputs, graph, &outputs));
   const std::vector<std::string> made = output_names(found.program.get());
@@ -237,12 +231,13 @@ abi::Status* program_of(const abi::Graph* graph, const Group& found, OwnedProgra
   const auto is_made = [&](const std::string& name) { return std::find(made.begin(), made.end(), name) != made.end(); };
   if (made.size() == wanted.size() && std::all_of(wanted.begin(), wanted.end(), is_made)) {
     *out = found.program;
+    *model = found.model;
     return nullptr;
   }
   std::vector<const abi::Node*> nodes;
   STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graph, &nodes));
   std::string why;
-  STREW_ORT_TRY(read_program(graph, nodes, wanted, found.expansions, out, &why));
+  STREW_ORT_TRY(read_program(graph, nodes, wanted, found.expansions, out, model, &why));
   return *out != nullptr ? nullptr : failure("strew: " + why);
 }
 
@@ -287,7 +282,8 @@ abi::Status* expansions_of(const Group& group, const std::vector<Expansion>& all
 /// The groups' programs, and what the groups that read what is expanded get in its place.
 abi::Status* make_programs(const abi::Graph* graph, std::vector<Group>* groups, std::vector<Expansion>* expansions,
                            std::string* why) {
-  for (Group& group : *groups) STREW_ORT_TRY(read_program(graph, group.nodes, group.outputs, {}, &group.program, why));
+  for (Group& group : *groups)
+    STREW_ORT_TRY(read_program(graph, group.nodes, group.outputs, {}, &group.program, &group.model, why));
   std::erase_if(*groups, [](const Group& group) { return group.program == nullptr || !is_worth_it(group.program.get()); });
   std::set<const abi::Node*> inside;
   for (const Group& group : *groups) inside.insert(group.nodes.begin(), group.nodes.end());
@@ -295,7 +291,7 @@ abi::Status* make_programs(const abi::Graph* graph, std::vector<Group>* groups, 
   for (Group& group : *groups) {
     STREW_ORT_TRY(expansions_of(group, *expansions, &group.expansions));
     if (!group.expansions.empty())
-      STREW_ORT_TRY(read_program(graph, group.nodes, group.outputs, group.expansions, &group.program, why));
+      STREW_ORT_TRY(read_program(graph, group.nodes, group.outputs, group.expansions, &group.program, &group.model, why));
     if (group.program == nullptr) return failure("strew: a group that reads what is expanded is refused: " + *why);
   }
   return nullptr;
@@ -326,32 +322,92 @@ abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::
   return make_programs(graph, out, expansions, why);
 }
 
-abi::Status* make_compute(Session* session, const abi::Graph* graph, const Group& group, const abi::Node* fused,
-                          abi::NodeComputeInfo** out) {
-  OwnedProgram program;
-  STREW_ORT_TRY(program_of(graph, group, &program));
-  NodeText text;
-  STREW_ORT_TRY(read_node(fused, &text));
+namespace {
+
+/// Is it the type that the node says? What a call is given has the types of the node, and a program that writes another one would write elsewhere.
+abi::Status* has_type(const abi::ValueInfo* info, const strew_port& port, bool* out) {
+  ValueType type;
+  STREW_ORT_TRY(type_of(info, &type));
+  *out = dtype_of(type.element) == static_cast<strew_dtype>(port.dtype);
+  return nullptr;
+}
+
+/// Does the context fit the program and the node? `why`: what does not.
+abi::Status* fits(const GroupContext& group, const strew_program* program, const std::vector<const abi::ValueInfo*>& inputs,
+                  const std::vector<const abi::ValueInfo*>& outputs, std::string* why) {
+  const size_t read = strew_program_input_count(program), made = strew_program_output_count(program);
+  std::set<size_t> numbers(group.outputs.begin(), group.outputs.end());
+  if (group.inputs.size() != read || group.outputs.size() != made || numbers.size() != made || outputs.size() != made) {
+    *why = "its context has another number of inputs or outputs";
+    return nullptr;
+  }
+  for (size_t i = 0; i < read && why->empty(); ++i) {
+    strew_port port = STREW_PORT_INIT;
+    const Binding& binding = group.inputs[i];
+    bool is_same = false;
+    if (!went_well(strew_program_input(program, i, &port), why)) break;
+    if (binding.number >= inputs.size() || inputs[binding.number] == nullptr)
+      *why = "it has no input " + std::to_string(binding.number) + ", which its context reads";
+    else if (binding.kind == Binding::Kind::narrow && binding.repeats.size() != static_cast<size_t>(port.rank))
+      *why = "its context reads input " + std::to_string(binding.number) + " with another rank";
+    else if (binding.kind != Binding::Kind::shape)
+      STREW_ORT_TRY(has_type(inputs[binding.number], port, &is_same));
+    if (why->empty() && binding.kind != Binding::Kind::shape && !is_same)
+      *why = "input " + std::to_string(binding.number) + " has another element type than in its context";
+  }
+  for (size_t o = 0; o < made && why->empty(); ++o) {
+    strew_port port = STREW_PORT_INIT;
+    bool is_same = false;
+    if (!went_well(strew_program_output(program, o, &port), why)) break;
+    if (group.outputs[o] < outputs.size()) STREW_ORT_TRY(has_type(outputs[group.outputs[o]], port, &is_same));
+    if (!is_same) *why = "output " + std::to_string(group.outputs[o]) + " is not the one of its context";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+abi::Status* describe(const abi::Graph* graph, const Group& group, const abi::Node* fused, GroupContext* out,
+                      OwnedProgram* program) {
+  STREW_ORT_TRY(program_of(graph, group, program, &out->model));
   std::vector<const abi::ValueInfo*> inputs, outputs;
   STREW_ORT_TRY(inputs_of(fused, &inputs));
   STREW_ORT_TRY(outputs_of(fused, &outputs));
-  std::vector<Binding> bindings;
-  for (std::string name : input_names(program.get())) {
+  for (std::string name : input_names(program->get())) {
     Binding binding;
     for (const Expansion& expansion : group.expansions) {
       if (name != expansion.narrow_name() && name != expansion.shape_name()) continue;
-      binding = {name == expansion.narrow_name() ? Binding::Kind::narrow : Binding::Kind::shape, 0, expansion.repeats};
+      const bool is_narrow = name == expansion.narrow_name();
+      binding = {is_narrow ? Binding::Kind::narrow : Binding::Kind::shape, 0,
+                 is_narrow ? expansion.repeats : std::vector<bool>()};
       name = expansion.to;
       break;
     }
     std::vector<size_t> place;
     STREW_ORT_TRY(places_of({name}, inputs, &place));
     binding.number = place[0];
-    bindings.push_back(std::move(binding));
+    out->inputs.push_back(std::move(binding));
   }
-  std::vector<size_t> made;
-  STREW_ORT_TRY(places_of(output_names(program.get()), outputs, &made));
-  *out = new GroupNode(session, std::move(program), "group '" + text.name + "'", std::move(bindings), std::move(made));
+  return places_of(output_names(program->get()), outputs, &out->outputs);
+}
+
+abi::Status* make_compute(Session* session, const GroupContext& group, OwnedProgram program, const abi::Node* fused,
+                          abi::NodeComputeInfo** out) {
+  NodeText text;
+  std::string why;
+  STREW_ORT_TRY(read_node(fused, &text));
+  if (program == nullptr) {
+    strew_program* read = nullptr;
+    if (!went_well(strew_program_read(group.model.data(), group.model.size(), "group.onnx", nullptr, &read), &why))
+      return bad_context(text.name, why);
+    program = owned(read);
+  }
+  std::vector<const abi::ValueInfo*> inputs, outputs;
+  STREW_ORT_TRY(inputs_of(fused, &inputs));
+  STREW_ORT_TRY(outputs_of(fused, &outputs));
+  STREW_ORT_TRY(fits(group, program.get(), inputs, outputs, &why));
+  if (!why.empty()) return bad_context(text.name, why);
+  *out = new GroupNode(session, std::move(program), "group '" + text.name + "'", group);
   return nullptr;
 }
 

@@ -6,9 +6,12 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
+#include <variant>
 
 #include "bindings/onnxruntime/claims.h"
 #include "bindings/onnxruntime/compute.h"
+#include "bindings/onnxruntime/context.h"
 #include "bindings/onnxruntime/groups.h"
 
 namespace strew::ort {
@@ -22,10 +25,10 @@ struct Options {
   std::string ops;      ///< names of operators, with commas: only these; "": all
   std::string session;  ///< a name by which strew.ort.report() finds the session
   uint64_t verify_every = 0;
+  bool makes_contexts = false;  ///< of every fused node: the session writes a compiled model
 };
 
-abi::Status* read_entry(const abi::SessionOptions* options, const char* name, std::string* out) {
-  const std::string key = std::string(kOptionPrefix) + name;
+abi::Status* read_entry(const abi::SessionOptions* options, const std::string& key, std::string* out) {
   int has_entry = 0;
   out->clear();
   if (options == nullptr) return nullptr;
@@ -39,10 +42,14 @@ abi::Status* read_entry(const abi::SessionOptions* options, const char* name, st
   return nullptr;
 }
 
+abi::Status* read_option(const abi::SessionOptions* options, const char* name, std::string* out) {
+  return read_entry(options, std::string(kOptionPrefix) + name, out);
+}
+
 template <class T>
 abi::Status* read_number(const abi::SessionOptions* options, const char* name, T most, T* out) {
   std::string text;
-  STREW_ORT_TRY(read_entry(options, name, &text));
+  STREW_ORT_TRY(read_option(options, name, &text));
   if (text.empty()) return nullptr;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
   if (error == std::errc() && end == text.data() + text.size() && *out >= 0 && *out <= most) return nullptr;
@@ -72,10 +79,13 @@ abi::Status* read_options(const abi::SessionOptions* session, Options* out) {
   constexpr int32_t kMostThreads = 1024;
   STREW_ORT_TRY(read_number(session, "threads", kMostThreads, &out->runtime.threads));
   STREW_ORT_TRY(read_number<uint64_t>(session, "verify", INT64_MAX, &out->verify_every));
-  STREW_ORT_TRY(read_entry(session, "cache_dir", &out->runtime.cache_dir));
-  STREW_ORT_TRY(read_entry(session, "wisdom", &out->runtime.wisdom));
-  STREW_ORT_TRY(read_entry(session, "ops", &out->ops));
-  STREW_ORT_TRY(read_entry(session, "session", &out->session));
+  STREW_ORT_TRY(read_option(session, "cache_dir", &out->runtime.cache_dir));
+  STREW_ORT_TRY(read_option(session, "wisdom", &out->runtime.wisdom));
+  STREW_ORT_TRY(read_option(session, "ops", &out->ops));
+  STREW_ORT_TRY(read_option(session, "session", &out->session));
+  std::string makes_contexts;
+  STREW_ORT_TRY(read_entry(session, "ep.context_enable", &makes_contexts));
+  out->makes_contexts = makes_contexts == "1";
   return check_ops(out->ops);
 }
 
@@ -145,6 +155,17 @@ abi::Status* claim_expansion(Provider& provider, const Expansion& expansion, abi
   return nullptr;
 }
 
+abi::Status* claim_context(Provider& provider, const abi::Node* node, abi::SupportInfo* support) {
+  abi::NodeFusionOptions options{abi::kVersion, false};
+  STREW_ORT_TRY(ep_api().EpGraphSupportInfo_AddNodesToFuse(support, &node, 1, &options));
+  Claim claim;
+  STREW_ORT_TRY(read_node(node, &claim.node));
+  claim.is_taken = true;
+  claim.reason = "the model was compiled, and it stands for: " + notes_of(node);
+  provider.session.report->add(std::move(claim));
+  return nullptr;
+}
+
 abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::SupportInfo* support) {
   std::vector<const abi::Node*> nodes;
   STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graph, &nodes));
@@ -155,8 +176,11 @@ abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::Su
   bool has_operators = false;
   for (const abi::Node* const node : nodes) {
     NodeText text;
+    bool is_context = false;
     STREW_ORT_TRY(read_node(node, &text));
     has_operators = has_operators || find_operator(text.domain, text.type) != nullptr;
+    STREW_ORT_TRY(is_context_node(node, &is_context));
+    if (is_context) STREW_ORT_TRY(claim_context(provider, node, support));
   }
   if (!has_operators) return nullptr;
   if (abi::Status* const status = find_groups(graph, &groups, &expansions, &why); status != nullptr) {
@@ -177,21 +201,48 @@ abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::Su
   return nullptr;
 }
 
-abi::Status* compile(Provider& provider, const abi::Graph** graphs, const abi::Node** fused, size_t count,
-                     abi::NodeComputeInfo** infos) {
-  for (size_t i = 0; i < count; ++i) {
-    std::vector<const abi::Node*> nodes;
-    std::set<std::string> results;
-    STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graphs[i], &nodes));
-    STREW_ORT_TRY(results_of(nodes, &results));
-    if (const auto expansion = provider.expansions.find(results); expansion != provider.expansions.end()) {
-      STREW_ORT_TRY(make_compute(expansion->second, fused[i], &infos[i]));
-      continue;
-    }
-    const auto found = provider.groups.find(results);
-    if (found == provider.groups.end()) return failure("strew: nodes that were not found in the graph are to be compiled");
-    STREW_ORT_TRY(make_compute(&provider.session, graphs[i], found->second, fused[i], &infos[i]));
+/// What the session runs as one node: what its graph has. `program`: null if the context has it. `notes`: which operators it stands for.
+abi::Status* find_context(const Provider& provider, const abi::Graph* graph, const abi::Node* fused, Context* out,
+                          OwnedProgram* program, std::string* notes) {
+  std::vector<const abi::Node*> nodes;
+  std::set<std::string> results;
+  STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graph, &nodes));
+  bool is_context = false;
+  if (nodes.size() == 1) STREW_ORT_TRY(is_context_node(nodes[0], &is_context));
+  if (is_context) {
+    *notes = notes_of(nodes[0]);
+    return read_context(nodes[0], out);
   }
+  for (const abi::Node* const node : nodes) {
+    NodeText text;
+    STREW_ORT_TRY(read_node(node, &text));
+    *notes += (notes->empty() ? "" : ", ") + text.type;
+  }
+  STREW_ORT_TRY(results_of(nodes, &results));
+  if (const auto found = provider.expansions.find(results); found != provider.expansions.end())
+    return describe(found->second, fused, &out->emplace<ExpansionContext>());
+  if (const auto found = provider.groups.find(results); found != provider.groups.end())
+    return describe(graph, found->second, fused, &out->emplace<GroupContext>(), program);
+  return failure("strew: nodes that were not found in the graph are to be compiled");
+}
+
+abi::Status* compile_one(Provider& provider, const abi::Graph* graph, const abi::Node* fused, abi::NodeComputeInfo** info,
+                         abi::Node** context_node) {
+  Context context;
+  OwnedProgram program;
+  std::string notes;
+  STREW_ORT_TRY(find_context(provider, graph, fused, &context, &program, &notes));
+  if (const auto* const group = std::get_if<GroupContext>(&context)) {
+    STREW_ORT_TRY(make_compute(&provider.session, *group, std::move(program), fused, info));
+  } else {
+    STREW_ORT_TRY(make_compute(std::get<ExpansionContext>(context), fused, info));
+  }
+  return provider.options.makes_contexts ? make_context_node(fused, context, notes, context_node) : nullptr;
+}
+
+abi::Status* compile(Provider& provider, const abi::Graph** graphs, const abi::Node** fused, size_t count,
+                     abi::NodeComputeInfo** infos, abi::Node** contexts) {
+  for (size_t i = 0; i < count; ++i) STREW_ORT_TRY(compile_one(provider, graphs[i], fused[i], &infos[i], &contexts[i]));
   return nullptr;
 }
 
@@ -204,8 +255,8 @@ abi::Status* create_provider(const abi::SessionOptions* options, abi::Ep** out) 
     return guarded([&] { return get_capability(*static_cast<Provider*>(ep), graph, support); });
   };
   made->Compile = [](abi::Ep* ep, const abi::Graph** graphs, const abi::Node** fused, size_t count, abi::NodeComputeInfo** infos,
-                     abi::Node**) {
-    return guarded([&] { return compile(*static_cast<Provider*>(ep), graphs, fused, count, infos); });
+                     abi::Node** contexts) {
+    return guarded([&] { return compile(*static_cast<Provider*>(ep), graphs, fused, count, infos, contexts); });
   };
   made->ReleaseNodeComputeInfos = [](abi::Ep*, abi::NodeComputeInfo** infos, size_t count) {
     std::for_each(infos, infos + count, FusedNode::release);
