@@ -149,7 +149,8 @@ struct Api {
   Status* (*Graph_GetInitializers)(const Graph* graph, const ValueInfo** values, size_t count);
   Status* (*Graph_GetNumNodes)(const Graph* graph, size_t* count);
   Status* (*Graph_GetNodes)(const Graph* graph, const Node** nodes, size_t count);
-  Unused unused_346[2];
+  Status* (*Graph_GetParentNode)(const Graph* graph, const Node** node);
+  Unused unused_347;
   Status* (*Node_GetId)(const Node* node, size_t* id);
   Status* (*Node_GetName)(const Node* node, const char** name);
   Status* (*Node_GetOperatorType)(const Node* node, const char** type);
@@ -211,6 +212,7 @@ static_assert(offsetof(Api, ValueInfo_GetInitializerValue) == 326 * sizeof(Unuse
 static_assert(offsetof(Api, ValueInfo_IsGraphOutput) == 330 * sizeof(Unused));
 static_assert(offsetof(Api, Graph_GetOnnxIRVersion) == 335 * sizeof(Unused));
 static_assert(offsetof(Api, Graph_GetNodes) == 345 * sizeof(Unused));
+static_assert(offsetof(Api, Graph_GetParentNode) == 346 * sizeof(Unused));
 static_assert(offsetof(Api, Node_GetId) == 348 * sizeof(Unused));
 static_assert(offsetof(Api, Node_GetNumAttributes) == 359 * sizeof(Unused));
 static_assert(offsetof(Api, Node_GetNumSubgraphs) == 365 * sizeof(Unused));

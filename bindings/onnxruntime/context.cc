@@ -1,5 +1,6 @@
 #include "bindings/onnxruntime/context.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -161,6 +162,41 @@ std::string read(std::string_view bytes, Context* out) {
   return is_read && in.is_at_end() ? "" : damaged;
 }
 
+/// For each of the values, its number among the others with the same name; kUnread: it has none there.
+abi::Status* numbers_in(const std::vector<const abi::ValueInfo*>& values, const std::vector<const abi::ValueInfo*>& others,
+                        std::vector<size_t>* out) {
+  std::vector<std::string> names(others.size());
+  for (size_t i = 0; i < others.size(); ++i) STREW_ORT_TRY(name_of(others[i], &names[i]));
+  for (const abi::ValueInfo* const value : values) {
+    std::string name;
+    STREW_ORT_TRY(name_of(value, &name));
+    const auto found = std::find(names.begin(), names.end(), name);
+    out->push_back(name.empty() || found == names.end() ? kUnread : static_cast<size_t>(found - names.begin()));
+  }
+  return nullptr;
+}
+
+/// Puts the numbers of one node in the place of those of another. What is wrong; "": nothing.
+std::string translate(const std::vector<size_t>& inputs, const std::vector<size_t>& outputs, Context* context) {
+  std::string wrong;
+  const auto translate_input = [&](size_t* number) {
+    const bool is_there = *number < inputs.size() && inputs[*number] != kUnread;
+    if (!is_there && wrong.empty()) wrong = "it has no input " + std::to_string(*number) + ", which its context reads";
+    if (is_there) *number = inputs[*number];
+  };
+  if (auto* const group = std::get_if<GroupContext>(context)) {
+    for (Binding& binding : group->inputs) translate_input(&binding.number);
+    for (size_t& number : group->outputs) {
+      if (number >= outputs.size()) return "it has no output " + std::to_string(number) + ", which its context makes";
+      number = outputs[number];
+    }
+  } else {
+    translate_input(&std::get<ExpansionContext>(*context).from);
+    translate_input(&std::get<ExpansionContext>(*context).shape);
+  }
+  return wrong;
+}
+
 /// The attributes of a node while it is made, which copies them.
 class MadeAttributes {
  public:
@@ -200,7 +236,7 @@ abi::Status* is_context_node(const abi::Node* node, bool* out) {
   return nullptr;
 }
 
-abi::Status* read_context(const abi::Node* node, Context* out) {
+abi::Status* read_context(const abi::Node* node, const abi::Node* fused, Context* out) {
   const NodeReader reader(node);
   NodeText text;
   STREW_ORT_TRY(read_node(node, &text));
@@ -210,7 +246,17 @@ abi::Status* read_context(const abi::Node* node, Context* out) {
                        "embed_mode is " + std::to_string(embed_mode) + ", expected 1: contexts of strew lie in the model");
   const std::optional<std::string> bytes = reader.text("ep_cache_context");
   if (!bytes) return bad_context(text.name, "it has no ep_cache_context");
-  const std::string wrong = read(*bytes, out);
+  std::string wrong = read(*bytes, out);
+  if (!wrong.empty()) return bad_context(text.name, wrong);
+  std::vector<const abi::ValueInfo*> inputs, outputs, fused_inputs, fused_outputs;
+  std::vector<size_t> input_numbers, output_numbers;
+  STREW_ORT_TRY(inputs_of(node, &inputs));
+  STREW_ORT_TRY(outputs_of(node, &outputs));
+  STREW_ORT_TRY(inputs_of(fused, &fused_inputs));
+  STREW_ORT_TRY(outputs_of(fused, &fused_outputs));
+  STREW_ORT_TRY(numbers_in(inputs, fused_inputs, &input_numbers));
+  STREW_ORT_TRY(numbers_in(outputs, fused_outputs, &output_numbers));
+  wrong = translate(input_numbers, output_numbers, out);
   return wrong.empty() ? nullptr : bad_context(text.name, wrong);
 }
 

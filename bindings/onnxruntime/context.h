@@ -2,6 +2,7 @@
 // their program, and what its inputs and outputs are bound to, or what an expansion repeats. A reader trusts none of it. Tested by tests/onnxruntime/context_test.py.
 #pragma once
 
+#include <cstdint>
 #include <variant>
 
 #include "bindings/onnxruntime/graph.h"
@@ -15,10 +16,13 @@ struct Binding {
   std::vector<bool> repeats;  ///< of kind narrow
 };
 
+/// Of an output: nobody reads it, and the node that the session runs does not have it.
+inline constexpr size_t kUnread = SIZE_MAX;
+
 struct GroupContext {
   std::string model;            ///< the program, as the bytes of an ONNX model
   std::vector<Binding> inputs;  ///< per input of the program
-  std::vector<size_t> outputs;  ///< per output of the program: its number at the node
+  std::vector<size_t> outputs;  ///< per output of the program: its number at the node, or kUnread
 };
 
 struct ExpansionContext {
@@ -31,8 +35,9 @@ using Context = std::variant<GroupContext, ExpansionContext>;
 /// Is the node an EPContext node that strew has written?
 abi::Status* is_context_node(const abi::Node* node, bool* out);
 
-/// The context of such a node. Fails with INVALID_GRAPH and a sentence if it is damaged, of another format, or does not lie in the node.
-abi::Status* read_context(const abi::Node* node, Context* out);
+/// The context of such a node, which the session runs as the node `fused`, with inputs and outputs in another order: numbers are those of `fused`. Fails with
+/// INVALID_GRAPH and a sentence if it is damaged, of another format, does not lie in the node, or reads inputs that the node does not have.
+abi::Status* read_context(const abi::Node* node, const abi::Node* fused, Context* out);
 
 /// The attribute `notes` of such a node: the operators that it stands for, "Gather, ScatterElements".
 std::string notes_of(const abi::Node* node);

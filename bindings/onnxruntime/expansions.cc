@@ -180,9 +180,6 @@ abi::Status* make_compute(const ExpansionContext& expansion, const abi::Node* fu
   STREW_ORT_TRY(read_node(fused, &text));
   STREW_ORT_TRY(inputs_of(fused, &inputs));
   STREW_ORT_TRY(outputs_of(fused, &outputs));
-  for (const size_t number : {expansion.from, expansion.shape})
-    if (number >= inputs.size() || inputs[number] == nullptr)
-      return bad_context(text.name, "it has no input " + std::to_string(number) + ", which its context reads");
   ValueType from, shape, to;
   STREW_ORT_TRY(type_of(inputs[expansion.from], &from));
   STREW_ORT_TRY(type_of(inputs[expansion.shape], &shape));

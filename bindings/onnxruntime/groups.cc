@@ -97,6 +97,7 @@ class GroupNode final : public FusedNode {
     const GroupNode* node;
     abi::KernelContext* context;
     abi::Status* failed;
+    std::vector<std::unique_ptr<std::byte[]>> unread;
   };
 
   static void* make_output(void* context, size_t output, const int64_t* dims, int32_t rank) {
@@ -104,10 +105,23 @@ class GroupNode final : public FusedNode {
     abi::Value* value = nullptr;
     void* data = nullptr;
     if (outputs.failed != nullptr) return nullptr;
+    if (outputs.node->outputs_[output] == kUnread) return outputs.node->make_unread(output, dims, rank, &outputs);
     outputs.failed =
         api().KernelContext_GetOutput(outputs.context, outputs.node->outputs_[output], dims, static_cast<size_t>(rank), &value);
     if (outputs.failed == nullptr) outputs.failed = api().GetTensorMutableData(value, &data);
     return data;
+  }
+
+  /// Room for an output that the node does not have.
+  void* make_unread(size_t output, const int64_t* dims, int32_t rank, Outputs* outputs) const {
+    strew_port port = STREW_PORT_INIT;
+    std::string why;
+    if (!went_well(strew_program_output(program_.get(), output, &port), &why)) {
+      outputs->failed = failure("strew: " + name_ + ": " + why);
+      return nullptr;
+    }
+    const strew_tensor tensor{nullptr, dims, nullptr, rank, port.dtype, 0, {0, 0}};
+    return outputs->unread.emplace_back(std::make_unique<std::byte[]>(static_cast<size_t>(bytes_of(tensor)))).get();
   }
 
   abi::Status* bind(const abi::KernelContext* context, const Binding& binding, Bound* out) const {
@@ -148,7 +162,7 @@ class GroupNode final : public FusedNode {
     const Calling calling(context, session_->pool);
     strew_request request = session_->runtime->request();
     request.threads = session_->runtime->threads();
-    Outputs outputs{this, context, nullptr};
+    Outputs outputs{this, context, nullptr, {}};
     const strew_status status = strew_program_run_with(program_.get(), session_->runtime->get(), &request, inputs.data(), nullptr,
                                                        inputs.size(), make_output, &outputs);
     if (status == nullptr) return outputs.failed;
@@ -337,7 +351,10 @@ abi::Status* fits(const GroupContext& group, const strew_program* program, const
                   const std::vector<const abi::ValueInfo*>& outputs, std::string* why) {
   const size_t read = strew_program_input_count(program), made = strew_program_output_count(program);
   std::set<size_t> numbers(group.outputs.begin(), group.outputs.end());
-  if (group.inputs.size() != read || group.outputs.size() != made || numbers.size() != made || outputs.size() != made) {
+  numbers.erase(kUnread);
+  const auto unread = static_cast<size_t>(std::count(group.outputs.begin(), group.outputs.end(), kUnread));
+  if (group.inputs.size() != read || group.outputs.size() != made || numbers.size() != outputs.size() ||
+      made != outputs.size() + unread) {
     *why = "its context has another number of inputs or outputs";
     return nullptr;
   }
@@ -346,9 +363,7 @@ abi::Status* fits(const GroupContext& group, const strew_program* program, const
     const Binding& binding = group.inputs[i];
     bool is_same = false;
     if (!went_well(strew_program_input(program, i, &port), why)) break;
-    if (binding.number >= inputs.size() || inputs[binding.number] == nullptr)
-      *why = "it has no input " + std::to_string(binding.number) + ", which its context reads";
-    else if (binding.kind == Binding::Kind::narrow && binding.repeats.size() != static_cast<size_t>(port.rank))
+    if (binding.kind == Binding::Kind::narrow && binding.repeats.size() != static_cast<size_t>(port.rank))
       *why = "its context reads input " + std::to_string(binding.number) + " with another rank";
     else if (binding.kind != Binding::Kind::shape)
       STREW_ORT_TRY(has_type(inputs[binding.number], port, &is_same));
@@ -356,6 +371,7 @@ abi::Status* fits(const GroupContext& group, const strew_program* program, const
       *why = "input " + std::to_string(binding.number) + " has another element type than in its context";
   }
   for (size_t o = 0; o < made && why->empty(); ++o) {
+    if (group.outputs[o] == kUnread) continue;
     strew_port port = STREW_PORT_INIT;
     bool is_same = false;
     if (!went_well(strew_program_output(program, o, &port), why)) break;

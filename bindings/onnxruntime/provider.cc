@@ -183,10 +183,13 @@ abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::Su
     if (is_context) STREW_ORT_TRY(claim_context(provider, node, support));
   }
   if (!has_operators) return nullptr;
-  if (abi::Status* const status = find_groups(graph, &groups, &expansions, &why); status != nullptr) {
-    // Kernels of single nodes need none of this.
-    why = api().GetErrorMessage(status);
-    api().ReleaseStatus(status);
+  // ONNX Runtime puts EPContext nodes into the graph of a model, not into the bodies of its loops and branches: there, nodes stay as they are.
+  const abi::Node* parent = nullptr;
+  if (provider.options.makes_contexts) STREW_ORT_TRY(api().Graph_GetParentNode(graph, &parent));
+  abi::Status* const refused = parent == nullptr ? find_groups(graph, &groups, &expansions, &why) : nullptr;
+  if (refused != nullptr) {  // kernels of single nodes need none of this
+    why = api().GetErrorMessage(refused);
+    api().ReleaseStatus(refused);
     groups.clear();
     expansions.clear();
   }
@@ -211,7 +214,7 @@ abi::Status* find_context(const Provider& provider, const abi::Graph* graph, con
   if (nodes.size() == 1) STREW_ORT_TRY(is_context_node(nodes[0], &is_context));
   if (is_context) {
     *notes = notes_of(nodes[0]);
-    return read_context(nodes[0], out);
+    return read_context(nodes[0], fused, out);
   }
   for (const abi::Node* const node : nodes) {
     NodeText text;
