@@ -38,6 +38,32 @@ bool answers(const abi::Api& api, const abi::EpApi& ep) {
   return release(is_kept);
 }
 
+bool is_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<unsigned char>(text[i++]);
+    if (first < 0x80) continue;
+    const size_t more = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+    if (first < 0xC0 || first >= 0xF8 || text.size() - i < more) return false;
+    uint32_t point = first & (0x3Fu >> more);
+    for (const size_t end = i + more; i < end; ++i) {
+      const auto next = static_cast<unsigned char>(text[i]);
+      if ((next & 0xC0) != 0x80) return false;
+      point = point << 6 | (next & 0x3Fu);
+    }
+    constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
+    if (point < kLeast[more] || point > 0x10FFFF || (point >= 0xD800 && point < 0xE000)) return false;
+  }
+  return true;
+}
+
+/// A damaged model names what is no text, and Python cannot read a message with it: question marks stand there for what is not ASCII.
+std::string as_utf8(std::string text) {
+  if (is_utf8(text)) return text;
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  return text;
+}
+
 }  // namespace
 
 abi::Status* open_api(const abi::ApiBase& base) {
@@ -65,7 +91,9 @@ abi::Status* open_api(const abi::ApiBase& base) {
   return nullptr;
 }
 
-abi::Status* make_status(abi::ErrorCode code, const std::string& message) { return api().CreateStatus(code, message.c_str()); }
+abi::Status* make_status(abi::ErrorCode code, const std::string& message) {
+  return api().CreateStatus(code, as_utf8(message).c_str());
+}
 
 abi::Status* from_strew(strew_status status, abi::ErrorCode code, const std::string& where) {
   const strew_code said = strew_status_code(status);
