@@ -41,6 +41,8 @@ abi::Status* guarded(const Run& run) noexcept {
     return run();
   } catch (const std::exception& error) {
     return make_status(abi::ErrorCode::fail, std::string("strew: ") + error.what());
+  } catch (...) {
+    return make_status(abi::ErrorCode::fail, "strew: an exception of an unknown type");
   }
 }
 

@@ -18,8 +18,9 @@ struct Expansion {
   /// Per dim of the result: along it, all elements are the same. What is handed over has extent 1 there, and that of the result elsewhere.
   std::vector<bool> repeats;
 
-  std::string narrow_name() const { return to + "/narrow"; }
-  std::string shape_name() const { return to + "/shape"; }
+  /// Of inputs of the group's model, which no graph has.
+  std::string narrow_name() const { return made_name(to, "narrow"); }
+  std::string shape_name() const { return made_name(to, "shape"); }
   ValueType narrow_type() const;
 };
 

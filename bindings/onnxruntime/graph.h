@@ -27,6 +27,10 @@ abi::Status* inputs_of(const abi::Node* node, std::vector<const abi::ValueInfo*>
 abi::Status* outputs_of(const abi::Node* node, std::vector<const abi::ValueInfo*>* out);
 abi::Status* name_of(const abi::ValueInfo* info, std::string* out);
 
+/// What the names of values begin with that a graph does not have. A graph with such a name of its own has no groups.
+inline constexpr char kMade = '\x01';
+inline std::string made_name(const std::string& of, const std::string& what) { return kMade + of + "/" + what; }
+
 /// The numbers of the values with these names, of which none may lack.
 abi::Status* places_of(const std::vector<std::string>& names, const std::vector<const abi::ValueInfo*>& infos,
                        std::vector<size_t>* out);

@@ -205,10 +205,10 @@ namespace {
 
 /// The program of some nodes alone, and the bytes of its model; null, and why, if there is none.
 abi::Status* read_program(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
-                          const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, OwnedProgram* out,
-                          std::string* bytes, std::string* why) {
+                          const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, const std::string& ops,
+                          OwnedProgram* out, std::string* bytes, std::string* why) {
   Model model;
-  STREW_ORT_TRY(write_part(graph, nodes, outputs, expansions, &model));
+  STREW_ORT_TRY(write_part(graph, nodes, outputs, expansions, ops, &model));
   strew_program* read = nullptr;
   out->reset();
   if (model.has_operators &&
@@ -251,7 +251,7 @@ abi::Status* program_of(const abi::Graph* graph, const Group& found, OwnedProgra
   std::vector<const abi::Node*> nodes;
   STREW_ORT_TRY(read_list(api().Graph_GetNumNodes, api().Graph_GetNodes, graph, &nodes));
   std::string why;
-  STREW_ORT_TRY(read_program(graph, nodes, wanted, found.expansions, out, model, &why));
+  STREW_ORT_TRY(read_program(graph, nodes, wanted, found.expansions, "", out, model, &why));
   return *out != nullptr ? nullptr : failure("strew: " + why);
 }
 
@@ -294,28 +294,33 @@ abi::Status* expansions_of(const Group& group, const std::vector<Expansion>& all
 }
 
 /// The groups' programs, and what the groups that read what is expanded get in its place.
-abi::Status* make_programs(const abi::Graph* graph, std::vector<Group>* groups, std::vector<Expansion>* expansions,
-                           std::string* why) {
+abi::Status* make_programs(const abi::Graph* graph, const std::string& ops, std::vector<Group>* groups,
+                           std::vector<Expansion>* expansions, std::string* why) {
   for (Group& group : *groups)
-    STREW_ORT_TRY(read_program(graph, group.nodes, group.outputs, {}, &group.program, &group.model, why));
+    STREW_ORT_TRY(read_program(graph, group.nodes, group.outputs, {}, ops, &group.program, &group.model, why));
   std::erase_if(*groups, [](const Group& group) { return group.program == nullptr || !is_worth_it(group.program.get()); });
   std::set<const abi::Node*> inside;
   for (const Group& group : *groups) inside.insert(group.nodes.begin(), group.nodes.end());
   STREW_ORT_TRY(find_expansions(graph, inside, expansions));
-  for (Group& group : *groups) {
+  std::vector<Group> expanding = *groups;
+  for (Group& group : expanding) {
     STREW_ORT_TRY(expansions_of(group, *expansions, &group.expansions));
     if (!group.expansions.empty())
-      STREW_ORT_TRY(read_program(graph, group.nodes, group.outputs, group.expansions, &group.program, &group.model, why));
-    if (group.program == nullptr) return failure("strew: a group that reads what is expanded is refused: " + *why);
+      STREW_ORT_TRY(read_program(graph, group.nodes, group.outputs, group.expansions, ops, &group.program, &group.model, why));
+    if (group.program == nullptr) {  // all groups that read one must know what is handed over
+      expansions->clear();
+      return nullptr;
+    }
   }
+  *groups = std::move(expanding);
   return nullptr;
 }
 
 }  // namespace
 
-abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::vector<Expansion>* expansions, std::string* why) {
+abi::Status* find_groups(const abi::Graph* graph, const std::string& ops, std::vector<Group>* out, std::vector<Expansion>* expansions, std::string* why) {
   Model model;
-  STREW_ORT_TRY(write_model(graph, &model));
+  STREW_ORT_TRY(write_model(graph, ops, &model));
   if (!model.has_operators) return nullptr;
   strew_program* read = nullptr;
   if (!went_well(strew_program_read(model.bytes.data(), model.bytes.size(), "graph.onnx", nullptr, &read), why)) return nullptr;
@@ -333,7 +338,7 @@ abi::Status* find_groups(const abi::Graph* graph, std::vector<Group>* out, std::
         group.nodes.size() > 1)
       out->push_back(std::move(group));
   }
-  return make_programs(graph, out, expansions, why);
+  return make_programs(graph, ops, out, expansions, why);
 }
 
 namespace {

@@ -25,10 +25,11 @@ class InfoReader final : public AttributeReader {
     return succeeded(api().KernelInfoGetAttribute_int64(info_, name, &out)) ? std::optional(out) : std::nullopt;
   }
   std::optional<std::string> text(const char* name) const override {
-    std::array<char, 64> out{};
-    size_t size = out.size();
-    return succeeded(api().KernelInfoGetAttribute_string(info_, name, out.data(), &size)) ? std::optional<std::string>(out.data())
-                                                                                          : std::nullopt;
+    size_t size = 0;
+    succeeded(api().KernelInfoGetAttribute_string(info_, name, nullptr, &size));  // fails, and says how long it is
+    std::string out(size, '\0');
+    if (size == 0 || !succeeded(api().KernelInfoGetAttribute_string(info_, name, out.data(), &size))) return std::nullopt;
+    return std::string(out.c_str());
   }
 
  private:

@@ -79,8 +79,27 @@ bool knows_broadcast(const std::vector<ValueType>& operands) {
   return true;
 }
 
+bool is_float(abi::ElementType type) {
+  using abi::ElementType;
+  constexpr ElementType kFloats[] = {ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64};
+  return std::find(std::begin(kFloats), std::end(kFloats), type) != std::end(kFloats);
+}
+bool is_narrow_float(abi::ElementType type) { return is_float(type) && type != abi::ElementType::f32 && type != abi::ElementType::f64; }
+
+/// Operators that ONNX Runtime computes in f32 where a tensor is of 16 bits, some of them several in a row.
+constexpr std::string_view kArithmetic[] = {"Add", "Div", "Mul", "Sqrt", "Sub"};
+
+/// Do results of the node depend on types for which ONNX Runtime rounds otherwise? It converts floats beyond the range of integers in ways of its own, and f64 to 16 bits by way of f32.
+bool rounds_otherwise(const abi::Node* node, const NodeText& text, const std::vector<ValueType>& types) {
+  if (std::find(std::begin(kArithmetic), std::end(kArithmetic), text.type) != std::end(kArithmetic))
+    return std::any_of(types.begin(), types.end(), [](const ValueType& each) { return is_narrow_float(each.element); });
+  if (text.type != "Cast" || types.empty() || !is_float(types[0].element)) return false;
+  const auto to = static_cast<abi::ElementType>(NodeReader(node).number("to").value_or(0));
+  return !is_float(to) || (types[0].element == abi::ElementType::f64 && is_narrow_float(to));
+}
+
 /// Does the graph say enough of what the node reads? The importer wants the rank of a tensor, and the length of index vectors.
-abi::Status* has_types(const NodeText& node, const std::vector<const abi::ValueInfo*>& inputs, bool* out) {
+abi::Status* has_types(const abi::Node* of, const NodeText& node, const std::vector<const abi::ValueInfo*>& inputs, bool* out) {
   const Operator* const op = find_operator(node.domain, node.type);
   const bool has_vectors = op != nullptr && (op->form == Form::gather_nd || op->form == Form::scatter_nd);
   std::vector<ValueType> types;
@@ -94,13 +113,15 @@ abi::Status* has_types(const NodeText& node, const std::vector<const abi::ValueI
   }
   if (*out && std::find(std::begin(kBroadcasts), std::end(kBroadcasts), node.type) != std::end(kBroadcasts))
     *out = knows_broadcast(types);
+  *out = *out && !rounds_otherwise(of, node, types);
   return nullptr;
 }
 
-bool is_same(const NodeText& node) {
-  if (!node.domain.empty() && node.domain != "ai.onnx") return false;
-  return find_operator(node.domain, node.type) != nullptr ||
-         std::find(std::begin(kSame), std::end(kSame), node.type) != std::end(kSame);
+/// `ops`: the operators that strew may run, as the provider option of that name has them.
+bool is_same(const NodeText& node, const std::string& ops) {
+  if (!node.is_onnx() || !node.provider.empty()) return false;
+  if (const Operator* const op = find_operator(node.domain, node.type)) return names(ops, op->name);
+  return std::find(std::begin(kSame), std::end(kSame), node.type) != std::end(kSame);
 }
 
 Message value_info(const std::string& name, const ValueType& type) {
@@ -109,11 +130,8 @@ Message value_info(const std::string& name, const ValueType& type) {
   if (type.dims) {
     Message shape;
     for (size_t d = 0; d < type.dims->size(); ++d) {
-      Message dim;
-      if ((*type.dims)[d] != STREW_OPEN)
-        dim.number(1, (*type.dims)[d]);
-      else if (!type.symbols[d].empty())
-        dim.text(2, type.symbols[d]);
+      Message dim;  // without a name: ONNX Runtime takes names for hints, and strew would refuse calls in which one name has two extents
+      if ((*type.dims)[d] != STREW_OPEN) dim.number(1, (*type.dims)[d]);
       shape.message(1, dim);
     }
     tensor.message(2, shape);
@@ -220,6 +238,8 @@ bool is_uniform(const char* data, size_t bytes, size_t element) {
 
 class Writer {
  public:
+  explicit Writer(const std::string& ops) : ops_(ops) {}
+
   abi::Status* write(const abi::Graph* graph, Model* out) {
     std::vector<const abi::ValueInfo*> inputs, outputs, initializers;
     std::vector<const abi::Node*> nodes;
@@ -263,9 +283,14 @@ class Writer {
   }
 
  private:
+  static abi::Status* check_name(const std::string& name) {
+    return name.empty() || name[0] != kMade ? nullptr : failure("strew: a value's name begins with the character 1, which names of strew's do");
+  }
+
   abi::Status* add_input(const abi::ValueInfo* info, Model* out) {
     std::string name;
     STREW_ORT_TRY(name_of(info, &name));
+    STREW_ORT_TRY(check_name(name));
     if (name.empty() || !defined_.insert(name).second) return nullptr;
     ValueType type;
     if (succeeded(type_of(info, &type)) && type.dims) {
@@ -310,7 +335,7 @@ class Writer {
   /// A large constant with one value: ONNX Runtime has computed what the file has as such a node.
   void add_constant_of_shape(const std::string& name, abi::ElementType type, std::span<const int64_t> dims,
                              std::string_view element, Model* out) {
-    add_list(name + "/shape", dims);
+    add_list(made_name(name, "shape"), dims);
     Message value, attribute;
     value.number(1, 1);
     value.number(2, number_of(type));
@@ -318,7 +343,7 @@ class Writer {
     attribute.text(1, "value");
     attribute.message(5, value);
     attribute.number(20, 4);
-    add_made("ConstantOfShape", {name + "/shape"}, name, {attribute}, out);
+    add_made("ConstantOfShape", {made_name(name, "shape")}, name, {attribute}, out);
   }
 
   void add_foreign(const std::string& output, Model* out) {
@@ -393,8 +418,8 @@ class Writer {
     STREW_ORT_TRY(outputs_of(node, &outputs));
     STREW_ORT_TRY(read_list(api().Node_GetNumAttributes, api().Node_GetAttributes, node, &attributes));
     bool is_known = false;
-    STREW_ORT_TRY(has_types(text, inputs, &is_known));
-    is_known = is_known && subgraphs == 0 && is_same(text);
+    STREW_ORT_TRY(has_types(node, text, inputs, &is_known));
+    is_known = is_known && subgraphs == 0 && is_same(text, ops_);
     Message proto, known;
     for (const abi::Attribute* const attribute : attributes) {
       if (!is_known) break;
@@ -428,6 +453,7 @@ class Writer {
     STREW_ORT_TRY(name_of(info, &name));
     node->text(2, name);
     ValueType type;
+    STREW_ORT_TRY(check_name(name));
     if (name.empty()) return nullptr;
     defined_.insert(name);
     if (succeeded(type_of(info, &type)) && type.dims) graph_.message(13, value_info(name, type));
@@ -472,16 +498,17 @@ class Writer {
     return nullptr;
   }
 
+  const std::string& ops_;
   Message graph_;
   std::set<std::string> defined_, made_here_;
 };
 
 }  // namespace
 
-abi::Status* write_model(const abi::Graph* graph, Model* out) { return Writer().write(graph, out); }
-abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
-                        const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, Model* out) {
-  return Writer().write_part(graph, nodes, outputs, expansions, out);
+abi::Status* write_model(const abi::Graph* graph, const std::string& ops, Model* out) { return Writer(ops).write(graph, out); }
+abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes, const std::vector<std::string>& outputs,
+                        const std::vector<Expansion>& expansions, const std::string& ops, Model* out) {
+  return Writer(ops).write_part(graph, nodes, outputs, expansions, out);
 }
 
 }  // namespace strew::ort

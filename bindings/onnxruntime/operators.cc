@@ -47,6 +47,12 @@ const Operator* find_operator(std::string_view domain, std::string_view name) {
   return found == std::end(kOperators) ? nullptr : found;
 }
 
+bool names(const std::string& ops, const char* name) {
+  if (ops.empty()) return true;
+  const std::string all = "," + ops + ",";
+  return all.find("," + std::string(name) + ",") != std::string::npos;
+}
+
 abi::Status* read_attributes(Form form, const AttributeReader& reader, Attributes* out) {
   constexpr int64_t kAxisOfTensorScatter = -2;
   out->axis = reader.number("axis").value_or(form == Form::tensor_scatter ? kAxisOfTensorScatter : 0);

@@ -26,6 +26,9 @@ std::span<const Operator> operators();
 /// Null: there is no such operator.
 const Operator* find_operator(std::string_view domain, std::string_view name);
 
+/// Is the operator in a list with commas? An empty list has all.
+bool names(const std::string& ops, const char* name);
+
 inline bool writes(Form form) {
   return form == Form::scatter_elements || form == Form::scatter_nd || form == Form::tensor_scatter;
 }

@@ -89,13 +89,6 @@ abi::Status* read_options(const abi::SessionOptions* session, Options* out) {
   return check_ops(out->ops);
 }
 
-/// Is the operator in a list with commas? An empty list has all.
-bool names(const std::string& ops, const char* name) {
-  if (ops.empty()) return true;
-  const std::string all = "," + ops + ",";
-  return all.find("," + std::string(name) + ",") != std::string::npos;
-}
-
 struct Provider : abi::Ep {
   Options options;
   Session session;
@@ -112,7 +105,9 @@ abi::Status* claim_node(Provider& provider, const abi::Node* node, abi::SupportI
   if (op == nullptr) return nullptr;
   const abi::KernelDef* definition = nullptr;
   STREW_ORT_TRY(ep_api().EpGraphSupportInfo_LookUpKernel(support, node, &definition));
-  if (!names(provider.options.ops, op->name))
+  if (!claim.node.provider.empty())
+    claim.reason = "the provider " + claim.node.provider + " has it";
+  else if (!names(provider.options.ops, op->name))
     claim.reason = "the provider option ops does not name the operator";
   else if (definition == nullptr)
     claim.reason = "strew has no kernel for its version " + std::to_string(claim.node.version) + " and these element types";
@@ -186,7 +181,7 @@ abi::Status* get_capability(Provider& provider, const abi::Graph* graph, abi::Su
   // ONNX Runtime puts EPContext nodes into the graph of a model, not into the bodies of its loops and branches: there, nodes stay as they are.
   const abi::Node* parent = nullptr;
   if (provider.options.makes_contexts) STREW_ORT_TRY(api().Graph_GetParentNode(graph, &parent));
-  abi::Status* const refused = parent == nullptr ? find_groups(graph, &groups, &expansions, &why) : nullptr;
+  abi::Status* const refused = parent == nullptr ? find_groups(graph, provider.options.ops, &groups, &expansions, &why) : nullptr;
   if (refused != nullptr) {  // kernels of single nodes need none of this
     why = api().GetErrorMessage(refused);
     api().ReleaseStatus(refused);
@@ -339,6 +334,7 @@ STREW_API strew::ort::abi::Status* CreateEpFactories(const char*, const strew::o
   using namespace strew::ort;  // NOLINT(google-build-using-namespace)
   *count = 0;
   if (abi::Status* const status = open_api(*base); status != nullptr) return status;
+  if (functions.api == nullptr) return nullptr;  // a runtime that cannot even be told why there is no provider
   if (most == 0) return failure("strew: there is no room for a provider factory, expected room for one");
   return guarded([&]() -> abi::Status* {
     out[0] = make_factory().release();

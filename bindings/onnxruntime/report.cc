@@ -22,7 +22,7 @@ std::string quoted(const std::string& text) {
 
 struct Listed {
   std::mutex mutex;
-  std::map<std::string, std::shared_ptr<Report>> reports;
+  std::map<std::string, std::vector<std::shared_ptr<Report>>> reports;  ///< options may be those of several sessions
 };
 Listed& listed() {
   static auto& all = *new Listed();  // sessions may end while the process does
@@ -50,19 +50,21 @@ std::string Report::text() const {
 
 void list_report(const std::string& session, const std::shared_ptr<Report>& report) {
   const std::lock_guard lock(listed().mutex);
-  listed().reports[session] = report;
+  listed().reports[session].push_back(report);
 }
 
 void unlist_report(const std::string& session, const std::shared_ptr<Report>& report) {
   const std::lock_guard lock(listed().mutex);
   const auto found = listed().reports.find(session);
-  if (found != listed().reports.end() && found->second == report) listed().reports.erase(found);
+  if (found == listed().reports.end()) return;
+  std::erase(found->second, report);
+  if (found->second.empty()) listed().reports.erase(found);
 }
 
 std::shared_ptr<Report> find_report(const std::string& session) {
   const std::lock_guard lock(listed().mutex);
   const auto found = listed().reports.find(session);
-  return found == listed().reports.end() ? nullptr : found->second;
+  return found == listed().reports.end() ? nullptr : found->second.back();
 }
 
 }  // namespace strew::ort

@@ -37,9 +37,9 @@ class Report {
 
 /// The reports of sessions that have a name, by it. Thread-safe.
 void list_report(const std::string& session, const std::shared_ptr<Report>& report);
-/// Another session may have got the name meanwhile.
+/// Sessions that were made with the same options have one name.
 void unlist_report(const std::string& session, const std::shared_ptr<Report>& report);
-/// Null: there is no such session.
+/// That of the youngest session of the name. Null: there is none.
 std::shared_ptr<Report> find_report(const std::string& session);
 
 }  // namespace strew::ort

@@ -60,7 +60,10 @@ abi::Status* Runtime::find(const RuntimeOptions& options, Runtime** out) {
   Runtime*& found = all[options];
   if (found == nullptr) {
     std::unique_ptr<Runtime> made(new Runtime(options));
-    STREW_ORT_TRY(made->open());
+    if (abi::Status* const status = made->open(); status != nullptr) {
+      made->close();
+      return status;
+    }
     found = made.release();
   }
   *out = found;
@@ -98,7 +101,10 @@ int32_t Runtime::threads() const {
 int32_t Pool::threads(const abi::KernelContext* context, int32_t most) {
   if (most == 1) return 1;
   const int32_t known = threads_.load(std::memory_order_relaxed);
-  if (known != 0) return std::min(known, most);
+  if (known >= most || (known != 0 && looks_left_.load(std::memory_order_relaxed) <= 0)) return std::min(known, most);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return std::max(1, std::min(known, most));
+  looks_left_.fetch_sub(1, std::memory_order_relaxed);
   // As many tasks as threads are wanted, each of which waits for the others: those that never begin have no thread.
   struct Meeting {
     std::mutex mutex;
@@ -119,7 +125,7 @@ int32_t Pool::threads(const abi::KernelContext* context, int32_t most) {
     }
   };
   run_in_pool(context, static_cast<size_t>(most), meet, &meeting);
-  const auto found = std::max<int32_t>(1, static_cast<int32_t>(meeting.there.size()));
+  const auto found = std::max({1, known, static_cast<int32_t>(meeting.there.size())});
   threads_.store(found, std::memory_order_relaxed);
   return found;
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <compare>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "bindings/onnxruntime/api.h"
@@ -32,6 +33,11 @@ class Runtime {
 
  private:
   explicit Runtime(const RuntimeOptions& options) : options_(options) {}
+  /// Of one that could not be opened.
+  void close() {
+    strew_site_free(site_);
+    strew_runtime_free(runtime_);
+  }
   abi::Status* open();
 
   RuntimeOptions options_;
@@ -47,7 +53,9 @@ class Pool {
   int32_t threads(const abi::KernelContext* context, int32_t most);
 
  private:
+  std::mutex mutex_;  // one thread looks at a time: others would be in its way
   std::atomic<int32_t> threads_{0};
+  std::atomic<int32_t> looks_left_{3};  ///< the pool may have been busy
 };
 
 /// As long as it lives, calls of this thread run on the threads of the pool of this call.

@@ -72,13 +72,15 @@ def session_options(
     ops: the operators that strew may run, such as ["ScatterND", "ScatterElements"]; None: all that it knows.
     threads: the most threads of a call, 0 to 1024; they are those of the session. 0: all of them.
     cache_dir: the folder in which compiled kernels are kept, so that the next process need not compile; None: as the variable STREW_CACHE says.
-    verify: every so-manieth call of a kernel is run on the reference, too, and compared; 0: none is.
+    verify: every so-manieth call of a kernel of a single node is run on the reference, too, and compared; 0: none is. Nodes that run as one are not compared.
     wisdom: a file of measured schedules (`strew tune`); None: that of this user.
 
-    An option with another value makes `onnxruntime.InferenceSession` raise, and the message names the option, its value and what was expected.
+    ValueError: ops is empty. Another option with a value that it cannot have makes `onnxruntime.InferenceSession` raise, and the message names the option, its value and what was expected.
     """
     import onnxruntime
 
+    if ops is not None and not ops:
+        raise ValueError(f"ops: {ops!r} names no operator, expected the names of some, or None for all")
     register()
     options = onnxruntime.SessionOptions() if options is None else options
     given = {
@@ -127,16 +129,16 @@ class Report:
 def report(session: onnxruntime.InferenceSession) -> Report:
     """Which nodes of the session's model strew runs, and why not the others.
 
-    Raises ValueError if the session has not been made with options from `session_options`.
+    Of several sessions that were made with the same options, this is the youngest one's. Raises ValueError if the session has not been made with options from `session_options`.
     """
     name = session.get_provider_options().get(PROVIDER, {}).get("session", "")
     library = ctypes.CDLL(library_path())
     library.strew_ep_report.restype = ctypes.c_int64
     library.strew_ep_report.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
-    size = library.strew_ep_report(name.encode(), None, 0)
+    text = ctypes.create_string_buffer(1)
+    while (size := library.strew_ep_report(name.encode(), text, len(text))) >= len(text):  # it grows while others call the session
+        text = ctypes.create_string_buffer(size + 64)
     if size < 0:
         raise ValueError("session: it was not made with strew.ort.session_options(), expected one that was")
-    text = ctypes.create_string_buffer(size + 1)
-    library.strew_ep_report(name.encode(), text, size + 1)
     found: dict[str, Any] = json.loads(text.value)
     return Report(tuple(NodeReport(**each) for each in found["nodes"]), found["in_place"], found["copied"])
