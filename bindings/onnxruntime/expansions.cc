@@ -40,7 +40,8 @@ abi::Status* read_expansion(const abi::Node* node, Expansion* out, bool* is_one)
       !succeeded(type_of(outputs[0], &out->type)))
     return nullptr;
   const std::optional<strew_dtype> dtype = dtype_of(from.element);
-  if (!dtype || strew_dtype_bits(*dtype) < 8 || !from.dims || !out->type.dims || from.dims->size() > out->type.dims->size() || out->type.dims->size() > Dims::kMost)
+  if (!dtype || strew_dtype_bits(*dtype) < 8 || !from.dims || !out->type.dims || from.dims->size() > out->type.dims->size() ||
+      out->type.dims->size() > Dims::kMost)
     return nullptr;
   STREW_ORT_TRY(name_of(inputs[0], &out->from));
   STREW_ORT_TRY(name_of(inputs[1], &out->shape));
@@ -55,7 +56,8 @@ abi::Status* read_expansion(const abi::Node* node, Expansion* out, bool* is_one)
 /// The extents of what the node makes: those that are not 1 of both.
 abi::Status* expanded_dims(const strew_tensor& from, const strew_tensor& shape, size_t rank, Dims* out) {
   const auto* const wanted = static_cast<const int64_t*>(shape.data);
-  const size_t lengths = shape.rank == 1 ? static_cast<size_t>(shape.rank == 1 ? shape.dims[0] : 0) : 0, own = static_cast<size_t>(from.rank);
+  const size_t lengths = shape.rank == 1 ? static_cast<size_t>(shape.rank == 1 ? shape.dims[0] : 0) : 0,
+               own = static_cast<size_t>(from.rank);
   if (shape.rank != 1 || shape.dtype != STREW_I64 || std::max(lengths, own) != rank || rank > Dims::kMost)
     return make_status(abi::ErrorCode::invalid_argument,
                        "strew: Expand: the shape has " + std::to_string(lengths) + " elements, expected " + std::to_string(rank));
@@ -110,9 +112,9 @@ class ExpandNode final : public FusedNode {
     for (size_t d = 0; d < repeats_.size(); ++d) {
       const size_t lacks = repeats_.size() - static_cast<size_t>(from.rank);
       if (repeats_[d] && d >= lacks && from.dims[d - lacks] != 1)
-        return make_status(abi::ErrorCode::invalid_argument,
-                           "strew: Expand: dim " + std::to_string(d - lacks) + " of the input is " + std::to_string(from.dims[d - lacks]) +
-                               ", expected 1, as the model says");
+        return make_status(abi::ErrorCode::invalid_argument, "strew: Expand: dim " + std::to_string(d - lacks) +
+                                                                 " of the input is " + std::to_string(from.dims[d - lacks]) +
+                                                                 ", expected 1, as the model says");
     }
     Dims dims, narrow;
     STREW_ORT_TRY(expanded_dims(from, shape, repeats_.size(), &dims));

@@ -205,8 +205,8 @@ namespace {
 
 /// The program of some nodes alone, and the bytes of its model; null, and why, if there is none.
 abi::Status* read_program(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
-                          const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, const std::string& ops,
-                          OwnedProgram* out, std::string* bytes, std::string* why) {
+                          const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions,
+                          const std::string& ops, OwnedProgram* out, std::string* bytes, std::string* why) {
   Model model;
   STREW_ORT_TRY(write_part(graph, nodes, outputs, expansions, ops, &model));
   strew_program* read = nullptr;
@@ -318,7 +318,8 @@ abi::Status* make_programs(const abi::Graph* graph, const std::string& ops, std:
 
 }  // namespace
 
-abi::Status* find_groups(const abi::Graph* graph, const std::string& ops, std::vector<Group>* out, std::vector<Expansion>* expansions, std::string* why) {
+abi::Status* find_groups(const abi::Graph* graph, const std::string& ops, std::vector<Group>* out,
+                         std::vector<Expansion>* expansions, std::string* why) {
   Model model;
   STREW_ORT_TRY(write_model(graph, ops, &model));
   if (!model.has_operators) return nullptr;

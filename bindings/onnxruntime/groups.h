@@ -22,7 +22,8 @@ struct Group {
 };
 /// `ops`: the provider option of that name. The groups of a graph for which one kernel does more than one node, and the expansions that only they read. `why`: why there are none, or fewer, if strew
 /// refuses the graph.
-abi::Status* find_groups(const abi::Graph* graph, const std::string& ops, std::vector<Group>* out, std::vector<Expansion>* expansions, std::string* why);
+abi::Status* find_groups(const abi::Graph* graph, const std::string& ops, std::vector<Group>* out,
+                         std::vector<Expansion>* expansions, std::string* why);
 
 /// The names of all that the nodes make: by them a group is found again.
 abi::Status* results_of(const std::vector<const abi::Node*>& nodes, std::set<std::string>* out);

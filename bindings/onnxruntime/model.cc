@@ -84,7 +84,9 @@ bool is_float(abi::ElementType type) {
   constexpr ElementType kFloats[] = {ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64};
   return std::find(std::begin(kFloats), std::end(kFloats), type) != std::end(kFloats);
 }
-bool is_narrow_float(abi::ElementType type) { return is_float(type) && type != abi::ElementType::f32 && type != abi::ElementType::f64; }
+bool is_narrow_float(abi::ElementType type) {
+  return is_float(type) && type != abi::ElementType::f32 && type != abi::ElementType::f64;
+}
 
 /// Operators that ONNX Runtime computes in f32 where a tensor is of 16 bits, some of them several in a row.
 constexpr std::string_view kArithmetic[] = {"Add", "Div", "Mul", "Sqrt", "Sub"};
@@ -130,7 +132,8 @@ Message value_info(const std::string& name, const ValueType& type) {
   if (type.dims) {
     Message shape;
     for (size_t d = 0; d < type.dims->size(); ++d) {
-      Message dim;  // without a name: ONNX Runtime takes names for hints, and strew would refuse calls in which one name has two extents
+      Message
+          dim;  // without a name: ONNX Runtime takes names for hints, and strew would refuse calls in which one name has two extents
       if ((*type.dims)[d] != STREW_OPEN) dim.number(1, (*type.dims)[d]);
       shape.message(1, dim);
     }
@@ -284,7 +287,9 @@ class Writer {
 
  private:
   static abi::Status* check_name(const std::string& name) {
-    return name.empty() || name[0] != kMade ? nullptr : failure("strew: a value's name begins with the character 1, which names of strew's do");
+    return name.empty() || name[0] != kMade
+               ? nullptr
+               : failure("strew: a value's name begins with the character 1, which names of strew's do");
   }
 
   abi::Status* add_input(const abi::ValueInfo* info, Model* out) {
@@ -506,8 +511,9 @@ class Writer {
 }  // namespace
 
 abi::Status* write_model(const abi::Graph* graph, const std::string& ops, Model* out) { return Writer(ops).write(graph, out); }
-abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes, const std::vector<std::string>& outputs,
-                        const std::vector<Expansion>& expansions, const std::string& ops, Model* out) {
+abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
+                        const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, const std::string& ops,
+                        Model* out) {
   return Writer(ops).write_part(graph, nodes, outputs, expansions, out);
 }
 

@@ -18,6 +18,7 @@ abi::Status* write_model(const abi::Graph* graph, const std::string& ops, Model*
 /// Of some nodes alone, in their order: what they read of the others are inputs. `outputs`: the names of what the others read. What `expansions` make is made anew of
 /// what they hand over and of a shape, which are inputs with the names that they have.
 abi::Status* write_part(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
-                        const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, const std::string& ops, Model* out);
+                        const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions, const std::string& ops,
+                        Model* out);
 
 }  // namespace strew::ort

@@ -24,8 +24,7 @@ class ProgramOutputs {
   /// Fails if a buffer does not suit its output, or overlaps another one.
   static Expected<ProgramOutputs> of(const Program& program, std::span<const TensorView> given);
   /// Each buffer is asked for once, with the dims of the output.
-  ProgramOutputs(const Program& program, OutputMaker maker)
-      : maker_(std::move(maker)), tensors_(program.outputs().size()) {}
+  ProgramOutputs(const Program& program, OutputMaker maker) : maker_(std::move(maker)), tensors_(program.outputs().size()) {}
 
   /// The buffer of an output with these dims. Fails if it has others.
   Expected<const Tensor*> at(const Program& program, size_t output, DType dtype, const std::vector<int64_t>& dims);

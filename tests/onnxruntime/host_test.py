@@ -106,6 +106,68 @@ def check_groups(failures):
     failures.check(differs(with_strew.run(None, feeds), alone.run(None, feeds)) is None, "a layer after an error: the result differs")
 
 
+def check_group_rules(failures):
+    """An output that lies where an input does, names that strew's own might collide with, operators that round otherwise, the option `ops`, and one name for two extents."""
+    nodes = [helper.make_node("Gather", ["x", "source"], ["r0"]), helper.make_node("ScatterElements", ["z", "index", "r0"], ["s0"], reduction="add", name="first"),
+             helper.make_node("Gather", ["x", "target"], ["r1"]), helper.make_node("ScatterElements", ["s0", "index2", "r1"], ["y"], reduction="add", name="second"),
+             helper.make_node("Unsqueeze", ["target", "one"], ["c0"]), helper.make_node("Expand", ["c0", "wide"], ["index"]),
+             helper.make_node("Unsqueeze", ["source", "one"], ["c1"]), helper.make_node("Expand", ["c1", "wide"], ["index2"])]
+    constants = [helper.make_tensor("z", FLOAT, (50, 16), np.zeros(800, np.float32)), helper.make_tensor("one", INT64, (1,), [1]), helper.make_tensor("wide", INT64, (2,), [400, 16])]
+    order = [0, 4, 5, 1, 2, 6, 7, 3]
+    model = make_model([nodes[i] for i in order], [value("x", FLOAT, (50, 16)), value("source", INT64, (400,)), value("target", INT64, (400,))], [value("y", FLOAT, (50, 16))], initializers=constants)
+    feeds = {name: each for name, each in layer_feeds(3).items() if name != "weight"}
+    expected = session(model, with_strew=False).run(None, feeds)
+    with_strew = session(model)
+    for _ in range(40):  # the later runs are steps that are known
+        shared = ort.OrtValue.ortvalue_from_numpy(feeds["x"].copy())
+        binding = with_strew.io_binding()
+        binding.bind_ortvalue_input("x", shared)
+        binding.bind_cpu_input("source", feeds["source"])
+        binding.bind_cpu_input("target", feeds["target"])
+        binding.bind_ortvalue_output("y", shared)
+        with_strew.run_with_iobinding(binding)
+        if difference := differs([shared.numpy()], expected):
+            failures.append(f"a group whose output lies where an input does: {difference}")
+            break
+
+    for name in ("zeros/shape", "index/narrow", "index/shape", "index/shape/0"):  # what suffixes would give
+        model = two_sums(16)
+        for each in model.graph.input:
+            each.name = each.name.replace("source", name)
+        for each in model.graph.node:
+            each.input[:] = [name if given == "source" else given for given in each.input]
+        feeds = {n.replace("source", name): each for n, each in layer_feeds(4).items() if n != "weight"} | {"shape": np.array([400, 16])}
+        with_strew = session(model)
+        failures.check(("expand", "Expand") in runs(with_strew), f"an input called {name}: {strew.ort.report(with_strew)}")
+        if difference := differs(with_strew.run(None, feeds), session(model, with_strew=False).run(None, feeds)):
+            failures.append(f"an input called {name}: {difference}")
+
+    table = np.random.default_rng(5).standard_normal((50, 128), np.float32) * 300
+    for to in (TensorProto.UINT8, TensorProto.INT32, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BOOL):
+        for source in (np.float32, np.float64, np.float16):
+            cast = [helper.make_node("Gather", ["x", "i"], ["rows"]), helper.make_node("Cast", ["rows"], ["y"], to=to)]
+            model = make_model(cast, [value("x", helper.np_dtype_to_tensor_dtype(np.dtype(source)), (50, 128)), value("i", INT64, (70,))], [value("y", to, (70, 128))])
+            feeds = {"x": table.astype(source), "i": np.random.default_rng(6).integers(0, 50, 70)}
+            if difference := differs(session(model).run(None, feeds), session(model, with_strew=False).run(None, feeds)):
+                failures.append(f"a gather and a Cast of {np.dtype(source)} to {to}: {difference}")
+    half = [helper.make_node("Gather", ["x", "i"], ["rows"]), helper.make_node("Mul", ["rows", "w"], ["m"]), helper.make_node("Add", ["m", "w"], ["y"])]
+    model = make_model(half, [value("x", TensorProto.FLOAT16, (50, 128)), value("i", INT64, (70,)), value("w", TensorProto.FLOAT16, (70, 128))], [value("y", TensorProto.FLOAT16, (70, 128))])
+    feeds = {"x": (table / 300).astype(np.float16), "i": np.random.default_rng(6).integers(0, 50, 70), "w": np.random.default_rng(7).standard_normal((70, 128)).astype(np.float16)}
+    if difference := differs(session(model).run(None, feeds), session(model, with_strew=False).run(None, feeds)):
+        failures.append(f"f16 around a gather: {difference}")
+
+    only = session(layer(), ops="GatherND")
+    failures.check("strew" not in runs(only).values(), f"ops of a layer: {strew.ort.report(only)}")
+    one_name = layer()
+    for each in one_name.graph.input:
+        for dim in each.type.tensor_type.shape.dim:
+            if dim.dim_param:
+                dim.dim_param = "n"
+    feeds = layer_feeds(8)
+    if difference := differs(session(one_name).run(None, feeds), session(one_name, with_strew=False).run(None, feeds)):
+        failures.append(f"one name for two extents: {difference}")
+
+
 def two_sums(width, extra_reader=False, **dims):
     """Two sums of rows by one index, which is expanded once, with a matrix product between them."""
     nodes, rows = [helper.make_node("Unsqueeze", ["target", "one"], ["column"]), helper.make_node("Expand", ["column", "shape"], ["index"], name="expand")], "x"
@@ -222,6 +284,16 @@ def check_options(failures):
     verified = session(chain(2), verify=1)
     failures.check(all(differs(verified.run(None, feeds), expected) is None for _ in range(3)), "verify: the result differs")
     expect(failures, "report", "it was not made with strew.ort.session_options()", strew.ort.report, session(chain(1), with_strew=False))
+    expect(failures, "ops of none", "ops: [] names no operator", strew.ort.session_options, ops=[])
+    shared = ort.SessionOptions()
+    shared.log_severity_level = 4
+    strew.ort.session_options(shared)
+    first = ort.InferenceSession(chain(1).SerializeToString(), shared)
+    second = ort.InferenceSession(chain(2).SerializeToString(), shared)
+    failures.check(len(strew.ort.report(first).nodes) == 2, "options of two sessions: the report is not the youngest one's")
+    del second
+    gc.collect()
+    failures.check(len(strew.ort.report(first).nodes) == 1, "options of two sessions: the report of the one that is left")
     text = str(strew.ort.report(only))
     failures.check("ONNX Runtime" in text and "write0" in text and "in place: 0" in text, f"the report's text: {text}")
     strew.ort.register()
@@ -261,7 +333,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1000, help="calls by eight threads")
     arguments = parser.parse_args()
     failures = Failures()
-    checks = (check_in_place, check_groups, check_expansions, check_bodies, check_options, check_cache)
+    checks = (check_in_place, check_groups, check_group_rules, check_expansions, check_bodies, check_options, check_cache)
     for check in checks:
         check(failures)
     check_threads(failures, arguments.runs)

@@ -60,11 +60,18 @@ c10::ScalarType scalar_type_of(const char* name, uint8_t dtype) {
               ", which is none of PyTorch's dtypes");
 }
 
-/// What the inputs of a scatter of rows of one pair have, by its canonical text. Nothing for other ops.
+size_t count_of(std::string_view text, std::string_view what) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != std::string_view::npos; at = text.find(what, at + what.size())) ++count;
+  return count;
+}
+
+/// What the inputs of a scatter of rows of one pair, with look-ups of rows by one index each, have, by its canonical text. Nothing for other ops.
 std::vector<Part> parts_of(std::string_view text, const std::vector<strew_slot>& slots) {
   const auto has = [&](const std::string& what) { return text.find(what) != std::string_view::npos; };
   if (!text.starts_with("strew1.scatter(") || !has(" lookups=[") || has("batching_dims=") || has(" indices_are_sorted=") ||
-      !has(" inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 ") || slots[0].rank < 2)
+      !has(" inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 ") || slots[0].rank < 2 ||
+      count_of(text, "=gather(") != count_of(text, " collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "))
     return {};
   constexpr std::string_view kinds = " extras=[";
   size_t kind = text.find(kinds), extras = 0;
@@ -91,7 +98,9 @@ std::vector<Part> parts_of(std::string_view text, const std::vector<strew_slot>&
         return {};
     }
   }
-  return parts;
+  const auto indices = std::count(parts.begin(), parts.end(), Part::index),
+             tables = std::count(parts.begin(), parts.end(), Part::table);
+  return indices == 1 + tables ? parts : std::vector<Part>();
 }
 
 std::unique_ptr<ParsedOp> parse(const char* name, std::string_view text) {
