@@ -1,6 +1,7 @@
 # `cmake --install build --prefix DIR`: everything, in four components, which `cpack` makes packages of (cmake/strew_package.cmake):
 #   runtime   libstrew_rt, which runs kernels that were compiled before
-#   compiler  libstrew with the modules that it opens, the program strew, its manual page, completion for shells, and the documents
+#   compiler  libstrew with the modules that it opens, the execution provider for ONNX Runtime, the program strew, its manual page, completion for
+#             shells, and the documents
 #   halide    the module with the Halide backend, and libHalide, which is twenty times as large as all of the rest
 #   dev       public headers, the static runtime, and what finds them: a CMake package and pkg-config files
 # A user's CMake: find_package(strew COMPONENTS runtime compiler), then link
@@ -52,6 +53,10 @@ foreach(module strew_llvm strew_halide strew_pto strew_import_mlir)
     install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${STREW_MODULE_FOLDER} COMPONENT ${component})
   endif()
 endforeach()
+# A host with ONNX Runtime registers it by its path: it lies in the folder of this version, as what nobody links does.
+if(TARGET strew_ep AND NOT STREW_WHEEL)
+  install(TARGETS strew_ep LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${STREW_MODULE_FOLDER} COMPONENT compiler)
+endif()
 if(TARGET strew_cli)
   install(TARGETS strew_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
 endif()

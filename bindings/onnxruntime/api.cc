@@ -9,11 +9,14 @@ namespace {
 /// The oldest version of the interface: enough to say that the runtime is too old.
 constexpr uint32_t kOldest = 1;
 
+/// A function at another place than the declarations say may give no text at all.
+bool is_text(const char* text, std::string_view expected) { return text != nullptr && text == expected; }
+
 /// Do functions at several places of both tables answer what the declarations say?
 bool answers(const abi::Api& api, const abi::EpApi& ep) {
   constexpr const char* kWords = "strew looks whether the interface is as declared";
   abi::Status* const status = api.CreateStatus(abi::ErrorCode::fail, kWords);
-  const bool has_words = status != nullptr && std::string_view(api.GetErrorMessage(status)) == kWords;
+  const bool has_words = status != nullptr && is_text(api.GetErrorMessage(status), kWords);
   if (status != nullptr) api.ReleaseStatus(status);
   if (!has_words) return false;
   abi::KernelDefBuilder* made = nullptr;
@@ -32,7 +35,7 @@ bool answers(const abi::Api& api, const abi::EpApi& ep) {
   abi::KernelDef* definition = nullptr;
   if (ep.KernelDefBuilder_Build(made, &definition) != nullptr || definition == nullptr) return release(false);
   int first = 0, last = 0;
-  const bool is_kept = std::string_view(ep.KernelDef_GetOperatorType(definition)) == "ScatterND" &&
+  const bool is_kept = is_text(ep.KernelDef_GetOperatorType(definition), "ScatterND") &&
                        ep.KernelDef_GetSinceVersion(definition, &first, &last) == nullptr && first == 16 && last == 17;
   ep.ReleaseKernelDef(definition);
   return release(is_kept);
@@ -66,7 +69,8 @@ std::string as_utf8(std::string text) {
 
 }  // namespace
 
-abi::Status* open_api(const abi::ApiBase& base) {
+abi::Status* open_api(const abi::ApiBase& base, bool* is_open) {
+  *is_open = false;
   const std::string version = base.GetVersionString();
   const std::string expected = std::string("expected ONNX Runtime ") + abi::kFirstRelease +
                                " or later, whose interface has version " + std::to_string(abi::kVersion);
@@ -88,6 +92,7 @@ abi::Status* open_api(const abi::ApiBase& base) {
   const abi::EpApi* const ep = api->GetEpApi();
   if (ep == nullptr || !answers(*api, *ep)) return refuse(", whose interface is not the one that strew knows; " + expected);
   functions = {api, ep};
+  *is_open = true;
   return nullptr;
 }
 

@@ -20,8 +20,8 @@ inline const abi::Api& api() { return *functions.api; }
 inline const abi::EpApi& ep_api() { return *functions.ep; }
 
 /// Takes the functions from `base`, and tries those that answer at once: tables of another order would answer something else. A failure is one sentence with both
-/// versions.
-abi::Status* open_api(const abi::ApiBase& base);
+/// versions; none, although the interface is not open, where the runtime has not even the means to say one.
+abi::Status* open_api(const abi::ApiBase& base, bool* is_open);
 
 /// Returns from a function that returns a Status*, if `expression`, a Status*, is a failure.
 #define STREW_ORT_TRY(expression) \

@@ -333,8 +333,8 @@ STREW_API strew::ort::abi::Status* CreateEpFactories(const char*, const strew::o
                                                      size_t most, size_t* count) {
   using namespace strew::ort;  // NOLINT(google-build-using-namespace)
   *count = 0;
-  if (abi::Status* const status = open_api(*base); status != nullptr) return status;
-  if (functions.api == nullptr) return nullptr;  // a runtime that cannot even be told why there is no provider
+  bool is_open = false;
+  if (abi::Status* const status = open_api(*base, &is_open); status != nullptr || !is_open) return status;
   if (most == 0) return failure("strew: there is no room for a provider factory, expected room for one");
   return guarded([&]() -> abi::Status* {
     out[0] = make_factory().release();

@@ -5,7 +5,7 @@
 
 Every ELF file passes tools/lint/elf.py and names no folder of the builder; the dynamic loader finds every library, ours and libHalide beside each
 other; the installed program runs a scatter with every backend that was built and reads a file that needs MLIR; the objects it compiles pass the
-lint too; a library planted in the current folder is not loaded. No file of any kind names a folder of the builder. A project of a user's
+lint too; ONNX Runtime runs a file with the installed provider; a library planted in the current folder is not loaded. No file of any kind names a folder of the builder. A project of a user's
 (consumer/) is built with the CMake package and with pkg-config, against the whole installation and against the runtime alone. Run by ctest
 (`install`). Exit: 0 right, 1 wrong.
 """
@@ -176,6 +176,31 @@ def check_npu(check, program, folder, libraries):
     (folder / NPU_MODULE).rename(libraries / NPU_MODULE)
 
 
+def check_provider(check, library, folder):
+    """ONNX Runtime, of which the .venv of the tests has the package, runs a file with the installed provider, and no file of the Python package strew."""
+    python = ROOT / ".venv/bin/python3"
+    if not python.exists() or subprocess.run([python, "-c", "import onnxruntime"], capture_output=True, check=False).returncode:
+        check.that(os.environ.get("CI") != "true", "there is no ONNX Runtime to try libstrew_ep.so with: ./dev setup installs it")
+        return
+    program = f"""
+import sys
+import numpy as np
+import onnxruntime as ort
+ort.register_execution_provider_library("strew", {str(library)!r})
+devices = [device for device in ort.get_ep_devices() if device.ep_name == "StrewExecutionProvider"]
+options = ort.SessionOptions()
+options.log_severity_level = 3
+options.add_provider_for_devices(devices, {{"threads": "1"}})
+session = ort.InferenceSession({str(ROOT / "tests/models/torch/gnn_dynamic/model.onnx")!r}, options, enable_fallback=0)
+arrays = np.load({str(ROOT / "tests/models/torch/gnn_dynamic/tensors.npz")!r})
+(result,) = session.run(None, {{f"arg{{number}}": arrays[f"input_{{number}}"] for number in range(2)}})
+assert "strew" not in sys.modules
+print(len(devices), session.get_providers()[0], np.allclose(result, arrays["output_0"], atol=1e-5))
+"""
+    found = check.run([python, "-c", program], folder)
+    check.that(found == "1 StrewExecutionProvider True\n", f"ONNX Runtime with the installed provider: {found}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cmake", required=True)
@@ -212,6 +237,7 @@ def main():
     shutil.copy2(build / "lib/libstrew_impostor.so", folder / "libfmt.so.9")
     check_runs(check, prefix / "bin/strew", folder, backends)
     check_npu(check, prefix / "bin/strew", folder, modules)
+    check_provider(check, modules / "libstrew_ep.so", folder)
     check.that(not (folder / "IMPOSTOR_WAS_LOADED").exists(), "the installed strew loads libraries from the current folder")
     if check.failures == 0:
         shutil.rmtree(home)

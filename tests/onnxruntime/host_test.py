@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 """strew's provider as a guest of ONNX Runtime: in place where nothing else reads, never where something does; many threads in one session, sessions that come and go; loops and branches; options
-and their errors; reports; kernels on disk; a runtime that is too old.
+and their errors; reports; kernels on disk; a runtime that is too old or another; examples of the documents.
 
     host_test.py [--runs N]
 
 Exit status 0: right, 1: wrong.
 """
 import argparse
+import ctypes
+import doctest
 import gc
 import os
 import subprocess
 import sys
 import tempfile
 import threading
+import types
+
+import onnxruntime_ep_strew
 
 from providers import Failures, TensorProto, differs, helper, make_model, np, ort, runs, session, strew, value
 
@@ -275,7 +280,7 @@ def check_options(failures):
         options = ort.SessionOptions()
         options.log_severity_level = 4
         strew.ort.session_options(options, **{name: bad})
-        expect(failures, f"option {name} {bad!r}", words, ort.InferenceSession, chain(1).SerializeToString(), options)
+        expect(failures, f"option {name} {bad!r}", words, ort.InferenceSession, chain(1).SerializeToString(), options, enable_fallback=0)
     only = session(chain(2), ops="ScatterElements")
     failures.check(set(runs(only).values()) == {"ONNX Runtime"} and "ops does not name" in strew.ort.report(only).nodes[0].why, f"ops: {strew.ort.report(only)}")
     feeds = feeds_of()
@@ -302,6 +307,67 @@ def check_options(failures):
     small = helper.make_node("Gather", ["shape", "one"], ["y"], name="extent")
     model = make_model([helper.make_node("Shape", ["x"], ["shape"]), small], [value("x", FLOAT, ("n", "m")), value("one", INT64, (1,))], [value("y", INT64, (1,))])
     failures.check(runs(session(model)) == {("extent", "Gather"): "ONNX Runtime"}, f"a gather of a shape: {runs(session(model))}")
+
+
+def refusal(version, get_api):
+    """What the library says to an ONNX Runtime of that version, whose GetApi is `get_api`. A table of the interface is an array of functions."""
+    get = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)(get_api)
+    text = ctypes.create_string_buffer(version.encode())
+    get_version = ctypes.CFUNCTYPE(ctypes.c_void_p)(lambda: ctypes.addressof(text))
+    base = (ctypes.c_void_p * 2)(*(ctypes.cast(each, ctypes.c_void_p) for each in (get, get_version)))
+    out, count = ctypes.c_void_p(), ctypes.c_size_t(7)
+    create = ctypes.CDLL(strew.ort.library_path()).CreateEpFactories
+    create.restype = ctypes.c_void_p
+    status = create(None, base, None, ctypes.byref(out), ctypes.c_size_t(1), ctypes.byref(count))
+    return status, out.value, count.value
+
+
+def check_versions(failures):
+    """An ONNX Runtime that is too old, that does not have the interface after all, or whose interface is another one is refused in a sentence with both versions; and so is one without plugins."""
+    strew.ort.register()
+    number = next(device.ep_metadata["version"] for device in ort.get_ep_devices() if device.ep_name == strew.ort.PROVIDER)
+    said, asked, kept = [], [], []
+    create_status = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p)(lambda _, words: said.append(words.decode()) or 1)
+    other = ctypes.create_string_buffer(b"something else")
+
+    def table(answer):
+        function = ctypes.CFUNCTYPE(ctypes.c_void_p)(lambda: answer)
+        functions = (ctypes.c_void_p * 1000)(*[ctypes.cast(function, ctypes.c_void_p)] * 1000)
+        functions[0] = ctypes.cast(create_status, ctypes.c_void_p)
+        kept.append(function)
+        return functions
+
+    def get_api(tables):
+        def get(wanted):
+            asked.append(wanted)
+            return ctypes.addressof(tables[wanted]) if wanted in tables else None
+        return get
+
+    empty, filled = table(None), table(ctypes.addressof(other))
+    for version, tables, wanted, words in (("1.23.2", {1: empty}, [1], ""), ("0.9.0", {1: empty}, [1], ""), ("1.24.0", {1: empty}, [24, 1], ", which does not have that interface"),
+                                            ("1.99.1", {1: empty, 24: empty}, [24, 1], ", whose interface is not the one that strew knows"),
+                                            ("2.0.0", {1: empty, 24: filled}, [24, 1], ", whose interface is not the one that strew knows"), ("1.99.1", {}, [24, 1], None)):
+        said.clear()
+        asked.clear()
+        status, out, count = refusal(version, get_api(tables))
+        separator = "; " if words else ", "
+        expected = [] if words is None else [f"strew {number}: ONNX Runtime is {version}{words}{separator}expected ONNX Runtime 1.24 or later, whose interface has version 24"]
+        last = said[-1:]  # before it, the table was tried with words of the library's own
+        failures.check((last, asked) == (expected, wanted) and (out, count) == (None, 0) and (status == 1) == bool(expected), f"ONNX Runtime {version}: {status}, {out}, {count}, {said}, {asked}, expected {expected}")
+    installed = sys.modules["onnxruntime"]
+    sys.modules["onnxruntime"] = types.SimpleNamespace(__version__="1.19.2")
+    try:
+        expect(failures, "ONNX Runtime without plugins", f"strew {number}: ONNX Runtime is 1.19.2, expected ONNX Runtime 1.24 or later", strew.ort.session_options)
+    finally:
+        sys.modules["onnxruntime"] = installed
+
+
+def check_documents(failures):
+    """The examples in docstrings, with a model."""
+    for module in (strew.ort, onnxruntime_ep_strew):
+        result = doctest.testmod(module, extraglobs={"model": chain(2).SerializeToString()})
+        failures.check(result.attempted > 0 and result.failed == 0, f"{module.__name__}: {result.failed} of {result.attempted} examples are wrong")
+    failures.check(onnxruntime_ep_strew.get_library_path() == strew.ort.library_path(), "onnxruntime_ep_strew has another library")
 
 
 IN_ANOTHER_PROCESS = """
@@ -333,7 +399,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1000, help="calls by eight threads")
     arguments = parser.parse_args()
     failures = Failures()
-    checks = (check_in_place, check_groups, check_group_rules, check_expansions, check_bodies, check_options, check_cache)
+    checks = (check_in_place, check_groups, check_group_rules, check_expansions, check_bodies, check_options, check_versions, check_documents, check_cache)
     for check in checks:
         check(failures)
     check_threads(failures, arguments.runs)

@@ -47,12 +47,23 @@ kernel: strew.Kernel = strew.kernel("strew1.gather()", threads=2)
 with strew.threads(1):
     print(kernel(table, out=None), kernel.inputs[0].upper(), strew.stats()["hits"])
 """
+# ONNX Runtime has no types; these are strew's own.
+RIGHT_ORT = """
+import onnxruntime_ep_strew
+import strew.ort
+
+strew.ort.register()
+strew.ort.session_options(None, ops=["ScatterND"], threads=2, cache_dir="kernels", verify=0, wisdom=None)
+nodes: tuple[strew.ort.NodeReport, ...] = strew.ort.Report((), 0, 0).nodes
+print(strew.ort.library_path().upper(), onnxruntime_ep_strew.get_library_path().upper(), onnxruntime_ep_strew.get_ep_names() + [onnxruntime_ep_strew.get_ep_name()])
+"""
 WRONG = {
     "strew.add_at([0], [0])": "Missing positional argument",
     "strew.take([0], [0], axis='0')": "Argument",
     "strew.spmm([0], [0], [0], num_rows='3')": "Argument",
     "strew.embedding_bag([0], [0], [0], 'sum')": "Too many positional arguments",
     "strew.kernel(3)": "Argument",
+    "strew.ort.session_options(threads='2')": "Argument",
     "strew.nothing()": "Module has no attribute",
 }
 
@@ -84,14 +95,19 @@ def main():
         if result.returncode:
             failed += 1
             print(result.stdout, result.stderr)
-        right = pathlib.Path(folder, "right.py")
-        right.write_text(RIGHT)
-        result = run("mypy", *cache, "--strict", "--follow-imports=silent", str(right))
+        result = run("mypy", *cache, "--strict", "--follow-imports=silent", "-m", "strew.ort", "-m", "onnxruntime_ep_strew")
         if result.returncode:
             failed += 1
             print(result.stdout, result.stderr)
+        for name, text in (("right", RIGHT), ("right_ort", RIGHT_ORT)):
+            right = pathlib.Path(folder, f"{name}.py")
+            right.write_text(text)
+            result = run("mypy", *cache, "--strict", "--follow-imports=silent", str(right))
+            if result.returncode:
+                failed += 1
+                print(result.stdout, result.stderr)
         wrong = pathlib.Path(folder, "wrong.py")
-        wrong.write_text("import strew\n" + "\n".join(WRONG))
+        wrong.write_text("import strew.ort\n" + "\n".join(WRONG))
         result = run("mypy", *cache, str(wrong))
         for line, message in enumerate(WRONG.values(), 2):
             if not any(f"wrong.py:{line}:" in found and message in found for found in result.stdout.splitlines()):

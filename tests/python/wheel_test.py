@@ -88,6 +88,41 @@ assert torch.zeros(3).index_add_(0, torch.tensor([2, 0, 2]), torch.ones(3)).toli
 assert strew.torch.report()["aten::index_add_"]["replaced"] == 1
 assert strew.torch.spmm(torch.tensor([1, 1]), torch.tensor([0, 1]), torch.ones(2, 2), num_rows=2).tolist() == [[0, 0], [2, 2]]
 """
+# A file that PyTorch's exporter wrote, in ONNX Runtime with strew and without; and the package that says where the provider is.
+ONNXRUNTIME = """
+import onnxruntime as ort
+import onnxruntime_ep_strew as ep
+import strew.ort
+options = ort.SessionOptions()
+options.log_severity_level = 3  # it warns where it keeps nodes for itself
+session = ort.InferenceSession(MODEL + "/model.onnx", strew.ort.session_options(options))
+assert {node.operator for node in strew.ort.report(session).nodes if node.runs == "strew"} >= {"Gather", "ScatterElements"}, strew.ort.report(session)
+arrays = np.load(MODEL + "/tensors.npz")
+feeds = {f"arg{number}": arrays[f"input_{number}"] for number in range(2)}
+for got, expected in zip(session.run(None, feeds), ort.InferenceSession(MODEL + "/model.onnx").run(None, feeds), strict=True):
+    assert got.tobytes() == expected.tobytes()
+assert ep.get_library_path() == strew.ort.library_path() and ep.get_ep_names() == [ep.get_ep_name()] == [strew.ort.PROVIDER]
+assert [device.ep_name for device in ort.get_ep_devices()].count(ep.get_ep_name()) == 1
+"""
+# As a host that never imports strew loads it.
+PROVIDER_ALONE = """
+import ctypes, sys
+library = ctypes.CDLL(LIBRARY)
+assert library.strew_ep_report(b"no session", None, ctypes.c_size_t(0)) == -1
+assert "strew" not in sys.modules
+"""
+WITHOUT_ONNXRUNTIME = """
+sys.modules["onnxruntime"] = None
+import onnxruntime_ep_strew
+import strew.ort
+assert onnxruntime_ep_strew.get_library_path().startswith(sys.prefix)
+try:
+    strew.ort.session_options()
+except ModuleNotFoundError as error:
+    assert error.name == "onnxruntime", error
+else:
+    raise AssertionError("ONNX Runtime is there")
+"""
 TWICE = """
 first, names = strew, [name for name in sys.modules if name == "strew" or name.startswith("strew.")]
 for name in names:
@@ -180,10 +215,25 @@ def check_environments(fresh):
     module.with_suffix(".away").rename(module)
 
 
+def check_provider(fresh, wheel):
+    fresh.install(wheel)
+    model = ROOT / "tests/models/torch/gnn_dynamic"
+    (library,) = fresh.packages.glob("strew/onnxruntime_provider/libstrew_ep.so")
+    fresh.check("in ONNX Runtime", ANSWERS + ONNXRUNTIME.replace("MODEL", repr(str(model))) + OWN_FILES)
+    fresh.check("the provider alone", PROVIDER_ALONE.replace("LIBRARY", repr(str(library))) + OWN_FILES)
+    fresh.check("the provider without ONNX Runtime", ANSWERS + WITHOUT_ONNXRUNTIME)
+    needed = run(fresh.python, "-c", "import importlib.metadata; print(importlib.metadata.requires('onnxruntime-ep-strew'), importlib.metadata.version('strew'))").strip()
+    version = needed.split()[-1]
+    if needed != f"['strew=={version}'] {version}":
+        fresh.failed += 1
+        print(f"the provider's package needs {needed}, expected strew of its version alone")
+
+
 def main():
     try:
         import auditwheel  # noqa: F401 -- whether it is installed
         import halide  # noqa: F401
+        import onnxruntime  # noqa: F401
         import scikit_build_core  # noqa: F401
     except ImportError as error:
         print(f"skipped: {error}")
@@ -192,7 +242,8 @@ def main():
         run(ROOT / "dev", "wheel", folder, cwd=ROOT)
         (wheel,) = pathlib.Path(folder).glob("strew-*manylinux*.whl")
         extras = sorted(pathlib.Path(folder).glob("strew_*.whl"))
-        for each in (wheel, *extras):
+        (provider,) = pathlib.Path(folder).glob("onnxruntime_ep_strew-*-py3-none-any.whl")
+        for each in (wheel, *extras, provider):
             print(f"{each.name}: {each.stat().st_size} bytes")
         if wheel.stat().st_size > MOST_BYTES or len(extras) != 2:
             print(f"expected a package of at most {MOST_BYTES} bytes, and two extras")
@@ -204,6 +255,7 @@ def main():
         fresh.check("without the extras", ANSWERS + WITHOUT_EXTRAS)
         (torch,) = ROOT.glob(".venv-torch/lib/python3*/site-packages")  # ./dev wheel has made it
         fresh.check("beside PyTorch", TORCH + OWN_FILES, PYTHONPATH=str(torch))
+        check_provider(fresh, provider)
         check_environments(fresh)
         fresh.install(*extras)
         # Halide's package from where this test has it, as a copy: all of strew's files are to be in the environment.

@@ -24,6 +24,7 @@ PF_X, PF_W = 1, 2
 DT_PLTGOT, DT_STRTAB, DT_RPATH, DT_TEXTREL, DT_BIND_NOW, DT_RUNPATH, DT_FLAGS, DT_FLAGS_1 = 3, 5, 15, 22, 24, 29, 30, 0x6FFFFFFB
 DF_TEXTREL, DF_BIND_NOW, DF_1_NOW, DF_1_PIE = 4, 8, 1, 0x08000000
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
+PAGE = 4096  # the smallest that there is
 
 
 class Elf:
@@ -135,7 +136,8 @@ def rule_text_relocations(elf, path, tree):
 
 
 def rule_full_relro(elf, path, tree):
-    """Addresses are bound when the file is loaded, and the table that holds them is read-only from then on."""
+    """Addresses are bound when the file is loaded, and the table that holds them is read-only from then on. The loader protects the whole page in which the read-only data
+    begins; mold lets it begin at thread-local data, which may lie a few bytes after the table."""
     if not linked(elf) or not elf.dynamic or os.path.basename(path) in CARRIED:
         return
     now = DT_BIND_NOW in elf.dynamic or elf.dynamic.get(DT_FLAGS, 0) & DF_BIND_NOW or elf.dynamic.get(DT_FLAGS_1, 0) & DF_1_NOW
@@ -145,7 +147,7 @@ def rule_full_relro(elf, path, tree):
     table = elf.dynamic.get(DT_PLTGOT)
     if not relro:
         yield "has no read-only relocated data (-z relro)"
-    elif now and table is not None and not any(address <= table < address + size for _, _, _, address, _, _, size in relro):
+    elif now and table is not None and not any(address - address % PAGE <= table < address + size for _, _, _, address, _, _, size in relro):
         yield "keeps its table of function addresses (PLTGOT) writable"
 
 
@@ -173,11 +175,11 @@ def elf_files(tree):
                     yield path, start + file.read()
 
 
-def make(kind=ET_DYN, interp=False, runpath=None, rpath=None, stack=6, load=5, relro=True, table_in_relro=True, flags=DF_BIND_NOW,
+def make(kind=ET_DYN, interp=False, runpath=None, rpath=None, stack=6, load=5, relro=True, table=0x700, flags=DF_BIND_NOW,
          flags_1=DF_1_NOW | DF_1_PIE, textrel=False, sections=()):
     """A file of headers alone: what the loader reads of one that was linked with these properties."""
     strings = b"\0" + (runpath or rpath or "").encode() + b"\0"
-    entries = [(DT_STRTAB, 0x800), (DT_PLTGOT, 0x700 if table_in_relro else 0x7F0), (DT_FLAGS, flags), (DT_FLAGS_1, flags_1)]
+    entries = [(DT_STRTAB, 0x800), (DT_PLTGOT, table), (DT_FLAGS, flags), (DT_FLAGS_1, flags_1)]
     entries += [(tag, 1) for tag, given in ((DT_RUNPATH, runpath), (DT_RPATH, rpath)) if given is not None]
     entries += [(DT_TEXTREL, 0)] if textrel else []
     dynamic = b"".join(struct.pack("<QQ", *entry) for entry in entries + [(0, 0)])
@@ -226,12 +228,13 @@ PLANTS = [  # (rule that must find it, file)
     ("text_relocations", make(flags=DF_BIND_NOW | DF_TEXTREL)),
     ("full_relro", make(flags=0, flags_1=DF_1_PIE)),
     ("full_relro", make(relro=False)),
-    ("full_relro", make(table_in_relro=False)),
+    ("full_relro", make(table=0x7F0)),
     (None, make()[:0x500]),
     (None, b"\x7fELF\x01\x01" + make()[6:]),
 ]
 CLEAN = [  # and these must pass every rule
     make(), make(interp=True, runpath="$ORIGIN/../lib"), make(runpath="${ORIGIN}:$ORIGIN/inner"), make(flags=0, flags_1=DF_1_NOW),
+    make(table=0x5F8),
     make(kind=ET_REL, sections=[CODE, (".data", SHF_ALLOC | SHF_WRITE), NOTE]),
 ]
 

@@ -44,7 +44,15 @@ def library_path() -> str:
     >>> library_path().endswith("libstrew_ep.so")
     True
     """
-    return str(pathlib.Path(__file__).parent / "onnxruntime_provider" / "libstrew_ep.so")
+    return str((pathlib.Path(__file__).parent / "onnxruntime_provider" / "libstrew_ep.so").resolve())
+
+
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(library_path())
+    library.strew_version.restype = ctypes.c_char_p
+    library.strew_ep_report.restype = ctypes.c_int64
+    library.strew_ep_report.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
+    return library
 
 
 def register() -> None:
@@ -54,6 +62,9 @@ def register() -> None:
     """
     import onnxruntime
 
+    if not hasattr(onnxruntime, "register_execution_provider_library"):  # those that have it are told by the library
+        version = _library().strew_version().decode()
+        raise RuntimeError(f"strew {version}: ONNX Runtime is {onnxruntime.__version__}, expected ONNX Runtime 1.24 or later")
     if not any(device.ep_name == PROVIDER for device in onnxruntime.get_ep_devices()):
         onnxruntime.register_execution_provider_library(PROVIDER, library_path())
 
@@ -75,7 +86,13 @@ def session_options(
     verify: every so-manieth call of a kernel of a single node is run on the reference, too, and compared; 0: none is. Nodes that run as one are not compared.
     wisdom: a file of measured schedules (`strew tune`); None: that of this user.
 
-    ValueError: ops is empty. Another option with a value that it cannot have makes `onnxruntime.InferenceSession` raise, and the message names the option, its value and what was expected.
+    ValueError: ops is empty. Another option with a value that it cannot have makes `onnxruntime.InferenceSession` raise, and the message names the option, its value and what was
+    expected. The class prints the message and makes a session without strew instead in ONNX Runtime before 1.32, unless it is given `enable_fallback=0`.
+
+    >>> import onnxruntime
+    >>> session = onnxruntime.InferenceSession(model, session_options(threads=2, ops=["ScatterND", "ScatterElements"]))
+    >>> PROVIDER in session.get_providers()
+    True
     """
     import onnxruntime
 
@@ -130,11 +147,18 @@ def report(session: onnxruntime.InferenceSession) -> Report:
     """Which nodes of the session's model strew runs, and why not the others.
 
     Of several sessions that were made with the same options, this is the youngest one's. Raises ValueError if the session has not been made with options from `session_options`.
+
+    >>> import onnxruntime
+    >>> session = onnxruntime.InferenceSession(model, session_options())
+    >>> sorted({node.operator for node in report(session).nodes if node.runs == "strew"})
+    ['ScatterND']
     """
-    name = session.get_provider_options().get(PROVIDER, {}).get("session", "")
-    library = ctypes.CDLL(library_path())
-    library.strew_ep_report.restype = ctypes.c_int64
-    library.strew_ep_report.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
+    # ONNX Runtime before 1.25 does not tell the options of a provider that is a plugin, but keeps them as entries of the session's configuration.
+    try:
+        name = session.get_session_options().get_session_config_entry(f"ep.{PROVIDER.lower()}.session")
+    except RuntimeError:  # there is no such entry
+        name = ""
+    library = _library()
     text = ctypes.create_string_buffer(1)
     while (size := library.strew_ep_report(name.encode(), text, len(text))) >= len(text):  # it grows while others call the session
         text = ctypes.create_string_buffer(size + 64)
