@@ -382,15 +382,26 @@ t.sys.exit(0 if all(t.differs(with_strew.run(None, feeds), expected) is None for
 
 
 def check_cache(failures):
-    """Kernels on disk; a folder that cannot be written is no error."""
+    """Kernels on disk; neither a folder that cannot be written, nor a file in it that is no kernel, nor a variable with a bad value is an error; that there is no kernel is one where it must be there."""
     folder = os.path.dirname(os.path.abspath(__file__))
+
+    def run(place, expected="", **variables):
+        environment = {name: each for name, each in os.environ.items() if not name.startswith("STREW_")} | {"STREW_COMPILE": "blocking", "STREW_WISDOM": "off"} | variables
+        done = subprocess.run([sys.executable, "-c", IN_ANOTHER_PROCESS.format(folder=folder, cache=place)], capture_output=True, text=True, env=environment, check=False)
+        failures.check((done.returncode == 0) == (expected == "") and expected in done.stderr, f"cache_dir {place}, {variables}: exit status {done.returncode}: {done.stderr[-500:]}")
+
     with tempfile.TemporaryDirectory() as cache:
-        for number, place in enumerate((cache, cache, "/proc/no_such_folder")):
-            environment = os.environ | {"STREW_COMPILE": "blocking", "STREW_CACHE_MODE": "read_write"}
-            environment.pop("STREW_CACHE", None)
-            done = subprocess.run([sys.executable, "-c", IN_ANOTHER_PROCESS.format(folder=folder, cache=place)], capture_output=True, text=True, env=environment, check=False)
-            failures.check(done.returncode == 0, f"cache_dir, process {number}: exit status {done.returncode}: {done.stderr[-500:]}")
-        failures.check(sum(len(files) for _, _, files in os.walk(cache)) > 0, "cache_dir: no kernel is there")
+        run(cache, "must_hit", STREW_COMPILE="must_hit")
+        run(cache)
+        kernels = [os.path.join(cache, name) for name in os.listdir(cache) if name.endswith(".kernel")]
+        failures.check(len(kernels) > 0, "cache_dir: no kernel is there")
+        run(cache, STREW_COMPILE="must_hit", STREW_VERIFY="1")
+        sizes = [os.path.getsize(each) for each in kernels]
+        for each in kernels:
+            os.truncate(each, os.path.getsize(each) // 2)
+        run(cache, STREW_THREADS="-4")
+        failures.check(sizes == [os.path.getsize(each) for each in kernels], "cache_dir: half a kernel was not written again")
+        run("/proc/no_such_folder")
 
 
 def main():
