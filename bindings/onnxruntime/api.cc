@@ -91,6 +91,10 @@ abi::Status* open_api(const abi::ApiBase& base, bool* is_open) {
   if (api == nullptr) return refuse(", which does not have that interface; " + expected);
   const abi::EpApi* const ep = api->GetEpApi();
   if (ep == nullptr || !answers(*api, *ep)) return refuse(", whose interface is not the one that strew knows; " + expected);
+  // What one runtime has made is asked by the functions of the one that registered last, which is right if they are of one version.
+  static const std::string& first = *new std::string(version);
+  if (version != first)
+    return refuse(", but " + first + " has registered this library in this process; expected one version of ONNX Runtime");
   functions = {api, ep};
   *is_open = true;
   return nullptr;

@@ -10,7 +10,7 @@
 
 namespace strew::ort {
 
-/// The functions of the runtime that registered this library; there is one in a process. open_api() finds them.
+/// The functions of the runtime that registered this library; all of a process are of one version. open_api() finds them.
 struct Functions {
   const abi::Api* api = nullptr;
   const abi::EpApi* ep = nullptr;

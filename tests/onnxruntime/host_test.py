@@ -11,6 +11,7 @@ import ctypes
 import doctest
 import gc
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -354,6 +355,18 @@ def check_versions(failures):
         expected = [] if words is None else [f"strew {number}: ONNX Runtime is {version}{words}{separator}expected ONNX Runtime 1.24 or later, whose interface has version 24"]
         last = said[-1:]  # before it, the table was tried with words of the library's own
         failures.check((last, asked) == (expected, wanted) and (out, count) == (None, 0) and (status == 1) == bool(expected), f"ONNX Runtime {version}: {status}, {out}, {count}, {said}, {asked}, expected {expected}")
+    # Another runtime in this process: the package has one as a library of its own, for hosts in C++.
+    libraries = list(pathlib.Path(ort.__file__).parent.glob("capi/libonnxruntime.so.*"))
+    failures.check(len(libraries) == 1, f"two versions of ONNX Runtime: the package has {libraries}")
+    for path in libraries:
+        get_base = ctypes.CDLL(str(path)).OrtGetApiBase
+        get_base.restype = ctypes.POINTER(ctypes.c_void_p)
+        real = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)(get_base()[0])
+        status, out, count = refusal("1.99.1", lambda wanted, real=real: real(wanted))
+        get_message = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)(ctypes.cast(real(1), ctypes.POINTER(ctypes.c_void_p))[2])
+        message = get_message(status).decode() if status else "no error"
+        expected = f"strew {number}: ONNX Runtime is 1.99.1, but {ort.__version__} has registered this library in this process; expected one version of ONNX Runtime"
+        failures.check((message, out, count) == (expected, None, 0), f"two versions of ONNX Runtime: {message}, {out}, {count}")
     installed = sys.modules["onnxruntime"]
     sys.modules["onnxruntime"] = types.SimpleNamespace(__version__="1.19.2")
     try:
