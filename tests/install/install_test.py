@@ -5,8 +5,8 @@
 
 Every ELF file passes tools/lint/elf.py and names no folder of the builder; the dynamic loader finds every library, ours and libHalide beside each
 other; the installed program runs a scatter with every backend that was built and reads a file that needs MLIR; the objects it compiles pass the
-lint too; ONNX Runtime runs a file with the installed provider; a library planted in the current folder is not loaded. No file of any kind names a folder of the builder. A project of a user's
-(consumer/) is built with the CMake package and with pkg-config, against the whole installation and against the runtime alone. Run by ctest
+lint too; ONNX Runtime runs a file with the installed provider; a library planted in the current folder is not loaded. No file of any kind names a
+folder of the builder. A project of a user's (consumer/) is built with the CMake package and with pkg-config, against the whole installation and against the runtime alone. Run by ctest
 (`install`). Exit: 0 right, 1 wrong.
 """
 import argparse

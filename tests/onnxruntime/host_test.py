@@ -324,7 +324,8 @@ def refusal(version, get_api):
 
 
 def check_versions(failures):
-    """An ONNX Runtime that is too old, that does not have the interface after all, or whose interface is another one is refused in a sentence with both versions; and so is one without plugins."""
+    """An ONNX Runtime that is too old, that does not have the interface after all, or whose interface is another one is refused in a sentence with both versions;
+    and so is one without plugins, and a second one of another version in one process."""
     strew.ort.register()
     number = next(device.ep_metadata["version"] for device in ort.get_ep_devices() if device.ep_name == strew.ort.PROVIDER)
     said, asked, kept = [], [], []
@@ -395,7 +396,8 @@ t.sys.exit(0 if all(t.differs(with_strew.run(None, feeds), expected) is None for
 
 
 def check_cache(failures):
-    """Kernels on disk; neither a folder that cannot be written, nor a file in it that is no kernel, nor a variable with a bad value is an error; that there is no kernel is one where it must be there."""
+    """Kernels on disk; neither a folder that cannot be written, nor a file in it that is no kernel, nor a variable with a bad value is an error; that there is no
+    kernel is one where it must be there."""
     folder = os.path.dirname(os.path.abspath(__file__))
 
     def run(place, expected="", **variables):
