@@ -336,7 +336,7 @@ abi::Status* find_groups(const abi::Graph* graph, const std::string& ops, std::v
     Group group;
     // The part's program may do again what nodes outside of the group do, too. The group's own, which is made of its nodes, reads what these make.
     if (went_well(strew_parts_get(found, p, &part), why) && read_part(read, model, part, &group.nodes, &group.outputs) &&
-        group.nodes.size() > 1)
+        (group.nodes.size() > 1 || part.node_count > 1))  // one node, and a constant whose elements are all the same
       out->push_back(std::move(group));
   }
   return make_programs(graph, ops, out, expansions, why);

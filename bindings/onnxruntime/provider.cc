@@ -129,7 +129,9 @@ abi::Status* claim_group(Provider& provider, const Group& group, abi::SupportInf
     Claim claim;
     STREW_ORT_TRY(read_node(node, &claim.node));
     claim.is_taken = true;
-    claim.reason = "one of " + std::to_string(group.nodes.size()) + " nodes that run as one";
+    claim.reason = group.nodes.size() == 1
+                       ? "a kernel that fills its result, because all elements of the constant that it updates are the same"
+                       : "one of " + std::to_string(group.nodes.size()) + " nodes that run as one";
     provider.session.report->add(std::move(claim));
   }
   std::set<std::string> results;

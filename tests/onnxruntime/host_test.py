@@ -275,6 +275,22 @@ def expect(failures, where, words, function, *arguments, **options):
         failures.check(words in str(error), f"{where}: {error}, expected: {words}")
 
 
+def check_constant(failures):
+    """A scatter into a large constant whose elements are all the same, which ONNX Runtime makes of what exporters write as ConstantOfShape, does not copy it."""
+    nodes = [helper.make_node("ConstantOfShape", ["shape"], ["table"], value=helper.make_tensor("v", FLOAT, [1], [-0.5])), helper.make_node("ScatterND", ["table", "i", "u"], ["y"], name="write")]
+    shape = helper.make_tensor("shape", INT64, (2,), [400, 64])
+    model = make_model(nodes, [value("i", INT64, ("n", 1)), value("u", FLOAT, ("n", 64))], [value("y", FLOAT, (400, 64))], initializers=[shape])
+    with_strew, rng = session(model), np.random.default_rng(3)
+    for count in (9, 0, 300):
+        feeds = {"i": rng.integers(-400, 400, (count, 1)), "u": rng.standard_normal((count, 64), np.float32)}
+        difference = differs(with_strew.run(None, feeds), session(model, with_strew=False).run(None, feeds))
+        failures.check(difference is None, f"{count} rows into a constant: {difference}")
+    report = strew.ort.report(with_strew)
+    failures.check(report.copied == 0 and ["fills its result" in each.why for each in report.nodes] == [True], f"a scatter into a constant: {report}")
+    feeds["i"][8] = 400
+    expect(failures, "a bad index into a constant", "value 400", with_strew.run, None, feeds)
+
+
 def check_options(failures):
     for name, bad, words in (("threads", -1, "threads is '-1', expected a number from 0 to 1024"), ("threads", 1025, "threads is '1025'"), ("verify", -3, "verify is '-3'"),
                              ("ops", ["ScatterND", "Scatterer"], "ops names 'Scatterer', expected operators with commas between them, of: Gather, "), ("wisdom", "/no/such/file", "/no/such/file")):
@@ -425,7 +441,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1000, help="calls by eight threads")
     arguments = parser.parse_args()
     failures = Failures()
-    checks = (check_in_place, check_groups, check_group_rules, check_expansions, check_bodies, check_options, check_versions, check_documents, check_cache)
+    checks = (check_in_place, check_groups, check_group_rules, check_expansions, check_bodies, check_constant, check_options, check_versions, check_documents, check_cache)
     for check in checks:
         check(failures)
     check_threads(failures, arguments.runs)
