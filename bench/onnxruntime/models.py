@@ -1,6 +1,6 @@
 """The models of onnxruntime_bench.py, as exporters write them and at the sizes of real ones, and the ONNX files of tests/models.
 
-A case is a Case, or a function that makes one. Models and data are the same in every run.
+CASES has a function for each, which makes the model and its data: the same in every run.
 """
 import json
 import pathlib
@@ -17,7 +17,7 @@ NODES, EDGES, WIDTH = 10_000, 300_000, 64
 
 @dataclass
 class Case:
-    """`caches`: an input is the memory of which output, as a decoder binds its caches. `less`: a model whose time is taken off, and `nodes` by how many nodes it is shorter."""
+    """`caches`: the inputs that are bound to the memory of an output, and which output that is. `less`: a model whose time is taken off, and `nodes` by how many nodes it is shorter."""
 
     model: bytes
     feeds: dict
@@ -188,7 +188,7 @@ def gather_elements():
 
 
 def small_gather():
-    """What ONNX Runtime keeps: the policy's other side."""
+    """A node that strew leaves to ONNX Runtime."""
     graph = Graph()
     table, rows = graph.input("table", graph.floats(64, 16)), graph.input("rows", np.array([1, 2, 3, 1, 0, 7, 6, 1]))
     return Case(graph.bytes(graph.node("Gather", table, rows, axis=0)), graph.feeds)
@@ -213,6 +213,8 @@ def many_kernels(count=64):
     return Case(graph.bytes(*results), graph.feeds)
 
 
+STORED = ("torch_dynamo/gnn_layer", "torch_dynamo/gnn_layer_scatter", "torch_dynamo/dlrm", "torch_dynamo/decoder_static", "torch_dynamo/opset_24", "torch_dynamo/pointpillars_scatter",
+          "torch_dynamo/moe_layer")
 CASES = {
     "a write of one row, of 64 in a chain": chained_writes,
     "ScatterElements add, [10k, 64] <- [300k, 64]": scatter_elements_add,
@@ -228,5 +230,5 @@ CASES = {
     "GatherND, 200k rows of [100k, 64]": gather_nd,
     "GatherElements, [1000, 4096]": gather_elements,
     "Gather, 8 rows of 64 B (stays)": small_gather,
-    **{f"tests/models/{name}": (lambda name=name: stored(name)) for name in ("torch_dynamo/gnn_layer", "torch_dynamo/gnn_layer_scatter", "torch_dynamo/dlrm", "torch_dynamo/decoder_static", "torch_dynamo/opset_24", "torch_dynamo/pointpillars_scatter", "torch_dynamo/moe_layer")},
+    **{f"tests/models/{name}": (lambda name=name: stored(name)) for name in STORED},
 }

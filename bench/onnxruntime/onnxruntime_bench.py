@@ -60,14 +60,22 @@ def bound(made, case):
     return lambda: made.run_with_iobinding(io)
 
 
+def seconds(call, least):
+    """Of a call. One that takes long is its own warm-up."""
+    started = time.perf_counter()
+    call()
+    taken = time.perf_counter() - started
+    return taken if taken > 0.2 else seconds_of(call, least)
+
+
 def call_of(case, column, threads):
-    """What is timed, seconds of it by `least`, and the session."""
+    """The session, and a function that gives the seconds of a call, from calls that take `least` seconds."""
     made = session(case.model, column, threads)
     call = bound(made, case)
     if case.less is None:
-        return made, lambda least: seconds_of(call, least)
+        return made, lambda least: seconds(call, least)
     less = bound(session(case.less, column, threads), case)
-    return made, lambda least: (seconds_of(call, least) - seconds_of(less, least)) / case.nodes
+    return made, lambda least: (seconds(call, least) - seconds(less, least)) / case.nodes
 
 
 def bytes_of(array):
@@ -86,9 +94,9 @@ def quartiles(values):
     return statistics.quantiles(values, n=4)
 
 
-def record_of(name, threads, seconds, **more):
-    theirs, ours = (seconds[column] for column in COLUMNS)
-    return {"case": name, "threads": threads, "rounds": len(ours), "quartiles": {column: quartiles(values) for column, values in seconds.items()},
+def record_of(name, threads, samples, **more):
+    theirs, ours = (samples[column] for column in COLUMNS)
+    return {"case": name, "threads": threads, "rounds": len(ours), "quartiles": {column: quartiles(values) for column, values in samples.items()},
             "ratio": quartiles([a / b for a, b in zip(theirs, ours, strict=True)]), **more}
 
 
@@ -98,12 +106,12 @@ def measure(name, case, threads, options):
     wrong = {column: wrong_elements(each[0], case, expected, 2 if threads == 1 else 5) for column, each in made.items()}
     if threads == 1 and wrong["strew"]:
         sys.exit(f"{name}: {wrong['strew']} elements have other bits than ONNX Runtime's")
-    seconds = {column: [] for column in COLUMNS}
+    samples = {column: [] for column in COLUMNS}
     for number in range(options.rounds):
         for column in COLUMNS if number % 2 else reversed(COLUMNS):
-            seconds[column].append(made[column][1](options.least))
+            samples[column].append(made[column][1](options.least))
     report = strew.ort.report(made["strew"][0])
-    return record_of(name, threads, seconds, wrong=wrong, elements=sum(int(np.size(each)) for each in expected), nodes=sum(each.runs == "strew" for each in report.nodes))
+    return record_of(name, threads, samples, wrong=wrong, elements=sum(int(np.size(each)) for each in expected), nodes=sum(each.runs == "strew" for each in report.nodes))
 
 
 def start_once(column, folder):
