@@ -154,6 +154,10 @@ void add_nodes(abi::Api& api) {
   api.Node_GetName = text_of<Node, &Node::name>;
   api.Node_GetOperatorType = text_of<Node, &Node::type>;
   api.Node_GetDomain = text_of<Node, &Node::domain>;
+  api.Node_GetEpName = [](const Node*, const char** name) -> abi::Status* {
+    *name = "";
+    return nullptr;
+  };
   api.Node_GetSinceVersion = [](const Node* node, int* out) -> abi::Status* {
     *out = node->version;
     return nullptr;
