@@ -40,7 +40,7 @@ struct NodeComputeContext;
 struct EpApi;
 struct ModelEditorApi;
 
-enum class ErrorCode : int32_t { fail = 1, invalid_argument = 2, not_implemented = 9, invalid_graph = 10, ep_fail = 11 };
+enum class ErrorCode : int32_t { fail = 1, invalid_argument = 2, invalid_graph = 10 };
 enum class ElementType : int32_t {
   undefined,
   f32,
@@ -70,7 +70,6 @@ enum class ElementType : int32_t {
   i2
 };
 enum class DeviceKind : int32_t { cpu = 0 };
-enum class LogLevel : int32_t { verbose, info, warning, error, fatal };
 enum class AttributeType : int32_t { undefined, number, numbers, real, reals, text, texts, graph, tensor };
 
 /// Functions that are not called.
@@ -110,10 +109,7 @@ struct Api {
   Status* (*GetSessionConfigEntry)(const SessionOptions* options, const char* key, char* out, size_t* size);
   Unused unused_239[5];
   Status* (*KernelInfo_GetNodeName)(const KernelInfo* info, char* out, size_t* size);
-  Unused unused_245[2];
-  Status* (*Logger_LogMessage)(const Logger* logger, LogLevel level, const char* message, const char* file, int line,
-                               const char* function);
-  Unused unused_248[24];
+  Unused unused_245[27];
   Status* (*ReadOpAttr)(const Attribute* attribute, AttributeType type, void* out, size_t bytes, size_t* out_bytes);
   Unused unused_273;
   Status* (*KernelContext_ParallelFor)(const KernelContext* context, void (*task)(void* data, size_t number), size_t count,
@@ -122,9 +118,7 @@ struct Api {
   Status* (*GetValueInfoName)(const ValueInfo* info, const char** name);
   Status* (*GetValueInfoTypeInfo)(const ValueInfo* info, const TypeInfo** type);
   const ModelEditorApi* (*GetModelEditorApi)();
-  Unused unused_292[5];
-  const char* (*GetKeyValue)(const KeyValuePairs* pairs, const char* key);
-  Unused unused_298[9];
+  Unused unused_292[15];
   DeviceKind (*HardwareDevice_Type)(const HardwareDevice* device);
   Unused unused_308[9];
   const EpApi* (*GetEpApi)();
@@ -150,8 +144,7 @@ struct Api {
   Status* (*Graph_GetNumNodes)(const Graph* graph, size_t* count);
   Status* (*Graph_GetNodes)(const Graph* graph, const Node** nodes, size_t count);
   Status* (*Graph_GetParentNode)(const Graph* graph, const Node** node);
-  Unused unused_347;
-  Status* (*Node_GetId)(const Node* node, size_t* id);
+  Unused unused_347[2];
   Status* (*Node_GetName)(const Node* node, const char** name);
   Status* (*Node_GetOperatorType)(const Node* node, const char** type);
   Status* (*Node_GetDomain)(const Node* node, const char** domain);
@@ -197,13 +190,11 @@ static_assert(offsetof(Api, ReleaseOpAttr) == 212 * sizeof(Unused));
 static_assert(offsetof(Api, HasSessionConfigEntry) == 237 * sizeof(Unused));
 static_assert(offsetof(Api, GetSessionConfigEntry) == 238 * sizeof(Unused));
 static_assert(offsetof(Api, KernelInfo_GetNodeName) == 244 * sizeof(Unused));
-static_assert(offsetof(Api, Logger_LogMessage) == 247 * sizeof(Unused));
 static_assert(offsetof(Api, ReadOpAttr) == 272 * sizeof(Unused));
 static_assert(offsetof(Api, KernelContext_ParallelFor) == 274 * sizeof(Unused));
 static_assert(offsetof(Api, GetValueInfoName) == 289 * sizeof(Unused));
 static_assert(offsetof(Api, GetValueInfoTypeInfo) == 290 * sizeof(Unused));
 static_assert(offsetof(Api, GetModelEditorApi) == 291 * sizeof(Unused));
-static_assert(offsetof(Api, GetKeyValue) == 297 * sizeof(Unused));
 static_assert(offsetof(Api, HardwareDevice_Type) == 307 * sizeof(Unused));
 static_assert(offsetof(Api, GetEpApi) == 317 * sizeof(Unused));
 static_assert(offsetof(Api, GetTensorSizeInBytes) == 318 * sizeof(Unused));
@@ -213,7 +204,7 @@ static_assert(offsetof(Api, ValueInfo_IsGraphOutput) == 330 * sizeof(Unused));
 static_assert(offsetof(Api, Graph_GetOnnxIRVersion) == 335 * sizeof(Unused));
 static_assert(offsetof(Api, Graph_GetNodes) == 345 * sizeof(Unused));
 static_assert(offsetof(Api, Graph_GetParentNode) == 346 * sizeof(Unused));
-static_assert(offsetof(Api, Node_GetId) == 348 * sizeof(Unused));
+static_assert(offsetof(Api, Node_GetName) == 349 * sizeof(Unused));
 static_assert(offsetof(Api, Node_GetNumAttributes) == 359 * sizeof(Unused));
 static_assert(offsetof(Api, Node_GetNumSubgraphs) == 365 * sizeof(Unused));
 static_assert(offsetof(Api, Node_GetEpName) == 368 * sizeof(Unused));

@@ -19,7 +19,7 @@ struct NodeText {
   std::string name, type, domain;
   int version = 0;
   std::string provider;  ///< that has the node already; "": none has
-  bool is_onnx() const { return domain.empty() || domain == "ai.onnx"; }
+  bool is_onnx() const { return ort::is_onnx(domain); }
 };
 abi::Status* read_node(const abi::Node* node, NodeText* out);
 /// Inputs that are left out are null.

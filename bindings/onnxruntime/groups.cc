@@ -199,10 +199,6 @@ std::vector<std::string> output_names(const strew_program* program) {
   return port_names(program, strew_program_output_count, strew_program_output);
 }
 
-}  // namespace
-
-namespace {
-
 /// The program of some nodes alone, and the bytes of its model; null, and why, if there is none.
 abi::Status* read_program(const abi::Graph* graph, const std::vector<const abi::Node*>& nodes,
                           const std::vector<std::string>& outputs, const std::vector<Expansion>& expansions,
@@ -255,10 +251,6 @@ abi::Status* program_of(const abi::Graph* graph, const Group& found, OwnedProgra
   return *out != nullptr ? nullptr : failure("strew: " + why);
 }
 
-}  // namespace
-
-namespace {
-
 /// The nodes of a part and what others read of them. False: not all that the part stands for is there.
 bool read_part(const strew_program* program, const Model& model, const strew_part& part, std::vector<const abi::Node*>* nodes,
                std::vector<std::string>* outputs) {
@@ -272,10 +264,6 @@ bool read_part(const strew_program* program, const Model& model, const strew_par
   for (size_t o = 0; o < part.output_count; ++o) outputs->emplace_back(strew_program_value_name(program, part.outputs[o]));
   return true;
 }
-
-}  // namespace
-
-namespace {
 
 /// The expansions whose results the group reads.
 abi::Status* expansions_of(const Group& group, const std::vector<Expansion>& all, std::vector<Expansion>* out) {

@@ -498,7 +498,7 @@ class Writer {
       model->message(8, opset);
     };
     for (size_t i = 0; i < count; ++i)
-      if (std::string_view(domains[i]).empty() || std::string_view(domains[i]) == "ai.onnx") add("", versions[i]);
+      if (is_onnx(domains[i])) add("", versions[i]);
     add(kForeign, 1);
     return nullptr;
   }

@@ -41,7 +41,7 @@ abi::Status* bad_attribute(const char* name, const std::string& value, const cha
 std::span<const Operator> operators() { return kOperators; }
 
 const Operator* find_operator(std::string_view domain, std::string_view name) {
-  if (domain == "ai.onnx") domain = "";
+  if (is_onnx(domain)) domain = "";
   const auto* const found = std::find_if(std::begin(kOperators), std::end(kOperators),
                                          [&](const Operator& op) { return domain == op.domain && name == op.name; });
   return found == std::end(kOperators) ? nullptr : found;

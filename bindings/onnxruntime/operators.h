@@ -23,6 +23,8 @@ struct Operator {
   abi::ErrorCode bad_index;       ///< what ONNX Runtime's own kernel fails with
 };
 std::span<const Operator> operators();
+/// Is the domain ONNX's own? It has two names.
+inline bool is_onnx(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 /// Null: there is no such operator.
 const Operator* find_operator(std::string_view domain, std::string_view name);
 
