@@ -567,6 +567,26 @@ def check_repeated_edges(failures):
             failures.append(f"edges that were given again, of a table with fewer rows: {error}")
 
 
+def check_sparse_gradients(failures):
+    """Sparse tensors, of which a graph of forward and backward pass has some, have no memory that could be looked at, and none is updated in place."""
+    ids, table, weight = torch.randint(30, (64,)), torch.randn(30, 8), torch.randn(8, 8)
+
+    def loss(table, weight):
+        rows = torch.nn.functional.embedding(ids, table, sparse=True) @ weight
+        return torch.zeros(5, 8).index_add_(0, ids % 5, rows[:, :8] * 0.5).square().sum()
+
+    for what, door in (("backend", {"backend": "strew"}), ("inductor", {"options": strew.torch.inductor_options()})):
+        torch._dynamo.reset()
+        try:
+            eager, compiled = ([table.clone().requires_grad_(), weight.clone().requires_grad_()] for _ in range(2))
+            loss(*eager).backward()
+            torch.compile(loss, **door)(*compiled).backward()
+            if not compiled[0].grad.is_sparse or not all(torch.allclose(a.grad.to_dense(), b.grad.to_dense(), rtol=1e-5, atol=1e-5) for a, b in zip(eager, compiled, strict=True)):
+                failures.append(f"{what}, a sparse gradient: other results")
+        except Exception as error:  # noqa: BLE001
+            failures.append(f"{what}, a sparse gradient: {type(error).__name__}: {str(error)[-300:]}")
+
+
 def check_errors(failures):
     x, bad = torch.randn(5, 4), torch.tensor([0, 7, 1])
     op, index = torch.ops.strew.op, torch.tensor([1])
@@ -654,7 +674,7 @@ def main():
             options = {"options": strew.torch.inductor_options()}
             check_programs("inductor's program", close, (torch.float64,), options, {}, arguments.seed, arguments.inductor // 4, arguments.only, failures)
         if arguments.only is None:
-            for check in (check_what_is_folded, check_corner_cases, check_inductor_corner_cases, check_sizes_from_data, check_memory, check_inductor_writes_in_place, check_inductor_without_gradients, check_repeatable, check_repeated_edges, check_errors, check_options, check_name):
+            for check in (check_what_is_folded, check_corner_cases, check_inductor_corner_cases, check_sizes_from_data, check_memory, check_inductor_writes_in_place, check_inductor_without_gradients, check_repeatable, check_repeated_edges, check_sparse_gradients, check_errors, check_options, check_name):
                 check(failures)
     print(f"{count} chains folded")
     for each in failures:

@@ -82,8 +82,9 @@ _IN_PLACE = (
 
 
 def _storage_of(node: Node) -> Any:
+    """The memory of the node's tensor. None: it has none, or is a sparse tensor, which has several."""
     value = node.meta.get("val")
-    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) and value.layout == torch.strided else None
 
 
 def _reads(node: Node, tensor: Node) -> bool:
@@ -101,7 +102,9 @@ def _form_in_place(node: Node) -> Any:
     if (namespace, name) != ("strew", "update") and (namespace != "aten" or name not in _IN_PLACE):
         return None
     target, made = node.args[0].meta.get("val"), node.meta.get("val")
-    is_alike = isinstance(target, torch.Tensor) and target.dtype is made.dtype and target.shape == made.shape and target.stride() == made.stride()
+    if not isinstance(target, torch.Tensor) or any(each.layout != torch.strided for each in (target, made)):
+        return None
+    is_alike = target.dtype is made.dtype and target.shape == made.shape and target.stride() == made.stride()
     return getattr(getattr(getattr(torch.ops, namespace), name + "_"), node.target._overloadname, None) if is_alike else None
 
 
