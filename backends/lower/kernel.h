@@ -118,7 +118,8 @@ struct Walk {
     row_run,       ///< rows; the one that the position before updated stays in registers, and is stored when another follows
     row_folds,     ///< rows of positions that all update one element; those of several rows stay in registers
     index_lanes,   ///< elements, or keys; offsets of kIndexLanes positions are computed in vectors
-    packed_rows,   ///< short rows, several in a vector
+    equal_lanes,  ///< elements; where kEqualLanes positions have equal indices, so that their elements lie in a row, they are done as one
+    packed_rows,  ///< short rows, several in a vector
   };
   enum class LookAhead : uint8_t {
     nothing,

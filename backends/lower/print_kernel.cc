@@ -51,8 +51,10 @@ std::string_view name(WindowCut cut) {
 }
 
 std::string print(const Walk& walk) {
-  constexpr std::string_view kWays[] = {"window after window",      "elements with a register", "rows in registers",
-                                        "rows folded side by side", "offsets in vectors",       "rows packed in vectors"};
+  constexpr std::string_view kWays[] = {"window after window",   "elements with a register",
+                                        "rows in registers",     "rows folded side by side",
+                                        "offsets in vectors",    "elements with equal indices as rows",
+                                        "rows packed in vectors"};
   std::string out(kWays[static_cast<size_t>(walk.way)]);
   if (walk.tile.size > 0)
     out += fmt::format(", in tiles of {0} x {0} over window loop {1} and the innermost{2}", walk.tile.size, walk.tile.rows,

@@ -53,6 +53,7 @@ class Question {
   bool reaches_most() const { return updates_per_element() >= 1; }
   bool folds_rows(const Entry& entry) const;
   bool pays_lanes() const;
+  bool may_be_rows(const Entry& entry) const;
   bool pays_packing(const Entry& entry) const;
 
  private:
@@ -225,6 +226,21 @@ bool Question::pays_lanes() const {
          std::ranges::all_of(plan.primary().components, [&](const Component& c) { return c.strides[at].is_static(); });
 }
 
+/// Is each element next to that of the position before, if both have the same index? So it is where an index for each element was made of one for each row, by
+/// broadcasting it, as exporters write ONNX ScatterElements and PyTorch programs scatter_add. On a Xeon with AVX-512, 300,000 x 64 sums of f32 with such indices
+/// take 0.74 of the processor time, reading the indices twice included, and with random ones 0.95.
+bool Question::may_be_rows(const Entry& entry) const {
+  if (entry.cut != WindowCut::none || entry.nontemporal || !plan.window.empty() || has_row_values(plan) ||
+      plan.positions.size() < 2)
+    return false;
+  if (kernel_.primary().dropped != Dropped::nothing || plan.primary().components.size() != 1) return false;
+  const Loop& row = plan.positions.back();
+  const auto lies_in_order = [&](int tensor) { return row.strides[static_cast<size_t>(tensor)].is(1); };
+  const bool is_long = !row.extent.is_static() || row.extent.factor >= kEqualLanes;
+  return is_long && lies_in_order(plan.indexed()) && lies_in_order(plan.primary().components.front().tensor) &&
+         is_vector_code(plan, kernel_.update, row);
+}
+
 /// Does every position either move the whole row or, in a scatter, none of it, without a loop or a division?
 bool Question::moves_whole_rows() const {
   if (plan.window.back().is_bounded()) return false;
@@ -285,6 +301,7 @@ void choose_order(Kernel& kernel, const Target& target) {
     } else if (q.has_one_source() && q.pays_lanes()) {
       entry.walk.way = Walk::Way::index_lanes;
     } else {
+      if (q.has_one_source() && q.may_be_rows(entry)) entry.walk.way = Walk::Way::equal_lanes;
       entry.walk.sinks = entry.cut == WindowCut::none && q.drops_to_sinks();
     }
   }
@@ -322,6 +339,8 @@ void choose_packing(Kernel& kernel, const Target& target) {
     if (q.plan.kind == PlanKind::element && q.plan.positions.size() <= 1) walk.unroll = q.schedule.unroll;
     if (walk.way == Walk::Way::index_lanes) {
       walk.together = kIndexLanes;
+    } else if (walk.way == Walk::Way::equal_lanes) {
+      walk.together = kEqualLanes;
     } else if (walk.way == Walk::Way::windows && q.has_one_source() && q.pays_packing(entry)) {
       walk.way = Walk::Way::packed_rows;
       walk.together = kPackedRows;

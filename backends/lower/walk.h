@@ -21,6 +21,8 @@ STREW_API void run_passes(Kernel& kernel, const Target& target);
 
 /// The positions whose places Way::index_lanes computes at once.
 inline constexpr int kIndexLanes = 8;
+/// The positions of Way::equal_lanes whose indices are compared.
+inline constexpr int kEqualLanes = 16;
 /// The positions of an iteration of Way::packed_rows, whatever the length of a row.
 inline constexpr int kPackedRows = 8;
 

@@ -187,6 +187,19 @@ TEST_F(MachineCode, ElementAddsAreScalar) {
   }
 }
 
+TEST_F(MachineCode, ElementsWithEqualIndicesAreRows) {
+  const auto sum = [](int64_t axis) {
+    const Op op = built(
+        scatter_elements(f32({4096, 64}), types::i64({4096, 64}), f32({4096, 64}), axis).combine(CombinerKind::add).in_place());
+    return code(op, EntryKind::range, "strategy=sequential,prefetch=0", "x86-64-v3");
+  };
+  const std::string rows = sum(0), columns = sum(1);
+  EXPECT_EQ(count(rows, "vaddps"), 2) << rows;
+  EXPECT_GE(count(rows, "vaddss"), 1) << rows;
+  EXPECT_EQ(count(rows, "vptest|vpmovmskb|vmovmskp[sd]"), 1) << rows;
+  EXPECT_EQ(count(columns, "vaddps"), 0) << "equal indices along a row name one element";
+}
+
 TEST_F(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
   const Op op = built(scatter_rows(f32({4096}), i32({kUpdates}), f32({kUpdates}))
                           .combine(CombinerKind::add)

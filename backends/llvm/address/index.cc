@@ -182,6 +182,14 @@ Placement place_lanes(Frame& f, const Pointers& p) {
   return out;
 }
 
+Value* has_equal_indices(Frame& f, const Pointers& p, int count) {
+  const Component& c = f.plan.primary().components.front();
+  Value* const all =
+      f.load_element(c.tensor, f.advance(c.tensor, p[static_cast<size_t>(c.tensor)], f.e.i64(1), c.index_offset), count);
+  Value* const first = f.e.b.CreateVectorSplat(static_cast<unsigned>(count), f.e.b.CreateExtractElement(all, uint64_t{0}));
+  return f.e.b.CreateNot(f.e.b.CreateOrReduce(f.e.b.CreateICmpNE(all, first)));
+}
+
 Value* is_bad(Frame& f, const Component& c, Value* value) {
   Emitter& e = f.e;
   Value* largest = largest_start(f, c);

@@ -38,6 +38,10 @@ Pointers moved(Frame& frame, const Pointers& p, const Placement& placement);
 /// The primary source's.
 Placement place_lanes(Frame& frame, const Pointers& p);
 
+/// i1: have `count` consecutive positions along the innermost position loop, the first of which is at p, the same index? The op has one component, whose
+/// indices lie side by side.
+llvm::Value* has_equal_indices(Frame& frame, const Pointers& p, int count);
+
 /// Loads the component as it stands in memory, sign- or zero-extended to i64 (u64: the same bits).
 llvm::Value* load_component(Frame& frame, const Pointers& p, const Component& component);
 /// The largest start that is in bounds: dim - window. Negative if the window does not fit the dim.

@@ -2,7 +2,9 @@
 // stores that bypass the caches; clip does the same as range with a part of each window. How positions are walked is decided before
 // (backends/lower/walk.h); an external body does one window at a time. Tested by tests/differential and tests/golden/machine_code_test.cc.
 #include "backends/llvm/address/element_lanes.h"
+#include "backends/llvm/address/index.h"
 #include "backends/llvm/address/window.h"
+#include "backends/llvm/compute/body.h"
 #include "backends/llvm/compute/register_run.h"
 #include "backends/llvm/compute/row_pack.h"
 #include "backends/llvm/compute/row_run.h"
@@ -13,7 +15,7 @@
 namespace strew::inline v0 {
 namespace {
 using llvm::Value;
-using lowered::kIndexLanes, lowered::kPackedRows, lowered::Walk;
+using lowered::kEqualLanes, lowered::kIndexLanes, lowered::kPackedRows, lowered::Walk;
 
 /// The loop over the positions [begin, end) of an entry.
 class PositionLoop {
@@ -42,6 +44,27 @@ class PositionLoop {
             look_ahead(row, position);
             emit_whole_window(f_, elements.moved(f_.at_position(row.pointers, position), lane));
           }
+        },
+        {});
+  }
+
+  /// The indices of a group of positions are compared. Where they are equal, the group's elements are a row, whose place is that of its first; else each element is
+  /// applied on its own.
+  void by_equal_lanes() {
+    const Loop& along = f_.plan.positions.back();
+    const auto as_row = [&](const lowered::Body& body, const Pointers& p, const Placements&) {
+      emit_lane_loop(f_, body, p, &along, f_.e.i64(0), f_.e.i64(kEqualLanes));
+    };
+    in_rows(
+        [&](const Row& row, Value* i) {
+          const Pointers first = f_.at_position(row.pointers, i);
+          f_.e.when(
+              has_equal_indices(f_, first, kEqualLanes),
+              [&] {
+                look_ahead(row, i);
+                emit_window(f_, first, as_row);
+              },
+              [&] { f_.e.loop(i, f_.e.add(i, f_.e.i64(kEqualLanes)), options_, [&](Value* k) { one(row, k, {}); }); });
         },
         {});
   }
@@ -143,6 +166,9 @@ void emit_positions(llvm::Module& module, const EntryRequest& request) {
       break;
     case Walk::Way::index_lanes:
       loop.by_lanes();
+      break;
+    case Walk::Way::equal_lanes:
+      loop.by_equal_lanes();
       break;
     case Walk::Way::packed_rows:
       loop.by_packs();
