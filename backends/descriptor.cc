@@ -461,7 +461,7 @@ class Builder {
   void add_work() {
     k_.positions = term(product(plan_.positions));
     k_.window = term(product(plan_.window));
-    k_.splits = term(plan_.window.empty() ? constant(1) : plan_.window.front().extent);
+    k_.splits = term(columns_ == nullptr ? constant(1) : columns_->extent);
     k_.init = term(product(plan_.init));
     k_.computes_floats = computes_floats();
     add_covers();
@@ -500,7 +500,7 @@ class Builder {
     k_.position_stride = term(plan_.positions.empty() ? none : plan_.positions.back().strides[result]);
     const bool slabs = !plan_.gather && plan_.kind != PlanKind::slice_update && !plan_.unique.holds && !plan_.positions.empty();
     k_.slab = term(slabs ? product(plan_.positions, slab_loops(plan_)) : none);
-    k_.window_stride = term(plan_.window.empty() ? none : plan_.window.front().strides[result]);
+    k_.window_stride = term(columns_ == nullptr ? none : columns_->strides[result]);
     const Component* const mover = clip_mover(plan_);
     k_.clip_extent = term(mover != nullptr ? mover->dim : constant(1));
     k_.clip_stride = term(mover != nullptr ? mover->strides[result] : none);
@@ -536,6 +536,7 @@ class Builder {
 
   const DescriptorRequest& r_;
   const Plan& plan_;
+  const Loop* const columns_ = column_loop(plan_);
   const Shapes shapes_;
   const Scatter* scatter_;
   strew_kernel k_;

@@ -27,7 +27,7 @@ struct ThreadShare {
   double of_window() const { return cuts_windows ? part : 1; }
 };
 
-/// `Sizes` has what is known of a call, as numbers: threads(), slabs() of positions that stay together, positions(), columns() of a window,
+/// `Sizes` has what is known of a call, as numbers: threads(), slabs() of positions that stay together, positions(), columns() of a window, or of positions where columns_are_positions(),
 /// coordinates() of the operand dim that the first window loop moves, table_bytes(), piece_bytes() of the table that have one owner, and
 /// private tables(). A division takes as long as everything else here, so that few numbers are divided.
 template <class Sizes>
@@ -38,7 +38,9 @@ class StrategyShares {
   // By the names of STREW_STRATEGIES.
   [[gnu::always_inline]] ThreadShare sequential() const { return {}; }
   [[gnu::always_inline]] ThreadShare positions() const { return cut(sizes_.slabs(), {}); }
-  [[gnu::always_inline]] ThreadShare window() const { return cut(sizes_.columns(), {.cuts_windows = true}); }
+  [[gnu::always_inline]] ThreadShare window() const {
+    return cut(sizes_.columns(), {.cuts_windows = !sizes_.columns_are_positions()});
+  }
   /// Every thread computes all keys and puts its own into a queue, from which they are applied: these positions are no longer one loop.
   [[gnu::always_inline]] ThreadShare owner() const {
     ThreadShare share = owned();

@@ -106,7 +106,7 @@ inline constexpr size_t kMostFills = 2;
 /// Which part of each window an entry does. w0, w1, k0 and k1 are fields of strew_args.
 enum class WindowCut : uint8_t {
   none,     ///< all of it
-  columns,  ///< [w0, w1) of the first loop
+  columns,  ///< [w0, w1) of column_loop()
   owned,    ///< the iterations in [w0, w1) of the first loop whose coordinate in the operand dim that moves it is in [k0, k1)
 };
 

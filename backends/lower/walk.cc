@@ -35,6 +35,8 @@ class Question {
   int64_t bytes(int tensor) const { return width(tensor) / 8; }
   bool is_string(int tensor) const { return plan.tensors[static_cast<size_t>(tensor)].dtype == DType::string; }
 
+  /// Is no window cut by the strategy? Where windows are single elements, it cuts the loop of positions.
+  bool is_whole(const Entry& entry) const { return entry.cut == WindowCut::none || plan.window.empty(); }
   bool reads_current() const {
     return std::ranges::any_of(plan.combine.nodes, [](const ExprNode& n) { return n.op == ExprOp::current; });
   }
@@ -96,7 +98,7 @@ bool Question::drops_to_sinks() const {
 
 /// Would an update that is dropped wait for the one that was dropped before it, because they share a sink?
 bool Question::waits_for_sinks(const Entry& entry) const {
-  return entry.cut == WindowCut::none && !plan.gather && drops_to_sinks() && reads_current();
+  return is_whole(entry) && !plan.gather && drops_to_sinks() && reads_current();
 }
 
 /// Is a window a run of constant length that a vector holds, whatever the index, and is nothing prefetched?
@@ -230,9 +232,7 @@ bool Question::pays_lanes() const {
 /// broadcasting it, as exporters write ONNX ScatterElements and PyTorch programs scatter_add. On a Xeon with AVX-512, 300,000 x 64 sums of f32 with such indices
 /// take 0.74 of the processor time, reading the indices twice included, and with random ones 0.95.
 bool Question::may_be_rows(const Entry& entry) const {
-  if (entry.cut != WindowCut::none || entry.nontemporal || !plan.window.empty() || has_row_values(plan) ||
-      plan.positions.size() < 2)
-    return false;
+  if (entry.nontemporal || !plan.window.empty() || has_row_values(plan) || plan.positions.size() < 2) return false;
   if (kernel_.primary().dropped != Dropped::nothing || plan.primary().components.size() != 1) return false;
   const Loop& row = plan.positions.back();
   const auto lies_in_order = [&](int tensor) { return row.strides[static_cast<size_t>(tensor)].is(1); };
@@ -302,7 +302,7 @@ void choose_order(Kernel& kernel, const Target& target) {
       entry.walk.way = Walk::Way::index_lanes;
     } else {
       if (q.has_one_source() && q.may_be_rows(entry)) entry.walk.way = Walk::Way::equal_lanes;
-      entry.walk.sinks = entry.cut == WindowCut::none && q.drops_to_sinks();
+      entry.walk.sinks = q.is_whole(entry) && q.drops_to_sinks();
     }
   }
 }

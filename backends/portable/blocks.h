@@ -19,6 +19,8 @@ class PositionBlocks {
         done_(begin),
         end_(end) {}
 
+  /// Of the innermost loop, only iterations [from, to) are done; the nest has several loops.
+  void cut_columns(int64_t from, int64_t to) { rows_.cut(from, to); }
   /// Moves to the next block. False: there is none.
   bool next();
   /// Applies the policies and moves the places. Sets `drops`, the call's values and, where windows are cut, its lo and hi. `first_source`: the sources

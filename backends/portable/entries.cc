@@ -80,8 +80,9 @@ void apply_block(const EntryCall& f, const PositionBlocks& block, Windows& windo
     apply_uniform(f, block, windows, fill);
 }
 
-void apply_blocks(const EntryCall& f, int64_t begin, int64_t end, Windows& windows, Windows* fill) {
+void apply_blocks(const EntryCall& f, int64_t begin, int64_t end, WindowCut cut, Windows& windows, Windows* fill) {
   PositionBlocks block(f, begin, end);
+  if (cut != WindowCut::none && f.p.window_loops.empty()) block.cut_columns(f.args.w0, f.args.w1);
   while (block.next()) {
     block.place();
     apply_block(f, block, windows, fill);
@@ -95,9 +96,9 @@ void apply_blocks(const EntryCall& f, int64_t begin, int64_t end, Windows& windo
 void apply_positions(const EntryCall& f, int64_t begin, int64_t end, WindowCut cut) {
   set_bases(f);
   Windows windows(f, f.p.body, cut, f(f.p.memory.rows), f(f.p.memory.columns), f.p.ahead);
-  if (f.p.fill.outputs.empty()) return apply_blocks(f, begin, end, windows, nullptr);
+  if (f.p.fill.outputs.empty()) return apply_blocks(f, begin, end, cut, windows, nullptr);
   Windows fill(f, f.p.fill, cut, f(f.p.memory.fill_rows), f(f.p.memory.fill_columns), 0);
-  apply_blocks(f, begin, end, windows, &fill);
+  apply_blocks(f, begin, end, cut, windows, &fill);
 }
 
 /// The call, in memory on the stack of the function that this stands in. `streams`: by what stores.

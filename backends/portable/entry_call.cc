@@ -146,6 +146,8 @@ bool NestRows::next() {
   is_first_ = false;
   hi = std::min(inner_, lo + (end_ - at_));
   at_ += hi - lo;
+  lo = std::max(lo, from_);
+  hi = std::max(lo, std::min(hi, to_));
   return true;
 }
 

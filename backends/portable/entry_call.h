@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "backends/portable/program.h"
 #include "strew/abi.h"
@@ -65,7 +66,12 @@ class NestRows {
   /// `slots`: strides per loop. The call's bases are those of the slots.
   NestRows(const EntryCall& call, const Nest& nest, size_t slots, int64_t begin, int64_t end);
 
-  /// Moves to the next row, of which iterations [lo, hi) are done. False: there is none.
+  /// From now on, only iterations [from, to) of each row are done.
+  void cut(int64_t from, int64_t to) {
+    from_ = from;
+    to_ = to;
+  }
+  /// Moves to the next row, of which iterations [lo, hi) are done, which may be none. False: there is no row.
   bool next();
   int64_t lo = 0, hi = 0;
   /// Per slot: the place of iteration 0 of the row.
@@ -81,6 +87,7 @@ class NestRows {
   size_t slots_;
   int64_t* row_;  // of a nest of one loop at most the bases themselves, which are its only row
   int64_t at_, end_, inner_ = 1;
+  int64_t from_ = 0, to_ = std::numeric_limits<int64_t>::max();
   bool is_first_ = true;
   const int64_t* inner_strides_ = nullptr;
 };

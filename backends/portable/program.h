@@ -184,7 +184,7 @@ struct InterpretedKernel {
   std::vector<ComponentNumbers> components;
   std::vector<SourceComponents> sources;
   std::vector<WindowLoop> window_loops;
-  bool cuts_columns = false;     ///< strategy window: entry range does iterations [w0, w1) of the first window loop
+  bool cuts_columns = false;     ///< strategy window: entry range does iterations [w0, w1) of column_loop()
   bool fences = false;           ///< windows of two positions may overlap partly: rows of two positions never share a block
   bool has_cut_windows = false;  ///< policies move the bounds of window loops
   size_t segments = 0;           ///< WindowBounds of segments

@@ -422,19 +422,33 @@ bool overwrites_all(const Plan& plan, const int64_t* dyn) {
   return written && written == count(plan.init, dyn);
 }
 
+namespace {
+
+/// Does each iteration of the loop, over positions, write to other elements of all results?
+bool walks_results(const Plan& plan, const Loop& loop) {
+  for (int i = 0; i < plan.pairs; ++i)
+    if (loop.strides[plan.result(i)].is(0)) return false;
+  return true;
+}
+
+}  // namespace
+
 size_t slab_loops(const Plan& plan) {
-  const auto walks_results = [&](const Loop& loop) {
-    for (int i = 0; i < plan.pairs; ++i)
-      if (loop.strides[plan.result(i)].is(0)) return false;
-    return true;
-  };
   size_t count = 0;
-  while (count < plan.positions.size() && walks_results(plan.positions[count])) ++count;
+  while (count < plan.positions.size() && walks_results(plan, plan.positions[count])) ++count;
   return count;
 }
 
+const Loop* column_loop(const Plan& plan) {
+  if (!plan.window.empty()) return &plan.window.front();
+  if (plan.gather || plan.positions.size() < 2 || has_row_values(plan)) return nullptr;
+  const Loop& last = plan.positions.back();
+  return walks_results(plan, last) ? &last : nullptr;
+}
+
 int64_t split_count(const Plan& plan, const int64_t* dyn) {
-  return plan.window.empty() ? 1 : evaluate(plan.window.front().extent, dyn);
+  const Loop* const columns = column_loop(plan);
+  return columns == nullptr ? 1 : evaluate(columns->extent, dyn);
 }
 
 }  // namespace strew::inline v0

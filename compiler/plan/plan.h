@@ -203,6 +203,9 @@ std::vector<Term> moves_of(const Plan& plan, int tensor);
 /// Number of index positions, and iterations of the first window loop (1 if there is none). `dyn`: one number per symbol.
 int64_t position_count(const Plan& plan, const int64_t* dyn);
 int64_t split_count(const Plan& plan, const int64_t* dyn);
+/// The loop whose iterations strategy window shares out: the first of windows; of a scatter of single elements the innermost position loop, if no two of its iterations
+/// write one destination, because it is over a batching dim. Null: there is none.
+const Loop* column_loop(const Plan& plan);
 /// How many nodes the graphs of the plan have.
 inline size_t node_count(const Plan& plan) {
   size_t count = plan.combine.nodes.size();

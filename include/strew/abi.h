@@ -48,7 +48,7 @@ typedef struct strew_args {
   const void* pos;    /* list reads: uint64_t values (position - n_list) | key << 32; the difference is less than 2^31 */
   const void* key;    /* keys writes: uint32_t numbers of destinations (strew_kernel.key_stride); all bits set: dropped */
   int64_t n_list;     /* keys: the position whose destination is key[0]; list: the position that `pos` counts from */
-  int64_t w0, w1;     /* range, clip: iterations [w0, w1) of the first window loop; all: [0, strew_kernel.splits) */
+  int64_t w0, w1;     /* range, clip: iterations [w0, w1) of the column loop; all: [0, strew_kernel.splits) */
   /* clip: coordinates [k0, k1) in the operand dim whose index moves the first window loop; all: [0, strew_kernel.clip_extent).
    * merge: k0 is the distance in bytes from one result's private table to the next. */
   int64_t k0, k1;
@@ -226,8 +226,9 @@ typedef struct strew_kernel {
   /* Work. */
   strew_term positions; /* number of index positions */
   strew_term window;    /* elements of a window */
-  strew_term splits;    /* iterations of the first window loop; 1: there is no window loop */
-  strew_term init;      /* elements of a result that init copy or fill writes */
+  strew_term
+      splits; /* iterations of the column loop: the first of windows, or of windows with one element the innermost position loop; 1: none is cut */
+  strew_term init; /* elements of a result that init copy or fill writes */
   uint8_t is_gather;
   uint8_t init_kind;       /* STREW_IN_PLACE, STREW_COPY or STREW_FILL */
   uint8_t computes_floats; /* the entries need the default floating-point environment */
@@ -249,7 +250,7 @@ typedef struct strew_kernel {
    * at i times the stride, from which the runtime computes cuts at borders of cache lines. */
   strew_term position_stride; /* of the innermost position loop; 0: consecutive positions are not at a fixed distance */
   strew_term slab; /* positions i * slab to (i + 1) * slab - 1 may share destinations, so chunks end at multiples; 0: anywhere */
-  strew_term window_stride; /* of the first window loop */
+  strew_term window_stride; /* of the column loop */
   strew_term clip_extent;   /* extent of the operand dim in which an index moves the first window loop; 1: no index moves it */
   strew_term clip_stride;   /* of that operand dim */
   /* A key is the number of a destination, in all results: its row number, where the rows of result 0 lie one after the other. The window of

@@ -297,7 +297,8 @@ struct PlanSizes {
   double threads() const { return q.threads; }
   double slabs() const { return q.work.slabs; }
   double positions() const { return q.work.positions; }
-  double columns() const { return q.work.first_extent; }
+  double columns() const { return q.work.columns; }
+  bool columns_are_positions() const { return q.work.columns_are_positions; }
   double coordinates() const { return q.work.coordinates; }
   double table_bytes() const { return q.work.table_bytes; }
   double piece_bytes() const { return kOwnerPieceBytes; }

@@ -97,7 +97,8 @@ Workload workload_of(const Plan& plan, const OpenExtents& open) {
   // A run that is no multiple of a line starts anywhere in one, so that it touches part of one line more.
   const double line = kLineBytes, whole = std::fmod(w.run_bytes, line) == 0 ? 0 : (line - w.element_bytes) / line;
   w.lines = w.runs * (w.run_bytes / line + (w.run_bytes < line ? std::max(whole, 1 - w.run_bytes / line) : whole));
-  w.first_extent = plan.window.empty() ? 1 : value_of(plan.window.front().extent, open.moved);
+  if (const Loop* const columns = column_loop(plan)) w.columns = value_of(columns->extent, open.moved);
+  w.columns_are_positions = plan.window.empty();
   w.table_bytes = reach(plan, indexed, plan.primary(), open) * w.element_bytes;
   for (size_t t = 0; t < plan.tensors.size(); ++t)
     if (const int source = plan.tensors[t].source; source > 0)

@@ -18,11 +18,12 @@ struct Workload {
   double runs = 1;        ///< of a window: pieces of consecutive elements
   double run_bytes = 0;   ///< of the indexed tensor in such a piece; `element_bytes` if elements do not lie side by side
   double element_bytes = 1;
-  double window_bytes = 0;  ///< of the indexed tensor: runs * run_bytes
-  double lines = 1;         ///< cache lines of the indexed tensor that a window touches
-  double first_extent = 1;  ///< iterations of the first window loop, which strategy window shares out
-  double table_bytes = 0;   ///< of the indexed tensor
-  double moved_bytes = 0;   ///< of the updates, or of a gather's result: read or written in order
+  double window_bytes = 0;             ///< of the indexed tensor: runs * run_bytes
+  double lines = 1;                    ///< cache lines of the indexed tensor that a window touches
+  double columns = 1;                  ///< iterations of column_loop(), which strategy window shares out
+  bool columns_are_positions = false;  ///< that loop is one over positions
+  double table_bytes = 0;              ///< of the indexed tensor
+  double moved_bytes = 0;              ///< of the updates, or of a gather's result: read or written in order
   double lookup_bytes = 0;  ///< of the tables of look-ups, whose rows are read instead of what lies in order; 0: there are none
   double slabs = 1;  ///< groups of positions that strategy positions does not cut, since they may have the same destinations
   double coordinates = 1;  ///< of the operand dim that the first window loop moves, which strategy clip shares out

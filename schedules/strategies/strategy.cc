@@ -52,13 +52,15 @@ Status legal_positions(const Plan& plan) {
   return unsupported("two positions may touch one destination (kind " + std::string(name(plan.kind)) + ", no unique_indices)");
 }
 
-/// Cuts the first window loop into chunks. Legal if two iterations of that loop never write one destination: rows (windows coincide or are
+/// Cuts the first window loop into chunks; of windows with one element, the innermost position loop, if it is over a batching dim, as of an index for each element
+/// of rows (column_loop()). Legal if two iterations of that loop never write one destination: rows (windows coincide or are
 /// disjoint), slice updates, gathers, and general windows whose first loop is over a dim that no index moves. Every thread visits the
 /// positions in order, so the order per destination is kept. The work on indices is done once per thread; the strategy pays from about 64
 /// bytes of window per thread on, and skew does not slow it.
 Status legal_window(const Plan& plan) {
   STREW_TRY(whole_bytes(plan));
-  if (plan.window.empty()) return unsupported("the window has one element");
+  if (column_loop(plan) == nullptr)
+    return unsupported("the window has one element, and no innermost loop over a batching dim lies within others");
   if (has_row_values(plan)) return unsupported("a row is computed as a whole: its elements are reduced");
   if (!plan.gather && plan.kind == PlanKind::general && plan.window.front().move().touches)
     return unsupported("windows may overlap partly along the first window loop (kind general)");

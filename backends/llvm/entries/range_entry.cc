@@ -1,6 +1,8 @@
 // The entries range, stream and clip. range applies every index position of [begin, end), in order, with its whole window; stream does so with
 // stores that bypass the caches; clip does the same as range with a part of each window. How positions are walked is decided before
 // (backends/lower/walk.h); an external body does one window at a time. Tested by tests/differential and tests/golden/machine_code_test.cc.
+#include <cstddef>
+
 #include "backends/llvm/address/element_lanes.h"
 #include "backends/llvm/address/index.h"
 #include "backends/llvm/address/window.h"
@@ -11,6 +13,7 @@
 #include "backends/llvm/entries/entries.h"
 #include "backends/llvm/entries/external_body.h"
 #include "backends/llvm/entries/row_folds.h"
+#include "strew/abi.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -89,6 +92,10 @@ class PositionLoop {
   void in_rows(const Group& group, WindowBody window) {
     f_.for_rows(f_.plan.positions, f_.begin(), f_.end(), [&](const Pointers& whole, Value*, Value* lo, Value* hi) {
       const Pointers pointers = panel_ == nullptr ? whole : f_.step(whole, f_.plan.window.back().strides, panel_);
+      if (f_.entry.cut != WindowCut::none && f_.plan.window.empty()) {  // the columns are iterations of this loop
+        lo = f_.e.smax(lo, f_.argument(offsetof(strew_args, w0)));
+        hi = f_.e.smax(lo, f_.e.smin(hi, f_.argument(offsetof(strew_args, w1))));
+      }
       const auto part = [&](Value* first, Value* last, Walk::LookAhead ahead) {
         const Row row{pointers, hi, ahead};
         const auto single = [&](Value* i) { one(row, i, window); };

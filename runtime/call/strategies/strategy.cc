@@ -29,6 +29,7 @@ struct CallSizes {
   }
   [[gnu::always_inline]] double positions() const { return static_cast<double>(call.call.positions); }
   [[gnu::always_inline]] double columns() const { return static_cast<double>(call.call.splits); }
+  [[gnu::always_inline]] bool columns_are_positions() const { return call.call.window < call.call.splits; }
   [[gnu::always_inline]] double coordinates() const { return static_cast<double>(clip_extent(call)); }
   [[gnu::always_inline]] double table_bytes() const { return static_cast<double>(call.table.count()); }
   [[gnu::always_inline]] double piece_bytes() const { return static_cast<double>(call.limits().owner_piece_bytes); }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "strew/builder.h"
@@ -46,6 +47,8 @@ struct Case {
 
 class EqualIndices : public testing::TestWithParam<int64_t> {
  protected:
+  static bool is_gather(const Op& op) { return std::holds_alternative<Gather>(op); }
+
   /// Runs the op on the tensors, of which the first is written, and compares it with the reference.
   void compare(const Op& op, const std::vector<TensorType>& types, std::vector<std::vector<uint8_t>> data,
                const std::string& what) {
@@ -69,13 +72,15 @@ class EqualIndices : public testing::TestWithParam<int64_t> {
     std::vector<std::string> targets = {"native"};
     for (const std::string_view level : test::runnable_x86_64_levels()) targets.emplace_back(level);
     for (const std::string& target : targets)
-      for (const int threads : {1, 3}) {
+      for (const char* const schedule : {"", "strategy=sequential", "strategy=window", "strategy=owner"}) {
+        if (is_gather(op) && *schedule != 0) continue;
         KernelOptions options;
         options.backend = test::backend("llvm");
         options.target = *parse_target(target);
-        options.threads = threads;
+        options.threads = 3;
+        test::set_schedule(options, schedule);
         run(options, got);
-        EXPECT_EQ(want, got) << what << ", " << target << ", " << threads << " threads";
+        EXPECT_EQ(want, got) << what << ", " << target << ", " << schedule;
       }
   }
 
