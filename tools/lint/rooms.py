@@ -31,6 +31,7 @@ ROOMS = {
     "bindings/python/native/": ("bindings/c/runtime/",),
     "bindings/torch/": (),
     "bindings/onnxruntime/": (),
+    "bindings/jax/": (),
     "library/": ("runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
     "tune/": ("runtime/call/", "compiler/", "schedules/", "backends/", "runtime/"),
 }
@@ -43,6 +44,7 @@ OWNERS = {
     "ATen/": ("bindings/torch/",),
     "c10/": ("bindings/torch/",),
     "torch/": ("bindings/torch/",),
+    "xla/": ("bindings/jax/",),
     "google/protobuf": ("compiler/import/onnx/",),
     "flatbuffers/": ("compiler/import/tflite/",),
 }

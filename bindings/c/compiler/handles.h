@@ -36,6 +36,10 @@ struct strew_program {
   const strew::Program& imported() const { return runnable.program(); }
 };
 
+struct strew_bound_program {
+  strew::BoundProgram bound;
+};
+
 struct strew_wisdom {
   std::shared_ptr<const strew::Wisdom> wisdom;
 };

@@ -234,3 +234,28 @@ strew_status strew_program_run_with(const strew_program* program, strew_runtime*
     return program->runnable.run_with(*runtime->runtime, std::move(tensors), maker, options);
   });
 }
+
+strew_status strew_program_bind(const strew_program* program, strew_runtime* runtime, const strew_request* request,
+                                const int32_t* in_place, size_t output_count, strew_bound_program** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(program, "program"));
+    STREW_TRY(check_not_null(runtime, "runtime"));
+    STREW_TRY(check_not_null(out, "out"));
+    STREW_TRY(check_count("output_count", output_count, program->imported().outputs().size()));
+    STREW_ASSIGN(const KernelOptions options, kernel_options(request));
+    const std::span<const int32_t> lies_in(in_place, in_place != nullptr ? output_count : 0);
+    STREW_ASSIGN(BoundProgram bound, BoundProgram::make(program->imported(), *runtime->runtime, options, lies_in));
+    *out = new strew_bound_program{std::move(bound)};
+    return {};
+  });
+}
+
+strew_status strew_bound_program_run(const strew_bound_program* program, void* const* data, size_t count) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(program, "program"));
+    if (count != 0) STREW_TRY(check_not_null(data, "data"));
+    return program->bound.run({data, count});
+  });
+}
+
+void strew_bound_program_free(strew_bound_program* program) { delete program; }
