@@ -78,6 +78,8 @@ class Backend {
   virtual bool interprets() const { return false; }
   /// Are its artifacts precompiled kernels? Then it has no object code, and its kernels need no CPU feature beyond the architecture's baseline.
   virtual bool is_precompiled() const { return false; }
+  /// Do its kernels compute in the floating-point environment of the thread that calls, if the target says so (Target::host_fp)?
+  virtual bool has_host_fp() const { return false; }
   /// Does it build plans with wide accumulation, which sum rows in registers (lowered::WideSum)?
   virtual bool sums_in_registers() const { return false; }
   /// Ok, or Code::unsupported with the reason.

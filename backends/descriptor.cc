@@ -12,6 +12,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "backends/arithmetic.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "compiler/op/slot_name.h"
@@ -463,23 +464,8 @@ class Builder {
     k_.window = term(product(plan_.window));
     k_.splits = term(columns_ == nullptr ? constant(1) : columns_->extent);
     k_.init = term(product(plan_.init));
-    k_.computes_floats = computes_floats();
+    k_.computes_floats = !computes_floats(plan_) ? STREW_NO_FLOATS : r_.host_fp ? STREW_HOST_FLOATS : STREW_FLOATS;
     add_covers();
-  }
-  bool computes_floats() const {
-    const auto floating = [](DType dtype) { return is_float(dtype) || is_complex(dtype); };
-    const auto computes_some = [&](const Expr& graph) {
-      return std::ranges::any_of(graph.nodes, [&](const ExprNode& node) { return floating(node.dtype); });
-    };
-    if (!plan_.pure_move && computes_some(plan_.combine)) return true;
-    for (const RowLocal& local : plan_.locals)
-      if (computes_some(local.value)) return true;
-    for (int i = 0; i < plan_.pairs && plan_.init_kind == InitKind::copy; ++i) {
-      const DType from = plan_.tensors[static_cast<size_t>(plan_.operand(i))].dtype;
-      const DType to = plan_.tensors[static_cast<size_t>(plan_.result(i))].dtype;
-      if (from != to && (floating(from) || floating(to))) return true;
-    }
-    return false;
   }
   /// Writes the conditions of overwrites_all() (compiler/plan) that a call has to check.
   void add_covers() {

@@ -55,6 +55,7 @@ struct DescriptorRequest {
   bool has_program = false;
   std::vector<std::string> parts =
       {};                       ///< wide accumulation: the symbols of the parts' descriptors by STREW_FOLD, …; empty: absent
+  bool host_fp = false;         ///< of the target
   bool widens_touched = false;  ///< wide accumulation: a call may use sparse widening (runtime/call/wide_sparse)
 };
 DescriptorImage make_descriptor(const DescriptorRequest& request);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "backends/arithmetic.h"
 #include "backends/dump.h"
 #include "backends/lower/walk.h"
 #include "base/fp_environment.h"
@@ -171,6 +172,9 @@ void drop_parts(const Backend& backend, Compiled& kernel) {
 
 /// Asks the backend whether it can build the kernel with the parts that drop_parts() leaves.
 Status can_build(const Backend& backend, const Compiled& kernel) {
+  if (kernel.target.host_fp && !backend.has_host_fp() && computes_floats(kernel.plan))
+    return unsupported("backend " + std::string(backend.name()) +
+                       ": its kernels compute in the default floating-point environment, expected a target without host_fp");
   BuildRequest request = kernel.request();
   if (backend.interprets())
     request.parts.clear();
@@ -198,7 +202,9 @@ void choose_backend(BackendChoice wanted, Compiled& out) {
       const bool is_learned = out.learned.schedule && each.backend->name() == out.learned.backend;
       if (each.status.ok() && (out.backend == nullptr || is_learned)) out.backend = each.backend;
     }
-    if (out.backend == nullptr) out.chosen = internal_error("no backend can build the op, not even the reference");
+    if (out.backend != nullptr) return;
+    out.chosen = out.target.host_fp ? out.backends.front().status
+                                    : internal_error("no backend can build the op, not even the reference");
     return;
   }
   const Backend* const backend = find_backend(name(wanted));
@@ -222,6 +228,7 @@ void describe(Compiled& out) {
   request.features = interpreted || precompiled ? "" : feature_text(out.target);
   request.has_program = precompiled;
   request.target = print(out.target);
+  request.host_fp = out.target.host_fp;
   request.backend = out.backend->name();
   request.has_entries = !interpreted && out.parts.empty();
   for (const Compiled& part : out.parts) {

@@ -131,12 +131,12 @@ void put(Words& out, const ScheduleOverrides& overrides) {
 void put(Words& out, const std::optional<Target>& target) {
   out.put(target.has_value());
   if (!target) return;
-  const auto& [arch, cpu, features, vector_bytes, f16c, cores, l1d_bytes, l2_bytes, l3_bytes, costs] = *target;
+  const auto& [arch, cpu, features, vector_bytes, f16c, host_fp, cores, l1d_bytes, l2_bytes, l3_bytes, costs] = *target;
   out.put(arch);
   out.put(cpu);
   out.put(features.size());
   for (const std::string& feature : features) out.put(feature);
-  out.put(vector_bytes, f16c, cores, l1d_bytes, l2_bytes, l3_bytes);
+  out.put(vector_bytes, f16c, host_fp, cores, l1d_bytes, l2_bytes, l3_bytes);
   for (const uint32_t number : std::bit_cast<std::array<uint32_t, sizeof costs / sizeof(uint32_t)>>(costs)) out.put(number);
 }
 

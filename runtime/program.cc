@@ -30,11 +30,14 @@ Expected<std::vector<Tensor>> run(Runtime& runtime, const Program& imported, Pro
     if (options.times != nullptr) options.times->kernel_nanoseconds += elapsed_since(start);
     return options.after_kernel ? options.after_kernel(kernel, compiled, views) : Status();
   };
-  calls.interpreted_elements = options.interpreted_elements;
+  // What is interpreted need not flush subnormals as generated code does.
+  const bool has_host_fp = (options.kernel.target ? *options.kernel.target : runtime.target()).host_fp;
+  calls.keeps_environment = has_host_fp;
+  calls.interpreted_elements = has_host_fp ? 0 : options.interpreted_elements;
   if (options.interpreted_elements != ProgramOptions::kInterpreted)
-    calls.run_piece = [&](const Compute& last, const VerifiedOp& op, std::span<const TensorView> views) -> Expected<bool> {
+    calls.run_piece = [&, has_host_fp](const Compute& last, const VerifiedOp& op, std::span<const TensorView> views) -> Expected<bool> {
       const Expected<Kernel> compiled = runtime.get(op, options.kernel);
-      if (!compiled.ok() && compiled.status().code() == Code::internal) return compiled.status();
+      if (!compiled.ok() && (has_host_fp || compiled.status().code() == Code::internal)) return compiled.status();
       if (!compiled.ok()) return false;  // the backend does not build it, or the request must not compile
       const auto start = std::chrono::steady_clock::now();
       STREW_TRY(compiled->run(views));

@@ -484,6 +484,7 @@ Runtime::Stats Runtime::stats() const {
   }
   return stats;
 }
+const Target& Runtime::target() const { return impl_->target ? *impl_->target : process_target(); }
 void Runtime::set_capacity(int64_t bytes) { impl_->cache.set_capacity(bytes); }
 void Runtime::clear() {
   impl_->cache.clear();

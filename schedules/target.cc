@@ -2,7 +2,7 @@
 //
 // Grammar: [ARCH-]CPU{(+|-)FEATURE}, or an NPU. CPU names contain '-' themselves, so the longest known name that is
 // followed by the end or a sign is taken. A feature brings what it implies ("+avx512bw" switches avx2 on) and takes
-// with it what implies it ("-avx" switches avx2 off). The text lists only what differs from the CPU's own features,
+// with it what implies it ("-avx" switches avx2 off). "+host_fp" is no feature of the machine, and comes last. The text lists only what differs from the CPU's own features,
 // sorted, so equal targets print equal text. Cores and caches are the machine's for `native` and those of the CPU's row
 // otherwise. check() is for targets that a program put together. Tested by tests/unit/schedules/target_test.cc.
 #include "schedules/target.h"
@@ -24,6 +24,8 @@ struct Npu {
   std::string_view name;
   int cores;
 };
+/// Sets Target::host_fp.
+constexpr std::string_view kHostFp = "host_fp";
 constexpr Npu kNpus[] = {{"npu-a3", 48}, {"npu-a5", 64}};
 
 FeatureSet with(FeatureSet set, const FeatureInfo& feature) { return set | bit_of(&feature) | feature.implies; }
@@ -145,6 +147,7 @@ Status check_consistent(const Target& target, const Target& same) {
   if (target.vector_bytes != same.vector_bytes)
     return refuse("vector_bytes", std::to_string(target.vector_bytes), std::to_string(same.vector_bytes) + of_text);
   if (target.f16c != same.f16c) return refuse("f16c", target.f16c ? "true" : "false", (same.f16c ? "true" : "false") + of_text);
+  if (target.host_fp && is_npu(target)) return refuse("host_fp", "true", "false, as of " + print(same));
   return {};
 }
 
@@ -223,11 +226,17 @@ Expected<Target> parse_target(std::string_view text, const Machine& machine) {
     return invalid_argument("target '" + std::string(whole) + "': CPU '" + std::string(cpu_name) + "' is of architecture " +
                             std::string(cpu.arch) + ", not " + std::string(arch));
   FeatureSet features = is_native ? machine.features : cpu.features;
+  bool host_fp = false;
   text.remove_prefix(length);
   while (!text.empty()) {
     const char sign = text[0];
     const size_t end = std::min(text.find_first_of("+-", 1), text.size());
     const std::string_view name = text.substr(1, end - 1);
+    if (sign == '+' && name == kHostFp) {
+      host_fp = true;
+      text.remove_prefix(end);
+      continue;
+    }
     const FeatureInfo* feature = find_feature(name, cpu.arch);
     if (!feature) {
       // In 'x86-64-v9' the end is no feature to leave out but a misspelt CPU.
@@ -243,6 +252,7 @@ Expected<Target> parse_target(std::string_view text, const Machine& machine) {
     text.remove_prefix(end);
   }
   Target target = target_with(cpu, features);
+  target.host_fp = host_fp;
   if (is_native) take_sizes(machine, target);
   return target;
 }
@@ -251,6 +261,7 @@ std::string print(const Target& target) {
   if (is_npu(target)) return target.cpu;
   std::string text = target.arch + "-" + target.cpu;
   for (const std::string& feature : target.features) text += feature;
+  if (target.host_fp) text.append("+").append(kHostFp);
   return text;
 }
 

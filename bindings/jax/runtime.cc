@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "bindings/jax/call.h"
 
@@ -12,7 +13,10 @@ strew_status make_runtime(strew_runtime** out) {
   strew_executor* made = nullptr;
   if (const strew_status status = make_executor(&made)) return status;
   const std::unique_ptr<strew_executor, void (*)(strew_executor*)> executor(made, strew_executor_free);
-  const strew_options options = strew_options_from_environment();
+  strew_options options = strew_options_from_environment();
+  // XLA:CPU flushes subnormals, and calls handlers in the environment that does so.
+  const std::string target = std::string(options.target) + "+host_fp";
+  options.target = target.c_str();
   return strew_runtime_create(&options, made, out);
 }
 

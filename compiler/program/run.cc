@@ -690,7 +690,7 @@ const ProgramUses& ProgramMemory::uses_of(const Program& program) {
 
 Expected<std::vector<Tensor>> run_imported(const Program& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                                            ProgramMemory& memory, const ProgramCalls& calls, const ProgramBuffers& buffers) {
-  const FpEnvironment environment(true);  // operations around the kernels are interpreted
+  const FpEnvironment environment(!calls.keeps_environment);  // operations around the kernels are interpreted
   return Runner(imported, std::move(inputs), memory, calls, buffers).run();
 }
 

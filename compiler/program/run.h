@@ -27,6 +27,8 @@ struct ProgramCalls {
   /// Runs the op, which does the operation and others that only it reads, on tensors in the order of tensor_slots(op). False: there is no kernel for it,
   /// and nothing is written. Null: all operations are interpreted.
   std::function<Expected<bool>(const Compute&, const VerifiedOp& op, std::span<const TensorView>)> run_piece;
+  /// Operations are interpreted in the floating-point environment of the thread that calls, instead of the default one.
+  bool keeps_environment = false;
   int64_t interpreted_elements = 0;  ///< so many elements of a region are interpreted before it is worth a kernel
   /// Null, or told after each operation that was interpreted: the operation and its nanoseconds.
   std::function<void(const Compute&, int64_t)> observe;

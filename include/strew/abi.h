@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define STREW_ABI_VERSION 7u
+#define STREW_ABI_VERSION 8u
 
 enum { STREW_OK = 0, STREW_FAULT = 1 };
 
@@ -176,6 +176,9 @@ typedef struct strew_cover {
 
 enum { STREW_IN_PLACE, STREW_COPY, STREW_FILL }; /* what the result holds before the updates */
 
+/* Whether the entries compute floats: in the default floating-point environment, or in that of the calling thread (target.h, host_fp). */
+enum { STREW_NO_FLOATS, STREW_FLOATS, STREW_HOST_FLOATS };
+
 /* strew_kernel.strategy: how the updates are divided among threads (Strategy in schedule.h describes each).
  * STREW_STRATEGIES(F) expands to F(enumerator, name in texts) for each. */
 #define STREW_STRATEGIES(F)   \
@@ -231,7 +234,7 @@ typedef struct strew_kernel {
   strew_term init; /* elements of a result that init copy or fill writes */
   uint8_t is_gather;
   uint8_t init_kind;       /* STREW_IN_PLACE, STREW_COPY or STREW_FILL */
-  uint8_t computes_floats; /* the entries need the default floating-point environment */
+  uint8_t computes_floats; /* STREW_NO_FLOATS, STREW_FLOATS or STREW_HOST_FLOATS */
   uint8_t may_overwrite;   /* a call may skip init if positions * window == init and, in every cover, the window covers the dim */
   uint8_t packs_results;   /* a result has elements of less than a byte */
   uint8_t regroups;        /* strategy private: any grouping of the updates gives the same bits */

@@ -29,6 +29,7 @@
 #include "strew/pending_kernel.h"
 #include "strew/prepared_op.h"
 #include "strew/status.h"
+#include "strew/target.h"
 
 namespace strew::inline v0 {
 
@@ -158,6 +159,9 @@ class Runtime {
   STREW_API void set_capacity(int64_t bytes);
   /// Empties the cache. Kernels that handles refer to stay.
   STREW_API void clear();
+
+  /// What requests that name no target compile for.
+  const Target& target() const;
 
   /// Ends the threads that compile, so that the process may fork, exit, or unload the code of callbacks. Builds that have not begun are
   /// given up with Code::cancelled; those that run come to their end; then the threads are joined. From then on the runtime starts none:

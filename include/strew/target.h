@@ -30,6 +30,9 @@ struct Target {
   std::vector<std::string> features;  ///< LLVM's feature strings with sign, sorted: "+avx2", "-avx512f"
   int vector_bytes = 16;              ///< widest vector register that is worth using: 16, 32 or 64
   bool f16c = false;                  ///< hardware conversions between f16 and f32
+  /// Floats are computed in the floating-point environment of the thread that calls, instead of the default one: where that flushes subnormals, so do the
+  /// additions, products, minima and maxima of kernels (docs/semantics.md section 4). Not of NPUs.
+  bool host_fp = false;
   int cores = 1;                      ///< `native`: the cores that this process may use (affinity mask and CPU quota)
   int64_t l1d_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
   MachineCosts costs;  ///< those of the CPU's row; `native`: those of this machine, measured if somebody has (machine_costs.h)
@@ -39,9 +42,9 @@ struct Target {
 /// The machine of this process (base/machine).
 STREW_API Target detect_target();
 /// Parses "native", "CPU", "CPU+feature-feature", "npu-a3" or "npu-a5". A feature is added to or removed from those of
-/// the CPU; `native` is Options::target of the process, by default detect_target(). Errors name the unknown part.
+/// the CPU; "+host_fp" sets host_fp; `native` is Options::target of the process, by default detect_target(). Errors name the unknown part.
 STREW_API Expected<Target> parse_target(std::string_view text);
-/// The canonical text: arch-cpu and the features that differ from the CPU's own. Cores and caches are not part of it,
+/// The canonical text: arch-cpu, the features that differ from the CPU's own, and "+host_fp". Cores and caches are not part of it,
 /// since they do not change the code.
 STREW_API std::string print(const Target& target);
 inline bool is_npu(const Target& target) { return target.arch == "npu"; }

@@ -76,7 +76,7 @@ class alignas(64) Callable {
   strew_entry stream = nullptr;   ///< range with stores that bypass the caches; null: calls do not choose
   strew_entry check = nullptr;    ///< the check entry, if the kernel must check indices first
   const void* program = nullptr;  ///< strew_kernel.program
-  bool computes_floats = false;
+  bool computes_floats = false;    ///< in the default environment
   bool always_runs_alone = false;  ///< there is no other strategy: after checking and init the range entry does everything
   /// Calls that are not worth a second thread run alone too, because the strategy does not decide the bits.
   bool small_runs_alone = false;
@@ -94,6 +94,7 @@ class alignas(64) Callable {
   Bytes table_bytes;                 ///< of the indexed tensor; the most that there can be if its shape is known only at the call
   double alone_nanoseconds = 0;      ///< of work from which on a call is worth two threads
   CallCosts costs;
+  bool computes_host_floats = false;  ///< in the environment of the thread that calls
   std::shared_ptr<const ExecutionLimits> limits;
 
   const strew_kernel& kernel;

@@ -40,7 +40,8 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   for (uint32_t s = 0; s < kernel.source_count; ++s)
     if (checks_first(kernel, s)) made->check = kernel.entries[STREW_ENTRY_check];
   made->program = kernel.program;
-  made->computes_floats = kernel.computes_floats != 0;
+  made->computes_floats = kernel.computes_floats == STREW_FLOATS;
+  made->computes_host_floats = kernel.computes_floats == STREW_HOST_FLOATS;
   made->last_level_cache = Bytes(limits->last_level_cache_bytes != 0 ? limits->last_level_cache_bytes : machine().l3_bytes);
   made->stream = kernel.entries[STREW_ENTRY_stream];
   made->streams = kernel.streams != 0;

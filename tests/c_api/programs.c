@@ -144,6 +144,47 @@ static void test_in_place(void) {
   strew_program_free(program);
 }
 
+/* A program that is bound once, and then called with addresses alone. */
+static void test_bound(void) {
+  strew_program* const program = open_text(kRows);
+  strew_runtime* const runtime = strew_runtime_process();
+  strew_bound_program *apart = NULL, *within = NULL;
+  const int32_t in_place[1] = {0}, beyond[1] = {3};
+  float result[40];
+  void* data[4];
+  Rows rows;
+  int i;
+  if (program == NULL) return;
+  fill(&rows);
+  for (i = 0; i < 40; ++i) rows.table[i] = 100;
+  for (i = 0; i < 3; ++i) data[i] = rows.tensors[i].data;
+  data[3] = result;
+  OK(strew_program_bind(program, runtime, NULL, NULL, 1, &apart));
+  OK(strew_program_bind(program, runtime, NULL, in_place, 1, &within));
+  FAILS(strew_program_bind(NULL, runtime, NULL, NULL, 1, &apart), STREW_CODE_INVALID_ARGUMENT, "program: null");
+  FAILS(strew_program_bind(program, NULL, NULL, NULL, 1, &apart), STREW_CODE_INVALID_ARGUMENT, "runtime: null");
+  FAILS(strew_program_bind(program, runtime, NULL, NULL, 1, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  FAILS(strew_program_bind(program, runtime, NULL, NULL, 2, &apart), STREW_CODE_INVALID_ARGUMENT, "output_count: 2");
+  FAILS(strew_program_bind(program, runtime, NULL, beyond, 1, &apart), STREW_CODE_INVALID_ARGUMENT, "output 0 has input 3");
+  strew_program_free(program);
+  OK(strew_bound_program_run(apart, data, 4));
+  CHECK(rows.table[0] == 100 && result[0] == 101 && result[4] == 100 && result[8] == 102);
+  FAILS(strew_bound_program_run(within, data, 4), STREW_CODE_INVALID_ARGUMENT, "has an address of its own");
+  data[3] = rows.table;
+  FAILS(strew_bound_program_run(apart, data, 4), STREW_CODE_INVALID_ARGUMENT, "overlaps");
+  OK(strew_bound_program_run(within, data, 4));
+  CHECK(rows.table[0] == 101 && rows.table[8] == 102);
+  rows.indices[1] = 10;
+  FAILS(strew_bound_program_run(within, data, 4), STREW_CODE_OUT_OF_BOUNDS, "value 10");
+  CHECK(rows.table[0] == 101);
+  FAILS(strew_bound_program_run(within, data, 3), STREW_CODE_INVALID_ARGUMENT, "data: 3 addresses");
+  FAILS(strew_bound_program_run(within, NULL, 4), STREW_CODE_INVALID_ARGUMENT, "data: null");
+  FAILS(strew_bound_program_run(NULL, data, 4), STREW_CODE_INVALID_ARGUMENT, "program: null");
+  strew_bound_program_free(apart);
+  strew_bound_program_free(within);
+  strew_bound_program_free(NULL);
+}
+
 /* An input that lies where the operand lies is read, too, so the operand is not written before that. */
 static void test_shared_memory(void) {
   strew_program* const program = open_text(
@@ -360,6 +401,7 @@ void test_programs_into(const char* examples) {
   test_read();
   test_given_when_known();
   test_in_place();
+  test_bound();
   test_shared_memory();
   test_model(examples);
   test_cut(examples);

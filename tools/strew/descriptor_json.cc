@@ -150,7 +150,7 @@ class Printer {
   }
 
   void add_flags(Json& out) const {
-    out["computes_floats"] = k_.computes_floats != 0;
+    out["computes_floats"] = k_.computes_floats != STREW_NO_FLOATS;
     out["may_overwrite"] = k_.may_overwrite != 0;
     out["packs_results"] = k_.packs_results != 0;
     out["regroups"] = k_.regroups != 0;

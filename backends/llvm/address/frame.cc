@@ -13,7 +13,7 @@ namespace strew::inline v0 {
 using llvm::Value;
 
 namespace {
-llvm::Function* make_function(llvm::Module& module, const std::string& name) {
+llvm::Function* make_function(llvm::Module& module, const std::string& name, const Target& target) {
   llvm::LLVMContext& c = module.getContext();
   llvm::Type* ptr = llvm::PointerType::getUnqual(c);
   llvm::Type* i64 = llvm::Type::getInt64Ty(c);
@@ -21,6 +21,7 @@ llvm::Function* make_function(llvm::Module& module, const std::string& name) {
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr("no-trapping-math", "true");
+  if (target.host_fp) function->addFnAttr("denormal-fp-math", "dynamic,dynamic");
   const char* names[] = {"args", "begin", "end", "fault"};
   for (unsigned i = 0; i < 4; ++i) function->getArg(i)->setName(names[i]);
   return function;
@@ -28,7 +29,7 @@ llvm::Function* make_function(llvm::Module& module, const std::string& name) {
 }  // namespace
 
 Frame::Frame(llvm::Module& module, const std::string& name, const lowered::Kernel& k, const lowered::Entry& one, const Target& t)
-    : e(module, *make_function(module, name)),
+    : e(module, *make_function(module, name, t)),
       numeric(e, t),
       kernel(k),
       entry(one),

@@ -34,6 +34,7 @@ Status llvm_can_build(const Plan& plan, const Schedule&, const Target& target) {
     return unsupported("backend llvm: architecture " + target.arch + " is not generated, only x86_64 and aarch64");
   STREW_TRY(check_row_values(plan, "llvm"));
   STREW_TRY(check_fills(plan));
+  STREW_TRY(check_host_fp(plan, target, "llvm"));
   return check_arithmetic(plan, "llvm");
 }
 
@@ -42,6 +43,7 @@ namespace {
 class LlvmBackend final : public Backend {
  public:
   std::string_view name() const override { return "llvm"; }
+  bool has_host_fp() const override { return true; }
   bool sums_in_registers() const override { return true; }
   Status can_build(const BuildRequest& request) const override {
     for (const BuildRequest& unit : units_of(request)) STREW_TRY(llvm_can_build(unit.plan, unit.schedule, unit.target));

@@ -26,12 +26,12 @@ Type* like(Type* element, Value* shape) {
 
 }  // namespace
 
-/// AArch64 has instructions for IEEE 754's minimum and maximum; for x86 the lowered rule is shorter than LLVM's.
+/// AArch64 has instructions for IEEE 754's minimum and maximum; for x86 the lowered rule is shorter than LLVM's. But LLVM may do the rule in integers, which flush nothing.
 lowered::Natives Numeric::natives_of(const Target& target) {
-  const bool is_arm = target.arch == "aarch64";
+  const bool is_arm = target.arch == "aarch64", has_extrema = is_arm || target.host_fp;
   return lowered::Natives::all()
-      .set(Primitive::fmin, is_arm)
-      .set(Primitive::fmax, is_arm)
+      .set(Primitive::fmin, has_extrema)
+      .set(Primitive::fmax, has_extrema)
       .set(Primitive::fma, is_arm || (features_of(target) & feature_bit("fma")) != 0)
       .set(Primitive::code_to_float, false)
       .set(Primitive::float_to_code, false)

@@ -86,7 +86,8 @@ void make_result(const Callable& callable, const Call& call) {
 }
 
 Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) {
-  const FpEnvironment environment(true, !callable.computes_floats);  // costs are floats, even of kernels that compute none
+  // Costs are floats, even of kernels that compute none.
+  const FpEnvironment environment(!callable.computes_host_floats, !callable.computes_floats);
   if (!callable.parts.empty()) return run_wide(callable, tensors, {call.threads, call.executor, bad_index});
   STREW_TRY(check_indices(callable, tensors, call, bad_index));
   make_result(callable, call);

@@ -307,10 +307,27 @@ Team::~Team() {
   if (pool_ != nullptr) pool_->give_back(ids_.data(), helpers_, forks_);
 }
 
+namespace {
+
+/// Chunks that run in the floating-point environment of the thread that gives them.
+struct Likewise {
+  Team::Work work;
+  void* context;
+  FpEnvironment::Word environment = FpEnvironment::current();
+  static void run(void* of, int chunk) noexcept {
+    const auto& [work, context, environment] = *static_cast<const Likewise*>(of);
+    const FpEnvironment here(environment);
+    work(context, chunk);
+  }
+};
+
+}  // namespace
+
 void Team::run(int chunks, Work work, void* context) {
-  if (helpers_ > 0 && pool_ == nullptr) return run_on_host(executor_, chunks, work, context);
+  Likewise likewise{work, context};
+  if (helpers_ > 0 && pool_ == nullptr) return run_on_host(executor_, chunks, Likewise::run, &likewise);
   if (helpers_ > 0 && chunks > 1 && forks_ == pool_->forks_)
-    return pool_->run_on(ids_.data(), helpers_, forks_, Chunks(chunks), work, context);
+    return pool_->run_on(ids_.data(), helpers_, forks_, Chunks(chunks), Likewise::run, &likewise);
   for (int i = 0; i < chunks; ++i) work(context, i);
 }
 

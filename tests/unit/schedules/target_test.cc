@@ -66,6 +66,8 @@ TEST(Target, FeaturesCloseOverWhatTheyImply) {
   EXPECT_EQ(canonical("x86-64+avx"), "x86_64-x86-64+avx+sse3+sse4.1+sse4.2+ssse3");
   EXPECT_EQ(canonical("x86-64-v3-avx"), "x86_64-x86-64-v3-avx-avx2-f16c-fma");
   EXPECT_EQ(canonical("znver3-avx2+avx2"), "x86_64-znver3");
+  EXPECT_EQ(canonical("znver3+host_fp-fma+host_fp"), "x86_64-znver3-fma+host_fp");
+  EXPECT_THAT(canonical("znver3-host_fp"), StartsWith("target 'znver3-host_fp': unknown"));
   EXPECT_EQ(canonical("x86-64-v4-avx512f"), canonical("x86-64-v4-avx512f-avx512bw-avx512vl"));
 }
 
@@ -106,7 +108,7 @@ TEST(Target, ErrorsNameWhatIsUnknown) {
 }
 
 TEST(Target, WhatTextsDescribeIsChecked) {
-  std::vector<std::string> texts = {"native", "native-avx", "x86-64-v4-avx512f", "x86-64+avx", "npu-a3", "npu-a5"};
+  std::vector<std::string> texts = {"native", "native-avx", "x86-64-v4-avx512f", "x86-64+avx", "x86-64-v3+host_fp", "npu-a3", "npu-a5"};
   for (const CpuInfo& cpu : known_cpus()) texts.emplace_back(cpu.name);
   for (const std::string& text : texts) {
     Target target = parse_target(text).value();
@@ -149,6 +151,7 @@ TEST(Target, FieldsThatDoNotFitAreNamed) {
             "target: vector_bytes is 64, expected 32, as of x86_64-x86-64-v3; parse_target() sets it");
   EXPECT_EQ(message(v3, [](Target& t) { t.f16c = false; }),
             "target: f16c is false, expected true, as of x86_64-x86-64-v3; parse_target() sets it");
+  EXPECT_EQ(message("npu-a3", [](Target& t) { t.host_fp = true; }), "target: host_fp is true, expected false, as of npu-a3");
   EXPECT_EQ(message("npu-a3", [](Target& t) { t.features = {"+avx2"}; }),
             "target: features is '+avx2', expected '': those in which it differs from cpu npu-a3, sorted");
   EXPECT_EQ(message("npu-a3", [](Target& t) { t.vector_bytes = 32; }),
