@@ -47,7 +47,7 @@ def dtype_of(name):
 
 def program_of(function, *arrays):
     """The text of a module that computes it, and its identity."""
-    text = jax.jit(function).lower(*arrays).as_text()
+    text = jax.jit(function, keep_unused=True).lower(*arrays).as_text()
     return text, int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
 
 
@@ -144,7 +144,8 @@ def messages(x, i, u):
 def forms_of(dtype):
     if dtype in MOVED:
         return ["set"]
-    return [name for name in WRITES if not (dtype in COMPLEX and name in ("min", "max"))]
+    # XLA contracts a * b + c within a product of complex numbers, which strew never does.
+    return [name for name in WRITES if not (dtype in COMPLEX and name in ("multiply", "min", "max"))]
 
 
 def all_dtypes(failures):
@@ -193,6 +194,11 @@ def several_kernels(failures):
     failures.same("one array as operand and updates", jax.jit(lambda x: call(x, rows, x[:40]))(same), jax.jit(lambda x: adds(x, rows, x[:40]))(same))
 
 
+def add_rows(x, i, u):
+    """What jnp makes nothing of where there are no elements."""
+    return lax.scatter_add(x, i[..., None], u, lax.ScatterDimensionNumbers(tuple(range(i.ndim, u.ndim)), (0,), (0,)))
+
+
 def extremes(failures):
     shapes = {
         "no indices": (np.zeros((5, 3), np.float32), np.zeros(0, np.int32), np.zeros((0, 3), np.float32)),
@@ -203,8 +209,8 @@ def extremes(failures):
     }
     for name, given in shapes.items():
         for aliases in ({}, {0: 0}):
-            got = jax.jit(by_strew(WRITES["add"], *given, aliases=aliases))(*given)
-            failures.same(f"{name}, aliases {aliases}", got, jax.jit(WRITES["add"])(*given))
+            got = jax.jit(by_strew(add_rows, *given, aliases=aliases))(*given)
+            failures.same(f"{name}, aliases {aliases}", got, jax.jit(add_rows)(*given))
 
     def slide(x, i, u):
         return lax.dynamic_update_slice(x, u[:2, :3], (i[0], i[1])), lax.dynamic_slice(x, (i[2], i[3]), (3, 2))
@@ -356,7 +362,7 @@ def wrong(failures):
     failures.refuses("no module", run(*given, identity=np.int64(3), name="rows", program="func.func @main( {"), "rows.mlir:1")
     opaque = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.custom_call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}"
     failures.refuses("what strew does not run", run(np.zeros(4, np.float32), of=jax.ffi.ffi_call(_handler.TARGET, jax.ShapeDtypeStruct((4,), np.float32)),
-                                                    identity=np.int64(4), name="rows", program=opaque), "custom_call")
+                                                    identity=np.int64(4), name="rows", program=opaque), "no stablehlo.scatter")
     jax.block_until_ready(run(*given, **good)())
     failures.refuses("an identity of another program", run(*given, identity=np.int64(identity), name="rows", program=text + " "), f"identity {identity}", "of another program")
     failures.same("a right call after wrong ones", run(*given, **good)(), jax.jit(function)(*given))

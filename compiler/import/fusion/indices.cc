@@ -131,6 +131,13 @@ class IndexFusion {
     return add_movement(context_, kernel_, MapOp{e.returns({to})}, {value}, {dtype, type(value).dims, {}});
   }
 
+  /// The value that is this element of a stack, and nothing else.
+  int alone(const Element& element) const {
+    const std::vector<int64_t>& dims = type(element.value).dims;
+    const bool is_alone = std::all_of(dims.begin(), dims.end(), [](int64_t dim) { return dim == 1; });
+    return is_alone ? element.value : add_column(context_, kernel_, element.value, element, {}, {});
+  }
+
   /// The column as a tensor with the dims of the indices, in which the index vector has extent 1.
   int moved(const Column& column) const {
     std::vector<int64_t> dims = type(value_).dims;
@@ -146,7 +153,7 @@ class IndexFusion {
     if (is_stack()) {
       Value stack = context_.program.value(value_);
       stack.parts.clear();
-      for (const Column& column : columns_) stack.parts.push_back(converted(column.raw.element.value, stack.type.dtype));
+      for (const Column& column : columns_) stack.parts.push_back(converted(alone(column.raw.element), stack.type.dtype));
       return context_.program.add_value(std::move(stack));
     }
     if (side_.numbers->index_vector_dim == type(value_).rank()) return -1;
