@@ -40,7 +40,8 @@ Status check_host_fp(const Plan& plan, const Target& target, std::string_view ba
   };
   if (!computes_some(plan, is_decoded)) return {};
   return unsupported("backend " + std::string(backend) + ": " + std::string(found) +
-                     " is computed by subnormals of f32, which the caller's floating-point environment may flush: expected a target without host_fp");
+                     " is computed by subnormals of f32, which the caller's floating-point environment may flush: expected a "
+                     "target without host_fp");
 }
 
 Status check_arithmetic(const Plan& plan, std::string_view backend) {

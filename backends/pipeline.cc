@@ -203,8 +203,8 @@ void choose_backend(BackendChoice wanted, Compiled& out) {
       if (each.status.ok() && (out.backend == nullptr || is_learned)) out.backend = each.backend;
     }
     if (out.backend != nullptr) return;
-    out.chosen = out.target.host_fp ? out.backends.front().status
-                                    : internal_error("no backend can build the op, not even the reference");
+    out.chosen =
+        out.target.host_fp ? out.backends.front().status : internal_error("no backend can build the op, not even the reference");
     return;
   }
   const Backend* const backend = find_backend(name(wanted));

@@ -47,7 +47,8 @@ class Arena {
     ~Block() {
       if (memory_ == nullptr) return;
       std::byte* none = nullptr;
-      if (of_.spare_.compare_exchange_strong(none, memory_.get(), std::memory_order_acq_rel)) static_cast<void>(memory_.release());
+      if (of_.spare_.compare_exchange_strong(none, memory_.get(), std::memory_order_acq_rel))
+        static_cast<void>(memory_.release());
     }
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
@@ -105,7 +106,8 @@ bool overlap(const void* a, int64_t a_bytes, const void* b, int64_t b_bytes) {
 }  // namespace
 
 struct BoundProgram::State {
-  State(ProgramSteps found, size_t count) : steps(std::move(found)), input_count(count), arena(static_cast<size_t>(steps.arena_bytes)) {}
+  State(ProgramSteps found, size_t count)
+      : steps(std::move(found)), input_count(count), arena(static_cast<size_t>(steps.arena_bytes)) {}
 
   struct Given {
     std::string name;
@@ -144,7 +146,8 @@ struct BoundProgram::State {
       const Place& place = step.places[v];
       views[v] = step.views[v];
       if (place.number == Place::kKnown) continue;
-      auto* const start = place.number == Place::kArena ? first_of_arena : static_cast<std::byte*>(data[static_cast<size_t>(place.number)]);
+      auto* const start =
+          place.number == Place::kArena ? first_of_arena : static_cast<std::byte*>(data[static_cast<size_t>(place.number)]);
       views[v].data = start + place.first;
     }
     return run_step(step, {views, step.views.size()});
@@ -171,7 +174,8 @@ struct BoundProgram::State {
             place = {Place::kArena, operand.first};
             break;
         }
-        made.views.emplace_back(address, type.dtype, type.rank(), type.dims.data(), type.strides.empty() ? nullptr : type.strides.data());
+        made.views.emplace_back(address, type.dtype, type.rank(), type.dims.data(),
+                                type.strides.empty() ? nullptr : type.strides.data());
         made.places.push_back(place);
       }
       bound.push_back(std::move(made));

@@ -35,7 +35,8 @@ Expected<std::vector<Tensor>> run(Runtime& runtime, const Program& imported, Pro
   calls.keeps_environment = has_host_fp;
   calls.interpreted_elements = has_host_fp ? 0 : options.interpreted_elements;
   if (options.interpreted_elements != ProgramOptions::kInterpreted)
-    calls.run_piece = [&, has_host_fp](const Compute& last, const VerifiedOp& op, std::span<const TensorView> views) -> Expected<bool> {
+    calls.run_piece = [&, has_host_fp](const Compute& last, const VerifiedOp& op,
+                                       std::span<const TensorView> views) -> Expected<bool> {
       const Expected<Kernel> compiled = runtime.get(op, options.kernel);
       if (!compiled.ok() && (has_host_fp || compiled.status().code() == Code::internal)) return compiled.status();
       if (!compiled.ok()) return false;  // the backend does not build it, or the request must not compile

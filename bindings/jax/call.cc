@@ -96,7 +96,8 @@ void run_tasks(void*, int32_t count, strew_task task, void* context) {
     for (int32_t i = 0; i < count; ++i) task(context, i);
     return;
   }
-  for (int32_t i = 0; i < helpers && schedule(job); ++i) {}
+  for (int32_t i = 0; i < helpers && schedule(job); ++i) {
+  }
   job->work();
   job->wait();
   job->leave();

@@ -7,29 +7,29 @@
 namespace strew::jax {
 
 // ROW(XLA's, strew's). Types of less than a byte are left out: XLA:CPU keeps their elements in bytes of their own, strew packs them.
-#define STREW_JAX_DTYPES(ROW)    \
-  ROW(PRED, BOOL)                \
-  ROW(S8, I8)                    \
-  ROW(U8, U8)                    \
-  ROW(S16, I16)                  \
-  ROW(U16, U16)                  \
-  ROW(S32, I32)                  \
-  ROW(U32, U32)                  \
-  ROW(S64, I64)                  \
-  ROW(U64, U64)                  \
-  ROW(F8E3M4, F8E3M4)            \
-  ROW(F8E4M3, F8E4M3)            \
-  ROW(F8E4M3FN, F8E4M3FN)        \
-  ROW(F8E4M3FNUZ, F8E4M3FNUZ)    \
+#define STREW_JAX_DTYPES(ROW)       \
+  ROW(PRED, BOOL)                   \
+  ROW(S8, I8)                       \
+  ROW(U8, U8)                       \
+  ROW(S16, I16)                     \
+  ROW(U16, U16)                     \
+  ROW(S32, I32)                     \
+  ROW(U32, U32)                     \
+  ROW(S64, I64)                     \
+  ROW(U64, U64)                     \
+  ROW(F8E3M4, F8E3M4)               \
+  ROW(F8E4M3, F8E4M3)               \
+  ROW(F8E4M3FN, F8E4M3FN)           \
+  ROW(F8E4M3FNUZ, F8E4M3FNUZ)       \
   ROW(F8E4M3B11FNUZ, F8E4M3B11FNUZ) \
-  ROW(F8E5M2, F8E5M2)            \
-  ROW(F8E5M2FNUZ, F8E5M2FNUZ)    \
-  ROW(F8E8M0FNU, F8E8M0)         \
-  ROW(F16, F16)                  \
-  ROW(BF16, BF16)                \
-  ROW(F32, F32)                  \
-  ROW(F64, F64)                  \
-  ROW(C64, COMPLEX64)            \
+  ROW(F8E5M2, F8E5M2)               \
+  ROW(F8E5M2FNUZ, F8E5M2FNUZ)       \
+  ROW(F8E8M0FNU, F8E8M0)            \
+  ROW(F16, F16)                     \
+  ROW(BF16, BF16)                   \
+  ROW(F32, F32)                     \
+  ROW(F64, F64)                     \
+  ROW(C64, COMPLEX64)               \
   ROW(C128, COMPLEX128)
 
 /// XLA_FFI_DataType_INVALID: XLA passes no such tensors.

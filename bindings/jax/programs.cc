@@ -47,6 +47,18 @@ std::string type_text(XLA_FFI_DataType dtype, std::span<const int64_t> dims) {
   return text + "]";
 }
 
+/// The attributes are sorted by name.
+constexpr size_t kIdentity = 0, kName = 1, kProgram = 2;
+constexpr std::array<std::string_view, 3> kNames = {"identity", "name", "program"};
+constexpr std::array kTypes = {XLA_FFI_AttrType_SCALAR, XLA_FFI_AttrType_STRING, XLA_FFI_AttrType_STRING};
+
+std::string_view text_of(const XLA_FFI_ByteSpan& span) { return {span.ptr, span.len}; }
+std::string_view string_of(const XLA_FFI_CallFrame& frame, size_t attribute) {
+  return text_of(*static_cast<const XLA_FFI_ByteSpan*>(frame.attrs.attrs[attribute]));
+}
+/// The call, in messages.
+std::string where(const XLA_FFI_CallFrame& frame) { return "custom call of '" + std::string(string_of(frame, kName)) + "'"; }
+
 strew_tensor tensor_of(const strew_port& port, void* data, bool is_input) {
   return {data, port.dims, nullptr, port.rank, port.dtype, static_cast<uint8_t>(is_input ? 1 : 0), {0, 0}};
 }
@@ -63,15 +75,15 @@ Program::~Program() {
 }
 
 strew_status Program::read(int64_t identity, std::string_view name, std::string_view text, std::unique_ptr<Program>* out) {
-  std::unique_ptr<Program> made(new Program(identity, name, text));
-  if (const strew_status status = made->look(); status != nullptr) return status;
+  std::unique_ptr<Program> made(new Program(identity, text));
+  if (const strew_status status = made->look(name); status != nullptr) return status;
   *out = std::move(made);
   return nullptr;
 }
 
-strew_status Program::look() {
+strew_status Program::look(std::string_view name) {
   // The ending says the format.
-  const std::string file = name_ + ".mlir";
+  const std::string file = std::string(name) + ".mlir";
   if (const strew_status status = strew_program_read(text_.data(), text_.size(), file.c_str(), nullptr, &program_)) return status;
   const auto add = [](const strew_port& port, std::vector<Port>* to) {
     int64_t bytes = strew_dtype_bits(static_cast<strew_dtype>(port.dtype)) / 8;
@@ -102,11 +114,12 @@ bool Program::has_text(std::string_view text) const {
 
 Failure Program::check(const XLA_FFI_CallFrame& frame) const {
   const auto bad = [&](const std::string& what) {
-    return failure(frame.api, XLA_FFI_Error_Code_INVALID_ARGUMENT, "strew: custom call of '" + name_ + "': " + what);
+    return failure(frame.api, XLA_FFI_Error_Code_INVALID_ARGUMENT, "strew: " + where(frame) + ": " + what);
   };
   const auto check_all = [&](const char* what, int64_t count, void** buffers, const std::vector<Port>& ports) -> Failure {
     if (count != static_cast<int64_t>(ports.size()))
-      return bad(std::to_string(count) + " " + what + "s, expected " + std::to_string(ports.size()) + ", as many as the program has");
+      return bad(std::to_string(count) + " " + what + "s, expected " + std::to_string(ports.size()) +
+                 ", as many as the program has");
     for (size_t i = 0; i < ports.size(); ++i) {
       const auto& buffer = *static_cast<const XLA_FFI_Buffer*>(buffers[i]);
       const Port& port = ports[i];
@@ -157,7 +170,8 @@ strew_status Program::add_way(std::span<const int32_t> in_place, bool is_shared,
     strew_status_free(status);
   }
   made->next = ways_.load(std::memory_order_acquire);
-  while (!ways_.compare_exchange_weak(made->next, made.get(), std::memory_order_acq_rel)) {}
+  while (!ways_.compare_exchange_weak(made->next, made.get(), std::memory_order_acq_rel)) {
+  }
   *out = made.release();
   return nullptr;
 }
@@ -199,8 +213,9 @@ Failure Program::run(const XLA_FFI_CallFrame& frame) const {
   const Way* way = find(data.all(), &is_shared, in_place.all());
   strew_status status = way == nullptr ? add_way(in_place.all(), is_shared, &way) : nullptr;
   if (status == nullptr)
-    status = way->bound != nullptr ? strew_bound_program_run(way->bound, data.data(), data.all().size()) : run_into(*way, data.all());
-  return status == nullptr ? nullptr : from_strew(frame.api, status, "custom call of '" + name_ + "'");
+    status =
+        way->bound != nullptr ? strew_bound_program_run(way->bound, data.data(), data.all().size()) : run_into(*way, data.all());
+  return status == nullptr ? nullptr : from_strew(frame.api, status, where(frame));
 }
 
 // ---- The table of programs ----------------------------------------------------------------------------------------------------------------------
@@ -252,16 +267,8 @@ strew_status add_program(int64_t identity, std::string_view name, std::string_vi
   return nullptr;
 }
 
-std::string_view text_of(const XLA_FFI_ByteSpan& span) { return {span.ptr, span.len}; }
-
-/// The attributes are sorted by name.
-constexpr size_t kIdentity = 0, kName = 1, kProgram = 2;
-constexpr std::array<std::string_view, 3> kNames = {"identity", "name", "program"};
-constexpr std::array kTypes = {XLA_FFI_AttrType_SCALAR, XLA_FFI_AttrType_STRING, XLA_FFI_AttrType_STRING};
-
 bool have_types(const XLA_FFI_Attrs& attributes) {
-  return attributes.size == static_cast<int64_t>(kTypes.size()) &&
-         std::equal(kTypes.begin(), kTypes.end(), attributes.types) &&
+  return attributes.size == static_cast<int64_t>(kTypes.size()) && std::equal(kTypes.begin(), kTypes.end(), attributes.types) &&
          static_cast<const XLA_FFI_Scalar*>(attributes.attrs[kIdentity])->dtype == XLA_FFI_DataType_S64;
 }
 
@@ -283,17 +290,16 @@ Failure find_program(const XLA_FFI_CallFrame& frame, const Program** out) {
   Table* const now = table.load(std::memory_order_acquire);
   if (!have_types(frame.attrs)) return check_attributes(frame);
   const int64_t identity = *static_cast<const int64_t*>(static_cast<const XLA_FFI_Scalar*>(frame.attrs.attrs[kIdentity])->value);
-  const std::string_view text = text_of(*static_cast<const XLA_FFI_ByteSpan*>(frame.attrs.attrs[kProgram]));
+  const std::string_view text = string_of(frame, kProgram);
   *out = now != nullptr ? now->slot_of(identity).load(std::memory_order_acquire) : nullptr;
   if (*out != nullptr && (*out)->has_seen(text)) return nullptr;
   if (Failure const failed = check_attributes(frame)) return failed;
-  const std::string name(text_of(*static_cast<const XLA_FFI_ByteSpan*>(frame.attrs.attrs[kName])));
-  const std::string where = "custom call of '" + name + "'";
   if (*out == nullptr)
-    if (const strew_status status = add_program(identity, name, text, out)) return from_strew(frame.api, status, where);
+    if (const strew_status status = add_program(identity, string_of(frame, kName), text, out))
+      return from_strew(frame.api, status, where(frame));
   if ((*out)->has_text(text)) return nullptr;
   return failure(frame.api, XLA_FFI_Error_Code_INVALID_ARGUMENT,
-                 "strew: " + where + ": identity " + std::to_string(identity) +
+                 "strew: " + where(frame) + ": identity " + std::to_string(identity) +
                      " is that of another program, expected a hash of the attribute program");
 }
 

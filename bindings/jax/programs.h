@@ -22,7 +22,7 @@ struct Port {
   std::string name;
 };
 
-/// A part of the program that runs where outputs lie in the buffers of these inputs.
+/// How the program runs where outputs lie in the buffers of these inputs.
 struct Way {
   std::vector<int32_t> in_place;         ///< per output; -1: it has a buffer of its own
   bool is_shared = false;                ///< buffers overlap otherwise
@@ -32,7 +32,7 @@ struct Way {
 
 class Program {
  public:
-  /// Reads the text and looks at what it takes and gives.
+  /// Reads the text and looks at what it takes and gives. `name`: for messages.
   static strew_status read(int64_t identity, std::string_view name, std::string_view text, std::unique_ptr<Program>* out);
   ~Program();
   Program(const Program&) = delete;
@@ -45,15 +45,15 @@ class Program {
   Failure run(const XLA_FFI_CallFrame& frame) const;
 
  private:
-  Program(int64_t identity, std::string_view name, std::string_view text) : identity_(identity), name_(name), text_(text) {}
-  strew_status look();
+  Program(int64_t identity, std::string_view text) : identity_(identity), text_(text) {}
+  strew_status look(std::string_view name);
   Failure check(const XLA_FFI_CallFrame& frame) const;
   const Way* find(std::span<void* const> data, bool* is_shared, std::span<int32_t> in_place) const;
   strew_status add_way(std::span<const int32_t> in_place, bool is_shared, const Way** out) const;
   strew_status run_into(const Way& way, std::span<void* const> data) const;
 
   const int64_t identity_;
-  const std::string name_, text_;
+  const std::string text_;
   strew_program* program_ = nullptr;
   std::vector<Port> inputs_, outputs_;
   mutable std::atomic<const char*> seen_{nullptr};  ///< an address at which the text was found

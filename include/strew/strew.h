@@ -348,10 +348,12 @@ typedef struct strew_bound_program strew_bound_program;
 /* Compiles the kernels. All dims of the inputs must be known. `in_place`: null, or per output the number of the input in whose buffer it lies in every call, or
  * -1. STREW_CODE_UNSUPPORTED where only strew_program_run_into does what the program needs. The program may be freed; the runtime must outlive the result. */
 STREW_API strew_status strew_program_bind(const strew_program* program, strew_runtime* runtime, const strew_request* request,
-                                          const int32_t* in_place, size_t output_count, strew_bound_program** out) STREW_CHECK_RESULT;
+                                          const int32_t* in_place, size_t output_count,
+                                          strew_bound_program** out) STREW_CHECK_RESULT;
 /* `data`: the addresses of the inputs, then of the outputs: row-major tensors with the dtypes and dims of the program, which the caller answers for. An output that
  * lies in an input's buffer has its address; other outputs overlap nothing. After a failure, what the outputs hold is not specified. */
-STREW_API strew_status strew_bound_program_run(const strew_bound_program* program, void* const* data, size_t count) STREW_CHECK_RESULT;
+STREW_API strew_status strew_bound_program_run(const strew_bound_program* program, void* const* data,
+                                               size_t count) STREW_CHECK_RESULT;
 STREW_API void strew_bound_program_free(strew_bound_program* program);
 
 /* ---- Parts of programs (partition.h) ------------------------------------------------------------------------------------------------ */

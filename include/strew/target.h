@@ -33,7 +33,7 @@ struct Target {
   /// Floats are computed in the floating-point environment of the thread that calls, instead of the default one: where that flushes subnormals, so do the
   /// additions, products, minima and maxima of kernels (docs/semantics.md section 4). Not of NPUs.
   bool host_fp = false;
-  int cores = 1;                      ///< `native`: the cores that this process may use (affinity mask and CPU quota)
+  int cores = 1;  ///< `native`: the cores that this process may use (affinity mask and CPU quota)
   int64_t l1d_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
   MachineCosts costs;  ///< those of the CPU's row; `native`: those of this machine, measured if somebody has (machine_costs.h)
   friend bool operator==(const Target&, const Target&) = default;

@@ -73,9 +73,9 @@ class alignas(64) Callable {
   // two calls other data pushes them out of the first-level cache.
   Binder binder;
   strew_entry range = nullptr;
-  strew_entry stream = nullptr;   ///< range with stores that bypass the caches; null: calls do not choose
-  strew_entry check = nullptr;    ///< the check entry, if the kernel must check indices first
-  const void* program = nullptr;  ///< strew_kernel.program
+  strew_entry stream = nullptr;    ///< range with stores that bypass the caches; null: calls do not choose
+  strew_entry check = nullptr;     ///< the check entry, if the kernel must check indices first
+  const void* program = nullptr;   ///< strew_kernel.program
   bool computes_floats = false;    ///< in the default environment
   bool always_runs_alone = false;  ///< there is no other strategy: after checking and init the range entry does everything
   /// Calls that are not worth a second thread run alone too, because the strategy does not decide the bits.

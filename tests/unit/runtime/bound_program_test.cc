@@ -127,7 +127,8 @@ TEST(BoundProgram, RefusesWhatItCannotBind) {
   EXPECT_THAT(refusal(adding, std::array{2}), HasSubstr("expected [3], as input 'arg2' is"));
   EXPECT_THAT(refusal(adding, std::array{1}), HasSubstr("is of f32, expected i32"));
   const Program open = program(
-      "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n  %r = stablehlo.negate %x : tensor<?xf32>\n  return %r : tensor<?xf32>\n}");
+      "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {\n  %r = stablehlo.negate %x : tensor<?xf32>\n  return %r : "
+      "tensor<?xf32>\n}");
   EXPECT_THAT(refusal(open, {}), HasSubstr("dim 0 of input 'arg0' is open"));
 }
 

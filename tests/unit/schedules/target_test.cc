@@ -108,7 +108,8 @@ TEST(Target, ErrorsNameWhatIsUnknown) {
 }
 
 TEST(Target, WhatTextsDescribeIsChecked) {
-  std::vector<std::string> texts = {"native", "native-avx", "x86-64-v4-avx512f", "x86-64+avx", "x86-64-v3+host_fp", "npu-a3", "npu-a5"};
+  std::vector<std::string> texts = {"native", "native-avx", "x86-64-v4-avx512f", "x86-64+avx", "x86-64-v3+host_fp",
+                                    "npu-a3", "npu-a5"};
   for (const CpuInfo& cpu : known_cpus()) texts.emplace_back(cpu.name);
   for (const std::string& text : texts) {
     Target target = parse_target(text).value();

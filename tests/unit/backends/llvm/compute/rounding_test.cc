@@ -96,22 +96,25 @@ class Flushing {
 };
 
 /// Rows of each combiner on numbers around the smallest normal one; `positions` so many that several threads share them, or few.
-std::vector<uint32_t> folded(const std::string& combiner, const std::string& dtype, const std::string& target, int64_t positions) {
+std::vector<uint32_t> folded(const std::string& combiner, const std::string& dtype, const std::string& target,
+                             int64_t positions) {
   constexpr int64_t kRows = 64, kWidth = 16;
   const std::string p = std::to_string(positions);
   KernelOptions options;
   options.target = test::target(target);
   Runtime runtime(*make_executor(4));
   const auto kernel = runtime.get(
-      test::op_of("strew1.scatter(operand=" + dtype + "[64,16] indices=i32[" + p + "] updates=" + dtype + "[" + p +
-                  ",16] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=" +
-                  combiner + " init=in_place)"),
+      test::op_of(
+          "strew1.scatter(operand=" + dtype + "[64,16] indices=i32[" + p + "] updates=" + dtype + "[" + p +
+          ",16] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=" +
+          combiner + " init=in_place)"),
       options);
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();
   if (!kernel.ok()) return {};
   const bool is_half = dtype != "f32";
   const auto element = [&](uint32_t bits) { return is_half ? bits >> 16 : bits; };
-  constexpr uint32_t kBits[] = {0x00800000, 0x00400000, 0x80400000, 0x00200000, 0x00010000, 0x80010000, 0, 0x80000000, 0x00c00000, 0x3f800000};
+  constexpr uint32_t kBits[] = {0x00800000, 0x00400000, 0x80400000, 0x00200000, 0x00010000,
+                                0x80010000, 0,          0x80000000, 0x00c00000, 0x3f800000};
   std::vector<uint16_t> halves, half_updates;
   std::vector<uint32_t> table, updates;
   std::vector<int32_t> indices;
@@ -121,10 +124,11 @@ std::vector<uint32_t> folded(const std::string& combiner, const std::string& dty
   halves.assign(table.begin(), table.end());
   half_updates.assign(updates.begin(), updates.end());
   const DType type = is_half ? DType::bf16 : DType::f32;
-  const Status status = kernel->run(test::Views()
-                                        .add(is_half ? static_cast<void*>(halves.data()) : table.data(), type, {kRows, kWidth})
-                                        .add(indices.data(), DType::i32, {positions})
-                                        .add(is_half ? static_cast<void*>(half_updates.data()) : updates.data(), type, {positions, kWidth}));
+  const Status status =
+      kernel->run(test::Views()
+                      .add(is_half ? static_cast<void*>(halves.data()) : table.data(), type, {kRows, kWidth})
+                      .add(indices.data(), DType::i32, {positions})
+                      .add(is_half ? static_cast<void*>(half_updates.data()) : updates.data(), type, {positions, kWidth}));
   EXPECT_TRUE(status.ok()) << status.message();
   return is_half ? std::vector<uint32_t>(halves.begin(), halves.end()) : table;
 }
@@ -139,9 +143,11 @@ TEST(Rounding, TheCallersEnvironmentFlushesWhereTheTargetSaysSo) {
       EXPECT_EQ(folded(combiner, "f32", "native", positions), kept) << combiner << " of a caller that flushes";
       EXPECT_EQ(_mm_getcsr() & 0x8040, 0x8040U);
       for (const char* dtype : {"f32", "bf16"}) {
-        const uint32_t exponent = std::string(dtype) == "f32" ? 0x7f800000 : 0x7f80, mantissa = std::string(dtype) == "f32" ? 0x7fffff : 0x7f;
+        const uint32_t exponent = std::string(dtype) == "f32" ? 0x7f800000 : 0x7f80,
+                       mantissa = std::string(dtype) == "f32" ? 0x7fffff : 0x7f;
         for (const uint32_t bits : folded(combiner, dtype, "native+host_fp", positions))
-          EXPECT_FALSE((bits & exponent) == 0 && (bits & mantissa) != 0) << combiner << " " << dtype << ": " << bits << " was not flushed";
+          EXPECT_FALSE((bits & exponent) == 0 && (bits & mantissa) != 0)
+              << combiner << " " << dtype << ": " << bits << " was not flushed";
       }
     }
 }
@@ -152,8 +158,12 @@ TEST(Rounding, FloatsOf8BitsAreNotComputedInTheCallersEnvironment) {
     KernelOptions options;
     options.target = test::target("native+host_fp");
     options.backend = test::backend(backend);
-    return Runtime().get(test::op_of("strew1.scatter(operand=f8e5m2[4] indices=i32[3] updates=f8e5m2[3] inserted_window_dims=[0] "
-                                     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=" + combiner + " init=in_place)"), options).status();
+    return Runtime()
+        .get(test::op_of("strew1.scatter(operand=f8e5m2[4] indices=i32[3] updates=f8e5m2[3] inserted_window_dims=[0] "
+                         "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=" +
+                         combiner + " init=in_place)"),
+             options)
+        .status();
   };
   EXPECT_TRUE(ask("assign", "auto").ok());
   EXPECT_TRUE(ask("assign", "reference").ok());
