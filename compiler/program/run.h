@@ -27,8 +27,6 @@ struct ProgramCalls {
   /// Runs the op, which does the operation and others that only it reads, on tensors in the order of tensor_slots(op). False: there is no kernel for it,
   /// and nothing is written. Null: all operations are interpreted.
   std::function<Expected<bool>(const Compute&, const VerifiedOp& op, std::span<const TensorView>)> run_piece;
-  /// Operations are interpreted in the floating-point environment of the thread that calls, instead of the default one.
-  bool keeps_environment = false;
   int64_t interpreted_elements = 0;  ///< so many elements of a region are interpreted before it is worth a kernel
   /// Null, or told after each operation that was interpreted: the operation and its nanoseconds.
   std::function<void(const Compute&, int64_t)> observe;
@@ -38,6 +36,8 @@ struct ProgramCalls {
   std::function<Status(const TensorView&)> check_non_negative;
   /// Null: the run compares two integers, which are checked before a kernel runs, by check_equal (base/fault_text.h) itself.
   std::function<Status(const KernelArgument&, const TensorView&, const TensorView& other)> check_equal;
+  /// Operations are interpreted in the floating-point environment of the thread that calls, instead of the default one.
+  bool keeps_environment = false;
 };
 
 /// Copies by calls.copy, or by memmove.

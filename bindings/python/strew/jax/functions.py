@@ -1,0 +1,337 @@
+"""Functions of JAX arrays that are one pass of strew's kernels each: sums of segments, pooled look-ups, writes to caches, messages along edges.
+
+They work inside and outside of `jax.jit`, whether `enable` was called or not, with gradients (also of gradients) and under `jax.vmap`, `lax.scan` and `shard_map`. Each has a definition in
+plain jax.numpy, in its docstring, and has its bits and its handling of indices that are out of bounds; on devices other than the CPU it is that definition. Gradients have the bits of the
+definition's gradients, too, but for the gradient of weights: that is a sum of products along rows, which XLA computes, in its own order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from . import _handler
+
+__all__ = ["embedding_bag", "kv_append", "segment_sum", "spmm"]
+
+_Arrays = tuple[jax.Array, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Definition:
+    """A function in plain jax.numpy, of arrays of these types, that strew runs as one program. Two that are equal have the same program."""
+
+    function: Callable[..., Any]
+    static: tuple[Any, ...]  # further arguments of the function, after the arrays
+    types: tuple[jax.ShapeDtypeStruct, ...]
+    linear: bool = True  # in all floats together: gradients need none of them
+    by_xla: tuple[int, ...] = ()  # arguments whose gradients have sums in an order of XLA's own
+
+    def __call__(self, *arrays: jax.Array) -> jax.Array:
+        result: jax.Array = self.function(*arrays, *self.static)
+        return result
+
+    def with_types(self, arrays: tuple[Any, ...]) -> _Definition:
+        return dataclasses.replace(self, types=tuple(jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays))
+
+
+def _gradient(*arguments: Any) -> jax.Array:
+    """Of the definition with respect to argument `number`, from the cotangent and those arguments that it needs."""
+    *arrays, of, number = arguments
+    cotangent, *needed = arrays
+    given = iter(needed)
+    whole = [jnp.zeros(t.shape, t.dtype) if of.linear and _is_float(t) else next(given) for t in of.types]
+    _, transposed = jax.vjp(lambda argument: of(*whole[:number], argument, *whole[number + 1 :]), whole[number])
+    result: jax.Array = transposed(cotangent)[0]
+    return result
+
+
+def _batched(*arguments: Any) -> jax.Array:
+    """The definition on arrays of which some have a batch in front."""
+    *arrays, of, axes, size = arguments
+    result: jax.Array = jax.vmap(of, axes, axis_size=size)(*arrays)
+    return result
+
+
+def _is_float(array: Any) -> bool:
+    return bool(jnp.issubdtype(array.dtype, jnp.inexact))
+
+
+@functools.lru_cache(maxsize=1024)
+def _program(of: _Definition, x64: bool) -> tuple[str, int, jax.ShapeDtypeStruct]:
+    """The text of the module, its identity, and the type of the result."""
+    lowered = jax.jit(of, keep_unused=True).lower(*of.types)
+    text = lowered.as_text()
+    identity = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
+    result = lowered.out_info
+    return text, identity, jax.ShapeDtypeStruct(result.shape, result.dtype)
+
+
+def _varying(array: jax.Array) -> frozenset[str]:
+    """The axes of shard_map's mesh along which the array differs."""
+    kind = jax.typeof(array)
+    axes: frozenset[str] = kind.manual_axis_type.varying if hasattr(kind, "manual_axis_type") else getattr(kind, "vma", frozenset())
+    return axes
+
+
+def _by_strew(of: _Definition, *arrays: jax.Array) -> jax.Array:
+    text, identity, result = _program(of, bool(jax.config.read("jax_enable_x64")))
+    first = of.types[0]
+    # What is written to is updated where it lies, if nothing else needs it.
+    aliases = {0: 0} if (result.shape, result.dtype) == (first.shape, first.dtype) else {}
+    call = jax.ffi.ffi_call(_handler.TARGET, result, input_output_aliases=aliases)
+    name = getattr(of.function, "__name__", "function").strip("_")
+    made: jax.Array = call(*arrays, identity=np.int64(identity), name=name, program=text)
+    axes = frozenset().union(*(_varying(array) for array in arrays)) - _varying(made)
+    varying: jax.Array = lax.pcast(made, tuple(sorted(axes)), to="varying") if axes else made
+    return varying
+
+
+def _batchable(of: _Definition, arrays: _Arrays) -> jax.Array:
+    @jax.custom_batching.custom_vmap
+    def call(*given: jax.Array) -> jax.Array:
+        _handler.register()
+        chosen: jax.Array = lax.platform_dependent(*given, cpu=functools.partial(_by_strew, of), default=of)
+        return chosen
+
+    @call.def_vmap
+    def batch(size: int, is_batched: list[bool], *given: jax.Array) -> tuple[jax.Array, bool]:
+        axes = tuple(0 if each else None for each in is_batched)
+        return _batchable(_Definition(_batched, (of, axes, size), ()).with_types(given), given), True
+
+    result: jax.Array = call(*arrays)
+    return result
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
+def _run(of: _Definition, *arrays: jax.Array) -> jax.Array:
+    return _batchable(of, arrays)
+
+
+def _forward(of: _Definition, *arrays: jax.Array) -> tuple[jax.Array, _Arrays]:
+    return _run(of, *arrays), tuple(array for array in arrays if not (of.linear and _is_float(array)))
+
+
+def _backward(of: _Definition, kept: _Arrays, cotangent: jax.Array) -> tuple[jax.Array | None, ...]:
+    gradients: list[jax.Array | None] = []
+    for number, of_argument in enumerate(of.types):
+        if not _is_float(of_argument):
+            gradients.append(None)
+            continue
+        given = (cotangent, *kept)
+        if number in of.by_xla:
+            gradients.append(_gradient(*given, of, number))
+            continue
+        # A gradient of a product is linear in the cotangent, but not in all floats together.
+        definition = _Definition(_gradient, (of, number), (), linear=of.linear, by_xla=() if of.linear else tuple(range(1 + len(kept))))
+        gradients.append(_run(definition.with_types(given), *given))
+    return tuple(gradients)
+
+
+_run.defvjp(_forward, _backward)
+
+
+def _call(function: Callable[..., Any], static: tuple[Any, ...], arrays: _Arrays, linear: bool = True, by_xla: tuple[int, ...] = ()) -> jax.Array:
+    result: jax.Array = _run(_Definition(function, static, (), linear, by_xla).with_types(arrays), *arrays)
+    return result
+
+
+def _require(is_so: bool, function: str, argument: str, given: Any, expected: str) -> None:
+    if not is_so:
+        text = f"{given.dtype}{list(given.shape)}" if hasattr(given, "dtype") and hasattr(given, "shape") else repr(given)
+        raise TypeError(f"strew.jax.{function}: {argument} is {text}, expected {expected}")
+
+
+def _require_indices(function: str, argument: str, given: Any, rank: int | None) -> None:
+    dims = "" if rank is None else f" of {rank} dim" + ("" if rank == 1 else "s")
+    _require(bool(jnp.issubdtype(given.dtype, jnp.integer)) and rank in (None, given.ndim), function, argument, given, f"integers{dims}")
+
+
+# ---- Segments --------------------------------------------------------------------------------------------------------------------------------------
+
+
+def _segment_sum(data: jax.Array, segment_ids: jax.Array, num_segments: int, is_sorted: bool) -> jax.Array:
+    result: jax.Array = jax.ops.segment_sum(data, segment_ids, num_segments, indices_are_sorted=is_sorted)
+    return result
+
+
+def segment_sum(data: jax.typing.ArrayLike, segment_ids: jax.typing.ArrayLike, num_segments: int, *, indices_are_sorted: bool = False) -> jax.Array:
+    """The sum of the rows of each segment: ``jax.ops.segment_sum(data, segment_ids, num_segments)``.
+
+    Args:
+        data: [E, ...], any dtype that jnp adds.
+        segment_ids: integers [E]. A row whose id is no segment is dropped; ids below 0 count from the end, as jnp has it.
+        num_segments: S, the extent of the result's first dim.
+        indices_are_sorted: the ids do not decrease.
+
+    Returns:
+        [S, ...], of the dtype of `data`.
+
+    Raises TypeError if the shapes or dtypes do not fit.
+
+    >>> import jax.numpy as jnp, strew.jax
+    >>> strew.jax.segment_sum(jnp.array([1.0, 2.0, 4.0]), jnp.array([1, 0, 1]), 3)
+    Array([2., 5., 0.], dtype=float32)
+    """
+    data, segment_ids = jnp.asarray(data), jnp.asarray(segment_ids)
+    _require_indices("segment_sum", "segment_ids", segment_ids, 1)
+    _require(data.shape[:1] == segment_ids.shape, "segment_sum", "data", data, f"[{segment_ids.shape[0]}, ...], a row per id")
+    return _call(_segment_sum, (int(num_segments), bool(indices_are_sorted)), (data, segment_ids))
+
+
+# ---- Messages along edges --------------------------------------------------------------------------------------------------------------------------
+
+
+def _weighted(rows: jax.Array, weight: jax.Array) -> jax.Array:
+    return rows * weight.reshape(weight.shape + (1,) * (rows.ndim - weight.ndim))
+
+
+def _spmm(dst: jax.Array, src: jax.Array, table: jax.Array, num_rows: int) -> jax.Array:
+    return jnp.zeros((num_rows, *table.shape[1:]), table.dtype).at[dst].add(table.at[src].get(mode="clip"))
+
+
+def _spmm_weighted(dst: jax.Array, src: jax.Array, table: jax.Array, weight: jax.Array, num_rows: int) -> jax.Array:
+    return jnp.zeros((num_rows, *table.shape[1:]), table.dtype).at[dst].add(_weighted(table.at[src].get(mode="clip"), weight))
+
+
+def spmm(dst: jax.typing.ArrayLike, src: jax.typing.ArrayLike, table: jax.typing.ArrayLike, weight: jax.typing.ArrayLike | None = None, *, num_rows: int) -> jax.Array:
+    """Messages along edges, a sparse matrix times a table: ``jnp.zeros((num_rows, ...)).at[dst].add(weight[:, None] * table.at[src].get(mode="clip"))``. The messages, one row per edge,
+    are never in memory; nor are those of the table's gradient, which goes along the same edges.
+
+    Args:
+        dst: integers [E], the row of the result that each edge leads to; edges to no row are dropped.
+        src: integers [E], the row of the table that it comes from; rows that the table does not have are its nearest.
+        table: [R, ...].
+        weight: [E], or [E, H, ...] with the first dims of a row; of the table's dtype. None: 1.
+        num_rows: the extent of the result's first dim; its others are the table's.
+
+    Indices below 0 count from the end, as jnp has it. Raises TypeError if the shapes or dtypes do not fit.
+
+    >>> import jax.numpy as jnp, strew.jax
+    >>> strew.jax.spmm(jnp.array([1, 0, 1]), jnp.array([0, 2, 2]), jnp.arange(6.0).reshape(3, 2), num_rows=2)
+    Array([[4., 5.],
+           [4., 6.]], dtype=float32)
+    """
+    dst, src, table = jnp.asarray(dst), jnp.asarray(src), jnp.asarray(table)
+    _require_indices("spmm", "dst", dst, 1)
+    _require_indices("spmm", "src", src, 1)
+    _require(dst.shape == src.shape, "spmm", "src", src, f"[{dst.shape[0]}], as dst has")
+    _require(table.ndim > 0, "spmm", "table", table, "[R, ...]")
+    if weight is None:
+        return _call(_spmm, (int(num_rows),), (dst, src, table))
+    weight = jnp.asarray(weight)
+    row = (*src.shape, *table.shape[1:])
+    _require(weight.dtype == table.dtype and weight.ndim > 0 and weight.shape == row[: weight.ndim], "spmm", "weight", weight, f"{table.dtype}, {list(row)} or its first dims")
+    return _call(_spmm_weighted, (int(num_rows),), (dst, src, table, weight), linear=False, by_xla=(3,))
+
+
+# ---- Pooled look-ups -------------------------------------------------------------------------------------------------------------------------------
+
+
+def embedding_bag(
+    table: jax.typing.ArrayLike, indices: jax.typing.ArrayLike, *, weights: jax.typing.ArrayLike | None = None, mode: str = "sum", padding_idx: int | None = None
+) -> jax.Array:
+    """Rows of a table, summed per bag: ``table.at[indices].get(mode="clip").sum(1)``, in the order of the indices and in one pass: the rows are never in memory.
+
+    Args:
+        table: [R, D].
+        indices: integers [B, L], the rows of each bag; rows that the table does not have are its nearest, and those below 0 count from the end.
+        weights: [B, L] of the table's dtype, factors of the rows. None: 1.
+        mode: "sum", or "mean": sums divided by the number of rows.
+        padding_idx: this index stands for no row, and a bag of no rows has the sum and the mean 0. None: no index does.
+
+    Returns:
+        [B, D].
+
+    Raises:
+        TypeError: the shapes or dtypes do not fit.
+        ValueError: `mode` has no such value.
+
+    >>> import jax.numpy as jnp, strew.jax
+    >>> strew.jax.embedding_bag(jnp.arange(6.0).reshape(3, 2), jnp.array([[0, 2], [1, 1]]))
+    Array([[4., 6.],
+           [4., 6.]], dtype=float32)
+    """
+    table, indices = jnp.asarray(table), jnp.asarray(indices)
+    if mode not in ("sum", "mean"):
+        raise ValueError(f"strew.jax.embedding_bag: mode is {mode!r}, expected 'sum' or 'mean'")
+    _require(table.ndim == 2, "embedding_bag", "table", table, "[R, D]")
+    _require_indices("embedding_bag", "indices", indices, 2)
+    bags, length = indices.shape
+    dst = jnp.broadcast_to(jnp.arange(bags, dtype=jnp.int32)[:, None], indices.shape)
+    if padding_idx is not None:
+        dst = jnp.where(indices == padding_idx, bags, dst)
+    flat = None
+    if weights is not None:
+        weights = jnp.asarray(weights)
+        _require(weights.shape == indices.shape and weights.dtype == table.dtype, "embedding_bag", "weights", weights, f"{table.dtype}{list(indices.shape)}, as table and indices have")
+        flat = weights.reshape(-1)
+    sums = spmm(dst.reshape(-1), indices.reshape(-1), table, flat, num_rows=bags)
+    if mode == "sum":
+        return sums
+    counts = length if padding_idx is None else jnp.maximum((indices != padding_idx).sum(1, keepdims=True), 1)
+    return sums / jnp.asarray(counts, table.dtype)
+
+
+# ---- Caches ----------------------------------------------------------------------------------------------------------------------------------------
+
+
+def _kv_slots(cache: jax.Array, index: jax.Array, values: jax.Array, blocks: int) -> jax.Array:
+    slots = cache.reshape(-1, *cache.shape[blocks:])
+    return slots.at[jnp.where(index < 0, slots.shape[0], index)].set(values).reshape(cache.shape)
+
+
+def _kv_sequences(cache: jax.Array, index: jax.Array, values: jax.Array, dim: int) -> jax.Array:
+    def of_sequence(sequence: jax.Array, start: jax.Array, tokens: jax.Array) -> jax.Array:
+        result: jax.Array = lax.dynamic_update_slice_in_dim(sequence, tokens, start, dim - 1)
+        return result
+
+    result: jax.Array = jax.vmap(of_sequence)(cache, index, values)
+    return result
+
+
+def kv_append(cache: jax.typing.ArrayLike, index: jax.typing.ArrayLike, values: jax.typing.ArrayLike, *, dim: int | None = None) -> jax.Array:
+    """Writes the keys or values of new tokens into a cache: in place, if the cache is donated or a loop carries it.
+
+    Args:
+        cache: any dtype. Without `dim` it has slots, [slots, ...], or blocks of them, [blocks, block size, ...] (a paged cache); with `dim` it has sequences, [batch, ...].
+        index: integers of one dim. Without `dim`, the slot of each token, counted through all blocks; tokens with other indices, such as -1 for padding, are left out, and of equal slots the
+            last one counts. With `dim`, the position of each sequence at which its tokens begin; where they would not fit, they are moved back (`lax.dynamic_update_slice`).
+        values: [tokens, ...], or with `dim` the cache's dims with the number of new tokens in that dim; of the cache's dtype.
+        dim: the dim of the positions, as 2 of [batch, heads, length, width]; None: slots.
+
+    Returns:
+        The cache with the tokens.
+
+    Raises TypeError if the shapes or dtypes do not fit.
+
+    >>> import jax.numpy as jnp, strew.jax
+    >>> cache = jnp.zeros((2, 2, 1))  # two blocks of two slots
+    >>> strew.jax.kv_append(cache, jnp.array([3, -1, 0]), jnp.array([[5.0], [6.0], [7.0]])).ravel()
+    Array([7., 0., 0., 5.], dtype=float32)
+    >>> strew.jax.kv_append(jnp.zeros((2, 4)), jnp.array([0, 2]), jnp.ones((2, 1)), dim=1)
+    Array([[1., 0., 0., 0.],
+           [0., 0., 1., 0.]], dtype=float32)
+    """
+    cache, index, values = jnp.asarray(cache), jnp.asarray(index), jnp.asarray(values)
+    _require_indices("kv_append", "index", index, 1)
+    _require(values.dtype == cache.dtype, "kv_append", "values", values, f"{cache.dtype}, as the cache has")
+    if dim is None:
+        row = values.shape[1:]
+        blocks = cache.ndim - len(row)
+        fits = blocks in (1, 2) and cache.shape[blocks:] == row and values.shape[:1] == index.shape
+        _require(fits, "kv_append", "values", values, f"[{index.shape[0]}, ...], a row of the cache {list(cache.shape)} per index")
+        return _call(_kv_slots, (blocks,), (cache, index, values))
+    _require(isinstance(dim, int) and 0 < dim < cache.ndim, "kv_append", "dim", dim, f"one of 1 to {cache.ndim - 1}, the dims of the cache but the first")
+    expected = (*cache.shape[:dim], values.shape[dim] if dim < values.ndim else 0, *cache.shape[dim + 1 :])
+    _require(values.shape == expected and values.shape[dim] <= cache.shape[dim], "kv_append", "values", values, f"the dims of the cache {list(cache.shape)}, with at most its extent in dim {dim}")
+    _require(index.shape == cache.shape[:1], "kv_append", "index", index, f"[{cache.shape[0]}], one per sequence")
+    return _call(_kv_sequences, (dim,), (cache, index, values))
